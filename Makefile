@@ -1,0 +1,36 @@
+# What a person types. Meson and Ninja do the work.
+
+CFLAGS ?=
+PREFIX ?= /usr/local
+
+.PHONY: all run test bench install clean format lint setup
+
+all: setup
+	@tools/build build
+
+# Installs the Debian packages that are missing; quick when none is.
+setup:
+	@tools/setup
+
+run: all
+	@tools/tour
+
+test: setup
+	@tools/test
+
+bench: all
+	@tools/bench
+
+install: setup
+	@tools/build build --prefix=$(abspath $(PREFIX))
+	@meson install -C build --quiet
+	@echo "installed: $(abspath $(PREFIX))/bin/baton"
+
+clean:
+	rm -rf build build-sanitize build-clang
+
+format: setup
+	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+
+lint: all
+	@tools/lint

@@ -1,0 +1,291 @@
+/*
+ * Neilsen's DAG-based algorithm.
+ *
+ * Mitchell L. Neilsen, "A DAG-Based Algorithm for Distributed Mutual Exclusion", thesis, Kansas
+ * State University, 1989; Figure 3 (the algorithm) and Figure 5 (the initialization).
+ *
+ * Requests follow a logical tree whose edges all point to its sink, the node that will be served
+ * last; each request turns the edges on its way towards its origin, the new sink. Who is served
+ * after whom is kept in the FOLLOW variables, one hop a node, so that neither a node nor the token
+ * keeps a queue, and the token goes straight to the next.
+ *
+ * Network: every pair of nodes linked, no loss. Order is not needed, though chapter 2 assumes it:
+ * an edge of the tree carries at most one REQUEST, and a REQUEST that overtakes the PRIVILEGE from
+ * the same node only sets FOLLOW first.
+ *
+ * Departures: none in Figures 3 and 5. `--param init=computed` (the default) starts from the state
+ * that Figure 5 ends in.
+ */
+#include "algorithm.h"
+
+enum { REQUEST, PRIVILEGE, INITIALIZE, MESSAGES_COUNT };
+
+enum { INIT_COMPUTED, INIT_WAVE };
+
+struct state {
+	uint32_t NEXT;   /* where requests go; 0: a sink */
+	uint32_t FOLLOW; /* who is served after this node; 0: nobody yet */
+	uint8_t HOLDING; /* has the token and is not in its critical section */
+	uint8_t using; /* P1 waits for PRIVILEGE, or is in its critical section: the program counter
+	                  of Figure 3 */
+	uint8_t initialized;
+	uint8_t padding;
+};
+
+enum { USING_NOT, USING_WAITS, USING_INSIDE };
+
+static size_t state_size(const struct site *site)
+{
+	(void)site;
+	return sizeof(struct state);
+}
+
+static void send_initialize(const struct site *site, uint32_t except, struct out *out)
+{
+	out_message(out, INITIALIZE);
+	out_uint(out, site->self);
+	for (uint32_t k = 0; k < site->neighbours_count; k++) {
+		if (site_neighbour(site, k) != except)
+			out_send(out, site_neighbour(site, k));
+	}
+}
+
+/* Figure 5. */
+static void init(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+	bool wave = site->parameters[0] == INIT_WAVE;
+
+	if (site->self == site->holder) {
+		node->HOLDING = true;
+		node->initialized = true;
+		if (wave)
+			send_initialize(site, 0, out);
+	} else if (!wave) {
+		node->NEXT = site->toward;
+		node->initialized = true;
+	}
+}
+
+static bool ready(const struct site *site, const void *state)
+{
+	(void)site;
+	return ((const struct state *)state)->initialized;
+}
+
+static void enter(struct state *node, struct out *out)
+{
+	node->HOLDING = false;
+	node->using = USING_INSIDE;
+	out_enter(out);
+}
+
+/* P1 until the critical section. */
+static void request(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	if (node->HOLDING) {
+		enter(node, out);
+		return;
+	}
+	out_message(out, REQUEST);
+	out_uint(out, site->self);
+	out_uint(out, site->self);
+	out_send(out, node->NEXT);
+	node->NEXT = 0;
+	node->using = USING_WAITS;
+}
+
+static void send_privilege(uint32_t to, struct out *out)
+{
+	out_message(out, PRIVILEGE);
+	out_send(out, to);
+}
+
+/* P1 behind the critical section. */
+static void release(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	(void)site;
+	node->using = USING_NOT;
+	if (node->FOLLOW != 0) {
+		send_privilege(node->FOLLOW, out);
+		node->FOLLOW = 0;
+	} else {
+		node->HOLDING = true;
+	}
+}
+
+/* P2. */
+static void on_request(const struct site *site, struct state *node, uint32_t X, uint32_t Y,
+                       struct out *out)
+{
+	if (node->NEXT == 0) { /* a sink */
+		if (node->HOLDING) {
+			send_privilege(Y, out);
+			node->HOLDING = false;
+		} else {
+			node->FOLLOW = Y;
+		}
+	} else {
+		out_message(out, REQUEST);
+		out_uint(out, site->self);
+		out_uint(out, Y);
+		out_send(out, node->NEXT);
+	}
+	node->NEXT = X;
+}
+
+static void on_initialize(const struct site *site, struct state *node, uint32_t J, struct out *out)
+{
+	node->NEXT = J;
+	node->initialized = true;
+	send_initialize(site, J, out);
+}
+
+static int receive(const struct site *site, void *state, const struct message *message,
+                   struct out *out)
+{
+	struct state *node = state;
+	struct in in = in_message(message);
+	uint8_t type = message->body[0];
+	uint32_t X = type == PRIVILEGE ? 0 : (uint32_t)in_range(&in, 1, site->nodes);
+	uint32_t Y = type == REQUEST ? (uint32_t)in_range(&in, 1, site->nodes) : 0;
+
+	if (!in_end(&in) || X == site->self || Y == site->self)
+		return BATON_EMESSAGE;
+	switch (type) {
+	case REQUEST:
+		if (!node->initialized)
+			return BATON_EMESSAGE;
+		on_request(site, node, X, Y, out);
+		return 0;
+	case PRIVILEGE:
+		if (node->using != USING_WAITS)
+			return BATON_EMESSAGE;
+		enter(node, out);
+		return 0;
+	case INITIALIZE:
+		if (node->initialized)
+			return BATON_EMESSAGE;
+		on_initialize(site, node, X, out);
+		return 0;
+	default:
+		return BATON_EMESSAGE;
+	}
+}
+
+static bool has_privilege(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+	(void)site;
+	return node->HOLDING || node->using == USING_INSIDE;
+}
+
+static void describe(const struct site *site, const void *state, struct writer *writer)
+{
+	const struct state *node = state;
+	(void)site;
+	writer_key(writer, "HOLDING");
+	writer_bool(writer, node->HOLDING);
+	writer_key(writer, "NEXT");
+	writer_uint(writer, node->NEXT);
+	writer_key(writer, "FOLLOW");
+	writer_uint(writer, node->FOLLOW);
+}
+
+static void show(const struct message *message, struct writer *writer)
+{
+	struct in in = in_message(message);
+
+	if (message->body[0] == PRIVILEGE)
+		return;
+	writer_open(writer, '(');
+	writer_uint(writer, in_uint(&in));
+	if (message->body[0] == REQUEST)
+		writer_uint(writer, in_uint(&in));
+	writer_close(writer, ')');
+}
+
+static uint32_t origin(const struct message *message)
+{
+	struct in in = in_message(message);
+
+	if (message->body[0] != REQUEST)
+		return 0;
+	in_uint(&in);
+	return (uint32_t)in_uint(&in);
+}
+
+/* Lemma 1: a sink has the token, or waits for it, and nobody has asked it since. */
+static bool sink_has_or_awaits_the_token(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+	(void)site;
+	if (!node->initialized || node->NEXT != 0)
+		return true;
+	return (node->HOLDING || node->using != USING_NOT) && node->FOLLOW == 0;
+}
+
+/* Figure 4 has no state with HOLDING in which requests go elsewhere, or somebody follows. */
+static bool holding_is_a_sink(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+	(void)site;
+	return !node->HOLDING || (node->NEXT == 0 && node->FOLLOW == 0 && node->using == USING_NOT);
+}
+
+const struct algorithm neilsen = {
+        .name = "neilsen",
+        .title = "Neilsen: requests along a tree that turns towards the last in line",
+        .year = 1989,
+        .kind = KIND_MUTEX,
+        .links = GRAPH_COMPLETE,
+        .shape = GRAPH_TREE,
+        .topology = "star",
+        .has_token = true,
+        .claim_messages = "0 to D+1",
+        .claim_delay = "1",
+        .messages =
+                (const struct message_type[MESSAGES_COUNT]){
+                        [REQUEST] = {.name = "REQUEST"},
+                        [PRIVILEGE] = {.name = "PRIVILEGE", .token = true},
+                        [INITIALIZE] = {.name = "INITIALIZE", .init = true},
+                },
+        .messages_count = MESSAGES_COUNT,
+        .parameters =
+                (const struct parameter[]){
+                        {
+                                .name = "init",
+                                .help = "computed: the tree points to the holder from the start; "
+                                        "wave: INITIALIZE "
+                                        "makes it so",
+                                .choices =
+                                        (const struct parameter_choice[]){
+                                                {"computed", INIT_COMPUTED},
+                                                {"wave", INIT_WAVE},
+                                                {NULL, 0},
+                                        },
+                        },
+                        {.name = NULL},
+                },
+        .invariants =
+                (const struct invariant[]){
+                        {.name = "sink_has_or_awaits_the_token",
+                         .local = sink_has_or_awaits_the_token},
+                        {.name = "holding_is_a_sink", .local = holding_is_a_sink},
+                        {.name = NULL},
+                },
+        .state_size = state_size,
+        .init = init,
+        .request = request,
+        .release = release,
+        .receive = receive,
+        .ready = ready,
+        .has_privilege = has_privilege,
+        .describe = describe,
+        .show = show,
+        .origin = origin,
+};

@@ -1,0 +1,322 @@
+/*
+ * Suzuki and Kasami's algorithm A.
+ *
+ * Ichiro Suzuki and Tadao Kasami, "A Distributed Mutual Exclusion Algorithm", ACM Transactions on
+ * Computer Systems 3(4), November 1985, pages 344-349; Figure 1.
+ *
+ * Who wants in and has not the privilege tells everybody, with a number. The privilege carries the
+ * queue Q of those who wait and, in LN, the number of the last request of each node that was
+ * granted; a holder appends to Q whoever it knows to have asked since.
+ *
+ * Network: every pair of nodes linked, no loss, any order.
+ *
+ * Departures. The epilogue of P1, from LN[I] := RN[I] to Requesting := false, is one step, and so
+ * is its prologue: the paper says so only of P2, but a REQUEST handled between the scan of RN and
+ * Requesting := false would be passed over by both. The text counts requests from n = 1; by the
+ * figure, RN = -1 at first, the first number is 0. Q and LN are empty while the privilege is
+ * elsewhere.
+ */
+#include "algorithm.h"
+
+#include <string.h>
+
+enum { REQUEST, PRIVILEGE, MESSAGES_COUNT };
+
+struct state {
+	uint8_t HavePrivilege, Requesting;
+	uint8_t padding[2];
+	uint32_t Q_count;
+	int64_t RN[]; /* [nodes], then LN[nodes], then uint32_t Q[nodes], the latter two 0 without
+	                 the privilege */
+};
+
+static int64_t *LN(const struct site *site, struct state *node)
+{
+	return node->RN + site->nodes;
+}
+
+static uint32_t *Q(const struct site *site, struct state *node)
+{
+	return (uint32_t *)(void *)(node->RN + 2 * (size_t)site->nodes);
+}
+
+static size_t state_size(const struct site *site)
+{
+	size_t Q_size = ((size_t)site->nodes * sizeof(uint32_t) + 7) / 8 * 8;
+	return sizeof(struct state) + 2 * (size_t)site->nodes * sizeof(int64_t) + Q_size;
+}
+
+static void init(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	(void)out;
+	node->HavePrivilege = site->self == site->holder;
+	for (uint32_t j = 0; j < site->nodes; j++) {
+		node->RN[j] = -1;
+		if (node->HavePrivilege)
+			LN(site, node)[j] = -1;
+	}
+}
+
+/* P1 until the critical section. */
+static void request(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+	uint32_t I = site->self;
+
+	node->Requesting = true;
+	if (node->HavePrivilege) {
+		out_enter(out);
+		return;
+	}
+	node->RN[I - 1]++;
+	out_message(out, REQUEST);
+	out_uint(out, I);
+	out_uint(out, (uint64_t)node->RN[I - 1]);
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		if (j != I)
+			out_send(out, j);
+	}
+}
+
+/* PRIVILEGE(Q, LN) to a node; Q is what is left of the queue. */
+static void send_privilege(const struct site *site, struct state *node, uint32_t to,
+                           struct out *out)
+{
+	out_message(out, PRIVILEGE);
+	out_uint(out, node->Q_count);
+	for (uint32_t k = 0; k < node->Q_count; k++)
+		out_uint(out, Q(site, node)[k]);
+	for (uint32_t j = 0; j < site->nodes; j++)
+		out_int(out, LN(site, node)[j]);
+	out_send(out, to);
+
+	node->HavePrivilege = false;
+	node->Q_count = 0;
+	memset(LN(site, node), 0,
+	       state_size(site) - sizeof(struct state) - site->nodes * sizeof(int64_t));
+}
+
+static bool in_queue(const struct site *site, struct state *node, uint32_t j)
+{
+	for (uint32_t k = 0; k < node->Q_count; k++) {
+		if (Q(site, node)[k] == j)
+			return true;
+	}
+	return false;
+}
+
+/* P1 behind the critical section. */
+static void release(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+	uint32_t I = site->self;
+	uint32_t *queue = Q(site, node);
+
+	LN(site, node)[I - 1] = node->RN[I - 1];
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		if (j != I && node->RN[j - 1] == LN(site, node)[j - 1] + 1 &&
+		    !in_queue(site, node, j))
+			queue[node->Q_count++] = j;
+	}
+	if (node->Q_count != 0) {
+		uint32_t head = queue[0];
+		node->Q_count--;
+		memmove(queue, queue + 1, node->Q_count * sizeof(*queue));
+		send_privilege(site, node, head, out);
+	}
+	node->Requesting = false;
+}
+
+/* P2. */
+static void on_request(const struct site *site, struct state *node, uint32_t j, int64_t n,
+                       struct out *out)
+{
+	if (n > node->RN[j - 1])
+		node->RN[j - 1] = n;
+	if (node->HavePrivilege && !node->Requesting &&
+	    node->RN[j - 1] == LN(site, node)[j - 1] + 1)
+		send_privilege(site, node, j, out);
+}
+
+static int receive_request(const struct site *site, struct state *node, struct in *in,
+                           struct out *out)
+{
+	uint32_t j = (uint32_t)in_range(in, 1, site->nodes);
+	uint64_t n = in_range(in, 0, INT64_MAX - 1);
+
+	if (!in_end(in) || j == site->self)
+		return BATON_EMESSAGE;
+	on_request(site, node, j, (int64_t)n, out);
+	return 0;
+}
+
+/* Reads PRIVILEGE(Q, LN), and stores it if `node` is not NULL. */
+static bool read_privilege(const struct site *site, struct in *in, struct state *node)
+{
+	uint64_t count = in_range(in, 0, site->nodes - 1);
+	if (node != NULL)
+		node->Q_count = (uint32_t)count;
+	for (uint64_t k = 0; k < count; k++) {
+		uint64_t j = in_range(in, 1, site->nodes);
+		if (j == site->self)
+			in->bad = true;
+		if (node != NULL)
+			Q(site, node)[k] = (uint32_t)j;
+	}
+	for (uint32_t j = 0; j < site->nodes; j++) {
+		int64_t n = in_int(in);
+		if (n < -1 || n == INT64_MAX)
+			in->bad = true;
+		if (node != NULL)
+			LN(site, node)[j] = n;
+	}
+	return in_end(in);
+}
+
+static int receive_privilege(const struct site *site, struct state *node, struct in *in,
+                             struct out *out)
+{
+	struct in again = *in;
+
+	if (node->HavePrivilege || !node->Requesting || !read_privilege(site, in, NULL))
+		return BATON_EMESSAGE;
+	read_privilege(site, &again, node);
+	node->HavePrivilege = true;
+	out_enter(out);
+	return 0;
+}
+
+static int receive(const struct site *site, void *state, const struct message *message,
+                   struct out *out)
+{
+	struct in in = in_message(message);
+
+	switch (message->body[0]) {
+	case REQUEST:
+		return receive_request(site, state, &in, out);
+	case PRIVILEGE:
+		return receive_privilege(site, state, &in, out);
+	default:
+		return BATON_EMESSAGE;
+	}
+}
+
+static bool has_privilege(const struct site *site, const void *state)
+{
+	(void)site;
+	return ((const struct state *)state)->HavePrivilege;
+}
+
+static void write_numbers(struct writer *writer, const int64_t *numbers, uint32_t count)
+{
+	writer_open(writer, '[');
+	for (uint32_t j = 0; j < count; j++)
+		writer_int(writer, numbers[j]);
+	writer_close(writer, ']');
+}
+
+static void describe(const struct site *site, const void *state, struct writer *writer)
+{
+	const struct state *node = state;
+	const int64_t *numbers = node->RN + site->nodes;
+	const uint32_t *queue = (const uint32_t *)(const void *)(numbers + site->nodes);
+
+	writer_key(writer, "HavePrivilege");
+	writer_bool(writer, node->HavePrivilege);
+	writer_key(writer, "Requesting");
+	writer_bool(writer, node->Requesting);
+	writer_key(writer, "RN");
+	write_numbers(writer, node->RN, site->nodes);
+	writer_key(writer, "LN");
+	if (!node->HavePrivilege) {
+		writer_null(writer);
+		writer_key(writer, "Q");
+		writer_null(writer);
+		return;
+	}
+	write_numbers(writer, numbers, site->nodes);
+	writer_key(writer, "Q");
+	writer_open(writer, '[');
+	for (uint32_t k = 0; k < node->Q_count; k++)
+		writer_uint(writer, queue[k]);
+	writer_close(writer, ']');
+}
+
+static void show(const struct message *message, struct writer *writer)
+{
+	struct in in = in_message(message);
+
+	writer_open(writer, '(');
+	if (message->body[0] == REQUEST) {
+		writer_uint(writer, in_uint(&in));
+		writer_uint(writer, in_uint(&in));
+	} else {
+		writer_open(writer, '[');
+		for (uint64_t k = in_uint(&in); k > 0; k--)
+			writer_uint(writer, in_uint(&in));
+		writer_close(writer, ']');
+		writer_open(writer, '[');
+		while (in.next < in.end)
+			writer_int(writer, in_int(&in));
+		writer_close(writer, ']');
+	}
+	writer_close(writer, ')');
+}
+
+static uint32_t origin(const struct message *message)
+{
+	struct in in = in_message(message);
+	return message->body[0] == REQUEST ? (uint32_t)in_uint(&in) : 0;
+}
+
+/* Nobody is twice in Q, and the holder is not in it. */
+static bool queue_has_each_once(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+	const uint32_t *queue =
+	        (const uint32_t *)(const void *)(node->RN + 2 * (size_t)site->nodes);
+
+	for (uint32_t k = 0; k < node->Q_count; k++) {
+		if (queue[k] == site->self)
+			return false;
+		for (uint32_t l = 0; l < k; l++) {
+			if (queue[k] == queue[l])
+				return false;
+		}
+	}
+	return true;
+}
+
+const struct algorithm suzuki_kasami = {
+        .name = "suzuki-kasami",
+        .title = "Suzuki and Kasami, A: ask everybody, the privilege carries the queue",
+        .year = 1985,
+        .kind = KIND_MUTEX,
+        .links = GRAPH_COMPLETE,
+        .topology = "complete",
+        .has_token = true,
+        .claim_messages = "0 or N",
+        .claim_delay = "1",
+        .messages =
+                (const struct message_type[MESSAGES_COUNT]){
+                        [REQUEST] = {.name = "REQUEST"},
+                        [PRIVILEGE] = {.name = "PRIVILEGE", .token = true},
+                },
+        .messages_count = MESSAGES_COUNT,
+        .invariants =
+                (const struct invariant[]){
+                        {.name = "queue_has_each_once", .local = queue_has_each_once},
+                        {.name = NULL},
+                },
+        .state_size = state_size,
+        .init = init,
+        .request = request,
+        .release = release,
+        .receive = receive,
+        .has_privilege = has_privilege,
+        .describe = describe,
+        .show = show,
+        .origin = origin,
+};

@@ -1,0 +1,101 @@
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int usage_problem(const char *command, const struct problem *problem)
+{
+	fprintf(stderr, "baton %s: %s\n", command, problem->text);
+	return EXIT_USAGE;
+}
+
+static int unknown_option(const char *given, const struct option *options, struct problem *problem)
+{
+	const char *names[64] = {NULL};
+	char name[64];
+
+	for (size_t i = 0; options[i].name != NULL && i + 1 < sizeof(names) / sizeof(*names); i++)
+		names[i] = options[i].name;
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(given, "="), given);
+	const char *nearest = nearest_name(name, names);
+	problem_set(problem,
+	            nearest != NULL ? "unknown option '--%s': did you mean '--%s'?"
+	                            : "unknown option '--%s'",
+	            name, nearest);
+	return '?';
+}
+
+int next_option(int argc, char **argv, const struct option *options, struct problem *problem)
+{
+	int at = optind;
+
+	opterr = 0;
+	int option = getopt_long(argc, argv, ":", options, NULL);
+	if (option == -1)
+		return -1;
+	if (option == ':') {
+		problem_set(problem, "option '%.60s' needs a value", argv[optind - 1]);
+		return '?';
+	}
+	if (option == '?') {
+		const char *word = optind > at && optind <= argc ? argv[optind - 1] : "";
+		if (strncmp(word, "--", 2) != 0)
+			problem_set(problem, "unknown option '-%c'", optopt);
+		else if (optopt != 0)
+			problem_set(problem, "option '%.60s' takes no value", word);
+		else
+			unknown_option(word + 2, options, problem);
+	}
+	return option;
+}
+
+int network_option(int option, const char *value, struct setup_words *words,
+                   struct problem *problem)
+{
+	uint64_t number;
+
+	switch (option) {
+	case 'T':
+		words->topology = value;
+		return 0;
+	case 'N':
+		if (parse_number(value, 1, NODES_MAX, "--nodes", &number, problem) != 0)
+			return -1;
+		words->nodes = (uint32_t)number;
+		return 0;
+	case 'H':
+		if (parse_number(value, 1, NODES_MAX, "--holder", &number, problem) != 0)
+			return -1;
+		words->holder = (uint32_t)number;
+		return 0;
+	case 'P':
+		if (words->parameters_count == SETUP_PARAMETERS_MAX)
+			return problem_set(problem, "--param: at most %d can be given",
+			                   SETUP_PARAMETERS_MAX);
+		words->parameters[words->parameters_count++] = value;
+		return 0;
+	case 'F':
+		words->order = ORDER_FIFO;
+		return 0;
+	case 'R':
+		words->order = ORDER_REORDER;
+		return 0;
+	default:
+		return 1;
+	}
+}
+
+void warn_of_order(const char *command, const struct setup *setup)
+{
+	if (setup->network.algorithm->needs_fifo && !setup->fifo)
+		fprintf(stderr,
+		        "baton %s: warning: %s needs channels that keep order; expect violations\n",
+		        command, setup->network.algorithm->name);
+}
+
+bool print_json(json_t *json)
+{
+	bool printed = json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15)) == 0;
+	json_decref(json);
+	return putchar('\n') != EOF && fflush(stdout) == 0 && printed;
+}

@@ -1,0 +1,53 @@
+/*
+ * What the subcommands share: one function each, and how they end.
+ */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+
+#include "problem.h"
+#include "setup.h"
+
+#include <getopt.h>
+#include <jansson.h>
+#include <stdbool.h>
+
+enum exit_code { EXIT_HELD = 0, EXIT_VIOLATED = 1, EXIT_USAGE = 2, EXIT_LIMIT = 3 };
+
+/* argv[0] is the command's name. */
+int command_algorithms(int argc, char **argv);
+int command_sim(int argc, char **argv);
+int command_check(int argc, char **argv);
+int command_replay(int argc, char **argv);
+
+/* One line on stderr, "baton sim: …"; returns EXIT_USAGE. */
+int usage_problem(const char *command, const struct problem *problem);
+
+/*
+ * The next option, as getopt_long gives it; a wrong one ends up as '?' with a problem that names
+ * the nearest, and -1 is the end of the options. Operands may stand anywhere and are gathered
+ * behind.
+ */
+int next_option(int argc, char **argv, const struct option *options, struct problem *problem);
+
+/* The help text of a command, on stdout. */
+void print_help(const char *command);
+
+/* The options of a network, shared by sim and check; the value of an option goes into words. 0, or
+ * -1 and a problem; 1: not one of these. */
+#define NETWORK_OPTIONS                                                                            \
+	{"topology", required_argument, NULL, 'T'}, {"nodes", required_argument, NULL, 'N'},       \
+	        {"holder", required_argument, NULL, 'H'}, {"param", required_argument, NULL, 'P'}, \
+	        {"fifo", no_argument, NULL, 'F'},                                                  \
+	{                                                                                          \
+		"reorder", no_argument, NULL, 'R'                                                  \
+	}
+int network_option(int option, const char *value, struct setup_words *words,
+                   struct problem *problem);
+
+/* "--reorder" on an algorithm that needs order: said on stderr. */
+void warn_of_order(const char *command, const struct setup *setup);
+
+/* Dumps it on stdout with a newline and frees it. False if stdout cannot take it. */
+bool print_json(json_t *json);
+
+#endif

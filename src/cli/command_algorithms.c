@@ -1,0 +1,118 @@
+#include "cli.h"
+#include "pages.h"
+#include "registry.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static json_t *text_or_null(const char *text)
+{
+	return text != NULL ? json_string(text) : json_null();
+}
+
+static json_t *describe_algorithm(const struct algorithm *algorithm)
+{
+	return json_pack(
+	        "{s:s, s:s, s:s, s:i, s:s, s:o, s:b, s:b, s:s, s:o}", "name", algorithm->name,
+	        "kind", algorithm->kind == KIND_MUTEX ? "mutex" : "election", "title",
+	        algorithm->title, "year", (int)algorithm->year, "topology",
+	        graph_class_name(algorithm->links), "shape",
+	        text_or_null(graph_class_name(algorithm->shape)), "fifo", algorithm->needs_fifo,
+	        "token", algorithm->has_token, "messages", algorithm->claim_messages, "sync_delay",
+	        text_or_null(algorithm->claim_delay));
+}
+
+static int list_json(const struct algorithm *only)
+{
+	json_t *list = json_array();
+	for (size_t i = 0; algorithms[i] != NULL; i++) {
+		if (only == NULL || algorithms[i] == only)
+			json_array_append_new(list, describe_algorithm(algorithms[i]));
+	}
+	return print_json(json_pack("{s:o}", "algorithms", list)) ? EXIT_HELD : EXIT_USAGE;
+}
+
+static int list_table(void)
+{
+	printf("%-22s %-4s %-9s %-6s %-6s %-14s %s\n", "name", "year", "links", "shape", "order",
+	       "messages", "delay");
+	for (size_t i = 0; algorithms[i] != NULL; i++) {
+		const struct algorithm *algorithm = algorithms[i];
+		const char *shape = graph_class_name(algorithm->shape);
+		printf("%-22s %-4u %-9s %-6s %-6s %-14s %s\n", algorithm->name, algorithm->year,
+		       graph_class_name(algorithm->links), shape != NULL ? shape : "-",
+		       algorithm->needs_fifo ? "fifo" : "any", algorithm->claim_messages,
+		       algorithm->claim_delay != NULL ? algorithm->claim_delay : "-");
+	}
+	printf("\nmessages for one entry and delay between exit and entry as the papers claim "
+	       "them\n");
+	return EXIT_HELD;
+}
+
+static void print_parameters(const struct algorithm *algorithm)
+{
+	const struct parameter *parameter = algorithm->parameters;
+
+	if (parameter == NULL)
+		return;
+	printf("\n## Parameters\n\n");
+	for (; parameter->name != NULL; parameter++) {
+		printf("- `--param %s=", parameter->name);
+		if (parameter->choices == NULL) {
+			printf("%llu..%llu` (default %llu)", (unsigned long long)parameter->least,
+			       (unsigned long long)parameter->most,
+			       (unsigned long long)parameter->initial);
+		} else {
+			for (size_t i = 0; parameter->choices[i].name != NULL; i++)
+				printf("%s%s", i == 0 ? "" : "|", parameter->choices[i].name);
+			printf("%s` (default %s)", parameter->takes_text ? "|TEXT" : "",
+			       parameter->choices[0].name);
+		}
+		printf(": %s\n", parameter->help);
+	}
+}
+
+static int print_page(const struct algorithm *algorithm)
+{
+	for (const struct page *page = pages; page->name != NULL; page++) {
+		if (strcmp(page->name, algorithm->name) == 0)
+			fputs(page->text, stdout);
+	}
+	print_parameters(algorithm);
+	return EXIT_HELD;
+}
+
+int command_algorithms(int argc, char **argv)
+{
+	static const struct option options[] = {
+	        {"json", no_argument, NULL, 'j'},
+	        {"help", no_argument, NULL, 'h'},
+	        {NULL, 0, NULL, 0},
+	};
+	const struct algorithm *algorithm = NULL;
+	struct problem problem;
+	bool json = false;
+
+	for (int option; (option = next_option(argc, argv, options, &problem)) != -1;) {
+		if (option == 'h') {
+			print_help("algorithms");
+			return EXIT_HELD;
+		}
+		if (option != 'j')
+			return usage_problem("algorithms", &problem);
+		json = true;
+	}
+	if (argc - optind > 1) {
+		problem_set(&problem, "one name at most, and '%.40s' is the second",
+		            argv[optind + 1]);
+		return usage_problem("algorithms", &problem);
+	}
+	if (argc > optind) {
+		algorithm = setup_algorithm(argv[optind], &problem);
+		if (algorithm == NULL)
+			return usage_problem("algorithms", &problem);
+	}
+	if (json)
+		return list_json(algorithm);
+	return algorithm != NULL ? print_page(algorithm) : list_table();
+}

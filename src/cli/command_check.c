@@ -1,0 +1,290 @@
+#include "check.h"
+#include "cli.h"
+#include "distribution.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct request {
+	struct setup_words words;
+	struct check_options options;
+	const char *entries; /* as given */
+	const char *trace;
+	bool json;
+};
+
+enum { NODES_CHECKED_MAX = 64, ENTRIES_CHECKED_MAX = 1000000 };
+
+static int parse_size(const char *text, uint64_t *ret_bytes, struct problem *problem)
+{
+	static const char units[] = "kMGT";
+	char digits[32];
+	size_t length = strspn(text, "0123456789");
+	const char *unit = text[length] != '\0' ? strchr(units, text[length]) : NULL;
+	uint64_t shift = unit != NULL ? 10 * (uint64_t)(unit - units + 1) : 0;
+
+	snprintf(digits, sizeof(digits), "%.*s", (int)length, text);
+	if (length == 0 || length > 12 ||
+	    (text[length] != '\0' && (unit == NULL || text[length + 1] != '\0')))
+		return problem_set(
+		        problem, "--max-memory '%.40s': a size such as 500M or 4G is needed", text);
+	if (parse_number(digits, 1, UINT64_MAX >> shift, "--max-memory", ret_bytes, problem) != 0)
+		return -1;
+	*ret_bytes <<= shift;
+	return 0;
+}
+
+static int parse_seconds(const char *text, double *ret_seconds, struct problem *problem)
+{
+	static const struct {
+		const char *unit;
+		double worth;
+	} units[] = {{"", 1}, {"s", 1}, {"ms", 0.001}, {"m", 60}, {"h", 3600}};
+	char digits[32];
+	size_t length = strspn(text, "0123456789.");
+	uint64_t millionths;
+
+	snprintf(digits, sizeof(digits), "%.*s", (int)length, text);
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(text + length, units[i].unit) == 0 && length < sizeof(digits) &&
+		    parse_decimal(digits, &millionths) == 0 && millionths > 0) {
+			*ret_seconds = (double)millionths / MILLION * units[i].worth;
+			return 0;
+		}
+	}
+	return problem_set(problem, "--timeout '%.40s': a time such as 250ms, 3s, 2m is needed",
+	                   text);
+}
+
+static const struct option check_option_table[] = {
+        NETWORK_OPTIONS,
+        {"entries", required_argument, NULL, 'e'},
+        {"max-states", required_argument, NULL, 's'},
+        {"max-memory", required_argument, NULL, 'm'},
+        {"timeout", required_argument, NULL, 'w'},
+        {"lose-token", no_argument, NULL, 'x'},
+        {"trace", required_argument, NULL, 't'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+};
+
+static int parse_option(int option, const char *value, struct request *request,
+                        struct problem *problem)
+{
+	int result = network_option(option, value, &request->words, problem);
+
+	if (result <= 0)
+		return result;
+	switch (option) {
+	case 'e':
+		request->entries = value;
+		return 0;
+	case 's':
+		return parse_number(value, 1, INT64_MAX, "--max-states",
+		                    &request->options.states_max, problem);
+	case 'm':
+		return parse_size(value, &request->options.memory_max, problem);
+	case 'w':
+		return parse_seconds(value, &request->options.seconds_max, problem);
+	case 'x':
+		request->options.lose_token = true;
+		return 0;
+	case 't':
+		request->trace = value;
+		return 0;
+	case 'j':
+		request->json = true;
+		return 0;
+	default:
+		return -1; /* next_option has said why */
+	}
+}
+
+/* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
+static int parse_arguments(int argc, char **argv, struct request *request, struct problem *problem)
+{
+	for (int option; (option = next_option(argc, argv, check_option_table, problem)) != -1;) {
+		if (option == 'h') {
+			print_help("check");
+			return 1;
+		}
+		if (parse_option(option, optarg, request, problem) != 0)
+			return -1;
+	}
+	if (optind == argc)
+		return problem_set(problem, "which algorithm? 'baton algorithms' lists them");
+	if (argc - optind > 1)
+		return problem_set(problem, "one algorithm at a time, and '%.40s' is the second",
+		                   argv[optind + 1]);
+	request->words.algorithm = argv[optind];
+	return 0;
+}
+
+/* The entries of each node: K, or K,K,… node by node, or unlimited. */
+static int parse_entries(const char *text, uint32_t nodes, uint32_t *ret_entries,
+                         struct problem *problem)
+{
+	bool list = strchr(text, ',') != NULL;
+	uint64_t number = 0;
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		char word[32];
+		size_t length = strcspn(text, ",");
+		if (strcmp(text, "unlimited") == 0) {
+			ret_entries[i] = ENTRIES_UNLIMITED;
+			continue;
+		}
+		snprintf(word, sizeof(word), "%.*s",
+		         (int)(length < sizeof(word) ? length : sizeof(word)), text);
+		if (parse_number(word, 0, ENTRIES_CHECKED_MAX,
+		                 "--entries (K, K,K,... or unlimited):", &number, problem) != 0)
+			return -1;
+		ret_entries[i] = (uint32_t)number;
+		if (!list)
+			continue;
+		if ((text[length] == ',') != (i + 1 < nodes))
+			return problem_set(
+			        problem,
+			        "--entries: a list needs a number for each of the %" PRIu32
+			        " nodes",
+			        nodes);
+		text += length + 1;
+	}
+	return 0;
+}
+
+static bool progress_shown;
+
+static void show_progress(uint64_t states, uint64_t depth, uint64_t memory, double seconds)
+{
+	static double shown;
+	if (seconds < 1 || seconds - shown < 0.2)
+		return;
+	shown = seconds;
+	progress_shown = true;
+	fprintf(stderr, "\r\033[K%" PRIu64 " states, %.2f M/s, depth %" PRIu64 ", %" PRIu64 " MB",
+	        states, (double)states / seconds / 1e6, depth, memory >> 20);
+}
+
+static int write_scenario(const char *path, const char *scenario, struct problem *problem)
+{
+	FILE *file = fopen(path, "wb");
+	if (file == NULL || fputs(scenario, file) == EOF || fclose(file) != 0)
+		return problem_set(problem, "trace file '%.200s': %s", path, strerror(errno));
+	return 0;
+}
+
+static const char *verdict_text(const struct check_result *result)
+{
+	switch (result->verdict) {
+	case VERDICT_HOLDS:
+		return result->complete ? "mutual exclusion holds, no deadlock, no starvation"
+		                        : "nothing wrong so far";
+	case VERDICT_MUTUAL_EXCLUSION:
+		return "VIOLATED: two nodes are inside at once";
+	case VERDICT_DEADLOCK:
+		return "VIOLATED: deadlock, somebody waits and nothing can happen";
+	case VERDICT_STARVATION:
+		return "VIOLATED: starvation, somebody may wait for ever";
+	case VERDICT_INVARIANT:
+		return "VIOLATED: invariant";
+	case VERDICT_BROKEN:
+		return "VIOLATED: a step did what no step may do";
+	}
+	return NULL;
+}
+
+static void print_result(const struct check_options *options, const struct check_result *result)
+{
+	const struct setup *setup = options->setup;
+
+	printf("%s, %s of %" PRIu32 ", %s\n", setup->network.algorithm->name, setup->topology,
+	       setup->network.graph.nodes,
+	       setup->fifo ? "channels keep order" : "messages may overtake each other");
+	printf("  verdict   %s", verdict_text(result));
+	if (result->verdict == VERDICT_INVARIANT || result->verdict == VERDICT_BROKEN)
+		printf(": %s", result->what);
+	printf("\n  states    %" PRIu64 ", %" PRIu64 " transitions, depth %" PRIu64 "%s%s\n",
+	       result->states, result->transitions, result->depth,
+	       result->complete ? "" : ", not complete",
+	       result->verdict == VERDICT_HOLDS && result->limit != NULL ? " (a limit was reached)"
+	                                                                 : "");
+	if (result->complete && result->bypass_bounded)
+		printf("  bypass    at most %" PRIu64
+		       " entries of others once a request is known\n",
+		       result->bypass_max);
+	if (result->complete && result->bounded)
+		printf("  messages  %" PRIu64 " to %" PRIu64 " in a whole run\n",
+		       result->messages_min, result->messages_max);
+	printf("  time      %.3f s, %.2f M states/s, %.1f bytes a state\n", result->seconds,
+	       (double)result->states / (result->seconds + 1e-9) / 1e6,
+	       (double)result->memory / (double)result->states);
+	if (result->scenario != NULL)
+		printf("\n%s", result->scenario);
+}
+
+static int run(struct request *request, struct problem *problem)
+{
+	struct check_result result;
+	struct setup setup;
+	uint32_t entries[NODES_CHECKED_MAX];
+
+	if (setup_make(&request->words, &setup, problem) != 0)
+		return usage_problem("check", problem);
+	int wrong = 0;
+	if (setup.network.graph.nodes > NODES_CHECKED_MAX)
+		wrong = problem_set(problem, "--nodes: at most %d can be checked",
+		                    NODES_CHECKED_MAX);
+	else if (setup.network.algorithm->kind != KIND_MUTEX)
+		wrong = problem_set(problem,
+		                    "%s is an election: only mutual exclusion can be checked",
+		                    setup.network.algorithm->name);
+	else
+		wrong = parse_entries(request->entries, setup.network.graph.nodes, entries,
+		                      problem);
+	if (wrong != 0) {
+		setup_free(&setup);
+		return usage_problem("check", problem);
+	}
+	warn_of_order("check", &setup);
+	request->options.setup = &setup;
+	request->options.entries = entries;
+	request->options.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+	check_run(&request->options, &result);
+	if (progress_shown)
+		fputs("\r\033[K", stderr);
+	int code = result.verdict != VERDICT_HOLDS ? EXIT_VIOLATED
+	           : result.complete               ? EXIT_HELD
+	                                           : EXIT_LIMIT;
+	if (request->trace != NULL && result.scenario != NULL &&
+	    write_scenario(request->trace, result.scenario, problem) != 0)
+		code = usage_problem("check", problem);
+	else if (request->json)
+		print_json(check_report(&request->options, &result));
+	else
+		print_result(&request->options, &result);
+	if (code == EXIT_LIMIT)
+		fprintf(stderr, "baton check: %s was reached before an answer\n", result.limit);
+	check_result_free(&result);
+	setup_free(&setup);
+	return code;
+}
+
+int command_check(int argc, char **argv)
+{
+	struct request request = {
+	        .options = {.states_max = STATES_COUNT_MAX, .memory_max = (uint64_t)8 << 30},
+	        .entries = "1",
+	};
+	struct problem problem;
+	int parsed = parse_arguments(argc, argv, &request, &problem);
+
+	if (parsed != 0)
+		return parsed < 0 ? usage_problem("check", &problem) : EXIT_HELD;
+	return run(&request, &problem);
+}

@@ -1,0 +1,204 @@
+#include "cli.h"
+#include "replay.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct request {
+	const char *file; /* "-": standard input */
+	const char *trace, *diagram;
+	bool json;
+};
+
+/* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
+static int parse_arguments(int argc, char **argv, struct request *request, struct problem *problem)
+{
+	static const struct option options[] = {
+	        {"trace", required_argument, NULL, 't'},
+	        {"diagram", required_argument, NULL, 'D'},
+	        {"json", no_argument, NULL, 'j'},
+	        {"help", no_argument, NULL, 'h'},
+	        {NULL, 0, NULL, 0},
+	};
+
+	for (int option; (option = next_option(argc, argv, options, problem)) != -1;) {
+		switch (option) {
+		case 't':
+			request->trace = optarg;
+			break;
+		case 'D':
+			request->diagram = optarg;
+			break;
+		case 'j':
+			request->json = true;
+			break;
+		case 'h':
+			print_help("replay");
+			return 1;
+		default:
+			return -1; /* next_option has said why */
+		}
+	}
+	if (optind == argc)
+		return problem_set(
+		        problem,
+		        "which scenario? 'baton replay FILE.scn', or '-' for standard input");
+	if (argc - optind > 1)
+		return problem_set(problem, "one scenario at a time, and '%.60s' is the second",
+		                   argv[optind + 1]);
+	request->file = argv[optind];
+	return 0;
+}
+
+/* The bytes of a file, to be freed; one more than the parser takes, so that it can say that they
+ * are too many. NULL and a problem. */
+static char *read_text(const char *path, size_t *ret_size, struct problem *problem)
+{
+	bool standard = strcmp(path, "-") == 0;
+	FILE *file = standard ? stdin : fopen(path, "rb");
+	size_t size = 0, used = 0, count;
+	char *text = NULL;
+
+	if (file == NULL) {
+		problem_set(problem, "%.200s: %s", path, strerror(errno));
+		return NULL;
+	}
+	do {
+		size = size == 0 ? 65536 : size * 2;
+		text = realloc(text, size);
+		must(text != NULL);
+		count = fread(text + used, 1, size - used, file);
+		used += count;
+	} while (used == size && used <= SCENARIO_SIZE_MAX);
+	int failed = ferror(file) ? errno : 0;
+	if (!standard)
+		fclose(file);
+	if (failed != 0) {
+		problem_set(problem, "%.200s: %s", path, strerror(failed));
+		free(text);
+		return NULL;
+	}
+	*ret_size = used;
+	return text;
+}
+
+/* A name that is not UTF-8 cannot stand in JSON: its odd letters are shown as '?'. */
+static json_t *json_name(const char *name)
+{
+	json_t *json = json_string(name);
+	if (json != NULL)
+		return json;
+	char *copy = strdup(name);
+	must(copy != NULL);
+	for (char *c = copy; *c != '\0'; c++) {
+		if ((unsigned char)*c >= 0x80)
+			*c = '?';
+	}
+	json = json_string(copy);
+	free(copy);
+	return json;
+}
+
+static void report_json(const struct request *request, const struct setup *setup,
+                        const struct replay_result *result)
+{
+	json_t *line = result->line != 0 ? json_integer(result->line) : json_null();
+	json_t *report = json_pack(
+	        "{s:o, s:s, s:s, s:I, s:I, s:I, s:I, s:b, s:o, s:s?, s:s?}", "file",
+	        json_name(request->file), "algorithm", setup->network.algorithm->name, "topology",
+	        setup->topology, "nodes", (json_int_t)setup->network.graph.nodes, "steps",
+	        (json_int_t)result->steps, "messages", (json_int_t)result->messages, "expectations",
+	        (json_int_t)result->expectations, "passed", result->verdict == REPLAY_PASSED,
+	        "line", line, "expected", result->expected, "found", result->found);
+	must(report != NULL);
+	print_json(report);
+}
+
+static const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static int report(const struct request *request, const struct setup *setup,
+                  const struct replay_result *result)
+{
+	if (request->json)
+		report_json(request, setup, result);
+	if (result->verdict == REPLAY_PASSED) {
+		if (!request->json)
+			printf("%s: %" PRIu64 " step%s, %" PRIu64 " message%s, %s\n", request->file,
+			       result->steps, plural(result->steps), result->messages,
+			       plural(result->messages),
+			       result->expectations == 0 ? "nothing was expected"
+			                                 : "all expectations hold");
+		return EXIT_HELD;
+	}
+	if (result->expected != NULL)
+		fprintf(stderr, "%s:%" PRIu32 ": expected %s, found %s\n", request->file,
+		        result->line, result->expected, result->found);
+	else
+		fprintf(stderr, "%s:%" PRIu32 ": %s\n", request->file, result->line, result->found);
+	return EXIT_VIOLATED;
+}
+
+static int bad_line(const struct request *request, uint32_t line, const struct problem *problem)
+{
+	fprintf(stderr, "baton replay: %s:%" PRIu32 ": %s\n", request->file, line, problem->text);
+	return EXIT_USAGE;
+}
+
+static int replay(const struct request *request, struct scenario *scenario)
+{
+	struct trace *trace = NULL;
+	struct replay_result result;
+	struct problem problem;
+	struct setup setup;
+	uint32_t line;
+
+	if (scenario_setup(scenario, &setup, &line, &problem) != 0)
+		return bad_line(request, line, &problem);
+	if (request->trace != NULL || request->diagram != NULL) {
+		trace = trace_open(request->trace, request->diagram, &problem);
+		if (trace == NULL) {
+			setup_free(&setup);
+			return usage_problem("replay", &problem);
+		}
+	}
+	replay_run(scenario, &setup, trace, REPLAY_RUN_MAX, &result);
+	int code;
+	if (trace != NULL && trace_end(trace, result.time, &problem) != 0)
+		code = usage_problem("replay", &problem);
+	else if (result.verdict == REPLAY_BAD)
+		code = bad_line(request, result.line, &result.problem);
+	else
+		code = report(request, &setup, &result);
+	replay_result_free(&result);
+	setup_free(&setup);
+	return code;
+}
+
+int command_replay(int argc, char **argv)
+{
+	struct request request = {.file = "-"};
+	struct scenario scenario;
+	struct problem problem;
+	uint32_t line;
+	size_t size;
+
+	int parsed = parse_arguments(argc, argv, &request, &problem);
+	if (parsed != 0)
+		return parsed > 0 ? EXIT_HELD : usage_problem("replay", &problem);
+	char *text = read_text(request.file, &size, &problem);
+	if (text == NULL)
+		return usage_problem("replay", &problem);
+	int wrong = scenario_parse(text, size, &scenario, &line, &problem);
+	free(text);
+	if (wrong != 0)
+		return bad_line(&request, line, &problem);
+	int code = replay(&request, &scenario);
+	scenario_free(&scenario);
+	return code;
+}

@@ -1,0 +1,371 @@
+#include "cli.h"
+#include "sim.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct request {
+	struct setup_words words;
+	struct sim_options options;
+	const char *load;
+	const char *trace, *diagram;
+	uint64_t seed_first, seed_last;
+	bool seeds, json;
+	uint64_t *lose_hops;
+};
+
+enum { ENTRIES_MAX = 2000000000 };
+
+static int parse_load(const char *text, struct request *request, struct problem *problem)
+{
+	static const char *const names[] = {"light", "heavy", "poisson:RATE", NULL};
+	uint64_t rate;
+
+	request->load = text;
+	if (strcmp(text, "light") == 0) {
+		request->options.load = LOAD_LIGHT;
+	} else if (strcmp(text, "heavy") == 0) {
+		request->options.load = LOAD_HEAVY;
+	} else if (strncmp(text, "poisson:", 8) == 0) {
+		request->options.load = LOAD_POISSON;
+		if (parse_decimal(text + 8, &rate) != 0 || rate == 0)
+			return problem_set(problem,
+			                   "--load '%.40s': poisson:RATE needs a decimal above 0, "
+			                   "with at most 6 digits behind "
+			                   "the point",
+			                   text);
+		request->options.interval = (uint64_t)MILLION * MILLION / rate;
+	} else {
+		const char *nearest = nearest_name(text, names);
+		return problem_set(problem, "--load '%.40s': %s%s%s", text,
+		                   nearest != NULL ? "did you mean "
+		                                   : "light, heavy or poisson:RATE is needed",
+		                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+	}
+	return 0;
+}
+
+static int parse_seeds(const char *text, struct request *request, struct problem *problem)
+{
+	const char *dots = strstr(text, "..");
+	char first[32];
+
+	if (dots == NULL || dots - text >= (int)sizeof(first))
+		return problem_set(problem, "--seeds '%.40s': A..B is needed, such as 1..1000",
+		                   text);
+	snprintf(first, sizeof(first), "%.*s", (int)(dots - text), text);
+	if (parse_number(first, 0, INT64_MAX, "--seeds", &request->seed_first, problem) != 0 ||
+	    parse_number(dots + 2, request->seed_first, INT64_MAX, "--seeds", &request->seed_last,
+	                 problem) != 0)
+		return -1;
+	request->seeds = true;
+	return 0;
+}
+
+static int parse_lose_hops(const char *text, struct request *request, struct problem *problem)
+{
+	size_t count = 1;
+	for (const char *c = text; *c != '\0'; c++)
+		count += *c == ',';
+	free(request->lose_hops);
+	request->lose_hops = malloc(count * sizeof(*request->lose_hops));
+	must(request->lose_hops != NULL);
+	for (size_t i = 0; i < count; i++) {
+		char word[32];
+		size_t length = strcspn(text, ",");
+		snprintf(word, sizeof(word), "%.*s",
+		         (int)(length < sizeof(word) ? length : sizeof(word)), text);
+		uint64_t least = i == 0 ? 1 : request->lose_hops[i - 1] + 1;
+		if (parse_number(word, least, INT64_MAX,
+		                 "--lose-token (increasing numbers of hops):",
+		                 &request->lose_hops[i], problem) != 0)
+			return -1;
+		text += length + (text[length] == ',');
+	}
+	request->options.lose_hops = request->lose_hops;
+	request->options.lose_hops_count = count;
+	return 0;
+}
+
+static int parse_lose(const char *text, struct request *request, struct problem *problem)
+{
+	uint64_t millionths;
+	if (parse_decimal(text, &millionths) != 0 || millionths > MILLION)
+		return problem_set(problem,
+		                   "--lose '%.40s': a probability from 0 to 1 is needed, with at "
+		                   "most 6 digits behind the point",
+		                   text);
+	request->options.lose_below = (millionths << 32) / MILLION;
+	return 0;
+}
+
+static int parse_option(int option, const char *value, struct request *request,
+                        struct problem *problem)
+{
+	struct sim_options *options = &request->options;
+	int result = network_option(option, value, &request->words, problem);
+
+	if (result <= 0)
+		return result;
+	switch (option) {
+	case 'e':
+		return parse_number(value, 1, ENTRIES_MAX, "--entries", &options->entries, problem);
+	case 's':
+		if (parse_number(value, 0, INT64_MAX, "--seed", &request->seed_first, problem) != 0)
+			return -1;
+		request->seed_last = request->seed_first;
+		request->seeds = false;
+		return 0;
+	case 'S':
+		return parse_seeds(value, request, problem);
+	case 'l':
+		return parse_load(value, request, problem);
+	case 'd':
+		return distribution_parse(value, "--delay", &options->delay, problem);
+	case 'c':
+		return distribution_parse(value, "--cs", &options->cs, problem);
+	case 'x':
+		return parse_lose(value, request, problem);
+	case 'X':
+		return parse_lose_hops(value, request, problem);
+	case 't':
+		request->trace = value;
+		return 0;
+	case 'D':
+		request->diagram = value;
+		return 0;
+	case 'j':
+		request->json = true;
+		return 0;
+	default:
+		return -1; /* next_option has said why */
+	}
+}
+
+static const struct option sim_option_table[] = {
+        NETWORK_OPTIONS,
+        {"entries", required_argument, NULL, 'e'},
+        {"seed", required_argument, NULL, 's'},
+        {"seeds", required_argument, NULL, 'S'},
+        {"load", required_argument, NULL, 'l'},
+        {"delay", required_argument, NULL, 'd'},
+        {"cs", required_argument, NULL, 'c'},
+        {"lose", required_argument, NULL, 'x'},
+        {"lose-token", required_argument, NULL, 'X'},
+        {"trace", required_argument, NULL, 't'},
+        {"diagram", required_argument, NULL, 'D'},
+        {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+};
+
+/* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
+static int parse_arguments(int argc, char **argv, struct request *request, struct problem *problem)
+{
+	for (int option; (option = next_option(argc, argv, sim_option_table, problem)) != -1;) {
+		if (option == 'h') {
+			print_help("sim");
+			return 1;
+		}
+		if (parse_option(option, optarg, request, problem) != 0)
+			return -1;
+	}
+	if (optind == argc)
+		return problem_set(problem, "which algorithm? 'baton algorithms' lists them");
+	if (argc - optind > 1)
+		return problem_set(problem, "one algorithm at a time, and '%.40s' is the second",
+		                   argv[optind + 1]);
+	request->words.algorithm = argv[optind];
+	if (request->seeds && (request->trace != NULL || request->diagram != NULL))
+		return problem_set(
+		        problem, "--trace and --diagram are for one run: give --seed, not --seeds");
+	return 0;
+}
+
+static double seconds_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double progress_begin, progress_shown;
+
+/* A line on a terminal that is written over, once the work has lasted for a second. */
+static void show_progress(uint64_t done, uint64_t all)
+{
+	double now = seconds_now();
+	if (!isatty(STDERR_FILENO) || now - progress_begin < 1 || now - progress_shown < 0.1)
+		return;
+	progress_shown = now;
+	fprintf(stderr, "\r\033[K%3.0f %%  %" PRIu64 " of %" PRIu64,
+	        100.0 * (double)done / (double)all, done, all);
+}
+
+static void clear_progress(void)
+{
+	if (progress_shown != 0)
+		fputs("\r\033[K", stderr);
+	progress_shown = 0;
+}
+
+static void print_messages(const struct sim_options *options, const struct sim_result *result)
+{
+	const struct algorithm *algorithm = options->setup->network.algorithm;
+
+	printf("  messages    %.6g an entry, %" PRIu64 " in all",
+	       (double)result->messages / (double)result->entries, result->messages);
+	if (options->load == LOAD_LIGHT)
+		printf("; %" PRIu64 " to %" PRIu64 " for one", result->messages_min,
+		       result->messages_max);
+	printf(" (claimed: %s)\n             ", algorithm->claim_messages);
+	for (size_t i = 0; i < algorithm->messages_count; i++) {
+		if (!algorithm->messages[i].init)
+			printf(" %s %" PRIu64, algorithm->messages[i].name,
+			       result->messages_by_type[i]);
+	}
+	if (result->messages_init != 0)
+		printf("; before any request %" PRIu64, result->messages_init);
+	if (algorithm->circulates)
+		printf("; while nobody wanted in %" PRIu64, result->messages_idle);
+	putchar('\n');
+}
+
+static void print_run(const struct request *request, const struct sim_options *options,
+                      const struct sim_result *result, double seconds)
+{
+	const struct network *network = &options->setup->network;
+	double unit = (double)distribution_mean(&options->delay);
+	double entries = (double)result->entries;
+	char time[32];
+
+	printf("%s, %s of %" PRIu32 ", %s load, seed %" PRIu64 "\n", network->algorithm->name,
+	       options->setup->topology, network->graph.nodes, request->load, options->seed);
+	printf("  entries     %" PRIu64, result->entries);
+	if (result->violations == 0)
+		printf(", no violation\n");
+	else
+		printf(", %" PRIu64 " VIOLATED: %s\n", result->violations, result->violation);
+	if (result->entries == 0)
+		return;
+	print_messages(options, result);
+	printf("  bytes       %.6g an entry, %" PRIu64 " the largest message\n",
+	       (double)result->bytes / entries, result->bytes_largest);
+	if (result->sync_count != 0 && unit != 0)
+		printf("  sync delay  mean %.6g, max %.6g message delays (claimed: %s)\n",
+		       (double)result->sync_sum / (double)result->sync_count / unit,
+		       (double)result->sync_max / unit, network->algorithm->claim_delay);
+	printf("  response    mean %.6g, half within %.6g, 99 %% within %.6g, max %.6g\n",
+	       (double)result->response_sum / (double)result->response_count / MILLION,
+	       (double)result->response_p50 / MILLION, (double)result->response_p99 / MILLION,
+	       (double)result->response_max / MILLION);
+	printf("  bypass      at most %" PRIu64
+	       " entries of others between a request and its entry\n",
+	       result->bypass_max);
+	printf("  state       mean %.6g, max %" PRIu64 " bytes a node\n",
+	       (double)result->state_sum / network->graph.nodes, result->state_max);
+	if (result->lost != 0)
+		printf("  lost        %" PRIu64 " messages\n", result->lost);
+	if (result->regenerated != 0)
+		printf("  regenerated %" PRIu64 " times, after %.6g hops on average, %" PRIu64
+		       " at most\n",
+		       result->regenerated,
+		       (double)result->regenerated_hops_sum / (double)result->regenerated,
+		       result->regenerated_hops_max);
+	printf("  time        %s virtual, %" PRIu64 " events in %.3f s\n",
+	       time_text(result->time, time), result->events, seconds);
+}
+
+/* One run; a report is added to `runs` if that is not NULL. 0, or -1 and a problem. */
+static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *runs,
+                    uint64_t *ret_violations, struct problem *problem)
+{
+	struct sim_options options = request->options;
+	struct sim_result result;
+	struct setup setup;
+
+	request->words.seed = seed;
+	if (setup_make(&request->words, &setup, problem) != 0)
+		return -1;
+	if (seed == request->seed_first)
+		warn_of_order("sim", &setup);
+	if (request->trace != NULL || request->diagram != NULL) {
+		options.trace = trace_open(request->trace, request->diagram, problem);
+		if (options.trace == NULL) {
+			setup_free(&setup);
+			return -1;
+		}
+	}
+	options.setup = &setup;
+	options.seed = seed;
+	options.progress = request->seeds ? NULL : show_progress;
+	double begin = seconds_now();
+	struct sim *sim = sim_create(&setup);
+	sim_run(sim, &options, &result);
+	sim_destroy(sim);
+	double seconds = seconds_now() - begin;
+	int written = options.trace != NULL ? trace_end(options.trace, result.time, problem) : 0;
+	if (!request->seeds)
+		clear_progress();
+	if (runs != NULL)
+		json_array_append_new(runs, sim_report(&options, request->load, &result, seconds));
+	else if (!quiet || result.violations != 0)
+		print_run(request, &options, &result, seconds);
+	*ret_violations = result.violations;
+	setup_free(&setup);
+	return written;
+}
+
+static int run_all(struct request *request, struct problem *problem)
+{
+	json_t *runs = request->json ? json_array() : NULL;
+	uint64_t violated = 0, count = request->seed_last - request->seed_first + 1;
+
+	progress_begin = seconds_now();
+	for (uint64_t seed = request->seed_first; seed <= request->seed_last; seed++) {
+		uint64_t violations;
+		if (run_once(request, seed, request->seeds, runs, &violations, problem) != 0) {
+			json_decref(runs);
+			return usage_problem("sim", problem);
+		}
+		violated += violations != 0;
+		if (request->seeds)
+			show_progress(seed - request->seed_first, count);
+	}
+	clear_progress();
+	if (request->json) {
+		json_t *report = request->seeds ? json_pack("{s:O}", "runs", runs)
+		                                : json_incref(json_array_get(runs, 0));
+		print_json(report);
+		json_decref(runs);
+	} else if (request->seeds) {
+		printf("%s: %" PRIu64 " runs, %" PRIu64 " violated\n", request->words.algorithm,
+		       count, violated);
+	}
+	return violated != 0 ? EXIT_VIOLATED : EXIT_HELD;
+}
+
+int command_sim(int argc, char **argv)
+{
+	struct request request = {
+	        .options = {.entries = 1000,
+	                    .load = LOAD_HEAVY,
+	                    .delay = {DISTRIBUTION_CONSTANT, MILLION, 0},
+	                    .cs = {DISTRIBUTION_CONSTANT, MILLION, 0}},
+	        .load = "heavy",
+	        .seed_first = 1,
+	        .seed_last = 1,
+	};
+	struct problem problem;
+	int parsed = parse_arguments(argc, argv, &request, &problem);
+	int code = parsed < 0   ? usage_problem("sim", &problem)
+	           : parsed > 0 ? EXIT_HELD
+	                        : run_all(&request, &problem);
+
+	free(request.lose_hops);
+	return code;
+}

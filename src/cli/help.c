@@ -1,0 +1,131 @@
+/*
+ * What `--help` and `baton help` print, within 80 columns.
+ */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char general[] =
+        "baton: only one of many machines may act, and why that works\n"
+        "\n"
+        "usage: baton COMMAND [OPTIONS]\n"
+        "\n"
+        "The laboratory\n"
+        "  algorithms   list the algorithms, or print the page of one\n"
+        "  sim          run an algorithm in virtual time and measure it\n"
+        "  check        try every interleaving of a small system\n"
+        "  replay       follow a scenario step by step and test what it expects\n"
+        "\n"
+        "  help COMMAND, COMMAND --help   tell more, with examples\n"
+        "  --version                      tell which baton this is\n"
+        "\n"
+        "Exit: 0 it held, 1 a property is violated, 2 bad usage or input,\n"
+        "3 a limit was reached before an answer.\n"
+        "\n"
+        "example: baton sim neilsen --nodes 10 --load light\n";
+
+#define NETWORK_HELP                                                                               \
+	"The network\n"                                                                            \
+	"  --nodes N          how many nodes, numbered 1..N (default 5)\n"                         \
+	"  --topology T       complete, ring, line, star, tree:K, radiating:K, grid:RxC,\n"        \
+	"                     random:D, edges:1-2,2-3,..., file:PATH (an edge a line);\n"          \
+	"                     for neilsen the logical tree. Default: the algorithm's best\n"       \
+	"  --holder I         who has the token at the start (default 1)\n"                        \
+	"  --fifo, --reorder  do channels keep order? Default: the weakest that the\n"             \
+	"                     algorithm tolerates\n"                                               \
+	"  --param NAME=VALUE a parameter of the algorithm, see 'baton algorithms NAME'\n"
+
+static const struct {
+	const char *name;
+	const char *text;
+} helps[] = {
+        {"algorithms", "usage: baton algorithms [--json] [NAME]\n"
+                       "\n"
+                       "A row for each algorithm, or the page of one: idea, variables, messages,\n"
+                       "assumptions, bounds, corrections to the published text, parameters.\n"
+                       "\n"
+                       "  --json   one JSON object\n"
+                       "\n"
+                       "examples:\n"
+                       "  baton algorithms\n"
+                       "  baton algorithms neilsen\n"},
+        {"sim", "usage: baton sim ALGORITHM [OPTIONS]\n"
+                "\n"
+                "Run an algorithm in virtual time. The same arguments and seed give the same\n"
+                "result on every machine.\n"
+                "\n" NETWORK_HELP "The work\n"
+                "  --entries E        critical sections in all (default 1000)\n"
+                "  --load L           light: somebody asks when all is quiet; heavy: everybody\n"
+                "                     asks again at once; poisson:RATE (default heavy)\n"
+                "  --delay DIST       of a message: constant:D, uniform:A,B, exp:M\n"
+                "                     (default constant:1)\n"
+                "  --cs DIST          time inside the critical section (default constant:1)\n"
+                "  --seed S           (default 1)\n"
+                "  --seeds A..B       a run for each seed\n"
+                "  --lose P           lose each message with probability P\n"
+                "  --lose-token N,... lose the token at its N-th hop\n"
+                "What comes out\n"
+                "  --json             one JSON object\n"
+                "  --trace FILE       what happened, as JSON lines\n"
+                "  --diagram FILE.svg what happened, as a space-time diagram\n"
+                "\n"
+                "Exit 1 if mutual exclusion was violated or somebody waits for ever.\n"
+                "\n"
+                "examples:\n"
+                "  baton sim neilsen --nodes 10 --load light --entries 200000\n"
+                "  baton sim suzuki-kasami --delay exp:1 --seeds 1..1000 --json\n"},
+        {"check", "usage: baton check ALGORITHM [OPTIONS]\n"
+                  "\n"
+                  "Try every interleaving of requests, exits and deliveries of a small system.\n"
+                  "\n" NETWORK_HELP "The search\n"
+                  "  --entries K        of each node (default 1); K,K,...: node by node;\n"
+                  "                     unlimited, where the number of states is finite\n"
+                  "  --lose-token       also the loss of any one token message at a time\n"
+                  "  --max-states N     give up after N states, exit 3\n"
+                  "  --max-memory SIZE  such as 500M or 4G (default 8G)\n"
+                  "  --timeout TIME     such as 250ms, 30s, 2m; a bare number is seconds\n"
+                  "What comes out\n"
+                  "  --json             one JSON object\n"
+                  "  --trace FILE.scn   the shortest counterexample, for 'baton replay'\n"
+                  "\n"
+                  "Exit 1 with the counterexample if anything is violated.\n"
+                  "\n"
+                  "examples:\n"
+                  "  baton check suzuki-kasami --nodes 3 --entries 2\n"
+                  "  baton check neilsen --topology line --nodes 4 --entries unlimited\n"},
+        {"replay", "usage: baton replay FILE.scn [OPTIONS]\n"
+                   "\n"
+                   "Follow a scenario, a schedule and what must be true along it; '-' is standard\n"
+                   "input. The first expectation that fails is printed as FILE:LINE, exit 1.\n"
+                   "\n"
+                   "  --json               one JSON object\n"
+                   "  --trace FILE         what happened, as JSON lines\n"
+                   "  --diagram FILE.svg   what happened, as a space-time diagram\n"
+                   "\n"
+                   "A scenario:\n"
+                   "  algorithm neilsen\n"
+                   "  topology line\n"
+                   "  nodes 3\n"
+                   "  request 3\n"
+                   "  deliver 3 2 REQUEST\n"
+                   "  expect 2 NEXT=3\n"
+                   "  run\n"
+                   "  expect 3 in\n"
+                   "\n"
+                   "example: baton replay test/scenarios/neilsen/figure-6.scn\n"},
+        {"help", "usage: baton help [COMMAND]\n"
+                 "\n"
+                 "example: baton help sim\n"},
+};
+
+void print_help(const char *command)
+{
+	for (size_t i = 0; command != NULL && i < sizeof(helps) / sizeof(*helps); i++) {
+		if (strcmp(helps[i].name, command) == 0) {
+			fputs(helps[i].text, stdout);
+			return;
+		}
+	}
+	fputs(general, stdout);
+}

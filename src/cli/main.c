@@ -1,0 +1,71 @@
+/*
+ * baton: one program, a table of subcommands.
+ */
+#include "cli.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct command {
+	const char *name;
+	int (*run)(int argc, char **argv);
+};
+
+static int command_help(int argc, char **argv);
+
+static const struct command commands[] = {
+        {"algorithms", command_algorithms}, {"sim", command_sim},   {"check", command_check},
+        {"replay", command_replay},         {"help", command_help}, {NULL, NULL},
+};
+
+static const struct command *find_command(const char *name)
+{
+	const char *names[sizeof(commands) / sizeof(*commands)] = {NULL};
+
+	for (size_t i = 0; commands[i].name != NULL; i++) {
+		if (strcmp(commands[i].name, name) == 0)
+			return &commands[i];
+		names[i] = commands[i].name;
+	}
+	const char *nearest = nearest_name(name, names);
+	struct problem problem;
+	if (nearest != NULL)
+		problem_set(&problem, "unknown command '%.40s': did you mean '%s'?", name, nearest);
+	else
+		problem_set(&problem, "unknown command '%.40s': 'baton help' lists them", name);
+	fprintf(stderr, "baton: %s\n", problem.text);
+	return NULL;
+}
+
+static int command_help(int argc, char **argv)
+{
+	if (argc > 2) {
+		fprintf(stderr, "baton help: one command at a time: 'baton help COMMAND'\n");
+		return EXIT_USAGE;
+	}
+	if (argc == 2 && find_command(argv[1]) == NULL)
+		return EXIT_USAGE;
+	print_help(argc == 2 ? argv[1] : NULL);
+	return EXIT_HELD;
+}
+
+int main(int argc, char **argv)
+{
+	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		print_help(NULL);
+		return EXIT_HELD;
+	}
+	if (strcmp(argv[1], "--version") == 0) {
+		puts("baton " BATON_VERSION);
+		return EXIT_HELD;
+	}
+	if (argv[1][0] == '-') {
+		fprintf(stderr,
+		        "baton: unknown option '%.40s': a command comes first, 'baton help' lists "
+		        "them\n",
+		        argv[1]);
+		return EXIT_USAGE;
+	}
+	const struct command *command = find_command(argv[1]);
+	return command == NULL ? EXIT_USAGE : command->run(argc - 1, argv + 1);
+}

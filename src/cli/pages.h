@@ -1,0 +1,15 @@
+/*
+ * The pages of doc/algorithms, embedded by the build.
+ */
+#ifndef CLI_PAGES_H
+#define CLI_PAGES_H
+
+struct page {
+	const char *name;
+	const char *text;
+};
+
+/* Ends with a NULL name. */
+extern const struct page pages[];
+
+#endif

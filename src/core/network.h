@@ -1,0 +1,50 @@
+/*
+ * A network: one algorithm with its parameters on one graph. It makes the site of each node.
+ */
+#ifndef CORE_NETWORK_H
+#define CORE_NETWORK_H
+
+#include "algorithm.h"
+#include "topology.h"
+
+/* The caller owns everything; `toward` (trees), `left` and `right` (rings) and `identifiers`
+ * (elections) are NULL where they do not apply. */
+struct network {
+	const struct algorithm *algorithm;
+	struct graph graph;
+	uint32_t holder;
+	uint64_t parameters[PARAMETERS_MAX];
+	const char *texts[PARAMETERS_MAX]; /* of parameters that are PARAMETER_TEXT */
+	const void *shared;                /* what the algorithm's `prepare` made of all this */
+	const uint32_t *toward;
+	const uint32_t *left, *right;
+	const uint32_t *identifiers;
+};
+
+static inline struct site network_site(const struct network *network, uint32_t node)
+{
+	const struct graph *graph = &network->graph;
+	struct site site = {
+	        .self = node,
+	        .nodes = graph->nodes,
+	        .holder = network->holder,
+	        .identifier = network->identifiers != NULL ? network->identifiers[node - 1] : node,
+	        .parameters = network->parameters,
+	        .shared = network->shared,
+	};
+	if (graph->complete) {
+		site.neighbours_count = graph->nodes - 1;
+	} else {
+		site.neighbours = graph->adjacent + graph->offset[node - 1];
+		site.neighbours_count = graph->offset[node] - graph->offset[node - 1];
+	}
+	if (network->toward != NULL)
+		site.toward = network->toward[node - 1];
+	if (network->left != NULL) {
+		site.left = network->left[node - 1];
+		site.right = network->right[node - 1];
+	}
+	return site;
+}
+
+#endif

@@ -1,0 +1,818 @@
+/*
+ * Topologies as text, graphs made of them, and what the drivers ask of a graph.
+ *
+ * A graph lies in the caller's memory as offsets, neighbours and, behind them, what only the
+ * building needs. All of it is 32-bit numbers. The regular topologies need nothing behind: the
+ * neighbours of a node follow from its number. A random graph and a list of edges are gathered as
+ * pairs and sorted in linear time.
+ */
+#include "topology.h"
+
+#include "must.h"
+#include "random.h"
+
+#include <string.h>
+
+enum { MILLION = 1000000 };
+
+/* Offsets are 32-bit numbers and every edge is stored at both its ends. */
+#define EDGES_LIMIT (UINT64_C(1) << 31)
+
+_Static_assert(NODES_MAX == 16777216, "the sentences below name the number");
+
+const char *const topology_names[] = {
+        "complete", "ring",     "line",          "star",      "tree:K", "radiating:K",
+        "grid:RxC", "random:D", "edges:A-B,...", "file:PATH", NULL,
+};
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+static bool is_separator(char c)
+{
+	return c == ',' || c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* Moves the text behind the number. It is compared at every digit, so that it cannot overflow. */
+static bool read_number(const char **text, uint32_t least, uint32_t most, uint32_t *ret_number)
+{
+	const char *next = *text;
+	uint64_t number = 0;
+
+	if (!is_digit(*next))
+		return false;
+	for (; is_digit(*next); next++) {
+		number = number * 10 + (uint64_t)(*next - '0');
+		if (number > most)
+			return false;
+	}
+	if (number < least)
+		return false;
+	*text = next;
+	*ret_number = (uint32_t)number;
+	return true;
+}
+
+struct edge {
+	uint32_t a, b;
+};
+
+/* False at the end of the list, and at a malformed edge: there the text stops before its end. */
+static bool read_edge(const char **text, struct edge *ret_edge)
+{
+	const char *next = *text;
+	struct edge edge;
+
+	while (is_separator(*next))
+		next++;
+	*text = next;
+	if (!read_number(&next, 1, NODES_MAX, &edge.a) || *next++ != '-' ||
+	    !read_number(&next, 1, NODES_MAX, &edge.b) || edge.a == edge.b ||
+	    (*next != '\0' && !is_separator(*next)))
+		return false;
+	*text = next;
+	*ret_edge = edge;
+	return true;
+}
+
+static bool parse_number(const char *text, struct topology *topology)
+{
+	return read_number(&text, 1, NODES_MAX, &topology->a) && *text == '\0';
+}
+
+static bool parse_grid(const char *text, struct topology *topology)
+{
+	return read_number(&text, 1, NODES_MAX, &topology->a) && *text++ == 'x' &&
+	       read_number(&text, 1, NODES_MAX, &topology->b) && *text == '\0' &&
+	       (uint64_t)topology->a * topology->b <= NODES_MAX;
+}
+
+static bool parse_degree(const char *text, struct topology *topology)
+{
+	uint32_t whole;
+
+	if (!read_number(&text, 0, NODES_MAX, &whole))
+		return false;
+	topology->degree_millionths = (uint64_t)whole * MILLION;
+	if (*text == '\0')
+		return true;
+	if (*text++ != '.' || *text == '\0')
+		return false;
+	for (uint32_t unit = MILLION / 10; unit > 0 && is_digit(*text); unit /= 10)
+		topology->degree_millionths += unit * (uint64_t)(*text++ - '0');
+	return *text == '\0';
+}
+
+static bool parse_edges(const char *text, struct topology *topology)
+{
+	struct edge edge;
+	bool any = false;
+
+	topology->edges = text;
+	while (read_edge(&text, &edge))
+		any = true;
+	return any && *text == '\0';
+}
+
+/* There are no files here, but the name deserves a better answer than one that is unknown. */
+static bool parse_file(const char *text, struct topology *topology)
+{
+	(void)text;
+	(void)topology;
+	return false;
+}
+
+static const struct form {
+	const char *name;
+	enum topology_kind kind;
+	/* Takes what follows the colon. NULL: there is none. */
+	bool (*parse)(const char *text, struct topology *topology);
+	const char *usage;
+} forms[] = {
+        {"complete", TOPOLOGY_COMPLETE, NULL, "complete takes nothing behind its name"},
+        {"ring", TOPOLOGY_RING, NULL, "ring takes nothing behind its name"},
+        {"line", TOPOLOGY_LINE, NULL, "line takes nothing behind its name"},
+        {"star", TOPOLOGY_STAR, NULL, "star takes nothing behind its name"},
+        {"tree", TOPOLOGY_TREE, parse_number,
+         "tree:K needs a whole number K from 1 to 16777216, such as tree:2"},
+        {"radiating", TOPOLOGY_RADIATING, parse_number,
+         "radiating:K needs a whole number K from 1 to 16777216, such as radiating:3"},
+        {"grid", TOPOLOGY_GRID, parse_grid,
+         "grid:RxC needs two whole numbers of at least 1, with a product of at most 16777216, "
+         "such as grid:2x3"},
+        {"random", TOPOLOGY_RANDOM, parse_degree,
+         "random:D needs a number D from 0 to 16777216, with at most six decimals, "
+         "such as random:3.5"},
+        {"edges", TOPOLOGY_EDGES, parse_edges,
+         "edges:A-B,... needs pairs of different numbers from 1 to 16777216, "
+         "such as edges:1-2,2-3"},
+        {"file", TOPOLOGY_EDGES, parse_file,
+         "file:PATH cannot be read here; give its text instead, such as edges:1-2,2-3"},
+};
+
+/* What follows the name: the end or a colon; NULL if the text does not have this name. */
+static const char *skip_name(const char *text, const char *name)
+{
+	while (*name != '\0' && *text == *name) {
+		text++;
+		name++;
+	}
+	return *name == '\0' && (*text == '\0' || *text == ':') ? text : NULL;
+}
+
+const char *topology_parse(const char *text, struct topology *ret_topology)
+{
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
+		const struct form *form = &forms[i];
+		struct topology topology = {.kind = form->kind};
+		const char *rest = skip_name(text, form->name);
+
+		if (rest == NULL)
+			continue;
+		if ((*rest == ':') != (form->parse != NULL))
+			return form->usage;
+		if (*rest == ':' && !form->parse(rest + 1, &topology))
+			return form->usage;
+		*ret_topology = topology;
+		return NULL;
+	}
+	return "a topology is complete, ring, line, star, tree:K, radiating:K, grid:RxC, random:D, "
+	       "edges:A-B,... or file:PATH";
+}
+
+uint32_t topology_nodes(const struct topology *topology)
+{
+	if (topology->kind == TOPOLOGY_GRID)
+		return topology->a * topology->b;
+	if (topology->kind != TOPOLOGY_EDGES)
+		return 0;
+
+	const char *text = topology->edges;
+	struct edge edge;
+	uint32_t largest = 0;
+	while (read_edge(&text, &edge)) {
+		if (edge.a > largest)
+			largest = edge.a;
+		if (edge.b > largest)
+			largest = edge.b;
+	}
+	return largest;
+}
+
+static uint64_t count_pairs(uint32_t nodes)
+{
+	return (uint64_t)nodes * (nodes - 1) / 2;
+}
+
+static uint64_t count_random_edges(const struct topology *topology, uint32_t nodes)
+{
+	uint64_t degree = topology->degree_millionths;
+
+	if (degree >= (uint64_t)(nodes - 1) * MILLION)
+		return count_pairs(nodes);
+
+	/* degree * nodes may need more than 64 bits: the whole part is halved apart. */
+	uint64_t sum = degree / MILLION * nodes;
+	uint64_t rest = sum % 2 * MILLION + degree % MILLION * nodes;
+	uint64_t edges = sum / 2 + (rest + MILLION) / (2 * MILLION);
+	return edges < nodes - 1 ? nodes - 1 : edges;
+}
+
+static uint64_t count_listed_edges(const struct topology *topology)
+{
+	const char *text = topology->edges;
+	struct edge edge;
+	uint64_t count = 0;
+
+	while (read_edge(&text, &edge))
+		count++;
+	return count;
+}
+
+/* How many edges there must be room for: exact, except that a list may name an edge twice. */
+static uint64_t count_stored_edges(const struct topology *topology, uint32_t nodes)
+{
+	switch (topology->kind) {
+	case TOPOLOGY_COMPLETE:
+		return 0;
+	case TOPOLOGY_RING:
+		return nodes > 2 ? nodes : nodes - 1;
+	case TOPOLOGY_LINE:
+	case TOPOLOGY_STAR:
+	case TOPOLOGY_TREE:
+	case TOPOLOGY_RADIATING:
+		return nodes - 1;
+	case TOPOLOGY_GRID:
+		return 2 * (uint64_t)nodes - topology->a - topology->b;
+	case TOPOLOGY_RANDOM:
+		return count_random_edges(topology, nodes);
+	case TOPOLOGY_EDGES:
+		return count_listed_edges(topology);
+	}
+	must(false);
+	return 0;
+}
+
+/*
+ * A sparse random graph is drawn by the pairs that are edges, kept in a table; a dense one by those
+ * that are not, for which a bit a pair is the smaller and the quicker.
+ */
+static bool is_dense(uint32_t nodes, uint64_t edges)
+{
+	return edges > count_pairs(nodes) / 2;
+}
+
+/* A power of two; at least half of the slots stay empty, so that a search soon ends. */
+static uint64_t count_slots(uint64_t pairs)
+{
+	uint64_t slots = 2;
+
+	while (slots < 2 * pairs)
+		slots *= 2;
+	return slots;
+}
+
+static uint64_t count_matrix(uint32_t nodes)
+{
+	return ((uint64_t)nodes * nodes + 31) / 32;
+}
+
+/* In 32-bit numbers; build_random and build_edges divide it. */
+static uint64_t count_scratch(const struct topology *topology, uint32_t nodes, uint64_t edges)
+{
+	if (topology->kind == TOPOLOGY_EDGES)
+		return nodes + 2 * edges;
+	if (topology->kind != TOPOLOGY_RANDOM)
+		return 0;
+	uint64_t pairs = is_dense(nodes, edges) ? count_matrix(nodes) : 2 * count_slots(edges);
+	return 2 * (uint64_t)nodes + pairs;
+}
+
+static void check_nodes(const struct topology *topology, uint32_t nodes)
+{
+	uint32_t fixed = topology_nodes(topology);
+
+	must(nodes >= 1 && nodes <= NODES_MAX);
+	must(fixed == 0 || fixed == nodes);
+}
+
+size_t topology_memory(const struct topology *topology, uint32_t nodes)
+{
+	check_nodes(topology, nodes);
+	/* Not 0, which says something else. */
+	if (topology->kind == TOPOLOGY_COMPLETE)
+		return 8;
+
+	uint64_t edges = count_stored_edges(topology, nodes);
+	if (edges >= EDGES_LIMIT)
+		return 0;
+	uint64_t numbers = (uint64_t)nodes + 1 + 2 * edges + count_scratch(topology, nodes, edges);
+	uint64_t bytes = (numbers + 1) / 2 * 8;
+	/* size_t has 32 bits in a browser. */
+	return (size_t)bytes == bytes ? (size_t)bytes : 0;
+}
+
+/* Each list_… writes a node's neighbours in increasing order and returns how many there are. */
+static uint32_t list_ring(const struct topology *topology, uint32_t nodes, uint32_t node,
+                          uint32_t *ret_neighbours)
+{
+	(void)topology;
+	if (nodes == 1)
+		return 0;
+	uint32_t before = node > 1 ? node - 1 : nodes;
+	uint32_t after = node < nodes ? node + 1 : 1;
+	ret_neighbours[0] = before < after ? before : after;
+	if (nodes == 2)
+		return 1;
+	ret_neighbours[1] = before < after ? after : before;
+	return 2;
+}
+
+static uint32_t list_line(const struct topology *topology, uint32_t nodes, uint32_t node,
+                          uint32_t *ret_neighbours)
+{
+	uint32_t count = 0;
+
+	(void)topology;
+	if (node > 1)
+		ret_neighbours[count++] = node - 1;
+	if (node < nodes)
+		ret_neighbours[count++] = node + 1;
+	return count;
+}
+
+static uint32_t list_star(const struct topology *topology, uint32_t nodes, uint32_t node,
+                          uint32_t *ret_neighbours)
+{
+	(void)topology;
+	if (node > 1) {
+		ret_neighbours[0] = 1;
+		return 1;
+	}
+	for (uint32_t i = 0; i < nodes - 1; i++)
+		ret_neighbours[i] = i + 2;
+	return nodes - 1;
+}
+
+static uint32_t list_tree(const struct topology *topology, uint32_t nodes, uint32_t node,
+                          uint32_t *ret_neighbours)
+{
+	uint64_t k = topology->a;
+	uint64_t child_last = k * node + 1 < nodes ? k * node + 1 : nodes;
+	uint32_t count = 0;
+
+	if (node > 1)
+		ret_neighbours[count++] = (node - 2) / topology->a + 1;
+	for (uint64_t child = k * (node - 1) + 2; child <= child_last; child++)
+		ret_neighbours[count++] = (uint32_t)child;
+	return count;
+}
+
+static uint32_t list_radiating(const struct topology *topology, uint32_t nodes, uint32_t node,
+                               uint32_t *ret_neighbours)
+{
+	if (nodes == 1)
+		return 0;
+
+	uint32_t arms = topology->a < nodes - 1 ? topology->a : nodes - 1;
+	uint32_t length = (nodes - 1) / arms;
+	uint32_t longer_count = (nodes - 1) % arms;
+	if (node == 1) {
+		uint32_t first = 2;
+		for (uint32_t arm = 0; arm < arms; arm++) {
+			ret_neighbours[arm] = first;
+			first += arm < longer_count ? length + 1 : length;
+		}
+		return arms;
+	}
+
+	uint32_t place = node - 2;
+	uint32_t longer_nodes = longer_count * (length + 1);
+	if (place < longer_nodes)
+		length++;
+	else
+		place -= longer_nodes;
+	place %= length;
+	uint32_t count = 0;
+	ret_neighbours[count++] = place > 0 ? node - 1 : 1;
+	if (place + 1 < length)
+		ret_neighbours[count++] = node + 1;
+	return count;
+}
+
+static uint32_t list_grid(const struct topology *topology, uint32_t nodes, uint32_t node,
+                          uint32_t *ret_neighbours)
+{
+	uint32_t columns = topology->b;
+	uint32_t column = (node - 1) % columns;
+	uint32_t count = 0;
+
+	if (node > columns)
+		ret_neighbours[count++] = node - columns;
+	if (column > 0)
+		ret_neighbours[count++] = node - 1;
+	if (column + 1 < columns)
+		ret_neighbours[count++] = node + 1;
+	if (node + columns <= nodes)
+		ret_neighbours[count++] = node + columns;
+	return count;
+}
+
+static uint32_t (*const lists[])(const struct topology *topology, uint32_t nodes, uint32_t node,
+                                 uint32_t *ret_neighbours) = {
+        [TOPOLOGY_RING] = list_ring,           [TOPOLOGY_LINE] = list_line,
+        [TOPOLOGY_STAR] = list_star,           [TOPOLOGY_TREE] = list_tree,
+        [TOPOLOGY_RADIATING] = list_radiating, [TOPOLOGY_GRID] = list_grid,
+};
+
+/* A graph that is being built, in the caller's memory. */
+struct plan {
+	uint32_t nodes;
+	uint64_t edges; /* that there is room for */
+	uint32_t *offset, *adjacent, *scratch;
+};
+
+static void build_regular(const struct plan *plan, const struct topology *topology)
+{
+	uint32_t *offset = plan->offset;
+
+	offset[0] = 0;
+	for (uint32_t node = 1; node <= plan->nodes; node++)
+		offset[node] =
+		        offset[node - 1] + lists[topology->kind](topology, plan->nodes, node,
+		                                                 plan->adjacent + offset[node - 1]);
+}
+
+/*
+ * From pairs to sorted lists, each neighbour once. To go through the nodes in order and write each
+ * into the lists of its neighbours gives lists in order: there is nothing to compare. `pairs` is
+ * overwritten; `cursor` has room for the nodes.
+ */
+static void build_pairs(const struct plan *plan, uint32_t *cursor, uint32_t *pairs, uint64_t count)
+{
+	uint32_t nodes = plan->nodes, *offset = plan->offset, *adjacent = plan->adjacent;
+	uint32_t *sorted = pairs;
+
+	memset(offset, 0, ((size_t)nodes + 1) * sizeof(offset[0]));
+	for (uint64_t i = 0; i < 2 * count; i++)
+		offset[pairs[i]]++;
+	for (uint32_t node = 1; node <= nodes; node++)
+		offset[node] += offset[node - 1];
+
+	memcpy(cursor, offset, nodes * sizeof(cursor[0]));
+	for (uint64_t i = 0; i < 2 * count; i++)
+		adjacent[cursor[pairs[i] - 1]++] = pairs[i ^ 1];
+
+	memcpy(cursor, offset, nodes * sizeof(cursor[0]));
+	for (uint32_t node = 1; node <= nodes; node++)
+		for (uint32_t i = offset[node - 1]; i < offset[node]; i++)
+			sorted[cursor[adjacent[i] - 1]++] = node;
+
+	uint32_t begin = 0, kept = 0;
+	for (uint32_t node = 1; node <= nodes; node++) {
+		uint32_t end = offset[node];
+		for (uint32_t i = begin; i < end; i++)
+			if (i == begin || sorted[i] != sorted[i - 1])
+				adjacent[kept++] = sorted[i];
+		offset[node] = kept;
+		begin = end;
+	}
+}
+
+static void build_edges(const struct plan *plan, const struct topology *topology)
+{
+	uint32_t *cursor = plan->scratch, *pairs = cursor + plan->nodes;
+	const char *text = topology->edges;
+	struct edge edge;
+	uint64_t count = 0;
+
+	while (read_edge(&text, &edge)) {
+		pairs[2 * count] = edge.a;
+		pairs[2 * count + 1] = edge.b;
+		count++;
+	}
+	build_pairs(plan, cursor, pairs, count);
+}
+
+/* A set of pairs a < b by open addressing: two numbers a slot, 0 where it is empty. */
+struct pair_set {
+	uint32_t *slots;
+	uint64_t slots_count;
+};
+
+/* False if it was there. */
+static bool add_pair(const struct pair_set *set, struct edge edge)
+{
+	uint64_t hash = ((uint64_t)edge.a << 32 | edge.b) * 0x9e3779b97f4a7c15;
+
+	for (uint64_t i = hash ^ hash >> 32;; i++) {
+		uint32_t *slot = set->slots + 2 * (i & (set->slots_count - 1));
+		if (slot[0] == edge.a && slot[1] == edge.b)
+			return false;
+		if (slot[0] == 0) {
+			slot[0] = edge.a;
+			slot[1] = edge.b;
+			return true;
+		}
+	}
+}
+
+static struct edge order_pair(uint32_t a, uint32_t b)
+{
+	return a < b ? (struct edge){a, b} : (struct edge){b, a};
+}
+
+static struct edge draw_pair(struct random *random, uint32_t nodes)
+{
+	uint32_t a = (uint32_t)random_below(random, nodes) + 1;
+	uint32_t b = (uint32_t)random_below(random, nodes - 1) + 1;
+
+	return order_pair(a, b < a ? b : b + 1);
+}
+
+/* parent[i-1] becomes the node that i hangs on, 0 for the root. `order` has room for the nodes. */
+static void draw_tree(struct random *random, uint32_t nodes, uint32_t *order, uint32_t *parent)
+{
+	for (uint32_t i = 0; i < nodes; i++) {
+		uint32_t j = (uint32_t)random_below(random, (uint64_t)i + 1);
+		order[i] = order[j];
+		order[j] = i + 1;
+	}
+	parent[order[0] - 1] = 0;
+	for (uint32_t i = 1; i < nodes; i++)
+		parent[order[i] - 1] = order[random_below(random, i)];
+}
+
+/* `order` has served and becomes the cursor of build_pairs. */
+static void build_sparse(const struct plan *plan, struct random *random, uint32_t *order,
+                         const uint32_t *parent, uint32_t *slots)
+{
+	struct pair_set set = {.slots = slots, .slots_count = count_slots(plan->edges)};
+	uint64_t count = 0, kept = 0;
+
+	memset(slots, 0, (size_t)(2 * set.slots_count) * sizeof(slots[0]));
+	for (uint32_t node = 1; node <= plan->nodes; node++)
+		if (parent[node - 1] != 0)
+			count += add_pair(&set, order_pair(node, parent[node - 1]));
+	while (count < plan->edges)
+		count += add_pair(&set, draw_pair(random, plan->nodes));
+
+	for (uint64_t i = 0; i < set.slots_count; i++) {
+		if (slots[2 * i] == 0)
+			continue;
+		slots[2 * kept] = slots[2 * i];
+		slots[2 * kept + 1] = slots[2 * i + 1];
+		kept++;
+	}
+	build_pairs(plan, order, slots, kept);
+}
+
+static bool has_bit(const uint32_t *bits, uint64_t i)
+{
+	return bits[i / 32] >> i % 32 & 1;
+}
+
+static void set_bit(uint32_t *bits, uint64_t i)
+{
+	bits[i / 32] |= UINT32_C(1) << i % 32;
+}
+
+/*
+ * Draws the pairs that are left out, none of them of the tree. Fewer than half of all pairs are, so
+ * that more than one draw in four succeeds (six nodes with eight edges are the worst).
+ */
+static void build_dense(const struct plan *plan, struct random *random, const uint32_t *parent,
+                        uint32_t *matrix)
+{
+	uint64_t nodes = plan->nodes;
+	uint32_t kept = 0;
+
+	memset(matrix, 0, (size_t)count_matrix(plan->nodes) * sizeof(matrix[0]));
+	for (uint64_t missing = count_pairs(plan->nodes) - plan->edges; missing > 0;) {
+		struct edge edge = draw_pair(random, plan->nodes);
+		uint32_t i = edge.a - 1, j = edge.b - 1;
+		if (parent[i] == edge.b || parent[j] == edge.a || has_bit(matrix, i * nodes + j))
+			continue;
+		set_bit(matrix, i * nodes + j);
+		set_bit(matrix, j * nodes + i);
+		missing--;
+	}
+	plan->offset[0] = 0;
+	for (uint32_t i = 0; i < plan->nodes; i++) {
+		for (uint32_t j = 0; j < plan->nodes; j++)
+			if (i != j && !has_bit(matrix, i * nodes + j))
+				plan->adjacent[kept++] = j + 1;
+		plan->offset[i + 1] = kept;
+	}
+}
+
+static void build_random(const struct plan *plan, uint64_t seed)
+{
+	uint32_t *order = plan->scratch, *parent = order + plan->nodes;
+	uint32_t *pairs = parent + plan->nodes;
+	struct random random;
+
+	random_seed(&random, seed);
+	draw_tree(&random, plan->nodes, order, parent);
+	if (is_dense(plan->nodes, plan->edges))
+		build_dense(plan, &random, parent, pairs);
+	else
+		build_sparse(plan, &random, order, parent, pairs);
+}
+
+void topology_build(const struct topology *topology, uint32_t nodes, uint64_t seed, void *memory,
+                    struct graph *ret_graph)
+{
+	struct graph graph = {.nodes = nodes};
+
+	check_nodes(topology, nodes);
+	if (topology->kind == TOPOLOGY_COMPLETE) {
+		graph.edges_count = count_pairs(nodes);
+		graph.complete = true;
+		*ret_graph = graph;
+		return;
+	}
+
+	struct plan plan = {.nodes = nodes, .edges = count_stored_edges(topology, nodes)};
+	must(plan.edges < EDGES_LIMIT);
+	plan.offset = memory;
+	plan.adjacent = plan.offset + nodes + 1;
+	plan.scratch = plan.adjacent + 2 * plan.edges;
+	if (topology->kind == TOPOLOGY_RANDOM)
+		build_random(&plan, seed);
+	else if (topology->kind == TOPOLOGY_EDGES)
+		build_edges(&plan, topology);
+	else
+		build_regular(&plan, topology);
+	graph.edges_count = plan.offset[nodes] / 2;
+	must(graph.edges_count == plan.edges || topology->kind == TOPOLOGY_EDGES);
+	graph.offset = plan.offset;
+	graph.adjacent = plan.adjacent;
+	*ret_graph = graph;
+}
+
+uint32_t graph_degree(const struct graph *graph, uint32_t node)
+{
+	must(node >= 1 && node <= graph->nodes);
+	return graph->complete ? graph->nodes - 1 : graph->offset[node] - graph->offset[node - 1];
+}
+
+uint32_t graph_neighbour(const struct graph *graph, uint32_t node, uint32_t k)
+{
+	must(k < graph_degree(graph, node));
+	if (graph->complete)
+		return k + 1 < node ? k + 1 : k + 2;
+	return graph->adjacent[graph->offset[node - 1] + k];
+}
+
+bool graph_adjacent(const struct graph *graph, uint32_t a, uint32_t b)
+{
+	uint32_t low = 0, high = graph_degree(graph, a);
+
+	must(b >= 1 && b <= graph->nodes);
+	if (graph->complete)
+		return a != b;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		uint32_t neighbour = graph_neighbour(graph, a, middle);
+		if (neighbour == b)
+			return true;
+		if (neighbour < b)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return false;
+}
+
+/* The nodes to visit are a stack, linked through `below`, which is 0 for a node not yet reached. */
+static bool is_connected(const struct graph *graph, uint32_t *below)
+{
+	const uint32_t bottom = UINT32_MAX;
+	uint32_t top = 1, reached = 1;
+
+	if (graph->complete)
+		return true;
+	memset(below, 0, graph->nodes * sizeof(below[0]));
+	below[0] = bottom;
+	while (top != bottom) {
+		uint32_t node = top;
+		top = below[node - 1];
+		for (uint32_t i = graph->offset[node - 1]; i < graph->offset[node]; i++) {
+			uint32_t neighbour = graph->adjacent[i];
+			if (below[neighbour - 1] != 0)
+				continue;
+			below[neighbour - 1] = top;
+			top = neighbour;
+			reached++;
+		}
+	}
+	return reached == graph->nodes;
+}
+
+static bool has_degrees_of_ring(const struct graph *graph)
+{
+	for (uint32_t node = 1; node <= graph->nodes; node++)
+		if (graph_degree(graph, node) != 2)
+			return false;
+	return true;
+}
+
+bool graph_is(const struct graph *graph, enum graph_class class, uint32_t *scratch)
+{
+	uint32_t nodes = graph->nodes;
+
+	if (nodes == 1)
+		return true;
+	switch (class) {
+	case GRAPH_NONE:
+		return true;
+	case GRAPH_COMPLETE:
+		return graph->edges_count == count_pairs(nodes);
+	case GRAPH_STAR:
+		return graph_degree(graph, 1) == nodes - 1;
+	case GRAPH_RING:
+		if (nodes == 2)
+			return graph->edges_count == 1;
+		return has_degrees_of_ring(graph) && is_connected(graph, scratch);
+	case GRAPH_TREE:
+		return graph->edges_count == nodes - 1 && is_connected(graph, scratch);
+	case GRAPH_CONNECTED:
+		return is_connected(graph, scratch);
+	}
+	must(false);
+	return false;
+}
+
+/* distance[i-1] is counted from 1 at the root. `queue` has room for the nodes. */
+static void measure_distances(const struct graph *graph, uint32_t root, uint32_t *queue,
+                              uint32_t *ret_distance)
+{
+	uint32_t count = 1;
+
+	memset(ret_distance, 0, graph->nodes * sizeof(ret_distance[0]));
+	ret_distance[root - 1] = 1;
+	queue[0] = root;
+	for (uint32_t head = 0; head < count; head++) {
+		uint32_t node = queue[head];
+		for (uint32_t i = graph->offset[node - 1]; i < graph->offset[node]; i++) {
+			uint32_t neighbour = graph->adjacent[i];
+			if (ret_distance[neighbour - 1] != 0)
+				continue;
+			ret_distance[neighbour - 1] = ret_distance[node - 1] + 1;
+			queue[count++] = neighbour;
+		}
+	}
+	must(count == graph->nodes);
+}
+
+void graph_toward(const struct graph *graph, uint32_t root, uint32_t *ret_toward, uint32_t *scratch)
+{
+	must(root >= 1 && root <= graph->nodes);
+	if (graph->complete) {
+		for (uint32_t i = 0; i < graph->nodes; i++)
+			ret_toward[i] = root;
+		ret_toward[root - 1] = 0;
+		return;
+	}
+
+	/* The result can wait until the distances are known, and serves as the queue until then. */
+	uint32_t *distance = scratch;
+	measure_distances(graph, root, ret_toward, distance);
+	for (uint32_t node = 1; node <= graph->nodes; node++) {
+		uint32_t i = graph->offset[node - 1];
+		if (node == root) {
+			ret_toward[node - 1] = 0;
+			continue;
+		}
+		while (distance[graph->adjacent[i] - 1] >= distance[node - 1])
+			i++;
+		ret_toward[node - 1] = graph->adjacent[i];
+	}
+}
+
+void graph_ring(const struct graph *graph, uint32_t *ret_left, uint32_t *ret_right)
+{
+	if (graph->nodes == 1) {
+		ret_left[0] = ret_right[0] = 1;
+		return;
+	}
+
+	uint32_t last = graph_degree(graph, 1) - 1;
+	uint32_t before = graph_neighbour(graph, 1, last), node = 1;
+	for (uint32_t i = 0; i < graph->nodes; i++) {
+		/* Back at 1 too early: not one ring but several. */
+		must(i == 0 || node != 1);
+		must(graph_degree(graph, node) == (graph->nodes == 2 ? 1 : 2));
+		uint32_t after = graph_neighbour(graph, node, 0);
+		if (after == before)
+			after = graph_neighbour(graph, node, last);
+		ret_left[node - 1] = before;
+		ret_right[node - 1] = after;
+		before = node;
+		node = after;
+	}
+	must(node == 1);
+}

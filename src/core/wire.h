@@ -1,0 +1,97 @@
+/*
+ * Effects, and messages as bytes.
+ *
+ * A message is its type (one byte) and then numbers, each in as few bytes as it needs: seven bits a
+ *byte, the least significant first, the top bit set on all but the last byte (LEB128). A number has
+ *one encoding only: the decoder refuses a last byte of 0 after another. Signed numbers are
+ *zigzag-coded (0, -1, 1, -2, … become 0, 1, 2, 3, …). A list is its length and its elements.
+ *
+ * A step writes its effects into a `struct out` of the driver's:
+ *
+ *	out_message(out, REQUEST);      a message begins,
+ *	out_uint(out, site->self);      is filled,
+ *	out_send(out, NEXT);            and sent, once or to several
+ */
+#ifndef CORE_WIRE_H
+#define CORE_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The two sides of a node of a ring: its messages go to the right along the ring's direction, or to
+ * the left. */
+enum side { SIDE_NONE, SIDE_LEFT, SIDE_RIGHT };
+
+enum effect_kind {
+	EFFECT_SEND,    /* node: the receiver; side: the sender's side by which it leaves; offset,
+	                   size: the message */
+	EFFECT_ENTER,   /* the node is inside from now on */
+	EFFECT_ELECTED, /* node: the identifier of the leader, known to this node from now on */
+	EFFECT_REGENERATED, /* a lost token was made anew by this step */
+	EFFECT_ARM, /* node: the timer; size: how long, in bounds on the delay of a message. Armed
+	               again: starts anew */
+	EFFECT_DISARM, /* node: the timer */
+};
+
+struct effect {
+	enum effect_kind kind;
+	enum side side;
+	uint32_t node;
+	uint32_t offset;
+	uint32_t size;
+};
+
+/*
+ * The driver's buffer for the effects of one step. `grow` must make room for one effect and `bytes`
+ * more bytes, or not return; it is called only when there is none.
+ */
+struct out {
+	struct effect *effects;
+	uint32_t effects_count, effects_size;
+	uint8_t *bytes;
+	uint32_t bytes_count, bytes_size;
+	uint32_t message; /* where the message last begun starts in `bytes` */
+	void (*grow)(struct out *out, uint32_t bytes);
+};
+
+static inline void out_clear(struct out *out)
+{
+	out->effects_count = 0;
+	out->bytes_count = 0;
+}
+
+void out_message(struct out *out, uint8_t type);
+void out_uint(struct out *out, uint64_t value);
+void out_int(struct out *out, int64_t value);
+
+/* Send the message last begun to a node. */
+void out_send(struct out *out, uint32_t to);
+
+/* Send it to the neighbour of that side on a ring. */
+struct site;
+void out_send_side(struct out *out, const struct site *site, enum side side);
+
+void out_enter(struct out *out);
+void out_elected(struct out *out, uint32_t identifier);
+void out_regenerated(struct out *out);
+void out_arm(struct out *out, uint32_t timer, uint32_t delays);
+void out_disarm(struct out *out, uint32_t timer);
+
+/* Decoding. After the first thing that is wrong every call gives 0 and in_end gives false. */
+struct in {
+	const uint8_t *next, *end;
+	bool bad;
+};
+
+struct message;
+/* Starts behind the type. */
+struct in in_message(const struct message *message);
+uint64_t in_uint(struct in *in);
+int64_t in_int(struct in *in);
+/* A number from least to most. */
+uint64_t in_range(struct in *in, uint64_t least, uint64_t most);
+/* Is everything well-formed and read to the end? */
+bool in_end(const struct in *in);
+
+#endif

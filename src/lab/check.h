@@ -1,0 +1,58 @@
+/*
+ * The checker: every interleaving of a small system, breadth first. Each request, exit and delivery
+ * is one step; entering is part of the step that makes it possible. Exact: a state is kept whole.
+ */
+#ifndef LAB_CHECK_H
+#define LAB_CHECK_H
+
+#include "model.h"
+
+enum { STATES_COUNT_MAX = INT32_MAX }; /* a state has a number of 32 bits */
+
+struct check_options {
+	const struct setup *setup;
+	const uint32_t *entries; /* of each node, or ENTRIES_UNLIMITED */
+	bool lose_token;
+	uint64_t states_max;
+	uint64_t memory_max; /* bytes */
+	double seconds_max;
+	/* Called now and then, or NULL. */
+	void (*progress)(uint64_t states, uint64_t depth, uint64_t memory, double seconds);
+};
+
+enum verdict_kind {
+	VERDICT_HOLDS,
+	VERDICT_MUTUAL_EXCLUSION, /* two are inside */
+	VERDICT_DEADLOCK,         /* somebody waits, or is stuck leaving, and nothing can happen */
+	VERDICT_STARVATION,       /* a fair cycle in which somebody waits for ever */
+	VERDICT_INVARIANT,        /* of the algorithm, or one_token */
+	VERDICT_BROKEN,           /* a step did what no step may do */
+};
+
+struct check_result {
+	uint64_t states, transitions, depth;
+	bool complete;
+	const char *limit; /* which one ended it, if it is not complete and nothing is violated */
+	enum verdict_kind verdict;
+	const char *what;                    /* the invariant, or what was done */
+	uint32_t node;                       /* who waits, or broke it */
+	bool bounded;                        /* every run ends: the next two make sense */
+	uint64_t messages_max, messages_min; /* of a complete run */
+	bool bypass_bounded;
+	uint64_t bypass_max;
+	double seconds;
+	uint64_t memory;
+	struct action *path; /* the shortest counterexample, to be freed */
+	size_t path_count;
+	size_t path_cycle; /* starvation: where the part begins that repeats for ever */
+	/* The messages of the path, so that they outlive the model. */
+	char *scenario; /* the counterexample as a scenario, to be freed; NULL if nothing is
+	                   violated */
+};
+
+void check_run(const struct check_options *options, struct check_result *ret_result);
+void check_result_free(struct check_result *result);
+
+json_t *check_report(const struct check_options *options, const struct check_result *result);
+
+#endif

@@ -1,0 +1,84 @@
+#include "check.h"
+
+#include <string.h>
+
+static json_t *integer(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+static json_t *report_entries(const struct check_options *options)
+{
+	uint32_t nodes = options->setup->network.graph.nodes;
+	bool alike = true;
+	json_t *list;
+
+	for (uint32_t i = 1; i < nodes; i++)
+		alike = alike && options->entries[i] == options->entries[0];
+	if (alike)
+		return options->entries[0] == ENTRIES_UNLIMITED ? json_string("unlimited")
+		                                                : integer(options->entries[0]);
+	list = json_array();
+	for (uint32_t i = 0; i < nodes; i++)
+		json_array_append_new(list, integer(options->entries[i]));
+	return list;
+}
+
+static json_t *report_invariants(const struct check_options *options,
+                                 const struct check_result *result)
+{
+	const struct algorithm *algorithm = options->setup->network.algorithm;
+	const struct invariant *invariant = algorithm->invariants;
+	json_t *list = json_object();
+
+	if (algorithm->has_token && !algorithm->regenerates && !options->lose_token)
+		json_object_set_new(list, "one_token", json_string("holds"));
+	for (; invariant != NULL && invariant->name != NULL; invariant++)
+		json_object_set_new(list, invariant->name, json_string("holds"));
+	if (result->verdict == VERDICT_INVARIANT)
+		json_object_set_new(list, result->what, json_string("violated"));
+	if (result->verdict == VERDICT_BROKEN)
+		json_object_set_new(list, "steps_are_allowed", json_string("violated"));
+	return list;
+}
+
+json_t *check_report(const struct check_options *options, const struct check_result *result)
+{
+	const struct setup *setup = options->setup;
+	bool all = result->complete;
+	json_t *report = json_object();
+
+	json_object_set_new(report, "algorithm", json_string(setup->network.algorithm->name));
+	json_object_set_new(report, "topology", json_string(setup->topology));
+	json_object_set_new(report, "nodes", integer(setup->network.graph.nodes));
+	json_object_set_new(report, "entries", report_entries(options));
+	json_object_set_new(report, "fifo", json_boolean(setup->fifo));
+	json_object_set_new(report, "states", integer(result->states));
+	json_object_set_new(report, "transitions", integer(result->transitions));
+	json_object_set_new(report, "depth", integer(result->depth));
+	json_object_set_new(report, "complete", json_boolean(all));
+	json_object_set_new(
+	        report, "mutual_exclusion",
+	        json_string(result->verdict == VERDICT_MUTUAL_EXCLUSION ? "violated" : "holds"));
+	json_object_set_new(report, "deadlock",
+	                    json_string(result->verdict == VERDICT_DEADLOCK ? "found" : "none"));
+	json_object_set_new(report, "starvation",
+	                    json_string(result->verdict == VERDICT_STARVATION ? "found" : "none"));
+	json_object_set_new(report, "invariants", report_invariants(options, result));
+	json_object_set_new(report, "max_bypass",
+	                    all && result->bypass_bounded ? integer(result->bypass_max)
+	                                                  : json_null());
+	json_object_set_new(report, "max_messages",
+	                    all && result->bounded ? integer(result->messages_max) : json_null());
+	json_object_set_new(report, "min_messages",
+	                    all && result->bounded ? integer(result->messages_min) : json_null());
+	json_object_set_new(report, "seconds", json_real(result->seconds));
+	json_object_set_new(
+	        report, "states_per_second",
+	        json_integer((json_int_t)((double)result->states / (result->seconds + 1e-9))));
+	json_object_set_new(report, "bytes_per_state",
+	                    json_real((double)result->memory / (double)result->states));
+	json_object_set_new(report, "counterexample",
+	                    result->scenario != NULL ? json_string(result->scenario) : json_null());
+	return report;
+}

@@ -1,0 +1,625 @@
+#include "diagram.h"
+
+#include "trace.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum mark_kind {
+	MARK_REQUEST,
+	MARK_ENTER,
+	MARK_EXIT,
+	MARK_ELECTED,
+	MARK_TOKEN_COMES,
+	MARK_TOKEN_GOES
+};
+
+/* Something at a node. */
+struct mark {
+	uint64_t time;
+	enum mark_kind kind;
+	uint32_t node;
+	uint32_t what; /* the leader */
+};
+
+enum fate { FATE_FLYING, FATE_DELIVERED, FATE_LOST };
+
+struct arrow {
+	uint64_t sent, arrived, number;
+	uint32_t from, to;
+	uint8_t type;
+	enum fate fate;
+};
+
+struct diagram {
+	FILE *file;
+	char *path;
+	const struct setup *setup;
+	struct mark *marks;
+	size_t marks_count, marks_size;
+	struct arrow arrows[DIAGRAM_MESSAGES_MAX];
+	size_t arrows_count;
+	uint64_t messages;
+	uint64_t end;
+	bool cut;
+};
+
+struct diagram *diagram_open(const char *path, struct problem *problem)
+{
+	FILE *file = fopen(path, "wb");
+	if (file == NULL) {
+		problem_set(problem, "diagram file '%.200s': %s", path, strerror(errno));
+		return NULL;
+	}
+	struct diagram *diagram = calloc(1, sizeof(*diagram));
+	must(diagram != NULL);
+	diagram->file = file;
+	diagram->path = strdup(path);
+	must(diagram->path != NULL);
+	return diagram;
+}
+
+void diagram_start(struct diagram *diagram, const struct setup *setup)
+{
+	diagram->setup = setup;
+}
+
+static void add_mark(struct diagram *diagram, uint64_t time, enum mark_kind kind, uint32_t node,
+                     uint32_t what)
+{
+	if (diagram->cut)
+		return;
+	if (diagram->marks_count == diagram->marks_size) {
+		diagram->marks_size = diagram->marks_size == 0 ? 64 : diagram->marks_size * 2;
+		diagram->marks =
+		        realloc(diagram->marks, diagram->marks_size * sizeof(*diagram->marks));
+		must(diagram->marks != NULL);
+	}
+	diagram->marks[diagram->marks_count++] =
+	        (struct mark){.time = time, .kind = kind, .node = node, .what = what};
+	diagram->end = time;
+}
+
+void diagram_request(struct diagram *diagram, uint64_t time, uint32_t node)
+{
+	add_mark(diagram, time, MARK_REQUEST, node, 0);
+}
+
+void diagram_enter(struct diagram *diagram, uint64_t time, uint32_t node)
+{
+	add_mark(diagram, time, MARK_ENTER, node, 0);
+}
+
+void diagram_exit(struct diagram *diagram, uint64_t time, uint32_t node)
+{
+	add_mark(diagram, time, MARK_EXIT, node, 0);
+}
+
+void diagram_elected(struct diagram *diagram, uint64_t time, uint32_t node, uint32_t leader)
+{
+	add_mark(diagram, time, MARK_ELECTED, node, leader);
+}
+
+static const struct message_type *type_of(const struct diagram *diagram, uint8_t type)
+{
+	return &diagram->setup->network.algorithm->messages[type];
+}
+
+void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint32_t from,
+                  uint32_t to, uint8_t type)
+{
+	diagram->messages++;
+	if (diagram->arrows_count == DIAGRAM_MESSAGES_MAX)
+		diagram->cut = true;
+	if (diagram->cut)
+		return;
+	diagram->arrows[diagram->arrows_count++] = (struct arrow){
+	        .sent = time, .number = number, .from = from, .to = to, .type = type};
+	diagram->end = time;
+	if (type_of(diagram, type)->token)
+		add_mark(diagram, time, MARK_TOKEN_GOES, from, 0);
+}
+
+static void end_arrow(struct diagram *diagram, uint64_t time, uint64_t number, enum fate fate)
+{
+	if (diagram->cut)
+		return;
+	for (size_t i = diagram->arrows_count; i-- > 0;) {
+		struct arrow *arrow = &diagram->arrows[i];
+		if (arrow->number != number)
+			continue;
+		arrow->arrived = time;
+		arrow->fate = fate;
+		diagram->end = time;
+		if (fate == FATE_DELIVERED && type_of(diagram, arrow->type)->token)
+			add_mark(diagram, time, MARK_TOKEN_COMES, arrow->to, 0);
+		return;
+	}
+}
+
+void diagram_deliver(struct diagram *diagram, uint64_t time, uint64_t number)
+{
+	end_arrow(diagram, time, number, FATE_DELIVERED);
+}
+
+void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number)
+{
+	end_arrow(diagram, time, number, FATE_LOST);
+}
+
+/* The page: where a time and a node are. */
+enum { LEFT = 74, RIGHT = 90, TOP = 64, LANE = 78, BOTTOM = 34, BAR = 13, WAIT = 5 };
+
+struct box {
+	double x, y, width, height;
+};
+
+struct page {
+	const struct diagram *diagram;
+	FILE *out;
+	uint64_t *times; /* distinct, increasing */
+	double *places;  /* of each */
+	size_t times_count;
+	double width, height;
+	struct box *boxes; /* of the labels so far */
+	size_t boxes_count;
+};
+
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void gather_times(struct page *page)
+{
+	const struct diagram *diagram = page->diagram;
+	size_t count = 0, distinct = 0;
+
+	page->times = malloc((diagram->marks_count + 2 * diagram->arrows_count + 2) *
+	                     sizeof(*page->times));
+	must(page->times != NULL);
+	page->times[count++] = 0;
+	page->times[count++] = diagram->end;
+	for (size_t i = 0; i < diagram->marks_count; i++)
+		page->times[count++] = diagram->marks[i].time;
+	for (size_t i = 0; i < diagram->arrows_count; i++) {
+		page->times[count++] = diagram->arrows[i].sent;
+		if (diagram->arrows[i].fate != FATE_FLYING)
+			page->times[count++] = diagram->arrows[i].arrived;
+	}
+	qsort(page->times, count, sizeof(*page->times), compare_times);
+	for (size_t i = 0; i < count; i++) {
+		if (distinct == 0 || page->times[i] != page->times[distinct - 1])
+			page->times[distinct++] = page->times[i];
+	}
+	page->times_count = distinct;
+}
+
+/*
+ * Time runs evenly where it can. A long wait is cut short and a short one stretched, so that arrows
+ * can be told apart; the axis says what time it is.
+ */
+static void place_times(struct page *page)
+{
+	enum { STEP = 46, STEP_LEAST = 15, STEP_MOST = 110 };
+	uint64_t *gaps = malloc(page->times_count * sizeof(*gaps));
+
+	page->places = malloc(page->times_count * sizeof(*page->places));
+	must(gaps != NULL && page->places != NULL);
+	for (size_t i = 1; i < page->times_count; i++)
+		gaps[i - 1] = page->times[i] - page->times[i - 1];
+	qsort(gaps, page->times_count - 1, sizeof(*gaps), compare_times);
+	double median = page->times_count > 1 ? (double)gaps[(page->times_count - 1) / 2] : 1;
+	page->places[0] = LEFT;
+	for (size_t i = 1; i < page->times_count; i++) {
+		double step = STEP * (double)(page->times[i] - page->times[i - 1]) / median;
+		step = step < STEP_LEAST ? STEP_LEAST : step > STEP_MOST ? STEP_MOST : step;
+		page->places[i] = page->places[i - 1] + step;
+	}
+	free(gaps);
+	page->width = page->places[page->times_count - 1] + RIGHT;
+	if (page->width < 620)
+		page->width = 620;
+	page->height = TOP + LANE * page->diagram->setup->network.graph.nodes + BOTTOM;
+}
+
+static double x_of(const struct page *page, uint64_t time)
+{
+	const uint64_t *found =
+	        bsearch(&time, page->times, page->times_count, sizeof(time), compare_times);
+	must(found != NULL);
+	return page->places[found - page->times];
+}
+
+static double y_of(uint32_t node)
+{
+	return TOP + LANE * ((double)node - 0.5);
+}
+
+static const char style[] =
+        "<style>\n"
+        ":root{--paper:#fff;--ink:#1c2330;--soft:#8a94a6;--grid:#e6e9ef;--token:#c2410c;--inside:#"
+        "15803d;"
+        "--wait:#a3b1c6;--t0:#2563eb;--t1:#7c3aed;--t2:#0f766e;--t3:#a16207;--t4:#be185d;--t5:#"
+        "475569}\n"
+        "@media "
+        "(prefers-color-scheme:dark){:root{--paper:#12161f;--ink:#e6e9ef;--soft:#8a94a6;--grid:#"
+        "262d3a;"
+        "--token:#fb923c;--inside:#4ade80;--wait:#4b5870;--t0:#7aa2ff;--t1:#b794ff;--t2:#5eead4;--"
+        "t3:#facc15;"
+        "--t4:#f472b6;--t5:#a8b3c7}}\n"
+        "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:var(--ink)}\n"
+        ".paper{fill:var(--paper)}.title{font-size:15px;font-weight:600}.soft{fill:var(--soft);"
+        "font-size:11px}\n"
+        ".line{stroke:var(--soft);stroke-width:1.2}.tick{stroke:var(--grid);stroke-width:1}\n"
+        ".label{font-size:10.5px;paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;stroke-"
+        "linejoin:round}\n"
+        ".inside{fill:var(--inside)}.wait{fill:var(--wait)}.held{stroke:var(--token);stroke-width:"
+        "3;opacity:.55}\n"
+        ".arrow{fill:none;stroke-width:1.3}.token{stroke-width:2.2}.flying{stroke-dasharray:3 "
+        "3;opacity:.7}\n"
+        ".cross{stroke-width:2.2;fill:none}.node{font-size:13px;font-weight:600}\n"
+        "</style>\n";
+
+/* The colour of a message type: the token has its own. */
+static void write_colour(char *text, size_t size, const struct diagram *diagram, uint8_t type)
+{
+	unsigned colour = 0;
+
+	if (type_of(diagram, type)->token) {
+		snprintf(text, size, "var(--token)");
+		return;
+	}
+	for (uint8_t i = 0; i < type; i++)
+		colour += !type_of(diagram, i)->token;
+	snprintf(text, size, "var(--t%u)", colour % 6);
+}
+
+static void write_heads(const struct page *page)
+{
+	const struct algorithm *algorithm = page->diagram->setup->network.algorithm;
+	char colour[32];
+
+	fputs("<defs>\n", page->out);
+	for (uint8_t type = 0; type < algorithm->messages_count; type++) {
+		write_colour(colour, sizeof(colour), page->diagram, type);
+		fprintf(page->out,
+		        "<marker id=\"m%u\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" "
+		        "markerWidth=\"7\" markerHeight=\"7\" "
+		        "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 1 10 5 0 9z\" "
+		        "fill=\"%s\"/></marker>\n",
+		        type, colour);
+	}
+	fputs("</defs>\n", page->out);
+}
+
+static void write_axis(const struct page *page)
+{
+	double free = 0, bottom = page->height - BOTTOM + 4;
+	char text[32];
+
+	for (size_t i = 0; i < page->times_count; i++) {
+		double x = page->places[i];
+		/* Hundredths are enough to read a picture by. */
+		time_text((page->times[i] + 5000) / 10000 * 10000, text);
+		double half = 3.2 * (double)strlen(text) + 5;
+		if (x - half < free)
+			continue;
+		free = x + half;
+		fprintf(page->out,
+		        "<path class=\"tick\" d=\"M%.1f %d V%.1f\"/><text class=\"soft\" "
+		        "x=\"%.1f\" y=\"%.1f\" "
+		        "text-anchor=\"middle\">%s</text>\n",
+		        x, TOP, bottom, x, bottom + 14, text);
+	}
+	for (uint32_t node = 1; node <= page->diagram->setup->network.graph.nodes; node++)
+		fprintf(page->out,
+		        "<path class=\"line\" d=\"M%d %.1f H%.1f\"/><text class=\"node\" x=\"%d\" "
+		        "y=\"%.1f\" "
+		        "text-anchor=\"end\">%" PRIu32 "</text>\n",
+		        LEFT - 22, y_of(node), page->width - RIGHT / 2, LEFT - 32, y_of(node) + 4.5,
+		        node);
+}
+
+static void write_bar(const struct page *page, const char *class, double from, double to,
+                      uint32_t node, int height)
+{
+	double width = to - from < 2 ? 2 : to - from;
+	fprintf(page->out,
+	        "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" "
+	        "rx=\"2\"/>\n",
+	        class, from, y_of(node) - height / 2.0, width, height);
+}
+
+/* When what began at mark `begin` ends: at the next mark of that kind at that node, or at the
+ * picture's edge. */
+static double end_of(const struct page *page, size_t begin, enum mark_kind kind)
+{
+	const struct diagram *diagram = page->diagram;
+	for (size_t i = begin + 1; i < diagram->marks_count; i++) {
+		if (diagram->marks[i].kind == kind &&
+		    diagram->marks[i].node == diagram->marks[begin].node)
+			return x_of(page, diagram->marks[i].time);
+	}
+	return page->width - RIGHT / 2;
+}
+
+static void write_held(const struct page *page, double from, double to, uint32_t node)
+{
+	if (to > from)
+		fprintf(page->out, "<path class=\"held\" d=\"M%.1f %.1f H%.1f\"/>\n", from,
+		        y_of(node), to);
+}
+
+/* Where the token rests, below everything else: between its coming to a node and its going away. */
+static void write_token_rests(const struct page *page)
+{
+	const struct diagram *diagram = page->diagram;
+	const struct network *network = &diagram->setup->network;
+	size_t first = 0;
+
+	if (!network->algorithm->has_token)
+		return;
+	for (size_t i = 0; i < diagram->marks_count; i++) {
+		if (diagram->marks[i].kind == MARK_TOKEN_COMES)
+			write_held(page, x_of(page, diagram->marks[i].time),
+			           end_of(page, i, MARK_TOKEN_GOES), diagram->marks[i].node);
+	}
+	/* A token that is not under way from the start rests with the holder. */
+	if (network->algorithm->circulates)
+		return;
+	while (first < diagram->marks_count && diagram->marks[first].kind != MARK_TOKEN_GOES)
+		first++;
+	double end = first < diagram->marks_count ? x_of(page, diagram->marks[first].time)
+	                                          : page->width - RIGHT / 2;
+	write_held(page, LEFT - 22, end, network->holder);
+}
+
+static void write_marks(const struct page *page)
+{
+	const struct diagram *diagram = page->diagram;
+
+	for (size_t i = 0; i < diagram->marks_count; i++) {
+		const struct mark *mark = &diagram->marks[i];
+		double x = x_of(page, mark->time);
+		if (mark->kind == MARK_REQUEST)
+			write_bar(page, "wait", x, end_of(page, i, MARK_ENTER), mark->node, WAIT);
+		else if (mark->kind == MARK_ENTER)
+			write_bar(page, "inside", x, end_of(page, i, MARK_EXIT), mark->node, BAR);
+		else if (mark->kind == MARK_ELECTED)
+			fprintf(page->out,
+			        "<circle class=\"inside\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/><text "
+			        "class=\"label\" x=\"%.1f\" "
+			        "y=\"%.1f\">leader %" PRIu32 "</text>\n",
+			        x, y_of(mark->node), x + 7, y_of(mark->node) + 16, mark->what);
+	}
+}
+
+static double overlap(const struct box *a, const struct box *b)
+{
+	double width = (a->x + a->width < b->x + b->width ? a->x + a->width : b->x + b->width) -
+	               (a->x > b->x ? a->x : b->x);
+	double height =
+	        (a->y + a->height < b->y + b->height ? a->y + a->height : b->y + b->height) -
+	        (a->y > b->y ? a->y : b->y);
+	return width > 0 && height > 0 ? width * height : 0;
+}
+
+/* How much of a box lies on the nodes' lines, where the bars are. */
+static double on_lines(const struct box *box)
+{
+	double above = box->y + box->height / 2 - TOP - LANE / 2.0;
+	double off = above - LANE * (double)(int)(above / LANE + 0.5);
+
+	off = off < 0 ? -off : off;
+	return off < 13 ? (13 - off) * box->width : 0;
+}
+
+/* A label beside its arrow, at the place along it where it covers the others and the lines least.
+ */
+static void write_label(struct page *page, const char *text, double x1, double y1, double x2,
+                        double y2)
+{
+	static const double along[] = {0.5,  0.42, 0.58, 0.35, 0.65, 0.28,
+	                               0.72, 0.22, 0.78, 0.16, 0.84};
+	struct box best = {0};
+	double best_overlap = -1;
+
+	for (size_t i = 0; i < sizeof(along) / sizeof(*along); i++) {
+		struct box box = {.width = 6.6 * (double)strlen(text), .height = 12};
+		double covered;
+		box.x = x1 + (x2 - x1) * along[i] + 5;
+		box.y = y1 + (y2 - y1) * along[i] - 6;
+		covered = on_lines(&box);
+		for (size_t k = 0; k < page->boxes_count; k++)
+			covered += overlap(&box, &page->boxes[k]);
+		if (best_overlap < 0 || covered < best_overlap - 0.01) {
+			best = box;
+			best_overlap = covered;
+		}
+	}
+	page->boxes[page->boxes_count++] = best;
+	fprintf(page->out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", best.x,
+	        best.y + 10, text);
+}
+
+/* A message to several at once is labelled once, on its last arrow. */
+static bool is_labelled(const struct diagram *diagram, size_t i)
+{
+	const struct arrow *arrow = &diagram->arrows[i];
+	if (i + 1 == diagram->arrows_count)
+		return true;
+	const struct arrow *next = &diagram->arrows[i + 1];
+	return next->sent != arrow->sent || next->from != arrow->from || next->type != arrow->type;
+}
+
+static void write_arrow(const struct page *page, const struct arrow *arrow)
+{
+	const struct message_type *type = type_of(page->diagram, arrow->type);
+	double x1 = x_of(page, arrow->sent), y1 = y_of(arrow->from);
+	double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived) : x1 + 60,
+	       y2 = y_of(arrow->to);
+	const char *token = type->token ? " token" : "",
+	           *flying = arrow->fate == FATE_FLYING ? " flying" : "";
+	char colour[32], path[128];
+
+	if (arrow->from == arrow->to) {
+		snprintf(path, sizeof(path), "M%.1f %.1f C%.1f %.1f %.1f %.1f %.1f %.1f", x1, y1,
+		         x1, y1 - 34, x2, y2 - 34, x2, y2);
+	} else {
+		if (arrow->fate != FATE_DELIVERED) {
+			/* It ends on the way. */
+			x2 = x1 + (x2 - x1) * 0.6;
+			y2 = y1 + (y2 - y1) * 0.6;
+		}
+		snprintf(path, sizeof(path), "M%.1f %.1f L%.1f %.1f", x1, y1, x2, y2);
+	}
+	write_colour(colour, sizeof(colour), page->diagram, arrow->type);
+	fprintf(page->out,
+	        "<path class=\"arrow%s%s\" stroke=\"%s\" d=\"%s\" marker-end=\"url(#m%u)\"/>\n",
+	        token, flying, colour, path, arrow->type);
+	if (arrow->fate == FATE_LOST)
+		fprintf(page->out,
+		        "<path class=\"cross\" stroke=\"%s\" d=\"M%.1f %.1f l10 10 m0 -10 l-10 "
+		        "10\"/>\n",
+		        colour, x2 - 5, y2 - 5);
+}
+
+/* The token above the others, its labels first to choose their places. */
+static void write_arrows(struct page *page)
+{
+	const struct diagram *diagram = page->diagram;
+
+	for (int pass = 0; pass < 4; pass++) {
+		bool labels = pass >= 2, tokens = pass == 1 || pass == 2;
+		for (size_t i = 0; i < diagram->arrows_count; i++) {
+			const struct arrow *arrow = &diagram->arrows[i];
+			const struct message_type *type = type_of(diagram, arrow->type);
+			if (type->token != tokens)
+				continue;
+			if (!labels) {
+				write_arrow(page, arrow);
+			} else if (is_labelled(diagram, i)) {
+				double x1 = x_of(page, arrow->sent);
+				double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived)
+				                                       : x1 + 60;
+				write_label(page, type->name, x1, y_of(arrow->from), x2,
+				            y_of(arrow->to));
+			}
+		}
+	}
+}
+
+static bool has_type(const struct diagram *diagram, uint8_t type)
+{
+	for (size_t i = 0; i < diagram->arrows_count; i++) {
+		if (diagram->arrows[i].type == type)
+			return true;
+	}
+	return false;
+}
+
+static void write_legend(const struct page *page)
+{
+	const struct algorithm *algorithm = page->diagram->setup->network.algorithm;
+	double x = LEFT - 32, y = 44;
+	bool lost = false;
+
+	fprintf(page->out,
+	        "<rect class=\"wait\" x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"%d\" "
+	        "rx=\"2\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">waits</text>\n",
+	        x, y - 6, WAIT, x + 28, y);
+	x += 70;
+	fprintf(page->out,
+	        "<rect class=\"inside\" x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"%d\" "
+	        "rx=\"2\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">inside</text>\n",
+	        x, y - 10, BAR, x + 28, y);
+	x += 74;
+	if (algorithm->has_token) {
+		fprintf(page->out,
+		        "<path class=\"held\" d=\"M%.1f %.1f h22\"/><text class=\"soft\" "
+		        "x=\"%.1f\" y=\"%.1f\">has the token</text>\n",
+		        x, y - 4, x + 28, y);
+		x += 114;
+	}
+	for (uint8_t type = 0; type < algorithm->messages_count; type++) {
+		char colour[32];
+		const char *name = algorithm->messages[type].name;
+		if (!has_type(page->diagram, type))
+			continue;
+		write_colour(colour, sizeof(colour), page->diagram, type);
+		fprintf(page->out,
+		        "<path class=\"arrow%s\" stroke=\"%s\" d=\"M%.1f %.1f h24\" "
+		        "marker-end=\"url(#m%u)\"/><text class=\"soft\" x=\"%.1f\" "
+		        "y=\"%.1f\">%s</text>\n",
+		        algorithm->messages[type].token ? " token" : "", colour, x, y - 4, type,
+		        x + 30, y, name);
+		x += 44 + 7.2 * (double)strlen(name);
+	}
+	for (size_t i = 0; i < page->diagram->arrows_count; i++)
+		lost = lost || page->diagram->arrows[i].fate == FATE_LOST;
+	if (lost)
+		fprintf(page->out,
+		        "<path class=\"cross\" stroke=\"var(--ink)\" d=\"M%.1f %.1f l8 8 m0 -8 l-8 "
+		        "8\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">lost</text>\n",
+		        x, y - 8, x + 14, y);
+}
+
+static void write_page(struct page *page)
+{
+	const struct diagram *diagram = page->diagram;
+	const struct setup *setup = diagram->setup;
+
+	fprintf(page->out,
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
+	        "width=\"%.0f\" height=\"%.0f\" "
+	        "role=\"img\">\n<title>%s, %" PRIu32 " nodes: a space-time diagram</title>\n",
+	        page->width, page->height, page->width, page->height,
+	        setup->network.algorithm->name, setup->network.graph.nodes);
+	fputs(style, page->out);
+	write_heads(page);
+	fprintf(page->out,
+	        "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n<text class=\"title\" "
+	        "x=\"%d\" y=\"24\">%s</text>\n",
+	        LEFT - 32, setup->network.algorithm->name);
+	if (diagram->cut)
+		fprintf(page->out,
+		        "<text class=\"soft\" x=\"%.1f\" y=\"24\" text-anchor=\"end\">the first %d "
+		        "of %" PRIu64 " messages</text>\n",
+		        page->width - RIGHT / 2, DIAGRAM_MESSAGES_MAX, diagram->messages);
+	write_legend(page);
+	write_axis(page);
+	write_token_rests(page);
+	write_marks(page);
+	write_arrows(page);
+	fputs("</svg>\n", page->out);
+}
+
+int diagram_end(struct diagram *diagram, uint64_t time, struct problem *problem)
+{
+	struct page page = {.diagram = diagram, .out = diagram->file};
+
+	if (!diagram->cut)
+		diagram->end = time;
+	page.boxes = malloc((diagram->arrows_count + 1) * sizeof(*page.boxes));
+	must(page.boxes != NULL);
+	gather_times(&page);
+	place_times(&page);
+	write_page(&page);
+	int failed = ferror(diagram->file);
+	if (fclose(diagram->file) != 0)
+		failed = 1;
+	if (failed)
+		problem_set(problem, "diagram file '%.200s' could not be written", diagram->path);
+	free(page.boxes);
+	free(page.times);
+	free(page.places);
+	free(diagram->marks);
+	free(diagram->path);
+	free(diagram);
+	return failed ? -1 : 0;
+}

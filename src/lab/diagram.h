@@ -1,0 +1,35 @@
+/*
+ * The space-time diagram: a line for each node, time to the right, messages as arrows, as one would
+ * put it into a paper. SVG without script or foreign fonts, for light and dark.
+ */
+#ifndef LAB_DIAGRAM_H
+#define LAB_DIAGRAM_H
+
+#include "setup.h"
+#include "world.h"
+
+struct diagram;
+
+/* Beyond so many messages a picture says nothing; what follows is left out, and the picture says
+ * so. */
+enum { DIAGRAM_MESSAGES_MAX = 240 };
+
+/* NULL and a problem if the file cannot be written. */
+struct diagram *diagram_open(const char *path, struct problem *problem);
+/* The setup must stay until diagram_end. */
+void diagram_start(struct diagram *diagram, const struct setup *setup);
+
+/* What happens, in the order in which it does; times in millionths. */
+void diagram_request(struct diagram *diagram, uint64_t time, uint32_t node);
+void diagram_enter(struct diagram *diagram, uint64_t time, uint32_t node);
+void diagram_exit(struct diagram *diagram, uint64_t time, uint32_t node);
+void diagram_elected(struct diagram *diagram, uint64_t time, uint32_t node, uint32_t leader);
+void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint32_t from,
+                  uint32_t to, uint8_t type);
+void diagram_deliver(struct diagram *diagram, uint64_t time, uint64_t number);
+void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number);
+
+/* Draws it, and closes. -1 and a problem if it cannot be written. */
+int diagram_end(struct diagram *diagram, uint64_t time, struct problem *problem);
+
+#endif

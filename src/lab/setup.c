@@ -1,0 +1,396 @@
+#include "setup.h"
+
+#include "registry.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+const char *graph_class_name(enum graph_class class)
+{
+	switch (class) {
+	case GRAPH_COMPLETE:
+		return "complete";
+	case GRAPH_STAR:
+		return "star";
+	case GRAPH_RING:
+		return "ring";
+	case GRAPH_TREE:
+		return "tree";
+	case GRAPH_CONNECTED:
+		return "connected";
+	case GRAPH_NONE:
+		break;
+	}
+	return NULL;
+}
+
+const struct algorithm *setup_algorithm(const char *name, struct problem *problem)
+{
+	const struct algorithm *algorithm = algorithm_find(name);
+	const char *names[64] = {NULL};
+
+	if (algorithm != NULL)
+		return algorithm;
+	for (size_t i = 0; algorithms[i] != NULL; i++) {
+		must(i + 1 < sizeof(names) / sizeof(*names));
+		names[i] = algorithms[i]->name;
+	}
+	const char *nearest = nearest_name(name, names);
+	if (nearest != NULL)
+		problem_set(problem, "unknown algorithm '%.40s': did you mean '%s'?", name,
+		            nearest);
+	else
+		problem_set(problem, "unknown algorithm '%.40s': 'baton algorithms' lists them",
+		            name);
+	return NULL;
+}
+
+int parse_number(const char *text, uint64_t least, uint64_t most, const char *what,
+                 uint64_t *ret_number, struct problem *problem)
+{
+	uint64_t number = 0;
+	bool wrong = *text == '\0';
+
+	for (const char *c = text; *c != '\0' && !wrong; c++) {
+		uint64_t digit = (uint64_t)(*c - '0');
+		wrong = *c < '0' || *c > '9' || number > (UINT64_MAX - digit) / 10;
+		number = number * 10 + digit;
+	}
+	if (wrong || number < least || number > most)
+		return problem_set(problem,
+		                   "%s '%.40s': a whole number from %llu to %llu is needed", what,
+		                   text, (unsigned long long)least, (unsigned long long)most);
+	*ret_number = number;
+	return 0;
+}
+
+/* Reports and traces are JSON, which is UTF-8. */
+static int check_text(const char *what, const char *text, struct problem *problem)
+{
+	json_t *string = json_string(text);
+	if (string == NULL)
+		return problem_set(problem, "the %s is not UTF-8 text", what);
+	json_decref(string);
+	return 0;
+}
+
+static const struct parameter *find_parameter(const struct algorithm *algorithm, const char *name,
+                                              size_t length, size_t *ret_index)
+{
+	const struct parameter *parameter = algorithm->parameters;
+
+	for (size_t i = 0; parameter != NULL && parameter[i].name != NULL; i++) {
+		if (strlen(parameter[i].name) == length &&
+		    memcmp(parameter[i].name, name, length) == 0) {
+			*ret_index = i;
+			return &parameter[i];
+		}
+	}
+	return NULL;
+}
+
+static int unknown_parameter(const struct algorithm *algorithm, const char *word,
+                             struct problem *problem)
+{
+	char names[256] = "";
+	const struct parameter *parameter = algorithm->parameters;
+
+	for (size_t i = 0; parameter != NULL && parameter[i].name != NULL; i++) {
+		size_t used = strlen(names);
+		snprintf(names + used, sizeof(names) - used, "%s%s", i == 0 ? "" : ", ",
+		         parameter[i].name);
+	}
+	if (*names == '\0')
+		return problem_set(problem, "parameter '%.60s': %s has no parameters", word,
+		                   algorithm->name);
+	return problem_set(problem, "parameter '%.60s': %s knows %s, given as NAME=VALUE", word,
+	                   algorithm->name, names);
+}
+
+static int parse_choice(const struct parameter *parameter, const char *value, uint64_t *ret_value,
+                        const char **ret_text, struct problem *problem)
+{
+	char names[256] = "";
+
+	for (const struct parameter_choice *choice = parameter->choices; choice->name != NULL;
+	     choice++) {
+		if (strcmp(choice->name, value) == 0) {
+			*ret_value = choice->value;
+			return 0;
+		}
+		size_t used = strlen(names);
+		snprintf(names + used, sizeof(names) - used, "%s%s", used == 0 ? "" : ", ",
+		         choice->name);
+	}
+	if (!parameter->takes_text)
+		return problem_set(problem, "parameter '%s=%.60s': the value is one of %s",
+		                   parameter->name, value, names);
+	*ret_value = PARAMETER_TEXT;
+	*ret_text = value;
+	return 0;
+}
+
+static int parse_parameters(const struct setup_words *words, struct setup *setup,
+                            struct problem *problem)
+{
+	const struct algorithm *algorithm = setup->network.algorithm;
+	const struct parameter *parameter = algorithm->parameters;
+
+	for (size_t i = 0; parameter != NULL && parameter[i].name != NULL; i++) {
+		must(i < PARAMETERS_MAX);
+		setup->network.parameters[i] = parameter[i].choices != NULL
+		                                       ? parameter[i].choices[0].value
+		                                       : parameter[i].initial;
+	}
+	for (size_t i = 0; i < words->parameters_count; i++) {
+		const char *word = words->parameters[i];
+		const char *equals = strchr(word, '=');
+		size_t index = 0;
+
+		if (equals == NULL)
+			return problem_set(problem, "parameter '%.60s': NAME=VALUE is needed",
+			                   word);
+		if (check_text("parameter", word, problem) != 0)
+			return -1;
+		parameter = find_parameter(algorithm, word, (size_t)(equals - word), &index);
+		if (parameter == NULL)
+			return unknown_parameter(algorithm, word, problem);
+		uint64_t *value = &setup->network.parameters[index];
+		char what[64];
+		snprintf(what, sizeof(what), "parameter %s:", parameter->name);
+		int wrong = parameter->choices != NULL
+		                    ? parse_choice(parameter, equals + 1, value,
+		                                   &setup->network.texts[index], problem)
+		                    : parse_number(equals + 1, parameter->least, parameter->most,
+		                                   what, value, problem);
+		if (wrong != 0)
+			return -1;
+		json_t *shown = parameter->choices != NULL ? json_string(equals + 1)
+		                                           : json_integer((json_int_t)*value);
+		json_object_set_new(setup->parameters, parameter->name, shown);
+	}
+	return 0;
+}
+
+/* The text of a file of edges: a line each, '#' begins a comment. */
+static char *read_edges(const char *path, struct problem *problem)
+{
+	enum { FILE_MAX = 1 << 28 };
+	FILE *file = fopen(path, "rb");
+	char *text = NULL;
+	size_t used = 0, size = 0;
+
+	if (file == NULL) {
+		problem_set(problem, "topology file '%.200s': %s", path, strerror(errno));
+		return NULL;
+	}
+	for (;;) {
+		if (size - used < 4096) {
+			size = size == 0 ? 65536 : size * 2;
+			text = realloc(text, size);
+			must(text != NULL);
+		}
+		size_t count = fread(text + used, 1, size - used - 1, file);
+		used += count;
+		if (count == 0 || used > FILE_MAX)
+			break;
+	}
+	bool failed = ferror(file) != 0;
+	fclose(file);
+	text[used] = '\0';
+	if (failed || used > FILE_MAX || strlen(text) != used) {
+		problem_set(problem, "topology file '%.200s': %s", path,
+		            failed ? "cannot be read" : "is not a list of edges (A-B, one a line)");
+		free(text);
+		return NULL;
+	}
+	for (char *c = strchr(text, '#'); c != NULL; c = strchr(c, '#')) {
+		while (*c != '\0' && *c != '\n')
+			*c++ = ' ';
+	}
+	return text;
+}
+
+static int parse_topology(const char *text, struct setup *setup, struct topology *ret_topology,
+                          struct problem *problem)
+{
+	if (strncmp(text, "file:", 5) == 0) {
+		setup->edges_text = read_edges(text + 5, problem);
+		if (setup->edges_text == NULL)
+			return -1;
+		char *list = malloc(strlen(setup->edges_text) + 7);
+		must(list != NULL);
+		strcpy(list, "edges:");
+		strcat(list, setup->edges_text);
+		free(setup->edges_text);
+		setup->edges_text = list;
+	}
+	const char *wrong =
+	        topology_parse(setup->edges_text != NULL ? setup->edges_text : text, ret_topology);
+	if (wrong == NULL)
+		return 0;
+	const char *nearest = nearest_name(text, topology_names);
+	if (nearest != NULL && strncmp(text, nearest, strcspn(nearest, ":")) != 0)
+		return problem_set(problem, "topology '%.60s': did you mean '%s'?", text, nearest);
+	return problem_set(problem, "topology '%.60s': %s", text, wrong);
+}
+
+/* How many nodes: given, or fixed by the topology, or the default. */
+static int count_nodes(const struct setup_words *words, const struct topology *topology,
+                       uint32_t *ret_nodes, struct problem *problem)
+{
+	uint32_t fixed = topology_nodes(topology);
+
+	*ret_nodes = words->nodes != 0 ? words->nodes : fixed != 0 ? fixed : NODES_DEFAULT;
+	if (fixed != 0 && fixed != *ret_nodes)
+		return problem_set(problem, "topology '%.60s' has %u nodes, not %u",
+		                   words->topology, fixed, *ret_nodes);
+	if (words->holder > *ret_nodes)
+		return problem_set(problem, "holder %u: there are only %u nodes", words->holder,
+		                   *ret_nodes);
+	return 0;
+}
+
+/* What the algorithm asks of the graph, and what it wants to know about it. */
+static int fit_graph(struct setup *setup, uint32_t *scratch, uint32_t *first, uint32_t *second,
+                     struct problem *problem)
+{
+	struct network *network = &setup->network;
+	const struct algorithm *algorithm = network->algorithm;
+	enum graph_class needed =
+	        algorithm->shape != GRAPH_NONE ? algorithm->shape : algorithm->links;
+
+	if (!graph_is(&network->graph, GRAPH_CONNECTED, scratch))
+		return problem_set(problem,
+		                   "topology '%.60s' is not connected: some node cannot be reached "
+		                   "from node 1",
+		                   setup->topology);
+	if (!graph_is(&network->graph, needed, scratch)) {
+		const char *name = needed == GRAPH_STAR
+		                           ? "star, or more links, with node 1 in the middle"
+		                           : graph_class_name(needed);
+		return problem_set(
+		        problem,
+		        "topology '%.60s' of %u nodes does not suit %s, which needs a %s graph",
+		        setup->topology, network->graph.nodes, algorithm->name, name);
+	}
+	if (needed == GRAPH_TREE) {
+		graph_toward(&network->graph, network->holder, first, scratch);
+		network->toward = first;
+	} else if (needed == GRAPH_RING) {
+		graph_ring(&network->graph, first, second);
+		network->left = first;
+		network->right = second;
+	}
+	return 0;
+}
+
+static int make_graph(const struct setup_words *words, struct setup *setup, struct problem *problem)
+{
+	struct topology topology;
+	uint32_t nodes;
+
+	if (parse_topology(setup->topology, setup, &topology, problem) != 0 ||
+	    count_nodes(words, &topology, &nodes, problem) != 0)
+		return -1;
+	size_t graph_size = topology_memory(&topology, nodes);
+	if (graph_size == 0)
+		return problem_set(problem, "topology '%.60s' of %u nodes has too many edges",
+		                   setup->topology, nodes);
+	size_t array_size = nodes * sizeof(uint32_t);
+	setup->memory = malloc(graph_size + 3 * array_size);
+	if (setup->memory == NULL)
+		return problem_set(problem, "topology '%.60s' of %u nodes does not fit into memory",
+		                   setup->topology, nodes);
+	setup->network.holder = words->holder != 0 ? words->holder : 1;
+	topology_build(&topology, nodes, words->seed, setup->memory, &setup->network.graph);
+	uint32_t *arrays = (uint32_t *)(void *)((char *)setup->memory + graph_size);
+	return fit_graph(setup, arrays, arrays + nodes, arrays + 2 * (size_t)nodes, problem);
+}
+
+/* What the algorithm makes of its parameters and the graph. */
+static int prepare(struct setup *setup, struct problem *problem)
+{
+	struct network *network = &setup->network;
+	const struct algorithm *algorithm = network->algorithm;
+
+	if (algorithm->prepare == NULL)
+		return 0;
+	setup->shared = calloc(1, algorithm->shared_size(network));
+	must(setup->shared != NULL);
+	const char *wrong = algorithm->prepare(network, setup->shared);
+	if (wrong != NULL)
+		return problem_set(problem, "%s on %u nodes: %s", algorithm->name,
+		                   network->graph.nodes, wrong);
+	network->shared = setup->shared;
+	return 0;
+}
+
+/* States are kept in memory, all of them. */
+static int check_memory(const struct setup *setup, struct problem *problem)
+{
+	const struct network *network = &setup->network;
+	double needed = 0, there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+
+	for (uint32_t i = 1; i <= network->graph.nodes; i++) {
+		struct site site = network_site(network, i);
+		needed += (double)network->algorithm->state_size(&site);
+	}
+	if (needed > there / 2)
+		return problem_set(problem,
+		                   "%s on %u nodes needs %.0f GB for their states, more than half "
+		                   "of the memory here",
+		                   network->algorithm->name, network->graph.nodes, needed / 1e9);
+	return 0;
+}
+
+int setup_make(const struct setup_words *words, struct setup *ret_setup, struct problem *problem)
+{
+	struct setup setup = {.seed = words->seed};
+
+	setup.network.algorithm = setup_algorithm(words->algorithm, problem);
+	if (setup.network.algorithm == NULL)
+		return -1;
+	setup.topology =
+	        words->topology != NULL ? words->topology : setup.network.algorithm->topology;
+	if (check_text("topology", setup.topology, problem) != 0)
+		return -1;
+	setup.fifo = words->order == ORDER_DEFAULT ? setup.network.algorithm->needs_fifo
+	                                           : words->order == ORDER_FIFO;
+	setup.parameters = json_object();
+	if (parse_parameters(words, &setup, problem) != 0 ||
+	    make_graph(words, &setup, problem) != 0 || prepare(&setup, problem) != 0 ||
+	    check_memory(&setup, problem) != 0) {
+		setup_free(&setup);
+		return -1;
+	}
+	*ret_setup = setup;
+	return 0;
+}
+
+void setup_free(struct setup *setup)
+{
+	json_decref(setup->parameters);
+	free(setup->memory);
+	free(setup->edges_text);
+	free(setup->shared);
+}
+
+json_t *setup_edges(const struct setup *setup)
+{
+	const struct graph *graph = &setup->network.graph;
+	json_t *edges = json_array();
+
+	for (uint32_t i = 1; i <= graph->nodes; i++) {
+		for (uint32_t k = 0; k < graph_degree(graph, i); k++) {
+			uint32_t j = graph_neighbour(graph, i, k);
+			if (i < j)
+				json_array_append_new(
+				        edges, json_pack("[I,I]", (json_int_t)i, (json_int_t)j));
+		}
+	}
+	return edges;
+}

@@ -1,0 +1,58 @@
+/*
+ * From words to a network: what the command line or the head of a scenario says becomes an
+ * algorithm on a graph, or a problem.
+ */
+#ifndef LAB_SETUP_H
+#define LAB_SETUP_H
+
+#include "network.h"
+#include "problem.h"
+
+#include <jansson.h>
+
+enum { SETUP_PARAMETERS_MAX = 16 };
+
+enum order { ORDER_DEFAULT, ORDER_FIFO, ORDER_REORDER };
+
+/* Texts are the caller's and must stay while the setup lives. */
+struct setup_words {
+	const char *algorithm;
+	const char *topology; /* NULL: the best for the algorithm */
+	uint32_t nodes;       /* 0: not given */
+	uint32_t holder;      /* 0: not given */
+	enum order order;
+	uint64_t seed;                                /* random:D draws from it */
+	const char *parameters[SETUP_PARAMETERS_MAX]; /* NAME=VALUE */
+	size_t parameters_count;
+};
+
+struct setup {
+	struct network network;
+	const char *topology; /* as given, or the default */
+	bool fifo;
+	uint64_t seed;
+	json_t *parameters; /* those given, for reports: {"init":"wave"} */
+	void *memory;       /* of the graph and what is derived from it */
+	char *edges_text;   /* of file:PATH */
+	void *shared;       /* of network.shared */
+};
+
+enum { NODES_DEFAULT = 5 };
+
+/* 0 and a setup to be freed, or -1 and the problem. */
+int setup_make(const struct setup_words *words, struct setup *ret_setup, struct problem *problem);
+void setup_free(struct setup *setup);
+
+/* The algorithm of that name, or a problem that names the nearest. */
+const struct algorithm *setup_algorithm(const char *name, struct problem *problem);
+
+const char *graph_class_name(enum graph_class class);
+
+/* A whole number from least to most; 0, or -1 and a problem that begins with `what`. */
+int parse_number(const char *text, uint64_t least, uint64_t most, const char *what,
+                 uint64_t *ret_number, struct problem *problem);
+
+/* [[1,2],[1,3],…] */
+json_t *setup_edges(const struct setup *setup);
+
+#endif

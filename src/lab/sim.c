@@ -1,0 +1,509 @@
+#include "sim.h"
+
+#include "arena.h"
+#include "channels.h"
+#include "queue.h"
+#include "samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum event_kind { EVENT_REQUEST, EVENT_EXIT, EVENT_DELIVER, EVENT_LOSE, EVENT_EXPIRE };
+
+enum { BODY_INLINE_MAX = sizeof(((struct event *)0)->body) };
+
+/* What the simulator knows of a node beside its state. */
+struct asking {
+	uint64_t time;    /* of the request */
+	uint64_t entries; /* of all, at the request */
+};
+
+struct sim {
+	const struct setup *setup;
+	struct world world;
+	struct queue *queue;
+	struct arena *arena;       /* messages too long for an event */
+	struct channels *channels; /* FIFO: when the last message of each arrives */
+	struct samples *responses;
+	struct random random;
+	struct asking *asking;
+	uint8_t *deferred; /* wants to ask, is not ready; NULL if the algorithm always is */
+	uint32_t *timers;  /* [nodes][TIMERS_MAX]: how often set or stopped; NULL without timers */
+	struct sim_options options;
+	struct sim_result *result;
+	uint64_t now;
+	uint64_t number;    /* of the message sent last */
+	uint64_t entered;   /* entries begun */
+	uint64_t exit_time; /* of the exit at which somebody waited, if exit_pending */
+	uint64_t token_hops, lose_next;
+	uint64_t lost_hops;    /* the token's hops when one was lost last */
+	uint64_t counted_from; /* light load: messages before the current entry */
+	uint64_t futile_hops;  /* deliveries while somebody waits and nobody enters */
+	bool exit_pending, counting, lost_pending, stuck;
+};
+
+struct sim *sim_create(const struct setup *setup)
+{
+	uint32_t nodes = setup->network.graph.nodes;
+	struct sim *sim = calloc(1, sizeof(*sim));
+
+	must(sim != NULL);
+	must(setup->network.algorithm->messages_count <= MESSAGE_TYPES_MAX);
+	sim->setup = setup;
+	world_init(&sim->world, &setup->network);
+	sim->queue = queue_create();
+	sim->arena = arena_create();
+	sim->channels = channels_create();
+	sim->responses = samples_create();
+	sim->asking = calloc(nodes, sizeof(*sim->asking));
+	must(sim->asking != NULL);
+	if (setup->network.algorithm->ready != NULL) {
+		sim->deferred = calloc(nodes, 1);
+		must(sim->deferred != NULL);
+	}
+	if (setup->network.algorithm->expire != NULL) {
+		sim->timers = calloc((size_t)nodes * TIMERS_MAX, sizeof(*sim->timers));
+		must(sim->timers != NULL);
+	}
+	return sim;
+}
+
+void sim_destroy(struct sim *sim)
+{
+	world_free(&sim->world);
+	queue_destroy(sim->queue);
+	arena_destroy(sim->arena);
+	channels_destroy(sim->channels);
+	samples_destroy(sim->responses);
+	free(sim->asking);
+	free(sim->deferred);
+	free(sim->timers);
+	free(sim);
+}
+
+static void violate(struct sim *sim, const char *what)
+{
+	sim->result->violations++;
+	if (sim->result->violation == NULL)
+		sim->result->violation = what;
+}
+
+static void stop(struct sim *sim, const char *why)
+{
+	violate(sim, why);
+	sim->stuck = true;
+}
+
+static bool anybody_wants(const struct sim *sim)
+{
+	return sim->world.waiting_count + sim->world.inside_count != 0;
+}
+
+static void count_message(struct sim *sim, uint8_t type, uint32_t size)
+{
+	struct sim_result *result = sim->result;
+
+	result->messages++;
+	result->messages_by_type[type]++;
+	result->bytes += size;
+	if (size > result->bytes_largest)
+		result->bytes_largest = size;
+}
+
+/* A message of a circulating token counts when it arrives, and not at all if nobody wants in by
+ * then. */
+static bool counts_at_arrival(const struct sim *sim, uint8_t type)
+{
+	return sim->world.algorithm->circulates && sim->world.algorithm->messages[type].token;
+}
+
+static bool is_lost(struct sim *sim, bool token)
+{
+	const struct sim_options *options = &sim->options;
+	bool lost = false;
+
+	if (token) {
+		sim->token_hops++;
+		while (sim->lose_next < options->lose_hops_count &&
+		       options->lose_hops[sim->lose_next] <= sim->token_hops) {
+			lost = options->lose_hops[sim->lose_next] == sim->token_hops;
+			sim->lose_next++;
+		}
+	}
+	if (options->lose_below != 0)
+		lost = (random_next(&sim->random) >> 32) < options->lose_below || lost;
+	if (lost && token) {
+		sim->lost_hops = sim->token_hops;
+		sim->lost_pending = true;
+	}
+	return lost;
+}
+
+static void send(struct sim *sim, uint32_t from, const struct effect *effect)
+{
+	const uint8_t *body = sim->world.out.bytes + effect->offset;
+	const struct message_type *type = &sim->world.algorithm->messages[body[0]];
+	struct event event = {
+	        .time = sim->now + distribution_draw(&sim->options.delay, &sim->random),
+	        .node = effect->node,
+	        .from = from,
+	        .number = ++sim->number,
+	        .size = effect->size,
+	        .kind = EVENT_DELIVER,
+	        .side = (uint8_t)effect->side,
+	};
+
+	if (type->init)
+		sim->result->messages_init++;
+	else if (!counts_at_arrival(sim, body[0]))
+		count_message(sim, body[0], effect->size);
+	if (sim->setup->fifo && sim->options.delay.kind != DISTRIBUTION_CONSTANT)
+		event.time =
+		        channels_arrival(sim->channels, from, effect->node, event.side, event.time);
+	if (is_lost(sim, type->token)) {
+		event.kind = EVENT_LOSE;
+		sim->result->lost++;
+	} else if (effect->size <= BODY_INLINE_MAX) {
+		memcpy(event.body, body, effect->size);
+	} else {
+		uint8_t *copy = arena_take(sim->arena, effect->size);
+		memcpy(copy, body, effect->size);
+		memcpy(event.body, &copy, sizeof(copy));
+	}
+	queue_push(sim->queue, event);
+}
+
+static void push(struct sim *sim, enum event_kind kind, uint32_t node, uint64_t time)
+{
+	queue_push(sim->queue, (struct event){.time = time, .node = node, .kind = (uint8_t)kind});
+}
+
+static void enter(struct sim *sim, uint32_t node)
+{
+	struct sim_result *result = sim->result;
+	uint64_t response = sim->now - sim->asking[node - 1].time;
+	uint64_t bypass = sim->entered - sim->asking[node - 1].entries;
+
+	if (sim->world.inside_count > 1)
+		violate(sim, "two nodes are inside at once");
+	sim->entered++;
+	sim->futile_hops = 0;
+	samples_add(sim->responses, response);
+	result->response_sum += response;
+	result->response_count++;
+	if (response > result->response_max)
+		result->response_max = response;
+	if (bypass > result->bypass_max)
+		result->bypass_max = bypass;
+	if (sim->exit_pending) {
+		uint64_t delay = sim->now - sim->exit_time;
+		sim->exit_pending = false;
+		result->sync_count++;
+		result->sync_sum += delay;
+		if (delay > result->sync_max)
+			result->sync_max = delay;
+	}
+	push(sim, EVENT_EXIT, node, sim->now + distribution_draw(&sim->options.cs, &sim->random));
+}
+
+static void regenerated(struct sim *sim)
+{
+	struct sim_result *result = sim->result;
+	uint64_t hops = sim->lost_pending ? sim->token_hops - sim->lost_hops : 0;
+
+	sim->lost_pending = false;
+	result->regenerated++;
+	result->regenerated_hops_sum += hops;
+	if (hops > result->regenerated_hops_max)
+		result->regenerated_hops_max = hops;
+}
+
+static void set_timer(struct sim *sim, uint32_t node, const struct effect *effect)
+{
+	uint32_t *count = &sim->timers[(size_t)(node - 1) * TIMERS_MAX + effect->node];
+
+	++*count;
+	if (effect->kind == EFFECT_DISARM)
+		return;
+	queue_push(
+	        sim->queue,
+	        (struct event){
+	                .time = sim->now + effect->size * distribution_bound(&sim->options.delay),
+	                .node = node,
+	                .from = effect->node,
+	                .number = *count,
+	                .kind = EVENT_EXPIRE,
+	        });
+}
+
+/* Performs the effects of the step that `node` has just made. */
+static void perform(struct sim *sim, uint32_t node)
+{
+	struct world *world = &sim->world;
+	uint64_t first_number = sim->number + 1;
+
+	for (uint32_t i = 0; i < world->out.effects_count; i++) {
+		const struct effect *effect = &world->out.effects[i];
+		switch (effect->kind) {
+		case EFFECT_SEND:
+			send(sim, node, effect);
+			break;
+		case EFFECT_ENTER:
+			enter(sim, node);
+			break;
+		case EFFECT_REGENERATED:
+			regenerated(sim);
+			break;
+		case EFFECT_ARM:
+		case EFFECT_DISARM:
+			set_timer(sim, node, effect);
+			break;
+		case EFFECT_ELECTED:
+			break;
+		}
+	}
+	if (sim->options.trace != NULL)
+		trace_effects(sim->options.trace, world, sim->now, node, first_number);
+	if (world->broken != NULL) {
+		violate(sim, world->broken);
+		world->broken = NULL;
+	}
+	if (sim->deferred != NULL && sim->deferred[node - 1] && world_may_request(world, node)) {
+		sim->deferred[node - 1] = false;
+		push(sim, EVENT_REQUEST, node, sim->now);
+	}
+}
+
+static void on_request(struct sim *sim, uint32_t node)
+{
+	if (!world_may_request(&sim->world, node)) {
+		must(sim->deferred != NULL);
+		sim->deferred[node - 1] = true;
+		if (sim->options.load == LOAD_LIGHT && !sim->world.algorithm->circulates)
+			stop(sim, "stuck: a node is not ready to ask and nothing can happen");
+		return;
+	}
+	sim->asking[node - 1] = (struct asking){.time = sim->now, .entries = sim->entered};
+	if (sim->options.trace != NULL)
+		trace_request(sim->options.trace, sim->now, node);
+	sim->futile_hops = 0;
+	world_request(&sim->world, node);
+	perform(sim, node);
+}
+
+static void ask_after(struct sim *sim, uint32_t node, const struct distribution *distribution)
+{
+	push(sim, EVENT_REQUEST, node, sim->now + distribution_draw(distribution, &sim->random));
+}
+
+static struct distribution poisson(const struct sim *sim)
+{
+	return (struct distribution){.kind = DISTRIBUTION_EXPONENTIAL, .a = sim->options.interval};
+}
+
+static void on_exit_of(struct sim *sim, uint32_t node)
+{
+	if (sim->options.trace != NULL)
+		trace_exit(sim->options.trace, sim->now, node);
+	if (sim->world.waiting_count > 0) {
+		sim->exit_pending = true;
+		sim->exit_time = sim->now;
+	}
+	sim->result->entries++;
+	world_release(&sim->world, node);
+	perform(sim, node);
+	if (sim->options.load == LOAD_HEAVY) {
+		push(sim, EVENT_REQUEST, node, sim->now);
+	} else if (sim->options.load == LOAD_POISSON) {
+		struct distribution distribution = poisson(sim);
+		ask_after(sim, node, &distribution);
+	}
+}
+
+static void on_deliver(struct sim *sim, const struct event *event)
+{
+	uint8_t *copy = NULL;
+	const uint8_t *body = event->body;
+
+	if (event->size > BODY_INLINE_MAX) {
+		memcpy(&copy, event->body, sizeof(copy));
+		body = copy;
+	}
+	if (counts_at_arrival(sim, body[0])) {
+		if (anybody_wants(sim))
+			count_message(sim, body[0], event->size);
+		else
+			sim->result->messages_idle++;
+	}
+	if (sim->world.waiting_count != 0 && sim->world.inside_count == 0)
+		sim->futile_hops++;
+	if (sim->options.trace != NULL)
+		trace_deliver(sim->options.trace, sim->now, event->number, event->from, event->node,
+		              sim->world.algorithm->messages[body[0]].name);
+	world_deliver(&sim->world, event->node, (enum side)event->side, body, event->size);
+	perform(sim, event->node);
+	if (copy != NULL)
+		arena_give_back(sim->arena, copy, event->size);
+}
+
+static void on_expire(struct sim *sim, const struct event *event)
+{
+	uint32_t *count = &sim->timers[(size_t)(event->node - 1) * TIMERS_MAX + event->from];
+
+	if (*count != event->number)
+		return;
+	++*count;
+	world_expire(&sim->world, event->node, event->from);
+	perform(sim, event->node);
+}
+
+static void handle(struct sim *sim, const struct event *event)
+{
+	sim->now = event->time;
+	sim->result->events++;
+	switch ((enum event_kind)event->kind) {
+	case EVENT_REQUEST:
+		on_request(sim, event->node);
+		break;
+	case EVENT_EXIT:
+		on_exit_of(sim, event->node);
+		break;
+	case EVENT_DELIVER:
+		on_deliver(sim, event);
+		break;
+	case EVENT_LOSE:
+		if (sim->options.trace != NULL)
+			trace_lose(sim->options.trace, sim->now, event->number);
+		break;
+	case EVENT_EXPIRE:
+		on_expire(sim, event);
+		break;
+	}
+}
+
+/* Light load: the messages since the last request belong to one entry. */
+static void count_entry(struct sim *sim)
+{
+	struct sim_result *result = sim->result;
+	uint64_t messages = result->messages - sim->counted_from;
+
+	if (sim->counting && messages < result->messages_min)
+		result->messages_min = messages;
+	if (sim->counting && messages > result->messages_max)
+		result->messages_max = messages;
+	sim->counting = true;
+	sim->counted_from = result->messages;
+}
+
+/* Light load: everything is quiet, and somebody asks. A circulating token is never quiet: there it
+ * is a while after the last exit. */
+static void ask_lightly(struct sim *sim)
+{
+	uint32_t nodes = sim->setup->network.graph.nodes;
+	uint32_t node = 1 + (uint32_t)random_below(&sim->random, nodes);
+	uint64_t wait = 0;
+
+	count_entry(sim);
+	if (sim->world.algorithm->circulates)
+		wait = random_below(&sim->random,
+		                    nodes * distribution_mean(&sim->options.delay) + 1);
+	push(sim, EVENT_REQUEST, node, sim->now + wait);
+}
+
+/* Somebody waits for a token that goes round and round: after so many deliveries it never comes. */
+static bool is_futile(const struct sim *sim)
+{
+	return sim->futile_hops > 10000 + 100 * (uint64_t)sim->setup->network.graph.nodes *
+	                                          sim->setup->network.graph.nodes;
+}
+
+static void start(struct sim *sim)
+{
+	uint32_t nodes = sim->setup->network.graph.nodes;
+
+	if (sim->options.trace != NULL)
+		trace_start(sim->options.trace, sim->setup);
+	for (uint32_t i = 1; i <= nodes; i++) {
+		uint64_t first_number = sim->number + 1;
+		size_t size = world_state_size(&sim->world, i);
+		sim->result->state_sum += size;
+		if (size > sim->result->state_max)
+			sim->result->state_max = size;
+		world_start(&sim->world, i);
+		for (uint32_t k = 0; k < sim->world.out.effects_count; k++) {
+			must(sim->world.out.effects[k].kind == EFFECT_SEND);
+			send(sim, i, &sim->world.out.effects[k]);
+		}
+		if (sim->options.trace != NULL)
+			trace_sends(sim->options.trace, &sim->world, 0, i, first_number);
+	}
+	if (sim->options.trace != NULL)
+		trace_started(sim->options.trace, &sim->world);
+	for (uint32_t i = 1; i <= nodes && sim->options.load != LOAD_LIGHT; i++) {
+		struct distribution distribution = poisson(sim);
+		if (sim->options.load == LOAD_HEAVY)
+			push(sim, EVENT_REQUEST, i, 0);
+		else
+			ask_after(sim, i, &distribution);
+	}
+	if (sim->options.load == LOAD_LIGHT && sim->world.algorithm->circulates)
+		ask_lightly(sim);
+}
+
+static void loop(struct sim *sim)
+{
+	enum { PROGRESS_EVERY = 1 << 16 };
+	const struct sim_options *options = &sim->options;
+	bool light = options->load == LOAD_LIGHT;
+	bool circulates = sim->world.algorithm->circulates;
+	uint64_t exits = 0;
+	struct event event;
+
+	while (!sim->stuck && (sim->result->entries < options->entries || (light && !circulates))) {
+		if (!queue_pop(sim->queue, &event)) {
+			if (!light || anybody_wants(sim))
+				stop(sim, "stuck: somebody waits and nothing can happen");
+			else if (sim->result->entries == options->entries)
+				break;
+			else
+				ask_lightly(sim);
+			continue;
+		}
+		handle(sim, &event);
+		if (is_futile(sim))
+			stop(sim, "stuck: somebody waits and the token never comes");
+		if (light && circulates && sim->result->entries > exits &&
+		    sim->result->entries < options->entries)
+			ask_lightly(sim);
+		exits = sim->result->entries;
+		if (options->progress != NULL && sim->result->events % PROGRESS_EVERY == 0)
+			options->progress(exits, options->entries);
+	}
+	if (light)
+		count_entry(sim);
+}
+
+void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result)
+{
+	uint32_t nodes = sim->setup->network.graph.nodes;
+
+	*ret_result = (struct sim_result){.messages_min = UINT64_MAX};
+	sim->result = ret_result;
+	sim->options = *options;
+	sim->now = sim->number = sim->entered = 0;
+	sim->token_hops = sim->lose_next = sim->counted_from = sim->futile_hops = 0;
+	sim->exit_pending = sim->counting = sim->lost_pending = sim->stuck = false;
+	random_seed(&sim->random, options->seed);
+	world_reset(&sim->world);
+	queue_clear(sim->queue);
+	arena_clear(sim->arena);
+	channels_clear(sim->channels);
+	samples_clear(sim->responses);
+	if (sim->deferred != NULL)
+		memset(sim->deferred, 0, nodes);
+	start(sim);
+	loop(sim);
+	ret_result->time = sim->now;
+	ret_result->response_p50 = samples_quantile(sim->responses, 50);
+	ret_result->response_p99 = samples_quantile(sim->responses, 99);
+}

@@ -1,0 +1,58 @@
+/*
+ * The simulator: a deterministic discrete-event run of an algorithm in virtual time. One loop: take
+ * the earliest event, call the step, perform its effects.
+ */
+#ifndef LAB_SIM_H
+#define LAB_SIM_H
+
+#include "distribution.h"
+#include "setup.h"
+#include "trace.h"
+
+enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON };
+
+struct sim_options {
+	const struct setup *setup;
+	uint64_t entries;
+	uint64_t seed;
+	enum load load;
+	uint64_t interval; /* poisson: the mean time before a node asks */
+	struct distribution delay, cs;
+	const uint64_t *lose_hops; /* the token's hops at which it is lost, increasing */
+	size_t lose_hops_count;
+	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below */
+	struct trace *trace; /* or NULL */
+	/* Called now and then with the exits so far, or NULL. */
+	void (*progress)(uint64_t exits, uint64_t entries);
+};
+
+enum { MESSAGE_TYPES_MAX = 16 };
+
+struct sim_result {
+	uint64_t entries; /* completed */
+	uint64_t messages, messages_idle, messages_init, messages_by_type[MESSAGE_TYPES_MAX];
+	uint64_t messages_min, messages_max; /* for one entry; light load only */
+	uint64_t bytes, bytes_largest;
+	uint64_t sync_count, sync_sum, sync_max;
+	uint64_t response_sum, response_p50, response_p99, response_max, response_count;
+	uint64_t bypass_max;
+	uint64_t state_sum, state_max; /* bytes, over the nodes */
+	uint64_t lost;
+	uint64_t regenerated, regenerated_hops_sum, regenerated_hops_max;
+	uint64_t time, events;
+	uint64_t violations;
+	const char *violation; /* the first, or NULL */
+};
+
+struct sim;
+
+/* A simulator for one setup; it can run many times. */
+struct sim *sim_create(const struct setup *setup);
+void sim_destroy(struct sim *sim);
+void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result);
+
+/* The report of CLI: one object. `load` as given. */
+json_t *sim_report(const struct sim_options *options, const char *load,
+                   const struct sim_result *result, double seconds);
+
+#endif

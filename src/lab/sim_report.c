@@ -1,0 +1,120 @@
+#include "sim.h"
+
+/* A number that is whole is written without a point. */
+static json_t *number(double value)
+{
+	return value == (double)(json_int_t)value ? json_integer((json_int_t)value)
+	                                          : json_real(value);
+}
+
+static json_t *integer(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+static json_t *ratio(uint64_t sum, uint64_t count)
+{
+	return count == 0 ? json_null() : number((double)sum / (double)count);
+}
+
+static json_t *time_number(uint64_t time)
+{
+	return number((double)time / MILLION);
+}
+
+static json_t *report_messages(const struct sim_options *options, const struct sim_result *result)
+{
+	const struct algorithm *algorithm = options->setup->network.algorithm;
+	bool exact = options->load == LOAD_LIGHT && result->entries != 0;
+	json_t *by_type = json_object();
+
+	for (size_t i = 0; i < algorithm->messages_count; i++) {
+		if (!algorithm->messages[i].init)
+			json_object_set_new(by_type, algorithm->messages[i].name,
+			                    integer(result->messages_by_type[i]));
+	}
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", integer(result->messages),
+	                 "per_entry", ratio(result->messages, result->entries), "min",
+	                 exact ? integer(result->messages_min) : json_null(), "max",
+	                 exact ? integer(result->messages_max) : json_null(), "idle",
+	                 algorithm->circulates ? integer(result->messages_idle) : json_null(),
+	                 "init", integer(result->messages_init), "by_type", by_type);
+}
+
+static json_t *report_delays(const struct sim_options *options, const struct sim_result *result)
+{
+	double unit = (double)distribution_mean(&options->delay);
+
+	if (result->sync_count == 0 || unit == 0)
+		return json_null();
+	return json_pack("{s:o, s:o}", "mean",
+	                 number((double)result->sync_sum / (double)result->sync_count / unit),
+	                 "max", number((double)result->sync_max / unit));
+}
+
+static json_t *report_responses(const struct sim_result *result)
+{
+	if (result->response_count == 0)
+		return json_null();
+	return json_pack(
+	        "{s:o, s:o, s:o, s:o}", "mean",
+	        number((double)result->response_sum / (double)result->response_count / MILLION),
+	        "p50", time_number(result->response_p50), "p99", time_number(result->response_p99),
+	        "max", time_number(result->response_max));
+}
+
+static json_t *report_regenerated(const struct sim_options *options,
+                                  const struct sim_result *result)
+{
+	if (!options->setup->network.algorithm->regenerates)
+		return json_null();
+	json_t *hops = result->regenerated == 0
+	                       ? json_null()
+	                       : json_pack("{s:o, s:o}", "mean",
+	                                   ratio(result->regenerated_hops_sum, result->regenerated),
+	                                   "max", integer(result->regenerated_hops_max));
+	return json_pack("{s:o, s:o}", "count", integer(result->regenerated), "hops", hops);
+}
+
+json_t *sim_report(const struct sim_options *options, const char *load,
+                   const struct sim_result *result, double seconds)
+{
+	const struct setup *setup = options->setup;
+	const struct network *network = &setup->network;
+	json_t *report = json_object();
+
+	json_object_set_new(report, "algorithm", json_string(network->algorithm->name));
+	json_object_set_new(report, "topology", json_string(setup->topology));
+	json_object_set_new(report, "nodes", integer(network->graph.nodes));
+	json_object_set_new(report, "edges", integer(network->graph.edges_count));
+	json_object_set_new(report, "holder",
+	                    network->algorithm->has_token ? integer(network->holder) : json_null());
+	json_object_set_new(report, "seed", integer(options->seed));
+	json_object_set_new(report, "load", json_string(load));
+	json_object_set_new(report, "fifo", json_boolean(setup->fifo));
+	json_object_set_new(report, "entries", integer(result->entries));
+	json_object_set_new(report, "messages", report_messages(options, result));
+	json_object_set_new(report, "bytes",
+	                    json_pack("{s:o, s:o, s:o}", "total", integer(result->bytes),
+	                              "per_entry", ratio(result->bytes, result->entries), "largest",
+	                              integer(result->bytes_largest)));
+	json_object_set_new(report, "sync_delay", report_delays(options, result));
+	json_object_set_new(report, "response", report_responses(result));
+	json_object_set_new(report, "bypass",
+	                    json_pack("{s:o}", "max", integer(result->bypass_max)));
+	json_object_set_new(report, "state_bytes",
+	                    json_pack("{s:o, s:o}", "mean",
+	                              ratio(result->state_sum, network->graph.nodes), "max",
+	                              integer(result->state_max)));
+	json_object_set_new(report, "lost", integer(result->lost));
+	json_object_set_new(report, "regenerated", report_regenerated(options, result));
+	json_object_set_new(report, "virtual_time", time_number(result->time));
+	json_object_set_new(report, "events", integer(result->events));
+	json_object_set_new(report, "seconds", number(seconds));
+	json_object_set_new(report, "events_per_second",
+	                    seconds > 0
+	                            ? number((double)(uint64_t)((double)result->events / seconds))
+	                            : json_null());
+	json_object_set_new(report, "violations", integer(result->violations));
+	return report;
+}

@@ -1,0 +1,43 @@
+/*
+ * The trace: what happened, in the order in which it happened, as JSON lines, as a space-time
+ * diagram, or both. A step is an event line, and what it causes follows: its sends in order, then
+ * `enter` or `elected`, then the node's variables if they changed.
+ */
+#ifndef LAB_TRACE_H
+#define LAB_TRACE_H
+
+#include "setup.h"
+#include "world.h"
+
+struct trace;
+
+/* Either path may be NULL. NULL and a problem if a file cannot be written. */
+struct trace *trace_open(const char *path, const char *diagram_path, struct problem *problem);
+
+/* The first line. Then, for every node, world_start and trace_sends; then trace_started, which
+ * notes the variables of all. */
+void trace_start(struct trace *trace, const struct setup *setup);
+void trace_started(struct trace *trace, const struct world *world);
+
+/* Times are in millionths. An election's request is to initiate it. */
+void trace_request(struct trace *trace, uint64_t time, uint32_t node);
+void trace_exit(struct trace *trace, uint64_t time, uint32_t node);
+void trace_deliver(struct trace *trace, uint64_t time, uint64_t number, uint32_t from, uint32_t to,
+                   const char *type);
+void trace_lose(struct trace *trace, uint64_t time, uint64_t number);
+
+/* The sends among the effects of the last step, numbered from `number`. */
+void trace_sends(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
+                 uint64_t number);
+/* All that the last step caused. */
+void trace_effects(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
+                   uint64_t number);
+
+/* The last line; closes. The setup must still be there. -1 and a problem if anything could not be
+ * written. */
+int trace_end(struct trace *trace, uint64_t time, struct problem *problem);
+
+/* A time in millionths as a decimal without needless zeros; at least 32 bytes. */
+char *time_text(uint64_t time, char *ret_text);
+
+#endif

@@ -1,0 +1,125 @@
+"""Every bad input: exit 2, one line on stderr that says what is wrong, nothing on stdout."""
+import os
+import tempfile
+import unittest
+
+from baton import baton
+
+# What is typed, and what the line must contain.
+CASES = [
+    ("frobnicate", "unknown command 'frobnicate'"),
+    ("smi neilsen", "did you mean 'sim'?"),
+    ("--frobnicate", "unknown option"),
+    ("help smi", "did you mean 'sim'?"),
+    ("help sim check", "one command at a time"),
+    ("sim", "which algorithm?"),
+    ("sim neilson", "did you mean 'neilsen'?"),
+    ("sim xyzzy", "'baton algorithms' lists them"),
+    ("sim neilsen central", "'central' is the second"),
+    ("sim neilsen --node", "needs a value"),
+    ("sim neilsen --nodse 5", "did you mean '--nodes'?"),
+    ("sim neilsen --json=yes", "takes no value"),
+    ("sim neilsen -q", "unknown option '-q'"),
+    ("sim neilsen --nodes 0", "--nodes '0'"),
+    ("sim neilsen --nodes -1", "--nodes '-1'"),
+    ("sim neilsen --nodes 3x", "--nodes '3x'"),
+    ("sim neilsen --nodes 99999999999999999999999", "a whole number from 1 to 16777216"),
+    ("sim neilsen --nodes 16777217", "a whole number from 1 to 16777216"),
+    ("sim neilsen --holder 6", "there are only 5 nodes"),
+    ("sim neilsen --holder 0", "--holder '0'"),
+    ("sim neilsen --topology ring", "does not suit neilsen, which needs a tree"),
+    ("sim neilsen --topology complete", "needs a tree"),
+    ("sim suzuki-kasami --topology star", "needs a complete"),
+    ("sim central --topology line", "node 1 in the middle"),
+    ("sim central --topology edges:2-1,2-3", "node 1 in the middle"),
+    ("sim neilsen --topology trie:2", "did you mean 'tree:K'?"),
+    ("sim neilsen --topology tree", "tree:K"),
+    ("sim neilsen --topology tree:0", "tree:K"),
+    ("sim neilsen --topology tree:x", "tree:K"),
+    ("sim neilsen --topology grid:2x3 --nodes 7", "6 nodes, not 7"),
+    ("sim neilsen --topology edges:1-2,2-3 --nodes 5", "3 nodes, not 5"),
+    ("sim neilsen --topology edges:1-1", "edges"),
+    ("sim neilsen --topology edges:1-2,4-5", "not connected"),
+    ("sim neilsen --topology edges:", "edge"),
+    ("sim neilsen --topology file:/nowhere/at/all", "No such file"),
+    ("sim suzuki-kasami --nodes 9000000", "for their states"),
+    ("sim neilsen --topology \udcff", "UTF-8"),
+    ("sim neilsen --param init=\udcff", "UTF-8"),
+    ("sim neilsen --param", "needs a value"),
+    ("sim neilsen --param init", "NAME=VALUE"),
+    ("sim neilsen --param init=never", "computed, wave"),
+    ("sim neilsen --param text=printed", "neilsen knows init"),
+    ("sim central --param init=wave", "central has no parameters"),
+    ("sim neilsen --entries 0", "--entries '0'"),
+    ("sim neilsen --entries many", "--entries 'many'"),
+    ("sim neilsen --seed -1", "--seed '-1'"),
+    ("sim neilsen --seeds 5", "A..B is needed"),
+    ("sim neilsen --seeds 9..5", "a whole number from 9"),
+    ("sim neilsen --seeds 1..2 --trace /tmp/x", "--trace and --diagram are for one run"),
+    ("sim neilsen --load medium", "light, heavy or poisson:RATE"),
+    ("sim neilsen --load ligth", "did you mean light?"),
+    ("sim neilsen --load poisson:0", "poisson:RATE needs a decimal above 0"),
+    ("sim neilsen --load poisson:", "poisson:RATE"),
+    ("sim neilsen --delay 3", "constant:D"),
+    ("sim neilsen --delay constant:", "constant:D"),
+    ("sim neilsen --delay constant:-1", "constant:D"),
+    ("sim neilsen --delay constant:1e9", "constant:D"),
+    ("sim neilsen --delay uniform:3,1", "A at most B"),
+    ("sim neilsen --delay uniform:1", "uniform:A,B"),
+    ("sim neilsen --delay expo:1", "did you mean exp:M?"),
+    ("sim neilsen --delay constant:0.1234567", "6 digits"),
+    ("sim neilsen --delay constant:99999999999", "below 1000000000"),
+    ("sim neilsen --cs exp:", "--cs"),
+    ("sim neilsen --lose 2", "a probability from 0 to 1"),
+    ("sim neilsen --lose-token 0", "increasing numbers of hops"),
+    ("sim neilsen --lose-token 5,3", "increasing numbers of hops"),
+    ("sim neilsen --trace /nowhere/at/all", "No such file"),
+    ("sim neilsen --diagram /nowhere/at/all.svg", "No such file"),
+    ("check", "which algorithm?"),
+    ("check neilsen --nodes 65", "at most 64"),
+    ("check neilsen --entries 1,2", "a number for each of the 5 nodes"),
+    ("check neilsen --entries 1,2,3,4,5,6", "a number for each of the 5 nodes"),
+    ("check neilsen --entries x", "--entries"),
+    ("check neilsen --max-states 0", "--max-states '0'"),
+    ("check neilsen --max-memory 12Q", "500M or 4G"),
+    ("check neilsen --max-memory M", "500M or 4G"),
+    ("check neilsen --timeout soon", "250ms, 3s, 2m"),
+    ("check neilsen --timeout 3y", "250ms, 3s, 2m"),
+    ("check neilsen --seeds 1..2", "unknown option '--seeds'"),
+    ("replay", "FILE"),
+    ("replay /nowhere/at/all.scn", "No such file"),
+    ("replay a.scn b.scn", "b.scn"),
+    ("replay --jsn x", "did you mean '--json'?"),
+    ("algorithms neilson", "did you mean 'neilsen'?"),
+    ("algorithms neilsen central", "'central' is the second"),
+    ("algorithms --frob", "unknown option '--frob'"),
+]
+
+
+class BadInput(unittest.TestCase):
+    def test_every_case(self):
+        for words, text in CASES:
+            with self.subTest(words=words):
+                result = baton(words)
+                self.assertEqual((result.code, result.out, result.err.count("\n")), (2, "", 1), result)
+                self.assertIn(text, result.err)
+                self.assertTrue(result.err.startswith("baton"), result)
+
+    def test_a_file_of_edges_that_is_none(self):
+        for content in ("1 2\n", "1-2\n2-x\n", "", "\0\0", "1-2 # fine\n3-\n"):
+            with tempfile.NamedTemporaryFile("w", suffix=".edges") as file:
+                file.write(content)
+                file.flush()
+                result = baton(f"sim neilsen --topology file:{file.name}")
+                self.assertEqual((result.code, result.out, result.err.count("\n")), (2, "", 1), (content, result))
+
+    def test_a_file_of_edges(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "tree")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("# a tree\n1-2\n2-3\n\n3-4  # the end\n")
+            self.assertEqual(baton(f"sim neilsen --topology file:{path} --json").code, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

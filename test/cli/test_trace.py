@@ -1,0 +1,85 @@
+"""The trace makes sense, agrees with the report, and is the same for the same seed."""
+import os
+import tempfile
+import unittest
+
+from baton import baton, report, sim
+from tracefile import Trace
+
+SCENARIO = """\
+algorithm neilsen
+topology star
+nodes 3
+request 2
+deliver 2 1
+deliver 1 2
+release 2
+"""
+
+# The trace of that scenario as a person would write it.
+TRACE = """\
+{"ev":"start","algorithm":"neilsen","topology":"star","nodes":3,"edges":[[1,2],[1,3]],"holder":1,"fifo":false,"seed":1,"params":{}}
+{"t":0,"ev":"request","node":2}
+{"t":0,"ev":"send","msg":1,"from":2,"to":1,"type":"REQUEST","text":"REQUEST(2,2)","bytes":3,"token":false}
+{"t":0,"ev":"state","node":2,"vars":{"HOLDING":false,"NEXT":0,"FOLLOW":0}}
+{"t":1,"ev":"deliver","msg":1,"from":2,"to":1,"type":"REQUEST"}
+{"t":1,"ev":"send","msg":2,"from":1,"to":2,"type":"PRIVILEGE","text":"PRIVILEGE","bytes":1,"token":true}
+{"t":1,"ev":"state","node":1,"vars":{"HOLDING":false,"NEXT":2,"FOLLOW":0}}
+{"t":2,"ev":"deliver","msg":2,"from":1,"to":2,"type":"PRIVILEGE"}
+{"t":2,"ev":"enter","node":2}
+{"t":3,"ev":"exit","node":2}
+{"t":3,"ev":"state","node":2,"vars":{"HOLDING":true,"NEXT":0,"FOLLOW":0}}
+{"t":3,"ev":"end"}
+"""
+
+
+class Traces(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "trace")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def read(self):
+        with open(self.path, encoding="utf-8") as file:
+            return file.read()
+
+    def test_the_trace_of_a_scenario_line_by_line(self):
+        result = baton(f"replay - --trace {self.path}", stdin=SCENARIO)
+        self.assertEqual(result.code, 0, result)
+        self.assertEqual(self.read(), TRACE)
+
+    def test_every_trace_makes_sense_and_agrees_with_the_report(self):
+        for row in report("algorithms")["algorithms"]:
+            if row["kind"] != "mutex":
+                continue
+            for work in ("--delay exp:1", "--load light", "--load poisson:0.1 --delay uniform:0,2"):
+                words = f"{row['name']} {work} --entries 200 --trace {self.path}"
+                with self.subTest(words=words):
+                    run = sim(words)
+                    trace = Trace(self.path)
+                    self.assertEqual(trace.entries, run["entries"])
+                    if run["messages"]["idle"] is None:
+                        self.assertEqual(trace.sent, run["messages"]["total"] + run["messages"]["init"])
+
+    def test_the_initialization_follows_the_start(self):
+        sim(f"neilsen --param init=wave --entries 1 --trace {self.path}")
+        lines = Trace(self.path).events
+        self.assertEqual(lines[0]["params"], {"init": "wave"})
+        self.assertEqual([line["type"] for line in lines[1:5]], ["INITIALIZE"] * 4)
+
+    def test_losses_are_told(self):
+        sim(f"suzuki-kasami --lose 0.2 --trace {self.path}", expect=1)
+        self.assertGreater(Trace(self.path).lost, 0)
+
+    def test_the_same_seed_gives_the_same_bytes(self):
+        words = f"neilsen --nodes 7 --delay exp:1 --seed 3 --trace {self.path}"
+        sim(words)
+        first = self.read()
+        sim(words)
+        self.assertEqual(first, self.read())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,701 @@
+/*
+ * Replays, on algorithms of the project and on three made up here, which do what no algorithm of
+ * the project does yet or ever should: circulate, elect by timers, misbehave.
+ */
+#include "replay.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* A token that goes round a ring for ever. With parameter 1 a HELLO goes the other way first, and
+ * no further. */
+
+enum { TOKEN, HELLO };
+
+struct carousel_state {
+	uint32_t wants, inside;
+};
+
+static size_t carousel_state_size(const struct site *site)
+{
+	(void)site;
+	return sizeof(struct carousel_state);
+}
+
+static void carousel_pass(const struct site *site, struct out *out)
+{
+	out_message(out, TOKEN);
+	out_send_side(out, site, SIDE_RIGHT);
+}
+
+static void carousel_init(const struct site *site, void *state, struct out *out)
+{
+	(void)state;
+	if (site->self != site->holder)
+		return;
+	if (site->parameters[0] == 1) {
+		out_message(out, HELLO);
+		out_send_side(out, site, SIDE_LEFT);
+	}
+	carousel_pass(site, out);
+}
+
+static void carousel_request(const struct site *site, void *state, struct out *out)
+{
+	(void)site;
+	(void)out;
+	((struct carousel_state *)state)->wants = 1;
+}
+
+static void carousel_release(const struct site *site, void *state, struct out *out)
+{
+	((struct carousel_state *)state)->inside = 0;
+	carousel_pass(site, out);
+}
+
+static int carousel_receive(const struct site *site, void *state, const struct message *message,
+                            struct out *out)
+{
+	struct carousel_state *node = state;
+
+	if (message->side != (message->body[0] == TOKEN ? SIDE_LEFT : SIDE_RIGHT))
+		return BATON_EMESSAGE;
+	if (message->body[0] == HELLO)
+		return 0;
+	if (!node->wants) {
+		carousel_pass(site, out);
+		return 0;
+	}
+	*node = (struct carousel_state){.inside = 1};
+	out_enter(out);
+	return 0;
+}
+
+static bool carousel_has_privilege(const struct site *site, const void *state)
+{
+	(void)site;
+	return ((const struct carousel_state *)state)->inside != 0;
+}
+
+static void describe_nothing(const struct site *site, const void *state, struct writer *writer)
+{
+	(void)site;
+	(void)state;
+	(void)writer;
+}
+
+static void show_nothing(const struct message *message, struct writer *writer)
+{
+	(void)message;
+	(void)writer;
+}
+
+static const struct algorithm carousel = {
+        .name = "carousel",
+        .kind = KIND_MUTEX,
+        .has_token = true,
+        .circulates = true,
+        .messages =
+                (const struct message_type[]){{.name = "TOKEN", .token = true}, {.name = "HELLO"}},
+        .messages_count = 2,
+        .state_size = carousel_state_size,
+        .init = carousel_init,
+        .request = carousel_request,
+        .release = carousel_release,
+        .receive = carousel_receive,
+        .has_privilege = carousel_has_privilege,
+        .describe = describe_nothing,
+        .show = show_nothing,
+};
+
+/* An election: who is not told of a leader in time declares itself. The larger the identifier, the
+ * sooner. */
+
+static size_t alarm_state_size(const struct site *site)
+{
+	(void)site;
+	return sizeof(uint64_t);
+}
+
+static void alarm_init(const struct site *site, void *state, struct out *out)
+{
+	(void)site;
+	(void)state;
+	(void)out;
+}
+
+static void alarm_initiate(const struct site *site, void *state, struct out *out)
+{
+	(void)state;
+	out_arm(out, 3, 1000 - site->identifier);
+}
+
+static void alarm_expire(const struct site *site, void *state, uint32_t timer, struct out *out)
+{
+	(void)state;
+	must(timer == 3);
+	out_elected(out, site->identifier);
+	out_message(out, 0);
+	out_uint(out, site->identifier);
+	for (uint32_t k = 0; k < site->neighbours_count; k++)
+		out_send(out, site_neighbour(site, k));
+}
+
+static int alarm_receive(const struct site *site, void *state, const struct message *message,
+                         struct out *out)
+{
+	struct in in = in_message(message);
+
+	(void)site;
+	(void)state;
+	out_disarm(out, 3);
+	out_elected(out, (uint32_t)in_uint(&in));
+	return 0;
+}
+
+static const struct algorithm alarm_clock = {
+        .name = "alarm",
+        .kind = KIND_ELECTION,
+        .messages = (const struct message_type[]){{.name = "ELECTED"}},
+        .messages_count = 1,
+        .state_size = alarm_state_size,
+        .init = alarm_init,
+        .request = alarm_initiate,
+        .receive = alarm_receive,
+        .expire = alarm_expire,
+        .describe = describe_nothing,
+        .show = show_nothing,
+};
+
+/* What no algorithm may do; HELLO is answered as the parameter says. */
+
+enum { ANSWERS, REFUSES, ENTERS, RECOVERS };
+
+struct rude_state {
+	uint32_t busy, padding;
+};
+
+static size_t rude_state_size(const struct site *site)
+{
+	(void)site;
+	return sizeof(struct rude_state);
+}
+
+static void rude_greet(const struct site *site, struct out *out)
+{
+	out_message(out, 0);
+	out_send(out, site->self == 1 ? 2 : 1);
+}
+
+static void rude_request(const struct site *site, void *state, struct out *out)
+{
+	(void)state;
+	if (site->parameters[0] == RECOVERS)
+		out_enter(out);
+	else
+		rude_greet(site, out);
+}
+
+static void rude_release(const struct site *site, void *state, struct out *out)
+{
+	((struct rude_state *)state)->busy = 1;
+	rude_greet(site, out);
+}
+
+static bool rude_ready(const struct site *site, const void *state)
+{
+	(void)site;
+	return ((const struct rude_state *)state)->busy == 0;
+}
+
+static int rude_receive(const struct site *site, void *state, const struct message *message,
+                        struct out *out)
+{
+	struct rude_state *node = state;
+
+	(void)message;
+	if (site->parameters[0] == REFUSES)
+		return BATON_EMESSAGE;
+	if (site->parameters[0] == ENTERS)
+		out_enter(out);
+	else if (!node->busy)
+		rude_greet(site, out);
+	node->busy = 0;
+	return 0;
+}
+
+static bool nothing_in_flight(const struct snapshot *snapshot)
+{
+	return snapshot->flights_count == 0;
+}
+
+static bool is_not_busy(const struct site *site, const void *state)
+{
+	return rude_ready(site, state);
+}
+
+static const struct algorithm rude = {
+        .name = "rude",
+        .kind = KIND_MUTEX,
+        .messages = (const struct message_type[]){{.name = "HELLO"}},
+        .messages_count = 1,
+        .invariants =
+                (const struct invariant[]){
+                        {.name = "nothing_in_flight", .global = nothing_in_flight},
+                        {.name = "is_not_busy", .local = is_not_busy},
+                        {.name = NULL},
+                },
+        .state_size = rude_state_size,
+        .init = alarm_init,
+        .request = rude_request,
+        .release = rude_release,
+        .ready = rude_ready,
+        .receive = rude_receive,
+        .describe = describe_nothing,
+        .show = show_nothing,
+};
+
+/* The fixture: a text is parsed and replayed, and its verdict told in words. */
+
+static const uint32_t ring_left[] = {3, 1, 2}, ring_right[] = {2, 3, 1};
+static const uint32_t pair_left[] = {2, 1}, pair_right[] = {2, 1};
+static const uint32_t arranged[] = {7, 9, 8};
+
+static struct setup setup_by_hand(const struct algorithm *algorithm, uint32_t nodes,
+                                  uint64_t parameter)
+{
+	struct setup setup = {
+	        .network = {.algorithm = algorithm,
+	                    .graph = {.nodes = nodes, .complete = true},
+	                    .holder = 1},
+	        .topology = "by hand",
+	};
+
+	setup.network.parameters[0] = parameter;
+	if (algorithm == &carousel) {
+		setup.network.left = nodes == 2 ? pair_left : ring_left;
+		setup.network.right = nodes == 2 ? pair_right : ring_right;
+		setup.fifo = true;
+	}
+	if (algorithm == &alarm_clock)
+		setup.network.identifiers = arranged;
+	return setup;
+}
+
+enum { RUN_MAX = 1000 };
+
+static struct replay_result last;
+
+static const char *verdict_text(const struct replay_result *result)
+{
+	static char text[1024];
+
+	if (result->verdict == REPLAY_PASSED)
+		return "passed";
+	if (result->verdict == REPLAY_BAD)
+		snprintf(text, sizeof(text), "%u: bad: %s", result->line, result->problem.text);
+	else if (result->expected == NULL)
+		snprintf(text, sizeof(text), "%u: %s", result->line, result->found);
+	else
+		snprintf(text, sizeof(text), "%u: expected %s, found %s", result->line,
+		         result->expected, result->found);
+	return text;
+}
+
+static const char *problem_text(uint32_t line, const struct problem *problem)
+{
+	static char text[1024];
+	snprintf(text, sizeof(text), "%u: bad: %s", line, problem->text);
+	return text;
+}
+
+static const char *play_bytes(const char *bytes, size_t size, struct trace *trace)
+{
+	struct scenario scenario;
+	struct problem problem;
+	struct setup setup;
+	uint32_t line;
+
+	if (scenario_parse(bytes, size, &scenario, &line, &problem) != 0)
+		return problem_text(line, &problem);
+	if (scenario_setup(&scenario, &setup, &line, &problem) != 0) {
+		scenario_free(&scenario);
+		return problem_text(line, &problem);
+	}
+	replay_run(&scenario, &setup, trace, RUN_MAX, &last);
+	const char *text = verdict_text(&last);
+	replay_result_free(&last);
+	setup_free(&setup);
+	scenario_free(&scenario);
+	return text;
+}
+
+static const char *play(const char *text)
+{
+	return play_bytes(text, strlen(text), NULL);
+}
+
+/* The steps alone, on a network made by hand. */
+static const char *play_on(const struct algorithm *algorithm, uint32_t nodes, uint64_t parameter,
+                           const char *steps)
+{
+	struct setup setup = setup_by_hand(algorithm, nodes, parameter);
+	struct scenario scenario;
+	struct problem problem;
+	char text[1024];
+	uint32_t line;
+
+	snprintf(text, sizeof(text), "algorithm %s\n%s", algorithm->name, steps);
+	assert_int_equal(scenario_parse(text, strlen(text), &scenario, &line, &problem), 0);
+	if (scenario_bind(&scenario, &setup.network, &line, &problem) != 0) {
+		scenario_free(&scenario);
+		return problem_text(line, &problem);
+	}
+	replay_run(&scenario, &setup, NULL, RUN_MAX, &last);
+	const char *verdict = verdict_text(&last);
+	replay_result_free(&last);
+	scenario_free(&scenario);
+	return verdict;
+}
+
+#define NEILSEN "algorithm neilsen\ntopology line\nnodes 3\n"
+
+static void test_any_bytes_are_refused_or_understood(void **state)
+{
+	static const char text[] =
+	        "\xef\xbb\xbf" NEILSEN "holder 2\nrequest 1\ndeliver 1 2 REQUEST #1\n"
+	        "expect 1 waiting\nexpect 2 NEXT=1 HOLDING=false\nrun\nrelease 1\nfail \"x\"";
+	char changed[sizeof(text)];
+
+	(void)state;
+	for (size_t size = 0; size < sizeof(text); size++)
+		play_bytes(text, size, NULL);
+	for (size_t at = 0; at < sizeof(text); at++) {
+		for (int byte = 0; byte < 256; byte++) {
+			memcpy(changed, text, sizeof(text));
+			changed[at] = (char)byte;
+			play_bytes(changed, sizeof(text) - 1, NULL);
+		}
+	}
+}
+
+static void test_a_run_that_holds_passes(void **state)
+{
+	(void)state;
+	assert_string_equal(
+	        play(NEILSEN
+	             "request 1\nexpect 1 in\nrequest 3\nexpect flight 3 2 REQUEST x1\nrun\n"
+	             "expect 1 NEXT=2 FOLLOW=3\nrelease 1\nrun\nexpect 3 in\nexpect messages 3\n"
+	             "expect invariant one_token\nexpect invariant mutual_exclusion\n"
+	             "expect invariant holding_is_a_sink\n"),
+	        "passed");
+	assert_int_equal(last.line, 0);
+	assert_int_equal(last.steps, 6); /* the deliveries of `run` are steps */
+	assert_int_equal(last.messages, 3);
+	assert_int_equal(last.expectations, 8);
+	assert_int_equal(last.time, 5000000);
+}
+
+static void test_an_expectation_that_fails_says_what_was_found(void **state)
+{
+	static const struct {
+		const char *steps, *verdict;
+	} cases[] = {
+	        {"expect 1 in", "4: expected node 1 in, found idle"},
+	        {"request 3\nexpect 3 idle", "5: expected node 3 idle, found waiting"},
+	        {"request 1\nexpect 1 leaving", "5: expected node 1 leaving, found in"},
+	        {"expect 2 HOLDING=false NEXT=3 FOLLOW=2",
+	         "4: expected node 2 NEXT=3 FOLLOW=2, found node 2 NEXT=1 FOLLOW=0"},
+	        {"expect 2 NEXT=1.0", "4: expected node 2 NEXT=1.0, found node 2 NEXT=1"},
+	        {"expect 2 NEXT=\"1\"", "4: expected node 2 NEXT=\"1\", found node 2 NEXT=1"},
+	        {"expect flight 1 2 REQUEST",
+	         "4: expected a REQUEST in flight from 1 to 2, found none"},
+	        {"request 2\nexpect flight 2 1 REQUEST x2",
+	         "5: expected 2 REQUEST in flight from 2 to 1, found 1"},
+	        {"request 2\nexpect flight 2 1 REQUEST x0",
+	         "5: expected 0 REQUEST in flight from 2 to 1, found 1"},
+	        {"expect messages 1", "4: expected 1 messages, found 0"},
+	        {"request 2\nrun\nrequest 3\nrun\nrelease 2\ndrop 2 3 PRIVILEGE\nexpect invariant "
+	         "one_token",
+	         "10: expected one_token, found none"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[512];
+		snprintf(text, sizeof(text), NEILSEN "%s\nrun\n", cases[i].steps);
+		assert_string_equal(play(text), cases[i].verdict);
+	}
+}
+
+static void test_a_step_that_cannot_happen_is_bad(void **state)
+{
+	static const struct {
+		const char *steps, *verdict;
+	} cases[] = {
+	        {"request 1\nrequest 1", "5: bad: node 1 is in: only an idle node can ask"},
+	        {"request 2\nrequest 2", "5: bad: node 2 is waiting: only an idle node can ask"},
+	        {"release 1", "4: bad: node 1 is idle: only a node that is in can leave"},
+	        {"deliver 1 2", "4: bad: no message is in flight from 1 to 2; in flight: nothing"},
+	        {"request 3\ndrop 2 3",
+	         "5: bad: no message is in flight from 2 to 3; in flight: REQUEST from 3 to 2"},
+	        {"request 3\ndeliver 3 2 #2",
+	         "5: bad: no message #2 is in flight from 3 to 2: there is only 1"},
+	        {"expect 1 HOLDING=true MEXT=1",
+	         "4: bad: unknown variable 'MEXT': node 1 of neilsen has HOLDING, NEXT, FOLLOW"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		char text[512];
+		snprintf(text, sizeof(text), NEILSEN "%s\n", cases[i].steps);
+		assert_string_equal(play(text), cases[i].verdict);
+	}
+	assert_string_equal(play(NEILSEN "param init=wave\nrequest 2\n"),
+	                    "5: bad: node 2 is not ready to ask yet");
+}
+
+static void test_messages_before_any_request_are_not_counted(void **state)
+{
+	(void)state;
+	assert_string_equal(
+	        play(NEILSEN
+	             "param init=wave\nexpect flight 1 2 INITIALIZE\nexpect messages 0\nrun\n"
+	             "expect messages 0\nrequest 2\nexpect messages 1\n"),
+	        "passed");
+}
+
+#define TWO_ON_A_CHANNEL "algorithm suzuki-kasami\nnodes 2\n%s\nrequest 2\ndeliver 2 1\nrequest 1\n"
+
+static void test_order_rules_the_channels_of_fifo_only(void **state)
+{
+	char text[256];
+
+	(void)state;
+	snprintf(text, sizeof(text),
+	         TWO_ON_A_CHANNEL "deliver 1 2 REQUEST\nexpect 2 waiting RN=1\n", "reorder");
+	assert_string_equal(play(text), "8: bad: unexpected 'RN=1' after 'expect 2 waiting'");
+	snprintf(text, sizeof(text), TWO_ON_A_CHANNEL "deliver 1 2 REQUEST\nexpect 2 RN=[0,0]\n",
+	         "reorder");
+	assert_string_equal(play(text), "passed");
+	snprintf(text, sizeof(text), TWO_ON_A_CHANNEL "deliver 1 2 #2\nexpect 2 RN=[0,0]\n",
+	         "reorder");
+	assert_string_equal(play(text), "passed");
+	snprintf(text, sizeof(text),
+	         TWO_ON_A_CHANNEL "deliver 1 2\nexpect 2 RN=[-1,0]\nexpect 2 in\n", "fifo");
+	assert_string_equal(play(text), "passed");
+	snprintf(text, sizeof(text), TWO_ON_A_CHANNEL "deliver 1 2 REQUEST\n", "fifo");
+	assert_string_equal(play(text), "7: bad: under fifo this REQUEST comes after a PRIVILEGE "
+	                                "that is still in flight from 1 to 2");
+	/* Any can be lost, and then the next is the oldest. */
+	snprintf(text, sizeof(text), TWO_ON_A_CHANNEL "drop 1 2 #2\nexpect flight 1 2 REQUEST x0\n",
+	         "fifo");
+	assert_string_equal(play(text), "passed");
+	snprintf(text, sizeof(text),
+	         TWO_ON_A_CHANNEL "drop 1 2\ndeliver 1 2 REQUEST\nexpect 2 RN=[0,0]\n", "fifo");
+	assert_string_equal(play(text), "passed");
+}
+
+static void test_a_circulating_token_counts_while_somebody_wants_in(void **state)
+{
+	(void)state;
+	/* Nobody waits: `run` has nothing to do. */
+	assert_string_equal(
+	        play_on(&carousel, 3, 0, "expect flight 1 2 TOKEN\nrun\nexpect flight 1 2 TOKEN\n"),
+	        "passed");
+	assert_int_equal(last.steps, 0);
+	assert_string_equal(play_on(&carousel, 3, 0,
+	                            "deliver 1 2\ndeliver 2 3\nexpect messages 0\nrequest 2\nrun\n"
+	                            "expect 2 in\nexpect messages 2\nexpect invariant one_token\n"
+	                            "release 2\nexpect messages 2\ndeliver 2 3\nexpect messages 2\n"
+	                            "expect 2 idle\n"),
+	                    "passed");
+	/* In flight it counts as soon as somebody wants in. */
+	assert_string_equal(
+	        play_on(&carousel, 3, 0, "expect messages 0\nrequest 3\nexpect messages 1\n"),
+	        "passed");
+	assert_string_equal(
+	        play_on(&carousel, 3, 0,
+	                "drop 1 2\nrequest 3\nrun\nexpect 3 waiting\nexpect messages 0\n"),
+	        "passed");
+}
+
+static void test_a_ring_of_two_has_two_channels(void **state)
+{
+	(void)state;
+	/* The TOKEN was sent behind the HELLO, but to the other side, and even under fifo it need
+	 * not wait. */
+	assert_string_equal(
+	        play_on(&carousel, 2, 1,
+	                "deliver 1 2 TOKEN\nexpect flight 2 1 TOKEN x1\n"
+	                "expect flight 1 2 HELLO x1\nrequest 1\ndeliver 2 1\nexpect 1 in\n"
+	                "run\nexpect flight 1 2 HELLO\ndeliver 1 2\n"),
+	        "passed");
+}
+
+static void test_a_run_without_end_fails(void **state)
+{
+	(void)state;
+	assert_string_equal(play_on(&rude, 2, ANSWERS, "request 1\nrun\n"),
+	                    "3: expected nothing in flight in the end, found 1 in flight after "
+	                    "1000 deliveries");
+	assert_int_equal(last.steps, 1001);
+}
+
+static void test_what_no_step_may_do_fails_there(void **state)
+{
+	(void)state;
+	assert_string_equal(play_on(&rude, 2, REFUSES, "request 1\ndeliver 1 2\n"),
+	                    "3: node 2 refused a message: HELLO from 1");
+	assert_string_equal(play_on(&rude, 2, REFUSES, "request 1\nrun\n"),
+	                    "3: node 2 refused a message: HELLO from 1");
+	assert_string_equal(play_on(&rude, 2, ENTERS, "request 1\ndeliver 1 2\nrun\n"),
+	                    "3: node 2 entered without waiting: HELLO from 1");
+}
+
+static void test_a_node_that_leaves_is_not_ready(void **state)
+{
+	(void)state;
+	assert_string_equal(play_on(&rude, 2, RECOVERS,
+	                            "request 1\nrelease 1\nexpect 1 leaving\ndeliver 1 2\n"
+	                            "deliver 2 1\nexpect 1 idle\nrequest 1\nexpect 1 in\n"),
+	                    "passed");
+	assert_string_equal(play_on(&rude, 2, RECOVERS, "request 1\nrelease 1\nrequest 1\n"),
+	                    "4: bad: node 1 is leaving: only an idle node can ask");
+}
+
+static void test_invariants_speak_of_nodes_and_of_all(void **state)
+{
+	(void)state;
+	assert_string_equal(play_on(&rude, 2, RECOVERS,
+	                            "expect invariant nothing_in_flight\nrequest 1\nrequest 2\n"
+	                            "expect invariant is_not_busy\n"
+	                            "expect invariant mutual_exclusion\n"),
+	                    "6: expected mutual_exclusion, found nodes 1 2 in");
+	assert_string_equal(play_on(&rude, 2, RECOVERS,
+	                            "request 2\nrelease 2\nexpect invariant nothing_in_flight\n"),
+	                    "4: expected nothing_in_flight, found it broken");
+	assert_string_equal(
+	        play_on(&rude, 2, RECOVERS, "request 2\nrelease 2\nexpect invariant is_not_busy\n"),
+	        "4: expected is_not_busy, found it broken at node 2, {}");
+}
+
+static void test_timers_expire_when_nothing_is_in_flight(void **state)
+{
+	(void)state;
+	/* The identifiers are 7, 9, 8; the largest has the shortest timer. */
+	assert_string_equal(play_on(&alarm_clock, 3, 0,
+	                            "initiate 1\ninitiate 2\ninitiate 3\nexpect 2 waiting\nrun\n"
+	                            "expect leader 9\nexpect 2 leader\nexpect 2 idle\n"
+	                            "expect 1 idle\nexpect messages 2\n"),
+	                    "passed");
+	assert_int_equal(last.steps, 6);
+	assert_string_equal(play_on(&alarm_clock, 3, 0,
+	                            "initiate 1\nexpire 1\nexpect leader 7\nexpect 1 leader\n"
+	                            "drop 1 2\nrun\nexpect leader 7\n"),
+	                    "passed");
+	assert_string_equal(
+	        play_on(&alarm_clock, 3, 0, "initiate 1\nexpire 1 3\nexpect 3 leader\n"),
+	        "4: expected node 3 leader, found no leader");
+	assert_string_equal(play_on(&alarm_clock, 3, 0, "initiate 1\nexpire 1 2\n"),
+	                    "3: bad: timer 2 of node 1 is not armed");
+	assert_string_equal(play_on(&alarm_clock, 3, 0, "initiate 1\nexpire 1\nexpire 1\n"),
+	                    "4: bad: node 1 has no armed timer");
+}
+
+static void test_two_leaders_are_not_one(void **state)
+{
+	(void)state;
+	assert_string_equal(play_on(&alarm_clock, 3, 0, "expect leader 9\n"),
+	                    "2: expected leader 9, found no leader");
+	assert_string_equal(
+	        play_on(&alarm_clock, 3, 0,
+	                "initiate 1\ninitiate 2\nexpire 1\nexpire 2\nexpect leader 7\n"),
+	        "6: expected leader 7, found leader 9 at node 2");
+	assert_string_equal(play_on(&alarm_clock, 3, 0, "request 1\n"),
+	                    "2: bad: alarm is an election: its nodes 'initiate'");
+}
+
+static void test_the_trace_has_a_second_for_each_step(void **state)
+{
+	static const char text[] = "algorithm neilsen\nnodes 2\nrequest 2\nexpect 2 "
+	                           "waiting\nrun\nrelease 2\nrequest 1\n"
+	                           "drop 1 2\n";
+	static const char expected[] =
+	        "{\"ev\":\"start\",\"algorithm\":\"neilsen\",\"topology\":\"star\",\"nodes\":2,"
+	        "\"edges\":[[1,2]],\"holder\":1,"
+	        "\"fifo\":false,\"seed\":1,\"params\":{}}\n"
+	        "{\"t\":0,\"ev\":\"request\",\"node\":2}\n"
+	        "{\"t\":0,\"ev\":\"send\",\"msg\":1,\"from\":2,\"to\":1,\"type\":\"REQUEST\","
+	        "\"text\":\"REQUEST(2,2)\","
+	        "\"bytes\":3,\"token\":false}\n"
+	        "{\"t\":0,\"ev\":\"state\",\"node\":2,\"vars\":{\"HOLDING\":false,\"NEXT\":0,"
+	        "\"FOLLOW\":0}}\n"
+	        "{\"t\":1,\"ev\":\"deliver\",\"msg\":1,\"from\":2,\"to\":1,\"type\":\"REQUEST\"}\n"
+	        "{\"t\":1,\"ev\":\"send\",\"msg\":2,\"from\":1,\"to\":2,\"type\":\"PRIVILEGE\","
+	        "\"text\":\"PRIVILEGE\","
+	        "\"bytes\":1,\"token\":true}\n"
+	        "{\"t\":1,\"ev\":\"state\",\"node\":1,\"vars\":{\"HOLDING\":false,\"NEXT\":2,"
+	        "\"FOLLOW\":0}}\n"
+	        "{\"t\":2,\"ev\":\"deliver\",\"msg\":2,\"from\":1,\"to\":2,\"type\":\"PRIVILEGE\"}"
+	        "\n"
+	        "{\"t\":2,\"ev\":\"enter\",\"node\":2}\n"
+	        "{\"t\":3,\"ev\":\"exit\",\"node\":2}\n"
+	        "{\"t\":3,\"ev\":\"state\",\"node\":2,\"vars\":{\"HOLDING\":true,\"NEXT\":0,"
+	        "\"FOLLOW\":0}}\n"
+	        "{\"t\":4,\"ev\":\"request\",\"node\":1}\n"
+	        "{\"t\":4,\"ev\":\"send\",\"msg\":3,\"from\":1,\"to\":2,\"type\":\"REQUEST\","
+	        "\"text\":\"REQUEST(1,1)\","
+	        "\"bytes\":3,\"token\":false}\n"
+	        "{\"t\":4,\"ev\":\"state\",\"node\":1,\"vars\":{\"HOLDING\":false,\"NEXT\":0,"
+	        "\"FOLLOW\":0}}\n"
+	        "{\"t\":5,\"ev\":\"lose\",\"msg\":3}\n"
+	        "{\"t\":5,\"ev\":\"end\"}\n";
+	char path[] = "/tmp/test_scenario_XXXXXX";
+	char written[4096];
+	struct problem problem;
+
+	(void)state;
+	int descriptor = mkstemp(path);
+	assert_true(descriptor >= 0);
+	struct trace *trace = trace_open(path, NULL, &problem);
+	assert_non_null(trace);
+	assert_string_equal(play_bytes(text, strlen(text), trace), "passed");
+	assert_int_equal(trace_end(trace, last.time, &problem), 0);
+	ssize_t size = read(descriptor, written, sizeof(written) - 1);
+	close(descriptor);
+	unlink(path);
+	assert_true(size >= 0);
+	written[size] = '\0';
+	assert_string_equal(written, expected);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_any_bytes_are_refused_or_understood),
+	        cmocka_unit_test(test_a_run_that_holds_passes),
+	        cmocka_unit_test(test_an_expectation_that_fails_says_what_was_found),
+	        cmocka_unit_test(test_a_step_that_cannot_happen_is_bad),
+	        cmocka_unit_test(test_messages_before_any_request_are_not_counted),
+	        cmocka_unit_test(test_order_rules_the_channels_of_fifo_only),
+	        cmocka_unit_test(test_a_circulating_token_counts_while_somebody_wants_in),
+	        cmocka_unit_test(test_a_ring_of_two_has_two_channels),
+	        cmocka_unit_test(test_a_run_without_end_fails),
+	        cmocka_unit_test(test_what_no_step_may_do_fails_there),
+	        cmocka_unit_test(test_a_node_that_leaves_is_not_ready),
+	        cmocka_unit_test(test_invariants_speak_of_nodes_and_of_all),
+	        cmocka_unit_test(test_timers_expire_when_nothing_is_in_flight),
+	        cmocka_unit_test(test_two_leaders_are_not_one),
+	        cmocka_unit_test(test_the_trace_has_a_second_for_each_step),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
