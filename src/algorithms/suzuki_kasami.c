@@ -156,6 +156,8 @@ static int receive_request(const struct site *site, struct state *node, struct i
 static bool read_privilege(const struct site *site, struct in *in, struct state *node)
 {
 	uint64_t count = in_range(in, 0, site->nodes - 1);
+
+	in->bad = in->bad || !in_distinct(in, (uint32_t)count, site->nodes);
 	if (node != NULL)
 		node->Q_count = (uint32_t)count;
 	for (uint64_t k = 0; k < count; k++) {

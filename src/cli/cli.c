@@ -80,6 +80,15 @@ int network_option(int option, const char *value, struct setup_words *words,
 	case 'R':
 		words->order = ORDER_REORDER;
 		return 0;
+	case 'A':
+		words->arrangement = value;
+		return 0;
+	case 'I':
+		words->initiators = value;
+		return 0;
+	case 'C':
+		words->crash = value;
+		return 0;
 	default:
 		return 1;
 	}

@@ -179,12 +179,14 @@ static int write_scenario(const char *path, const char *scenario, struct problem
 	return 0;
 }
 
-static const char *verdict_text(const struct check_result *result)
+static const char *verdict_text(const struct check_result *result, bool election)
 {
 	switch (result->verdict) {
 	case VERDICT_HOLDS:
-		return result->complete ? "mutual exclusion holds, no deadlock, no starvation"
-		                        : "nothing wrong so far";
+		if (!result->complete)
+			return "nothing wrong so far";
+		return election ? "one leader, agreed by all, every run ends"
+		                : "mutual exclusion holds, no deadlock, no starvation";
 	case VERDICT_MUTUAL_EXCLUSION:
 		return "VIOLATED: two nodes are inside at once";
 	case VERDICT_DEADLOCK:
@@ -195,6 +197,12 @@ static const char *verdict_text(const struct check_result *result)
 		return "VIOLATED: invariant";
 	case VERDICT_BROKEN:
 		return "VIOLATED: a step did what no step may do";
+	case VERDICT_UNIQUE_LEADER:
+		return "VIOLATED: at most one process declares itself, once";
+	case VERDICT_AGREEMENT:
+		return "VIOLATED: all agree on the leader";
+	case VERDICT_TERMINATION:
+		return "VIOLATED: every run ends, all know the leader, nobody is left taking part";
 	}
 	return NULL;
 }
@@ -206,15 +214,17 @@ static void print_result(const struct check_options *options, const struct check
 	printf("%s, %s of %" PRIu32 ", %s\n", setup->network.algorithm->name, setup->topology,
 	       setup->network.graph.nodes,
 	       setup->fifo ? "channels keep order" : "messages may overtake each other");
-	printf("  verdict   %s", verdict_text(result));
-	if (result->verdict == VERDICT_INVARIANT || result->verdict == VERDICT_BROKEN)
+	printf("  verdict   %s",
+	       verdict_text(result, setup->network.algorithm->kind == KIND_ELECTION));
+	if (result->verdict >= VERDICT_INVARIANT)
 		printf(": %s", result->what);
 	printf("\n  states    %" PRIu64 ", %" PRIu64 " transitions, depth %" PRIu64 "%s%s\n",
 	       result->states, result->transitions, result->depth,
 	       result->complete ? "" : ", not complete",
 	       result->verdict == VERDICT_HOLDS && result->limit != NULL ? " (a limit was reached)"
 	                                                                 : "");
-	if (result->complete && result->bypass_bounded)
+	if (result->complete && result->bypass_bounded &&
+	    setup->network.algorithm->kind == KIND_MUTEX)
 		printf("  bypass    at most %" PRIu64
 		       " entries of others once a request is known\n",
 		       result->bypass_max);
@@ -228,6 +238,27 @@ static void print_result(const struct check_options *options, const struct check
 		printf("\n%s", result->scenario);
 }
 
+/* The entries of each node, for mutual exclusion; an election has initiators instead. */
+static int prepare_entries(struct request *request, const struct setup *setup, uint32_t *entries,
+                           struct problem *problem)
+{
+	const struct algorithm *algorithm = setup->network.algorithm;
+
+	if (setup->network.graph.nodes > NODES_CHECKED_MAX)
+		return problem_set(problem, "--nodes: at most %d can be checked",
+		                   NODES_CHECKED_MAX);
+	if (algorithm->kind == KIND_ELECTION) {
+		if (request->entries != NULL)
+			return problem_set(problem,
+			                   "--entries: %s is an election; it has --initiators",
+			                   algorithm->name);
+		return 0;
+	}
+	request->options.entries = entries;
+	return parse_entries(request->entries != NULL ? request->entries : "1",
+	                     setup->network.graph.nodes, entries, problem);
+}
+
 static int run(struct request *request, struct problem *problem)
 {
 	struct check_result result;
@@ -236,26 +267,19 @@ static int run(struct request *request, struct problem *problem)
 
 	if (setup_make(&request->words, &setup, problem) != 0)
 		return usage_problem("check", problem);
-	int wrong = 0;
-	if (setup.network.graph.nodes > NODES_CHECKED_MAX)
-		wrong = problem_set(problem, "--nodes: at most %d can be checked",
-		                    NODES_CHECKED_MAX);
-	else if (setup.network.algorithm->kind != KIND_MUTEX)
-		wrong = problem_set(problem,
-		                    "%s is an election: only mutual exclusion can be checked",
-		                    setup.network.algorithm->name);
-	else
-		wrong = parse_entries(request->entries, setup.network.graph.nodes, entries,
-		                      problem);
-	if (wrong != 0) {
+	if (prepare_entries(request, &setup, entries, problem) != 0) {
 		setup_free(&setup);
 		return usage_problem("check", problem);
 	}
 	warn_of_order("check", &setup);
 	request->options.setup = &setup;
-	request->options.entries = entries;
 	request->options.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
-	check_run(&request->options, &result);
+	if (setup.network.algorithm->kind == KIND_MUTEX) {
+		check_run(&request->options, &result);
+	} else if (check_elections(&request->words, &request->options, &result, problem) != 0) {
+		setup_free(&setup);
+		return usage_problem("check", problem);
+	}
 	if (progress_shown)
 		fputs("\r\033[K", stderr);
 	int code = result.verdict != VERDICT_HOLDS ? EXIT_VIOLATED
@@ -278,8 +302,7 @@ static int run(struct request *request, struct problem *problem)
 int command_check(int argc, char **argv)
 {
 	struct request request = {
-	        .options = {.states_max = STATES_COUNT_MAX, .memory_max = (uint64_t)8 << 30},
-	        .entries = "1",
+	        .options = {.states_max = STATES_MAX, .memory_max = (uint64_t)8 << 30},
 	};
 	struct problem problem;
 	int parsed = parse_arguments(argc, argv, &request, &problem);

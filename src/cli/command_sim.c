@@ -128,6 +128,11 @@ static int parse_option(int option, const char *value, struct request *request,
 		return distribution_parse(value, "--delay", &options->delay, problem);
 	case 'c':
 		return distribution_parse(value, "--cs", &options->cs, problem);
+	case 'b':
+		if (parse_decimal(value, &options->bound) != 0 || options->bound == 0)
+			return problem_set(problem, "--bound '%.40s': a time above 0 is needed",
+			                   value);
+		return 0;
 	case 'x':
 		return parse_lose(value, request, problem);
 	case 'X':
@@ -154,6 +159,7 @@ static const struct option sim_option_table[] = {
         {"load", required_argument, NULL, 'l'},
         {"delay", required_argument, NULL, 'd'},
         {"cs", required_argument, NULL, 'c'},
+        {"bound", required_argument, NULL, 'b'},
         {"lose", required_argument, NULL, 'x'},
         {"lose-token", required_argument, NULL, 'X'},
         {"trace", required_argument, NULL, 't'},
@@ -219,7 +225,7 @@ static void print_messages(const struct sim_options *options, const struct sim_r
 
 	printf("  messages    %.6g an entry, %" PRIu64 " in all",
 	       (double)result->messages / (double)result->entries, result->messages);
-	if (options->load == LOAD_LIGHT)
+	if (options->load == LOAD_LIGHT && result->messages_min != UINT64_MAX)
 		printf("; %" PRIu64 " to %" PRIu64 " for one", result->messages_min,
 		       result->messages_max);
 	printf(" (claimed: %s)\n             ", algorithm->claim_messages);
@@ -280,6 +286,35 @@ static void print_run(const struct request *request, const struct sim_options *o
 	       time_text(result->time, time), result->events, seconds);
 }
 
+static void print_election(const struct sim_options *options, const struct sim_result *result,
+                           double seconds)
+{
+	const struct network *network = &options->setup->network;
+	const struct algorithm *algorithm = network->algorithm;
+	uint64_t announcement = 0;
+	char time[32];
+
+	printf("%s, %s of %" PRIu32 ", %" PRIu32 " initiators, seed %" PRIu64 "\n", algorithm->name,
+	       options->setup->topology, network->graph.nodes,
+	       options->setup->electorate.initiators_count, options->seed);
+	if (result->violations == 0)
+		printf("  leader      %" PRIu32 ", agreed by all\n", result->leader);
+	else
+		printf("  leader      VIOLATED: %s\n", result->violation);
+	for (size_t i = 0; i < algorithm->messages_count; i++) {
+		if (algorithm->messages[i].announcement)
+			announcement += result->messages_by_type[i];
+	}
+	printf("  messages    %" PRIu64 " to elect, %" PRIu64
+	       " to announce (claimed: %s)\n             ",
+	       result->messages - announcement, announcement, algorithm->claim_messages);
+	for (size_t i = 0; i < algorithm->messages_count; i++)
+		printf(" %s %" PRIu64, algorithm->messages[i].name, result->messages_by_type[i]);
+	printf("\n  bytes       %" PRIu64 "\n", result->bytes);
+	printf("  time        %s virtual, %" PRIu64 " events in %.3f s\n",
+	       time_text(result->time, time), result->events, seconds);
+}
+
 /* One run; a report is added to `runs` if that is not NULL. 0, or -1 and a problem. */
 static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *runs,
                     uint64_t *ret_violations, struct problem *problem)
@@ -303,6 +338,11 @@ static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *
 	options.setup = &setup;
 	options.seed = seed;
 	options.progress = request->seeds ? NULL : show_progress;
+	if (options.bound == 0)
+		options.bound = distribution_bound(&options.delay);
+	bool election = setup.network.algorithm->kind == KIND_ELECTION;
+	if (election)
+		options.load = LOAD_ELECTION;
 	double begin = seconds_now();
 	struct sim *sim = sim_create(&setup);
 	sim_run(sim, &options, &result);
@@ -312,7 +352,11 @@ static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *
 	if (!request->seeds)
 		clear_progress();
 	if (runs != NULL)
-		json_array_append_new(runs, sim_report(&options, request->load, &result, seconds));
+		json_array_append_new(
+		        runs, election ? election_report(&options, &result, seconds)
+		                       : sim_report(&options, request->load, &result, seconds));
+	else if ((!quiet || result.violations != 0) && election)
+		print_election(&options, &result, seconds);
 	else if (!quiet || result.violations != 0)
 		print_run(request, &options, &result, seconds);
 	*ret_violations = result.violations;

@@ -65,7 +65,8 @@ struct site {
 	uint32_t holder; /* who has the token at the start; nobody but `init` should look */
 	uint32_t toward; /* the neighbour on the path to the holder, 0 at the holder itself */
 	uint32_t left, right;
-	uint32_t identifier; /* elections: the identifier at this place; else `self` */
+	uint32_t identifier;         /* elections: the identifier at this place; else `self` */
+	const uint32_t *identifiers; /* of all places; for processes that know each other (bully) */
 	uint32_t neighbours_count;
 	const uint32_t *neighbours;
 	const uint64_t *parameters; /* in the order of the algorithm's table */

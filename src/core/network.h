@@ -29,6 +29,7 @@ static inline struct site network_site(const struct network *network, uint32_t n
 	        .nodes = graph->nodes,
 	        .holder = network->holder,
 	        .identifier = network->identifiers != NULL ? network->identifiers[node - 1] : node,
+	        .identifiers = network->identifiers,
 	        .parameters = network->parameters,
 	        .shared = network->shared,
 	};
@@ -45,6 +46,13 @@ static inline struct site network_site(const struct network *network, uint32_t n
 		site.right = network->right[node - 1];
 	}
 	return site;
+}
+
+/* May a node send to another? Where all are linked the graph is only a logical structure. */
+static inline bool network_linked(const struct network *network, uint32_t from, uint32_t to)
+{
+	return network->algorithm->links == GRAPH_COMPLETE || network->graph.nodes == 1 ||
+	       graph_adjacent(&network->graph, from, to);
 }
 
 #endif

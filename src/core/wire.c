@@ -119,6 +119,27 @@ uint64_t in_range(struct in *in, uint64_t least, uint64_t most)
 	return in->bad ? 0 : value;
 }
 
+/* Without memory for a set of them all, they are looked at a piece of the range at a time. */
+bool in_distinct(const struct in *in, uint32_t count, uint32_t most)
+{
+	enum { PIECE = 2048 };
+
+	for (uint64_t first = 0; first <= most; first += PIECE) {
+		uint8_t seen[PIECE / 8] = {0};
+		struct in again = *in;
+
+		for (uint32_t k = 0; k < count; k++) {
+			uint64_t place = in_uint(&again) - first;
+			if (place >= PIECE)
+				continue;
+			if (seen[place / 8] & 1u << place % 8)
+				return false;
+			seen[place / 8] |= (uint8_t)(1u << place % 8);
+		}
+	}
+	return true;
+}
+
 bool in_end(const struct in *in)
 {
 	return !in->bad && in->next == in->end;

@@ -28,7 +28,7 @@ enum effect_kind {
 	                   size: the message */
 	EFFECT_ENTER,   /* the node is inside from now on */
 	EFFECT_ELECTED, /* node: the identifier of the leader, known to this node from now on */
-	EFFECT_REGENERATED, /* a lost token was made anew by this step */
+	EFFECT_REGENERATED, /* a lost token was made anew by this step; comes before its sends */
 	EFFECT_ARM, /* node: the timer; size: how long, in bounds on the delay of a message. Armed
 	               again: starts anew */
 	EFFECT_DISARM, /* node: the timer */
@@ -91,6 +91,9 @@ uint64_t in_uint(struct in *in);
 int64_t in_int(struct in *in);
 /* A number from least to most. */
 uint64_t in_range(struct in *in, uint64_t least, uint64_t most);
+/* Are the next `count` numbers, which are not read yet, all different, as far as they are at most
+ * `most`? */
+bool in_distinct(const struct in *in, uint32_t count, uint32_t most);
 /* Is everything well-formed and read to the end? */
 bool in_end(const struct in *in);
 

@@ -2,7 +2,6 @@
 
 #include "counterexample.h"
 #include "graph_search.h"
-#include "states.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +28,8 @@ struct search {
 	double begin;
 	uint32_t last;             /* the last state of the path to a violation */
 	struct action last_action; /* and what is done there, if a step broke something */
+	bool broke;
+	struct action *path; /* to it, and then round the cycle */
 };
 
 static double seconds_now(void)
@@ -119,6 +120,52 @@ static uint32_t stuck_node(const struct search *search, const uint32_t *row, uin
 	return stuck;
 }
 
+static bool is_election(const struct search *search)
+{
+	return search->model.algorithm->kind == KIND_ELECTION;
+}
+
+/* Elections: at most one has declared itself, and all who know a leader know the same. */
+static bool examine_leaders(struct search *search, const uint32_t *row, uint32_t state)
+{
+	const struct model *model = &search->model;
+	uint32_t leader = 0, declared = 0;
+
+	for (uint32_t i = 1; i <= model->nodes; i++) {
+		uint32_t learned = model->local[row[i - 1]].leader;
+		if (learned == model->setup->network.identifiers[i - 1] && declared++ > 0)
+			return violate(search, VERDICT_UNIQUE_LEADER, "two leaders", i, state);
+	}
+	for (uint32_t i = 1; i <= model->nodes; i++) {
+		uint32_t learned = model->local[row[i - 1]].leader;
+		if (learned != 0 && leader != 0 && learned != leader)
+			return violate(search, VERDICT_AGREEMENT, "two leaders are known", i,
+			               state);
+		leader = learned != 0 ? learned : leader;
+	}
+	return false;
+}
+
+/* Elections: nothing can happen any more, so everybody alive must know the leader, and nobody take
+ * part. */
+static bool examine_end(struct search *search, const uint32_t *row, uint32_t state)
+{
+	const struct model *model = &search->model;
+
+	for (uint32_t i = 1; i <= model->nodes; i++) {
+		const struct local *local = &model->local[row[i - 1]];
+		if (model->dead[i - 1])
+			continue;
+		if (local->leader == 0)
+			return violate(search, VERDICT_TERMINATION,
+			               "it ends and somebody knows no leader", i, state);
+		if (local->takes_part)
+			return violate(search, VERDICT_TERMINATION,
+			               "it ends and somebody still takes part", i, state);
+	}
+	return false;
+}
+
 /* Is something wrong with a new state? */
 static bool examine(struct search *search, uint32_t state)
 {
@@ -144,10 +191,22 @@ static bool examine(struct search *search, uint32_t state)
 	const char *broken = broken_global(search, row, count);
 	if (broken != NULL)
 		return violate(search, VERDICT_INVARIANT, broken, 0, state);
+	if (is_election(search))
+		return examine_leaders(search, row, state);
 	uint32_t stuck = stuck_node(search, row, count);
 	if (stuck != 0)
 		return violate(search, VERDICT_DEADLOCK, "deadlock", stuck, state);
 	return false;
+}
+
+/* An election has its own words for what a step may not do. */
+static enum verdict_kind verdict_of(const char *broken)
+{
+	if (strncmp(broken, "declared", 8) == 0)
+		return VERDICT_UNIQUE_LEADER;
+	if (strncmp(broken, "changed", 7) == 0)
+		return VERDICT_AGREEMENT;
+	return VERDICT_BROKEN;
 }
 
 /* All that can happen in a state. True: something is wrong with what happens. */
@@ -157,6 +216,8 @@ static bool expand(struct search *search, uint32_t state)
 	const uint32_t *row = states_get(&search->states, state, &count);
 
 	model_actions(&search->model, row, count, &search->actions);
+	if (search->actions.count == 0 && is_election(search) && examine_end(search, row, state))
+		return true;
 	search->to = grow(search->to, &search->to_size, search->to_count + search->actions.count,
 	                  sizeof(*search->to));
 	for (size_t k = 0; k < search->actions.count; k++) {
@@ -167,8 +228,9 @@ static bool expand(struct search *search, uint32_t state)
 
 		if (transition != NULL && transition->broken != NULL) {
 			search->last_action = *action;
-			return violate(search, VERDICT_BROKEN, transition->broken, action->node,
-			               state);
+			search->broke = true;
+			return violate(search, verdict_of(transition->broken), transition->broken,
+			               action->node, state);
 		}
 		uint32_t to =
 		        states_put(&search->states, search->row.numbers, search->row.count, &new);
@@ -252,67 +314,82 @@ static void find_path(struct search *search, const struct liveness *liveness)
 
 	for (uint32_t state = search->last; state != 0; state = search->parent[state])
 		count++;
-	result->path = malloc((count + cycle_count + 1) * sizeof(*result->path));
-	must(result->path != NULL);
+	search->path = malloc((count + cycle_count + 1) * sizeof(*search->path));
+	must(search->path != NULL);
 	uint32_t state = search->last;
 	for (size_t i = count; i-- > 0; state = search->parent[state])
-		result->path[i] = find_action(search, search->parent[state], state);
+		search->path[i] = find_action(search, search->parent[state], state);
 	result->path_cycle = count;
 	for (size_t i = 0; i < cycle_count; i++)
-		result->path[count++] =
+		search->path[count++] =
 		        find_action(search, liveness->cycle[i], liveness->cycle[i + 1]);
-	if (result->verdict == VERDICT_BROKEN)
-		result->path[count++] = search->last_action;
+	if (search->broke)
+		search->path[count++] = search->last_action;
 	result->path_count = count;
+}
+
+/* What should have held, as the last line of a scenario. */
+static void write_expectation(const struct search *search, char *text, size_t size)
+{
+	const struct check_result *result = search->result;
+	uint32_t count;
+	const uint32_t *row = states_get(&search->states, search->last, &count);
+	bool waits = result->node != 0 &&
+	             search->model.local[row[result->node - 1]].phase == PHASE_WAITING;
+
+	switch (result->verdict) {
+	case VERDICT_DEADLOCK:
+		/* Nothing is in flight: running on does nothing, but a mended algorithm would get
+		 * there. */
+		snprintf(text, size, "run\nexpect %" PRIu32 " %s", result->node,
+		         waits ? "in" : "idle");
+		return;
+	case VERDICT_STARVATION:
+		snprintf(text, size, "expect %" PRIu32 " %s", result->node, waits ? "in" : "idle");
+		return;
+	case VERDICT_BROKEN:
+		/* Replaying it ends at that step, but for one that is not pure: that cannot be seen
+		 * there. */
+		if (strncmp(result->what, "made", 4) == 0)
+			snprintf(text, size, "fail \"node %" PRIu32 " %s\"", result->node,
+			         result->what);
+		else
+			*text = '\0';
+		return;
+	case VERDICT_UNIQUE_LEADER:
+		snprintf(text, size, "expect invariant unique_leader");
+		return;
+	case VERDICT_AGREEMENT:
+		snprintf(text, size, "expect invariant agreement");
+		return;
+	case VERDICT_TERMINATION:
+		snprintf(text, size, "expect invariant termination");
+		return;
+	case VERDICT_MUTUAL_EXCLUSION:
+	case VERDICT_INVARIANT:
+	case VERDICT_HOLDS:
+		break;
+	}
+	snprintf(text, size, "expect invariant %s", result->what);
 }
 
 static void write_scenario(struct search *search)
 {
 	struct check_result *result = search->result;
-	size_t cycle = result->verdict == VERDICT_STARVATION ? result->path_cycle : SIZE_MAX;
-	char note[256], expectation[128];
+	bool endless = result->path_count > result->path_cycle && !search->broke;
+	char note[256], expectation[128], node[32] = "", more[64] = "";
 
-	snprintf(note, sizeof(note), "baton check: %s", result->what);
-	snprintf(expectation, sizeof(expectation), "expect invariant %s", result->what);
-	switch (result->verdict) {
-	case VERDICT_MUTUAL_EXCLUSION:
-		snprintf(note, sizeof(note), "baton check: two nodes are inside, after %zu steps",
-		         result->path_count);
-		break;
-	case VERDICT_DEADLOCK:
-		snprintf(note, sizeof(note),
-		         "baton check: deadlock, after %zu steps; node %" PRIu32
-		         " waits and nothing can happen",
-		         result->path_count, result->node);
-		snprintf(expectation, sizeof(expectation), "expect %" PRIu32 " in", result->node);
-		break;
-	case VERDICT_STARVATION:
-		snprintf(note, sizeof(note),
-		         "baton check: starvation of node %" PRIu32
-		         ": %zu steps, then %zu for ever",
-		         result->node, result->path_cycle, result->path_count - result->path_cycle);
-		snprintf(expectation, sizeof(expectation), "expect %" PRIu32 " in", result->node);
-		break;
-	case VERDICT_INVARIANT:
-		snprintf(note, sizeof(note), "baton check: %s is violated, after %zu steps",
-		         result->what, result->path_count);
-		break;
-	case VERDICT_BROKEN:
-		snprintf(note, sizeof(note), "baton check: node %" PRIu32 " %s, at step %zu",
-		         result->node, result->what, result->path_count);
-		/* Replaying it ends at that step, but for one that is not pure: that cannot be seen
-		 * there. */
-		if (strncmp(result->what, "made", 4) == 0)
-			snprintf(expectation, sizeof(expectation), "fail \"node %" PRIu32 " %s\"",
-			         result->node, result->what);
-		else
-			*expectation = '\0';
-		break;
-	case VERDICT_HOLDS:
-		return;
-	}
-	result->scenario = counterexample_text(&search->model, result->path, result->path_count,
-	                                       cycle, note, expectation);
+	if (result->node != 0)
+		snprintf(node, sizeof(node), ", node %" PRIu32, result->node);
+	if (endless)
+		snprintf(more, sizeof(more), ", then %zu for ever",
+		         result->path_count - result->path_cycle);
+	snprintf(note, sizeof(note), "baton check: %s%s; %zu steps%s", result->what, node,
+	         endless ? result->path_cycle : result->path_count, more);
+	write_expectation(search, expectation, sizeof(expectation));
+	result->scenario =
+	        counterexample_text(&search->model, search->path, result->path_count,
+	                            endless ? result->path_cycle : SIZE_MAX, note, expectation);
 }
 
 static void examine_graph(struct search *search, struct liveness *liveness)
@@ -329,6 +406,9 @@ static void examine_graph(struct search *search, struct liveness *liveness)
 	result->messages_min = liveness->messages_min;
 	result->bypass_bounded = liveness->bypass_bounded && liveness->starved == 0;
 	result->bypass_max = liveness->bypass_max;
+	if (is_election(search) && !liveness->bounded)
+		violate(search, VERDICT_TERMINATION, "it can go on for ever", 0,
+		        liveness->cycle[0]);
 	if (liveness->starved != 0)
 		violate(search, VERDICT_STARVATION, "starvation", liveness->starved,
 		        liveness->cycle[0]);
@@ -362,6 +442,7 @@ void check_run(const struct check_options *options, struct check_result *ret_res
 	free(liveness.cycle);
 	free(search.snapshot_states);
 	free(search.flights);
+	free(search.path);
 	free(search.parent);
 	free(search.first);
 	free(search.to);
@@ -373,6 +454,5 @@ void check_run(const struct check_options *options, struct check_result *ret_res
 
 void check_result_free(struct check_result *result)
 {
-	free(result->path);
 	free(result->scenario);
 }

@@ -6,8 +6,7 @@
 #define LAB_CHECK_H
 
 #include "model.h"
-
-enum { STATES_COUNT_MAX = INT32_MAX }; /* a state has a number of 32 bits */
+#include "states.h"
 
 struct check_options {
 	const struct setup *setup;
@@ -27,6 +26,9 @@ enum verdict_kind {
 	VERDICT_STARVATION,       /* a fair cycle in which somebody waits for ever */
 	VERDICT_INVARIANT,        /* of the algorithm, or one_token */
 	VERDICT_BROKEN,           /* a step did what no step may do */
+	VERDICT_UNIQUE_LEADER,    /* elections: two declare themselves, or one twice */
+	VERDICT_AGREEMENT,        /* two know different leaders */
+	VERDICT_TERMINATION,      /* it can go on for ever, or ends before all know the leader */
 };
 
 struct check_result {
@@ -42,15 +44,21 @@ struct check_result {
 	uint64_t bypass_max;
 	double seconds;
 	uint64_t memory;
-	struct action *path; /* the shortest counterexample, to be freed */
-	size_t path_count;
-	size_t path_cycle; /* starvation: where the part begins that repeats for ever */
-	/* The messages of the path, so that they outlive the model. */
-	char *scenario; /* the counterexample as a scenario, to be freed; NULL if nothing is
-	                   violated */
+	size_t path_count; /* steps of the counterexample */
+	size_t path_cycle; /* where the part of it begins that repeats for ever */
+	char *scenario;    /* the counterexample as a scenario, to be freed; NULL if nothing is
+	                      violated */
 };
 
 void check_run(const struct check_options *options, struct check_result *ret_result);
+/*
+ * An election: every non-empty set of initiators and, up to five nodes, every arrangement up to
+ * rotation, unless the words say which. The figures are sums; setup and entries of the options are
+ * not looked at. 0, or -1 and a problem.
+ */
+int check_elections(const struct setup_words *words, const struct check_options *options,
+                    struct check_result *ret_result, struct problem *problem);
+
 void check_result_free(struct check_result *result);
 
 json_t *check_report(const struct check_options *options, const struct check_result *result);

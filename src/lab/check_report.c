@@ -42,6 +42,30 @@ static json_t *report_invariants(const struct check_options *options,
 	return list;
 }
 
+static void report_mutex(json_t *report, const struct check_result *result)
+{
+	json_object_set_new(
+	        report, "mutual_exclusion",
+	        json_string(result->verdict == VERDICT_MUTUAL_EXCLUSION ? "violated" : "holds"));
+	json_object_set_new(report, "deadlock",
+	                    json_string(result->verdict == VERDICT_DEADLOCK ? "found" : "none"));
+	json_object_set_new(report, "starvation",
+	                    json_string(result->verdict == VERDICT_STARVATION ? "found" : "none"));
+}
+
+static void report_election(json_t *report, const struct check_result *result)
+{
+	json_object_set_new(
+	        report, "unique_leader",
+	        json_string(result->verdict == VERDICT_UNIQUE_LEADER ? "violated" : "holds"));
+	json_object_set_new(
+	        report, "agreement",
+	        json_string(result->verdict == VERDICT_AGREEMENT ? "violated" : "holds"));
+	json_object_set_new(
+	        report, "termination",
+	        json_string(result->verdict == VERDICT_TERMINATION ? "violated" : "holds"));
+}
+
 json_t *check_report(const struct check_options *options, const struct check_result *result)
 {
 	const struct setup *setup = options->setup;
@@ -51,19 +75,17 @@ json_t *check_report(const struct check_options *options, const struct check_res
 	json_object_set_new(report, "algorithm", json_string(setup->network.algorithm->name));
 	json_object_set_new(report, "topology", json_string(setup->topology));
 	json_object_set_new(report, "nodes", integer(setup->network.graph.nodes));
-	json_object_set_new(report, "entries", report_entries(options));
+	json_object_set_new(report, "entries",
+	                    options->entries != NULL ? report_entries(options) : json_null());
 	json_object_set_new(report, "fifo", json_boolean(setup->fifo));
 	json_object_set_new(report, "states", integer(result->states));
 	json_object_set_new(report, "transitions", integer(result->transitions));
 	json_object_set_new(report, "depth", integer(result->depth));
 	json_object_set_new(report, "complete", json_boolean(all));
-	json_object_set_new(
-	        report, "mutual_exclusion",
-	        json_string(result->verdict == VERDICT_MUTUAL_EXCLUSION ? "violated" : "holds"));
-	json_object_set_new(report, "deadlock",
-	                    json_string(result->verdict == VERDICT_DEADLOCK ? "found" : "none"));
-	json_object_set_new(report, "starvation",
-	                    json_string(result->verdict == VERDICT_STARVATION ? "found" : "none"));
+	if (setup->network.algorithm->kind == KIND_ELECTION)
+		report_election(report, result);
+	else
+		report_mutex(report, result);
 	json_object_set_new(report, "invariants", report_invariants(options, result));
 	json_object_set_new(report, "max_bypass",
 	                    all && result->bypass_bounded ? integer(result->bypass_max)

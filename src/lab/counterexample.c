@@ -21,6 +21,22 @@ struct follower {
 	FILE *text;
 };
 
+static void write_numbers(FILE *text, const char *name, const uint32_t *numbers, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++)
+		fprintf(text, "%s%" PRIu32, i == 0 ? name : ",", numbers[i]);
+	if (count != 0)
+		fputc('\n', text);
+}
+
+static void write_electorate(FILE *text, const struct electorate *electorate, uint32_t nodes)
+{
+	if (electorate->identifiers == NULL)
+		return;
+	write_numbers(text, "arrangement ", electorate->identifiers, nodes);
+	write_numbers(text, "crash ", electorate->crashed, electorate->crashed_count);
+}
+
 static void write_head(struct follower *follower, const char *note)
 {
 	const struct setup *setup = follower->model->setup;
@@ -47,6 +63,7 @@ static void write_head(struct follower *follower, const char *note)
 		fputc('\n', text);
 	}
 	fprintf(text, "nodes %" PRIu32 "\n", network->graph.nodes);
+	write_electorate(text, &setup->electorate, network->graph.nodes);
 	if (network->algorithm->has_token)
 		fprintf(text, "holder %" PRIu32 "\n", network->holder);
 	json_object_foreach (setup->parameters, name, value) {
@@ -137,7 +154,9 @@ static void follow(struct follower *follower, const struct action *action)
 
 	switch (action->kind) {
 	case ACTION_REQUEST:
-		fprintf(follower->text, "request %" PRIu32 "\n", action->node);
+		fprintf(follower->text, "%s %" PRIu32 "\n",
+		        world->algorithm->kind == KIND_ELECTION ? "initiate" : "request",
+		        action->node);
 		world_request(world, action->node);
 		break;
 	case ACTION_RELEASE:
@@ -146,6 +165,10 @@ static void follow(struct follower *follower, const struct action *action)
 		break;
 	case ACTION_DELIVER:
 		envelope = take_envelope(follower, action->what, "deliver");
+		if (follower->model->dead[action->node - 1]) {
+			free(envelope.body);
+			return;
+		}
 		world_deliver(world, action->node, envelope.side, envelope.body, envelope.size);
 		free(envelope.body);
 		break;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NONE = UINT32_MAX };
+#define NONE UINT32_MAX
 
 enum part { PART_ALL, PART_WAITING, PART_KNOWN };
 
@@ -161,11 +161,18 @@ static uint32_t component_end(const struct search *search, uint32_t begin)
 	return end;
 }
 
+/* A message that is lost, or that nobody is there to receive: no node makes a step. */
+static bool is_loss(const struct model *model, const struct action *action)
+{
+	return action->kind == ACTION_LOSE ||
+	       (action->kind == ACTION_DELIVER && model->dead[action->node - 1]);
+}
+
 static uint64_t messages_of(struct model *model, const uint32_t *row, const struct action *action)
 {
 	uint64_t messages = 0;
 
-	if (action->kind == ACTION_LOSE)
+	if (is_loss(model, action))
 		return 0;
 	const struct transition *transition = model_transition(model, row, action);
 	for (uint32_t k = 0; k < transition->sends_count; k++)
@@ -218,7 +225,7 @@ static void measure_bypass(struct search *search, struct liveness *liveness)
 			for (size_t k = 0; k < search->actions.count; k++) {
 				uint32_t to = graph->to[graph->first[state] + k];
 				const struct action *action = &search->actions.list[k];
-				bool passes = action->kind != ACTION_LOSE &&
+				bool passes = !is_loss(graph->model, action) &&
 				              action->node != search->node &&
 				              model_transition(graph->model, row, action)->enters;
 				if (search->component[to] == NONE)
@@ -385,6 +392,20 @@ static void find_starvation(struct search *search, struct liveness *liveness)
 	}
 }
 
+/* An election that can go on for ever: any cycle will do. */
+static void find_endless(struct search *search, struct liveness *liveness)
+{
+	for (uint32_t begin = 0, end; begin < search->order_count; begin = end) {
+		size_t size = 0;
+		end = component_end(search, begin);
+		if (!is_cyclic(search, begin, end))
+			continue;
+		append_state(liveness, &size, search->order[begin]);
+		walk(search, liveness, &size, NULL, search->order[begin]);
+		return;
+	}
+}
+
 static bool is_acyclic(const struct search *search)
 {
 	for (uint32_t begin = 0, end; begin < search->order_count; begin = end) {
@@ -399,6 +420,7 @@ void graph_search(const struct state_graph *graph, struct liveness *ret_liveness
 {
 	uint32_t count = graph->states->count;
 	struct search search = {.graph = graph, .states_count = count};
+	bool election = graph->model->algorithm->kind == KIND_ELECTION;
 
 	*ret_liveness = (struct liveness){.bypass_bounded = true};
 	search.component = array(count, sizeof(*search.component));
@@ -412,7 +434,10 @@ void graph_search(const struct state_graph *graph, struct liveness *ret_liveness
 	ret_liveness->bounded = is_acyclic(&search);
 	if (ret_liveness->bounded)
 		count_messages(&search, ret_liveness);
-	for (uint32_t node = 1; node <= graph->model->nodes && ret_liveness->starved == 0; node++) {
+	else if (election)
+		find_endless(&search, ret_liveness);
+	for (uint32_t node = 1;
+	     node <= graph->model->nodes && ret_liveness->starved == 0 && !election; node++) {
 		find_components(&search, PART_KNOWN, node);
 		measure_bypass(&search, ret_liveness);
 		if (ret_liveness->bounded)

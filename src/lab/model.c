@@ -7,9 +7,10 @@
 struct head {
 	uint32_t node;
 	uint32_t entries_left;
+	uint32_t leader;
 	uint8_t phase;
 	uint8_t timers;
-	uint8_t padding[6];
+	uint8_t padding[2];
 };
 
 /* A message as it is interned: this head, then its bytes. */
@@ -72,16 +73,18 @@ static uint32_t put_local(struct model *model, size_t size)
 		return number;
 	struct site site = site_of(model, head->node);
 	const struct algorithm *algorithm = model->algorithm;
+	bool ready = algorithm->ready == NULL || algorithm->ready(&site, state);
 	model->local =
 	        grow_array(model->local, &model->local_size, number + 1, sizeof(*model->local));
 	model->local[number] = (struct local){
 	        .phase = head->phase,
 	        .timers = head->timers,
-	        .may_request = head->phase == PHASE_IDLE &&
-	                       (algorithm->ready == NULL || algorithm->ready(&site, state)),
+	        .may_request = head->phase == PHASE_IDLE && ready && head->leader == 0,
 	        .has_privilege =
 	                algorithm->has_privilege != NULL && algorithm->has_privilege(&site, state),
+	        .takes_part = algorithm->kind == KIND_ELECTION && !ready,
 	        .entries_left = head->entries_left,
+	        .leader = head->leader,
 	        .broken_invariant = broken_invariant(model, &site, state),
 	};
 	return number;
@@ -138,6 +141,8 @@ static struct transition take_effects(struct model *model, const struct site *si
 			                          model->sends_count + 1, sizeof(*model->sends));
 			model->sends[model->sends_count++] = put_letter(model, site->self, effect);
 			transition.sends_count++;
+			if (!network_linked(&model->setup->network, site->self, effect->node))
+				transition.broken = "sent to a node that is no neighbour";
 			break;
 		case EFFECT_ENTER:
 			if (head->phase != PHASE_WAITING)
@@ -152,6 +157,14 @@ static struct transition take_effects(struct model *model, const struct site *si
 			head->timers &= (uint8_t) ~(1u << effect->node);
 			break;
 		case EFFECT_ELECTED:
+			if (head->leader == effect->node && head->leader == site->identifier)
+				transition.broken = "declared itself the leader twice";
+			else if (head->leader != 0 && head->leader != effect->node)
+				transition.broken = "changed its leader";
+			head->leader = effect->node;
+			if (head->phase == PHASE_WAITING)
+				head->phase = PHASE_IDLE;
+			break;
 		case EFFECT_REGENERATED:
 			break;
 		}
@@ -357,6 +370,10 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 		if (size > model->buffer_size)
 			model->buffer_size = size;
 	}
+	model->dead = calloc(model->nodes, sizeof(*model->dead));
+	must(model->dead != NULL);
+	for (uint32_t i = 0; i < setup->electorate.crashed_count; i++)
+		model->dead[setup->electorate.crashed[i] - 1] = true;
 	model->buffer = calloc(1, model->buffer_size);
 	model->again = calloc(1, model->buffer_size);
 	must(model->buffer != NULL && model->again != NULL);
@@ -397,6 +414,7 @@ void model_free(struct model *model)
 	free(model->transitions);
 	free(model->memo_keys);
 	free(model->memo_values);
+	free(model->dead);
 	free(model->buffer);
 	free(model->again);
 }
@@ -473,7 +491,8 @@ const struct transition *model_step(struct model *model, const uint32_t *row, ui
 		memcpy(ret_row->numbers, row, row_count * sizeof(*row));
 		ret_row->count = row_count;
 	}
-	if (action->kind == ACTION_LOSE)
+	if (action->kind == ACTION_LOSE ||
+	    (action->kind == ACTION_DELIVER && model->dead[action->node - 1]))
 		return NULL;
 	const struct transition *transition = model_transition(model, row, action);
 	ret_row->numbers[action->node - 1] = transition->local;

@@ -5,10 +5,10 @@
  * system is a short row of numbers: the local state of each node, then the messages in flight.
  * Steps of the algorithm are pure, so each (local state, input) is computed once and remembered.
  *
- * A local state is (what the node is about, its armed timers, the entries it has left, the
- * algorithm's state). A message is (receiver, side, bytes); when channels keep order also its
- * sender. The messages of a row are grouped by channel, oldest first; without order a channel is
- * just one message, so that the row is the sorted multiset.
+ * A local state is (what the node is about, the leader it knows of, its armed timers, the entries
+ * it has left, the algorithm's state). A message is (receiver, side, bytes); when channels keep
+ * order also its sender. The messages of a row are grouped by channel, oldest first; without order
+ * a channel is just one message, so that the row is the sorted multiset.
  */
 #ifndef LAB_MODEL_H
 #define LAB_MODEL_H
@@ -17,7 +17,7 @@
 #include "setup.h"
 #include "world.h"
 
-enum { ENTRIES_UNLIMITED = UINT32_MAX };
+#define ENTRIES_UNLIMITED UINT32_MAX
 
 enum action_kind { ACTION_REQUEST, ACTION_RELEASE, ACTION_DELIVER, ACTION_LOSE, ACTION_EXPIRE };
 
@@ -41,7 +41,9 @@ struct local {
 	uint8_t timers; /* a bit each */
 	bool may_request;
 	bool has_privilege;
+	bool takes_part; /* in an election that is not over for it */
 	uint32_t entries_left;
+	uint32_t leader; /* the identifier it has learned, or 0 */
 	const char *broken_invariant;
 };
 
@@ -58,6 +60,7 @@ struct model {
 	const struct algorithm *algorithm;
 	uint32_t nodes;
 	const uint32_t *entries;
+	bool *dead; /* of an election: what is sent there is lost */
 	bool lose_token;
 	uint32_t tokens_at_start;
 	struct intern locals, letters, channels;
@@ -105,8 +108,8 @@ void actions_free(struct actions *actions);
 void model_actions(const struct model *model, const uint32_t *row, uint32_t row_count,
                    struct actions *ret_actions);
 
-/* What an action does: the row behind it, and the transition of its node (NULL for a loss), valid
- * until the next call. */
+/* What an action does: the row behind it, and the transition of its node (NULL if a message is
+ * lost), valid until the next call. */
 const struct transition *model_step(struct model *model, const uint32_t *row, uint32_t row_count,
                                     const struct action *action, struct row *ret_row);
 

@@ -99,7 +99,7 @@ static int header_order(struct parser *parser)
 
 static int header_arrangement(struct parser *parser)
 {
-	parser->scenario->arrangement = parser->words[1];
+	parser->scenario->words.arrangement = parser->words[1];
 	return 0;
 }
 
@@ -594,6 +594,10 @@ static uint32_t blame_line(const struct scenario *scenario, struct problem *prob
 	words.holder = all->holder;
 	if (setup_make(&words, &setup, problem) != 0)
 		return scenario->lines[HEADER_HOLDER];
+	setup_free(&setup);
+	words.arrangement = all->arrangement;
+	if (setup_make(&words, &setup, problem) != 0)
+		return scenario->lines[HEADER_ARRANGEMENT];
 	/* A file of edges may have become another since. */
 	setup_free(&setup);
 	return scenario->lines[HEADER_ALGORITHM];
@@ -721,11 +725,6 @@ static int bind_step(struct step *step, const struct network *network, struct pr
 int scenario_bind(struct scenario *scenario, const struct network *network, uint32_t *ret_line,
                   struct problem *problem)
 {
-	*ret_line = scenario->lines[HEADER_ARRANGEMENT];
-	if (scenario->arrangement != NULL &&
-	    need_kind(network->algorithm, KIND_ELECTION, "an arrangement means nothing to it",
-	              problem) != 0)
-		return -1;
 	for (size_t i = 0; i < scenario->steps_count; i++) {
 		*ret_line = scenario->steps[i].line;
 		if (bind_step(&scenario->steps[i], network, problem) != 0)

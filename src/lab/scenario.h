@@ -74,7 +74,6 @@ enum header {
 
 struct scenario {
 	struct setup_words words;
-	const char *arrangement;       /* NULL if not given */
 	uint32_t lines[HEADERS_COUNT]; /* where each was given; 0: not given */
 	uint32_t parameter_lines[SETUP_PARAMETERS_MAX];
 	struct step *steps;

@@ -1,5 +1,6 @@
 #include "setup.h"
 
+#include "electorate.h"
 #include "registry.h"
 
 #include <errno.h>
@@ -64,6 +65,35 @@ int parse_number(const char *text, uint64_t least, uint64_t most, const char *wh
 		                   "%s '%.40s': a whole number from %llu to %llu is needed", what,
 		                   text, (unsigned long long)least, (unsigned long long)most);
 	*ret_number = number;
+	return 0;
+}
+
+int parse_numbers(const char *text, uint64_t least, uint64_t most, const char *what, uint32_t count,
+                  uint32_t **ret_numbers, uint32_t *ret_count, struct problem *problem)
+{
+	uint32_t there = 1;
+	for (const char *c = text; *c != '\0'; c++)
+		there += *c == ',';
+	if (count != 0 && there != count)
+		return problem_set(problem, "%s '%.40s': %u numbers are needed, not %u", what, text,
+		                   count, there);
+	uint32_t *numbers = malloc(there * sizeof(*numbers));
+	must(numbers != NULL);
+	for (uint32_t i = 0; i < there; i++) {
+		char word[32];
+		size_t length = strcspn(text, ",");
+		uint64_t number;
+		snprintf(word, sizeof(word), "%.*s",
+		         (int)(length < sizeof(word) ? length : sizeof(word)), text);
+		if (parse_number(word, least, most, what, &number, problem) != 0) {
+			free(numbers);
+			return -1;
+		}
+		numbers[i] = (uint32_t)number;
+		text += length + (text[length] == ',');
+	}
+	*ret_numbers = numbers;
+	*ret_count = there;
 	return 0;
 }
 
@@ -242,9 +272,16 @@ static int parse_topology(const char *text, struct setup *setup, struct topology
 static int count_nodes(const struct setup_words *words, const struct topology *topology,
                        uint32_t *ret_nodes, struct problem *problem)
 {
-	uint32_t fixed = topology_nodes(topology);
+	uint32_t fixed = topology_nodes(topology), listed = NODES_DEFAULT;
 
-	*ret_nodes = words->nodes != 0 ? words->nodes : fixed != 0 ? fixed : NODES_DEFAULT;
+	/* A list of identifiers tells how many there are. */
+	if (words->arrangement != NULL && words->arrangement[0] >= '0' &&
+	    words->arrangement[0] <= '9') {
+		listed = 1;
+		for (const char *c = words->arrangement; *c != '\0'; c++)
+			listed += *c == ',';
+	}
+	*ret_nodes = words->nodes != 0 ? words->nodes : fixed != 0 ? fixed : listed;
 	if (fixed != 0 && fixed != *ret_nodes)
 		return problem_set(problem, "topology '%.60s' has %u nodes, not %u",
 		                   words->topology, fixed, *ret_nodes);
@@ -362,7 +399,8 @@ int setup_make(const struct setup_words *words, struct setup *ret_setup, struct 
 	                                           : words->order == ORDER_FIFO;
 	setup.parameters = json_object();
 	if (parse_parameters(words, &setup, problem) != 0 ||
-	    make_graph(words, &setup, problem) != 0 || prepare(&setup, problem) != 0 ||
+	    make_graph(words, &setup, problem) != 0 ||
+	    electorate_make(words, &setup, problem) != 0 || prepare(&setup, problem) != 0 ||
 	    check_memory(&setup, problem) != 0) {
 		setup_free(&setup);
 		return -1;
@@ -377,6 +415,7 @@ void setup_free(struct setup *setup)
 	free(setup->memory);
 	free(setup->edges_text);
 	free(setup->shared);
+	electorate_free(&setup->electorate);
 }
 
 json_t *setup_edges(const struct setup *setup)

@@ -21,9 +21,21 @@ struct setup_words {
 	uint32_t nodes;       /* 0: not given */
 	uint32_t holder;      /* 0: not given */
 	enum order order;
-	uint64_t seed;                                /* random:D draws from it */
+	uint64_t seed;           /* random:D draws from it */
+	const char *arrangement; /* of an election: increasing, decreasing, random, 3,1,2 */
+	const char *initiators;  /* all, one, random:K, 2,5 */
+	const char *crash;       /* places that are dead: 4,5 */
 	const char *parameters[SETUP_PARAMETERS_MAX]; /* NAME=VALUE */
 	size_t parameters_count;
+};
+
+/* Of an election; all NULL otherwise. */
+struct electorate {
+	uint32_t *identifiers; /* at each place */
+	uint32_t *initiators;  /* places, increasing, none of them dead */
+	uint32_t initiators_count;
+	uint32_t *crashed; /* places, increasing */
+	uint32_t crashed_count;
 };
 
 struct setup {
@@ -35,6 +47,7 @@ struct setup {
 	void *memory;       /* of the graph and what is derived from it */
 	char *edges_text;   /* of file:PATH */
 	void *shared;       /* of network.shared */
+	struct electorate electorate;
 };
 
 enum { NODES_DEFAULT = 5 };
@@ -51,6 +64,11 @@ const char *graph_class_name(enum graph_class class);
 /* A whole number from least to most; 0, or -1 and a problem that begins with `what`. */
 int parse_number(const char *text, uint64_t least, uint64_t most, const char *what,
                  uint64_t *ret_number, struct problem *problem);
+
+/* Numbers from least to most, separated by commas: exactly `count` of them if that is not 0. 0 and
+ * an array to be freed, or -1. */
+int parse_numbers(const char *text, uint64_t least, uint64_t most, const char *what, uint32_t count,
+                  uint32_t **ret_numbers, uint32_t *ret_count, struct problem *problem);
 
 /* [[1,2],[1,3],…] */
 json_t *setup_edges(const struct setup *setup);

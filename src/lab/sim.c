@@ -27,6 +27,8 @@ struct sim {
 	struct samples *responses;
 	struct random random;
 	struct asking *asking;
+	uint32_t *learned; /* elections: the leader that each place knows, or 0; else NULL */
+	uint8_t *dead;     /* elections: crashed from the start; else NULL */
 	uint8_t *deferred; /* wants to ask, is not ready; NULL if the algorithm always is */
 	uint32_t *timers;  /* [nodes][TIMERS_MAX]: how often set or stopped; NULL without timers */
 	struct sim_options options;
@@ -57,7 +59,11 @@ struct sim *sim_create(const struct setup *setup)
 	sim->responses = samples_create();
 	sim->asking = calloc(nodes, sizeof(*sim->asking));
 	must(sim->asking != NULL);
-	if (setup->network.algorithm->ready != NULL) {
+	if (setup->network.algorithm->kind == KIND_ELECTION) {
+		sim->learned = calloc(nodes, sizeof(*sim->learned));
+		sim->dead = calloc(nodes, 1);
+		must(sim->learned != NULL && sim->dead != NULL);
+	} else if (setup->network.algorithm->ready != NULL) {
 		sim->deferred = calloc(nodes, 1);
 		must(sim->deferred != NULL);
 	}
@@ -76,6 +82,8 @@ void sim_destroy(struct sim *sim)
 	channels_destroy(sim->channels);
 	samples_destroy(sim->responses);
 	free(sim->asking);
+	free(sim->learned);
+	free(sim->dead);
 	free(sim->deferred);
 	free(sim->timers);
 	free(sim);
@@ -211,6 +219,8 @@ static void regenerated(struct sim *sim)
 	struct sim_result *result = sim->result;
 	uint64_t hops = sim->lost_pending ? sim->token_hops - sim->lost_hops : 0;
 
+	if (!sim->lost_pending)
+		violate(sim, "a token was made anew though none was lost");
 	sim->lost_pending = false;
 	result->regenerated++;
 	result->regenerated_hops_sum += hops;
@@ -225,15 +235,32 @@ static void set_timer(struct sim *sim, uint32_t node, const struct effect *effec
 	++*count;
 	if (effect->kind == EFFECT_DISARM)
 		return;
-	queue_push(
-	        sim->queue,
-	        (struct event){
-	                .time = sim->now + effect->size * distribution_bound(&sim->options.delay),
-	                .node = node,
-	                .from = effect->node,
-	                .number = *count,
-	                .kind = EVENT_EXPIRE,
-	        });
+	queue_push(sim->queue, (struct event){
+	                               .time = sim->now + effect->size * sim->options.bound,
+	                               .node = node,
+	                               .from = effect->node,
+	                               .number = *count,
+	                               .kind = EVENT_EXPIRE,
+	                       });
+}
+
+/* A place learns who leads. One process declares itself, once, and all learn the same. */
+static void elected(struct sim *sim, uint32_t node, uint32_t leader)
+{
+	struct sim_result *result = sim->result;
+	uint32_t *learned = &sim->learned[node - 1];
+
+	if (*learned != 0 && *learned != leader)
+		violate(sim, "a process changed its leader");
+	else if (*learned == sim->setup->network.identifiers[node - 1])
+		violate(sim, "a process declared itself the leader twice");
+	if (result->leader == 0)
+		result->leader = leader;
+	else if (leader != result->leader)
+		violate(sim, "two leaders");
+	if (*learned == 0 && leader == result->leader)
+		result->learned++;
+	*learned = leader;
 }
 
 /* Performs the effects of the step that `node` has just made. */
@@ -259,6 +286,7 @@ static void perform(struct sim *sim, uint32_t node)
 			set_timer(sim, node, effect);
 			break;
 		case EFFECT_ELECTED:
+			elected(sim, node, effect->node);
 			break;
 		}
 	}
@@ -277,6 +305,9 @@ static void perform(struct sim *sim, uint32_t node)
 static void on_request(struct sim *sim, uint32_t node)
 {
 	if (!world_may_request(&sim->world, node)) {
+		/* Somebody else's election has reached it before it could begin its own. */
+		if (sim->options.load == LOAD_ELECTION)
+			return;
 		must(sim->deferred != NULL);
 		sim->deferred[node - 1] = true;
 		if (sim->options.load == LOAD_LIGHT && !sim->world.algorithm->circulates)
@@ -335,8 +366,16 @@ static void on_deliver(struct sim *sim, const struct event *event)
 		else
 			sim->result->messages_idle++;
 	}
-	if (sim->world.waiting_count != 0 && sim->world.inside_count == 0)
+	if (sim->world.waiting_count != 0 && sim->world.inside_count == 0 &&
+	    sim->options.load != LOAD_ELECTION)
 		sim->futile_hops++;
+	if (sim->dead != NULL && sim->dead[event->node - 1]) {
+		if (sim->options.trace != NULL)
+			trace_lose(sim->options.trace, sim->now, event->number);
+		if (copy != NULL)
+			arena_give_back(sim->arena, copy, event->size);
+		return;
+	}
 	if (sim->options.trace != NULL)
 		trace_deliver(sim->options.trace, sim->now, event->number, event->from, event->node,
 		              sim->world.algorithm->messages[body[0]].name);
@@ -417,6 +456,31 @@ static bool is_futile(const struct sim *sim)
 	                                          sim->setup->network.graph.nodes;
 }
 
+static void first_requests(struct sim *sim)
+{
+	uint32_t nodes = sim->setup->network.graph.nodes;
+	struct distribution distribution = poisson(sim);
+
+	switch (sim->options.load) {
+	case LOAD_LIGHT:
+		if (sim->world.algorithm->circulates)
+			ask_lightly(sim);
+		break;
+	case LOAD_HEAVY:
+		for (uint32_t i = 1; i <= nodes; i++)
+			push(sim, EVENT_REQUEST, i, 0);
+		break;
+	case LOAD_POISSON:
+		for (uint32_t i = 1; i <= nodes; i++)
+			ask_after(sim, i, &distribution);
+		break;
+	case LOAD_ELECTION:
+		for (uint32_t i = 0; i < sim->setup->electorate.initiators_count; i++)
+			push(sim, EVENT_REQUEST, sim->setup->electorate.initiators[i], 0);
+		break;
+	}
+}
+
 static void start(struct sim *sim)
 {
 	uint32_t nodes = sim->setup->network.graph.nodes;
@@ -439,15 +503,7 @@ static void start(struct sim *sim)
 	}
 	if (sim->options.trace != NULL)
 		trace_started(sim->options.trace, &sim->world);
-	for (uint32_t i = 1; i <= nodes && sim->options.load != LOAD_LIGHT; i++) {
-		struct distribution distribution = poisson(sim);
-		if (sim->options.load == LOAD_HEAVY)
-			push(sim, EVENT_REQUEST, i, 0);
-		else
-			ask_after(sim, i, &distribution);
-	}
-	if (sim->options.load == LOAD_LIGHT && sim->world.algorithm->circulates)
-		ask_lightly(sim);
+	first_requests(sim);
 }
 
 static void loop(struct sim *sim)
@@ -479,21 +535,48 @@ static void loop(struct sim *sim)
 		if (options->progress != NULL && sim->result->events % PROGRESS_EVERY == 0)
 			options->progress(exits, options->entries);
 	}
-	if (light)
+	if (light && !sim->stuck)
 		count_entry(sim);
 }
 
-void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result)
+/* Who still waits has been bypassed too, perhaps for ever. */
+static void count_waiting(struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->setup->network.graph.nodes; i++) {
+		uint64_t bypass = sim->entered - sim->asking[i].entries;
+		if (sim->world.phases[i] == PHASE_WAITING && bypass > sim->result->bypass_max)
+			sim->result->bypass_max = bypass;
+	}
+}
+
+/* An election runs until all is quiet; then everybody alive knows the one leader, and nobody still
+ * takes part. */
+static void run_election(struct sim *sim)
+{
+	uint32_t nodes = sim->setup->network.graph.nodes,
+	         alive = nodes - sim->setup->electorate.crashed_count;
+	uint64_t events_max = 1000000 + 100 * (uint64_t)nodes * nodes;
+	bool taking_part = false;
+	struct event event;
+
+	while (!sim->stuck && queue_pop(sim->queue, &event)) {
+		handle(sim, &event);
+		if (sim->result->events > events_max)
+			stop(sim, "the election does not end");
+	}
+	for (uint32_t i = 1; i <= nodes; i++)
+		taking_part =
+		        taking_part || (!sim->dead[i - 1] && !world_may_request(&sim->world, i));
+	if (sim->result->learned != alive)
+		violate(sim, "somebody does not know the leader");
+	else if (taking_part)
+		violate(sim, "somebody still takes part");
+}
+
+static void reset(struct sim *sim)
 {
 	uint32_t nodes = sim->setup->network.graph.nodes;
 
-	*ret_result = (struct sim_result){.messages_min = UINT64_MAX};
-	sim->result = ret_result;
-	sim->options = *options;
-	sim->now = sim->number = sim->entered = 0;
-	sim->token_hops = sim->lose_next = sim->counted_from = sim->futile_hops = 0;
-	sim->exit_pending = sim->counting = sim->lost_pending = sim->stuck = false;
-	random_seed(&sim->random, options->seed);
 	world_reset(&sim->world);
 	queue_clear(sim->queue);
 	arena_clear(sim->arena);
@@ -501,8 +584,30 @@ void sim_run(struct sim *sim, const struct sim_options *options, struct sim_resu
 	samples_clear(sim->responses);
 	if (sim->deferred != NULL)
 		memset(sim->deferred, 0, nodes);
+	if (sim->learned == NULL)
+		return;
+	memset(sim->learned, 0, nodes * sizeof(*sim->learned));
+	memset(sim->dead, 0, nodes);
+	for (uint32_t i = 0; i < sim->setup->electorate.crashed_count; i++)
+		sim->dead[sim->setup->electorate.crashed[i] - 1] = true;
+}
+
+void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result)
+{
+	*ret_result = (struct sim_result){.messages_min = UINT64_MAX};
+	sim->result = ret_result;
+	sim->options = *options;
+	sim->now = sim->number = sim->entered = 0;
+	sim->token_hops = sim->lose_next = sim->counted_from = sim->futile_hops = 0;
+	sim->exit_pending = sim->counting = sim->lost_pending = sim->stuck = false;
+	random_seed(&sim->random, options->seed);
+	reset(sim);
 	start(sim);
-	loop(sim);
+	if (options->load == LOAD_ELECTION)
+		run_election(sim);
+	else
+		loop(sim);
+	count_waiting(sim);
 	ret_result->time = sim->now;
 	ret_result->response_p50 = samples_quantile(sim->responses, 50);
 	ret_result->response_p99 = samples_quantile(sim->responses, 99);

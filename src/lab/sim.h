@@ -9,7 +9,8 @@
 #include "setup.h"
 #include "trace.h"
 
-enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON };
+/* LOAD_ELECTION: the initiators initiate at once, and the run lasts until all is quiet. */
+enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON, LOAD_ELECTION };
 
 struct sim_options {
 	const struct setup *setup;
@@ -18,6 +19,7 @@ struct sim_options {
 	enum load load;
 	uint64_t interval; /* poisson: the mean time before a node asks */
 	struct distribution delay, cs;
+	uint64_t bound;            /* what timers take for the longest delay of a message */
 	const uint64_t *lose_hops; /* the token's hops at which it is lost, increasing */
 	size_t lose_hops_count;
 	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below */
@@ -39,6 +41,8 @@ struct sim_result {
 	uint64_t state_sum, state_max; /* bytes, over the nodes */
 	uint64_t lost;
 	uint64_t regenerated, regenerated_hops_sum, regenerated_hops_max;
+	uint32_t leader;  /* elections: the identifier that was declared first, or 0 */
+	uint32_t learned; /* how many places know it */
 	uint64_t time, events;
 	uint64_t violations;
 	const char *violation; /* the first, or NULL */
@@ -54,5 +58,9 @@ void sim_run(struct sim *sim, const struct sim_options *options, struct sim_resu
 /* The report of CLI: one object. `load` as given. */
 json_t *sim_report(const struct sim_options *options, const char *load,
                    const struct sim_result *result, double seconds);
+
+/* The same for an election. */
+json_t *election_report(const struct sim_options *options, const struct sim_result *result,
+                        double seconds);
 
 #endif

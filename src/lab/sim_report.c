@@ -25,7 +25,7 @@ static json_t *time_number(uint64_t time)
 static json_t *report_messages(const struct sim_options *options, const struct sim_result *result)
 {
 	const struct algorithm *algorithm = options->setup->network.algorithm;
-	bool exact = options->load == LOAD_LIGHT && result->entries != 0;
+	bool exact = options->load == LOAD_LIGHT && result->messages_min != UINT64_MAX;
 	json_t *by_type = json_object();
 
 	for (size_t i = 0; i < algorithm->messages_count; i++) {
@@ -115,6 +115,51 @@ json_t *sim_report(const struct sim_options *options, const char *load,
 	                    seconds > 0
 	                            ? number((double)(uint64_t)((double)result->events / seconds))
 	                            : json_null());
+	json_object_set_new(report, "violations", integer(result->violations));
+	return report;
+}
+
+static json_t *list_numbers(const uint32_t *numbers, uint32_t count)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(list, integer(numbers[i]));
+	return list;
+}
+
+json_t *election_report(const struct sim_options *options, const struct sim_result *result,
+                        double seconds)
+{
+	const struct network *network = &options->setup->network;
+	const struct algorithm *algorithm = network->algorithm;
+	uint64_t announcement = 0;
+	json_t *by_type = json_object(), *report = json_object();
+
+	for (size_t i = 0; i < algorithm->messages_count; i++) {
+		json_object_set_new(by_type, algorithm->messages[i].name,
+		                    integer(result->messages_by_type[i]));
+		if (algorithm->messages[i].announcement)
+			announcement += result->messages_by_type[i];
+	}
+	json_object_set_new(report, "algorithm", json_string(algorithm->name));
+	json_object_set_new(report, "nodes", integer(network->graph.nodes));
+	json_object_set_new(report, "arrangement",
+	                    list_numbers(network->identifiers, network->graph.nodes));
+	json_object_set_new(report, "initiators",
+	                    list_numbers(options->setup->electorate.initiators,
+	                                 options->setup->electorate.initiators_count));
+	json_object_set_new(report, "seed", integer(options->seed));
+	json_object_set_new(report, "leader",
+	                    result->leader != 0 ? integer(result->leader) : json_null());
+	json_object_set_new(report, "agreed", json_boolean(result->violations == 0));
+	json_object_set_new(report, "messages",
+	                    json_pack("{s:o, s:o, s:o, s:o}", "total", integer(result->messages),
+	                              "election", integer(result->messages - announcement),
+	                              "announcement", integer(announcement), "by_type", by_type));
+	json_object_set_new(report, "bytes", integer(result->bytes));
+	json_object_set_new(report, "virtual_time", time_number(result->time));
+	json_object_set_new(report, "events", integer(result->events));
+	json_object_set_new(report, "seconds", number(seconds));
 	json_object_set_new(report, "violations", integer(result->violations));
 	return report;
 }

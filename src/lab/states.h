@@ -20,7 +20,7 @@ struct states {
 	size_t places_size;
 };
 
-enum { STATES_MAX = UINT32_MAX - 2 };
+enum { STATES_MAX = INT32_MAX };
 
 void states_init(struct states *states);
 void states_free(struct states *states);

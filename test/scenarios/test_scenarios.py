@@ -17,6 +17,17 @@ class Scenarios(unittest.TestCase):
                 result = baton("replay", path)
                 self.assertEqual((result.code, result.err), (0, ""), result)
 
+    def test_every_counterexample_fails_on_its_last_line(self):
+        paths = glob.glob(f"{FOLDER}/violated/*.scn")
+        self.assertGreater(len(paths), 5)
+        for path in paths:
+            with self.subTest(path=path):
+                result = baton("replay", path)
+                with open(path, encoding="utf-8") as file:
+                    last = len(file.readlines())
+                self.assertEqual((result.code, result.out), (1, ""), result)
+                self.assertIn(f"{path}:{last}: ", result.err)
+
     def test_every_bad_scenario_is_one_line_and_exit_2(self):
         for path in glob.glob(f"{FOLDER}/bad/*.scn"):
             with self.subTest(path=path):

@@ -165,7 +165,7 @@ static void test_a_deadlock_is_found_where_nothing_is_left_to_happen(void **stat
 	assert_int_equal(result.verdict, VERDICT_DEADLOCK);
 	assert_int_equal(result.path_count, 2);
 	assert_non_null(
-	        strstr(result.scenario, "request 1\ndeliver 1 2 CALL  # CALL\nexpect 1 in\n"));
+	        strstr(result.scenario, "request 1\ndeliver 1 2 CALL  # CALL\nrun\nexpect 1 in\n"));
 	check_result_free(&result);
 }
 
@@ -231,6 +231,7 @@ static struct sim_result simulate(const struct algorithm *algorithm, uint32_t no
 	        .load = load,
 	        .delay = {DISTRIBUTION_CONSTANT, MILLION, 0},
 	        .cs = {DISTRIBUTION_CONSTANT, MILLION, 0},
+	        .bound = MILLION,
 	};
 	struct sim_result result;
 	struct sim *sim = sim_create(&setup);

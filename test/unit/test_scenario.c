@@ -70,7 +70,7 @@ static void test_header_becomes_words(void **state)
 	assert_int_equal(scenario.words.parameters_count, 2);
 	assert_string_equal(scenario.words.parameters[0], "init=wave");
 	assert_string_equal(scenario.words.parameters[1], "x=y=z");
-	assert_string_equal(scenario.arrangement, "3,1,2");
+	assert_string_equal(scenario.words.arrangement, "3,1,2");
 	assert_int_equal(scenario.lines[HEADER_ALGORITHM], 5);
 	assert_int_equal(scenario.steps_count, 0);
 	scenario_free(&scenario);
@@ -263,7 +263,7 @@ static void test_a_network_that_cannot_be_blames_the_right_line(void **state)
 	        {NEILSEN "initiate 1\n", "4: neilsen is not an election"},
 	        {NEILSEN "expire 1\n", "4: neilsen has no timers"},
 	        {"algorithm central\nexpect invariant one_token\n", "2: central has no token"},
-	        {"arrangement 1,2\nalgorithm central\n", "1: central is not an election"},
+	        {"arrangement 1,2\nalgorithm central\n", "1: arrangement: central is not an election"},
 	};
 
 	(void)state;

@@ -71,6 +71,22 @@ static void test_a_number_has_one_encoding(void **state)
 	assert_false(decodes("\0\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 12));
 }
 
+static void test_numbers_that_repeat_are_found(void **state)
+{
+	struct out out = make_out();
+
+	(void)state;
+	out_message(&out, 1);
+	for (uint64_t i = 0; i < 5; i++)
+		out_uint(&out, 1000 * i);
+	out_uint(&out, 3000);
+	struct in in = read_back(&out);
+	assert_true(in_distinct(&in, 5, 5000));
+	assert_false(in_distinct(&in, 6, 5000));
+	assert_true(in_distinct(&in, 0, 5000));
+	assert_int_equal(in_uint(&in), 0);
+}
+
 static void test_a_message_can_be_sent_to_several(void **state)
 {
 	struct out out = make_out();
@@ -114,6 +130,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_numbers_come_back),
 	        cmocka_unit_test(test_a_number_has_one_encoding),
+	        cmocka_unit_test(test_numbers_that_repeat_are_found),
 	        cmocka_unit_test(test_a_message_can_be_sent_to_several),
 	        cmocka_unit_test(test_a_writer_counts_beyond_its_buffer),
 	};

@@ -1,0 +1,154 @@
+/*
+ * Checking an election: every arrangement and every set of initiators is a check of its own; the
+ * figures are added up.
+ */
+#include "check.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { ARRANGED_MAX = 5, SETS_MAX = 16 };
+
+struct tally {
+	const struct check_options *options;
+	struct setup_words words;
+	struct check_result *result;
+	struct problem *problem;
+};
+
+/* One check, added to the sum. 1: go on; 0: it is decided; -1: a problem. */
+static int check_one(struct tally *tally)
+{
+	struct check_result *sum = tally->result, one;
+	struct check_options options = *tally->options;
+	struct setup setup;
+
+	if (setup_make(&tally->words, &setup, tally->problem) != 0)
+		return -1;
+	uint32_t *entries = calloc(setup.network.graph.nodes, sizeof(*entries));
+	must(entries != NULL);
+	for (uint32_t i = 0; i < setup.electorate.initiators_count; i++)
+		entries[setup.electorate.initiators[i] - 1] = 1;
+	options.setup = &setup;
+	options.entries = entries;
+	options.states_max -= sum->states;
+	if (options.seconds_max > 0)
+		options.seconds_max -= sum->seconds;
+	check_run(&options, &one);
+	sum->states += one.states;
+	sum->transitions += one.transitions;
+	sum->seconds += one.seconds;
+	sum->depth = one.depth > sum->depth ? one.depth : sum->depth;
+	sum->memory = one.memory > sum->memory ? one.memory : sum->memory;
+	sum->complete = one.complete && one.verdict == VERDICT_HOLDS;
+	sum->bounded = one.bounded;
+	if (one.bounded) {
+		sum->messages_max =
+		        one.messages_max > sum->messages_max ? one.messages_max : sum->messages_max;
+		sum->messages_min =
+		        one.messages_min < sum->messages_min ? one.messages_min : sum->messages_min;
+	}
+	sum->limit = one.limit;
+	sum->verdict = one.verdict;
+	sum->what = one.what;
+	sum->node = one.node;
+	sum->path_count = one.path_count;
+	sum->path_cycle = one.path_cycle;
+	sum->scenario = one.scenario;
+	free(entries);
+	setup_free(&setup);
+	/* A limit may be used up to the last bit just when a check ends. */
+	bool spent =
+	        sum->states >= tally->options->states_max ||
+	        (tally->options->seconds_max > 0 && sum->seconds >= tally->options->seconds_max);
+	if (sum->complete && spent) {
+		sum->complete = false;
+		sum->limit =
+		        sum->states >= tally->options->states_max ? "--max-states" : "--timeout";
+	}
+	return sum->complete ? 1 : 0;
+}
+
+/* Every non-empty set of initiators, unless one is given. */
+static int check_sets(struct tally *tally, uint32_t nodes)
+{
+	char list[SETS_MAX * 3 + 1];
+
+	if (tally->words.initiators != NULL || nodes > SETS_MAX)
+		return check_one(tally);
+	for (uint32_t set = 1; set < 1u << nodes; set++) {
+		size_t used = 0;
+		for (uint32_t i = 0; i < nodes; i++) {
+			if (set & 1u << i)
+				used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u",
+				                         used == 0 ? "" : ",", i + 1);
+		}
+		tally->words.initiators = list;
+		int decided = check_one(tally);
+		tally->words.initiators = NULL;
+		if (decided != 1)
+			return decided;
+	}
+	return 1;
+}
+
+/* The next permutation in order; false after the last. */
+static bool permute(uint32_t *numbers, uint32_t count)
+{
+	uint32_t i = count - 1, j = count - 1;
+
+	while (i > 0 && numbers[i - 1] > numbers[i])
+		i--;
+	if (i == 0)
+		return false;
+	while (numbers[j] < numbers[i - 1])
+		j--;
+	uint32_t moved = numbers[j];
+	numbers[j] = numbers[i - 1];
+	numbers[i - 1] = moved;
+	for (j = count - 1; i < j; i++, j--) {
+		moved = numbers[i];
+		numbers[i] = numbers[j];
+		numbers[j] = moved;
+	}
+	return true;
+}
+
+/* Every arrangement up to rotation: the identifier 1 stays at place 1. */
+static int check_arrangements(struct tally *tally, uint32_t nodes)
+{
+	uint32_t numbers[ARRANGED_MAX] = {1, 2, 3, 4, 5};
+	char list[ARRANGED_MAX * 3];
+
+	if (tally->words.arrangement != NULL || nodes > ARRANGED_MAX)
+		return check_sets(tally, nodes);
+	do {
+		size_t used = 0;
+		for (uint32_t i = 0; i < nodes; i++)
+			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u",
+			                         i == 0 ? "" : ",", numbers[i]);
+		tally->words.arrangement = list;
+		int decided = check_sets(tally, nodes);
+		tally->words.arrangement = NULL;
+		if (decided != 1)
+			return decided;
+	} while (nodes > 2 && permute(numbers + 1, nodes - 1));
+	return 1;
+}
+
+int check_elections(const struct setup_words *words, const struct check_options *options,
+                    struct check_result *ret_result, struct problem *problem)
+{
+	struct tally tally = {
+	        .options = options, .words = *words, .result = ret_result, .problem = problem};
+	struct setup setup;
+
+	if (setup_make(words, &setup, problem) != 0)
+		return -1;
+	uint32_t nodes = setup.network.graph.nodes;
+	setup_free(&setup);
+	*ret_result = (struct check_result){.messages_min = UINT64_MAX};
+	return check_arrangements(&tally, nodes) < 0 ? -1 : 0;
+}

@@ -1,0 +1,15 @@
+/*
+ * Who takes part in an election: the identifiers at the places of the ring, the places that
+ * initiate it, and those that are dead.
+ */
+#ifndef LAB_ELECTORATE_H
+#define LAB_ELECTORATE_H
+
+#include "setup.h"
+
+/* Fills setup->electorate and setup->network.identifiers; for an algorithm that is no election, the
+ * words must not be there. */
+int electorate_make(const struct setup_words *words, struct setup *setup, struct problem *problem);
+void electorate_free(struct electorate *electorate);
+
+#endif
