@@ -3,14 +3,26 @@
 #include <string.h>
 
 extern const struct algorithm central;
+extern const struct algorithm lamport;
+extern const struct algorithm ricart_agrawala;
+extern const struct algorithm carvalho_roucairol;
+extern const struct algorithm maekawa;
 extern const struct algorithm suzuki_kasami;
+extern const struct algorithm suzuki_kasami_b;
+extern const struct algorithm ricart_agrawala_token;
+extern const struct algorithm singhal;
+extern const struct algorithm raymond;
 extern const struct algorithm neilsen;
+extern const struct algorithm helary;
+extern const struct algorithm dijkstra_ring;
+extern const struct algorithm le_lann;
+extern const struct algorithm misra;
 
 const struct algorithm *const algorithms[] = {
-        &central,
-        &suzuki_kasami,
-        &neilsen,
-        NULL,
+        &central,       &lamport,       &ricart_agrawala, &carvalho_roucairol,
+        &maekawa,       &suzuki_kasami, &suzuki_kasami_b, &ricart_agrawala_token,
+        &singhal,       &raymond,       &neilsen,         &helary,
+        &dijkstra_ring, &le_lann,       &misra,           NULL,
 };
 
 const struct algorithm *algorithm_find(const char *name)

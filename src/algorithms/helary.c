@@ -1,0 +1,570 @@
+/*
+ * Hélary, Plouzeau and Raynal's algorithm for an arbitrary network.
+ *
+ * Jean-Michel Hélary, Noël Plouzeau and Michel Raynal, "A distributed algorithm for mutual
+ * exclusion in an arbitrary network", INRIA, Rapport de recherche 496, March 1986; section 4.
+ *
+ * A request floods the network. Each copy carries the names of those who have received it or are
+ * about to, and is not sent to them again. A node remembers from which neighbour it had a request;
+ * the token goes back by these marks. It carries, in lud, what each node's clock was when it last
+ * gave the token away: a request that is not younger than that has been served.
+ *
+ * Network: connected, no loss, any order. A node knows its neighbours by name and nothing else of
+ * the graph; the number of nodes is only the bound of the names, which sizes the arrays.
+ *
+ * Departures. min(X) takes the couple with the smallest time, and of those the one with the
+ * smallest origin; as printed, by origin first, nodes with small names that ask again and again are
+ * always chosen before the others. "New" is a request younger than any that was ever received from
+ * its origin, as the comment in receive_request says; the printed test looks in req_array only, so
+ * that a copy that comes after the token has passed is taken for a new request and flooded again.
+ * Either is to be had as printed: --param text=printed:min, text=printed:seen. The lists of
+ * req_array are kept in the order of the origins, as nothing depends on the order of arrival. lud
+ * is empty where the token is not.
+ */
+#include "algorithm.h"
+#include "network.h"
+
+enum { REQ, TOKEN, MESSAGES_COUNT };
+
+enum { TEXT_MENDED = 0, PRINTED_MIN = 1, PRINTED_SEEN = 2 };
+
+/* Beyond what any clock gets to; one that is set by it has room to go on. */
+#define TIME_MAX (INT64_MAX / 2)
+
+/* What P_i knows of one process, whose couple is at most once in all of req_array (Lemma 2). */
+struct process {
+	int64_t youngest; /* the time of the youngest request ever received from it; -1: none */
+	int64_t lud;      /* in the token: its clock when it last gave the token away; -1: never */
+	uint32_t via;     /* (this process, youngest) is in req_array[via]; 0: in no list */
+	uint32_t padding;
+};
+
+struct state {
+	uint64_t C;         /* the logical clock */
+	uint8_t token_here; /* the token is here */
+	uint8_t in_CS;      /* in its critical section */
+	uint8_t waits;      /* at "wait in_CS" of enter_CS: the program counter */
+	uint8_t padding[5];
+	struct process process[]; /* [nodes] */
+};
+
+/*
+ * A set of names in increasing order, read off the wire one by one, where each is its distance from
+ * the one before. A set of one name needs no wire.
+ */
+struct names {
+	uint32_t name; /* the first; 0: there is none */
+	uint32_t more; /* how many follow it */
+	struct in in;
+};
+
+/* The copy of a request: req((req_origin, req_time), (sender, already_seen)). */
+struct req {
+	uint32_t req_origin;
+	uint64_t req_time;
+	uint32_t sender;
+	struct names already_seen;
+};
+
+static size_t state_size(const struct site *site)
+{
+	return sizeof(struct state) + site->nodes * sizeof(struct process);
+}
+
+static void init(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	(void)out;
+	node->token_here = site->self == site->holder;
+	for (uint32_t j = 0; j < site->nodes; j++) {
+		node->process[j].youngest = -1;
+		node->process[j].lud = node->token_here ? -1 : 0;
+	}
+}
+
+/* Drops the first name. */
+static void names_next(struct names *names)
+{
+	if (names->more > 0) {
+		names->more--;
+		names->name += (uint32_t)in_uint(&names->in);
+	} else {
+		names->name = 0;
+	}
+}
+
+/* The next of neighbours - already_seen, or 0; k is the neighbour to go on with, from 0. */
+static uint32_t next_unseen(const struct site *site, uint32_t *k, struct names *already_seen)
+{
+	while (*k < site->neighbours_count) {
+		uint32_t neighbour = site_neighbour(site, (*k)++);
+		while (already_seen->name != 0 && already_seen->name < neighbour)
+			names_next(already_seen);
+		if (already_seen->name != neighbour)
+			return neighbour;
+	}
+	return 0;
+}
+
+/* Writes the next name of a set. */
+static void put_name(struct out *out, uint32_t *last, uint32_t name)
+{
+	out_uint(out, name - *last);
+	*last = name;
+}
+
+/* Writes already_seen U neighbours, `unseen_count` more names than are in already_seen. */
+static void put_union(const struct site *site, struct names already_seen, uint32_t unseen_count,
+                      struct out *out)
+{
+	struct names scan = already_seen;
+	uint32_t k = 0, last = 0;
+	uint32_t unseen = next_unseen(site, &k, &scan);
+
+	out_uint(out, 1 + already_seen.more + unseen_count);
+	while (already_seen.name != 0 || unseen != 0) {
+		if (unseen == 0 || (already_seen.name != 0 && already_seen.name < unseen)) {
+			put_name(out, &last, already_seen.name);
+			names_next(&already_seen);
+		} else {
+			put_name(out, &last, unseen);
+			unseen = next_unseen(site, &k, &scan);
+		}
+	}
+}
+
+/* For all k in neighbours - already_seen: send req(req_id, (i, already_seen U neighbours)) to k. */
+static void broadcast(const struct site *site, const struct req *req, struct out *out)
+{
+	struct names scan = req->already_seen;
+	uint32_t unseen_count = 0, k = 0, unseen;
+
+	while (next_unseen(site, &k, &scan) != 0)
+		unseen_count++;
+	if (unseen_count == 0)
+		return;
+	out_message(out, REQ);
+	out_uint(out, req->req_origin);
+	out_uint(out, req->req_time);
+	out_uint(out, site->self);
+	put_union(site, req->already_seen, unseen_count, out);
+	scan = req->already_seen;
+	k = 0;
+	while ((unseen = next_unseen(site, &k, &scan)) != 0)
+		out_send(out, unseen);
+}
+
+/* enter_CS. */
+static void request(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	if (node->token_here) {
+		node->in_CS = true;
+		out_enter(out);
+		return;
+	}
+	node->waits = true;
+	/* To all neighbours, with neighbours U {i}. */
+	struct req req = {
+	        .req_origin = site->self,
+	        .req_time = node->C,
+	        .already_seen = {.name = site->self},
+	};
+	broadcast(site, &req, out);
+}
+
+/* TOKEN(lud, elec) to a neighbour. Of lud only what is known travels. */
+static void send_token(const struct site *site, struct state *node, uint32_t elec, uint32_t to,
+                       struct out *out)
+{
+	uint32_t known_count = 0, last = 0;
+
+	for (uint32_t j = 0; j < site->nodes; j++)
+		known_count += node->process[j].lud != -1;
+	out_message(out, TOKEN);
+	out_uint(out, known_count);
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		int64_t *lud = &node->process[j - 1].lud;
+		if (*lud != -1) {
+			put_name(out, &last, j);
+			out_uint(out, (uint64_t)*lud);
+		}
+		*lud = 0;
+	}
+	out_uint(out, elec);
+	out_send(out, to);
+	node->token_here = false;
+}
+
+/* Takes (origin, x) out of req_array; gives via, in whose list it was. */
+static uint32_t delete_request(const struct site *site, struct state *node, uint32_t origin)
+{
+	struct process *process = &node->process[origin - 1];
+	uint32_t via = process->via;
+
+	process->via = 0;
+	/*
+	 * Printed: "(req_origin, req_time) not in req_array and not (exists (req_origin, x) such
+	 * that x > req_time)" is a new request: what has been deleted was never received.
+	 */
+	if (site->parameters[0] & PRINTED_SEEN)
+		process->youngest = -1;
+	return via;
+}
+
+/* The origin of min(X), where X is {(orig, t) in req_array with lud[orig] < t}; 0 if X is empty. */
+static uint32_t find_min(const struct site *site, const struct state *node)
+{
+	uint32_t elec = 0;
+
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		const struct process *process = &node->process[j - 1];
+		if (process->via == 0 || process->lud >= process->youngest)
+			continue;
+		/*
+		 * Printed: (y, z) with "(y < y') or (y = y' and z < z')" for all (y', z'), and y is
+		 * the origin: the first that is found.
+		 */
+		if (site->parameters[0] & PRINTED_MIN)
+			return j;
+		if (elec == 0 || process->youngest < node->process[elec - 1].youngest)
+			elec = j;
+	}
+	return elec;
+}
+
+static void transmit_token(const struct site *site, struct state *node, struct out *out)
+{
+	uint32_t elec = find_min(site, node);
+
+	if (elec == 0)
+		return;
+	uint32_t via = delete_request(site, node, elec);
+	node->process[site->self - 1].lud = (int64_t)node->C;
+	node->C++; /* line (A) of the proof */
+	send_token(site, node, elec, via, out);
+}
+
+/* exit_CS. */
+static void release(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	node->in_CS = false;
+	transmit_token(site, node, out);
+}
+
+/* receive_request. An older request of the same origin, if there is one, gives way to this. */
+static void on_req(const struct site *site, struct state *node, const struct req *req,
+                   struct out *out)
+{
+	struct process *process = &node->process[req->req_origin - 1];
+
+	if ((int64_t)req->req_time <= process->youngest)
+		return;
+	node->C = (node->C > req->req_time ? node->C : req->req_time) + 1;
+	process->youngest = (int64_t)req->req_time;
+	process->via = req->sender;
+	broadcast(site, req, out);
+	if (node->token_here && !node->in_CS)
+		transmit_token(site, node, out);
+}
+
+/* receive_token. */
+static void on_token(const struct site *site, struct state *node, uint32_t elec, struct out *out)
+{
+	node->token_here = true;
+	if (elec == site->self) {
+		node->waits = false;
+		node->in_CS = true;
+		out_enter(out);
+	} else {
+		/* The token is following the path that the corresponding request established. */
+		uint32_t via = delete_request(site, node, elec);
+		send_token(site, node, elec, via, out);
+	}
+}
+
+static bool is_neighbour(const struct site *site, uint32_t name)
+{
+	for (uint32_t k = 0; k < site->neighbours_count; k++) {
+		if (site_neighbour(site, k) == name)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Sender, origin and receiver are in already_seen (5.2, "Property"), and the sender is a neighbour
+ * of the receiver. The origin has told all its neighbours itself: they do not get it from others.
+ */
+static bool read_req(const struct site *site, struct in *in, struct req *ret_req)
+{
+	uint32_t involved = 0;
+	struct req req;
+
+	req.req_origin = (uint32_t)in_range(in, 1, site->nodes);
+	req.req_time = in_range(in, 0, TIME_MAX);
+	req.sender = (uint32_t)in_range(in, 1, site->nodes);
+	uint32_t count = (uint32_t)in_range(in, 1, site->nodes);
+	uint32_t name = (uint32_t)in_range(in, 1, site->nodes);
+	req.already_seen = (struct names){.name = name, .more = count - 1, .in = *in};
+	for (; !in->bad; count--) {
+		involved += name == req.req_origin || name == req.sender || name == site->self;
+		if (count == 1)
+			break;
+		name += (uint32_t)in_range(in, 1, site->nodes - name);
+	}
+	*ret_req = req;
+	return in_end(in) && req.req_origin != site->self && is_neighbour(site, req.sender) &&
+	       involved == 2 + (uint32_t)(req.sender != req.req_origin) &&
+	       (req.sender == req.req_origin || !is_neighbour(site, req.req_origin));
+}
+
+/* Reads TOKEN(lud, elec), and stores lud if `node` is not NULL. */
+static bool read_token(const struct site *site, struct in *in, struct state *node,
+                       uint32_t *ret_elec)
+{
+	uint32_t name = 0;
+
+	for (uint32_t j = 0; node != NULL && j < site->nodes; j++)
+		node->process[j].lud = -1;
+	for (uint64_t count = in_range(in, 0, site->nodes); count > 0 && !in->bad; count--) {
+		name += (uint32_t)in_range(in, 1, site->nodes - name);
+		uint64_t lud = in_range(in, 0, TIME_MAX);
+		if (node != NULL)
+			node->process[name - 1].lud = (int64_t)lud;
+	}
+	*ret_elec = (uint32_t)in_range(in, 1, site->nodes);
+	return in_end(in);
+}
+
+static int receive(const struct site *site, void *state, const struct message *message,
+                   struct out *out)
+{
+	struct state *node = state;
+	struct in in = in_message(message), again = in;
+	struct req req;
+	uint32_t elec;
+
+	switch (message->body[0]) {
+	case REQ:
+		if (!read_req(site, &in, &req))
+			return BATON_EMESSAGE;
+		on_req(site, node, &req, out);
+		return 0;
+	case TOKEN:
+		if (!read_token(site, &in, NULL, &elec) || node->token_here)
+			return BATON_EMESSAGE;
+		/* It comes to who waits for it, by nodes that know where that is. */
+		if (elec == site->self ? !node->waits : node->process[elec - 1].via == 0)
+			return BATON_EMESSAGE;
+		read_token(site, &again, node, &elec);
+		on_token(site, node, elec, out);
+		return 0;
+	default:
+		return BATON_EMESSAGE;
+	}
+}
+
+static bool has_privilege(const struct site *site, const void *state)
+{
+	(void)site;
+	return ((const struct state *)state)->token_here;
+}
+
+/* [[neighbour,[[origin,time],…]],…] */
+static void write_req_array(const struct site *site, const struct state *node,
+                            struct writer *writer)
+{
+	writer_open(writer, '[');
+	for (uint32_t k = 0; k < site->neighbours_count; k++) {
+		writer_open(writer, '[');
+		writer_uint(writer, site_neighbour(site, k));
+		writer_open(writer, '[');
+		for (uint32_t j = 1; j <= site->nodes; j++) {
+			if (node->process[j - 1].via != site_neighbour(site, k))
+				continue;
+			writer_open(writer, '[');
+			writer_uint(writer, j);
+			writer_int(writer, node->process[j - 1].youngest);
+			writer_close(writer, ']');
+		}
+		writer_close(writer, ']');
+		writer_close(writer, ']');
+	}
+	writer_close(writer, ']');
+}
+
+static void describe(const struct site *site, const void *state, struct writer *writer)
+{
+	const struct state *node = state;
+
+	writer_key(writer, "C");
+	writer_uint(writer, node->C);
+	writer_key(writer, "token_here");
+	writer_bool(writer, node->token_here);
+	writer_key(writer, "in_CS");
+	writer_bool(writer, node->in_CS);
+	writer_key(writer, "req_array");
+	write_req_array(site, node, writer);
+	writer_key(writer, "lud");
+	if (!node->token_here) {
+		writer_null(writer);
+		return;
+	}
+	writer_open(writer, '[');
+	for (uint32_t j = 0; j < site->nodes; j++)
+		writer_int(writer, node->process[j].lud);
+	writer_close(writer, ']');
+}
+
+/* REQ((origin,time),(sender,[name,…])), TOKEN([[name,lud],…],elec) */
+static void show(const struct message *message, struct writer *writer)
+{
+	struct in in = in_message(message);
+	uint64_t name = 0;
+
+	writer_open(writer, '(');
+	if (message->body[0] == REQ) {
+		writer_open(writer, '(');
+		writer_uint(writer, in_uint(&in));
+		writer_uint(writer, in_uint(&in));
+		writer_close(writer, ')');
+		writer_open(writer, '(');
+		writer_uint(writer, in_uint(&in));
+		writer_open(writer, '[');
+		for (uint64_t count = in_uint(&in); count > 0; count--)
+			writer_uint(writer, name += in_uint(&in));
+		writer_close(writer, ']');
+		writer_close(writer, ')');
+	} else {
+		writer_open(writer, '[');
+		for (uint64_t count = in_uint(&in); count > 0; count--) {
+			writer_open(writer, '[');
+			writer_uint(writer, name += in_uint(&in));
+			writer_uint(writer, in_uint(&in));
+			writer_close(writer, ']');
+		}
+		writer_close(writer, ']');
+		writer_uint(writer, in_uint(&in));
+	}
+	writer_close(writer, ')');
+}
+
+static uint32_t origin(const struct message *message)
+{
+	struct in in = in_message(message);
+	return message->body[0] == REQ ? (uint32_t)in_uint(&in) : 0;
+}
+
+/* "req_array: array[neighbours] of list": the token goes along links. */
+static bool lists_are_of_neighbours(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+
+	for (uint32_t j = 0; j < site->nodes; j++) {
+		if (node->process[j].via != 0 && !is_neighbour(site, node->process[j].via))
+			return false;
+	}
+	return true;
+}
+
+/* In its critical section only with the token. */
+static bool ME2(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+	(void)site;
+	return !node->in_CS || node->token_here;
+}
+
+/*
+ * At most one node has the token, and, as its proof needs it, none while the token is under way.
+ * That there is always one is another matter (one_token): a lost token does not break this.
+ */
+static bool ME3(const struct snapshot *snapshot)
+{
+	size_t tokens = 0;
+
+	for (uint32_t i = 0; i < snapshot->network->graph.nodes; i++)
+		tokens += ((const struct state *)snapshot->states[i])->token_here;
+	for (size_t k = 0; k < snapshot->flights_count; k++)
+		tokens += snapshot->flights[k].message.body[0] == TOKEN;
+	return tokens <= 1;
+}
+
+/* The marks lead the token under way to elec, and in no circle. */
+static bool lemma_2(const struct snapshot *snapshot)
+{
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		const struct flight *flight = &snapshot->flights[k];
+		struct site site = network_site(snapshot->network, flight->to);
+		struct in in = in_message(&flight->message);
+		uint32_t elec, at = flight->to, hops = 0;
+
+		if (flight->message.body[0] != TOKEN)
+			continue;
+		read_token(&site, &in, NULL, &elec);
+		while (at != elec) {
+			const struct state *node = snapshot->states[at - 1];
+			at = node->process[elec - 1].via;
+			if (at == 0 || ++hops == site.nodes)
+				return false;
+		}
+	}
+	return true;
+}
+
+const struct algorithm helary = {
+        .name = "helary",
+        .title = "Hélary, Plouzeau and Raynal: any network, the token retraces the request",
+        .year = 1986,
+        .kind = KIND_MUTEX,
+        .links = GRAPH_CONNECTED,
+        .topology = "random:3",
+        .has_token = true,
+        .claim_messages = "0, N to 2E+N-1",
+        .claim_delay = "1 to D",
+        .messages =
+                (const struct message_type[MESSAGES_COUNT]){
+                        [REQ] = {.name = "REQ"},
+                        [TOKEN] = {.name = "TOKEN", .token = true},
+                },
+        .messages_count = MESSAGES_COUNT,
+        .parameters =
+                (const struct parameter[]){
+                        {
+                                .name = "text",
+                                .help = "printed:min chooses by name before age; printed:seen "
+                                        "floods again what comes behind the token; printed: both",
+                                .choices =
+                                        (const struct parameter_choice[]){
+                                                {"mended", TEXT_MENDED},
+                                                {"printed", PRINTED_MIN | PRINTED_SEEN},
+                                                {"printed:min", PRINTED_MIN},
+                                                {"printed:seen", PRINTED_SEEN},
+                                                {NULL, 0},
+                                        },
+                        },
+                        {.name = NULL},
+                },
+        .invariants =
+                (const struct invariant[]){
+                        {.name = "lists_are_of_neighbours", .local = lists_are_of_neighbours},
+                        {.name = "ME2", .local = ME2},
+                        {.name = "ME3", .global = ME3},
+                        {.name = "lemma_2", .global = lemma_2},
+                        {.name = NULL},
+                },
+        .state_size = state_size,
+        .init = init,
+        .request = request,
+        .release = release,
+        .receive = receive,
+        .has_privilege = has_privilege,
+        .describe = describe,
+        .show = show,
+        .origin = origin,
+};

@@ -1,0 +1,292 @@
+/*
+ * Lamport's algorithm, in the form that Neilsen gives it.
+ *
+ * Leslie Lamport, "Time, Clocks, and the Ordering of Events in a Distributed System",
+ * Communications of the ACM 21(7), July 1978, pages 558-565; here after Mitchell L. Neilsen,
+ * "A DAG-Based Algorithm for Distributed Mutual Exclusion", thesis, Kansas State University, 1989,
+ * section 2.1, which leaves out the ACKNOWLEDGEs that would be thrown away.
+ *
+ * Every message carries its sender's logical clock, and by (clock, node) all messages are in one
+ * order. Each node keeps the latest message of every other. It may enter when all of them come
+ * after its own REQUEST: then nobody can have asked before.
+ *
+ * Network: every pair of nodes linked, no loss, ORDER IS NEEDED. A RELEASE that overtakes its
+ * REQUEST is overwritten by it, and the request of a node that has left long ago stays first in the
+ * queue for ever. (Two nodes are never inside together even so: see first_come_first_served.)
+ * What order alone rules out is not refused here, so that this can be seen.
+ *
+ * Departures. 2.1 leaves out the ACKNOWLEDGE of a node that "has not received the corresponding
+ * RELEASE message": it is the node itself that sends this RELEASE; here it is left out from a
+ * node's REQUEST until its RELEASE. The clock ticks as 2.1 leaves open: by one at a request and at
+ * a release, to max(clock, received) + 1 at every receipt; an ACKNOWLEDGE does not tick but carries
+ * the clock that the receipt of the REQUEST has just moved. At its release a node takes its own
+ * REQUEST out of its queue (Lamport's rule 3) and puts nothing in its place.
+ */
+#include "algorithm.h"
+#include "network.h"
+
+#include <string.h>
+
+enum { REQUEST, ACKNOWLEDGE, RELEASE, MESSAGES_COUNT };
+
+/* The latest message kept from a node. The clock of a message is never 0. */
+struct entry {
+	uint64_t clock; /* 0: there is none */
+	uint8_t type;
+	uint8_t padding[7];
+};
+
+struct state {
+	uint64_t clock;
+	uint8_t inside;
+	uint8_t padding[7];
+	struct entry queue[]; /* [nodes] */
+};
+
+static size_t state_size(const struct site *site)
+{
+	return sizeof(struct state) + site->nodes * sizeof(struct entry);
+}
+
+static void init(const struct site *site, void *state, struct out *out)
+{
+	(void)site;
+	(void)state;
+	(void)out;
+}
+
+/* The order of all messages: does (msg, c, I) come before (msg, d, J)? */
+static bool precedes(uint64_t c, uint32_t I, uint64_t d, uint32_t J)
+{
+	return c < d || (c == d && I < J);
+}
+
+/* From a node's REQUEST until its RELEASE. */
+static bool is_pending(const struct state *node, uint32_t I)
+{
+	return node->queue[I - 1].clock != 0;
+}
+
+static void keep(struct state *node, uint8_t type, uint64_t c, uint32_t J)
+{
+	node->queue[J - 1].type = type;
+	node->queue[J - 1].clock = c;
+}
+
+/*
+ * "A node can enter its critical section when its request has the lowest sequence number of any
+ * request in its queue and has received messages, with higher sequence numbers, from all other
+ * nodes". One message of each is kept, so that both are one: what is kept of each comes after.
+ */
+static void enter_if_first(const struct site *site, struct state *node, struct out *out)
+{
+	uint32_t I = site->self;
+
+	if (!is_pending(node, I) || node->inside)
+		return;
+	for (uint32_t J = 1; J <= site->nodes; J++) {
+		if (J != I && !precedes(node->queue[I - 1].clock, I, node->queue[J - 1].clock, J))
+			return;
+	}
+	node->inside = true;
+	out_enter(out);
+}
+
+/* (msg, c, I), with I and its clock. */
+static void make_message(const struct site *site, const struct state *node, uint8_t type,
+                         struct out *out)
+{
+	out_message(out, type);
+	out_uint(out, node->clock);
+	out_uint(out, site->self);
+}
+
+static void send_to_all(const struct site *site, const struct state *node, uint8_t type,
+                        struct out *out)
+{
+	make_message(site, node, type, out);
+	for (uint32_t J = 1; J <= site->nodes; J++) {
+		if (J != site->self)
+			out_send(out, J);
+	}
+}
+
+static void request(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	node->clock++;
+	keep(node, REQUEST, node->clock, site->self);
+	send_to_all(site, node, REQUEST, out);
+	enter_if_first(site, node, out); /* alone in the world */
+}
+
+static void release(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	node->clock++;
+	node->inside = false;
+	memset(&node->queue[site->self - 1], 0, sizeof(struct entry));
+	send_to_all(site, node, RELEASE, out);
+}
+
+static void on_request(const struct site *site, struct state *node, uint64_t c, uint32_t J,
+                       struct out *out)
+{
+	keep(node, REQUEST, c, J);
+	/* J keeps this node's own REQUEST, and would throw the ACKNOWLEDGE away. */
+	if (!is_pending(node, site->self)) {
+		make_message(site, node, ACKNOWLEDGE, out);
+		out_send(out, J);
+	}
+}
+
+static void on_acknowledge(struct state *node, uint64_t c, uint32_t J)
+{
+	if (node->queue[J - 1].clock == 0 || node->queue[J - 1].type != REQUEST)
+		keep(node, ACKNOWLEDGE, c, J);
+}
+
+static void on_release(struct state *node, uint64_t c, uint32_t J)
+{
+	keep(node, RELEASE, c, J);
+}
+
+static int receive(const struct site *site, void *state, const struct message *message,
+                   struct out *out)
+{
+	struct state *node = state;
+	struct in in = in_message(message);
+	uint8_t type = message->body[0];
+	uint64_t c = in_range(&in, 1, INT64_MAX);
+	uint32_t J = (uint32_t)in_range(&in, 1, site->nodes);
+
+	if (!in_end(&in) || J == site->self || type >= MESSAGES_COUNT)
+		return BATON_EMESSAGE;
+	node->clock = (c > node->clock ? c : node->clock) + 1;
+	switch (type) {
+	case REQUEST:
+		on_request(site, node, c, J, out);
+		break;
+	case ACKNOWLEDGE:
+		on_acknowledge(node, c, J);
+		break;
+	default:
+		on_release(node, c, J);
+		break;
+	}
+	enter_if_first(site, node, out);
+	return 0;
+}
+
+static void describe(const struct site *site, const void *state, struct writer *writer)
+{
+	static const char *const names[MESSAGES_COUNT] = {"REQUEST", "ACKNOWLEDGE", "RELEASE"};
+	const struct state *node = state;
+
+	writer_key(writer, "clock");
+	writer_uint(writer, node->clock);
+	writer_key(writer, "queue");
+	writer_open(writer, '[');
+	for (uint32_t j = 0; j < site->nodes; j++) {
+		if (node->queue[j].clock == 0) {
+			writer_null(writer);
+			continue;
+		}
+		writer_open(writer, '[');
+		writer_string(writer, names[node->queue[j].type]);
+		writer_uint(writer, node->queue[j].clock);
+		writer_close(writer, ']');
+	}
+	writer_close(writer, ']');
+}
+
+static void show(const struct message *message, struct writer *writer)
+{
+	struct in in = in_message(message);
+
+	writer_open(writer, '(');
+	writer_uint(writer, in_uint(&in));
+	writer_uint(writer, in_uint(&in));
+	writer_close(writer, ')');
+}
+
+static uint32_t origin(const struct message *message)
+{
+	struct in in = in_message(message);
+
+	if (message->body[0] != REQUEST)
+		return 0;
+	in_uint(&in);
+	return (uint32_t)in_uint(&in);
+}
+
+/* "The receipt of a message always (logically) comes after when it was sent." */
+static bool receipt_comes_after(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+
+	for (uint32_t J = 1; J <= site->nodes; J++) {
+		uint64_t c = node->queue[J - 1].clock;
+		if (c > node->clock || (c != 0 && c == node->clock && J != site->self))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Who is inside asked before everybody who waits. It needs no order of the channels: what J sent
+ * before its REQUEST has a lower clock than that, and until its RELEASE it sends nothing more, so
+ * that no message of J can be taken for a later one than it has asked.
+ */
+static bool first_come_first_served(const struct snapshot *snapshot)
+{
+	uint32_t nodes = snapshot->network->graph.nodes;
+
+	for (uint32_t I = 1; I <= nodes; I++) {
+		const struct state *inside = snapshot->states[I - 1];
+		if (!inside->inside)
+			continue;
+		for (uint32_t J = 1; J <= nodes; J++) {
+			const struct state *other = snapshot->states[J - 1];
+			if (J != I && is_pending(other, J) &&
+			    precedes(other->queue[J - 1].clock, J, inside->queue[I - 1].clock, I))
+				return false;
+		}
+	}
+	return true;
+}
+
+const struct algorithm lamport = {
+        .name = "lamport",
+        .title = "Lamport: a queue of requests at every node, in the order of logical clocks",
+        .year = 1978,
+        .kind = KIND_MUTEX,
+        .links = GRAPH_COMPLETE,
+        .topology = "complete",
+        .needs_fifo = true,
+        .claim_messages = "2(N-1) to 3(N-1)",
+        .claim_delay = "1",
+        .messages =
+                (const struct message_type[MESSAGES_COUNT]){
+                        [REQUEST] = {.name = "REQUEST"},
+                        [ACKNOWLEDGE] = {.name = "ACKNOWLEDGE"},
+                        [RELEASE] = {.name = "RELEASE"},
+                },
+        .messages_count = MESSAGES_COUNT,
+        .invariants =
+                (const struct invariant[]){
+                        {.name = "receipt_comes_after", .local = receipt_comes_after},
+                        {.name = "first_come_first_served", .global = first_come_first_served},
+                        {.name = NULL},
+                },
+        .state_size = state_size,
+        .init = init,
+        .request = request,
+        .release = release,
+        .receive = receive,
+        .describe = describe,
+        .show = show,
+        .origin = origin,
+};

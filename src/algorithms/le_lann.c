@@ -1,0 +1,127 @@
+/*
+ * Le Lann's ring: a token that goes round for ever.
+ *
+ * Gérard Le Lann, "Distributed Systems: Towards a Formal Approach", IFIP Congress, Toronto, August
+ * 1977, pages 155-160; as told by Michel Raynal, chapter 2, "Election and Mutual Exclusion
+ * Algorithms", section 4.1, "A token circulating on a logical ring".
+ *
+ * Who has the token may enter; who is done, or does not want it, hands it to the successor. Nobody
+ * ever asks, so that an entry costs one message when all want in and any number when nobody does.
+ *
+ * Network: a ring with one direction, no loss; there is but one message, so there is no order to
+ * keep. A lost token is gone, and everybody waits for ever: Misra's algorithm mends that.
+ *
+ * Departures. Raynal's protocol, "wait (token); <critical section>; send (token)", has only
+ * processes that want in; one that does not must pass the token on, and does it in the same step.
+ * At the start the token is on its way from the holder to its successor.
+ */
+#include "algorithm.h"
+
+enum { TOKEN, MESSAGES_COUNT };
+
+enum { USING_NOT, USING_WAITS, USING_INSIDE };
+
+struct state {
+	uint8_t using; /* inside: the token is here too */
+	uint8_t padding[7];
+};
+
+static size_t state_size(const struct site *site)
+{
+	(void)site;
+	return sizeof(struct state);
+}
+
+static void send_token(const struct site *site, struct out *out)
+{
+	out_message(out, TOKEN);
+	out_send_side(out, site, SIDE_RIGHT);
+}
+
+static void init(const struct site *site, void *state, struct out *out)
+{
+	(void)state;
+	if (site->self == site->holder)
+		send_token(site, out);
+}
+
+static void request(const struct site *site, void *state, struct out *out)
+{
+	(void)site;
+	(void)out;
+	((struct state *)state)->using = USING_WAITS;
+}
+
+static void release(const struct site *site, void *state, struct out *out)
+{
+	((struct state *)state)->using = USING_NOT;
+	send_token(site, out);
+}
+
+static void on_token(const struct site *site, struct state *node, struct out *out)
+{
+	if (node->using == USING_WAITS) {
+		node->using = USING_INSIDE;
+		out_enter(out);
+	} else {
+		send_token(site, out);
+	}
+}
+
+static int receive(const struct site *site, void *state, const struct message *message,
+                   struct out *out)
+{
+	struct state *node = state;
+	struct in in = in_message(message);
+
+	if (!in_end(&in) || message->body[0] != TOKEN || message->side != SIDE_LEFT)
+		return BATON_EMESSAGE;
+	if (node->using == USING_INSIDE) /* the token is here: this is another one */
+		return BATON_EMESSAGE;
+	on_token(site, node, out);
+	return 0;
+}
+
+static bool has_privilege(const struct site *site, const void *state)
+{
+	(void)site;
+	return ((const struct state *)state)->using == USING_INSIDE;
+}
+
+static void describe(const struct site *site, const void *state, struct writer *writer)
+{
+	writer_key(writer, "token");
+	writer_bool(writer, has_privilege(site, state));
+}
+
+static void show(const struct message *message, struct writer *writer)
+{
+	(void)message;
+	(void)writer;
+}
+
+const struct algorithm le_lann = {
+        .name = "le-lann",
+        .title = "Le Lann: a token that goes round for ever",
+        .year = 1977,
+        .kind = KIND_MUTEX,
+        .links = GRAPH_RING,
+        .topology = "ring",
+        .has_token = true,
+        .circulates = true,
+        .claim_messages = "1 to N",
+        .claim_delay = "1 to N-1",
+        .messages =
+                (const struct message_type[MESSAGES_COUNT]){
+                        [TOKEN] = {.name = "TOKEN", .token = true},
+                },
+        .messages_count = MESSAGES_COUNT,
+        .state_size = state_size,
+        .init = init,
+        .request = request,
+        .release = release,
+        .receive = receive,
+        .has_privilege = has_privilege,
+        .describe = describe,
+        .show = show,
+};

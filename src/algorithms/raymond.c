@@ -1,0 +1,340 @@
+/*
+ * Raymond's tree algorithm.
+ *
+ * Kerry Raymond, "A Tree-Based Algorithm for Distributed Mutual Exclusion", ACM Transactions on
+ * Computer Systems 7(1), February 1989, pages 61-77; here as Mitchell L. Neilsen describes it in "A
+ * DAG-Based Algorithm for Distributed Mutual Exclusion", thesis, Kansas State University, 1989,
+ * section 2.7, and by his names.
+ *
+ * The nodes form a tree, and NEXT points along it to the token. A node asks its neighbour NEXT, on
+ * behalf of the first in its own queue, who may be itself or another neighbour; the token comes
+ * back along the same path, and turns the edges as it goes.
+ *
+ * Network: the edges of the tree and no others, no loss. Order is not needed: a REQUEST that
+ * overtakes the PRIVILEGE from the same neighbour finds a node that has asked already, and only
+ * joins its queue.
+ *
+ * Departures, all of them where 2.7 says too little:
+ * - A node that passes PRIVILEGE on and still has somebody in its queue asks the new holder at
+ *   once. The text stops at "sets its ASKED variable to false", and then nobody asks for those who
+ *   are left (`--param text=printed:reask`).
+ * - "Otherwise, a REQUEST message is forwarded": not by a node that has the token, and not by one
+ *   that has ASKED.
+ * - Who receives PRIVILEGE and finds another's request on top of its queue passes it on, as it does
+ *   when it leaves.
+ */
+#include "algorithm.h"
+#include "network.h"
+
+enum { REQUEST, PRIVILEGE, MESSAGES_COUNT };
+
+enum { PRINTED_REASK = 1 };
+
+/*
+ * The queue is a list through an array with a place for each neighbour, in their order, and a last
+ * one for the node itself. That finds out at once whether a neighbour is in it, and takes the first
+ * away at once, in the middle of a star of a million too; and a queue has one form.
+ */
+struct state {
+	uint32_t NEXT; /* the neighbour on the path to the token; itself: the token is here */
+	uint8_t USING; /* in its critical section */
+	uint8_t ASKED; /* NEXT has a REQUEST of this node, or will have it */
+	uint8_t padding[2];
+	uint32_t first, last; /* places; 0: the queue is empty */
+	/* Of each place: the one behind it, itself if it is the last, 0 if it is not in it. */
+	uint32_t after[];
+};
+
+static size_t state_size(const struct site *site)
+{
+	return sizeof(struct state) + (site->neighbours_count + (size_t)1) * sizeof(uint32_t);
+}
+
+/* From 1; 0: neither a neighbour nor the node itself. */
+static uint32_t place_of(const struct site *site, uint32_t X)
+{
+	uint32_t low = 0, high = site->neighbours_count;
+
+	if (X == site->self)
+		return site->neighbours_count + 1;
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (site_neighbour(site, middle) < X)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < site->neighbours_count && site_neighbour(site, low) == X ? low + 1 : 0;
+}
+
+static uint32_t node_at(const struct site *site, uint32_t place)
+{
+	return place <= site->neighbours_count ? site_neighbour(site, place - 1) : site->self;
+}
+
+static void enqueue(const struct site *site, struct state *node, uint32_t X)
+{
+	uint32_t place = place_of(site, X);
+
+	if (node->first == 0)
+		node->first = place;
+	else
+		node->after[node->last - 1] = place;
+	node->after[place - 1] = place;
+	node->last = place;
+}
+
+static uint32_t dequeue(const struct site *site, struct state *node)
+{
+	uint32_t place = node->first;
+
+	node->first = node->after[place - 1];
+	if (node->first == place)
+		node->first = node->last = 0;
+	node->after[place - 1] = 0;
+	return node_at(site, place);
+}
+
+static void init(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	(void)out;
+	node->NEXT = site->self == site->holder ? site->self : site->toward;
+}
+
+/* One REQUEST is enough for all of the queue. */
+static void ask(const struct site *site, struct state *node, struct out *out)
+{
+	if (node->first == 0 || node->ASKED)
+		return;
+	out_message(out, REQUEST);
+	out_uint(out, site->self);
+	out_send(out, node->NEXT);
+	node->ASKED = true;
+}
+
+/* The token is here and not in use: the first in the queue gets it, if there is one. */
+static void assign_privilege(const struct site *site, struct state *node, struct out *out)
+{
+	if (node->first == 0)
+		return;
+	node->NEXT = dequeue(site, node);
+	node->ASKED = false;
+	if (node->NEXT == site->self) {
+		node->USING = true;
+		out_enter(out);
+		return;
+	}
+	out_message(out, PRIVILEGE);
+	out_send(out, node->NEXT);
+	/* 2.7: "… and sets its ASKED variable to false", full stop. */
+	if (site->parameters[0] & PRINTED_REASK)
+		return;
+	ask(site, node, out);
+}
+
+/* X, which may be the node itself, wants the token. */
+static void on_request(const struct site *site, struct state *node, uint32_t X, struct out *out)
+{
+	enqueue(site, node, X);
+	if (node->NEXT != site->self)
+		ask(site, node, out);
+	else if (!node->USING)
+		assign_privilege(site, node, out);
+}
+
+static void request(const struct site *site, void *state, struct out *out)
+{
+	on_request(site, state, site->self, out);
+}
+
+static void release(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	node->USING = false;
+	assign_privilege(site, node, out);
+}
+
+static void on_privilege(const struct site *site, struct state *node, struct out *out)
+{
+	node->NEXT = site->self;
+	assign_privilege(site, node, out);
+}
+
+static int receive(const struct site *site, void *state, const struct message *message,
+                   struct out *out)
+{
+	struct state *node = state;
+	struct in in = in_message(message);
+	uint8_t type = message->body[0];
+	uint32_t X = type == REQUEST ? (uint32_t)in_range(&in, 1, site->nodes) : 0;
+
+	if (!in_end(&in))
+		return BATON_EMESSAGE;
+	switch (type) {
+	case REQUEST: {
+		uint32_t place = place_of(site, X);
+		/* A neighbour asks once; and NEXT asks a node only behind the token for it. */
+		if (X == site->self || place == 0 || node->after[place - 1] != 0 ||
+		    (X == node->NEXT && !node->ASKED))
+			return BATON_EMESSAGE;
+		on_request(site, node, X, out);
+		return 0;
+	}
+	case PRIVILEGE:
+		if (!node->ASKED)
+			return BATON_EMESSAGE;
+		on_privilege(site, node, out);
+		return 0;
+	default:
+		return BATON_EMESSAGE;
+	}
+}
+
+static bool has_privilege(const struct site *site, const void *state)
+{
+	return ((const struct state *)state)->NEXT == site->self;
+}
+
+static void describe(const struct site *site, const void *state, struct writer *writer)
+{
+	const struct state *node = state;
+
+	writer_key(writer, "NEXT");
+	writer_uint(writer, node->NEXT);
+	writer_key(writer, "USING");
+	writer_bool(writer, node->USING);
+	writer_key(writer, "ASKED");
+	writer_bool(writer, node->ASKED);
+	writer_key(writer, "queue");
+	writer_open(writer, '[');
+	for (uint32_t place = node->first; place != 0;) {
+		writer_uint(writer, node_at(site, place));
+		place = place == node->last ? 0 : node->after[place - 1];
+	}
+	writer_close(writer, ']');
+}
+
+static void show(const struct message *message, struct writer *writer)
+{
+	struct in in = in_message(message);
+
+	if (message->body[0] != REQUEST)
+		return;
+	writer_open(writer, '(');
+	writer_uint(writer, in_uint(&in));
+	writer_close(writer, ')');
+}
+
+static uint32_t origin(const struct message *message)
+{
+	struct in in = in_message(message);
+	return message->body[0] == REQUEST ? (uint32_t)in_uint(&in) : 0;
+}
+
+/* Who has the token lets nobody wait while it does not use it. */
+static bool token_is_not_kept_from_the_queue(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+
+	if (node->NEXT != site->self)
+		return !node->USING;
+	return !node->ASKED && (node->USING || node->first == 0);
+}
+
+/* ASKED says just that somebody waits here for the token to come. As printed that is not so, and
+ * the checker is to tell what becomes of it. */
+static bool asks_while_somebody_waits(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+
+	if (node->NEXT == site->self)
+		return true;
+	if (site->parameters[0] & PRINTED_REASK)
+		return !node->ASKED || node->first != 0;
+	return node->ASKED == (node->first != 0);
+}
+
+static uint32_t next_of(const struct snapshot *snapshot, uint32_t node)
+{
+	return ((const struct state *)snapshot->states[node - 1])->NEXT;
+}
+
+/*
+ * "The NEXT variables always indicate the direction in which the token is located": no two
+ * neighbours point to each other, unless the token is under way between them. In a tree a walk that
+ * never turns back ends, so each leads to the token.
+ */
+static bool next_leads_to_the_token(const struct snapshot *snapshot)
+{
+	uint32_t nodes = snapshot->network->graph.nodes, turned_count = 0, flying_count = 0;
+
+	for (uint32_t i = 1; i <= nodes; i++) {
+		uint32_t j = next_of(snapshot, i);
+		if (j < i && next_of(snapshot, j) == i)
+			turned_count++;
+	}
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		const struct flight *flight = &snapshot->flights[k];
+		if (flight->message.body[0] != PRIVILEGE)
+			continue;
+		uint32_t j = next_of(snapshot, flight->to);
+		if (j == flight->to || next_of(snapshot, j) != flight->to)
+			return false;
+		flying_count++;
+	}
+	return turned_count == flying_count;
+}
+
+const struct algorithm raymond = {
+        .name = "raymond",
+        .title = "Raymond: requests and token along a tree that points to the token",
+        .year = 1989,
+        .kind = KIND_MUTEX,
+        .links = GRAPH_TREE,
+        .topology = "star",
+        .has_token = true,
+        .claim_messages = "0 to 2D",
+        .claim_delay = "D",
+        .messages =
+                (const struct message_type[MESSAGES_COUNT]){
+                        [REQUEST] = {.name = "REQUEST"},
+                        [PRIVILEGE] = {.name = "PRIVILEGE", .token = true},
+                },
+        .messages_count = MESSAGES_COUNT,
+        .parameters =
+                (const struct parameter[]){
+                        {
+                                .name = "text",
+                                .help = "printed: who passes the token on does not ask for those "
+                                        "left in its queue",
+                                .choices =
+                                        (const struct parameter_choice[]){
+                                                {"mended", 0},
+                                                {"printed", PRINTED_REASK},
+                                                {"printed:reask", PRINTED_REASK},
+                                                {NULL, 0},
+                                        },
+                        },
+                        {.name = NULL},
+                },
+        .invariants =
+                (const struct invariant[]){
+                        {.name = "token_is_not_kept_from_the_queue",
+                         .local = token_is_not_kept_from_the_queue},
+                        {.name = "asks_while_somebody_waits", .local = asks_while_somebody_waits},
+                        {.name = "next_leads_to_the_token", .global = next_leads_to_the_token},
+                        {.name = NULL},
+                },
+        .state_size = state_size,
+        .init = init,
+        .request = request,
+        .release = release,
+        .receive = receive,
+        .has_privilege = has_privilege,
+        .describe = describe,
+        .show = show,
+        .origin = origin,
+};

@@ -1,0 +1,264 @@
+/*
+ * Ricart and Agrawala's algorithm of 1981.
+ *
+ * Glenn Ricart and Ashok K. Agrawala, "An Optimal Algorithm for Mutual Exclusion in Computer
+ * Networks", Communications of the ACM 24(1), January 1981, pages 9-17; here after Mitchell L.
+ * Neilsen, "A DAG-Based Algorithm for Distributed Mutual Exclusion", thesis, Kansas State
+ * University, 1989, section 2.2, with the names of the paper.
+ *
+ * Who wants in takes a number, tells everybody, and enters when everybody has replied. Who wants in
+ * too and has the lower number replies only when it has left: the one REPLY is both Lamport's
+ * ACKNOWLEDGE and his RELEASE.
+ *
+ * Network: every pair of nodes linked, no loss, any order.
+ *
+ * Departures. 2.2 does not say what happens when two numbers are the same, which they can be: the
+ * lower node comes first. The number is one more than the highest number *received*, so that a
+ * node that hears of no other takes the same number again. Choosing the number and sending the
+ * REQUESTs is one step, and so is an exit. Our_Sequence_Number is 0 while nothing is requested.
+ */
+#include "algorithm.h"
+#include "network.h"
+
+enum { REQUEST, REPLY, MESSAGES_COUNT };
+
+struct state {
+	uint64_t Our_Sequence_Number;     /* of the request that is on; 0: none is */
+	uint64_t Highest_Sequence_Number; /* of all REQUESTs received */
+	uint32_t Outstanding_Reply_Count; /* 0 while requesting: inside */
+	uint8_t Requesting_Critical_Section;
+	uint8_t padding[3];
+	uint8_t Reply_Deferred[]; /* [nodes] */
+};
+
+static size_t state_size(const struct site *site)
+{
+	return sizeof(struct state) + ((size_t)site->nodes + 7) / 8 * 8;
+}
+
+static void init(const struct site *site, void *state, struct out *out)
+{
+	(void)site;
+	(void)state;
+	(void)out;
+}
+
+static void enter_if_all_replied(const struct state *node, struct out *out)
+{
+	if (node->Outstanding_Reply_Count == 0)
+		out_enter(out);
+}
+
+static void request(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+	uint32_t me = site->self;
+
+	node->Requesting_Critical_Section = true;
+	node->Our_Sequence_Number = node->Highest_Sequence_Number + 1;
+	node->Outstanding_Reply_Count = site->nodes - 1;
+	out_message(out, REQUEST);
+	out_uint(out, node->Our_Sequence_Number);
+	out_uint(out, me);
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		if (j != me)
+			out_send(out, j);
+	}
+	enter_if_all_replied(node, out); /* alone in the world */
+}
+
+static void release(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	node->Requesting_Critical_Section = false;
+	node->Our_Sequence_Number = 0;
+	out_message(out, REPLY);
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		if (node->Reply_Deferred[j - 1]) {
+			node->Reply_Deferred[j - 1] = false;
+			out_send(out, j);
+		}
+	}
+}
+
+static void on_request(const struct site *site, struct state *node, uint64_t k, uint32_t j,
+                       struct out *out)
+{
+	uint64_t ours = node->Our_Sequence_Number;
+	bool Our_Priority = k > ours || (k == ours && j > site->self);
+
+	if (k > node->Highest_Sequence_Number)
+		node->Highest_Sequence_Number = k;
+	if (node->Requesting_Critical_Section && Our_Priority) {
+		node->Reply_Deferred[j - 1] = true;
+	} else {
+		out_message(out, REPLY);
+		out_send(out, j);
+	}
+}
+
+static void on_reply(struct state *node, struct out *out)
+{
+	node->Outstanding_Reply_Count--;
+	enter_if_all_replied(node, out);
+}
+
+static int receive(const struct site *site, void *state, const struct message *message,
+                   struct out *out)
+{
+	struct state *node = state;
+	struct in in = in_message(message);
+	uint8_t type = message->body[0];
+	uint64_t k = type == REQUEST ? in_range(&in, 1, INT64_MAX) : 0;
+	uint32_t j = type == REQUEST ? (uint32_t)in_range(&in, 1, site->nodes) : 0;
+
+	if (!in_end(&in) || j == site->self)
+		return BATON_EMESSAGE;
+	switch (type) {
+	case REQUEST:
+		/* It waits for the REPLY to the one before. */
+		if (node->Reply_Deferred[j - 1])
+			return BATON_EMESSAGE;
+		on_request(site, node, k, j, out);
+		return 0;
+	case REPLY:
+		if (node->Outstanding_Reply_Count == 0)
+			return BATON_EMESSAGE;
+		on_reply(node, out);
+		return 0;
+	default:
+		return BATON_EMESSAGE;
+	}
+}
+
+static void describe(const struct site *site, const void *state, struct writer *writer)
+{
+	const struct state *node = state;
+
+	writer_key(writer, "Our_Sequence_Number");
+	writer_uint(writer, node->Our_Sequence_Number);
+	writer_key(writer, "Highest_Sequence_Number");
+	writer_uint(writer, node->Highest_Sequence_Number);
+	writer_key(writer, "Outstanding_Reply_Count");
+	writer_uint(writer, node->Outstanding_Reply_Count);
+	writer_key(writer, "Requesting_Critical_Section");
+	writer_bool(writer, node->Requesting_Critical_Section);
+	writer_key(writer, "Reply_Deferred");
+	writer_open(writer, '[');
+	for (uint32_t j = 0; j < site->nodes; j++)
+		writer_bool(writer, node->Reply_Deferred[j]);
+	writer_close(writer, ']');
+}
+
+static void show(const struct message *message, struct writer *writer)
+{
+	struct in in = in_message(message);
+
+	if (message->body[0] == REPLY)
+		return;
+	writer_open(writer, '(');
+	writer_uint(writer, in_uint(&in));
+	writer_uint(writer, in_uint(&in));
+	writer_close(writer, ')');
+}
+
+static uint32_t origin(const struct message *message)
+{
+	struct in in = in_message(message);
+
+	if (message->body[0] != REQUEST)
+		return 0;
+	in_uint(&in);
+	return (uint32_t)in_uint(&in);
+}
+
+/* Who wants nothing has nothing to wait for and nothing to defer a REPLY for. */
+static bool idle_owes_nothing(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+
+	if (node->Requesting_Critical_Section)
+		return true;
+	for (uint32_t j = 0; j < site->nodes; j++) {
+		if (node->Reply_Deferred[j])
+			return false;
+	}
+	return node->Outstanding_Reply_Count == 0;
+}
+
+/* Every REPLY that a node waits for is to come: asked for, deferred or under way. */
+static bool replies_are_to_come(const struct snapshot *snapshot)
+{
+	uint32_t nodes = snapshot->network->graph.nodes;
+
+	for (uint32_t i = 1; i <= nodes; i++) {
+		uint32_t count = 0;
+		for (uint32_t j = 1; j <= nodes; j++) {
+			const struct state *other = snapshot->states[j - 1];
+			count += other->Reply_Deferred[i - 1];
+		}
+		for (size_t f = 0; f < snapshot->flights_count; f++) {
+			const struct flight *flight = &snapshot->flights[f];
+			bool reply = flight->message.body[0] == REPLY;
+			count += reply ? flight->to == i : origin(&flight->message) == i;
+		}
+		const struct state *node = snapshot->states[i - 1];
+		if (count != node->Outstanding_Reply_Count)
+			return false;
+	}
+	return true;
+}
+
+/* Who is inside comes before everybody who waits, by (number, node). */
+static bool inside_comes_first(const struct snapshot *snapshot)
+{
+	uint32_t nodes = snapshot->network->graph.nodes;
+
+	for (uint32_t i = 1; i <= nodes; i++) {
+		const struct state *node = snapshot->states[i - 1];
+		uint64_t ours = node->Our_Sequence_Number;
+		if (!node->Requesting_Critical_Section || node->Outstanding_Reply_Count > 0)
+			continue;
+		for (uint32_t j = 1; j <= nodes; j++) {
+			const struct state *other = snapshot->states[j - 1];
+			uint64_t k = other->Our_Sequence_Number;
+			if (other->Requesting_Critical_Section &&
+			    (k < ours || (k == ours && j < i)))
+				return false;
+		}
+	}
+	return true;
+}
+
+const struct algorithm ricart_agrawala = {
+        .name = "ricart-agrawala",
+        .title = "Ricart and Agrawala: ask everybody, enter when everybody has replied",
+        .year = 1981,
+        .kind = KIND_MUTEX,
+        .links = GRAPH_COMPLETE,
+        .topology = "complete",
+        .claim_messages = "2(N-1)",
+        .claim_delay = "1",
+        .messages =
+                (const struct message_type[MESSAGES_COUNT]){
+                        [REQUEST] = {.name = "REQUEST"},
+                        [REPLY] = {.name = "REPLY"},
+                },
+        .messages_count = MESSAGES_COUNT,
+        .invariants =
+                (const struct invariant[]){
+                        {.name = "idle_owes_nothing", .local = idle_owes_nothing},
+                        {.name = "replies_are_to_come", .global = replies_are_to_come},
+                        {.name = "inside_comes_first", .global = inside_comes_first},
+                        {.name = NULL},
+                },
+        .state_size = state_size,
+        .init = init,
+        .request = request,
+        .release = release,
+        .receive = receive,
+        .describe = describe,
+        .show = show,
+        .origin = origin,
+};

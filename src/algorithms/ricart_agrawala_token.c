@@ -1,0 +1,371 @@
+/*
+ * Ricart and Agrawala's token algorithm.
+ *
+ * Glenn Ricart and Ashok K. Agrawala, "Author's response to 'On Mutual Exclusion in Computer
+ * Networks' by Carvalho and Roucairol", Communications of the ACM 26(2), February 1983, pages
+ * 147-148; as Michel Raynal gives it, chapter 2, section 3, with his names.
+ *
+ * Who wants in and has not the token tells everybody, with a number that counts its requests. The
+ * token is an array: token(j) is the number of the last request of j that it served. Who has it and
+ * does not need it looks round, from its successor on, for somebody known to have asked since.
+ *
+ * Network: every pair of nodes linked, no loss, any order.
+ *
+ * Departures. The prose of section 3.3 compares a request of P_l with the last holding of P_j, who
+ * searches; the algorithm of 3.4 with that of P_l, request(l) > token(l), and so it must be: each
+ * process counts for itself, their numbers cannot be compared, and the rule of 3.3 loses requests.
+ *
+ * The prelude is one step up to its wait, or up to token_held <- T if the token is here, and so is
+ * the reception of the token up to token_held <- T: a request handled in between would take the
+ * token away from a process that goes on to enter. The array is declared `requests` and used as
+ * `request`. The array `token` is empty while the token is elsewhere.
+ */
+#include "algorithm.h"
+
+#include "network.h"
+
+#include <string.h>
+
+enum { REQUEST, TOKEN, MESSAGES_COUNT };
+
+enum { PARAM_TEXT };
+
+/* The errors of the published text, as a set. */
+enum { PRINTED_HOLDER = 1 };
+
+struct state {
+	uint64_t clock; /* counts this node's requests */
+	uint8_t token_present, token_held;
+	uint8_t waits; /* the prelude is at wait (access, token) */
+	uint8_t padding[5];
+	uint64_t requests[]; /* [nodes], then token[nodes], 0 without the token */
+};
+
+static uint64_t *token(const struct site *site, struct state *node)
+{
+	return node->requests + site->nodes;
+}
+
+static size_t state_size(const struct site *site)
+{
+	return sizeof(struct state) + 2 * (size_t)site->nodes * sizeof(uint64_t);
+}
+
+static void init(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	(void)out;
+	node->token_present = site->self == site->holder;
+}
+
+static void enter(struct state *node, struct out *out)
+{
+	node->token_held = true;
+	out_enter(out);
+}
+
+/* Prelude. */
+static void request(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+	uint32_t i = site->self;
+
+	if (node->token_present) {
+		enter(node, out);
+		return;
+	}
+	node->clock++;
+	node->waits = true;
+	out_message(out, REQUEST);
+	out_uint(out, node->clock);
+	out_uint(out, i);
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		if (j != i)
+			out_send(out, j);
+	}
+}
+
+static void send_token(const struct site *site, struct state *node, uint32_t to, struct out *out)
+{
+	out_message(out, TOKEN);
+	for (uint32_t j = 0; j < site->nodes; j++)
+		out_uint(out, token(site, node)[j]);
+	out_send(out, to);
+
+	node->token_present = false;
+	memset(token(site, node), 0, site->nodes * sizeof(uint64_t));
+}
+
+/* Does P_j want the token, as far as this node knows? */
+static bool wants(const struct site *site, struct state *node, uint32_t j)
+{
+	uint64_t served = token(site, node)[j - 1];
+
+	/* 3.3: "greater than the value recorded in the token for the time-stamp of P_j's last
+	 * holding of the token", where P_j is who searches. */
+	if ((site->parameters[PARAM_TEXT] & PRINTED_HOLDER) != 0)
+		served = token(site, node)[site->self - 1];
+	return node->requests[j - 1] > served;
+}
+
+/* for j from i+1 to n, 1 to i-1; the token is gone with the first. */
+static void postlude(const struct site *site, struct state *node, struct out *out)
+{
+	uint32_t i = site->self;
+
+	token(site, node)[i - 1] = node->clock;
+	node->token_held = false;
+	for (uint32_t k = 1; k < site->nodes; k++) {
+		uint32_t j = (i - 1 + k) % site->nodes + 1;
+		if (wants(site, node, j)) {
+			send_token(site, node, j, out);
+			return;
+		}
+	}
+}
+
+static void release(const struct site *site, void *state, struct out *out)
+{
+	postlude(site, state, out);
+}
+
+/* when received (request, k, j). */
+static void on_request(const struct site *site, struct state *node, uint64_t k, uint32_t j,
+                       struct out *out)
+{
+	if (k > node->requests[j - 1])
+		node->requests[j - 1] = k;
+	if (node->token_present && !node->token_held)
+		postlude(site, node, out);
+}
+
+/* The end of the prelude's wait (access, token). */
+static void on_token(struct state *node, struct out *out)
+{
+	node->token_present = true;
+	/* Unasked, as the printed rule makes it happen: the prelude finds it next time. */
+	if (node->waits)
+		enter(node, out);
+	node->waits = false;
+}
+
+static int receive_request(const struct site *site, struct state *node, struct in *in,
+                           struct out *out)
+{
+	uint64_t k = in_range(in, 1, UINT64_MAX);
+	uint32_t j = (uint32_t)in_range(in, 1, site->nodes);
+
+	if (!in_end(in) || j == site->self)
+		return BATON_EMESSAGE;
+	/* Nobody asks again before its last request was served, and the token counts those. */
+	if (node->token_present && k - 1 > token(site, node)[j - 1])
+		return BATON_EMESSAGE;
+	on_request(site, node, k, j, out);
+	return 0;
+}
+
+/* Reads the token, into `ret_token` if that is not NULL, and gives token(i). */
+static uint64_t read_token(const struct site *site, struct in *in, uint64_t *ret_token)
+{
+	uint64_t own = 0;
+
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		uint64_t number = in_uint(in);
+		if (j == site->self)
+			own = number;
+		if (ret_token != NULL)
+			ret_token[j - 1] = number;
+	}
+	return own;
+}
+
+static int receive_token(const struct site *site, struct state *node, struct in *in,
+                         struct out *out)
+{
+	struct in again = *in;
+	uint64_t own = read_token(site, in, NULL);
+
+	if (!in_end(in) || node->token_present)
+		return BATON_EMESSAGE;
+	/* It comes to serve the last request; with the printed rule it may come unasked. */
+	if (own + node->waits != node->clock ||
+	    (!node->waits && (site->parameters[PARAM_TEXT] & PRINTED_HOLDER) == 0))
+		return BATON_EMESSAGE;
+	read_token(site, &again, token(site, node));
+	on_token(node, out);
+	return 0;
+}
+
+static int receive(const struct site *site, void *state, const struct message *message,
+                   struct out *out)
+{
+	struct in in = in_message(message);
+
+	switch (message->body[0]) {
+	case REQUEST:
+		return receive_request(site, state, &in, out);
+	case TOKEN:
+		return receive_token(site, state, &in, out);
+	default:
+		return BATON_EMESSAGE;
+	}
+}
+
+static bool has_privilege(const struct site *site, const void *state)
+{
+	(void)site;
+	return ((const struct state *)state)->token_present;
+}
+
+static void write_array(struct writer *writer, const uint64_t *numbers, uint32_t count)
+{
+	writer_open(writer, '[');
+	for (uint32_t j = 0; j < count; j++)
+		writer_uint(writer, numbers[j]);
+	writer_close(writer, ']');
+}
+
+static void describe(const struct site *site, const void *state, struct writer *writer)
+{
+	const struct state *node = state;
+
+	writer_key(writer, "clock");
+	writer_uint(writer, node->clock);
+	writer_key(writer, "token_present");
+	writer_bool(writer, node->token_present);
+	writer_key(writer, "token_held");
+	writer_bool(writer, node->token_held);
+	writer_key(writer, "token");
+	if (node->token_present)
+		write_array(writer, node->requests + site->nodes, site->nodes);
+	else
+		writer_null(writer);
+	writer_key(writer, "requests");
+	write_array(writer, node->requests, site->nodes);
+}
+
+static void show(const struct message *message, struct writer *writer)
+{
+	struct in in = in_message(message);
+
+	writer_open(writer, '(');
+	while (in.next < in.end)
+		writer_uint(writer, in_uint(&in));
+	writer_close(writer, ')');
+}
+
+static uint32_t origin(const struct message *message)
+{
+	struct in in = in_message(message);
+
+	if (message->body[0] != REQUEST)
+		return 0;
+	in_uint(&in);
+	return (uint32_t)in_uint(&in);
+}
+
+/* Who is in its critical section has the token, and who waits has it not. */
+static bool held_where_present(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+	(void)site;
+	return node->token_held ? node->token_present && !node->waits
+	                        : !(node->token_present && node->waits);
+}
+
+/* token(j) as the token has it: at its holder, or under way. */
+static bool read_served(const struct snapshot *snapshot, uint32_t j, uint64_t *ret_number)
+{
+	uint32_t nodes = snapshot->network->graph.nodes;
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		const struct state *node = snapshot->states[i];
+		if (node->token_present) {
+			*ret_number = node->requests[nodes + j - 1];
+			return true;
+		}
+	}
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		const struct message *message = &snapshot->flights[k].message;
+		struct in in = in_message(message);
+		if (message->body[0] != TOKEN)
+			continue;
+		for (uint32_t skip = 1; skip < j; skip++)
+			in_uint(&in);
+		*ret_number = in_uint(&in);
+		return true;
+	}
+	return false;
+}
+
+/*
+ * 3.6: "whether or not the number of times that P_i has been given this access … is less than the
+ * number of requests it has made": by one if it waits, or is inside having asked, else not.
+ */
+static bool token_counts_what_was_served(const struct snapshot *snapshot)
+{
+	for (uint32_t j = 1; j <= snapshot->network->graph.nodes; j++) {
+		const struct state *node = snapshot->states[j - 1];
+		uint64_t served;
+
+		if (!read_served(snapshot, j, &served))
+			return true; /* the token is lost */
+		if (node->waits ? node->clock != served + 1
+		                : node->clock != served &&
+		                          !(node->token_held && node->clock == served + 1))
+			return false;
+	}
+	return true;
+}
+
+const struct algorithm ricart_agrawala_token = {
+        .name = "ricart-agrawala-token",
+        .title = "Ricart and Agrawala: ask everybody, the token counts whom it served",
+        .year = 1983,
+        .kind = KIND_MUTEX,
+        .links = GRAPH_COMPLETE,
+        .topology = "complete",
+        .has_token = true,
+        .claim_messages = "0 or N",
+        .claim_delay = "1",
+        .messages =
+                (const struct message_type[MESSAGES_COUNT]){
+                        [REQUEST] = {.name = "REQUEST"},
+                        [TOKEN] = {.name = "TOKEN", .token = true},
+                },
+        .messages_count = MESSAGES_COUNT,
+        .parameters =
+                (const struct parameter[]){
+                        [PARAM_TEXT] =
+                                {
+                                        .name = "text",
+                                        .help = "printed: a request is compared with the last "
+                                                "holding of who searches, as section 3.3 says",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"mended", 0},
+                                                        {"printed", PRINTED_HOLDER},
+                                                        {"printed:holder", PRINTED_HOLDER},
+                                                        {NULL, 0},
+                                                },
+                                },
+                        {.name = NULL},
+                },
+        .invariants =
+                (const struct invariant[]){
+                        {.name = "held_where_present", .local = held_where_present},
+                        {.name = "token_counts_what_was_served",
+                         .global = token_counts_what_was_served},
+                        {.name = NULL},
+                },
+        .state_size = state_size,
+        .init = init,
+        .request = request,
+        .release = release,
+        .receive = receive,
+        .has_privilege = has_privilege,
+        .describe = describe,
+        .show = show,
+        .origin = origin,
+};

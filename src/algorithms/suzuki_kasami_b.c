@@ -1,0 +1,574 @@
+/*
+ * Suzuki and Kasami's algorithm B: sequence numbers that are bounded.
+ *
+ * Ichiro Suzuki and Tadao Kasami, "A Distributed Mutual Exclusion Algorithm", ACM Transactions on
+ * Computer Systems 3(4), November 1985, pages 344-349; section 3 and Figure 2.
+ *
+ * As algorithm A (suzuki_kasami.c), but the requests of a node come in rounds of L and their
+ * numbers are used again. Who has received all L REQUESTs of a round sends a REPLY; who has left
+ * the critical section that ends its round waits for all REPLYs before it passes the privilege on,
+ * so that no REQUEST of this round is under way when the next begins.
+ *
+ * Network: every pair of nodes linked, no loss, any order.
+ *
+ * Departures. Wait once a round: Figure 2 waits for REPLYs after every critical section while
+ * RN[I] = L-1, but a node that kept the privilege and enters again has not asked, nobody replies
+ * again, and it waits for ever. Here it waits only if the entry was asked for, which LN[I] tells.
+ *
+ * Numbers modulo 2L in rounds of L: the wait ensures that the messages of the old round are gone,
+ * but not what nodes know from them. RN[j] = L-1 of the last round looks like number L-1 of this
+ * one, and modulo L the privilege goes to a node that did not ask.
+ *
+ * The epilogue of P1 behind the wait, from the scan of RN to Requesting := false, is one step, and
+ * so are its prologue and what stands before the wait; the paper says so only of P2. "To node i" is
+ * "to node j" (twice) and "x + 1 mod L" is (x + 1) mod L. The text counts requests from n = 1; by
+ * the figure, RN = -1 at first, the first number is 0. Q and LN are empty while the privilege is
+ * elsewhere.
+ */
+#include "algorithm.h"
+
+#include "network.h"
+
+#include <string.h>
+
+enum { REQUEST, PRIVILEGE, REPLY, MESSAGES_COUNT };
+
+enum { PARAM_TEXT, PARAM_L };
+
+/* The errors of the published text, as a set. */
+enum { PRINTED_WAIT = 1, PRINTED_MODULO = 2 };
+
+struct state {
+	uint8_t HavePrivilege, Requesting;
+	uint8_t leaving; /* P1 is at "Wait until ReplyCount = N-1", behind its critical section */
+	uint8_t padding;
+	uint32_t ReplyCount;
+	uint32_t Q_count;
+	/* [nodes], then RequestCount[nodes], LN[nodes] and uint32_t Q[nodes]; the latter two are 0
+	 * without the privilege. */
+	int32_t RN[];
+};
+
+static int32_t *RequestCount(const struct site *site, struct state *node)
+{
+	return node->RN + site->nodes;
+}
+
+static int32_t *LN(const struct site *site, struct state *node)
+{
+	return node->RN + 2 * (size_t)site->nodes;
+}
+
+static uint32_t *Q(const struct site *site, struct state *node)
+{
+	return (uint32_t *)(node->RN + 3 * (size_t)site->nodes);
+}
+
+static size_t state_size(const struct site *site)
+{
+	return sizeof(struct state) + 4 * (size_t)site->nodes * sizeof(int32_t);
+}
+
+static bool printed(const struct site *site, uint64_t error)
+{
+	return (site->parameters[PARAM_TEXT] & error) != 0;
+}
+
+static int32_t L(const struct site *site)
+{
+	return (int32_t)site->parameters[PARAM_L];
+}
+
+/* How many numbers there are. */
+static int32_t modulus(const struct site *site)
+{
+	if (printed(site, PRINTED_MODULO)) /* "RN[I] := RN[I] + 1 mod L" */
+		return L(site);
+	return 2 * L(site);
+}
+
+/* The number behind n; 0 is behind -1. */
+static int32_t next(const struct site *site, int32_t n)
+{
+	return (n + 1) % modulus(site);
+}
+
+static bool ends_round(const struct site *site, int32_t n)
+{
+	return n % L(site) == L(site) - 1;
+}
+
+static void init(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	(void)out;
+	node->HavePrivilege = site->self == site->holder;
+	for (uint32_t j = 0; j < site->nodes; j++) {
+		node->RN[j] = -1;
+		if (node->HavePrivilege)
+			LN(site, node)[j] = -1;
+	}
+}
+
+/* A node that has left, but waits for REPLYs, is still in P1. */
+static bool ready(const struct site *site, const void *state)
+{
+	(void)site;
+	return !((const struct state *)state)->leaving;
+}
+
+/* P1 until the critical section. */
+static void request(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+	uint32_t I = site->self;
+
+	node->Requesting = true;
+	if (node->HavePrivilege) {
+		out_enter(out);
+		return;
+	}
+	node->RN[I - 1] = next(site, node->RN[I - 1]);
+	out_message(out, REQUEST);
+	out_uint(out, I);
+	out_uint(out, (uint64_t)node->RN[I - 1]);
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		if (j != I)
+			out_send(out, j);
+	}
+}
+
+/* PRIVILEGE(Q, LN) to a node; Q is what is left of the queue. */
+static void send_privilege(const struct site *site, struct state *node, uint32_t to,
+                           struct out *out)
+{
+	out_message(out, PRIVILEGE);
+	out_uint(out, node->Q_count);
+	for (uint32_t k = 0; k < node->Q_count; k++)
+		out_uint(out, Q(site, node)[k]);
+	for (uint32_t j = 0; j < site->nodes; j++)
+		out_int(out, LN(site, node)[j]);
+	out_send(out, to);
+
+	node->HavePrivilege = false;
+	node->Q_count = 0;
+	memset(LN(site, node), 0, 2 * (size_t)site->nodes * sizeof(int32_t));
+}
+
+static bool in_queue(const uint32_t *queue, uint32_t count, uint32_t j)
+{
+	for (uint32_t k = 0; k < count; k++) {
+		if (queue[k] == j)
+			return true;
+	}
+	return false;
+}
+
+/* P1 behind the wait for REPLYs. */
+static void pass_on(const struct site *site, struct state *node, struct out *out)
+{
+	uint32_t *queue = Q(site, node);
+
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		if (j != site->self && node->RN[j - 1] == next(site, LN(site, node)[j - 1]) &&
+		    !in_queue(queue, node->Q_count, j))
+			queue[node->Q_count++] = j;
+	}
+	node->Requesting = false;
+	if (node->Q_count == 0)
+		return;
+	uint32_t head = queue[0];
+	node->Q_count--;
+	memmove(queue, queue + 1, node->Q_count * sizeof(*queue));
+	queue[node->Q_count] = 0;
+	/* With the printed modulus a node can find itself in Q; what it sends itself stays here. */
+	if (head != site->self)
+		send_privilege(site, node, head, out);
+}
+
+/* Wait until ReplyCount = N-1; ReplyCount := 0. */
+static void wait_for_replies(const struct site *site, struct state *node, struct out *out)
+{
+	node->leaving = node->ReplyCount != site->nodes - 1;
+	if (node->leaving)
+		return;
+	node->ReplyCount = 0;
+	pass_on(site, node, out);
+}
+
+/* P1 behind the critical section. */
+static void release(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+	int32_t number = node->RN[site->self - 1];
+	bool asked = LN(site, node)[site->self - 1] != number;
+
+	if (printed(site, PRINTED_WAIT)) /* "if RN[I] = L - 1 then", whether it asked or not */
+		asked = true;
+	LN(site, node)[site->self - 1] = number;
+	if (asked && ends_round(site, number))
+		wait_for_replies(site, node, out);
+	else
+		pass_on(site, node, out);
+}
+
+/* P2. */
+static void on_request(const struct site *site, struct state *node, uint32_t j, int32_t n,
+                       struct out *out)
+{
+	int32_t *count = &RequestCount(site, node)[j - 1];
+
+	++*count;
+	if (*count == L(site)) {
+		out_message(out, REPLY);
+		out_send(out, j);
+		*count = 0;
+	}
+	if (*count == 1 || n > node->RN[j - 1]) /* 1: the beginning of a new round of node j */
+		node->RN[j - 1] = n;
+	if (node->HavePrivilege && !node->Requesting &&
+	    node->RN[j - 1] == next(site, LN(site, node)[j - 1]))
+		send_privilege(site, node, j, out);
+}
+
+/* P1 at "Wait until PRIVILEGE(Q, LN) is received". */
+static void on_privilege(struct state *node, struct out *out)
+{
+	node->HavePrivilege = true;
+	/* Unasked, as the printed modulus makes it happen: P1 finds it when it is called next. */
+	if (node->Requesting)
+		out_enter(out);
+}
+
+/* P3. */
+static void on_reply(const struct site *site, struct state *node, struct out *out)
+{
+	node->ReplyCount++;
+	if (node->leaving)
+		wait_for_replies(site, node, out);
+}
+
+/*
+ * The REQUESTs of node j belong to the round of which the last one was, until all L of it are here,
+ * and then to the next: what the wait for REPLYs is for.
+ */
+static bool is_of_right_round(const struct site *site, const struct state *node, uint32_t j,
+                              int32_t n)
+{
+	int32_t last = node->RN[j - 1];
+	bool begun = node->RN[site->nodes + j - 1] != 0; /* RequestCount[j] */
+
+	if (last < 0)
+		return n < L(site);
+	return (n / L(site) == last / L(site)) == begun;
+}
+
+static int receive_request(const struct site *site, struct state *node, struct in *in,
+                           struct out *out)
+{
+	uint32_t j = (uint32_t)in_range(in, 1, site->nodes);
+	int32_t n = (int32_t)in_range(in, 0, (uint64_t)modulus(site) - 1);
+
+	if (!in_end(in) || j == site->self)
+		return BATON_EMESSAGE;
+	if (!printed(site, PRINTED_MODULO) && !is_of_right_round(site, node, j, n))
+		return BATON_EMESSAGE;
+	on_request(site, node, j, n, out);
+	return 0;
+}
+
+/* Reads PRIVILEGE(Q, LN), stores it if `node` is not NULL, and gives LN[I]. */
+static int32_t read_privilege(const struct site *site, struct in *in, struct state *node)
+{
+	uint32_t count = (uint32_t)in_range(in, 0, site->nodes);
+	int32_t own = -1;
+
+	in->bad = in->bad || !in_distinct(in, count, site->nodes);
+	if (node != NULL)
+		node->Q_count = count;
+	for (uint32_t k = 0; k < count; k++) {
+		uint32_t j = (uint32_t)in_range(in, 1, site->nodes);
+		/* With the printed modulus P2 sends a node a Q that it is in. */
+		if (j == site->self && !printed(site, PRINTED_MODULO))
+			in->bad = true;
+		if (node != NULL)
+			Q(site, node)[k] = j;
+	}
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		int64_t n = in_int(in);
+		if (n < -1 || n >= modulus(site))
+			in->bad = true;
+		if (j == site->self)
+			own = (int32_t)n;
+		if (node != NULL)
+			LN(site, node)[j - 1] = (int32_t)n;
+	}
+	return own;
+}
+
+static int receive_privilege(const struct site *site, struct state *node, struct in *in,
+                             struct out *out)
+{
+	struct in again = *in;
+	int32_t own = read_privilege(site, in, NULL);
+
+	if (!in_end(in) || node->HavePrivilege)
+		return BATON_EMESSAGE;
+	/* It comes to grant the last request; with the printed modulus it may come unasked. */
+	bool asked = node->Requesting && node->RN[site->self - 1] == next(site, own);
+	if (!asked && !printed(site, PRINTED_MODULO))
+		return BATON_EMESSAGE;
+	read_privilege(site, &again, node);
+	on_privilege(node, out);
+	return 0;
+}
+
+static int receive_reply(const struct site *site, struct state *node, struct in *in,
+                         struct out *out)
+{
+	if (!in_end(in) || !ends_round(site, node->RN[site->self - 1]) ||
+	    node->ReplyCount == site->nodes - 1)
+		return BATON_EMESSAGE;
+	on_reply(site, node, out);
+	return 0;
+}
+
+static int receive(const struct site *site, void *state, const struct message *message,
+                   struct out *out)
+{
+	struct in in = in_message(message);
+
+	switch (message->body[0]) {
+	case REQUEST:
+		return receive_request(site, state, &in, out);
+	case PRIVILEGE:
+		return receive_privilege(site, state, &in, out);
+	case REPLY:
+		return receive_reply(site, state, &in, out);
+	default:
+		return BATON_EMESSAGE;
+	}
+}
+
+static bool has_privilege(const struct site *site, const void *state)
+{
+	(void)site;
+	return ((const struct state *)state)->HavePrivilege;
+}
+
+static void write_array(struct writer *writer, const char *key, const int32_t *numbers,
+                        uint32_t count)
+{
+	writer_key(writer, key);
+	writer_open(writer, '[');
+	for (uint32_t j = 0; j < count; j++)
+		writer_int(writer, numbers[j]);
+	writer_close(writer, ']');
+}
+
+static void describe(const struct site *site, const void *state, struct writer *writer)
+{
+	const struct state *node = state;
+	size_t nodes = site->nodes;
+
+	writer_key(writer, "HavePrivilege");
+	writer_bool(writer, node->HavePrivilege);
+	writer_key(writer, "Requesting");
+	writer_bool(writer, node->Requesting);
+	write_array(writer, "RN", node->RN, site->nodes);
+	if (node->HavePrivilege) {
+		write_array(writer, "LN", node->RN + 2 * nodes, site->nodes);
+		write_array(writer, "Q", node->RN + 3 * nodes, node->Q_count);
+	} else {
+		writer_key(writer, "LN");
+		writer_null(writer);
+		writer_key(writer, "Q");
+		writer_null(writer);
+	}
+	write_array(writer, "RequestCount", node->RN + nodes, site->nodes);
+	writer_key(writer, "ReplyCount");
+	writer_uint(writer, node->ReplyCount);
+}
+
+static void show(const struct message *message, struct writer *writer)
+{
+	struct in in = in_message(message);
+
+	if (message->body[0] == REPLY)
+		return;
+	writer_open(writer, '(');
+	if (message->body[0] == REQUEST) {
+		writer_uint(writer, in_uint(&in));
+		writer_uint(writer, in_uint(&in));
+	} else {
+		writer_open(writer, '[');
+		for (uint64_t k = in_uint(&in); k > 0; k--)
+			writer_uint(writer, in_uint(&in));
+		writer_close(writer, ']');
+		writer_open(writer, '[');
+		while (in.next < in.end)
+			writer_int(writer, in_int(&in));
+		writer_close(writer, ']');
+	}
+	writer_close(writer, ')');
+}
+
+static uint32_t origin(const struct message *message)
+{
+	struct in in = in_message(message);
+	return message->body[0] == REQUEST ? (uint32_t)in_uint(&in) : 0;
+}
+
+/* REPLYs come at the end of a round only, and before the node has passed the privilege on. */
+static bool counts_are_within_a_round(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+
+	for (uint32_t j = 0; j < site->nodes; j++) {
+		int32_t count = node->RN[site->nodes + j];
+		if (count < 0 || count >= L(site))
+			return false;
+	}
+	if (node->leaving && (!node->HavePrivilege || !node->Requesting))
+		return false;
+	return node->ReplyCount < site->nodes &&
+	       (node->ReplyCount == 0 || ends_round(site, node->RN[site->self - 1]));
+}
+
+/* The privilege, at its holder or under way; neither if it was lost. */
+struct privilege {
+	const struct state *holder;
+	uint32_t to;
+	struct in in; /* Q and LN, if it is under way */
+};
+
+static struct privilege find_privilege(const struct snapshot *snapshot)
+{
+	struct privilege privilege = {0};
+
+	for (uint32_t i = 0; i < snapshot->network->graph.nodes; i++) {
+		const struct state *node = snapshot->states[i];
+		if (node->HavePrivilege)
+			privilege.holder = node;
+	}
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		if (snapshot->flights[k].message.body[0] == PRIVILEGE) {
+			privilege.to = snapshot->flights[k].to;
+			privilege.in = in_message(&snapshot->flights[k].message);
+		}
+	}
+	return privilege;
+}
+
+static bool waits(const struct snapshot *snapshot, uint64_t j)
+{
+	const struct state *node = snapshot->states[j - 1];
+	return node->Requesting && !node->HavePrivilege;
+}
+
+/* "A nonrequesting node may erroneously be regarded as requesting": not here. */
+static bool privilege_goes_to_who_waits(const struct snapshot *snapshot)
+{
+	struct privilege privilege = find_privilege(snapshot);
+	uint32_t nodes = snapshot->network->graph.nodes;
+
+	if (privilege.to != 0) {
+		bool all_wait = waits(snapshot, privilege.to);
+		for (uint64_t k = in_uint(&privilege.in); k > 0; k--)
+			all_wait = waits(snapshot, in_uint(&privilege.in)) && all_wait;
+		return all_wait;
+	}
+	for (uint32_t k = 0; privilege.holder != NULL && k < privilege.holder->Q_count; k++) {
+		if (!waits(snapshot, (uint32_t)privilege.holder->RN[3 * (size_t)nodes + k]))
+			return false;
+	}
+	return true;
+}
+
+/* LN[j] is the number of j's last request if that was granted, and the one before if j waits. */
+static bool LN_tells_who_waits(const struct snapshot *snapshot)
+{
+	struct privilege privilege = find_privilege(snapshot);
+	uint32_t nodes = snapshot->network->graph.nodes;
+
+	if (privilege.to == 0 && privilege.holder == NULL)
+		return true;
+	for (uint64_t k = privilege.to != 0 ? in_uint(&privilege.in) : 0; k > 0; k--)
+		in_uint(&privilege.in);
+	for (uint32_t j = 1; j <= nodes; j++) {
+		const struct state *node = snapshot->states[j - 1];
+		struct site site = network_site(snapshot->network, j);
+		int32_t last = privilege.to != 0 ? (int32_t)in_int(&privilege.in)
+		                                 : privilege.holder->RN[2 * (size_t)nodes + j - 1];
+		bool served = node->RN[j - 1] == last;
+		bool pending = node->RN[j - 1] == next(&site, last);
+
+		if (waits(snapshot, j) ? !pending : !served && !(node->Requesting && pending))
+			return false;
+	}
+	return true;
+}
+
+const struct algorithm suzuki_kasami_b = {
+        .name = "suzuki-kasami-b",
+        .title = "Suzuki and Kasami, B: the same with bounded numbers, and REPLYs once a round",
+        .year = 1985,
+        .kind = KIND_MUTEX,
+        .links = GRAPH_COMPLETE,
+        .topology = "complete",
+        .has_token = true,
+        .claim_messages = "0 or N+(N-1)/L",
+        .claim_delay = "1",
+        .messages =
+                (const struct message_type[MESSAGES_COUNT]){
+                        [REQUEST] = {.name = "REQUEST"},
+                        [PRIVILEGE] = {.name = "PRIVILEGE", .token = true},
+                        [REPLY] = {.name = "REPLY"},
+                },
+        .messages_count = MESSAGES_COUNT,
+        .parameters =
+                (const struct parameter[]){
+                        [PARAM_TEXT] =
+                                {
+                                        .name = "text",
+                                        .help = "printed: Figure 2 as it is; wait: for REPLYs also "
+                                                "after entries without a request; modulo: L only",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"mended", 0},
+                                                        {"printed", PRINTED_WAIT | PRINTED_MODULO},
+                                                        {"printed:wait", PRINTED_WAIT},
+                                                        {"printed:modulo", PRINTED_MODULO},
+                                                        {NULL, 0},
+                                                },
+                                },
+                        [PARAM_L] =
+                                {
+                                        .name = "L",
+                                        .help = "how many requests make a round",
+                                        .least = 2,
+                                        .most = 1000000,
+                                        .initial = 2,
+                                },
+                        {.name = NULL},
+                },
+        .invariants =
+                (const struct invariant[]){
+                        {.name = "counts_are_within_a_round", .local = counts_are_within_a_round},
+                        {.name = "privilege_goes_to_who_waits",
+                         .global = privilege_goes_to_who_waits},
+                        {.name = "LN_tells_who_waits", .global = LN_tells_who_waits},
+                        {.name = NULL},
+                },
+        .state_size = state_size,
+        .init = init,
+        .request = request,
+        .release = release,
+        .receive = receive,
+        .ready = ready,
+        .has_privilege = has_privilege,
+        .describe = describe,
+        .show = show,
+        .origin = origin,
+};

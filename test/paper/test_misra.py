@@ -1,0 +1,122 @@
+"""What Raynal, chapter 2, section 4.2, says of Misra's algorithm: two tokens, each makes the other anew."""
+import unittest
+
+from baton import check, no_violation_over, sim
+
+HOLD = {"one_ping_at_most": "holds", "one_pong_at_most": "holds", "numbers_are_opposite": "holds"}
+
+
+def violated(*words):
+    """The invariants that the checker finds violated, and the number of steps."""
+    result = check(*words, expect=1)
+    names = [name for name, verdict in result["invariants"].items() if verdict == "violated"]
+    steps = [line for line in result["counterexample"].splitlines()
+             if line.split(" ")[0] in ("request", "release", "deliver", "drop")]
+    return names, len(steps)
+
+
+class Misra(unittest.TestCase):
+    def test_nothing_is_made_anew_and_nobody_starves_without_losses(self):
+        for n, states in ((1, 18), (2, 224), (3, 1500), (4, 7488)):
+            result = check(f"misra --nodes {n} --entries unlimited")
+            self.assertTrue(result["complete"])
+            self.assertEqual((result["states"], result["max_bypass"]), (states, n - 1))
+            self.assertEqual(result["starvation"], "none")
+            self.assertEqual(result["invariants"], HOLD)
+
+    def test_a_token_that_lives_is_never_made_anew_whatever_is_lost(self):
+        """Either token is lost again and again, one at a time; n+1 values of the numbers are enough."""
+        for n, states in ((1, 74), (2, 1352), (3, 12104), (4, 75456)):
+            result = check(f"misra --nodes {n} --entries unlimited --lose-token")
+            self.assertTrue(result["complete"])
+            self.assertEqual(result["states"], states)
+            self.assertEqual((result["mutual_exclusion"], result["deadlock"]), ("holds", "none"))
+            self.assertEqual(result["invariants"], HOLD)
+
+    def test_nobody_starves_though_ping_is_lost_for_ever_and_ever(self):
+        """The process that makes it anew is each time the next one, until it is one that waits."""
+        for n in (1, 2, 3, 4):
+            result = check(f"misra --nodes {n} --entries unlimited --lose-token")
+            self.assertEqual(result["starvation"], "none")
+            self.assertEqual(result["max_bypass"], n * (n - 1) // 2 + 1 if n > 1 else 0)
+
+    def test_unbounded_numbers_hold_as_far_as_one_looks(self):
+        result = check("misra --nodes 3 --entries 1 --param bounded=off --lose-token --max-states 100000", expect=3)
+        self.assertEqual(result["invariants"], HOLD)
+
+    def test_light_load_costs_half_a_turn_of_both(self):
+        for n in (2, 5, 20):
+            messages = sim(f"misra --nodes {n} --load light --entries 20000")["messages"]
+            self.assertEqual((messages["min"], messages["max"]), (2, 2 * n))
+            for token in ("PING", "PONG"):
+                self.assertAlmostEqual(messages["by_type"][token] / 20000 / ((n + 1) / 2), 1, delta=0.02)
+
+    def test_heavy_load_costs_one_hop_of_ping_and_two_of_pong(self):
+        """PONG goes on during the critical section: one hop for each unit of time."""
+        for n in (2, 5, 20):
+            messages = sim(f"misra --nodes {n} --entries {1000 * n}")["messages"]
+            self.assertEqual(messages["by_type"]["PING"], 1000 * n)
+            self.assertAlmostEqual(messages["per_entry"], 3, delta=0.01)
+            messages = sim(f"misra --nodes {n} --entries {1000 * n} --cs constant:3")["messages"]
+            self.assertAlmostEqual(messages["per_entry"], 5, delta=0.02)
+
+    def test_ping_needs_one_message_time_to_the_next_when_all_want_in(self):
+        delay = sim("misra --nodes 8")["sync_delay"]
+        self.assertEqual((delay["mean"], delay["max"]), (1, 1))
+
+    def test_no_violation_with_unpredictable_delays(self):
+        for n in (2, 3, 5, 8):
+            no_violation_over("1..1000", f"misra --nodes {n} --entries 100 --delay exp:1")
+        no_violation_over("1..1000", "misra --nodes 5 --entries 100 --delay exp:1 --param bounded=off")
+
+    def test_a_lost_token_is_made_anew_in_one_passage_round_the_ring_and_a_hop(self):
+        """"The loss of a token is detected by the other in one passage round the ring"."""
+        for n in (1, 2, 3, 5):
+            worst = 0
+            for hop in range(1, 41):
+                run = sim(f"misra --nodes {n} --entries 60 --lose-token {hop}")
+                self.assertEqual((run["entries"], run["lost"], run["regenerated"]["count"]), (60, 1, 1))
+                worst = max(worst, run["regenerated"]["hops"]["max"])
+            self.assertEqual(worst, n + 1)
+
+    def test_it_goes_on_as_long_as_one_of_the_two_survives(self):
+        """Each loss is mended, unless both are lost: then, and only then, the run is stuck."""
+        stuck = 0
+        for n in (2, 5):
+            for load in ("heavy", "light"):
+                words = f"misra --nodes {n} --entries 200 --delay exp:1 --lose 0.01 --load {load}"
+                for run in sim(words, "--seeds 1..300", expect=1)["runs"]:
+                    missing = run["lost"] - run["regenerated"]["count"]
+                    where = f"baton sim {words} --seed {run['seed']}"
+                    self.assertIn(missing, (0, 1, 2), where)
+                    self.assertEqual(run["violations"], 1 if missing == 2 else 0, where)
+                    self.assertEqual(run["entries"] == 200, missing < 2, where)
+                    stuck += missing == 2
+        self.assertGreater(stuck, 100)
+
+    def test_the_loss_of_both_is_not_noticed(self):
+        run = sim("misra --nodes 5 --lose-token 1,2", expect=1)
+        self.assertEqual((run["entries"], run["lost"], run["violations"]), (0, 2, 1))
+
+    def test_modulo_n_plus_1_makes_a_second_pong(self):
+        """"Sufficient to increment them modulo (n+1)": nbping = 0 = -0 = nbpong."""
+        self.assertEqual(violated("misra --nodes 2 --param text=printed:zero"), (["one_pong_at_most"], 8))
+        self.assertEqual(violated("misra --nodes 3 --param text=printed:zero"), (["one_pong_at_most"], 12))
+        sim("misra --param text=printed:zero", expect=1)
+        sim("misra --param text=printed:zero --param bounded=off")
+
+    def test_a_meeting_before_the_look_at_m_makes_a_second_ping(self):
+        """"When received" and "when meeting" are separate clauses, in no order."""
+        for n in (1, 2, 3):
+            self.assertEqual(violated(f"misra --nodes {n} --param text=printed:order"), (["one_ping_at_most"], n + 4))
+        sim("misra --param text=printed:order", expect=1)
+        self.assertEqual(violated("misra --nodes 2 --param text=printed"), (["one_ping_at_most"], 6))
+
+    def test_a_token_that_overtakes_the_other_believes_it_lost(self):
+        for n in (1, 2, 3):
+            self.assertEqual(violated(f"misra --nodes {n} --reorder"), (["one_pong_at_most"], n + 1))
+        sim("misra --delay exp:1 --reorder", expect=1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,63 @@
+"""What Raynal's chapter 2, section 3, claims of Ricart and Agrawala's token algorithm, claim by claim."""
+import unittest
+
+from baton import check, no_violation_over, sim
+
+
+class RicartAgrawalaToken(unittest.TestCase):
+    def test_an_entry_costs_n_messages_or_none(self):
+        """3.6: n messages 'when the requesting process does not already hold the token, or 0 when it does'."""
+        for n in (2, 5, 20):
+            messages = sim(f"ricart-agrawala-token --nodes {n} --load light --entries 20000")["messages"]
+            self.assertEqual((messages["min"], messages["max"]), (0, n))
+            self.assertAlmostEqual(messages["per_entry"] / (n - 1), 1, delta=0.03)
+
+    def test_heavy_demand_costs_n_messages(self):
+        for n in (2, 5, 20):
+            messages = sim(f"ricart-agrawala-token --nodes {n} --entries {1000 * n}")["messages"]
+            self.assertAlmostEqual(messages["per_entry"] / n, 1, delta=0.01)
+
+    def test_a_request_has_three_elements_and_the_token_n_plus_one(self):
+        """3.6; a number below 128 takes a byte."""
+        for n in (3, 8):
+            run = sim(f"ricart-agrawala-token --nodes {n} --entries {100 * n}")
+            by_type = run["messages"]["by_type"]
+            self.assertEqual(run["bytes"]["total"], 3 * by_type["REQUEST"] + (n + 1) * by_type["TOKEN"])
+
+    def test_the_token_needs_one_message_time_to_move(self):
+        delay = sim("ricart-agrawala-token --nodes 8")["sync_delay"]
+        self.assertEqual((delay["mean"], delay["max"]), (1, 1))
+
+    def test_the_token_goes_round(self):
+        """3.5: each is served 'when its turn comes': nobody twice before all others that wait."""
+        self.assertEqual(sim("ricart-agrawala-token --nodes 8")["bypass"]["max"], 7)
+        for nodes, entries in ((3, 2), (4, 1)):
+            result = check(f"ricart-agrawala-token --nodes {nodes} --entries {entries}")
+            self.assertEqual(result["max_bypass"], nodes - 1)
+
+    def test_no_violation_with_unpredictable_delays_and_reordering(self):
+        """3.2: 'the delay is variable', 'desequencing is possible'."""
+        for n in (2, 3, 5, 8):
+            no_violation_over("1..1000", f"ricart-agrawala-token --nodes {n} --entries 100 --delay exp:1 --reorder")
+
+    def test_mutual_exclusion_and_no_deadlock_in_every_interleaving(self):
+        """3.5."""
+        for entries, states in ((1, 656), (2, 38455)):
+            result = check(f"ricart-agrawala-token --nodes 3 --entries {entries} --reorder")
+            self.assertEqual(result["states"], states)
+            self.assertTrue(result["complete"])
+
+    def test_the_loss_of_the_token_keeps_mutual_exclusion_but_not_progress(self):
+        """3.6: 'mutual exclusion is maintained but deadlock begins to appear'."""
+        result = check("ricart-agrawala-token --nodes 3 --lose-token", expect=1)
+        self.assertEqual((result["mutual_exclusion"], result["deadlock"]), ("holds", "found"))
+
+    def test_the_prose_of_section_3_3_loses_requests(self):
+        for text in ("printed", "printed:holder"):
+            result = check(f"ricart-agrawala-token --nodes 2 --param text={text}", expect=1)
+            self.assertEqual((result["mutual_exclusion"], result["deadlock"]), ("holds", "found"))
+        sim("ricart-agrawala-token --nodes 5 --load light --param text=printed:holder", expect=1)
+
+
+if __name__ == "__main__":
+    unittest.main()
