@@ -81,13 +81,6 @@ static inline uint32_t site_neighbour(const struct site *site, uint32_t k)
 	return k + 1 < site->self ? k + 1 : k + 2;
 }
 
-struct message {
-	enum side side; /* SIDE_LEFT: it came from the left neighbour of a ring; SIDE_NONE elsewhere
-	                 */
-	uint32_t size;
-	const uint8_t *body;
-};
-
 struct message_type {
 	const char *name;
 	bool token;        /* it carries the privilege */

@@ -15,6 +15,8 @@
 #ifndef CORE_WIRE_H
 #define CORE_WIRE_H
 
+#include "must.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -61,18 +63,59 @@ static inline void out_clear(struct out *out)
 	out->bytes_count = 0;
 }
 
-void out_message(struct out *out, uint8_t type);
-void out_uint(struct out *out, uint64_t value);
+/* Every step goes through these few: they are here to be inlined. */
+static inline void out_need(struct out *out, uint32_t bytes)
+{
+	if (out->bytes_size - out->bytes_count < bytes)
+		out->grow(out, bytes);
+}
+
+static inline struct effect *out_effect(struct out *out, enum effect_kind kind)
+{
+	if (out->effects_count == out->effects_size)
+		out->grow(out, 0);
+	struct effect *effect = &out->effects[out->effects_count++];
+	*effect = (struct effect){.kind = kind};
+	return effect;
+}
+
+static inline void out_message(struct out *out, uint8_t type)
+{
+	out_need(out, 1);
+	out->message = out->bytes_count;
+	out->bytes[out->bytes_count++] = type;
+}
+
+static inline void out_uint(struct out *out, uint64_t value)
+{
+	out_need(out, 10);
+	while (value >= 0x80) {
+		out->bytes[out->bytes_count++] = (uint8_t)(value | 0x80);
+		value >>= 7;
+	}
+	out->bytes[out->bytes_count++] = (uint8_t)value;
+}
+
 void out_int(struct out *out, int64_t value);
 
 /* Send the message last begun to a node. */
-void out_send(struct out *out, uint32_t to);
+static inline void out_send(struct out *out, uint32_t to)
+{
+	struct effect *effect = out_effect(out, EFFECT_SEND);
+	effect->node = to;
+	effect->offset = out->message;
+	effect->size = out->bytes_count - out->message;
+}
 
 /* Send it to the neighbour of that side on a ring. */
 struct site;
 void out_send_side(struct out *out, const struct site *site, enum side side);
 
-void out_enter(struct out *out);
+static inline void out_enter(struct out *out)
+{
+	out_effect(out, EFFECT_ENTER);
+}
+
 void out_elected(struct out *out, uint32_t identifier);
 void out_regenerated(struct out *out);
 void out_arm(struct out *out, uint32_t timer, uint32_t delays);
@@ -84,17 +127,53 @@ struct in {
 	bool bad;
 };
 
-struct message;
+struct message {
+	enum side side; /* by which it came: SIDE_LEFT, from the left neighbour of a ring */
+	uint32_t size;
+	const uint8_t *body;
+};
+
 /* Starts behind the type. */
-struct in in_message(const struct message *message);
-uint64_t in_uint(struct in *in);
+static inline struct in in_message(const struct message *message)
+{
+	must(message->size >= 1);
+	return (struct in){.next = message->body + 1, .end = message->body + message->size};
+}
+
+static inline uint64_t in_uint(struct in *in)
+{
+	uint64_t value = 0;
+	for (unsigned shift = 0; !in->bad && in->next < in->end; shift += 7) {
+		uint8_t byte = *in->next++;
+		bool too_large = shift == 63 && byte > 1;
+		bool overlong = shift > 0 && byte == 0;
+		if (too_large || overlong)
+			break;
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+	in->bad = true;
+	return 0;
+}
+
 int64_t in_int(struct in *in);
 /* A number from least to most. */
-uint64_t in_range(struct in *in, uint64_t least, uint64_t most);
+static inline uint64_t in_range(struct in *in, uint64_t least, uint64_t most)
+{
+	uint64_t value = in_uint(in);
+	if (value < least || value > most)
+		in->bad = true;
+	return in->bad ? 0 : value;
+}
+
 /* Are the next `count` numbers, which are not read yet, all different, as far as they are at most
  * `most`? */
 bool in_distinct(const struct in *in, uint32_t count, uint32_t most);
 /* Is everything well-formed and read to the end? */
-bool in_end(const struct in *in);
+static inline bool in_end(const struct in *in)
+{
+	return !in->bad && in->next == in->end;
+}
 
 #endif

@@ -1,45 +1,15 @@
-#include "replay.h"
+#include "replay_internal.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A message in flight. */
-struct envelope {
-	uint32_t from, to;
-	enum side side; /* by which it left */
-	uint32_t size;
-	uint64_t number;
-	uint8_t *body;
-};
-
-struct replay {
-	const struct setup *setup;
-	const struct algorithm *algorithm;
-	struct trace *trace;
-	struct replay_result *result;
-	struct world world;
-	uint32_t nodes;
-	uint64_t run_max;
-
-	/* The envelopes in flight, oldest first: [first] … [end - 1]. */
-	struct envelope *envelopes;
-	size_t envelopes_first, envelopes_end, envelopes_size;
-	uint64_t sent;    /* the number of the last envelope */
-	uint64_t counted; /* for `expect messages`, but for circulating hops in flight */
-
-	uint32_t *learned; /* the identifier of the leader that a node knows, 0: none */
-	/* [nodes][TIMERS_MAX]: duration + 1, 0: not armed; NULL if the algorithm has none. */
-	uint64_t *timers;
-};
 
 enum { STEP_TIME = 1000000 };
 
 /* Texts. */
 
-__attribute__((format(printf, 1, 2))) static char *text_of(const char *format, ...)
+char *replay_text(const char *format, ...)
 {
 	char *text;
 	va_list arguments;
@@ -51,39 +21,26 @@ __attribute__((format(printf, 1, 2))) static char *text_of(const char *format, .
 	return text;
 }
 
-/* Takes over both texts. */
-static enum replay_verdict fail(struct replay *replay, char *expected, char *found)
+enum replay_verdict replay_fail(struct replay *replay, char *expected, char *found)
 {
 	replay->result->expected = expected;
 	replay->result->found = found;
 	return REPLAY_FAILED;
 }
 
-/* A text that is written piece by piece. */
-struct pieces {
-	FILE *file;
-	char *text;
-	size_t size;
-};
-
-static void pieces_open(struct pieces *pieces)
+void pieces_open(struct pieces *pieces)
 {
 	pieces->file = open_memstream(&pieces->text, &pieces->size);
 	must(pieces->file != NULL);
 }
 
-static char *pieces_close(struct pieces *pieces)
+char *pieces_close(struct pieces *pieces)
 {
 	must(fclose(pieces->file) == 0);
 	return pieces->text;
 }
 
 /* Messages in flight. */
-
-static size_t envelopes_count(const struct replay *replay)
-{
-	return replay->envelopes_end - replay->envelopes_first;
-}
 
 static const char *envelope_type(const struct replay *replay, const struct envelope *envelope)
 {
@@ -131,7 +88,7 @@ static bool counts_at_arrival(const struct replay *replay, uint8_t type)
 	return replay->algorithm->circulates && replay->algorithm->messages[type].token;
 }
 
-static uint64_t count_messages(const struct replay *replay)
+uint64_t replay_count_messages(const struct replay *replay)
 {
 	uint64_t count = replay->counted;
 
@@ -172,7 +129,7 @@ static void perform(struct replay *replay, uint32_t node)
 			send(replay, node, effect);
 			break;
 		case EFFECT_ELECTED:
-			replay->learned[node - 1] = effect->node;
+			replay_learn(replay, node, effect->node);
 			break;
 		case EFFECT_ARM:
 		case EFFECT_DISARM:
@@ -207,15 +164,30 @@ static enum replay_verdict end_step(struct replay *replay, uint32_t node,
 	if (world->broken == NULL)
 		return REPLAY_PASSED;
 	if (envelope == NULL)
-		return fail(replay, NULL, text_of("node %u %s", node, world->broken));
+		return replay_fail(replay, NULL, replay_text("node %u %s", node, world->broken));
 	char *shown = world_show(world, envelope->body, envelope->size);
-	char *found = text_of("node %u %s: %s from %u", node, world->broken, shown, envelope->from);
+	char *found =
+	        replay_text("node %u %s: %s from %u", node, world->broken, shown, envelope->from);
 	free(shown);
-	return fail(replay, NULL, found);
+	return replay_fail(replay, NULL, found);
+}
+
+/* It never arrives. */
+static enum replay_verdict lose(struct replay *replay, size_t index)
+{
+	struct envelope envelope = take_envelope(replay, index);
+	uint64_t time = begin_step(replay);
+
+	if (replay->trace != NULL)
+		trace_lose(replay->trace, time, envelope.number);
+	free(envelope.body);
+	return REPLAY_PASSED;
 }
 
 static enum replay_verdict deliver(struct replay *replay, size_t index)
 {
+	if (replay->dead[replay->envelopes[index].to - 1])
+		return lose(replay, index);
 	struct envelope envelope = take_envelope(replay, index);
 	uint64_t time = begin_step(replay);
 
@@ -266,7 +238,9 @@ static enum replay_verdict cannot_ask(struct replay *replay, uint32_t node)
 {
 	enum phase phase = replay->world.phases[node - 1];
 
-	if (phase == PHASE_IDLE)
+	if (replay->dead[node - 1])
+		problem_set(&replay->result->problem, "node %u is dead: it cannot initiate", node);
+	else if (phase == PHASE_IDLE)
 		problem_set(&replay->result->problem, "node %u is not ready to ask yet", node);
 	else
 		problem_set(&replay->result->problem, "node %u is %s: only an idle node can ask",
@@ -276,7 +250,7 @@ static enum replay_verdict cannot_ask(struct replay *replay, uint32_t node)
 
 static enum replay_verdict step_request(struct replay *replay, const struct step *step)
 {
-	if (!world_may_request(&replay->world, step->node))
+	if (replay->dead[step->node - 1] || !world_may_request(&replay->world, step->node))
 		return cannot_ask(replay, step->node);
 	uint64_t time = begin_step(replay);
 	if (replay->trace != NULL)
@@ -302,7 +276,7 @@ static enum replay_verdict step_release(struct replay *replay, const struct step
 	return end_step(replay, step->node, NULL);
 }
 
-static bool envelope_fits(const struct step *step, const struct envelope *envelope)
+bool envelope_fits(const struct step *step, const struct envelope *envelope)
 {
 	return envelope->from == step->node && envelope->to == step->to &&
 	       (step->name == NULL || envelope->body[0] == step->type);
@@ -378,14 +352,7 @@ static enum replay_verdict step_drop(struct replay *replay, const struct step *s
 {
 	size_t index = find_envelope(replay, step);
 
-	if (index == replay->envelopes_end)
-		return REPLAY_BAD;
-	struct envelope envelope = take_envelope(replay, index);
-	uint64_t time = begin_step(replay);
-	if (replay->trace != NULL)
-		trace_lose(replay->trace, time, envelope.number);
-	free(envelope.body);
-	return REPLAY_PASSED;
+	return index == replay->envelopes_end ? REPLAY_BAD : lose(replay, index);
 }
 
 static enum replay_verdict step_expire(struct replay *replay, const struct step *step)
@@ -417,12 +384,13 @@ static uint32_t first_in_phase(const struct replay *replay, enum phase phase)
 static enum replay_verdict runs_on(struct replay *replay)
 {
 	if (replay->algorithm->circulates)
-		return fail(replay, text_of("nobody waiting in the end"),
-		            text_of("node %u waiting after %" PRIu64 " deliveries",
-		                    first_in_phase(replay, PHASE_WAITING), replay->run_max));
-	return fail(replay, text_of("nothing in flight in the end"),
-	            text_of("%zu in flight after %" PRIu64 " deliveries", envelopes_count(replay),
-	                    replay->run_max));
+		return replay_fail(replay, replay_text("nobody waiting in the end"),
+		                   replay_text("node %u waiting after %" PRIu64 " deliveries",
+		                               first_in_phase(replay, PHASE_WAITING),
+		                               replay->run_max));
+	return replay_fail(replay, replay_text("nothing in flight in the end"),
+	                   replay_text("%zu in flight after %" PRIu64 " deliveries",
+	                               envelopes_count(replay), replay->run_max));
 }
 
 static enum replay_verdict step_run(struct replay *replay)
@@ -444,240 +412,6 @@ static enum replay_verdict step_run(struct replay *replay)
 	}
 }
 
-/* Expectations. */
-
-static enum replay_verdict expect_phase(struct replay *replay, const struct step *step)
-{
-	enum phase phase = replay->world.phases[step->node - 1];
-
-	if (phase == step->phase)
-		return REPLAY_PASSED;
-	return fail(replay, text_of("node %u %s", step->node, phase_name(step->phase)),
-	            text_of("%s", phase_name(phase)));
-}
-
-static enum replay_verdict unknown_variable(struct replay *replay, const struct step *step,
-                                            const char *name, json_t *variables)
-{
-	struct pieces list;
-	const char *key;
-	json_t *value;
-	bool first = true;
-
-	pieces_open(&list);
-	json_object_foreach (variables, key, value) {
-		fprintf(list.file, "%s%s", first ? "" : ", ", key);
-		first = false;
-	}
-	char *text = pieces_close(&list);
-	problem_set(&replay->result->problem, "unknown variable '%.40s': node %u of %s has %s",
-	            name, step->node, replay->algorithm->name, first ? "none" : text);
-	free(text);
-	return REPLAY_BAD;
-}
-
-static void write_variable(struct pieces *pieces, const char *name, const json_t *value)
-{
-	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-	must(text != NULL);
-	fprintf(pieces->file, " %s=%s", name, text);
-	free(text);
-}
-
-/* All that differ are told, and no other. */
-static enum replay_verdict compare_variables(struct replay *replay, const struct step *step,
-                                             json_t *variables)
-{
-	struct pieces expected, found;
-	const char *name;
-	json_t *value;
-	bool equal = true;
-
-	json_object_foreach (step->variables, name, value) {
-		if (json_object_get(variables, name) == NULL)
-			return unknown_variable(replay, step, name, variables);
-		equal = equal && json_equal(value, json_object_get(variables, name));
-	}
-	if (equal)
-		return REPLAY_PASSED;
-	pieces_open(&expected);
-	pieces_open(&found);
-	fprintf(expected.file, "node %u", step->node);
-	fprintf(found.file, "node %u", step->node);
-	json_object_foreach (step->variables, name, value) {
-		if (json_equal(value, json_object_get(variables, name)))
-			continue;
-		write_variable(&expected, name, value);
-		write_variable(&found, name, json_object_get(variables, name));
-	}
-	char *text = pieces_close(&expected);
-	return fail(replay, text, pieces_close(&found));
-}
-
-static enum replay_verdict expect_variables(struct replay *replay, const struct step *step)
-{
-	char *text = world_describe(&replay->world, step->node);
-	json_t *variables = json_loads(text, 0, NULL);
-
-	must(variables != NULL);
-	free(text);
-	enum replay_verdict verdict = compare_variables(replay, step, variables);
-	json_decref(variables);
-	return verdict;
-}
-
-static enum replay_verdict expect_flight(struct replay *replay, const struct step *step)
-{
-	uint64_t count = 0;
-
-	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++)
-		count += envelope_fits(step, &replay->envelopes[i]);
-	if (step->has_number ? count == step->number : count >= 1)
-		return REPLAY_PASSED;
-	char *number = step->has_number ? text_of("%" PRIu64, step->number) : text_of("a");
-	char *expected =
-	        text_of("%s %s in flight from %u to %u", number, step->name, step->node, step->to);
-	free(number);
-	return fail(replay, expected, count == 0 ? text_of("none") : text_of("%" PRIu64, count));
-}
-
-static enum replay_verdict expect_messages(struct replay *replay, const struct step *step)
-{
-	uint64_t count = count_messages(replay);
-
-	if (count == step->number)
-		return REPLAY_PASSED;
-	return fail(replay, text_of("%" PRIu64 " messages", step->number),
-	            text_of("%" PRIu64, count));
-}
-
-static char *learned_text(uint32_t identifier)
-{
-	return identifier == 0 ? text_of("no leader") : text_of("leader %u", identifier);
-}
-
-static enum replay_verdict expect_leads(struct replay *replay, const struct step *step)
-{
-	struct site site = network_site(&replay->setup->network, step->node);
-	uint32_t learned = replay->learned[step->node - 1];
-
-	if (learned == site.identifier)
-		return REPLAY_PASSED;
-	return fail(replay, text_of("node %u leader", step->node), learned_text(learned));
-}
-
-static enum replay_verdict expect_leader(struct replay *replay, const struct step *step)
-{
-	bool learned = false;
-
-	for (uint32_t node = 1; node <= replay->nodes; node++) {
-		uint32_t leader = replay->learned[node - 1];
-		if (leader != 0 && leader != step->number)
-			return fail(replay, text_of("leader %" PRIu64, step->number),
-			            text_of("leader %u at node %u", leader, node));
-		learned = learned || leader != 0;
-	}
-	if (learned)
-		return REPLAY_PASSED;
-	return fail(replay, text_of("leader %" PRIu64, step->number), text_of("no leader"));
-}
-
-static enum replay_verdict expect_mutual_exclusion(struct replay *replay)
-{
-	struct pieces list;
-
-	if (replay->world.inside_count <= 1)
-		return REPLAY_PASSED;
-	pieces_open(&list);
-	fputs("nodes", list.file);
-	for (uint32_t node = 1; node <= replay->nodes; node++) {
-		if (replay->world.phases[node - 1] == PHASE_INSIDE)
-			fprintf(list.file, " %u", node);
-	}
-	fputs(" in", list.file);
-	return fail(replay, text_of("mutual_exclusion"), pieces_close(&list));
-}
-
-static enum replay_verdict expect_one_token(struct replay *replay)
-{
-	const struct algorithm *algorithm = replay->algorithm;
-	struct pieces list;
-	uint64_t count = 0;
-
-	pieces_open(&list);
-	for (uint32_t node = 1; algorithm->has_privilege != NULL && node <= replay->nodes; node++) {
-		struct site site = network_site(&replay->setup->network, node);
-		if (algorithm->has_privilege(&site, world_state(&replay->world, node)))
-			fprintf(list.file, "%s at node %u", count++ == 0 ? "" : ",", node);
-	}
-	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++) {
-		const struct envelope *envelope = &replay->envelopes[i];
-		if (algorithm->messages[envelope->body[0]].token)
-			fprintf(list.file, "%s from %u to %u", count++ == 0 ? "" : ",",
-			        envelope->from, envelope->to);
-	}
-	char *places = pieces_close(&list);
-	enum replay_verdict verdict = REPLAY_PASSED;
-	if (count != 1)
-		verdict = fail(replay, text_of("one_token"),
-		               count == 0 ? text_of("none")
-		                          : text_of("%" PRIu64 ":%s", count, places));
-	free(places);
-	return verdict;
-}
-
-/* All of the system at this moment, as an invariant wants it. */
-static bool holds_globally(const struct replay *replay, const struct invariant *invariant)
-{
-	size_t count = envelopes_count(replay);
-	const void **states = malloc(replay->nodes * sizeof(*states));
-	struct flight *flights = malloc((count + 1) * sizeof(*flights));
-
-	must(states != NULL && flights != NULL);
-	for (uint32_t node = 1; node <= replay->nodes; node++)
-		states[node - 1] = world_state(&replay->world, node);
-	for (size_t i = 0; i < count; i++) {
-		const struct envelope *envelope = &replay->envelopes[replay->envelopes_first + i];
-		flights[i] = (struct flight){
-		        .to = envelope->to,
-		        .message = {.side = side_opposite(envelope->side),
-		                    .size = envelope->size,
-		                    .body = envelope->body},
-		};
-	}
-	struct snapshot snapshot = {
-	        .network = &replay->setup->network,
-	        .states = states,
-	        .flights = flights,
-	        .flights_count = count,
-	};
-	bool holds = invariant->global(&snapshot);
-	free(states);
-	free(flights);
-	return holds;
-}
-
-static enum replay_verdict expect_invariant(struct replay *replay, const struct step *step)
-{
-	const struct invariant *invariant = step->invariant;
-
-	if (invariant->global != NULL) {
-		if (holds_globally(replay, invariant))
-			return REPLAY_PASSED;
-		return fail(replay, text_of("%s", invariant->name), text_of("it broken"));
-	}
-	for (uint32_t node = 1; node <= replay->nodes; node++) {
-		struct site site = network_site(&replay->setup->network, node);
-		if (invariant->local(&site, world_state(&replay->world, node)))
-			continue;
-		char *variables = world_describe(&replay->world, node);
-		char *found = text_of("it broken at node %u, %s", node, variables);
-		free(variables);
-		return fail(replay, text_of("%s", invariant->name), found);
-	}
-	return REPLAY_PASSED;
-}
-
 /* The whole. */
 
 static enum replay_verdict perform_step(struct replay *replay, const struct step *step)
@@ -697,33 +431,34 @@ static enum replay_verdict perform_step(struct replay *replay, const struct step
 	case STEP_RUN:
 		return step_run(replay);
 	case STEP_FAIL:
-		return fail(replay, NULL, text_of("%s", step->name));
+		return replay_fail(replay, NULL, replay_text("%s", step->name));
 	case STEP_EXPECT_PHASE:
-		return expect_phase(replay, step);
 	case STEP_EXPECT_LEADS:
-		return expect_leads(replay, step);
 	case STEP_EXPECT_VARIABLES:
-		return expect_variables(replay, step);
 	case STEP_EXPECT_FLIGHT:
-		return expect_flight(replay, step);
 	case STEP_EXPECT_MESSAGES:
-		return expect_messages(replay, step);
 	case STEP_EXPECT_LEADER:
-		return expect_leader(replay, step);
 	case STEP_EXPECT_INVARIANT:
-		return expect_invariant(replay, step);
 	case STEP_EXPECT_MUTUAL_EXCLUSION:
-		return expect_mutual_exclusion(replay);
 	case STEP_EXPECT_ONE_TOKEN:
-		return expect_one_token(replay);
+	case STEP_EXPECT_UNIQUE_LEADER:
+	case STEP_EXPECT_AGREEMENT:
+	case STEP_EXPECT_TERMINATION:
+		return replay_expect(replay, step);
 	}
 	return REPLAY_PASSED;
 }
 
 static void start(struct replay *replay)
 {
+	const struct electorate *electorate = &replay->setup->electorate;
+
+	replay->dead = calloc(replay->nodes, sizeof(*replay->dead));
 	replay->learned = calloc(replay->nodes, sizeof(*replay->learned));
-	must(replay->learned != NULL);
+	replay->declared = calloc(replay->nodes, sizeof(*replay->declared));
+	must(replay->dead != NULL && replay->learned != NULL && replay->declared != NULL);
+	for (uint32_t i = 0; i < electorate->crashed_count; i++)
+		replay->dead[electorate->crashed[i] - 1] = true;
 	if (replay->algorithm->expire != NULL) {
 		replay->timers = calloc(replay->nodes, TIMERS_MAX * sizeof(*replay->timers));
 		must(replay->timers != NULL);
@@ -745,11 +480,13 @@ static void start(struct replay *replay)
 
 static void finish(struct replay *replay)
 {
-	replay->result->messages = count_messages(replay);
+	replay->result->messages = replay_count_messages(replay);
 	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++)
 		free(replay->envelopes[i].body);
 	free(replay->envelopes);
+	free(replay->dead);
 	free(replay->learned);
+	free(replay->declared);
 	free(replay->timers);
 	world_free(&replay->world);
 }

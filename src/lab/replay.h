@@ -15,6 +15,16 @@
  *
  * `expect leader ID`: somebody has learned that ID leads, and nobody has learned of another.
  * `expect I leader`: I has learned that it leads.
+ *
+ * In an election with a `crash` line what is sent to a dead place is lost when it is delivered: one
+ * of the steps that happened, but none of the algorithm.
+ *
+ * `expect invariant NAME`, of an election, looks back from where it stands:
+ * - unique_leader: at most one place has declared itself (it has learned that its own identifier
+ *   leads), and that once. Who it was is told by places, not by identifiers.
+ * - agreement: no two places have ever learned different leaders, and none has changed its leader.
+ * - termination: everybody alive has learned a leader and nobody alive still takes part, that is,
+ *   is not ready. It does not ask whether messages are in flight or timers armed: `run` before it.
  */
 #ifndef LAB_REPLAY_H
 #define LAB_REPLAY_H

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-enum { KEPT_MAX = 1 << 20 };
+enum { KEPT_MAX = 1 << 17 };
 
 struct samples {
 	uint64_t *kept;
@@ -61,17 +61,42 @@ void samples_add(struct samples *samples, uint64_t number)
 	samples->kept[samples->kept_count++] = number;
 }
 
-static int compare(const void *a, const void *b)
+/* Hoare's selection: puts the k-th smallest in its place. */
+static uint64_t select_number(uint64_t *numbers, size_t count, size_t k)
 {
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
+	size_t low = 0, high = count - 1;
+
+	while (low < high) {
+		uint64_t pivot = numbers[low + (high - low) / 2];
+		size_t i = low, j = high;
+		while (i <= j) {
+			while (numbers[i] < pivot)
+				i++;
+			while (numbers[j] > pivot)
+				j--;
+			if (i > j)
+				break;
+			uint64_t number = numbers[i];
+			numbers[i++] = numbers[j];
+			numbers[j] = number;
+			if (j == 0)
+				break;
+			j--;
+		}
+		if (k <= j)
+			high = j;
+		else if (k >= i)
+			low = i;
+		else
+			break;
+	}
+	return numbers[k];
 }
 
 uint64_t samples_quantile(struct samples *samples, unsigned percent)
 {
 	if (samples->kept_count == 0)
 		return 0;
-	qsort(samples->kept, samples->kept_count, sizeof(*samples->kept), compare);
 	size_t rank = (samples->kept_count * percent + 99) / 100;
-	return samples->kept[rank == 0 ? 0 : rank - 1];
+	return select_number(samples->kept, samples->kept_count, rank == 0 ? 0 : rank - 1);
 }

@@ -1,5 +1,5 @@
 /*
- * Quantiles of a stream of numbers: exact up to a million numbers, from every 2nd, 4th, 8th… of
+ * Quantiles of a stream of numbers: exact up to 131,072 numbers, from every 2nd, 4th, 8th… of
  * them beyond.
  */
 #ifndef LAB_SAMPLES_H

@@ -103,6 +103,12 @@ static int header_arrangement(struct parser *parser)
 	return 0;
 }
 
+static int header_crash(struct parser *parser)
+{
+	parser->scenario->words.crash = parser->words[1];
+	return 0;
+}
+
 static int header_param(struct parser *parser)
 {
 	struct scenario *scenario = parser->scenario;
@@ -284,13 +290,27 @@ static int expect_leader(struct parser *parser, struct step *step)
 	                    parser->problem);
 }
 
+/* The invariants that are ours and not an algorithm's. */
+static const struct {
+	const char *name;
+	enum step_kind step;
+	enum kind kind; /* of the algorithms that it is for */
+} built_in[] = {
+        {"mutual_exclusion", STEP_EXPECT_MUTUAL_EXCLUSION, KIND_MUTEX},
+        {"one_token", STEP_EXPECT_ONE_TOKEN, KIND_MUTEX},
+        {"unique_leader", STEP_EXPECT_UNIQUE_LEADER, KIND_ELECTION},
+        {"agreement", STEP_EXPECT_AGREEMENT, KIND_ELECTION},
+        {"termination", STEP_EXPECT_TERMINATION, KIND_ELECTION},
+};
+enum { BUILT_IN_COUNT = sizeof(built_in) / sizeof(*built_in) };
+
 static int expect_invariant(struct parser *parser, struct step *step)
 {
 	step->name = parser->words[2];
-	if (strcmp(step->name, "mutual_exclusion") == 0)
-		step->kind = STEP_EXPECT_MUTUAL_EXCLUSION;
-	else if (strcmp(step->name, "one_token") == 0)
-		step->kind = STEP_EXPECT_ONE_TOKEN;
+	for (size_t i = 0; i < BUILT_IN_COUNT; i++) {
+		if (strcmp(step->name, built_in[i].name) == 0)
+			step->kind = built_in[i].step;
+	}
 	return 0;
 }
 
@@ -354,6 +374,7 @@ static const struct form forms[] = {
         {"fifo", "fifo", 1, 1, header_order, NULL, 0, HEADER_ORDER},
         {"reorder", "reorder", 1, 1, header_order, NULL, 0, HEADER_ORDER},
         {"arrangement", "arrangement 3,1,2", 2, 2, header_arrangement, NULL, 0, HEADER_ARRANGEMENT},
+        {"crash", "crash 4,5", 2, 2, header_crash, NULL, 0, HEADER_CRASH},
         {"request", "request I", 2, 2, NULL, step_node, STEP_REQUEST, 0},
         {"initiate", "initiate I", 2, 2, NULL, step_node, STEP_INITIATE, 0},
         {"release", "release I", 2, 2, NULL, step_node, STEP_RELEASE, 0},
@@ -585,6 +606,11 @@ static uint32_t blame_line(const struct scenario *scenario, struct problem *prob
 	if (setup_make(&words, &setup, problem) != 0)
 		return scenario->lines[all->topology != NULL ? HEADER_TOPOLOGY : HEADER_NODES];
 	setup_free(&setup);
+	/* It may tell how many nodes there are, so what depends on that comes later. */
+	words.arrangement = all->arrangement;
+	if (setup_make(&words, &setup, problem) != 0)
+		return scenario->lines[HEADER_ARRANGEMENT];
+	setup_free(&setup);
 	for (size_t i = 0; i < all->parameters_count; i++) {
 		words.parameters[words.parameters_count++] = all->parameters[i];
 		if (setup_make(&words, &setup, problem) != 0)
@@ -595,9 +621,9 @@ static uint32_t blame_line(const struct scenario *scenario, struct problem *prob
 	if (setup_make(&words, &setup, problem) != 0)
 		return scenario->lines[HEADER_HOLDER];
 	setup_free(&setup);
-	words.arrangement = all->arrangement;
+	words.crash = all->crash;
 	if (setup_make(&words, &setup, problem) != 0)
-		return scenario->lines[HEADER_ARRANGEMENT];
+		return scenario->lines[HEADER_CRASH];
 	/* A file of edges may have become another since. */
 	setup_free(&setup);
 	return scenario->lines[HEADER_ALGORITHM];
@@ -658,15 +684,17 @@ static int bind_invariant(struct step *step, const struct algorithm *algorithm,
 	size_t count = 0;
 
 	for (const struct invariant *i = algorithm->invariants; i != NULL && i->name != NULL; i++) {
-		must(count + 2 < NAMES_MAX);
+		must(count + BUILT_IN_COUNT < NAMES_MAX);
 		names[count++] = i->name;
 		if (strcmp(i->name, step->name) == 0) {
 			step->invariant = i;
 			return 0;
 		}
 	}
-	names[count++] = "mutual_exclusion";
-	names[count++] = "one_token";
+	for (size_t i = 0; i < BUILT_IN_COUNT; i++) {
+		if (built_in[i].kind == algorithm->kind)
+			names[count++] = built_in[i].name;
+	}
 	return unknown_name(problem, "invariant", step->name, names);
 }
 
@@ -704,6 +732,10 @@ static int bind_step(struct step *step, const struct network *network, struct pr
 	case STEP_EXPECT_LEADS:
 	case STEP_EXPECT_LEADER:
 		return need_kind(algorithm, KIND_ELECTION, "it has no leader", problem);
+	case STEP_EXPECT_UNIQUE_LEADER:
+	case STEP_EXPECT_AGREEMENT:
+	case STEP_EXPECT_TERMINATION:
+		return need_kind(algorithm, KIND_ELECTION, "it elects nobody", problem);
 	case STEP_EXPECT_INVARIANT:
 		return bind_invariant(step, algorithm, problem);
 	case STEP_EXPECT_MUTUAL_EXCLUSION:

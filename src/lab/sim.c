@@ -40,7 +40,8 @@ struct sim {
 	uint64_t token_hops, lose_next;
 	uint64_t lost_hops;    /* the token's hops when one was lost last */
 	uint64_t counted_from; /* light load: messages before the current entry */
-	uint64_t futile_hops;  /* deliveries while somebody waits and nobody enters */
+	uint64_t futile_max;
+	uint64_t futile_hops; /* deliveries while somebody waits and nobody enters */
 	bool exit_pending, counting, lost_pending, stuck;
 };
 
@@ -52,6 +53,7 @@ struct sim *sim_create(const struct setup *setup)
 	must(sim != NULL);
 	must(setup->network.algorithm->messages_count <= MESSAGE_TYPES_MAX);
 	sim->setup = setup;
+	sim->futile_max = 10000 + 100 * (uint64_t)nodes * nodes;
 	world_init(&sim->world, &setup->network);
 	sim->queue = queue_create();
 	sim->arena = arena_create();
@@ -178,12 +180,12 @@ static void send(struct sim *sim, uint32_t from, const struct effect *effect)
 		memcpy(copy, body, effect->size);
 		memcpy(event.body, &copy, sizeof(copy));
 	}
-	queue_push(sim->queue, event);
+	queue_push(sim->queue, &event);
 }
 
 static void push(struct sim *sim, enum event_kind kind, uint32_t node, uint64_t time)
 {
-	queue_push(sim->queue, (struct event){.time = time, .node = node, .kind = (uint8_t)kind});
+	queue_push(sim->queue, &(struct event){.time = time, .node = node, .kind = (uint8_t)kind});
 }
 
 static void enter(struct sim *sim, uint32_t node)
@@ -235,7 +237,7 @@ static void set_timer(struct sim *sim, uint32_t node, const struct effect *effec
 	++*count;
 	if (effect->kind == EFFECT_DISARM)
 		return;
-	queue_push(sim->queue, (struct event){
+	queue_push(sim->queue, &(struct event){
 	                               .time = sim->now + effect->size * sim->options.bound,
 	                               .node = node,
 	                               .from = effect->node,
@@ -452,8 +454,7 @@ static void ask_lightly(struct sim *sim)
 /* Somebody waits for a token that goes round and round: after so many deliveries it never comes. */
 static bool is_futile(const struct sim *sim)
 {
-	return sim->futile_hops > 10000 + 100 * (uint64_t)sim->setup->network.graph.nodes *
-	                                          sim->setup->network.graph.nodes;
+	return sim->futile_hops > sim->futile_max;
 }
 
 static void first_requests(struct sim *sim)

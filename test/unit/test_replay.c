@@ -2,6 +2,7 @@
  * Replays, on algorithms of the project and on three made up here, which do what no algorithm of
  * the project does yet or ever should: circulate, elect by timers, misbehave.
  */
+#include "electorate.h"
 #include "replay.h"
 
 #include <setjmp.h>
@@ -117,12 +118,19 @@ static const struct algorithm carousel = {
 };
 
 /* An election: who is not told of a leader in time declares itself. The larger the identifier, the
- * sooner. */
+ * sooner. A node takes part while its timer runs; with the parameter SNOOZES also when it has been
+ * told. */
+
+enum { WAKES, SNOOZES };
+
+struct alarm_state {
+	uint64_t set;
+};
 
 static size_t alarm_state_size(const struct site *site)
 {
 	(void)site;
-	return sizeof(uint64_t);
+	return sizeof(struct alarm_state);
 }
 
 static void alarm_init(const struct site *site, void *state, struct out *out)
@@ -134,14 +142,14 @@ static void alarm_init(const struct site *site, void *state, struct out *out)
 
 static void alarm_initiate(const struct site *site, void *state, struct out *out)
 {
-	(void)state;
+	((struct alarm_state *)state)->set = 1;
 	out_arm(out, 3, 1000 - site->identifier);
 }
 
 static void alarm_expire(const struct site *site, void *state, uint32_t timer, struct out *out)
 {
-	(void)state;
 	must(timer == 3);
+	((struct alarm_state *)state)->set = 0;
 	out_elected(out, site->identifier);
 	out_message(out, 0);
 	out_uint(out, site->identifier);
@@ -154,11 +162,17 @@ static int alarm_receive(const struct site *site, void *state, const struct mess
 {
 	struct in in = in_message(message);
 
-	(void)site;
-	(void)state;
+	if (site->parameters[0] != SNOOZES)
+		((struct alarm_state *)state)->set = 0;
 	out_disarm(out, 3);
 	out_elected(out, (uint32_t)in_uint(&in));
 	return 0;
+}
+
+static bool alarm_ready(const struct site *site, const void *state)
+{
+	(void)site;
+	return ((const struct alarm_state *)state)->set == 0;
 }
 
 static const struct algorithm alarm_clock = {
@@ -171,6 +185,7 @@ static const struct algorithm alarm_clock = {
         .request = alarm_initiate,
         .receive = alarm_receive,
         .expire = alarm_expire,
+        .ready = alarm_ready,
         .describe = describe_nothing,
         .show = show_nothing,
 };
@@ -267,7 +282,6 @@ static const struct algorithm rude = {
 
 static const uint32_t ring_left[] = {3, 1, 2}, ring_right[] = {2, 3, 1};
 static const uint32_t pair_left[] = {2, 1}, pair_right[] = {2, 1};
-static const uint32_t arranged[] = {7, 9, 8};
 
 static struct setup setup_by_hand(const struct algorithm *algorithm, uint32_t nodes,
                                   uint64_t parameter)
@@ -277,6 +291,7 @@ static struct setup setup_by_hand(const struct algorithm *algorithm, uint32_t no
 	                    .graph = {.nodes = nodes, .complete = true},
 	                    .holder = 1},
 	        .topology = "by hand",
+	        .parameters = json_object(),
 	};
 
 	setup.network.parameters[0] = parameter;
@@ -285,8 +300,6 @@ static struct setup setup_by_hand(const struct algorithm *algorithm, uint32_t no
 		setup.network.right = nodes == 2 ? pair_right : ring_right;
 		setup.fifo = true;
 	}
-	if (algorithm == &alarm_clock)
-		setup.network.identifiers = arranged;
 	return setup;
 }
 
@@ -343,27 +356,71 @@ static const char *play(const char *text)
 	return play_bytes(text, strlen(text), NULL);
 }
 
-/* The steps alone, on a network made by hand. */
-static const char *play_on(const struct algorithm *algorithm, uint32_t nodes, uint64_t parameter,
-                           const char *steps)
+/* The steps, and what the header says of the electorate, on a network made by hand. */
+static const char *play_traced(const struct algorithm *algorithm, uint32_t nodes,
+                               uint64_t parameter, const char *steps, struct trace *trace)
 {
 	struct setup setup = setup_by_hand(algorithm, nodes, parameter);
 	struct scenario scenario;
 	struct problem problem;
+	const char *verdict;
 	char text[1024];
 	uint32_t line;
 
 	snprintf(text, sizeof(text), "algorithm %s\n%s", algorithm->name, steps);
 	assert_int_equal(scenario_parse(text, strlen(text), &scenario, &line, &problem), 0);
+	if (algorithm->kind == KIND_ELECTION)
+		scenario.words.arrangement = "7,9,8";
+	assert_int_equal(electorate_make(&scenario.words, &setup, &problem), 0);
 	if (scenario_bind(&scenario, &setup.network, &line, &problem) != 0) {
-		scenario_free(&scenario);
-		return problem_text(line, &problem);
+		verdict = problem_text(line, &problem);
+	} else {
+		replay_run(&scenario, &setup, trace, RUN_MAX, &last);
+		verdict = verdict_text(&last);
+		replay_result_free(&last);
 	}
-	replay_run(&scenario, &setup, NULL, RUN_MAX, &last);
-	const char *verdict = verdict_text(&last);
-	replay_result_free(&last);
+	setup_free(&setup);
 	scenario_free(&scenario);
 	return verdict;
+}
+
+static const char *play_on(const struct algorithm *algorithm, uint32_t nodes, uint64_t parameter,
+                           const char *steps)
+{
+	return play_traced(algorithm, nodes, parameter, steps, NULL);
+}
+
+static const char *elect(uint64_t parameter, const char *steps)
+{
+	return play_on(&alarm_clock, 3, parameter, steps);
+}
+
+/* A trace to play into, and what was written. */
+static char trace_path[32];
+
+static struct trace *begin_trace(void)
+{
+	struct problem problem;
+
+	strcpy(trace_path, "/tmp/test_replay_XXXXXX");
+	int descriptor = mkstemp(trace_path);
+	assert_true(descriptor >= 0);
+	close(descriptor);
+	struct trace *trace = trace_open(trace_path, NULL, &problem);
+	assert_non_null(trace);
+	return trace;
+}
+
+static const char *read_trace(void)
+{
+	static char written[4096];
+	FILE *file = fopen(trace_path, "rb");
+
+	assert_non_null(file);
+	written[fread(written, 1, sizeof(written) - 1, file)] = '\0';
+	fclose(file);
+	unlink(trace_path);
+	return written;
 }
 
 #define NEILSEN "algorithm neilsen\ntopology line\nnodes 3\n"
@@ -624,6 +681,155 @@ static void test_two_leaders_are_not_one(void **state)
 	                    "2: bad: alarm is an election: its nodes 'initiate'");
 }
 
+/* The identifiers at the places 1, 2, 3 are 7, 9, 8. */
+
+static void test_an_election_that_ends_well_keeps_its_invariants(void **state)
+{
+	(void)state;
+	assert_string_equal(elect(WAKES, "expect invariant unique_leader\n"
+	                                 "expect invariant agreement\n"
+	                                 "initiate 1\ninitiate 2\ninitiate 3\nexpire 2\n"
+	                                 "expect invariant unique_leader\n"
+	                                 "expect invariant agreement\nrun\n"
+	                                 "expect invariant unique_leader\n"
+	                                 "expect invariant agreement\n"
+	                                 "expect invariant termination\n"),
+	                    "passed");
+	assert_int_equal(last.expectations, 7);
+}
+
+static void test_one_declares_itself_and_once(void **state)
+{
+	(void)state;
+	assert_string_equal(elect(WAKES, "initiate 2\ninitiate 3\nexpire 2\nexpire 3\n"
+	                                 "expect invariant unique_leader\n"),
+	                    "6: expected unique_leader, found 2 and 3 declared");
+	assert_string_equal(elect(WAKES, "initiate 1\ninitiate 2\ninitiate 3\nexpire 3\n"
+	                                 "expire 2\nexpire 1\nexpect invariant unique_leader\n"),
+	                    "8: expected unique_leader, found 1, 2 and 3 declared");
+	assert_string_equal(elect(WAKES, "initiate 3\nrun\ninitiate 3\nexpire 3\n"
+	                                 "expect invariant agreement\n"
+	                                 "expect invariant unique_leader\n"),
+	                    "7: expected unique_leader, found 3 declared 2 times");
+	/* To learn it from the other does not take it back. */
+	assert_string_equal(elect(WAKES, "initiate 2\ninitiate 3\nexpire 3\nexpire 2\n"
+	                                 "drop 3 2\nrun\nexpect leader 9\n"
+	                                 "expect invariant unique_leader\n"),
+	                    "9: expected unique_leader, found 2 and 3 declared");
+}
+
+static void test_all_agree_for_ever(void **state)
+{
+	(void)state;
+	assert_string_equal(elect(WAKES, "initiate 1\ninitiate 3\nexpire 1\nexpire 3\n"
+	                                 "expect invariant agreement\n"),
+	                    "6: expected agreement, found leader 7 at node 1, leader 8 at node 3");
+	assert_string_equal(
+	        elect(WAKES, "initiate 1\nrun\nexpect invariant agreement\n"
+	                     "initiate 2\nexpire 2\nexpect invariant agreement\n"),
+	        "7: expected agreement, found node 2 changed from leader 7 to leader 9");
+	/* In the end all know the same leader, but not all the way. */
+	assert_string_equal(elect(WAKES, "initiate 1\nexpire 1\ndrop 1 2\ndrop 1 3\ninitiate 2\n"
+	                                 "run\nexpect leader 9\nexpect invariant agreement\n"),
+	                    "9: expected agreement, found leader 7 at node 1, leader 9 at node 2");
+}
+
+static void test_termination_leaves_nobody_behind(void **state)
+{
+	(void)state;
+	assert_string_equal(elect(WAKES, "expect invariant termination\n"),
+	                    "2: expected termination, found node 1 without a leader");
+	assert_string_equal(elect(WAKES, "initiate 1\nexpire 1\ndrop 1 2\nrun\n"
+	                                 "expect invariant termination\n"),
+	                    "6: expected termination, found node 2 without a leader");
+	assert_string_equal(elect(SNOOZES, "initiate 1\ninitiate 2\nexpire 1\nrun\n"
+	                                   "expect leader 7\nexpect invariant termination\n"),
+	                    "7: expected termination, found node 2 still takes part");
+	assert_string_equal(elect(WAKES, "initiate 1\nrun\nexpect invariant termination\n"
+	                                 "initiate 3\nexpect invariant termination\n"),
+	                    "6: expected termination, found node 3 still takes part");
+}
+
+static void test_what_is_sent_to_the_dead_is_lost(void **state)
+{
+	(void)state;
+	assert_string_equal(elect(WAKES, "crash 3\ninitiate 1\nexpire 1\n"
+	                                 "expect flight 1 3 ELECTED x1\nrun\n"
+	                                 "expect flight 1 3 ELECTED x0\nexpect messages 2\n"
+	                                 "expect leader 7\nexpect invariant unique_leader\n"
+	                                 "expect invariant agreement\n"
+	                                 "expect invariant termination\n"),
+	                    "passed");
+	assert_int_equal(last.steps, 4); /* to lose a message is one, as `drop` is */
+	/* By `deliver`, too; the dead learn nothing. */
+	assert_string_equal(elect(WAKES, "crash 3,1\ninitiate 2\nexpire 2\ndeliver 2 1\n"
+	                                 "expect flight 2 1 ELECTED x0\n"
+	                                 "expect invariant termination\ndeliver 2 3\n"
+	                                 "deliver 2 3\n"),
+	                    "9: bad: no message is in flight from 2 to 3; in flight: nothing");
+	assert_string_equal(elect(WAKES, "crash 1,3\nexpect invariant termination\n"),
+	                    "3: expected termination, found node 2 without a leader");
+	assert_string_equal(elect(WAKES, "crash 1,3\ninitiate 2\nexpire 2\ndeliver 2 1\n"
+	                                 "expect 1 leader\n"),
+	                    "6: expected node 1 leader, found no leader");
+}
+
+static void test_the_dead_begin_nothing(void **state)
+{
+	(void)state;
+	assert_string_equal(elect(WAKES, "crash 3\ninitiate 3\n"),
+	                    "3: bad: node 3 is dead: it cannot initiate");
+	assert_string_equal(elect(WAKES, "crash 3\nexpire 3\n"),
+	                    "3: bad: node 3 has no armed timer");
+}
+
+static void test_a_message_to_the_dead_is_traced_as_lost(void **state)
+{
+	static const char expected[] =
+	        "{\"ev\":\"start\",\"algorithm\":\"alarm\",\"topology\":\"by hand\","
+	        "\"nodes\":3,\"edges\":[[1,2],[1,3],[2,3]],\"holder\":1,"
+	        "\"fifo\":false,\"seed\":0,\"params\":{}}\n"
+	        "{\"t\":0,\"ev\":\"initiate\",\"node\":1}\n"
+	        "{\"t\":1,\"ev\":\"send\",\"msg\":1,\"from\":1,\"to\":2,\"type\":\"ELECTED\","
+	        "\"text\":\"ELECTED\",\"bytes\":2,\"token\":false}\n"
+	        "{\"t\":1,\"ev\":\"send\",\"msg\":2,\"from\":1,\"to\":3,\"type\":\"ELECTED\","
+	        "\"text\":\"ELECTED\",\"bytes\":2,\"token\":false}\n"
+	        "{\"t\":1,\"ev\":\"elected\",\"node\":1,\"leader\":7}\n"
+	        "{\"t\":2,\"ev\":\"lose\",\"msg\":1}\n"
+	        "{\"t\":3,\"ev\":\"deliver\",\"msg\":2,\"from\":1,\"to\":3,\"type\":"
+	        "\"ELECTED\"}\n"
+	        "{\"t\":3,\"ev\":\"elected\",\"node\":3,\"leader\":7}\n"
+	        "{\"t\":3,\"ev\":\"end\"}\n";
+	struct trace *trace = begin_trace();
+	struct problem problem;
+
+	(void)state;
+	assert_string_equal(
+	        play_traced(&alarm_clock, 3, WAKES, "crash 2\ninitiate 1\nrun\n", trace), "passed");
+	assert_int_equal(trace_end(trace, last.time, &problem), 0);
+	assert_string_equal(read_trace(), expected);
+}
+
+static void test_invariants_are_of_their_kind(void **state)
+{
+	(void)state;
+	assert_string_equal(elect(WAKES, "expect invariant mutual_exclusion\n"),
+	                    "2: bad: alarm is an election: it excludes nobody");
+	assert_string_equal(elect(WAKES, "expect invariant one_token\n"),
+	                    "2: bad: alarm has no token");
+	assert_string_equal(elect(WAKES, "expect invariant x\n"),
+	                    "2: bad: unknown invariant 'x': there is unique_leader, agreement, "
+	                    "termination");
+	assert_string_equal(elect(WAKES, "expect invariant agrement\n"),
+	                    "2: bad: unknown invariant 'agrement': did you mean 'agreement'?");
+	assert_string_equal(play_on(&rude, 2, RECOVERS, "expect invariant unique_leader\n"),
+	                    "2: bad: rude is not an election: it elects nobody");
+	assert_string_equal(play_on(&rude, 2, RECOVERS, "expect invariant agreement\n"),
+	                    "2: bad: rude is not an election: it elects nobody");
+	assert_string_equal(play_on(&rude, 2, RECOVERS, "expect invariant termination\n"),
+	                    "2: bad: rude is not an election: it elects nobody");
+}
+
 static void test_the_trace_has_a_second_for_each_step(void **state)
 {
 	static const char text[] = "algorithm neilsen\nnodes 2\nrequest 2\nexpect 2 "
@@ -659,23 +865,13 @@ static void test_the_trace_has_a_second_for_each_step(void **state)
 	        "\"FOLLOW\":0}}\n"
 	        "{\"t\":5,\"ev\":\"lose\",\"msg\":3}\n"
 	        "{\"t\":5,\"ev\":\"end\"}\n";
-	char path[] = "/tmp/test_scenario_XXXXXX";
-	char written[4096];
+	struct trace *trace = begin_trace();
 	struct problem problem;
 
 	(void)state;
-	int descriptor = mkstemp(path);
-	assert_true(descriptor >= 0);
-	struct trace *trace = trace_open(path, NULL, &problem);
-	assert_non_null(trace);
 	assert_string_equal(play_bytes(text, strlen(text), trace), "passed");
 	assert_int_equal(trace_end(trace, last.time, &problem), 0);
-	ssize_t size = read(descriptor, written, sizeof(written) - 1);
-	close(descriptor);
-	unlink(path);
-	assert_true(size >= 0);
-	written[size] = '\0';
-	assert_string_equal(written, expected);
+	assert_string_equal(read_trace(), expected);
 }
 
 int main(void)
@@ -695,6 +891,14 @@ int main(void)
 	        cmocka_unit_test(test_invariants_speak_of_nodes_and_of_all),
 	        cmocka_unit_test(test_timers_expire_when_nothing_is_in_flight),
 	        cmocka_unit_test(test_two_leaders_are_not_one),
+	        cmocka_unit_test(test_an_election_that_ends_well_keeps_its_invariants),
+	        cmocka_unit_test(test_one_declares_itself_and_once),
+	        cmocka_unit_test(test_all_agree_for_ever),
+	        cmocka_unit_test(test_termination_leaves_nobody_behind),
+	        cmocka_unit_test(test_what_is_sent_to_the_dead_is_lost),
+	        cmocka_unit_test(test_the_dead_begin_nothing),
+	        cmocka_unit_test(test_a_message_to_the_dead_is_traced_as_lost),
+	        cmocka_unit_test(test_invariants_are_of_their_kind),
 	        cmocka_unit_test(test_the_trace_has_a_second_for_each_step),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

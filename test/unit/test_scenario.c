@@ -59,7 +59,8 @@ static void test_header_becomes_words(void **state)
 	(void)state;
 	struct scenario scenario =
 	        parsed("# a comment\n\nfifo\nnodes 4 # four\nalgorithm neilsen\nparam init=wave\n"
-	               "topology edges:1-2,2-3\nholder 2\nparam x=y=z\narrangement 3,1,2\n");
+	               "topology edges:1-2,2-3\nholder 2\nparam x=y=z\narrangement 3,1,2\n"
+	               "crash 4,5\n");
 
 	assert_string_equal(scenario.words.algorithm, "neilsen");
 	assert_string_equal(scenario.words.topology, "edges:1-2,2-3");
@@ -71,7 +72,9 @@ static void test_header_becomes_words(void **state)
 	assert_string_equal(scenario.words.parameters[0], "init=wave");
 	assert_string_equal(scenario.words.parameters[1], "x=y=z");
 	assert_string_equal(scenario.words.arrangement, "3,1,2");
+	assert_string_equal(scenario.words.crash, "4,5");
 	assert_int_equal(scenario.lines[HEADER_ALGORITHM], 5);
+	assert_int_equal(scenario.lines[HEADER_CRASH], 11);
 	assert_int_equal(scenario.steps_count, 0);
 	scenario_free(&scenario);
 }
@@ -119,7 +122,8 @@ static void test_every_expectation_parses(void **state)
 	        "expect 5 leader\nexpect 6 RN=[-1,0,2] state=\"a # b\" x=null\n"
 	        "expect flight 7 8 TOKEN\nexpect flight 7 8 TOKEN x0\nexpect messages 9\n"
 	        "expect leader 10\nexpect invariant tidy\nexpect invariant one_token\n"
-	        "expect invariant mutual_exclusion\n");
+	        "expect invariant mutual_exclusion\nexpect invariant unique_leader\n"
+	        "expect invariant agreement\nexpect invariant termination\n");
 	static const enum step_kind kinds[] = {
 	        STEP_EXPECT_PHASE,
 	        STEP_EXPECT_PHASE,
@@ -134,6 +138,9 @@ static void test_every_expectation_parses(void **state)
 	        STEP_EXPECT_INVARIANT,
 	        STEP_EXPECT_ONE_TOKEN,
 	        STEP_EXPECT_MUTUAL_EXCLUSION,
+	        STEP_EXPECT_UNIQUE_LEADER,
+	        STEP_EXPECT_AGREEMENT,
+	        STEP_EXPECT_TERMINATION,
 	};
 	const struct step *step = scenario.steps;
 
@@ -187,6 +194,11 @@ static void test_bad_text_is_refused_with_its_line(void **state)
 	        {"nodes 3\nrequest 1\n", "2: no algorithm"},
 	        {NEILSEN "algorithm neilsen\n", "4: a second 'algorithm': the first is on line 1"},
 	        {NEILSEN "fifo\nfifo\n", "5: 'fifo': fifo or reorder was given on line 4"},
+	        {NEILSEN "crash 1\ncrash 2\n", "5: a second 'crash': the first is on line 4"},
+	        {NEILSEN "crash\n", "4: something is missing: the form is 'crash 4,5'"},
+	        {NEILSEN "crash 1 2\n", "4: too much: the form is 'crash 4,5'"},
+	        {NEILSEN "run\ncrash 1\n",
+	         "5: 'crash' belongs into the header, before the first step (line 4)"},
 	        {NEILSEN "run\nholder 1\n",
 	         "5: 'holder' belongs into the header, before the first step (line 4)"},
 	        {NEILSEN "reqest 1\n", "4: unknown keyword 'reqest': did you mean 'request'?"},
@@ -263,7 +275,13 @@ static void test_a_network_that_cannot_be_blames_the_right_line(void **state)
 	        {NEILSEN "initiate 1\n", "4: neilsen is not an election"},
 	        {NEILSEN "expire 1\n", "4: neilsen has no timers"},
 	        {"algorithm central\nexpect invariant one_token\n", "2: central has no token"},
-	        {"arrangement 1,2\nalgorithm central\n", "1: arrangement: central is not an election"},
+	        {"arrangement 1,2\nalgorithm central\n",
+	         "1: arrangement: central is not an election"},
+	        {"nodes 4\ncrash 1,2\nalgorithm neilsen\nholder 2\nparam init=wave\n",
+	         "2: crash: neilsen is not an election"},
+	        {NEILSEN "expect invariant unique_leader\n", "4: neilsen is not an election"},
+	        {NEILSEN "expect invariant agreement\n", "4: neilsen is not an election"},
+	        {NEILSEN "expect invariant termination\n", "4: neilsen is not an election"},
 	};
 
 	(void)state;
