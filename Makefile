@@ -3,7 +3,7 @@
 CFLAGS ?=
 PREFIX ?= /usr/local
 
-.PHONY: all run test bench install clean format lint setup
+.PHONY: all run test bench mutants install clean format lint setup
 
 all: setup
 	@tools/build build
@@ -20,6 +20,9 @@ test: setup
 
 bench: all
 	@tools/bench
+
+mutants: all
+	@test/mutants/run build
 
 install: setup
 	@tools/build build --prefix=$(abspath $(PREFIX))

@@ -9,7 +9,7 @@
 	X(BATON_EMESSAGE, -1, "malformed message: bad length, bad type, or a value out of range")
 
 enum baton_error {
-#define BATON_ERROR_ENUM(name, code, text) name = code,
+#define BATON_ERROR_ENUM(name, code, text) name = (code),
 	BATON_ERRORS(BATON_ERROR_ENUM)
 #undef BATON_ERROR_ENUM
 };

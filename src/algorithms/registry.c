@@ -17,12 +17,30 @@ extern const struct algorithm helary;
 extern const struct algorithm dijkstra_ring;
 extern const struct algorithm le_lann;
 extern const struct algorithm misra;
+extern const struct algorithm chang_roberts;
+extern const struct algorithm le_lann_election;
+extern const struct algorithm dolev_klawe_rodeh;
 
 const struct algorithm *const algorithms[] = {
-        &central,       &lamport,       &ricart_agrawala, &carvalho_roucairol,
-        &maekawa,       &suzuki_kasami, &suzuki_kasami_b, &ricart_agrawala_token,
-        &singhal,       &raymond,       &neilsen,         &helary,
-        &dijkstra_ring, &le_lann,       &misra,           NULL,
+        &central,
+        &lamport,
+        &ricart_agrawala,
+        &carvalho_roucairol,
+        &maekawa,
+        &suzuki_kasami,
+        &suzuki_kasami_b,
+        &ricart_agrawala_token,
+        &singhal,
+        &raymond,
+        &neilsen,
+        &helary,
+        &dijkstra_ring,
+        &le_lann,
+        &misra,
+        &chang_roberts,
+        &le_lann_election,
+        &dolev_klawe_rodeh,
+        NULL,
 };
 
 const struct algorithm *algorithm_find(const char *name)

@@ -37,9 +37,11 @@ void print_help(const char *command);
 #define NETWORK_OPTIONS                                                                            \
 	{"topology", required_argument, NULL, 'T'}, {"nodes", required_argument, NULL, 'N'},       \
 	        {"holder", required_argument, NULL, 'H'}, {"param", required_argument, NULL, 'P'}, \
-	        {"fifo", no_argument, NULL, 'F'},                                                  \
+	        {"fifo", no_argument, NULL, 'F'}, {"reorder", no_argument, NULL, 'R'},             \
+	        {"arrangement", required_argument, NULL, 'A'},                                     \
+	        {"initiators", required_argument, NULL, 'I'},                                      \
 	{                                                                                          \
-		"reorder", no_argument, NULL, 'R'                                                  \
+		"crash", required_argument, NULL, 'C'                                              \
 	}
 int network_option(int option, const char *value, struct setup_words *words,
                    struct problem *problem);

@@ -32,20 +32,30 @@ static int list_json(const struct algorithm *only)
 	return print_json(json_pack("{s:o}", "algorithms", list)) ? EXIT_HELD : EXIT_USAGE;
 }
 
-static int list_table(void)
+static void list_kind(enum kind kind)
 {
-	printf("%-22s %-4s %-9s %-6s %-6s %-14s %s\n", "name", "year", "links", "shape", "order",
-	       "messages", "delay");
 	for (size_t i = 0; algorithms[i] != NULL; i++) {
 		const struct algorithm *algorithm = algorithms[i];
 		const char *shape = graph_class_name(algorithm->shape);
-		printf("%-22s %-4u %-9s %-6s %-6s %-14s %s\n", algorithm->name, algorithm->year,
+		if (algorithm->kind != kind)
+			continue;
+		printf("%-22s %-4u %-9s %-5s %-5s %-22s", algorithm->name, algorithm->year,
 		       graph_class_name(algorithm->links), shape != NULL ? shape : "-",
-		       algorithm->needs_fifo ? "fifo" : "any", algorithm->claim_messages,
-		       algorithm->claim_delay != NULL ? algorithm->claim_delay : "-");
+		       algorithm->needs_fifo ? "fifo" : "any", algorithm->claim_messages);
+		printf(" %s\n", algorithm->claim_delay != NULL ? algorithm->claim_delay : "");
 	}
-	printf("\nmessages for one entry and delay between exit and entry as the papers claim "
-	       "them\n");
+}
+
+static int list_table(void)
+{
+	printf("%-22s %-4s %-9s %-5s %-5s %-22s %s\n", "mutual exclusion", "year", "links", "shape",
+	       "order", "messages for an entry", "delay");
+	list_kind(KIND_MUTEX);
+	printf("\n%-22s %-4s %-9s %-5s %-5s %s\n", "election", "year", "links", "shape", "order",
+	       "messages");
+	list_kind(KIND_ELECTION);
+	printf("\nMessages and delay (messages between an exit and the next entry) as the papers "
+	       "claim them.\n");
 	return EXIT_HELD;
 }
 

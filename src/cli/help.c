@@ -34,7 +34,12 @@ static const char general[] =
 	"  --holder I         who has the token at the start (default 1)\n"                        \
 	"  --fifo, --reorder  do channels keep order? Default: the weakest that the\n"             \
 	"                     algorithm tolerates\n"                                               \
-	"  --param NAME=VALUE a parameter of the algorithm, see 'baton algorithms NAME'\n"
+	"  --param NAME=VALUE a parameter of the algorithm, see 'baton algorithms NAME'\n"         \
+	"Elections\n"                                                                              \
+	"  --arrangement A    identifiers round the ring: increasing (default),\n"                 \
+	"                     decreasing, random, or a list such as 3,1,4,2\n"                     \
+	"  --initiators I     places that begin: all (default), one, random:K, or 2,5\n"           \
+	"  --crash 4,5        places that are dead (bully)\n"
 
 static const struct {
 	const char *name;
@@ -63,6 +68,8 @@ static const struct {
                 "  --cs DIST          time inside the critical section (default constant:1)\n"
                 "  --seed S           (default 1)\n"
                 "  --seeds A..B       a run for each seed\n"
+                "  --bound D          what timers take for the longest delay of a message\n"
+                "                     (bully; default: the longest of --delay)\n"
                 "  --lose P           lose each message with probability P\n"
                 "  --lose-token N,... lose the token at its N-th hop\n"
                 "What comes out\n"
@@ -70,14 +77,18 @@ static const struct {
                 "  --trace FILE       what happened, as JSON lines\n"
                 "  --diagram FILE.svg what happened, as a space-time diagram\n"
                 "\n"
-                "Exit 1 if mutual exclusion was violated or somebody waits for ever.\n"
+                "Exit 1 if mutual exclusion was violated or somebody waits for ever; of an\n"
+                "election, if not all agree on one leader.\n"
                 "\n"
                 "examples:\n"
                 "  baton sim neilsen --nodes 10 --load light --entries 200000\n"
-                "  baton sim suzuki-kasami --delay exp:1 --seeds 1..1000 --json\n"},
+                "  baton sim suzuki-kasami --delay exp:1 --seeds 1..1000 --json\n"
+                "  baton sim chang-roberts --nodes 8 --arrangement decreasing\n"},
         {"check", "usage: baton check ALGORITHM [OPTIONS]\n"
                   "\n"
-                  "Try every interleaving of requests, exits and deliveries of a small system.\n"
+                  "Try every interleaving of requests, exits and deliveries of a small system; of\n"
+                  "an election, with every set of initiators and, up to 5 nodes, every\n"
+                  "unless they are given.\n"
                   "\n" NETWORK_HELP "The search\n"
                   "  --entries K        of each node (default 1); K,K,...: node by node;\n"
                   "                     unlimited, where the number of states is finite\n"

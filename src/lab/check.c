@@ -363,7 +363,11 @@ static void write_expectation(const struct search *search, char *text, size_t si
 		snprintf(text, size, "expect invariant agreement");
 		return;
 	case VERDICT_TERMINATION:
-		snprintf(text, size, "expect invariant termination");
+		/* All may know the leader by then, and nobody take part. */
+		if (result->path_count > result->path_cycle && !search->broke)
+			snprintf(text, size, "fail \"%s\"", result->what);
+		else
+			snprintf(text, size, "expect invariant termination");
 		return;
 	case VERDICT_MUTUAL_EXCLUSION:
 	case VERDICT_INVARIANT:

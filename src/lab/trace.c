@@ -68,6 +68,13 @@ void trace_start(struct trace *trace, const struct setup *setup)
 	                  "holder", (json_int_t)network->holder, "fifo", setup->fifo, "seed",
 	                  (json_int_t)setup->seed, "params", setup->parameters);
 	must(line != NULL);
+	/* Of an election also the identifiers: a node is a place. */
+	if (trace->election) {
+		json_t *arrangement = json_array();
+		for (uint32_t i = 0; i < network->graph.nodes; i++)
+			json_array_append_new(arrangement, json_integer(network->identifiers[i]));
+		json_object_set_new(line, "arrangement", arrangement);
+	}
 	json_dumpf(line, trace->file, JSON_COMPACT);
 	fputc('\n', trace->file);
 	json_decref(line);

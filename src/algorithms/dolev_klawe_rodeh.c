@@ -1,0 +1,357 @@
+/*
+ * Dolev, Klawe and Rodeh's election on a ring with one direction.
+ *
+ * Danny Dolev, Maria Klawe and Michael Rodeh, "An O(n log n) Unidirectional Distributed Algorithm
+ * for Extrema Finding in a Circle", Journal of Algorithms 3 (1982), pages 245-260; as told by
+ * Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 5.4. The same was
+ * found by Gary L. Peterson, "An O(n log n) Unidirectional Algorithm for the Circular Extrema
+ * Problem", ACM Transactions on Programming Languages and Systems 4(4), October 1982, pages
+ * 758-762.
+ *
+ * Each active process learns the numbers of the two nearest active processes behind it, neighbourR
+ * (FIRST) and the one behind that (SECOND), and judges in the place of the nearer: if neighbourR is
+ * the greatest of the three, it goes on with that number, else it is passive and only relays. A
+ * stage costs 2n messages and leaves at most half of the active ones. A process to which its own
+ * max comes back is the only active one left; max is the greatest number of all. Its owner has been
+ * passive since the first stage, unless the ring is of one.
+ *
+ * `--param variant=peterson2` is one of the refinements that section 5.5.2 only names, Peterson's
+ * 1.44 n log n: one message a stage. In odd stages (FIRST) a number must be greater than the one
+ * behind it, in even stages (SECOND) greater than the one ahead of it. It is a reconstruction: the
+ * documents do not have it; see the page.
+ *
+ * Network: a ring with one direction that keeps order, no loss. The ring's direction here is the
+ * chapter's left: sendL sends to SIDE_RIGHT, and neighbourR is somewhere to the left.
+ *
+ * Departures.
+ * - Remark (a), "a process would decide to participate on first receiving a message", is a rule:
+ *   before it treats that message, it initiates. By the printed declarations, state being
+ *   initialized passive, it would relay, and might still initiate later (printed:late-start).
+ * - Remark (b): who finds max sends ELECTED(max) once round and stops it. The owner of that number
+ *   declares itself when it learns it. With that the election is over, and another may begin.
+ * - A message out of turn is refused: where order is kept there is none. (Not as printed.)
+ */
+#include "algorithm.h"
+
+#include "network.h"
+
+enum { FIRST, SECOND, ELECTED, MESSAGES_COUNT };
+
+enum { TEXT, VARIANT };
+
+enum { TEXT_MENDED = 0, TEXT_LATE_START = 1 };
+
+enum { VARIANT_PLAIN, VARIANT_PETERSON2 };
+
+enum { PASSIVE, ACTIVE };
+
+struct state {
+	uint32_t max;        /* the number that it judges for; my_number at first */
+	uint32_t neighbourR; /* the last number that came as FIRST; 0: none yet, or peterson2 */
+	uint32_t announced;  /* the number in its own ELECTED, as long as that goes round; else 0 */
+	uint8_t state;
+	uint8_t participant;   /* takes part in an election that is not over for it */
+	uint8_t awaits_second; /* active: SECOND comes next, else FIRST */
+	uint8_t padding;
+};
+
+static size_t state_size(const struct site *site)
+{
+	(void)site;
+	return sizeof(struct state);
+}
+
+static void init(const struct site *site, void *state, struct out *out)
+{
+	(void)out;
+	((struct state *)state)->max = site->identifier;
+}
+
+static bool ready(const struct site *site, const void *state)
+{
+	(void)site;
+	return !((const struct state *)state)->participant;
+}
+
+static void sendL(const struct site *site, uint8_t type, uint32_t number, struct out *out)
+{
+	out_message(out, type);
+	out_uint(out, number);
+	out_send_side(out, site, SIDE_RIGHT);
+}
+
+/* decision (initiate_election). */
+static void request(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	node->participant = true;
+	node->max = site->identifier;
+	node->neighbourR = 0;
+	sendL(site, FIRST, site->identifier, out);
+	node->state = ACTIVE;
+}
+
+static void become_passive(struct state *node)
+{
+	node->state = PASSIVE;
+	node->awaits_second = false;
+}
+
+static void learn(struct state *node, uint32_t number, struct out *out)
+{
+	node->participant = false;
+	node->awaits_second = false;
+	out_elected(out, number);
+}
+
+/* "max is greatest number and is sent to all processes". */
+static void announce(const struct site *site, struct state *node, struct out *out)
+{
+	node->announced = node->max;
+	sendL(site, ELECTED, node->max, out);
+	learn(node, node->max, out);
+}
+
+/* received (1, number): plain. */
+static void on_first(const struct site *site, struct state *node, uint32_t number, struct out *out)
+{
+	if (node->state == ACTIVE) {
+		if (number != node->max) {
+			sendL(site, SECOND, number, out);
+			node->neighbourR = number;
+			node->awaits_second = true;
+		} else {
+			announce(site, node, out);
+		}
+	} else {
+		sendL(site, FIRST, number, out);
+	}
+}
+
+/* received (2, number): plain. */
+static void on_second(const struct site *site, struct state *node, uint32_t number, struct out *out)
+{
+	if (node->state == ACTIVE) {
+		if (node->neighbourR > number && node->neighbourR > node->max) {
+			node->max = node->neighbourR;
+			node->awaits_second = false;
+			sendL(site, FIRST, node->neighbourR, out);
+		} else {
+			become_passive(node);
+		}
+	} else {
+		sendL(site, SECOND, number, out);
+	}
+}
+
+/* An odd stage of peterson2: a number goes on if it is greater than the one behind it, which comes
+ * to it. It stays where it is. */
+static void on_first_peterson2(const struct site *site, struct state *node, uint32_t number,
+                               struct out *out)
+{
+	if (node->state == PASSIVE) {
+		sendL(site, FIRST, number, out);
+	} else if (number == node->max) {
+		announce(site, node, out);
+	} else if (node->max > number) {
+		node->awaits_second = true;
+		sendL(site, SECOND, node->max, out);
+	} else {
+		become_passive(node);
+	}
+}
+
+/* An even stage of peterson2: a number goes on if it is greater than the one ahead of it, to which
+ * it comes, and whose place it takes. */
+static void on_second_peterson2(const struct site *site, struct state *node, uint32_t number,
+                                struct out *out)
+{
+	if (node->state == PASSIVE) {
+		sendL(site, SECOND, number, out);
+	} else if (number == node->max) {
+		announce(site, node, out);
+	} else if (number > node->max) {
+		node->max = number;
+		node->awaits_second = false;
+		sendL(site, FIRST, number, out);
+	} else {
+		become_passive(node);
+	}
+}
+
+static void on_elected(const struct site *site, struct state *node, uint32_t number,
+                       struct out *out)
+{
+	if (node->announced == number) {
+		node->announced = 0;
+		return;
+	}
+	sendL(site, ELECTED, number, out);
+	learn(node, number, out);
+}
+
+/*
+ * May this message come now? Where order is kept, FIRST and SECOND alternate at an active process,
+ * everybody's first message is a FIRST, nothing is under way but ELECTED once there is one, and
+ * then all the others take part and are passive.
+ */
+static bool is_due(const struct state *node, uint8_t type, uint32_t number)
+{
+	if (node->announced != 0)
+		return type == ELECTED && number == node->announced;
+	if (!node->participant)
+		return type == FIRST;
+	if (node->state == PASSIVE)
+		return true;
+	return type == (node->awaits_second ? SECOND : FIRST);
+}
+
+static int receive(const struct site *site, void *state, const struct message *message,
+                   struct out *out)
+{
+	struct state *node = state;
+	struct in in = in_message(message);
+	uint8_t type = message->body[0];
+	uint32_t number = (uint32_t)in_range(&in, 1, INT32_MAX);
+	bool peterson2 = site->parameters[VARIANT] == VARIANT_PETERSON2;
+
+	if (!in_end(&in) || type >= MESSAGES_COUNT || message->side != SIDE_LEFT)
+		return BATON_EMESSAGE;
+	/* late-start: "state: (active, passive) initialized passive". Who has not begun relays, and
+	 * may begin afterwards. */
+	if ((site->parameters[TEXT] & TEXT_LATE_START) == 0) {
+		if (!is_due(node, type, number))
+			return BATON_EMESSAGE;
+		if (!node->participant && type != ELECTED)
+			request(site, node, out);
+	}
+	switch (type) {
+	case FIRST:
+		(peterson2 ? on_first_peterson2 : on_first)(site, node, number, out);
+		return 0;
+	case SECOND:
+		(peterson2 ? on_second_peterson2 : on_second)(site, node, number, out);
+		return 0;
+	default:
+		on_elected(site, node, number, out);
+		return 0;
+	}
+}
+
+static void describe(const struct site *site, const void *state, struct writer *writer)
+{
+	const struct state *node = state;
+	(void)site;
+	writer_key(writer, "state");
+	writer_string(writer, node->state == ACTIVE ? "active" : "passive");
+	writer_key(writer, "max");
+	writer_uint(writer, node->max);
+	writer_key(writer, "neighbourR");
+	writer_uint(writer, node->neighbourR);
+}
+
+static void show(const struct message *message, struct writer *writer)
+{
+	struct in in = in_message(message);
+
+	writer_open(writer, '(');
+	writer_uint(writer, in_uint(&in));
+	writer_close(writer, ')');
+}
+
+/* "The maximum value that P_i has found remains in the election": a number is only given up for a
+ * greater one. */
+static bool max_never_falls(const struct site *site, const void *state)
+{
+	return ((const struct state *)state)->max >= site->identifier;
+}
+
+/* The greatest number of those who take part is with an active process, or on its way to one. As
+ * printed it is not, and what comes of that is for the checker to find. */
+static bool greatest_survives(const struct snapshot *snapshot)
+{
+	uint32_t greatest = 0;
+
+	if (snapshot->network->parameters[TEXT] & TEXT_LATE_START)
+		return true;
+	for (uint32_t i = 0; i < snapshot->network->graph.nodes; i++) {
+		const struct state *node = snapshot->states[i];
+		if (node->announced != 0)
+			return true;
+		if (node->participant && snapshot->network->identifiers[i] > greatest)
+			greatest = snapshot->network->identifiers[i];
+	}
+	for (uint32_t i = 0; i < snapshot->network->graph.nodes; i++) {
+		const struct state *node = snapshot->states[i];
+		if (node->state == ACTIVE &&
+		    (node->max == greatest || node->neighbourR == greatest))
+			return true;
+	}
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		struct in in = in_message(&snapshot->flights[k].message);
+		if (in_uint(&in) == greatest)
+			return true;
+	}
+	return greatest == 0;
+}
+
+const struct algorithm dolev_klawe_rodeh = {
+        .name = "dolev-klawe-rodeh",
+        .title = "Dolev, Klawe, Rodeh: judge in the place of the neighbour, on a one-way ring",
+        .year = 1982,
+        .kind = KIND_ELECTION,
+        .links = GRAPH_RING,
+        .topology = "ring",
+        .needs_fifo = true,
+        .claim_messages = "2N log N + N",
+        .messages =
+                (const struct message_type[MESSAGES_COUNT]){
+                        [FIRST] = {.name = "FIRST"},
+                        [SECOND] = {.name = "SECOND"},
+                        [ELECTED] = {.name = "ELECTED", .announcement = true},
+                },
+        .messages_count = MESSAGES_COUNT,
+        .parameters =
+                (const struct parameter[]){
+                        [TEXT] =
+                                {
+                                        .name = "text",
+                                        .help = "mended, or as printed: who has relayed may still "
+                                                "initiate",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"mended", TEXT_MENDED},
+                                                        {"printed", TEXT_LATE_START},
+                                                        {"printed:late-start", TEXT_LATE_START},
+                                                        {NULL, 0},
+                                                },
+                                },
+                        [VARIANT] =
+                                {
+                                        .name = "variant",
+                                        .help = "plain: two messages a stage, 2N log N in all; "
+                                                "peterson2: one, 1.44 N log N",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"plain", VARIANT_PLAIN},
+                                                        {"peterson2", VARIANT_PETERSON2},
+                                                        {NULL, 0},
+                                                },
+                                },
+                        {.name = NULL},
+                },
+        .invariants =
+                (const struct invariant[]){
+                        {.name = "max_never_falls", .local = max_never_falls},
+                        {.name = "greatest_survives", .global = greatest_survives},
+                        {.name = NULL},
+                },
+        .state_size = state_size,
+        .init = init,
+        .request = request,
+        .receive = receive,
+        .ready = ready,
+        .describe = describe,
+        .show = show,
+};

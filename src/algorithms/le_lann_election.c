@@ -1,0 +1,240 @@
+/*
+ * Le Lann's election: every number goes all the way round.
+ *
+ * Gérard Le Lann, "Distributed Systems: Towards a Formal Approach", IFIP Congress, Toronto, August
+ * 1977, pages 155-160; named by Michel Raynal, chapter 2, "Election and Mutual Exclusion
+ * Algorithms", section 5.1, which tells no more of it than that n processes need n² messages.
+ *
+ * Each initiator sends its number round the ring, and everybody hands every number on. When its own
+ * is back, an initiator has seen those of all the others, and knows the greatest: that one leads.
+ * So k initiators need kn messages. Who is reached before it has initiated does not do so any more.
+ *
+ * Network: a ring with one direction that keeps order, no loss. Order is what the rule stands on:
+ * an initiator sends its number before it hands on yours, so it comes before yours to you.
+ *
+ * Departures.
+ * - A process that has not initiated, a bystander, hands numbers on and cannot tell which is the
+ *   last one: with ELECTION alone, kn of them, it never can (the proof is on the algorithm's page).
+ *   So ELECTION carries, beside the number, whether there was a bystander on its way; if there was
+ *   one, every initiator learns it, the leader sends its number round once more, as ELECTED, and
+ *   the election is over for a process when that has passed. ELECTED is counted apart. If all
+ *   initiate, nobody has to be told: n² messages are all there are.
+ * - The chapter's processes send "to the left"; its left is the direction of the ring here.
+ */
+#include "algorithm.h"
+
+enum { ELECTION, ELECTED, MESSAGES_COUNT };
+
+enum { NUMBER_MAX = INT32_MAX };
+
+/* Of the election that is going on or, if there is none, of the last one. */
+struct state {
+	uint32_t max;         /* the greatest number seen, one's own included if one initiated */
+	uint32_t coordinator; /* 0: unknown */
+	uint8_t participant;  /* it is not over for this process */
+	uint8_t initiator;
+	uint8_t padding[6];
+};
+
+static size_t state_size(const struct site *site)
+{
+	(void)site;
+	return sizeof(struct state);
+}
+
+static void init(const struct site *site, void *state, struct out *out)
+{
+	(void)site;
+	(void)state;
+	(void)out;
+}
+
+static void send_election(const struct site *site, uint32_t number, bool bystander, struct out *out)
+{
+	out_message(out, ELECTION);
+	out_uint(out, number);
+	out_uint(out, bystander);
+	out_send_side(out, site, SIDE_RIGHT);
+}
+
+static void send_elected(const struct site *site, uint32_t number, struct out *out)
+{
+	out_message(out, ELECTED);
+	out_uint(out, number);
+	out_send_side(out, site, SIDE_RIGHT);
+}
+
+static void request(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	*node = (struct state){.participant = true, .initiator = true, .max = site->identifier};
+	send_election(site, site->identifier, false, out);
+}
+
+/* Another's number: it is noted, and goes on. */
+static void on_election(const struct site *site, struct state *node, uint32_t j, bool bystander,
+                        struct out *out)
+{
+	if (!node->participant)
+		*node = (struct state){.participant = true};
+	if (j > node->max)
+		node->max = j;
+	send_election(site, j, bystander || !node->initiator, out);
+}
+
+/* One's own number is back, and all the others have passed before it. */
+static void on_own_election(const struct site *site, struct state *node, bool bystander,
+                            struct out *out)
+{
+	node->coordinator = node->max;
+	out_elected(out, node->coordinator);
+	if (!bystander)
+		node->participant = false;
+	else if (node->coordinator == site->identifier)
+		send_elected(site, site->identifier, out);
+}
+
+static void on_elected(const struct site *site, struct state *node, uint32_t j, struct out *out)
+{
+	if (!node->initiator) {
+		node->coordinator = j;
+		out_elected(out, j);
+	}
+	node->participant = false;
+	if (j != site->identifier)
+		send_elected(site, j, out);
+}
+
+static int receive_election(const struct site *site, struct state *node, struct in *in,
+                            struct out *out)
+{
+	uint32_t j = (uint32_t)in_range(in, 1, NUMBER_MAX);
+	bool bystander = in_range(in, 0, 1) != 0;
+
+	if (!in_end(in))
+		return BATON_EMESSAGE;
+	if (j != site->identifier) {
+		on_election(site, node, j, bystander, out);
+		return 0;
+	}
+	if (!node->initiator || node->coordinator != 0) /* it is not on its way */
+		return BATON_EMESSAGE;
+	on_own_election(site, node, bystander, out);
+	return 0;
+}
+
+static int receive_elected(const struct site *site, struct state *node, struct in *in,
+                           struct out *out)
+{
+	uint32_t j = (uint32_t)in_range(in, 1, NUMBER_MAX);
+
+	/* All numbers have passed before it, so j is `max`, unless order is not kept; then let the
+	 * two leaders be seen. */
+	if (!in_end(in) || !node->participant)
+		return BATON_EMESSAGE;
+	on_elected(site, node, j, out);
+	return 0;
+}
+
+static int receive(const struct site *site, void *state, const struct message *message,
+                   struct out *out)
+{
+	struct in in = in_message(message);
+
+	if (message->side != SIDE_LEFT)
+		return BATON_EMESSAGE;
+	switch (message->body[0]) {
+	case ELECTION:
+		return receive_election(site, state, &in, out);
+	case ELECTED:
+		return receive_elected(site, state, &in, out);
+	default:
+		return BATON_EMESSAGE;
+	}
+}
+
+/* Who was reached before it has initiated is a bystander. */
+static bool ready(const struct site *site, const void *state)
+{
+	(void)site;
+	return !((const struct state *)state)->participant;
+}
+
+static void write_number(struct writer *writer, const char *name, uint32_t number)
+{
+	writer_key(writer, name);
+	if (number != 0)
+		writer_uint(writer, number);
+	else
+		writer_null(writer);
+}
+
+static void describe(const struct site *site, const void *state, struct writer *writer)
+{
+	const struct state *node = state;
+
+	(void)site;
+	writer_key(writer, "participant");
+	writer_bool(writer, node->participant);
+	writer_key(writer, "initiator");
+	writer_bool(writer, node->initiator);
+	write_number(writer, "max", node->max);
+	write_number(writer, "coordinator", node->coordinator);
+}
+
+static void show(const struct message *message, struct writer *writer)
+{
+	struct in in = in_message(message);
+
+	writer_open(writer, '(');
+	writer_uint(writer, in_uint(&in));
+	if (message->body[0] == ELECTION)
+		writer_bool(writer, in_uint(&in) != 0);
+	writer_close(writer, ')');
+}
+
+/* With agreement it follows that the leader is the greatest of the initiators. */
+static bool leader_is_no_less_than_an_initiator(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+	return node->coordinator == 0 || !node->initiator || node->coordinator >= site->identifier;
+}
+
+/* And a bystander cannot lead: its number is not on its way. */
+static bool leader_has_initiated(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+	return node->initiator || node->coordinator != site->identifier;
+}
+
+const struct algorithm le_lann_election = {
+        .name = "le-lann-election",
+        .title = "Le Lann: every initiator's number goes all the way round",
+        .year = 1977,
+        .kind = KIND_ELECTION,
+        .links = GRAPH_RING,
+        .topology = "ring",
+        .needs_fifo = true,
+        .claim_messages = "N^2; kN for k initiators",
+        .messages =
+                (const struct message_type[MESSAGES_COUNT]){
+                        [ELECTION] = {.name = "ELECTION"},
+                        [ELECTED] = {.name = "ELECTED", .announcement = true},
+                },
+        .messages_count = MESSAGES_COUNT,
+        .invariants =
+                (const struct invariant[]){
+                        {.name = "leader_is_no_less_than_an_initiator",
+                         .local = leader_is_no_less_than_an_initiator},
+                        {.name = "leader_has_initiated", .local = leader_has_initiated},
+                        {.name = NULL},
+                },
+        .state_size = state_size,
+        .init = init,
+        .request = request,
+        .receive = receive,
+        .ready = ready,
+        .describe = describe,
+        .show = show,
+};
