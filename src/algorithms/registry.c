@@ -19,7 +19,11 @@ extern const struct algorithm le_lann;
 extern const struct algorithm misra;
 extern const struct algorithm chang_roberts;
 extern const struct algorithm le_lann_election;
+extern const struct algorithm bully;
+extern const struct algorithm hirschberg_sinclair;
 extern const struct algorithm dolev_klawe_rodeh;
+extern const struct algorithm franklin;
+extern const struct algorithm korach_moran_zaks;
 
 const struct algorithm *const algorithms[] = {
         &central,
@@ -39,7 +43,11 @@ const struct algorithm *const algorithms[] = {
         &misra,
         &chang_roberts,
         &le_lann_election,
+        &bully,
+        &hirschberg_sinclair,
         &dolev_klawe_rodeh,
+        &franklin,
+        &korach_moran_zaks,
         NULL,
 };
 

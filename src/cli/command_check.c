@@ -9,15 +9,16 @@
 #include <string.h>
 #include <unistd.h>
 
+enum { NODES_CHECKED_MAX = 64, ENTRIES_CHECKED_MAX = 1000000 };
+
 struct request {
 	struct setup_words words;
 	struct check_options options;
 	const char *entries; /* as given */
+	uint32_t entries_each[NODES_CHECKED_MAX];
 	const char *trace;
 	bool json;
 };
-
-enum { NODES_CHECKED_MAX = 64, ENTRIES_CHECKED_MAX = 1000000 };
 
 static int parse_size(const char *text, uint64_t *ret_bytes, struct problem *problem)
 {
@@ -239,7 +240,7 @@ static void print_result(const struct check_options *options, const struct check
 }
 
 /* The entries of each node, for mutual exclusion; an election has initiators instead. */
-static int prepare_entries(struct request *request, const struct setup *setup, uint32_t *entries,
+static int prepare_entries(struct request *request, const struct setup *setup,
                            struct problem *problem)
 {
 	const struct algorithm *algorithm = setup->network.algorithm;
@@ -254,20 +255,19 @@ static int prepare_entries(struct request *request, const struct setup *setup, u
 			                   algorithm->name);
 		return 0;
 	}
-	request->options.entries = entries;
+	request->options.entries = request->entries_each;
 	return parse_entries(request->entries != NULL ? request->entries : "1",
-	                     setup->network.graph.nodes, entries, problem);
+	                     setup->network.graph.nodes, request->entries_each, problem);
 }
 
 static int run(struct request *request, struct problem *problem)
 {
 	struct check_result result;
 	struct setup setup;
-	uint32_t entries[NODES_CHECKED_MAX];
 
 	if (setup_make(&request->words, &setup, problem) != 0)
 		return usage_problem("check", problem);
-	if (prepare_entries(request, &setup, entries, problem) != 0) {
+	if (prepare_entries(request, &setup, problem) != 0) {
 		setup_free(&setup);
 		return usage_problem("check", problem);
 	}

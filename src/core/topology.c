@@ -216,7 +216,7 @@ static uint64_t count_random_edges(const struct topology *topology, uint32_t nod
 	/* degree * nodes may need more than 64 bits: the whole part is halved apart. */
 	uint64_t sum = degree / MILLION * nodes;
 	uint64_t rest = sum % 2 * MILLION + degree % MILLION * nodes;
-	uint64_t edges = sum / 2 + (rest + MILLION) / (2 * MILLION);
+	uint64_t edges = sum / 2 + (rest + MILLION) / (UINT64_C(2) * MILLION);
 	return edges < nodes - 1 ? nodes - 1 : edges;
 }
 

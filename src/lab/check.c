@@ -112,7 +112,7 @@ static uint32_t stuck_node(const struct search *search, const uint32_t *row, uin
 		return 0;
 	for (uint32_t i = 1; i <= model->nodes; i++) {
 		const struct local *local = &model->local[row[i - 1]];
-		if (local->phase == PHASE_INSIDE || local->timers != 0)
+		if (local->phase == PHASE_INSIDE || local->armed)
 			return 0;
 		if (stuck == 0 && (local->phase == PHASE_WAITING || !local->may_request))
 			stuck = i;

@@ -16,13 +16,49 @@ struct tally {
 	struct setup_words words;
 	struct check_result *result;
 	struct problem *problem;
+	uint32_t dead; /* a bit for each of the first SETS_MAX places */
 };
 
-/* One check, added to the sum. 1: go on; 0: it is decided; -1: a problem. */
+/* What is wrong, if it is the first of its kind or takes fewer steps than what is known. */
+static void take_violation(struct check_result *sum, struct check_result *one)
+{
+	if (one->verdict == VERDICT_HOLDS ||
+	    (sum->verdict != VERDICT_HOLDS && one->path_count >= sum->path_count)) {
+		check_result_free(one);
+		return;
+	}
+	check_result_free(sum);
+	sum->verdict = one->verdict;
+	sum->what = one->what;
+	sum->node = one->node;
+	sum->path_count = one->path_count;
+	sum->path_cycle = one->path_cycle;
+	sum->scenario = one->scenario;
+}
+
+static void add_up(struct check_result *sum, struct check_result *one)
+{
+	sum->states += one->states;
+	sum->transitions += one->transitions;
+	sum->seconds += one->seconds;
+	sum->depth = one->depth > sum->depth ? one->depth : sum->depth;
+	sum->memory = one->memory > sum->memory ? one->memory : sum->memory;
+	sum->bounded = sum->bounded && one->bounded;
+	if (one->bounded && one->messages_max > sum->messages_max)
+		sum->messages_max = one->messages_max;
+	if (one->bounded && one->messages_min < sum->messages_min)
+		sum->messages_min = one->messages_min;
+	sum->complete = sum->complete && one->complete && one->verdict == VERDICT_HOLDS;
+	sum->limit = one->limit;
+	take_violation(sum, one);
+}
+
+/* One check, added to the sum. 1: go on; 0: a limit was reached; -1: a problem. */
 static int check_one(struct tally *tally)
 {
+	const struct check_options *limits = tally->options;
 	struct check_result *sum = tally->result, one;
-	struct check_options options = *tally->options;
+	struct check_options options = *limits;
 	struct setup setup;
 
 	if (setup_make(&tally->words, &setup, tally->problem) != 0)
@@ -37,41 +73,22 @@ static int check_one(struct tally *tally)
 	if (options.seconds_max > 0)
 		options.seconds_max -= sum->seconds;
 	check_run(&options, &one);
-	sum->states += one.states;
-	sum->transitions += one.transitions;
-	sum->seconds += one.seconds;
-	sum->depth = one.depth > sum->depth ? one.depth : sum->depth;
-	sum->memory = one.memory > sum->memory ? one.memory : sum->memory;
-	sum->complete = one.complete && one.verdict == VERDICT_HOLDS;
-	sum->bounded = one.bounded;
-	if (one.bounded) {
-		sum->messages_max =
-		        one.messages_max > sum->messages_max ? one.messages_max : sum->messages_max;
-		sum->messages_min =
-		        one.messages_min < sum->messages_min ? one.messages_min : sum->messages_min;
-	}
-	sum->limit = one.limit;
-	sum->verdict = one.verdict;
-	sum->what = one.what;
-	sum->node = one.node;
-	sum->path_count = one.path_count;
-	sum->path_cycle = one.path_cycle;
-	sum->scenario = one.scenario;
+	add_up(sum, &one);
 	free(entries);
 	setup_free(&setup);
-	/* A limit may be used up to the last bit just when a check ends. */
-	bool spent =
-	        sum->states >= tally->options->states_max ||
-	        (tally->options->seconds_max > 0 && sum->seconds >= tally->options->seconds_max);
-	if (sum->complete && spent) {
-		sum->complete = false;
-		sum->limit =
-		        sum->states >= tally->options->states_max ? "--max-states" : "--timeout";
-	}
-	return sum->complete ? 1 : 0;
+	/* A limit may be used up just when a check ends. */
+	if (sum->limit == NULL && sum->states >= limits->states_max)
+		sum->limit = "--max-states";
+	else if (sum->limit == NULL && limits->seconds_max > 0 &&
+	         sum->seconds >= limits->seconds_max)
+		sum->limit = "--timeout";
+	if (sum->limit == NULL)
+		return 1;
+	sum->complete = false;
+	return 0;
 }
 
-/* Every non-empty set of initiators, unless one is given. */
+/* Every non-empty set of initiators that are alive, unless one is given. */
 static int check_sets(struct tally *tally, uint32_t nodes)
 {
 	char list[SETS_MAX * 3 + 1];
@@ -80,6 +97,8 @@ static int check_sets(struct tally *tally, uint32_t nodes)
 		return check_one(tally);
 	for (uint32_t set = 1; set < 1u << nodes; set++) {
 		size_t used = 0;
+		if (set & tally->dead)
+			continue;
 		for (uint32_t i = 0; i < nodes; i++) {
 			if (set & 1u << i)
 				used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%u",
@@ -148,7 +167,12 @@ int check_elections(const struct setup_words *words, const struct check_options 
 	if (setup_make(words, &setup, problem) != 0)
 		return -1;
 	uint32_t nodes = setup.network.graph.nodes;
+	for (uint32_t i = 0; i < setup.electorate.crashed_count; i++) {
+		if (setup.electorate.crashed[i] <= SETS_MAX)
+			tally.dead |= 1u << (setup.electorate.crashed[i] - 1);
+	}
 	setup_free(&setup);
-	*ret_result = (struct check_result){.messages_min = UINT64_MAX};
+	*ret_result = (struct check_result){
+	        .complete = true, .bounded = true, .messages_min = UINT64_MAX};
 	return check_arrangements(&tally, nodes) < 0 ? -1 : 0;
 }

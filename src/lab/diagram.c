@@ -213,7 +213,8 @@ static void place_times(struct page *page)
 	for (size_t i = 1; i < page->times_count; i++)
 		gaps[i - 1] = page->times[i] - page->times[i - 1];
 	qsort(gaps, page->times_count - 1, sizeof(*gaps), compare_times);
-	double median = page->times_count > 1 ? (double)gaps[(page->times_count - 1) / 2] : 1;
+	size_t middle = (page->times_count - 1) / 2;
+	double median = page->times_count > 1 ? (double)gaps[middle] : 1;
 	page->places[0] = LEFT;
 	for (size_t i = 1; i < page->times_count; i++) {
 		double step = STEP * (double)(page->times[i] - page->times[i - 1]) / median;
@@ -321,8 +322,8 @@ static void write_axis(const struct page *page)
 		        "<path class=\"line\" d=\"M%d %.1f H%.1f\"/><text class=\"node\" x=\"%d\" "
 		        "y=\"%.1f\" "
 		        "text-anchor=\"end\">%" PRIu32 "</text>\n",
-		        LEFT - 22, y_of(node), page->width - RIGHT / 2, LEFT - 32, y_of(node) + 4.5,
-		        node);
+		        LEFT - 22, y_of(node), page->width - RIGHT / 2.0, LEFT - 32,
+		        y_of(node) + 4.5, node);
 }
 
 static void write_bar(const struct page *page, const char *class, double from, double to,
@@ -345,7 +346,7 @@ static double end_of(const struct page *page, size_t begin, enum mark_kind kind)
 		    diagram->marks[i].node == diagram->marks[begin].node)
 			return x_of(page, diagram->marks[i].time);
 	}
-	return page->width - RIGHT / 2;
+	return page->width - RIGHT / 2.0;
 }
 
 static void write_held(const struct page *page, double from, double to, uint32_t node)
@@ -375,7 +376,7 @@ static void write_token_rests(const struct page *page)
 	while (first < diagram->marks_count && diagram->marks[first].kind != MARK_TOKEN_GOES)
 		first++;
 	double end = first < diagram->marks_count ? x_of(page, diagram->marks[first].time)
-	                                          : page->width - RIGHT / 2;
+	                                          : page->width - RIGHT / 2.0;
 	write_held(page, LEFT - 22, end, network->holder);
 }
 
@@ -590,7 +591,7 @@ static void write_page(struct page *page)
 		fprintf(page->out,
 		        "<text class=\"soft\" x=\"%.1f\" y=\"24\" text-anchor=\"end\">the first %d "
 		        "of %" PRIu64 " messages</text>\n",
-		        page->width - RIGHT / 2, DIAGRAM_MESSAGES_MAX, diagram->messages);
+		        page->width - RIGHT / 2.0, DIAGRAM_MESSAGES_MAX, diagram->messages);
 	write_legend(page);
 	write_axis(page);
 	write_token_rests(page);

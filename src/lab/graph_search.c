@@ -27,7 +27,7 @@ struct search {
 
 static void *array(size_t count, size_t size)
 {
-	void *memory = malloc(count * size + 1);
+	void *memory = calloc(count + 1, size);
 	must(memory != NULL);
 	return memory;
 }

@@ -9,8 +9,8 @@ struct head {
 	uint32_t entries_left;
 	uint32_t leader;
 	uint8_t phase;
-	uint8_t timers;
-	uint8_t padding[2];
+	uint8_t padding[3];
+	uint32_t timers[TIMERS_MAX]; /* for how many delays it is armed, and 1; 0: not armed */
 };
 
 /* A message as it is interned: this head, then its bytes. */
@@ -78,7 +78,6 @@ static uint32_t put_local(struct model *model, size_t size)
 	        grow_array(model->local, &model->local_size, number + 1, sizeof(*model->local));
 	model->local[number] = (struct local){
 	        .phase = head->phase,
-	        .timers = head->timers,
 	        .may_request = head->phase == PHASE_IDLE && ready && head->leader == 0,
 	        .has_privilege =
 	                algorithm->has_privilege != NULL && algorithm->has_privilege(&site, state),
@@ -87,6 +86,10 @@ static uint32_t put_local(struct model *model, size_t size)
 	        .leader = head->leader,
 	        .broken_invariant = broken_invariant(model, &site, state),
 	};
+	for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
+		model->local[number].timers[timer] = head->timers[timer];
+		model->local[number].armed = model->local[number].armed || head->timers[timer] != 0;
+	}
 	return number;
 }
 
@@ -151,10 +154,10 @@ static struct transition take_effects(struct model *model, const struct site *si
 			transition.enters = true;
 			break;
 		case EFFECT_ARM:
-			head->timers |= (uint8_t)(1u << effect->node);
+			head->timers[effect->node] = effect->size + 1;
 			break;
 		case EFFECT_DISARM:
-			head->timers &= (uint8_t) ~(1u << effect->node);
+			head->timers[effect->node] = 0;
 			break;
 		case EFFECT_ELECTED:
 			if (head->leader == effect->node && head->leader == site->identifier)
@@ -203,7 +206,7 @@ static int call(struct model *model, const struct site *site, const struct actio
 		return algorithm->receive(site, state, &message, &model->out);
 	}
 	case ACTION_EXPIRE:
-		head->timers &= (uint8_t) ~(1u << action->what);
+		head->timers[action->what] = 0;
 		algorithm->expire(site, state, action->what, &model->out);
 		return 0;
 	case ACTION_LOSE:
@@ -441,6 +444,26 @@ static void add_action(struct actions *actions, enum action_kind kind, uint32_t 
 	actions->list[actions->count++] = (struct action){.kind = kind, .node = node, .what = what};
 }
 
+/* A timer outlasts every message, so that one runs out only when none is under way; and it outlasts
+ * those that are armed for less. */
+static void add_expirations(const struct model *model, const uint32_t *row, struct actions *actions)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < model->nodes; i++) {
+		for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
+			uint32_t armed = model->local[row[i]].timers[timer];
+			least = armed != 0 && armed < least ? armed : least;
+		}
+	}
+	for (uint32_t i = 0; i < model->nodes; i++) {
+		for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
+			if (model->local[row[i]].timers[timer] == least)
+				add_action(actions, ACTION_EXPIRE, i + 1, timer);
+		}
+	}
+}
+
 void model_actions(const struct model *model, const uint32_t *row, uint32_t row_count,
                    struct actions *ret_actions)
 {
@@ -459,13 +482,8 @@ void model_actions(const struct model *model, const uint32_t *row, uint32_t row_
 		if (k == nodes || model->letter[row[k - 1]].channel != letter->channel)
 			add_action(ret_actions, ACTION_DELIVER, letter->to, row[k]);
 	}
-	/* A timer outlasts every message: it runs out only when none is under way. */
-	for (uint32_t i = 1; i <= nodes && row_count == nodes; i++) {
-		for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
-			if (model->local[row[i - 1]].timers & 1u << timer)
-				add_action(ret_actions, ACTION_EXPIRE, i, timer);
-		}
-	}
+	if (model->algorithm->expire != NULL && row_count == nodes)
+		add_expirations(model, row, ret_actions);
 	if (!model->lose_token || model_tokens(model, row, row_count) != model->tokens_at_start)
 		return;
 	for (uint32_t k = nodes; k < row_count; k++) {

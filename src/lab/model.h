@@ -38,10 +38,11 @@ struct transition {
 /* What is to be known of an interned local state. */
 struct local {
 	uint8_t phase;
-	uint8_t timers; /* a bit each */
+	uint32_t timers[TIMERS_MAX]; /* for how many delays each is armed, and 1; 0: not armed */
 	bool may_request;
 	bool has_privilege;
 	bool takes_part; /* in an election that is not over for it */
+	bool armed;      /* has a timer that runs */
 	uint32_t entries_left;
 	uint32_t leader; /* the identifier it has learned, or 0 */
 	const char *broken_invariant;

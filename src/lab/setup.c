@@ -82,7 +82,7 @@ int parse_numbers(const char *text, uint64_t least, uint64_t most, const char *w
 	for (uint32_t i = 0; i < there; i++) {
 		char word[32];
 		size_t length = strcspn(text, ",");
-		uint64_t number;
+		uint64_t number = 0;
 		snprintf(word, sizeof(word), "%.*s",
 		         (int)(length < sizeof(word) ? length : sizeof(word)), text);
 		if (parse_number(word, least, most, what, &number, problem) != 0) {
@@ -251,10 +251,8 @@ static int parse_topology(const char *text, struct setup *setup, struct topology
 		setup->edges_text = read_edges(text + 5, problem);
 		if (setup->edges_text == NULL)
 			return -1;
-		char *list = malloc(strlen(setup->edges_text) + 7);
-		must(list != NULL);
-		strcpy(list, "edges:");
-		strcat(list, setup->edges_text);
+		char *list = NULL;
+		must(asprintf(&list, "edges:%s", setup->edges_text) > 0);
 		free(setup->edges_text);
 		setup->edges_text = list;
 	}

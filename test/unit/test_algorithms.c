@@ -127,7 +127,7 @@ static void test_bad_bytes_give_an_error_and_change_nothing(void **state)
 {
 	(void)state;
 	for (size_t a = 0; algorithms[a] != NULL; a++) {
-		struct chaos chaos;
+		static struct chaos chaos;
 		chaos_start(&chaos, algorithms[a], 5, 42 + a);
 		size_t size = world_state_size(&chaos.world, 1) + 4096;
 		uint8_t *before = malloc(size);
@@ -166,7 +166,7 @@ static void test_a_step_writes_within_its_state_and_is_repeatable(void **state)
 	(void)state;
 	for (size_t a = 0; algorithms[a] != NULL; a++) {
 		for (uint32_t nodes = 1; nodes <= 8; nodes++) {
-			struct chaos one, two;
+			static struct chaos one, two;
 			chaos_start(&one, algorithms[a], nodes, nodes);
 			chaos_start(&two, algorithms[a], nodes, nodes);
 			for (unsigned i = 0; i < 2000; i++) {

@@ -64,9 +64,23 @@ struct pair {
 	uint64_t now;
 };
 
+/* Each field says which event it is, so that a field that is lost or mixed up is seen. */
 static void push(struct pair *pair, uint64_t time)
 {
-	queue_push(pair->queue, &(struct event){.time = time, .number = pair->plain.pushed});
+	uint64_t order = pair->plain.pushed;
+	struct event event = {
+	        .time = time,
+	        .number = order,
+	        .node = (uint32_t)(order + 1),
+	        .from = (uint32_t)(order + 2),
+	        .size = (uint32_t)(order + 3),
+	        .kind = (uint8_t)(order + 4),
+	        .side = (uint8_t)(order + 5),
+	};
+
+	for (size_t i = 0; i < sizeof(event.body); i++)
+		event.body[i] = (uint8_t)(order + 6 + i);
+	queue_push(pair->queue, &event);
 	plain_push(&pair->plain, time);
 }
 
@@ -74,15 +88,46 @@ static void pop(struct pair *pair)
 {
 	struct event event;
 	struct entry expected = plain_pop(&pair->plain);
+	uint64_t order = expected.order;
 
 	assert_true(queue_pop(pair->queue, &event));
-	assert_int_equal(event.time, expected.time);
-	assert_int_equal(event.number, expected.order);
-	assert_int_equal(queue_count(pair->queue), pair->plain.count);
+	bool same = event.time == expected.time && event.number == order &&
+	            event.node == (uint32_t)(order + 1) && event.from == (uint32_t)(order + 2) &&
+	            event.size == (uint32_t)(order + 3) && event.kind == (uint8_t)(order + 4) &&
+	            event.side == (uint8_t)(order + 5);
+	for (size_t i = 0; i < sizeof(event.body); i++)
+		same &= event.body[i] == (uint8_t)(order + 6 + i);
+	if (!same || queue_count(pair->queue) != pair->plain.count) {
+		fail_msg("popped (%ju, %ju) and not (%ju, %ju), or changed; %zu left, not %zu",
+		         (uintmax_t)event.time, (uintmax_t)event.number, (uintmax_t)expected.time,
+		         (uintmax_t)order, queue_count(pair->queue), pair->plain.count);
+	}
 	pair->now = event.time;
 }
 
-enum pattern { CONSTANT, ZERO, UNIFORM, EXPONENTIAL, GAPS, TWO_LANES, PATTERNS_COUNT };
+static void end(struct pair *pair)
+{
+	struct event event;
+
+	while (pair->plain.count > 0)
+		pop(pair);
+	assert_false(queue_pop(pair->queue, &event));
+	assert_int_equal(queue_count(pair->queue), 0);
+	free(pair->plain.heap);
+	queue_destroy(pair->queue);
+}
+
+enum pattern {
+	CONSTANT,
+	ZERO,
+	NEARLY_ZERO,
+	UNIFORM,
+	EXPONENTIAL,
+	GAPS,
+	TWO_LANES,
+	ANY_MAGNITUDE,
+	PATTERNS_COUNT
+};
 
 static uint64_t delay_of(enum pattern pattern, struct random *random)
 {
@@ -90,51 +135,56 @@ static uint64_t delay_of(enum pattern pattern, struct random *random)
 	case CONSTANT:
 		return 1000000;
 	case ZERO:
+		return 0;
+	case NEARLY_ZERO:
 		return random_below(random, 10) == 0;
 	case UNIFORM:
 		return random_below(random, 2000000);
 	case EXPONENTIAL:
 		return random_exponential(random, 1000000);
 	case GAPS:
-		return random_below(random, 20) == 0 ? UINT64_C(1000000000000000)
-		                                     : random_below(random, 3);
+		return (random_below(random, 20) == 0) * UINT64_C(1000000000000000) +
+		       random_below(random, 3);
 	case TWO_LANES:
 		return random_below(random, 2) == 0 ? 0 : 1000000;
+	case ANY_MAGNITUDE:
+		return random_next(random) >> (18 + random_below(random, 46));
 	case PATTERNS_COUNT:
 		break;
 	}
 	return 0;
 }
 
-static void run_pattern(enum pattern pattern, uint64_t start, size_t pending, size_t holds)
+/* Pushes and pops between `few` and `many` events in turn, as a drunkard walks. */
+static void wander(struct pair *pair, enum pattern pattern, struct random *random, size_t few,
+                   size_t many, size_t steps)
 {
-	struct pair pair = {.queue = queue_create()};
+	while (pair->plain.count < few)
+		push(pair, pair->now + delay_of(pattern, random));
+	for (size_t i = 0; i < steps; i++) {
+		uint64_t pushes = random_below(random, 3);
+		if (pair->plain.count > few)
+			pop(pair);
+		while (pushes-- > 0 && pair->plain.count < many)
+			push(pair, pair->now + delay_of(pattern, random));
+	}
+}
+
+static void run_pattern(enum pattern pattern, uint64_t start, size_t pending, size_t steps)
+{
+	struct pair pair = {.queue = queue_create(), .now = start};
 	struct random random;
-	struct event event;
 
 	random_seed(&random, pending + pattern);
-	for (size_t i = 0; i < pending; i++)
-		push(&pair, start + delay_of(pattern, &random));
-	for (size_t i = 0; i < holds; i++) {
-		uint64_t pushes = random_below(&random, 3);
-		if (pair.plain.count > 0)
-			pop(&pair);
-		while (pushes-- > 0 && pair.plain.count < 2 * pending)
-			push(&pair,
-			     (pair.now > start ? pair.now : start) + delay_of(pattern, &random));
-	}
-	while (pair.plain.count > 0)
-		pop(&pair);
-	assert_false(queue_pop(pair.queue, &event));
-	free(pair.plain.heap);
-	queue_destroy(pair.queue);
+	wander(&pair, pattern, &random, pending, 2 * pending, steps);
+	end(&pair);
 }
 
 static void test_events_come_by_time_and_then_in_the_order_of_pushing(void **state)
 {
 	(void)state;
 	for (enum pattern pattern = CONSTANT; pattern < PATTERNS_COUNT; pattern++) {
-		for (size_t pending = 1; pending <= 3000; pending = pending * 3 + 1)
+		for (size_t pending = 1; pending <= 10000; pending = pending * 3 + 1)
 			run_pattern(pattern, 0, pending, 20000);
 	}
 }
@@ -142,32 +192,145 @@ static void test_events_come_by_time_and_then_in_the_order_of_pushing(void **sta
 static void test_times_may_be_far_away(void **state)
 {
 	(void)state;
-	for (enum pattern pattern = CONSTANT; pattern < PATTERNS_COUNT; pattern++)
-		run_pattern(pattern, (UINT64_C(1) << 62) - 12345, 100, 5000);
+	for (enum pattern pattern = CONSTANT; pattern < ANY_MAGNITUDE; pattern++) {
+		run_pattern(pattern, (UINT64_C(1) << 62) - 12345, 100, 20000);
+		run_pattern(pattern, (UINT64_C(1) << 62) - 12345, 2000, 20000);
+		run_pattern(pattern, (UINT64_C(1) << 63) - 12345, 500, 20000);
+	}
 }
 
-static void test_it_grows_and_shrinks(void **state)
+static void test_the_last_of_all_times_is_a_time(void **state)
 {
+	struct pair pair = {.queue = queue_create()};
+	struct random random;
+
 	(void)state;
-	run_pattern(EXPONENTIAL, 0, 300000, 600000);
+	random_seed(&random, 1);
+	for (size_t i = 0; i < 1000; i++) {
+		push(&pair, UINT64_MAX);
+		push(&pair, UINT64_MAX - random_below(&random, 100));
+		push(&pair, random_next(&random));
+	}
+	while (pair.plain.count > 100)
+		pop(&pair);
+	for (size_t i = 0; i < 1000; i++) {
+		push(&pair, UINT64_MAX);
+		pop(&pair);
+	}
+	end(&pair);
+}
+
+static void test_few_events_may_be_spread_over_all_times(void **state)
+{
+	struct random random;
+
+	(void)state;
+	random_seed(&random, 6);
+	for (size_t pending = 1; pending < 600; pending++) {
+		struct pair pair = {.queue = queue_create()};
+		for (size_t i = 0; i < pending; i++)
+			push(&pair, random_next(&random));
+		for (size_t i = 0; i < pending; i++) {
+			pop(&pair);
+			push(&pair, UINT64_MAX - random_below(&random, UINT64_MAX - pair.now));
+		}
+		end(&pair);
+	}
+}
+
+static void test_a_mixture_of_patterns_changes_nothing(void **state)
+{
+	struct pair pair = {.queue = queue_create()};
+	struct random random;
+
+	(void)state;
+	random_seed(&random, 2);
+	for (size_t i = 0; i < 1000; i++) {
+		enum pattern pattern = (enum pattern)random_below(&random, PATTERNS_COUNT);
+		size_t many = (size_t)1 << random_below(&random, 13);
+		while (pair.plain.count > many)
+			pop(&pair);
+		wander(&pair, pattern, &random, many / 2, many, random_below(&random, 2000));
+		if (pair.now > UINT64_C(1) << 62) {
+			queue_clear(pair.queue);
+			pair.plain.count = 0;
+			pair.now = 0;
+		}
+	}
+	end(&pair);
+}
+
+/* What a full front may do to the run: events in order, and others that come between them. */
+static void test_events_may_come_between_those_that_are_in_order(void **state)
+{
+	struct pair pair = {.queue = queue_create()};
+	struct random random;
+
+	(void)state;
+	random_seed(&random, 3);
+	for (uint64_t i = 0; i < 20000; i++)
+		push(&pair, 1000 + i * 8);
+	for (size_t i = 0; i < 30000; i++) {
+		pop(&pair);
+		if (i % 200 < 150)
+			push(&pair, pair.now + random_below(&random, 2000));
+	}
+	end(&pair);
+}
+
+/* A queue whose cost depends on how many events share a time does not end this one. */
+static void test_a_million_events_may_share_one_time(void **state)
+{
+	struct pair pair = {.queue = queue_create()};
+
+	(void)state;
+	for (size_t i = 0; i < 500000; i++)
+		push(&pair, 77);
+	for (size_t i = 0; i < 1000000; i++) {
+		push(&pair, i % 3 == 0 ? pair.now + 1 : 77 + i / 400000);
+		if (pair.now < 77)
+			pop(&pair);
+		pop(&pair);
+		if (pair.plain.count < 400000)
+			push(&pair, pair.now);
+	}
+	end(&pair);
+}
+
+static void test_it_grows_to_two_millions_and_shrinks(void **state)
+{
+	struct pair pair = {.queue = queue_create()};
+	struct random random;
+
+	(void)state;
+	random_seed(&random, 4);
+	wander(&pair, EXPONENTIAL, &random, 3, 10, 1000);
+	wander(&pair, EXPONENTIAL, &random, 2000000, 2100000, 300000);
+	while (pair.plain.count > 3)
+		pop(&pair);
+	wander(&pair, EXPONENTIAL, &random, 3, 10, 1000);
+	end(&pair);
 }
 
 static void test_cleared_it_starts_anew(void **state)
 {
-	struct queue *queue = queue_create();
-	struct event event;
+	struct pair pair = {.queue = queue_create()};
+	struct random random;
 
 	(void)state;
-	for (uint64_t i = 0; i < 5000; i++)
-		queue_push(queue, &(struct event){.time = 1000000 + i * i});
-	assert_true(queue_pop(queue, &event));
-	queue_clear(queue);
-	assert_int_equal(queue_count(queue), 0);
-	assert_false(queue_pop(queue, &event));
-	queue_push(queue, &(struct event){.time = 7});
-	assert_true(queue_pop(queue, &event));
-	assert_int_equal(event.time, 7);
-	queue_destroy(queue);
+	random_seed(&random, 5);
+	for (size_t i = 0; i < 300; i++) {
+		enum pattern pattern = (enum pattern)(i % PATTERNS_COUNT);
+		size_t many = i * i / 10 + 1;
+		wander(&pair, pattern, &random, many, 2 * many, 1 + random_below(&random, many));
+		queue_clear(pair.queue);
+		assert_int_equal(queue_count(pair.queue), 0);
+		assert_false(queue_pop(pair.queue, &(struct event){0}));
+		pair.plain.count = 0;
+		pair.now = 0;
+	}
+	push(&pair, 7);
+	end(&pair);
 }
 
 int main(void)
@@ -175,7 +338,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_events_come_by_time_and_then_in_the_order_of_pushing),
 	        cmocka_unit_test(test_times_may_be_far_away),
-	        cmocka_unit_test(test_it_grows_and_shrinks),
+	        cmocka_unit_test(test_the_last_of_all_times_is_a_time),
+	        cmocka_unit_test(test_few_events_may_be_spread_over_all_times),
+	        cmocka_unit_test(test_a_mixture_of_patterns_changes_nothing),
+	        cmocka_unit_test(test_events_may_come_between_those_that_are_in_order),
+	        cmocka_unit_test(test_a_million_events_may_share_one_time),
+	        cmocka_unit_test(test_it_grows_to_two_millions_and_shrinks),
 	        cmocka_unit_test(test_cleared_it_starts_anew),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -228,7 +228,8 @@ static void test_parse_says_what_would_be_right(void **state)
 		memset(&topology, 0xa5, sizeof(topology));
 		before = topology;
 		const char *sentence = topology_parse(wrong[i].text, &topology);
-		if (sentence == NULL || strncmp(sentence, wrong[i].start, strlen(wrong[i].start)))
+		if (sentence == NULL ||
+		    strncmp(sentence, wrong[i].start, strlen(wrong[i].start)) != 0)
 			fail_msg("'%s' gives '%s'", wrong[i].text, sentence);
 		assert_memory_equal(&topology, &before, sizeof(topology));
 	}
