@@ -33,18 +33,31 @@ const uint32_t *states_get(const struct states *states, uint32_t state, uint32_t
 	return start + 1;
 }
 
-static uint32_t *find(const struct states *states, const uint32_t *row, uint32_t count)
+/*
+ * The slot of a row, or where it would go. Half of the hash stands in the slot, so that a row is
+ * looked at, far away in memory, only when it is almost certainly the right one.
+ */
+static uint64_t *find(const struct states *states, const uint32_t *row, uint32_t count,
+                      uint64_t hash)
 {
-	size_t slot = (size_t)XXH3_64bits(row, count * sizeof(*row)) & (states->slots_size - 1);
+	size_t slot = (size_t)hash & (states->slots_size - 1);
 
 	for (;; slot = (slot + 1) & (states->slots_size - 1)) {
-		if (states->slots[slot] == 0)
+		uint64_t there = states->slots[slot];
+		if (there == 0)
 			return &states->slots[slot];
+		if ((there ^ hash) >> 32 != 0)
+			continue;
 		uint32_t known_count;
-		const uint32_t *known = states_get(states, states->slots[slot] - 1, &known_count);
+		const uint32_t *known = states_get(states, (uint32_t)there - 1, &known_count);
 		if (known_count == count && memcmp(known, row, count * sizeof(*row)) == 0)
 			return &states->slots[slot];
 	}
+}
+
+static uint64_t hash_row(const uint32_t *row, uint32_t count)
+{
+	return XXH3_64bits(row, count * sizeof(*row));
 }
 
 static void enlarge_slots(struct states *states)
@@ -56,7 +69,11 @@ static void enlarge_slots(struct states *states)
 	for (uint32_t i = 0; i < states->count; i++) {
 		uint32_t count;
 		const uint32_t *row = states_get(states, i, &count);
-		*find(states, row, count) = i + 1;
+		uint64_t hash = hash_row(row, count);
+		size_t slot = (size_t)hash & (states->slots_size - 1);
+		while (states->slots[slot] != 0)
+			slot = (slot + 1) & (states->slots_size - 1);
+		states->slots[slot] = hash >> 32 << 32 | (i + 1);
 	}
 }
 
@@ -94,15 +111,16 @@ static void append(struct states *states, const uint32_t *row, uint32_t count)
 
 uint32_t states_put(struct states *states, const uint32_t *row, uint32_t count, bool *ret_new)
 {
-	uint32_t *slot = find(states, row, count);
+	uint64_t hash = hash_row(row, count);
+	uint64_t *slot = find(states, row, count, hash);
 
 	*ret_new = *slot == 0;
 	if (!*ret_new)
-		return *slot - 1;
+		return (uint32_t)*slot - 1;
 	must(states->count < STATES_MAX);
 	append(states, row, count);
-	*slot = states->count;
-	if (states->count > states->slots_size / 4 * 3)
+	*slot = hash >> 32 << 32 | states->count;
+	if (states->count > states->slots_size / 8 * 5)
 		enlarge_slots(states);
 	return states->count - 1;
 }

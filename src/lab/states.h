@@ -14,7 +14,7 @@ struct states {
 	size_t chunks_count, chunks_size;
 	size_t chunk_used;
 	uint64_t *places; /* where the row of a state is: chunk and offset */
-	uint32_t *slots;  /* a state's number + 1, or 0 */
+	uint64_t *slots;  /* half of a state's hash above its number + 1, or 0 */
 	size_t slots_size;
 	uint32_t count;
 	size_t places_size;
