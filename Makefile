@@ -1,6 +1,5 @@
 # What a person types. Meson and Ninja do the work.
 
-CFLAGS ?=
 PREFIX ?= /usr/local
 
 .PHONY: all run test bench mutants install clean format lint setup
@@ -25,9 +24,9 @@ mutants: all
 	@test/mutants/run build
 
 install: setup
-	@tools/build build --prefix=$(abspath $(PREFIX))
+	@tools/build build "--prefix=$$(realpath -m "$(PREFIX)")"
 	@meson install -C build --quiet
-	@echo "installed: $(abspath $(PREFIX))/bin/baton"
+	@echo "installed: $(DESTDIR)$$(realpath -m "$(PREFIX)")/bin/baton"
 
 clean:
 	rm -rf build build-sanitize build-clang

@@ -49,7 +49,7 @@ int network_option(int option, const char *value, struct setup_words *words,
 /* "--reorder" on an algorithm that needs order: said on stderr. */
 void warn_of_order(const char *command, const struct setup *setup);
 
-/* Dumps it on stdout with a newline and frees it. False if stdout cannot take it. */
-bool print_json(json_t *json);
+/* Dumps it on stdout with a newline and frees it; `main` sees whether stdout could take it. */
+void print_json(json_t *json);
 
 #endif

@@ -29,7 +29,8 @@ static int list_json(const struct algorithm *only)
 		if (only == NULL || algorithms[i] == only)
 			json_array_append_new(list, describe_algorithm(algorithms[i]));
 	}
-	return print_json(json_pack("{s:o}", "algorithms", list)) ? EXIT_HELD : EXIT_USAGE;
+	print_json(json_pack("{s:o}", "algorithms", list));
+	return EXIT_HELD;
 }
 
 static void list_kind(enum kind kind)
@@ -59,27 +60,59 @@ static int list_table(void)
 	return EXIT_HELD;
 }
 
+/* A line of words, continued under its beginning before it passes 100 columns. */
+static void print_wrapped(const char *text)
+{
+	enum { COLUMNS = 100, INDENT = 2 };
+	size_t column = 0;
+
+	while (*text != '\0') {
+		size_t length = strcspn(text, " ");
+		if (column > INDENT && column + 1 + length > COLUMNS) {
+			printf("\n%*s", INDENT, "");
+			column = INDENT;
+		} else if (column > INDENT) {
+			putchar(' ');
+			column++;
+		}
+		printf("%.*s", (int)length, text);
+		column += length;
+		text += length + (text[length] == ' ');
+	}
+	putchar('\n');
+}
+
+static void print_parameter(const struct parameter *parameter)
+{
+	char line[2048];
+	size_t used = (size_t)snprintf(line, sizeof(line), "- `--param %s=", parameter->name);
+
+	if (parameter->choices == NULL) {
+		used += (size_t)snprintf(
+		        line + used, sizeof(line) - used, "%llu..%llu` (default %llu)",
+		        (unsigned long long)parameter->least, (unsigned long long)parameter->most,
+		        (unsigned long long)parameter->initial);
+	} else {
+		for (size_t i = 0; parameter->choices[i].name != NULL; i++)
+			used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s",
+			                         i == 0 ? "" : "|", parameter->choices[i].name);
+		used += (size_t)snprintf(line + used, sizeof(line) - used, "%s` (default %s)",
+		                         parameter->takes_text ? "|TEXT" : "",
+		                         parameter->choices[0].name);
+	}
+	snprintf(line + used, sizeof(line) - used, ": %s", parameter->help);
+	print_wrapped(line);
+}
+
 static void print_parameters(const struct algorithm *algorithm)
 {
 	const struct parameter *parameter = algorithm->parameters;
 
-	if (parameter == NULL)
-		return;
 	printf("\n## Parameters\n\n");
-	for (; parameter->name != NULL; parameter++) {
-		printf("- `--param %s=", parameter->name);
-		if (parameter->choices == NULL) {
-			printf("%llu..%llu` (default %llu)", (unsigned long long)parameter->least,
-			       (unsigned long long)parameter->most,
-			       (unsigned long long)parameter->initial);
-		} else {
-			for (size_t i = 0; parameter->choices[i].name != NULL; i++)
-				printf("%s%s", i == 0 ? "" : "|", parameter->choices[i].name);
-			printf("%s` (default %s)", parameter->takes_text ? "|TEXT" : "",
-			       parameter->choices[0].name);
-		}
-		printf(": %s\n", parameter->help);
-	}
+	if (parameter == NULL)
+		printf("None.\n");
+	for (; parameter != NULL && parameter->name != NULL; parameter++)
+		print_parameter(parameter);
 }
 
 static int print_page(const struct algorithm *algorithm)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { NODES_CHECKED_MAX = 64, ENTRIES_CHECKED_MAX = 1000000 };
@@ -17,15 +18,17 @@ struct request {
 	const char *entries; /* as given */
 	uint32_t entries_each[NODES_CHECKED_MAX];
 	const char *trace;
+	FILE *trace_file;
 	bool json;
 };
 
 static int parse_size(const char *text, uint64_t *ret_bytes, struct problem *problem)
 {
-	static const char units[] = "kMGT";
+	static const char units[] = "KMGT";
 	char digits[32];
 	size_t length = strspn(text, "0123456789");
-	const char *unit = text[length] != '\0' ? strchr(units, text[length]) : NULL;
+	char letter = text[length] == 'k' ? 'K' : text[length];
+	const char *unit = letter != '\0' ? strchr(units, letter) : NULL;
 	uint64_t shift = unit != NULL ? 10 * (uint64_t)(unit - units + 1) : 0;
 
 	snprintf(digits, sizeof(digits), "%.*s", (int)length, text);
@@ -172,11 +175,31 @@ static void show_progress(uint64_t states, uint64_t depth, uint64_t memory, doub
 	        states, (double)states / seconds / 1e6, depth, memory >> 20);
 }
 
-static int write_scenario(const char *path, const char *scenario, struct problem *problem)
+/* The file of the counterexample is opened before the search, so that a bad path is known at once. */
+static int open_trace(struct request *request, struct problem *problem)
 {
-	FILE *file = fopen(path, "wb");
-	if (file == NULL || fputs(scenario, file) == EOF || fclose(file) != 0)
-		return problem_set(problem, "trace file '%.200s': %s", path, strerror(errno));
+	if (request->trace == NULL)
+		return 0;
+	request->trace_file = fopen(request->trace, "wb");
+	return request->trace_file != NULL ? 0
+	                                   : problem_set(problem, "trace file '%.200s': %s",
+	                                                 request->trace, strerror(errno));
+}
+
+/* Without a counterexample there is no file: one of an earlier check would mislead. */
+static int close_trace(struct request *request, const char *scenario, struct problem *problem)
+{
+	struct stat status;
+
+	if (request->trace_file == NULL)
+		return 0;
+	bool regular = fstat(fileno(request->trace_file), &status) == 0 && S_ISREG(status.st_mode);
+	bool failed = scenario != NULL && fputs(scenario, request->trace_file) == EOF;
+	if (fclose(request->trace_file) != 0 || failed)
+		return problem_set(problem, "trace file '%.200s': %s", request->trace,
+		                   strerror(errno));
+	if (scenario == NULL && regular)
+		remove(request->trace);
 	return 0;
 }
 
@@ -208,13 +231,28 @@ static const char *verdict_text(const struct check_result *result, bool election
 	return NULL;
 }
 
-static void print_result(const struct check_options *options, const struct check_result *result)
+/* What was tried of an election. */
+static void print_runs(const struct request *request, uint32_t nodes,
+                       const struct check_result *result)
 {
-	const struct setup *setup = options->setup;
+	const struct setup_words *words = &request->words;
+	const char *arrangement = words->arrangement != NULL        ? words->arrangement
+	                          : nodes <= ELECTIONS_ARRANGED_MAX ? "all"
+	                                                            : "increasing only";
+
+	printf("  tried     %" PRIu64 " runs: arrangements %s, sets of initiators %s\n",
+	       result->runs, arrangement, words->initiators != NULL ? words->initiators : "all");
+}
+
+static void print_result(const struct request *request, const struct check_result *result)
+{
+	const struct setup *setup = request->options.setup;
 
 	printf("%s, %s of %" PRIu32 ", %s\n", setup->network.algorithm->name, setup->topology,
 	       setup->network.graph.nodes,
 	       setup->fifo ? "channels keep order" : "messages may overtake each other");
+	if (setup->network.algorithm->kind == KIND_ELECTION)
+		print_runs(request, setup->network.graph.nodes, result);
 	printf("  verdict   %s",
 	       verdict_text(result, setup->network.algorithm->kind == KIND_ELECTION));
 	if (result->verdict >= VERDICT_INVARIANT)
@@ -234,7 +272,7 @@ static void print_result(const struct check_options *options, const struct check
 		       result->messages_min, result->messages_max);
 	printf("  time      %.3f s, %.2f M states/s, %.1f bytes a state\n", result->seconds,
 	       (double)result->states / (result->seconds + 1e-9) / 1e6,
-	       (double)result->memory / (double)result->states);
+	       (double)result->memory / (double)result->memory_states);
 	if (result->scenario != NULL)
 		printf("\n%s", result->scenario);
 }
@@ -267,7 +305,7 @@ static int run(struct request *request, struct problem *problem)
 
 	if (setup_make(&request->words, &setup, problem) != 0)
 		return usage_problem("check", problem);
-	if (prepare_entries(request, &setup, problem) != 0) {
+	if (prepare_entries(request, &setup, problem) != 0 || open_trace(request, problem) != 0) {
 		setup_free(&setup);
 		return usage_problem("check", problem);
 	}
@@ -285,13 +323,12 @@ static int run(struct request *request, struct problem *problem)
 	int code = result.verdict != VERDICT_HOLDS ? EXIT_VIOLATED
 	           : result.complete               ? EXIT_HELD
 	                                           : EXIT_LIMIT;
-	if (request->trace != NULL && result.scenario != NULL &&
-	    write_scenario(request->trace, result.scenario, problem) != 0)
+	if (close_trace(request, result.scenario, problem) != 0)
 		code = usage_problem("check", problem);
 	else if (request->json)
 		print_json(check_report(&request->options, &result));
 	else
-		print_result(&request->options, &result);
+		print_result(request, &result);
 	if (code == EXIT_LIMIT)
 		fprintf(stderr, "baton check: %s was reached before an answer\n", result.limit);
 	check_result_free(&result);

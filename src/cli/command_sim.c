@@ -15,6 +15,7 @@ struct request {
 	const char *trace, *diagram;
 	uint64_t seed_first, seed_last;
 	bool seeds, json;
+	const char *not_for_elections; /* an option that was given */
 	uint64_t *lose_hops;
 };
 
@@ -111,6 +112,11 @@ static int parse_option(int option, const char *value, struct request *request,
 
 	if (result <= 0)
 		return result;
+	if (option == 'e' || option == 'l' || option == 'c' || option == 'X')
+		request->not_for_elections = option == 'e'   ? "--entries"
+		                             : option == 'l' ? "--load"
+		                             : option == 'c' ? "--cs"
+		                                             : "--lose-token";
 	switch (option) {
 	case 'e':
 		return parse_number(value, 1, ENTRIES_MAX, "--entries", &options->entries, problem);
@@ -130,7 +136,10 @@ static int parse_option(int option, const char *value, struct request *request,
 		return distribution_parse(value, "--cs", &options->cs, problem);
 	case 'b':
 		if (parse_decimal(value, &options->bound) != 0 || options->bound == 0)
-			return problem_set(problem, "--bound '%.40s': a time above 0 is needed",
+			return problem_set(problem,
+			                   "--bound '%.40s': a decimal above 0 is needed, with at "
+			                   "most 6 digits "
+			                   "behind the point, below 1000000000",
 			                   value);
 		return 0;
 	case 'x':
@@ -315,6 +324,25 @@ static void print_election(const struct sim_options *options, const struct sim_r
 	       time_text(result->time, time), result->events, seconds);
 }
 
+/* What makes no sense for this algorithm. */
+static int check_options_fit(const struct request *request, const struct algorithm *algorithm,
+                             struct problem *problem)
+{
+	if (algorithm->kind == KIND_ELECTION && request->not_for_elections != NULL)
+		return problem_set(problem, "%s: %s is an election", request->not_for_elections,
+		                   algorithm->name);
+	if (algorithm->expire == NULL && request->options.bound != 0)
+		return problem_set(problem, "--bound: %s has no timers", algorithm->name);
+	if (algorithm->circulates && distribution_mean(&request->options.delay) == 0)
+		return problem_set(problem,
+		                   "--delay: the token of %s goes round for ever; without delay "
+		                   "time would stand still",
+		                   algorithm->name);
+	if (!algorithm->has_token && request->options.lose_hops_count != 0)
+		return problem_set(problem, "--lose-token: %s has no token", algorithm->name);
+	return 0;
+}
+
 /* One run; a report is added to `runs` if that is not NULL. 0, or -1 and a problem. */
 static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *runs,
                     uint64_t *ret_violations, struct problem *problem)
@@ -326,6 +354,10 @@ static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *
 	request->words.seed = seed;
 	if (setup_make(&request->words, &setup, problem) != 0)
 		return -1;
+	if (check_options_fit(request, setup.network.algorithm, problem) != 0) {
+		setup_free(&setup);
+		return -1;
+	}
 	if (seed == request->seed_first)
 		warn_of_order("sim", &setup);
 	if (request->trace != NULL || request->diagram != NULL) {
@@ -351,6 +383,17 @@ static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *
 	int written = options.trace != NULL ? trace_end(options.trace, result.time, problem) : 0;
 	if (!request->seeds)
 		clear_progress();
+	if (written == 0 && result.endless)
+		written = problem_set(
+		        problem,
+		        "seed %" PRIu64
+		        ": the run lasts longer than virtual time can tell (about 4.6e12): "
+		        "fewer --entries or shorter delays are needed",
+		        seed);
+	if (written != 0) {
+		setup_free(&setup);
+		return -1;
+	}
 	if (runs != NULL)
 		json_array_append_new(
 		        runs, election ? election_report(&options, &result, seconds)
@@ -361,7 +404,7 @@ static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *
 		print_run(request, &options, &result, seconds);
 	*ret_violations = result.violations;
 	setup_free(&setup);
-	return written;
+	return 0;
 }
 
 static int run_all(struct request *request, struct problem *problem)

@@ -3,6 +3,7 @@
  */
 #include "cli.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,7 +50,7 @@ static int command_help(int argc, char **argv)
 	return EXIT_HELD;
 }
 
-int main(int argc, char **argv)
+static int run(int argc, char **argv)
 {
 	if (argc < 2 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
 		print_help(NULL);
@@ -68,4 +69,16 @@ int main(int argc, char **argv)
 	}
 	const struct command *command = find_command(argv[1]);
 	return command == NULL ? EXIT_USAGE : command->run(argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+	int code = run(argc, argv);
+
+	/* A report that nobody can read was not given. */
+	if (fflush(stdout) != 0 || ferror(stdout)) {
+		fprintf(stderr, "baton: standard output cannot be written: %s\n", strerror(errno));
+		return EXIT_USAGE;
+	}
+	return code;
 }

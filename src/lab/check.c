@@ -442,6 +442,7 @@ void check_run(const struct check_options *options, struct check_result *ret_res
 	ret_result->states = search.states.count;
 	ret_result->transitions = search.to_count;
 	ret_result->memory = memory_of(&search);
+	ret_result->memory_states = ret_result->states;
 	ret_result->seconds = seconds_now() - search.begin;
 	free(liveness.cycle);
 	free(search.snapshot_states);

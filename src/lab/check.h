@@ -8,6 +8,8 @@
 #include "model.h"
 #include "states.h"
 
+enum { ELECTIONS_ARRANGED_MAX = 5 };
+
 struct check_options {
 	const struct setup *setup;
 	const uint32_t *entries; /* of each node, or ENTRIES_UNLIMITED */
@@ -33,6 +35,8 @@ enum verdict_kind {
 
 struct check_result {
 	uint64_t states, transitions, depth;
+	uint64_t runs;          /* elections: arrangements and sets of initiators that were tried */
+	uint64_t memory_states; /* the states that `memory` is for */
 	bool complete;
 	const char *limit; /* which one ended it, if it is not complete and nothing is violated */
 	enum verdict_kind verdict;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ARRANGED_MAX = 5, SETS_MAX = 16 };
+enum { ARRANGED_MAX = ELECTIONS_ARRANGED_MAX, SETS_MAX = 16 };
 
 struct tally {
 	const struct check_options *options;
@@ -42,7 +42,11 @@ static void add_up(struct check_result *sum, struct check_result *one)
 	sum->transitions += one->transitions;
 	sum->seconds += one->seconds;
 	sum->depth = one->depth > sum->depth ? one->depth : sum->depth;
-	sum->memory = one->memory > sum->memory ? one->memory : sum->memory;
+	sum->runs++;
+	if (one->memory > sum->memory) {
+		sum->memory = one->memory;
+		sum->memory_states = one->states;
+	}
 	sum->bounded = sum->bounded && one->bounded;
 	if (one->bounded && one->messages_max > sum->messages_max)
 		sum->messages_max = one->messages_max;

@@ -24,17 +24,32 @@ static json_t *report_entries(const struct check_options *options)
 	return list;
 }
 
+/* Invariants are claimed of the mended text; a printed one may switch some off. */
+static bool is_printed(const struct network *network)
+{
+	const struct parameter *parameter = network->algorithm->parameters;
+
+	for (size_t i = 0; parameter != NULL && parameter[i].name != NULL; i++) {
+		if (strcmp(parameter[i].name, "text") == 0)
+			return network->parameters[i] != parameter[i].choices[0].value;
+	}
+	return false;
+}
+
 static json_t *report_invariants(const struct check_options *options,
                                  const struct check_result *result)
 {
-	const struct algorithm *algorithm = options->setup->network.algorithm;
+	const struct network *network = &options->setup->network;
+	const struct algorithm *algorithm = network->algorithm;
 	const struct invariant *invariant = algorithm->invariants;
+	bool printed = is_printed(network);
 	json_t *list = json_object();
 
 	if (algorithm->has_token && !algorithm->regenerates && !options->lose_token)
 		json_object_set_new(list, "one_token", json_string("holds"));
 	for (; invariant != NULL && invariant->name != NULL; invariant++)
-		json_object_set_new(list, invariant->name, json_string("holds"));
+		json_object_set_new(list, invariant->name,
+		                    printed ? json_null() : json_string("holds"));
 	if (result->verdict == VERDICT_INVARIANT)
 		json_object_set_new(list, result->what, json_string("violated"));
 	if (result->verdict == VERDICT_BROKEN)
@@ -99,7 +114,9 @@ json_t *check_report(const struct check_options *options, const struct check_res
 	        report, "states_per_second",
 	        json_integer((json_int_t)((double)result->states / (result->seconds + 1e-9))));
 	json_object_set_new(report, "bytes_per_state",
-	                    json_real((double)result->memory / (double)result->states));
+	                    json_real((double)result->memory / (double)result->memory_states));
+	if (setup->network.algorithm->kind == KIND_ELECTION)
+		json_object_set_new(report, "runs", integer(result->runs));
 	json_object_set_new(report, "counterexample",
 	                    result->scenario != NULL ? json_string(result->scenario) : json_null());
 	return report;

@@ -32,6 +32,7 @@ struct arrow {
 	uint32_t from, to;
 	uint8_t type;
 	enum fate fate;
+	char label[24];
 };
 
 struct diagram {
@@ -109,15 +110,17 @@ static const struct message_type *type_of(const struct diagram *diagram, uint8_t
 }
 
 void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint32_t from,
-                  uint32_t to, uint8_t type)
+                  uint32_t to, uint8_t type, const char *label)
 {
 	diagram->messages++;
 	if (diagram->arrows_count == DIAGRAM_MESSAGES_MAX)
 		diagram->cut = true;
 	if (diagram->cut)
 		return;
-	diagram->arrows[diagram->arrows_count++] = (struct arrow){
+	struct arrow *arrow = &diagram->arrows[diagram->arrows_count++];
+	*arrow = (struct arrow){
 	        .sent = time, .number = number, .from = from, .to = to, .type = type};
+	snprintf(arrow->label, sizeof(arrow->label), "%s", label);
 	diagram->end = time;
 	if (type_of(diagram, type)->token)
 		add_mark(diagram, time, MARK_TOKEN_GOES, from, 0);
@@ -205,7 +208,7 @@ static void gather_times(struct page *page)
  */
 static void place_times(struct page *page)
 {
-	enum { STEP = 46, STEP_LEAST = 15, STEP_MOST = 110 };
+	enum { STEP = 84, STEP_LEAST = 16, STEP_MOST = 150 };
 	uint64_t *gaps = malloc(page->times_count * sizeof(*gaps));
 
 	page->places = malloc(page->times_count * sizeof(*page->places));
@@ -223,8 +226,8 @@ static void place_times(struct page *page)
 	}
 	free(gaps);
 	page->width = page->places[page->times_count - 1] + RIGHT;
-	if (page->width < 620)
-		page->width = 620;
+	if (page->width < 760)
+		page->width = 760;
 	page->height = TOP + LANE * page->diagram->setup->network.graph.nodes + BOTTOM;
 }
 
@@ -272,7 +275,10 @@ static void write_colour(char *text, size_t size, const struct diagram *diagram,
 	unsigned colour = 0;
 
 	if (type_of(diagram, type)->token) {
-		snprintf(text, size, "var(--token)");
+		/* The first is the right to enter, another one helps it. */
+		for (uint8_t i = 0; i < type; i++)
+			colour += type_of(diagram, i)->token;
+		snprintf(text, size, colour == 0 ? "var(--token)" : "var(--t4)");
 		return;
 	}
 	for (uint8_t i = 0; i < type; i++)
@@ -298,6 +304,33 @@ static void write_heads(const struct page *page)
 	fputs("</defs>\n", page->out);
 }
 
+static bool is_election(const struct diagram *diagram)
+{
+	return diagram->setup->network.algorithm->kind == KIND_ELECTION;
+}
+
+/* The line of a node; of an election with its identifier, and broken if it is dead. */
+static void write_line(const struct page *page, uint32_t node)
+{
+	const struct setup *setup = page->diagram->setup;
+	bool dead = false;
+
+	for (uint32_t i = 0; i < setup->electorate.crashed_count; i++)
+		dead = dead || setup->electorate.crashed[i] == node;
+	fprintf(page->out,
+	        "<path class=\"line%s\" d=\"M%d %.1f H%.1f\"/><text class=\"node\" x=\"%d\" "
+	        "y=\"%.1f\" "
+	        "text-anchor=\"end\">%" PRIu32 "</text>\n",
+	        dead ? " flying" : "", LEFT - 22, y_of(node), page->width - RIGHT / 2.0, LEFT - 32,
+	        y_of(node) + 4.5, node);
+	if (is_election(page->diagram))
+		fprintf(page->out,
+		        "<text class=\"soft\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">id %" PRIu32
+		        "%s</text>\n",
+		        LEFT - 26, y_of(node) + 19, setup->network.identifiers[node - 1],
+		        dead ? ", dead" : "");
+}
+
 static void write_axis(const struct page *page)
 {
 	double free = 0, bottom = page->height - BOTTOM + 4;
@@ -318,12 +351,7 @@ static void write_axis(const struct page *page)
 		        x, TOP, bottom, x, bottom + 14, text);
 	}
 	for (uint32_t node = 1; node <= page->diagram->setup->network.graph.nodes; node++)
-		fprintf(page->out,
-		        "<path class=\"line\" d=\"M%d %.1f H%.1f\"/><text class=\"node\" x=\"%d\" "
-		        "y=\"%.1f\" "
-		        "text-anchor=\"end\">%" PRIu32 "</text>\n",
-		        LEFT - 22, y_of(node), page->width - RIGHT / 2.0, LEFT - 32,
-		        y_of(node) + 4.5, node);
+		write_line(page, node);
 }
 
 static void write_bar(const struct page *page, const char *class, double from, double to,
@@ -383,12 +411,15 @@ static void write_token_rests(const struct page *page)
 static void write_marks(const struct page *page)
 {
 	const struct diagram *diagram = page->diagram;
+	bool election = is_election(diagram);
 
 	for (size_t i = 0; i < diagram->marks_count; i++) {
 		const struct mark *mark = &diagram->marks[i];
 		double x = x_of(page, mark->time);
 		if (mark->kind == MARK_REQUEST)
-			write_bar(page, "wait", x, end_of(page, i, MARK_ENTER), mark->node, WAIT);
+			write_bar(page, "wait", x,
+			          end_of(page, i, election ? MARK_ELECTED : MARK_ENTER), mark->node,
+			          WAIT);
 		else if (mark->kind == MARK_ENTER)
 			write_bar(page, "inside", x, end_of(page, i, MARK_EXIT), mark->node, BAR);
 		else if (mark->kind == MARK_ELECTED)
@@ -458,12 +489,26 @@ static bool is_labelled(const struct diagram *diagram, size_t i)
 	return next->sent != arrow->sent || next->from != arrow->from || next->type != arrow->type;
 }
 
+/* Messages sent and received at the same times between the same nodes would hide each other: how far this one is moved. */
+static double shift_of(const struct diagram *diagram, const struct arrow *arrow)
+{
+	double shift = 0;
+
+	for (const struct arrow *other = diagram->arrows; other != arrow; other++) {
+		if (other->from == arrow->from && other->to == arrow->to &&
+		    other->sent == arrow->sent && other->arrived == arrow->arrived &&
+		    other->fate == arrow->fate)
+			shift += 6;
+	}
+	return shift;
+}
+
 static void write_arrow(const struct page *page, const struct arrow *arrow)
 {
 	const struct message_type *type = type_of(page->diagram, arrow->type);
-	double x1 = x_of(page, arrow->sent), y1 = y_of(arrow->from);
-	double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived) : x1 + 60,
-	       y2 = y_of(arrow->to);
+	double shift = shift_of(page->diagram, arrow);
+	double x1 = x_of(page, arrow->sent) + shift, y1 = y_of(arrow->from), y2 = y_of(arrow->to);
+	double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived) + shift : x1 + 60;
 	const char *token = type->token ? " token" : "",
 	           *flying = arrow->fate == FATE_FLYING ? " flying" : "";
 	char colour[32], path[128];
@@ -508,7 +553,7 @@ static void write_arrows(struct page *page)
 				double x1 = x_of(page, arrow->sent);
 				double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived)
 				                                       : x1 + 60;
-				write_label(page, type->name, x1, y_of(arrow->from), x2,
+				write_label(page, arrow->label, x1, y_of(arrow->from), x2,
 				            y_of(arrow->to));
 			}
 		}
@@ -528,18 +573,21 @@ static void write_legend(const struct page *page)
 {
 	const struct algorithm *algorithm = page->diagram->setup->network.algorithm;
 	double x = LEFT - 32, y = 44;
-	bool lost = false;
+	bool lost = false, flying = false;
+
+	bool election = is_election(page->diagram);
 
 	fprintf(page->out,
 	        "<rect class=\"wait\" x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"%d\" "
-	        "rx=\"2\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">waits</text>\n",
-	        x, y - 6, WAIT, x + 28, y);
-	x += 70;
+	        "rx=\"2\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+	        x, y - 6, WAIT, x + 28, y, election ? "has initiated" : "waits");
+	x += election ? 114 : 70;
 	fprintf(page->out,
-	        "<rect class=\"inside\" x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"%d\" "
-	        "rx=\"2\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">inside</text>\n",
-	        x, y - 10, BAR, x + 28, y);
-	x += 74;
+	        "<rect class=\"inside\" x=\"%.1f\" y=\"%.1f\" width=\"%d\" height=\"%d\" "
+	        "rx=\"%d\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+	        x, y - (election ? 8 : 10), election ? 9 : 22, election ? 9 : BAR, election ? 5 : 2,
+	        x + (election ? 15 : 28), y, election ? "knows the leader" : "inside");
+	x += election ? 124 : 74;
 	if (algorithm->has_token) {
 		fprintf(page->out,
 		        "<path class=\"held\" d=\"M%.1f %.1f h22\"/><text class=\"soft\" "
@@ -561,8 +609,18 @@ static void write_legend(const struct page *page)
 		        x + 30, y, name);
 		x += 44 + 7.2 * (double)strlen(name);
 	}
-	for (size_t i = 0; i < page->diagram->arrows_count; i++)
+	for (size_t i = 0; i < page->diagram->arrows_count; i++) {
 		lost = lost || page->diagram->arrows[i].fate == FATE_LOST;
+		flying = flying || page->diagram->arrows[i].fate == FATE_FLYING;
+	}
+	if (flying) {
+		fprintf(page->out,
+		        "<path class=\"line flying\" d=\"M%.1f %.1f h24\"/><text class=\"soft\" "
+		        "x=\"%.1f\" "
+		        "y=\"%.1f\">still under way</text>\n",
+		        x, y - 4, x + 30, y);
+		x += 124;
+	}
 	if (lost)
 		fprintf(page->out,
 		        "<path class=\"cross\" stroke=\"var(--ink)\" d=\"M%.1f %.1f l8 8 m0 -8 l-8 "
@@ -587,6 +645,11 @@ static void write_page(struct page *page)
 	        "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n<text class=\"title\" "
 	        "x=\"%d\" y=\"24\">%s</text>\n",
 	        LEFT - 32, setup->network.algorithm->name);
+	fprintf(page->out,
+	        "<text class=\"soft\" x=\"%.1f\" y=\"24\">%" PRIu32
+	        " nodes; time to the right, long waits cut short</text>\n",
+	        LEFT - 20 + 8.6 * (double)strlen(setup->network.algorithm->name),
+	        setup->network.graph.nodes);
 	if (diagram->cut)
 		fprintf(page->out,
 		        "<text class=\"soft\" x=\"%.1f\" y=\"24\" text-anchor=\"end\">the first %d "

@@ -24,8 +24,9 @@ void diagram_request(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_enter(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_exit(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_elected(struct diagram *diagram, uint64_t time, uint32_t node, uint32_t leader);
+/* `label`: what stands beside the arrow. */
 void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint32_t from,
-                  uint32_t to, uint8_t type);
+                  uint32_t to, uint8_t type, const char *label);
 void diagram_deliver(struct diagram *diagram, uint64_t time, uint64_t number);
 void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number);
 

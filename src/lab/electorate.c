@@ -89,24 +89,35 @@ static bool is_dead(const struct electorate *electorate, uint32_t place)
 	return false;
 }
 
-/* `count` of the places, drawn from the seed, in increasing order. */
-static uint32_t *draw_places(uint32_t nodes, uint32_t count, uint64_t seed)
+/* All places that are alive. */
+static uint32_t *list_alive(const struct electorate *electorate, uint32_t nodes,
+                            uint32_t *ret_count)
 {
 	uint32_t *places = malloc(nodes * sizeof(*places));
-	struct random random;
 
 	must(places != NULL);
+	*ret_count = 0;
+	for (uint32_t place = 1; place <= nodes; place++) {
+		if (!is_dead(electorate, place))
+			places[(*ret_count)++] = place;
+	}
+	return places;
+}
+
+/* `count` of the places, drawn from the seed, in increasing order. */
+static void draw_places(uint32_t *places, uint32_t places_count, uint32_t count, uint64_t seed)
+{
+	struct random random;
+
 	/* Another stream than that of the arrangement. */
 	random_seed(&random, ~seed);
-	for (uint32_t i = 0; i < nodes; i++)
-		places[i] = i + 1;
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t k = i + (uint32_t)random_below(&random, nodes - i), place = places[k];
+		uint32_t k = i + (uint32_t)random_below(&random, places_count - i),
+		         place = places[k];
 		places[k] = places[i];
 		places[i] = place;
 	}
 	qsort(places, count, sizeof(*places), compare_numbers);
-	return places;
 }
 
 static int choose_initiators(const struct setup_words *words, struct setup *setup,
@@ -114,40 +125,39 @@ static int choose_initiators(const struct setup_words *words, struct setup *setu
 {
 	struct electorate *electorate = &setup->electorate;
 	const char *text = words->initiators != NULL ? words->initiators : "all";
-	uint32_t nodes = setup->network.graph.nodes;
-	uint64_t count = nodes;
+	uint32_t nodes = setup->network.graph.nodes, alive;
+	uint64_t count;
 
-	if (strncmp(text, "random:", 7) == 0) {
-		if (parse_number(text + 7, 1, nodes, "initiators random:", &count, problem) != 0)
+	if (text[0] >= '0' && text[0] <= '9') {
+		if (parse_places(text, "initiators", nodes, &electorate->initiators,
+		                 &electorate->initiators_count, problem) != 0)
 			return -1;
-		electorate->initiators = draw_places(nodes, (uint32_t)count, words->seed);
-	} else if (strcmp(text, "all") == 0 || strcmp(text, "one") == 0) {
-		count = text[0] == 'a' ? nodes : 1;
-		electorate->initiators = malloc(nodes * sizeof(*electorate->initiators));
-		must(electorate->initiators != NULL);
-		for (uint32_t i = 0; i < nodes; i++)
-			electorate->initiators[i] = i + 1;
-	} else if (text[0] < '0' || text[0] > '9') {
+		for (uint32_t i = 0; i < electorate->initiators_count; i++) {
+			if (is_dead(electorate, electorate->initiators[i]))
+				return problem_set(problem, "initiators '%.40s': place %u is dead",
+				                   text, electorate->initiators[i]);
+		}
+		return 0;
+	}
+	electorate->initiators = list_alive(electorate, nodes, &alive);
+	if (alive == 0)
+		return problem_set(problem, "crash '%.40s': nobody is left who could initiate",
+		                   words->crash);
+	if (strcmp(text, "all") == 0) {
+		count = alive;
+	} else if (strcmp(text, "one") == 0) {
+		count = 1;
+	} else if (strncmp(text, "random:", 7) == 0) {
+		if (parse_number(text + 7, 1, alive, "initiators random:", &count, problem) != 0)
+			return -1;
+		draw_places(electorate->initiators, alive, (uint32_t)count, words->seed);
+	} else {
 		return problem_set(
 		        problem,
 		        "initiators '%.40s': all, one, random:K or places such as 2,5 are needed",
 		        text);
-	} else {
-		if (parse_places(text, "initiators", nodes, &electorate->initiators,
-		                 &electorate->initiators_count, problem) != 0)
-			return -1;
-		count = electorate->initiators_count;
 	}
-	/* The dead begin nothing. */
-	electorate->initiators_count = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		if (!is_dead(electorate, electorate->initiators[i]))
-			electorate->initiators[electorate->initiators_count++] =
-			        electorate->initiators[i];
-	}
-	if (electorate->initiators_count == 0)
-		return problem_set(problem, "initiators '%.40s': nobody is left who could initiate",
-		                   text);
+	electorate->initiators_count = (uint32_t)count;
 	return 0;
 }
 

@@ -204,7 +204,10 @@ static enum replay_verdict deliver(struct replay *replay, size_t index)
 
 static enum replay_verdict expire(struct replay *replay, uint32_t node, uint32_t timer)
 {
-	begin_step(replay);
+	uint64_t time = begin_step(replay);
+
+	if (replay->trace != NULL)
+		trace_expire(replay->trace, time, node);
 	replay->timers[(size_t)(node - 1) * TIMERS_MAX + timer] = 0;
 	world_expire(&replay->world, node, timer);
 	return end_step(replay, node, NULL);
@@ -399,7 +402,9 @@ static enum replay_verdict step_run(struct replay *replay)
 		bool flight = envelopes_count(replay) != 0;
 		uint32_t node, timer;
 
-		if (replay->algorithm->circulates && replay->world.waiting_count == 0)
+		/* Who waits while somebody is inside must wait for a release, however long a token goes round. */
+		if (replay->algorithm->circulates &&
+		    (replay->world.waiting_count == 0 || replay->world.inside_count != 0))
 			return REPLAY_PASSED;
 		if (!flight && !find_timer(replay, 1, replay->nodes, &node, &timer))
 			return REPLAY_PASSED;

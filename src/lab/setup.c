@@ -304,13 +304,12 @@ static int fit_graph(struct setup *setup, uint32_t *scratch, uint32_t *first, ui
 		                   "from node 1",
 		                   setup->topology);
 	if (!graph_is(&network->graph, needed, scratch)) {
-		const char *name = needed == GRAPH_STAR
-		                           ? "star, or more links, with node 1 in the middle"
-		                           : graph_class_name(needed);
-		return problem_set(
-		        problem,
-		        "topology '%.60s' of %u nodes does not suit %s, which needs a %s graph",
-		        setup->topology, network->graph.nodes, algorithm->name, name);
+		char what[64] = "node 1 in the middle, linked to all others";
+		if (needed != GRAPH_STAR)
+			snprintf(what, sizeof(what), "a %s graph", graph_class_name(needed));
+		return problem_set(problem,
+		                   "topology '%.60s' of %u nodes does not suit %s, which needs %s",
+		                   setup->topology, network->graph.nodes, algorithm->name, what);
 	}
 	if (needed == GRAPH_TREE) {
 		graph_toward(&network->graph, network->holder, first, scratch);
@@ -346,6 +345,18 @@ static int make_graph(const struct setup_words *words, struct setup *setup, stru
 	return fit_graph(setup, arrays, arrays + nodes, arrays + 2 * (size_t)nodes, problem);
 }
 
+static int fits_memory(const struct setup *setup, double needed, struct problem *problem)
+{
+	double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+
+	if (needed <= there / 2)
+		return 0;
+	return problem_set(
+	        problem,
+	        "%s on %u nodes needs %.0f GB for their states, more than half of the memory here",
+	        setup->network.algorithm->name, setup->network.graph.nodes, needed / 1e9);
+}
+
 /* What the algorithm makes of its parameters and the graph. */
 static int prepare(struct setup *setup, struct problem *problem)
 {
@@ -354,7 +365,10 @@ static int prepare(struct setup *setup, struct problem *problem)
 
 	if (algorithm->prepare == NULL)
 		return 0;
-	setup->shared = calloc(1, algorithm->shared_size(network));
+	size_t size = algorithm->shared_size(network);
+	if (fits_memory(setup, (double)size, problem) != 0)
+		return -1;
+	setup->shared = calloc(1, size);
 	must(setup->shared != NULL);
 	const char *wrong = algorithm->prepare(network, setup->shared);
 	if (wrong != NULL)
@@ -368,18 +382,13 @@ static int prepare(struct setup *setup, struct problem *problem)
 static int check_memory(const struct setup *setup, struct problem *problem)
 {
 	const struct network *network = &setup->network;
-	double needed = 0, there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+	double needed = 0;
 
 	for (uint32_t i = 1; i <= network->graph.nodes; i++) {
 		struct site site = network_site(network, i);
 		needed += (double)network->algorithm->state_size(&site);
 	}
-	if (needed > there / 2)
-		return problem_set(problem,
-		                   "%s on %u nodes needs %.0f GB for their states, more than half "
-		                   "of the memory here",
-		                   network->algorithm->name, network->graph.nodes, needed / 1e9);
-	return 0;
+	return fits_memory(setup, needed, problem);
 }
 
 int setup_make(const struct setup_words *words, struct setup *ret_setup, struct problem *problem)

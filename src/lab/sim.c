@@ -173,7 +173,6 @@ static void send(struct sim *sim, uint32_t from, const struct effect *effect)
 		        channels_arrival(sim->channels, from, effect->node, event.side, event.time);
 	if (is_lost(sim, type->token)) {
 		event.kind = EVENT_LOSE;
-		sim->result->lost++;
 	} else if (effect->size <= BODY_INLINE_MAX) {
 		memcpy(event.body, body, effect->size);
 	} else {
@@ -257,10 +256,12 @@ static void elected(struct sim *sim, uint32_t node, uint32_t leader)
 		violate(sim, "a process changed its leader");
 	else if (*learned == sim->setup->network.identifiers[node - 1])
 		violate(sim, "a process declared itself the leader twice");
-	if (result->leader == 0)
+	if (result->leader == 0) {
 		result->leader = leader;
-	else if (leader != result->leader)
+	} else if (leader != result->leader) {
 		violate(sim, "two leaders");
+		result->disputed = true;
+	}
 	if (*learned == 0 && leader == result->leader)
 		result->learned++;
 	*learned = leader;
@@ -408,12 +409,22 @@ static void on_expire(struct sim *sim, const struct event *event)
 	uint32_t *count = &sim->timers[(size_t)(event->node - 1) * TIMERS_MAX + event->from];
 
 	++*count;
+	if (sim->options.trace != NULL)
+		trace_expire(sim->options.trace, sim->now, event->node);
 	world_expire(&sim->world, event->node, event->from);
 	perform(sim, event->node);
 }
 
+/* Beyond this, adding the longest delay there is could overflow. */
+static const uint64_t time_max = UINT64_C(1) << 62;
+
 static void handle(struct sim *sim, const struct event *event)
 {
+	if (event->time > time_max) {
+		sim->result->endless = true;
+		sim->stuck = true;
+		return;
+	}
 	sim->now = event->time;
 	sim->result->events++;
 	if (event->kind == EVENT_EXPIRE && !runs_out(sim, event))
@@ -430,6 +441,7 @@ static void handle(struct sim *sim, const struct event *event)
 		on_deliver(sim, event);
 		break;
 	case EVENT_LOSE:
+		sim->result->lost++;
 		if (sim->options.trace != NULL)
 			trace_lose(sim->options.trace, sim->now, event->number);
 		break;

@@ -43,7 +43,9 @@ struct sim_result {
 	uint64_t regenerated, regenerated_hops_sum, regenerated_hops_max;
 	uint32_t leader;  /* elections: the identifier that was declared first, or 0 */
 	uint32_t learned; /* how many places know it */
+	bool disputed;    /* another was declared too */
 	uint64_t time, events;
+	bool endless; /* given up: time came to its end */
 	uint64_t violations;
 	const char *violation; /* the first, or NULL */
 };

@@ -150,7 +150,8 @@ json_t *election_report(const struct sim_options *options, const struct sim_resu
 	                                 options->setup->electorate.initiators_count));
 	json_object_set_new(report, "seed", integer(options->seed));
 	json_object_set_new(report, "leader",
-	                    result->leader != 0 ? integer(result->leader) : json_null());
+	                    result->leader != 0 && !result->disputed ? integer(result->leader)
+	                                                             : json_null());
 	json_object_set_new(report, "agreed", json_boolean(result->violations == 0));
 	json_object_set_new(report, "messages",
 	                    json_pack("{s:o, s:o, s:o, s:o}", "total", integer(result->messages),

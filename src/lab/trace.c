@@ -61,12 +61,12 @@ void trace_start(struct trace *trace, const struct setup *setup)
 		diagram_start(trace->diagram, setup);
 	if (trace->file == NULL)
 		return;
-	json_t *line =
-	        json_pack("{s:s, s:s, s:s, s:I, s:o, s:I, s:b, s:I, s:O}", "ev", "start",
-	                  "algorithm", network->algorithm->name, "topology", setup->topology,
-	                  "nodes", (json_int_t)network->graph.nodes, "edges", setup_edges(setup),
-	                  "holder", (json_int_t)network->holder, "fifo", setup->fifo, "seed",
-	                  (json_int_t)setup->seed, "params", setup->parameters);
+	json_t *line = json_pack(
+	        "{s:s, s:s, s:s, s:I, s:o, s:o, s:b, s:I, s:O}", "ev", "start", "algorithm",
+	        network->algorithm->name, "topology", setup->topology, "nodes",
+	        (json_int_t)network->graph.nodes, "edges", setup_edges(setup), "holder",
+	        network->algorithm->has_token ? json_integer(network->holder) : json_null(), "fifo",
+	        setup->fifo, "seed", (json_int_t)setup->seed, "params", setup->parameters);
 	must(line != NULL);
 	/* Of an election also the identifiers: a node is a place. */
 	if (trace->election) {
@@ -112,6 +112,11 @@ void trace_request(struct trace *trace, uint64_t time, uint32_t node)
 	write_event(trace, time, trace->election ? "initiate" : "request", node);
 }
 
+void trace_expire(struct trace *trace, uint64_t time, uint32_t node)
+{
+	write_event(trace, time, "expire", node);
+}
+
 void trace_exit(struct trace *trace, uint64_t time, uint32_t node)
 {
 	if (trace->diagram != NULL)
@@ -147,18 +152,20 @@ static void write_send(struct trace *trace, const struct world *world, uint64_t 
 {
 	const uint8_t *body = world->out.bytes + effect->offset;
 	const struct message_type *type = &world->algorithm->messages[body[0]];
-
-	if (trace->diagram != NULL)
-		diagram_send(trace->diagram, time, number, node, effect->node, body[0]);
-	if (trace->file == NULL)
-		return;
 	char *text = world_show(world, body, effect->size);
-	begin_line(trace, time, "send");
-	fprintf(trace->file,
-	        ",\"msg\":%" PRIu64 ",\"from\":%" PRIu32 ",\"to\":%" PRIu32
-	        ",\"type\":\"%s\",\"text\":\"%s\",\"bytes\":%" PRIu32 ",\"token\":%s}\n",
-	        number, node, effect->node, type->name, text, effect->size,
-	        type->token ? "true" : "false");
+
+	/* An election is about the numbers in its messages; elsewhere the types are enough. */
+	if (trace->diagram != NULL)
+		diagram_send(trace->diagram, time, number, node, effect->node, body[0],
+		             trace->election ? text : type->name);
+	if (trace->file != NULL) {
+		begin_line(trace, time, "send");
+		fprintf(trace->file,
+		        ",\"msg\":%" PRIu64 ",\"from\":%" PRIu32 ",\"to\":%" PRIu32
+		        ",\"type\":\"%s\",\"text\":\"%s\",\"bytes\":%" PRIu32 ",\"token\":%s}\n",
+		        number, node, effect->node, type->name, text, effect->size,
+		        type->token ? "true" : "false");
+	}
 	free(text);
 }
 

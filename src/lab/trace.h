@@ -21,6 +21,8 @@ void trace_started(struct trace *trace, const struct world *world);
 
 /* Times are in millionths. An election's request is to initiate it. */
 void trace_request(struct trace *trace, uint64_t time, uint32_t node);
+/* A timer of the node has run out. */
+void trace_expire(struct trace *trace, uint64_t time, uint32_t node);
 void trace_exit(struct trace *trace, uint64_t time, uint32_t node);
 void trace_deliver(struct trace *trace, uint64_t time, uint64_t number, uint32_t from, uint32_t to,
                    const char *type);

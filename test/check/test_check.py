@@ -31,6 +31,13 @@ class Check(unittest.TestCase):
                 last = len(file.readlines())
             self.assertIn(f":{last}: expected", replayed.err)
 
+    def test_a_check_that_holds_leaves_no_counterexample_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "old.scn")
+            check(f"suzuki-kasami --nodes 2 --lose-token --trace {path}", expect=1)
+            check(f"suzuki-kasami --nodes 2 --trace {path}")
+            self.assertFalse(os.path.exists(path))
+
     def test_limits_end_the_search_with_exit_3(self):
         for limit in ("--max-states 1000", "--max-memory 1M", "--timeout 50ms"):
             result = check(f"suzuki-kasami --nodes 4 --entries 3 {limit}", expect=3)

@@ -1,9 +1,10 @@
 """Every bad input: exit 2, one line on stderr that says what is wrong, nothing on stdout."""
 import os
+import subprocess
 import tempfile
 import unittest
 
-from baton import baton
+from baton import BATON, baton
 
 # What is typed, and what the line must contain.
 CASES = [
@@ -16,7 +17,7 @@ CASES = [
     ("sim neilson", "did you mean 'neilsen'?"),
     ("sim xyzzy", "'baton algorithms' lists them"),
     ("sim neilsen central", "'central' is the second"),
-    ("sim neilsen --node", "needs a value"),
+    ("sim neilsen --nodes", "needs a value"),
     ("sim neilsen --nodse 5", "did you mean '--nodes'?"),
     ("sim neilsen --json=yes", "takes no value"),
     ("sim neilsen -q", "unknown option '-q'"),
@@ -75,7 +76,29 @@ CASES = [
     ("sim neilsen --lose-token 5,3", "increasing numbers of hops"),
     ("sim neilsen --trace /nowhere/at/all", "No such file"),
     ("sim neilsen --diagram /nowhere/at/all.svg", "No such file"),
+    ("sim le-lann --delay constant:0", "time would stand still"),
+    ("sim misra --delay exp:0 --load light", "time would stand still"),
+    ("sim central --lose-token 1", "central has no token"),
+    ("sim neilsen --bound 3", "neilsen has no timers"),
+    ("sim bully --bound 0", "a decimal above 0"),
+    ("sim chang-roberts --entries 5", "chang-roberts is an election"),
+    ("sim chang-roberts --load light", "chang-roberts is an election"),
+    ("sim neilsen --arrangement random", "neilsen is not an election"),
+    ("sim neilsen --initiators one", "neilsen is not an election"),
+    ("sim chang-roberts --arrangement 1,2,1", "occurs twice"),
+    ("sim chang-roberts --nodes 4 --arrangement 1,2,3", "4 numbers are needed"),
+    ("sim chang-roberts --arrangement up", "increasing, decreasing, random"),
+    ("sim chang-roberts --initiators 6", "a whole number from 1 to 5"),
+    ("sim chang-roberts --initiators some", "all, one, random:K"),
+    ("sim chang-roberts --crash 2", "assumes that nobody fails"),
+    ("sim bully --crash 5 --initiators 4,5", "place 5 is dead"),
+    ("sim bully --nodes 2 --crash 1,2", "nobody is left"),
+    ("sim suzuki-kasami --cs constant:999999999 --entries 20000", "longer than virtual time can tell"),
+    ("check misra --lose", "did you mean '--lose-token'?"),
+    ("sim neilsen --ent 5", "unknown option '--ent'"),
     ("check", "which algorithm?"),
+    ("check chang-roberts --entries 1", "it has --initiators"),
+    ("check neilsen --nodes 2 --trace /nowhere/at/all", "No such file"),
     ("check neilsen --nodes 65", "at most 64"),
     ("check neilsen --entries 1,2", "a number for each of the 5 nodes"),
     ("check neilsen --entries 1,2,3,4,5,6", "a number for each of the 5 nodes"),
@@ -104,6 +127,15 @@ class BadInput(unittest.TestCase):
                 self.assertEqual((result.code, result.out, result.err.count("\n")), (2, "", 1), result)
                 self.assertIn(text, result.err)
                 self.assertTrue(result.err.startswith("baton"), result)
+
+    def test_a_report_that_cannot_be_written_is_not_given(self):
+        for words in ("sim neilsen", "sim neilsen --json", "check neilsen --nodes 2", "algorithms", "help", "--version"):
+            with open("/dev/full", "w", encoding="utf-8") as full, self.subTest(words=words):
+                process = subprocess.run([BATON, *words.split()], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+                self.assertEqual((process.returncode, process.stderr.count("\n")), (2, 1), process)
+        for words in ("sim neilsen --trace /dev/full", "sim neilsen --diagram /dev/full"):
+            result = baton(words)
+            self.assertEqual((result.code, result.out, result.err.count("\n")), (2, "", 1), result)
 
     def test_a_file_of_edges_that_is_none(self):
         for content in ("1 2\n", "1-2\n2-x\n", "", "\0\0", "1-2 # fine\n3-\n"):

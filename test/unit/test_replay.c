@@ -787,9 +787,10 @@ static void test_a_message_to_the_dead_is_traced_as_lost(void **state)
 {
 	static const char expected[] =
 	        "{\"ev\":\"start\",\"algorithm\":\"alarm\",\"topology\":\"by hand\","
-	        "\"nodes\":3,\"edges\":[[1,2],[1,3],[2,3]],\"holder\":1,"
+	        "\"nodes\":3,\"edges\":[[1,2],[1,3],[2,3]],\"holder\":null,"
 	        "\"fifo\":false,\"seed\":0,\"params\":{},\"arrangement\":[7,9,8]}\n"
 	        "{\"t\":0,\"ev\":\"initiate\",\"node\":1}\n"
+	        "{\"t\":1,\"ev\":\"expire\",\"node\":1}\n"
 	        "{\"t\":1,\"ev\":\"send\",\"msg\":1,\"from\":1,\"to\":2,\"type\":\"ELECTED\","
 	        "\"text\":\"ELECTED\",\"bytes\":2,\"token\":false}\n"
 	        "{\"t\":1,\"ev\":\"send\",\"msg\":2,\"from\":1,\"to\":3,\"type\":\"ELECTED\","
