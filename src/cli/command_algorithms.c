@@ -65,18 +65,16 @@ static void print_wrapped(const char *text)
 {
 	enum { COLUMNS = 100, INDENT = 2 };
 	size_t column = 0;
+	bool start = true;
 
 	while (*text != '\0') {
 		size_t length = strcspn(text, " ");
-		if (column > INDENT && column + 1 + length > COLUMNS) {
-			printf("\n%*s", INDENT, "");
-			column = INDENT;
-		} else if (column > INDENT) {
-			putchar(' ');
-			column++;
+		if (!start && column + 1 + length > COLUMNS) {
+			column = (size_t)printf("\n%*s", INDENT, "") - 1;
+			start = true;
 		}
-		printf("%.*s", (int)length, text);
-		column += length;
+		column += (size_t)printf("%s%.*s", start ? "" : " ", (int)length, text);
+		start = false;
 		text += length + (text[length] == ' ');
 	}
 	putchar('\n');

@@ -9,20 +9,25 @@
  * What must hold of every algorithm:
  *
  * - A state is flat: no pointer, no byte left unset, and two states that mean the same have the
- * same bytes. memcpy clones it, memcmp compares it. Drivers keep it at an address that is a
- * multiple of 8. What a node does not have (the queue in a token that is elsewhere) is all zeros;
- * queues are kept left-justified.
+ *   same bytes. memcpy clones it, memcmp compares it. Drivers keep it at an address that is a
+ *   multiple of 8. What a node does not have (the queue in a token that is elsewhere) is all zeros;
+ *   queues are kept left-justified.
  * - A step is a function of (site, state, input): the same input gives the same state and the same
- * effects, on every machine.
+ *   effects, on every machine.
  * - A message is bytes: its type in the first byte (an index into `messages`), then what it carries
- * (wire.h). The receiver gets these bytes and, on a ring, the side by which they came, and nothing
- * else: an algorithm that must know the sender puts it into the message. So a message in flight is
- * (receiver, side, bytes) to the checker too.
+ *   (wire.h). The receiver gets these bytes and, on a ring, the side by which they came, and nothing
+ *   else: an algorithm that must know the sender puts it into the message. So a message in flight is
+ *   (receiver, side, bytes) to the checker too.
  * - `receive` decodes everything before it changes anything; bad bytes give BATON_EMESSAGE and
- * change nothing, send nothing.
+ *   change nothing, send nothing. In the laboratory, where bytes are never damaged, a refusal is a
+ *   violation; so is entering without having asked, and sending to a node that is no neighbour.
  * - Sizes follow from the number of nodes. There is no other limit.
  * - What a node sends to itself is part of the same step and not a message, except on a ring of
- * one.
+ *   one.
+ *
+ * A node is idle, waiting (from `request` to EFFECT_ENTER), inside (until `release`), or leaving:
+ * it has left, and `ready` still says no. An election has no inside: a process waits from `request`
+ * until it has learned the leader, and takes part while `ready` says no.
  */
 #ifndef CORE_ALGORITHM_H
 #define CORE_ALGORITHM_H
@@ -164,7 +169,7 @@ struct algorithm {
 	/* Called only for a node that neither waits nor is inside, and is ready. An election:
 	 * initiate. */
 	void (*request)(const struct site *site, void *state, struct out *out);
-	/* Called only for a node that is inside. */
+	/* Called only for a node that is inside; NULL for an election. */
 	void (*release)(const struct site *site, void *state, struct out *out);
 	/* 0, or BATON_EMESSAGE. */
 	int (*receive)(const struct site *site, void *state, const struct message *message,

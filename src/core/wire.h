@@ -2,9 +2,9 @@
  * Effects, and messages as bytes.
  *
  * A message is its type (one byte) and then numbers, each in as few bytes as it needs: seven bits a
- *byte, the least significant first, the top bit set on all but the last byte (LEB128). A number has
- *one encoding only: the decoder refuses a last byte of 0 after another. Signed numbers are
- *zigzag-coded (0, -1, 1, -2, … become 0, 1, 2, 3, …). A list is its length and its elements.
+ * byte, the least significant first, the top bit set on all but the last byte (LEB128). A number has
+ * one encoding only: the decoder refuses a last byte of 0 after another. Signed numbers are
+ * zigzag-coded (0, -1, 1, -2, … become 0, 1, 2, 3, …). A list is its length and its elements.
  *
  * A step writes its effects into a `struct out` of the driver's:
  *

@@ -348,13 +348,12 @@ static void write_expectation(const struct search *search, char *text, size_t si
 		snprintf(text, size, "expect %" PRIu32 " %s", result->node, waits ? "in" : "idle");
 		return;
 	case VERDICT_BROKEN:
-		/* Replaying it ends at that step, but for one that is not pure: that cannot be seen
-		 * there. */
+		/* A step that is not pure cannot be seen by replaying it. */
 		if (strncmp(result->what, "made", 4) == 0)
 			snprintf(text, size, "fail \"node %" PRIu32 " %s\"", result->node,
 			         result->what);
 		else
-			*text = '\0';
+			snprintf(text, size, "expect invariant steps_are_allowed");
 		return;
 	case VERDICT_UNIQUE_LEADER:
 		snprintf(text, size, "expect invariant unique_leader");

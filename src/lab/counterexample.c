@@ -206,8 +206,7 @@ char *counterexample_text(const struct model *model, const struct action *path, 
 			fprintf(follower.text, "# from here on it can go on like this for ever:\n");
 		follow(&follower, &path[i]);
 	}
-	if (*expectation != '\0')
-		fprintf(follower.text, "%s\n", expectation);
+	fprintf(follower.text, "%s\n", expectation);
 	fclose(follower.text);
 	for (size_t i = 0; i < follower.flight_count; i++)
 		free(follower.flight[i].body);

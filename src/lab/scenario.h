@@ -43,6 +43,7 @@ enum step_kind {
 	STEP_EXPECT_INVARIANT,        /* name */
 	STEP_EXPECT_MUTUAL_EXCLUSION, /* at most one node is inside */
 	STEP_EXPECT_ONE_TOKEN,        /* at a node or in flight */
+	STEP_EXPECT_STEPS_ALLOWED,    /* the step before it did what a step may do */
 	STEP_EXPECT_UNIQUE_LEADER,    /* of an election, as the next two */
 	STEP_EXPECT_AGREEMENT,
 	STEP_EXPECT_TERMINATION,
