@@ -270,9 +270,11 @@ static uint32_t next_of(const struct snapshot *snapshot, uint32_t node)
 static bool next_leads_to_the_token(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes, turned_count = 0, flying_count = 0;
+	bool held = false;
 
 	for (uint32_t i = 1; i <= nodes; i++) {
 		uint32_t j = next_of(snapshot, i);
+		held = held || j == i;
 		if (j < i && next_of(snapshot, j) == i)
 			turned_count++;
 	}
@@ -285,7 +287,8 @@ static bool next_leads_to_the_token(const struct snapshot *snapshot)
 			return false;
 		flying_count++;
 	}
-	return turned_count == flying_count;
+	/* A token that was lost leads nowhere. */
+	return turned_count == flying_count || (!held && flying_count == 0);
 }
 
 const struct algorithm raymond = {
