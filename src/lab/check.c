@@ -2,6 +2,7 @@
 
 #include "counterexample.h"
 #include "graph_search.h"
+#include "grow.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -37,16 +38,6 @@ static double seconds_now(void)
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static void *grow(void *array, size_t *size, size_t needed, size_t element)
-{
-	if (needed <= *size)
-		return array;
-	*size = *size + *size / 2 + 1024;
-	array = realloc(array, *size * element);
-	must(array != NULL);
-	return array;
 }
 
 static uint64_t memory_of(const struct search *search)

@@ -1,5 +1,7 @@
 #include "model.h"
 
+#include "grow.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,18 +19,6 @@ struct head {
 struct letter_head {
 	uint32_t from, to, side;
 };
-
-static void *grow_array(void *array, size_t *size, size_t needed, size_t element)
-{
-	if (needed <= *size)
-		return array;
-	*size = *size == 0 ? 64 : *size * 2;
-	if (*size < needed)
-		*size = needed;
-	array = realloc(array, *size * element);
-	must(array != NULL);
-	return array;
-}
 
 static struct site site_of(const struct model *model, uint32_t node)
 {
@@ -74,8 +64,7 @@ static uint32_t put_local(struct model *model, size_t size)
 	struct site site = site_of(model, head->node);
 	const struct algorithm *algorithm = model->algorithm;
 	bool ready = algorithm->ready == NULL || algorithm->ready(&site, state);
-	model->local =
-	        grow_array(model->local, &model->local_size, number + 1, sizeof(*model->local));
+	model->local = grow(model->local, &model->local_size, number + 1, sizeof(*model->local));
 	model->local[number] = (struct local){
 	        .phase = head->phase,
 	        .may_request = head->phase == PHASE_IDLE && ready && head->leader == 0,
@@ -115,7 +104,7 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 	struct message message = {
 	        .side = side_opposite(effect->side), .size = effect->size, .body = body};
 	model->letter =
-	        grow_array(model->letter, &model->letter_size, number + 1, sizeof(*model->letter));
+	        grow(model->letter, &model->letter_size, number + 1, sizeof(*model->letter));
 	model->letter[number] = (struct letter){
 	        .from = head.from,
 	        .to = head.to,
@@ -140,8 +129,8 @@ static struct transition take_effects(struct model *model, const struct site *si
 		const struct effect *effect = &model->out.effects[i];
 		switch (effect->kind) {
 		case EFFECT_SEND:
-			model->sends = grow_array(model->sends, &model->sends_size,
-			                          model->sends_count + 1, sizeof(*model->sends));
+			model->sends = grow(model->sends, &model->sends_size,
+			                    model->sends_count + 1, sizeof(*model->sends));
 			model->sends[model->sends_count++] = put_letter(model, site->self, effect);
 			transition.sends_count++;
 			if (!network_linked(&model->setup->network, site->self, effect->node))
@@ -313,8 +302,8 @@ const struct transition *model_transition(struct model *model, const uint32_t *r
 	if (model->memo_values[slot] != 0)
 		return &model->transitions[model->memo_values[slot] - 1];
 	struct transition transition = compute(model, local, action);
-	model->transitions = grow_array(model->transitions, &model->transitions_size,
-	                                model->transitions_count + 1, sizeof(*model->transitions));
+	model->transitions = grow(model->transitions, &model->transitions_size,
+	                          model->transitions_count + 1, sizeof(*model->transitions));
 	model->transitions[model->transitions_count++] = transition;
 	must(model->transitions_count < UINT32_MAX);
 	model->memo_keys[slot] = key;
@@ -327,7 +316,7 @@ const struct transition *model_transition(struct model *model, const uint32_t *r
 static void row_reserve(struct row *row, uint32_t count)
 {
 	size_t size = row->size;
-	row->numbers = grow_array(row->numbers, &size, count, sizeof(*row->numbers));
+	row->numbers = grow(row->numbers, &size, count, sizeof(*row->numbers));
 	row->size = (uint32_t)size;
 }
 
@@ -439,8 +428,8 @@ void actions_free(struct actions *actions)
 
 static void add_action(struct actions *actions, enum action_kind kind, uint32_t node, uint32_t what)
 {
-	actions->list = grow_array(actions->list, &actions->size, actions->count + 1,
-	                           sizeof(*actions->list));
+	actions->list =
+	        grow(actions->list, &actions->size, actions->count + 1, sizeof(*actions->list));
 	actions->list[actions->count++] = (struct action){.kind = kind, .node = node, .what = what};
 }
 

@@ -1,0 +1,25 @@
+/*
+ * An array that grows: by half, so that many small steps cost little and a large array does not double.
+ */
+#ifndef LAB_GROW_H
+#define LAB_GROW_H
+
+#include "must.h"
+
+#include <stddef.h>
+#include <stdlib.h>
+
+/* The array with room for `needed` elements of `element` bytes; *size is how many there is room for. */
+static inline void *grow(void *array, size_t *size, size_t needed, size_t element)
+{
+	if (needed <= *size)
+		return array;
+	*size += *size / 2 + 64;
+	if (*size < needed)
+		*size = needed;
+	array = realloc(array, *size * element);
+	must(array != NULL);
+	return array;
+}
+
+#endif
