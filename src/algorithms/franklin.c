@@ -132,13 +132,12 @@ static void note(const struct site *site, struct state *node, enum side from, ui
 {
 	uint32_t *here = from == SIDE_LEFT ? &node->left : &node->right;
 
-	if (*here == 0)
+	/* As printed, "an active process tests to see if its identifier is greater than those of its
+	 * neighbours on both left and right": one number a side, and the last that came is the one.
+	 * Mended: the neighbour has won this round, or it has lost and relays what comes from behind
+	 * it; either way the number is for later. */
+	if (*here == 0 || (site->parameters[TEXT] & TEXT_QUEUE) != 0)
 		*here = number;
-	/* "an active process tests to see if its identifier is greater than those of its neighbours
-	 * on both left and right": one number a side, and the last that came is the one. */
-	else if (site->parameters[TEXT] & TEXT_QUEUE)
-		*here = number;
-	/* The neighbour has won this round, or it has lost and relays what comes from behind it. */
 	else
 		node->queued = number;
 	if (node->left != 0 && node->right != 0)

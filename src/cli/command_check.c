@@ -27,8 +27,8 @@ static int parse_size(const char *text, uint64_t *ret_bytes, struct problem *pro
 	static const char units[] = "KMGT";
 	char digits[32];
 	size_t length = strspn(text, "0123456789");
-	char letter = text[length] == 'k' ? 'K' : text[length];
-	const char *unit = letter != '\0' ? strchr(units, letter) : NULL;
+	int letter = text[length] == 'k' ? 'K' : text[length];
+	const char *unit = letter != 0 ? strchr(units, letter) : NULL;
 	uint64_t shift = unit != NULL ? 10 * (uint64_t)(unit - units + 1) : 0;
 
 	snprintf(digits, sizeof(digits), "%.*s", (int)length, text);

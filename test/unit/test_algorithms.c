@@ -134,7 +134,7 @@ static void test_bad_bytes_give_an_error_and_change_nothing(void **state)
 		unsigned refused = 0;
 		assert_non_null(before);
 		for (unsigned i = 0; i < 20000; i++) {
-			uint8_t bytes[512];
+			uint8_t bytes[512] = {0};
 			uint32_t node = 1 + (uint32_t)random_below(&chaos.random, 5);
 			struct site site = network_site(&chaos.setup.network, node);
 			void *now = world_state(&chaos.world, node);

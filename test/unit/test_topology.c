@@ -653,7 +653,8 @@ static void assert_ring(const char *text, uint32_t nodes, const uint32_t *right_
 
 	assert_true(is(&built, GRAPH_RING));
 	graph_ring(&built.graph, left, right);
-	for (uint32_t i = 0; i < built.graph.nodes; i++) {
+	assert_int_equal(built.graph.nodes, nodes);
+	for (uint32_t i = 0; i < nodes; i++) {
 		assert_int_equal(right[i], right_expected[i]);
 		assert_int_equal(left[right[i] - 1], i + 1);
 	}
@@ -666,8 +667,8 @@ static void test_ring_runs_from_one_to_its_smaller_neighbour(void **state)
 	assert_ring("ring", 3, (const uint32_t[]){2, 3, 1});
 	assert_ring("complete", 3, (const uint32_t[]){2, 3, 1});
 	assert_ring("ring", 5, (const uint32_t[]){2, 3, 4, 5, 1});
-	assert_ring("grid:2x2", 0, (const uint32_t[]){2, 4, 1, 3});
-	assert_ring("edges:1-5,5-2,2-4,4-3,3-1", 0, (const uint32_t[]){3, 5, 4, 2, 1});
+	assert_ring("grid:2x2", 4, (const uint32_t[]){2, 4, 1, 3});
+	assert_ring("edges:1-5,5-2,2-4,4-3,3-1", 5, (const uint32_t[]){3, 5, 4, 2, 1});
 }
 
 static void test_ring_of_one_is_its_own_neighbour(void **state)
