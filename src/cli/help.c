@@ -36,9 +36,9 @@ static const char general[] =
 	"                     algorithm tolerates\n"                                               \
 	"  --param NAME=VALUE a parameter of the algorithm, see 'baton algorithms NAME'\n"         \
 	"Elections\n"                                                                              \
-	"  --arrangement A    identifiers round the ring: increasing (default),\n"                 \
+	"  --arrangement A    identifiers round the ring: increasing (sim's default),\n"           \
 	"                     decreasing, random, or a list such as 3,1,4,2\n"                     \
-	"  --initiators I     places that begin: all (default), one, random:K, or 2,5\n"           \
+	"  --initiators I     places that begin: all (sim's default), one, random:K, 2,5\n"        \
 	"  --crash 4,5        places that are dead (bully)\n"
 
 static const struct {
