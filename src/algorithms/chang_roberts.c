@@ -180,6 +180,7 @@ const struct algorithm chang_roberts = {
         .year = 1979,
         .kind = KIND_ELECTION,
         .links = GRAPH_RING,
+        .one_way = true,
         .topology = "ring",
         .needs_fifo = true,
         .claim_messages = "N to N(N+1)/2",

@@ -302,6 +302,7 @@ const struct algorithm dolev_klawe_rodeh = {
         .year = 1982,
         .kind = KIND_ELECTION,
         .links = GRAPH_RING,
+        .one_way = true,
         .topology = "ring",
         .needs_fifo = true,
         .claim_messages = "2N log N + N",

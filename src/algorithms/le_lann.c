@@ -106,6 +106,7 @@ const struct algorithm le_lann = {
         .year = 1977,
         .kind = KIND_MUTEX,
         .links = GRAPH_RING,
+        .one_way = true,
         .topology = "ring",
         .has_token = true,
         .circulates = true,

@@ -214,6 +214,7 @@ const struct algorithm le_lann_election = {
         .year = 1977,
         .kind = KIND_ELECTION,
         .links = GRAPH_RING,
+        .one_way = true,
         .topology = "ring",
         .needs_fifo = true,
         .claim_messages = "N^2; kN for k initiators",

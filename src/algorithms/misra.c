@@ -296,6 +296,7 @@ const struct algorithm misra = {
         .year = 1983,
         .kind = KIND_MUTEX,
         .links = GRAPH_RING,
+        .one_way = true,
         .topology = "ring",
         .needs_fifo = true,
         .has_token = true,

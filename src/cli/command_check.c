@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { NODES_CHECKED_MAX = 64, ENTRIES_CHECKED_MAX = 1000000 };
+enum { ENTRIES_CHECKED_MAX = 1000000 };
 
 struct request {
 	struct setup_words words;
 	struct check_options options;
 	const char *entries; /* as given */
-	uint32_t entries_each[NODES_CHECKED_MAX];
+	uint32_t entries_each[MODEL_NODES_MAX];
 	const char *trace;
 	FILE *trace_file;
 	bool json;
@@ -70,6 +70,8 @@ static const struct option check_option_table[] = {
         {"max-states", required_argument, NULL, 's'},
         {"max-memory", required_argument, NULL, 'm'},
         {"timeout", required_argument, NULL, 'w'},
+        {"threads", required_argument, NULL, 'T'},
+        {"reduce", no_argument, NULL, 'r'},
         {"lose-token", no_argument, NULL, 'x'},
         {"trace", required_argument, NULL, 't'},
         {"json", no_argument, NULL, 'j'},
@@ -81,6 +83,7 @@ static int parse_option(int option, const char *value, struct request *request,
                         struct problem *problem)
 {
 	int result = network_option(option, value, &request->words, problem);
+	uint64_t number;
 
 	if (result <= 0)
 		return result;
@@ -92,9 +95,21 @@ static int parse_option(int option, const char *value, struct request *request,
 		return parse_number(value, 1, INT64_MAX, "--max-states",
 		                    &request->options.states_max, problem);
 	case 'm':
-		return parse_size(value, &request->options.memory_max, problem);
+		if (parse_size(value, &request->options.memory_max, problem) != 0)
+			return -1;
+		if (request->options.memory_max > STATES_MEMORY_MAX)
+			return problem_set(problem, "--max-memory '%.40s': at most 16G", value);
+		return 0;
 	case 'w':
 		return parse_seconds(value, &request->options.seconds_max, problem);
+	case 'T':
+		if (parse_number(value, 1, SHARDS_MAX, "--threads", &number, problem) != 0)
+			return -1;
+		request->options.threads = (uint32_t)number;
+		return 0;
+	case 'r':
+		request->options.reduce = true;
+		return 0;
 	case 'x':
 		request->options.lose_token = true;
 		return 0;
@@ -257,8 +272,9 @@ static void print_result(const struct request *request, const struct check_resul
 	       verdict_text(result, setup->network.algorithm->kind == KIND_ELECTION));
 	if (result->verdict >= VERDICT_INVARIANT)
 		printf(": %s", result->what);
-	printf("\n  states    %" PRIu64 ", %" PRIu64 " transitions, depth %" PRIu64 "%s%s\n",
+	printf("\n  states    %" PRIu64 ", %" PRIu64 " transitions, depth %" PRIu64 "%s%s%s\n",
 	       result->states, result->transitions, result->depth,
+	       request->options.reduce ? ", reduced by persistent sets" : "",
 	       result->complete ? "" : ", not complete",
 	       result->verdict == VERDICT_HOLDS && result->limit != NULL ? " (a limit was reached)"
 	                                                                 : "");
@@ -283,16 +299,21 @@ static int prepare_entries(struct request *request, const struct setup *setup,
 {
 	const struct algorithm *algorithm = setup->network.algorithm;
 
-	if (setup->network.graph.nodes > NODES_CHECKED_MAX)
-		return problem_set(problem, "--nodes: at most %d can be checked",
-		                   NODES_CHECKED_MAX);
+	if (setup->network.graph.nodes > MODEL_NODES_MAX)
+		return problem_set(problem, "--nodes: at most %d can be checked", MODEL_NODES_MAX);
 	if (algorithm->kind == KIND_ELECTION) {
+		if (request->options.reduce && !setup->fifo)
+			return problem_set(problem, "--reduce: only channels that keep order allow "
+			                            "it; with --fifo it does");
 		if (request->entries != NULL)
 			return problem_set(problem,
 			                   "--entries: %s is an election; it has --initiators",
 			                   algorithm->name);
 		return 0;
 	}
+	if (request->options.reduce)
+		return problem_set(problem, "--reduce: of elections only, and %s is not one",
+		                   algorithm->name);
 	request->options.entries = request->entries_each;
 	return parse_entries(request->entries != NULL ? request->entries : "1",
 	                     setup->network.graph.nodes, request->entries_each, problem);
@@ -336,10 +357,22 @@ static int run(struct request *request, struct problem *problem)
 	return code;
 }
 
+/* 8G, or three quarters of the machine's memory if that is less: a search that swaps never ends. */
+static uint64_t memory_by_default(void)
+{
+	uint64_t most = (uint64_t)8 << 30;
+	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+	uint64_t machine = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : most * 2;
+
+	return machine / 4 * 3 < most ? machine / 4 * 3 : most;
+}
+
 int command_check(int argc, char **argv)
 {
 	struct request request = {
-	        .options = {.states_max = STATES_MAX, .memory_max = (uint64_t)8 << 30},
+	        .options = {.states_max = INT64_MAX,
+	                    .memory_max = memory_by_default(),
+	                    .threads = 1},
 	};
 	struct problem problem;
 	int parsed = parse_arguments(argc, argv, &request, &problem);

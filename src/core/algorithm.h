@@ -144,6 +144,7 @@ struct algorithm {
 	enum graph_class shape; /* a logical structure upon it, or GRAPH_NONE */
 	const char *topology;   /* the best for it, as on the command line */
 	bool needs_fifo;
+	bool one_way; /* on a ring: it sends to the right only */
 	bool has_token;
 	bool circulates;  /* its token goes round for ever: hops while nobody wants in are counted
 	                     apart */

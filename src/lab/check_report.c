@@ -47,9 +47,12 @@ static json_t *report_invariants(const struct check_options *options,
 
 	if (algorithm->has_token && !algorithm->regenerates && !options->lose_token)
 		json_object_set_new(list, "one_token", json_string("holds"));
+	/* A reduction may leave out states that break an invariant about several nodes. */
 	for (; invariant != NULL && invariant->name != NULL; invariant++)
 		json_object_set_new(list, invariant->name,
-		                    printed ? json_null() : json_string("holds"));
+		                    printed || (options->reduce && invariant->global != NULL)
+		                            ? json_null()
+		                            : json_string("holds"));
 	if (result->verdict == VERDICT_INVARIANT)
 		json_object_set_new(list, result->what, json_string("violated"));
 	if (result->verdict == VERDICT_BROKEN)
@@ -115,8 +118,11 @@ json_t *check_report(const struct check_options *options, const struct check_res
 	        json_integer((json_int_t)((double)result->states / (result->seconds + 1e-9))));
 	json_object_set_new(report, "bytes_per_state",
 	                    json_real((double)result->memory / (double)result->memory_states));
-	if (setup->network.algorithm->kind == KIND_ELECTION)
+	if (setup->network.algorithm->kind == KIND_ELECTION) {
 		json_object_set_new(report, "runs", integer(result->runs));
+		json_object_set_new(report, "reduction",
+		                    options->reduce ? json_string("persistent sets") : json_null());
+	}
 	json_object_set_new(report, "counterexample",
 	                    result->scenario != NULL ? json_string(result->scenario) : json_null());
 	return report;

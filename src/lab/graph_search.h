@@ -1,34 +1,42 @@
 /*
- * What the checker learns from the whole graph of states once it is there: whether every run ends,
- * the largest and the smallest number of messages of a run, the longest bypass, and fair cycles in
- * which somebody waits for ever.
+ * What the checker learns from the whole graph of states when runs need not end: the longest bypass,
+ * and fair cycles in which somebody waits for ever.
  */
 #ifndef LAB_GRAPH_SEARCH_H
 #define LAB_GRAPH_SEARCH_H
 
-#include "model.h"
-#include "states.h"
+#include "search.h"
 
 /*
- * The successors of state s are to[first[s]] … to[first[s + 1] - 1], in the order of model_actions,
- * so that the k-th edge is the k-th action.
+ * States by their numbers. The successors of state s are to[first[s]] … to[first[s + 1] - 1], in the
+ * order of search_actions, so that the k-th edge is the k-th action.
  */
 struct state_graph {
-	struct model *model;
-	const struct states *states;
-	const uint64_t *first;
-	const uint32_t *to;
+	struct search *search;
+	uint32_t count;
+	uint32_t start;
+	uint32_t *names; /* in the set of states */
+	size_t *first;
+	uint32_t *to;
+	uint64_t *waiting; /* who waits, or cannot get ready; a bit for each node */
+	uint64_t *known;   /* who waits and whose request is known */
 };
 
 struct liveness {
-	bool bounded; /* every run ends */
-	uint64_t messages_max, messages_min;
 	bool bypass_bounded;
 	uint64_t bypass_max;
+	bool endless;     /* an election can go on for ever */
 	uint32_t starved; /* a node that waits for ever in a fair cycle, or 0 */
 	uint32_t *cycle;  /* the states of the cycle, the first again at the end; to be freed */
 	size_t cycle_count;
 };
+
+/* False: a limit was reached. */
+bool state_graph_make(struct search *search, struct state_graph *ret_graph);
+void state_graph_free(struct state_graph *graph);
+uint64_t state_graph_memory(const struct state_graph *graph);
+/* The states of a shortest path from the first to this one, both included; to be freed. */
+uint32_t *state_graph_path(const struct state_graph *graph, uint32_t to, size_t *ret_count);
 
 void graph_search(const struct state_graph *graph, struct liveness *ret_liveness);
 

@@ -20,6 +20,29 @@ struct letter_head {
 	uint32_t from, to, side;
 };
 
+const char *step_fault_text(enum step_fault fault)
+{
+	switch (fault) {
+	case FAULT_NONE:
+		break;
+	case FAULT_NO_NEIGHBOUR:
+		return "sent to a node that is no neighbour";
+	case FAULT_LEFT:
+		return "sent against the direction of the ring";
+	case FAULT_ENTERED:
+		return "entered without waiting";
+	case FAULT_DECLARED_TWICE:
+		return "declared itself the leader twice";
+	case FAULT_CHANGED_LEADER:
+		return "changed its leader";
+	case FAULT_IMPURE:
+		return "made a step that is not a function of its inputs";
+	case FAULT_REFUSED:
+		return "refused a message";
+	}
+	return NULL;
+}
+
 static struct site site_of(const struct model *model, uint32_t node)
 {
 	return network_site(&model->setup->network, node);
@@ -51,6 +74,20 @@ static const char *broken_invariant(const struct model *model, const struct site
 	return NULL;
 }
 
+static bool fits(uint32_t number, uint32_t width)
+{
+	return width == 4 || number >> 8 * width == 0;
+}
+
+void model_widen(struct model *model)
+{
+	while (!fits(model->locals.count - 1, model->local_width))
+		model->local_width *= 2;
+	while (model->letters.count > 0 && !fits(model->letters.count - 1, model->letter_width))
+		model->letter_width *= 2;
+	model->outgrown = false;
+}
+
 /* Interns what is in the buffer. */
 static uint32_t put_local(struct model *model, size_t size)
 {
@@ -61,6 +98,7 @@ static uint32_t put_local(struct model *model, size_t size)
 
 	if (!new)
 		return number;
+	model->outgrown = model->outgrown || !fits(number, model->local_width);
 	struct site site = site_of(model, head->node);
 	const struct algorithm *algorithm = model->algorithm;
 	bool ready = algorithm->ready == NULL || algorithm->ready(&site, state);
@@ -101,6 +139,7 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 		free(bytes);
 	if (!new)
 		return number;
+	model->outgrown = model->outgrown || !fits(number, model->letter_width);
 	struct message message = {
 	        .side = side_opposite(effect->side), .size = effect->size, .body = body};
 	model->letter =
@@ -131,14 +170,20 @@ static struct transition take_effects(struct model *model, const struct site *si
 		case EFFECT_SEND:
 			model->sends = grow(model->sends, &model->sends_size,
 			                    model->sends_count + 1, sizeof(*model->sends));
-			model->sends[model->sends_count++] = put_letter(model, site->self, effect);
+			model->sends[model->sends_count] = put_letter(model, site->self, effect);
+			transition.messages +=
+			        !model->letter[model->sends[model->sends_count]].init;
+			model->sends_count++;
+			must(transition.sends_count < UINT16_MAX);
 			transition.sends_count++;
 			if (!network_linked(&model->setup->network, site->self, effect->node))
-				transition.broken = "sent to a node that is no neighbour";
+				transition.broken = FAULT_NO_NEIGHBOUR;
+			else if (model->algorithm->one_way && effect->side != SIDE_RIGHT)
+				transition.broken = FAULT_LEFT;
 			break;
 		case EFFECT_ENTER:
 			if (head->phase != PHASE_WAITING)
-				transition.broken = "entered without waiting";
+				transition.broken = FAULT_ENTERED;
 			head->phase = PHASE_INSIDE;
 			transition.enters = true;
 			break;
@@ -150,9 +195,9 @@ static struct transition take_effects(struct model *model, const struct site *si
 			break;
 		case EFFECT_ELECTED:
 			if (head->leader == effect->node && head->leader == site->identifier)
-				transition.broken = "declared itself the leader twice";
+				transition.broken = FAULT_DECLARED_TWICE;
 			else if (head->leader != 0 && head->leader != effect->node)
-				transition.broken = "changed its leader";
+				transition.broken = FAULT_CHANGED_LEADER;
 			head->leader = effect->node;
 			if (head->phase == PHASE_WAITING)
 				head->phase = PHASE_IDLE;
@@ -238,106 +283,114 @@ static struct transition compute(struct model *model, uint32_t local, const stru
 	              !is_repeatable(model, &site, action, bytes, size);
 	struct transition transition = take_effects(model, &site);
 	if (impure)
-		transition.broken = "made a step that is not a function of its inputs";
+		transition.broken = FAULT_IMPURE;
 	else if (refused != 0)
-		transition.broken = "refused a message";
+		transition.broken = FAULT_REFUSED;
 	transition.local = put_local(model, size);
 	return transition;
 }
 
-static size_t memo_slot(const struct model *model, uint64_t key)
+static const uint8_t action_bits[] = {[ACTION_REQUEST] = 1,
+                                      [ACTION_RELEASE] = 2,
+                                      [ACTION_DELIVER] = 0,
+                                      [ACTION_LOSE] = 0,
+                                      [ACTION_EXPIRE] = 3};
+
+/* Never 0. A timer's number is small: it shares the values with request and release, which have
+ * none. */
+static uint64_t key_of(const struct model *model, struct row row, const struct action *action)
+{
+	return ((uint64_t)row_local(model, row, action->node - 1) << 32 |
+	        (uint64_t)action->what << 2 | action_bits[action->kind]) +
+	       1;
+}
+
+static size_t home_of(const struct model *model, uint64_t key)
 {
 	uint64_t mixed = key * 0x9e3779b97f4a7c15u;
-	size_t slot = (size_t)(mixed ^ mixed >> 32) & (model->memo_size - 1);
+	return (size_t)(mixed ^ mixed >> 32) & (model->memo_size - 1);
+}
 
-	while (model->memo_values[slot] != 0 && model->memo_keys[slot] != key)
+static struct transition *memo_slot(const struct model *model, uint64_t key)
+{
+	size_t slot = home_of(model, key);
+
+	while (model->memo[slot].key != 0 && model->memo[slot].key != key)
 		slot = (slot + 1) & (model->memo_size - 1);
-	return slot;
+	return &model->memo[slot];
 }
 
 static void enlarge_memo(struct model *model)
 {
+	struct transition *old = model->memo;
 	size_t old_size = model->memo_size;
-	uint64_t *keys = model->memo_keys;
-	uint32_t *values = model->memo_values;
 
 	model->memo_size = old_size == 0 ? 1024 : old_size * 2;
-	model->memo_keys = malloc(model->memo_size * sizeof(*model->memo_keys));
-	model->memo_values = calloc(model->memo_size, sizeof(*model->memo_values));
-	must(model->memo_keys != NULL && model->memo_values != NULL);
+	model->memo = calloc(model->memo_size, sizeof(*model->memo));
+	must(model->memo != NULL);
 	for (size_t i = 0; i < old_size; i++) {
-		if (values[i] == 0)
-			continue;
-		size_t slot = memo_slot(model, keys[i]);
-		model->memo_keys[slot] = keys[i];
-		model->memo_values[slot] = values[i];
+		if (old[i].key != 0)
+			*memo_slot(model, old[i].key) = old[i];
 	}
-	free(keys);
-	free(values);
+	free(old);
 }
 
-const struct transition *model_transition(struct model *model, const uint32_t *row,
-                                          const struct action *action)
+void model_prefetch(const struct model *model, struct row row, const struct action *action)
 {
-	uint32_t local = row[action->node - 1];
-	uint64_t key = (uint64_t)local << 32 | (uint64_t)action->what << 2;
+	__builtin_prefetch(&model->memo[home_of(model, key_of(model, row, action))]);
+}
 
-	/* A timer's number is small: it shares the values with request and release, which have
-	 * none. */
-	switch (action->kind) {
-	case ACTION_REQUEST:
-		key |= 1;
-		break;
-	case ACTION_RELEASE:
-		key |= 2;
-		break;
-	case ACTION_EXPIRE:
-		key |= 3;
-		break;
-	case ACTION_DELIVER:
-	case ACTION_LOSE:
-		break;
-	}
-	size_t slot = memo_slot(model, key);
-	if (model->memo_values[slot] != 0)
-		return &model->transitions[model->memo_values[slot] - 1];
-	struct transition transition = compute(model, local, action);
-	model->transitions = grow(model->transitions, &model->transitions_size,
-	                          model->transitions_count + 1, sizeof(*model->transitions));
-	model->transitions[model->transitions_count++] = transition;
-	must(model->transitions_count < UINT32_MAX);
-	model->memo_keys[slot] = key;
-	model->memo_values[slot] = (uint32_t)model->transitions_count;
-	if (model->transitions_count > model->memo_size / 2)
+const struct transition *model_find(const struct model *model, struct row row,
+                                    const struct action *action)
+{
+	const struct transition *transition = memo_slot(model, key_of(model, row, action));
+	return transition->key != 0 ? transition : NULL;
+}
+
+const struct transition *model_learn(struct model *model, struct row row,
+                                     const struct action *action)
+{
+	uint64_t key = key_of(model, row, action);
+	const struct transition *known = memo_slot(model, key);
+
+	if (known->key != 0)
+		return known;
+	struct transition transition =
+	        compute(model, row_local(model, row, action->node - 1), action);
+	transition.key = key;
+	if (++model->memo_count > model->memo_size / 2)
 		enlarge_memo(model);
-	return &model->transitions[model->transitions_count - 1];
+	struct transition *slot = memo_slot(model, key);
+	*slot = transition;
+	return slot;
 }
 
-static void row_reserve(struct row *row, uint32_t count)
+static void set_number(uint8_t *bytes, uint32_t width, uint32_t number)
 {
-	size_t size = row->size;
-	row->numbers = grow(row->numbers, &size, count, sizeof(*row->numbers));
-	row->size = (uint32_t)size;
+	uint16_t two = (uint16_t)number;
+
+	if (width == 1)
+		*bytes = (uint8_t)number;
+	else if (width == 2)
+		memcpy(bytes, &two, sizeof(two));
+	else
+		memcpy(bytes, &number, sizeof(number));
 }
 
-void row_free(struct row *row)
+/* Behind the last message of its channel, the channels in order: how many bytes the row has now. */
+static uint32_t insert_letter(const struct model *model, uint8_t *row, uint32_t size,
+                              uint32_t letter)
 {
-	free(row->numbers);
-}
+	uint32_t channel = model->letter[letter].channel, width = model->letter_width;
+	uint8_t *first = row + model->nodes * model->local_width, *place = row + size;
 
-/* Behind the last message of its channel, the channels in order. */
-static void insert_letter(const struct model *model, struct row *row, uint32_t letter)
-{
-	uint32_t channel = model->letter[letter].channel;
-	uint32_t place = row->count;
-
-	row_reserve(row, row->count + 1);
-	while (place > model->nodes && model->letter[row->numbers[place - 1]].channel > channel) {
-		row->numbers[place] = row->numbers[place - 1];
-		place--;
+	must(size <= ROW_BYTES_MAX - width);
+	while (place > first && model->letter[row_number(place - width, width)].channel > channel) {
+		memcpy(place, place - width, width);
+		place -= width;
 	}
-	row->numbers[place] = letter;
-	row->count++;
+	set_number(place, width, letter);
+	return size + width;
 }
 
 void model_init(struct model *model, const struct setup *setup, const uint32_t *entries,
@@ -349,6 +402,8 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	        .nodes = setup->network.graph.nodes,
 	        .entries = entries,
 	        .lose_token = lose_token,
+	        .local_width = 2,
+	        .letter_width = 1,
 	};
 	intern_init(&model->locals);
 	intern_init(&model->letters);
@@ -371,26 +426,30 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	must(model->buffer != NULL && model->again != NULL);
 }
 
-void model_start(struct model *model, struct row *ret_row)
+uint32_t model_start(struct model *model, uint8_t *ret_bytes)
 {
-	row_reserve(ret_row, model->nodes);
-	ret_row->count = model->nodes;
+	uint32_t size = model->nodes * model->local_width;
+
 	for (uint32_t i = 1; i <= model->nodes; i++) {
 		struct site site = site_of(model, i);
-		size_t size = sizeof(struct head) + model->algorithm->state_size(&site);
+		size_t local_size = sizeof(struct head) + model->algorithm->state_size(&site);
 		struct head head = {
 		        .node = i, .entries_left = model->entries[i - 1], .phase = PHASE_IDLE};
 
-		memset(model->buffer, 0, size);
+		memset(model->buffer, 0, local_size);
 		memcpy(model->buffer, &head, sizeof(head));
 		out_clear(&model->out);
 		model->algorithm->init(&site, model->buffer + sizeof(head), &model->out);
 		struct transition transition = take_effects(model, &site);
-		ret_row->numbers[i - 1] = put_local(model, size);
+		set_number(ret_bytes + (i - 1) * model->local_width, model->local_width,
+		           put_local(model, local_size));
 		for (uint32_t k = 0; k < transition.sends_count; k++)
-			insert_letter(model, ret_row, model->sends[transition.sends + k]);
+			size = insert_letter(model, ret_bytes, size,
+			                     model->sends[transition.sends + k]);
 	}
-	model->tokens_at_start = model_tokens(model, ret_row->numbers, ret_row->count);
+	model->tokens_at_start =
+	        model_tokens(model, (struct row){.bytes = ret_bytes, .size = size});
+	return size;
 }
 
 void model_free(struct model *model)
@@ -403,9 +462,7 @@ void model_free(struct model *model)
 	free(model->local);
 	free(model->letter);
 	free(model->sends);
-	free(model->transitions);
-	free(model->memo_keys);
-	free(model->memo_values);
+	free(model->memo);
 	free(model->dead);
 	free(model->buffer);
 	free(model->again);
@@ -416,9 +473,7 @@ size_t model_memory(const struct model *model)
 	return intern_memory(&model->locals) + intern_memory(&model->letters) +
 	       model->local_size * sizeof(*model->local) +
 	       model->letter_size * sizeof(*model->letter) +
-	       model->sends_size * sizeof(*model->sends) +
-	       model->transitions_size * sizeof(*model->transitions) +
-	       model->memo_size * (sizeof(*model->memo_keys) + sizeof(*model->memo_values));
+	       model->sends_size * sizeof(*model->sends) + model->memo_size * sizeof(*model->memo);
 }
 
 void actions_free(struct actions *actions)
@@ -426,94 +481,159 @@ void actions_free(struct actions *actions)
 	free(actions->list);
 }
 
-static void add_action(struct actions *actions, enum action_kind kind, uint32_t node, uint32_t what)
+static void add_action(struct actions *actions, enum action_kind kind, uint32_t node, uint32_t what,
+                       uint32_t place)
 {
-	actions->list =
-	        grow(actions->list, &actions->size, actions->count + 1, sizeof(*actions->list));
-	actions->list[actions->count++] = (struct action){.kind = kind, .node = node, .what = what};
+	actions->list[actions->count++] =
+	        (struct action){.kind = kind, .node = node, .what = what, .place = place};
 }
 
 /* A timer outlasts every message, so that one runs out only when none is under way; and it outlasts
  * those that are armed for less. */
-static void add_expirations(const struct model *model, const uint32_t *row, struct actions *actions)
+static void add_expirations(const struct model *model, struct row row, struct actions *actions)
 {
 	uint32_t least = UINT32_MAX;
 
 	for (uint32_t i = 0; i < model->nodes; i++) {
 		for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
-			uint32_t armed = model->local[row[i]].timers[timer];
+			uint32_t armed = model->local[row_local(model, row, i)].timers[timer];
 			least = armed != 0 && armed < least ? armed : least;
 		}
 	}
 	for (uint32_t i = 0; i < model->nodes; i++) {
 		for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
-			if (model->local[row[i]].timers[timer] == least)
-				add_action(actions, ACTION_EXPIRE, i + 1, timer);
+			if (model->local[row_local(model, row, i)].timers[timer] == least)
+				add_action(actions, ACTION_EXPIRE, i + 1, timer, 0);
 		}
 	}
 }
 
-void model_actions(const struct model *model, const uint32_t *row, uint32_t row_count,
-                   struct actions *ret_actions)
+void model_actions(const struct model *model, struct row row, struct actions *ret_actions)
 {
-	uint32_t nodes = model->nodes;
+	uint32_t nodes = model->nodes, letters = row_letters_count(model, row);
+	size_t most = (size_t)nodes * (1 + TIMERS_MAX) + 2 * (size_t)letters;
+	uint32_t channel = UINT32_MAX, last = UINT32_MAX;
 
+	ret_actions->list =
+	        grow(ret_actions->list, &ret_actions->size, most, sizeof(*ret_actions->list));
 	ret_actions->count = 0;
-	for (uint32_t i = 1; i <= nodes; i++) {
-		const struct local *local = &model->local[row[i - 1]];
+	for (uint32_t i = 0; i < nodes; i++) {
+		const struct local *local = &model->local[row_local(model, row, i)];
 		if (local->may_request && local->entries_left != 0)
-			add_action(ret_actions, ACTION_REQUEST, i, 0);
+			add_action(ret_actions, ACTION_REQUEST, i + 1, 0, 0);
 		else if (local->phase == PHASE_INSIDE)
-			add_action(ret_actions, ACTION_RELEASE, i, 0);
+			add_action(ret_actions, ACTION_RELEASE, i + 1, 0, 0);
 	}
-	for (uint32_t k = nodes; k < row_count; k++) {
-		const struct letter *letter = &model->letter[row[k]];
-		if (k == nodes || model->letter[row[k - 1]].channel != letter->channel)
-			add_action(ret_actions, ACTION_DELIVER, letter->to, row[k]);
+	for (uint32_t k = 0; k < letters; k++) {
+		uint32_t number = row_letter(model, row, k);
+		const struct letter *letter = &model->letter[number];
+		if (letter->channel != channel)
+			add_action(ret_actions, ACTION_DELIVER, letter->to, number, k);
+		channel = letter->channel;
 	}
-	if (model->algorithm->expire != NULL && row_count == nodes)
+	if (model->algorithm->expire != NULL && letters == 0)
 		add_expirations(model, row, ret_actions);
-	if (!model->lose_token || model_tokens(model, row, row_count) != model->tokens_at_start)
+	if (!model->lose_token || model_tokens(model, row) != model->tokens_at_start)
 		return;
-	for (uint32_t k = nodes; k < row_count; k++) {
-		const struct letter *letter = &model->letter[row[k]];
-		if (letter->token && (k == nodes || row[k - 1] != row[k]))
-			add_action(ret_actions, ACTION_LOSE, letter->to, row[k]);
+	for (uint32_t k = 0; k < letters; k++) {
+		uint32_t number = row_letter(model, row, k);
+		if (model->letter[number].token && number != last)
+			add_action(ret_actions, ACTION_LOSE, model->letter[number].to, number, k);
+		last = number;
 	}
 }
 
-const struct transition *model_step(struct model *model, const uint32_t *row, uint32_t row_count,
-                                    const struct action *action, struct row *ret_row)
+void model_reduce(const struct model *model, struct actions *actions)
 {
-	row_reserve(ret_row, row_count);
+	uint32_t best = 0;
+	size_t best_count = SIZE_MAX;
+
+	if (!model->setup->fifo)
+		return;
+	for (uint32_t i = 1; i <= model->nodes; i++) {
+		struct site site = site_of(model, i);
+		/* A ring of one or two has two connections between the same nodes. */
+		uint32_t channels = model->algorithm->one_way               ? 1
+		                    : model->algorithm->links == GRAPH_RING ? 2
+		                                                            : site.neighbours_count;
+		size_t own = 0, waiting = 0;
+		for (size_t k = 0; k < actions->count; k++) {
+			own += actions->list[k].node == i;
+			waiting += actions->list[k].node == i &&
+			           actions->list[k].kind == ACTION_DELIVER;
+		}
+		if (own > 0 && waiting == channels && own < best_count) {
+			best_count = own;
+			best = i;
+		}
+	}
+	if (best_count == SIZE_MAX)
+		return;
+	size_t kept = 0;
+	for (size_t k = 0; k < actions->count; k++) {
+		if (actions->list[k].node == best)
+			actions->list[kept++] = actions->list[k];
+	}
+	actions->count = kept;
+}
+
+bool model_is_loss(const struct model *model, const struct action *action)
+{
+	return action->kind == ACTION_LOSE ||
+	       (action->kind == ACTION_DELIVER && model->dead[action->node - 1]);
+}
+
+/* Rows are short: the bytes behind one may be read, and those behind its copy written. */
+static void copy_row(uint8_t *to, const uint8_t *from, uint32_t size)
+{
+	for (uint32_t i = 0; i < size; i += ROW_SLACK)
+		memcpy(to + i, from + i, ROW_SLACK);
+}
+
+uint32_t model_apply(const struct model *model, struct row row, const struct action *action,
+                     const struct transition *transition, uint8_t *ret_bytes)
+{
+	uint32_t size = row.size, width = model->letter_width;
+
+	copy_row(ret_bytes, row.bytes, size);
 	if (action->kind == ACTION_DELIVER || action->kind == ACTION_LOSE) {
-		uint32_t place = model->nodes;
-		while (row[place] != action->what)
-			place++;
-		memcpy(ret_row->numbers, row, place * sizeof(*row));
-		memcpy(ret_row->numbers + place, row + place + 1,
-		       (row_count - place - 1) * sizeof(*row));
-		ret_row->count = row_count - 1;
-	} else {
-		memcpy(ret_row->numbers, row, row_count * sizeof(*row));
-		ret_row->count = row_count;
+		uint32_t place = model->nodes * model->local_width + action->place * width;
+		size -= width;
+		copy_row(ret_bytes + place, row.bytes + place + width, size - place);
 	}
-	if (action->kind == ACTION_LOSE ||
-	    (action->kind == ACTION_DELIVER && model->dead[action->node - 1]))
-		return NULL;
-	const struct transition *transition = model_transition(model, row, action);
-	ret_row->numbers[action->node - 1] = transition->local;
+	if (transition == NULL)
+		return size;
+	set_number(ret_bytes + (action->node - 1) * model->local_width, model->local_width,
+	           transition->local);
 	for (uint32_t k = 0; k < transition->sends_count; k++)
-		insert_letter(model, ret_row, model->sends[transition->sends + k]);
-	return transition;
+		size = insert_letter(model, ret_bytes, size, model->sends[transition->sends + k]);
+	return size;
 }
 
-uint32_t model_tokens(const struct model *model, const uint32_t *row, uint32_t row_count)
+uint32_t model_tokens(const struct model *model, struct row row)
 {
-	uint32_t tokens = 0;
+	uint32_t tokens = 0, letters = row_letters_count(model, row);
+
 	for (uint32_t i = 0; i < model->nodes; i++)
-		tokens += model->local[row[i]].has_privilege;
-	for (uint32_t k = model->nodes; k < row_count; k++)
-		tokens += model->letter[row[k]].token;
+		tokens += model->local[row_local(model, row, i)].has_privilege;
+	for (uint32_t k = 0; k < letters; k++)
+		tokens += model->letter[row_letter(model, row, k)].token;
 	return tokens;
+}
+
+uint64_t model_requests_known(const struct model *model, struct row row)
+{
+	uint32_t letters = row_letters_count(model, row);
+	uint64_t known = 0;
+
+	for (uint32_t i = 0; i < model->nodes; i++) {
+		if (model->local[row_local(model, row, i)].phase == PHASE_WAITING)
+			known |= (uint64_t)1 << i;
+	}
+	for (uint32_t k = 0; k < letters && known != 0; k++) {
+		uint32_t origin = model->letter[row_letter(model, row, k)].origin;
+		if (origin != 0)
+			known &= ~((uint64_t)1 << (origin - 1));
+	}
+	return known;
 }

@@ -17,6 +17,8 @@
 #include "setup.h"
 #include "world.h"
 
+#include <string.h>
+
 #define ENTRIES_UNLIMITED UINT32_MAX
 
 enum action_kind { ACTION_REQUEST, ACTION_RELEASE, ACTION_DELIVER, ACTION_LOSE, ACTION_EXPIRE };
@@ -24,16 +26,33 @@ enum action_kind { ACTION_REQUEST, ACTION_RELEASE, ACTION_DELIVER, ACTION_LOSE, 
 struct action {
 	enum action_kind kind;
 	uint32_t node;
-	uint32_t what; /* the message delivered or lost, or the timer */
+	uint32_t what;  /* the message delivered or lost, or the timer */
+	uint32_t place; /* of the message among those of the row */
 };
 
 /* What a step makes of a local state. */
 struct transition {
+	uint64_t key; /* of the local state and the input */
 	uint32_t local;
-	uint32_t sends, sends_count; /* numbers of messages, in model->sends */
+	uint32_t sends;       /* numbers of messages, in model->sends */
+	uint16_t sends_count; /* of them */
+	uint16_t messages;    /* sent, INITIALIZE not counted */
 	bool enters;
-	const char *broken;
+	uint8_t broken; /* an enum step_fault */
 };
+
+/* What no step may do. */
+enum step_fault {
+	FAULT_NONE,
+	FAULT_NO_NEIGHBOUR,
+	FAULT_LEFT,
+	FAULT_ENTERED,
+	FAULT_DECLARED_TWICE,
+	FAULT_CHANGED_LEADER,
+	FAULT_IMPURE,
+	FAULT_REFUSED,
+};
+const char *step_fault_text(enum step_fault fault);
 
 /* What is to be known of an interned local state. */
 struct local {
@@ -56,6 +75,8 @@ struct letter {
 	bool token, init;
 };
 
+enum { MODEL_NODES_MAX = 64 };
+
 struct model {
 	const struct setup *setup;
 	const struct algorithm *algorithm;
@@ -65,17 +86,16 @@ struct model {
 	bool lose_token;
 	uint32_t tokens_at_start;
 	struct intern locals, letters, channels;
+	uint32_t local_width, letter_width; /* bytes of a number in a row */
+	bool outgrown;                      /* a number is too large for them */
 	struct local *local;
 	size_t local_size;
 	struct letter *letter;
 	size_t letter_size;
 	uint32_t *sends;
 	size_t sends_count, sends_size;
-	struct transition *transitions;
-	size_t transitions_count, transitions_size;
-	uint64_t *memo_keys;
-	uint32_t *memo_values;
-	size_t memo_size;
+	struct transition *memo; /* by the hash of its key; key 0: free */
+	size_t memo_count, memo_size;
 	uint64_t steps; /* computed, not remembered */
 	struct out out, out_again;
 	uint8_t *buffer; /* one local state, being made */
@@ -90,15 +110,54 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 void model_free(struct model *model);
 size_t model_memory(const struct model *model);
 
-/* A row that grows. */
-struct row {
-	uint32_t *numbers;
-	uint32_t count, size;
-};
-void row_free(struct row *row);
+/*
+ * A row in as few bytes as its numbers need: the local states, then the messages. Which number takes
+ * how many bytes is the same for all rows; when a number is too large (model->outgrown), rows must be
+ * made wider and all begun again, with what has been learned.
+ */
+enum { ROW_BYTES_MAX = UINT16_MAX, ROW_SLACK = 16 };
 
-/* The row at the beginning. */
-void model_start(struct model *model, struct row *ret_row);
+struct row {
+	const uint8_t *bytes;
+	uint32_t size;
+};
+void model_widen(struct model *model);
+
+static inline uint32_t row_number(const uint8_t *bytes, uint32_t width)
+{
+	uint16_t two;
+	uint32_t four;
+
+	if (width == 1)
+		return *bytes;
+	if (width == 2) {
+		memcpy(&two, bytes, sizeof(two));
+		return two;
+	}
+	memcpy(&four, bytes, sizeof(four));
+	return four;
+}
+
+/* The local state of node i + 1. */
+static inline uint32_t row_local(const struct model *model, struct row row, uint32_t i)
+{
+	return row_number(row.bytes + i * model->local_width, model->local_width);
+}
+
+static inline uint32_t row_letters_count(const struct model *model, struct row row)
+{
+	uint32_t bytes = row.size - model->nodes * model->local_width;
+	return model->letter_width == 1 ? bytes : bytes / model->letter_width;
+}
+
+static inline uint32_t row_letter(const struct model *model, struct row row, uint32_t k)
+{
+	return row_number(row.bytes + model->nodes * model->local_width + k * model->letter_width,
+	                  model->letter_width);
+}
+
+/* The row at the beginning, in at most ROW_BYTES_MAX bytes. */
+uint32_t model_start(struct model *model, uint8_t *ret_bytes);
 
 /* All that can happen in a row, in a fixed order. */
 struct actions {
@@ -106,23 +165,43 @@ struct actions {
 	size_t count, size;
 };
 void actions_free(struct actions *actions);
-void model_actions(const struct model *model, const uint32_t *row, uint32_t row_count,
-                   struct actions *ret_actions);
+void model_actions(const struct model *model, struct row row, struct actions *ret_actions);
 
-/* What an action does: the row behind it, and the transition of its node (NULL if a message is
- * lost), valid until the next call. */
-const struct transition *model_step(struct model *model, const uint32_t *row, uint32_t row_count,
-                                    const struct action *action, struct row *ret_row);
+/*
+ * Of these actions those of one node, if what the others do cannot matter to it before it acts: when
+ * channels keep order and each channel to it has a message waiting, nothing new can happen there
+ * first. What different nodes do commutes, so that each run has one among those that remain that
+ * ends alike (a persistent set). Without such a node all actions stay.
+ */
+void model_reduce(const struct model *model, struct actions *actions);
 
-/* The transition alone; not for a loss. */
-const struct transition *model_transition(struct model *model, const uint32_t *row,
-                                          const struct action *action);
+/* No node makes a step: a message is lost, or nobody is alive to receive it. */
+bool model_is_loss(const struct model *model, const struct action *action);
+
+/* Ahead of model_find. */
+void model_prefetch(const struct model *model, struct row row, const struct action *action);
+
+/* What the action's node does, not for a loss. NULL: that is not yet known, and has to be learned.
+ * Valid until the next is learned. */
+const struct transition *model_find(const struct model *model, struct row row,
+                                    const struct action *action);
+const struct transition *model_learn(struct model *model, struct row row,
+                                     const struct action *action);
+
+/* The row behind an action, with what its node does (NULL for a loss), in at most ROW_BYTES_MAX
+ * bytes: how many. ROW_SLACK bytes behind both rows belong to the caller too, and are of no
+ * meaning. */
+uint32_t model_apply(const struct model *model, struct row row, const struct action *action,
+                     const struct transition *transition, uint8_t *ret_bytes);
 
 /* The algorithm's state in a local state, and the bytes of a message. */
 const void *model_state(const struct model *model, uint32_t local);
 const uint8_t *model_body(const struct model *model, uint32_t letter, uint32_t *ret_size);
 
 /* Tokens in a row: at nodes and in flight. */
-uint32_t model_tokens(const struct model *model, const uint32_t *row, uint32_t row_count);
+uint32_t model_tokens(const struct model *model, struct row row);
+
+/* The nodes, a bit each from the lowest, that wait and no copy of whose request is under way. */
+uint64_t model_requests_known(const struct model *model, struct row row);
 
 #endif

@@ -1,133 +1,278 @@
+#define XXH_INLINE_ALL
 #include "states.h"
 
-#include "must.h"
+#include "grow.h"
 
-#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <xxhash.h>
 
-enum { CHUNK_SHIFT = 20, CHUNK_NUMBERS = 1 << CHUNK_SHIFT };
-
-void states_init(struct states *states)
-{
-	*states = (struct states){.slots_size = 1 << 12, .chunk_used = CHUNK_NUMBERS};
-	states->slots = calloc(states->slots_size, sizeof(*states->slots));
-	must(states->slots != NULL);
-}
+enum { CHUNKS_MAX = 1 << (32 - CHUNK_SHIFT), HUGE_PAGE = 2 << 20 };
+enum { SLOTS_AT_FIRST = 1 << 10, FULL_PERCENT = 75, FIRST_BYTES = 1 << 16 };
 
 void states_free(struct states *states)
 {
-	for (size_t i = 0; i < states->chunks_count; i++)
-		free(states->chunks[i]);
+	for (uint32_t i = 0; i < states->shards_count; i++) {
+		munmap(states->shards[i].slots, states->shards[i].slots_reserved);
+		free(states->shards[i].chunks);
+	}
+	for (uint32_t i = 0; i < states->chunks_count; i++)
+		free(states->chunks[i].units);
+	free(states->shards);
 	free(states->chunks);
-	free(states->places);
-	free(states->slots);
+	pthread_mutex_destroy(&states->chunks_mutex);
 }
 
-const uint32_t *states_get(const struct states *states, uint32_t state, uint32_t *ret_count)
+uint64_t states_count(const struct states *states)
 {
-	uint64_t place = states->places[state];
-	const uint32_t *start =
-	        states->chunks[place >> CHUNK_SHIFT] + (place & (CHUNK_NUMBERS - 1));
-	*ret_count = start[0];
-	return start + 1;
+	uint64_t count = 0;
+	for (uint32_t i = 0; i < states->shards_count; i++)
+		count += states->shards[i].count;
+	return count;
+}
+
+uint64_t states_memory(const struct states *states)
+{
+	uint64_t memory = (uint64_t)states->chunks_count * CHUNK_UNITS * sizeof(uint32_t);
+	for (uint32_t i = 0; i < states->shards_count; i++)
+		memory += states->shards[i].slots_size * sizeof(uint64_t);
+	return memory;
+}
+
+uint64_t row_hash(const uint8_t *bytes, uint32_t size)
+{
+	return XXH3_64bits(bytes, size);
 }
 
 /*
- * The slot of a row, or where it would go. Half of the hash stands in the slot, so that a row is
- * looked at, far away in memory, only when it is almost certainly the right one.
+ * A slot's home follows from the upper half of the hash in proportion, so that the slots stand
+ * almost in the order of the hashes, and a larger table needs no look at the rows.
  */
-static uint64_t *find(const struct states *states, const uint32_t *row, uint32_t count,
-                      uint64_t hash)
+static size_t home_of(uint64_t slot, size_t slots_size)
 {
-	size_t slot = (size_t)hash & (states->slots_size - 1);
+	return (size_t)((slot >> 32) * slots_size >> 32);
+}
 
-	for (;; slot = (slot + 1) & (states->slots_size - 1)) {
-		uint64_t there = states->slots[slot];
-		if (there == 0)
-			return &states->slots[slot];
-		if ((there ^ hash) >> 32 != 0)
+/*
+ * The slots of a shard stand in a range of addresses that is reserved at once and costs nothing until
+ * it is used, so that they can grow where they are. Look-ups go all over them: large pages, a hint
+ * only, spare the processor most of its search for the addresses.
+ */
+static void reserve_slots(struct shard *shard, uint64_t bytes)
+{
+	if (bytes < 2 * FIRST_BYTES)
+		bytes = 2 * FIRST_BYTES;
+	for (; bytes >= 2 * FIRST_BYTES; bytes /= 2) {
+		void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		if (range == MAP_FAILED)
 			continue;
-		uint32_t known_count;
-		const uint32_t *known = states_get(states, (uint32_t)there - 1, &known_count);
-		if (known_count == count && memcmp(known, row, count * sizeof(*row)) == 0)
-			return &states->slots[slot];
+		/* A small search should not pay for a large page. */
+		madvise((char *)range + FIRST_BYTES, bytes - FIRST_BYTES, MADV_HUGEPAGE);
+		shard->slots = range;
+		shard->slots_reserved = bytes;
+		shard->slots_size = SLOTS_AT_FIRST;
+		return;
+	}
+	must(false);
+}
+
+void states_init(struct states *states, uint32_t shards_count, uint32_t extra, uint64_t memory_max)
+{
+	*states = (struct states){.shards_count = shards_count, .extra = extra};
+	states->shards = calloc(shards_count, sizeof(*states->shards));
+	states->chunks = calloc(CHUNKS_MAX, sizeof(*states->chunks));
+	must(states->shards != NULL && states->chunks != NULL);
+	must(pthread_mutex_init(&states->chunks_mutex, NULL) == 0);
+	for (uint32_t i = 0; i < shards_count; i++) {
+		reserve_slots(&states->shards[i], memory_max / shards_count);
 	}
 }
 
-static uint64_t hash_row(const uint32_t *row, uint32_t count)
+static void insert_slot(struct shard *shard, uint64_t slot)
 {
-	return XXH3_64bits(row, count * sizeof(*row));
+	size_t place = home_of(slot, shard->slots_size);
+	while (shard->slots[place] != 0)
+		place = place + 1 < shard->slots_size ? place + 1 : 0;
+	shard->slots[place] = slot;
 }
 
-static void enlarge_slots(struct states *states)
+/*
+ * In place, the last first: a home only moves up, where everything has been moved already. The few
+ * that would land among those that have not (displaced near the beginning, or past the end) wait
+ * until all are.
+ */
+static void enlarge_slots(struct shard *shard, size_t new_size)
 {
-	free(states->slots);
-	states->slots_size *= 2;
-	states->slots = calloc(states->slots_size, sizeof(*states->slots));
-	must(states->slots != NULL);
-	for (uint32_t i = 0; i < states->count; i++) {
-		uint32_t count;
-		const uint32_t *row = states_get(states, i, &count);
-		uint64_t hash = hash_row(row, count);
-		size_t slot = (size_t)hash & (states->slots_size - 1);
-		while (states->slots[slot] != 0)
-			slot = (slot + 1) & (states->slots_size - 1);
-		states->slots[slot] = hash >> 32 << 32 | (i + 1);
-	}
-}
+	size_t waiting_count = 0, waiting_size = 0;
+	uint64_t *slots = shard->slots, *waiting = NULL;
 
-static void append(struct states *states, const uint32_t *row, uint32_t count)
-{
-	must(count < CHUNK_NUMBERS);
-	if (CHUNK_NUMBERS - states->chunk_used < (size_t)count + 1) {
-		if (states->chunks_count == states->chunks_size) {
-			states->chunks_size =
-			        states->chunks_size == 0 ? 64 : states->chunks_size * 2;
-			states->chunks = realloc(states->chunks,
-			                         states->chunks_size * sizeof(*states->chunks));
-			must(states->chunks != NULL);
+	for (size_t i = shard->slots_size; i-- > 0;) {
+		uint64_t slot = slots[i];
+		size_t place = home_of(slot, new_size);
+		slots[i] = 0;
+		if (slot == 0)
+			continue;
+		while (place > i && place < new_size && slots[place] != 0)
+			place++;
+		if (place > i && place < new_size) {
+			slots[place] = slot;
+			continue;
 		}
-		states->chunks[states->chunks_count] = malloc(CHUNK_NUMBERS * sizeof(uint32_t));
-		must(states->chunks[states->chunks_count] != NULL);
-		states->chunks_count++;
-		states->chunk_used = 0;
+		waiting = grow(waiting, &waiting_size, waiting_count + 1, sizeof(*waiting));
+		waiting[waiting_count++] = slot;
 	}
-	if (states->count == states->places_size) {
-		states->places_size = states->places_size == 0
-		                              ? 1024
-		                              : states->places_size + states->places_size / 2;
-		states->places =
-		        realloc(states->places, states->places_size * sizeof(*states->places));
-		must(states->places != NULL);
-	}
-	uint32_t *start = states->chunks[states->chunks_count - 1] + states->chunk_used;
-	start[0] = count;
-	memcpy(start + 1, row, count * sizeof(*row));
-	states->places[states->count++] =
-	        (uint64_t)(states->chunks_count - 1) << CHUNK_SHIFT | states->chunk_used;
-	states->chunk_used += (size_t)count + 1;
+	shard->slots_size = new_size;
+	for (size_t i = 0; i < waiting_count; i++)
+		insert_slot(shard, waiting[i]);
+	free(waiting);
 }
 
-uint32_t states_put(struct states *states, const uint32_t *row, uint32_t count, bool *ret_new)
+static size_t slots_for(const struct shard *shard, uint32_t more)
 {
-	uint64_t hash = hash_row(row, count);
-	uint64_t *slot = find(states, row, count, hash);
+	size_t needed = ((size_t)shard->count + more) * 100 / FULL_PERCENT + 1;
+	if (needed <= shard->slots_size)
+		return shard->slots_size;
+	size_t larger = shard->slots_size + shard->slots_size / 2;
+	return larger > needed ? larger : needed;
+}
 
-	*ret_new = *slot == 0;
+uint64_t shard_reserve_cost(const struct shard *shard, uint32_t more)
+{
+	size_t needed = slots_for(shard, more);
+	return needed * sizeof(uint64_t) <= shard->slots_reserved
+	               ? (needed - shard->slots_size) * sizeof(uint64_t)
+	               : UINT64_MAX / 2;
+}
+
+void shard_reserve(struct shard *shard, uint32_t more)
+{
+	size_t needed = slots_for(shard, more);
+	if (needed > shard->slots_size)
+		enlarge_slots(shard, needed);
+}
+
+void shard_prefetch(const struct shard *shard, uint64_t hash)
+{
+	__builtin_prefetch(&shard->slots[home_of(hash, shard->slots_size)]);
+}
+
+size_t shard_seek(const struct states *states, const struct shard *shard, uint64_t hash)
+{
+	size_t place = home_of(hash, shard->slots_size);
+	uint64_t slot;
+
+	while ((slot = shard->slots[place]) != 0 && (slot ^ hash) >> 32 != 0)
+		place = place + 1 < shard->slots_size ? place + 1 : 0;
+	if (slot != 0)
+		__builtin_prefetch(states_record(states, (uint32_t)slot - 1), 1);
+	return place;
+}
+
+/* The slot of a row, or where it would go. */
+static uint64_t *find_slot(const struct states *states, const struct shard *shard, size_t place,
+                           const uint8_t *bytes, uint32_t size, uint64_t hash)
+{
+	for (;; place = place + 1 < shard->slots_size ? place + 1 : 0) {
+		uint64_t slot = shard->slots[place];
+		if (slot == 0)
+			return &shard->slots[place];
+		if ((slot ^ hash) >> 32 != 0)
+			continue;
+		const struct record *record = states_record(states, (uint32_t)slot - 1);
+		if (record->size == size && memcmp(record->bytes + states->extra, bytes, size) == 0)
+			return &shard->slots[place];
+	}
+}
+
+uint32_t shard_get(const struct states *states, const struct shard *shard, size_t slot,
+                   const uint8_t *bytes, uint32_t size, uint64_t hash)
+{
+	uint64_t there = *find_slot(states, shard, slot, bytes, size, hash);
+	return there != 0 ? (uint32_t)there - 1 : STATE_NONE;
+}
+
+static uint32_t record_units(const struct states *states, uint32_t size)
+{
+	return (uint32_t)(sizeof(struct record) + states->extra + size + 3) / 4;
+}
+
+static void add_chunk(struct states *states, struct shard *shard)
+{
+	uint32_t *units = aligned_alloc(HUGE_PAGE, CHUNK_UNITS * sizeof(*units));
+	must(units != NULL);
+	/* A small search should not pay for a large page. */
+	if (shard->chunks_count > 0)
+		madvise(units, CHUNK_UNITS * sizeof(*units), MADV_HUGEPAGE);
+	pthread_mutex_lock(&states->chunks_mutex);
+	must(states->chunks_count < CHUNKS_MAX);
+	uint32_t number = states->chunks_count++;
+	states->chunks[number].units = units;
+	pthread_mutex_unlock(&states->chunks_mutex);
+	shard->chunks = grow(shard->chunks, &shard->chunks_size, shard->chunks_count + 1,
+	                     sizeof(*shard->chunks));
+	shard->chunks[shard->chunks_count++] = number;
+}
+
+static uint32_t append(struct states *states, struct shard *shard, const uint8_t *bytes,
+                       uint32_t size)
+{
+	uint32_t units = record_units(states, size);
+	uint32_t chunk = shard->chunks_count > 0 ? shard->chunks[shard->chunks_count - 1] : 0;
+
+	if (shard->chunks_count == 0 ||
+	    CHUNK_UNITS - states->chunks[chunk].used < units + ROW_SLACK / 4) {
+		add_chunk(states, shard);
+		chunk = shard->chunks[shard->chunks_count - 1];
+	}
+	uint32_t name = chunk << CHUNK_SHIFT | states->chunks[chunk].used;
+	states->chunks[chunk].used += units;
+	struct record *record = states_record(states, name);
+	*record = (struct record){.size = (uint16_t)size};
+	memset(record->bytes, 0, states->extra);
+	memcpy(record->bytes + states->extra, bytes, size);
+	shard->count++;
+	return name;
+}
+
+uint32_t shard_put(struct states *states, struct shard *shard, size_t slot, const uint8_t *bytes,
+                   uint32_t size, uint64_t hash, uint32_t parent, bool *ret_new)
+{
+	uint64_t *there = find_slot(states, shard, slot, bytes, size, hash);
+
+	*ret_new = *there == 0;
 	if (!*ret_new)
-		return (uint32_t)*slot - 1;
-	must(states->count < STATES_MAX);
-	append(states, row, count);
-	*slot = hash >> 32 << 32 | states->count;
-	if (states->count > states->slots_size / 8 * 5)
-		enlarge_slots(states);
-	return states->count - 1;
+		return (uint32_t)*there - 1;
+	uint32_t name = append(states, shard, bytes, size);
+	states_record(states, name)->parent = parent;
+	*there = hash >> 32 << 32 | (name + 1);
+	return name;
 }
 
-size_t states_memory(const struct states *states)
+struct cursor shard_end(const struct states *states, const struct shard *shard)
 {
-	return states->chunks_count * CHUNK_NUMBERS * sizeof(uint32_t) +
-	       states->places_size * sizeof(*states->places) +
-	       states->slots_size * sizeof(*states->slots);
+	if (shard->chunks_count == 0)
+		return (struct cursor){0};
+	size_t last = shard->chunks_count - 1;
+	return (struct cursor){.chunk = last, .unit = states->chunks[shard->chunks[last]].used};
+}
+
+uint32_t shard_name(const struct shard *shard, const struct cursor *cursor)
+{
+	return shard->chunks_count > 0
+	               ? (shard->chunks[cursor->chunk] << CHUNK_SHIFT) + cursor->unit
+	               : 0;
+}
+
+bool shard_next(const struct states *states, const struct shard *shard, struct cursor *cursor,
+                const struct cursor *end, uint32_t *ret_name)
+{
+	if (cursor->chunk < end->chunk &&
+	    cursor->unit == states->chunks[shard->chunks[cursor->chunk]].used)
+		*cursor = (struct cursor){.chunk = cursor->chunk + 1};
+	if (cursor->chunk == end->chunk && cursor->unit == end->unit)
+		return false;
+	*ret_name = shard->chunks[cursor->chunk] << CHUNK_SHIFT | cursor->unit;
+	cursor->unit += record_units(states, states_record(states, *ret_name)->size);
+	return true;
 }

@@ -1,32 +1,116 @@
 /*
- * The set of states that the checker has seen, in the order in which it saw them: rows of numbers,
- * one behind the other, which are also the queue of the search. A state's number is its place.
+ * The set of states that the checker has seen. A state is a row of bytes; it is kept whole, in a
+ * record of an arena. Records never move, and stand in the
+ * order in which they were found, so that they are also the queue of a search.
+ *
+ * A state's name is the place of its record. The set is divided into shards by the hash of the row:
+ * each shard is changed by one thread only.
  */
 #ifndef LAB_STATES_H
 #define LAB_STATES_H
 
+#include "model.h"
+
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct states {
-	uint32_t **chunks; /* of rows: a row's length, then the row; a row does not cross chunks */
-	size_t chunks_count, chunks_size;
-	size_t chunk_used;
-	uint64_t *places; /* where the row of a state is: chunk and offset */
-	uint64_t *slots;  /* half of a state's hash above its number + 1, or 0 */
-	size_t slots_size;
-	uint32_t count;
-	size_t places_size;
+enum { SHARDS_MAX = 64 };
+enum { CHUNK_SHIFT = 19, CHUNK_UNITS = 1 << CHUNK_SHIFT };
+#define STATES_MEMORY_MAX ((uint64_t)16 << 30) /* names are 32 bits, in units of 4 bytes */
+
+#define STATE_NONE UINT32_MAX
+
+/* A search first needs to know where it came from; when that is over, the same bytes serve what is
+ * to be learned of the whole graph. */
+struct record {
+	union {
+		uint32_t parent; /* the state from which it was found; its own name: the first */
+		uint32_t most;   /* messages of any run that leads here */
+	};
+	union {
+		struct {
+			uint16_t most_so_far, fewest_so_far; /* messages, while it is searched */
+		};
+		uint32_t fewest;
+		uint32_t number; /* 0, 1, 2, … */
+	};
+	uint16_t edges_in; /* that have not been followed */
+	uint16_t size;     /* of the row */
+	uint8_t bytes[];   /* `extra` bytes for the search, then the row */
 };
 
-enum { STATES_MAX = INT32_MAX };
+struct chunk {
+	uint32_t *units;
+	uint32_t used;
+};
 
-void states_init(struct states *states);
+struct shard {
+	uint64_t *slots; /* by the upper half of the hash, which stands above the state's name + 1;
+	                    0: free */
+	size_t slots_size;
+	uint64_t slots_reserved; /* bytes */
+	uint32_t count;
+	uint32_t *chunks; /* of its own, in order */
+	size_t chunks_count, chunks_size;
+};
+
+struct states {
+	struct shard *shards;
+	uint32_t shards_count;
+	uint32_t extra;
+	struct chunk *chunks; /* of all shards */
+	uint32_t chunks_count;
+	pthread_mutex_t chunks_mutex;
+};
+
+/* `memory_max`: more bytes will not be taken. */
+void states_init(struct states *states, uint32_t shards_count, uint32_t extra, uint64_t memory_max);
 void states_free(struct states *states);
-/* The number of the state with this row; *ret_new tells whether it is new. */
-uint32_t states_put(struct states *states, const uint32_t *row, uint32_t count, bool *ret_new);
-const uint32_t *states_get(const struct states *states, uint32_t state, uint32_t *ret_count);
-size_t states_memory(const struct states *states);
+uint64_t states_count(const struct states *states);
+uint64_t states_memory(const struct states *states);
+static inline struct record *states_record(const struct states *states, uint32_t name)
+{
+	return (struct record *)(void *)(states->chunks[name >> CHUNK_SHIFT].units +
+	                                 (name & (CHUNK_UNITS - 1)));
+}
+
+uint64_t row_hash(const uint8_t *bytes, uint32_t size);
+static inline uint32_t row_shard(uint64_t hash, uint32_t shards_count)
+{
+	return (uint32_t)((hash & UINT32_MAX) * shards_count >> 32);
+}
+
+/* Room for so many states more in a shard; how many bytes that will take beyond those of now. */
+uint64_t shard_reserve_cost(const struct shard *shard, uint32_t more);
+void shard_reserve(struct shard *shard, uint32_t more);
+
+/* Ahead of a look-up: fetches the slot where it begins. */
+void shard_prefetch(const struct shard *shard, uint64_t hash);
+/* Then, when that has come: the slot of the row or, if it is not there, a slot before which it is
+ * not; and fetches the record that it names. */
+size_t shard_seek(const struct states *states, const struct shard *shard, uint64_t hash);
+
+/* The name of the state with this row, sought from a slot on that shard_seek gave; a new
+ * one gets a record whose parent is `parent`. There must be room. */
+uint32_t shard_put(struct states *states, struct shard *shard, size_t slot, const uint8_t *bytes,
+                   uint32_t size, uint64_t hash, uint32_t parent, bool *ret_new);
+/* The same, and STATE_NONE if it is not there. */
+uint32_t shard_get(const struct states *states, const struct shard *shard, size_t slot,
+                   const uint8_t *bytes, uint32_t size, uint64_t hash);
+
+/* A place in the sequence of a shard's records. */
+struct cursor {
+	size_t chunk; /* of the shard's own */
+	uint32_t unit;
+};
+struct cursor shard_end(const struct states *states, const struct shard *shard);
+/* The name that a record there has or will have at least: of a shard, later records have larger
+ * names. */
+uint32_t shard_name(const struct shard *shard, const struct cursor *cursor);
+/* The name of the record there, and on to the next; false at `end`. */
+bool shard_next(const struct states *states, const struct shard *shard, struct cursor *cursor,
+                const struct cursor *end, uint32_t *ret_name);
 
 #endif

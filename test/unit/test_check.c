@@ -141,7 +141,8 @@ static struct check_result check(const struct algorithm *algorithm, uint32_t nod
 	check_run(&(struct check_options){.setup = &setup,
 	                                  .entries = each,
 	                                  .states_max = 100000,
-	                                  .memory_max = 1u << 30},
+	                                  .memory_max = 1u << 30,
+	                                  .threads = 1},
 	          &result);
 	setup_free(&setup);
 	return result;

@@ -1,0 +1,28 @@
+/*
+ * Threads that do the same work side by side, each on its own part; the caller is the first of
+ * them.
+ */
+#ifndef LAB_CREW_H
+#define LAB_CREW_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct crew {
+	uint32_t count;
+	pthread_t *threads; /* the others */
+	struct crew_member *members;
+	pthread_barrier_t begin, end;
+	void (*work)(void *context, uint32_t member);
+	void *context;
+	bool over;
+};
+
+/* `count` of them. */
+void crew_init(struct crew *crew, uint32_t count);
+void crew_free(struct crew *crew);
+/* Calls work(context, i) for each i below crew->count, all at once, and returns when all have. */
+void crew_run(struct crew *crew, void (*work)(void *context, uint32_t member), void *context);
+
+#endif
