@@ -70,7 +70,7 @@ static const struct option check_option_table[] = {
         {"max-states", required_argument, NULL, 's'},
         {"max-memory", required_argument, NULL, 'm'},
         {"timeout", required_argument, NULL, 'w'},
-        {"threads", required_argument, NULL, 'T'},
+        {"threads", required_argument, NULL, 'p'},
         {"reduce", no_argument, NULL, 'r'},
         {"lose-token", no_argument, NULL, 'x'},
         {"trace", required_argument, NULL, 't'},
@@ -102,7 +102,7 @@ static int parse_option(int option, const char *value, struct request *request,
 		return 0;
 	case 'w':
 		return parse_seconds(value, &request->options.seconds_max, problem);
-	case 'T':
+	case 'p':
 		if (parse_number(value, 1, SHARDS_MAX, "--threads", &number, problem) != 0)
 			return -1;
 		request->options.threads = (uint32_t)number;

@@ -393,6 +393,20 @@ static uint32_t insert_letter(const struct model *model, uint8_t *row, uint32_t 
 	return size + width;
 }
 
+/* How many channels lead from one node to another. A ring of one or two has two connections between
+ * the same nodes. */
+static uint32_t count_channels(const struct model *model, uint32_t from, uint32_t to)
+{
+	struct site site = site_of(model, to);
+
+	if (model->dead[from - 1])
+		return 0;
+	if (model->algorithm->links != GRAPH_RING)
+		return network_linked(&model->setup->network, from, to);
+	return (uint32_t)(site.left == from) +
+	       (uint32_t)(site.right == from && !model->algorithm->one_way);
+}
+
 void model_init(struct model *model, const struct setup *setup, const uint32_t *entries,
                 bool lose_token)
 {
@@ -421,6 +435,13 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	must(model->dead != NULL);
 	for (uint32_t i = 0; i < setup->electorate.crashed_count; i++)
 		model->dead[setup->electorate.crashed[i] - 1] = true;
+	model->channels_count = calloc((size_t)model->nodes * model->nodes, 1);
+	must(model->channels_count != NULL);
+	for (uint32_t i = 0; i < model->nodes; i++) {
+		for (uint32_t j = 0; j < model->nodes; j++)
+			model->channels_count[i * model->nodes + j] =
+			        (uint8_t)count_channels(model, j + 1, i + 1);
+	}
 	model->buffer = calloc(1, model->buffer_size);
 	model->again = calloc(1, model->buffer_size);
 	must(model->buffer != NULL && model->again != NULL);
@@ -464,6 +485,7 @@ void model_free(struct model *model)
 	free(model->sends);
 	free(model->memo);
 	free(model->dead);
+	free(model->channels_count);
 	free(model->buffer);
 	free(model->again);
 }
@@ -543,35 +565,50 @@ void model_actions(const struct model *model, struct row row, struct actions *re
 	}
 }
 
+/* For each node those who could send it something that it can receive before all that waits for it
+ * now: the channel from them is empty. */
+static void find_influences(const struct model *model, const struct actions *actions,
+                            uint64_t *influences)
+{
+	uint32_t nodes = model->nodes;
+	uint8_t empty[MODEL_NODES_MAX * MODEL_NODES_MAX];
+
+	memcpy(empty, model->channels_count, (size_t)nodes * nodes);
+	for (size_t k = 0; k < actions->count; k++) {
+		const struct action *action = &actions->list[k];
+		if (action->kind == ACTION_DELIVER)
+			empty[(action->node - 1) * nodes + model->letter[action->what].from - 1]--;
+	}
+	for (uint32_t i = 0; i < nodes; i++) {
+		influences[i] = 0;
+		for (uint32_t j = 0; j < nodes; j++)
+			influences[i] |= (uint64_t)(empty[i * nodes + j] > 0) << j;
+	}
+}
+
 void model_reduce(const struct model *model, struct actions *actions)
 {
-	uint32_t best = 0;
-	size_t best_count = SIZE_MAX;
+	uint64_t influences[MODEL_NODES_MAX], best = UINT64_MAX;
+	size_t best_count = actions->count, kept = 0;
 
-	if (!model->setup->fifo)
-		return;
-	for (uint32_t i = 1; i <= model->nodes; i++) {
-		struct site site = site_of(model, i);
-		/* A ring of one or two has two connections between the same nodes. */
-		uint32_t channels = model->algorithm->one_way               ? 1
-		                    : model->algorithm->links == GRAPH_RING ? 2
-		                                                            : site.neighbours_count;
-		size_t own = 0, waiting = 0;
-		for (size_t k = 0; k < actions->count; k++) {
-			own += actions->list[k].node == i;
-			waiting += actions->list[k].node == i &&
-			           actions->list[k].kind == ACTION_DELIVER;
+	find_influences(model, actions, influences);
+	for (uint32_t seed = 0; seed < model->nodes; seed++) {
+		uint64_t set = (uint64_t)1 << seed, before = 0;
+		size_t count = 0;
+		while (set != before) {
+			before = set;
+			for (uint32_t i = 0; i < model->nodes; i++)
+				set |= before >> i & 1 ? influences[i] : 0;
 		}
-		if (own > 0 && waiting == channels && own < best_count) {
-			best_count = own;
-			best = i;
+		for (size_t k = 0; k < actions->count; k++)
+			count += set >> (actions->list[k].node - 1) & 1;
+		if (count > 0 && count < best_count) {
+			best = set;
+			best_count = count;
 		}
 	}
-	if (best_count == SIZE_MAX)
-		return;
-	size_t kept = 0;
 	for (size_t k = 0; k < actions->count; k++) {
-		if (actions->list[k].node == best)
+		if (best >> (actions->list[k].node - 1) & 1)
 			actions->list[kept++] = actions->list[k];
 	}
 	actions->count = kept;

@@ -82,7 +82,8 @@ struct model {
 	const struct algorithm *algorithm;
 	uint32_t nodes;
 	const uint32_t *entries;
-	bool *dead; /* of an election: what is sent there is lost */
+	bool *dead;              /* of an election: what is sent there is lost */
+	uint8_t *channels_count; /* to node i + 1 from node j + 1, at i * nodes + j */
 	bool lose_token;
 	uint32_t tokens_at_start;
 	struct intern locals, letters, channels;
@@ -168,10 +169,10 @@ void actions_free(struct actions *actions);
 void model_actions(const struct model *model, struct row row, struct actions *ret_actions);
 
 /*
- * Of these actions those of one node, if what the others do cannot matter to it before it acts: when
- * channels keep order and each channel to it has a message waiting, nothing new can happen there
- * first. What different nodes do commutes, so that each run has one among those that remain that
- * ends alike (a persistent set). Without such a node all actions stay.
+ * Of these actions those of some nodes only, a persistent set: when channels keep order and each
+ * channel from the other nodes to these has a message waiting, nothing that the others do can change
+ * what these can do next. What different nodes do commutes, so each run has one among those that
+ * remain that ends alike. The nodes with the fewest actions are taken; perhaps that is all of them.
  */
 void model_reduce(const struct model *model, struct actions *actions);
 

@@ -5,7 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { ROUND = 4096, AT_ONCE = 64 };
+/* What a thread finds in a round should stay in its cache; but all threads wait for each other twice
+ * a round. */
+enum { ROUND_ALONE = 4096, ROUND_TOGETHER = 32768, AT_ONCE = 64 };
 
 struct found {
 	uint64_t hash;
@@ -494,6 +496,11 @@ static uint64_t cost_of_round(const struct search *search)
 	return cost;
 }
 
+static uint32_t round_of(const struct search *search)
+{
+	return search->crew.count == 1 ? ROUND_ALONE : ROUND_TOGETHER;
+}
+
 static bool run_round(struct search *search)
 {
 	uint64_t count = states_count(&search->states);
@@ -507,7 +514,8 @@ static bool run_round(struct search *search)
 		search->limit = search_limit(search, 0);
 	if (search->limit != NULL)
 		return false;
-	search->budget = left < ROUND ? (uint32_t)left : ROUND;
+	uint32_t round = round_of(search);
+	search->budget = left < round ? (uint32_t)left : round;
 	for (uint32_t i = 0; i < search->crew.count; i++)
 		search->workers[i].found = 0;
 	crew_run(&search->crew, expand, search);
@@ -642,7 +650,7 @@ static bool order(struct search *search)
 	bool more = true;
 
 	search->ordering = true;
-	search->budget = ROUND;
+	search->budget = round_of(search);
 	crew_run(&search->crew, prepare_order, search);
 	states_record(&search->states, search->start)->fewest = 0;
 	put_ready(&search->workers[0], search->start);

@@ -33,7 +33,11 @@ uint64_t states_count(const struct states *states)
 
 uint64_t states_memory(const struct states *states)
 {
-	uint64_t memory = (uint64_t)states->chunks_count * CHUNK_UNITS * sizeof(uint32_t);
+	uint64_t memory = 0;
+
+	/* Of a chunk, what was never written takes no memory. */
+	for (uint32_t i = 0; i < states->chunks_count; i++)
+		memory += (uint64_t)states->chunks[i].used * sizeof(uint32_t);
 	for (uint32_t i = 0; i < states->shards_count; i++)
 		memory += states->shards[i].slots_size * sizeof(uint64_t);
 	return memory;

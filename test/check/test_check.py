@@ -11,6 +11,7 @@ class Check(unittest.TestCase):
         for words, states in (
             ("suzuki-kasami --nodes 3", 726),
             ("suzuki-kasami --nodes 3 --entries 2", 58973),
+            ("suzuki-kasami --nodes 3 --entries 3", 3325838),
             ("neilsen --topology star --nodes 3 --entries unlimited --fifo", 128),
             ("neilsen --topology star --nodes 4 --entries 2 --fifo", 20404),
             ("neilsen --topology line --nodes 4 --entries 2", 16226),
@@ -49,6 +50,70 @@ class Check(unittest.TestCase):
         self.assertEqual((result["entries"], result["max_messages"]), ([1, 0, 0], 0))
         result = check("suzuki-kasami --nodes 3 --entries 0,1,0")
         self.assertEqual((result["max_messages"], result["min_messages"]), (3, 3))
+
+    def test_threads_change_nothing_but_the_time(self):
+        for words, code in (
+            ("suzuki-kasami --nodes 3 --entries 2", 0),            # every step leads to the next level
+            ("neilsen --nodes 4 --topology line --entries 2", 0),  # a second pass is needed
+            ("lamport --nodes 3", 0),                              # more messages than a byte can number
+            ("raymond --nodes 4 --entries unlimited", 0),          # cycles
+            ("le-lann --nodes 4 --entries 2", 0),
+            ("bully --nodes 3", 0),
+            ("franklin --nodes 4 --fifo --reduce", 0),
+            ("misra --nodes 3 --lose-token --entries 2", 0),
+            ("ricart-agrawala-token --nodes 3 --param text=printed:holder", 1),
+            ("raymond --nodes 3 --entries unlimited --param text=printed:reask", 1),
+            ("chang-roberts --nodes 4 --param text=printed:participant", 1),
+        ):
+            with self.subTest(words=words):
+                alone = figures(check(f"{words} --threads 1", expect=code))
+                for threads in (2, 3):
+                    self.assertEqual(figures(check(f"{words} --threads {threads}", expect=code)), alone)
+
+    def test_a_reduction_gives_the_verdicts_of_the_full_search(self):
+        texts = {
+            "chang-roberts": ("participant",),
+            "le-lann-election": (),
+            "bully": (),
+            "hirschberg-sinclair": ("respok", "late"),
+            "dolev-klawe-rodeh": ("late-start",),
+            "franklin": ("queue",),
+            "korach-moran-zaks": (),
+        }
+        same = ("unique_leader", "agreement", "termination", "max_messages", "min_messages", "complete", "runs")
+        for name, errors in texts.items():
+            for param in ("", *(f"--param text=printed:{error}" for error in errors)):
+                for nodes in (1, 2, 3) if name in ("bully", "hirschberg-sinclair") else (1, 2, 3, 4):
+                    with self.subTest(name=name, param=param, nodes=nodes):
+                        words = f"{name} --nodes {nodes} --fifo {param}"
+                        full = check(words, expect=None)
+                        less = check(f"{words} --reduce", expect=None)
+                        self.assertEqual([full[key] for key in same], [less[key] for key in same])
+                        self.assertLessEqual(less["states"], full["states"])
+                        self.assertEqual((full["reduction"], less["reduction"]), (None, "persistent sets"))
+                        self.assertEqual(steps(full), steps(less))
+        self.assertLess(3 * check("dolev-klawe-rodeh --nodes 5 --fifo --reduce")["states"],
+                        check("dolev-klawe-rodeh --nodes 5 --fifo")["states"])
+
+    def test_where_there_is_no_reduction(self):
+        for words, what in (
+            ("neilsen --reduce", "--reduce: of elections only"),
+            ("franklin --reorder --reduce", "--fifo"),
+        ):
+            result = baton("check", words)
+            self.assertEqual((result.code, result.out), (2, ""))
+            self.assertIn(what, result.err)
+
+
+def figures(result):
+    """All but what depends on the machine."""
+    return {key: value for key, value in result.items()
+            if key not in ("seconds", "states_per_second", "bytes_per_state")}
+
+
+def steps(result):
+    """Of the counterexample."""
+    return result["counterexample"] and result["counterexample"].split("\n")[0].split("; ")[1]
 
 
 if __name__ == "__main__":

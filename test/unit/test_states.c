@@ -1,0 +1,124 @@
+/* The set of states: nothing is lost or found twice while it grows, in one shard and in several. */
+#include "states.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+enum { ROWS = 300000, MEMORY = 64 << 20 };
+
+static uint32_t make_row(uint32_t number, uint8_t *bytes)
+{
+	uint32_t size = 4 + number % 23;
+	memset(bytes, (int)(number % 7), size);
+	memcpy(bytes, &number, sizeof(number));
+	return size;
+}
+
+static uint32_t put(struct states *states, uint32_t number, uint32_t parent, bool *ret_new)
+{
+	uint8_t bytes[32];
+	uint32_t size = make_row(number, bytes);
+	uint64_t hash = row_hash(bytes, size);
+	struct shard *shard = &states->shards[row_shard(hash, states->shards_count)];
+
+	shard_reserve(shard, 1);
+	return shard_put(states, shard, shard_seek(states, shard, hash), bytes, size, hash, parent,
+	                 ret_new);
+}
+
+static uint32_t get(const struct states *states, uint32_t number)
+{
+	uint8_t bytes[32];
+	uint32_t size = make_row(number, bytes);
+	uint64_t hash = row_hash(bytes, size);
+	const struct shard *shard = &states->shards[row_shard(hash, states->shards_count)];
+	return shard_get(states, shard, shard_seek(states, shard, hash), bytes, size, hash);
+}
+
+static void fill(uint32_t shards_count)
+{
+	struct states states;
+	bool new;
+
+	states_init(&states, shards_count, 3, MEMORY);
+	for (uint32_t i = 0; i < ROWS; i++) {
+		put(&states, i, i, &new);
+		assert_true(new);
+	}
+	assert_int_equal(states_count(&states), ROWS);
+	for (uint32_t i = 0; i < ROWS; i++) {
+		uint32_t name = put(&states, i, ROWS, &new);
+		assert_false(new);
+		assert_int_equal(states_record(&states, name)->parent, i);
+		assert_int_equal(get(&states, i), name);
+	}
+	for (uint32_t i = ROWS; i < ROWS + 1000; i++)
+		assert_int_equal(get(&states, i), STATE_NONE);
+	states_free(&states);
+}
+
+static void test_nothing_is_lost_or_found_twice(void **state)
+{
+	(void)state;
+	fill(1);
+}
+
+static void test_nor_in_several_shards(void **state)
+{
+	(void)state;
+	fill(3);
+}
+
+static void test_records_come_in_the_order_in_which_they_were_found(void **state)
+{
+	struct states states;
+	struct cursor cursor = {0};
+	uint32_t name, number = 0;
+	bool new;
+
+	(void)state;
+	states_init(&states, 1, 3, MEMORY);
+	for (uint32_t i = 0; i < ROWS; i++)
+		put(&states, i, i, &new);
+	struct cursor end = shard_end(&states, &states.shards[0]);
+	uint32_t limit = shard_name(&states.shards[0], &end);
+	put(&states, ROWS, ROWS, &new);
+	while (shard_next(&states, &states.shards[0], &cursor, &end, &name)) {
+		assert_int_equal(states_record(&states, name)->parent, number++);
+		assert_true(name < limit);
+	}
+	assert_int_equal(number, ROWS);
+	assert_true(get(&states, ROWS) >= limit);
+	states_free(&states);
+}
+
+static void test_a_table_that_may_not_grow_says_so(void **state)
+{
+	struct states states;
+	bool new;
+
+	(void)state;
+	states_init(&states, 1, 0, 1 << 20);
+	assert_int_equal(shard_reserve_cost(&states.shards[0], 100), 0);
+	put(&states, 1, 0, &new);
+	assert_true(shard_reserve_cost(&states.shards[0], 1 << 14) > 0);
+	assert_true(shard_reserve_cost(&states.shards[0], 1 << 14) < 1 << 20);
+	assert_true(shard_reserve_cost(&states.shards[0], 1 << 20) > UINT32_MAX);
+	states_free(&states);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_nothing_is_lost_or_found_twice),
+	        cmocka_unit_test(test_nor_in_several_shards),
+	        cmocka_unit_test(test_records_come_in_the_order_in_which_they_were_found),
+	        cmocka_unit_test(test_a_table_that_may_not_grow_says_so),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
