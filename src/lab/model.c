@@ -290,36 +290,6 @@ static struct transition compute(struct model *model, uint32_t local, const stru
 	return transition;
 }
 
-static const uint8_t action_bits[] = {[ACTION_REQUEST] = 1,
-                                      [ACTION_RELEASE] = 2,
-                                      [ACTION_DELIVER] = 0,
-                                      [ACTION_LOSE] = 0,
-                                      [ACTION_EXPIRE] = 3};
-
-/* Never 0. A timer's number is small: it shares the values with request and release, which have
- * none. */
-static uint64_t key_of(const struct model *model, struct row row, const struct action *action)
-{
-	return ((uint64_t)row_local(model, row, action->node - 1) << 32 |
-	        (uint64_t)action->what << 2 | action_bits[action->kind]) +
-	       1;
-}
-
-static size_t home_of(const struct model *model, uint64_t key)
-{
-	uint64_t mixed = key * 0x9e3779b97f4a7c15u;
-	return (size_t)(mixed ^ mixed >> 32) & (model->memo_size - 1);
-}
-
-static struct transition *memo_slot(const struct model *model, uint64_t key)
-{
-	size_t slot = home_of(model, key);
-
-	while (model->memo[slot].key != 0 && model->memo[slot].key != key)
-		slot = (slot + 1) & (model->memo_size - 1);
-	return &model->memo[slot];
-}
-
 static void enlarge_memo(struct model *model)
 {
 	struct transition *old = model->memo;
@@ -335,22 +305,10 @@ static void enlarge_memo(struct model *model)
 	free(old);
 }
 
-void model_prefetch(const struct model *model, struct row row, const struct action *action)
-{
-	__builtin_prefetch(&model->memo[home_of(model, key_of(model, row, action))]);
-}
-
-const struct transition *model_find(const struct model *model, struct row row,
-                                    const struct action *action)
-{
-	const struct transition *transition = memo_slot(model, key_of(model, row, action));
-	return transition->key != 0 ? transition : NULL;
-}
-
 const struct transition *model_learn(struct model *model, struct row row,
                                      const struct action *action)
 {
-	uint64_t key = key_of(model, row, action);
+	uint64_t key = action_key(model, row, action);
 	const struct transition *known = memo_slot(model, key);
 
 	if (known->key != 0)
@@ -612,12 +570,6 @@ void model_reduce(const struct model *model, struct actions *actions)
 			actions->list[kept++] = actions->list[k];
 	}
 	actions->count = kept;
-}
-
-bool model_is_loss(const struct model *model, const struct action *action)
-{
-	return action->kind == ACTION_LOSE ||
-	       (action->kind == ACTION_DELIVER && model->dead[action->node - 1]);
 }
 
 /* Rows are short: the bytes behind one may be read, and those behind its copy written. */

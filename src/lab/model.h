@@ -177,15 +177,57 @@ void model_actions(const struct model *model, struct row row, struct actions *re
 void model_reduce(const struct model *model, struct actions *actions);
 
 /* No node makes a step: a message is lost, or nobody is alive to receive it. */
-bool model_is_loss(const struct model *model, const struct action *action);
+static inline bool model_is_loss(const struct model *model, const struct action *action)
+{
+	return action->kind == ACTION_LOSE ||
+	       (action->kind == ACTION_DELIVER && model->dead[action->node - 1]);
+}
+
+/* Never 0. A timer's number is small: it shares the values with request and release, which have
+ * none. */
+static inline uint64_t action_key(const struct model *model, struct row row,
+                                  const struct action *action)
+{
+	static const uint8_t bits[] = {[ACTION_REQUEST] = 1,
+	                               [ACTION_RELEASE] = 2,
+	                               [ACTION_DELIVER] = 0,
+	                               [ACTION_LOSE] = 0,
+	                               [ACTION_EXPIRE] = 3};
+	return ((uint64_t)row_local(model, row, action->node - 1) << 32 |
+	        (uint64_t)action->what << 2 | bits[action->kind]) +
+	       1;
+}
+
+static inline size_t memo_home(const struct model *model, uint64_t key)
+{
+	uint64_t mixed = key * 0x9e3779b97f4a7c15u;
+	return (size_t)(mixed ^ mixed >> 32) & (model->memo_size - 1);
+}
+
+static inline struct transition *memo_slot(const struct model *model, uint64_t key)
+{
+	size_t slot = memo_home(model, key);
+
+	while (model->memo[slot].key != 0 && model->memo[slot].key != key)
+		slot = (slot + 1) & (model->memo_size - 1);
+	return &model->memo[slot];
+}
 
 /* Ahead of model_find. */
-void model_prefetch(const struct model *model, struct row row, const struct action *action);
+static inline void model_prefetch(const struct model *model, struct row row,
+                                  const struct action *action)
+{
+	__builtin_prefetch(&model->memo[memo_home(model, action_key(model, row, action))]);
+}
 
 /* What the action's node does, not for a loss. NULL: that is not yet known, and has to be learned.
  * Valid until the next is learned. */
-const struct transition *model_find(const struct model *model, struct row row,
-                                    const struct action *action);
+static inline const struct transition *model_find(const struct model *model, struct row row,
+                                                  const struct action *action)
+{
+	const struct transition *transition = memo_slot(model, action_key(model, row, action));
+	return transition->key != 0 ? transition : NULL;
+}
 const struct transition *model_learn(struct model *model, struct row row,
                                      const struct action *action);
 

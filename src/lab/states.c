@@ -1,11 +1,9 @@
-#define XXH_INLINE_ALL
 #include "states.h"
 
 #include "grow.h"
 
 #include <string.h>
 #include <sys/mman.h>
-#include <xxhash.h>
 
 enum { CHUNKS_MAX = 1 << (32 - CHUNK_SHIFT), HUGE_PAGE = 2 << 20 };
 enum { SLOTS_AT_FIRST = 1 << 10, FULL_PERCENT = 75, FIRST_BYTES = 1 << 16 };
@@ -41,20 +39,6 @@ uint64_t states_memory(const struct states *states)
 	for (uint32_t i = 0; i < states->shards_count; i++)
 		memory += states->shards[i].slots_size * sizeof(uint64_t);
 	return memory;
-}
-
-uint64_t row_hash(const uint8_t *bytes, uint32_t size)
-{
-	return XXH3_64bits(bytes, size);
-}
-
-/*
- * A slot's home follows from the upper half of the hash in proportion, so that the slots stand
- * almost in the order of the hashes, and a larger table needs no look at the rows.
- */
-static size_t home_of(uint64_t slot, size_t slots_size)
-{
-	return (size_t)((slot >> 32) * slots_size >> 32);
 }
 
 /*
@@ -95,7 +79,7 @@ void states_init(struct states *states, uint32_t shards_count, uint32_t extra, u
 
 static void insert_slot(struct shard *shard, uint64_t slot)
 {
-	size_t place = home_of(slot, shard->slots_size);
+	size_t place = slot_home(slot, shard->slots_size);
 	while (shard->slots[place] != 0)
 		place = place + 1 < shard->slots_size ? place + 1 : 0;
 	shard->slots[place] = slot;
@@ -113,7 +97,7 @@ static void enlarge_slots(struct shard *shard, size_t new_size)
 
 	for (size_t i = shard->slots_size; i-- > 0;) {
 		uint64_t slot = slots[i];
-		size_t place = home_of(slot, new_size);
+		size_t place = slot_home(slot, new_size);
 		slots[i] = 0;
 		if (slot == 0)
 			continue;
@@ -156,14 +140,9 @@ void shard_reserve(struct shard *shard, uint32_t more)
 		enlarge_slots(shard, needed);
 }
 
-void shard_prefetch(const struct shard *shard, uint64_t hash)
-{
-	__builtin_prefetch(&shard->slots[home_of(hash, shard->slots_size)]);
-}
-
 size_t shard_seek(const struct states *states, const struct shard *shard, uint64_t hash)
 {
-	size_t place = home_of(hash, shard->slots_size);
+	size_t place = slot_home(hash, shard->slots_size);
 	uint64_t slot;
 
 	while ((slot = shard->slots[place]) != 0 && (slot ^ hash) >> 32 != 0)

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 enum { SHARDS_MAX = 64 };
 enum { CHUNK_SHIFT = 19, CHUNK_UNITS = 1 << CHUNK_SHIFT };
@@ -76,7 +78,10 @@ static inline struct record *states_record(const struct states *states, uint32_t
 	                                 (name & (CHUNK_UNITS - 1)));
 }
 
-uint64_t row_hash(const uint8_t *bytes, uint32_t size);
+static inline uint64_t row_hash(const uint8_t *bytes, uint32_t size)
+{
+	return XXH3_64bits(bytes, size);
+}
 static inline uint32_t row_shard(uint64_t hash, uint32_t shards_count)
 {
 	return (uint32_t)((hash & UINT32_MAX) * shards_count >> 32);
@@ -86,8 +91,21 @@ static inline uint32_t row_shard(uint64_t hash, uint32_t shards_count)
 uint64_t shard_reserve_cost(const struct shard *shard, uint32_t more);
 void shard_reserve(struct shard *shard, uint32_t more);
 
+/*
+ * A slot's home follows from the upper half of the hash in proportion, so that the slots stand
+ * almost in the order of the hashes, and a larger table needs no look at the rows.
+ */
+static inline size_t slot_home(uint64_t slot, size_t slots_size)
+{
+	return (size_t)((slot >> 32) * slots_size >> 32);
+}
+
 /* Ahead of a look-up: fetches the slot where it begins. */
-void shard_prefetch(const struct shard *shard, uint64_t hash);
+static inline void shard_prefetch(const struct shard *shard, uint64_t hash)
+{
+	__builtin_prefetch(&shard->slots[slot_home(hash, shard->slots_size)]);
+}
+
 /* Then, when that has come: the slot of the row or, if it is not there, a slot before which it is
  * not; and fetches the record that it names. */
 size_t shard_seek(const struct states *states, const struct shard *shard, uint64_t hash);
