@@ -15,6 +15,7 @@ struct found {
 	uint32_t enters; /* who enters by the step, or 0 */
 	uint16_t messages;
 	uint16_t size;
+	bool passes; /* somebody was bypassed on the way, or is by this step */
 	uint8_t bytes[];
 };
 
@@ -165,6 +166,7 @@ static void send(const struct search *search, struct worker *worker, uint32_t fr
 	found->from = from;
 	found->enters = transition != NULL && transition->enters ? action->node : 0;
 	found->messages = transition != NULL ? transition->messages : 0;
+	found->passes = worker->bypassed || found->enters != 0;
 	found->size = (uint16_t)size;
 	box->used += (offsetof(struct found, bytes) + size + 7) / 8 * 8;
 	box->count++;
@@ -267,11 +269,16 @@ static void settle(const struct search *search, struct worker *worker, struct re
 		if (fewest < worker->messages_min)
 			worker->messages_min = fewest;
 	}
+	worker->bypassed = false;
 	for (uint32_t i = 0; i < search->model.nodes && search->bypass_width > 0; i++) {
-		if (!(known >> i & 1))
-			set_bypass(search, record, i, BYPASS_NONE);
-		else if (get_bypass(search, record, i) > worker->bypass_max)
-			worker->bypass_max = get_bypass(search, record, i);
+		uint32_t bypass = known >> i & 1 ? get_bypass(search, record, i) : BYPASS_NONE;
+		if (bypass == BYPASS_NONE) {
+			set_bypass(search, record, i, bypass);
+			continue;
+		}
+		worker->bypassed = worker->bypassed || bypass > 0;
+		if (bypass > worker->bypass_max)
+			worker->bypass_max = bypass;
 	}
 	worker->done++;
 }
@@ -280,11 +287,11 @@ static void settle(const struct search *search, struct worker *worker, struct re
 static void add_bypass(const struct search *search, const struct found *found,
                        const struct record *from, struct record *record)
 {
-	uint32_t nodes = search->bypass_width > 0 ? search->model.nodes : 0;
+	uint32_t nodes = search->bypass_width > 0 && found->passes ? search->model.nodes : 0;
 
 	for (uint32_t i = 0; i < nodes; i++) {
 		uint32_t bypass = get_bypass(search, from, i);
-		if (bypass == BYPASS_NONE || (bypass == 0 && found->enters == 0))
+		if (bypass == BYPASS_NONE)
 			continue;
 		bypass += found->enters != 0 && found->enters != i + 1;
 		if (bypass > get_bypass(search, record, i))
@@ -442,6 +449,7 @@ static bool learn_missing(struct search *search)
 		struct worker *worker = &search->workers[i];
 		for (size_t k = 0; k < worker->missing_count; k++) {
 			const struct missing *missing = &worker->missing[k];
+			worker->bypassed = true; /* perhaps */
 			struct row row = search_row(search, missing->from);
 			model_learn(&search->model, row, &missing->action);
 			if (follow(search, worker, missing->from, row, &missing->action))

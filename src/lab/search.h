@@ -64,6 +64,7 @@ struct worker {
 	size_t ready_count, ready_size;
 	uint64_t done;
 	uint32_t messages_max, messages_min, bypass_max;
+	bool bypassed; /* somebody, on the way to the state that was settled last */
 };
 
 struct search {
