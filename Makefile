@@ -18,6 +18,7 @@ test: setup
 	@tools/test
 
 bench: all
+	@tools/setup bench
 	@tools/bench
 
 mutants: all
