@@ -49,8 +49,6 @@ void print_help(const char *command);
 int network_option(int option, const char *value, struct setup_words *words,
                    struct problem *problem);
 
-enum { ENTRIES_MAX = 2000000000 };
-
 /* light, heavy or poisson:RATE; the rate is in millionths, and 0 without one. 0, or -1 and a problem. */
 int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct problem *problem);
 /* A..B, A at most B. */

@@ -129,8 +129,9 @@ static int find_sizes(const struct request *request, uint32_t **ret_sizes, uint3
 		snprintf(digits, sizeof(digits), "%u", fixed);
 		text = digits;
 	}
-	if (parse_numbers(text, 1, COMPARE_NODES_MAX, "--nodes", 0, ret_sizes, ret_count,
-	                  problem) != 0)
+	if (parse_numbers(text, 1, COMPARE_NODES_MAX,
+	                  text == digits ? "nodes of the topology" : "--nodes", 0, ret_sizes,
+	                  ret_count, problem) != 0)
 		return -1;
 	qsort(*ret_sizes, *ret_count, sizeof(**ret_sizes), compare_numbers);
 	for (uint32_t i = 1; i < *ret_count; i++) {
@@ -152,7 +153,7 @@ static int find_algorithms(const char *text, const struct algorithm *ret_list[AL
 
 	for (; text == NULL && algorithms[count] != NULL; count++)
 		ret_list[count] = algorithms[count];
-	while (text != NULL && *text != '\0') {
+	while (text != NULL) {
 		char name[64];
 		size_t length = strcspn(text, ",");
 		snprintf(name, sizeof(name), "%.*s",
@@ -166,12 +167,10 @@ static int find_algorithms(const char *text, const struct algorithm *ret_list[AL
 		}
 		must(count < ALGORITHMS_MAX);
 		ret_list[count++] = algorithm;
-		text += length + (text[length] == ',');
+		text = text[length] == ',' ? text + length + 1 : NULL;
 	}
 	*ret_count = count;
-	return count != 0 ? 0
-	                  : problem_set(problem, "--algorithms '': names separated by commas are "
-	                                         "needed; 'baton algorithms' lists them");
+	return 0;
 }
 
 static void report(const struct request *request, const struct comparison *comparison)

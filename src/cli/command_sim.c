@@ -17,6 +17,8 @@ struct request {
 	uint64_t *lose_hops;
 };
 
+enum { ENTRIES_MAX = 2000000000 };
+
 static int parse_lose_hops(const char *text, struct request *request, struct problem *problem)
 {
 	size_t count = 1;

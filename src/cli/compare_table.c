@@ -2,12 +2,11 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { CELLS_MAX = 16, CELL_SIZE = 64 };
+enum { CELLS_MAX = 16 };
 
 struct column {
 	const char *group; /* a heading over this column and those behind it, or NULL */
@@ -20,14 +19,13 @@ struct column {
 struct table {
 	struct column columns[CELLS_MAX];
 	int columns_count;
-	char (*rows)[CELLS_MAX][CELL_SIZE];
+	char (*rows)[CELLS_MAX][FITTED_SIZE];
 	bool *bad; /* rows to be noticed */
 	size_t rows_count;
 	bool colour;
 };
 
-/* Characters, not bytes: continuation bytes of UTF-8 do not count. */
-static int width_of(const char *text)
+int text_width(const char *text)
 {
 	int width = 0;
 	for (; *text != '\0'; text++)
@@ -64,59 +62,53 @@ static bool may_colour(void)
 	       terminal != NULL && strcmp(terminal, "dumb") != 0;
 }
 
-/* A cell of at most so many characters; what is longer ends with "…". */
-__attribute__((format(printf, 4, 5))) static void set_cell(struct table *table, int column,
-                                                           int width, const char *format, ...)
+char *fit_text(const char *text, int width, char ret_text[FITTED_SIZE])
 {
-	char *cell = table->rows[table->rows_count][column];
-	va_list arguments;
+	int left = text_width(text) > width ? width - 1 : width;
+	size_t used = 0;
 
-	va_start(arguments, format);
-	vsnprintf(cell, CELL_SIZE, format, arguments);
-	va_end(arguments);
-	/* The text of a topology may be cut within a character. */
-	for (size_t end = strlen(cell); width_of(cell) > width; end = strlen(cell)) {
+	must((size_t)width * 4 < FITTED_SIZE);
+	while (*text != '\0' && left > 0) {
 		do {
-			end--;
-		} while (((unsigned char)cell[end] & 0xc0) == 0x80);
-		cell[end] = '\0';
-		if (width_of(cell) == width - 1) {
-			memcpy(cell + end, "…", sizeof("…"));
-			break;
-		}
+			ret_text[used++] = *text++;
+		} while (((unsigned char)*text & 0xc0) == 0x80);
+		left--;
 	}
+	snprintf(ret_text + used, FITTED_SIZE - used, "%s", *text != '\0' ? "…" : "");
+	return ret_text;
+}
+
+static void set_text(struct table *table, int column, int width, const char *text)
+{
+	fit_text(text, width, table->rows[table->rows_count][column]);
 }
 
 static void set_number(struct table *table, int column, int width, double number)
 {
 	char text[16];
-	set_cell(table, column, width, "%s", number_text(number, width, text));
+	set_text(table, column, width, number_text(number, width, text));
 }
 
 /* One number if both are the same. */
 static void set_range(struct table *table, int column, struct range range)
 {
 	enum { EACH = 4 };
-	char least[16], most[16];
+	char least[16], most[16], both[64];
 
-	if (range.min > range.max)
-		set_cell(table, column, 1, "-");
-	else if (range.min == range.max)
-		set_number(table, column, EACH, (double)range.min);
-	else
-		set_cell(table, column, 2 * EACH + 1, "%s–%s",
-		         number_text((double)range.min, EACH, least),
-		         number_text((double)range.max, EACH, most));
+	number_text(range.min > range.max ? NAN : (double)range.min, EACH, least);
+	number_text((double)range.max, EACH, most);
+	snprintf(both, sizeof(both), "%s–%s", least, most);
+	set_text(table, column, 2 * EACH + 1, range.min < range.max ? both : least);
 }
 
 static void fit_columns(struct table *table)
 {
 	for (int i = 0; i < table->columns_count; i++) {
 		struct column *column = &table->columns[i];
-		column->width = width_of(column->head);
+		column->width = text_width(column->head);
 		for (size_t row = 0; row < table->rows_count; row++) {
 			bool heading = table->rows[row][1][0] == '\0';
-			int width = width_of(table->rows[row][i]);
+			int width = text_width(table->rows[row][i]);
 			if (!heading && width > column->width)
 				column->width = width;
 		}
@@ -125,7 +117,7 @@ static void fit_columns(struct table *table)
 
 static void print_cell(const struct column *column, const char *text, bool last)
 {
-	int blanks = column->width - width_of(text);
+	int blanks = column->width - text_width(text);
 
 	if (column->left)
 		printf("%s%*s", text, last ? 0 : blanks, "");
@@ -145,7 +137,7 @@ static void print_groups(const struct table *table)
 		if (column->group != NULL) {
 			int indent = pending > 0 ? pending : 0;
 			printf("%*s%s", indent, "", column->group);
-			pending += -indent - width_of(column->group);
+			pending += -indent - text_width(column->group);
 		}
 		pending += column->width + 1;
 	}
@@ -187,12 +179,13 @@ static int add_column(struct table *table, const char *group, const char *head, 
 static int set_subject(struct table *table, const struct compare_row *row)
 {
 	enum { NAME = 21, TOPOLOGY = 8 };
+	const struct compare_subject *subject = row->subject;
+	char name[64];
 
-	if (row->subject->parameter != NULL)
-		set_cell(table, 0, NAME, "  %s", row->subject->parameter);
-	else
-		set_cell(table, 0, NAME, "%s", row->subject->algorithm->name);
-	set_cell(table, 1, TOPOLOGY, "%s", row->topology);
+	snprintf(name, sizeof(name), "%s%s", subject->parameter != NULL ? "  " : "",
+	         subject->parameter != NULL ? subject->parameter : subject->algorithm->name);
+	set_text(table, 0, NAME, name);
+	set_text(table, 1, TOPOLOGY, row->topology);
 	return 2;
 }
 
@@ -205,10 +198,10 @@ static void set_claimed(struct table *table, int at, const struct compare_row *r
 	if (row->subject->parameter != NULL && row->verdicts_count != 0)
 		text = row->verdicts[0].claim->formula;
 	const char *to = strstr(text, " to ");
+	char shorter[64];
 	if (to != NULL)
-		set_cell(table, at, CLAIMED, "%.*s–%s", (int)(to - text), text, to + 4);
-	else
-		set_cell(table, at, CLAIMED, "%s", text);
+		snprintf(shorter, sizeof(shorter), "%.*s–%s", (int)(to - text), text, to + 4);
+	set_text(table, at, CLAIMED, to != NULL ? shorter : text);
 }
 
 /* How many claims held; of how many, if not all. '*': a note below says why, '!': it is our fault. */
@@ -216,17 +209,18 @@ static int set_claims(struct table *table, int at, const struct compare_row *row
 {
 	enum { HELD = 6 };
 	size_t counts[CLAIM_UNMEASURED + 1] = {0};
+	char held[64];
 
 	for (size_t i = 0; i < row->verdicts_count; i++)
 		counts[row->verdicts[i].verdict]++;
 	size_t judged = counts[CLAIM_HELD] + counts[CLAIM_WRONG] + counts[CLAIM_VIOLATED];
 	bool bad = counts[CLAIM_VIOLATED] != 0 || row->violation != NULL;
+	snprintf(held, sizeof(held), "%zu/%zu%s", counts[CLAIM_HELD], judged, bad ? "!" : "*");
 	set_claimed(table, at, row);
 	if (counts[CLAIM_HELD] == judged && !bad)
 		set_number(table, at + 1, HELD, judged != 0 ? (double)judged : NAN);
 	else
-		set_cell(table, at + 1, HELD, "%zu/%zu%s", counts[CLAIM_HELD], judged,
-		         bad ? "!" : "*");
+		set_text(table, at + 1, HELD, held);
 	table->bad[table->rows_count] = bad;
 	return at + 2;
 }
@@ -347,9 +341,8 @@ static bool print_kind(const struct comparison *comparison, enum kind kind)
 			continue;
 		if (row->nodes != nodes) {
 			nodes = row->nodes;
-			set_cell(&table, 0, CELL_SIZE, "%" PRIu32 " node%s", nodes,
-			         nodes == 1 ? "" : "s");
-			table.rows_count++;
+			snprintf(table.rows[table.rows_count++][0], FITTED_SIZE,
+			         "%" PRIu32 " node%s", nodes, nodes == 1 ? "" : "s");
 		}
 		if (kind == KIND_MUTEX)
 			set_mutex_row(&table, row, &comparison->options);
@@ -365,7 +358,7 @@ static bool print_kind(const struct comparison *comparison, enum kind kind)
 	return any;
 }
 
-void print_paragraph(const char *text, int indent)
+void print_paragraph(FILE *file, const char *text, int indent)
 {
 	int column = 0;
 	bool start = true;
@@ -374,18 +367,18 @@ void print_paragraph(const char *text, int indent)
 		char word[512];
 		size_t length = strcspn(text, " ");
 		snprintf(word, sizeof(word), "%.*s", (int)length, text);
-		int width = width_of(word);
+		int width = text_width(word);
 		if (!start && column + 1 + width > TABLE_COLUMNS) {
-			printf("\n%*s", indent, "");
+			fprintf(file, "\n%*s", indent, "");
 			column = indent;
 			start = true;
 		}
-		printf("%s%s", start ? "" : " ", word);
+		fprintf(file, "%s%s", start ? "" : " ", word);
 		column += width + !start;
 		start = false;
 		text += length + (text[length] == ' ');
 	}
-	putchar('\n');
+	putc('\n', file);
 }
 
 /* "neilsen", "suzuki-kasami-b L=10" */
@@ -427,7 +420,7 @@ static void print_failure(const struct comparison *comparison, size_t row_index,
 	else
 		fputs(". VIOLATED: it ought to hold.", file);
 	fclose(file);
-	print_paragraph(text, 2);
+	print_paragraph(stdout, text, 2);
 	free(text);
 }
 
@@ -480,13 +473,20 @@ void print_left_out(const struct comparison *comparison, FILE *file)
 			told = told || comparison->left_out[k].subject == left->subject;
 		if (told)
 			continue;
-		fprintf(file, "left out: %s at ", left->subject->algorithm->name);
+		char *text = NULL;
+		size_t size = 0;
+		FILE *line = open_memstream(&text, &size);
+		must(line != NULL);
+		fprintf(line, "left out: %s at ", left->subject->algorithm->name);
 		for (size_t k = i; k < comparison->left_out_count; k++) {
 			if (comparison->left_out[k].subject == left->subject)
-				fprintf(file, "%s%" PRIu32, k == i ? "" : ", ",
+				fprintf(line, "%s%" PRIu32, k == i ? "" : ", ",
 				        comparison->left_out[k].nodes);
 		}
-		fprintf(file, " nodes: %s\n", left->why);
+		fprintf(line, " nodes: %s", left->why);
+		fclose(line);
+		print_paragraph(file, text, 2);
+		free(text);
 	}
 }
 

@@ -20,6 +20,7 @@ static const struct command commands[] = {
         {"check", command_check},
         {"replay", command_replay},
         {"compare", command_compare},
+        {"choose", command_choose},
         {"help", command_help},
         {NULL, NULL},
 };

@@ -468,14 +468,16 @@ static void add_jobs(struct pool *pool, struct compare_row *row, const struct se
 		add_job(pool, row, setup, JOB_ONE, 0);
 		return;
 	}
-	if (options->light) {
+	if (options->light)
 		add_job(pool, row, setup, JOB_LIGHT, 0);
-		add_job(pool, row, setup, JOB_LIGHT_VARIED, 0);
-	}
 	if (options->heavy)
 		add_job(pool, row, setup, JOB_HEAVY, 0);
 	for (size_t i = 0; i < options->rates_count; i++)
 		add_job(pool, row, setup, JOB_POISSON, i);
+	if (options->means_only)
+		return;
+	if (options->light)
+		add_job(pool, row, setup, JOB_LIGHT_VARIED, 0);
 	if (options->light && has_claim(row, FIRST_CENTRE_MEAN))
 		add_job(pool, row, setup, JOB_FIRST, 0);
 	if (options->heavy && has_claim(row, REGENERATED_MAX))

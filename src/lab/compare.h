@@ -28,6 +28,7 @@ struct compare_options {
 	const uint32_t *nodes; /* sizes, increasing */
 	size_t nodes_count;
 	bool light, heavy;
+	bool means_only; /* no work that only claims ask for: extremes, first requests, losses */
 	const uint64_t *rates; /* poisson, in millionths */
 	size_t rates_count;
 	uint64_t entries; /* of each run */
