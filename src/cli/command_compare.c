@@ -191,7 +191,7 @@ static int run(struct request *request, struct problem *problem)
 	struct compare_options *options = &request->options;
 	struct comparison comparison;
 	uint32_t *sizes, sizes_count;
-	size_t count;
+	size_t count = 0;
 
 	if (find_algorithms(request->algorithms, list, &count, problem) != 0 ||
 	    find_sizes(request, &sizes, &sizes_count, problem) != 0)

@@ -4,6 +4,7 @@
 #include "compare.h"
 
 #include <math.h>
+#include <string.h>
 
 static double smallest(struct range range)
 {
@@ -209,6 +210,8 @@ static void judge_order(struct comparison *comparison, size_t row_index, size_t 
 
 void compare_judge(struct comparison *comparison)
 {
+	memset(comparison->verdict_counts, 0, sizeof(comparison->verdict_counts));
+	comparison->violated = false;
 	for (size_t i = 0; i < comparison->rows_count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
 		comparison->violated = comparison->violated || row->violation != NULL;
