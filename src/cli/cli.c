@@ -155,6 +155,12 @@ int parse_seeds(const char *text, uint64_t *ret_first, uint64_t *ret_last, struc
 	return parse_number(dots + 2, *ret_first, INT64_MAX, "--seeds", ret_last, problem);
 }
 
+uint32_t processors_count(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_ONLN);
+	return count < 1 ? 1 : count < THREADS_MAX ? (uint32_t)count : THREADS_MAX;
+}
+
 double seconds_now(void)
 {
 	struct timespec now;

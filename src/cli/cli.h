@@ -54,6 +54,10 @@ int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct
 /* A..B, A at most B. */
 int parse_seeds(const char *text, uint64_t *ret_first, uint64_t *ret_last, struct problem *problem);
 
+/* How many processors there are to use, at most THREADS_MAX. */
+enum { THREADS_MAX = 256 };
+uint32_t processors_count(void);
+
 /* By the monotonic clock. */
 double seconds_now(void);
 

@@ -5,7 +5,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 struct request {
 	struct choose_options options;
@@ -100,11 +99,11 @@ static void print_candidates(const struct choice *choice, const char *load)
 
 	printf("%-21s %-8s", "", "");
 	if (options->light)
-		printf(" %-14s", "   light load");
+		printf(" %14s", "light load");
 	if (options->heavy)
-		printf(" %-14s", "   heavy load");
+		printf(" %14s", "heavy load");
 	if (!options->light && !options->heavy)
-		printf("    %.40s", load);
+		printf(" %14.40s", load);
 	printf("\n%-21s %-8s", "algorithm", "on");
 	for (int i = 0; i < (options->light && options->heavy ? 2 : 1); i++)
 		printf(" %8s %5s", "messages", "delay");
@@ -182,11 +181,10 @@ static void print_choice(const struct choice *choice, const char *load)
 
 int command_choose(int argc, char **argv)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	struct request request = {.options = {.light = true,
 	                                      .heavy = true,
 	                                      .seed = 1,
-	                                      .threads = processors > 0 ? (unsigned)processors : 1,
+	                                      .threads = processors_count(),
 	                                      .progress = progress_show}};
 	struct choice choice;
 	struct problem problem;

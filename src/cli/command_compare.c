@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { THREADS_MAX = 256, SEEDS_MAX = 100000, ALGORITHMS_MAX = 64 };
+enum { SEEDS_MAX = 100000, ALGORITHMS_MAX = 64 };
 
 struct request {
 	const char *nodes, *algorithms, *topology;
@@ -75,7 +74,7 @@ static int parse_option(int option, const char *value, struct request *request,
 	case 't':
 		if (parse_number(value, 1, THREADS_MAX, "--threads", &number, problem) != 0)
 			return -1;
-		options->threads = (unsigned)number;
+		options->threads = (uint32_t)number;
 		return 0;
 	case 'j':
 		request->json = true;
@@ -220,16 +219,13 @@ static int run(struct request *request, struct problem *problem)
 
 int command_compare(int argc, char **argv)
 {
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	struct request request = {
 	        .options = {.light = true,
 	                    .heavy = true,
 	                    .entries = 1000,
 	                    .seed_first = 1,
 	                    .seed_last = 20,
-	                    .threads = processors < 1             ? 1
-	                               : processors < THREADS_MAX ? (unsigned)processors
-	                                                          : THREADS_MAX},
+	                    .threads = processors_count()},
 	};
 	struct problem problem;
 	int parsed = parse_arguments(argc, argv, &request, &problem);

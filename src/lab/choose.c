@@ -68,7 +68,8 @@ static const char *why_not(enum graph_class links)
 
 /*
  * How each algorithm can be laid upon the links that there are: as it likes best if there are all,
- * as they are if that suits it, or on a spanning tree.
+ * as they are if that suits it, or on a spanning tree. A token that never rests has no place where
+ * load is light: how many of its hops belong to an entry depends on how long it is quiet.
  */
 static void find_subjects(struct choice *choice, const struct graph *graph, size_t *ret_count)
 {
@@ -83,6 +84,11 @@ static void find_subjects(struct choice *choice, const struct graph *graph, size
 		struct compare_subject subject = {.algorithm = algorithm, .topology = topology};
 		if (algorithm->kind != KIND_MUTEX)
 			continue;
+		if (choice->options.light && algorithm->circulates) {
+			choice->refused[choice->refused_count++] = (struct refused){
+			        algorithm, "its token goes round for ever while nobody wants in"};
+			continue;
+		}
 		if (complete) {
 			subject.topology = NULL;
 		} else if (!graph_is(graph, algorithm->links, scratch) &&
@@ -123,6 +129,7 @@ static struct candidate judge_candidate(const struct choice *choice, const struc
 	        .row = row,
 	        .spanning = choice->spanning_tree != NULL &&
 	                    row->subject->topology == choice->spanning_tree,
+	        .bytes = row->light.bytes + row->heavy.bytes + row->poisson->bytes,
 	};
 
 	if (options->light)
@@ -146,6 +153,8 @@ static int compare_candidates(const void *a, const void *b)
 
 	if (x->cost != y->cost)
 		return x->cost < y->cost ? -1 : 1;
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? -1 : 1;
 	return (x->row > y->row) - (x->row < y->row);
 }
 
@@ -274,10 +283,12 @@ char *choice_reason(const struct choice *choice)
 	write_costs(file, choice, best, true);
 	fprintf(file, ". The runner-up, %s, takes ", second->row->subject->algorithm->name);
 	write_costs(file, choice, second, false);
-	if (best->cost > 0)
-		fprintf(file, ", %.3g times as much.", second->cost / best->cost);
+	if (second->cost == best->cost)
+		fputs(", the same, and no fewer bytes.", file);
+	else if (best->cost > 0)
+		fprintf(file, ", %.4g times as much.", second->cost / best->cost);
 	else
-		fputs(second->cost > 0 ? ", and that is more." : ", no more.", file);
+		fputs(", and that is more.", file);
 	fclose(file);
 	return text;
 }
@@ -326,6 +337,7 @@ static json_t *report_candidate(const struct choice *choice, const struct candid
 	if (!options->light && !options->heavy)
 		json_object_set_new(report, "poisson", report_cost(candidate->poisson));
 	json_object_set_new(report, "cost", report_number(candidate->cost));
+	json_object_set_new(report, "bytes", report_number(candidate->bytes));
 	return report;
 }
 

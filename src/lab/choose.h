@@ -14,7 +14,7 @@ struct choose_options {
 	bool light, heavy;    /* neither: poisson */
 	uint64_t rate;        /* of poisson, in millionths */
 	uint64_t seed;
-	unsigned threads;
+	uint32_t threads;
 	void (*progress)(uint64_t done, uint64_t all);
 };
 
@@ -28,7 +28,8 @@ struct candidate {
 	const struct compare_row *row;
 	bool spanning; /* on a spanning tree of the network */
 	struct choose_cost light, heavy, poisson;
-	double cost; /* the product; of light and heavy load the geometric mean */
+	double cost;  /* the product; of light and heavy load the geometric mean */
+	double bytes; /* for an entry, the sum of the loads: the fewer, of two that cost the same */
 };
 
 struct refused {

@@ -1,5 +1,6 @@
 #include "compare.h"
 
+#include "crew.h"
 #include "grow.h"
 
 #include <math.h>
@@ -406,10 +407,11 @@ static void run_job(struct job *job, const struct compare_options *options)
 	}
 }
 
-static void *work(void *context)
+static void work(void *context, uint32_t member)
 {
 	struct pool *pool = context;
 
+	(void)member;
 	pthread_mutex_lock(&pool->mutex);
 	while (pool->next < pool->jobs_count) {
 		struct job *job = &pool->jobs[pool->next++];
@@ -421,24 +423,17 @@ static void *work(void *context)
 			pool->options->progress(pool->done, pool->jobs_count);
 	}
 	pthread_mutex_unlock(&pool->mutex);
-	return NULL;
 }
 
-/* This thread works, too. Where no more threads can be had, fewer do the same work. */
 static void run_pool(struct pool *pool)
 {
-	unsigned others = pool->options->threads - 1, started = 0;
-	pthread_t *threads = calloc(others + 1, sizeof(*threads));
+	struct crew crew;
 
-	must(threads != NULL);
 	pthread_mutex_init(&pool->mutex, NULL);
-	while (started < others && pthread_create(&threads[started], NULL, work, pool) == 0)
-		started++;
-	work(pool);
-	for (unsigned i = 0; i < started; i++)
-		pthread_join(threads[i], NULL);
+	crew_init(&crew, pool->options->threads);
+	crew_run(&crew, work, pool);
+	crew_free(&crew);
 	pthread_mutex_destroy(&pool->mutex);
-	free(threads);
 }
 
 static void add_job(struct pool *pool, struct compare_row *row, const struct setup *setup,

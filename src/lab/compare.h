@@ -33,7 +33,7 @@ struct compare_options {
 	size_t rates_count;
 	uint64_t entries; /* of each run */
 	uint64_t seed_first, seed_last;
-	unsigned threads;
+	uint32_t threads;
 	/* Called by one thread at a time, or NULL. */
 	void (*progress)(uint64_t done, uint64_t all);
 };

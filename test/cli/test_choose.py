@@ -14,7 +14,7 @@ class Choose(unittest.TestCase):
     def test_load_and_topology_change_the_answer(self):
         answers = {words: choose(words)["recommended"]["algorithm"] for words in (
             "--nodes 16", "--nodes 16 --load light", "--nodes 16 --load heavy", "--nodes 16 --load poisson:0.02",
-            "--topology grid:4x4", "--topology ring --nodes 16 --load light")}
+            "--topology grid:4x4", "--topology ring --nodes 16 --load light", "--topology ring --nodes 16 --load heavy")}
         self.assertEqual(answers, {
             "--nodes 16": "neilsen",
             "--nodes 16 --load light": "central",
@@ -22,15 +22,18 @@ class Choose(unittest.TestCase):
             "--nodes 16 --load poisson:0.02": "neilsen",
             "--topology grid:4x4": "raymond",
             "--topology ring --nodes 16 --load light": "raymond",
+            "--topology ring --nodes 16 --load heavy": "le-lann",
         })
 
     def test_the_least_product_wins(self):
         for words, loads in (("--nodes 9", ("light", "heavy")), ("--nodes 9 --load light", ("light",)),
                              ("--nodes 9 --load heavy --topology star", ("heavy",)),
-                             ("--nodes 9 --load poisson:0.1", ("poisson",))):
+                             ("--nodes 9 --load poisson:0.1", ("poisson",)), ("--nodes 2", ("light", "heavy"))):
             answer = choose(words)
             costs = [candidate["cost"] for candidate in answer["candidates"]]
             self.assertEqual(costs, sorted(costs))
+            ranks = [(candidate["cost"], candidate["bytes"]) for candidate in answer["candidates"]]
+            self.assertEqual(ranks, sorted(ranks))
             self.assertEqual(answer["candidates"][:2], [answer["recommended"], answer["runner_up"]])
             for candidate in answer["candidates"]:
                 products = [candidate[load]["messages"] * candidate[load]["delay"] for load in loads]
@@ -52,12 +55,19 @@ class Choose(unittest.TestCase):
         reasons = {left["algorithm"]: left["why"] for left in answer["left_out"]}
         self.assertEqual(len(reasons), 13)
         self.assertIn("every node", reasons["neilsen"])
-        self.assertIn("ring", reasons["le-lann"])
+        self.assertIn("ring", reasons["dijkstra-ring"])
+        self.assertIn("goes round for ever", reasons["le-lann"])
         self.assertIn("node 1", reasons["central"])
         tree = choose("--topology tree:2 --nodes 7")
         self.assertEqual({(c["algorithm"], c["topology"]) for c in tree["candidates"]},
                          {("raymond", "tree:2"), ("helary", "tree:2")})
-        self.assertEqual(len(choose("--topology edges:1-2,2-3,1-3")["candidates"]), 15)
+        self.assertEqual(len(choose("--topology edges:1-2,2-3,1-3 --load heavy")["candidates"]), 15)
+
+    def test_a_token_that_never_rests_is_left_out_where_load_may_be_light(self):
+        for words, there in (("--load light", False), ("", False), ("--load heavy", True), ("--load poisson:0.1", True)):
+            answer = choose("--nodes 4", words)
+            self.assertEqual("le-lann" in [c["algorithm"] for c in answer["candidates"]], there)
+            self.assertEqual("misra" in [left["algorithm"] for left in answer["left_out"]], not there)
 
     def test_a_spanning_tree_is_one(self):
         topology = next(c["topology"] for c in choose("--topology grid:3x4")["candidates"] if c["spanning_tree"])

@@ -18,7 +18,7 @@
 static const uint32_t sizes[] = {4, 64};
 
 /* Both sizes; to be freed, the subjects too. */
-static struct comparison run(const char *name, uint64_t entries, uint64_t seeds, unsigned threads)
+static struct comparison run(const char *name, uint64_t entries, uint64_t seeds, uint32_t threads)
 {
 	const struct algorithm *algorithm = algorithm_find(name);
 	struct comparison comparison;
