@@ -49,7 +49,8 @@ void print_help(const char *command);
 int network_option(int option, const char *value, struct setup_words *words,
                    struct problem *problem);
 
-/* light, heavy or poisson:RATE; the rate is in millionths, and 0 without one. 0, or -1 and a problem. */
+/* light, heavy or poisson:RATE; the rate is in millionths, and 0 without one. 0, or -1 and a
+ * problem. */
 int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct problem *problem);
 /* A..B, A at most B. */
 int parse_seeds(const char *text, uint64_t *ret_first, uint64_t *ret_last, struct problem *problem);

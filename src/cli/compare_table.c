@@ -204,7 +204,7 @@ static void set_claimed(struct table *table, int at, const struct compare_row *r
 	set_text(table, at, CLAIMED, to != NULL ? shorter : text);
 }
 
-/* How many claims held; of how many, if not all. '*': a note below says why, '!': it is our fault. */
+/* How many claims held; of how many, if not all. '*': a note below says why; '!': our fault. */
 static int set_claims(struct table *table, int at, const struct compare_row *row)
 {
 	enum { HELD = 6 };

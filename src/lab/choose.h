@@ -1,7 +1,7 @@
 /*
  * Which algorithm for a network and a load? Every algorithm of mutual exclusion that the network
- * allows is simulated on it, and the least product of messages for an entry and message delays wins:
- * half the messages are worth twice the delay.
+ * allows is simulated on it, and the least product of messages for an entry and message delays
+ * wins: half the messages are worth twice the delay.
  */
 #ifndef LAB_CHOOSE_H
 #define LAB_CHOOSE_H

@@ -125,7 +125,7 @@ static void classify(const struct graph *graph, struct claim_facts *facts, uint3
 	        facts->is[ON_TREE] && facts->diameter <= 2 * log2((double)graph->nodes);
 }
 
-/* How many nodes the first request of each concerns. Nothing is delivered, so that each is alone. */
+/* How many nodes the first request of each concerns. Nothing is delivered: each is alone. */
 static void count_asked(struct claim_facts *facts)
 {
 	struct world world;

@@ -2,9 +2,9 @@
  * What the documents claim that the algorithms cost, as data: a formula, what it is about, where it
  * is written. `baton compare` measures and judges them (compare.h).
  *
- * The variables of a formula: N nodes, E edges, D the diameter; K and k, the most and the fewest nodes
- * that a first request concerns, the asker included (Maekawa's committees); and every parameter of
- * the algorithm whose name is a single letter (L of suzuki-kasami-b).
+ * The variables of a formula: N nodes, E edges, D the diameter; K and k, the most and the fewest
+ * nodes that a first request concerns, the asker included (Maekawa's committees); and every
+ * parameter of the algorithm whose name is a single letter (L of suzuki-kasami-b).
  */
 #ifndef LAB_CLAIMS_H
 #define LAB_CLAIMS_H

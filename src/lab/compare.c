@@ -129,9 +129,10 @@ static void divide(const struct sums *sums, bool light, struct compare_load *loa
 }
 
 /*
- * Enough for every node to have been inside several times (light), or to wait its turn (else). Under
- * other loads entries are counted by whole rounds of all nodes, by twenties: what is sent for an entry that comes after the
- * last is then balanced by what was sent for the first, and L = 2, 4, 5, 10 of suzuki-kasami-b end with a round.
+ * First as many entries as it takes for every node to have been inside several times (light), or to
+ * have waited for its turn (else). Under other loads entries are counted by whole rounds of all
+ * nodes, by twenties: what has been sent for entries behind the last is then balanced by what was
+ * sent before the first, and L = 2, 4, 5, 10 of suzuki-kasami-b end with a round.
  */
 static struct sim_options run_options(const struct job *job, const struct compare_options *options,
                                       enum load load)
@@ -274,7 +275,7 @@ enum arrangement {
 	INCREASING,
 	DECREASING,
 	/* Every second process is greater than both neighbours, every second of these than both of
-	   those, and so on: as many as possible survive each round of Franklin's, and of Dolev's. */
+	   those, and so on: as many as possible survive each round of Franklin and of Dolev. */
 	NESTED,
 	RANDOM,
 };

@@ -1,7 +1,7 @@
 /*
- * All algorithms on the same work: each is simulated under light and heavy load, elections with many
- * arrangements, and what is measured is judged by what the documents claim (claims.h). The work is
- * shared among threads; the result does not depend on how many there are.
+ * All algorithms on the same work: each is simulated under light and heavy load, elections with
+ * many arrangements, and what is measured is judged by what the documents claim (claims.h). The
+ * work is shared among threads; the result does not depend on how many there are.
  */
 #ifndef LAB_COMPARE_H
 #define LAB_COMPARE_H
@@ -11,8 +11,8 @@
 
 #include <stdio.h>
 
-/* Beyond these a comparison takes more memory and hours than anybody has: all nodes ask all others at
- * once. */
+/* Beyond these a comparison takes more memory and hours than anybody has: all nodes ask all others
+ * at once. */
 enum { COMPARE_NODES_MAX = 1024, COMPARE_ENTRIES_MAX = 1000000 };
 
 /* What is compared: an algorithm with at most one parameter, on a topology. */
@@ -59,7 +59,7 @@ struct compare_load {
 	struct sim_entry_messages entry; /* light load: extremes, with delays that vary, too */
 };
 
-/* Elections, over several arrangements, `random` of which are drawn at random: the mean is theirs. */
+/* Elections in several arrangements; the means are those of the random ones, one for each seed. */
 struct compare_elections {
 	struct compare_mean messages; /* to elect */
 	struct range messages_range;  /* of all arrangements */

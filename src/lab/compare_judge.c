@@ -183,8 +183,9 @@ static enum claim_verdict judge(const struct compare_row *row,
 }
 
 /*
- * A claim of order is about growth: the ratio of measured to claimed at a size at least sixteen times
- * as large may be three times that of the smallest size, and not more. (n^2 against n log n: more than five times.)
+ * A claim of order is about growth: the ratio of measured to claimed, at a size at least sixteen
+ * times as large, may be three times that of the smallest size, and not more. (Were it n^2 where
+ * n log n is claimed, it would be more than five times.)
  */
 static void judge_order(struct comparison *comparison, size_t row_index, size_t claim_index)
 {

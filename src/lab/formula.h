@@ -1,8 +1,8 @@
 /*
  * The value of a formula such as "3 - 5/N + 2/N^2": what a person reads is what is evaluated.
  *
- * + - / ^ and parentheses; factors may stand side by side: 2(N - 1), 3N log(N). Variables are single
- * letters. Functions of whole and other numbers:
+ * + - / ^ and parentheses; factors may stand side by side: 2(N - 1), 3N log(N). Variables are
+ * single letters. Functions:
  *
  *   log(x)    to the base 2          floor(x)  rounded down          sqrt(x)
  *   H(n)      1 + 1/2 + 1/3 + ... + 1/n
