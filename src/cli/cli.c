@@ -1,7 +1,10 @@
 #include "cli.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 int usage_problem(const char *command, const struct problem *problem)
 {
@@ -109,6 +112,87 @@ int network_option(int option, const char *value, struct setup_words *words,
 	default:
 		return 1;
 	}
+}
+
+int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct problem *problem)
+{
+	static const char *const names[] = {"light", "heavy", "poisson:RATE", NULL};
+
+	*ret_rate = 0;
+	if (strcmp(text, "light") == 0) {
+		*ret_load = LOAD_LIGHT;
+	} else if (strcmp(text, "heavy") == 0) {
+		*ret_load = LOAD_HEAVY;
+	} else if (strncmp(text, "poisson:", 8) == 0) {
+		*ret_load = LOAD_POISSON;
+		if (parse_decimal(text + 8, ret_rate) != 0 || *ret_rate == 0)
+			return problem_set(problem,
+			                   "--load '%.40s': poisson:RATE needs a decimal above 0, "
+			                   "with at most 6 digits behind "
+			                   "the point",
+			                   text);
+	} else {
+		const char *nearest = nearest_name(text, names);
+		return problem_set(problem, "--load '%.40s': %s%s%s", text,
+		                   nearest != NULL ? "did you mean "
+		                                   : "light, heavy or poisson:RATE is needed",
+		                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+	}
+	return 0;
+}
+
+int parse_seeds(const char *text, uint64_t *ret_first, uint64_t *ret_last, struct problem *problem)
+{
+	const char *dots = strstr(text, "..");
+	char first[32];
+
+	if (dots == NULL || dots - text >= (int)sizeof(first))
+		return problem_set(problem, "--seeds '%.40s': A..B is needed, such as 1..1000",
+		                   text);
+	snprintf(first, sizeof(first), "%.*s", (int)(dots - text), text);
+	if (parse_number(first, 0, INT64_MAX, "--seeds", ret_first, problem) != 0)
+		return -1;
+	return parse_number(dots + 2, *ret_first, INT64_MAX, "--seeds", ret_last, problem);
+}
+
+uint32_t processors_count(void)
+{
+	long count = sysconf(_SC_NPROCESSORS_ONLN);
+	return count < 1 ? 1 : count < THREADS_MAX ? (uint32_t)count : THREADS_MAX;
+}
+
+double seconds_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+static double progress_begin, progress_shown;
+
+void progress_start(void)
+{
+	progress_begin = seconds_now();
+}
+
+void progress_show(uint64_t done, uint64_t all)
+{
+	static const char full[] = "##############################";
+	double now = seconds_now(), part = (double)done / (double)all;
+	int width = (int)sizeof(full) - 1;
+
+	if (!isatty(STDERR_FILENO) || now - progress_begin < 1 || now - progress_shown < 0.1)
+		return;
+	progress_shown = now;
+	fprintf(stderr, "\r\033[K[%-*.*s] %3.0f %%  %" PRIu64 " of %" PRIu64, width,
+	        (int)(part * width), full, 100 * part, done, all);
+}
+
+void progress_clear(void)
+{
+	if (progress_shown != 0)
+		fputs("\r\033[K", stderr);
+	progress_shown = 0;
 }
 
 void warn_of_order(const char *command, const struct setup *setup)

@@ -6,6 +6,7 @@
 
 #include "problem.h"
 #include "setup.h"
+#include "sim.h"
 
 #include <getopt.h>
 #include <jansson.h>
@@ -18,6 +19,8 @@ int command_algorithms(int argc, char **argv);
 int command_sim(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_replay(int argc, char **argv);
+int command_compare(int argc, char **argv);
+int command_choose(int argc, char **argv);
 
 /* One line on stderr, "baton sim: …"; returns EXIT_USAGE. */
 int usage_problem(const char *command, const struct problem *problem);
@@ -45,6 +48,24 @@ void print_help(const char *command);
 	}
 int network_option(int option, const char *value, struct setup_words *words,
                    struct problem *problem);
+
+/* light, heavy or poisson:RATE; the rate is in millionths, and 0 without one. 0, or -1 and a
+ * problem. */
+int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct problem *problem);
+/* A..B, A at most B. */
+int parse_seeds(const char *text, uint64_t *ret_first, uint64_t *ret_last, struct problem *problem);
+
+/* How many processors there are to use, at most THREADS_MAX. */
+enum { THREADS_MAX = 256 };
+uint32_t processors_count(void);
+
+/* By the monotonic clock. */
+double seconds_now(void);
+
+/* A bar on stderr, if that is a terminal and the work lasts longer than a second. */
+void progress_start(void);
+void progress_show(uint64_t done, uint64_t all);
+void progress_clear(void);
 
 /* "--reorder" on an algorithm that needs order: said on stderr. */
 void warn_of_order(const char *command, const struct setup *setup);

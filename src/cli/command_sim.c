@@ -5,8 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 struct request {
 	struct setup_words words;
@@ -20,52 +18,6 @@ struct request {
 };
 
 enum { ENTRIES_MAX = 2000000000 };
-
-static int parse_load(const char *text, struct request *request, struct problem *problem)
-{
-	static const char *const names[] = {"light", "heavy", "poisson:RATE", NULL};
-	uint64_t rate;
-
-	request->load = text;
-	if (strcmp(text, "light") == 0) {
-		request->options.load = LOAD_LIGHT;
-	} else if (strcmp(text, "heavy") == 0) {
-		request->options.load = LOAD_HEAVY;
-	} else if (strncmp(text, "poisson:", 8) == 0) {
-		request->options.load = LOAD_POISSON;
-		if (parse_decimal(text + 8, &rate) != 0 || rate == 0)
-			return problem_set(problem,
-			                   "--load '%.40s': poisson:RATE needs a decimal above 0, "
-			                   "with at most 6 digits behind "
-			                   "the point",
-			                   text);
-		request->options.interval = (uint64_t)MILLION * MILLION / rate;
-	} else {
-		const char *nearest = nearest_name(text, names);
-		return problem_set(problem, "--load '%.40s': %s%s%s", text,
-		                   nearest != NULL ? "did you mean "
-		                                   : "light, heavy or poisson:RATE is needed",
-		                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
-	}
-	return 0;
-}
-
-static int parse_seeds(const char *text, struct request *request, struct problem *problem)
-{
-	const char *dots = strstr(text, "..");
-	char first[32];
-
-	if (dots == NULL || dots - text >= (int)sizeof(first))
-		return problem_set(problem, "--seeds '%.40s': A..B is needed, such as 1..1000",
-		                   text);
-	snprintf(first, sizeof(first), "%.*s", (int)(dots - text), text);
-	if (parse_number(first, 0, INT64_MAX, "--seeds", &request->seed_first, problem) != 0 ||
-	    parse_number(dots + 2, request->seed_first, INT64_MAX, "--seeds", &request->seed_last,
-	                 problem) != 0)
-		return -1;
-	request->seeds = true;
-	return 0;
-}
 
 static int parse_lose_hops(const char *text, struct request *request, struct problem *problem)
 {
@@ -108,6 +60,7 @@ static int parse_option(int option, const char *value, struct request *request,
                         struct problem *problem)
 {
 	struct sim_options *options = &request->options;
+	uint64_t rate = 0;
 	int result = network_option(option, value, &request->words, problem);
 
 	if (result <= 0)
@@ -127,9 +80,14 @@ static int parse_option(int option, const char *value, struct request *request,
 		request->seeds = false;
 		return 0;
 	case 'S':
-		return parse_seeds(value, request, problem);
+		request->seeds = true;
+		return parse_seeds(value, &request->seed_first, &request->seed_last, problem);
 	case 'l':
-		return parse_load(value, request, problem);
+		request->load = value;
+		if (parse_load(value, &options->load, &rate, problem) != 0)
+			return -1;
+		options->interval = rate != 0 ? (uint64_t)MILLION * MILLION / rate : 0;
+		return 0;
 	case 'd':
 		return distribution_parse(value, "--delay", &options->delay, problem);
 	case 'c':
@@ -201,42 +159,15 @@ static int parse_arguments(int argc, char **argv, struct request *request, struc
 	return 0;
 }
 
-static double seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
-static double progress_begin, progress_shown;
-
-/* A line on a terminal that is written over, once the work has lasted for a second. */
-static void show_progress(uint64_t done, uint64_t all)
-{
-	double now = seconds_now();
-	if (!isatty(STDERR_FILENO) || now - progress_begin < 1 || now - progress_shown < 0.1)
-		return;
-	progress_shown = now;
-	fprintf(stderr, "\r\033[K%3.0f %%  %" PRIu64 " of %" PRIu64,
-	        100.0 * (double)done / (double)all, done, all);
-}
-
-static void clear_progress(void)
-{
-	if (progress_shown != 0)
-		fputs("\r\033[K", stderr);
-	progress_shown = 0;
-}
-
 static void print_messages(const struct sim_options *options, const struct sim_result *result)
 {
 	const struct algorithm *algorithm = options->setup->network.algorithm;
 
 	printf("  messages    %.6g an entry, %" PRIu64 " in all",
 	       (double)result->messages / (double)result->entries, result->messages);
-	if (options->load == LOAD_LIGHT && result->messages_min != UINT64_MAX)
-		printf("; %" PRIu64 " to %" PRIu64 " for one", result->messages_min,
-		       result->messages_max);
+	if (options->load == LOAD_LIGHT && result->entry.all.min <= result->entry.all.max)
+		printf("; %" PRIu64 " to %" PRIu64 " for one", result->entry.all.min,
+		       result->entry.all.max);
 	printf(" (claimed: %s)\n             ", algorithm->claim_messages);
 	for (size_t i = 0; i < algorithm->messages_count; i++) {
 		if (!algorithm->messages[i].init)
@@ -269,7 +200,8 @@ static void print_run(const struct request *request, const struct sim_options *o
 		return;
 	print_messages(options, result);
 	printf("  bytes       %.6g an entry, %" PRIu64 " the largest message\n",
-	       (double)result->bytes / entries, result->bytes_largest);
+	       (double)result->bytes / entries,
+	       sim_largest_message(network->algorithm, result, CARRIES_ANY));
 	if (result->sync_count != 0 && unit != 0)
 		printf("  sync delay  mean %.6g, max %.6g message delays (claimed: %s)\n",
 		       (double)result->sync_sum / (double)result->sync_count / unit,
@@ -369,7 +301,7 @@ static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *
 	}
 	options.setup = &setup;
 	options.seed = seed;
-	options.progress = request->seeds ? NULL : show_progress;
+	options.progress = request->seeds ? NULL : progress_show;
 	if (options.bound == 0)
 		options.bound = distribution_bound(&options.delay);
 	bool election = setup.network.algorithm->kind == KIND_ELECTION;
@@ -382,7 +314,7 @@ static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *
 	double seconds = seconds_now() - begin;
 	int written = options.trace != NULL ? trace_end(options.trace, result.time, problem) : 0;
 	if (!request->seeds)
-		clear_progress();
+		progress_clear();
 	if (written == 0 && result.endless)
 		written = problem_set(
 		        problem,
@@ -412,7 +344,7 @@ static int run_all(struct request *request, struct problem *problem)
 	json_t *runs = request->json ? json_array() : NULL;
 	uint64_t violated = 0, count = request->seed_last - request->seed_first + 1;
 
-	progress_begin = seconds_now();
+	progress_start();
 	for (uint64_t seed = request->seed_first; seed <= request->seed_last; seed++) {
 		uint64_t violations;
 		if (run_once(request, seed, request->seeds, runs, &violations, problem) != 0) {
@@ -421,9 +353,9 @@ static int run_all(struct request *request, struct problem *problem)
 		}
 		violated += violations != 0;
 		if (request->seeds)
-			show_progress(seed - request->seed_first, count);
+			progress_show(seed - request->seed_first, count);
 	}
-	clear_progress();
+	progress_clear();
 	if (request->json) {
 		json_t *report = request->seeds ? json_pack("{s:O}", "runs", runs)
 		                                : json_incref(json_array_get(runs, 0));

@@ -15,8 +15,14 @@ struct command {
 static int command_help(int argc, char **argv);
 
 static const struct command commands[] = {
-        {"algorithms", command_algorithms}, {"sim", command_sim},   {"check", command_check},
-        {"replay", command_replay},         {"help", command_help}, {NULL, NULL},
+        {"algorithms", command_algorithms},
+        {"sim", command_sim},
+        {"check", command_check},
+        {"replay", command_replay},
+        {"compare", command_compare},
+        {"choose", command_choose},
+        {"help", command_help},
+        {NULL, NULL},
 };
 
 static const struct command *find_command(const char *name)

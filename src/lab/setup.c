@@ -266,6 +266,20 @@ static int parse_topology(const char *text, struct setup *setup, struct topology
 	return problem_set(problem, "topology '%.60s': %s", text, wrong);
 }
 
+int setup_topology_nodes(const char *text, uint32_t *ret_nodes, struct problem *problem)
+{
+	struct setup setup = {.topology = text};
+	struct topology topology;
+	int result = check_text("topology", text, problem);
+
+	if (result == 0)
+		result = parse_topology(text, &setup, &topology, problem);
+	if (result == 0)
+		*ret_nodes = topology_nodes(&topology);
+	free(setup.edges_text);
+	return result;
+}
+
 /* How many nodes: given, or fixed by the topology, or the default. */
 static int count_nodes(const struct setup_words *words, const struct topology *topology,
                        uint32_t *ret_nodes, struct problem *problem)

@@ -59,6 +59,9 @@ void setup_free(struct setup *setup);
 /* The algorithm of that name, or a problem that names the nearest. */
 const struct algorithm *setup_algorithm(const char *name, struct problem *problem);
 
+/* How many nodes a topology fixes, 0 if it fixes none. 0, or -1 and what is wrong with the text. */
+int setup_topology_nodes(const char *text, uint32_t *ret_nodes, struct problem *problem);
+
 const char *graph_class_name(enum graph_class class);
 
 /* A whole number from least to most; 0, or -1 and a problem that begins with `what`. */

@@ -41,9 +41,10 @@ struct sim {
 	uint64_t token_hops, lose_next;
 	uint64_t lost_hops;    /* the token's hops when one was lost last */
 	uint64_t counted_from; /* light load: messages before the current entry */
+	uint64_t counted_token_from;
 	uint64_t futile_max;
 	uint64_t futile_hops; /* deliveries while somebody waits and nobody enters */
-	bool exit_pending, counting, lost_pending, stuck;
+	bool exit_pending, counting, lost_pending, stuck, warming;
 };
 
 struct sim *sim_create(const struct setup *setup)
@@ -117,8 +118,8 @@ static void count_message(struct sim *sim, uint8_t type, uint32_t size)
 	result->messages++;
 	result->messages_by_type[type]++;
 	result->bytes += size;
-	if (size > result->bytes_largest)
-		result->bytes_largest = size;
+	if (size > result->bytes_largest[type])
+		result->bytes_largest[type] = size;
 }
 
 /* A message of a circulating token counts when it arrives, and not at all if nobody wants in by
@@ -258,6 +259,7 @@ static void elected(struct sim *sim, uint32_t node, uint32_t leader)
 		violate(sim, "a process declared itself the leader twice");
 	if (result->leader == 0) {
 		result->leader = leader;
+		result->elected = sim->now;
 	} else if (leader != result->leader) {
 		violate(sim, "two leaders");
 		result->disputed = true;
@@ -336,6 +338,21 @@ static struct distribution poisson(const struct sim *sim)
 	return (struct distribution){.kind = DISTRIBUTION_EXPONENTIAL, .a = sim->options.interval};
 }
 
+/* The run has got going. What was the least or the most stays: it must hold from the start. */
+static void begin_count(struct sim *sim)
+{
+	struct sim_result *result = sim->result;
+
+	sim->warming = false;
+	sim->counted_from = sim->counted_token_from = 0;
+	samples_clear(sim->responses);
+	memset(result->messages_by_type, 0, sizeof(result->messages_by_type));
+	result->entries = result->messages = result->messages_idle = result->bytes = 0;
+	result->entry.squares = 0;
+	result->sync_count = result->sync_sum = 0;
+	result->response_count = result->response_sum = 0;
+}
+
 static void on_exit_of(struct sim *sim, uint32_t node)
 {
 	if (sim->options.trace != NULL)
@@ -347,6 +364,9 @@ static void on_exit_of(struct sim *sim, uint32_t node)
 	sim->result->entries++;
 	world_release(&sim->world, node);
 	perform(sim, node);
+	if (sim->warming && sim->options.load != LOAD_LIGHT &&
+	    sim->result->entries == sim->options.warmup)
+		begin_count(sim);
 	if (sim->options.load == LOAD_HEAVY) {
 		push(sim, EVENT_REQUEST, node, sim->now);
 	} else if (sim->options.load == LOAD_POISSON) {
@@ -451,18 +471,37 @@ static void handle(struct sim *sim, const struct event *event)
 	}
 }
 
+static void widen(struct range *range, uint64_t number)
+{
+	if (number < range->min)
+		range->min = number;
+	if (number > range->max)
+		range->max = number;
+}
+
 /* Light load: the messages since the last request belong to one entry. */
 static void count_entry(struct sim *sim)
 {
-	struct sim_result *result = sim->result;
-	uint64_t messages = result->messages - sim->counted_from;
+	const struct algorithm *algorithm = sim->world.algorithm;
+	struct sim_entry_messages *entry = &sim->result->entry;
+	uint64_t messages = sim->result->messages - sim->counted_from;
+	uint64_t token = 0;
 
-	if (sim->counting && messages < result->messages_min)
-		result->messages_min = messages;
-	if (sim->counting && messages > result->messages_max)
-		result->messages_max = messages;
+	for (size_t i = 0; i < algorithm->messages_count; i++)
+		token += algorithm->messages[i].token ? sim->result->messages_by_type[i] : 0;
+	if (sim->counting) {
+		uint64_t of_token = token - sim->counted_token_from;
+		widen(&entry->all, messages);
+		entry->squares += messages * messages;
+		if (messages != 0) {
+			widen(&entry->asked, messages);
+			widen(&entry->asked_token, of_token);
+			widen(&entry->asked_others, messages - of_token);
+		}
+	}
 	sim->counting = true;
-	sim->counted_from = result->messages;
+	sim->counted_from = sim->result->messages;
+	sim->counted_token_from = token;
 }
 
 /* Light load: everything is quiet, and somebody asks. A circulating token is never quiet: there it
@@ -474,6 +513,8 @@ static void ask_lightly(struct sim *sim)
 	uint64_t wait = 0;
 
 	count_entry(sim);
+	if (sim->warming && sim->result->entries == sim->options.warmup)
+		begin_count(sim);
 	if (sim->world.algorithm->circulates)
 		wait = random_below(&sim->random,
 		                    nodes * distribution_mean(&sim->options.delay) + 1);
@@ -545,11 +586,12 @@ static void loop(struct sim *sim)
 	uint64_t exits = 0;
 	struct event event;
 
-	while (!sim->stuck && (sim->result->entries < options->entries || (light && !circulates))) {
+	while (!sim->stuck && (sim->warming || sim->result->entries < options->entries ||
+	                       (light && !circulates))) {
 		if (!queue_pop(sim->queue, &event)) {
 			if (!light || anybody_wants(sim))
 				stop(sim, "stuck: somebody waits and nothing can happen");
-			else if (sim->result->entries == options->entries)
+			else if (!sim->warming && sim->result->entries == options->entries)
 				break;
 			else
 				ask_lightly(sim);
@@ -559,7 +601,7 @@ static void loop(struct sim *sim)
 		if (is_futile(sim))
 			stop(sim, "stuck: somebody waits and the token never comes");
 		if (light && circulates && sim->result->entries > exits &&
-		    sim->result->entries < options->entries)
+		    (sim->warming || sim->result->entries < options->entries))
 			ask_lightly(sim);
 		exits = sim->result->entries;
 		if (options->progress != NULL && sim->result->events % PROGRESS_EVERY == 0)
@@ -624,12 +666,17 @@ static void reset(struct sim *sim)
 
 void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result)
 {
-	*ret_result = (struct sim_result){.messages_min = UINT64_MAX};
+	const struct range none = {.min = UINT64_MAX};
+
+	*ret_result = (struct sim_result){
+	        .entry = {.all = none, .asked = none, .asked_token = none, .asked_others = none}};
 	sim->result = ret_result;
 	sim->options = *options;
 	sim->now = sim->happened = sim->number = sim->entered = 0;
-	sim->token_hops = sim->lose_next = sim->counted_from = sim->futile_hops = 0;
+	sim->token_hops = sim->lose_next = sim->futile_hops = 0;
+	sim->counted_from = sim->counted_token_from = 0;
 	sim->exit_pending = sim->counting = sim->lost_pending = sim->stuck = false;
+	sim->warming = options->warmup != 0;
 	random_seed(&sim->random, options->seed);
 	reset(sim);
 	start(sim);
@@ -641,4 +688,18 @@ void sim_run(struct sim *sim, const struct sim_options *options, struct sim_resu
 	ret_result->time = sim->happened;
 	ret_result->response_p50 = samples_quantile(sim->responses, 50);
 	ret_result->response_p99 = samples_quantile(sim->responses, 99);
+}
+
+uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
+                             enum carries carries)
+{
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < algorithm->messages_count; i++) {
+		bool counts = carries == CARRIES_ANY ||
+		              algorithm->messages[i].token == (carries == CARRIES_TOKEN);
+		if (counts && result->bytes_largest[i] > largest)
+			largest = result->bytes_largest[i];
+	}
+	return largest;
 }

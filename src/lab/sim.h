@@ -15,6 +15,7 @@ enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON, LOAD_ELECTION };
 struct sim_options {
 	const struct setup *setup;
 	uint64_t entries;
+	uint64_t warmup; /* entries before those: means leave them out, extremes do not */
 	uint64_t seed;
 	enum load load;
 	uint64_t interval; /* poisson: the mean time before a node asks */
@@ -30,11 +31,25 @@ struct sim_options {
 
 enum { MESSAGE_TYPES_MAX = 16 };
 
+/* The least and the most of something; `min` is greater than `max` as long as there was none. */
+struct range {
+	uint64_t min, max;
+};
+
+/* Messages for one entry, which can be told apart under light load only. */
+struct sim_entry_messages {
+	struct range all;
+	struct range asked;        /* of entries that took any message at all */
+	struct range asked_token;  /* of these, messages that carry the token */
+	struct range asked_others; /* and those that do not */
+	uint64_t squares;          /* the sum of the squares of all: how much the mean may be off */
+};
+
 struct sim_result {
 	uint64_t entries; /* completed */
 	uint64_t messages, messages_idle, messages_init, messages_by_type[MESSAGE_TYPES_MAX];
-	uint64_t messages_min, messages_max; /* for one entry; light load only */
-	uint64_t bytes, bytes_largest;
+	struct sim_entry_messages entry;
+	uint64_t bytes, bytes_largest[MESSAGE_TYPES_MAX];
 	uint64_t sync_count, sync_sum, sync_max;
 	uint64_t response_sum, response_p50, response_p99, response_max, response_count;
 	uint64_t bypass_max;
@@ -43,6 +58,7 @@ struct sim_result {
 	uint64_t regenerated, regenerated_hops_sum, regenerated_hops_max;
 	uint32_t leader;  /* elections: the identifier that was declared first, or 0 */
 	uint32_t learned; /* how many places know it */
+	uint64_t elected; /* when it was */
 	bool disputed;    /* another was declared too */
 	uint64_t time, events;
 	bool endless; /* given up: time came to its end */
@@ -56,6 +72,11 @@ struct sim;
 struct sim *sim_create(const struct setup *setup);
 void sim_destroy(struct sim *sim);
 void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result);
+
+/* Of messages that carry the token, of the others, or of all. */
+enum carries { CARRIES_TOKEN, CARRIES_NO_TOKEN, CARRIES_ANY };
+uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
+                             enum carries carries);
 
 /* The report of CLI: one object. `load` as given. */
 json_t *sim_report(const struct sim_options *options, const char *load,

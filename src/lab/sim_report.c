@@ -1,11 +1,5 @@
+#include "report.h"
 #include "sim.h"
-
-/* A number that is whole is written without a point. */
-static json_t *number(double value)
-{
-	return value == (double)(json_int_t)value ? json_integer((json_int_t)value)
-	                                          : json_real(value);
-}
 
 static json_t *integer(uint64_t value)
 {
@@ -14,18 +8,19 @@ static json_t *integer(uint64_t value)
 
 static json_t *ratio(uint64_t sum, uint64_t count)
 {
-	return count == 0 ? json_null() : number((double)sum / (double)count);
+	return count == 0 ? json_null() : report_number((double)sum / (double)count);
 }
 
 static json_t *time_number(uint64_t time)
 {
-	return number((double)time / MILLION);
+	return report_number((double)time / MILLION);
 }
 
 static json_t *report_messages(const struct sim_options *options, const struct sim_result *result)
 {
 	const struct algorithm *algorithm = options->setup->network.algorithm;
-	bool exact = options->load == LOAD_LIGHT && result->messages_min != UINT64_MAX;
+	const struct range *entry = &result->entry.all;
+	bool exact = options->load == LOAD_LIGHT && entry->min <= entry->max;
 	json_t *by_type = json_object();
 
 	for (size_t i = 0; i < algorithm->messages_count; i++) {
@@ -35,8 +30,8 @@ static json_t *report_messages(const struct sim_options *options, const struct s
 	}
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", integer(result->messages),
 	                 "per_entry", ratio(result->messages, result->entries), "min",
-	                 exact ? integer(result->messages_min) : json_null(), "max",
-	                 exact ? integer(result->messages_max) : json_null(), "idle",
+	                 exact ? integer(entry->min) : json_null(), "max",
+	                 exact ? integer(entry->max) : json_null(), "idle",
 	                 algorithm->circulates ? integer(result->messages_idle) : json_null(),
 	                 "init", integer(result->messages_init), "by_type", by_type);
 }
@@ -47,20 +42,22 @@ static json_t *report_delays(const struct sim_options *options, const struct sim
 
 	if (result->sync_count == 0 || unit == 0)
 		return json_null();
-	return json_pack("{s:o, s:o}", "mean",
-	                 number((double)result->sync_sum / (double)result->sync_count / unit),
-	                 "max", number((double)result->sync_max / unit));
+	return json_pack(
+	        "{s:o, s:o}", "mean",
+	        report_number((double)result->sync_sum / (double)result->sync_count / unit), "max",
+	        report_number((double)result->sync_max / unit));
 }
 
 static json_t *report_responses(const struct sim_result *result)
 {
 	if (result->response_count == 0)
 		return json_null();
-	return json_pack(
-	        "{s:o, s:o, s:o, s:o}", "mean",
-	        number((double)result->response_sum / (double)result->response_count / MILLION),
-	        "p50", time_number(result->response_p50), "p99", time_number(result->response_p99),
-	        "max", time_number(result->response_max));
+	return json_pack("{s:o, s:o, s:o, s:o}", "mean",
+	                 report_number((double)result->response_sum /
+	                               (double)result->response_count / MILLION),
+	                 "p50", time_number(result->response_p50), "p99",
+	                 time_number(result->response_p99), "max",
+	                 time_number(result->response_max));
 }
 
 static json_t *report_regenerated(const struct sim_options *options,
@@ -94,10 +91,11 @@ json_t *sim_report(const struct sim_options *options, const char *load,
 	json_object_set_new(report, "fifo", json_boolean(setup->fifo));
 	json_object_set_new(report, "entries", integer(result->entries));
 	json_object_set_new(report, "messages", report_messages(options, result));
-	json_object_set_new(report, "bytes",
-	                    json_pack("{s:o, s:o, s:o}", "total", integer(result->bytes),
-	                              "per_entry", ratio(result->bytes, result->entries), "largest",
-	                              integer(result->bytes_largest)));
+	json_object_set_new(
+	        report, "bytes",
+	        json_pack("{s:o, s:o, s:o}", "total", integer(result->bytes), "per_entry",
+	                  ratio(result->bytes, result->entries), "largest",
+	                  integer(sim_largest_message(network->algorithm, result, CARRIES_ANY))));
 	json_object_set_new(report, "sync_delay", report_delays(options, result));
 	json_object_set_new(report, "response", report_responses(result));
 	json_object_set_new(report, "bypass",
@@ -110,11 +108,11 @@ json_t *sim_report(const struct sim_options *options, const char *load,
 	json_object_set_new(report, "regenerated", report_regenerated(options, result));
 	json_object_set_new(report, "virtual_time", time_number(result->time));
 	json_object_set_new(report, "events", integer(result->events));
-	json_object_set_new(report, "seconds", number(seconds));
-	json_object_set_new(report, "events_per_second",
-	                    seconds > 0
-	                            ? number((double)(uint64_t)((double)result->events / seconds))
-	                            : json_null());
+	json_object_set_new(report, "seconds", report_number(seconds));
+	json_object_set_new(
+	        report, "events_per_second",
+	        seconds > 0 ? report_number((double)(uint64_t)((double)result->events / seconds))
+	                    : json_null());
 	json_object_set_new(report, "violations", integer(result->violations));
 	return report;
 }
@@ -160,7 +158,7 @@ json_t *election_report(const struct sim_options *options, const struct sim_resu
 	json_object_set_new(report, "bytes", integer(result->bytes));
 	json_object_set_new(report, "virtual_time", time_number(result->time));
 	json_object_set_new(report, "events", integer(result->events));
-	json_object_set_new(report, "seconds", number(seconds));
+	json_object_set_new(report, "seconds", report_number(seconds));
 	json_object_set_new(report, "violations", integer(result->violations));
 	return report;
 }

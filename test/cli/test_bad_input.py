@@ -109,6 +109,40 @@ CASES = [
     ("check neilsen --timeout soon", "250ms, 3s, 2m"),
     ("check neilsen --timeout 3y", "250ms, 3s, 2m"),
     ("check neilsen --seeds 1..2", "unknown option '--seeds'"),
+    ("compare x", "'x' is no option"),
+    ("compare --nodes 0", "a whole number from 1 to 1024"),
+    ("compare --nodes 2000", "a whole number from 1 to 1024"),
+    ("compare --nodes 4,,5", "--nodes ''"),
+    ("compare --nodes 4,8,4", "4 occurs twice"),
+    ("compare --algorithms neilson", "did you mean 'neilsen'?"),
+    ("compare --algorithms neilsen,", "unknown algorithm ''"),
+    ("compare --algorithms neilsen,central,neilsen", "neilsen occurs twice"),
+    ("compare --load medium", "light, heavy or poisson:RATE"),
+    ("compare --load poisson:0", "poisson:RATE needs a decimal above 0"),
+    ("compare --entries 0", "--entries '0'"),
+    ("compare --seeds 5", "A..B is needed"),
+    ("compare --seeds 1..1000000", "at most 100000 seeds"),
+    ("compare --threads 0", "--threads '0'"),
+    ("compare --json --csv", "not both"),
+    ("compare --topology trie:2", "did you mean 'tree:K'?"),
+    ("compare --topology edges:1-2,4-5", "not connected"),
+    ("compare --topology grid:2x3 --nodes 7", "6 nodes, not 7"),
+    ("compare --topology grid:50x50", "nodes of the topology '2500'"),
+    ("compare --topology ring --algorithms neilsen", "nothing can run: topology 'ring' of 4 nodes does not suit neilsen"),
+    ("compare --topology file:/nowhere/at/all", "No such file"),
+    ("compare --topology \udcff", "UTF-8"),
+    ("compare --thread 2", "did you mean '--threads'?"),
+    ("choose x", "'x' is no option"),
+    ("choose --nodes 0", "a whole number from 1 to 1024"),
+    ("choose --nodes 4,5", "a whole number from 1 to 1024"),
+    ("choose --topology trie:2", "did you mean 'tree:K'?"),
+    ("choose --topology edges:1-2,4-5", "not connected"),
+    ("choose --topology grid:2x3 --nodes 7", "6 nodes, not 7"),
+    ("choose --topology grid:50x50", "2500 nodes; at most 1024"),
+    ("choose --topology \udcff", "UTF-8"),
+    ("choose --load ligth", "did you mean light?"),
+    ("choose --seed -1", "--seed '-1'"),
+    ("choose --csv", "unknown option '--csv'"),
     ("replay", "FILE"),
     ("replay /nowhere/at/all.scn", "No such file"),
     ("replay a.scn b.scn", "b.scn"),
@@ -129,7 +163,8 @@ class BadInput(unittest.TestCase):
                 self.assertTrue(result.err.startswith("baton"), result)
 
     def test_a_report_that_cannot_be_written_is_not_given(self):
-        for words in ("sim neilsen", "sim neilsen --json", "check neilsen --nodes 2", "algorithms", "help", "--version"):
+        for words in ("sim neilsen", "sim neilsen --json", "check neilsen --nodes 2", "algorithms", "help", "--version",
+                      "compare --nodes 2 --entries 1 --csv", "choose --nodes 2"):
             with open("/dev/full", "w", encoding="utf-8") as full, self.subTest(words=words):
                 process = subprocess.run([BATON, *words.split()], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
                 self.assertEqual((process.returncode, process.stderr.count("\n")), (2, 1), process)

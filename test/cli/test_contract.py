@@ -93,7 +93,8 @@ class Contract(unittest.TestCase):
 
     def test_help_fits_80_columns_and_has_an_example(self):
         for words in ("", "help", "help sim", "help check", "help replay", "help algorithms", "sim --help",
-                      "check --help", "replay --help", "algorithms --help"):
+                      "check --help", "replay --help", "algorithms --help", "help compare", "compare --help",
+                      "help choose", "choose --help"):
             result = baton(words)
             self.assertEqual((result.code, result.err), (0, ""))
             self.assertIn("example", result.out)

@@ -1,0 +1,236 @@
+#include "cli.h"
+#include "compare.h"
+#include "compare_table.h"
+#include "registry.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SEEDS_MAX = 100000, ALGORITHMS_MAX = 64 };
+
+struct request {
+	const char *nodes, *algorithms, *topology;
+	struct compare_options options;
+	uint64_t rate;
+	bool json, csv;
+};
+
+static const struct option option_table[] = {
+        {"nodes", required_argument, NULL, 'N'},
+        {"algorithms", required_argument, NULL, 'a'},
+        {"topology", required_argument, NULL, 'T'},
+        {"load", required_argument, NULL, 'l'},
+        {"entries", required_argument, NULL, 'e'},
+        {"seeds", required_argument, NULL, 'S'},
+        {"threads", required_argument, NULL, 't'},
+        {"json", no_argument, NULL, 'j'},
+        {"csv", no_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+};
+
+static int parse_one_load(const char *value, struct request *request, struct problem *problem)
+{
+	enum load load;
+
+	if (parse_load(value, &load, &request->rate, problem) != 0)
+		return -1;
+	request->options.light = load == LOAD_LIGHT;
+	request->options.heavy = load == LOAD_HEAVY;
+	request->options.rates = &request->rate;
+	request->options.rates_count = load == LOAD_POISSON;
+	return 0;
+}
+
+static int parse_option(int option, const char *value, struct request *request,
+                        struct problem *problem)
+{
+	struct compare_options *options = &request->options;
+	uint64_t number;
+
+	switch (option) {
+	case 'N':
+		request->nodes = value;
+		return 0;
+	case 'a':
+		request->algorithms = value;
+		return 0;
+	case 'T':
+		request->topology = value;
+		return 0;
+	case 'l':
+		return parse_one_load(value, request, problem);
+	case 'e':
+		return parse_number(value, 1, COMPARE_ENTRIES_MAX, "--entries", &options->entries,
+		                    problem);
+	case 'S':
+		if (parse_seeds(value, &options->seed_first, &options->seed_last, problem) != 0)
+			return -1;
+		if (options->seed_last - options->seed_first >= SEEDS_MAX)
+			return problem_set(problem, "--seeds '%.40s': at most %d seeds", value,
+			                   SEEDS_MAX);
+		return 0;
+	case 't':
+		if (parse_number(value, 1, THREADS_MAX, "--threads", &number, problem) != 0)
+			return -1;
+		options->threads = (uint32_t)number;
+		return 0;
+	case 'j':
+		request->json = true;
+		return 0;
+	case 'c':
+		request->csv = true;
+		return 0;
+	default:
+		return -1; /* next_option has said why */
+	}
+}
+
+/* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
+static int parse_arguments(int argc, char **argv, struct request *request, struct problem *problem)
+{
+	for (int option; (option = next_option(argc, argv, option_table, problem)) != -1;) {
+		if (option == 'h') {
+			print_help("compare");
+			return 1;
+		}
+		if (parse_option(option, optarg, request, problem) != 0)
+			return -1;
+	}
+	if (argc > optind)
+		return problem_set(problem,
+		                   "'%.40s' is no option; algorithms are given as --algorithms a,b",
+		                   argv[optind]);
+	if (request->json && request->csv)
+		return problem_set(problem, "--json or --csv, not both");
+	return 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* The sizes: given, or that of the topology, or the defaults. To be freed. */
+static int find_sizes(const struct request *request, uint32_t **ret_sizes, uint32_t *ret_count,
+                      struct problem *problem)
+{
+	const char *text = request->nodes != NULL ? request->nodes : "4,16,64";
+	uint32_t fixed = 0;
+	char digits[16];
+
+	if (request->topology != NULL &&
+	    setup_topology_nodes(request->topology, &fixed, problem) != 0)
+		return -1;
+	if (fixed != 0 && request->nodes == NULL) {
+		snprintf(digits, sizeof(digits), "%u", fixed);
+		text = digits;
+	}
+	if (parse_numbers(text, 1, COMPARE_NODES_MAX,
+	                  text == digits ? "nodes of the topology" : "--nodes", 0, ret_sizes,
+	                  ret_count, problem) != 0)
+		return -1;
+	qsort(*ret_sizes, *ret_count, sizeof(**ret_sizes), compare_numbers);
+	for (uint32_t i = 1; i < *ret_count; i++) {
+		if ((*ret_sizes)[i] == (*ret_sizes)[i - 1]) {
+			problem_set(problem, "--nodes '%.40s': %u occurs twice", text,
+			            (*ret_sizes)[i]);
+			free(*ret_sizes);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* The algorithms named, or all. */
+static int find_algorithms(const char *text, const struct algorithm *ret_list[ALGORITHMS_MAX],
+                           size_t *ret_count, struct problem *problem)
+{
+	size_t count = 0;
+
+	for (; text == NULL && algorithms[count] != NULL; count++)
+		ret_list[count] = algorithms[count];
+	while (text != NULL) {
+		char name[64];
+		size_t length = strcspn(text, ",");
+		snprintf(name, sizeof(name), "%.*s",
+		         (int)(length < sizeof(name) ? length : sizeof(name)), text);
+		const struct algorithm *algorithm = setup_algorithm(name, problem);
+		if (algorithm == NULL)
+			return -1;
+		for (size_t i = 0; i < count; i++) {
+			if (ret_list[i] == algorithm)
+				return problem_set(problem, "--algorithms: %s occurs twice", name);
+		}
+		must(count < ALGORITHMS_MAX);
+		ret_list[count++] = algorithm;
+		text = text[length] == ',' ? text + length + 1 : NULL;
+	}
+	*ret_count = count;
+	return 0;
+}
+
+static void report(const struct request *request, const struct comparison *comparison)
+{
+	if (request->json) {
+		print_json(compare_report(comparison));
+	} else if (request->csv) {
+		print_left_out(comparison, stderr);
+		compare_write_csv(comparison, stdout);
+	} else {
+		print_comparison(comparison);
+	}
+}
+
+static int run(struct request *request, struct problem *problem)
+{
+	const struct algorithm *list[ALGORITHMS_MAX];
+	struct compare_options *options = &request->options;
+	struct comparison comparison;
+	uint32_t *sizes, sizes_count;
+	size_t count = 0;
+
+	if (find_algorithms(request->algorithms, list, &count, problem) != 0 ||
+	    find_sizes(request, &sizes, &sizes_count, problem) != 0)
+		return usage_problem("compare", problem);
+	struct compare_subject *subjects =
+	        compare_subjects(list, count, request->topology, &options->subjects_count);
+	options->subjects = subjects;
+	options->nodes = sizes;
+	options->nodes_count = sizes_count;
+	options->progress = progress_show;
+	progress_start();
+	compare_run(options, &comparison);
+	progress_clear();
+	int code = comparison.violated ? EXIT_VIOLATED : EXIT_HELD;
+	if (comparison.rows_count == 0) {
+		problem_set(problem, "nothing can run: %s", comparison.left_out[0].why);
+		code = usage_problem("compare", problem);
+	} else {
+		report(request, &comparison);
+	}
+	comparison_free(&comparison);
+	free(subjects);
+	free(sizes);
+	return code;
+}
+
+int command_compare(int argc, char **argv)
+{
+	struct request request = {
+	        .options = {.light = true,
+	                    .heavy = true,
+	                    .entries = 1000,
+	                    .seed_first = 1,
+	                    .seed_last = 20,
+	                    .threads = processors_count()},
+	};
+	struct problem problem;
+	int parsed = parse_arguments(argc, argv, &request, &problem);
+
+	return parsed < 0   ? usage_problem("compare", &problem)
+	       : parsed > 0 ? EXIT_HELD
+	                    : run(&request, &problem);
+}

@@ -1,0 +1,509 @@
+#include "compare_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CELLS_MAX = 16 };
+
+struct column {
+	const char *group; /* a heading over this column and those behind it, or NULL */
+	const char *head;
+	bool left; /* of its text; numbers stand to the right */
+	int width;
+};
+
+/* Cells row by row; a row whose first cell stands alone is a heading. */
+struct table {
+	struct column columns[CELLS_MAX];
+	int columns_count;
+	char (*rows)[CELLS_MAX][FITTED_SIZE];
+	bool *bad; /* rows to be noticed */
+	size_t rows_count;
+	bool colour;
+};
+
+int text_width(const char *text)
+{
+	int width = 0;
+	for (; *text != '\0'; text++)
+		width += ((unsigned char)*text & 0xc0) != 0x80;
+	return width;
+}
+
+char *number_text(double number, int width, char text[16])
+{
+	static const char units[] = " kMGTP";
+	int unit = 0, decimals;
+
+	if (isnan(number)) {
+		memcpy(text, "-", 2);
+		return text;
+	}
+	for (; units[unit + 1] != '\0'; unit++) {
+		if (snprintf(text, 16, "%.0f", number) <= width - (unit != 0))
+			break;
+		number /= 1000;
+	}
+	decimals = number == floor(number) && unit == 0 ? 0 : 3;
+	while (snprintf(text, 16, "%.*f%.*s", decimals, number, unit != 0, units + unit) > width &&
+	       decimals > 0)
+		decimals--;
+	return text;
+}
+
+static bool may_colour(void)
+{
+	const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	return isatty(STDOUT_FILENO) && (no_colour == NULL || *no_colour == '\0') &&
+	       terminal != NULL && strcmp(terminal, "dumb") != 0;
+}
+
+char *fit_text(const char *text, int width, char ret_text[FITTED_SIZE])
+{
+	int left = text_width(text) > width ? width - 1 : width;
+	size_t used = 0;
+
+	must((size_t)width * 4 < FITTED_SIZE);
+	while (*text != '\0' && left > 0) {
+		do {
+			ret_text[used++] = *text++;
+		} while (((unsigned char)*text & 0xc0) == 0x80);
+		left--;
+	}
+	snprintf(ret_text + used, FITTED_SIZE - used, "%s", *text != '\0' ? "…" : "");
+	return ret_text;
+}
+
+static void set_text(struct table *table, int column, int width, const char *text)
+{
+	fit_text(text, width, table->rows[table->rows_count][column]);
+}
+
+static void set_number(struct table *table, int column, int width, double number)
+{
+	char text[16];
+	set_text(table, column, width, number_text(number, width, text));
+}
+
+/* One number if both are the same. */
+static void set_range(struct table *table, int column, struct range range)
+{
+	enum { EACH = 4 };
+	char least[16], most[16], both[64];
+
+	number_text(range.min > range.max ? NAN : (double)range.min, EACH, least);
+	number_text((double)range.max, EACH, most);
+	snprintf(both, sizeof(both), "%s–%s", least, most);
+	set_text(table, column, 2 * EACH + 1, range.min < range.max ? both : least);
+}
+
+static void fit_columns(struct table *table)
+{
+	for (int i = 0; i < table->columns_count; i++) {
+		struct column *column = &table->columns[i];
+		column->width = text_width(column->head);
+		for (size_t row = 0; row < table->rows_count; row++) {
+			bool heading = table->rows[row][1][0] == '\0';
+			int width = text_width(table->rows[row][i]);
+			if (!heading && width > column->width)
+				column->width = width;
+		}
+	}
+}
+
+static void print_cell(const struct column *column, const char *text, bool last)
+{
+	int blanks = column->width - text_width(text);
+
+	if (column->left)
+		printf("%s%*s", text, last ? 0 : blanks, "");
+	else
+		printf("%*s%s", blanks, "", text);
+	if (!last)
+		putchar(' ');
+}
+
+/* The headings of groups stand over their first columns and have room up to the next. */
+static void print_groups(const struct table *table)
+{
+	int pending = 0;
+
+	for (int i = 0; i < table->columns_count; i++) {
+		const struct column *column = &table->columns[i];
+		if (column->group != NULL) {
+			int indent = pending > 0 ? pending : 0;
+			printf("%*s%s", indent, "", column->group);
+			pending += -indent - text_width(column->group);
+		}
+		pending += column->width + 1;
+	}
+	putchar('\n');
+}
+
+static void print_table(struct table *table)
+{
+	const char *bold = table->colour ? "\033[1m" : "", *red = table->colour ? "\033[31m" : "";
+	const char *plain = table->colour ? "\033[0m" : "";
+
+	fit_columns(table);
+	fputs(bold, stdout);
+	print_groups(table);
+	for (int i = 0; i < table->columns_count; i++)
+		print_cell(&table->columns[i], table->columns[i].head,
+		           i + 1 == table->columns_count);
+	printf("%s\n", plain);
+	for (size_t row = 0; row < table->rows_count; row++) {
+		bool heading = table->rows[row][1][0] == '\0';
+		fputs(heading ? bold : table->bad[row] ? red : "", stdout);
+		for (int i = 0; !heading && i < table->columns_count; i++)
+			print_cell(&table->columns[i], table->rows[row][i],
+			           i + 1 == table->columns_count);
+		if (heading)
+			fputs(table->rows[row][0], stdout);
+		printf("%s\n", heading || table->bad[row] ? plain : "");
+	}
+}
+
+static int add_column(struct table *table, const char *group, const char *head, bool left)
+{
+	must(table->columns_count < CELLS_MAX);
+	table->columns[table->columns_count] = (struct column){group, head, left, 0};
+	return table->columns_count++;
+}
+
+/* Algorithm and topology; the next row begins behind them. */
+static int set_subject(struct table *table, const struct compare_row *row)
+{
+	enum { NAME = 21, TOPOLOGY = 8 };
+	const struct compare_subject *subject = row->subject;
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%s", subject->parameter != NULL ? "  " : "",
+	         subject->parameter != NULL ? subject->parameter : subject->algorithm->name);
+	set_text(table, 0, NAME, name);
+	set_text(table, 1, TOPOLOGY, row->topology);
+	return 2;
+}
+
+/* "2(N-1) to 3(N-1)" as 2(N-1)–3(N-1), for it must be short; a parameter has its own claim. */
+static void set_claimed(struct table *table, int at, const struct compare_row *row)
+{
+	enum { CLAIMED = 24 };
+	const char *text = row->subject->algorithm->claim_messages;
+
+	if (row->subject->parameter != NULL && row->verdicts_count != 0)
+		text = row->verdicts[0].claim->formula;
+	const char *to = strstr(text, " to ");
+	char shorter[64];
+	if (to != NULL)
+		snprintf(shorter, sizeof(shorter), "%.*s–%s", (int)(to - text), text, to + 4);
+	set_text(table, at, CLAIMED, to != NULL ? shorter : text);
+}
+
+/* How many claims held; of how many, if not all. '*': a note below says why; '!': our fault. */
+static int set_claims(struct table *table, int at, const struct compare_row *row)
+{
+	enum { HELD = 6 };
+	size_t counts[CLAIM_UNMEASURED + 1] = {0};
+	char held[64];
+
+	for (size_t i = 0; i < row->verdicts_count; i++)
+		counts[row->verdicts[i].verdict]++;
+	size_t judged = counts[CLAIM_HELD] + counts[CLAIM_WRONG] + counts[CLAIM_VIOLATED];
+	bool bad = counts[CLAIM_VIOLATED] != 0 || row->violation != NULL;
+	snprintf(held, sizeof(held), "%zu/%zu%s", counts[CLAIM_HELD], judged, bad ? "!" : "*");
+	set_claimed(table, at, row);
+	if (counts[CLAIM_HELD] == judged && !bad)
+		set_number(table, at + 1, HELD, judged != 0 ? (double)judged : NAN);
+	else
+		set_text(table, at + 1, HELD, held);
+	table->bad[table->rows_count] = bad;
+	return at + 2;
+}
+
+static int set_load(struct table *table, int at, const struct compare_load *load)
+{
+	set_number(table, at, 5, load->messages.mean);
+	set_number(table, at + 1, 5, load->bytes);
+	set_number(table, at + 2, 4, load->sync_mean);
+	set_number(table, at + 3, 4, (double)load->bypass_max);
+	return at + 4;
+}
+
+static void set_mutex_row(struct table *table, const struct compare_row *row,
+                          const struct compare_options *options)
+{
+	int at = set_subject(table, row);
+	bool only_light = options->light && !options->heavy && options->rates_count == 0;
+
+	if (options->light) {
+		set_number(table, at++, 5, row->light.messages.mean);
+		set_range(table, at++, row->light.entry.all);
+	}
+	if (only_light) {
+		set_number(table, at++, 5, row->light.bytes);
+		set_number(table, at++, 5, row->light.response_mean);
+	}
+	if (options->heavy)
+		at = set_load(table, at, &row->heavy);
+	if (options->rates_count != 0) {
+		at = set_load(table, at, &row->poisson[0]);
+		set_number(table, at++, 5, row->poisson[0].response_mean);
+	}
+	at = set_claims(table, at, row);
+	set_number(table, at, 4, row->state_mean);
+	set_number(table, at + 1, 4, row->token_bytes != 0 ? (double)row->token_bytes : NAN);
+}
+
+static void head_load(struct table *table, const char *group)
+{
+	add_column(table, group, "mean", false);
+	add_column(table, NULL, "bytes", false);
+	add_column(table, NULL, "sync", false);
+	add_column(table, NULL, "pass", false);
+}
+
+static void head_mutex(struct table *table, const struct compare_options *options)
+{
+	bool only_light = options->light && !options->heavy && options->rates_count == 0;
+
+	add_column(table, NULL, "mutual exclusion", true);
+	add_column(table, NULL, "topology", true);
+	if (options->light) {
+		add_column(table, "light load", "mean", false);
+		add_column(table, NULL, "min–max", false);
+	}
+	if (only_light) {
+		add_column(table, NULL, "bytes", false);
+		add_column(table, NULL, "response", false);
+	}
+	if (options->heavy)
+		head_load(table, "heavy load");
+	if (options->rates_count != 0) {
+		head_load(table, "poisson load");
+		add_column(table, NULL, "response", false);
+	}
+	add_column(table, "claimed", "messages", true);
+	add_column(table, NULL, "held", false);
+	add_column(table, "bytes in", "node", false);
+	add_column(table, NULL, "token", false);
+}
+
+static void set_election_row(struct table *table, const struct compare_row *row)
+{
+	double nodes = row->nodes, mean = row->all.messages.mean;
+	int at = set_subject(table, row);
+
+	set_number(table, at++, 5, mean);
+	set_range(table, at++, row->all.messages_range);
+	set_number(table, at++, 5, mean / nodes);
+	set_number(table, at++, 5, row->nodes > 1 ? mean / (nodes * log2(nodes)) : NAN);
+	set_range(table, at++, row->all.announcement);
+	at = set_claims(table, at, row);
+	set_number(table, at, 4, row->state_mean);
+}
+
+static void head_elections(struct table *table)
+{
+	add_column(table, NULL, "election", true);
+	add_column(table, NULL, "topology", true);
+	add_column(table, "messages, all begin", "mean", false);
+	add_column(table, NULL, "min–max", false);
+	add_column(table, NULL, "/n", false);
+	add_column(table, NULL, "/n log n", false);
+	add_column(table, NULL, "tell", false);
+	add_column(table, "claimed", "messages", true);
+	add_column(table, NULL, "held", false);
+	add_column(table, "bytes", "node", false);
+}
+
+/* The rows of one kind, under a heading for each size; false if there is none. */
+static bool print_kind(const struct comparison *comparison, enum kind kind)
+{
+	struct table table = {.colour = may_colour()};
+	size_t most = 2 * comparison->rows_count;
+	uint32_t nodes = 0;
+
+	table.rows = calloc(most + 1, sizeof(*table.rows));
+	table.bad = calloc(most + 1, sizeof(*table.bad));
+	must(table.rows != NULL && table.bad != NULL);
+	if (kind == KIND_MUTEX)
+		head_mutex(&table, &comparison->options);
+	else
+		head_elections(&table);
+	for (size_t i = 0; i < comparison->rows_count; i++) {
+		const struct compare_row *row = &comparison->rows[i];
+		if (row->subject->algorithm->kind != kind)
+			continue;
+		if (row->nodes != nodes) {
+			nodes = row->nodes;
+			snprintf(table.rows[table.rows_count++][0], FITTED_SIZE,
+			         "%" PRIu32 " node%s", nodes, nodes == 1 ? "" : "s");
+		}
+		if (kind == KIND_MUTEX)
+			set_mutex_row(&table, row, &comparison->options);
+		else
+			set_election_row(&table, row);
+		table.rows_count++;
+	}
+	bool any = table.rows_count != 0;
+	if (any)
+		print_table(&table);
+	free(table.rows);
+	free(table.bad);
+	return any;
+}
+
+void print_paragraph(FILE *file, const char *text, int indent)
+{
+	int column = 0;
+	bool start = true;
+
+	while (*text != '\0') {
+		char word[512];
+		size_t length = strcspn(text, " ");
+		snprintf(word, sizeof(word), "%.*s", (int)length, text);
+		int width = text_width(word);
+		if (!start && column + 1 + width > TABLE_COLUMNS) {
+			fprintf(file, "\n%*s", indent, "");
+			column = indent;
+			start = true;
+		}
+		fprintf(file, "%s%s", start ? "" : " ", word);
+		column += width + !start;
+		start = false;
+		text += length + (text[length] == ' ');
+	}
+	putc('\n', file);
+}
+
+/* "neilsen", "suzuki-kasami-b L=10" */
+static void write_subject(FILE *file, const struct compare_subject *subject)
+{
+	fputs(subject->algorithm->name, file);
+	if (subject->parameter != NULL)
+		fprintf(file, " %s", subject->parameter);
+}
+
+/* One claim about one subject that failed at some sizes. */
+static void print_failure(const struct comparison *comparison, size_t row_index, size_t claim_index,
+                          enum claim_verdict kind)
+{
+	const struct compare_row *first = &comparison->rows[row_index];
+	const struct claim *claim = first->verdicts[claim_index].claim;
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	must(file != NULL);
+	fputs(kind == CLAIM_VIOLATED ? "! " : "* ", file);
+	write_subject(file, first->subject);
+	fprintf(file, ", %s: %s %s, says %s; ", quantity_text(claim->quantity),
+	        relation_text(claim->relation), claim->formula,
+	        claim->where != NULL ? claim->where : "what follows from the rules");
+	for (size_t i = row_index; i < comparison->rows_count; i++) {
+		const struct compare_row *row = &comparison->rows[i];
+		for (size_t k = 0; k < row->verdicts_count && row->subject == first->subject; k++) {
+			const struct compare_verdict *verdict = &row->verdicts[k];
+			if (verdict->claim == claim && verdict->verdict == kind)
+				fprintf(file, "%sN=%" PRIu32 ": %.4g, not %.4g",
+				        row == first ? "" : "; ", row->nodes, verdict->measured,
+				        verdict->claimed);
+		}
+	}
+	if (kind == CLAIM_WRONG)
+		fprintf(file, ". Claim fails: %s.", claim->wrong);
+	else
+		fputs(". VIOLATED: it ought to hold.", file);
+	fclose(file);
+	print_paragraph(stdout, text, 2);
+	free(text);
+}
+
+/* Has the same claim about the same subject failed at a smaller size? Then it was told there. */
+static bool is_told(const struct comparison *comparison, size_t row_index,
+                    const struct compare_verdict *verdict)
+{
+	const struct compare_row *row = &comparison->rows[row_index];
+
+	for (size_t i = 0; i < row_index; i++) {
+		const struct compare_row *other = &comparison->rows[i];
+		for (size_t k = 0; k < other->verdicts_count && other->subject == row->subject;
+		     k++) {
+			if (other->verdicts[k].claim == verdict->claim &&
+			    other->verdicts[k].verdict == verdict->verdict)
+				return true;
+		}
+	}
+	return false;
+}
+
+static void print_failures(const struct comparison *comparison, enum claim_verdict kind)
+{
+	for (size_t i = 0; i < comparison->rows_count; i++) {
+		const struct compare_row *row = &comparison->rows[i];
+		for (size_t k = 0; k < row->verdicts_count; k++) {
+			if (row->verdicts[k].verdict == kind &&
+			    !is_told(comparison, i, &row->verdicts[k]))
+				print_failure(comparison, i, k, kind);
+		}
+	}
+}
+
+static void print_violations(const struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->rows_count; i++) {
+		const struct compare_row *row = &comparison->rows[i];
+		if (row->violation != NULL)
+			printf("! %s of %" PRIu32 " nodes: VIOLATED: %s\n",
+			       row->subject->algorithm->name, row->nodes, row->violation);
+	}
+}
+
+void print_left_out(const struct comparison *comparison, FILE *file)
+{
+	for (size_t i = 0; i < comparison->left_out_count; i++) {
+		const struct compare_left_out *left = &comparison->left_out[i];
+		bool told = left->subject->parameter != NULL;
+		for (size_t k = 0; k < i; k++)
+			told = told || comparison->left_out[k].subject == left->subject;
+		if (told)
+			continue;
+		char *text = NULL;
+		size_t size = 0;
+		FILE *line = open_memstream(&text, &size);
+		must(line != NULL);
+		fprintf(line, "left out: %s at ", left->subject->algorithm->name);
+		for (size_t k = i; k < comparison->left_out_count; k++) {
+			if (comparison->left_out[k].subject == left->subject)
+				fprintf(line, "%s%" PRIu32, k == i ? "" : ", ",
+				        comparison->left_out[k].nodes);
+		}
+		fprintf(line, " nodes: %s", left->why);
+		fclose(line);
+		print_paragraph(file, text, 2);
+		free(text);
+	}
+}
+
+void print_comparison(const struct comparison *comparison)
+{
+	const size_t *counts = comparison->verdict_counts;
+
+	if (print_kind(comparison, KIND_MUTEX))
+		putchar('\n');
+	if (print_kind(comparison, KIND_ELECTION))
+		putchar('\n');
+	print_failures(comparison, CLAIM_VIOLATED);
+	print_violations(comparison);
+	print_failures(comparison, CLAIM_WRONG);
+	print_left_out(comparison, stdout);
+	printf("%zu claims held, %zu violated, %zu known to be wrong, %zu not to be told by this "
+	       "work\n",
+	       counts[CLAIM_HELD], counts[CLAIM_VIOLATED], counts[CLAIM_WRONG],
+	       counts[CLAIM_UNMEASURED]);
+}

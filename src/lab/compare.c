@@ -1,0 +1,622 @@
+#include "compare.h"
+
+#include "crew.h"
+#include "grow.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum job_kind {
+	JOB_LIGHT,
+	JOB_LIGHT_VARIED, /* delays that vary, for the extremes */
+	JOB_HEAVY,
+	JOB_POISSON,
+	JOB_FIRST,
+	JOB_LOSS,
+	JOB_ALL,
+	JOB_ONE,
+};
+
+/* A part of the work for one row. No two write to the same place. */
+struct job {
+	enum job_kind kind;
+	struct compare_row *row;
+	const struct setup *setup;
+	size_t rate; /* which of the rates */
+	struct compare_load varied;
+	uint64_t token_bytes, request_bytes;
+	const char *violation;
+};
+
+struct pool {
+	const struct compare_options *options;
+	struct job *jobs;
+	size_t jobs_count, jobs_size;
+	size_t next, done;
+	pthread_mutex_t mutex;
+};
+
+static const struct distribution unit = {DISTRIBUTION_CONSTANT, MILLION, 0};
+static const struct distribution varied = {DISTRIBUTION_EXPONENTIAL, MILLION, 0};
+static const struct range none = {.min = UINT64_MAX};
+
+static uint64_t seeds_count(const struct compare_options *options)
+{
+	return options->seed_last - options->seed_first + 1;
+}
+
+static void widen(struct range *range, struct range other)
+{
+	if (other.min > other.max)
+		return;
+	range->min = other.min < range->min ? other.min : range->min;
+	range->max = other.max > range->max ? other.max : range->max;
+}
+
+/* Sum and sum of squares of `count` numbers. */
+static struct compare_mean make_mean(uint64_t count, double sum, double squares)
+{
+	struct compare_mean mean = {.count = count};
+
+	if (count == 0)
+		return mean;
+	mean.mean = sum / (double)count;
+	double variance = squares / (double)count - mean.mean * mean.mean;
+	mean.error = count > 1 && variance > 0 ? sqrt(variance / (double)(count - 1)) : 0;
+	return mean;
+}
+
+/* What one run adds to the job as a whole. */
+static void note_run(struct job *job, const struct sim_result *result)
+{
+	const struct algorithm *algorithm = job->row->subject->algorithm;
+	uint64_t token = sim_largest_message(algorithm, result, CARRIES_TOKEN);
+	uint64_t request = sim_largest_message(algorithm, result, CARRIES_NO_TOKEN);
+
+	job->token_bytes = token > job->token_bytes ? token : job->token_bytes;
+	job->request_bytes = request > job->request_bytes ? request : job->request_bytes;
+	if (job->violation == NULL && result->endless)
+		job->violation = "the run lasts longer than virtual time can tell";
+	if (job->violation == NULL)
+		job->violation = result->violation;
+}
+
+/* Runs of one load are added up before they are divided. */
+struct sums {
+	uint64_t entries, messages, squares, bytes, idle, sync_count, sync, sync_max;
+	uint64_t response_count, response, response_max, bypass_max;
+};
+
+static void add_run(struct sums *sums, const struct sim_result *result)
+{
+	sums->entries += result->entries;
+	sums->messages += result->messages;
+	sums->squares += result->entry.squares;
+	sums->bytes += result->bytes;
+	sums->idle += result->messages_idle;
+	sums->sync_count += result->sync_count;
+	sums->sync += result->sync_sum;
+	sums->response_count += result->response_count;
+	sums->response += result->response_sum;
+	if (result->sync_max > sums->sync_max)
+		sums->sync_max = result->sync_max;
+	if (result->response_max > sums->response_max)
+		sums->response_max = result->response_max;
+	if (result->bypass_max > sums->bypass_max)
+		sums->bypass_max = result->bypass_max;
+}
+
+static void divide(const struct sums *sums, bool light, struct compare_load *load)
+{
+	double entries = (double)sums->entries;
+
+	load->messages = make_mean(sums->entries, (double)sums->messages, (double)sums->squares);
+	if (!light)
+		load->messages.error = 0;
+	if (sums->entries == 0)
+		return;
+	load->bytes = (double)sums->bytes / entries;
+	load->idle = (double)sums->idle / entries;
+	load->sync_mean = sums->sync_count != 0
+	                          ? (double)sums->sync / (double)sums->sync_count / MILLION
+	                          : NAN;
+	load->sync_max = sums->sync_count != 0 ? (double)sums->sync_max / MILLION : NAN;
+	load->response_mean = (double)sums->response / (double)sums->response_count / MILLION;
+	load->response_max = (double)sums->response_max / MILLION;
+	load->bypass_max = sums->bypass_max;
+}
+
+/*
+ * First as many entries as it takes for every node to have been inside several times (light), or to
+ * have waited for its turn (else). Under other loads entries are counted by whole rounds of all
+ * nodes, by twenties: what has been sent for entries behind the last is then balanced by what was
+ * sent before the first, and L = 2, 4, 5, 10 of suzuki-kasami-b end with a round.
+ */
+static struct sim_options run_options(const struct job *job, const struct compare_options *options,
+                                      enum load load)
+{
+	enum { ROUNDS = 20 };
+	uint64_t nodes = job->row->nodes;
+	uint64_t together = ROUNDS * nodes;
+	bool light = load == LOAD_LIGHT;
+
+	return (struct sim_options){
+	        .setup = job->setup,
+	        .load = load,
+	        .entries = light ? options->entries
+	                         : (options->entries + together - 1) / together * together,
+	        .warmup = light ? 4 * nodes : 2 * nodes,
+	        .delay = unit,
+	        .cs = unit,
+	        .bound = MILLION,
+	};
+}
+
+static void run_load(struct job *job, const struct compare_options *options, enum load kind,
+                     struct compare_load *load)
+{
+	struct sim *sim = sim_create(job->setup);
+	struct sim_options run = run_options(job, options, kind);
+	struct sums sums = {0};
+	struct sim_result result;
+	/* Nothing is left to chance when all want in all the time: one run tells all. */
+	uint64_t last = kind == LOAD_HEAVY ? options->seed_first : options->seed_last;
+
+	load->entry = (struct sim_entry_messages){none, none, none, none, 0};
+	if (kind == LOAD_POISSON) {
+		load->rate = (double)options->rates[job->rate] / MILLION;
+		run.interval = (uint64_t)MILLION * MILLION / options->rates[job->rate];
+	}
+	if (job->kind == JOB_LIGHT_VARIED)
+		run.delay = varied;
+	for (uint64_t seed = options->seed_first; seed <= last && job->violation == NULL; seed++) {
+		run.seed = seed;
+		sim_run(sim, &run, &result);
+		note_run(job, &result);
+		add_run(&sums, &result);
+		widen(&load->entry.all, result.entry.all);
+		widen(&load->entry.asked, result.entry.asked);
+		widen(&load->entry.asked_token, result.entry.asked_token);
+		widen(&load->entry.asked_others, result.entry.asked_others);
+	}
+	divide(&sums, kind == LOAD_LIGHT, load);
+	sim_destroy(sim);
+}
+
+static struct setup_words words_of(const struct compare_row *row,
+                                   const struct compare_options *options)
+{
+	return (struct setup_words){
+	        .algorithm = row->subject->algorithm->name,
+	        .topology = row->subject->topology,
+	        .nodes = row->nodes,
+	        .seed = options->seed_first,
+	        .parameters = {row->subject->parameter},
+	        .parameters_count = row->subject->parameter != NULL,
+	};
+}
+
+/* One request, again and again from the beginning, with the token at that node. */
+static struct compare_mean run_first(struct job *job, const struct compare_options *options,
+                                     uint32_t holder)
+{
+	enum { RUNS_MAX = 20000 };
+	uint64_t count = options->entries * seeds_count(options), sum = 0, squares = 0;
+	struct sim_options run = run_options(job, options, LOAD_LIGHT);
+	struct setup setup = *job->setup; /* the same network, but for the holder */
+	uint32_t *arrays = malloc(2 * (size_t)job->row->nodes * sizeof(*arrays));
+	struct sim_result result;
+
+	must(arrays != NULL);
+	setup.network.holder = holder;
+	if (setup.network.toward != NULL) {
+		graph_toward(&setup.network.graph, holder, arrays, arrays + job->row->nodes);
+		setup.network.toward = arrays;
+	}
+	run.setup = &setup;
+	run.entries = 1;
+	run.warmup = 0;
+	struct sim *sim = sim_create(&setup);
+	count = count < RUNS_MAX ? count : RUNS_MAX;
+	for (uint64_t i = 0; i < count; i++) {
+		run.seed = options->seed_first + i;
+		sim_run(sim, &run, &result);
+		note_run(job, &result);
+		sum += result.messages;
+		squares += result.messages * result.messages;
+	}
+	sim_destroy(sim);
+	free(arrays);
+	return make_mean(count, (double)sum, (double)squares);
+}
+
+static void run_firsts(struct job *job, const struct compare_options *options)
+{
+	const struct graph *graph = &job->setup->network.graph;
+	uint32_t centre = 1, leaf = 1;
+
+	for (uint32_t i = 2; i <= graph->nodes; i++) {
+		centre = graph_degree(graph, i) > graph_degree(graph, centre) ? i : centre;
+		leaf = graph_degree(graph, i) < graph_degree(graph, leaf) ? i : leaf;
+	}
+	job->row->first_centre = run_first(job, options, centre);
+	job->row->first_leaf = run_first(job, options, leaf);
+}
+
+/* The token is lost at its first hop, at its second, and so on. */
+static void run_losses(struct job *job, const struct compare_options *options)
+{
+	enum { HOPS_MAX = 256 };
+	struct sim *sim = sim_create(job->setup);
+	struct sim_options run = run_options(job, options, LOAD_HEAVY);
+	uint64_t nodes = job->row->nodes;
+	uint64_t hops = 4 * nodes + 8 < HOPS_MAX ? 4 * nodes + 8 : HOPS_MAX;
+	struct sim_result result;
+
+	run.seed = options->seed_first;
+	run.warmup = 0;
+	run.entries = hops + 4 * nodes; /* the token hops once for an entry at least */
+	run.lose_hops_count = 1;
+	for (uint64_t hop = 1; hop <= hops && job->violation == NULL; hop++) {
+		run.lose_hops = &hop;
+		sim_run(sim, &run, &result);
+		note_run(job, &result);
+		if (result.regenerated != 0)
+			widen(&job->row->regenerated, (struct range){result.regenerated_hops_max,
+			                                             result.regenerated_hops_max});
+	}
+	sim_destroy(sim);
+}
+
+/* Identifiers in the ring's direction. */
+enum arrangement {
+	INCREASING,
+	DECREASING,
+	/* Every second process is greater than both neighbours, every second of these than both of
+	   those, and so on: as many as possible survive each round of Franklin and of Dolev. */
+	NESTED,
+	RANDOM,
+};
+
+static void arrange(enum arrangement arrangement, struct random *random, uint32_t nodes,
+                    uint32_t *ret_identifiers)
+{
+	for (uint32_t i = 0; i < nodes; i++)
+		ret_identifiers[i] = arrangement == DECREASING ? nodes - i : i + 1;
+	if (arrangement == NESTED) {
+		/* Places first, first + step, first + 2 step, … are left. */
+		uint32_t next = 1;
+		for (uint64_t first = 0, step = 1; first < nodes; first += step, step *= 2) {
+			for (uint64_t i = first; i < nodes; i += 2 * step)
+				ret_identifiers[i] = next++;
+		}
+	}
+	for (uint32_t i = nodes; i > 1 && arrangement == RANDOM; i--) {
+		uint32_t k = (uint32_t)random_below(random, i), moved = ret_identifiers[i - 1];
+		ret_identifiers[i - 1] = ret_identifiers[k];
+		ret_identifiers[k] = moved;
+	}
+}
+
+/* Elections are added up before they are divided. */
+struct election_sums {
+	uint64_t random_count;
+	double messages, squares, bytes, time;
+};
+
+static void run_election(struct job *job, uint64_t seed, bool is_random, struct election_sums *sums,
+                         struct compare_elections *elections, const struct setup *setup)
+{
+	const struct algorithm *algorithm = job->row->subject->algorithm;
+	struct sim_options run = {
+	        .setup = setup,
+	        .seed = seed,
+	        .load = LOAD_ELECTION,
+	        .delay = unit,
+	        .cs = unit,
+	        .bound = MILLION,
+	};
+	struct sim *sim = sim_create(setup);
+	struct sim_result result;
+	uint64_t announcement = 0;
+
+	sim_run(sim, &run, &result);
+	sim_destroy(sim);
+	note_run(job, &result);
+	for (size_t i = 0; i < algorithm->messages_count; i++)
+		announcement +=
+		        algorithm->messages[i].announcement ? result.messages_by_type[i] : 0;
+	uint64_t messages = result.messages - announcement;
+	double time = (double)result.elected / MILLION;
+	widen(&elections->messages_range, (struct range){messages, messages});
+	widen(&elections->announcement, (struct range){announcement, announcement});
+	elections->time_max = time > elections->time_max ? time : elections->time_max;
+	if (is_random) {
+		sums->random_count++;
+		sums->messages += (double)messages;
+		sums->squares += (double)messages * (double)messages;
+		sums->bytes += (double)result.bytes;
+		sums->time += time;
+	}
+}
+
+/* All begin, in each arrangement; or one: the greatest, the one behind it in the ring's direction,
+ * which is the first, and one at random. */
+static void run_elections(struct job *job, const struct compare_options *options,
+                          struct compare_elections *elections)
+{
+	uint32_t nodes = job->row->nodes;
+	struct setup setup = *job->setup; /* the same network, but for the electorate */
+	uint32_t *identifiers = malloc(nodes * sizeof(*identifiers)), initiator = nodes;
+	struct election_sums sums = {0};
+	struct random random;
+	bool one = job->kind == JOB_ONE;
+
+	must(identifiers != NULL);
+	elections->messages_range = elections->announcement = none;
+	setup.network.identifiers = setup.electorate.identifiers = identifiers;
+	if (one) {
+		setup.electorate.initiators = &initiator;
+		setup.electorate.initiators_count = 1;
+	}
+	for (unsigned i = INCREASING; i < (one ? DECREASING + 1u : RANDOM); i++) {
+		arrange(one ? INCREASING : (enum arrangement)i, NULL, nodes, identifiers);
+		run_election(job, options->seed_first, false, &sums, elections, &setup);
+		initiator = 1;
+	}
+	for (uint64_t seed = options->seed_first; seed <= options->seed_last; seed++) {
+		random_seed(&random, seed);
+		arrange(RANDOM, &random, nodes, identifiers);
+		initiator = 1 + (uint32_t)random_below(&random, nodes);
+		run_election(job, seed, true, &sums, elections, &setup);
+	}
+	elections->messages = make_mean(sums.random_count, sums.messages, sums.squares);
+	elections->bytes = sums.bytes / (double)sums.random_count;
+	elections->time_mean = sums.time / (double)sums.random_count;
+	free(identifiers);
+}
+
+static void run_job(struct job *job, const struct compare_options *options)
+{
+	switch (job->kind) {
+	case JOB_LIGHT:
+		run_load(job, options, LOAD_LIGHT, &job->row->light);
+		break;
+	case JOB_LIGHT_VARIED:
+		run_load(job, options, LOAD_LIGHT, &job->varied);
+		break;
+	case JOB_HEAVY:
+		run_load(job, options, LOAD_HEAVY, &job->row->heavy);
+		break;
+	case JOB_POISSON:
+		run_load(job, options, LOAD_POISSON, &job->row->poisson[job->rate]);
+		break;
+	case JOB_FIRST:
+		run_firsts(job, options);
+		break;
+	case JOB_LOSS:
+		run_losses(job, options);
+		break;
+	case JOB_ALL:
+		run_elections(job, options, &job->row->all);
+		break;
+	case JOB_ONE:
+		run_elections(job, options, &job->row->one);
+		break;
+	}
+}
+
+static void work(void *context, uint32_t member)
+{
+	struct pool *pool = context;
+
+	(void)member;
+	pthread_mutex_lock(&pool->mutex);
+	while (pool->next < pool->jobs_count) {
+		struct job *job = &pool->jobs[pool->next++];
+		pthread_mutex_unlock(&pool->mutex);
+		run_job(job, pool->options);
+		pthread_mutex_lock(&pool->mutex);
+		pool->done++;
+		if (pool->options->progress != NULL)
+			pool->options->progress(pool->done, pool->jobs_count);
+	}
+	pthread_mutex_unlock(&pool->mutex);
+}
+
+static void run_pool(struct pool *pool)
+{
+	struct crew crew;
+
+	pthread_mutex_init(&pool->mutex, NULL);
+	crew_init(&crew, pool->options->threads);
+	crew_run(&crew, work, pool);
+	crew_free(&crew);
+	pthread_mutex_destroy(&pool->mutex);
+}
+
+static void add_job(struct pool *pool, struct compare_row *row, const struct setup *setup,
+                    enum job_kind kind, size_t rate)
+{
+	pool->jobs = grow(pool->jobs, &pool->jobs_size, pool->jobs_count + 1, sizeof(*pool->jobs));
+	pool->jobs[pool->jobs_count++] =
+	        (struct job){.kind = kind, .row = row, .setup = setup, .rate = rate};
+}
+
+static bool has_claim(const struct compare_row *row, enum quantity quantity)
+{
+	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+		if (claim_concerns(claim, row->subject->algorithm, row->subject->parameter) &&
+		    claim->quantity == quantity)
+			return true;
+	}
+	return false;
+}
+
+static void add_jobs(struct pool *pool, struct compare_row *row, const struct setup *setup)
+{
+	const struct compare_options *options = pool->options;
+
+	if (row->subject->algorithm->kind == KIND_ELECTION) {
+		add_job(pool, row, setup, JOB_ALL, 0);
+		add_job(pool, row, setup, JOB_ONE, 0);
+		return;
+	}
+	if (options->light)
+		add_job(pool, row, setup, JOB_LIGHT, 0);
+	if (options->heavy)
+		add_job(pool, row, setup, JOB_HEAVY, 0);
+	for (size_t i = 0; i < options->rates_count; i++)
+		add_job(pool, row, setup, JOB_POISSON, i);
+	if (options->means_only)
+		return;
+	if (options->light)
+		add_job(pool, row, setup, JOB_LIGHT_VARIED, 0);
+	if (options->light && has_claim(row, FIRST_CENTRE_MEAN))
+		add_job(pool, row, setup, JOB_FIRST, 0);
+	if (options->heavy && has_claim(row, REGENERATED_MAX))
+		add_job(pool, row, setup, JOB_LOSS, 0);
+}
+
+/* A row if the subject can run at that size. */
+static void add_row(struct comparison *comparison, const struct compare_subject *subject,
+                    uint32_t nodes, struct setup *setups)
+{
+	const struct compare_options *options = &comparison->options;
+	struct compare_row *row = &comparison->rows[comparison->rows_count];
+	struct setup *setup = &setups[comparison->rows_count];
+	struct problem problem;
+
+	*row = (struct compare_row){.subject = subject, .nodes = nodes, .regenerated = none};
+	struct setup_words words = words_of(row, options);
+	if (setup_make(&words, setup, &problem) != 0) {
+		char *why = strdup(problem.text);
+		must(why != NULL);
+		comparison->left_out[comparison->left_out_count++] =
+		        (struct compare_left_out){subject, nodes, why};
+		return;
+	}
+	row->topology = setup->topology;
+	row->edges = setup->network.graph.edges_count;
+	row->fifo = setup->fifo;
+	row->poisson = calloc(options->rates_count + 1, sizeof(*row->poisson));
+	must(row->poisson != NULL);
+	uint64_t states = 0;
+	for (uint32_t i = 1; i <= nodes; i++) {
+		struct site site = network_site(&setup->network, i);
+		uint64_t size = subject->algorithm->state_size(&site);
+		states += size;
+		row->state_max = size > row->state_max ? size : row->state_max;
+	}
+	row->state_mean = (double)states / nodes;
+	comparison->rows_count++;
+}
+
+/* What several jobs found out about one row. */
+static void gather(struct pool *pool)
+{
+	for (size_t i = 0; i < pool->jobs_count; i++) {
+		const struct job *job = &pool->jobs[i];
+		struct compare_row *row = job->row;
+		if (job->token_bytes > row->token_bytes)
+			row->token_bytes = job->token_bytes;
+		if (job->request_bytes > row->request_bytes)
+			row->request_bytes = job->request_bytes;
+		if (row->violation == NULL)
+			row->violation = job->violation;
+		if (job->kind == JOB_LIGHT_VARIED) {
+			widen(&row->light.entry.all, job->varied.entry.all);
+			widen(&row->light.entry.asked, job->varied.entry.asked);
+			widen(&row->light.entry.asked_token, job->varied.entry.asked_token);
+			widen(&row->light.entry.asked_others, job->varied.entry.asked_others);
+		}
+	}
+}
+
+/* Verdicts are filled in by compare_judge; here is what is claimed. */
+static void find_claims(struct compare_row *row, const struct setup *setup)
+{
+	struct claim_facts facts;
+	size_t size = 0;
+
+	claim_facts_make(setup, &facts);
+	row->diameter = facts.diameter;
+	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+		double claimed = NAN;
+		if (claim_concerns(claim, row->subject->algorithm, row->subject->parameter))
+			claimed = claim_value(claim, &facts);
+		if (isnan(claimed))
+			continue;
+		row->verdicts =
+		        grow(row->verdicts, &size, row->verdicts_count + 1, sizeof(*row->verdicts));
+		row->verdicts[row->verdicts_count++] =
+		        (struct compare_verdict){claim, claimed, NAN, CLAIM_UNMEASURED};
+	}
+}
+
+void compare_run(const struct compare_options *options, struct comparison *ret_comparison)
+{
+	size_t most = options->subjects_count * options->nodes_count;
+	struct comparison *comparison = ret_comparison;
+	struct pool pool = {.options = options};
+	struct setup *setups = calloc(most + 1, sizeof(*setups));
+
+	*comparison = (struct comparison){.options = *options};
+	comparison->rows = calloc(most + 1, sizeof(*comparison->rows));
+	comparison->left_out = calloc(most + 1, sizeof(*comparison->left_out));
+	must(setups != NULL && comparison->rows != NULL && comparison->left_out != NULL);
+	for (size_t i = 0; i < options->nodes_count; i++) {
+		for (size_t k = 0; k < options->subjects_count; k++)
+			add_row(comparison, &options->subjects[k], options->nodes[i], setups);
+	}
+	/* The large ones first: the threads end together then. */
+	for (size_t i = comparison->rows_count; i > 0; i--) {
+		find_claims(&comparison->rows[i - 1], &setups[i - 1]);
+		add_jobs(&pool, &comparison->rows[i - 1], &setups[i - 1]);
+	}
+	run_pool(&pool);
+	gather(&pool);
+	compare_judge(comparison);
+	for (size_t i = 0; i < comparison->rows_count; i++)
+		setup_free(&setups[i]);
+	free(setups);
+	free(pool.jobs);
+}
+
+void comparison_free(struct comparison *comparison)
+{
+	for (size_t i = 0; i < comparison->rows_count; i++) {
+		free(comparison->rows[i].poisson);
+		free(comparison->rows[i].verdicts);
+	}
+	for (size_t i = 0; i < comparison->left_out_count; i++)
+		free(comparison->left_out[i].why);
+	free(comparison->rows);
+	free(comparison->left_out);
+}
+
+struct compare_subject *compare_subjects(const struct algorithm *const *algorithms, size_t count,
+                                         const char *topology, size_t *ret_count)
+{
+	struct compare_subject *subjects = NULL;
+	size_t size = 0, used = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const char *last = NULL;
+		subjects = grow(subjects, &size, used + 1, sizeof(*subjects));
+		subjects[used++] = (struct compare_subject){algorithms[i], NULL, topology};
+		for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+			if (claim->parameter == NULL ||
+			    !claim_concerns(claim, algorithms[i], claim->parameter) ||
+			    (last != NULL && strcmp(last, claim->parameter) == 0))
+				continue;
+			last = claim->parameter;
+			subjects = grow(subjects, &size, used + 1, sizeof(*subjects));
+			subjects[used++] = (struct compare_subject){algorithms[i], last, topology};
+		}
+	}
+	*ret_count = used;
+	return subjects;
+}

@@ -1,0 +1,20 @@
+/*
+ * Numbers in reports.
+ */
+#ifndef LAB_REPORT_H
+#define LAB_REPORT_H
+
+#include <jansson.h>
+#include <math.h>
+
+/* A number that is whole is written without a point; one that there is not (NAN) is null. */
+static inline json_t *report_number(double value)
+{
+	if (isnan(value))
+		return json_null();
+	return fabs(value) < 1e18 && value == (double)(json_int_t)value
+	               ? json_integer((json_int_t)value)
+	               : json_real(value);
+}
+
+#endif

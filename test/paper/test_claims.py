@@ -1,0 +1,77 @@
+"""Every claim of the documents, measured in small: which hold, and which are known not to."""
+import unittest
+
+from baton import report
+
+SMALL = "--entries 300 --seeds 1..20"
+
+
+def wrong(comparison):
+    """The claims that failed as they are known to: algorithm, size, quantity and formula."""
+    return {(row["algorithm"], row["nodes"], claim["quantity"], claim["formula"])
+            for row in comparison["rows"] for claim in row["claims"] if claim["verdict"] == "wrong"}
+
+
+class Claims(unittest.TestCase):
+    def assert_all_held(self, *words):
+        comparison = report("compare", *words, SMALL)
+        self.assertEqual([(row["algorithm"], row["nodes"], claim) for row in comparison["rows"] for claim in row["claims"]
+                          if claim["verdict"] == "violated"], [])
+        self.assertEqual(comparison["claims"]["violated"], 0)
+        self.assertGreater(comparison["claims"]["held"], 0)
+        return comparison
+
+    def test_verdicts_at_three_sizes(self):
+        comparison = self.assert_all_held("--nodes 3,7,16")
+        often = {(algorithm, nodes, quantity, formula) for nodes in (3, 7, 16) for algorithm, quantity, formula in (
+            ("lamport", "heavy.messages.mean", "3(N - 1)"),
+            ("misra", "regenerated.hops.max", "N"),
+            ("chang-roberts", "one.time.max", "2(N - 1)"))}
+        self.assertEqual(wrong(comparison), often | {
+            ("raymond", 3, "heavy.messages.mean", "4"),
+            ("maekawa", 3, "light.messages.min", "3 sqrt(N)"),
+            ("maekawa", 16, "light.messages.min", "3 sqrt(N)"),
+            ("maekawa", 16, "heavy.messages.mean", "5 sqrt(N)"),
+            ("helary", 7, "light.token.max", "D"),
+            ("helary", 16, "light.token.max", "D")})
+        for row in comparison["rows"]:
+            for claim in row["claims"]:
+                self.assertEqual(claim["why"] is not None, claim["verdict"] == "wrong")
+
+    def test_every_algorithm_has_a_claim_that_was_judged(self):
+        comparison = report("compare --nodes 4,64 --entries 100 --seeds 1..20")
+        judged = {(row["algorithm"], row["parameter"]) for row in comparison["rows"] for claim in row["claims"]
+                  if claim["verdict"] == "held"}
+        self.assertEqual(judged, {(row["algorithm"], row["parameter"]) for row in comparison["rows"]})
+        self.assertEqual(len(judged), 24)  # 22, and two parameters with claims of their own
+
+    def test_chapter_6_of_neilsen_on_his_two_topologies(self):
+        for topology, formulas in (("star", {"3", "3 - 5/N + 2/N^2", "3 - 4/N", "2 - 2/N", "1", "12"}),
+                                   ("line", {"N", "D + 1", "1"})):
+            comparison = self.assert_all_held(f"--algorithms neilsen,raymond --topology {topology} --nodes 2,5,20")
+            held = {claim["formula"] for row in comparison["rows"] for claim in row["claims"]
+                    if row["algorithm"] == "neilsen" and claim["verdict"] == "held"}
+            self.assertLessEqual(formulas, held)
+
+    def test_section_6_of_helary_on_its_networks(self):
+        for topology, formulas in (("tree:2", {"N - 1", "N - 1 + D", "N"}), ("line", {"2(N - 1)"}), ("star", {"N - 1 + D"}),
+                                   ("ring", {"N + 1", "2N"}), ("complete", {"N", "N - 1", "1"}),
+                                   ("random:3", {"2E", "2E + N - 1"})):
+            comparison = self.assert_all_held(f"--algorithms helary --topology {topology} --nodes 2,3,4,8,15")
+            held = {claim["formula"] for row in comparison["rows"] for claim in row["claims"] if claim["verdict"] == "held"}
+            self.assertLessEqual(formulas, held, topology)
+
+    def test_small_sizes_and_other_trees(self):
+        self.assert_all_held("--nodes 1,2,3,4,5,6,8,9,12,13")
+        for topology in ("radiating:3", "tree:3", "random:2.5"):
+            self.assert_all_held(f"--topology {topology} --nodes 1,2,3,9,17")
+
+    def test_few_entries_violate_nothing(self):
+        for entries in (1, 7):
+            for seeds in ("1..1", "8..9"):
+                result = report(f"compare --nodes 1,2,3,9 --entries {entries} --seeds {seeds}")
+                self.assertEqual(result["claims"]["violated"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,205 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "claims.h"
+#include "formula.h"
+#include "registry.h"
+
+#include <math.h>
+#include <string.h>
+
+static double value_of(const char *text, double n)
+{
+	const struct formula_variable variables[] = {{'N', n}, {'D', 3}, {'E', 12}, {'L', 4}};
+	double value = NAN;
+
+	assert_int_equal(formula_evaluate(text, variables, 4, &value), 0);
+	return value;
+}
+
+static void test_formulas_have_the_values_that_a_hand_computes(void **state)
+{
+	static const struct {
+		const char *text;
+		double n, value;
+	} cases[] = {
+	        {"3", 7, 3},
+	        {"3(N - 1)", 5, 12},
+	        {"3 - 5/N + 2/N^2", 10, 2.52},
+	        {"3 - 5/N + 2/N^2", 2, 1},
+	        {"2(N^2 - 1)/(3N)", 4, 2.5},
+	        {"(1 - 1/N)(N + (N - 1)/L)", 5, 4.8},
+	        {"N - 1 + D", 6, 8},
+	        {"2E + N - 1", 6, 29},
+	        {"7 sqrt(N)", 16, 28},
+	        {"N(N + 1)/2", 8, 36},
+	        {"2N log(N) + N", 8, 56},
+	        {"2N floor(log(N)) + N", 7, 35},
+	        {"8N(1 + log(N))", 4, 96},
+	        {"N H(N)", 4, 25.0 / 3},
+	        {"1.44N log(N)", 4, 11.52},
+	        /* 5 + 2 * 2 + 4 * 1 + 8 * 1: floor(5/2), floor(5/3), floor(5/5) */
+	        {"S(N)", 5, 21},
+	        {"S(N)", 1, 1},
+	        {"4 S(N)", 2, 16},
+	        /* 1 1 2 3 5 8: F(k+2) <= n */
+	        {"F(N)", 1, 0},
+	        {"F(N)", 2, 1},
+	        {"F(N)", 4, 2},
+	        {"F(N)", 8, 4},
+	        {"1 + 2B(N)", 127, 3},
+	        {"1 + 2B(N)", 128, 5},
+	        {"2^3^2", 1, 512},
+	        {"12/3/2", 1, 2},
+	        {"10 - 3 - 2", 1, 5},
+	        {" ( N ) ", 4, 4},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		double value = value_of(cases[i].text, cases[i].n);
+		if (fabs(value - cases[i].value) > 1e-9)
+			fail_msg("%s of %g is %g, not %g", cases[i].text, cases[i].n, value,
+			         cases[i].value);
+	}
+}
+
+static void test_what_is_no_formula_is_refused(void **state)
+{
+	static const char *const texts[] = {"",      "N -",   "(N",     "N)", "2 * N",
+	                                    "X",     "log N", "sin(N)", "N,", "N - - 1",
+	                                    "log()", "^2",    "/N",     "N^"};
+	const struct formula_variable n = {'N', 4};
+	double value = 17;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		if (formula_evaluate(texts[i], &n, 1, &value) != -1)
+			fail_msg("'%s' is no formula", texts[i]);
+	}
+	assert_true(value == 17);
+}
+
+static struct setup make(const char *algorithm, const char *topology, uint32_t nodes,
+                         const char *parameter)
+{
+	const struct setup_words words = {
+	        .algorithm = algorithm,
+	        .topology = topology,
+	        .nodes = nodes,
+	        .seed = 1,
+	        .parameters = {parameter},
+	        .parameters_count = parameter != NULL,
+	};
+	struct problem problem;
+	struct setup setup;
+
+	if (setup_make(&words, &setup, &problem) != 0)
+		fail_msg("%s", problem.text);
+	return setup;
+}
+
+/* Every claim can be evaluated on its algorithm's own topology, or on the one it is about. */
+static void test_every_claim_has_a_value(void **state)
+{
+	static const char *const topologies[CLAIM_GRAPHS] = {
+	        [ON_TREE] = "tree:2",   [ON_STAR] = "star", [ON_LINE] = "line",
+	        [ON_LOW_TREE] = "star", [ON_RING] = "ring", [ON_COMPLETE] = "complete",
+	};
+
+	(void)state;
+	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+		struct setup setup =
+		        make(claim->algorithm, topologies[claim->graph], 9, claim->parameter);
+		struct claim_facts facts;
+		claim_facts_make(&setup, &facts);
+		double value = claim_value(claim, &facts);
+		if (isnan(value) || value < 0)
+			fail_msg("%s: %s is %g", claim->algorithm, claim->formula, value);
+		assert_true(claim_concerns(claim, setup.network.algorithm, claim->parameter));
+		assert_false(claim->where != NULL && *claim->where == '\0');
+		setup_free(&setup);
+	}
+}
+
+static void test_every_algorithm_has_claims_and_each_claim_an_algorithm(void **state)
+{
+	(void)state;
+	for (size_t i = 0; algorithms[i] != NULL; i++) {
+		size_t count = 0;
+		for (const struct claim *claim = claims; claim->algorithm != NULL; claim++)
+			count += claim_concerns(claim, algorithms[i], NULL);
+		if (count == 0)
+			fail_msg("nothing is claimed of %s", algorithms[i]->name);
+	}
+	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++)
+		assert_non_null(algorithm_find(claim->algorithm));
+}
+
+/* The first claim about the algorithm with that formula, on that network. */
+static double claimed(const char *algorithm, const char *formula, const char *topology,
+                      uint32_t nodes, const char *parameter)
+{
+	struct setup setup = make(algorithm, topology, nodes, parameter);
+	struct claim_facts facts;
+	double value = NAN;
+
+	claim_facts_make(&setup, &facts);
+	for (const struct claim *claim = claims; claim->algorithm != NULL && isnan(value);
+	     claim++) {
+		if (claim_concerns(claim, setup.network.algorithm, parameter) &&
+		    strcmp(claim->formula, formula) == 0)
+			value = claim_value(claim, &facts);
+	}
+	setup_free(&setup);
+	return value;
+}
+
+static void test_claims_know_the_network(void **state)
+{
+	(void)state;
+	assert_true(claimed("neilsen", "D + 1", "line", 7, NULL) == 7);
+	assert_true(claimed("neilsen", "D + 1", "tree:2", 7, NULL) == 5);
+	assert_true(claimed("neilsen", "D + 1", "star", 7, NULL) == 3);
+	assert_true(claimed("raymond", "2D", "radiating:3", 7, NULL) == 8);
+	assert_true(claimed("helary", "2E + N - 1", "grid:3x3", 9, NULL) == 32);
+	assert_true(claimed("helary", "N - 1 + D", "line", 5, NULL) == 8);
+	assert_true(claimed("helary", "D", "ring", 9, NULL) == 4);
+	assert_true(claimed("suzuki-kasami-b", "N + (N - 1)/L", NULL, 5, NULL) == 7);
+	assert_true(claimed("suzuki-kasami-b", "N + (N - 1)/L", NULL, 11, "L=10") == 12);
+	/* A plane of seven has committees of three, a grid of sixteen of seven. */
+	assert_true(claimed("maekawa", "3(K - 1)", NULL, 7, NULL) == 6);
+	assert_true(claimed("maekawa", "3(K - 1)", NULL, 16, NULL) == 18);
+	/* Five nodes: rows 1 2 3 and 4 5; node 3 is alone in its column. */
+	assert_true(claimed("maekawa", "3(K - 1)", NULL, 5, NULL) == 9);
+	assert_true(claimed("maekawa", "3(k - 1)", NULL, 5, NULL) == 6);
+}
+
+static void test_a_claim_about_another_graph_says_nothing(void **state)
+{
+	(void)state;
+	assert_true(isnan(claimed("neilsen", "3 - 5/N + 2/N^2", "line", 7, NULL)));
+	assert_true(isnan(claimed("helary", "N - 1 + D", "ring", 7, NULL)));
+	assert_true(isnan(claimed("helary", "N + 2", "ring", 4, NULL)));
+	assert_true(!isnan(claimed("helary", "N + 2", "ring", 5, NULL)));
+	/* A triangle is a ring and complete; two nodes are all. */
+	assert_true(!isnan(claimed("helary", "N + 1", "complete", 3, NULL)));
+	assert_true(!isnan(claimed("helary", "N - 1 + D", "ring", 2, NULL)));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_formulas_have_the_values_that_a_hand_computes),
+	        cmocka_unit_test(test_what_is_no_formula_is_refused),
+	        cmocka_unit_test(test_every_claim_has_a_value),
+	        cmocka_unit_test(test_every_algorithm_has_claims_and_each_claim_an_algorithm),
+	        cmocka_unit_test(test_claims_know_the_network),
+	        cmocka_unit_test(test_a_claim_about_another_graph_says_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
