@@ -1,5 +1,6 @@
 #include "diagram.h"
 
+#include "grow.h"
 #include "trace.h"
 
 #include <errno.h>
@@ -73,12 +74,8 @@ static void add_mark(struct diagram *diagram, uint64_t time, enum mark_kind kind
 {
 	if (diagram->cut)
 		return;
-	if (diagram->marks_count == diagram->marks_size) {
-		diagram->marks_size = diagram->marks_size == 0 ? 64 : diagram->marks_size * 2;
-		diagram->marks =
-		        realloc(diagram->marks, diagram->marks_size * sizeof(*diagram->marks));
-		must(diagram->marks != NULL);
-	}
+	diagram->marks = grow(diagram->marks, &diagram->marks_size, diagram->marks_count + 1,
+	                      sizeof(*diagram->marks));
 	diagram->marks[diagram->marks_count++] =
 	        (struct mark){.time = time, .kind = kind, .node = node, .what = what};
 	diagram->end = time;
@@ -756,14 +753,11 @@ static void write_page(struct page *page)
 	fputs(style, page->out);
 	write_heads(page);
 	fprintf(page->out,
-	        "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n<text class=\"title\" "
-	        "x=\"%d\" y=\"24\">%s</text>\n",
-	        LEFT - 32, setup->network.algorithm->name);
-	fprintf(page->out,
-	        "<text class=\"soft\" x=\"%.1f\" y=\"24\">%" PRIu32
-	        " nodes; time to the right, long waits cut short</text>\n",
-	        LEFT - 20 + 8.6 * (double)strlen(setup->network.algorithm->name),
-	        setup->network.graph.nodes);
+	        "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
+	        "<text x=\"%d\" y=\"24\"><tspan class=\"title\">%s</tspan>"
+	        "<tspan class=\"soft\" dx=\"10\">%" PRIu32
+	        " nodes; time to the right, long waits cut short</tspan></text>\n",
+	        LEFT - 32, setup->network.algorithm->name, setup->network.graph.nodes);
 	if (diagram->cut)
 		fprintf(page->out,
 		        "<text class=\"soft\" x=\"%.1f\" y=\"24\" text-anchor=\"end\">the first %d "
