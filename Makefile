@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: all run test bench mutants install clean format lint setup
+.PHONY: all run test bench mutants checked errata install clean format lint setup
 
 all: setup
 	@tools/build build
@@ -23,6 +23,13 @@ bench: all
 
 mutants: all
 	@test/mutants/run build
+
+# The two documents that are made: what was checked (about 25 minutes), and what was found in the papers.
+checked: all
+	@tools/checked
+
+errata: all
+	@tools/errata
 
 install: setup
 	@tools/build build "--prefix=$$(realpath -m "$(PREFIX)")"

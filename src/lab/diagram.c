@@ -1,5 +1,6 @@
 #include "diagram.h"
 
+#include "grow.h"
 #include "trace.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ struct arrow {
 	uint32_t from, to;
 	uint8_t type;
 	enum fate fate;
-	char label[24];
+	char label[DIAGRAM_LABEL_MOST + 1];
 };
 
 struct diagram {
@@ -73,12 +74,8 @@ static void add_mark(struct diagram *diagram, uint64_t time, enum mark_kind kind
 {
 	if (diagram->cut)
 		return;
-	if (diagram->marks_count == diagram->marks_size) {
-		diagram->marks_size = diagram->marks_size == 0 ? 64 : diagram->marks_size * 2;
-		diagram->marks =
-		        realloc(diagram->marks, diagram->marks_size * sizeof(*diagram->marks));
-		must(diagram->marks != NULL);
-	}
+	diagram->marks = grow(diagram->marks, &diagram->marks_size, diagram->marks_count + 1,
+	                      sizeof(*diagram->marks));
 	diagram->marks[diagram->marks_count++] =
 	        (struct mark){.time = time, .kind = kind, .node = node, .what = what};
 	diagram->end = time;
@@ -154,7 +151,18 @@ void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number)
 }
 
 /* The page: where a time and a node are. */
-enum { LEFT = 74, RIGHT = 90, TOP = 64, LANE = 78, BOTTOM = 34, BAR = 13, WAIT = 5 };
+enum {
+	LEFT = 74,
+	RIGHT = 45, /* from the last event to the end of the lines */
+	MARGIN = 45,
+	OVERHANG = 22, /* the lines begin a little before the first event */
+	TOP = 64,
+	LANE = 78,
+	BOTTOM = 34,
+	STEP = 84, /* the middle one of the waits */
+	BAR = 13,
+	WAIT = 5
+};
 
 struct box {
 	double x, y, width, height;
@@ -166,7 +174,9 @@ struct page {
 	uint64_t *times; /* distinct, increasing */
 	double *places;  /* of each */
 	size_t times_count;
-	double width, height;
+	double *cuts; /* where the picture is cut into strips, the edges included */
+	size_t strips_count;
+	double width, strip_height;
 	struct box *boxes; /* of the labels so far */
 	size_t boxes_count;
 };
@@ -208,7 +218,7 @@ static void gather_times(struct page *page)
  */
 static void place_times(struct page *page)
 {
-	enum { STEP = 84, STEP_LEAST = 16, STEP_MOST = 150 };
+	enum { STEP_LEAST = 16, STEP_MOST = 150 };
 	uint64_t *gaps = malloc(page->times_count * sizeof(*gaps));
 
 	page->places = malloc(page->times_count * sizeof(*page->places));
@@ -225,10 +235,56 @@ static void place_times(struct page *page)
 		page->places[i] = page->places[i - 1] + step;
 	}
 	free(gaps);
-	page->width = page->places[page->times_count - 1] + RIGHT;
-	if (page->width < 760)
-		page->width = 760;
-	page->height = TOP + LANE * page->diagram->setup->network.graph.nodes + BOTTOM;
+}
+
+/* The middle of a wait about this place, of a wide one rather: there a cut goes through the fewest
+ * things. */
+static double cut_near(const struct page *page, double place)
+{
+	double best = place, best_worth = 0;
+
+	for (size_t i = 1; i < page->times_count; i++) {
+		double middle = (page->places[i - 1] + page->places[i]) / 2;
+		double off = middle > place ? middle - place : place - middle;
+		double worth = page->places[i] - page->places[i - 1] - off / 2;
+		if (off < STEP && worth > best_worth) {
+			best_worth = worth;
+			best = middle;
+		}
+	}
+	return best;
+}
+
+/* What is too wide for a page goes on below, in strips of about one width, like lines of a score. */
+static void cut_strips(struct page *page)
+{
+	enum { WIDTH_LEAST = 760, WIDTH_MOST = 1100 };
+	double begin = LEFT - OVERHANG;
+	double end = page->places[page->times_count - 1] + RIGHT;
+
+	if (end < WIDTH_LEAST - MARGIN)
+		end = WIDTH_LEAST - MARGIN;
+	page->strips_count = 1 + (size_t)((end - begin) / WIDTH_MOST);
+	page->cuts = malloc((page->strips_count + 1) * sizeof(*page->cuts));
+	must(page->cuts != NULL);
+	page->cuts[0] = begin;
+	page->cuts[page->strips_count] = end;
+	page->width = 0;
+	for (size_t i = 1; i <= page->strips_count; i++) {
+		double share = (double)i / (double)page->strips_count;
+		if (i < page->strips_count)
+			page->cuts[i] = cut_near(page, begin + (end - begin) * share);
+		double width = page->cuts[i] - page->cuts[i - 1];
+		page->width = width > page->width ? width : page->width;
+	}
+	page->width += begin + MARGIN;
+	page->strip_height = LANE * page->diagram->setup->network.graph.nodes + BOTTOM;
+}
+
+/* Where the lines of the nodes end. */
+static double edge_of(const struct page *page)
+{
+	return page->cuts[page->strips_count];
 }
 
 static double x_of(const struct page *page, uint64_t time)
@@ -309,31 +365,45 @@ static bool is_election(const struct diagram *diagram)
 	return diagram->setup->network.algorithm->kind == KIND_ELECTION;
 }
 
-/* The line of a node; of an election with its identifier, and broken if it is dead. */
+static bool is_dead(const struct diagram *diagram, uint32_t node)
+{
+	const struct electorate *electorate = &diagram->setup->electorate;
+
+	for (uint32_t i = 0; i < electorate->crashed_count; i++) {
+		if (electorate->crashed[i] == node)
+			return true;
+	}
+	return false;
+}
+
+/* The line of a node, broken if it is dead. */
 static void write_line(const struct page *page, uint32_t node)
 {
-	const struct setup *setup = page->diagram->setup;
-	bool dead = false;
+	fprintf(page->out, "<path class=\"line%s\" d=\"M%d %.1f H%.1f\"/>\n",
+	        is_dead(page->diagram, node) ? " flying" : "", LEFT - OVERHANG, y_of(node),
+	        edge_of(page));
+}
 
-	for (uint32_t i = 0; i < setup->electorate.crashed_count; i++)
-		dead = dead || setup->electorate.crashed[i] == node;
+/* Before the line: who it is; in an election its identifier too. */
+static void write_name(const struct page *page, uint32_t node, double below)
+{
+	const struct network *network = &page->diagram->setup->network;
+	double y = y_of(node) + below;
+
 	fprintf(page->out,
-	        "<path class=\"line%s\" d=\"M%d %.1f H%.1f\"/><text class=\"node\" x=\"%d\" "
-	        "y=\"%.1f\" "
-	        "text-anchor=\"end\">%" PRIu32 "</text>\n",
-	        dead ? " flying" : "", LEFT - 22, y_of(node), page->width - RIGHT / 2.0, LEFT - 32,
-	        y_of(node) + 4.5, node);
+	        "<text class=\"node\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%" PRIu32 "</text>\n",
+	        LEFT - 32, y + 4.5, node);
 	if (is_election(page->diagram))
 		fprintf(page->out,
 		        "<text class=\"soft\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">id %" PRIu32
 		        "%s</text>\n",
-		        LEFT - 26, y_of(node) + 19, setup->network.identifiers[node - 1],
-		        dead ? ", dead" : "");
+		        LEFT - 26, y + 19, network->identifiers[node - 1],
+		        is_dead(page->diagram, node) ? ", dead" : "");
 }
 
 static void write_axis(const struct page *page)
 {
-	double free = 0, bottom = page->height - BOTTOM + 4;
+	double free = 0, bottom = TOP + page->strip_height - BOTTOM + 4;
 	char text[32];
 
 	for (size_t i = 0; i < page->times_count; i++) {
@@ -374,7 +444,7 @@ static double end_of(const struct page *page, size_t begin, enum mark_kind kind)
 		    diagram->marks[i].node == diagram->marks[begin].node)
 			return x_of(page, diagram->marks[i].time);
 	}
-	return page->width - RIGHT / 2.0;
+	return edge_of(page);
 }
 
 static void write_held(const struct page *page, double from, double to, uint32_t node)
@@ -404,8 +474,8 @@ static void write_token_rests(const struct page *page)
 	while (first < diagram->marks_count && diagram->marks[first].kind != MARK_TOKEN_GOES)
 		first++;
 	double end = first < diagram->marks_count ? x_of(page, diagram->marks[first].time)
-	                                          : page->width - RIGHT / 2.0;
-	write_held(page, LEFT - 22, end, network->holder);
+	                                          : edge_of(page);
+	write_held(page, LEFT - OVERHANG, end, network->holder);
 }
 
 static void write_marks(const struct page *page)
@@ -451,6 +521,16 @@ static double on_lines(const struct box *box)
 	return off < 13 ? (13 - off) * box->width : 0;
 }
 
+/* How much of a box would be cut off between two strips. */
+static double on_cuts(const struct page *page, const struct box *box)
+{
+	for (size_t i = 1; i < page->strips_count; i++) {
+		if (page->cuts[i] > box->x && page->cuts[i] < box->x + box->width)
+			return box->width * box->height;
+	}
+	return 0;
+}
+
 /* A label beside its arrow, at the place along it where it covers the others and the lines least.
  */
 static void write_label(struct page *page, const char *text, double x1, double y1, double x2,
@@ -466,7 +546,9 @@ static void write_label(struct page *page, const char *text, double x1, double y
 		double covered;
 		box.x = x1 + (x2 - x1) * along[i] + 5;
 		box.y = y1 + (y2 - y1) * along[i] - 6;
-		covered = on_lines(&box);
+		if (box.x + box.width > edge_of(page) + MARGIN)
+			box.x = edge_of(page) + MARGIN - box.width;
+		covered = on_lines(&box) + on_cuts(page, &box);
 		for (size_t k = 0; k < page->boxes_count; k++)
 			covered += overlap(&box, &page->boxes[k]);
 		if (best_overlap < 0 || covered < best_overlap - 0.01) {
@@ -628,38 +710,61 @@ static void write_legend(const struct page *page)
 		        x, y - 8, x + 14, y);
 }
 
+/* Drawn once, as wide as it is; if it is cut into strips, each shows its part of the whole. */
+static void write_picture(struct page *page)
+{
+	bool cut = page->strips_count > 1;
+	uint32_t nodes = page->diagram->setup->network.graph.nodes;
+
+	fputs(cut ? "<defs><g id=\"all\">\n" : "", page->out);
+	write_axis(page);
+	write_token_rests(page);
+	write_marks(page);
+	write_arrows(page);
+	fputs(cut ? "</g></defs>\n" : "", page->out);
+	for (size_t i = 0; i < page->strips_count; i++) {
+		double below = page->strip_height * (double)i;
+		double width = page->cuts[i + 1] - page->cuts[i];
+		if (i + 1 == page->strips_count)
+			width += MARGIN;
+		for (uint32_t node = 1; node <= nodes; node++)
+			write_name(page, node, below);
+		if (cut)
+			fprintf(page->out,
+			        "<svg x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+			        "viewBox=\"%.1f %d %.1f %.1f\"><use href=\"#all\"/></svg>\n",
+			        LEFT - OVERHANG, TOP + below, width, page->strip_height,
+			        page->cuts[i], TOP, width, page->strip_height);
+	}
+}
+
 static void write_page(struct page *page)
 {
 	const struct diagram *diagram = page->diagram;
 	const struct setup *setup = diagram->setup;
+	double height = TOP + page->strip_height * (double)page->strips_count;
 
 	fprintf(page->out,
 	        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
 	        "width=\"%.0f\" height=\"%.0f\" "
 	        "role=\"img\">\n<title>%s, %" PRIu32 " nodes: a space-time diagram</title>\n",
-	        page->width, page->height, page->width, page->height,
-	        setup->network.algorithm->name, setup->network.graph.nodes);
+	        page->width, height, page->width, height, setup->network.algorithm->name,
+	        setup->network.graph.nodes);
 	fputs(style, page->out);
 	write_heads(page);
 	fprintf(page->out,
-	        "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n<text class=\"title\" "
-	        "x=\"%d\" y=\"24\">%s</text>\n",
-	        LEFT - 32, setup->network.algorithm->name);
-	fprintf(page->out,
-	        "<text class=\"soft\" x=\"%.1f\" y=\"24\">%" PRIu32
-	        " nodes; time to the right, long waits cut short</text>\n",
-	        LEFT - 20 + 8.6 * (double)strlen(setup->network.algorithm->name),
-	        setup->network.graph.nodes);
+	        "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
+	        "<text x=\"%d\" y=\"24\"><tspan class=\"title\">%s</tspan>"
+	        "<tspan class=\"soft\" dx=\"10\">%" PRIu32
+	        " nodes; time to the right, long waits cut short</tspan></text>\n",
+	        LEFT - 32, setup->network.algorithm->name, setup->network.graph.nodes);
 	if (diagram->cut)
 		fprintf(page->out,
 		        "<text class=\"soft\" x=\"%.1f\" y=\"24\" text-anchor=\"end\">the first %d "
 		        "of %" PRIu64 " messages</text>\n",
-		        page->width - RIGHT / 2.0, DIAGRAM_MESSAGES_MAX, diagram->messages);
+		        page->width - MARGIN, DIAGRAM_MESSAGES_MAX, diagram->messages);
 	write_legend(page);
-	write_axis(page);
-	write_token_rests(page);
-	write_marks(page);
-	write_arrows(page);
+	write_picture(page);
 	fputs("</svg>\n", page->out);
 }
 
@@ -673,6 +778,7 @@ int diagram_end(struct diagram *diagram, uint64_t time, struct problem *problem)
 	must(page.boxes != NULL);
 	gather_times(&page);
 	place_times(&page);
+	cut_strips(&page);
 	write_page(&page);
 	int failed = ferror(diagram->file);
 	if (fclose(diagram->file) != 0)
@@ -682,6 +788,7 @@ int diagram_end(struct diagram *diagram, uint64_t time, struct problem *problem)
 	free(page.boxes);
 	free(page.times);
 	free(page.places);
+	free(page.cuts);
 	free(diagram->marks);
 	free(diagram->path);
 	free(diagram);

@@ -14,6 +14,10 @@ struct diagram;
  * so. */
 enum { DIAGRAM_MESSAGES_MAX = 240 };
 
+/* Longer than so many characters a label only hides what it stands beside: what is in a message is
+ * then left out. */
+enum { DIAGRAM_LABEL_MOST = 26 };
+
 /* NULL and a problem if the file cannot be written. */
 struct diagram *diagram_open(const char *path, struct problem *problem);
 /* The setup must stay until diagram_end. */

@@ -154,10 +154,9 @@ static void write_send(struct trace *trace, const struct world *world, uint64_t 
 	const struct message_type *type = &world->algorithm->messages[body[0]];
 	char *text = world_show(world, body, effect->size);
 
-	/* An election is about the numbers in its messages; elsewhere the types are enough. */
 	if (trace->diagram != NULL)
 		diagram_send(trace->diagram, time, number, node, effect->node, body[0],
-		             trace->election ? text : type->name);
+		             strlen(text) <= DIAGRAM_LABEL_MOST ? text : type->name);
 	if (trace->file != NULL) {
 		begin_line(trace, time, "send");
 		fprintf(trace->file,

@@ -2,6 +2,7 @@
 import os
 import tempfile
 import unittest
+from xml.etree import ElementTree
 
 from baton import baton, report, sim
 from tracefile import Trace
@@ -79,6 +80,48 @@ class Traces(unittest.TestCase):
         first = self.read()
         sim(words)
         self.assertEqual(first, self.read())
+
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class Diagrams(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.path = os.path.join(self.folder.name, "diagram.svg")
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def draw(self, words):
+        run = sim(f"{words} --diagram {self.path}")
+        picture = ElementTree.parse(self.path).getroot()
+        arrows = [path for path in picture.iter(f"{SVG}path") if path.get("class", "").startswith("arrow") and "L" in path.get("d")]
+        return run, picture, arrows
+
+    def test_a_short_diagram_is_in_one_piece(self):
+        run, picture, arrows = self.draw("neilsen --nodes 3 --entries 2")
+        self.assertEqual(len(arrows), run["messages"]["total"])
+        self.assertEqual(picture.findall(f"{SVG}svg"), [])
+
+    def test_a_long_diagram_is_cut_into_strips_that_show_all_of_it(self):
+        run, picture, arrows = self.draw("neilsen --nodes 3 --entries 40 --delay uniform:0.5,2")
+        self.assertEqual(len(arrows), run["messages"]["total"])
+        strips = picture.findall(f"{SVG}svg")
+        self.assertGreater(len(strips), 2)
+        for strip in strips:
+            self.assertEqual([use.get("href") for use in strip], ["#all"])
+        boxes = [[float(number) for number in strip.get("viewBox").split()] for strip in strips]
+        for before, after in zip(boxes, boxes[1:]):
+            self.assertAlmostEqual(before[0] + before[2], after[0], delta=0.2)
+        widest = max(float(strip.get("x")) + float(strip.get("width")) for strip in strips)
+        self.assertLessEqual(widest, float(picture.get("width")) + 1)
+        self.assertLess(float(picture.get("width")), 1400)
+        lowest = max(float(strip.get("y")) + float(strip.get("height")) for strip in strips)
+        self.assertLessEqual(lowest, float(picture.get("height")) + 1)
+        # Every node is named before each strip.
+        names = [text for text in picture.iter(f"{SVG}text") if text.get("class") == "node"]
+        self.assertEqual(len(names), 3 * len(strips))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What Garcia-Molina (1982) and the textbooks claim of the bully algorithm, claim by claim.
 
-Raynal names it in section 5.1 and gives n^2 messages; the counts are those of ERRATA 14.
+Raynal names it in section 5.1 and gives n^2 messages; the exact counts are our own.
 """
 import itertools
 import unittest
@@ -82,7 +82,7 @@ class Bully(unittest.TestCase):
             self.assertEqual((run["leader"], run["messages"]["total"]), (5, 29))
 
     def test_a_delay_beyond_the_bound_makes_two_leaders(self):
-        """ERRATA 13.6: it is correct only under its timing assumptions."""
+        """It is correct only under its timing assumptions."""
         sim("bully --nodes 3 --initiators 2 --delay constant:3 --bound 1", expect=1)
         sim("bully --nodes 3 --initiators 2 --delay constant:3 --bound 3")
         runs = sim("bully --nodes 8 --crash 8 --delay uniform:0,3 --bound 1 --seeds 1..100", expect=1)["runs"]

@@ -59,7 +59,7 @@ class CarvalhoRoucairol(unittest.TestCase):
             self.assertEqual(set(result["invariants"].values()), {"holds"})
 
     def test_the_case_that_the_texts_leave_out(self):
-        """ERRATA 5: each way to overlook it is wrong, as soon as one of three enters twice."""
+        """Each way to overlook it is wrong, as soon as one of three enters twice."""
         for text, property_, verdict, steps in (
             ("printed", "deadlock", "found", 21),
             ("printed:reply", "deadlock", "found", 21),

@@ -157,7 +157,7 @@ class Messages(unittest.TestCase):
 
 
 class Printed(unittest.TestCase):
-    """"case j < my_number and participant": ERRATA 13.1."""
+    """"case j < my_number and participant"."""
 
     def test_a_sleeping_greater_process_swallows_the_only_number(self):
         for text in ("printed", "printed:participant"):

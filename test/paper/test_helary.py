@@ -101,7 +101,7 @@ class Traffic(unittest.TestCase):
             self.assertAlmostEqual(messages["per_entry"] / n, 1, delta=0.01)
 
     def test_a_ring_takes_n_or_n_plus_1_requests(self):
-        """Claimed: n - 1 to n + 1, n to 2n in all. Never n - 1, at most 2n - 2 (ERRATA 10.2)."""
+        """Claimed: n - 1 to n + 1, n to 2n in all. Never n - 1, at most 2n - 2."""
         for n in (5, 6, 7, 8):
             runs = isolated(f"--topology ring --nodes {n}")
             self.assertEqual(bounds(run["REQ"] for run in runs), (n, n + 1))
@@ -144,7 +144,7 @@ class Traffic(unittest.TestCase):
             self.assertEqual(delay["max"], most)
 
     def test_the_token_may_take_more_hops_than_the_diameter_of_a_ring(self):
-        """Claimed: at most d. Found: the path of the first copy, up to n - 2 hops (ERRATA 10.3)."""
+        """Claimed: at most d. Found: the path of the first copy, up to n - 2 hops."""
         for n in (5, 6, 7, 8):
             runs = isolated(f"--topology ring --nodes {n}")
             self.assertEqual(max(run["TOKEN"] for run in runs), n - 2)
@@ -218,7 +218,7 @@ class Correctness(unittest.TestCase):
 
 
 class PrintedMin(unittest.TestCase):
-    """4.3: min(X) by the first component is by name, not by age (ERRATA 10.1)."""
+    """4.3: min(X) by the first component is by name, not by age."""
 
     def test_a_known_request_is_bypassed_the_more_the_more_the_others_ask(self):
         for text, bypass in (("mended", (2, 2)), ("printed:min", (4, 6))):
@@ -233,7 +233,7 @@ class PrintedMin(unittest.TestCase):
 
 
 class PrintedSeen(unittest.TestCase):
-    """4.3: the test for a new request looks in req_array only (ERRATA 10.2)."""
+    """4.3: the test for a new request looks in req_array only."""
 
     def test_the_most_messages_on_a_ring_in_every_order_of_delivery(self):
         for n, mended, printed in (

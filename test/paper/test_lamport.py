@@ -53,7 +53,7 @@ class Lamport(unittest.TestCase):
             self.assertEqual(set(result["invariants"].values()), {"holds"})
 
     def test_messages_must_not_overtake_each_other(self):
-        """Chapter 2; ERRATA 3.2. It is the deadlock that is found: exclusion needs no order."""
+        """Chapter 2. It is the deadlock that is found: exclusion needs no order."""
         for words in ("--nodes 2 --entries 1,2", "--nodes 3"):
             result = check(f"lamport {words} --reorder", expect=1)
             self.assertEqual(result["deadlock"], "found")

@@ -80,7 +80,7 @@ class LeLannElection(unittest.TestCase):
         self.assertEqual((result["min_messages"], result["max_messages"]), (8, 16))
 
     def test_without_order_two_lead(self):
-        """ERRATA 13.5: a process decides before it has seen all numbers."""
+        """A process decides before it has seen all numbers."""
         for n in (2, 3, 4):
             result = check(f"le-lann-election --nodes {n} --reorder", expect=1)
             self.assertEqual((result["unique_leader"], result["agreement"]), ("violated", "holds"))

@@ -1,0 +1,88 @@
+"""What tools/checked and tools/errata share: running baton, the list of errata, and the tables of doc/checked.md."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import textwrap
+import tomllib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+BATON = os.environ.get("BATON", str(ROOT / "build/baton"))
+CHECKED = ROOT / "doc/checked.md"
+
+STEP = re.compile(r"^(?:request|release|deliver|drop|initiate|expire)\b", re.MULTILINE)
+NUMBER = re.compile(r"(?:> )?[\d,.]+|\d+ to \d+|–|∞")
+
+
+def run(words):
+    """Runs baton at the root of the tree, so that paths in what it says are short."""
+    return subprocess.run([BATON, *words.split()], cwd=ROOT, capture_output=True, text=True, check=False)
+
+
+def report(words):
+    """What baton reports; it may find something violated, or come to a limit, but must not refuse."""
+    process = run(f"{words} --json")
+    if process.returncode not in (0, 1, 3):
+        sys.exit(f"baton {words}: exit {process.returncode}: {process.stderr.strip()}")
+    return json.loads(process.stdout)
+
+
+def violated(checked):
+    """The name of the property that is violated, or None."""
+    for name in ("mutual_exclusion", "deadlock", "starvation", "unique_leader", "agreement", "termination"):
+        if checked.get(name) in ("violated", "found"):
+            return name
+    return next((name for name, verdict in checked["invariants"].items() if verdict == "violated"), None)
+
+
+def steps_of(scenario):
+    return len(STEP.findall(scenario))
+
+
+def read_errata():
+    with open(ROOT / "doc/errata/errata.toml", "rb") as file:
+        return tomllib.load(file)
+
+
+def with_text(words, erratum):
+    """The words of a check with the text as it is printed, if it is a text that is wrong."""
+    return f"{words} --param text={erratum['text']}" if "text" in erratum else words
+
+
+def table(columns, rows):
+    """A table of markdown, each column as wide as what is in it, numbers on the right."""
+    right = [all(NUMBER.fullmatch(row[i]) for row in rows) for i in range(len(columns))]
+    width = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
+
+    def line(row):
+        cells = [row[i].rjust(width[i]) if right[i] else row[i].ljust(width[i]) for i in range(len(columns))]
+        return "| " + " | ".join(cells) + " |"
+
+    ruler = ["-" * (width[i] + 1) + (":" if right[i] else "-") for i in range(len(columns))]
+    return "\n".join([line(columns), "|" + "|".join(ruler) + "|", *map(line, rows)])
+
+
+def wrapped(markdown):
+    """The paragraphs in lines of at most 120 columns; programs, quotations, tables and links to pictures as they are."""
+    parts, program = [], False
+    for part in markdown.split("\n\n"):
+        plain = not program and not part.startswith(("```", ">", "|", "#", "!", "<"))
+        program ^= part.count("```") % 2 == 1
+        parts.append(textwrap.fill(part, 120, break_long_words=False, break_on_hyphens=False) if plain else part)
+    return "\n\n".join(parts)
+
+
+def read_tables(path=CHECKED):
+    """The rows of all tables of a page, each a dictionary of its cells. No page, no rows."""
+    rows, columns = [], None
+    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if not line.startswith("|"):
+            columns = None
+        elif columns is None:
+            columns = cells
+        elif not set(line) <= set("|-:"):
+            rows.append(dict(zip(columns, cells)))
+    return rows
