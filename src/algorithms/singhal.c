@@ -369,7 +369,7 @@ static bool is_asking(const struct snapshot *snapshot, uint32_t from, uint32_t t
 {
 	for (size_t k = 0; k < snapshot->flights_count; k++) {
 		const struct flight *flight = &snapshot->flights[k];
-		if (flight->to == to && origin(&flight->message) == from)
+		if (flight->to == to && flight->origin == from)
 			return true;
 	}
 	return false;

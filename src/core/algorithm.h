@@ -117,6 +117,7 @@ struct parameter {
 /* All of a system at one moment, for an invariant that speaks of more than one node. */
 struct flight {
 	uint32_t to;
+	uint32_t origin; /* of the message: see `origin` of an algorithm */
 	struct message message;
 };
 

@@ -26,18 +26,9 @@ static const char *broken_global(const struct model *model, struct row row, stru
 			sight->flights = grow(sight->flights, &sight->flights_size, flights_count,
 			                      sizeof(*sight->flights));
 			for (uint32_t i = 0; i < model->nodes; i++)
-				sight->states[i] = model_state(model, row_local(model, row, i));
-			for (uint32_t k = 0; k < flights_count; k++) {
-				uint32_t number = row_letter(model, row, k), size;
-				const uint8_t *body = model_body(model, number, &size);
-				enum side side = model->letter[number].side;
-				sight->flights[k] = (struct flight){
-				        .to = model->letter[number].to,
-				        .message = {.side = side_opposite(side),
-				                    .size = size,
-				                    .body = body},
-				};
-			}
+				sight->states[i] = model->local[row_local(model, row, i)].state;
+			for (uint32_t k = 0; k < flights_count; k++)
+				sight->flights[k] = model->letter[row_letter(model, row, k)].flight;
 			seen = true;
 		}
 		struct snapshot snapshot = {

@@ -108,15 +108,15 @@ static void take_sends(struct follower *follower, uint32_t from)
 static size_t find_envelope(const struct follower *follower, uint32_t number)
 {
 	const struct letter *letter = &follower->model->letter[number];
-	uint32_t size;
-	const uint8_t *body = model_body(follower->model, number, &size);
+	const struct message *message = &letter->flight.message;
 
 	for (size_t i = 0; i < follower->flight_count; i++) {
 		const struct envelope *envelope = &follower->flight[i];
-		if (envelope->to == letter->to && envelope->side == letter->side &&
-		    envelope->size == size &&
+		if (envelope->to == letter->flight.to &&
+		    side_opposite(envelope->side) == message->side &&
+		    envelope->size == message->size &&
 		    (letter->from == 0 || envelope->from == letter->from) &&
-		    memcmp(envelope->body, body, size) == 0)
+		    memcmp(envelope->body, message->body, message->size) == 0)
 			return i;
 	}
 	must(false);

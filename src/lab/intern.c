@@ -1,33 +1,27 @@
 #include "intern.h"
 
-#include "must.h"
+#include "grow.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-/* Each string is preceded by its size, so that it can start at a multiple of 8. */
+enum { BLOCK_AT_FIRST = 4096, BLOCK_MAX = 1 << 20 };
+
 void intern_init(struct intern *intern)
 {
-	*intern = (struct intern){.bytes_size = 4096, .offsets_size = 64, .slots_size = 128};
-	intern->bytes = malloc(intern->bytes_size);
-	intern->offsets = malloc(intern->offsets_size * sizeof(*intern->offsets));
+	*intern = (struct intern){.slots_size = 128};
 	intern->slots = calloc(intern->slots_size, sizeof(*intern->slots));
-	must(intern->bytes != NULL && intern->offsets != NULL && intern->slots != NULL);
+	must(intern->slots != NULL);
 }
 
 void intern_free(struct intern *intern)
 {
-	free(intern->bytes);
-	free(intern->offsets);
+	for (size_t i = 0; i < intern->blocks_count; i++)
+		free(intern->blocks[i]);
+	free(intern->blocks);
+	free(intern->strings);
 	free(intern->slots);
-}
-
-const uint8_t *intern_get(const struct intern *intern, uint32_t number, size_t *ret_size)
-{
-	const uint8_t *start = intern->bytes + intern->offsets[number];
-	memcpy(ret_size, start, sizeof(*ret_size));
-	return start + sizeof(size_t);
 }
 
 static uint32_t *find(const struct intern *intern, const void *bytes, size_t size)
@@ -37,9 +31,8 @@ static uint32_t *find(const struct intern *intern, const void *bytes, size_t siz
 	for (;; slot = (slot + 1) & (intern->slots_size - 1)) {
 		if (intern->slots[slot] == 0)
 			return &intern->slots[slot];
-		size_t known_size;
-		const uint8_t *known = intern_get(intern, intern->slots[slot] - 1, &known_size);
-		if (known_size == size && memcmp(known, bytes, size) == 0)
+		const struct interned *known = &intern->strings[intern->slots[slot] - 1];
+		if (known->size == size && memcmp(known->bytes, bytes, size) == 0)
 			return &intern->slots[slot];
 	}
 }
@@ -50,33 +43,31 @@ static void enlarge_slots(struct intern *intern)
 	intern->slots_size *= 2;
 	intern->slots = calloc(intern->slots_size, sizeof(*intern->slots));
 	must(intern->slots != NULL);
-	for (uint32_t i = 0; i < intern->count; i++) {
-		size_t size;
-		const uint8_t *bytes = intern_get(intern, i, &size);
-		*find(intern, bytes, size) = i + 1;
-	}
+	for (uint32_t i = 0; i < intern->count; i++)
+		*find(intern, intern->strings[i].bytes, intern->strings[i].size) = i + 1;
 }
 
-static void append(struct intern *intern, const void *bytes, size_t size)
+/* Room for so many bytes that stay where they are. */
+static uint8_t *take_room(struct intern *intern, size_t size)
 {
-	size_t whole = sizeof(size_t) + (size + 7) / 8 * 8;
+	size_t whole = (size + 7) / 8 * 8;
 
-	while (intern->bytes_size - intern->bytes_count < whole) {
-		intern->bytes_size *= 2;
-		intern->bytes = realloc(intern->bytes, intern->bytes_size);
-		must(intern->bytes != NULL);
+	if (intern->block_size - intern->block_used < whole) {
+		size_t larger = intern->block_size == 0 ? BLOCK_AT_FIRST : intern->block_size * 2;
+		intern->block_size = larger < BLOCK_MAX ? larger : BLOCK_MAX;
+		if (intern->block_size < whole)
+			intern->block_size = whole;
+		intern->block_used = 0;
+		intern->blocks = grow(intern->blocks, &intern->blocks_size,
+		                      intern->blocks_count + 1, sizeof(*intern->blocks));
+		uint8_t *block = malloc(intern->block_size);
+		must(block != NULL);
+		intern->blocks[intern->blocks_count++] = block;
+		intern->bytes_count += intern->block_size;
 	}
-	if (intern->count == intern->offsets_size) {
-		intern->offsets_size *= 2;
-		intern->offsets =
-		        realloc(intern->offsets, intern->offsets_size * sizeof(*intern->offsets));
-		must(intern->offsets != NULL);
-	}
-	uint8_t *start = intern->bytes + intern->bytes_count;
-	memcpy(start, &size, sizeof(size));
-	memcpy(start + sizeof(size), bytes, size);
-	intern->offsets[intern->count++] = intern->bytes_count;
-	intern->bytes_count += whole;
+	uint8_t *room = intern->blocks[intern->blocks_count - 1] + intern->block_used;
+	intern->block_used += whole;
+	return room;
 }
 
 uint32_t intern_put(struct intern *intern, const void *bytes, size_t size, bool *ret_new)
@@ -89,7 +80,11 @@ uint32_t intern_put(struct intern *intern, const void *bytes, size_t size, bool 
 	if (!new)
 		return *slot - 1;
 	must(intern->count < UINT32_MAX / 4);
-	append(intern, bytes, size);
+	uint8_t *kept = take_room(intern, size);
+	memcpy(kept, bytes, size);
+	intern->strings = grow(intern->strings, &intern->strings_size, (size_t)intern->count + 1,
+	                       sizeof(*intern->strings));
+	intern->strings[intern->count++] = (struct interned){.bytes = kept, .size = size};
 	*slot = intern->count;
 	if (intern->count > intern->slots_size / 2)
 		enlarge_slots(intern);
@@ -98,6 +93,6 @@ uint32_t intern_put(struct intern *intern, const void *bytes, size_t size, bool 
 
 size_t intern_memory(const struct intern *intern)
 {
-	return intern->bytes_size + intern->offsets_size * sizeof(*intern->offsets) +
+	return intern->bytes_count + intern->strings_size * sizeof(*intern->strings) +
 	       intern->slots_size * sizeof(*intern->slots);
 }

@@ -1,6 +1,6 @@
 /*
  * Interning: each distinct string of bytes is kept once and gets a small number, 0, 1, 2, … in the
- * order of arrival.
+ * order of arrival. The bytes never move.
  */
 #ifndef LAB_INTERN_H
 #define LAB_INTERN_H
@@ -9,21 +9,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct interned {
+	const uint8_t *bytes;
+	size_t size;
+};
+
 struct intern {
-	uint8_t *bytes;
-	size_t bytes_count, bytes_size;
-	size_t *offsets; /* where the size of number i, and then its bytes, stand */
-	uint32_t count, offsets_size;
+	struct interned *strings; /* by number */
+	uint32_t count;
+	size_t strings_size;
 	uint32_t *slots; /* a number + 1, or 0 */
 	size_t slots_size;
+	uint8_t **blocks; /* where the bytes are */
+	size_t blocks_count, blocks_size;
+	size_t block_used, block_size; /* of the last one */
+	size_t bytes_count;            /* of all */
 };
 
 void intern_init(struct intern *intern);
 void intern_free(struct intern *intern);
 /* The number of these bytes; *ret_new tells whether they are new (may be NULL). */
 uint32_t intern_put(struct intern *intern, const void *bytes, size_t size, bool *ret_new);
-/* The bytes of a number, valid until the next intern_put; aligned to 8. */
-const uint8_t *intern_get(const struct intern *intern, uint32_t number, size_t *ret_size);
+/* The bytes of a number, aligned to 8. */
+static inline const uint8_t *intern_get(const struct intern *intern, uint32_t number,
+                                        size_t *ret_size)
+{
+	*ret_size = intern->strings[number].size;
+	return intern->strings[number].bytes;
+}
 size_t intern_memory(const struct intern *intern);
 
 #endif

@@ -48,20 +48,6 @@ static struct site site_of(const struct model *model, uint32_t node)
 	return network_site(&model->setup->network, node);
 }
 
-const void *model_state(const struct model *model, uint32_t local)
-{
-	size_t size;
-	return intern_get(&model->locals, local, &size) + sizeof(struct head);
-}
-
-const uint8_t *model_body(const struct model *model, uint32_t letter, uint32_t *ret_size)
-{
-	size_t size;
-	const uint8_t *bytes = intern_get(&model->letters, letter, &size);
-	*ret_size = (uint32_t)(size - sizeof(struct letter_head));
-	return bytes + sizeof(struct letter_head);
-}
-
 static const char *broken_invariant(const struct model *model, const struct site *site,
                                     const void *state)
 {
@@ -101,6 +87,7 @@ static uint32_t put_local(struct model *model, size_t size)
 	model->outgrown = model->outgrown || !fits(number, model->local_width);
 	struct site site = site_of(model, head->node);
 	const struct algorithm *algorithm = model->algorithm;
+	const void *kept = intern_get(&model->locals, number, &size) + sizeof(*head);
 	bool ready = algorithm->ready == NULL || algorithm->ready(&site, state);
 	model->local = grow(model->local, &model->local_size, number + 1, sizeof(*model->local));
 	model->local[number] = (struct local){
@@ -112,6 +99,7 @@ static uint32_t put_local(struct model *model, size_t size)
 	        .entries_left = head->entries_left,
 	        .leader = head->leader,
 	        .broken_invariant = broken_invariant(model, &site, state),
+	        .state = kept,
 	};
 	for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
 		model->local[number].timers[timer] = head->timers[timer];
@@ -140,18 +128,18 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 	if (!new)
 		return number;
 	model->outgrown = model->outgrown || !fits(number, model->letter_width);
+	const uint8_t *kept = intern_get(&model->letters, number, &size) + sizeof(head);
 	struct message message = {
-	        .side = side_opposite(effect->side), .size = effect->size, .body = body};
+	        .side = side_opposite(effect->side), .size = effect->size, .body = kept};
+	uint32_t origin = model->algorithm->origin != NULL ? model->algorithm->origin(&message) : 0;
 	model->letter =
 	        grow(model->letter, &model->letter_size, number + 1, sizeof(*model->letter));
 	model->letter[number] = (struct letter){
 	        .from = head.from,
-	        .to = head.to,
-	        .side = effect->side,
+	        .flight = {.to = head.to, .origin = origin, .message = message},
 	        .channel = model->setup->fifo
 	                           ? intern_put(&model->channels, &head, sizeof(head), NULL)
 	                           : number,
-	        .origin = model->algorithm->origin != NULL ? model->algorithm->origin(&message) : 0,
 	        .token = model->algorithm->messages[body[0]].token,
 	        .init = model->algorithm->messages[body[0]].init,
 	};
@@ -233,11 +221,8 @@ static int call(struct model *model, const struct site *site, const struct actio
 		algorithm->release(site, state, &model->out);
 		return 0;
 	case ACTION_DELIVER: {
-		uint32_t size;
-		const uint8_t *body = model_body(model, action->what, &size);
-		enum side side = side_opposite(model->letter[action->what].side);
-		struct message message = {.side = side, .size = size, .body = body};
-		return algorithm->receive(site, state, &message, &model->out);
+		const struct message *message = &model->letter[action->what].flight.message;
+		return algorithm->receive(site, state, message, &model->out);
 	}
 	case ACTION_EXPIRE:
 		head->timers[action->what] = 0;
@@ -508,7 +493,7 @@ void model_actions(const struct model *model, struct row row, struct actions *re
 		uint32_t number = row_letter(model, row, k);
 		const struct letter *letter = &model->letter[number];
 		if (letter->channel != channel)
-			add_action(ret_actions, ACTION_DELIVER, letter->to, number, k);
+			add_action(ret_actions, ACTION_DELIVER, letter->flight.to, number, k);
 		channel = letter->channel;
 	}
 	if (model->algorithm->expire != NULL && letters == 0)
@@ -518,7 +503,8 @@ void model_actions(const struct model *model, struct row row, struct actions *re
 	for (uint32_t k = 0; k < letters; k++) {
 		uint32_t number = row_letter(model, row, k);
 		if (model->letter[number].token && number != last)
-			add_action(ret_actions, ACTION_LOSE, model->letter[number].to, number, k);
+			add_action(ret_actions, ACTION_LOSE, model->letter[number].flight.to,
+			           number, k);
 		last = number;
 	}
 }
@@ -620,7 +606,7 @@ uint64_t model_requests_known(const struct model *model, struct row row)
 			known |= (uint64_t)1 << i;
 	}
 	for (uint32_t k = 0; k < letters && known != 0; k++) {
-		uint32_t origin = model->letter[row_letter(model, row, k)].origin;
+		uint32_t origin = model->letter[row_letter(model, row, k)].flight.origin;
 		if (origin != 0)
 			known &= ~((uint64_t)1 << (origin - 1));
 	}

@@ -65,13 +65,13 @@ struct local {
 	uint32_t entries_left;
 	uint32_t leader; /* the identifier it has learned, or 0 */
 	const char *broken_invariant;
+	const void *state; /* the algorithm's */
 };
 
 struct letter {
-	uint32_t from, to; /* from: 0 if unknown, because channels do not keep order */
-	enum side side;    /* by which it left the sender */
 	uint32_t channel;
-	uint32_t origin; /* whose request it is a copy of, or 0 */
+	uint32_t from;        /* 0 if unknown, because channels do not keep order */
+	struct flight flight; /* to whom, whose request it is a copy of, and what */
 	bool token, init;
 };
 
@@ -236,10 +236,6 @@ const struct transition *model_learn(struct model *model, struct row row,
  * meaning. */
 uint32_t model_apply(const struct model *model, struct row row, const struct action *action,
                      const struct transition *transition, uint8_t *ret_bytes);
-
-/* The algorithm's state in a local state, and the bytes of a message. */
-const void *model_state(const struct model *model, uint32_t local);
-const uint8_t *model_body(const struct model *model, uint32_t letter, uint32_t *ret_size);
 
 /* Tokens in a row: at nodes and in flight. */
 uint32_t model_tokens(const struct model *model, struct row row);

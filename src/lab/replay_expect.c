@@ -291,11 +291,14 @@ static bool holds_globally(const struct replay *replay, const struct invariant *
 		states[node - 1] = world_state(&replay->world, node);
 	for (size_t i = 0; i < count; i++) {
 		const struct envelope *envelope = &replay->envelopes[replay->envelopes_first + i];
+		const struct algorithm *algorithm = replay->setup->network.algorithm;
+		struct message message = {.side = side_opposite(envelope->side),
+		                          .size = envelope->size,
+		                          .body = envelope->body};
 		flights[i] = (struct flight){
 		        .to = envelope->to,
-		        .message = {.side = side_opposite(envelope->side),
-		                    .size = envelope->size,
-		                    .body = envelope->body},
+		        .origin = algorithm->origin != NULL ? algorithm->origin(&message) : 0,
+		        .message = message,
 		};
 	}
 	struct snapshot snapshot = {

@@ -70,7 +70,8 @@ void search_free(struct search *search)
 			free(worker->outboxes[k].bytes);
 		free(worker->outboxes);
 		free(worker->next);
-		actions_free(&worker->actions);
+		actions_free(&worker->pending[0].actions);
+		actions_free(&worker->pending[1].actions);
 		free(worker->sight.states);
 		free(worker->sight.flights);
 		free(worker->missing);
@@ -222,12 +223,20 @@ static bool follow(struct search *search, struct worker *worker, uint32_t state,
 	return false;
 }
 
-static bool follow_all(struct search *search, struct worker *worker, uint32_t state, struct row row)
+/* What can happen in a state, to be followed when the memory of it has been fetched. */
+static void prepare(const struct search *search, struct pending *pending, uint32_t state)
 {
-	for (size_t k = 0; k < worker->actions.count; k++)
-		model_prefetch(&search->model, row, &worker->actions.list[k]);
-	for (size_t k = 0; k < worker->actions.count; k++) {
-		if (follow(search, worker, state, row, &worker->actions.list[k]))
+	pending->state = state;
+	pending->row = search_row(search, state);
+	search_actions(search, pending->row, &pending->actions);
+	for (size_t k = 0; k < pending->actions.count; k++)
+		model_prefetch(&search->model, pending->row, &pending->actions.list[k]);
+}
+
+static bool follow_all(struct search *search, struct worker *worker, const struct pending *pending)
+{
+	for (size_t k = 0; k < pending->actions.count; k++) {
+		if (follow(search, worker, pending->state, pending->row, &pending->actions.list[k]))
 			return true;
 	}
 	return false;
@@ -256,14 +265,15 @@ static void set_bypass(const struct search *search, struct record *record, uint3
 }
 
 /* All that leads to a state has been followed: what is known of it is final. */
-static void settle(const struct search *search, struct worker *worker, struct record *record,
-                   struct row row)
+static void settle(const struct search *search, struct worker *worker,
+                   const struct pending *pending)
 {
-	uint64_t known = model_requests_known(&search->model, row);
+	struct record *record = states_record(&search->states, pending->state);
+	uint64_t known = model_requests_known(&search->model, pending->row);
 	uint32_t most = search->ordering ? record->most : record->most_so_far;
 	uint32_t fewest = search->ordering ? record->fewest : record->fewest_so_far;
 
-	if (worker->actions.count == 0) {
+	if (pending->actions.count == 0) {
 		if (most > worker->messages_max)
 			worker->messages_max = most;
 		if (fewest < worker->messages_min)
@@ -299,38 +309,52 @@ static void add_bypass(const struct search *search, const struct found *found,
 	}
 }
 
-/* First half of a round of the first pass. */
+/* Of each two states that are listed one after the other, the second is prepared before the first is
+ * followed. True: something is wrong. */
+static bool expand_one(struct search *search, struct worker *worker, const struct pending *pending)
+{
+	worker->transitions += search->ordering ? 0 : pending->actions.count;
+	if (search->graded || search->ordering)
+		settle(search, worker, pending);
+	return follow_all(search, worker, pending);
+}
+
+/* The next state to be expanded, if there is any in this round. */
+static bool next_state(struct search *search, uint32_t member, uint32_t *ret_state)
+{
+	struct worker *worker = &search->workers[member];
+
+	if (worker->found + worker->missing_count >= search->budget)
+		return false;
+	if (!search->ordering)
+		return shard_next(&search->states, &search->states.shards[member], &worker->cursor,
+		                  &worker->level_end, ret_state);
+	if (worker->ready_count == 0)
+		return false;
+	*ret_state = worker->ready[--worker->ready_count];
+	return true;
+}
+
+/* First half of a round: what can happen in some states. */
 static void expand(void *context, uint32_t member)
 {
 	struct search *search = context;
 	struct worker *worker = &search->workers[member];
-	const struct shard *shard = &search->states.shards[member];
+	struct pending *one = &worker->pending[0], *other = &worker->pending[1], *swap;
 	uint32_t state;
+	bool more = next_state(search, member, &state);
 
-	while (worker->found + worker->missing_count < search->budget &&
-	       shard_next(&search->states, shard, &worker->cursor, &worker->level_end, &state)) {
-		struct row row = search_row(search, state);
-		search_actions(search, row, &worker->actions);
-		worker->transitions += worker->actions.count;
-		if (search->graded)
-			settle(search, worker, states_record(&search->states, state), row);
-		if (follow_all(search, worker, state, row))
+	if (more)
+		prepare(search, one, state);
+	while (more) {
+		more = next_state(search, member, &state);
+		if (more)
+			prepare(search, other, state);
+		if (expand_one(search, worker, one))
 			return;
-	}
-}
-
-/* First half of a round of the second pass. */
-static void expand_ready(void *context, uint32_t member)
-{
-	struct search *search = context;
-	struct worker *worker = &search->workers[member];
-
-	while (worker->found < search->budget && worker->ready_count > 0) {
-		uint32_t state = worker->ready[--worker->ready_count];
-		struct row row = search_row(search, state);
-		search_actions(search, row, &worker->actions);
-		settle(search, worker, states_record(&search->states, state), row);
-		follow_all(search, worker, state, row);
+		swap = one;
+		one = other;
+		other = swap;
 	}
 }
 
@@ -667,7 +691,7 @@ static bool order(struct search *search)
 		search->limit = search_limit(search, 0);
 		if (search->limit != NULL)
 			return false;
-		crew_run(&search->crew, expand_ready, search);
+		crew_run(&search->crew, expand, search);
 		crew_run(&search->crew, deliver, search);
 		more = false;
 		for (uint32_t i = 0; i < search->crew.count; i++) {

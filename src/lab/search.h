@@ -46,10 +46,17 @@ struct missing {
 	struct action action;
 };
 
+/* A state that is going to be expanded. */
+struct pending {
+	uint32_t state;
+	struct row row;
+	struct actions actions;
+};
+
 struct worker {
 	struct outbox *outboxes; /* for each thread */
 	uint32_t found;          /* in all of them */
-	struct actions actions;
+	struct pending pending[2];
 	uint8_t *next; /* a row */
 	struct sight sight;
 	struct cursor cursor, level_end;
