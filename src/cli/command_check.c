@@ -3,11 +3,13 @@
 #include "distribution.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <libgen.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 enum { ENTRIES_CHECKED_MAX = 1000000 };
@@ -18,7 +20,6 @@ struct request {
 	const char *entries; /* as given */
 	uint32_t entries_each[MODEL_NODES_MAX];
 	const char *trace;
-	FILE *trace_file;
 	bool json;
 };
 
@@ -179,43 +180,71 @@ static int parse_entries(const char *text, uint32_t nodes, uint32_t *ret_entries
 
 static bool progress_shown;
 
-static void show_progress(uint64_t states, uint64_t depth, uint64_t memory, double seconds)
+static void show_progress(const char *doing, uint64_t states, uint64_t depth, uint64_t memory,
+                          double seconds)
 {
 	static double shown;
 	if (seconds < 1 || seconds - shown < 0.2)
 		return;
 	shown = seconds;
 	progress_shown = true;
-	fprintf(stderr, "\r\033[K%" PRIu64 " states, %.2f M/s, depth %" PRIu64 ", %" PRIu64 " MB",
-	        states, (double)states / seconds / 1e6, depth, memory >> 20);
+	fprintf(stderr,
+	        "\r\033[K%s: %" PRIu64 " states, %.2f M/s, depth %" PRIu64 ", %" PRIu64
+	        " MB, %.0f s",
+	        doing, states, (double)states / seconds / 1e6, depth, memory >> 20, seconds);
 }
 
-/* The file of the counterexample is opened before the search, so that a bad path is known at once. */
-static int open_trace(struct request *request, struct problem *problem)
+static int trace_problem(const struct request *request, struct problem *problem)
+{
+	return problem_set(problem, "trace file '%.200s': %s", request->trace, strerror(errno));
+}
+
+/* The file of the counterexample is written when there is one; but a path where it cannot be should
+ * be known at once. */
+static int try_trace(const struct request *request, struct problem *problem)
 {
 	if (request->trace == NULL)
 		return 0;
-	request->trace_file = fopen(request->trace, "wb");
-	return request->trace_file != NULL ? 0
-	                                   : problem_set(problem, "trace file '%.200s': %s",
-	                                                 request->trace, strerror(errno));
+	int file = open(request->trace, O_WRONLY | O_CLOEXEC);
+	if (file >= 0)
+		return close(file);
+	if (errno != ENOENT)
+		return trace_problem(request, problem);
+	char *copy = strdup(request->trace);
+	must(copy != NULL);
+	int allowed = request->trace[0] != '\0' ? access(dirname(copy), W_OK | X_OK) : -1;
+	free(copy);
+	return allowed == 0 ? 0 : trace_problem(request, problem);
 }
 
-/* Without a counterexample there is no file: one of an earlier check would mislead. */
-static int close_trace(struct request *request, const char *scenario, struct problem *problem)
+/* A counterexample of an earlier check would mislead; what else is there is left alone. */
+static void remove_old_trace(const char *path)
 {
-	struct stat status;
+	static const char mark[] = "# baton check: ";
+	char head[sizeof(mark)] = "";
+	FILE *file = fopen(path, "rb");
 
-	if (request->trace_file == NULL)
+	if (file == NULL)
+		return;
+	size_t size = fread(head, 1, sizeof(mark) - 1, file);
+	fclose(file);
+	if (size == sizeof(mark) - 1 && strcmp(head, mark) == 0)
+		remove(path);
+}
+
+static int write_trace(const struct request *request, const char *scenario, struct problem *problem)
+{
+	if (request->trace == NULL)
 		return 0;
-	bool regular = fstat(fileno(request->trace_file), &status) == 0 && S_ISREG(status.st_mode);
-	bool failed = scenario != NULL && fputs(scenario, request->trace_file) == EOF;
-	if (fclose(request->trace_file) != 0 || failed)
-		return problem_set(problem, "trace file '%.200s': %s", request->trace,
-		                   strerror(errno));
-	if (scenario == NULL && regular)
-		remove(request->trace);
-	return 0;
+	if (scenario == NULL) {
+		remove_old_trace(request->trace);
+		return 0;
+	}
+	FILE *file = fopen(request->trace, "wb");
+	if (file == NULL)
+		return trace_problem(request, problem);
+	bool failed = fputs(scenario, file) == EOF;
+	return fclose(file) != 0 || failed ? trace_problem(request, problem) : 0;
 }
 
 static const char *verdict_text(const struct check_result *result, bool election)
@@ -229,7 +258,7 @@ static const char *verdict_text(const struct check_result *result, bool election
 	case VERDICT_MUTUAL_EXCLUSION:
 		return "VIOLATED: two nodes are inside at once";
 	case VERDICT_DEADLOCK:
-		return "VIOLATED: deadlock, somebody waits and nothing can happen";
+		return "VIOLATED: deadlock, somebody waits or cannot leave, and nothing can happen";
 	case VERDICT_STARVATION:
 		return "VIOLATED: starvation, somebody may wait for ever";
 	case VERDICT_INVARIANT:
@@ -299,6 +328,8 @@ static int prepare_entries(struct request *request, const struct setup *setup,
 {
 	const struct algorithm *algorithm = setup->network.algorithm;
 
+	if (request->options.lose_token && !algorithm->has_token)
+		return problem_set(problem, "--lose-token: %s has no token", algorithm->name);
 	if (setup->network.graph.nodes > MODEL_NODES_MAX)
 		return problem_set(problem, "--nodes: at most %d can be checked", MODEL_NODES_MAX);
 	if (algorithm->kind == KIND_ELECTION) {
@@ -326,7 +357,7 @@ static int run(struct request *request, struct problem *problem)
 
 	if (setup_make(&request->words, &setup, problem) != 0)
 		return usage_problem("check", problem);
-	if (prepare_entries(request, &setup, problem) != 0 || open_trace(request, problem) != 0) {
+	if (prepare_entries(request, &setup, problem) != 0 || try_trace(request, problem) != 0) {
 		setup_free(&setup);
 		return usage_problem("check", problem);
 	}
@@ -344,7 +375,7 @@ static int run(struct request *request, struct problem *problem)
 	int code = result.verdict != VERDICT_HOLDS ? EXIT_VIOLATED
 	           : result.complete               ? EXIT_HELD
 	                                           : EXIT_LIMIT;
-	if (close_trace(request, result.scenario, problem) != 0)
+	if (write_trace(request, result.scenario, problem) != 0)
 		code = usage_problem("check", problem);
 	else if (request->json)
 		print_json(check_report(&request->options, &result));
@@ -357,14 +388,38 @@ static int run(struct request *request, struct problem *problem)
 	return code;
 }
 
-/* 8G, or three quarters of the machine's memory if that is less: a search that swaps never ends. */
+/* What a container may use, by the file of its control group. */
+static uint64_t memory_of_container(void)
+{
+	uint64_t bytes = UINT64_MAX;
+	FILE *file = fopen("/sys/fs/cgroup/memory.max", "r");
+
+	if (file == NULL)
+		return UINT64_MAX;
+	if (fscanf(file, "%" SCNu64, &bytes) != 1)
+		bytes = UINT64_MAX; /* "max" */
+	fclose(file);
+	return bytes;
+}
+
+/* 8G, or three quarters of what the machine allows if that is less: a search that swaps never ends,
+ * and one that is refused memory has no answer. Addresses are reserved ahead, so that a limit on
+ * them needs more room. */
 static uint64_t memory_by_default(void)
 {
-	uint64_t most = (uint64_t)8 << 30;
+	uint64_t most = (uint64_t)8 << 30, container = memory_of_container();
 	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	uint64_t machine = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : most * 2;
+	uint64_t machine = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
+	struct rlimit addresses;
 
-	return machine / 4 * 3 < most ? machine / 4 * 3 : most;
+	if (container < machine)
+		machine = container;
+	if (machine / 4 * 3 < most)
+		most = machine / 4 * 3;
+	if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY &&
+	    addresses.rlim_cur / 2 < most)
+		most = addresses.rlim_cur / 2;
+	return most;
 }
 
 int command_check(int argc, char **argv)

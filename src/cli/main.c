@@ -4,8 +4,10 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 struct command {
 	const char *name;
@@ -77,8 +79,22 @@ static int run(int argc, char **argv)
 	return command == NULL ? EXIT_USAGE : command->run(argc - 1, argv + 1);
 }
 
+/* What must hold did not (must.h): most often there was no memory. */
+static void say_why(int signal)
+{
+	static const char words[] = "baton: stopped: out of memory, or a bug in baton\n";
+	ssize_t written = write(STDERR_FILENO, words, sizeof(words) - 1);
+	(void)written;
+	raise(signal); /* and end, as it would have */
+}
+
 int main(int argc, char **argv)
 {
+	struct sigaction action = {.sa_handler = say_why,
+	                           .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
+
+	sigaction(SIGILL, &action, NULL);
+	sigaction(SIGTRAP, &action, NULL);
 	int code = run(argc, argv);
 
 	/* A report that nobody can read was not given. */

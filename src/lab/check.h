@@ -20,7 +20,8 @@ struct check_options {
 	uint32_t threads; /* 1 to SHARDS_MAX */
 	bool reduce;      /* elections: leave out steps that commute with those that remain */
 	/* Called now and then, or NULL. */
-	void (*progress)(uint64_t states, uint64_t depth, uint64_t memory, double seconds);
+	void (*progress)(const char *doing, uint64_t states, uint64_t depth, uint64_t memory,
+	                 double seconds);
 };
 
 enum verdict_kind {

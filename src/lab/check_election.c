@@ -73,7 +73,7 @@ static int check_one(struct tally *tally)
 		entries[setup.electorate.initiators[i] - 1] = 1;
 	options.setup = &setup;
 	options.entries = entries;
-	options.states_max -= sum->states;
+	options.states_max -= sum->states; /* perhaps none is left: one more is too many */
 	if (options.seconds_max > 0)
 		options.seconds_max -= sum->seconds;
 	check_run(&options, &one);
@@ -81,7 +81,7 @@ static int check_one(struct tally *tally)
 	free(entries);
 	setup_free(&setup);
 	/* A limit may be used up just when a check ends. */
-	if (sum->limit == NULL && sum->states >= limits->states_max)
+	if (sum->limit == NULL && sum->states > limits->states_max)
 		sum->limit = "--max-states";
 	else if (sum->limit == NULL && limits->seconds_max > 0 &&
 	         sum->seconds >= limits->seconds_max)

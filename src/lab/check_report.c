@@ -48,11 +48,10 @@ static json_t *report_invariants(const struct check_options *options,
 	if (algorithm->has_token && !algorithm->regenerates && !options->lose_token)
 		json_object_set_new(list, "one_token", json_string("holds"));
 	/* A reduction may leave out states that break an invariant about several nodes. */
-	for (; invariant != NULL && invariant->name != NULL; invariant++)
-		json_object_set_new(list, invariant->name,
-		                    printed || (options->reduce && invariant->global != NULL)
-		                            ? json_null()
-		                            : json_string("holds"));
+	for (; invariant != NULL && invariant->name != NULL; invariant++) {
+		if (!printed && !(options->reduce && invariant->global != NULL))
+			json_object_set_new(list, invariant->name, json_string("holds"));
+	}
 	if (result->verdict == VERDICT_INVARIANT)
 		json_object_set_new(list, result->what, json_string("violated"));
 	if (result->verdict == VERDICT_BROKEN)

@@ -22,7 +22,9 @@ struct inquiry {
 	uint64_t *edge;        /* the next edge to follow */
 	uint32_t *stack, *calls;
 	uint32_t stack_count, calls_count, index_next;
-	struct row row; /* of the state whose actions were listed last */
+	uint32_t looked;  /* how often a limit was not looked at */
+	uint32_t nearest; /* the state nearest to the start of a fair cycle so far */
+	struct row row;   /* of the state whose actions were listed last */
 	struct actions actions;
 };
 
@@ -31,6 +33,19 @@ static void *array(size_t count, size_t size)
 	void *memory = calloc(count + 1, size);
 	must(memory != NULL);
 	return memory;
+}
+
+/* Now and then: has a limit been reached? Then everything ends. */
+static bool is_over(struct inquiry *inquiry)
+{
+	enum { LOOK_EVERY = 1 << 14 };
+	struct search *search = inquiry->graph->search;
+
+	if (search->limit == NULL && ++inquiry->looked % LOOK_EVERY == 0) {
+		search_progress(search, "fair cycles");
+		search->limit = search_limit(search, state_graph_memory(inquiry->graph));
+	}
+	return search->limit != NULL;
 }
 
 static bool belongs(const struct inquiry *inquiry, uint32_t state)
@@ -89,6 +104,8 @@ static void find_components(struct inquiry *inquiry, enum part part, uint32_t no
 			continue;
 		begin_state(inquiry, root);
 		while (inquiry->calls_count > 0) {
+			if (is_over(inquiry))
+				return;
 			uint32_t state = inquiry->calls[inquiry->calls_count - 1];
 			if (inquiry->edge[state] == graph->first[state + 1]) {
 				end_state(inquiry, state);
@@ -159,6 +176,8 @@ static void measure_bypass(struct inquiry *inquiry, struct liveness *liveness)
 		end = component_end(inquiry, begin);
 		for (uint32_t i = begin; i < end; i++) {
 			uint32_t state = inquiry->order[i];
+			if (is_over(inquiry))
+				break;
 			list_actions(inquiry, state);
 			for (size_t k = 0; k < inquiry->actions.count; k++) {
 				uint32_t to = graph->to[graph->first[state] + k];
@@ -301,13 +320,15 @@ static void walk(struct inquiry *inquiry, struct liveness *liveness, size_t *siz
 		append_state(liveness, size, graph->to[edge]);
 }
 
-/* A cycle through the component that meets each obligation of the state where it begins. */
-static void find_cycle(struct inquiry *inquiry, uint32_t begin, struct liveness *liveness)
+/* A cycle through the start's component that meets each obligation of the state where it begins. */
+static void find_cycle(struct inquiry *inquiry, uint32_t start, struct liveness *liveness)
 {
 	size_t count, size = 0;
-	uint32_t start = inquiry->order[begin];
 	struct action *obligations = list_obligations(inquiry, start, &count);
 
+	free(liveness->cycle);
+	liveness->cycle = NULL;
+	liveness->cycle_count = 0;
 	append_state(liveness, &size, start);
 	for (size_t k = 0; k < count; k++)
 		walk(inquiry, liveness, &size, &obligations[k], NONE);
@@ -316,15 +337,30 @@ static void find_cycle(struct inquiry *inquiry, uint32_t begin, struct liveness 
 	free(obligations);
 }
 
+/* The component's state that was found first: the nearest to the start. */
+static uint32_t nearest_of(const struct inquiry *inquiry, uint32_t begin, uint32_t end)
+{
+	uint32_t nearest = inquiry->order[begin];
+	for (uint32_t i = begin; i < end; i++) {
+		if (inquiry->order[i] < nearest)
+			nearest = inquiry->order[i];
+	}
+	return nearest;
+}
+
 static void find_starvation(struct inquiry *inquiry, struct liveness *liveness)
 {
-	for (uint32_t begin = 0, end; begin < inquiry->order_count && liveness->starved == 0;
+	for (uint32_t begin = 0, end; begin < inquiry->order_count && !is_over(inquiry);
 	     begin = end) {
 		end = component_end(inquiry, begin);
-		if (is_cyclic(inquiry, begin, end) && is_fair(inquiry, begin, end)) {
-			liveness->starved = inquiry->node;
-			find_cycle(inquiry, begin, liveness);
-		}
+		if (!is_cyclic(inquiry, begin, end) || !is_fair(inquiry, begin, end))
+			continue;
+		uint32_t nearest = nearest_of(inquiry, begin, end);
+		if (liveness->starved != 0 && nearest >= inquiry->nearest)
+			continue;
+		inquiry->nearest = nearest;
+		liveness->starved = inquiry->node;
+		find_cycle(inquiry, nearest, liveness);
 	}
 }
 
@@ -337,8 +373,9 @@ static void find_endless(struct inquiry *inquiry, struct liveness *liveness)
 		if (!is_cyclic(inquiry, begin, end))
 			continue;
 		liveness->endless = true;
-		append_state(liveness, &size, inquiry->order[begin]);
-		walk(inquiry, liveness, &size, NULL, inquiry->order[begin]);
+		uint32_t nearest = nearest_of(inquiry, begin, end);
+		append_state(liveness, &size, nearest);
+		walk(inquiry, liveness, &size, NULL, nearest);
 		return;
 	}
 }
@@ -361,13 +398,14 @@ void graph_search(const struct state_graph *graph, struct liveness *ret_liveness
 		find_components(&inquiry, PART_ALL, 0);
 		find_endless(&inquiry, ret_liveness);
 	}
-	for (uint32_t node = 1; node <= model->nodes && ret_liveness->starved == 0 &&
-	                        model->algorithm->kind == KIND_MUTEX;
+	for (uint32_t node = 1; node <= model->nodes && model->algorithm->kind == KIND_MUTEX;
 	     node++) {
-		find_components(&inquiry, PART_KNOWN, node);
-		measure_bypass(&inquiry, ret_liveness);
 		find_components(&inquiry, PART_WAITING, node);
 		find_starvation(&inquiry, ret_liveness);
+		if (ret_liveness->starved != 0)
+			continue;
+		find_components(&inquiry, PART_KNOWN, node);
+		measure_bypass(&inquiry, ret_liveness);
 	}
 	free(inquiry.component);
 	free(inquiry.order);

@@ -38,6 +38,7 @@ uint64_t state_graph_memory(const struct state_graph *graph);
 /* The states of a shortest path from the first to this one, both included; to be freed. */
 uint32_t *state_graph_path(const struct state_graph *graph, uint32_t to, size_t *ret_count);
 
+/* If a limit is reached, search->limit says so and nothing is known. */
 void graph_search(const struct state_graph *graph, struct liveness *ret_liveness);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* What a thread finds in a round should stay in its cache; but all threads wait for each other twice
  * a round. */
-enum { ROUND_ALONE = 4096, ROUND_TOGETHER = 32768, AT_ONCE = 64 };
+enum { ROUND_ALONE = 4096, ROUND_TOGETHER = 32768, AT_ONCE = 64, UNCOUNTED = 3 << 20 };
 
 struct found {
 	uint64_t hash;
@@ -407,6 +407,14 @@ static void take(struct search *search, struct worker *worker, struct shard *sha
                  const struct found *found)
 {
 	bool new;
+
+	/* Alone, the limit is kept to the letter; several threads would have to ask each other. */
+	if (shard->count >= search->options->states_max && search->crew.count == 1 &&
+	    shard_get(&search->states, shard, slot, found->bytes, found->size, found->hash) ==
+	            STATE_NONE) {
+		search->full = true;
+		return;
+	}
 	uint32_t state = shard_put(&search->states, shard, slot, found->bytes, found->size,
 	                           found->hash, found->from, &new);
 	struct record *record = states_record(&search->states, state);
@@ -500,6 +508,8 @@ const char *search_limit(const struct search *search, uint64_t more_bytes)
 {
 	const struct check_options *options = search->options;
 
+	/* What is not counted: the program itself, and for each thread what it may take in a round. */
+	more_bytes += UNCOUNTED + (uint64_t)search->crew.count * UNCOUNTED;
 	if (search_memory(search) + more_bytes >= options->memory_max)
 		return "--max-memory";
 	if (options->seconds_max > 0 && search_seconds(search) >= options->seconds_max)
@@ -507,10 +517,10 @@ const char *search_limit(const struct search *search, uint64_t more_bytes)
 	return NULL;
 }
 
-static void show_progress(const struct search *search)
+void search_progress(const struct search *search, const char *doing)
 {
 	if (search->options->progress != NULL)
-		search->options->progress(states_count(&search->states), search->depth,
+		search->options->progress(doing, states_count(&search->states), search->depth,
 		                          search_memory(search), search_seconds(search));
 }
 
@@ -539,15 +549,12 @@ static bool run_round(struct search *search)
 	uint64_t left =
 	        search->options->states_max > count ? search->options->states_max - count : 0;
 
-	show_progress(search);
-	if (left == 0)
-		search->limit = "--max-states";
-	else
-		search->limit = search_limit(search, 0);
+	search_progress(search, "search");
+	search->limit = search_limit(search, 0);
 	if (search->limit != NULL)
 		return false;
 	uint32_t round = round_of(search);
-	search->budget = left < round ? (uint32_t)left : round;
+	search->budget = left < round ? (uint32_t)left + 1 : round;
 	for (uint32_t i = 0; i < search->crew.count; i++)
 		search->workers[i].found = 0;
 	crew_run(&search->crew, expand, search);
@@ -561,7 +568,11 @@ static bool run_round(struct search *search)
 	crew_run(&search->crew, deliver, search);
 	for (uint32_t i = 0; i < search->crew.count; i++)
 		search->graded = search->graded && search->workers[i].graded;
-	return !is_violated(search);
+	if (is_violated(search))
+		return false;
+	if (states_count(&search->states) > search->options->states_max || search->full)
+		search->limit = "--max-states";
+	return search->limit == NULL;
 }
 
 /* The states found so far that were not expanded are the next level. */
@@ -618,6 +629,7 @@ static bool put_start(struct search *search)
 	                          bytes, size, hash, 0, &new);
 	states_record(&search->states, search->start)->parent = search->start;
 	search->graded = true;
+	search->full = false;
 	search->depth = 0;
 	search->violation.state = search->start;
 	return check_state(&search->model, search_row(search, search->start),
@@ -687,7 +699,7 @@ static bool order(struct search *search)
 	states_record(&search->states, search->start)->fewest = 0;
 	put_ready(&search->workers[0], search->start);
 	while (more) {
-		show_progress(search);
+		search_progress(search, "numbers of messages");
 		search->limit = search_limit(search, 0);
 		if (search->limit != NULL)
 			return false;

@@ -86,6 +86,7 @@ struct search {
 	uint64_t depth;
 	double begin;
 	const char *limit; /* which one was reached */
+	bool full;         /* a state beyond --max-states was found */
 	bool graded;       /* every step so far led to the next level */
 	bool ordering;     /* in the second pass */
 	struct violation violation;
@@ -116,6 +117,9 @@ uint32_t search_follow(struct search *search, struct row row, const struct actio
 
 /* The limit that is reached if so many bytes more are taken, or NULL. */
 const char *search_limit(const struct search *search, uint64_t more_bytes);
+
+/* Called now and then. */
+void search_progress(const struct search *search, const char *doing);
 
 /* Is something wrong with a state? (check_state.c) */
 bool check_state(const struct model *model, struct row row, struct sight *sight,

@@ -33,9 +33,16 @@ uint64_t states_memory(const struct states *states)
 {
 	uint64_t memory = 0;
 
-	/* Of a chunk, what was never written takes no memory. */
-	for (uint32_t i = 0; i < states->chunks_count; i++)
-		memory += (uint64_t)states->chunks[i].used * sizeof(uint32_t);
+	/* Of a shard's first chunk, what was never written takes no memory; the others are large
+	 * pages. */
+	for (uint32_t i = 0; i < states->shards_count; i++) {
+		const struct shard *shard = &states->shards[i];
+		if (shard->chunks_count > 0)
+			memory +=
+			        (uint64_t)states->chunks[shard->chunks[0]].used * sizeof(uint32_t) +
+			        (shard->chunks_count - 1) * (uint64_t)CHUNK_UNITS *
+			                sizeof(uint32_t);
+	}
 	for (uint32_t i = 0; i < states->shards_count; i++)
 		memory += states->shards[i].slots_size * sizeof(uint64_t);
 	return memory;
@@ -73,7 +80,7 @@ void states_init(struct states *states, uint32_t shards_count, uint32_t extra, u
 	must(states->shards != NULL && states->chunks != NULL);
 	must(pthread_mutex_init(&states->chunks_mutex, NULL) == 0);
 	for (uint32_t i = 0; i < shards_count; i++) {
-		reserve_slots(&states->shards[i], memory_max / shards_count);
+		reserve_slots(&states->shards[i], memory_max / 2 / shards_count);
 	}
 }
 

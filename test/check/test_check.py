@@ -1,9 +1,10 @@
 """The checker itself: exact counts, counterexamples that replay, limits."""
 import os
+import subprocess
 import tempfile
 import unittest
 
-from baton import baton, check
+from baton import BATON, baton, check
 
 
 class Check(unittest.TestCase):
@@ -43,7 +44,34 @@ class Check(unittest.TestCase):
         for limit in ("--max-states 1000", "--max-memory 1M", "--timeout 50ms"):
             result = check(f"suzuki-kasami --nodes 4 --entries 3 {limit}", expect=3)
             self.assertFalse(result["complete"])
-        self.assertLess(check("suzuki-kasami --nodes 4 --max-states 1000", expect=3)["states"], 1100)
+        self.assertEqual(check("suzuki-kasami --nodes 4 --max-states 1000", expect=3)["states"], 1000)
+        self.assertEqual(check("suzuki-kasami --nodes 3 --max-states 725", expect=3)["states"], 725)
+        for threads in (1, 2):
+            self.assertTrue(check(f"suzuki-kasami --nodes 3 --max-states 726 --threads {threads}")["complete"])
+        check("suzuki-kasami --nodes 3 --max-states 725 --threads 2", expect=3)
+
+    def test_the_time_is_kept_while_cycles_are_looked_for_too(self):
+        result = check("le-lann --nodes 17 --entries unlimited --timeout 1s", expect=3)
+        self.assertLess(result["seconds"], 20)
+
+    @unittest.skipIf("sanitize" in BATON, "the sanitizer needs terabytes of addresses")
+    def test_little_memory_is_a_limit_too(self):
+        result = subprocess.run(["sh", "-c", f"ulimit -v 300000; exec {BATON} check ricart-agrawala --nodes 4 --entries 2 --json"],
+                                capture_output=True, text=True, check=False)
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("--max-memory was reached", result.stderr)
+
+    def test_a_file_that_is_no_counterexample_is_left_alone(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "mine.txt")
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("mine\n")
+            check(f"central --nodes 2 --trace {path}")
+            with open(path, encoding="utf-8") as file:
+                self.assertEqual(file.read(), "mine\n")
+            new = os.path.join(folder, "new.scn")
+            check(f"central --nodes 2 --trace {new}")
+            self.assertFalse(os.path.exists(new))
 
     def test_entries_node_by_node(self):
         result = check("suzuki-kasami --nodes 3 --entries 1,0,0")
