@@ -148,7 +148,7 @@ static void say_extremes(const struct plot *plot, double x, FILE *file)
 	if (least == NULL)
 		return;
 	double low = value_at(least, x), high = value_at(most, x);
-	fprintf(file, "At %s = ", plot->x.symbol);
+	fprintf(file, "At %s&#160;=&#160;", plot->x.symbol);
 	write_number(x, file);
 	fputs(" the least is ", file);
 	write_number(low, file);
@@ -204,7 +204,7 @@ static void say_leaders(const struct plot *plot, FILE *file)
 		if (first && until == last) {
 			fputs(" anywhere", file);
 		} else if (until < last) {
-			fprintf(file, " up to %s = ", plot->x.symbol);
+			fprintf(file, " up to %s&#160;=&#160;", plot->x.symbol);
 			write_number(until, file);
 		}
 		first = false;
@@ -308,7 +308,7 @@ static void say_growth(const struct plot *plot, FILE *file)
 		from = next_x(plot, -INFINITY);
 	if (isnan(to) || from < 2 || to < 2 * from)
 		return;
-	fprintf(file, "<p>From %s = ", plot->x.symbol);
+	fprintf(file, "<p>From %s&#160;=&#160;", plot->x.symbol);
 	write_number(from, file);
 	fputs(" to ", file);
 	write_number(to, file);
@@ -384,7 +384,7 @@ static void say_crossings(const struct plot *plot, FILE *file)
 		write_name(told.falls, file);
 		fputs(" is above ", file);
 		write_name(told.rises, file);
-		fprintf(file, " up to %s = ", plot->x.symbol);
+		fprintf(file, " up to %s&#160;=&#160;", plot->x.symbol);
 		write_number(told.until, file);
 		fputs(" and ends below it", file);
 		widest_crossing(plot, told.falls, &told);
@@ -425,7 +425,7 @@ static void say_change(const struct plot *before, const struct plot *after, cons
 		any = true;
 	}
 	if (any) {
-		fprintf(file, ", at %s = ", after->x.symbol);
+		fprintf(file, ", at %s&#160;=&#160;", after->x.symbol);
 		write_number(x, file);
 		fputs(". ", file);
 	}
