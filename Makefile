@@ -14,7 +14,8 @@ setup:
 run: all
 	@tools/tour
 
-test: setup
+test:
+	@tools/setup test
 	@tools/test
 
 bench: all

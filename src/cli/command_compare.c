@@ -3,17 +3,24 @@
 #include "compare_table.h"
 #include "registry.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { SEEDS_MAX = 100000, ALGORITHMS_MAX = 64 };
 
+/* Lines of a plot want more points than a table wants rows, and elections are cheap. */
+static const char sizes_default[] = "4,16,64", page_sizes_default[] = "2,4,8,16,32,64,128,256";
+enum { PAGE_EXCLUSION_MAX = 64 };
+
 struct request {
-	const char *nodes, *algorithms, *topology;
+	const char *nodes, *algorithms, *topology, *html;
+	char *command; /* the command line, if a page wants it */
 	struct compare_options options;
-	uint64_t rate;
-	bool json, csv;
+	uint64_t rate, rates[COMPARE_RATES];
+	bool one_load, json, csv;
 };
 
 static const struct option option_table[] = {
@@ -26,6 +33,7 @@ static const struct option option_table[] = {
         {"threads", required_argument, NULL, 't'},
         {"json", no_argument, NULL, 'j'},
         {"csv", no_argument, NULL, 'c'},
+        {"html", required_argument, NULL, 'w'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
 };
@@ -40,6 +48,7 @@ static int parse_one_load(const char *value, struct request *request, struct pro
 	request->options.heavy = load == LOAD_HEAVY;
 	request->options.rates = &request->rate;
 	request->options.rates_count = load == LOAD_POISSON;
+	request->one_load = true;
 	return 0;
 }
 
@@ -82,6 +91,9 @@ static int parse_option(int option, const char *value, struct request *request,
 	case 'c':
 		request->csv = true;
 		return 0;
+	case 'w':
+		request->html = value;
+		return 0;
 	default:
 		return -1; /* next_option has said why */
 	}
@@ -114,10 +126,12 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* The sizes: given, or that of the topology, or the defaults. To be freed. */
-static int find_sizes(const struct request *request, uint32_t **ret_sizes, uint32_t *ret_count,
+static int find_sizes(struct request *request, uint32_t **ret_sizes, uint32_t *ret_count,
                       struct problem *problem)
 {
-	const char *text = request->nodes != NULL ? request->nodes : "4,16,64";
+	const char *text = request->nodes != NULL  ? request->nodes
+	                   : request->html != NULL ? page_sizes_default
+	                                           : sizes_default;
 	uint32_t fixed = 0;
 	char digits[16];
 
@@ -128,6 +142,7 @@ static int find_sizes(const struct request *request, uint32_t **ret_sizes, uint3
 		snprintf(digits, sizeof(digits), "%u", fixed);
 		text = digits;
 	}
+	request->options.exclusion_nodes_max = text == page_sizes_default ? PAGE_EXCLUSION_MAX : 0;
 	if (parse_numbers(text, 1, COMPARE_NODES_MAX,
 	                  text == digits ? "nodes of the topology" : "--nodes", 0, ret_sizes,
 	                  ret_count, problem) != 0)
@@ -172,6 +187,51 @@ static int find_algorithms(const char *text, const struct algorithm *ret_list[AL
 	return 0;
 }
 
+/* The command line as a shell would take it. To be freed. */
+static char *command_line(int argc, char **argv)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+	                            "0123456789-_./:,=+@%";
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	must(file != NULL);
+	fputs("baton", file);
+	for (int i = 0; i < argc; i++) {
+		bool quoted = *argv[i] == '\0' || argv[i][strspn(argv[i], plain)] != '\0';
+		fputs(quoted ? " '" : " ", file);
+		for (const char *c = argv[i]; *c != '\0'; c++)
+			fputs(*c == '\'' ? "'\\''" : (const char[]){*c, '\0'}, file);
+		fputs(quoted ? "'" : "", file);
+	}
+	fclose(file);
+	return text;
+}
+
+/* What the file held stays there until there is something new. */
+static FILE *open_page(const char *path, struct problem *problem)
+{
+	FILE *file = fopen(path, "ab");
+	if (file == NULL)
+		problem_set(problem, "page file '%.200s': %s", path, strerror(errno));
+	return file;
+}
+
+static int write_page(const struct request *request, const struct comparison *comparison,
+                      FILE *file, struct problem *problem)
+{
+	/* What cannot be cut off, such as a pipe, need not be. */
+	bool failed = ftruncate(fileno(file), 0) != 0 && errno != EINVAL;
+
+	compare_write_html(comparison, request->command, BATON_VERSION, file);
+	failed = ferror(file) != 0 || failed;
+	failed = fclose(file) != 0 || failed;
+	return failed ? problem_set(problem, "page file '%.200s' could not be written",
+	                            request->html)
+	              : 0;
+}
+
 static void report(const struct request *request, const struct comparison *comparison)
 {
 	if (request->json) {
@@ -191,15 +251,22 @@ static int run(struct request *request, struct problem *problem)
 	struct comparison comparison;
 	uint32_t *sizes, sizes_count;
 	size_t count = 0;
+	FILE *page = NULL;
 
 	if (find_algorithms(request->algorithms, list, &count, problem) != 0 ||
 	    find_sizes(request, &sizes, &sizes_count, problem) != 0)
 		return usage_problem("compare", problem);
+	if (request->html != NULL && (page = open_page(request->html, problem)) == NULL) {
+		free(sizes);
+		return usage_problem("compare", problem);
+	}
 	struct compare_subject *subjects =
 	        compare_subjects(list, count, request->topology, &options->subjects_count);
 	options->subjects = subjects;
 	options->nodes = sizes;
 	options->nodes_count = sizes_count;
+	if (page != NULL && !request->one_load)
+		compare_plan_rates(options, request->rates);
 	options->progress = progress_show;
 	progress_start();
 	compare_run(options, &comparison);
@@ -207,6 +274,10 @@ static int run(struct request *request, struct problem *problem)
 	int code = comparison.violated ? EXIT_VIOLATED : EXIT_HELD;
 	if (comparison.rows_count == 0) {
 		problem_set(problem, "nothing can run: %s", comparison.left_out[0].why);
+		code = usage_problem("compare", problem);
+		if (page != NULL)
+			fclose(page);
+	} else if (page != NULL && write_page(request, &comparison, page, problem) != 0) {
 		code = usage_problem("compare", problem);
 	} else {
 		report(request, &comparison);
@@ -226,11 +297,14 @@ int command_compare(int argc, char **argv)
 	                    .seed_first = 1,
 	                    .seed_last = 20,
 	                    .threads = processors_count()},
+	        .command = command_line(argc, argv),
 	};
 	struct problem problem;
 	int parsed = parse_arguments(argc, argv, &request, &problem);
+	int code = parsed < 0   ? usage_problem("compare", &problem)
+	           : parsed > 0 ? EXIT_HELD
+	                        : run(&request, &problem);
 
-	return parsed < 0   ? usage_problem("compare", &problem)
-	       : parsed > 0 ? EXIT_HELD
-	                    : run(&request, &problem);
+	free(request.command);
+	return code;
 }

@@ -238,7 +238,7 @@ static void set_mutex_row(struct table *table, const struct compare_row *row,
                           const struct compare_options *options)
 {
 	int at = set_subject(table, row);
-	bool only_light = options->light && !options->heavy && options->rates_count == 0;
+	bool only_light = options->light && !options->heavy;
 
 	if (options->light) {
 		set_number(table, at++, 5, row->light.messages.mean);
@@ -250,7 +250,7 @@ static void set_mutex_row(struct table *table, const struct compare_row *row,
 	}
 	if (options->heavy)
 		at = set_load(table, at, &row->heavy);
-	if (options->rates_count != 0) {
+	if (!options->light && !options->heavy) {
 		at = set_load(table, at, &row->poisson[0]);
 		set_number(table, at++, 5, row->poisson[0].response_mean);
 	}
@@ -269,7 +269,7 @@ static void head_load(struct table *table, const char *group)
 
 static void head_mutex(struct table *table, const struct compare_options *options)
 {
-	bool only_light = options->light && !options->heavy && options->rates_count == 0;
+	bool only_light = options->light && !options->heavy;
 
 	add_column(table, NULL, "mutual exclusion", true);
 	add_column(table, NULL, "topology", true);
@@ -283,7 +283,7 @@ static void head_mutex(struct table *table, const struct compare_options *option
 	}
 	if (options->heavy)
 		head_load(table, "heavy load");
-	if (options->rates_count != 0) {
+	if (!options->light && !options->heavy) { /* rates beside these are for a plot */
 		head_load(table, "poisson load");
 		add_column(table, NULL, "response", false);
 	}
@@ -381,75 +381,20 @@ void print_paragraph(FILE *file, const char *text, int indent)
 	putc('\n', file);
 }
 
-/* "neilsen", "suzuki-kasami-b L=10" */
-static void write_subject(FILE *file, const struct compare_subject *subject)
-{
-	fputs(subject->algorithm->name, file);
-	if (subject->parameter != NULL)
-		fprintf(file, " %s", subject->parameter);
-}
-
-/* One claim about one subject that failed at some sizes. */
-static void print_failure(const struct comparison *comparison, size_t row_index, size_t claim_index,
-                          enum claim_verdict kind)
-{
-	const struct compare_row *first = &comparison->rows[row_index];
-	const struct claim *claim = first->verdicts[claim_index].claim;
-	char *text = NULL;
-	size_t size = 0;
-	FILE *file = open_memstream(&text, &size);
-
-	must(file != NULL);
-	fputs(kind == CLAIM_VIOLATED ? "! " : "* ", file);
-	write_subject(file, first->subject);
-	fprintf(file, ", %s: %s %s, says %s; ", quantity_text(claim->quantity),
-	        relation_text(claim->relation), claim->formula,
-	        claim->where != NULL ? claim->where : "what follows from the rules");
-	for (size_t i = row_index; i < comparison->rows_count; i++) {
-		const struct compare_row *row = &comparison->rows[i];
-		for (size_t k = 0; k < row->verdicts_count && row->subject == first->subject; k++) {
-			const struct compare_verdict *verdict = &row->verdicts[k];
-			if (verdict->claim == claim && verdict->verdict == kind)
-				fprintf(file, "%sN=%" PRIu32 ": %.4g, not %.4g",
-				        row == first ? "" : "; ", row->nodes, verdict->measured,
-				        verdict->claimed);
-		}
-	}
-	if (kind == CLAIM_WRONG)
-		fprintf(file, ". Claim fails: %s.", claim->wrong);
-	else
-		fputs(". VIOLATED: it ought to hold.", file);
-	fclose(file);
-	print_paragraph(stdout, text, 2);
-	free(text);
-}
-
-/* Has the same claim about the same subject failed at a smaller size? Then it was told there. */
-static bool is_told(const struct comparison *comparison, size_t row_index,
-                    const struct compare_verdict *verdict)
-{
-	const struct compare_row *row = &comparison->rows[row_index];
-
-	for (size_t i = 0; i < row_index; i++) {
-		const struct compare_row *other = &comparison->rows[i];
-		for (size_t k = 0; k < other->verdicts_count && other->subject == row->subject;
-		     k++) {
-			if (other->verdicts[k].claim == verdict->claim &&
-			    other->verdicts[k].verdict == verdict->verdict)
-				return true;
-		}
-	}
-	return false;
-}
-
 static void print_failures(const struct comparison *comparison, enum claim_verdict kind)
 {
 	for (size_t i = 0; i < comparison->rows_count; i++) {
-		const struct compare_row *row = &comparison->rows[i];
-		for (size_t k = 0; k < row->verdicts_count; k++) {
-			if (row->verdicts[k].verdict == kind &&
-			    !is_told(comparison, i, &row->verdicts[k]))
-				print_failure(comparison, i, k, kind);
+		for (size_t k = 0; k < comparison->rows[i].verdicts_count; k++) {
+			if (comparison->rows[i].verdicts[k].verdict != kind)
+				continue;
+			char *text = compare_failure_text(comparison, i, k), *marked = NULL;
+			if (text != NULL) {
+				must(asprintf(&marked, "%c %s", kind == CLAIM_VIOLATED ? '!' : '*',
+				              text) >= 0);
+				print_paragraph(stdout, marked, 2);
+			}
+			free(marked);
+			free(text);
 		}
 	}
 }
@@ -467,25 +412,12 @@ static void print_violations(const struct comparison *comparison)
 void print_left_out(const struct comparison *comparison, FILE *file)
 {
 	for (size_t i = 0; i < comparison->left_out_count; i++) {
-		const struct compare_left_out *left = &comparison->left_out[i];
-		bool told = left->subject->parameter != NULL;
-		for (size_t k = 0; k < i; k++)
-			told = told || comparison->left_out[k].subject == left->subject;
-		if (told)
-			continue;
-		char *text = NULL;
-		size_t size = 0;
-		FILE *line = open_memstream(&text, &size);
-		must(line != NULL);
-		fprintf(line, "left out: %s at ", left->subject->algorithm->name);
-		for (size_t k = i; k < comparison->left_out_count; k++) {
-			if (comparison->left_out[k].subject == left->subject)
-				fprintf(line, "%s%" PRIu32, k == i ? "" : ", ",
-				        comparison->left_out[k].nodes);
+		char *text = compare_left_out_text(comparison, i), *marked = NULL;
+		if (text != NULL) {
+			must(asprintf(&marked, "left out: %s", text) >= 0);
+			print_paragraph(file, marked, 2);
 		}
-		fprintf(line, " nodes: %s", left->why);
-		fclose(line);
-		print_paragraph(file, text, 2);
+		free(marked);
 		free(text);
 	}
 }

@@ -143,7 +143,8 @@ static const struct {
          "\n"
          "Every algorithm on the same work, beside the bounds that the documents claim.\n"
          "\n"
-         "  --nodes 4,16,64    the sizes, from 1 to 1024 (this is the default)\n"
+         "  --nodes 4,16,64    the sizes, from 1 to 1024 (this is the default; with --html\n"
+         "                     2,4,8,16,32,64 and, for elections, 128,256)\n"
          "  --algorithms a,b,c (default all)\n"
          "  --topology T       of all, as in 'baton help sim'; whom it does not suit is\n"
          "                     left out. Default: the best for each\n"
@@ -158,6 +159,11 @@ static const struct {
          "                     its \"claims\"; \"left_out\"; how many \"claims\" held\n"
          "  --csv              a line of names, then a line for each row; the names are\n"
          "                     the paths in the JSON rows, as heavy_sync_delay_max\n"
+         "  --html FILE        also a page that needs no other file: plots against the\n"
+         "                     size and against the load, what is seen in them, tables,\n"
+         "                     claims. Unless --load says which, loads from idle to\n"
+         "                     saturated are tried, at the greatest size up to 16\n"
+         "                     (in JSON: \"poisson\")\n"
          "\n"
          "Light load: one request at a time; the messages for an entry, mean, fewest and\n"
          "most (with delays that vary, too). Heavy load: all want in all the time;\n"
@@ -173,7 +179,8 @@ static const struct {
          "examples:\n"
          "  baton compare\n"
          "  baton compare --nodes 2,4,8,16,32,64 --algorithms neilsen,raymond,central\n"
-         "  baton compare --topology ring --load heavy --csv\n"},
+         "  baton compare --topology ring --load heavy --csv\n"
+         "  baton compare --html compare.html\n"},
         {"choose",
          "usage: baton choose [OPTIONS]\n"
          "\n"

@@ -468,7 +468,7 @@ static void add_jobs(struct pool *pool, struct compare_row *row, const struct se
 		add_job(pool, row, setup, JOB_LIGHT, 0);
 	if (options->heavy)
 		add_job(pool, row, setup, JOB_HEAVY, 0);
-	for (size_t i = 0; i < options->rates_count; i++)
+	for (size_t i = 0; i < row->poisson_count; i++)
 		add_job(pool, row, setup, JOB_POISSON, i);
 	if (options->means_only)
 		return;
@@ -489,6 +489,9 @@ static void add_row(struct comparison *comparison, const struct compare_subject 
 	struct setup *setup = &setups[comparison->rows_count];
 	struct problem problem;
 
+	if (subject->algorithm->kind == KIND_MUTEX && options->exclusion_nodes_max != 0 &&
+	    nodes > options->exclusion_nodes_max)
+		return;
 	*row = (struct compare_row){.subject = subject, .nodes = nodes, .regenerated = none};
 	struct setup_words words = words_of(row, options);
 	if (setup_make(&words, setup, &problem) != 0) {
@@ -501,7 +504,10 @@ static void add_row(struct comparison *comparison, const struct compare_subject 
 	row->topology = setup->topology;
 	row->edges = setup->network.graph.edges_count;
 	row->fifo = setup->fifo;
-	row->poisson = calloc(options->rates_count + 1, sizeof(*row->poisson));
+	row->poisson_count = options->rates_nodes == 0 || options->rates_nodes == nodes
+	                             ? options->rates_count
+	                             : 0;
+	row->poisson = calloc(row->poisson_count + 1, sizeof(*row->poisson));
 	must(row->poisson != NULL);
 	uint64_t states = 0;
 	for (uint32_t i = 1; i <= nodes; i++) {

@@ -27,11 +27,13 @@ struct compare_options {
 	size_t subjects_count;
 	const uint32_t *nodes; /* sizes, increasing */
 	size_t nodes_count;
+	uint32_t exclusion_nodes_max; /* larger sizes are for elections only; 0: all for all */
 	bool light, heavy;
 	bool means_only; /* no work that only claims ask for: extremes, first requests, losses */
 	const uint64_t *rates; /* poisson, in millionths */
 	size_t rates_count;
-	uint64_t entries; /* of each run */
+	uint32_t rates_nodes; /* the only size at which they are tried; 0: at all */
+	uint64_t entries;     /* of each run */
 	uint64_t seed_first, seed_last;
 	uint32_t threads;
 	/* Called by one thread at a time, or NULL. */
@@ -90,7 +92,8 @@ struct compare_row {
 	double diameter; /* NAN if not known */
 	bool fifo;
 	struct compare_load light, heavy;
-	struct compare_load *poisson; /* rates_count of them */
+	struct compare_load *poisson; /* for each rate that was tried at this size */
+	size_t poisson_count;
 	struct compare_mean first_centre,
 	        first_leaf;                /* see FIRST_CENTRE_MEAN; 0 if no claim asks */
 	struct range regenerated;          /* hops; see REGENERATED_MAX */
@@ -136,8 +139,25 @@ double compare_measured(const struct compare_row *row, enum quantity quantity);
 
 const char *verdict_name(enum claim_verdict verdict);
 
+/* A claim that failed: what it says, at which sizes it failed and why; a line to be freed. NULL if it
+ * was told at a smaller size. */
+char *compare_failure_text(const struct comparison *comparison, size_t row_index,
+                           size_t verdict_index);
+/* Who could not run, at which sizes, and why; NULL if it was told already. */
+char *compare_left_out_text(const struct comparison *comparison, size_t index);
+
 /* The whole as one object; and as a line for each row behind a line of names. */
 json_t *compare_report(const struct comparison *comparison);
 void compare_write_csv(const struct comparison *comparison, FILE *file);
+
+/*
+ * The page with plots needs more than the table: for the plots against load, rates from idle to
+ * saturated at one of the sizes. `ret_rates` must stay as long as the options.
+ */
+enum { COMPARE_RATES = 11 };
+void compare_plan_rates(struct compare_options *options, uint64_t ret_rates[COMPARE_RATES]);
+/* A page that needs no other file. `command` is what made it. */
+void compare_write_html(const struct comparison *comparison, const char *command,
+                        const char *version, FILE *file);
 
 #endif

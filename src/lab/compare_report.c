@@ -100,7 +100,7 @@ static json_t *report_verdicts(const struct compare_row *row)
 	return list;
 }
 
-static json_t *report_row(const struct compare_row *row, size_t rates_count)
+static json_t *report_row(const struct compare_row *row)
 {
 	const struct algorithm *algorithm = row->subject->algorithm;
 	json_t *report =
@@ -112,7 +112,7 @@ static json_t *report_row(const struct compare_row *row, size_t rates_count)
 
 	if (algorithm->kind == KIND_MUTEX) {
 		json_t *rates = json_array();
-		for (size_t i = 0; i < rates_count; i++)
+		for (size_t i = 0; i < row->poisson_count; i++)
 			json_array_append_new(rates, report_load(&row->poisson[i]));
 		json_object_set_new(report, "light", report_load(&row->light));
 		json_object_set_new(report, "heavy", report_load(&row->heavy));
@@ -148,7 +148,7 @@ json_t *compare_report(const struct comparison *comparison)
 	for (size_t i = 0; i < options->nodes_count; i++)
 		json_array_append_new(nodes, integer(options->nodes[i]));
 	for (size_t i = 0; i < comparison->rows_count; i++)
-		json_array_append_new(rows, report_row(&comparison->rows[i], options->rates_count));
+		json_array_append_new(rows, report_row(&comparison->rows[i]));
 	for (size_t i = 0; i < comparison->left_out_count; i++) {
 		const struct compare_left_out *left = &comparison->left_out[i];
 		json_array_append_new(left_out,
