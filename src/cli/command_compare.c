@@ -13,21 +13,16 @@ struct request {
 	const char *nodes, *algorithms, *topology;
 	struct compare_options options;
 	uint64_t rate;
-	bool json, csv;
+	bool claims, json, csv;
 };
 
 static const struct option option_table[] = {
-        {"nodes", required_argument, NULL, 'N'},
-        {"algorithms", required_argument, NULL, 'a'},
-        {"topology", required_argument, NULL, 'T'},
-        {"load", required_argument, NULL, 'l'},
-        {"entries", required_argument, NULL, 'e'},
-        {"seeds", required_argument, NULL, 'S'},
-        {"threads", required_argument, NULL, 't'},
-        {"json", no_argument, NULL, 'j'},
-        {"csv", no_argument, NULL, 'c'},
-        {"help", no_argument, NULL, 'h'},
-        {NULL, 0, NULL, 0},
+        {"nodes", required_argument, NULL, 'N'},    {"algorithms", required_argument, NULL, 'a'},
+        {"topology", required_argument, NULL, 'T'}, {"load", required_argument, NULL, 'l'},
+        {"entries", required_argument, NULL, 'e'},  {"seeds", required_argument, NULL, 'S'},
+        {"threads", required_argument, NULL, 't'},  {"claims", no_argument, NULL, 'C'},
+        {"json", no_argument, NULL, 'j'},           {"csv", no_argument, NULL, 'c'},
+        {"help", no_argument, NULL, 'h'},           {NULL, 0, NULL, 0},
 };
 
 static int parse_one_load(const char *value, struct request *request, struct problem *problem)
@@ -76,6 +71,9 @@ static int parse_option(int option, const char *value, struct request *request,
 			return -1;
 		options->threads = (uint32_t)number;
 		return 0;
+	case 'C':
+		request->claims = true;
+		return 0;
 	case 'j':
 		request->json = true;
 		return 0;
@@ -104,6 +102,8 @@ static int parse_arguments(int argc, char **argv, struct request *request, struc
 		                   argv[optind]);
 	if (request->json && request->csv)
 		return problem_set(problem, "--json or --csv, not both");
+	if (request->claims && request->csv)
+		return problem_set(problem, "--claims has --json, and no --csv");
 	return 0;
 }
 
@@ -184,6 +184,15 @@ static void report(const struct request *request, const struct comparison *compa
 	}
 }
 
+static void report_claims(const struct request *request, const struct algorithm *const *list,
+                          size_t count)
+{
+	if (request->json)
+		print_json(compare_report_claims(list, count));
+	else
+		print_claims(list, count);
+}
+
 static int run(struct request *request, struct problem *problem)
 {
 	const struct algorithm *list[ALGORITHMS_MAX];
@@ -192,8 +201,13 @@ static int run(struct request *request, struct problem *problem)
 	uint32_t *sizes, sizes_count;
 	size_t count = 0;
 
-	if (find_algorithms(request->algorithms, list, &count, problem) != 0 ||
-	    find_sizes(request, &sizes, &sizes_count, problem) != 0)
+	if (find_algorithms(request->algorithms, list, &count, problem) != 0)
+		return usage_problem("compare", problem);
+	if (request->claims) {
+		report_claims(request, list, count);
+		return EXIT_HELD;
+	}
+	if (find_sizes(request, &sizes, &sizes_count, problem) != 0)
 		return usage_problem("compare", problem);
 	struct compare_subject *subjects =
 	        compare_subjects(list, count, request->topology, &options->subjects_count);

@@ -158,6 +158,8 @@ static const struct {
          "                     its \"claims\"; \"left_out\"; how many \"claims\" held\n"
          "  --csv              a line of names, then a line for each row; the names are\n"
          "                     the paths in the JSON rows, as heavy_sync_delay_max\n"
+         "  --claims           what the documents claim of these algorithms, and where;\n"
+         "                     nothing is run. With --json: {\"claims\":[...]}\n"
          "\n"
          "Light load: one request at a time; the messages for an entry, mean, fewest and\n"
          "most (with delays that vary, too). Heavy load: all want in all the time;\n"
@@ -173,7 +175,8 @@ static const struct {
          "examples:\n"
          "  baton compare\n"
          "  baton compare --nodes 2,4,8,16,32,64 --algorithms neilsen,raymond,central\n"
-         "  baton compare --topology ring --load heavy --csv\n"},
+         "  baton compare --topology ring --load heavy --csv\n"
+         "  baton compare --claims --algorithms maekawa\n"},
         {"choose",
          "usage: baton choose [OPTIONS]\n"
          "\n"

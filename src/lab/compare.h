@@ -140,4 +140,7 @@ const char *verdict_name(enum claim_verdict verdict);
 json_t *compare_report(const struct comparison *comparison);
 void compare_write_csv(const struct comparison *comparison, FILE *file);
 
+/* What is claimed of some algorithms, whatever the network: nothing is measured. */
+json_t *compare_report_claims(const struct algorithm *const *algorithms, size_t count);
+
 #endif
