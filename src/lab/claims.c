@@ -20,12 +20,17 @@ static const char longest_time[] =
         "where delays differ the copy that comes first may have come by a longer path, which the "
         "token retraces; where all are alike, as when this is measured, it has come by a shortest";
 static const char one_hop_more[] =
-        "n + 1: if PONG is lost just behind a meeting, no process has the new number yet";
+        "it can take n + 1: if PONG is lost just behind a meeting, no process has the new number "
+        "yet";
 static const char ring_twice[] =
         "the initiator's number needs n - 1 messages to reach the greatest process, and that "
         "process's own needs n to come back: 2n - 1";
 static const char four_at_the_limit[] =
-        "4(N-1)/N, on every tree: each edge is crossed twice both ways in a round of N entries";
+        "it is 4(N-1)/N, on every tree: in a round of N entries the token and a REQUEST cross each "
+        "edge once in each direction";
+static const char requests_meet[] =
+        "where requests meet, an outdated REQUEST is answered by another, without which the "
+        "algorithm deadlocks: some runs take more than N messages an entry";
 
 const struct claim claims[] = {
         {"central", NULL, ON_ANY, 2, LIGHT_MAX, AT_MOST, "3", "Neilsen 6.1", NULL},
@@ -135,7 +140,7 @@ const struct claim claims[] = {
         {"ricart-agrawala-token", NULL, ON_ANY, 2, REQUEST_BYTES, AT_LEAST, "3",
          "Raynal 3.6, elements of a byte or more", NULL},
 
-        {"singhal", NULL, ON_ANY, 1, LIGHT_MAX, AT_MOST, "N", "Neilsen 2.5, 6.1", NULL},
+        {"singhal", NULL, ON_ANY, 1, LIGHT_MAX, AT_MOST, "N", "Neilsen 2.5, 6.1", requests_meet},
         {"singhal", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "0", NULL, NULL},
         {"singhal", NULL, ON_ANY, 1, LIGHT_MEAN, ON_AVERAGE, "(N + 1)/2 - 1/N", NULL, NULL},
         {"singhal", NULL, ON_ANY, 2, HEAVY_MEAN, ON_AVERAGE, "N", "Neilsen 2.5", NULL},
