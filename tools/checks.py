@@ -1,4 +1,4 @@
-"""What tools/checked and tools/errata share: running baton, the list of errata, and the tables of doc/checked.md."""
+"""What the tools that make documents share: running baton, the list of errata, and tables."""
 import json
 import os
 import pathlib
@@ -64,25 +64,38 @@ def table(columns, rows):
     return "\n".join([line(columns), "|" + "|".join(ruler) + "|", *map(line, rows)])
 
 
+def filled(text, width=120, **options):
+    """A paragraph in lines; none begins with a sign, which markdown would take for a list."""
+    text = re.sub(r" ([-+*]) ", "\u00a0\\1\u00a0", text)
+    lines = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False, **options)
+    return lines.replace("\u00a0", " ")
+
+
 def wrapped(markdown):
-    """The paragraphs in lines of at most 120 columns; programs, quotations, tables and links to pictures as they are."""
+    """The paragraphs in lines of at most 120 columns; programs, quotations, tables, lists and links to pictures as they are."""
     parts, program = [], False
     for part in markdown.split("\n\n"):
-        plain = not program and not part.startswith(("```", ">", "|", "#", "!", "<"))
+        plain = not program and not part.startswith(("```", ">", "|", "#", "!", "<", "- "))
         program ^= part.count("```") % 2 == 1
-        parts.append(textwrap.fill(part, 120, break_long_words=False, break_on_hyphens=False) if plain else part)
+        parts.append(filled(part) if plain else part)
     return "\n\n".join(parts)
 
 
-def read_tables(path=CHECKED):
-    """The rows of all tables of a page, each a dictionary of its cells. No page, no rows."""
-    rows, columns = [], None
-    for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else []:
+def tables_in(page):
+    """The rows of all tables: the heading that they stand under, the last line above the table, and the cells by column."""
+    heading, above, columns = "", "", None
+    for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if not line.startswith("|"):
+            heading = line.strip("# ") if line.startswith("#") else heading
+            above = line or above
             columns = None
         elif columns is None:
             columns = cells
         elif not set(line) <= set("|-:"):
-            rows.append(dict(zip(columns, cells)))
-    return rows
+            yield heading, above, dict(zip(columns, cells))
+
+
+def read_tables(path=CHECKED):
+    """The cells of each row of a page. No page, no rows."""
+    return [cells for _, _, cells in tables_in(path.read_text(encoding="utf-8"))] if path.exists() else []

@@ -20,7 +20,7 @@ struct request {
 	char *command; /* the command line, if a page wants it */
 	struct compare_options options;
 	uint64_t rate, rates[COMPARE_RATES];
-	bool one_load, json, csv;
+	bool claims, one_load, json, csv;
 };
 
 static const struct option option_table[] = {
@@ -31,6 +31,7 @@ static const struct option option_table[] = {
         {"entries", required_argument, NULL, 'e'},
         {"seeds", required_argument, NULL, 'S'},
         {"threads", required_argument, NULL, 't'},
+        {"claims", no_argument, NULL, 'C'},
         {"json", no_argument, NULL, 'j'},
         {"csv", no_argument, NULL, 'c'},
         {"html", required_argument, NULL, 'w'},
@@ -85,6 +86,9 @@ static int parse_option(int option, const char *value, struct request *request,
 			return -1;
 		options->threads = (uint32_t)number;
 		return 0;
+	case 'C':
+		request->claims = true;
+		return 0;
 	case 'j':
 		request->json = true;
 		return 0;
@@ -116,6 +120,8 @@ static int parse_arguments(int argc, char **argv, struct request *request, struc
 		                   argv[optind]);
 	if (request->json && request->csv)
 		return problem_set(problem, "--json or --csv, not both");
+	if (request->claims && request->csv)
+		return problem_set(problem, "--claims has --json, and no --csv");
 	return 0;
 }
 
@@ -244,6 +250,15 @@ static void report(const struct request *request, const struct comparison *compa
 	}
 }
 
+static void report_claims(const struct request *request, const struct algorithm *const *list,
+                          size_t count)
+{
+	if (request->json)
+		print_json(compare_report_claims(list, count));
+	else
+		print_claims(list, count);
+}
+
 static int run(struct request *request, struct problem *problem)
 {
 	const struct algorithm *list[ALGORITHMS_MAX];
@@ -253,8 +268,13 @@ static int run(struct request *request, struct problem *problem)
 	size_t count = 0;
 	FILE *page = NULL;
 
-	if (find_algorithms(request->algorithms, list, &count, problem) != 0 ||
-	    find_sizes(request, &sizes, &sizes_count, problem) != 0)
+	if (find_algorithms(request->algorithms, list, &count, problem) != 0)
+		return usage_problem("compare", problem);
+	if (request->claims) {
+		report_claims(request, list, count);
+		return EXIT_HELD;
+	}
+	if (find_sizes(request, &sizes, &sizes_count, problem) != 0)
 		return usage_problem("compare", problem);
 	if (request->html != NULL && (page = open_page(request->html, problem)) == NULL) {
 		free(sizes);

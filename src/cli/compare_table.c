@@ -422,6 +422,41 @@ void print_left_out(const struct comparison *comparison, FILE *file)
 	}
 }
 
+/* "- most messages for an entry, on a star: at most 4 (Neilsen 6.1)" */
+static void print_claim(const struct claim *claim)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	must(file != NULL);
+	fputs("- ", file);
+	if (claim->parameter != NULL)
+		fprintf(file, "%s, ", claim->parameter);
+	fputs(quantity_text(claim->quantity), file);
+	if (claim->graph != ON_ANY)
+		fprintf(file, ", on a %s%s", claim_graph_text(claim->graph),
+		        claim->graph == ON_COMPLETE ? " graph" : "");
+	fprintf(file, ": %s %s (%s)", relation_text(claim->relation), claim->formula,
+	        claim->where != NULL ? claim->where : "follows from the rules");
+	if (claim->wrong != NULL)
+		fprintf(file, ". Known not to hold everywhere: %s", claim->wrong);
+	fclose(file);
+	print_paragraph(stdout, text, 2);
+	free(text);
+}
+
+void print_claims(const struct algorithm *const *algorithms, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		printf("%s%s\n", i == 0 ? "" : "\n", algorithms[i]->name);
+		for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+			if (strcmp(claim->algorithm, algorithms[i]->name) == 0)
+				print_claim(claim);
+		}
+	}
+}
+
 void print_comparison(const struct comparison *comparison)
 {
 	const size_t *counts = comparison->verdict_counts;

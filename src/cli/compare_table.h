@@ -11,6 +11,9 @@ enum { TABLE_COLUMNS = 100 };
 /* Two tables, exclusion and election, within 100 columns; what failed and what was left out. */
 void print_comparison(const struct comparison *comparison);
 
+/* What the documents claim of some algorithms, and where. */
+void print_claims(const struct algorithm *const *algorithms, size_t count);
+
 /* A line for each algorithm that could not run, and why. */
 void print_left_out(const struct comparison *comparison, FILE *file);
 

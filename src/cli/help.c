@@ -159,6 +159,8 @@ static const struct {
          "                     its \"claims\"; \"left_out\"; how many \"claims\" held\n"
          "  --csv              a line of names, then a line for each row; the names are\n"
          "                     the paths in the JSON rows, as heavy_sync_delay_max\n"
+         "  --claims           what the documents claim of these algorithms, and where;\n"
+         "                     nothing is run. With --json: {\"claims\":[...]}\n"
          "  --html FILE        also a page that needs no other file: plots against the\n"
          "                     size and against the load, what is seen in them, tables,\n"
          "                     claims. Unless --load says which, loads from idle to\n"
@@ -180,6 +182,7 @@ static const struct {
          "  baton compare\n"
          "  baton compare --nodes 2,4,8,16,32,64 --algorithms neilsen,raymond,central\n"
          "  baton compare --topology ring --load heavy --csv\n"
+         "  baton compare --claims --algorithms maekawa\n"
          "  baton compare --html compare.html\n"},
         {"choose",
          "usage: baton choose [OPTIONS]\n"

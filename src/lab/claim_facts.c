@@ -12,10 +12,10 @@
 static const struct {
 	const char *name, *text;
 } quantities[QUANTITIES] = {
-        [LIGHT_MEAN] = {"light.messages.mean", "messages an entry, one request at a time"},
+        [LIGHT_MEAN] = {"light.messages.mean", "messages an entry, light load"},
         [LIGHT_MIN] = {"light.messages.min", "fewest messages for an entry"},
         [LIGHT_MAX] = {"light.messages.max", "most messages for an entry"},
-        [LIGHT_ASKED_MIN] = {"light.asked.min", "fewest messages for an entry that has to ask"},
+        [LIGHT_ASKED_MIN] = {"light.asked.min", "fewest for an entry that has to ask"},
         [LIGHT_TOKEN_MIN] = {"light.token.min", "fewest messages to move the token"},
         [LIGHT_TOKEN_MAX] = {"light.token.max", "most messages to move the token"},
         [LIGHT_OTHERS_MIN] = {"light.others.min", "fewest messages to ask for the token"},
@@ -23,7 +23,7 @@ static const struct {
         [LIGHT_RESPONSE_MAX] = {"light.response.max", "delays from request to entry"},
         [FIRST_CENTRE_MEAN] = {"first.centre.mean", "messages, the token in the middle"},
         [FIRST_LEAF_MEAN] = {"first.leaf.mean", "messages, the token at a leaf"},
-        [HEAVY_MEAN] = {"heavy.messages.mean", "messages an entry, all want in all the time"},
+        [HEAVY_MEAN] = {"heavy.messages.mean", "messages an entry, heavy load"},
         [HEAVY_SYNC_MEAN] = {"heavy.sync_delay.mean", "mean synchronization delay"},
         [HEAVY_SYNC_MAX] = {"heavy.sync_delay.max", "longest synchronization delay"},
         [HEAVY_BYPASS] = {"heavy.bypass.max", "entries of others before mine"},
@@ -31,7 +31,7 @@ static const struct {
         [TOKEN_BYTES] = {"token_bytes", "bytes of the token"},
         [REQUEST_BYTES] = {"request_bytes", "bytes of the largest other message"},
         [REGENERATED_MAX] = {"regenerated.hops.max", "hops until a lost token is made anew"},
-        [ALL_MEAN] = {"all.messages.mean", "messages to elect, mean of arrangements, all begin"},
+        [ALL_MEAN] = {"all.messages.mean", "messages to elect, all begin"},
         [ALL_MIN] = {"all.messages.min", "fewest messages to elect, all begin"},
         [ALL_MAX] = {"all.messages.max", "most messages to elect, all begin"},
         [ALL_TIME_MAX] = {"all.time.max", "delays to elect, all begin"},
@@ -59,6 +59,16 @@ const char *relation_text(enum relation relation)
 	        [OF_ORDER] = "of the order",
 	};
 	return texts[relation];
+}
+
+const char *claim_graph_text(enum claim_graph graph)
+{
+	static const char *const texts[] = {
+	        [ON_ANY] = "any",           [ON_TREE] = "tree",         [ON_STAR] = "star",
+	        [ON_LINE] = "line",         [ON_LOW_TREE] = "low tree", [ON_RING] = "ring",
+	        [ON_COMPLETE] = "complete",
+	};
+	return texts[graph];
 }
 
 /* The distance of the node that is farthest from `start`, and which one that is. */

@@ -9,21 +9,28 @@ static const char committees[] =
         "projective plane of N = K(K-1) + 1 nodes; the grid used elsewhere has K = 2 sqrt(N) - 1, "
         "and what a node tells itself is no message here";
 static const char sanders[] =
-        "Sanders found that not all messages were counted (Neilsen 2.6, footnote); and sqrt(N) "
-        "stands "
-        "for the size of a committee, which is that of a grid, 2 sqrt(N) - 1, where there is no "
-        "projective plane of N nodes";
+        "sqrt(N) stands for the size K of a committee, and the grid used where there is no "
+        "projective plane of N nodes has K = 2 sqrt(N) - 1; besides, Sanders found that not all "
+        "messages were counted (Neilsen 2.6, footnote)";
 static const char few_nodes[] = "N + (N-1)/L is less than 2(N-1) only from N = 4 on, for L = 2";
 static const char longest_path[] =
         "the token retraces the path of the copy that came first, which need not be a shortest "
         "one: on a ring it may have N - 2 hops";
+static const char longest_time[] =
+        "where delays differ the copy that comes first may have come by a longer path, which the "
+        "token retraces; where all are alike, as when this is measured, it has come by a shortest";
 static const char one_hop_more[] =
-        "n + 1: if PONG is lost just behind a meeting, no process has the new number yet";
+        "it can take n + 1: if PONG is lost just behind a meeting, no process has the new number "
+        "yet";
 static const char ring_twice[] =
         "the initiator's number needs n - 1 messages to reach the greatest process, and that "
         "process's own needs n to come back: 2n - 1";
 static const char four_at_the_limit[] =
-        "4(N-1)/N, on every tree: each edge is crossed twice both ways in a round of N entries";
+        "it is 4(N-1)/N, on every tree: in a round of N entries the token and a REQUEST cross each "
+        "edge once in each direction";
+static const char requests_meet[] =
+        "where requests meet, an outdated REQUEST is answered by another, without which the "
+        "algorithm deadlocks: some runs take more than N messages an entry";
 
 const struct claim claims[] = {
         {"central", NULL, ON_ANY, 2, LIGHT_MAX, AT_MOST, "3", "Neilsen 6.1", NULL},
@@ -67,19 +74,21 @@ const struct claim claims[] = {
          "Maekawa, by Neilsen 2.6, footnote", sanders},
         {"maekawa", NULL, ON_ANY, 2, HEAVY_MEAN, AT_MOST, "5 sqrt(N)",
          "Maekawa, by Neilsen 2.6, footnote", sanders},
-        {"maekawa", NULL, ON_ANY, 2, LIGHT_MAX, AT_MOST, "7 sqrt(N)", "Neilsen 2.6, 6.1",
-         committees},
+        {"maekawa", NULL, ON_ANY, 2, LIGHT_MAX, AT_MOST, "7 sqrt(N)", "Neilsen 2.6, 6.1", NULL},
         {"maekawa", NULL, ON_ANY, 2, HEAVY_MEAN, AT_MOST, "7 sqrt(N)", "Neilsen 2.6, 6.1",
          committees},
         {"maekawa", NULL, ON_ANY, 1, LIGHT_MIN, AT_LEAST, "3(k - 1)", NULL, NULL},
         {"maekawa", NULL, ON_ANY, 1, LIGHT_MAX, AT_MOST, "3(K - 1)", NULL, NULL},
-        {"maekawa", NULL, ON_ANY, 1, HEAVY_MEAN, AT_MOST, "7(K - 1) + 3", NULL, NULL},
+        {"maekawa", NULL, ON_ANY, 1, HEAVY_MEAN, AT_MOST, "4(K - 1)", NULL, NULL},
         {"maekawa", NULL, ON_ANY, 2, HEAVY_SYNC_MAX, AT_MOST, "2", NULL, NULL},
 
         {"suzuki-kasami", NULL, ON_ANY, 2, LIGHT_MAX, EXACTLY, "N",
          "Suzuki-Kasami 2; Neilsen 2.4, 6.1; Raynal 2", NULL},
         {"suzuki-kasami", NULL, ON_ANY, 2, LIGHT_ASKED_MIN, EXACTLY, "N",
          "Suzuki-Kasami 2; Neilsen 2.4; Raynal 2", NULL},
+        {"suzuki-kasami", NULL, ON_ANY, 2, LIGHT_OTHERS_MAX, EXACTLY, "N - 1", "Suzuki-Kasami 2",
+         NULL},
+        {"suzuki-kasami", NULL, ON_ANY, 2, LIGHT_TOKEN_MAX, EXACTLY, "1", "Suzuki-Kasami 2", NULL},
         {"suzuki-kasami", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "0",
          "Suzuki-Kasami 2; Neilsen 2.4; Raynal 2", NULL},
         {"suzuki-kasami", NULL, ON_ANY, 1, LIGHT_MEAN, ON_AVERAGE, "N - 1", NULL, NULL},
@@ -97,6 +106,8 @@ const struct claim claims[] = {
          "Suzuki-Kasami 3", NULL},
         {"suzuki-kasami-b", NULL, ON_ANY, 2, HEAVY_MEAN, AT_MOST, "2(N - 1)", "Suzuki-Kasami 3",
          few_nodes},
+        {"suzuki-kasami-b", NULL, ON_ANY, 2, REQUEST_BYTES, AT_MOST, "1 + B(N) + B(2L - 1)",
+         "Suzuki-Kasami 3, its type, who asks and a bounded number", NULL},
         {"suzuki-kasami-b", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "0", NULL, NULL},
         {"suzuki-kasami-b", NULL, ON_ANY, 2, LIGHT_ASKED_MIN, EXACTLY, "N", NULL, NULL},
         {"suzuki-kasami-b", NULL, ON_ANY, 1, LIGHT_MAX, AT_MOST, "2N - 1", NULL, NULL},
@@ -113,6 +124,10 @@ const struct claim claims[] = {
          "Raynal 3.6; Neilsen 2.4; Hélary 1", NULL},
         {"ricart-agrawala-token", NULL, ON_ANY, 2, LIGHT_ASKED_MIN, EXACTLY, "N",
          "Raynal 3.6; Neilsen 2.4; Hélary 1", NULL},
+        {"ricart-agrawala-token", NULL, ON_ANY, 2, LIGHT_OTHERS_MAX, EXACTLY, "N - 1", "Raynal 3.6",
+         NULL},
+        {"ricart-agrawala-token", NULL, ON_ANY, 2, LIGHT_TOKEN_MAX, EXACTLY, "1", "Raynal 3.6",
+         NULL},
         {"ricart-agrawala-token", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "0",
          "Raynal 3.6; Neilsen 2.4; Hélary 1", NULL},
         {"ricart-agrawala-token", NULL, ON_ANY, 1, LIGHT_MEAN, ON_AVERAGE, "N - 1", NULL, NULL},
@@ -125,7 +140,7 @@ const struct claim claims[] = {
         {"ricart-agrawala-token", NULL, ON_ANY, 2, REQUEST_BYTES, AT_LEAST, "3",
          "Raynal 3.6, elements of a byte or more", NULL},
 
-        {"singhal", NULL, ON_ANY, 1, LIGHT_MAX, AT_MOST, "N", "Neilsen 2.5, 6.1", NULL},
+        {"singhal", NULL, ON_ANY, 1, LIGHT_MAX, AT_MOST, "N", "Neilsen 2.5, 6.1", requests_meet},
         {"singhal", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "0", NULL, NULL},
         {"singhal", NULL, ON_ANY, 1, LIGHT_MEAN, ON_AVERAGE, "(N + 1)/2 - 1/N", NULL, NULL},
         {"singhal", NULL, ON_ANY, 2, HEAVY_MEAN, ON_AVERAGE, "N", "Neilsen 2.5", NULL},
@@ -133,6 +148,8 @@ const struct claim claims[] = {
 
         {"raymond", NULL, ON_ANY, 1, LIGHT_MAX, AT_MOST, "2D", "Neilsen 2.7, 6.1", NULL},
         {"raymond", NULL, ON_STAR, 1, LIGHT_MAX, AT_MOST, "4", "Neilsen 6.1", NULL},
+        {"raymond", NULL, ON_ANY, 2, LIGHT_OTHERS_MAX, AT_MOST, "D", "Neilsen 2.7", NULL},
+        {"raymond", NULL, ON_ANY, 2, LIGHT_TOKEN_MAX, AT_MOST, "D", "Neilsen 2.7", NULL},
         {"raymond", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "0", "Neilsen 2.7", NULL},
         {"raymond", NULL, ON_LOW_TREE, 4, LIGHT_MEAN, OF_ORDER, "log(N)", "Neilsen 2.7", NULL},
         {"raymond", NULL, ON_LOW_TREE, 2, HEAVY_MEAN, ABOUT, "4", "Neilsen 2.7", four_at_the_limit},
@@ -146,6 +163,10 @@ const struct claim claims[] = {
         {"neilsen", NULL, ON_ANY, 1, LIGHT_MAX, AT_MOST, "D + 1", "Neilsen 6.1", NULL},
         {"neilsen", NULL, ON_STAR, 1, LIGHT_MAX, AT_MOST, "3", "Neilsen 1, 6.1", NULL},
         {"neilsen", NULL, ON_LINE, 1, LIGHT_MAX, AT_MOST, "N", "Neilsen 6.1", NULL},
+        {"neilsen", NULL, ON_ANY, 2, LIGHT_OTHERS_MAX, AT_MOST, "D", "Neilsen 6.1", NULL},
+        {"neilsen", NULL, ON_ANY, 2, LIGHT_OTHERS_MAX, AT_MOST, "N - 1", "Neilsen 5.2, lemma 2",
+         NULL},
+        {"neilsen", NULL, ON_ANY, 2, LIGHT_TOKEN_MAX, EXACTLY, "1", "Neilsen 6.1", NULL},
         {"neilsen", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "0", "Neilsen 6.2", NULL},
         {"neilsen", NULL, ON_STAR, 1, LIGHT_MEAN, ON_AVERAGE, "3 - 5/N + 2/N^2", "Neilsen 6.2",
          NULL},
@@ -192,7 +213,9 @@ const struct claim claims[] = {
         {"helary", NULL, ON_ANY, 2, LIGHT_MAX, AT_MOST, "2E + N - 1", "Hélary 6, general", NULL},
         {"helary", NULL, ON_ANY, 2, HEAVY_MEAN, AT_MOST, "2E + N - 1", "Hélary 6, general", NULL},
         {"helary", NULL, ON_ANY, 2, LIGHT_TOKEN_MAX, AT_MOST, "D", "Hélary 6", longest_path},
-        {"helary", NULL, ON_ANY, 2, LIGHT_RESPONSE_MAX, AT_MOST, "2D", "Hélary 6", longest_path},
+        {"helary", NULL, ON_ANY, 2, LIGHT_RESPONSE_MAX, AT_MOST, "2D", "Hélary 6", longest_time},
+        {"helary", NULL, ON_RING, 4, LIGHT_OTHERS_MIN, AT_LEAST, "N", NULL, NULL},
+        {"helary", NULL, ON_RING, 4, LIGHT_MAX, AT_MOST, "2(N - 1)", NULL, NULL},
         {"helary", NULL, ON_COMPLETE, 1, LIGHT_MEAN, ON_AVERAGE, "N - 1", NULL, NULL},
         {"helary", NULL, ON_STAR, 1, LIGHT_MEAN, ON_AVERAGE, "(N - 1)(1 - 1/N) + 2(N - 1)^2/N^2",
          NULL, NULL},
@@ -209,6 +232,7 @@ const struct claim claims[] = {
         {"dijkstra-ring", NULL, ON_ANY, 2, HEAVY_SYNC_MAX, EXACTLY, "1", NULL, NULL},
 
         {"le-lann", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "1", NULL, NULL},
+        {"le-lann", NULL, ON_ANY, 1, LIGHT_MAX, AT_MOST, "N", NULL, NULL},
         {"le-lann", NULL, ON_ANY, 1, LIGHT_MEAN, ON_AVERAGE, "(N + 1)/2", NULL, NULL},
         {"le-lann", NULL, ON_ANY, 1, HEAVY_MEAN, ON_AVERAGE, "1", NULL, NULL},
         {"le-lann", NULL, ON_ANY, 2, HEAVY_SYNC_MAX, EXACTLY, "1", NULL, NULL},
@@ -220,21 +244,28 @@ const struct claim claims[] = {
         {"misra", NULL, ON_ANY, 1, HEAVY_BYPASS, AT_MOST, "N - 1", NULL, NULL},
         {"misra", NULL, ON_ANY, 1, REGENERATED_MAX, AT_MOST, "N", "Raynal 4.2", one_hop_more},
         {"misra", NULL, ON_ANY, 1, REGENERATED_MAX, AT_MOST, "N + 1", NULL, NULL},
+        {"misra", NULL, ON_ANY, 1, TOKEN_BYTES, AT_MOST, "1 + B(N + 1)",
+         "Raynal 4.2, its type and a number of n + 1", NULL},
 
         {"chang-roberts", NULL, ON_ANY, 1, ALL_MAX, EXACTLY, "N(N + 1)/2", "Raynal 5.2", NULL},
         {"chang-roberts", NULL, ON_ANY, 1, ONE_MIN, EXACTLY, "N", "Raynal 5.2", NULL},
         {"chang-roberts", NULL, ON_ANY, 4, ALL_MEAN, OF_ORDER, "N log(N)", "Raynal 5.2", NULL},
+        {"chang-roberts", NULL, ON_ANY, 1, ALL_MEAN, ON_AVERAGE, "N H(N)",
+         "Raynal 5.2, the value of his sum", NULL},
+        {"chang-roberts", NULL, ON_ANY, 1, ALL_MAX, AT_LEAST, "0.15N log(N)", "Raynal 5.5.2, Burns",
+         NULL},
         {"chang-roberts", NULL, ON_ANY, 1, ALL_TIME_MAX, EXACTLY, "N", "Raynal 5.2", NULL},
         {"chang-roberts", NULL, ON_ANY, 1, ONE_TIME_MAX, AT_MOST, "2(N - 1)", "Raynal 5.2",
          ring_twice},
         {"chang-roberts", NULL, ON_ANY, 1, ONE_TIME_MAX, EXACTLY, "2N - 1", NULL, NULL},
         {"chang-roberts", NULL, ON_ANY, 1, ALL_MIN, EXACTLY, "2N - 1", NULL, NULL},
-        {"chang-roberts", NULL, ON_ANY, 1, ALL_MEAN, ON_AVERAGE, "N H(N)", NULL, NULL},
         {"chang-roberts", NULL, ON_ANY, 1, ONE_MAX, EXACTLY, "2N - 1", NULL, NULL},
         {"chang-roberts", NULL, ON_ANY, 1, ANNOUNCEMENT_MAX, EXACTLY, "N", NULL, NULL},
 
         {"le-lann-election", NULL, ON_ANY, 1, ALL_MIN, EXACTLY, "N^2", "Raynal 5.1", NULL},
         {"le-lann-election", NULL, ON_ANY, 1, ALL_MAX, EXACTLY, "N^2", "Raynal 5.1", NULL},
+        {"le-lann-election", NULL, ON_ANY, 1, ALL_MAX, AT_LEAST, "0.15N log(N)",
+         "Raynal 5.5.2, Burns", NULL},
         {"le-lann-election", NULL, ON_ANY, 1, ONE_MAX, EXACTLY, "N", NULL, NULL},
 
         {"bully", NULL, ON_ANY, 1, ALL_MAX, AT_MOST, "N^2", "Raynal 5.1", NULL},
@@ -243,6 +274,8 @@ const struct claim claims[] = {
         {"hirschberg-sinclair", NULL, ON_ANY, 1, ALL_MAX, AT_MOST, "4 S(N)", "Raynal 5.3", NULL},
         {"hirschberg-sinclair", NULL, ON_ANY, 1, ALL_MAX, AT_MOST, "8N(1 + log(N))", "Raynal 5.3",
          NULL},
+        {"hirschberg-sinclair", NULL, ON_ANY, 1, ALL_MAX, AT_LEAST, "0.15N log(N)",
+         "Raynal 5.5.2, Burns", NULL},
 
         {"dolev-klawe-rodeh", NULL, ON_ANY, 1, ALL_MAX, AT_MOST, "2N log(N) + N", "Raynal 5.4",
          NULL},
@@ -261,6 +294,8 @@ const struct claim claims[] = {
         {"dolev-klawe-rodeh", "variant=peterson2", ON_ANY, 2, ALL_MIN, EXACTLY, "2N", NULL, NULL},
 
         {"franklin", NULL, ON_ANY, 1, ALL_MAX, AT_MOST, "2N(1 + log(N))", "Raynal 5.5.1", NULL},
+        {"franklin", NULL, ON_ANY, 1, ALL_MAX, AT_LEAST, "0.15N log(N)", "Raynal 5.5.2, Burns",
+         NULL},
         {"franklin", NULL, ON_ANY, 1, ALL_MAX, EXACTLY, "2N(1 + floor(log(N)))", NULL, NULL},
         {"franklin", NULL, ON_ANY, 2, ALL_MIN, EXACTLY, "4N", NULL, NULL},
 

@@ -88,6 +88,7 @@ extern const struct claim claims[];
 const char *quantity_name(enum quantity quantity);
 const char *quantity_text(enum quantity quantity);
 const char *relation_text(enum relation relation);
+const char *claim_graph_text(enum claim_graph graph);
 
 /* What formulas and claims ask about a network. */
 struct claim_facts {

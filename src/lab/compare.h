@@ -160,4 +160,7 @@ void compare_plan_rates(struct compare_options *options, uint64_t ret_rates[COMP
 void compare_write_html(const struct comparison *comparison, const char *command,
                         const char *version, FILE *file);
 
+/* What is claimed of some algorithms, whatever the network: nothing is measured. */
+json_t *compare_report_claims(const struct algorithm *const *algorithms, size_t count);
+
 #endif

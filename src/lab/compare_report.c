@@ -2,6 +2,7 @@
 #include "report.h"
 
 #include <math.h>
+#include <string.h>
 
 static json_t *integer(uint64_t value)
 {
@@ -164,4 +165,28 @@ json_t *compare_report(const struct comparison *comparison)
 	                 "violated", integer(counts[CLAIM_VIOLATED]), "wrong",
 	                 integer(counts[CLAIM_WRONG]), "unmeasured",
 	                 integer(counts[CLAIM_UNMEASURED]), "violated", comparison->violated);
+}
+
+static json_t *report_claim(const struct claim *claim)
+{
+	return json_pack("{s:s, s:o, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o}", "algorithm",
+	                 claim->algorithm, "parameter", text_or_null(claim->parameter), "graph",
+	                 claim_graph_text(claim->graph), "nodes_min", integer(claim->nodes_min),
+	                 "quantity", quantity_name(claim->quantity), "text",
+	                 quantity_text(claim->quantity), "relation", relation_text(claim->relation),
+	                 "formula", claim->formula, "where", text_or_null(claim->where), "wrong",
+	                 text_or_null(claim->wrong));
+}
+
+json_t *compare_report_claims(const struct algorithm *const *algorithms, size_t count)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < count; i++) {
+		for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+			if (strcmp(claim->algorithm, algorithms[i]->name) == 0)
+				json_array_append_new(list, report_claim(claim));
+		}
+	}
+	return json_pack("{s:o}", "claims", list);
 }

@@ -171,5 +171,38 @@ class Contract(unittest.TestCase):
         self.assertEqual(json.dumps(whole["seeds"]), "[1, 3]")
 
 
+class Claims(unittest.TestCase):
+    def test_lists_what_a_comparison_judges(self):
+        claims = compare("--claims")["claims"]
+        self.assertEqual(list(claims[0]), ["algorithm", "parameter", "graph", "nodes_min", "quantity", "text", "relation",
+                                           "formula", "where", "wrong"])
+        names = ("algorithm", "parameter", "quantity", "relation", "formula", "where")
+        listed = [tuple(claim[name] for name in names) for claim in claims]
+        self.assertEqual(len(set(listed)), len(listed))
+        rows = compare("--nodes 5", SMALL)["rows"]
+        judged = {(row["algorithm"], row["parameter"], *(claim[name] for name in names[2:]))
+                  for row in rows for claim in row["claims"]}
+        self.assertLessEqual(judged, set(listed))
+        anywhere = {key for key, claim in zip(listed, claims) if claim["graph"] == "any" and claim["nodes_min"] <= 5}
+        self.assertLessEqual(anywhere, judged)
+
+    def test_of_some_algorithms_and_for_people(self):
+        self.assertEqual({claim["algorithm"] for claim in compare("--claims --algorithms misra,bully")["claims"]},
+                         {"misra", "bully"})
+        result = baton("compare --claims")
+        self.assertEqual((result.code, result.err), (0, ""))
+        self.assertLessEqual(max(map(len, result.out.splitlines())), 100)
+        text = " ".join(baton("compare --claims --algorithms maekawa,raymond").out.split())
+        self.assertIn("maekawa - fewest messages for an entry: about 3 sqrt(N) (Neilsen 2.6). Known not to hold everywhere: ", text)
+        self.assertIn(" raymond - most messages for an entry: at most 2D (Neilsen 2.7, 6.1) - most messages for an entry, on a "
+                      "star: at most 4 (Neilsen 6.1) - ", text)
+        self.assertIn("longest synchronization delay: at most 2 (follows from the rules)", text)
+
+    def test_has_no_csv(self):
+        result = baton("compare --claims --csv")
+        self.assertEqual((result.code, result.out), (2, ""))
+        self.assertIn("--claims has --json, and no --csv", result.err)
+
+
 if __name__ == "__main__":
     unittest.main()

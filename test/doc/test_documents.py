@@ -1,47 +1,15 @@
 """doc/checked.md and doc/errata.md are what the checker finds now, and complete; and their tools see it when they are not."""
-import os
-import pathlib
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
 import tomllib
 import unittest
 
-from baton import BATON, ROOT, baton, report
-
-ROOT = pathlib.Path(ROOT)
-
-
-def tool(name, *words, root=ROOT):
-    environment = os.environ | {"BATON": os.path.abspath(BATON)}
-    return subprocess.run([sys.executable, root / "tools" / name, *words], env=environment, capture_output=True, text=True, check=False)
+from baton import baton, report
+from documents import ROOT, Copy, spoil, tool
 
 
 def errata():
     with open(ROOT / "doc/errata/errata.toml", "rb") as file:
         return tomllib.load(file)["erratum"]
-
-
-class Copy:
-    """A copy of what the tools read, to spoil."""
-
-    def __enter__(self):
-        self.folder = tempfile.TemporaryDirectory()
-        root = pathlib.Path(self.folder.name)
-        for name in ("tools", "doc", "test/scenarios"):
-            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
-        return root
-
-    def __exit__(self, *_):
-        self.folder.cleanup()
-
-
-def spoil(path, before, after):
-    text = path.read_text(encoding="utf-8")
-    assert before in text, f"{path} has no {before!r}"
-    path.write_text(text.replace(before, after, 1), encoding="utf-8")
 
 
 class Checked(unittest.TestCase):

@@ -1,0 +1,36 @@
+"""What the tests of documents that are made share: running the tools that make them, on a copy too."""
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import baton
+
+ROOT = pathlib.Path(baton.ROOT)
+
+
+def tool(name, *words, root=ROOT):
+    environment = os.environ | {"BATON": os.path.abspath(baton.BATON)}
+    return subprocess.run([sys.executable, root / "tools" / name, *words], env=environment, capture_output=True, text=True, check=False)
+
+
+class Copy:
+    """A copy of what the tools read, to spoil."""
+
+    def __enter__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        root = pathlib.Path(self.folder.name)
+        for name in ("tools", "doc", "test/scenarios"):
+            shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+        return root
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+
+def spoil(path, before, after):
+    text = path.read_text(encoding="utf-8")
+    assert before in text, f"{path} has no {before!r}"
+    path.write_text(text.replace(before, after, 1), encoding="utf-8")
