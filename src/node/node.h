@@ -15,7 +15,7 @@
  * order.
  *
  * Commands. A session has at most one command under way: one that is accepted (0) is answered by
- * exactly one EFFECT_REPLY of that session, perhaps already by the time the call returns, unless the
+ * exactly one NODE_REPLY of that session, perhaps already by the time the call returns, unless the
  * session is closed before. Until then every other command of the session is refused with
  * BATON_EBUSY; whoever reads commands from a connection lets them queue there. A negative return
  * value means that nothing has happened and no reply will come. node_unlock and node_unsubscribe
@@ -25,7 +25,7 @@
  * link carries whole frames of at most NODE_FRAME_MAX bytes. Frames of older epochs may be thrown
  * away by the link or by the receiver, all others must arrive. node_receive may refuse a frame with
  * BATON_EAGAIN: the driver keeps it, reads nothing more from that link, and offers it again after
- * EFFECT_READ. That is the only back-pressure; nothing is ever lost at a bound.
+ * NODE_READ. That is the only back-pressure; nothing is ever lost at a bound.
  *
  * Views come from the driver too, by another way than the links. A member's number, 1..N, is its
  * place when the view's members are sorted by name; the algorithms know members by it.
@@ -118,7 +118,7 @@ struct node_member {
  * than any seen before is ignored. In the view (by name and incarnation): everything of older epochs
  * is thrown away but clients that wait and clients that hold, and the node serves again when all
  * members of the view have reported what they hold (node_waiting_for). Not in it: clients that hold
- * lose it (EFFECT_LOST), those that wait go on waiting for a later view that has this node, as it is
+ * lose it (NODE_LOST), those that wait go on waiting for a later view that has this node, as it is
  * after node_rejoin.
  *
  * 0, or BATON_EVIEW: the topology or the algorithm does not suit so many members (edges: and grid:RxC
@@ -150,7 +150,7 @@ const char *node_waiting_for(const struct node *node);
  * A frame from the link of a peer. `from` is its name, as the link has proved it; the bytes are not
  * needed after the call.
  *
- * 0: taken, or thrown away because its epoch is over. BATON_EAGAIN: see above; EFFECT_READ will come.
+ * 0: taken, or thrown away because its epoch is over. BATON_EAGAIN: see above; NODE_READ will come.
  * Refused for good, nothing has happened: BATON_EMESSAGE (malformed), BATON_ECLUSTER (of another
  * cluster), BATON_ESENDER (its epoch is ours, but the peer is no member, no neighbour, or another
  * incarnation), BATON_ESTOPPED.
