@@ -46,8 +46,9 @@ enum {
 	NODE_NAME_MAX = 255,    /* bytes of a lock's name, a pattern, a member's name; at least 1 */
 	NODE_VALUE_MAX = 4096,  /* bytes of what ELECT publishes */
 	NODE_COMMAND_MAX = 255, /* bytes of a client's command that are kept */
-	NODE_FRAME_MAX = 1 << 20,  /* bytes of a frame */
-	NODE_MEMBERS_MAX = 1 << 12 /* of a view */
+	NODE_FRAME_MAX = 1 << 20,   /* bytes of a frame */
+	NODE_MEMBERS_MAX = 1 << 12, /* of a view */
+	NODE_TYPES_MAX = 16         /* of an algorithm's messages */
 };
 
 /* A fence is the epoch times 2^34 plus the lock's counter in that epoch, and below 2^53. */
@@ -142,7 +143,7 @@ uint32_t node_members_count(const struct node *node);
 bool node_linked(const struct node *node, uint32_t member);
 /* NULL if the node serves, else what it waits for: "a view that has this node in it", "the reports
  * of b, c", … Good until the next call with this node. */
-const char *node_waiting_for(const struct node *node);
+const char *node_waiting_for(struct node *node);
 
 /* --- frames --- */
 
@@ -355,7 +356,8 @@ struct node_figures {
 	uint64_t backlog_bytes;
 	uint64_t grants;
 	uint64_t sent, received, control_sent, control_received;
-	uint64_t sent_by_type[16];
+	uint64_t malformed; /* messages refused by the algorithm after they had waited */
+	uint64_t sent_by_type[NODE_TYPES_MAX];
 };
 
 void node_figures(const struct node *node, struct node_figures *ret_figures);
