@@ -159,12 +159,12 @@ void ask_again(struct node *node)
 		struct session *session = node->slots[i].session;
 		if (session == NULL || session->command == COMMAND_NONE || session->waits != NULL)
 			continue;
-		if (node->view.count == 0) {
-			give_up(node, session);
-			continue;
-		}
+		/* What members of the old view have told is of no use in this one. */
 		forget_answers(&session->question);
-		ask(node, session);
+		if (node->view.count == 0)
+			give_up(node, session);
+		else
+			ask(node, session);
 	}
 }
 

@@ -231,6 +231,7 @@ struct outbox {
 	uint8_t *bytes;
 	size_t bytes_count, bytes_size;
 	size_t frame; /* where the frame begun last starts */
+	bool single;  /* it has the message sent last and no other */
 };
 
 /* --- tables --- */
@@ -411,7 +412,8 @@ void outbox_free(struct outbox *outbox);
 void outbox_clear_taken(struct outbox *outbox);
 struct span outbox_keep(struct outbox *outbox, const void *bytes, size_t size);
 struct record *outbox_record(struct outbox *outbox, enum node_effect_kind kind);
-/* One message of the algorithm, as an effect of its step says it. */
+/* One message of the algorithm, as an effect of its step says it; `same`: the one sent last, to
+ * another. */
 void send_message(struct node *node, const struct lock *lock, const struct effect *effect,
                   bool same);
 

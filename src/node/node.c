@@ -326,13 +326,13 @@ void node_session_close(struct node *node, uint64_t id, uint64_t now)
 	if (session == NULL)
 		return;
 	end_command(node, session);
+	interests_forget(node, session); /* first: it is told nothing any more */
 	if (session->waits != NULL)
 		live_withdraw(node, session);
 	if (session->value != NULL)
 		node->leaders_count--;
 	while (session->holds != NULL)
 		live_release(node, session->holds, EVENT_RELEASED);
-	interests_forget(node, session);
 	struct session_slot *slot = &node->slots[(uint32_t)id - 1];
 	slot->session = NULL;
 	slot->free_next = node->slot_free;

@@ -153,17 +153,21 @@ static bool append_message(struct node *node, const struct lock *lock, const str
 void send_message(struct node *node, const struct lock *lock, const struct effect *effect,
                   bool same)
 {
+	struct outbox *outbox = &node->outbox;
 	uint8_t type = node->out.bytes[effect->offset];
 
 	node->figures.sent++;
 	node->figures.sent_by_type[type]++;
-	if (same) {
-		node->outbox.records[node->outbox.records_count - 1].appendable = false;
+	if (same && outbox->single) {
+		outbox->records[outbox->records_count - 1].appendable = false;
 		frame_send(node, effect->node);
-	} else if (!append_message(node, lock, effect)) {
+	} else if (append_message(node, lock, effect)) {
+		outbox->single = false;
+	} else {
 		frame_begin(node, FRAME_MESSAGE);
 		put_message(node, lock, effect);
 		frame_send(node, effect->node)->appendable = true;
+		outbox->single = true;
 	}
 }
 

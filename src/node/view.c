@@ -375,6 +375,7 @@ static int change(struct node *node, struct view *next)
 		lay_out(node, next, 0);
 	}
 	node->view = *next;
+	node->view.site.parameters = node->view.network.parameters; /* they moved */
 	table_renew(node, old.name_offset);
 	view_free(&old);
 	node->backlog.again = true;
