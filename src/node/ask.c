@@ -225,6 +225,37 @@ void answer_heard(struct node *node, uint64_t question, uint32_t to)
 		send_answer(node, question, to, false);
 }
 
+void probes_forget(struct live *live)
+{
+	while (live->probes != NULL) {
+		struct probe *next = live->probes->next;
+		free(live->probes);
+		live->probes = next;
+	}
+	live->probes_count = 0;
+}
+
+void probes_answer(struct node *node, struct live *live)
+{
+	for (const struct probe *probe = live->probes; probe != NULL; probe = probe->next)
+		send_answer(node, probe->question, probe->origin, true);
+	probes_forget(live);
+}
+
+/* Beyond a limit the other learns it later, when its second is over. */
+static void remember_probe(struct live *live, uint64_t question, uint32_t origin)
+{
+	enum { PROBES_MAX = 64 };
+
+	if (live->probes_count == PROBES_MAX)
+		return;
+	struct probe *probe = malloc(sizeof(*probe));
+	must(probe != NULL);
+	*probe = (struct probe){live->probes, question, origin};
+	live->probes = probe;
+	live->probes_count++;
+}
+
 int on_probe(struct node *node, const struct frame *frame)
 {
 	struct in in = frame->body;
@@ -235,9 +266,11 @@ int on_probe(struct node *node, const struct frame *frame)
 		return BATON_EMESSAGE;
 	const struct lock *lock =
 	        lock_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
-	const struct live *live = lock != NULL ? lock->live : NULL;
+	struct live *live = lock != NULL ? lock->live : NULL;
 	if (live != NULL && (live->holder != NULL || live->firm_count != 0))
 		send_answer(node, question, frame->origin, true);
+	else if (live != NULL && live->first != NULL)
+		remember_probe(live, question, frame->origin);
 	return 0;
 }
 

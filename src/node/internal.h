@@ -72,6 +72,14 @@ static inline struct letter parcel_letter(const struct parcel *parcel)
 	                       parcel->body};
 }
 
+/* A PROBE of another member that came while only clients with NOWAIT waited here: the first that is
+ * let in makes the lock busy. */
+struct probe {
+	struct probe *next;
+	uint64_t question;
+	uint32_t origin;
+};
+
 /* The part of a lock that exists while clients hold it or wait for it, or while it is closed. */
 struct live {
 	struct lock *lock;
@@ -89,6 +97,8 @@ struct live {
 	uint32_t turns;     /* local clients that have gone since the algorithm let us in */
 	uint32_t closed_by; /* the member whose RETURN will open it; 0: open */
 	struct parcel *pending, **end; /* messages that wait for the lock to open */
+	struct probe *probes;
+	uint32_t probes_count;
 };
 
 /* --- sessions --- */
@@ -176,7 +186,7 @@ struct view {
 	uint32_t count, self; /* 0: no view */
 	struct member *members;
 	struct network network;
-	struct site site;       /* of this node; holder and toward are each lock's */
+	struct site site;       /* of this node; holder and toward are those of one lock */
 	const uint32_t *toward; /* in a tree: the neighbour on the path to each holder */
 	void *memory, *shared;
 	bool complete; /* every pair is linked */
@@ -373,7 +383,8 @@ static inline struct road **lock_road(const struct node *node, const struct lock
 
 /* --- lock.c --- */
 
-struct site lock_site(const struct node *node, const struct lock *lock);
+/* What the algorithm knows of this node in this lock; until it is asked for another lock. */
+const struct site *lock_site(struct node *node, const struct lock *lock);
 /* Makes the algorithm's state, if there is none. */
 void lock_start(struct node *node, struct lock *lock);
 /* A message of the algorithm, at a lock that is open, in an active view; 0 or BATON_EMESSAGE. */
@@ -447,6 +458,9 @@ void ask(struct node *node, struct session *session);
 /* The same question to the members of a new view. */
 void ask_again(struct node *node);
 void ask_probe(struct node *node, struct session *session);
+/* Those who asked whether the lock is busy are told that it is. */
+void probes_answer(struct node *node, struct live *live);
+void probes_forget(struct live *live);
 /* All have answered, or the time is over. */
 void ask_finish(struct node *node, struct session *session);
 void ask_forget(struct session *session);

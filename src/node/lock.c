@@ -12,13 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct site lock_site(const struct node *node, const struct lock *lock)
+const struct site *lock_site(struct node *node, const struct lock *lock)
 {
-	struct site site = node->view.site;
+	struct site *site = &node->view.site;
 
-	site.holder = lock->home;
+	site->holder = lock->home;
 	if (node->view.toward != NULL)
-		site.toward = node->view.toward[lock->home - 1];
+		site->toward = node->view.toward[lock->home - 1];
 	return site;
 }
 
@@ -61,21 +61,21 @@ void lock_start(struct node *node, struct lock *lock)
 {
 	if (lock->started)
 		return;
-	struct site site = lock_site(node, lock);
+	const struct site *site = lock_site(node, lock);
 	out_clear(&node->out);
 	lock->started = true;
-	node->algorithm->init(&site, lock_state(node, lock), &node->out);
+	node->algorithm->init(site, lock_state(node, lock), &node->out);
 	perform(node, lock);
 }
 
 int lock_deliver(struct node *node, struct lock *lock, const struct letter *letter)
 {
-	struct site site = lock_site(node, lock);
+	const struct site *site = lock_site(node, lock);
 	struct message message = {
 	        .side = side_opposite(letter->side), .size = letter->size, .body = letter->body};
 
 	out_clear(&node->out);
-	int error = node->algorithm->receive(&site, lock_state(node, lock), &message, &node->out);
+	int error = node->algorithm->receive(site, lock_state(node, lock), &message, &node->out);
 	if (error == 0)
 		perform(node, lock);
 	return error;
@@ -83,20 +83,20 @@ int lock_deliver(struct node *node, struct lock *lock, const struct letter *lett
 
 static void leave(struct node *node, struct lock *lock)
 {
-	struct site site = lock_site(node, lock);
+	const struct site *site = lock_site(node, lock);
 
 	out_clear(&node->out);
 	lock->phase = PHASE_IDLE;
-	node->algorithm->release(&site, lock_state(node, lock), &node->out);
+	node->algorithm->release(site, lock_state(node, lock), &node->out);
 	perform(node, lock);
 }
 
-static bool is_ready(const struct node *node, const struct lock *lock)
+static bool is_ready(struct node *node, const struct lock *lock)
 {
-	struct site site = lock_site(node, lock);
+	const struct site *site = lock_site(node, lock);
 
 	return node->algorithm->ready == NULL ||
-	       node->algorithm->ready(&site, lock_state(node, lock));
+	       node->algorithm->ready(site, lock_state(node, lock));
 }
 
 static void send_touch(struct node *node, const struct lock *lock)
@@ -121,10 +121,10 @@ static void request(struct node *node, struct lock *lock)
 		send_touch(node, lock);
 	if (!is_ready(node, lock) || node->stopped)
 		return;
-	struct site site = lock_site(node, lock);
+	const struct site *site = lock_site(node, lock);
 	out_clear(&node->out);
 	lock->phase = PHASE_WAITING;
-	node->algorithm->request(&site, lock_state(node, lock), &node->out);
+	node->algorithm->request(site, lock_state(node, lock), &node->out);
 	perform(node, lock);
 	if (!node->algorithm->circulates)
 		return;
@@ -185,6 +185,7 @@ static void grant(struct node *node, struct lock *lock)
 		session->holds->hold_previous = live;
 	session->holds = live;
 	node->figures.grants++;
+	probes_answer(node, live);
 	event_tell(node, lock, EVENT_GRANTED, live->fence, (struct slice){NULL, 0});
 	if (session->command != COMMAND_ELECT) {
 		session_reply(node, session, REPLY_FENCE, live->fence);
@@ -217,11 +218,11 @@ static void forget(struct node *node, struct lock *lock)
 	}
 	if (lock->counter != 0 || lock->phase != PHASE_IDLE || node->view.starts)
 		return;
-	struct site site = lock_site(node, lock);
+	const struct site *site = lock_site(node, lock);
 	void *initial = calloc(1, node->view.state_size);
 	must(initial != NULL);
 	out_clear(&node->out);
-	node->algorithm->init(&site, initial, &node->out);
+	node->algorithm->init(site, initial, &node->out);
 	bool same = memcmp(initial, lock_state(node, lock), node->view.state_size) == 0;
 	free(initial);
 	if (same)

@@ -125,6 +125,7 @@ void node_destroy(struct node *node)
 {
 	for (struct live *live = node->lives; live != NULL; live = live->next) {
 		free(live->value);
+		probes_forget(live);
 		while (live->pending != NULL) {
 			struct parcel *next = live->pending->next;
 			free(live->pending);
@@ -344,7 +345,7 @@ void node_session_close(struct node *node, uint64_t id, uint64_t now)
 
 /* --- for tests and measurement --- */
 
-bool node_has_token(const struct node *node, const char *name, size_t name_size)
+bool node_has_token(struct node *node, const char *name, size_t name_size)
 {
 	const struct algorithm *algorithm = node->algorithm;
 	const struct lock *lock =
@@ -352,8 +353,8 @@ bool node_has_token(const struct node *node, const char *name, size_t name_size)
 
 	if (!algorithm->has_token || lock == NULL || !lock->started)
 		return false;
-	struct site site = lock_site(node, lock);
-	return algorithm->has_privilege(&site, lock_state(node, lock)) || road_rests(node, lock);
+	return algorithm->has_privilege(lock_site(node, lock), lock_state(node, lock)) ||
+	       road_rests(node, lock);
 }
 
 void node_figures(const struct node *node, struct node_figures *ret_figures)

@@ -86,8 +86,10 @@ struct node_options {
 	const uint64_t *parameters; /* [PARAMETERS_MAX], of the algorithm; NULL: its defaults */
 	const char *const *texts; /* [PARAMETERS_MAX], of those that are PARAMETER_TEXT; or NULL */
 	/* Each node's own business. */
-	uint32_t turns;       /* how many local clients go in a row; 0 is 1 */
-	uint64_t idle_hop_ns; /* how long a circulating token rests where nobody wants it */
+	uint32_t turns; /* how many local clients go in a row; 0 is 1 */
+	uint64_t
+	        idle_hop_ns; /* how long a circulating token rests where nobody wants it; with 0, and
+	                         links that take no time, it goes round without time passing */
 	struct node_limits limits;
 };
 
@@ -345,7 +347,7 @@ bool node_effect(struct node *node, struct node_effect *ret_effect);
 
 /* Is a token of the lock here: at rest, in use, or as a message that rests here? Always false for
  * an algorithm without one. */
-bool node_has_token(const struct node *node, const char *name, size_t name_size);
+bool node_has_token(struct node *node, const char *name, size_t name_size);
 
 /* The member that has the token of an untouched lock, by its number; 0 without a view. */
 uint32_t node_home(const struct node *node, const char *name, size_t name_size);

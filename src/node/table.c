@@ -223,6 +223,7 @@ struct live *lock_live(struct node *node, struct lock *lock)
 void live_drop(struct node *node, struct live *live)
 {
 	must(live->holder == NULL && live->first == NULL && live->pending == NULL);
+	probes_forget(live);
 	live->lock->live = NULL;
 	if (live->previous != NULL)
 		live->previous->next = live->next;

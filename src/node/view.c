@@ -240,6 +240,7 @@ static void throw_away(struct node *node)
 	for (struct live *live = node->lives; live != NULL; live = next) {
 		next = live->next;
 		free_pending(node, live);
+		probes_forget(live);
 		live->closed_by = 0;
 		live->touched = false;
 		live->turns = 0;
