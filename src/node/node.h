@@ -154,9 +154,10 @@ const char *node_waiting_for(struct node *node);
  * needed after the call.
  *
  * 0: taken, or thrown away because its epoch is over. BATON_EAGAIN: see above; NODE_READ will come.
- * Refused for good, nothing has happened: BATON_EMESSAGE (malformed), BATON_ECLUSTER (of another
- * cluster), BATON_ESENDER (its epoch is ours, but the peer is no member, no neighbour, or another
- * incarnation), BATON_ESTOPPED.
+ * Refused for good, and nothing has happened, except that what is for others may have been passed on
+ * and that of several messages in a frame the good ones were taken: BATON_EMESSAGE (malformed),
+ * BATON_ECLUSTER (of another cluster), BATON_ESENDER (its epoch is ours, but the peer is no member,
+ * no neighbour, or another incarnation), BATON_ESTOPPED.
  */
 int node_receive(struct node *node, const char *from, const uint8_t *bytes, size_t size,
                  uint64_t now);

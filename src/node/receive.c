@@ -252,26 +252,40 @@ static int take_touch(struct node *node, const struct arrival *arrival, const st
 	return on_touch(node, frame);
 }
 
+/* What is for all is passed on before it is acted upon: a report goes before the messages that it
+ * makes possible. Malformed, it does not count as seen. */
+static int take_flood(struct node *node, const struct frame *frame)
+{
+	struct member *origin = &node->view.members[frame->origin - 1];
+	uint64_t seen = origin->flood_seen;
+
+	if (frame->number <= seen)
+		return 0;
+	if (!node->view.complete)
+		control_relay(node, frame);
+	origin->flood_seen = frame->number;
+	node->figures.control_received++;
+	int error = kinds[frame->kind].handle(node, frame);
+	if (error != 0)
+		origin->flood_seen = seen;
+	return error;
+}
+
 static int take_control(struct node *node, const struct arrival *arrival, const struct frame *frame)
 {
-	struct view *view = &node->view;
+	const struct view *view = &node->view;
 
 	if (frame->origin > view->count || frame->destination > view->count ||
 	    kinds[frame->kind].to_all != (frame->destination == 0))
 		return BATON_EMESSAGE;
+	if (view->complete && (frame->origin != frame->sender ||
+	                       (frame->destination != 0 && frame->destination != view->self)))
+		return BATON_EMESSAGE;
 	if (frame->origin == view->self)
 		return 0; /* around a ring of links and back */
-	if (view->complete) {
-		if (frame->origin != frame->sender ||
-		    (frame->destination != 0 && frame->destination != view->self))
-			return BATON_EMESSAGE;
-	} else if (frame->destination == 0) {
-		struct member *origin = &view->members[frame->origin - 1];
-		if (frame->number <= origin->flood_seen)
-			return 0;
-		origin->flood_seen = frame->number;
-		control_relay(node, frame);
-	} else if (frame->destination != view->self) {
+	if (frame->destination == 0)
+		return take_flood(node, frame);
+	if (frame->destination != view->self) {
 		control_relay(node, frame);
 		return 0;
 	}
