@@ -377,7 +377,8 @@ void live_lose(struct node *node, struct live *live)
 	record->session = session->id;
 	record->number = live->fence;
 	record->a = span;
-	if (session->command == COMMAND_ELECT && session->holds == live)
+	/* Elected, and not yet told so: what it was granted last. */
+	if (session->command == COMMAND_ELECT && session->waits == NULL && session->holds == live)
 		session_fail(node, session, BATON_ELOST);
 	live_release(node, live, EVENT_LOST);
 }

@@ -195,6 +195,23 @@ static void test_break_of_a_candidate_that_waits_for_ears(void **state)
 	assert_string_equal(nodes_said(&nodes, leader), "error -14");
 }
 
+static void test_break_of_one_lock_is_nothing_to_another(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	uint64_t session = nodes_open(&nodes, 0),
+	         other = nodes_open(&nodes, 0), operator= nodes_open(&nodes, 0);
+	assert_int_equal(nodes_lock(&nodes, 0, other, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, session, "y"), 0);
+	assert_string_equal(nodes_said(&nodes, session), "fence 1:1");
+	assert_int_equal(nodes_elect(&nodes, 0, session, "x", "v"), 0);
+	assert_int_equal(nodes_break(&nodes, 0, operator, "y", 1, 1), 0);
+	assert_string_equal(nodes_said(&nodes, session), "lost y 1:1");
+	assert_string_equal(nodes_said(&nodes, session), "");
+	assert_int_equal(nodes_unlock(&nodes, 0, other, "x"), 1);
+	assert_string_equal(nodes_said(&nodes, session), "fence 1:2");
+}
+
 static void test_break_says_if_somebody_is_silent(void **state)
 {
 	(void)state;
@@ -613,6 +630,7 @@ int main(void)
 	        TEST(test_a_leader_is_known_to_who_joins),
 	        TEST(test_break_takes_the_lock_from_its_holder),
 	        TEST(test_break_of_a_candidate_that_waits_for_ears),
+	        TEST(test_break_of_one_lock_is_nothing_to_another),
 	        TEST(test_break_says_if_somebody_is_silent),
 	        TEST(test_break_ends_a_hold_that_was_carried_over),
 	        TEST(test_events_of_all_members_are_told),
