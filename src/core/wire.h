@@ -25,6 +25,12 @@
  * the left. */
 enum side { SIDE_NONE, SIDE_LEFT, SIDE_RIGHT };
 
+/* The side on which a message arrives that left by `side`. */
+static inline enum side side_opposite(enum side side)
+{
+	return side == SIDE_NONE ? SIDE_NONE : side == SIDE_LEFT ? SIDE_RIGHT : SIDE_LEFT;
+}
+
 enum effect_kind {
 	EFFECT_SEND,    /* node: the receiver; side: the sender's side by which it leaves; offset,
 	                   size: the message */

@@ -7,6 +7,7 @@
 #define LAB_WORLD_H
 
 #include "network.h"
+#include "outbuffer.h"
 
 /* What a node is about. LEAVING: it has left, but is not ready to ask again. */
 enum phase { PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE, PHASE_LEAVING };
@@ -50,20 +51,10 @@ static inline void *world_state(const struct world *world, uint32_t node)
 
 size_t world_state_size(const struct world *world, uint32_t node);
 
-/* The side on which a message arrives that left by `side`. */
-static inline enum side side_opposite(enum side side)
-{
-	return side == SIDE_NONE ? SIDE_NONE : side == SIDE_LEFT ? SIDE_RIGHT : SIDE_LEFT;
-}
-
 /* A node's variables as a JSON object, to be freed; and what a message is, as REQUEST(2,2). */
 char *world_describe(const struct world *world, uint32_t node);
 char *world_show(const struct world *world, const uint8_t *body, uint32_t size);
 
 const char *phase_name(enum phase phase);
-
-/* An `out` that grows by realloc. */
-void out_init(struct out *out);
-void out_free(struct out *out);
 
 #endif

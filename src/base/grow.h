@@ -1,8 +1,8 @@
 /*
  * An array that grows: by half, so that many small steps cost little and a large array does not double.
  */
-#ifndef LAB_GROW_H
-#define LAB_GROW_H
+#ifndef BASE_GROW_H
+#define BASE_GROW_H
 
 #include "must.h"
 

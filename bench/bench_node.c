@@ -1,0 +1,250 @@
+/*
+ * The lock node without its network: the memory of an idle lock, and LOCK + UNLOCK of a lock whose
+ * token is here, beside the least that any lock with a name costs: the name hashed and found in a
+ * table, and a mutex that nobody else wants locked and unlocked.
+ *
+ * Memory is what malloc has given, tables and rounding included. Each time is the best of several
+ * rounds, interleaved with the yardstick. "bench_node lock COUNT" only does so many LOCK + UNLOCK,
+ * for bench/instructions.
+ */
+#include "node.h"
+#include "registry.h"
+
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+enum { MEMBERS = 3, NAME_SIZE = 16, MILLION = 1000000, ROUNDS = 5 };
+
+struct cluster {
+	struct node *nodes[MEMBERS];
+	const char *names[MEMBERS];
+	uint64_t session; /* of the first node */
+};
+
+static double seconds_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Frames go at once from node to node, until there are none. */
+static void pump(struct cluster *cluster)
+{
+	struct node_effect effect;
+	bool moved = true;
+
+	while (moved) {
+		moved = false;
+		for (uint32_t i = 0; i < MEMBERS; i++) {
+			while (node_effect(cluster->nodes[i], &effect)) {
+				moved = true;
+				must(effect.kind == NODE_SEND);
+				must(node_receive(cluster->nodes[effect.send.to - 1],
+				                  cluster->names[i], effect.send.bytes,
+				                  effect.send.size, 1) == 0);
+			}
+		}
+	}
+}
+
+static void start(struct cluster *cluster, const char *algorithm)
+{
+	static const char *const names[MEMBERS] = {"a", "b", "c"};
+	struct node_member members[MEMBERS];
+	const char *wrong;
+
+	for (uint32_t i = 0; i < MEMBERS; i++) {
+		cluster->names[i] = names[i];
+		members[i] = (struct node_member){.name = names[i], .incarnation = 1};
+		struct node_options options = {.name = names[i],
+		                               .incarnation = 1,
+		                               .algorithm = algorithm_find(algorithm),
+		                               .idle_hop_ns = 10 * MILLION};
+		cluster->nodes[i] = node_create(&options, &wrong);
+		must(cluster->nodes[i] != NULL);
+	}
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		must(node_view(cluster->nodes[i], 1, members, MEMBERS, 1) == 0);
+	pump(cluster);
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		must(node_waiting_for(cluster->nodes[i]) == NULL);
+	cluster->session = node_session_open(cluster->nodes[0], &(struct node_client){.pid = 1}, 1);
+}
+
+static void end(struct cluster *cluster)
+{
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		node_destroy(cluster->nodes[i]);
+}
+
+/* Names whose home is the first node, so that the token of each is there. */
+static char *make_names(const struct cluster *cluster, uint32_t count)
+{
+	char *names = malloc((size_t)count * NAME_SIZE), name[NAME_SIZE + 1];
+	uint32_t made = 0;
+
+	must(names != NULL);
+	for (uint64_t i = 0; made < count; i++) {
+		snprintf(name, sizeof(name), "lock-%011llu", (unsigned long long)i);
+		if (node_home(cluster->nodes[0], name, NAME_SIZE) == 1)
+			memcpy(names + (size_t)made++ * NAME_SIZE, name, NAME_SIZE);
+	}
+	return names;
+}
+
+static void lock_and_unlock(struct cluster *cluster, const char *name)
+{
+	struct node *node = cluster->nodes[0];
+	struct node_effect effect;
+
+	must(node_lock(node, cluster->session, name, NAME_SIZE, NODE_WAIT, 0, 1) == 0);
+	must(node_effect(node, &effect) && effect.kind == NODE_REPLY &&
+	     effect.reply.kind == REPLY_FENCE);
+	must(node_unlock(node, cluster->session, name, NAME_SIZE, effect.reply.number, 1) == 1);
+	must(!node_effect(node, &effect));
+}
+
+static uint64_t malloced(void)
+{
+	struct mallinfo2 info = mallinfo2();
+	return info.uordblks + info.hblkhd;
+}
+
+/* Locks that have been used once and rest: what each of them costs the node. */
+static void measure_memory(const char *algorithm, uint32_t count)
+{
+	struct cluster cluster;
+	struct node_figures figures;
+
+	start(&cluster, algorithm);
+	char *names = make_names(&cluster, count);
+	lock_and_unlock(&cluster, names); /* what a node needs once */
+	uint64_t before = malloced();
+	for (uint32_t i = 1; i < count; i++)
+		lock_and_unlock(&cluster, names + (size_t)i * NAME_SIZE);
+	uint64_t bytes = malloced() - before;
+	node_figures(cluster.nodes[0], &figures);
+	must(figures.locks == count);
+	printf("%-22s %12.1f\n", algorithm, (double)bytes / count);
+	free(names);
+	end(&cluster);
+}
+
+/* The yardstick: open addressing, as full as the node's own table. */
+struct yardstick {
+	uint32_t size;
+	struct entry {
+		char name[NAME_SIZE];
+		bool used;
+		pthread_mutex_t mutex;
+	} * entries;
+};
+
+static struct entry *find(struct yardstick *yardstick, const char *name)
+{
+	uint64_t hash = XXH3_64bits(name, NAME_SIZE);
+
+	for (uint32_t i = (uint32_t)hash;; i++) {
+		struct entry *entry = &yardstick->entries[i & (yardstick->size - 1)];
+		if (!entry->used || memcmp(entry->name, name, NAME_SIZE) == 0)
+			return entry;
+	}
+}
+
+static struct yardstick make_yardstick(const char *names, uint32_t count)
+{
+	struct yardstick yardstick = {.size = 64};
+
+	while (yardstick.size / 4 * 3 < count)
+		yardstick.size *= 2;
+	yardstick.entries = calloc(yardstick.size, sizeof(*yardstick.entries));
+	must(yardstick.entries != NULL);
+	for (uint32_t i = 0; i < count; i++) {
+		struct entry *entry = find(&yardstick, names + (size_t)i * NAME_SIZE);
+		memcpy(entry->name, names + (size_t)i * NAME_SIZE, NAME_SIZE);
+		entry->used = true;
+		pthread_mutex_init(&entry->mutex, NULL);
+	}
+	return yardstick;
+}
+
+static double least(double a, double b)
+{
+	return a < b ? a : b;
+}
+
+static void measure_time(const char *algorithm, uint32_t count)
+{
+	struct cluster cluster;
+	double node = 1, mutex = 1;
+
+	start(&cluster, algorithm);
+	char *names = make_names(&cluster, count);
+	struct yardstick yardstick = make_yardstick(names, count);
+	for (uint32_t round = 0; round <= ROUNDS; round++) {
+		double begin = seconds_now();
+		for (uint32_t i = 0; i < MILLION; i++)
+			lock_and_unlock(&cluster, names + (size_t)(i % count) * NAME_SIZE);
+		double middle = seconds_now();
+		for (uint32_t i = 0; i < MILLION; i++) {
+			struct entry *entry =
+			        find(&yardstick, names + (size_t)(i % count) * NAME_SIZE);
+			pthread_mutex_lock(&entry->mutex);
+			/* As the node does, which is not told where it has found it. */
+			entry = find(&yardstick, names + (size_t)(i % count) * NAME_SIZE);
+			pthread_mutex_unlock(&entry->mutex);
+		}
+		double over = seconds_now();
+		if (round == 0) /* makes the locks */
+			continue;
+		node = least(node, (middle - begin) / MILLION);
+		mutex = least(mutex, (over - middle) / MILLION);
+	}
+	printf("%-22s %9u %9.0f %9.0f %7.1f\n", algorithm, count, node * 1e9, mutex * 1e9,
+	       node / mutex);
+	free(yardstick.entries);
+	free(names);
+	end(&cluster);
+}
+
+static void only_lock(const char *algorithm, uint32_t count)
+{
+	struct cluster cluster;
+
+	start(&cluster, algorithm);
+	char *names = make_names(&cluster, 1);
+	for (uint32_t i = 0; i < count; i++)
+		lock_and_unlock(&cluster, names);
+	free(names);
+	end(&cluster);
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const algorithms_measured[] = {"neilsen", "suzuki-kasami", "raymond",
+	                                                  "dijkstra-ring", "helary"};
+	static const uint32_t counts[] = {1, 1000, MILLION};
+
+	if (argc == 3 && strcmp(argv[1], "lock") == 0) {
+		only_lock("neilsen", (uint32_t)strtoul(argv[2], NULL, 10));
+		return 0;
+	}
+	printf("bench/node: a million idle locks with names of %d bytes, %d members\n", NAME_SIZE,
+	       MEMBERS);
+	printf("%-22s %12s\n", "algorithm", "bytes a lock");
+	for (size_t i = 0; i < sizeof(algorithms_measured) / sizeof(*algorithms_measured); i++)
+		measure_memory(algorithms_measured[i], MILLION);
+	printf("\nbench/node: LOCK + UNLOCK, the token is here; nanoseconds, best of %d\n", ROUNDS);
+	printf("%-22s %9s %9s %9s %7s\n", "algorithm", "locks", "node", "mutex", "ratio");
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		measure_time("neilsen", counts[i]);
+	measure_time("suzuki-kasami", 1000);
+	return 0;
+}

@@ -1,0 +1,85 @@
+/*
+ * The frames between nodes, without the length that the link puts before each.
+ *
+ *	version (1), kind: a byte each; cluster: 8 bytes, the least significant first
+ *	epoch, sender, the sender's incarnation: numbers as in wire.h
+ *
+ * The sender is the peer of the link, by its number in the view of that epoch. A frame of messages
+ * goes on with one or more of:
+ *
+ *	side (a byte), name, counter, size, the algorithm's message
+ *
+ * Every other kind is control, and travels farther than one link where not all members are linked:
+ *
+ *	origin, destination (0: all), number, and what the kind says
+ *
+ * What has a destination goes along a shortest path. What is for all goes to every neighbour, who
+ * passes it on to all others when it sees it first: the origin numbers these 1, 2, 3, … in each
+ * epoch. Links keep order, so that a member sees an origin's numbers in order and has to remember
+ * only the last. A name is its length (a byte, not 0) and its bytes; a text its length (a number)
+ * and its bytes.
+ */
+#ifndef NODE_FRAME_H
+#define NODE_FRAME_H
+
+#include "internal.h"
+
+enum { FRAME_VERSION = 1 };
+
+enum frame_kind {
+	FRAME_MESSAGE,
+	FRAME_TOUCH,       /* name; to its home */
+	FRAME_PROBE,       /* question, name; to all: is anybody inside, or waiting? */
+	FRAME_PUBLISH,     /* question (0: none), name, fence, value; to all: the origin leads */
+	FRAME_ENDED,       /* name, fence; to all: the origin leads no more */
+	FRAME_REPORT,      /* last (a byte), then name, fence for each hold; to all */
+	FRAME_RETURN,      /* name; to all: what the origin reported is over */
+	FRAME_ASK_LEADER,  /* question, name; to all */
+	FRAME_TELL_LEADER, /* question, fence (0: none), member, value */
+	FRAME_ASK_STATUS,  /* question, count, pattern (a text, empty: all); to all */
+	FRAME_TELL_STATUS, /* question, last (a byte), then what status.c says */
+	FRAME_BREAK,       /* question, name, fence; to all */
+	FRAME_INTEREST,    /* question (0: none), add (a byte), pattern (a byte), name; to all */
+	FRAME_EVENT,       /* kind (a byte), name, fence, value */
+	FRAME_ANSWER, /* question, number: to PUBLISH, INTEREST (0), BREAK (1: done), PROBE (BUSY) */
+	FRAME_KINDS
+};
+
+struct frame {
+	enum frame_kind kind;
+	uint64_t epoch;
+	uint32_t sender;
+	uint64_t incarnation;
+	uint32_t origin, destination; /* of control */
+	uint64_t number;
+	struct in body;
+};
+
+/* 0, BATON_EMESSAGE or BATON_ECLUSTER. Looks at the head only; the body is the kind's business. */
+int frame_decode(const uint8_t *bytes, size_t size, uint64_t cluster, struct frame *ret_frame);
+
+uint8_t in_byte(struct in *in, uint8_t most);
+struct slice in_name(struct in *in);
+struct slice in_text(struct in *in, uint32_t most);
+struct slice in_bytes(struct in *in, uint64_t size);
+
+/* What each kind of control does; 0 or BATON_EMESSAGE, and then nothing has happened. */
+int on_touch(struct node *node, const struct frame *frame);
+int on_probe(struct node *node, const struct frame *frame);
+int on_publish(struct node *node, const struct frame *frame);
+int on_ended(struct node *node, const struct frame *frame);
+int on_report(struct node *node, const struct frame *frame);
+int on_return(struct node *node, const struct frame *frame);
+int on_ask_leader(struct node *node, const struct frame *frame);
+int on_tell_leader(struct node *node, const struct frame *frame);
+int on_ask_status(struct node *node, const struct frame *frame);
+int on_tell_status(struct node *node, const struct frame *frame);
+int on_break(struct node *node, const struct frame *frame);
+int on_interest(struct node *node, const struct frame *frame);
+int on_event(struct node *node, const struct frame *frame);
+int on_answer(struct node *node, const struct frame *frame);
+
+/* Control of another member on its way to others. */
+void control_relay(struct node *node, const struct frame *frame);
+
+#endif

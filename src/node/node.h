@@ -1,0 +1,368 @@
+/*
+ * The lock node: named locks, sessions of clients and one instance of the cluster's algorithm for
+ * each lock, in one process, without I/O.
+ *
+ * A driver feeds a node with what happens (a client's command, a frame from another member, a new
+ * view, the passing of time) and takes out what the node wants done (frames to send, replies,
+ * events) with node_effect. Nothing here reads a clock, opens a socket, starts a thread or logs;
+ * the same calls with the same arguments give the same effects, byte for byte.
+ *
+ * Time. `now` is CLOCK_BOOTTIME in nanoseconds and never goes back. Every call first does what has
+ * become due by then; node_tick does only that. node_deadline says when it must be called next.
+ *
+ * Effects are taken oldest first, after every call, until there is none. An effect's pointers are
+ * good until the next call with this node other than node_effect. What is not taken stays, in
+ * order.
+ *
+ * Commands. A session has at most one command under way: one that is accepted (0) is answered by
+ * exactly one NODE_REPLY of that session, perhaps already by the time the call returns, unless the
+ * session is closed before. Until then every other command of the session is refused with
+ * BATON_EBUSY; whoever reads commands from a connection lets them queue there. A negative return
+ * value means that nothing has happened and no reply will come. node_unlock and node_unsubscribe
+ * are answered by what they return.
+ *
+ * Frames. Links between members are reliable and keep order, for each pair and within an epoch; a
+ * link carries whole frames of at most NODE_FRAME_MAX bytes. Frames of older epochs may be thrown
+ * away by the link or by the receiver, all others must arrive. node_receive may refuse a frame with
+ * BATON_EAGAIN: the driver keeps it, reads nothing more from that link, and offers it again after
+ * NODE_READ. That is the only back-pressure; nothing is ever lost at a bound.
+ *
+ * Views come from the driver too, by another way than the links. A member's number, 1..N, is its
+ * place when the view's members are sorted by name; the algorithms know members by it.
+ *
+ * Memory. A node copies what it is given, unless said otherwise. Running out of memory stops the
+ * process (must.h). Every table has a limit (struct node_limits).
+ */
+#ifndef NODE_NODE_H
+#define NODE_NODE_H
+
+#include "algorithm.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	NODE_NAME_MAX = 255,    /* bytes of a lock's name, a pattern, a member's name; at least 1 */
+	NODE_VALUE_MAX = 4096,  /* bytes of what ELECT publishes */
+	NODE_COMMAND_MAX = 255, /* bytes of a client's command that are kept */
+	NODE_FRAME_MAX = 1 << 20,   /* bytes of a frame */
+	NODE_MEMBERS_MAX = 1 << 12, /* of a view */
+	NODE_TYPES_MAX = 16         /* of an algorithm's messages */
+};
+
+/* A fence is the epoch times 2^34 plus the lock's counter in that epoch, and below 2^53. */
+enum { NODE_COUNTER_BITS = 34 };
+#define NODE_COUNTER_MAX ((UINT64_C(1) << NODE_COUNTER_BITS) - 1)
+#define NODE_EPOCH_MAX ((UINT64_C(1) << (53 - NODE_COUNTER_BITS)) - 1)
+
+/* No deadline. */
+#define NODE_NEVER UINT64_MAX
+
+/* The waits that are no option: a NOWAIT is answered within the first, a member that has not
+ * answered a question within the second is silent. In nanoseconds. */
+#define NODE_NOWAIT_NS UINT64_C(1000000000)
+#define NODE_SILENCE_NS UINT64_C(200000000)
+
+/* 0 is the default of each. */
+struct node_limits {
+	uint32_t sessions;      /* 65,536 */
+	uint32_t waiters;       /* of one lock at this node: 65,536 */
+	uint32_t locks;         /* that this node knows in an epoch: 16,777,216 */
+	uint32_t subscriptions; /* of one session: 1,024 */
+	uint32_t leaders;       /* that this node's clients are at a time: 65,536 */
+	uint32_t
+	        backlog_bytes; /* of frames that wait for a view, for reports, for a closed lock: 16 MiB */
+};
+
+struct node_options {
+	const char *name;     /* of this member */
+	uint64_t incarnation; /* of this process: greater than any of this name before */
+	uint64_t cluster;     /* frames of another cluster are refused */
+	/* The same at all members, or they do not understand each other. */
+	const struct algorithm *algorithm; /* KIND_MUTEX */
+	const char *topology; /* as on the command line, not file:PATH; NULL: the algorithm's */
+	uint64_t seed;        /* of random:D */
+	const uint64_t *parameters; /* [PARAMETERS_MAX], of the algorithm; NULL: its defaults */
+	const char *const *texts; /* [PARAMETERS_MAX], of those that are PARAMETER_TEXT; or NULL */
+	/* Each node's own business. */
+	uint32_t turns; /* how many local clients go in a row; 0 is 1 */
+	uint64_t
+	        idle_hop_ns; /* how long a circulating token rests where nobody wants it; with 0, and
+	                         links that take no time, it goes round without time passing */
+	struct node_limits limits;
+};
+
+struct node;
+
+/*
+ * NULL, and a sentence that says which option is wrong and what would be right, or a node without a
+ * view: it serves nobody yet. The algorithm must stay as long as the node.
+ */
+struct node *node_create(const struct node_options *options, const char **ret_wrong);
+void node_destroy(struct node *node);
+
+/* --- time --- */
+
+/* When node_tick must be called at the latest; NODE_NEVER if nothing is due. */
+uint64_t node_deadline(const struct node *node);
+void node_tick(struct node *node, uint64_t now);
+
+/* --- views --- */
+
+struct node_member {
+	const char *name;
+	uint64_t incarnation;
+	const char *address; /* for STATUS only; may be NULL */
+};
+
+/*
+ * The members agreed upon for an epoch, in any order, each name once. An epoch that is not greater
+ * than any seen before is ignored. In the view (by name and incarnation): everything of older epochs
+ * is thrown away but clients that wait and clients that hold, and the node serves again when all
+ * members of the view have reported what they hold (node_waiting_for). Not in it: clients that hold
+ * lose it (NODE_LOST), those that wait go on waiting for a later view that has this node, as it is
+ * after node_rejoin.
+ *
+ * 0, or BATON_EVIEW: the topology or the algorithm does not suit so many members (edges: and grid:RxC
+ * fix their number), or the view itself is malformed (no members, too many, a name twice, too long
+ * or empty, an epoch of 0 or above NODE_EPOCH_MAX). In the first case the epoch has begun all the
+ * same and the node serves nobody in it, as no member will; a malformed view changes nothing.
+ */
+int node_view(struct node *node, uint64_t epoch, const struct node_member *members,
+              uint32_t members_count, uint64_t now);
+
+/* A new incarnation of a node that is in no view; BATON_EVIEW if it is in one, or if the
+ * incarnation is not greater than the last. */
+int node_rejoin(struct node *node, uint64_t incarnation, uint64_t now);
+
+/* The greatest epoch seen, 0 at first. */
+uint64_t node_epoch(const struct node *node);
+/* This node's number in the view, 0 if it is in none. */
+uint32_t node_self(const struct node *node);
+uint32_t node_members_count(const struct node *node);
+/* Does the cluster need a link between this node and that member? False for itself. */
+bool node_linked(const struct node *node, uint32_t member);
+/* NULL if the node serves, else what it waits for: "a view that has this node in it", "the reports
+ * of b, c", … Good until the next call with this node. */
+const char *node_waiting_for(struct node *node);
+
+/* --- frames --- */
+
+/*
+ * A frame from the link of a peer. `from` is its name, as the link has proved it; the bytes are not
+ * needed after the call.
+ *
+ * 0: taken, or thrown away because its epoch is over. BATON_EAGAIN: see above; NODE_READ will come.
+ * Refused for good, and nothing has happened, except that what is for others may have been passed on
+ * and that of several messages in a frame the good ones were taken: BATON_EMESSAGE (malformed),
+ * BATON_ECLUSTER (of another cluster), BATON_ESENDER (its epoch is ours, but the peer is no member,
+ * no neighbour, or another incarnation), BATON_ESTOPPED.
+ */
+int node_receive(struct node *node, const char *from, const uint8_t *bytes, size_t size,
+                 uint64_t now);
+
+/* --- sessions --- */
+
+struct node_client {
+	uint32_t pid, uid;
+	const char *command; /* NULL: unknown */
+};
+
+/* A session, never 0 and never used again, or 0: the limit of sessions is reached. */
+uint64_t node_session_open(struct node *node, const struct node_client *client, uint64_t now);
+/* Its locks are released, its wait is withdrawn, its command gets no reply. An unknown session is
+ * ignored. */
+void node_session_close(struct node *node, uint64_t session, uint64_t now);
+
+/*
+ * Commands. All of them can give BATON_ESESSION (no such session), BATON_EBUSY, BATON_ESTOPPED, and
+ * those with a name or pattern BATON_ENAME.
+ */
+
+enum node_patience { NODE_WAIT, NODE_TIMEOUT, NODE_NOWAIT };
+
+/*
+ * Reply: the fence (REPLY_FENCE), or REPLY_NIL: not in time (NODE_TIMEOUT), or not free
+ * (NODE_NOWAIT: as soon as it is known that another is inside or waits for it, and after
+ * NODE_NOWAIT_NS at the latest). Errors: BATON_EHELD, BATON_EWAITERS, BATON_ELOCKS, BATON_ENOVIEW.
+ * A client that waits when the node drops out of the view stays where it is.
+ */
+int node_lock(struct node *node, uint64_t session, const char *name, size_t name_size,
+              enum node_patience patience, uint64_t timeout_ns, uint64_t now);
+
+/*
+ * Reply: the fence, once every member has acknowledged who leads or has left the view; or
+ * REPLY_ERROR with BATON_ELOST if the lock was taken away before that. Errors: as node_lock,
+ * BATON_EVALUE, BATON_ELEADERS.
+ */
+int node_elect(struct node *node, uint64_t session, const char *name, size_t name_size,
+               const void *value, size_t value_size, uint64_t now);
+
+/* 1, or 0 if this session does not hold the lock, or holds it with another fence (0: any). To
+ * resign is the same. */
+int node_unlock(struct node *node, uint64_t session, const char *name, size_t name_size,
+                uint64_t fence, uint64_t now);
+
+/* Reply: REPLY_LEADER or REPLY_NIL, from what all members know that are not silent. Error:
+ * BATON_ENOVIEW. */
+int node_leader(struct node *node, uint64_t session, const char *name, size_t name_size,
+                uint64_t now);
+
+/*
+ * Takes a lock from the client that has it with this fence, wherever it is. Reply: REPLY_NUMBER 1,
+ * or 0 if nobody has it (any more); REPLY_ERROR with BATON_ESILENT if a member is silent and none
+ * has it. If the view changes in between, 0 may also mean that this very command has done it. Errors:
+ * BATON_EFENCE (0, or not below 2^53), BATON_ENOVIEW.
+ */
+int node_break(struct node *node, uint64_t session, const char *name, size_t name_size,
+               uint64_t fence, uint64_t now);
+
+/* Reply: REPLY_STATUS. The pattern (NULL: all) says which locks; at most `count` of each member (0:
+ * 1,000), in no particular order. Locks that nobody holds or waits for are not told. Without a view
+ * the node tells what it knows alone. */
+int node_status(struct node *node, uint64_t session, const char *pattern, size_t pattern_size,
+                uint32_t count, uint64_t now);
+
+/*
+ * Events of a lock, or of all locks whose names match a pattern, as in Redis: * ? [abc] [^a-z] and \.
+ * Reply: REPLY_NUMBER, how many subscriptions the session has, once every member that is not silent
+ * has acknowledged it: what happens anywhere after that is told. Twice the same is once. Error:
+ * BATON_ESUBSCRIPTIONS.
+ */
+int node_subscribe(struct node *node, uint64_t session, bool pattern, const char *text,
+                   size_t text_size, uint64_t now);
+/* How many subscriptions are left. What is not subscribed to is ignored. NULL: all of that kind. */
+int node_unsubscribe(struct node *node, uint64_t session, bool pattern, const char *text,
+                     size_t text_size, uint64_t now);
+
+/* --- effects --- */
+
+enum node_effect_kind {
+	NODE_SEND,  /* a frame to a member, in order for each */
+	NODE_REPLY, /* to the command of a session */
+	NODE_EVENT, /* to a subscription of a session */
+	NODE_LOST,  /* a session holds a lock no more, through no deed of its own */
+	NODE_READ,  /* links that were refused with BATON_EAGAIN may be read again */
+	NODE_BUMP, /* propose BUMP{epoch}: this epoch has come to an end of its numbers or tables */
+	NODE_STOP, /* the node has stopped for good, because going on could do harm: say so */
+};
+
+enum node_reply_kind {
+	REPLY_NIL,
+	REPLY_FENCE,
+	REPLY_NUMBER,
+	REPLY_LEADER,
+	REPLY_STATUS,
+	REPLY_ERROR,
+};
+
+enum node_event_kind { EVENT_GRANTED, EVENT_RELEASED, EVENT_LOST, EVENT_LEADER };
+
+struct node_bytes {
+	const char *bytes; /* not terminated by 0 */
+	size_t size;
+};
+
+/* One client, in a status. */
+struct node_status_client {
+	uint32_t member; /* an index into `members` */
+	uint32_t pid, uid;
+	struct node_bytes command;
+	uint64_t since_ms;
+};
+
+struct node_status_lock {
+	struct node_bytes name;
+	uint64_t fence;                           /* of the holder; 0 without */
+	const struct node_status_client *holder;  /* NULL: nobody, or its member is silent */
+	const struct node_status_client *waiters; /* in order within a member */
+	uint32_t waiters_count;
+};
+
+struct node_status_member {
+	const char *name, *address; /* the address may be NULL */
+	uint64_t incarnation;
+	bool silent; /* then the rest is 0 */
+	bool active;
+	uint64_t grants;
+	uint64_t sent, received;      /* messages of the algorithm, as the laboratory counts them */
+	const uint64_t *sent_by_type; /* [algorithm->messages_count], in the table's order */
+	uint64_t control_sent;        /* other frames: touches, questions, reports, … */
+};
+
+struct node_status {
+	uint64_t epoch;
+	const struct node_status_member *members; /* in the order of their numbers */
+	uint32_t members_count;
+	uint32_t self;                        /* an index into `members` */
+	const struct node_status_lock *locks; /* by name */
+	uint32_t locks_count;
+	const char *waiting_for; /* node_waiting_for of the node asked */
+};
+
+struct node_effect {
+	enum node_effect_kind kind;
+	union {
+		struct {
+			uint32_t to;    /* the member's number … */
+			uint64_t epoch; /* … in this epoch's view, and the epoch of the frame */
+			const uint8_t *bytes;
+			size_t size;
+		} send;
+		struct {
+			uint64_t session;
+			enum node_reply_kind kind;
+			uint64_t number; /* REPLY_FENCE, REPLY_NUMBER; REPLY_LEADER: the fence */
+			int error;       /* REPLY_ERROR */
+			struct node_bytes member, value; /* REPLY_LEADER */
+			const struct node_status *status;
+		} reply;
+		struct {
+			uint64_t session;
+			struct node_bytes pattern; /* bytes NULL: subscribed to by name */
+			struct node_bytes name;
+			enum node_event_kind kind;
+			uint64_t fence;
+			struct node_bytes member; /* where */
+			struct node_bytes value;  /* EVENT_LEADER */
+		} event;
+		struct {
+			uint64_t session;
+			struct node_bytes name;
+			uint64_t fence;
+		} lost;
+		struct {
+			uint64_t epoch;
+		} bump;
+		struct {
+			const char *why;
+		} stop;
+	};
+};
+
+/* The oldest effect that has not been taken; false if there is none. */
+bool node_effect(struct node *node, struct node_effect *ret_effect);
+
+/* --- for tests and measurement --- */
+
+/* Is a token of the lock here: at rest, in use, or as a message that rests here? Always false for
+ * an algorithm without one. */
+bool node_has_token(struct node *node, const char *name, size_t name_size);
+
+/* The member that has the token of an untouched lock, by its number; 0 without a view. */
+uint32_t node_home(const struct node *node, const char *name, size_t name_size);
+
+struct node_figures {
+	uint64_t locks;      /* that the node knows */
+	uint64_t lock_bytes; /* of memory for them, tables included */
+	uint64_t backlog_bytes;
+	uint64_t grants;
+	uint64_t sent, received, control_sent, control_received;
+	uint64_t malformed; /* messages refused by the algorithm after they had waited */
+	uint64_t sent_by_type[NODE_TYPES_MAX];
+};
+
+void node_figures(const struct node *node, struct node_figures *ret_figures);
+
+#endif

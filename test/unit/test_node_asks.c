@@ -1,0 +1,651 @@
+/*
+ * The lock node: what it asks all members. Elections, events, STATUS, BREAK.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "../lib/nodes.h"
+
+static struct nodes nodes;
+
+static int setup(void **state)
+{
+	(void)state;
+	memset(&nodes, 0, sizeof(nodes));
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	nodes_end(&nodes);
+	return 0;
+}
+
+/* --- elections --- */
+
+static void leader_everywhere(const char *expected)
+{
+	for (uint32_t i = 0; i < nodes.count; i++) {
+		uint64_t session = nodes_open(&nodes, i);
+		assert_int_equal(nodes_leader(&nodes, i, session, "job"), 0);
+		nodes_deliver_all(&nodes);
+		assert_string_equal(nodes_said(&nodes, session), expected);
+		nodes_close(&nodes, i, session);
+	}
+}
+
+static void test_an_elected_leader_is_known_everywhere(void **state)
+{
+	(void)state;
+	nodes.options.topology = "line"; /* where news must travel */
+	nodes_start(&nodes, "raymond", 4);
+	leader_everywhere("nil");
+	uint64_t leader = nodes_open(&nodes, 3), next = nodes_open(&nodes, 0);
+	assert_int_equal(nodes_elect(&nodes, 3, leader, "job", "http://d"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, leader), "fence 1:1");
+	leader_everywhere("leader 1:1 d http://d");
+	assert_int_equal(nodes_elect(&nodes, 0, next, "job", ""), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, next), "");
+	assert_int_equal(nodes_unlock(&nodes, 3, leader, "job"), 1);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, next), "fence 1:2");
+	leader_everywhere("leader 1:2 a ");
+	assert_int_equal(nodes_unlock(&nodes, 0, next, "job"), 1);
+	leader_everywhere("nil");
+	/* Who only holds the lock does not lead. */
+	assert_int_equal(nodes_lock(&nodes, 0, next, "job"), 0);
+	nodes_deliver_all(&nodes);
+	leader_everywhere("nil");
+}
+
+static void test_elect_is_answered_when_all_have_heard(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	uint64_t leader = nodes_open(&nodes, 0);
+	const char *name = nodes_name_at(&nodes, 0, 0);
+	nodes.link[2][0].cut = true;
+	assert_int_equal(nodes_elect(&nodes, 0, leader, name, "v"), 0);
+	nodes_pass(&nodes, 10000 * MILLISECOND);
+	assert_string_equal(nodes_said(&nodes, leader), "");
+	assert_int_equal(nodes_lock(&nodes, 0, leader, "other"), BATON_EBUSY);
+	nodes.link[2][0].cut = false;
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, leader), "fence 1:1");
+}
+
+static void test_elect_does_not_wait_for_who_left_the_view(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	uint64_t leader = nodes_open(&nodes, 0), asking = nodes_open(&nodes, 1);
+	const char *name = nodes_name_at(&nodes, 0, 0);
+	nodes.link[2][0].cut = true;
+	assert_int_equal(nodes_elect(&nodes, 0, leader, name, "v"), 0);
+	nodes_deliver_all(&nodes);
+	nodes.member[2] = false;
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, leader), "fence 1:1");
+	assert_int_equal(nodes_leader(&nodes, 1, asking, name), 0);
+	nodes_deliver_all(&nodes);
+	char expected[64];
+	snprintf(expected, sizeof(expected), "leader 1:1 a v");
+	assert_string_equal(nodes_said(&nodes, asking), expected);
+}
+
+/* If the leader's node is silent, what the others remember counts; if it answers, only its word. */
+static void test_a_silent_leader_is_remembered(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	uint64_t leader = nodes_open(&nodes, 0), asking = nodes_open(&nodes, 1);
+	const char *name = nodes_name_at(&nodes, 0, 0);
+	assert_int_equal(nodes_elect(&nodes, 0, leader, name, "v"), 0);
+	nodes_deliver_all(&nodes);
+	nodes.link[0][1].cut = true;
+	assert_int_equal(nodes_leader(&nodes, 1, asking, name), 0);
+	nodes_pass(&nodes, NODE_SILENCE_NS - 1);
+	assert_string_equal(nodes_said(&nodes, asking), "");
+	nodes_pass(&nodes, 1);
+	assert_string_equal(nodes_said(&nodes, asking), "leader 1:1 a v");
+	nodes.link[0][1].cut = false;
+	nodes_deliver_all(&nodes);
+	/* c has not heard that a resigned; a has. */
+	nodes.link[0][2].cut = true;
+	assert_int_equal(nodes_unlock(&nodes, 0, leader, name), 1);
+	assert_int_equal(nodes_leader(&nodes, 1, asking, name), 0);
+	nodes_deliver(&nodes, 0, 1);
+	nodes_deliver(&nodes, 1, 0);
+	nodes_deliver(&nodes, 1, 2);
+	nodes_deliver_all(&nodes);
+	nodes.link[0][2].cut = false;
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, asking), "nil");
+}
+
+static void test_a_leader_is_known_to_who_joins(void **state)
+{
+	(void)state;
+	nodes_create(&nodes, "neilsen", 3);
+	nodes.member[2] = false;
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	uint64_t leader = nodes_open(&nodes, 0), asking = nodes_open(&nodes, 2);
+	assert_int_equal(nodes_elect(&nodes, 0, leader, "job", "v"), 0);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_leader(&nodes, 2, asking, "job"), BATON_ENOVIEW);
+	nodes.member[2] = true;
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	nodes.link[0][2].cut = true;
+	assert_int_equal(nodes_leader(&nodes, 2, asking, "job"), 0);
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_string_equal(nodes_said(&nodes, asking), "leader 1:1 a v");
+}
+
+/* --- BREAK --- */
+
+static void test_break_takes_the_lock_from_its_holder(void **state)
+{
+	(void)state;
+	nodes.options.topology = "ring";
+	nodes_start(&nodes, "helary", 5);
+	uint64_t holder = nodes_open(&nodes, 3),
+	         waiter = nodes_open(&nodes, 1), operator= nodes_open(&nodes, 0);
+	assert_int_equal(nodes_lock(&nodes, 3, holder, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, holder), "fence 1:1");
+	assert_int_equal(nodes_lock(&nodes, 1, waiter, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_break(&nodes, 0, operator, "x", 1, 2), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, operator), "number 0");
+	assert_int_equal(nodes_break(&nodes, 0, operator, "x", 1, 1), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, operator), "number 1");
+	assert_string_equal(nodes_said(&nodes, holder), "lost x 1:1");
+	assert_string_equal(nodes_said(&nodes, waiter), "fence 1:2");
+	assert_int_equal(nodes_unlock(&nodes, 3, holder, "x"), 0);
+	/* Of a client here, and of one that leads and has not been told yet. */
+	assert_int_equal(nodes_elect(&nodes, 0, holder = nodes_open(&nodes, 0), "y", "v"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, holder), "fence 1:1");
+	assert_int_equal(nodes_break(&nodes, 0, operator, "y", 1, 1), 0);
+	assert_string_equal(nodes_said(&nodes, operator), "number 1");
+	assert_string_equal(nodes_said(&nodes, holder), "lost y 1:1");
+}
+
+static void test_break_of_a_candidate_that_waits_for_ears(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	uint64_t leader = nodes_open(&nodes, 0), operator= nodes_open(&nodes, 0);
+	nodes.link[1][0].cut = true;
+	assert_int_equal(nodes_elect(&nodes, 0, leader, "x", "v"), 0);
+	assert_int_equal(nodes_break(&nodes, 0, operator, "x", 1, 1), 0);
+	assert_string_equal(nodes_said(&nodes, leader), "lost x 1:1");
+	assert_string_equal(nodes_said(&nodes, leader), "error -14");
+}
+
+static void test_break_of_one_lock_is_nothing_to_another(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	uint64_t session = nodes_open(&nodes, 0),
+	         other = nodes_open(&nodes, 0), operator= nodes_open(&nodes, 0);
+	assert_int_equal(nodes_lock(&nodes, 0, other, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, session, "y"), 0);
+	assert_string_equal(nodes_said(&nodes, session), "fence 1:1");
+	assert_int_equal(nodes_elect(&nodes, 0, session, "x", "v"), 0);
+	assert_int_equal(nodes_break(&nodes, 0, operator, "y", 1, 1), 0);
+	assert_string_equal(nodes_said(&nodes, session), "lost y 1:1");
+	assert_string_equal(nodes_said(&nodes, session), "");
+	assert_int_equal(nodes_unlock(&nodes, 0, other, "x"), 1);
+	assert_string_equal(nodes_said(&nodes, session), "fence 1:2");
+}
+
+static void test_break_says_if_somebody_is_silent(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 3);
+	uint64_t operator= nodes_open(&nodes, 0);
+	nodes.link[2][0].cut = true;
+	assert_int_equal(nodes_break(&nodes, 0, operator, "x", 1, 1), 0);
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_string_equal(nodes_said(&nodes, operator), "error -15");
+}
+
+static void test_break_ends_a_hold_that_was_carried_over(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	uint64_t holder = nodes_open(&nodes, 1), operator= nodes_open(&nodes, 0),
+	         waiter = nodes_open(&nodes, 2);
+	assert_int_equal(nodes_lock(&nodes, 1, holder, "x"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_lock(&nodes, 2, waiter, "x"), 0);
+	assert_int_equal(nodes_break(&nodes, 0, operator, "x", 1, 1), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, operator), "number 1");
+	assert_string_equal(nodes_said(&nodes, waiter), "fence 2:1");
+}
+
+/* --- events --- */
+
+static void test_events_of_all_members_are_told(void **state)
+{
+	(void)state;
+	nodes.options.topology = "line";
+	nodes_start(&nodes, "raymond", 3);
+	uint64_t named = nodes_open(&nodes, 0), client = nodes_open(&nodes, 2);
+	assert_int_equal(nodes_subscribe(&nodes, 0, named, false, "x"), 0);
+	assert_string_equal(nodes_said(&nodes, named), ""); /* not before all have heard */
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, named), "number 1");
+	assert_int_equal(nodes_subscribe(&nodes, 0, named, true, "[xy]*"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, named), "number 2");
+	assert_int_equal(nodes_lock(&nodes, 2, client, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, named), "x granted 1:1 c");
+	assert_string_equal(nodes_said(&nodes, named), "x granted 1:1 c"); /* the pattern */
+	assert_int_equal(nodes_unlock(&nodes, 2, client, "x"), 1);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, named), "x released 1:1 c");
+	assert_string_equal(nodes_said(&nodes, named), "x released 1:1 c");
+	nodes_said(&nodes, client);
+	assert_int_equal(nodes_elect(&nodes, 2, client, "yes", "v"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, named), "yes granted 1:1 c");
+	assert_string_equal(nodes_said(&nodes, named), "yes leader 1:1 c v");
+	assert_int_equal(nodes_break(&nodes, 0, nodes_open(&nodes, 0), "yes", 1, 1), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, named), "yes lost 1:1 c");
+	assert_string_equal(nodes_said(&nodes, named), "");
+	/* What nobody wants to know is not sent. */
+	assert_int_equal(
+	        node_unsubscribe(nodes.node[0], session_id(named), true, NULL, 0, nodes.now), 1);
+	assert_int_equal(
+	        node_unsubscribe(nodes.node[0], session_id(named), false, "x", 1, nodes.now), 0);
+	nodes_take(&nodes, 0);
+	nodes_deliver_all(&nodes);
+	uint64_t last = nodes_open(&nodes, 2);
+	assert_int_equal(nodes_lock(&nodes, 2, last, "x"), 0);
+	assert_string_equal(nodes_said(&nodes, last), "fence 1:2");
+	nodes.frames = 0;
+	assert_int_equal(nodes_unlock(&nodes, 2, last, "x"), 1);
+	assert_int_equal(nodes.frames, 0);
+}
+
+static void test_subscriptions_outlive_a_view(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	uint64_t listener = nodes_open(&nodes, 0), client = nodes_open(&nodes, 2);
+	assert_int_equal(nodes_subscribe(&nodes, 0, listener, false, "x"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_said(&nodes, listener);
+	assert_int_equal(nodes_lock(&nodes, 2, client, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "x granted 1:1 c");
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	nodes_close(&nodes, 2, client);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "x released 1:1 c");
+	client = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock(&nodes, 1, client, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "x granted 2:1 b");
+}
+
+/* b releases, c is let in, and c's news comes first. */
+static uint64_t overtake(void)
+{
+	nodes_start(&nodes, "neilsen", 3);
+	uint64_t listener = nodes_open(&nodes, 0), one = nodes_open(&nodes, 1),
+	         two = nodes_open(&nodes, 2);
+	assert_int_equal(nodes_subscribe(&nodes, 0, listener, false, "x"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_said(&nodes, listener);
+	assert_int_equal(nodes_lock(&nodes, 1, one, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_lock(&nodes, 2, two, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "x granted 1:1 b");
+	nodes.link[1][0].cut = true;
+	assert_int_equal(nodes_unlock(&nodes, 1, one, "x"), 1);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, two), "fence 1:2");
+	assert_string_equal(nodes_said(&nodes, listener), "");
+	return listener;
+}
+
+static void test_events_come_in_the_order_of_their_fences(void **state)
+{
+	(void)state;
+	uint64_t listener = overtake();
+	nodes.link[1][0].cut = false;
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "x released 1:1 b");
+	assert_string_equal(nodes_said(&nodes, listener), "x granted 1:2 c");
+}
+
+static void test_events_do_not_wait_for_ever(void **state)
+{
+	(void)state;
+	uint64_t listener = overtake();
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_string_equal(nodes_said(&nodes, listener), "x granted 1:2 c");
+	nodes.link[1][0].cut = false;
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), ""); /* too late */
+}
+
+static void test_subscribe_does_not_wait_for_who_is_silent(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	uint64_t listener = nodes_open(&nodes, 0);
+	nodes.link[1][0].cut = true;
+	assert_int_equal(nodes_subscribe(&nodes, 0, listener, false, "x"), 0);
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_string_equal(nodes_said(&nodes, listener), "number 1");
+}
+
+static void test_patterns_match_as_in_redis(void **state)
+{
+	static const struct {
+		const char *pattern, *text;
+		bool matches;
+	} cases[] = {
+	        {"*", "x", true},       {"a*c", "abbc", true},      {"a*c", "abcd", false},
+	        {"a?c", "abc", true},   {"a?c", "ac", false},       {"[abc]", "b", true},
+	        {"[abc]", "d", false},  {"[^abc]", "d", true},      {"[^abc]", "a", false},
+	        {"[a-c]x", "bx", true}, {"[c-a]x", "bx", true},     {"[a-c]x", "dx", false},
+	        {"\\*", "*", true},     {"\\*", "x", false},        {"[\\]]", "]", true},
+	        {"a**b", "ab", true},   {"*a*b*c", "xaybzc", true}, {"*a*b*c", "xaybz", false},
+	        {"[abc", "b", true},    {"x", "xy", false},         {"xy", "x", false},
+	};
+
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	for (size_t k = 0; k < sizeof(cases) / sizeof(*cases); k++) {
+		uint64_t listener = nodes_open(&nodes, 0), client = nodes_open(&nodes, 0);
+		assert_int_equal(nodes_subscribe(&nodes, 0, listener, true, cases[k].pattern), 0);
+		nodes_said(&nodes, listener);
+		assert_int_equal(nodes_lock(&nodes, 0, client, cases[k].text), 0);
+		assert_int_equal(strlen(nodes_said(&nodes, listener)) != 0, cases[k].matches);
+		nodes_close(&nodes, 0, listener);
+		nodes_close(&nodes, 0, client);
+	}
+}
+
+/* What would take ages by trying all ways takes none. */
+static void test_a_pattern_of_stars_takes_no_time(void **state)
+{
+	char pattern[NODE_NAME_MAX + 1], name[NODE_NAME_MAX + 1];
+
+	(void)state;
+	for (size_t i = 0; i < NODE_NAME_MAX; i++) {
+		pattern[i] = i % 2 == 0 ? '*' : 'a';
+		name[i] = 'a';
+	}
+	pattern[NODE_NAME_MAX - 1] = 'b';
+	pattern[NODE_NAME_MAX] = name[NODE_NAME_MAX] = '\0';
+	nodes_start(&nodes, "central", 1);
+	uint64_t listener = nodes_open(&nodes, 0);
+	assert_int_equal(nodes_subscribe(&nodes, 0, listener, true, pattern), 0);
+	nodes_said(&nodes, listener);
+	assert_int_equal(nodes_lock(&nodes, 0, nodes_open(&nodes, 0), name), 0);
+	assert_string_equal(nodes_said(&nodes, listener), "");
+}
+
+/* --- STATUS --- */
+
+/* The status itself, taken before anything else is. */
+static void ask_status(uint32_t i, const char *pattern, uint32_t count)
+{
+	uint64_t session = nodes_open(&nodes, i);
+
+	assert_int_equal(node_status(nodes.node[i], session_id(session), pattern,
+	                             pattern != NULL ? strlen(pattern) : 0, count, nodes.now),
+	                 0);
+	nodes_take(&nodes, i);
+}
+
+static const struct node_status *take_status(uint32_t i)
+{
+	struct node_effect effect;
+
+	while (node_effect(nodes.node[i], &effect)) {
+		if (effect.kind == NODE_REPLY && effect.reply.kind == REPLY_STATUS)
+			return effect.reply.status;
+	}
+	return NULL;
+}
+
+static bool is_text(struct node_bytes bytes, const char *text)
+{
+	return bytes.size == strlen(text) && memcmp(bytes.bytes, text, bytes.size) == 0;
+}
+
+/* The last answer to a's question is on its way from c. */
+static const struct node_status *status_of_a(void)
+{
+	for (uint32_t turn = 0; turn < 4; turn++) {
+		for (uint32_t i = 1; i < 3; i++) {
+			while (nodes_deliver(&nodes, 0, i))
+				;
+		}
+		while (nodes_deliver(&nodes, 1, 0))
+			;
+	}
+	const struct test_frame *frame = nodes.link[2][0].first;
+	assert_non_null(frame);
+	assert_int_equal(node_receive(nodes.node[0], "c", frame->bytes, frame->size, nodes.now), 0);
+	return take_status(0);
+}
+
+static void test_status_is_merged_from_all_members(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "suzuki-kasami", 3);
+	uint64_t holder = nodes_open(&nodes, 2), first = nodes_open(&nodes, 1),
+	         second = nodes_open(&nodes, 1), third = nodes_open(&nodes, 0),
+	         other = nodes_open(&nodes, 0);
+	assert_int_equal(nodes_lock(&nodes, 2, holder, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_lock(&nodes, 1, first, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 1, second, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, third, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, other, "other"), 0);
+	nodes_deliver_all(&nodes);
+	nodes.now += 5 * MILLISECOND;
+	ask_status(0, NULL, 0);
+	const struct node_status *status = status_of_a();
+	assert_non_null(status);
+	assert_int_equal(status->epoch, 1);
+	assert_int_equal(status->self, 0);
+	assert_int_equal(status->members_count, 3);
+	assert_string_equal(status->members[1].name, "b");
+	assert_string_equal(status->members[1].address, "somewhere");
+	assert_null(status->waiting_for);
+	uint64_t sent = 0, grants = 0;
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_false(status->members[i].silent);
+		assert_true(status->members[i].active);
+		grants += status->members[i].grants;
+		sent += status->members[i].sent;
+		assert_true(status->members[i].sent == status->members[i].sent_by_type[0] +
+		                                               status->members[i].sent_by_type[1]);
+	}
+	assert_int_equal(grants, 2);
+	assert_true(sent > 0);
+	assert_int_equal(status->locks_count, 2);
+	assert_true(is_text(status->locks[0].name, "other"));
+	const struct node_status_lock *lock = &status->locks[1];
+	assert_true(is_text(lock->name, "x"));
+	assert_string_equal(fence_text(lock->fence), "1:1");
+	assert_non_null(lock->holder);
+	assert_int_equal(lock->holder->member, 2);
+	assert_int_equal(lock->holder->pid, 102);
+	assert_int_equal(lock->holder->uid, 7);
+	assert_true(is_text(lock->holder->command, "job"));
+	assert_int_equal(lock->holder->since_ms, 5);
+	assert_int_equal(lock->waiters_count, 3);
+	assert_int_equal(lock->waiters[0].member, 0);
+	assert_int_equal(lock->waiters[1].member, 1);
+	assert_int_equal(lock->waiters[2].member, 1);
+}
+
+static void test_status_by_pattern_and_count(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	for (unsigned k = 0; k < 20; k++) {
+		char name[8];
+		snprintf(name, sizeof(name), "%c%u", k % 2 == 0 ? 'x' : 'y', k);
+		assert_int_equal(nodes_lock(&nodes, 0, nodes_open(&nodes, 0), name), 0);
+	}
+	uint64_t session = nodes_open(&nodes, 0);
+	assert_int_equal(node_status(nodes.node[0], session_id(session), "x*", 2, 0, nodes.now), 0);
+	const struct node_status *status = take_status(0);
+	assert_int_equal(status->locks_count, 10);
+	assert_int_equal(node_status(nodes.node[0], session_id(session), "x*", 2, 3, nodes.now), 0);
+	status = take_status(0);
+	assert_int_equal(status->locks_count, 3);
+}
+
+/* More than fits into one frame. */
+static void test_a_long_status_comes_in_parts(void **state)
+{
+	enum { WAITERS = 300 };
+
+	(void)state;
+	char command[NODE_COMMAND_MAX + 1];
+	memset(command, 'c', sizeof(command) - 1);
+	command[NODE_COMMAND_MAX] = '\0';
+	nodes_start(&nodes, "central", 2);
+	for (unsigned k = 0; k < WAITERS; k++) {
+		struct node_client client = {.pid = k, .command = command};
+		uint64_t session = node_session_open(nodes.node[1], &client, nodes.now);
+		assert_int_equal(node_lock(nodes.node[1], session, "x", 1, NODE_WAIT, 0, nodes.now),
+		                 0);
+		nodes_take(&nodes, 1);
+	}
+	nodes_deliver_all(&nodes);
+	ask_status(0, NULL, 0);
+	while (nodes_deliver(&nodes, 0, 1))
+		;
+	const struct node_status *status = NULL;
+	unsigned parts = 0;
+	for (const struct test_frame *frame = nodes.link[1][0].first; frame != NULL;
+	     frame = frame->next) {
+		assert_int_equal(
+		        node_receive(nodes.node[0], "b", frame->bytes, frame->size, nodes.now), 0);
+		status = take_status(0);
+		parts++;
+	}
+	assert_true(parts > 1);
+	assert_non_null(status);
+	assert_int_equal(status->locks_count, 1);
+	assert_int_equal(status->locks[0].holder->pid, 0);
+	assert_int_equal(status->locks[0].waiters_count, WAITERS - 1);
+	for (uint32_t k = 1; k < WAITERS; k++)
+		assert_int_equal(status->locks[0].waiters[k - 1].pid, k);
+}
+
+static void test_a_silent_member_is_listed(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 3);
+	nodes.link[2][0].cut = true;
+	ask_status(0, NULL, 0);
+	nodes_pass(&nodes, NODE_SILENCE_NS - 1);
+	assert_int_equal(nodes.said_count, 0);
+	node_tick(nodes.node[0], nodes.now + 1);
+	const struct node_status *status = take_status(0);
+	assert_non_null(status);
+	assert_false(status->members[1].silent);
+	assert_true(status->members[2].silent);
+}
+
+static void test_status_without_a_view_and_while_waiting(void **state)
+{
+	(void)state;
+	nodes_create(&nodes, "central", 2);
+	uint64_t session = nodes_open(&nodes, 0);
+	assert_int_equal(node_status(nodes.node[0], session_id(session), NULL, 0, 0, nodes.now), 0);
+	const struct node_status *status = take_status(0);
+	assert_non_null(status);
+	assert_int_equal(status->members_count, 1);
+	assert_string_equal(status->members[0].name, "a");
+	assert_string_equal(status->waiting_for, "a view that has this node in it");
+	nodes_view(&nodes);
+	nodes_deliver(&nodes, 0, 1);
+	assert_int_equal(node_status(nodes.node[0], session_id(session), NULL, 0, 0, nodes.now), 0);
+	node_tick(nodes.node[0], nodes.now + NODE_SILENCE_NS);
+	status = take_status(0);
+	assert_non_null(status);
+	assert_false(status->members[0].active);
+	assert_string_equal(status->waiting_for, "the reports of b");
+}
+
+/* A question to all crosses each link of a ring once each way at most, and ends. */
+static void test_a_flood_ends(void **state)
+{
+	(void)state;
+	nodes.options.topology = "ring";
+	nodes_start(&nodes, "helary", 6);
+	uint64_t session = nodes_open(&nodes, 0);
+	nodes.frames = 0;
+	assert_int_equal(nodes_leader(&nodes, 0, session, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, session), "nil");
+	/* The question: 2 from the origin, and each other passes it on once or not at all: 7. The
+	 * answers: 1 + 2 + 3 + 2 + 1 hops. */
+	assert_int_equal(nodes.frames, 7 + 9);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(test_an_elected_leader_is_known_everywhere),
+	        TEST(test_elect_is_answered_when_all_have_heard),
+	        TEST(test_elect_does_not_wait_for_who_left_the_view),
+	        TEST(test_a_silent_leader_is_remembered),
+	        TEST(test_a_leader_is_known_to_who_joins),
+	        TEST(test_break_takes_the_lock_from_its_holder),
+	        TEST(test_break_of_a_candidate_that_waits_for_ears),
+	        TEST(test_break_of_one_lock_is_nothing_to_another),
+	        TEST(test_break_says_if_somebody_is_silent),
+	        TEST(test_break_ends_a_hold_that_was_carried_over),
+	        TEST(test_events_of_all_members_are_told),
+	        TEST(test_subscriptions_outlive_a_view),
+	        TEST(test_events_come_in_the_order_of_their_fences),
+	        TEST(test_events_do_not_wait_for_ever),
+	        TEST(test_subscribe_does_not_wait_for_who_is_silent),
+	        TEST(test_patterns_match_as_in_redis),
+	        TEST(test_a_pattern_of_stars_takes_no_time),
+	        TEST(test_status_is_merged_from_all_members),
+	        TEST(test_status_by_pattern_and_count),
+	        TEST(test_a_long_status_comes_in_parts),
+	        TEST(test_a_silent_member_is_listed),
+	        TEST(test_status_without_a_view_and_while_waiting),
+	        TEST(test_a_flood_ends),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
