@@ -1,0 +1,566 @@
+/*
+ * Random clients. Each acts when it is woken, one thing at a time: it opens a session somewhere, asks
+ * for a lock or something else, leaves what it is inside of, or goes away, perhaps while it waits.
+ * It never waits without an end for a lock while it holds one that comes later in the order of
+ * locks, so that clients cannot block each other.
+ */
+#include "run_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static struct node *node_of(const struct run *run, const struct client *client)
+{
+	return run->cluster.places[client->place].node;
+}
+
+void client_wake(struct run *run, uint32_t number, uint64_t delay)
+{
+	cluster_push(&run->cluster, &(struct event){
+	                                    .time = run->cluster.now + delay,
+	                                    .kind = EVENT_CLIENT,
+	                                    .node = number,
+	                                    .number = ++run->clients[number].wake,
+	                            });
+}
+
+/* It acts again after it has thought, or has held what it holds for a while. */
+static void rest(struct run *run, uint32_t number)
+{
+	const struct plan *plan = run->plan;
+	bool holds = run->clients[number].holds_count != 0;
+
+	client_wake(run, number,
+	            distribution_draw(holds ? &plan->hold : &plan->think, &run->random));
+}
+
+static void note(struct run *run, uint32_t number, enum note_kind kind, uint64_t b, int64_t result,
+                 const char *text)
+{
+	cluster_note(&run->cluster, &(struct note){kind, run->clients[number].place, number, b,
+	                                           (uint64_t)result, text, strlen(text)});
+}
+
+/* A node does first what is due: a reply may be, to a client that would ask or go now. */
+static void catch_up(struct run *run, const struct client *client)
+{
+	node_tick(node_of(run, client), run->cluster.now);
+	cluster_after(&run->cluster, client->place);
+}
+
+/* --- sessions --- */
+
+void client_open(struct run *run, uint32_t number, uint32_t place)
+{
+	struct client *client = &run->clients[number];
+	char command[32];
+	struct node_client who = {.pid = number + 1, .uid = 1000, .command = command};
+
+	snprintf(command, sizeof(command), "client %u", number);
+	client->place = place;
+	client->session = node_session_open(node_of(run, client), &who, run->cluster.now);
+	note(run, number, NOTE_OPEN, 0, (int64_t)client->session, "");
+	if (client->session == 0 && run->plan->limits.sessions == 0)
+		run_wrong(run, "client %u gets no session, and there is no limit", number);
+	cluster_after(&run->cluster, place);
+}
+
+void clients_forget(struct client *client)
+{
+	while (client->subscriptions_count > 0)
+		free(client->subscriptions[--client->subscriptions_count].last);
+}
+
+void client_orphan(struct run *run, uint32_t number)
+{
+	struct client *client = &run->clients[number];
+
+	judge_closed(run, number);
+	client->session = 0;
+	client->command = COMMAND_NONE;
+	client->holds_count = 0;
+	clients_forget(client);
+	if (run->act == ACT_FAULTS)
+		rest(run, number);
+}
+
+void client_close(struct run *run, uint32_t number)
+{
+	struct client *client = &run->clients[number];
+	uint64_t session = client->session;
+
+	catch_up(run, client);
+	/* The judge is told before the node: others may be let in by the very call. */
+	client_orphan(run, number);
+	note(run, number, NOTE_CLOSE, 0, 0, "");
+	node_session_close(node_of(run, client), session, run->cluster.now);
+	cluster_after(&run->cluster, client->place);
+}
+
+/* --- commands --- */
+
+static bool holds_lock(const struct client *client, uint32_t lock)
+{
+	for (uint32_t i = 0; i < client->holds_count; i++) {
+		if (client->holds[i].lock == lock)
+			return true;
+	}
+	return false;
+}
+
+/* Why a node may refuse a command; everything else is wrong. */
+static bool may_refuse(const struct run *run, const struct client *client, uint32_t lock,
+                       bool was_busy, int error)
+{
+	const struct node_limits *limits = &run->plan->limits;
+
+	switch (error) {
+	case BATON_EBUSY:
+		return was_busy;
+	case BATON_ENOVIEW:
+		return node_self(node_of(run, client)) == 0;
+	case BATON_EHELD:
+		return holds_lock(client, lock);
+	case BATON_EWAITERS:
+		return limits->waiters != 0;
+	case BATON_ELOCKS:
+		return limits->locks != 0;
+	case BATON_ELEADERS:
+		return limits->leaders != 0;
+	case BATON_ESUBSCRIPTIONS:
+		return limits->subscriptions != 0;
+	default:
+		return false;
+	}
+}
+
+/* A command as the journal tells it, and what the node said to it. */
+struct order {
+	enum note_kind note;
+	uint32_t lock;
+	uint64_t b;
+	const char *text;
+	int result;
+};
+
+/* The command of `before` is still under way if this one is refused. */
+static void ordered(struct run *run, uint32_t number, const struct order *order,
+                    const struct client *before)
+{
+	struct client *client = &run->clients[number];
+	bool was_busy = before->command != COMMAND_NONE;
+
+	note(run, number, order->note, order->b, order->result, order->text);
+	if (order->result == 0 && was_busy)
+		run_wrong(run, "client %u has two commands under way", number);
+	if (order->result < 0) {
+		if (!may_refuse(run, client, order->lock, was_busy, order->result))
+			run_wrong(run, "client %u is refused with %d, for no reason", number,
+			          order->result);
+		*client = *before;
+	} else {
+		judge_asked(run, number);
+	}
+	cluster_after(&run->cluster, client->place);
+	if (client->session == 0 || was_busy)
+		return;
+	if (client->command == COMMAND_NONE) {
+		if (order->result < 0)
+			rest(run, number);
+	} else if (run->act == ACT_FAULTS && run_chance(run, 15)) {
+		rest(run, number);
+	}
+}
+
+/* The client as it is with a new command; `ret_before` is for `ordered`. */
+static struct client *prepare(struct run *run, uint32_t number, enum command_kind command,
+                              uint32_t lock, struct client *ret_before)
+{
+	struct client *client = &run->clients[number];
+
+	catch_up(run, client);
+	*ret_before = *client;
+	client->command = command;
+	client->lock = lock;
+	client->asked = run->cluster.now;
+	client->timeout = 0;
+	client->campaign = NOBODY;
+	client->lost = false;
+	client->epoch = node_epoch(node_of(run, client));
+	return client;
+}
+
+void client_lock(struct run *run, uint32_t number, uint32_t lock, enum node_patience patience,
+                 uint64_t timeout)
+{
+	static const enum note_kind notes[] = {NOTE_LOCK, NOTE_LOCK_TIMEOUT, NOTE_LOCK_NOWAIT};
+	const struct lock_record *record = &run->locks[lock];
+	struct client before, *client = prepare(run, number, COMMAND_LOCK, lock, &before);
+
+	client->patience = patience;
+	client->timeout = timeout;
+	int result = node_lock(node_of(run, client), client->session, record->name,
+	                       record->name_size, patience, timeout, run->cluster.now);
+	ordered(run, number,
+	        &(struct order){notes[patience], lock, run->cluster.now + timeout, record->name,
+	                        result},
+	        &before);
+}
+
+static void client_elect(struct run *run, uint32_t number, uint32_t lock)
+{
+	const struct lock_record *record = &run->locks[lock];
+	struct client before, *client = prepare(run, number, COMMAND_ELECT, lock, &before);
+	char value[NODE_VALUE_MAX + 1];
+
+	client->patience = NODE_WAIT;
+	client->campaign = (int32_t)run->judge.campaigns_count;
+	/* The campaign's number, sometimes as long as a value may be. */
+	snprintf(value, sizeof(value), "%0*d", run_chance(run, 5) ? NODE_VALUE_MAX : 1,
+	         (int)client->campaign);
+	int result = node_elect(node_of(run, client), client->session, record->name,
+	                        record->name_size, value, strlen(value), run->cluster.now);
+	ordered(run, number,
+	        &(struct order){NOTE_ELECT, lock, (uint64_t)client->campaign, record->name, result},
+	        &before);
+}
+
+void client_ask_leader(struct run *run, uint32_t number, uint32_t lock)
+{
+	const struct lock_record *record = &run->locks[lock];
+	struct client before, *client = prepare(run, number, COMMAND_LEADER, lock, &before);
+	int result = node_leader(node_of(run, client), client->session, record->name,
+	                         record->name_size, run->cluster.now);
+
+	ordered(run, number, &(struct order){NOTE_LEADER, lock, 0, record->name, result}, &before);
+}
+
+/* Somebody's fence, an old one, or the one that is next: perhaps of a leader that is not announced
+ * yet. */
+static void client_break(struct run *run, uint32_t number, uint32_t lock)
+{
+	const struct lock_record *record = &run->locks[lock];
+	struct client before, *client = prepare(run, number, COMMAND_BREAK, lock, &before);
+	uint64_t fence = 1;
+
+	if (record->grants_count != 0)
+		fence = record->grants[record->grants_count - 1].fence + run_chance(run, 20);
+	client->fence = fence;
+	int result = node_break(node_of(run, client), client->session, record->name,
+	                        record->name_size, fence, run->cluster.now);
+	ordered(run, number, &(struct order){NOTE_BREAK, lock, fence, record->name, result},
+	        &before);
+}
+
+static const char *const patterns[] = {"*", "lock-?", "lock-1*", "*[135]"};
+
+static const char *draw_pattern(struct run *run)
+{
+	return patterns[run_draw(run, sizeof(patterns) / sizeof(*patterns))];
+}
+
+static void client_status(struct run *run, uint32_t number)
+{
+	struct client before, *client = prepare(run, number, COMMAND_STATUS, 0, &before);
+
+	client->pattern = run_chance(run, 60) ? NULL : draw_pattern(run);
+	int result = node_status(node_of(run, client), client->session, client->pattern,
+	                         client->pattern != NULL ? strlen(client->pattern) : 0, 0,
+	                         run->cluster.now);
+	ordered(run, number,
+	        &(struct order){NOTE_STATUS, 0, 0, client->pattern != NULL ? client->pattern : "",
+	                        result},
+	        &before);
+}
+
+static struct subscription draw_subscription(struct run *run)
+{
+	bool pattern = run_chance(run, 40);
+	uint32_t lock = run_draw(run, run->plan->locks_count);
+
+	return (struct subscription){
+	        .pattern = pattern,
+	        .text = pattern ? draw_pattern(run) : run->locks[lock].name,
+	};
+}
+
+void client_subscribe(struct run *run, uint32_t number, const struct subscription *wanted)
+{
+	struct client before, *client = prepare(run, number, COMMAND_SUBSCRIBE, 0, &before);
+	int result = node_subscribe(node_of(run, client), client->session, wanted->pattern,
+	                            wanted->text, strlen(wanted->text), run->cluster.now);
+
+	if (result == 0) {
+		struct subscription *added = &client->subscriptions[client->subscriptions_count++];
+		*added = *wanted;
+		added->last = calloc(run->plan->locks_count, sizeof(*added->last));
+		must(added->last != NULL);
+	}
+	ordered(run, number, &(struct order){NOTE_SUBSCRIBE, 0, 0, wanted->text, result}, &before);
+}
+
+/* Something that it has not subscribed to yet. */
+static void subscribe_to_something(struct run *run, uint32_t number)
+{
+	const struct client *client = &run->clients[number];
+	struct subscription wanted = draw_subscription(run);
+	bool known = client->subscriptions_count == SUBSCRIPTIONS_MAX;
+
+	for (uint32_t i = 0; i < client->subscriptions_count; i++)
+		known = known || strcmp(client->subscriptions[i].text, wanted.text) == 0;
+	if (known)
+		rest(run, number);
+	else
+		client_subscribe(run, number, &wanted);
+}
+
+/* From one of what it has subscribed to, or from all patterns or names. */
+static void client_unsubscribe(struct run *run, uint32_t number)
+{
+	struct client *client = &run->clients[number];
+	bool all = run_chance(run, 20), pattern = run_chance(run, 50);
+	const char *text = NULL;
+	uint32_t kept = 0;
+
+	catch_up(run, client);
+	if (client->subscriptions_count != 0 && !all) {
+		const struct subscription *one =
+		        &client->subscriptions[run_draw(run, client->subscriptions_count)];
+		pattern = one->pattern;
+		text = one->text;
+	}
+	for (uint32_t i = 0; i < client->subscriptions_count; i++) {
+		struct subscription *subscription = &client->subscriptions[i];
+		if (subscription->pattern == pattern &&
+		    (text == NULL || subscription->text == text))
+			free(subscription->last);
+		else
+			client->subscriptions[kept++] = *subscription;
+	}
+	client->subscriptions_count = kept;
+	int left = node_unsubscribe(node_of(run, client), client->session, pattern, text,
+	                            text != NULL ? strlen(text) : 0, run->cluster.now);
+	note(run, number, NOTE_UNSUBSCRIBE, 0, left, text != NULL ? text : "");
+	if (left != (int)kept)
+		run_wrong(run, "client %u has %u subscriptions left, and is told %d", number, kept,
+		          left);
+	cluster_after(&run->cluster, client->place);
+	rest(run, number);
+}
+
+void client_unlock(struct run *run, uint32_t number, uint32_t hold)
+{
+	struct client *client = &run->clients[number];
+	const struct lock_record *record = &run->locks[client->holds[hold].lock];
+	uint64_t fence = run_chance(run, 50) ? client->holds[hold].fence : 0;
+	int result = node_unlock(node_of(run, client), client->session, record->name,
+	                         record->name_size, fence, run->cluster.now);
+
+	note(run, number, NOTE_UNLOCK, 0, result, record->name);
+	judge_unlock(run, number, hold, result);
+	cluster_after(&run->cluster, client->place);
+}
+
+/* What it does not hold, or not with that fence, it cannot give back. */
+static void unlock_wrongly(struct run *run, uint32_t number)
+{
+	struct client *client = &run->clients[number];
+	uint32_t lock = run_draw(run, run->plan->locks_count);
+	const struct lock_record *record = &run->locks[lock];
+	uint64_t fence = holds_lock(client, lock) ? 1 : 0;
+	int result = node_unlock(node_of(run, client), client->session, record->name,
+	                         record->name_size, fence, run->cluster.now);
+
+	note(run, number, NOTE_UNLOCK, 0, result, record->name);
+	if (result != 0)
+		run_wrong(run, "client %u gives back what it does not hold: %d", number, result);
+	cluster_after(&run->cluster, client->place);
+	rest(run, number);
+}
+
+/* --- what it does --- */
+
+static uint32_t draw_lock(struct run *run)
+{
+	if (run_chance(run, run->plan->one_lock_percent))
+		return 0;
+	return run_draw(run, run->plan->locks_count);
+}
+
+static void want_lock(struct run *run, uint32_t number)
+{
+	const struct client *client = &run->clients[number];
+	uint32_t lock = draw_lock(run), kind = run_draw(run, 100);
+	bool may_wait = true;
+	struct distribution patience = {DISTRIBUTION_EXPONENTIAL,
+	                                run->plan->hold.a * 4 + run->plan->delay.a, 0};
+
+	for (uint32_t i = 0; i < client->holds_count; i++)
+		may_wait = may_wait && client->holds[i].lock < lock;
+	if (kind < 12 && run->plan->others_percent != 0 && may_wait)
+		client_elect(run, number, lock);
+	else if (kind < 65 && may_wait)
+		client_lock(run, number, lock, NODE_WAIT, 0);
+	else if (kind < 66 && may_wait)
+		client_lock(run, number, lock, NODE_TIMEOUT, NODE_NEVER);
+	else if (kind < 82)
+		client_lock(run, number, lock, NODE_TIMEOUT,
+		            distribution_draw(&patience, &run->random));
+	else
+		client_lock(run, number, lock, NODE_NOWAIT, 0);
+}
+
+static void want_something(struct run *run, uint32_t number)
+{
+	uint32_t kind = run_draw(run, 100);
+
+	if (kind < 25)
+		client_ask_leader(run, number, draw_lock(run));
+	else if (kind < 35)
+		client_status(run, number);
+	else if (kind < 50)
+		subscribe_to_something(run, number);
+	else if (kind < 55)
+		client_unsubscribe(run, number);
+	else if (kind < 75)
+		client_break(run, number, draw_lock(run));
+	else if (kind < 90)
+		unlock_wrongly(run, number);
+	else
+		client_close(run, number);
+}
+
+static void connect(struct run *run, uint32_t number)
+{
+	uint32_t place = run_draw(run, run->plan->places_count);
+
+	if (number * 100 < run->plan->one_place_percent * run->plan->clients_count)
+		place = 0;
+	if (place_lives(run, place))
+		client_open(run, number, place);
+	rest(run, number);
+}
+
+static void begin_something(struct run *run, uint32_t number)
+{
+	const struct client *client = &run->clients[number];
+
+	if (run_chance(run, run->plan->others_percent))
+		want_something(run, number);
+	else if (client->holds_count != 0 &&
+	         (client->holds_count == HOLDS_MAX || run_chance(run, 75))) {
+		client_unlock(run, number, run_draw(run, client->holds_count));
+		rest(run, number);
+	} else
+		want_lock(run, number);
+}
+
+/* It has waited long enough: it goes, or is told that it must wait. */
+static void lose_patience(struct run *run, uint32_t number)
+{
+	if (run_chance(run, 70))
+		client_close(run, number);
+	else
+		want_lock(run, number);
+}
+
+void client_on_event(struct run *run, const struct event *event)
+{
+	struct client *client = &run->clients[event->node];
+
+	if (client->wake != event->number)
+		return;
+	if (run->act != ACT_FAULTS) {
+		if (client->session != 0 && client->command == COMMAND_NONE &&
+		    client->holds_count != 0) {
+			client_unlock(run, event->node, client->holds_count - 1);
+			rest(run, event->node);
+		}
+		return;
+	}
+	run->actions++;
+	if (client->session == 0)
+		connect(run, event->node);
+	else if (client->command != COMMAND_NONE)
+		lose_patience(run, event->node);
+	else
+		begin_something(run, event->node);
+}
+
+/* --- what it is told --- */
+
+static uint32_t find_client(const struct run *run, uint32_t place, uint64_t session)
+{
+	uint32_t i = 0;
+
+	while (i < run->clients_count &&
+	       (run->clients[i].place != place || run->clients[i].session != session))
+		i++;
+	return i;
+}
+
+static void note_reply(struct run *run, uint32_t number, const struct node_effect *effect)
+{
+	static const enum note_kind notes[] = {
+	        [REPLY_NIL] = NOTE_REPLY_NIL,       [REPLY_FENCE] = NOTE_REPLY_FENCE,
+	        [REPLY_NUMBER] = NOTE_REPLY_NUMBER, [REPLY_LEADER] = NOTE_REPLY_LEADER,
+	        [REPLY_STATUS] = NOTE_REPLY_STATUS, [REPLY_ERROR] = NOTE_REPLY_ERROR,
+	};
+	struct note note = {
+	        .kind = notes[effect->reply.kind],
+	        .place = run->clients[number].place,
+	        .a = number,
+	        .c = effect->reply.number,
+	};
+
+	if (effect->reply.kind == REPLY_ERROR)
+		note.c = (uint64_t)(int64_t)effect->reply.error;
+	if (effect->reply.kind == REPLY_LEADER) {
+		note.bytes = effect->reply.value.bytes;
+		note.size = effect->reply.value.size;
+	}
+	if (effect->reply.kind == REPLY_STATUS) {
+		note.b = effect->reply.status->members_count;
+		note.c = effect->reply.status->locks_count;
+	}
+	cluster_note(&run->cluster, &note);
+}
+
+static void on_reply(struct run *run, uint32_t number, const struct node_effect *effect)
+{
+	struct client *client = &run->clients[number];
+
+	note_reply(run, number, effect);
+	if (client->command == COMMAND_NONE) {
+		run_wrong(run, "client %u is answered, and has not asked", number);
+		return;
+	}
+	judge_reply(run, number, effect);
+	client->command = COMMAND_NONE;
+	rest(run, number);
+}
+
+void client_effect(struct run *run, uint32_t place, const struct node_effect *effect)
+{
+	uint64_t session = effect->kind == NODE_REPLY   ? effect->reply.session
+	                   : effect->kind == NODE_EVENT ? effect->event.session
+	                                                : effect->lost.session;
+	uint32_t number = find_client(run, place, session);
+
+	if (number == run->clients_count || session == 0) {
+		run_wrong(run, "a session that does not exist is told something");
+	} else if (effect->kind == NODE_REPLY) {
+		on_reply(run, number, effect);
+	} else if (effect->kind == NODE_EVENT) {
+		cluster_note(&run->cluster,
+		             &(struct note){NOTE_EVENT, place, number, effect->event.kind,
+		                            effect->event.fence, effect->event.name.bytes,
+		                            effect->event.name.size});
+		judge_event(run, number, effect);
+	} else {
+		cluster_note(&run->cluster,
+		             &(struct note){NOTE_LOST, place, number, 0, effect->lost.fence,
+		                            effect->lost.name.bytes, effect->lost.name.size});
+		judge_lost(run, number, effect);
+	}
+}

@@ -1,0 +1,637 @@
+/*
+ * The judge of locks. It sees what clients ask and are told, and knows which views were decided; of
+ * the nodes themselves it only asks what any observer could.
+ */
+#include "run_internal.h"
+
+#include "grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- calm --- */
+
+void judge_disturbed(struct run *run, uint64_t until)
+{
+	if (until > run->judge.disturbed)
+		run->judge.disturbed = until;
+}
+
+uint64_t judge_flood(const struct run *run)
+{
+	bool complete = run->plan->algorithm->links == GRAPH_COMPLETE;
+	uint64_t hops = complete || run->plan->places_count == 1 ? 1 : run->plan->places_count - 1;
+
+	return hops * run->plan->delay_max;
+}
+
+/* After a disturbance members still tell each other what they hold, and ask again. */
+bool judge_calm_since(const struct run *run, uint64_t time)
+{
+	uint64_t settling = 2 * judge_flood(run) + run->plan->tick_late_max;
+
+	return !run->judge.unsettled && run->judge.disturbed + settling < time;
+}
+
+/* Some member does not know the last view yet, or never will. */
+static bool is_unsettled(const struct run *run)
+{
+	const struct cluster_view *view = cluster_latest(&run->cluster);
+	uint32_t fixed = run->plan->fixed;
+
+	if (view == NULL || run->cluster.links_refused != 0 ||
+	    (fixed != 0 && view->members_count != fixed))
+		return true;
+	for (uint32_t i = 0; i < view->members_count; i++) {
+		const struct cluster_place *place = &run->cluster.places[view->places[i]];
+		if (place->node == NULL || place->incarnation != view->incarnations[i] ||
+		    (view->told >> view->places[i] & 1) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* --- records --- */
+
+void judge_init(struct run *run)
+{
+	const struct algorithm *algorithm = run->plan->algorithm;
+
+	run->judge.unsettled = true;
+	for (size_t i = 0; i < algorithm->messages_count; i++)
+		run->judge.tokens_max += algorithm->messages[i].token;
+	run->locks = calloc(run->plan->locks_count, sizeof(*run->locks));
+	must(run->locks != NULL);
+	for (uint32_t i = 0; i < run->plan->locks_count; i++) {
+		struct lock_record *lock = &run->locks[i];
+		lock->name_size = (uint32_t)snprintf(lock->name, sizeof(lock->name), "lock-%u", i);
+		/* Some have long names, up to the limit. */
+		uint32_t longer = i % 8 == 3 ? 80 : i % 8 == 6 ? NODE_NAME_MAX : 0;
+		for (; lock->name_size < longer; lock->name_size++)
+			lock->name[lock->name_size] = 'x';
+		lock->inside = NOBODY;
+	}
+}
+
+void judge_free(struct run *run)
+{
+	for (uint32_t i = 0; i < run->plan->locks_count; i++)
+		free(run->locks[i].grants);
+	free(run->locks);
+	free(run->judge.campaigns);
+	free(run->judge.rumours);
+	free(run->judge.broken);
+}
+
+int32_t judge_find_lock(const struct run *run, struct node_bytes name)
+{
+	for (uint32_t i = 0; i < run->plan->locks_count; i++) {
+		if (run->locks[i].name_size == name.size &&
+		    memcmp(run->locks[i].name, name.bytes, name.size) == 0)
+			return (int32_t)i;
+	}
+	return NOBODY;
+}
+
+struct grant *judge_grant(const struct run *run, uint32_t lock, uint64_t fence)
+{
+	const struct lock_record *record = &run->locks[lock];
+
+	for (size_t i = record->grants_count; i > 0 && record->grants[i - 1].fence >= fence; i--) {
+		if (record->grants[i - 1].fence == fence)
+			return &record->grants[i - 1];
+	}
+	return NULL;
+}
+
+static bool is_firm(const struct client *client)
+{
+	return client->command == COMMAND_ELECT ||
+	       (client->command == COMMAND_LOCK && client->patience != NODE_NOWAIT);
+}
+
+static void cease(const struct run *run, struct lock_record *lock)
+{
+	lock->interested--;
+	lock->interested_end = run->cluster.now;
+}
+
+/* The client's LOCK or ELECT waits no more. */
+static void stop_waiting(struct run *run, const struct client *client)
+{
+	struct lock_record *lock = &run->locks[client->lock];
+
+	if (is_firm(client)) {
+		cease(run, lock);
+	} else {
+		lock->impatient--;
+		lock->impatient_end = run->cluster.now;
+	}
+}
+
+/* The client is inside no more. */
+static void drop_hold(struct run *run, struct client *client, uint32_t k)
+{
+	struct hold hold = client->holds[k];
+	struct lock_record *lock = &run->locks[hold.lock];
+
+	judge_grant(run, hold.lock, hold.fence)->ended = run->cluster.now;
+	lock->inside = NOBODY;
+	cease(run, lock);
+	judge_campaign_ended(run, hold.campaign);
+	client->holds[k] = client->holds[--client->holds_count];
+}
+
+/* --- what clients do --- */
+
+void judge_asked(struct run *run, uint32_t number)
+{
+	struct client *client = &run->clients[number];
+	struct lock_record *lock = &run->locks[client->lock];
+	struct judge *judge = &run->judge;
+
+	if (client->command == COMMAND_BREAK) {
+		judge->broken = grow(judge->broken, &judge->broken_size, judge->broken_count + 1,
+		                     sizeof(*judge->broken));
+		judge->broken[judge->broken_count++] = (struct broken){client->lock, client->fence};
+	}
+	if (client->command == COMMAND_ELECT) {
+		judge->campaigns = grow(judge->campaigns, &judge->campaigns_size,
+		                        judge->campaigns_count + 1, sizeof(*judge->campaigns));
+		judge->campaigns[judge->campaigns_count++] = (struct campaign){
+		        .client = number,
+		        .place = client->place,
+		        .lock = client->lock,
+		        .asked = client->asked,
+		        .answered = NODE_NEVER,
+		        .ended = NODE_NEVER,
+		};
+	}
+	if (client->command != COMMAND_LOCK && client->command != COMMAND_ELECT)
+		return;
+	client->witness = lock->inside != NOBODY ? lock->grants[lock->grants_count - 1].fence : 0;
+	if (is_firm(client))
+		lock->interested++;
+	else
+		lock->impatient++;
+}
+
+void judge_unlock(struct run *run, uint32_t number, uint32_t hold, int result)
+{
+	struct client *client = &run->clients[number];
+
+	if (result != 1)
+		run_wrong(run, "client %u is inside %s, and UNLOCK says %d", number,
+		          run->locks[client->holds[hold].lock].name, result);
+	drop_hold(run, client, hold);
+}
+
+void judge_closed(struct run *run, uint32_t number)
+{
+	struct client *client = &run->clients[number];
+
+	while (client->holds_count > 0)
+		drop_hold(run, client, client->holds_count - 1);
+	if (client->command == COMMAND_LOCK || client->command == COMMAND_ELECT)
+		stop_waiting(run, client);
+	if (client->command == COMMAND_ELECT)
+		judge_campaign_ended(run, client->campaign);
+}
+
+/* --- grants --- */
+
+/* A grant of an epoch needs that all its members know of it: else some client may still be inside
+ * by an older one. */
+static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
+{
+	const struct client *client = &run->clients[number];
+	uint64_t epoch = fence >> NODE_COUNTER_BITS;
+	uint64_t now = node_epoch(run->cluster.places[client->place].node);
+	const struct cluster_view *view = NULL;
+	uint32_t members = 0;
+
+	for (size_t i = 0; i < run->cluster.views_count; i++) {
+		if (run->cluster.views[i].epoch == epoch)
+			view = &run->cluster.views[i];
+	}
+	if (view == NULL || epoch > now || (client->command == COMMAND_LOCK && epoch != now)) {
+		run_wrong(run, "client %u gets a fence of epoch %llu in epoch %llu", number,
+		          (unsigned long long)epoch, (unsigned long long)now);
+		return;
+	}
+	for (uint32_t i = 0; i < view->members_count; i++)
+		members |= 1U << view->places[i];
+	if (view->told != members)
+		run_wrong(run,
+		          "client %u gets a fence of epoch %llu, of which not all members know",
+		          number, (unsigned long long)epoch);
+}
+
+/* Since when does the place ask for this client at the latest? Not before its last turn was over. */
+static uint64_t asked_since(const struct run *run, const struct client *client)
+{
+	const struct lock_record *lock = &run->locks[client->lock];
+	size_t i = lock->grants_count;
+
+	while (i > 0 && lock->grants[i - 1].place != client->place)
+		i--;
+	if (i > 0 && lock->grants[i - 1].ended > client->asked)
+		return lock->grants[i - 1].ended;
+	return client->asked;
+}
+
+/* Has somebody waited elsewhere for so long that all know of it? */
+static bool is_awaited_elsewhere(const struct run *run, uint32_t lock, uint32_t place,
+                                 uint64_t before)
+{
+	uint64_t round =
+	        run->plan->places_count * (run->plan->delay_max + run->plan->tick_late_max);
+
+	for (uint32_t i = 0; i < run->clients_count; i++) {
+		const struct client *client = &run->clients[i];
+		if (client->session != 0 && is_firm(client) && client->lock == lock &&
+		    client->place != place && asked_since(run, client) + 3 * round < before &&
+		    judge_calm_since(run, client->asked))
+			return true;
+	}
+	return false;
+}
+
+/* A host whose clients follow each other must not starve its neighbours. */
+static void check_turns(struct run *run, uint32_t number, uint32_t lock)
+{
+	struct lock_record *record = &run->locks[lock];
+	uint32_t place = run->clients[number].place;
+	size_t count = record->grants_count;
+
+	if (count < 2 || record->grants[count - 2].place != place ||
+	    !is_awaited_elsewhere(run, lock, place, record->grants[count - 2].time)) {
+		record->row = 1;
+		return;
+	}
+	if (++record->row > run->plan->turns + 1)
+		run_wrong(run, "%u clients of %s in a row are let into %s while others wait",
+		          record->row, run->cluster.places[place].name, record->name);
+}
+
+/* Clients of one node go in the order in which they came. */
+static void check_order(struct run *run, uint32_t number)
+{
+	const struct client *client = &run->clients[number];
+
+	for (uint32_t i = 0; i < run->clients_count; i++) {
+		const struct client *other = &run->clients[i];
+		if (other->session != 0 && other->place == client->place &&
+		    (other->command == COMMAND_LOCK || other->command == COMMAND_ELECT) &&
+		    other->lock == client->lock && other->asked < client->asked)
+			run_wrong(run, "client %u is let into %s before client %u, who came first",
+			          number, run->locks[client->lock].name, i);
+	}
+}
+
+static void granted(struct run *run, uint32_t number, uint64_t fence)
+{
+	struct client *client = &run->clients[number];
+	struct lock_record *lock = &run->locks[client->lock];
+
+	if (lock->inside != NOBODY)
+		run_wrong(run, "clients %d and %u are inside %s at once", (int)lock->inside, number,
+		          lock->name);
+	if (lock->grants_count != 0 && fence <= lock->grants[lock->grants_count - 1].fence)
+		run_wrong(run, "a fence of %s is not greater than the one before", lock->name);
+	check_epoch(run, number, fence);
+	check_order(run, number);
+	if (!is_firm(client)) {
+		stop_waiting(run, client);
+		lock->interested++;
+	}
+	lock->inside = (int32_t)number;
+	lock->grants = grow(lock->grants, &lock->grants_size, lock->grants_count + 1,
+	                    sizeof(*lock->grants));
+	lock->grants[lock->grants_count++] = (struct grant){
+	        .fence = fence,
+	        .place = client->place,
+	        .time = run->cluster.now,
+	        .ended = NODE_NEVER,
+	};
+	client->holds[client->holds_count++] = (struct hold){client->lock, fence, client->asked,
+	                                                     is_firm(client), client->campaign};
+	run->result->grants++;
+	check_turns(run, number, client->lock);
+}
+
+/* --- those that are not let in --- */
+
+/* Has somebody else had or wanted the lock since before the client asked, and until now? */
+static bool is_taken_since(const struct run *run, const struct client *client)
+{
+	for (uint32_t i = 0; i < run->clients_count; i++) {
+		const struct client *other = &run->clients[i];
+		if (other->session == 0 || other == client ||
+		    cluster_member(&run->cluster, cluster_latest(&run->cluster), other->place) == 0)
+			continue;
+		if (is_firm(other) && other->lock == client->lock && other->asked < client->asked)
+			return true;
+		for (uint32_t k = 0; k < other->holds_count; k++) {
+			if (other->holds[k].lock == client->lock && other->holds[k].firm &&
+			    other->holds[k].asked < client->asked)
+				return true;
+		}
+	}
+	return false;
+}
+
+/* The lock was taken all the while, and the answer came late: a BUSY was not heard. */
+static void check_busy(struct run *run, uint32_t number)
+{
+	const struct client *client = &run->clients[number];
+	uint64_t both_ways = 2 * judge_flood(run) + run->plan->tick_late_max;
+	const struct grant *inside = judge_grant(run, client->lock, client->witness);
+	bool taken = (inside != NULL && inside->ended > client->asked + both_ways) ||
+	             is_taken_since(run, client);
+
+	if (taken && client->asked + both_ways < run->cluster.now &&
+	    judge_calm_since(run, client->asked))
+		run_wrong(run, "client %u said NOWAIT, %s was taken, and nobody told it", number,
+		          run->locks[client->lock].name);
+}
+
+/* Is a second more than enough for any algorithm to let somebody in? */
+static bool is_second_enough(const struct run *run)
+{
+	const struct plan *plan = run->plan;
+	uint64_t hops = 6 * (uint64_t)plan->places_count;
+
+	return hops * (plan->delay_max + plan->idle_hop + plan->tick_late_max) < NODE_NOWAIT_NS;
+}
+
+static void check_nowait(struct run *run, uint32_t number)
+{
+	const struct client *client = &run->clients[number];
+	const struct lock_record *lock = &run->locks[client->lock];
+	uint64_t waited = run->cluster.now - client->asked;
+	uint64_t settling = 2 * judge_flood(run) + run->plan->tick_late_max;
+
+	if (waited > NODE_NOWAIT_NS + run->plan->tick_late_max)
+		run_wrong(run, "client %u said NOWAIT and waited for more than a second", number);
+	check_busy(run, number);
+	if (!judge_calm_since(run, client->asked) || lock->interested != 0 ||
+	    lock->interested_end + settling >= client->asked)
+		return;
+	if (waited < NODE_NOWAIT_NS)
+		run_wrong(run, "client %u said NOWAIT and is told that %s is taken, but it is free",
+		          number, lock->name);
+	else if (lock->impatient == 1 && lock->impatient_end + settling < client->asked &&
+	         is_second_enough(run))
+		run_wrong(run, "client %u said NOWAIT, %s is free, and it is not let in", number,
+		          lock->name);
+}
+
+static void refused(struct run *run, uint32_t number)
+{
+	const struct client *client = &run->clients[number];
+	uint64_t waited = run->cluster.now - client->asked;
+
+	if (client->patience == NODE_NOWAIT)
+		check_nowait(run, number);
+	else if (client->patience == NODE_WAIT || client->timeout == NODE_NEVER)
+		run_wrong(run, "client %u would wait for ever, and is told nil", number);
+	else if (waited < client->timeout || waited > client->timeout + run->plan->tick_late_max)
+		run_wrong(run, "client %u would wait %llu ns, and waited %llu", number,
+		          (unsigned long long)client->timeout, (unsigned long long)waited);
+	stop_waiting(run, client);
+}
+
+/* A lock can be taken away by BREAK, or because the node is out of the view. */
+static bool may_lose(const struct run *run, const struct client *client, uint32_t lock,
+                     uint64_t fence)
+{
+	const struct judge *judge = &run->judge;
+
+	if (node_self(run->cluster.places[client->place].node) == 0)
+		return true;
+	for (size_t i = 0; i < judge->broken_count; i++) {
+		if (judge->broken[i].lock == lock && judge->broken[i].fence == fence)
+			return true;
+	}
+	return false;
+}
+
+static uint32_t find_hold(const struct client *client, int32_t lock, uint64_t fence)
+{
+	uint32_t i = 0;
+
+	while (i < client->holds_count &&
+	       ((int32_t)client->holds[i].lock != lock || client->holds[i].fence != fence))
+		i++;
+	return i;
+}
+
+void judge_lost(struct run *run, uint32_t number, const struct node_effect *effect)
+{
+	struct client *client = &run->clients[number];
+	int32_t lock = judge_find_lock(run, effect->lost.name);
+	uint32_t hold = find_hold(client, lock, effect->lost.fence);
+
+	if (hold == client->holds_count &&
+	    (client->command != COMMAND_ELECT || (int32_t)client->lock != lock || client->lost)) {
+		run_wrong(run, "client %u loses what it does not have", number);
+		return;
+	}
+	if (!may_lose(run, client, (uint32_t)lock, effect->lost.fence))
+		run_wrong(run, "client %u loses %s for no reason", number, run->locks[lock].name);
+	if (hold < client->holds_count) {
+		drop_hold(run, client, hold);
+		return;
+	}
+	client->lost = true;
+	judge_campaign_ended(run, client->campaign);
+}
+
+void judge_told(struct run *run, uint32_t place)
+{
+	judge_disturbed(run, run->cluster.now);
+	if (!run->cluster.places[place].out)
+		return;
+	for (uint32_t i = 0; i < run->clients_count; i++) {
+		if (run->clients[i].place == place && run->clients[i].session != 0 &&
+		    run->clients[i].holds_count != 0)
+			run_wrong(run, "%s is out of the view, and client %u is still inside",
+			          run->cluster.places[place].name, i);
+	}
+}
+
+/* --- replies --- */
+
+static void judge_acquired(struct run *run, uint32_t number, const struct node_effect *effect)
+{
+	const struct client *client = &run->clients[number];
+
+	if (effect->reply.kind == REPLY_FENCE) {
+		if (client->command == COMMAND_LOCK && client->patience == NODE_NOWAIT)
+			check_busy(run, number);
+		granted(run, number, effect->reply.number);
+		if (client->command == COMMAND_ELECT)
+			judge_elected(run, number, effect->reply.number);
+	} else if (effect->reply.kind == REPLY_NIL) {
+		refused(run, number);
+	} else if (effect->reply.kind == REPLY_ERROR && effect->reply.error == BATON_ELOST &&
+	           client->command == COMMAND_ELECT && client->lost) {
+		stop_waiting(run, client);
+	} else {
+		run_wrong(run, "client %u asked for a lock and is answered otherwise", number);
+	}
+}
+
+void judge_reply(struct run *run, uint32_t number, const struct node_effect *effect)
+{
+	enum node_reply_kind kind = effect->reply.kind;
+	bool no_view = kind == REPLY_ERROR && effect->reply.error == BATON_ENOVIEW &&
+	               node_self(run->cluster.places[run->clients[number].place].node) == 0;
+
+	switch (run->clients[number].command) {
+	case COMMAND_LOCK:
+	case COMMAND_ELECT:
+		judge_acquired(run, number, effect);
+		return;
+	case COMMAND_LEADER:
+		if (kind == REPLY_LEADER || kind == REPLY_NIL) {
+			judge_leader(run, number, effect);
+			return;
+		}
+		break;
+	case COMMAND_BREAK:
+		no_view = no_view || (kind == REPLY_ERROR && effect->reply.error == BATON_ESILENT);
+		if (kind == REPLY_NUMBER || no_view) {
+			judge_break(run, number, effect);
+			return;
+		}
+		break;
+	case COMMAND_STATUS:
+		if (kind == REPLY_STATUS) {
+			judge_status(run, number, effect);
+			return;
+		}
+		break;
+	case COMMAND_SUBSCRIBE:
+		if (kind == REPLY_NUMBER) {
+			judge_subscribed(run, number, effect->reply.number);
+			return;
+		}
+		break;
+	case COMMAND_NONE:
+		break;
+	}
+	if (!no_view)
+		run_wrong(run, "client %u gets an answer of another kind than it asked for",
+		          number);
+}
+
+/* --- after every event, and at the end --- */
+
+/* Members of the same epoch where a token rests or is in use; all of them at one place when all is
+ * quiet. */
+static void check_tokens(struct run *run, uint32_t lock, bool exactly_one)
+{
+	const struct lock_record *record = &run->locks[lock];
+	uint64_t with_token[CLUSTER_PLACES_MAX];
+	uint32_t count = 0;
+
+	for (uint32_t i = 0; i < run->plan->places_count; i++) {
+		struct node *node = run->cluster.places[i].node;
+		uint32_t same = 1;
+		if (node == NULL || node_self(node) == 0 ||
+		    !node_has_token(node, record->name, record->name_size))
+			continue;
+		for (uint32_t k = 0; k < count; k++)
+			same += with_token[k] == node_epoch(node);
+		if (same > run->judge.tokens_max)
+			run_wrong(run, "%u tokens of %s in epoch %llu", same, record->name,
+			          (unsigned long long)node_epoch(node));
+		with_token[count++] = node_epoch(node);
+	}
+	if (exactly_one && count != 1)
+		run_wrong(run, "all is quiet, and %s has tokens at %u members", record->name,
+		          count);
+}
+
+void judge_after_event(struct run *run)
+{
+	enum { LOCKS_EACH_TIME = 2 };
+	struct judge *judge = &run->judge;
+
+	if (judge->unsettled)
+		judge_disturbed(run, run->cluster.now);
+	judge->unsettled = is_unsettled(run);
+	judge_rumours(run);
+	if (!run->plan->algorithm->has_token)
+		return;
+	for (uint32_t i = 0; i < LOCKS_EACH_TIME && i < run->plan->locks_count; i++) {
+		check_tokens(run, judge->next_token, false);
+		judge->next_token = (judge->next_token + 1) % run->plan->locks_count;
+	}
+}
+
+void judge_served(struct run *run)
+{
+	static const char *const names[] = {"nothing", "LOCK",   "ELECT",    "LEADER",
+	                                    "BREAK",   "STATUS", "SUBSCRIBE"};
+
+	for (uint32_t i = 0; i < run->clients_count; i++) {
+		const struct client *client = &run->clients[i];
+		if (client->session != 0 && client->command != COMMAND_NONE)
+			run_wrong(run, "all is quiet, and client %u of %s still waits: %s %s", i,
+			          run->cluster.places[client->place].name, names[client->command],
+			          run->locks[client->lock].name);
+	}
+}
+
+void judge_quiet(struct run *run)
+{
+	const struct cluster_view *view = cluster_latest(&run->cluster);
+
+	if (run->cluster.frames_flying != 0)
+		run_wrong(run, "nothing happens any more, and %llu frames are under way",
+		          (unsigned long long)run->cluster.frames_flying);
+	for (uint32_t i = 0; i < run->plan->places_count; i++) {
+		struct node *node = run->cluster.places[i].node;
+		struct node_figures figures;
+		if (node == NULL)
+			continue;
+		if (node_waiting_for(node) != NULL)
+			run_wrong(run, "all is quiet, and %s waits for %s",
+			          run->cluster.places[i].name, node_waiting_for(node));
+		node_figures(node, &figures);
+		if (figures.backlog_bytes != 0 || figures.malformed != 0)
+			run_wrong(run, "all is quiet, and %s keeps %llu bytes; %llu were malformed",
+			          run->cluster.places[i].name,
+			          (unsigned long long)figures.backlog_bytes,
+			          (unsigned long long)figures.malformed);
+	}
+	for (uint32_t i = 0; i < run->plan->locks_count; i++) {
+		const struct lock_record *lock = &run->locks[i];
+		bool granted_now =
+		        lock->grants_count != 0 &&
+		        lock->grants[lock->grants_count - 1].fence >> NODE_COUNTER_BITS ==
+		                view->epoch;
+		if (run->plan->algorithm->has_token)
+			check_tokens(run, i, granted_now);
+	}
+}
+
+void judge_empty(struct run *run)
+{
+	for (uint32_t i = 0; i < run->plan->places_count; i++) {
+		const struct node *node = run->cluster.places[i].node;
+		struct node_figures figures;
+		if (node == NULL)
+			continue;
+		node_figures(node, &figures);
+		if (figures.locks != 0 || figures.lock_bytes != 0 || figures.backlog_bytes != 0)
+			run_wrong(run,
+			          "nobody wants anything in a new epoch, and %s knows %llu locks",
+			          run->cluster.places[i].name, (unsigned long long)figures.locks);
+		if (run->plan->places_count == 1 && figures.sent + figures.control_sent != 0)
+			run_wrong(run, "a node that is alone has sent something");
+	}
+}
