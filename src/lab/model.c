@@ -325,7 +325,7 @@ static uint32_t insert_letter(const struct model *model, uint8_t *row, uint32_t 
                               uint32_t letter)
 {
 	uint32_t channel = model->letter[letter].channel, width = model->letter_width;
-	uint8_t *first = row + model->nodes * model->local_width, *place = row + size;
+	uint8_t *first = row + (size_t)model->nodes * model->local_width, *place = row + size;
 
 	must(size <= ROW_BYTES_MAX - width);
 	while (place > first && model->letter[row_number(place - width, width)].channel > channel) {
@@ -405,7 +405,7 @@ uint32_t model_start(struct model *model, uint8_t *ret_bytes)
 		out_clear(&model->out);
 		model->algorithm->init(&site, model->buffer + sizeof(head), &model->out);
 		struct transition transition = take_effects(model, &site);
-		set_number(ret_bytes + (i - 1) * model->local_width, model->local_width,
+		set_number(ret_bytes + (size_t)(i - 1) * model->local_width, model->local_width,
 		           put_local(model, local_size));
 		for (uint32_t k = 0; k < transition.sends_count; k++)
 			size = insert_letter(model, ret_bytes, size,
@@ -578,7 +578,7 @@ uint32_t model_apply(const struct model *model, struct row row, const struct act
 	}
 	if (transition == NULL)
 		return size;
-	set_number(ret_bytes + (action->node - 1) * model->local_width, model->local_width,
+	set_number(ret_bytes + (size_t)(action->node - 1) * model->local_width, model->local_width,
 	           transition->local);
 	for (uint32_t k = 0; k < transition->sends_count; k++)
 		size = insert_letter(model, ret_bytes, size, model->sends[transition->sends + k]);

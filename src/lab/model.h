@@ -142,7 +142,7 @@ static inline uint32_t row_number(const uint8_t *bytes, uint32_t width)
 /* The local state of node i + 1. */
 static inline uint32_t row_local(const struct model *model, struct row row, uint32_t i)
 {
-	return row_number(row.bytes + i * model->local_width, model->local_width);
+	return row_number(row.bytes + (size_t)i * model->local_width, model->local_width);
 }
 
 static inline uint32_t row_letters_count(const struct model *model, struct row row)
@@ -153,8 +153,8 @@ static inline uint32_t row_letters_count(const struct model *model, struct row r
 
 static inline uint32_t row_letter(const struct model *model, struct row row, uint32_t k)
 {
-	return row_number(row.bytes + model->nodes * model->local_width + k * model->letter_width,
-	                  model->letter_width);
+	size_t offset = (size_t)model->nodes * model->local_width + (size_t)k * model->letter_width;
+	return row_number(row.bytes + offset, model->letter_width);
 }
 
 /* The row at the beginning, in at most ROW_BYTES_MAX bytes. */

@@ -55,9 +55,9 @@ uint64_t states_memory(const struct states *states)
  */
 static void reserve_slots(struct shard *shard, uint64_t bytes)
 {
-	if (bytes < 2 * FIRST_BYTES)
-		bytes = 2 * FIRST_BYTES;
-	for (; bytes >= 2 * FIRST_BYTES; bytes /= 2) {
+	const uint64_t least = UINT64_C(2) * FIRST_BYTES;
+
+	for (bytes = bytes > least ? bytes : least; bytes >= least; bytes /= 2) {
 		void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (range == MAP_FAILED)
