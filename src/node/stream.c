@@ -4,9 +4,10 @@
  * They come from different members by different links: "granted 7" of one may overtake "released 6"
  * of another. Within an epoch grants are numbered without gaps, so that a gap is seen: what is behind
  * one is held back until it is filled, or for as long as a member may be silent; what comes after
- * that is too late and is not told. The first event of a name is told as it comes. A stream that
- * nothing has happened on for long may be forgotten for another, and then begins anew; only then
- * could an event come out of order, if it was under way all that time.
+ * that is too late and is not told. Before the first event of a name there may be a gap too, unless
+ * it is the first grant of its epoch. A stream that nothing has happened on for long may be forgotten
+ * for another, and then begins anew; only then could an event come out of order, if it was under way
+ * all that time.
  */
 #include "internal.h"
 
@@ -60,6 +61,12 @@ static bool follows(uint64_t rank, uint64_t last)
 		return false;
 	bool same_epoch = fence >> NODE_COUNTER_BITS == fence_last >> NODE_COUNTER_BITS;
 	return same_epoch ? fence == fence_last + 1 : (fence & NODE_COUNTER_MAX) == 1;
+}
+
+/* The first grant of an epoch. */
+static bool is_first(uint64_t rank)
+{
+	return rank % 4 == 0 && (rank / 4 & NODE_COUNTER_MAX) == 1;
 }
 
 static void unlink_use(struct streams *streams, struct stream *stream)
@@ -238,7 +245,11 @@ void stream_take(struct node *node, const struct happening *happening)
 
 	if (rank <= stream->rank)
 		return;
-	if (stream->any_next || follows(rank, stream->rank)) {
+	bool next = follows(rank, stream->rank) || (stream->any_next && is_first(rank));
+	/* Something older that is held back goes first, whatever it waits for. */
+	if (stream->held != NULL && rank_of(stream->held->fence, stream->held->kind) < rank)
+		next = false;
+	if (next) {
 		tell(node, stream, happening);
 		tell_what_follows(node, stream);
 	} else {
