@@ -210,9 +210,10 @@ struct waiting_frame {
 
 struct backlog {
 	struct waiting_frame *first, **end;
-	size_t bytes; /* of these and of messages for closed locks */
-	bool refused; /* a link is not being read because of us */
-	bool again;   /* what waits may have become possible */
+	size_t bytes;      /* of these and of messages for closed locks */
+	bool refused;      /* a link is not being read because of us … */
+	size_t refused_at; /* … since there were so many bytes */
+	bool again;        /* what waits may have become possible */
 };
 
 /* --- effects on their way out --- */

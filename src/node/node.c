@@ -209,7 +209,9 @@ void finish(struct node *node)
 		node->backlog.again = false;
 		backlog_replay(node);
 	}
-	if (node->backlog.refused && node->backlog.bytes <= node->limits.backlog_bytes / 2) {
+	/* Half is room enough, but not for a frame that is larger: something must have gone. */
+	if (node->backlog.refused && node->backlog.bytes < node->backlog.refused_at &&
+	    node->backlog.bytes <= node->limits.backlog_bytes / 2) {
 		node->backlog.refused = false;
 		outbox_record(&node->outbox, NODE_READ);
 	}

@@ -102,6 +102,7 @@ static int keep(struct node *node, const struct arrival *arrival, const struct f
 
 	if (!arrival->replay && !backlog_has_room(node, needed)) {
 		node->backlog.refused = true;
+		node->backlog.refused_at = node->backlog.bytes;
 		return BATON_EAGAIN;
 	}
 	waiting = malloc(needed);
