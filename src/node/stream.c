@@ -268,8 +268,14 @@ void stream_expire(struct node *node)
 {
 	while (stream_deadline(node) <= node->now) {
 		struct stream *stream = node->streams.due;
-		while (stream->held != NULL)
-			tell_first_held(node, stream);
+		tell_first_held(node, stream);
+		tell_what_follows(node, stream);
+		if (stream->held == NULL)
+			continue;
+		/* Another gap, which has not been waited for yet. */
+		unlink_due(&node->streams, stream);
+		stream->deadline = node->now + NODE_SILENCE_NS;
+		link_due(&node->streams, stream);
 	}
 }
 
