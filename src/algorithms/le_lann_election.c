@@ -217,7 +217,7 @@ const struct algorithm le_lann_election = {
         .one_way = true,
         .topology = "ring",
         .needs_fifo = true,
-        .claim_messages = "N^2; kN for k initiators",
+        .claim_messages = "kN, k initiators",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
                         [ELECTION] = {.name = "ELECTION"},

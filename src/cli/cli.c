@@ -141,6 +141,21 @@ int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct
 	return 0;
 }
 
+int parse_compared_load(const char *text, enum load *ret_load, uint64_t *ret_rate,
+                        struct problem *problem)
+{
+	enum { RATE_LEAST = 100 }; /* millionths */
+
+	if (parse_load(text, ret_load, ret_rate, problem) != 0)
+		return -1;
+	/* A token that circulates makes ever more hops for nobody. */
+	if (*ret_load == LOAD_POISSON && *ret_rate < RATE_LEAST)
+		return problem_set(
+		        problem, "--load '%.40s': a rate of at least 0.0001; so idle is light load",
+		        text);
+	return 0;
+}
+
 int parse_seeds(const char *text, uint64_t *ret_first, uint64_t *ret_last, struct problem *problem)
 {
 	const char *dots = strstr(text, "..");

@@ -40,7 +40,7 @@ static int parse_option(int option, const char *value, struct request *request,
 		return 0;
 	case 'l':
 		request->load = value;
-		if (parse_load(value, &load, &options->rate, problem) != 0)
+		if (parse_compared_load(value, &load, &options->rate, problem) != 0)
 			return -1;
 		options->light = load == LOAD_LIGHT;
 		options->heavy = load == LOAD_HEAVY;

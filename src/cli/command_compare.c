@@ -43,7 +43,7 @@ static int parse_one_load(const char *value, struct request *request, struct pro
 {
 	enum load load;
 
-	if (parse_load(value, &load, &request->rate, problem) != 0)
+	if (parse_compared_load(value, &load, &request->rate, problem) != 0)
 		return -1;
 	request->options.light = load == LOAD_LIGHT;
 	request->options.heavy = load == LOAD_HEAVY;
@@ -122,6 +122,8 @@ static int parse_arguments(int argc, char **argv, struct request *request, struc
 		return problem_set(problem, "--json or --csv, not both");
 	if (request->claims && request->csv)
 		return problem_set(problem, "--claims has --json, and no --csv");
+	if (request->claims && request->html != NULL)
+		return problem_set(problem, "--claims runs nothing, and has no --html");
 	return 0;
 }
 

@@ -90,7 +90,8 @@ static void find_subjects(struct choice *choice, const struct graph *graph, size
 			continue;
 		}
 		if (complete) {
-			subject.topology = NULL;
+			/* One that floods goes where the links are. */
+			subject.topology = algorithm->links == GRAPH_CONNECTED ? "complete" : NULL;
 		} else if (!graph_is(graph, algorithm->links, scratch) &&
 		           algorithm->links == GRAPH_TREE) {
 			if (choice->spanning_tree == NULL)

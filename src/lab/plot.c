@@ -159,16 +159,19 @@ static void write_tick(const struct scale *scale, double value, bool vertical, d
 	double at = place(scale, value);
 	char text[HTML_NUMBER_SIZE];
 
+	html_number(value, text);
+	if (vertical && value >= 100000) /* there is room for five figures */
+		snprintf(text, sizeof(text), "%.0fk", value / 1000);
 	if (vertical)
 		fprintf(file,
 		        "<path class=\"grid\" d=\"M%d %.1fH%d\"/><text class=\"tick\" x=\"%d\" "
 		        "y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
-		        LEFT, at, LEFT + AREA, LEFT - 7, at + 4, html_number(value, text));
+		        LEFT, at, LEFT + AREA, LEFT - 7, at + 4, text);
 	else
 		fprintf(file,
 		        "<path class=\"grid\" d=\"M%.1f %dV%.1f\"/><text class=\"tick\" x=\"%.1f\" "
 		        "y=\"%.1f\" text-anchor=\"middle\">%s</text>\n",
-		        at, TOP, other, at, other + 17, html_number(value, text));
+		        at, TOP, other, at, other + 17, text);
 }
 
 /* Powers of ten; with 2 and 5 times these between them if that are not too many. */
