@@ -159,8 +159,9 @@ struct algorithm {
 
 	/*
 	 * What all nodes know beforehand and what takes some work to find, such as committees: made
-	 * once for a network, never changed. NULL if there is nothing of the kind. `prepare` gives
-	 * NULL, or a sentence that says what is wrong with the parameters or the network.
+	 * once for a network, never changed, and the same whoever is the holder: the locks of a node
+	 * share it. NULL if there is nothing of the kind. `prepare` gives NULL, or a sentence that
+	 * says what is wrong with the parameters or the network.
 	 */
 	size_t (*shared_size)(const struct network *network);
 	const char *(*prepare)(const struct network *network, void *shared);

@@ -61,10 +61,8 @@ int frame_decode(const uint8_t *bytes, size_t size, uint64_t cluster, struct fra
 uint8_t in_byte(struct in *in, uint8_t most);
 struct slice in_name(struct in *in);
 struct slice in_text(struct in *in, uint32_t most);
-struct slice in_bytes(struct in *in, uint64_t size);
 
 /* What each kind of control does; 0 or BATON_EMESSAGE, and then nothing has happened. */
-int on_touch(struct node *node, const struct frame *frame);
 int on_probe(struct node *node, const struct frame *frame);
 int on_publish(struct node *node, const struct frame *frame);
 int on_ended(struct node *node, const struct frame *frame);

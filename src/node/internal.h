@@ -130,7 +130,7 @@ struct question {
 	char name[NODE_NAME_MAX]; /* of the lock, or a pattern */
 	uint64_t fence;           /* BREAK */
 	bool done;                /* BREAK: somebody had it */
-	uint32_t count;           /* STATUS: how many locks of a member; SUBSCRIBE: the reply */
+	uint32_t count;           /* STATUS: how many locks of a member */
 	bool pattern;             /* SUBSCRIBE */
 	struct claim own, stored; /* LEADER: what the leader itself says, what others remember */
 	struct answer *answers;   /* STATUS */
@@ -339,7 +339,6 @@ void stop(struct node *node, const char *why);
 void bump(struct node *node);
 /* The session if it may give a command, or NULL and the error. */
 struct session *session_for_command(struct node *node, uint64_t id, int *ret_error);
-struct session *session_find(const struct node *node, uint64_t id);
 /* The command under way is over. */
 void session_reply(struct node *node, struct session *session, enum node_reply_kind kind,
                    uint64_t number);
@@ -386,8 +385,6 @@ static inline struct road **lock_road(const struct node *node, const struct lock
 
 /* What the algorithm knows of this node in this lock; until it is asked for another lock. */
 const struct site *lock_site(struct node *node, const struct lock *lock);
-/* Makes the algorithm's state, if there is none. */
-void lock_start(struct node *node, struct lock *lock);
 /* A message of the algorithm, at a lock that is open, in an active view; 0 or BATON_EMESSAGE. */
 int lock_message(struct node *node, struct lock *lock, const struct letter *letter);
 /* The algorithm takes a message, now. */
@@ -433,7 +430,6 @@ void send_message(struct node *node, const struct lock *lock, const struct effec
 void control_begin(struct node *node, uint8_t kind, uint32_t destination);
 void put_byte(struct node *node, uint8_t byte);
 void put_uint(struct node *node, uint64_t value);
-void put_bytes(struct node *node, const void *bytes, size_t size);
 void put_name(struct node *node, const void *name, size_t size);
 void put_text(struct node *node, const void *text, size_t size);
 size_t control_size(const struct node *node);
@@ -444,7 +440,6 @@ void control_end(struct node *node, uint32_t destination);
 /* Frames that waited, again, in the order of their arrival. */
 void backlog_replay(struct node *node);
 void backlog_free(struct backlog *backlog);
-bool backlog_has_room(const struct node *node, size_t size);
 
 /* --- view.c --- */
 

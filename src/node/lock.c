@@ -57,7 +57,8 @@ static void perform(struct node *node, struct lock *lock)
 	}
 }
 
-void lock_start(struct node *node, struct lock *lock)
+/* Makes the algorithm's state, if there is none. */
+static void start(struct node *node, struct lock *lock)
 {
 	if (lock->started)
 		return;
@@ -116,7 +117,7 @@ static void request(struct node *node, struct lock *lock)
 {
 	bool home = lock->home == node->view.self, made = !lock->started;
 
-	lock_start(node, lock);
+	start(node, lock);
 	if (made && node->view.starts && !home)
 		send_touch(node, lock);
 	if (!is_ready(node, lock) || node->stopped)
@@ -273,7 +274,7 @@ struct parcel *parcel_make(const struct letter *letter)
 
 static int take_message(struct node *node, struct lock *lock, const struct letter *letter)
 {
-	lock_start(node, lock);
+	start(node, lock);
 	if (letter->counter > lock->counter)
 		lock->counter = letter->counter;
 	if (!node->algorithm->circulates)
@@ -298,7 +299,7 @@ void lock_touch(struct node *node, struct lock *lock)
 		return;
 	}
 	if (!lock->started)
-		lock_start(node, lock);
+		start(node, lock);
 	else if (node->algorithm->circulates)
 		road_touch(node, lock);
 	lock_settle(node, lock);
@@ -317,7 +318,7 @@ void lock_open(struct node *node, struct live *live)
 	live->closed_by = 0;
 	live->touched = false;
 	if (touched)
-		lock_start(node, lock);
+		start(node, lock);
 	while (parcel != NULL) {
 		struct parcel *next = parcel->next;
 		struct letter letter = parcel_letter(parcel);

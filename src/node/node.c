@@ -274,7 +274,7 @@ uint64_t node_session_open(struct node *node, const struct node_client *client, 
 	return session->id;
 }
 
-struct session *session_find(const struct node *node, uint64_t id)
+static struct session *find_session(const struct node *node, uint64_t id)
 {
 	uint32_t slot = (uint32_t)id - 1;
 
@@ -286,7 +286,7 @@ struct session *session_find(const struct node *node, uint64_t id)
 
 struct session *session_for_command(struct node *node, uint64_t id, int *ret_error)
 {
-	struct session *session = session_find(node, id);
+	struct session *session = find_session(node, id);
 
 	*ret_error = 0;
 	if (node->stopped)
@@ -325,7 +325,7 @@ void session_fail(struct node *node, struct session *session, int error)
 void node_session_close(struct node *node, uint64_t id, uint64_t now)
 {
 	advance(node, now);
-	struct session *session = session_find(node, id);
+	struct session *session = find_session(node, id);
 	if (session == NULL)
 		return;
 	end_command(node, session);

@@ -79,7 +79,7 @@ void put_uint(struct node *node, uint64_t value)
 	node->outbox.bytes_count += count;
 }
 
-void put_bytes(struct node *node, const void *bytes, size_t size)
+static void put_bytes(struct node *node, const void *bytes, size_t size)
 {
 	outbox_keep(&node->outbox, bytes, size);
 }

@@ -21,7 +21,7 @@ uint8_t in_byte(struct in *in, uint8_t most)
 	return *in->next++;
 }
 
-struct slice in_bytes(struct in *in, uint64_t size)
+static struct slice in_bytes(struct in *in, uint64_t size)
 {
 	if (in->bad || (uint64_t)(in->end - in->next) < size) {
 		in->bad = true;
@@ -78,7 +78,7 @@ int frame_decode(const uint8_t *bytes, size_t size, uint64_t cluster, struct fra
 	return 0;
 }
 
-bool backlog_has_room(const struct node *node, size_t size)
+static bool backlog_has_room(const struct node *node, size_t size)
 {
 	return node->backlog.bytes == 0 ||
 	       (size <= node->limits.backlog_bytes &&
@@ -217,16 +217,23 @@ static const struct {
 	int (*handle)(struct node *node, const struct frame *frame);
 	bool to_all;
 } kinds[FRAME_KINDS] = {
-        [FRAME_TOUCH] = {on_touch, false},          [FRAME_PROBE] = {on_probe, true},
-        [FRAME_PUBLISH] = {on_publish, true},       [FRAME_ENDED] = {on_ended, true},
-        [FRAME_REPORT] = {on_report, true},         [FRAME_RETURN] = {on_return, true},
-        [FRAME_ASK_LEADER] = {on_ask_leader, true}, [FRAME_TELL_LEADER] = {on_tell_leader, false},
-        [FRAME_ASK_STATUS] = {on_ask_status, true}, [FRAME_TELL_STATUS] = {on_tell_status, false},
-        [FRAME_BREAK] = {on_break, true},           [FRAME_INTEREST] = {on_interest, true},
-        [FRAME_EVENT] = {on_event, false},          [FRAME_ANSWER] = {on_answer, false},
+        [FRAME_PROBE] = {on_probe, true},
+        [FRAME_PUBLISH] = {on_publish, true},
+        [FRAME_ENDED] = {on_ended, true},
+        [FRAME_REPORT] = {on_report, true},
+        [FRAME_RETURN] = {on_return, true},
+        [FRAME_ASK_LEADER] = {on_ask_leader, true},
+        [FRAME_TELL_LEADER] = {on_tell_leader, false},
+        [FRAME_ASK_STATUS] = {on_ask_status, true},
+        [FRAME_TELL_STATUS] = {on_tell_status, false},
+        [FRAME_BREAK] = {on_break, true},
+        [FRAME_INTEREST] = {on_interest, true},
+        [FRAME_EVENT] = {on_event, false},
+        [FRAME_ANSWER] = {on_answer, false},
 };
 
-int on_touch(struct node *node, const struct frame *frame)
+/* A touch makes a lock, as a message does, and keeps its place among the sender's messages. */
+static int take_touch(struct node *node, const struct arrival *arrival, const struct frame *frame)
 {
 	struct in in = frame->body;
 	struct slice name = in_name(&in);
@@ -236,13 +243,6 @@ int on_touch(struct node *node, const struct frame *frame)
 	uint64_t hash = name_hash(name.bytes, name.size);
 	if (name_home(&node->view, hash) != node->view.self)
 		return BATON_EMESSAGE;
-	lock_touch(node, lock_get(node, name.bytes, name.size, hash));
-	return 0;
-}
-
-/* A touch makes a lock, as a message does, and keeps its place among the sender's messages. */
-static int take_touch(struct node *node, const struct arrival *arrival, const struct frame *frame)
-{
 	if (!node->view.active || node->view.members[frame->sender - 1].backlog != 0)
 		return keep(node, arrival, frame);
 	if (!table_has_room(node, 1)) {
@@ -250,7 +250,8 @@ static int take_touch(struct node *node, const struct arrival *arrival, const st
 		return keep(node, arrival, frame);
 	}
 	node->figures.control_received++;
-	return on_touch(node, frame);
+	lock_touch(node, lock_get(node, name.bytes, name.size, hash));
+	return 0;
 }
 
 /* What is for all is passed on before it is acted upon: a report goes before the messages that it

@@ -5,9 +5,9 @@
  * of another. Within an epoch grants are numbered without gaps, so that a gap is seen: what is behind
  * one is held back until it is filled, or for as long as a member may be silent; what comes after
  * that is too late and is not told. Before the first event of a name there may be a gap too, unless
- * it is the first grant of its epoch, or nobody else is there. A stream that nothing has happened on for long may be forgotten
- * for another, and then begins anew; only then could an event come out of order, if it was under way
- * all that time.
+ * it is the first grant of its epoch, or nobody else is there. A stream that nothing has happened on
+ * for long may be forgotten for another, and then begins anew; only then could an event come out of
+ * order, if it was under way all that time.
  */
 #include "internal.h"
 

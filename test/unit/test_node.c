@@ -334,6 +334,22 @@ static void test_nowait_here_needs_no_question(void **state)
 	assert_int_equal(nodes.frames, 0);
 }
 
+/* Who has given up is nobody who waits. */
+static void test_nowait_is_not_told_of_who_gave_up(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	uint64_t first = nodes_open(&nodes, 1), firm = nodes_open(&nodes, 1),
+	         second = nodes_open(&nodes, 1);
+	nodes.link[1][0].cut = true;
+	assert_int_equal(nodes_lock_for(&nodes, 1, first, "x", NODE_NOWAIT, 0), 0);
+	assert_int_equal(nodes_lock_for(&nodes, 1, firm, "x", NODE_TIMEOUT, MILLISECOND), 0);
+	nodes_pass(&nodes, MILLISECOND);
+	assert_string_equal(nodes_said(&nodes, firm), "nil");
+	assert_int_equal(nodes_lock_for(&nodes, 1, second, "x", NODE_NOWAIT, 0), 0);
+	assert_string_equal(nodes_said(&nodes, second), "");
+}
+
 static void test_of_two_nowaits_one_gets_it_and_the_other_is_told(void **state)
 {
 	(void)state;
@@ -422,6 +438,24 @@ static void test_an_idle_token_hops_slowly(void **state)
 	/* Its first return home brings nothing new there since the grant, the second neither. */
 	nodes_pass(&nodes, 1000 * MILLISECOND);
 	assert_int_equal(nodes.frames, 3 + 3 * 3);
+}
+
+/* b asks when the token has just passed it for the last time before it would be parked: the TOUCH is
+ * at home before the token is. */
+static void test_a_touch_overtakes_the_token(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "le-lann", 3);
+	const char *name = nodes_name_at(&nodes, 0, 0);
+	uint64_t session = nodes_open(&nodes, 0), waiter = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock(&nodes, 0, session, name), 0);
+	nodes_pass(&nodes, 20 * MILLISECOND);
+	assert_int_equal(nodes_unlock(&nodes, 0, session, name), 1);
+	nodes_pass(&nodes, 75 * MILLISECOND);
+	assert_true(node_has_token(nodes.node[2], name, strlen(name)));
+	assert_int_equal(nodes_lock(&nodes, 1, waiter, name), 0);
+	nodes_pass(&nodes, 1000 * MILLISECOND);
+	assert_string_equal(nodes_said(&nodes, waiter), "fence 1:2");
 }
 
 /* While the token is in use, who waits does not make the other token run; and it is not forgotten. */
@@ -743,10 +777,12 @@ int main(void)
 	        TEST(test_nowait_is_told_by_whoever_is_inside),
 	        TEST(test_nowait_is_told_by_whoever_waits_firmly),
 	        TEST(test_nowait_here_needs_no_question),
+	        TEST(test_nowait_is_not_told_of_who_gave_up),
 	        TEST(test_of_two_nowaits_one_gets_it_and_the_other_is_told),
 	        TEST(test_nowait_waits_a_second_at_most),
 	        TEST(test_an_idle_token_is_parked_at_home),
 	        TEST(test_an_idle_token_hops_slowly),
+	        TEST(test_a_touch_overtakes_the_token),
 	        TEST(test_a_waiter_is_served_after_a_long_hold),
 	        TEST(test_tokens_of_a_hop_go_in_one_frame),
 	        TEST(test_messages_are_those_of_the_laboratory),

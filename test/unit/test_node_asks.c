@@ -385,6 +385,8 @@ static void test_patterns_match_as_in_redis(void **state)
 		assert_int_equal(nodes_subscribe(&nodes, 0, listener, true, cases[k].pattern), 0);
 		nodes_said(&nodes, listener);
 		assert_int_equal(nodes_lock(&nodes, 0, client, cases[k].text), 0);
+		nodes_pass(&nodes,
+		           NODE_SILENCE_NS); /* names come again: not all are a first grant */
 		assert_int_equal(strlen(nodes_said(&nodes, listener)) != 0, cases[k].matches);
 		nodes_close(&nodes, 0, listener);
 		nodes_close(&nodes, 0, client);

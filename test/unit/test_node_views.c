@@ -123,6 +123,66 @@ static void test_a_hold_that_ends_while_frozen_leaves_the_lock_open(void **state
 	assert_string_equal(nodes_said(&nodes, waiter), "fence 2:1");
 }
 
+/* Not by links that keep order; but the rule does not need them to. */
+static void test_a_return_may_come_before_its_report(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 2);
+	uint64_t holder = nodes_open(&nodes, 0), waiter = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock(&nodes, 0, holder, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, holder), "fence 1:1");
+	nodes_view(&nodes);
+	assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 1);
+	struct test_frame *report = nodes.link[0][1].first, *back = report->next;
+	assert_null(back->next);
+	nodes.link[0][1].first = back;
+	back->next = report;
+	report->next = NULL;
+	/* Among equals of one origin the later number does not count: as if they had come by links
+	 * that number nothing. */
+	uint8_t number = report->bytes[15];
+	assert_int_equal(number, 1);
+	report->bytes[15] = back->bytes[15];
+	back->bytes[15] = number;
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_lock(&nodes, 1, waiter, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, waiter), "fence 2:1");
+}
+
+/* On a line b passes a's report on to c before the messages that it makes possible: c may stop
+ * reading behind them. */
+static void test_reports_go_before_messages(void **state)
+{
+	enum { LOCKS = 10 };
+	uint64_t session[LOCKS];
+
+	(void)state;
+	nodes.options.topology = "line";
+	nodes.options.limits.backlog_bytes = 60;
+	nodes_start(&nodes, "raymond", 3);
+	cut_all(true);
+	nodes_view(&nodes);
+	for (unsigned k = 0; k < LOCKS; k++) {
+		session[k] = nodes_open(&nodes, 1);
+		assert_int_equal(nodes_lock_for(&nodes, 1, session[k], nodes_name_at(&nodes, 2, k),
+		                                NODE_NOWAIT, 0),
+		                 0);
+	}
+	nodes.link[2][1].cut = false;
+	nodes_deliver_all(&nodes);
+	nodes.link[0][1].cut = false;
+	nodes_deliver_all(&nodes);
+	assert_null(node_waiting_for(nodes.node[1]));
+	assert_non_null(node_waiting_for(nodes.node[2]));
+	cut_all(false);
+	nodes_deliver_all(&nodes);
+	assert_null(node_waiting_for(nodes.node[2]));
+	for (unsigned k = 0; k < LOCKS; k++)
+		assert_string_equal(nodes_said(&nodes, session[k]), "fence 2:1");
+}
+
 /* a knows of the RETURN and asks; c does not yet, and lets the message wait. */
 static void test_messages_for_a_closed_lock_wait(void **state)
 {
@@ -613,6 +673,8 @@ int main(void)
 	        TEST(test_a_hold_is_carried_over_twice),
 	        TEST(test_no_token_before_all_have_reported),
 	        TEST(test_a_hold_that_ends_while_frozen_leaves_the_lock_open),
+	        TEST(test_a_return_may_come_before_its_report),
+	        TEST(test_reports_go_before_messages),
 	        TEST(test_messages_for_a_closed_lock_wait),
 	        TEST(test_a_touch_of_a_closed_lock_waits),
 	        TEST(test_a_closed_lock_is_busy_for_nowait),
