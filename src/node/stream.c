@@ -5,9 +5,9 @@
  * of another. Within an epoch grants are numbered without gaps, so that a gap is seen: what is behind
  * one is held back until it is filled, or for as long as a member may be silent; what comes after
  * that is too late and is not told. Before the first event of a name there may be a gap too, unless
- * it is the first grant of its epoch. A stream that nothing has happened on for long may be forgotten
- * for another, and then begins anew; only then could an event come out of order, if it was under way
- * all that time.
+ * it is the first grant of its epoch, or nobody else is there. A stream that nothing has happened on
+ * for long may be forgotten for another, and then begins anew; only then could an event come out of
+ * order, if it was under way all that time.
  */
 #include "internal.h"
 
@@ -245,7 +245,8 @@ void stream_take(struct node *node, const struct happening *happening)
 
 	if (rank <= stream->rank)
 		return;
-	bool next = follows(rank, stream->rank) || (stream->any_next && is_first(rank));
+	bool next = follows(rank, stream->rank) ||
+	            (stream->any_next && (is_first(rank) || node->view.count == 1));
 	/* Something older that is held back goes first, whatever it waits for. */
 	if (stream->held != NULL && rank_of(stream->held->fence, stream->held->kind) < rank)
 		next = false;
