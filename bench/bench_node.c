@@ -66,7 +66,7 @@ static void start(struct cluster *cluster, const char *algorithm)
 		struct node_options options = {.name = names[i],
 		                               .incarnation = 1,
 		                               .algorithm = algorithm_find(algorithm),
-		                               .idle_hop_ns = 10 * MILLION};
+		                               .idle_hop_ns = UINT64_C(10) * MILLION};
 		cluster->nodes[i] = node_create(&options, &wrong);
 		must(cluster->nodes[i] != NULL);
 	}
