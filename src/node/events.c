@@ -169,8 +169,13 @@ static void remove_subscription(struct node *node, struct session *session,
 
 void interests_forget(struct node *node, struct session *session)
 {
-	while (session->subscriptions != NULL)
-		remove_subscription(node, session, session->subscriptions);
+	struct interest *next;
+
+	for (struct interest *interest = session->subscriptions; interest != NULL;
+	     interest = next) {
+		next = interest->session_next;
+		remove_subscription(node, session, interest);
+	}
 }
 
 int node_unsubscribe(struct node *node, uint64_t session_id, bool pattern, const char *text,

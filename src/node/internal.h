@@ -371,14 +371,14 @@ static inline struct slice lock_name(const struct node *node, const struct lock 
 	return (struct slice){(const uint8_t *)lock + node->view.name_offset, lock->name_size};
 }
 
-static inline void *lock_state(const struct node *node, const struct lock *lock)
+static inline void *lock_state(const struct node *node, struct lock *lock)
 {
-	return (uint8_t *)(uintptr_t)lock + node->view.state_offset;
+	return (uint8_t *)lock + node->view.state_offset;
 }
 
-static inline struct road **lock_road(const struct node *node, const struct lock *lock)
+static inline struct road **lock_road(const struct node *node, struct lock *lock)
 {
-	return (struct road **)(void *)((uint8_t *)(uintptr_t)lock + node->view.road_offset);
+	return (struct road **)(void *)((uint8_t *)lock + node->view.road_offset);
 }
 
 /* --- lock.c --- */
@@ -410,10 +410,10 @@ void road_move(struct node *node, struct lock *lock, bool all);
 /* Somebody waits somewhere: at home nothing is parked. */
 void road_touch(struct node *node, struct lock *lock);
 /* Will the token pass by here once more, whatever the home does? */
-bool road_is_fresh(const struct node *node, const struct lock *lock);
+bool road_is_fresh(const struct node *node, struct lock *lock);
 void road_hop(struct node *node);
 void road_free(struct node *node, struct lock *lock);
-bool road_rests(const struct node *node, const struct lock *lock);
+bool road_rests(const struct node *node, struct lock *lock);
 
 /* --- outbox.c --- */
 

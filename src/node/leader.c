@@ -154,42 +154,49 @@ int on_ended(struct node *node, const struct frame *frame)
 	return 0;
 }
 
+/* Who leads, as somebody says; a fence of 0: nobody. */
+struct told {
+	uint64_t fence;
+	uint32_t member;
+	struct slice value;
+};
+
 /* What this node knows: of its own client, or what it was told. */
-static struct claim find_claim(const struct node *node, struct slice name)
+static struct told find_leader(const struct node *node, struct slice name)
 {
 	uint64_t hash = name_hash(name.bytes, name.size);
 	const struct lock *lock = lock_find(node, name.bytes, name.size, hash);
 	const struct live *live = lock != NULL ? lock->live : NULL;
 
 	if (live != NULL && live->holder != NULL && live->value != NULL)
-		return (struct claim){live->fence, node->view.self, live->value, live->value_size};
+		return (struct told){live->fence, node->view.self, {live->value, live->value_size}};
 	if (node->publications.count == 0)
-		return (struct claim){.fence = 0};
-	struct publication *publication = *find(&node->publications, name, hash);
+		return (struct told){.fence = 0};
+	const struct publication *publication = *find(&node->publications, name, hash);
 	if (publication == NULL)
-		return (struct claim){.fence = 0};
-	return (struct claim){publication->fence, publication->member,
-	                      publication->bytes + publication->name_size, publication->value_size};
+		return (struct told){.fence = 0};
+	return (struct told){
+	        publication->fence,
+	        publication->member,
+	        {publication->bytes + publication->name_size, publication->value_size}};
 }
 
-/* The claim with the greater fence stays. */
-static void take_claim(struct claim *best, const struct claim *other)
-{
-	if (other->fence <= best->fence)
-		return;
-	free(best->value);
-	*best = *other;
-	best->value = malloc(other->value_size + 1UL);
-	must(best->value != NULL);
-	if (other->value_size != 0)
-		memcpy(best->value, other->value, other->value_size);
-}
-
-static void collect(struct session *session, const struct claim *claim, uint32_t from)
+/* What has the greater fence stays. */
+static void collect(struct session *session, const struct told *told, uint32_t from)
 {
 	struct question *question = &session->question;
+	struct claim *best = told->member == from ? &question->own : &question->stored;
 
-	take_claim(claim->member == from ? &question->own : &question->stored, claim);
+	if (told->fence <= best->fence)
+		return;
+	free(best->value);
+	best->fence = told->fence;
+	best->member = told->member;
+	best->value_size = told->value.size;
+	best->value = malloc(told->value.size + 1UL);
+	must(best->value != NULL);
+	if (told->value.size != 0)
+		memcpy(best->value, told->value.bytes, told->value.size);
 }
 
 int on_ask_leader(struct node *node, const struct frame *frame)
@@ -200,12 +207,12 @@ int on_ask_leader(struct node *node, const struct frame *frame)
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
-	struct claim claim = find_claim(node, name);
+	struct told told = find_leader(node, name);
 	control_begin(node, FRAME_TELL_LEADER, frame->origin);
 	put_uint(node, question);
-	put_uint(node, claim.fence);
-	put_uint(node, claim.member);
-	put_text(node, claim.value, claim.value_size);
+	put_uint(node, told.fence);
+	put_uint(node, told.member);
+	put_text(node, told.value.bytes, told.value.size);
 	control_end(node, frame->origin);
 	return 0;
 }
@@ -214,17 +221,17 @@ int on_tell_leader(struct node *node, const struct frame *frame)
 {
 	struct in in = frame->body;
 	uint64_t number = in_uint(&in);
-	uint64_t fence = in_uint(&in);
-	uint32_t member = (uint32_t)in_range(&in, fence != 0, fence != 0 ? node->view.count : 0);
-	struct slice value = in_text(&in, NODE_VALUE_MAX);
-	struct claim claim = {fence, member, (uint8_t *)(uintptr_t)value.bytes, value.size};
+	struct told told = {.fence = in_uint(&in)};
 
+	told.member =
+	        (uint32_t)in_range(&in, told.fence != 0, told.fence != 0 ? node->view.count : 0);
+	told.value = in_text(&in, NODE_VALUE_MAX);
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
 	struct session *session = ask_answered(node, number, frame->origin, true);
 	if (session == NULL || session->command != COMMAND_LEADER)
 		return 0;
-	collect(session, &claim, frame->origin);
+	collect(session, &told, frame->origin);
 	if (session->question.missing_count == 0)
 		ask_finish(node, session);
 	return 0;
@@ -233,7 +240,7 @@ int on_tell_leader(struct node *node, const struct frame *frame)
 void leader_reply(struct node *node, struct session *session)
 {
 	struct question *question = &session->question;
-	struct claim here = find_claim(
+	struct told here = find_leader(
 	        node, (struct slice){(const uint8_t *)question->name, question->name_size});
 
 	collect(session, &here, node->view.self);

@@ -92,7 +92,7 @@ static void leave(struct node *node, struct lock *lock)
 	perform(node, lock);
 }
 
-static bool is_ready(struct node *node, const struct lock *lock)
+static bool is_ready(struct node *node, struct lock *lock)
 {
 	const struct site *site = lock_site(node, lock);
 

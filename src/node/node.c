@@ -350,8 +350,7 @@ void node_session_close(struct node *node, uint64_t id, uint64_t now)
 bool node_has_token(struct node *node, const char *name, size_t name_size)
 {
 	const struct algorithm *algorithm = node->algorithm;
-	const struct lock *lock =
-	        lock_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
+	struct lock *lock = lock_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
 
 	if (!algorithm->has_token || lock == NULL || !lock->started)
 		return false;

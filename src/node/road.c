@@ -136,7 +136,7 @@ void road_touch(struct node *node, struct lock *lock)
 	road_move(node, lock, true);
 }
 
-bool road_is_fresh(const struct node *node, const struct lock *lock)
+bool road_is_fresh(const struct node *node, struct lock *lock)
 {
 	const struct road *road = *lock_road(node, lock);
 
@@ -193,7 +193,7 @@ void road_free(struct node *node, struct lock *lock)
 	*lock_road(node, lock) = NULL;
 }
 
-bool road_rests(const struct node *node, const struct lock *lock)
+bool road_rests(const struct node *node, struct lock *lock)
 {
 	const struct road *road = node->algorithm->circulates ? *lock_road(node, lock) : NULL;
 
