@@ -373,7 +373,9 @@ int node_status(struct node *node, uint64_t session_id, const char *pattern, siz
 	if (pattern != NULL && !name_is_good(pattern, pattern_size))
 		return BATON_ENAME;
 	set_name(&session->question, pattern, pattern != NULL ? pattern_size : 0);
-	session->question.count = count != 0 ? count : COUNT_DEFAULT;
+	session->question.count = count == 0            ? COUNT_DEFAULT
+	                          : count == UINT32_MAX ? UINT32_MAX - 1
+	                                                : count;
 	ask_for(node, session, COMMAND_STATUS);
 	return 0;
 }

@@ -363,7 +363,9 @@ size_t table_bytes(const struct node *node);
 
 static inline bool table_has_room(const struct node *node, uint32_t count)
 {
-	return node->limits.locks - node->table.count >= count;
+	/* What others hold is known whatever the limit says. */
+	return node->table.count <= node->limits.locks &&
+	       node->limits.locks - node->table.count >= count;
 }
 
 static inline struct slice lock_name(const struct node *node, const struct lock *lock)

@@ -170,6 +170,20 @@ static void enqueue(struct live *live, struct session *session)
 	live->firm_count += session->patience != NODE_NOWAIT;
 }
 
+/* Another is inside: who said NOWAIT need not wait any longer. */
+static void refuse_impatient(struct node *node, struct live *live)
+{
+	struct session *next;
+
+	for (struct session *session = live->first; session != NULL; session = next) {
+		next = session->queue_next;
+		if (session->patience != NODE_NOWAIT)
+			continue;
+		dequeue(live, session);
+		session_reply(node, session, REPLY_NIL, 0);
+	}
+}
+
 static void grant(struct node *node, struct lock *lock)
 {
 	struct live *live = lock->live;
@@ -245,6 +259,7 @@ void lock_settle(struct node *node, struct lock *lock)
 				break;
 			}
 			grant(node, lock);
+			refuse_impatient(node, live);
 			break;
 		}
 		if (lock->phase == PHASE_INSIDE) {
@@ -274,11 +289,17 @@ struct parcel *parcel_make(const struct letter *letter)
 
 static int take_message(struct node *node, struct lock *lock, const struct letter *letter)
 {
+	uint64_t counter = lock->counter;
+
 	start(node, lock);
 	if (letter->counter > lock->counter)
 		lock->counter = letter->counter;
-	if (!node->algorithm->circulates)
-		return lock_deliver(node, lock, letter);
+	if (!node->algorithm->circulates) {
+		int error = lock_deliver(node, lock, letter);
+		if (error != 0)
+			lock->counter = counter; /* nothing has happened */
+		return error;
+	}
 	road_add(node, lock, letter);
 	road_move(node, lock, false);
 	return 0;

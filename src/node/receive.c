@@ -245,7 +245,7 @@ static int take_touch(struct node *node, const struct arrival *arrival, const st
 		return BATON_EMESSAGE;
 	if (!node->view.active || node->view.members[frame->sender - 1].backlog != 0)
 		return keep(node, arrival, frame);
-	if (!table_has_room(node, 1)) {
+	if (lock_find(node, name.bytes, name.size, hash) == NULL && !table_has_room(node, 1)) {
 		bump(node);
 		return keep(node, arrival, frame);
 	}

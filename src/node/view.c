@@ -341,8 +341,9 @@ static void begin(struct node *node)
 		if (live->holder != NULL)
 			close_lock(node, live, view->self);
 	}
-	report(node);
+	/* First: who has all reports may grant, and is to tell those who want to know. */
 	interests_send(node);
+	report(node);
 	for (const struct live *live = node->lives; live != NULL; live = live->next) {
 		if (live->holder != NULL && live->value != NULL)
 			leader_publish(node, live, 0);
