@@ -375,6 +375,10 @@ void live_release(struct node *node, struct live *live, enum node_event_kind how
 {
 	struct lock *lock = live->lock;
 
+	if (node->stopped) { /* nothing is told any more */
+		unlink_hold(live);
+		return;
+	}
 	event_tell(node, lock, how, live->fence, (struct slice){NULL, 0});
 	if (live->value != NULL)
 		leader_ended(node, live);

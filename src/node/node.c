@@ -180,6 +180,12 @@ uint64_t node_deadline(const struct node *node)
 static void expire(struct node *node, struct session *session)
 {
 	timer_clear(node, session);
+	/* Who leads is published anew in a new view: until all have reported it may not be known
+	 * here. */
+	if (session->command == COMMAND_LEADER && node->view.count != 0 && !node->view.active) {
+		timer_set(node, session, node->now + NODE_SILENCE_NS);
+		return;
+	}
 	if (session->command != COMMAND_LOCK) {
 		ask_finish(node, session);
 		return;

@@ -204,7 +204,8 @@ int node_elect(struct node *node, uint64_t session, const char *name, size_t nam
 int node_unlock(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t fence, uint64_t now);
 
-/* Reply: REPLY_LEADER or REPLY_NIL, from what all members know that are not silent. Error:
+/* Reply: REPLY_LEADER or REPLY_NIL, from what all members know that are not silent. While a view is
+ * new and not all members have reported, the answer waits for them. Error:
  * BATON_ENOVIEW. */
 int node_leader(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t now);

@@ -341,13 +341,14 @@ static void begin(struct node *node)
 		if (live->holder != NULL)
 			close_lock(node, live, view->self);
 	}
-	/* First: who has all reports may grant, and is to tell those who want to know. */
+	/* First: who has all reports may grant, and is to tell those who want to know; and it knows
+	 * who leads. */
 	interests_send(node);
-	report(node);
 	for (const struct live *live = node->lives; live != NULL; live = live->next) {
 		if (live->holder != NULL && live->value != NULL)
 			leader_publish(node, live, 0);
 	}
+	report(node);
 	ask_again(node);
 	view->members[view->self - 1].reported = true;
 	view->reported_count = 1;
