@@ -245,8 +245,10 @@ void stream_take(struct node *node, const struct happening *happening)
 
 	if (rank <= stream->rank)
 		return;
+	/* Of a hold that was carried into the epoch the end may still be under way. */
+	bool ended = stream->rank == 0 || is_end(stream->rank);
 	bool next = follows(rank, stream->rank) ||
-	            (stream->any_next && (is_first(rank) || node->view.count == 1));
+	            (stream->any_next && ((is_first(rank) && ended) || node->view.count == 1));
 	/* Something older that is held back goes first, whatever it waits for. */
 	if (stream->held != NULL && rank_of(stream->held->fence, stream->held->kind) < rank)
 		next = false;

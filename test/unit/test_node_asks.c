@@ -341,6 +341,31 @@ static void test_events_come_in_the_order_of_their_fences(void **state)
 	assert_string_equal(nodes_said(&nodes, listener), "x granted 1:2 c");
 }
 
+static void test_the_end_of_a_carried_hold_is_told_before_the_next_grant(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 3);
+	uint64_t listener = nodes_open(&nodes, 2), client = nodes_open(&nodes, 0),
+	         next = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_subscribe(&nodes, 2, listener, false, "x"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_said(&nodes, listener);
+	assert_int_equal(nodes_lock(&nodes, 0, client, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "x granted 1:1 a");
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	nodes.link[0][2].cut = true;
+	nodes_close(&nodes, 0, client);
+	assert_int_equal(nodes_lock(&nodes, 1, next, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "");
+	nodes.link[0][2].cut = false;
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "x released 1:1 a");
+	assert_string_equal(nodes_said(&nodes, listener), "x granted 2:1 b");
+}
+
 static void test_events_do_not_wait_for_ever(void **state)
 {
 	(void)state;
@@ -638,6 +663,7 @@ int main(void)
 	        TEST(test_events_of_all_members_are_told),
 	        TEST(test_subscriptions_outlive_a_view),
 	        TEST(test_events_come_in_the_order_of_their_fences),
+	        TEST(test_the_end_of_a_carried_hold_is_told_before_the_next_grant),
 	        TEST(test_events_do_not_wait_for_ever),
 	        TEST(test_subscribe_does_not_wait_for_who_is_silent),
 	        TEST(test_patterns_match_as_in_redis),
