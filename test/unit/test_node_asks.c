@@ -344,7 +344,7 @@ static void test_events_come_in_the_order_of_their_fences(void **state)
 static void test_the_end_of_a_carried_hold_is_told_before_the_next_grant(void **state)
 {
 	(void)state;
-	nodes_start(&nodes, "central", 3);
+	nodes_start(&nodes, "neilsen", 3); /* all are linked, and c is on nobody's way */
 	uint64_t listener = nodes_open(&nodes, 2), client = nodes_open(&nodes, 0),
 	         next = nodes_open(&nodes, 1);
 	assert_int_equal(nodes_subscribe(&nodes, 2, listener, false, "x"), 0);
