@@ -223,7 +223,10 @@ void control_relay(struct node *node, const struct frame *frame)
 
 static struct node_bytes bytes_of(const struct outbox *outbox, struct span span)
 {
-	return (struct node_bytes){(const char *)outbox->bytes + span.offset, span.size};
+	/* Before anything was kept there are no bytes to point into. */
+	const char *bytes =
+	        outbox->bytes != NULL ? (const char *)outbox->bytes + span.offset : NULL;
+	return (struct node_bytes){bytes, span.size};
 }
 
 static void fill_event(const struct outbox *outbox, const struct record *record,
