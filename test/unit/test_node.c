@@ -9,8 +9,6 @@
 #include <cmocka.h>
 
 #include "../lib/nodes.h"
-#include "setup.h"
-#include "world.h"
 
 static struct nodes nodes;
 
@@ -505,103 +503,6 @@ static void test_tokens_of_a_hop_go_in_one_frame(void **state)
 	assert_int_equal(figures.sent, LOCKS);
 }
 
-/* --- the laboratory --- */
-
-/* One entry after the other, each from a random node: the same messages as the algorithm sends in
- * the laboratory from the same start. */
-static void count_in_laboratory(const struct algorithm *algorithm, uint32_t count, uint32_t holder,
-                                const uint32_t *who, unsigned entries, uint64_t *ret_messages)
-{
-	enum { FLIGHT = 4096 };
-	struct {
-		uint32_t to, size;
-		enum side side;
-		uint8_t body[256];
-	} flight[FLIGHT];
-	struct setup_words words = {
-	        .algorithm = algorithm->name, .nodes = count, .holder = holder, .seed = 1};
-	struct setup network;
-	struct problem problem;
-	struct world world;
-	size_t head = 0, tail = 0;
-
-	assert_int_equal(setup_make(&words, &network, &problem), 0);
-	world_init(&world, &network.network);
-	world_reset(&world);
-	for (uint32_t i = 1; i <= count; i++)
-		world_start(&world, i);
-	*ret_messages = 0;
-	for (unsigned entry = 0; entry < 2 * entries; entry++) {
-		uint32_t node = who[entry / 2] + 1;
-		if (entry % 2 == 0)
-			world_request(&world, node);
-		else
-			world_release(&world, node);
-		for (;;) {
-			for (uint32_t i = 0; i < world.out.effects_count; i++) {
-				const struct effect *effect = &world.out.effects[i];
-				if (effect->kind != EFFECT_SEND)
-					continue;
-				size_t at = tail++ % FLIGHT;
-				assert_true(effect->size <= sizeof(flight[at].body));
-				flight[at].to = effect->node;
-				flight[at].size = effect->size;
-				flight[at].side = effect->side;
-				memcpy(flight[at].body, world.out.bytes + effect->offset,
-				       effect->size);
-				++*ret_messages;
-			}
-			if (head == tail)
-				break;
-			size_t at = head++ % FLIGHT;
-			world_deliver(&world, flight[at].to, flight[at].side, flight[at].body,
-			              flight[at].size);
-			assert_null(world.broken);
-		}
-	}
-	world_free(&world);
-	setup_free(&network);
-}
-
-static void test_messages_are_those_of_the_laboratory(void **state)
-{
-	enum { MEMBERS = 5, ENTRIES = 60 };
-	uint32_t who[ENTRIES];
-
-	(void)state;
-	for (unsigned entry = 0; entry < ENTRIES; entry++)
-		who[entry] = entry * entry * 31 / 7 % MEMBERS;
-	for (size_t k = 0; mutex_number(k) != NULL; k++) {
-		const struct algorithm *algorithm = mutex_number(k);
-		if (algorithm->circulates) /* parked here, never quiet there */
-			continue;
-		nodes.options.seed = 1;
-		nodes_start(&nodes, algorithm->name, MEMBERS);
-		uint64_t session[MEMBERS], sent = 0, expected;
-		for (uint32_t i = 0; i < MEMBERS; i++)
-			session[i] = nodes_open(&nodes, i);
-		for (unsigned entry = 0; entry < ENTRIES; entry++) {
-			uint32_t i = who[entry];
-			assert_int_equal(nodes_lock(&nodes, i, session[i], "x"), 0);
-			nodes_deliver_all(&nodes);
-			assert_int_not_equal(strlen(nodes_said(&nodes, session[i])), 0);
-			assert_int_equal(nodes_unlock(&nodes, i, session[i], "x"), 1);
-			nodes_deliver_all(&nodes);
-		}
-		for (uint32_t i = 0; i < MEMBERS; i++) {
-			struct node_figures figures;
-			node_figures(nodes.node[i], &figures);
-			sent += figures.sent;
-			assert_int_equal(figures.grants == 0, false);
-			assert_int_equal(figures.malformed, 0);
-		}
-		count_in_laboratory(algorithm, MEMBERS, node_home(nodes.node[0], "x", 1), who,
-		                    ENTRIES, &expected);
-		assert_int_equal(sent, expected);
-		again();
-	}
-}
-
 static void test_the_same_calls_give_the_same_bytes(void **state)
 {
 	uint64_t digest[2];
@@ -785,7 +686,6 @@ int main(void)
 	        TEST(test_a_touch_overtakes_the_token),
 	        TEST(test_a_waiter_is_served_after_a_long_hold),
 	        TEST(test_tokens_of_a_hop_go_in_one_frame),
-	        TEST(test_messages_are_those_of_the_laboratory),
 	        TEST(test_the_same_calls_give_the_same_bytes),
 	        TEST(test_wrong_commands_are_refused_and_change_nothing),
 	        TEST(test_a_session_is_never_used_again),
