@@ -25,7 +25,8 @@
 	X(BATON_EWAITERS, -16, "too many clients wait for this lock here")                         \
 	X(BATON_ELOCKS, -17, "too many locks are in use here in this epoch")                       \
 	X(BATON_ESUBSCRIPTIONS, -18, "too many subscriptions of this session")                     \
-	X(BATON_ELEADERS, -19, "too many elections are won or campaigned for here")
+	X(BATON_ELEADERS, -19, "too many elections are won or campaigned for here")                \
+	X(BATON_ELINK, -20, "too much is kept for this peer, which does not acknowledge it")
 
 enum baton_error {
 #define BATON_ERROR_ENUM(name, code, text) name = (code),

@@ -156,6 +156,34 @@ int parse_compared_load(const char *text, enum load *ret_load, uint64_t *ret_rat
 	return 0;
 }
 
+int parse_duration(const char *text, const char *what, uint64_t *ret_ms, struct problem *problem)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ms;
+	} units[] = {{"ms", 1}, {"s", 1000}, {"m", 60000}, {"h", 3600000}, {"", 1000}};
+	size_t digits = strspn(text, "0123456789.");
+	char number[32];
+	uint64_t millionths;
+
+	for (size_t i = 0;
+	     digits > 0 && digits < sizeof(number) && i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(text + digits, units[i].unit) != 0)
+			continue;
+		memcpy(number, text, digits);
+		number[digits] = '\0';
+		if (parse_decimal(number, &millionths) != 0 ||
+		    millionths > UINT64_C(1000000) * 86400 * 365)
+			break;
+		*ret_ms = (millionths * units[i].ms + 999999) / 1000000;
+		if (*ret_ms == 0 || *ret_ms > UINT64_C(1000) * 86400 * 365)
+			break;
+		return 0;
+	}
+	return problem_set(problem, "%s '%.40s': a time such as 250ms, 3s, 2m is needed", what,
+	                   text);
+}
+
 int parse_seeds(const char *text, uint64_t *ret_first, uint64_t *ret_last, struct problem *problem)
 {
 	const char *dots = strstr(text, "..");

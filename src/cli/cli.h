@@ -21,6 +21,7 @@ int command_check(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_choose(int argc, char **argv);
+int command_node(int argc, char **argv);
 
 /* One line on stderr, "baton sim: …"; returns EXIT_USAGE. */
 int usage_problem(const char *command, const struct problem *problem);
@@ -57,6 +58,9 @@ int parse_compared_load(const char *text, enum load *ret_load, uint64_t *ret_rat
                         struct problem *problem);
 /* A..B, A at most B. */
 int parse_seeds(const char *text, uint64_t *ret_first, uint64_t *ret_last, struct problem *problem);
+
+/* 250ms, 3s, 2m, or a number of seconds, as milliseconds; from 1ms to a year. */
+int parse_duration(const char *text, const char *what, uint64_t *ret_ms, struct problem *problem);
 
 /* How many processors there are to use, at most THREADS_MAX. */
 enum { THREADS_MAX = 256 };

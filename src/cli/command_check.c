@@ -43,28 +43,6 @@ static int parse_size(const char *text, uint64_t *ret_bytes, struct problem *pro
 	return 0;
 }
 
-static int parse_seconds(const char *text, double *ret_seconds, struct problem *problem)
-{
-	static const struct {
-		const char *unit;
-		double worth;
-	} units[] = {{"", 1}, {"s", 1}, {"ms", 0.001}, {"m", 60}, {"h", 3600}};
-	char digits[32];
-	size_t length = strspn(text, "0123456789.");
-	uint64_t millionths;
-
-	snprintf(digits, sizeof(digits), "%.*s", (int)length, text);
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
-		if (strcmp(text + length, units[i].unit) == 0 && length < sizeof(digits) &&
-		    parse_decimal(digits, &millionths) == 0 && millionths > 0) {
-			*ret_seconds = (double)millionths / MILLION * units[i].worth;
-			return 0;
-		}
-	}
-	return problem_set(problem, "--timeout '%.40s': a time such as 250ms, 3s, 2m is needed",
-	                   text);
-}
-
 static const struct option check_option_table[] = {
         NETWORK_OPTIONS,
         {"entries", required_argument, NULL, 'e'},
@@ -102,7 +80,10 @@ static int parse_option(int option, const char *value, struct request *request,
 			return problem_set(problem, "--max-memory '%.40s': at most 16G", value);
 		return 0;
 	case 'w':
-		return parse_seconds(value, &request->options.seconds_max, problem);
+		if (parse_duration(value, "--timeout", &number, problem) != 0)
+			return -1;
+		request->options.seconds_max = (double)number / 1000;
+		return 0;
 	case 'p':
 		if (parse_number(value, 1, SHARDS_MAX, "--threads", &number, problem) != 0)
 			return -1;

@@ -23,6 +23,7 @@ static const struct command commands[] = {
         {"replay", command_replay},
         {"compare", command_compare},
         {"choose", command_choose},
+        {"node", command_node},
         {"help", command_help},
         {NULL, NULL},
 };

@@ -5,9 +5,13 @@
  * This is the engine of a fixed membership: everybody who is in the list given at the start, for ever.
  * Each member says its incarnation and the epoch that it proposes (the time at which it started: hours,
  * and what part of an hour); this spreads along the links. Who knows that of all has the view: all
- * members, the largest of the proposals. It sends VIEW (the epoch, a digest of the members' incarnations) on
- * each link before any frame, and a link whose two ends disagree carries none. So all who ever hear
- * from all others agree on the view, whatever restarted when.
+ * members, the largest of the proposals.
+ *
+ * Who has the view says so in its notices (the epoch, a digest of the members' incarnations), on each
+ * connection before any frame. Who hears it knows all members by then, and either has the same view or
+ * ends the connection. So a frame may be sent as soon as there is a view, if the notice that tells of it
+ * goes before; who receives one before the peer has said the view (engine_agrees) must not take it, and
+ * all who take frames from all others have the same view, whatever restarted when.
  *
  * A name that comes back as another incarnation is refused. BUMP is possible: the next epoch has the same
  * members, so that it can be only one view; the greatest epoch spreads along the links as everything does.
@@ -19,6 +23,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { ENGINE_NAME_MAX = 255, ENGINE_MEMBERS_MAX = 1 << 12 };
+#define ENGINE_EPOCH_MAX ((UINT64_C(1) << 19) - 1)
+#define ENGINE_FLOOR_MAX ((UINT64_C(1) << 34) - 1)
+
 struct engine_member {
 	const char *name;
 	uint64_t incarnation; /* 0: not heard of */
@@ -26,19 +34,20 @@ struct engine_member {
 
 struct engine_view {
 	uint64_t epoch;
-	uint64_t floor; /* where the locks' counters begin in it */
+	uint64_t floor;                      /* where the locks' counters begin in it */
 	const struct engine_member *members; /* sorted by name */
 	uint32_t members_count;
 };
 
 struct engine;
 
-/* Where time stands when a process begins: at most one proposal wins, the largest. */
+/* Where time stands when a process begins; the largest wins, the epoch first. */
 struct engine_proposal {
-	uint64_t epoch, floor;
+	uint64_t epoch; /* 1 to ENGINE_EPOCH_MAX */
+	uint64_t floor; /* 0 to ENGINE_FLOOR_MAX */
 };
 
-/* `names` has each name once, `self` among them. The names are copied. */
+/* `names` has each name once, in any order, `self` is the place of the own. The names are copied. */
 struct engine *engine_create(const char *const *names, uint32_t names_count, uint32_t self,
                              uint64_t incarnation, struct engine_proposal proposal);
 void engine_destroy(struct engine *engine);
@@ -51,24 +60,28 @@ const char *engine_missing(struct engine *engine);
 uint64_t engine_incarnation(const struct engine *engine, const char *name);
 
 /*
- * What comes from a peer. 0, or what is wrong, and *ret_text is a sentence for the log of both sides, good until the next call:
- * BATON_EMESSAGE: malformed; BATON_ESENDER: a member restarted, or the peer has another view: the
- * connection must end, and nothing has changed.
+ * What comes from a peer. 0, or what is wrong, and *ret_text is a sentence for the log of both sides, good
+ * until the next call: BATON_EMESSAGE: malformed; BATON_ESENDER: a member restarted, a name is not
+ * in our list, or the peer has another view. Then the connection must end, and nothing has changed.
  */
-int engine_met(struct engine *engine, const char *peer, uint64_t incarnation, const char **ret_text);
+/* A connection to it stands, and it said in its HELLO which incarnation it is (not 0). */
+int engine_met(struct engine *engine, const char *peer, uint64_t incarnation,
+               const char **ret_text);
+/* A notice of a peer that was met. */
 int engine_notice(struct engine *engine, const char *peer, const uint8_t *bytes, size_t size,
                   const char **ret_text);
 
-/* All that a peer must be told on a new connection, or when news is there (engine_news), as one notice. */
+/* All that a peer must be told on a new connection, or when news is there (engine_news), as one notice;
+ * good until the next call. */
 size_t engine_write(struct engine *engine, const uint8_t **ret_bytes);
 /* True once after something changed that all peers must be told. */
 bool engine_news(struct engine *engine);
-/* May frames of the view be exchanged with this peer: has it said the same view on this connection? */
+/* May frames of this peer be taken: has it said on this connection that its view has our members? */
 bool engine_agrees(const struct engine *engine, const char *peer);
 /* The connection to it is gone. */
 void engine_parted(struct engine *engine, const char *peer);
 
-/* Ends this epoch, if it is still the one. */
+/* Ends this epoch, if it is still the one, unless it is the last there can be. */
 void engine_bump(struct engine *engine, uint64_t epoch);
 
 #endif

@@ -254,7 +254,7 @@ void lock_settle(struct node *node, struct lock *lock)
 		if (lock->phase == PHASE_INSIDE && waited_for) {
 			if (!may_grant(node))
 				break;
-			if (lock->counter == NODE_COUNTER_MAX) {
+			if (node->floor + lock->counter == NODE_COUNTER_MAX) {
 				bump(node);
 				break;
 			}

@@ -132,6 +132,12 @@ struct node_member {
 int node_view(struct node *node, uint64_t epoch, const struct node_member *members,
               uint32_t members_count, uint64_t now);
 
+/*
+ * Where every lock's counter begins in the next epoch, the same at all members: 0 unless said. So that
+ * fences rise even if all members forget everything and begin the same epoch again.
+ */
+void node_floor(struct node *node, uint64_t floor);
+
 /* A new incarnation of a node that is in no view; BATON_EVIEW if it is in one, or if the
  * incarnation is not greater than the last. */
 int node_rejoin(struct node *node, uint64_t incarnation, uint64_t now);

@@ -51,7 +51,7 @@ static bool is_end(uint64_t rank)
 }
 
 /* Can nothing have happened in between? */
-static bool follows(uint64_t rank, uint64_t last)
+static bool follows(const struct node *node, uint64_t rank, uint64_t last)
 {
 	uint64_t fence = rank / 4, fence_last = last / 4;
 
@@ -60,13 +60,13 @@ static bool follows(uint64_t rank, uint64_t last)
 	if (rank % 4 != 0 || !is_end(last))
 		return false;
 	bool same_epoch = fence >> NODE_COUNTER_BITS == fence_last >> NODE_COUNTER_BITS;
-	return same_epoch ? fence == fence_last + 1 : (fence & NODE_COUNTER_MAX) == 1;
+	return same_epoch ? fence == fence_last + 1 : (fence & NODE_COUNTER_MAX) == node->floor + 1;
 }
 
 /* The first grant of an epoch. */
-static bool is_first(uint64_t rank)
+static bool is_first(const struct node *node, uint64_t rank)
 {
-	return rank % 4 == 0 && (rank / 4 & NODE_COUNTER_MAX) == 1;
+	return rank % 4 == 0 && (rank / 4 & NODE_COUNTER_MAX) == node->floor + 1;
 }
 
 static void unlink_use(struct streams *streams, struct stream *stream)
@@ -189,7 +189,7 @@ static void tell_first_held(struct node *node, struct stream *stream)
 static void tell_what_follows(struct node *node, struct stream *stream)
 {
 	while (stream->held != NULL &&
-	       follows(rank_of(stream->held->fence, stream->held->kind), stream->rank))
+	       follows(node, rank_of(stream->held->fence, stream->held->kind), stream->rank))
 		tell_first_held(node, stream);
 }
 
@@ -247,8 +247,8 @@ void stream_take(struct node *node, const struct happening *happening)
 		return;
 	/* Of a hold that was carried into the epoch the end may still be under way. */
 	bool ended = stream->rank == 0 || is_end(stream->rank);
-	bool next = follows(rank, stream->rank) ||
-	            (stream->any_next && ((is_first(rank) && ended) || node->view.count == 1));
+	bool next = follows(node, rank, stream->rank) ||
+	            (stream->any_next && ((is_first(node, rank) && ended) || node->view.count == 1));
 	/* Something older that is held back goes first, whatever it waits for. */
 	if (stream->held != NULL && rank_of(stream->held->fence, stream->held->kind) < rank)
 		next = false;

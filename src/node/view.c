@@ -20,7 +20,7 @@ enum { REPORT_SIZE = 1 << 15 };
 
 uint64_t view_fence(const struct node *node, uint64_t counter)
 {
-	return (node->epoch << NODE_COUNTER_BITS) + counter;
+	return (node->epoch << NODE_COUNTER_BITS) + node->floor + counter;
 }
 
 static void free_returned(struct view *view)
@@ -391,6 +391,11 @@ static int change(struct node *node, struct view *next)
 	return suits || next->self == 0 ? 0 : BATON_EVIEW;
 }
 
+void node_floor(struct node *node, uint64_t floor)
+{
+	node->floor_next = floor < NODE_COUNTER_MAX ? floor : NODE_COUNTER_MAX;
+}
+
 int node_view(struct node *node, uint64_t epoch, const struct node_member *members,
               uint32_t members_count, uint64_t now)
 {
@@ -411,6 +416,7 @@ int node_view(struct node *node, uint64_t epoch, const struct node_member *membe
 	}
 	view.self = find_self(node, &view);
 	node->epoch = epoch;
+	node->floor = node->floor_next;
 	int error = change(node, &view);
 	finish(node);
 	return error;

@@ -1,0 +1,474 @@
+/*
+ * baton node: the daemon. Words become options here; a file of options is read as if its lines stood before
+ * those of the command line.
+ */
+#include "cli.h"
+#include "service.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { PEERS_MAX = 4096 };
+
+struct words {
+	const char *name, *cluster, *listen, *peers, *socket, *clients, *data, *config, *level;
+	struct setup_words setup;
+	uint64_t lease_ms, client_timeout_ms, idle_hop_ms, turns, epoch_floor, sessions, locks;
+	bool insecure;
+};
+
+/* The long name of each option is also its name in a file. */
+static const struct option options_long[] = {
+        {"name", required_argument, NULL, 'n'},
+        {"cluster", required_argument, NULL, 'c'},
+        {"listen", required_argument, NULL, 'l'},
+        {"peers", required_argument, NULL, 'p'},
+        {"algorithm", required_argument, NULL, 'a'},
+        {"topology", required_argument, NULL, 't'},
+        {"param", required_argument, NULL, 'P'},
+        {"lease", required_argument, NULL, 'e'},
+        {"socket", required_argument, NULL, 's'},
+        {"clients", required_argument, NULL, 'C'},
+        {"client-timeout", required_argument, NULL, 'T'},
+        {"data", required_argument, NULL, 'd'},
+        {"turns", required_argument, NULL, 'k'},
+        {"idle-hop", required_argument, NULL, 'i'},
+        {"epoch-floor", required_argument, NULL, 'f'},
+        {"max-clients", required_argument, NULL, 'm'},
+        {"max-locks", required_argument, NULL, 'M'},
+        {"insecure", no_argument, NULL, 'I'},
+        {"log", required_argument, NULL, 'L'},
+        {"config", required_argument, NULL, 'F'},
+        {"join", required_argument, NULL, 'j'},
+        {"tls-ca", required_argument, NULL, 'j'},
+        {"tls-cert", required_argument, NULL, 'j'},
+        {"tls-key", required_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+};
+
+static int set_number(const char *value, uint64_t least, uint64_t most, const char *what,
+                      uint64_t *ret_number, struct problem *problem)
+{
+	return parse_number(value, least, most, what, ret_number, problem);
+}
+
+static int set_word(struct words *words, int option, const char *value, struct problem *problem)
+{
+	switch (option) {
+	case 'n':
+		words->name = value;
+		return 0;
+	case 'c':
+		words->cluster = value;
+		return 0;
+	case 'l':
+		words->listen = value;
+		return 0;
+	case 'p':
+		words->peers = value;
+		return 0;
+	case 'a':
+		words->setup.algorithm = value;
+		return 0;
+	case 't':
+		words->setup.topology = value;
+		return 0;
+	case 'P':
+		return network_option('P', value, &words->setup, problem);
+	case 'e':
+		return parse_duration(value, "--lease", &words->lease_ms, problem);
+	case 's':
+		words->socket = value;
+		return 0;
+	case 'C':
+		words->clients = value;
+		return 0;
+	case 'T':
+		return parse_duration(value, "--client-timeout", &words->client_timeout_ms,
+		                      problem);
+	case 'd':
+		words->data = value;
+		return 0;
+	case 'k':
+		return set_number(value, 1, UINT32_MAX, "--turns", &words->turns, problem);
+	case 'i':
+		return parse_duration(value, "--idle-hop", &words->idle_hop_ms, problem);
+	case 'f':
+		return set_number(value, 1, (1 << 19) - 1, "--epoch-floor", &words->epoch_floor,
+		                  problem);
+	case 'm':
+		return set_number(value, 1, 1 << 20, "--max-clients", &words->sessions, problem);
+	case 'M':
+		return set_number(value, 1, UINT32_MAX, "--max-locks", &words->locks, problem);
+	case 'I':
+		words->insecure = true;
+		return 0;
+	case 'L':
+		words->level = value;
+		return 0;
+	case 'F':
+		words->config = value;
+		return 0;
+	case 'j':
+		return problem_set(
+		        problem,
+		        "--join and --tls-*: this version has a fixed list of peers and no TLS");
+	default:
+		return -1;
+	}
+}
+
+/* --- the file --- */
+
+static char *trim(char *text)
+{
+	text += strspn(text, " \t\r\n");
+	size_t size = strlen(text);
+	while (size > 0 && strchr(" \t\r\n", text[size - 1]) != NULL)
+		text[--size] = '\0';
+	return text;
+}
+
+/* name = value, a line each; # begins a comment line. */
+static int read_line(struct words *words, char *line, struct problem *problem)
+{
+	const char *names[sizeof(options_long) / sizeof(*options_long)] = {NULL};
+	size_t count = 0;
+
+	line = trim(line);
+	if (*line == '\0' || *line == '#')
+		return 0;
+	char *value = strchr(line, '=');
+	if (value != NULL)
+		*value++ = '\0';
+	char *name = trim(line);
+	value = value != NULL ? trim(value) : NULL;
+	for (const struct option *option = options_long; option->name != NULL; option++) {
+		if (option->val == 'h' || option->val == 'F')
+			continue;
+		names[count++] = option->name;
+		if (strcmp(option->name, name) != 0)
+			continue;
+		if (option->has_arg == required_argument && (value == NULL || *value == '\0'))
+			return problem_set(problem, "'%s' needs a value: %s = ...", name, name);
+		if (option->has_arg == no_argument && value != NULL && strcmp(value, "yes") != 0)
+			return problem_set(problem, "'%s' takes no value but 'yes'", name);
+		return set_word(words, option->val, value, problem);
+	}
+	const char *nearest = nearest_name(name, names);
+	return nearest != NULL
+	               ? problem_set(problem, "unknown name '%.40s': did you mean '%s'?", name,
+	                             nearest)
+	               : problem_set(problem,
+	                             "unknown name '%.40s': the names are those of the options, "
+	                             "see 'baton node --help'",
+	                             name);
+}
+
+/* The text stays: the words point into it. */
+static int read_config(struct words *words, const char *path, struct problem *problem)
+{
+	FILE *file = fopen(path, "re");
+	char *line = NULL;
+	size_t room = 0;
+	struct problem wrong;
+
+	if (file == NULL)
+		return problem_set(problem, "--config '%.200s': %s", path, strerror(errno));
+	for (unsigned number = 1; getline(&line, &room, file) >= 0; number++) {
+		char *copy = strdup(line);
+		must(copy != NULL);
+		if (read_line(words, copy, &wrong) != 0) {
+			free(line);
+			fclose(file);
+			return problem_set(problem, "%.200s:%u: %.250s", path, number, wrong.text);
+		}
+	}
+	bool bad = ferror(file) != 0;
+	free(line);
+	fclose(file);
+	return bad ? problem_set(problem, "--config '%.200s' cannot be read", path) : 0;
+}
+
+/* --- from words to options --- */
+
+static int compare_peers(const void *a, const void *b)
+{
+	return strcmp(((const struct daemon_peer *)a)->name, ((const struct daemon_peer *)b)->name);
+}
+
+static int parse_peers(const char *text, struct daemon_peer **ret_peers, uint32_t *ret_count,
+                       struct problem *problem)
+{
+	struct daemon_peer *peers = calloc(PEERS_MAX, sizeof(*peers));
+	uint32_t count = 0;
+	char *copy = strdup(text), *rest = NULL;
+
+	must(peers != NULL && copy != NULL);
+	for (char *item = strtok_r(copy, ",", &rest); item != NULL;
+	     item = strtok_r(NULL, ",", &rest)) {
+		char *equals = strchr(item, '=');
+		if (equals == NULL || equals == item || equals - item > 255)
+			return problem_set(problem, "--peers '%.60s': NAME=HOST:PORT is needed",
+			                   item);
+		*equals = '\0';
+		if (count == PEERS_MAX)
+			return problem_set(problem, "--peers: at most %d", PEERS_MAX);
+		peers[count].name = item;
+		if (parse_address(equals + 1, "--peers", &peers[count].address, problem) != 0)
+			return -1;
+		count++;
+	}
+	if (count == 0)
+		return problem_set(problem, "--peers: NAME=HOST:PORT,... is needed");
+	qsort(peers, count, sizeof(*peers), compare_peers);
+	for (uint32_t i = 1; i < count; i++) {
+		if (strcmp(peers[i - 1].name, peers[i].name) == 0)
+			return problem_set(problem, "--peers: '%.60s' is there twice",
+			                   peers[i].name);
+	}
+	*ret_peers = peers;
+	*ret_count = count;
+	return 0;
+}
+
+/* Names go into log lines and tables, and between commas and spaces. */
+static int check_name(const char *name, const char *what, struct problem *problem)
+{
+	if (name[0] == '\0' || strlen(name) > 255)
+		return problem_set(problem, "%s: 1 to 255 bytes are needed", what);
+	for (const char *c = name; *c != '\0'; c++) {
+		if (*c <= ' ' || *c == 0x7f || strchr(",=\"\\", *c) != NULL)
+			return problem_set(
+			        problem,
+			        "%s '%.60s': no spaces, commas, '=', quotes or control characters",
+			        what, name);
+	}
+	return 0;
+}
+
+static bool is_loopback(const char *host)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found;
+	bool loopback = true;
+
+	if (getaddrinfo(host, NULL, &hints, &found) != 0)
+		return true; /* listening will say what is wrong */
+	for (struct addrinfo *at = found; at != NULL; at = at->ai_next) {
+		char text[64] = "";
+		getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof(text), NULL, 0,
+		            NI_NUMERICHOST);
+		loopback = loopback && (strncmp(text, "127.", 4) == 0 || strcmp(text, "::1") == 0);
+	}
+	freeaddrinfo(found);
+	return loopback;
+}
+
+static int check_secure(const struct words *words, const struct daemon_options *options,
+                        struct problem *problem)
+{
+	if (words->insecure)
+		return 0;
+	if (options->peers_count > 1 && !is_loopback(options->listen.host))
+		return problem_set(
+		        problem,
+		        "--listen %.60s: not loopback, and there is no TLS: anybody could join; "
+		        "--insecure allows it",
+		        options->listen.host);
+	if (options->clients.host != NULL && !is_loopback(options->clients.host))
+		return problem_set(
+		        problem,
+		        "--clients %.60s: not loopback, and there is no TLS: anybody could take "
+		        "locks; --insecure allows it",
+		        options->clients.host);
+	return 0;
+}
+
+static int make_peers(const struct words *words, struct daemon_options *options,
+                      struct problem *problem)
+{
+	static char host_name[256];
+	struct daemon_peer *peers = NULL;
+	const char *name = words->name;
+
+	if (name == NULL) {
+		gethostname(host_name, sizeof(host_name) - 1);
+		name = host_name;
+	}
+	if (check_name(name, "--name", problem) != 0)
+		return -1;
+	if (words->peers == NULL) {
+		peers = calloc(1, sizeof(*peers));
+		must(peers != NULL);
+		peers->name = name;
+		options->peers = peers;
+		options->peers_count = 1;
+		return 0;
+	}
+	if (parse_peers(words->peers, &peers, &options->peers_count, problem) != 0)
+		return -1;
+	options->peers = peers;
+	for (uint32_t i = 0; i < options->peers_count; i++) {
+		if (check_name(peers[i].name, "--peers", problem) != 0)
+			return -1;
+	}
+	while (options->self < options->peers_count && strcmp(peers[options->self].name, name) != 0)
+		options->self++;
+	if (options->self == options->peers_count)
+		return problem_set(problem,
+		                   "--peers: this node, '%.60s', is not among them; see --name",
+		                   name);
+	options->listen = peers[options->self].address;
+	return 0;
+}
+
+/* The algorithm on its topology, and who is linked to whom. */
+static int make_network(struct words *words, struct daemon_options *options, struct setup *setup,
+                        struct problem *problem)
+{
+	struct daemon_peer *peers = (struct daemon_peer *)(uintptr_t)options->peers;
+
+	for (size_t i = 0; i < words->setup.parameters_count; i++) {
+		if (strncmp(words->setup.parameters[i], "text=", 5) == 0)
+			return problem_set(problem,
+			                   "--param %s: errors of a document are for the "
+			                   "laboratory, not for locks",
+			                   words->setup.parameters[i]);
+	}
+	words->setup.nodes = options->peers_count;
+	words->setup.seed = 1;
+	const struct algorithm *algorithm = setup_algorithm(words->setup.algorithm, problem);
+	if (algorithm == NULL)
+		return -1;
+	if (algorithm->kind != KIND_MUTEX)
+		return problem_set(problem,
+		                   "--algorithm %s: this is an election; a lock needs mutual "
+		                   "exclusion, such as neilsen",
+		                   algorithm->name);
+	if (setup_make(&words->setup, setup, problem) != 0)
+		return -1;
+	options->algorithm = algorithm;
+	options->topology = setup->edges_text != NULL ? setup->edges_text : setup->topology;
+	options->parameters = setup->network.parameters;
+	options->texts = setup->network.texts;
+	for (uint32_t i = 0; i < options->peers_count; i++)
+		peers[i].linked = i != options->self &&
+		                  network_linked(&setup->network, options->self + 1, i + 1);
+	return 0;
+}
+
+static int make_socket(const struct words *words, struct daemon_options *options,
+                       struct problem *problem)
+{
+	const char *given = getenv("BATON_SOCKET"), *folder = getenv("XDG_RUNTIME_DIR");
+	char *path = NULL;
+
+	(void)problem;
+	if (words->socket != NULL)
+		options->socket = words->socket;
+	else if (given != NULL && *given != '\0')
+		options->socket = given;
+	else if (folder != NULL && *folder != '\0' && access(folder, W_OK) == 0) {
+		must(asprintf(&path, "%s/baton.sock", folder) > 0);
+		options->socket = path;
+	} else
+		options->socket = "/run/baton.sock";
+	return 0;
+}
+
+static int make_options(struct words *words, struct daemon_options *options, struct setup *setup,
+                        struct problem *problem)
+{
+	static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
+	struct stat stat_of_data;
+
+	options->cluster = words->cluster;
+	options->lease_ms = words->lease_ms;
+	options->client_timeout_ms = words->client_timeout_ms;
+	options->idle_hop_ns = words->idle_hop_ms * 1000000;
+	options->turns = (uint32_t)words->turns;
+	options->epoch_floor = words->epoch_floor;
+	options->sessions_max = (uint32_t)words->sessions;
+	options->locks_max = (uint32_t)words->locks;
+	options->data = words->data;
+	if (words->data != NULL &&
+	    (stat(words->data, &stat_of_data) != 0 || !S_ISDIR(stat_of_data.st_mode)))
+		return problem_set(problem, "--data '%.200s' is no folder", words->data);
+	while (levels[options->level] != NULL && strcmp(levels[options->level], words->level) != 0)
+		options->level++;
+	if (levels[options->level] == NULL)
+		return problem_set(problem, "--log '%.40s': error, warning, info or debug",
+		                   words->level);
+	if (make_peers(words, options, problem) != 0 ||
+	    make_network(words, options, setup, problem) != 0 ||
+	    make_socket(words, options, problem) != 0)
+		return -1;
+	if (words->listen != NULL &&
+	    parse_address(words->listen, "--listen", &options->listen, problem) != 0)
+		return -1;
+	if (words->clients != NULL &&
+	    parse_address(words->clients, "--clients", &options->clients, problem) != 0)
+		return -1;
+	return check_secure(words, options, problem);
+}
+
+static int read_words(int argc, char **argv, struct words *words, bool *ret_help,
+                      struct problem *problem)
+{
+	int option;
+
+	/* The file first, so that the command line has the last word. */
+	for (int i = 1; i < argc; i++) {
+		const char *path = NULL;
+		if (strcmp(argv[i], "--config") == 0 && i + 1 < argc)
+			path = argv[i + 1];
+		else if (strncmp(argv[i], "--config=", 9) == 0)
+			path = argv[i] + 9;
+		if (path != NULL && read_config(words, path, problem) != 0)
+			return -1;
+	}
+	while ((option = next_option(argc, argv, options_long, problem)) != -1) {
+		if (option == 'h') {
+			*ret_help = true;
+			return 0;
+		}
+		if (option == '?' || set_word(words, option, optarg, problem) != 0)
+			return -1;
+	}
+	return optind < argc ? problem_set(problem, "unexpected '%.60s'", argv[optind]) : 0;
+}
+
+int command_node(int argc, char **argv)
+{
+	struct words words = {
+	        .cluster = "baton",
+	        .level = "info",
+	        .setup = {.algorithm = "neilsen"},
+	        .lease_ms = 3000,
+	        .client_timeout_ms = 30000,
+	        .idle_hop_ms = 10,
+	        .turns = 1,
+	};
+	struct daemon_options options = {0};
+	struct setup setup = {0};
+	struct problem problem;
+	bool help = false;
+
+	if (read_words(argc, argv, &words, &help, &problem) != 0)
+		return usage_problem("node", &problem);
+	if (help) {
+		print_help("node");
+		return EXIT_HELD;
+	}
+	if (make_options(&words, &options, &setup, &problem) != 0)
+		return usage_problem("node", &problem);
+	int code = daemon_run(&options);
+	setup_free(&setup);
+	return code;
+}

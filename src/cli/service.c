@@ -1,0 +1,38 @@
+/*
+ * What the commands of the lock service share.
+ */
+#include "service.h"
+
+#include "setup.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int parse_address(const char *text, const char *what, struct daemon_address *ret_address,
+                  struct problem *problem)
+{
+	const char *colon = strrchr(text, ':');
+	uint64_t port;
+
+	if (colon == NULL || colon == text || strlen(text) > 255)
+		return problem_set(problem,
+		                   "%s '%.60s': HOST:PORT is needed, such as 127.0.0.1:7440", what,
+		                   text);
+	if (parse_number(colon + 1, 1, 65535, what, &port, problem) != 0)
+		return problem_set(problem, "%s '%.60s': the port is a number from 1 to 65535",
+		                   what, text);
+	size_t size = (size_t)(colon - text);
+	if (text[0] == '[' && text[size - 1] == ']') {
+		text++;
+		size -= 2;
+	} else if (memchr(text, ':', size) != NULL) {
+		return problem_set(problem,
+		                   "%s '%.60s': an IPv6 address goes in brackets: [::1]:7440", what,
+		                   text);
+	}
+	char *host = strndup(text, size);
+	must(host != NULL);
+	ret_address->host = host;
+	ret_address->port = (uint16_t)port;
+	return 0;
+}

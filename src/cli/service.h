@@ -1,0 +1,14 @@
+/*
+ * What the commands of the lock service share.
+ */
+#ifndef CLI_SERVICE_H
+#define CLI_SERVICE_H
+
+#include "daemon.h"
+#include "problem.h"
+
+/* HOST:PORT, [ADDRESS]:PORT; the host is to be freed. 0, or -1 and a problem that begins with `what`. */
+int parse_address(const char *text, const char *what, struct daemon_address *ret_address,
+                  struct problem *problem);
+
+#endif

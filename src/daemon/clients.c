@@ -1,0 +1,534 @@
+/*
+ * The connections of clients: bytes in, commands out of them in order, replies back. What the commands
+ * mean is in commands.c.
+ *
+ * A connection is a session of the node. While a command waits for its answer the next ones stay in
+ * the connection's input. Replies of one turn of the loop go out in one write.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+static struct client **bucket_of(struct daemon *daemon, uint64_t session)
+{
+	return &daemon->buckets[(session ^ session >> 32) % CLIENT_BUCKETS];
+}
+
+struct client *client_of(struct daemon *daemon, uint64_t session)
+{
+	struct client *client = *bucket_of(daemon, session);
+
+	while (client != NULL && client->session != session)
+		client = client->bucket_next;
+	return client;
+}
+
+void client_dirty(struct client *client)
+{
+	if (client->dirty || client->closing)
+		return;
+	client->dirty = true;
+	client->dirty_next = client->daemon->dirty;
+	client->daemon->dirty = client;
+}
+
+static void client_ready(struct client *client)
+{
+	if (client->ready || client->closing)
+		return;
+	client->ready = true;
+	client->ready_next = client->daemon->ready;
+	client->daemon->ready = client;
+}
+
+void client_answered(struct client *client)
+{
+	client->waiting = false;
+	if (buffer_size(&client->input) > 0)
+		client_ready(client);
+}
+
+/* --- the end of a connection --- */
+
+static void on_closed(uv_handle_t *handle)
+{
+	struct client *client = handle->data;
+	struct daemon *daemon = client->daemon;
+
+	buffer_free(&client->input);
+	buffer_free(&client->output);
+	buffer_free(&client->writing);
+	subscriptions_free(client);
+	*client->link = client->next;
+	if (client->next != NULL)
+		client->next->link = client->link;
+	daemon->clients_count--;
+	free(client);
+}
+
+/* Off a list that it may be on. */
+static void drop_from_lists(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+
+	for (struct client **at = &daemon->dirty; client->dirty && *at != NULL;
+	     at = &(*at)->dirty_next) {
+		if (*at == client) {
+			*at = client->dirty_next;
+			client->dirty = false;
+			break;
+		}
+	}
+	for (struct client **at = &daemon->ready; client->ready && *at != NULL;
+	     at = &(*at)->ready_next) {
+		if (*at == client) {
+			*at = client->ready_next;
+			client->ready = false;
+			break;
+		}
+	}
+	if (client->session == 0)
+		return;
+	struct client **at = bucket_of(daemon, client->session);
+	while (*at != client)
+		at = &(*at)->bucket_next;
+	*at = client->bucket_next;
+}
+
+void client_close(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+	uint64_t session = client->session;
+
+	if (client->closing)
+		return;
+	drop_from_lists(client);
+	client->closing = true;
+	client->session = 0;
+	uv_close(&client->handle, on_closed);
+	if (session != 0) {
+		node_session_close(daemon->node, session, daemon_now());
+		daemon_effects(daemon);
+	}
+}
+
+void client_end(struct client *client)
+{
+	client->ending = true;
+	client_dirty(client);
+}
+
+/* --- writing --- */
+
+static void flush(struct client *client);
+
+static void on_written(uv_write_t *request, int status)
+{
+	struct client *client = request->data;
+
+	client->writes = false;
+	buffer_take(&client->writing, buffer_size(&client->writing));
+	if (client->closing)
+		return;
+	if (status < 0) {
+		client_close(client);
+		return;
+	}
+	flush(client);
+	if (!client->closing && client->paused &&
+	    buffer_size(&client->output) + buffer_size(&client->writing) < CLIENT_OUTPUT_PAUSE)
+		client_ready(client);
+}
+
+static void flush(struct client *client)
+{
+	struct buffer *output = &client->output;
+
+	if (client->writes)
+		return;
+	if (buffer_size(output) > 0) {
+		uv_buf_t piece =
+		        uv_buf_init(output->bytes + output->start, (unsigned)buffer_size(output));
+		int written = uv_try_write(&client->stream, &piece, 1);
+		if (written < 0 && written != UV_EAGAIN) {
+			client_close(client);
+			return;
+		}
+		if (written > 0)
+			buffer_take(output, (size_t)written);
+	}
+	if (buffer_size(output) == 0) {
+		if (client->ending)
+			client_close(client);
+		return;
+	}
+	/* The rest goes when the client takes it; what comes meanwhile is gathered in the other. */
+	struct buffer empty = client->writing;
+	client->writing = *output;
+	client->output = empty;
+	uv_buf_t piece = uv_buf_init(client->writing.bytes + client->writing.start,
+	                             (unsigned)buffer_size(&client->writing));
+	client->request.data = client;
+	client->writes = true;
+	if (uv_write(&client->request, &client->stream, &piece, 1, on_written) != 0) {
+		client->writes = false;
+		client_close(client);
+	}
+}
+
+void clients_flush(struct daemon *daemon)
+{
+	while (daemon->dirty != NULL) {
+		struct client *client = daemon->dirty;
+		daemon->dirty = client->dirty_next;
+		client->dirty = false;
+		flush(client);
+	}
+}
+
+/* --- reading --- */
+
+static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf);
+
+static void on_need(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
+{
+	struct client *client = handle->data;
+
+	(void)suggested;
+	*ret_buf = uv_buf_init(client->daemon->inbox, sizeof(client->daemon->inbox));
+}
+
+static bool takes_replies(const struct client *client)
+{
+	return buffer_size(&client->output) + buffer_size(&client->writing) < CLIENT_OUTPUT_PAUSE;
+}
+
+/* Serves commands as long as there are whole ones; how many bytes that took. */
+static size_t serve(struct client *client, const char *bytes, size_t size)
+{
+	struct daemon *daemon = client->daemon;
+	size_t taken = 0;
+	const char *wrong = "";
+
+	client->needed = 0;
+	while (taken < size && !client->waiting && !client->ending && !client->closing &&
+	       takes_replies(client)) {
+		switch (resp_read(bytes + taken, size - taken, &daemon->command, &client->needed,
+		                  &wrong)) {
+		case RESP_MORE:
+			return taken;
+		case RESP_WRONG: {
+			char text[160];
+			snprintf(text, sizeof(text), "Protocol error: %s", wrong);
+			resp_error(&client->output, "ERR", text);
+			client_end(client);
+			return size;
+		}
+		case RESP_COMMAND:
+			break;
+		}
+		if (daemon->command.arguments_count == 0 || command_serve(client, &daemon->command))
+			taken += daemon->command.size;
+		daemon_effects(daemon);
+	}
+	return taken;
+}
+
+static void pause_or_resume(struct client *client)
+{
+	bool pause = !client->closing && !client->waiting && !takes_replies(client);
+
+	if (pause == client->paused || client->closing)
+		return;
+	client->paused = pause;
+	if (pause)
+		uv_read_stop(&client->stream);
+	else
+		uv_read_start(&client->stream, on_need, on_read);
+}
+
+/* What is in its input, now that it can be served again. */
+static void serve_input(struct client *client)
+{
+	struct buffer *input = &client->input;
+
+	if (buffer_size(input) >= client->needed)
+		buffer_take(input, serve(client, buffer_front(input), buffer_size(input)));
+	pause_or_resume(client);
+}
+
+bool clients_serve_ready(struct daemon *daemon)
+{
+	struct client *client = daemon->ready;
+
+	if (client == NULL)
+		return false;
+	daemon->ready = client->ready_next;
+	client->ready = false;
+	serve_input(client);
+	return true;
+}
+
+static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
+{
+	struct client *client = stream->data;
+
+	if (size < 0) {
+		client_close(client);
+		return;
+	}
+	if (client->ending || size == 0)
+		return;
+	if (buffer_size(&client->input) == 0) {
+		size_t taken = serve(client, buf->base, (size_t)size);
+		if (client->closing)
+			return;
+		buffer_append(&client->input, buf->base + taken, (size_t)size - taken);
+		pause_or_resume(client);
+		return;
+	}
+	buffer_append(&client->input, buf->base, (size_t)size);
+	if (client->waiting && buffer_size(&client->input) > CLIENT_INPUT_MAX) {
+		resp_error(&client->output, "ERR",
+		           "more than 1048576 bytes of commands behind one that waits");
+		client_end(client);
+		return;
+	}
+	if (!client->waiting)
+		serve_input(client);
+}
+
+/* --- the beginning of a connection --- */
+
+/* The words of its command line; "" if they cannot be read. */
+static void read_command_line(pid_t pid, char *room, size_t size)
+{
+	char path[48];
+	ssize_t got = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, room, size - 1);
+		close(fd);
+	}
+	if (got < 0)
+		got = 0;
+	while (got > 0 && room[got - 1] == '\0')
+		got--;
+	for (ssize_t i = 0; i < got; i++) {
+		if ((unsigned char)room[i] < ' ' || room[i] == 0x7f)
+			room[i] = ' ';
+	}
+	room[got] = '\0';
+}
+
+static void begin_session(struct client *client, const struct node_client *who)
+{
+	struct daemon *daemon = client->daemon;
+
+	client->session = node_session_open(daemon->node, who, daemon_now());
+	daemon_effects(daemon);
+	if (client->session == 0) {
+		log_line(LEVEL_WARNING, "a client was refused: there are %u, the limit",
+		         daemon->clients_count);
+		resp_error(&client->output, "ERR", "too many clients at this node");
+		client_end(client);
+		return;
+	}
+	struct client **bucket = bucket_of(daemon, client->session);
+	client->bucket_next = *bucket;
+	*bucket = client;
+	uv_read_start(&client->stream, on_need, on_read);
+}
+
+static struct client *new_client(struct daemon *daemon)
+{
+	struct client *client = calloc(1, sizeof(*client));
+
+	must(client != NULL);
+	client->daemon = daemon;
+	client->version = 2;
+	client->next = daemon->clients;
+	client->link = &daemon->clients;
+	if (client->next != NULL)
+		client->next->link = &client->next;
+	daemon->clients = client;
+	daemon->clients_count++;
+	return client;
+}
+
+static void on_unix_client(uv_stream_t *listener, int status)
+{
+	struct daemon *daemon = listener->data;
+	struct ucred who = {0};
+	socklen_t who_size = sizeof(who);
+	char command[NODE_COMMAND_MAX + 1] = "";
+	uv_os_fd_t fd;
+
+	if (status < 0) {
+		log_line(LEVEL_WARNING, "a client cannot be accepted: %s", uv_strerror(status));
+		return;
+	}
+	struct client *client = new_client(daemon);
+	must(uv_pipe_init(&daemon->loop, &client->pipe, 0) == 0);
+	client->handle.data = client;
+	if (uv_accept(listener, &client->stream) != 0 || uv_fileno(&client->handle, &fd) != 0) {
+		client_close(client);
+		return;
+	}
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0)
+		read_command_line(who.pid, command, sizeof(command));
+	begin_session(client, &(struct node_client){.pid = (uint32_t)who.pid,
+	                                            .uid = (uint32_t)who.uid,
+	                                            .command = command});
+}
+
+/* A client whose host is gone is noticed within the timeout: by probes while nothing is said, and
+ * by what is not acknowledged otherwise. */
+static void watch_over(uv_os_fd_t fd, uint64_t timeout_ms)
+{
+	int on = 1, probes = 3;
+	int interval = (int)(timeout_ms / 4000 > 0 ? timeout_ms / 4000 : 1);
+	unsigned patience = (unsigned)timeout_ms;
+
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &interval, sizeof(interval));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof(patience));
+}
+
+static void on_tcp_client(uv_stream_t *listener, int status)
+{
+	struct daemon *daemon = listener->data;
+	struct sockaddr_storage address;
+	int address_size = sizeof(address);
+	char host[INET6_ADDRSTRLEN] = "?", command[sizeof(host) + 16];
+	uv_os_fd_t fd;
+
+	if (status < 0) {
+		log_line(LEVEL_WARNING, "a client cannot be accepted: %s", uv_strerror(status));
+		return;
+	}
+	struct client *client = new_client(daemon);
+	must(uv_tcp_init(&daemon->loop, &client->tcp) == 0);
+	client->handle.data = client;
+	if (uv_accept(listener, &client->stream) != 0 || uv_fileno(&client->handle, &fd) != 0) {
+		client_close(client);
+		return;
+	}
+	uv_tcp_nodelay(&client->tcp, 1);
+	watch_over(fd, daemon->options->client_timeout_ms);
+	if (uv_tcp_getpeername(&client->tcp, (struct sockaddr *)&address, &address_size) == 0)
+		uv_ip_name((struct sockaddr *)&address, host, sizeof(host));
+	snprintf(command, sizeof(command), "tcp %s:%u", host,
+	         ntohs(((struct sockaddr_in *)(void *)&address)->sin_port));
+	begin_session(client, &(struct node_client){.pid = UINT32_MAX, /* not known */
+	                                            .uid = UINT32_MAX,
+	                                            .command = command});
+}
+
+/* --- listening --- */
+
+/* Is somebody there? A socket that a killed process left behind answers nobody. */
+static bool is_served(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool served =
+	        fd >= 0 && (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
+	                    errno == EAGAIN);
+
+	if (fd >= 0)
+		close(fd);
+	return served;
+}
+
+static int open_unix(struct daemon *daemon)
+{
+	const char *path = daemon->options->socket;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat stat;
+	int error;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		log_line(LEVEL_ERROR, "--socket: a path has at most %zu bytes: '%s'",
+		         sizeof(address.sun_path) - 1, path);
+		return -1;
+	}
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	if (lstat(path, &stat) == 0) {
+		if (!S_ISSOCK(stat.st_mode)) {
+			log_line(LEVEL_ERROR, "--socket: '%s' is there and is no socket", path);
+			return -1;
+		}
+		if (is_served(&address)) {
+			log_line(LEVEL_ERROR,
+			         "--socket: another node serves '%s' already; give this one "
+			         "another path",
+			         path);
+			return -1;
+		}
+		unlink(path);
+	}
+	must(uv_pipe_init(&daemon->loop, &daemon->unix_listener, 0) == 0);
+	daemon->unix_listener.data = daemon;
+	daemon->unix_open = true;
+	mode_t mask = umask(0117); /* 0660, from the first moment on */
+	error = uv_pipe_bind(&daemon->unix_listener, path);
+	umask(mask);
+	if (error == 0)
+		error = uv_listen((uv_stream_t *)&daemon->unix_listener, 1024, on_unix_client);
+	if (error != 0) {
+		log_line(LEVEL_ERROR, "--socket: '%s' cannot be made: %s", path,
+		         uv_strerror(error));
+		return -1;
+	}
+	return 0;
+}
+
+static int open_tcp(struct daemon *daemon)
+{
+	const struct daemon_address *address = &daemon->options->clients;
+
+	daemon->tcp_listener.data = daemon;
+	int error = listen_tcp(&daemon->loop, &daemon->tcp_listener, address, on_tcp_client);
+	daemon->tcp_open = true;
+	daemon->tcp_listener.data = daemon;
+	if (error != 0) {
+		log_line(LEVEL_ERROR, "--clients: cannot listen on %s:%u: %s", address->host,
+		         address->port, uv_strerror(error));
+		return -1;
+	}
+	return 0;
+}
+
+int clients_open(struct daemon *daemon)
+{
+	if (open_unix(daemon) != 0)
+		return -1;
+	return daemon->options->clients.host == NULL ? 0 : open_tcp(daemon);
+}
+
+void clients_close(struct daemon *daemon)
+{
+	struct client *next;
+
+	if (daemon->unix_open) /* libuv unlinks the path */
+		uv_close((uv_handle_t *)&daemon->unix_listener, NULL);
+	if (daemon->tcp_open)
+		uv_close((uv_handle_t *)&daemon->tcp_listener, NULL);
+	daemon->unix_open = daemon->tcp_open = false;
+	for (struct client *client = daemon->clients; client != NULL; client = next) {
+		next = client->next;
+		client_close(client);
+	}
+}

@@ -1,0 +1,420 @@
+/*
+ * The daemon's loop: the node's effects, its deadline, views, signals, the beginning and the end.
+ *
+ * Everything that was caused in one turn of the loop is written before the loop sleeps again
+ * (on_prepare): many replies and messages, few system calls.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+#include <xxhash.h>
+
+enum {
+	NAG_MS = 5000,   /* how often the log says what the node waits for */
+	LEAVE_MS = 2000, /* how long the last messages may take */
+	LEAVE_POLL_MS = 5,
+};
+
+/* 2026-01-01: epochs count the hours since. */
+static const time_t origin = 1767225600;
+
+uint64_t daemon_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* --- effects --- */
+
+static void do_reply(struct daemon *daemon, const struct node_effect *effect)
+{
+	struct client *client = client_of(daemon, effect->reply.session);
+
+	if (client != NULL)
+		command_reply(client, effect);
+}
+
+static void do_event(struct daemon *daemon, const struct node_effect *effect)
+{
+	struct client *client = client_of(daemon, effect->event.session);
+
+	if (client != NULL)
+		command_event(client, effect);
+}
+
+void daemon_effects(struct daemon *daemon)
+{
+	struct node_effect effect;
+
+	while (node_effect(daemon->node, &effect)) {
+		switch (effect.kind) {
+		case NODE_SEND:
+			peers_send(daemon, effect.send.to, effect.send.epoch, effect.send.bytes,
+			           effect.send.size);
+			break;
+		case NODE_REPLY:
+			do_reply(daemon, &effect);
+			break;
+		case NODE_EVENT:
+			do_event(daemon, &effect);
+			break;
+		case NODE_LOST: /* its holder hears it as an event; the operator here */
+			log_line(LEVEL_WARNING, "the holder of '%.*s' has lost it, fence %llu",
+			         (int)effect.lost.name.size, effect.lost.name.bytes,
+			         (unsigned long long)effect.lost.fence);
+			break;
+		case NODE_READ:
+			peers_read_again(daemon);
+			break;
+		case NODE_BUMP:
+			log_line(LEVEL_WARNING,
+			         "epoch %llu is at the end of its numbers or tables: a new one",
+			         (unsigned long long)effect.bump.epoch);
+			engine_bump(daemon->engine, effect.bump.epoch);
+			break;
+		case NODE_STOP:
+			log_line(LEVEL_ERROR, "stopped, because going on could do harm: %s",
+			         effect.stop.why);
+			daemon_fail(daemon);
+			break;
+		}
+	}
+}
+
+/* --- views --- */
+
+/* So that epochs do not go back when all restart, whatever the clocks say. */
+static void write_epoch(const struct daemon *daemon, uint64_t epoch)
+{
+	char path[4096], temporary[4096 + 8], digits[32];
+	const char *data = daemon->options->data;
+
+	if (data == NULL)
+		return;
+	snprintf(path, sizeof(path), "%s/epoch", data);
+	snprintf(temporary, sizeof(temporary), "%s.new", path);
+	int size = snprintf(digits, sizeof(digits), "%llu\n", (unsigned long long)epoch);
+	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	bool good = fd >= 0 && write(fd, digits, (size_t)size) == size && fsync(fd) == 0;
+	if (fd >= 0)
+		close(fd);
+	if (!good || rename(temporary, path) != 0)
+		log_line(LEVEL_WARNING, "--data: %s cannot be written: %s", path, strerror(errno));
+}
+
+static uint64_t read_epoch(const struct daemon_options *options)
+{
+	char path[4096];
+	unsigned long long epoch = 0;
+
+	if (options->data == NULL)
+		return 0;
+	snprintf(path, sizeof(path), "%s/epoch", options->data);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%llu", &epoch) != 1)
+		epoch = 0;
+	fclose(file);
+	return epoch;
+}
+
+void daemon_view(struct daemon *daemon)
+{
+	const struct daemon_options *options = daemon->options;
+	bool changed;
+	const struct engine_view *view = engine_view(daemon->engine, &changed);
+
+	if (view == NULL || !changed)
+		return;
+	struct node_member *members = calloc(view->members_count, sizeof(*members));
+	char(*addresses)[300] = calloc(view->members_count, sizeof(*addresses));
+	must(members != NULL && addresses != NULL);
+	for (uint32_t i = 0; i < view->members_count; i++) {
+		const struct daemon_address *address = &options->peers[i].address;
+		snprintf(addresses[i], sizeof(*addresses), "%s:%u", address->host, address->port);
+		members[i] = (struct node_member){
+		        .name = view->members[i].name,
+		        .incarnation = view->members[i].incarnation,
+		        .address = address->host != NULL ? addresses[i] : NULL,
+		};
+	}
+	write_epoch(daemon, view->epoch);
+	/* The others must know the view before they get frames of it. */
+	peers_tell(daemon);
+	node_floor(daemon->node, view->floor);
+	int error =
+	        node_view(daemon->node, view->epoch, members, view->members_count, daemon_now());
+	log_line(LEVEL_INFO, "epoch %llu, %u member%s", (unsigned long long)view->epoch,
+	         view->members_count, view->members_count == 1 ? "" : "s");
+	if (error != 0)
+		log_line(LEVEL_ERROR, "nobody is served in it: %s", node_waiting_for(daemon->node));
+	free(members);
+	free(addresses);
+	daemon_effects(daemon);
+}
+
+static void tell_if_ready(struct daemon *daemon)
+{
+	if (daemon->told_ready || node_waiting_for(daemon->node) != NULL)
+		return;
+	daemon->told_ready = true;
+	log_line(LEVEL_INFO, "serving on %s", daemon->options->socket);
+	notify("READY=1\nSTATUS=serving");
+}
+
+static void on_nag(uv_timer_t *timer)
+{
+	struct daemon *daemon = timer->data;
+	const char *waiting_for = node_waiting_for(daemon->node);
+	const char *missing = engine_missing(daemon->engine);
+	const char *unlinked = peers_missing(daemon);
+
+	if (daemon->leaving)
+		return;
+	if (missing != NULL)
+		log_line(LEVEL_INFO, "waiting for %s to start", missing);
+	else if (waiting_for != NULL)
+		log_line(LEVEL_INFO, "waiting for %s", waiting_for);
+	else if (unlinked != NULL)
+		log_line(LEVEL_DEBUG, "no connection to %s", unlinked);
+}
+
+/* --- time --- */
+
+static void on_deadline(uv_timer_t *timer)
+{
+	struct daemon *daemon = timer->data;
+
+	daemon->timer_deadline = NODE_NEVER;
+	node_tick(daemon->node, daemon_now());
+	daemon_effects(daemon);
+}
+
+static void set_timer(struct daemon *daemon)
+{
+	uint64_t deadline = node_deadline(daemon->node);
+
+	if (deadline == daemon->timer_deadline)
+		return;
+	daemon->timer_deadline = deadline;
+	if (deadline == NODE_NEVER) {
+		uv_timer_stop(&daemon->timer);
+		return;
+	}
+	uint64_t now = daemon_now();
+	uint64_t wait_ms = deadline <= now ? 0 : (deadline - now + 999999) / 1000000;
+	uv_update_time(&daemon->loop);
+	uv_timer_start(&daemon->timer, on_deadline, wait_ms, 0);
+}
+
+/* Before the loop sleeps: nothing may be left undone or unsaid. */
+static void on_prepare(uv_prepare_t *prepare)
+{
+	struct daemon *daemon = prepare->data;
+
+	if (daemon->leaving) {
+		clients_flush(daemon);
+		peers_flush(daemon);
+		return;
+	}
+	do {
+		daemon_view(daemon);
+	} while (clients_serve_ready(daemon));
+	peers_tell(daemon);
+	if (!daemon->told_ready)
+		tell_if_ready(daemon);
+	clients_flush(daemon);
+	peers_flush(daemon);
+	set_timer(daemon);
+}
+
+/* --- the end --- */
+
+static void close_all(struct daemon *daemon)
+{
+	peers_close(daemon);
+	uv_close((uv_handle_t *)&daemon->prepare, NULL);
+	uv_close((uv_handle_t *)&daemon->timer, NULL);
+	uv_close((uv_handle_t *)&daemon->slow, NULL);
+	uv_close((uv_handle_t *)&daemon->terminate, NULL);
+	uv_close((uv_handle_t *)&daemon->interrupt, NULL);
+}
+
+static void on_leaving(uv_timer_t *timer)
+{
+	struct daemon *daemon = timer->data;
+
+	if (!peers_quiet(daemon) && daemon_now() < daemon->leave_deadline)
+		return;
+	close_all(daemon);
+}
+
+/* What clients hold goes to who waits for it; when the others have heard of it, the end. */
+void daemon_leave(struct daemon *daemon)
+{
+	if (daemon->leaving)
+		return;
+	notify("STOPPING=1");
+	clients_close(daemon);
+	daemon_effects(daemon);
+	daemon->leaving = true;
+	daemon->leave_deadline = daemon_now() + UINT64_C(1000000) * LEAVE_MS;
+	uv_timer_start(&daemon->slow, on_leaving, 0, LEAVE_POLL_MS);
+}
+
+void daemon_fail(struct daemon *daemon)
+{
+	daemon->code = 1;
+	daemon_leave(daemon);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+	struct daemon *daemon = signal->data;
+
+	log_line(LEVEL_INFO, "%s: leaving", number == SIGTERM ? "SIGTERM" : "SIGINT");
+	daemon_leave(daemon);
+}
+
+/* --- the beginning --- */
+
+int listen_tcp(uv_loop_t *loop, uv_tcp_t *ret_tcp, const struct daemon_address *address,
+               uv_connection_cb on_connection)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+	                         .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+	struct addrinfo *found;
+	char port[8];
+
+	snprintf(port, sizeof(port), "%u", address->port);
+	must(uv_tcp_init(loop, ret_tcp) == 0);
+	int error = getaddrinfo(address->host, port, &hints, &found);
+	if (error != 0)
+		return error == EAI_SYSTEM ? -errno : UV_EAI_NONAME;
+	error = uv_tcp_bind(ret_tcp, found->ai_addr, 0);
+	freeaddrinfo(found);
+	return error != 0 ? error : uv_listen((uv_stream_t *)ret_tcp, 1024, on_connection);
+}
+
+static struct engine_proposal propose(const struct daemon_options *options)
+{
+	struct timespec now;
+	struct engine_proposal proposal = {.epoch = 1};
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	if (now.tv_sec >= origin + 3600) {
+		proposal.epoch = (uint64_t)(now.tv_sec - origin) / 3600;
+		/* Within the hour milliseconds, each with room for 4,096 grants of a lock, so that fences rise also
+		 * when all restart at once. */
+		proposal.floor = ((uint64_t)(now.tv_sec - origin) % 3600 * 1000 +
+		                  (uint64_t)now.tv_nsec / 1000000)
+		                 << 12;
+	}
+	uint64_t last = read_epoch(options);
+	uint64_t least = options->epoch_floor > last + 1 ? options->epoch_floor : last + 1;
+	if (last != 0 && proposal.epoch == last)
+		return proposal; /* the same hour */
+	if ((last != 0 || options->epoch_floor != 0) && proposal.epoch < least)
+		proposal = (struct engine_proposal){.epoch = least};
+	return proposal;
+}
+
+static int make_node(struct daemon *daemon)
+{
+	const struct daemon_options *options = daemon->options;
+	struct node_options node = {
+	        .name = options->peers[options->self].name,
+	        .incarnation = daemon->incarnation,
+	        .cluster = XXH3_64bits(options->cluster, strlen(options->cluster)),
+	        .algorithm = options->algorithm,
+	        .topology = options->topology,
+	        .seed = 1,
+	        .parameters = options->parameters,
+	        .texts = options->texts,
+	        .turns = options->turns,
+	        .idle_hop_ns = options->idle_hop_ns,
+	        .limits = {.sessions = options->sessions_max, .locks = options->locks_max},
+	};
+	const char *wrong;
+	const char **names = calloc(options->peers_count, sizeof(*names));
+
+	must(names != NULL);
+	for (uint32_t i = 0; i < options->peers_count; i++)
+		names[i] = options->peers[i].name;
+	daemon->engine = engine_create(names, options->peers_count, options->self,
+	                               daemon->incarnation, propose(options));
+	free(names);
+	daemon->node = node_create(&node, &wrong);
+	if (daemon->node == NULL) {
+		log_line(LEVEL_ERROR, "%s", wrong);
+		return -1;
+	}
+	return 0;
+}
+
+/* As many descriptors as the system lets us have: one a client. */
+static void raise_limits(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+}
+
+static void start_handles(struct daemon *daemon)
+{
+	uv_prepare_init(&daemon->loop, &daemon->prepare);
+	uv_timer_init(&daemon->loop, &daemon->timer);
+	uv_timer_init(&daemon->loop, &daemon->slow);
+	uv_signal_init(&daemon->loop, &daemon->terminate);
+	uv_signal_init(&daemon->loop, &daemon->interrupt);
+	daemon->prepare.data = daemon->timer.data = daemon->slow.data = daemon;
+	daemon->terminate.data = daemon->interrupt.data = daemon;
+	uv_prepare_start(&daemon->prepare, on_prepare);
+	uv_timer_start(&daemon->slow, on_nag, NAG_MS, NAG_MS);
+	uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
+	uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
+}
+
+int daemon_run(const struct daemon_options *options)
+{
+	struct daemon *daemon = calloc(1, sizeof(*daemon));
+	struct timespec now;
+
+	must(daemon != NULL);
+	daemon->options = options;
+	daemon->timer_deadline = NODE_NEVER;
+	clock_gettime(CLOCK_REALTIME, &now);
+	daemon->incarnation = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+	log_open(options->peers[options->self].name, options->level);
+	signal(SIGPIPE, SIG_IGN);
+	raise_limits();
+	must(uv_loop_init(&daemon->loop) == 0);
+	start_handles(daemon);
+	if (make_node(daemon) != 0 || peers_open(daemon) != 0 || clients_open(daemon) != 0) {
+		daemon->code = 1;
+		clients_close(daemon);
+		close_all(daemon);
+	}
+	uv_run(&daemon->loop, UV_RUN_DEFAULT);
+	must(uv_loop_close(&daemon->loop) == 0);
+	int code = daemon->code;
+	peers_free(daemon);
+	if (daemon->node != NULL)
+		node_destroy(daemon->node);
+	engine_destroy(daemon->engine);
+	free(daemon);
+	return code;
+}

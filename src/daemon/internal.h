@@ -1,0 +1,173 @@
+/*
+ * What the daemon's files share.
+ */
+#ifndef DAEMON_INTERNAL_H
+#define DAEMON_INTERNAL_H
+
+#include "daemon.h"
+
+#include "buffer.h"
+#include "engine.h"
+#include "node.h"
+#include "resp.h"
+
+#include <uv.h>
+
+/* --- log.c --- */
+
+/* One line on stderr, if its level is asked for: "2026-11-16T05:00:00Z n1 warning: …". */
+__attribute__((format(printf, 2, 3))) void log_line(enum daemon_level level, const char *format,
+                                                    ...);
+void log_open(const char *name, enum daemon_level level);
+
+/* --- notify.c --- */
+
+/* Tells systemd, if it asked: "READY=1", "STOPPING=1", "STATUS=…". */
+void notify(const char *state);
+
+/* --- clients.c --- */
+
+enum {
+	CLIENT_BUCKETS = 4096,
+	/* A client that does not take its replies is served no more from here on … */
+	CLIENT_OUTPUT_PAUSE = 1 << 16,
+	/* … and events for it end the connection here. */
+	CLIENT_OUTPUT_MAX = 1 << 20,
+	/* Bytes of commands behind one that waits. */
+	CLIENT_INPUT_MAX = 1 << 20,
+};
+
+struct subscription {
+	struct subscription *next;
+	bool pattern;
+	size_t size;
+	char text[];
+};
+
+struct client {
+	union {
+		uv_handle_t handle;
+		uv_stream_t stream;
+		uv_pipe_t pipe;
+		uv_tcp_t tcp;
+	};
+	struct daemon *daemon;
+	struct client *next, **link; /* of all */
+	struct client *bucket_next;  /* with sessions of the same bucket */
+	struct client *dirty_next;   /* that have something to write */
+	struct client *ready_next;   /* whose next command can be read */
+	uint64_t session;
+	int version; /* of RESP */
+	bool dirty, ready;
+	bool waiting; /* a command has no answer yet */
+	bool paused;  /* not read from: it does not take what it is told */
+	bool ending;  /* no command is read any more; closed when all is written */
+	bool closing;
+	struct buffer input; /* what has not been understood yet */
+	size_t needed;       /* bytes of it before it is worth a look */
+	uint32_t argument; /* of a command that is served piece by piece: which one is under way */
+	struct buffer output;  /* to be written */
+	struct buffer writing; /* being written */
+	uv_write_t request;
+	bool writes;
+	struct subscription *subscriptions;
+	uint32_t subscriptions_count;
+};
+
+/* 0, or -1 and it is in the log. */
+int clients_open(struct daemon *daemon);
+/* No more clients; those that are there are closed, and what they held is given back. */
+void clients_close(struct daemon *daemon);
+/* The client of a session, or NULL. */
+struct client *client_of(struct daemon *daemon, uint64_t session);
+/* Serves what clients have sent whose last command was answered; false: there was none. */
+bool clients_serve_ready(struct daemon *daemon);
+void clients_flush(struct daemon *daemon);
+/* The command that was under way has its answer. */
+void client_answered(struct client *client);
+/* Something was put into its output. */
+void client_dirty(struct client *client);
+/* Everything written so far is written, then the connection ends. */
+void client_end(struct client *client);
+void client_close(struct client *client);
+
+/* --- commands.c --- */
+
+/* Does what a command says. True: it is done with, and was answered or will be. False: it has to be given again when
+ * the client has been answered: it is served piece by piece. */
+bool command_serve(struct client *client, const struct resp_command *command);
+void command_reply(struct client *client, const struct node_effect *effect);
+void command_event(struct client *client, const struct node_effect *effect);
+void subscriptions_free(struct client *client);
+
+/* --- status.c --- */
+
+/* The JSON of STATUS; to be freed. */
+char *status_json(struct daemon *daemon, const struct node_status *status);
+
+/* --- peers.c --- */
+
+struct peers;
+
+int peers_open(struct daemon *daemon);
+void peers_close(struct daemon *daemon);
+/* When the loop has ended. */
+void peers_free(struct daemon *daemon);
+/* To the member of that number. */
+void peers_send(struct daemon *daemon, uint32_t member, uint64_t epoch, const uint8_t *bytes,
+                size_t size);
+/* Frames that the node refused may be offered again. */
+void peers_read_again(struct daemon *daemon);
+/* The engine may have news for all. */
+void peers_tell(struct daemon *daemon);
+void peers_flush(struct daemon *daemon);
+/* Has everything arrived at those who can be reached? */
+bool peers_quiet(const struct daemon *daemon);
+/* Members that this node has no connection to and wants one: "n2, n3"; NULL: none. */
+const char *peers_missing(struct daemon *daemon);
+
+/* --- daemon.c --- */
+
+struct daemon {
+	const struct daemon_options *options;
+	uv_loop_t loop;
+	uv_prepare_t prepare;
+	uv_timer_t timer; /* of the node */
+	uint64_t timer_deadline;
+	uv_timer_t slow; /* acknowledgements, the log */
+	uv_signal_t terminate, interrupt;
+	struct node *node;
+	struct engine *engine;
+	uint64_t incarnation;
+	struct peers *peers;
+	bool told_ready;
+	bool leaving;
+	int code; /* what daemon_run returns */
+	uint64_t leave_deadline;
+	/* Clients. */
+	uv_pipe_t unix_listener;
+	uv_tcp_t tcp_listener;
+	bool unix_open, tcp_open;
+	struct client *clients;
+	struct client *buckets[CLIENT_BUCKETS];
+	struct client *dirty, *ready;
+	uint32_t clients_count;
+	struct resp_command command; /* the one that is read now */
+	char inbox[1 << 16];         /* what a read brings */
+};
+
+/* CLOCK_BOOTTIME, in nanoseconds. */
+uint64_t daemon_now(void);
+/* Does what the node wants done. After every call of it. */
+void daemon_effects(struct daemon *daemon);
+/* The engine may have a new view. */
+void daemon_view(struct daemon *daemon);
+/* Ends: hands on what can be handed on first. */
+void daemon_leave(struct daemon *daemon);
+void daemon_fail(struct daemon *daemon);
+
+/* An address becomes a socket that listens. 0, or a libuv error. */
+int listen_tcp(uv_loop_t *loop, uv_tcp_t *ret_tcp, const struct daemon_address *address,
+               uv_connection_cb on_connection);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * Readiness, as systemd's service manager wants to hear it: a datagram to $NOTIFY_SOCKET. The protocol
+ * is documented to be spoken without its library: sd_notify(3).
+ */
+#include "internal.h"
+
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+void notify(const char *state)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+
+	if (path == NULL || (path[0] != '/' && path[0] != '@') ||
+	    strlen(path) >= sizeof(address.sun_path))
+		return;
+	memcpy(address.sun_path, path, strlen(path));
+	if (path[0] == '@')
+		address.sun_path[0] = '\0';
+	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	/* Who does not listen has not asked. */
+	ssize_t sent = sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
+	                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
+	(void)sent;
+	close(fd);
+}

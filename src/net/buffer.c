@@ -1,0 +1,30 @@
+/*
+ * Bytes that are appended at the end and taken from the front: see buffer.h.
+ */
+#include "buffer.h"
+
+void buffer_make_room(struct buffer *buffer, size_t size)
+{
+	size_t used = buffer_size(buffer);
+
+	/* Moving costs as much as was taken from the front at most: cheap in the long run. */
+	if (buffer->start >= used && buffer->room - used >= size) {
+		if (used > 0)
+			memcpy(buffer->bytes, buffer->bytes + buffer->start, used);
+	} else {
+		size_t room = buffer->room * 2;
+		if (room < used + size)
+			room = used + size;
+		if (room < 256)
+			room = 256;
+		char *bytes = malloc(room);
+		must(bytes != NULL);
+		if (used > 0)
+			memcpy(bytes, buffer->bytes + buffer->start, used);
+		free(buffer->bytes);
+		buffer->bytes = bytes;
+		buffer->room = room;
+	}
+	buffer->start = 0;
+	buffer->end = used;
+}

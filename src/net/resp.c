@@ -1,0 +1,220 @@
+/*
+ * The server's side of RESP: see resp.h.
+ */
+#include "resp.h"
+
+#include <stdbool.h>
+
+struct reader {
+	const char *bytes;
+	size_t size, at;
+	size_t needed;
+	const char *wrong;
+};
+
+static enum resp_result more(struct reader *reader, size_t needed)
+{
+	reader->needed = needed;
+	return RESP_MORE;
+}
+
+static enum resp_result wrong(struct reader *reader, const char *text)
+{
+	reader->wrong = text;
+	return RESP_WRONG;
+}
+
+/* "*3\r\n" or "$5\r\n": a sign, a number from 0 to most, the end of the line. */
+static enum resp_result read_length(struct reader *reader, char sign, uint64_t most,
+                                    const char *text, uint64_t *ret_length)
+{
+	uint64_t length = 0;
+	size_t at = reader->at;
+	size_t first;
+
+	if (at == reader->size)
+		return more(reader, at + 4);
+	if (reader->bytes[at] != sign)
+		return wrong(reader, text);
+	first = ++at;
+	while (at < reader->size && reader->bytes[at] >= '0' && reader->bytes[at] <= '9') {
+		length = length * 10 + (uint64_t)(reader->bytes[at] - '0');
+		if (length > most)
+			return wrong(reader, text);
+		at++;
+	}
+	if (at == reader->size)
+		return more(reader, at + 2);
+	if (reader->bytes[at] != '\r' || at == first)
+		return wrong(reader, text);
+	if (at + 1 == reader->size)
+		return more(reader, at + 2);
+	if (reader->bytes[at + 1] != '\n')
+		return wrong(reader, text);
+	reader->at = at + 2;
+	*ret_length = length;
+	return RESP_COMMAND;
+}
+
+static enum resp_result read_array(struct reader *reader, struct resp_command *command)
+{
+	uint64_t count, size;
+	enum resp_result result = read_length(
+	        reader, '*', RESP_ARGUMENTS_MAX,
+	        "a command is an array of 0 to 1025 strings: '*' and their number", &count);
+
+	for (uint64_t i = 0; result == RESP_COMMAND && i < count; i++) {
+		result = read_length(
+		        reader, '$', RESP_COMMAND_MAX,
+		        "every argument is a bulk string: '$' and its size, at most 524288", &size);
+		if (result != RESP_COMMAND)
+			break;
+		if (reader->at + size + 2 > RESP_COMMAND_MAX)
+			return wrong(reader, "a command has at most 524288 bytes");
+		if (reader->size < reader->at + size + 2)
+			return more(reader, reader->at + size + 2);
+		if (reader->bytes[reader->at + size] != '\r' ||
+		    reader->bytes[reader->at + size + 1] != '\n')
+			return wrong(reader, "a bulk string ends with CR LF");
+		command->arguments[i].bytes = reader->bytes + reader->at;
+		command->arguments[i].size = size;
+		reader->at += size + 2;
+	}
+	if (result == RESP_COMMAND)
+		command->arguments_count = (uint32_t)count;
+	return result;
+}
+
+static bool is_space(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+static enum resp_result read_line(struct reader *reader, struct resp_command *command)
+{
+	size_t most = reader->size < RESP_LINE_MAX ? reader->size : RESP_LINE_MAX;
+	const char *end = memchr(reader->bytes, '\n', most);
+	size_t at = 0;
+
+	if (end == NULL && reader->size >= RESP_LINE_MAX)
+		return wrong(reader, "a line of more than 16384 bytes");
+	if (end == NULL)
+		return more(reader, reader->size + 1);
+	size_t size = (size_t)(end - reader->bytes);
+	command->arguments_count = 0;
+	for (;;) {
+		while (at < size && is_space(reader->bytes[at]))
+			at++;
+		if (at == size)
+			break;
+		if (command->arguments_count == RESP_ARGUMENTS_MAX)
+			return wrong(reader, "a line of more than 1025 words");
+		struct resp_argument *word = &command->arguments[command->arguments_count++];
+		word->bytes = reader->bytes + at;
+		while (at < size && !is_space(reader->bytes[at]))
+			at++;
+		word->size = (size_t)(reader->bytes + at - word->bytes);
+	}
+	reader->at = size + 1;
+	return RESP_COMMAND;
+}
+
+enum resp_result resp_read(const char *bytes, size_t size, struct resp_command *ret_command,
+                           size_t *ret_needed, const char **ret_wrong)
+{
+	struct reader reader = {.bytes = bytes, .size = size};
+	enum resp_result result;
+
+	if (size == 0) {
+		*ret_needed = 1;
+		return RESP_MORE;
+	}
+	result = bytes[0] == '*' ? read_array(&reader, ret_command)
+	                         : read_line(&reader, ret_command);
+	if (result == RESP_MORE)
+		*ret_needed = reader.needed;
+	else if (result == RESP_WRONG)
+		*ret_wrong = reader.wrong;
+	else
+		ret_command->size = reader.at;
+	return result;
+}
+
+/* --- replies --- */
+
+static void write_number(struct buffer *to, char sign, uint64_t number)
+{
+	char digits[24];
+	size_t at = sizeof(digits);
+
+	digits[--at] = '\n';
+	digits[--at] = '\r';
+	do {
+		digits[--at] = (char)('0' + number % 10);
+		number /= 10;
+	} while (number > 0);
+	digits[--at] = sign;
+	buffer_append(to, digits + at, sizeof(digits) - at);
+}
+
+void resp_simple(struct buffer *to, const char *text)
+{
+	buffer_append(to, "+", 1);
+	buffer_append(to, text, strlen(text));
+	buffer_append(to, "\r\n", 2);
+}
+
+void resp_error(struct buffer *to, const char *code, const char *text)
+{
+	size_t size = strlen(text);
+
+	buffer_append(to, "-", 1);
+	buffer_append(to, code, strlen(code));
+	buffer_append(to, " ", 1);
+	buffer_append(to, text, size);
+	for (char *c = to->bytes + to->end - size; size > 0; c++, size--) {
+		if ((unsigned char)*c < ' ' || *c == 0x7f)
+			*c = ' ';
+	}
+	buffer_append(to, "\r\n", 2);
+}
+
+void resp_integer(struct buffer *to, uint64_t number)
+{
+	write_number(to, ':', number);
+}
+
+void resp_bulk(struct buffer *to, const char *bytes, size_t size)
+{
+	write_number(to, '$', size);
+	buffer_append(to, bytes, size);
+	buffer_append(to, "\r\n", 2);
+}
+
+void resp_text(struct buffer *to, const char *text)
+{
+	resp_bulk(to, text, strlen(text));
+}
+
+void resp_nil(struct buffer *to, int version)
+{
+	buffer_append(to, version == 3 ? "_\r\n" : "$-1\r\n", version == 3 ? 3 : 5);
+}
+
+void resp_array(struct buffer *to, size_t count)
+{
+	write_number(to, '*', count);
+}
+
+void resp_map(struct buffer *to, size_t pairs_count, int version)
+{
+	if (version == 3)
+		write_number(to, '%', pairs_count);
+	else
+		write_number(to, '*', 2 * pairs_count);
+}
+
+void resp_push(struct buffer *to, size_t count, int version)
+{
+	write_number(to, version == 3 ? '>' : '*', count);
+}
