@@ -14,7 +14,7 @@
  *
  * Threads. One handle, one thread at a time; different handles share nothing and need no locking. A
  * child made by fork must not use its parent's handles. It has their connections, though: a session
- * ends when the last process that has its connection has closed it or ended. All descriptors are
+ * ends with baton_close, or when the last process that has its connection has ended. All descriptors are
  * close-on-exec.
  *
  * Errors. Calls that can fail return an int: 0 or positive is success, a negative number one of
@@ -62,6 +62,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 enum {
 	BATON_NAME_MAX = 255,   /* bytes of the name of a lock or a node; at least 1 */
@@ -80,10 +81,10 @@ struct baton;
 
 /*
  * A handle that connects when it must. The address is the path of a node's Unix socket, or HOST:PORT
- * (the last colon divides, IPv6 addresses may stand in brackets) of a node that has --clients; what
- * has a '/' or no colon is a path. NULL: the first that exists of $BATON_SOCKET (taken as an
- * address, whether it exists or not, if it is set and not empty), $XDG_RUNTIME_DIR/baton.sock and
- * /run/baton.sock. The address is copied; NULL is returned only if there is no memory.
+ * (the last colon divides, an IPv6 address stands in brackets) of a node that has --clients; what
+ * has a '/' or no colon is a path. NULL: the first that exists of $BATON_SOCKET, which may also be
+ * HOST:PORT, $XDG_RUNTIME_DIR/baton.sock and /run/baton.sock, looked for at each connection. The
+ * address is copied; NULL is returned only if there is no memory.
  */
 struct baton *baton_open(const char *address);
 
@@ -91,10 +92,11 @@ struct baton *baton_open(const char *address);
  * later baton_lock_start does not block. 0 or an error. */
 int baton_connect(struct baton *baton);
 
-/* Gives back what is held, ends the session, frees the handle. NULL is ignored. */
+/* Gives back what is held, ends the session (even if a forked child has the connection), frees the
+ * handle. NULL is ignored. */
 void baton_close(struct baton *baton);
 
-/* The address in use, such as "/run/baton.sock". Good as long as the handle. */
+/* The address in use, such as "/run/baton.sock". Good until the next connection. */
 const char *baton_address(const struct baton *baton);
 
 /* A sentence about the last error of this handle, without a newline: what, where, and what the
@@ -197,7 +199,8 @@ int baton_finish(struct baton *baton, uint64_t *ret_fence);
 int baton_cancel(struct baton *baton);
 
 /* The connection's descriptor: to poll for input, and for a guardian to keep: the session lasts as long
- * as anybody has it open. Never read, write or close it. BATON_ECONNECTION if not connected. */
+ * as anybody has it open. Never read, write or close it. It may be another after BATON_ECONNECTION,
+ * BATON_ELOST or BATON_EPROTOCOL. BATON_ECONNECTION if not connected. */
 int baton_fd(const struct baton *baton);
 
 /* --- leaders --- */
@@ -229,8 +232,8 @@ int baton_leader(struct baton *baton, const char *name, struct baton_leader *ret
 
 /*
  * Makes this handle an observer of an election, which must hold nothing; from then on it can only
- * do baton_observe_next, baton_fd and baton_close. 0, or an error: BATON_EHELD, BATON_ENAME, or one
- * of the above.
+ * do baton_observe_next, baton_fd and baton_close. 0, or an error: BATON_EHELD, BATON_EMODE (it
+ * watches its locks), BATON_ENAME, or one of the above.
  */
 int baton_observe(struct baton *baton, const char *name);
 
@@ -284,6 +287,7 @@ int baton_break(struct baton *baton, const char *name, uint64_t fence);
  */
 int baton_fence_check(const char *file, uint64_t fence, uint64_t *ret_highest);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif
