@@ -20,13 +20,29 @@
 	X(BATON_EVALUE, -11, "a value has at most 4096 bytes")                                     \
 	X(BATON_EFENCE, -12, "a fence is a whole number from 1 to 2^53 - 1")                       \
 	X(BATON_EHELD, -13, "this session holds the lock already")                                 \
-	X(BATON_ELOST, -14, "the lock was taken away before its holder had been announced")        \
+	X(BATON_ELOST, -14, "the lock was lost: taken away, or its session has ended")             \
 	X(BATON_ESILENT, -15, "a member did not answer in time, and no other has it")              \
 	X(BATON_EWAITERS, -16, "too many clients wait for this lock here")                         \
 	X(BATON_ELOCKS, -17, "too many locks are in use here in this epoch")                       \
 	X(BATON_ESUBSCRIPTIONS, -18, "too many subscriptions of this session")                     \
 	X(BATON_ELEADERS, -19, "too many elections are won or campaigned for here")                \
-	X(BATON_ELINK, -20, "too much is kept for this peer, which does not acknowledge it")
+	X(BATON_ELINK, -20, "too much is kept for this peer, which does not acknowledge it")       \
+	/* Of the client library. */                                                               \
+	X(BATON_EMEMORY, -40, "out of memory")                                                     \
+	X(BATON_EADDRESS, -41, "an address is the path of a socket, or HOST:PORT")                 \
+	X(BATON_ENODE, -42, "there is no node to talk to")                                         \
+	X(BATON_EACCESS, -43, "not permitted")                                                     \
+	X(BATON_ECONNECTION, -44, "the connection ended before the node had answered")             \
+	X(BATON_EPROTOCOL, -45, "what came back is no answer of a node")                           \
+	X(BATON_EREFUSED, -46, "the node refused the command")                                     \
+	X(BATON_ETIMEOUT, -47, "not acquired in time")                                             \
+	X(BATON_ENOTFREE, -48, "not acquired: it is not free")                                     \
+	X(BATON_EPENDING, -49, "not answered yet")                                                 \
+	X(BATON_ENOTHELD, -50, "not held, or not with that fence")                                 \
+	X(BATON_EMODE, -51, "this handle is used for something else: open another")                \
+	X(BATON_ESTALE, -52, "the fence is older than one that was seen before")                   \
+	X(BATON_EFILE, -53, "the file of a fence cannot be read or written")                       \
+	X(BATON_ETORN, -54, "the file of a fence does not hold a fence")
 
 enum baton_error {
 #define BATON_ERROR_ENUM(name, code, text) name = (code),

@@ -1,0 +1,315 @@
+#include "connection.h"
+
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+int why_set(struct why *why, int code, const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(why->text, sizeof(why->text), format, arguments);
+	va_end(arguments);
+	return code;
+}
+
+int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* --- addresses --- */
+
+/* HOST:PORT; else it is a path. */
+static bool has_port(const char *address)
+{
+	return strchr(address, '/') == NULL && strchr(address, ':') != NULL;
+}
+
+char *address_default(void)
+{
+	const char *socket = getenv("BATON_SOCKET");
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	char *candidates[3] = {NULL, NULL, strdup("/run/baton.sock")};
+	char *chosen = NULL;
+
+	if (candidates[2] == NULL)
+		return NULL;
+	if (socket != NULL && *socket != '\0')
+		candidates[0] = strdup(socket);
+	if (runtime != NULL && *runtime != '\0' &&
+	    asprintf(&candidates[1], "%s/baton.sock", runtime) < 0)
+		candidates[1] = NULL;
+	/* If there is none, the first is the one to complain about. */
+	for (size_t i = 0; i < 3 && chosen == NULL; i++) {
+		if (candidates[i] != NULL &&
+		    (has_port(candidates[i]) || access(candidates[i], F_OK) == 0))
+			chosen = candidates[i];
+	}
+	for (size_t i = 0; i < 3; i++) {
+		if (chosen == NULL)
+			chosen = candidates[i];
+		if (chosen != candidates[i])
+			free(candidates[i]);
+	}
+	return chosen;
+}
+
+static int no_node(struct why *why, const char *address, int error)
+{
+	if (error == EACCES || error == EPERM)
+		return why_set(why, BATON_EACCESS, "%.200s may not be opened: %s", address,
+		               strerror(error));
+	/* What connect says when SO_SNDTIMEO has passed. */
+	if (error == EAGAIN || error == EINPROGRESS)
+		return why_set(why, BATON_ENODE,
+		               "the node at %.200s took no connection within %d s", address,
+		               CONNECT_MS_MAX / 1000);
+	return why_set(why, BATON_ENODE, "no node at %.200s: %s: is 'baton node' running there?",
+	               address, strerror(error));
+}
+
+/* 0 or errno. */
+static int connect_patiently(int fd, const struct sockaddr *address, socklen_t size)
+{
+	const struct timeval patience = {.tv_sec = CONNECT_MS_MAX / 1000};
+
+	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0)
+		return errno;
+	while (connect(fd, address, size) != 0) {
+		if (errno == EISCONN) /* it was interrupted, and went on meanwhile */
+			return 0;
+		if (errno != EINTR)
+			return errno;
+	}
+	return 0;
+}
+
+/* A descriptor, or -errno. */
+static int connect_new(int family, int protocol, const struct sockaddr *address, socklen_t size)
+{
+	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, protocol);
+	int error = fd < 0 ? errno : connect_patiently(fd, address, size);
+
+	if (error == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -error;
+}
+
+static int open_path(const char *path, struct why *why)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	size_t size = strlen(path);
+
+	if (size == 0 || size >= sizeof(address.sun_path))
+		return why_set(why, BATON_EADDRESS,
+		               "'%.200s': the path of a socket has 1 to %zu bytes, not %zu", path,
+		               sizeof(address.sun_path) - 1, size);
+	memcpy(address.sun_path, path, size + 1);
+	int fd = connect_new(AF_UNIX, 0, (const struct sockaddr *)&address, sizeof(address));
+	return fd < 0 ? no_node(why, path, -fd) : fd;
+}
+
+/* A host that is gone without a word is found out: about ten seconds. */
+static void keep_alive(int fd)
+{
+	static const struct {
+		int level, option, value;
+	} settings[] = {
+	        {IPPROTO_TCP, TCP_NODELAY, 1},    {SOL_SOCKET, SO_KEEPALIVE, 1},
+	        {IPPROTO_TCP, TCP_KEEPIDLE, 5},   {IPPROTO_TCP, TCP_KEEPINTVL, 2},
+	        {IPPROTO_TCP, TCP_KEEPCNT, 3},    {IPPROTO_TCP, TCP_USER_TIMEOUT, 10000},
+	};
+
+	/* Without them it only takes longer. */
+	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+		setsockopt(fd, settings[i].level, settings[i].option, &settings[i].value,
+		           sizeof(settings[i].value));
+}
+
+static int open_port(const char *address, struct why *why)
+{
+	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+	struct addrinfo *found;
+	char host[256];
+	const char *from = address, *port = strrchr(address, ':') + 1;
+	size_t size = (size_t)(port - 1 - from);
+
+	if (from[0] == '[' && size >= 2 && from[size - 1] == ']') {
+		from++;
+		size -= 2;
+	}
+	if (size == 0 || size >= sizeof(host) || strspn(port, "0123456789") != strlen(port) ||
+	    strlen(port) > 5 || atoi(port) < 1 || atoi(port) > 65535)
+		return why_set(why, BATON_EADDRESS,
+		               "'%.200s': an address is the path of a socket, or HOST:PORT with a "
+		               "port from 1 to 65535",
+		               address);
+	memcpy(host, from, size);
+	host[size] = '\0';
+	int failed = getaddrinfo(host, port, &hints, &found);
+	if (failed != 0)
+		return why_set(why, BATON_ENODE, "no node at %.200s: %s", address,
+		               failed == EAI_SYSTEM ? strerror(errno) : gai_strerror(failed));
+	int fd = -ENOENT;
+	for (const struct addrinfo *at = found; at != NULL && fd < 0; at = at->ai_next)
+		fd = connect_new(at->ai_family, at->ai_protocol, at->ai_addr, at->ai_addrlen);
+	freeaddrinfo(found);
+	if (fd < 0)
+		return no_node(why, address, -fd);
+	keep_alive(fd);
+	return fd;
+}
+
+/* --- a connection --- */
+
+int connection_open(struct connection *connection, const char *address, struct why *why)
+{
+	int fd = has_port(address) ? open_port(address, why) : open_path(address, why);
+
+	if (fd < 0)
+		return fd;
+	redisReader *reader = redisReaderCreate();
+	if (reader == NULL) {
+		close(fd);
+		return why_set(why, BATON_EMEMORY, "out of memory");
+	}
+	connection->fd = fd;
+	connection->reader = reader;
+	return 0;
+}
+
+void connection_close(struct connection *connection)
+{
+	if (connection->fd < 0)
+		return;
+	close(connection->fd);
+	redisReaderFree(connection->reader);
+	*connection = (struct connection){.fd = -1};
+}
+
+int connection_send(struct connection *connection, const struct word *words, size_t words_count,
+                    struct why *why)
+{
+	const char *bytes[COMMAND_WORDS_MAX];
+	size_t sizes[COMMAND_WORDS_MAX];
+	char *command;
+
+	for (size_t i = 0; i < words_count; i++) {
+		bytes[i] = words[i].bytes;
+		sizes[i] = words[i].size;
+	}
+	int size = redisFormatCommandArgv(&command, (int)words_count, bytes, sizes);
+	if (size < 0)
+		return why_set(why, BATON_EMEMORY, "out of memory");
+	size_t sent = 0;
+	int error = 0;
+	while (sent < (size_t)size && error == 0) {
+		ssize_t count =
+		        send(connection->fd, command + sent, (size_t)size - sent, MSG_NOSIGNAL);
+		if (count >= 0)
+			sent += (size_t)count;
+		else if (errno != EINTR)
+			error = errno;
+	}
+	redisFreeCommand(command);
+	if (error == 0)
+		return 0;
+	if (error == EAGAIN)
+		return why_set(why, BATON_ECONNECTION,
+		               "the node has read nothing from this connection for %d s",
+		               CONNECT_MS_MAX / 1000);
+	return why_set(why, BATON_ECONNECTION, "the connection to the node has ended: %s",
+	               strerror(error));
+}
+
+/* 1: there may be bytes; 0: not in time; -1 and errno. */
+static int wait_for_bytes(int fd, int64_t until_ms)
+{
+	struct pollfd item = {.fd = fd, .events = POLLIN};
+
+	for (;;) {
+		int64_t left = until_ms - now_ms();
+		if (left < 0)
+			return 0;
+		int ready = poll(&item, 1, left > INT32_MAX ? INT32_MAX : (int)left);
+		if (ready > 0 || (ready < 0 && errno != EINTR))
+			return ready;
+	}
+}
+
+/* 1: something was read; 0: nothing in time; or an error. */
+static int read_some(struct connection *connection, int64_t timeout_ms, int64_t until_ms,
+                     struct why *why)
+{
+	char bytes[16384];
+	ssize_t count;
+
+	if (timeout_ms > 0) {
+		int ready = wait_for_bytes(connection->fd, until_ms);
+		if (ready <= 0)
+			return ready == 0 ? 0
+			                  : why_set(why, BATON_ECONNECTION, "poll: %s",
+			                            strerror(errno));
+	}
+	do
+		count = recv(connection->fd, bytes, sizeof(bytes),
+		             timeout_ms < 0 ? 0 : MSG_DONTWAIT);
+	while (count < 0 && errno == EINTR);
+	if (count < 0 && errno == EAGAIN)
+		return 0;
+	if (count < 0)
+		return why_set(why, BATON_ECONNECTION, "the connection to the node has ended: %s",
+		               strerror(errno));
+	if (count == 0)
+		return why_set(why, BATON_ECONNECTION, "the node has closed the connection");
+	if (redisReaderFeed(connection->reader, bytes, (size_t)count) != REDIS_OK)
+		return why_set(why, BATON_EMEMORY, "out of memory");
+	return 1;
+}
+
+int connection_receive(struct connection *connection, int64_t timeout_ms, redisReply **ret_reply,
+                       struct why *why)
+{
+	int64_t until_ms = timeout_ms > 0 ? now_ms() + timeout_ms : 0;
+
+	for (;;) {
+		void *reply = NULL;
+		if (redisReaderGetReply(connection->reader, &reply) != REDIS_OK)
+			return why_set(why,
+			               connection->reader->err == REDIS_ERR_OOM ? BATON_EMEMORY
+			                                                        : BATON_EPROTOCOL,
+			               "what came is no answer of a node: %s",
+			               connection->reader->errstr);
+		if (reply != NULL) {
+			*ret_reply = reply;
+			return 1;
+		}
+		int some = read_some(connection, timeout_ms, until_ms, why);
+		if (some <= 0)
+			return some;
+	}
+}
+
+bool connection_ended(const struct connection *connection)
+{
+	struct pollfd item = {.fd = connection->fd, .events = POLLRDHUP};
+
+	return poll(&item, 1, 0) > 0 && item.revents != 0;
+}

@@ -1,0 +1,183 @@
+/*
+ * The highest fence seen, in a file: a line with the number, and nothing else, so that every torn
+ * piece of it is seen to be one (it lacks the newline, or has bytes that are no digits).
+ *
+ * Only who has FILE.lock looks. A greater number is written to FILE.new, brought to disk, and renamed.
+ */
+#include "handle.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <libgen.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct paths {
+	char *file, *folder, *lock, *new;
+};
+
+/* Links are followed, so that all ways to a file lead to the same lock. NULL and errno. */
+static char *real_path(const char *file)
+{
+	char *real = realpath(file, NULL);
+
+	if (real != NULL || errno != ENOENT)
+		return real;
+	/* The file need not be there, but its folder must. */
+	char *copy = strdup(file), *other = strdup(file), *folder = NULL;
+	if (copy != NULL && other != NULL && *file != '\0' && file[strlen(file) - 1] != '/')
+		folder = realpath(dirname(copy), NULL);
+	if (folder != NULL && asprintf(&real, "%s/%s", folder, basename(other)) < 0)
+		real = NULL;
+	free(folder);
+	free(copy);
+	free(other);
+	return real;
+}
+
+static void paths_free(struct paths *paths)
+{
+	free(paths->file);
+	free(paths->folder);
+	free(paths->lock);
+	free(paths->new);
+}
+
+/* 0, BATON_EFILE, BATON_EMEMORY. */
+static int paths_make(const char *file, struct paths *paths)
+{
+	errno = 0;
+	*paths = (struct paths){.file = real_path(file)};
+	if (paths->file == NULL)
+		return errno == ENOMEM ? BATON_EMEMORY : BATON_EFILE;
+	paths->folder = strdup(paths->file);
+	if (paths->folder == NULL || asprintf(&paths->lock, "%s.lock", paths->file) < 0 ||
+	    asprintf(&paths->new, "%s.new", paths->file) < 0)
+		return BATON_EMEMORY;
+	dirname(paths->folder);
+	return 0;
+}
+
+/* 0 and the number, 0 if there is no file; BATON_EFILE, BATON_ETORN. */
+static int read_highest(const char *path, uint64_t *ret_highest, mode_t *ret_mode)
+{
+	char text[32];
+	struct stat status;
+	uint64_t highest = 0;
+	/* A fifo would let us wait for ever. */
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0 && errno == ENOENT) {
+		*ret_highest = 0;
+		return 0;
+	}
+	if (fd < 0)
+		return BATON_EFILE;
+	ssize_t size = -1;
+	if (fstat(fd, &status) == 0)
+		size = S_ISREG(status.st_mode) ? read(fd, text, sizeof(text)) : 0;
+	int error = errno;
+	close(fd);
+	errno = error;
+	if (size < 0)
+		return BATON_EFILE;
+	/* As many digits as 2^53 has, and a newline. */
+	if (size < 2 || size > 17 || text[size - 1] != '\n')
+		return BATON_ETORN;
+	for (ssize_t i = 0; i < size - 1; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return BATON_ETORN;
+		highest = highest * 10 + (uint64_t)(text[i] - '0');
+	}
+	if (check_fence(highest) < 0)
+		return BATON_ETORN;
+	*ret_highest = highest;
+	*ret_mode = status.st_mode & 0777;
+	return 0;
+}
+
+/* 0 or -1 and errno. */
+static int write_durably(const char *path, uint64_t fence, mode_t mode)
+{
+	char text[32];
+	int size = snprintf(text, sizeof(text), "%" PRIu64 "\n", fence);
+	/* What is there is a leaving of a crash, and not ours to follow or share. */
+	if (unlink(path) != 0 && errno != ENOENT)
+		return -1;
+	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return -1;
+	ssize_t written = write(fd, text, (size_t)size);
+	if (written >= 0 && written != size)
+		errno = ENOSPC;
+	int failed = written != size || (mode != 0 && fchmod(fd, mode) != 0) || fsync(fd) != 0;
+	int error = errno;
+	close(fd);
+	errno = error;
+	return failed ? -1 : 0;
+}
+
+static int sync_folder(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -1;
+	int failed = fsync(fd), error = errno;
+	close(fd);
+	errno = error;
+	return failed;
+}
+
+static int check_locked(const struct paths *paths, uint64_t fence, uint64_t *ret_highest)
+{
+	mode_t mode = 0;
+	uint64_t highest;
+	int error = read_highest(paths->file, &highest, &mode);
+
+	if (error < 0)
+		return error;
+	if (fence < highest) {
+		if (ret_highest != NULL)
+			*ret_highest = highest;
+		return BATON_ESTALE;
+	}
+	if (fence > highest && (write_durably(paths->new, fence, mode) != 0 ||
+	                        rename(paths->new, paths->file) != 0))
+		return BATON_EFILE;
+	/* Also for a fence that is there already: who wrote it may have been killed before this. */
+	if (sync_folder(paths->folder) != 0)
+		return BATON_EFILE;
+	if (ret_highest != NULL)
+		*ret_highest = fence;
+	return 0;
+}
+
+int baton_fence_check(const char *file, uint64_t fence, uint64_t *ret_highest)
+{
+	struct paths paths;
+
+	if (check_fence(fence) < 0)
+		return BATON_EFENCE;
+	int result = paths_make(file, &paths);
+	if (result == 0) {
+		int lock = open(paths.lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+		int locked = lock;
+		while (locked >= 0 && (locked = flock(lock, LOCK_EX)) != 0 && errno == EINTR)
+			locked = lock;
+		result = locked < 0 ? BATON_EFILE : check_locked(&paths, fence, ret_highest);
+		int error = errno;
+		if (lock >= 0)
+			close(lock);
+		errno = error;
+	}
+	int error = errno;
+	paths_free(&paths);
+	errno = error;
+	return result;
+}

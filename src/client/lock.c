@@ -1,0 +1,324 @@
+/*
+ * Locks: asked for and waited for, or asked for now and finished later.
+ */
+#include "handle.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Replies of that many unlocks may be unread: more, and the node would stop reading us. */
+enum { UNLOCKS_PENDING_MAX = 64 };
+
+/* LOCK, or ELECT with a value. */
+struct request {
+	bool elect;
+	int64_t timeout_ms;
+	struct word value;
+};
+
+static void forget_wanted(struct baton *baton)
+{
+	if (baton->wanted == NULL)
+		return;
+	if (session_open(baton))
+		watch_unsubscribe(baton, baton->wanted->name);
+	free(baton->wanted);
+	baton->wanted = NULL;
+}
+
+/* The lock becomes the wanted one. 0 or an error. */
+static int want(struct baton *baton, const char *name, const struct request *request)
+{
+	int error = session_ready(baton);
+
+	if (error == 0)
+		error = check_name(baton, name);
+	if (error < 0)
+		return error;
+	if (request->value.size > BATON_VALUE_MAX)
+		return why_set(&baton->why, BATON_EVALUE, "a value has at most %d bytes, not %zu",
+		               BATON_VALUE_MAX, request->value.size);
+	if (hold_find(&baton->held, word_of(name)) != NULL)
+		return why_set(&baton->why, BATON_EHELD, "this handle holds '%s' already", name);
+	baton->wanted = hold_new(name);
+	if (baton->wanted == NULL)
+		return why_set(&baton->why, BATON_EMEMORY, "out of memory");
+	baton->wanted_timeout_ms = request->timeout_ms;
+	return 0;
+}
+
+/* Sends the command. 0 or an error. */
+static int ask(struct baton *baton, const struct request *request)
+{
+	char number[24];
+	struct word words[4] = {request->elect ? WORD("ELECT") : WORD("LOCK"),
+	                        baton->wanted->name};
+	size_t words_count = 2;
+
+	int error = session_connect(baton);
+	if (error == 0)
+		error = watch_subscribe(baton, baton->wanted->name);
+	if (error < 0)
+		return error;
+	if (request->elect) {
+		words[words_count++] = request->value;
+	} else if (request->timeout_ms == BATON_TRY) {
+		words[words_count++] = WORD("NOWAIT");
+	} else if (request->timeout_ms > 0) {
+		snprintf(number, sizeof(number), "%" PRId64, request->timeout_ms);
+		words[words_count++] = WORD("TIMEOUT");
+		words[words_count++] = word_of(number);
+	}
+	return session_send(baton, words, words_count);
+}
+
+/* The wanted lock is held from now on. */
+static int acquired(struct baton *baton, uint64_t fence, uint64_t *ret_fence)
+{
+	struct hold *hold = baton->wanted;
+	struct hold **before = hold_find(&baton->lost, hold->name);
+
+	/* Who asks again has given up the one that was lost. */
+	if (before != NULL) {
+		free(hold_take(before));
+		watch_flag(baton);
+	}
+	baton->wanted = NULL;
+	hold->fence = fence;
+	hold->next = baton->held;
+	baton->held = hold;
+	if (baton->watch.gone_fence >= fence) {
+		hold_lose(baton, &baton->held);
+		return why_set(&baton->why, BATON_ELOST, "'%s' was lost as soon as it was held",
+		               hold->name.bytes);
+	}
+	if (ret_fence != NULL)
+		*ret_fence = fence;
+	return 0;
+}
+
+static int not_acquired(struct baton *baton)
+{
+	const char *name = baton->wanted->name.bytes;
+
+	if (baton->wanted_timeout_ms == BATON_TRY)
+		return why_set(&baton->why, BATON_ENOTFREE, "'%s' is not free", name);
+	return why_set(&baton->why, BATON_ETIMEOUT, "'%s' was not free within %" PRId64 " ms", name,
+	               baton->wanted_timeout_ms);
+}
+
+/* The outcome. With an error the lock is still the wanted one. */
+static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
+{
+	redisReply *reply;
+	int error = session_reply(baton, wait ? -1 : 0, &reply);
+
+	if (error == 0)
+		return why_set(&baton->why, BATON_EPENDING, "'%s' is still waited for",
+		               baton->wanted->name.bytes);
+	if (error < 0)
+		return error;
+	if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0 &&
+	    check_fence((uint64_t)reply->integer) == 0) {
+		uint64_t fence = (uint64_t)reply->integer;
+		freeReplyObject(reply);
+		return acquired(baton, fence, ret_fence);
+	}
+	if (reply->type == REDIS_REPLY_NIL)
+		error = not_acquired(baton);
+	else if (reply->type == REDIS_REPLY_ERROR)
+		error = refused(baton, reply);
+	else
+		return unexpected(baton, reply, "LOCK");
+	freeReplyObject(reply);
+	return error;
+}
+
+/*
+ * Waits for it. If a session that was there before has ended or ends, and nothing was held, the wait
+ * begins anew on another: whatever had happened on the old one ended with it.
+ */
+static int acquire(struct baton *baton, const char *name, struct request request,
+                   uint64_t *ret_fence)
+{
+	int64_t until_ms = request.timeout_ms > 0 ? now_ms() + request.timeout_ms : 0;
+	int error = want(baton, name, &request);
+	bool fresh;
+
+	if (error < 0)
+		return error;
+	do {
+		fresh = !session_open(baton);
+		error = ask(baton, &request);
+		if (error == 0)
+			error = settle(baton, true, ret_fence);
+		if (request.timeout_ms > 0) {
+			int64_t left_ms = until_ms - now_ms();
+			request.timeout_ms = left_ms > 0 ? left_ms : 1;
+		}
+	} while (error == BATON_ECONNECTION && !fresh);
+	if (error < 0)
+		forget_wanted(baton);
+	return error;
+}
+
+int baton_lock(struct baton *baton, const char *name, int64_t timeout_ms, uint64_t *ret_fence)
+{
+	return acquire(baton, name, (struct request){.timeout_ms = timeout_ms}, ret_fence);
+}
+
+int baton_trylock(struct baton *baton, const char *name, uint64_t *ret_fence)
+{
+	return baton_lock(baton, name, BATON_TRY, ret_fence);
+}
+
+static int start(struct baton *baton, const char *name, const struct request *request)
+{
+	int error = want(baton, name, request);
+	bool fresh;
+
+	if (error < 0)
+		return error;
+	do {
+		fresh = !session_open(baton);
+		error = ask(baton, request);
+	} while (error == BATON_ECONNECTION && !fresh);
+	if (error < 0)
+		forget_wanted(baton);
+	return error;
+}
+
+int baton_lock_start(struct baton *baton, const char *name, int64_t timeout_ms)
+{
+	return start(baton, name, &(struct request){.timeout_ms = timeout_ms});
+}
+
+static struct request election(const void *value, size_t value_size)
+{
+	return (struct request){.elect = true,
+	                        .timeout_ms = BATON_FOREVER,
+	                        .value = {value_size > 0 ? value : "", value_size}};
+}
+
+int baton_elect(struct baton *baton, const char *name, const void *value, size_t value_size,
+                uint64_t *ret_fence)
+{
+	return acquire(baton, name, election(value, value_size), ret_fence);
+}
+
+int baton_elect_start(struct baton *baton, const char *name, const void *value, size_t value_size)
+{
+	const struct request request = election(value, value_size);
+
+	return start(baton, name, &request);
+}
+
+int baton_finish(struct baton *baton, uint64_t *ret_fence)
+{
+	if (baton->wanted == NULL)
+		return why_set(&baton->why, BATON_ENOTHELD, "no lock was started");
+	/* baton_lost or baton_fence has found out before. */
+	if (baton->over) {
+		forget_wanted(baton);
+		return why_set(&baton->why, baton->over_because,
+		               "the connection to the node has ended");
+	}
+	int error = settle(baton, false, ret_fence);
+	if (error < 0 && error != BATON_EPENDING)
+		forget_wanted(baton);
+	return error;
+}
+
+int baton_cancel(struct baton *baton)
+{
+	if (baton->wanted == NULL)
+		return 0;
+	if (baton->held != NULL)
+		return why_set(&baton->why, BATON_EHELD,
+		               "to withdraw '%s' would end the session, which holds '%s'",
+		               baton->wanted->name.bytes, baton->held->name.bytes);
+	session_end(baton);
+	connection_close(&baton->session);
+	forget_wanted(baton);
+	return 0;
+}
+
+int baton_unlock(struct baton *baton, const char *name)
+{
+	char number[24];
+	int error = session_ready(baton);
+
+	if (error == 0)
+		error = check_name(baton, name);
+	if (error < 0)
+		return error;
+	/* It may be that this loses everything: then the lock is found among those. */
+	for (int taken = 1; taken > 0 && baton->unlocks_pending >= UNLOCKS_PENDING_MAX;)
+		taken = session_take_unlock(baton, -1);
+	struct hold **place = hold_find(&baton->held, word_of(name));
+	if (place == NULL) {
+		place = hold_find(&baton->lost, word_of(name));
+		if (place == NULL)
+			return why_set(&baton->why, BATON_ENOTHELD,
+			               "this handle does not hold '%s'", name);
+		free(hold_take(place));
+		watch_flag(baton);
+		return why_set(&baton->why, BATON_ELOST, "'%s' was lost before it was given back",
+		               name);
+	}
+	struct hold *hold = hold_take(place);
+	snprintf(number, sizeof(number), "%" PRIu64, hold->fence);
+	const struct word words[] = {WORD("UNLOCK"), hold->name, word_of(number)};
+	error = session_send(baton, words, 3);
+	if (error == BATON_EMEMORY) { /* nothing has happened */
+		hold->next = baton->held;
+		baton->held = hold;
+		return error;
+	}
+	if (error == 0) {
+		baton->unlocks_pending++;
+		watch_unsubscribe(baton, hold->name);
+	}
+	free(hold);
+	return error == 0 ? 0 : BATON_ELOST;
+}
+
+int baton_resign(struct baton *baton, const char *name)
+{
+	return baton_unlock(baton, name);
+}
+
+int baton_fence(struct baton *baton, const char *name, uint64_t *ret_fence)
+{
+	int error = check_name(baton, name);
+
+	if (error < 0)
+		return error;
+	watch_read(baton);
+	struct hold **place = hold_find(&baton->held, word_of(name));
+	if (place != NULL) {
+		if (ret_fence != NULL)
+			*ret_fence = (*place)->fence;
+		return 0;
+	}
+	if (hold_find(&baton->lost, word_of(name)) != NULL)
+		return why_set(&baton->why, BATON_ELOST, "'%s' was lost", name);
+	return why_set(&baton->why, BATON_ENOTHELD, "this handle does not hold '%s'", name);
+}
+
+int baton_lost(struct baton *baton, char *ret_name, uint64_t *ret_fence)
+{
+	watch_read(baton);
+	if (baton->lost == NULL)
+		return 0;
+	struct hold *hold = hold_take(&baton->lost);
+	if (ret_name != NULL)
+		memcpy(ret_name, hold->name.bytes, hold->name.size + 1);
+	if (ret_fence != NULL)
+		*ret_fence = hold->fence;
+	free(hold);
+	watch_flag(baton);
+	return 1;
+}
