@@ -2,7 +2,7 @@
 
 PREFIX ?= /usr/local
 
-.PHONY: all run test bench mutants checked errata results install clean format lint setup
+.PHONY: all run tour test bench mutants checked errata results install clean format lint setup
 
 all: setup
 	@tools/build build
@@ -11,7 +11,12 @@ all: setup
 setup:
 	@tools/setup
 
+# A cluster of three on this machine; Ctrl-C ends it.
 run: all
+	@build/baton dev
+
+# The laboratory, a short guided tour.
+tour: all
 	@tools/tour
 
 test:

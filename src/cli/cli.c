@@ -43,6 +43,12 @@ static bool is_abbreviated(const char *word, const struct option *options)
 
 int next_option(int argc, char **argv, const struct option *options, struct problem *problem)
 {
+	return next_letter_or_option(argc, argv, ":", options, problem);
+}
+
+int next_letter_or_option(int argc, char **argv, const char *letters, const struct option *options,
+                          struct problem *problem)
+{
 	for (int i = 1; optind == 1 && i < argc && strcmp(argv[i], "--") != 0; i++) {
 		if (strncmp(argv[i], "--", 2) == 0 && is_abbreviated(argv[i], options))
 			return unknown_option(argv[i] + 2, options, problem);
@@ -50,7 +56,7 @@ int next_option(int argc, char **argv, const struct option *options, struct prob
 	int at = optind;
 
 	opterr = 0;
-	int option = getopt_long(argc, argv, ":", options, NULL);
+	int option = getopt_long(argc, argv, letters, options, NULL);
 	if (option == -1)
 		return -1;
 	if (option == ':') {

@@ -13,6 +13,8 @@
 #include <stdbool.h>
 
 enum exit_code { EXIT_HELD = 0, EXIT_VIOLATED = 1, EXIT_USAGE = 2, EXIT_LIMIT = 3 };
+/* Of the commands that talk to a node (sysexits.h). */
+enum { EXIT_UNAVAILABLE = 69, EXIT_NOT_PERMITTED = 77 };
 
 /* argv[0] is the command's name. */
 int command_algorithms(int argc, char **argv);
@@ -22,6 +24,8 @@ int command_replay(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_choose(int argc, char **argv);
 int command_node(int argc, char **argv);
+int command_dev(int argc, char **argv);
+int command_status(int argc, char **argv);
 
 /* One line on stderr, "baton sim: …"; returns EXIT_USAGE. */
 int usage_problem(const char *command, const struct problem *problem);
@@ -32,6 +36,10 @@ int usage_problem(const char *command, const struct problem *problem);
  * behind.
  */
 int next_option(int argc, char **argv, const struct option *options, struct problem *problem);
+
+/* The same with one-letter options too, as getopt knows them; ':' comes first. */
+int next_letter_or_option(int argc, char **argv, const char *letters, const struct option *options,
+                          struct problem *problem);
 
 /* The help text of a command, on stdout. */
 void print_help(const char *command);

@@ -24,6 +24,8 @@ static const struct command commands[] = {
         {"compare", command_compare},
         {"choose", command_choose},
         {"node", command_node},
+        {"dev", command_dev},
+        {"status", command_status},
         {"help", command_help},
         {NULL, NULL},
 };

@@ -3,8 +3,12 @@
  */
 #include "service.h"
 
+#include "cli.h"
 #include "setup.h"
 
+#include <baton/baton.h>
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,4 +39,15 @@ int parse_address(const char *text, const char *what, struct daemon_address *ret
 	ret_address->host = host;
 	ret_address->port = (uint16_t)port;
 	return 0;
+}
+
+int service_problem(const char *command, const struct baton *baton, int error)
+{
+	fprintf(stderr, "baton %s: %s\n", command, baton_message(baton));
+	if (error == BATON_EACCESS)
+		return EXIT_NOT_PERMITTED;
+	if (error == BATON_ENAME || error == BATON_EFENCE || error == BATON_EVALUE ||
+	    error == BATON_EADDRESS)
+		return EXIT_USAGE;
+	return EXIT_UNAVAILABLE;
 }

@@ -11,4 +11,9 @@
 int parse_address(const char *text, const char *what, struct daemon_address *ret_address,
                   struct problem *problem);
 
+struct baton;
+
+/* "baton status: …" on stderr, what an error of libbaton's is about; the exit code for it. */
+int service_problem(const char *command, const struct baton *baton, int error);
+
 #endif

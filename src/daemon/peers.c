@@ -107,7 +107,7 @@ static void complain_of_refusal(struct peer *peer, const char *why)
 {
 	char text[LINK_TEXT_MAX + 64];
 
-	snprintf(text, sizeof(text), "it refuses us: %s", why);
+	snprintf(text, sizeof(text), "it ends the connection: %s", why);
 	complain(peer, text);
 }
 
@@ -835,6 +835,19 @@ const char *peers_missing(struct daemon *daemon)
 	return peers->missing;
 }
 
+/* So that the others need not guess. */
+static void say_goodbye(struct daemon *daemon)
+{
+	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
+		struct peer *peer = peer_of(daemon, i);
+		if (peer->connection == NULL)
+			continue;
+		link_refuse(peer->link,
+		            "it has left; this version cannot take it back: restart every node");
+		flush(peer);
+	}
+}
+
 void peers_close(struct daemon *daemon)
 {
 	struct peers *peers = daemon->peers;
@@ -843,6 +856,7 @@ void peers_close(struct daemon *daemon)
 	if (peers == NULL)
 		return;
 	daemon->leaving = true;
+	say_goodbye(daemon);
 	if (peers->listening)
 		uv_close((uv_handle_t *)&peers->listener, NULL);
 	uv_close((uv_handle_t *)&peers->acknowledge, NULL);

@@ -1,0 +1,397 @@
+/*
+ * baton dev: a whole cluster on this machine, in one foreground command. Each node is a process of its own
+ * that ends with this one; their sockets are in a folder of their own.
+ */
+#include "cli.h"
+#include "service.h"
+
+#include <baton/baton.h>
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	DEV_NODES_MAX = 64,
+	START_MS = 20000, /* for all nodes to agree */
+	END_MS = 5000,    /* for them to leave */
+};
+
+struct dev {
+	uint32_t nodes;
+	const char *algorithm, *topology;
+	uint64_t for_ms;
+	char folder[200];
+	uint16_t ports[DEV_NODES_MAX];
+	char names[DEV_NODES_MAX][8]; /* n01 … so that their order is that of the numbers */
+	char sockets[DEV_NODES_MAX][240];
+	pid_t pids[DEV_NODES_MAX];
+	sigset_t mask; /* as it was */
+};
+
+/* A port that is free, and that no outgoing connection will take: those are above 32768. */
+static int find_port(uint16_t *ret_port)
+{
+	for (int tries = 0; tries < 1000; tries++) {
+		uint32_t random;
+		if (getentropy(&random, sizeof(random)) != 0)
+			return -1;
+		uint16_t port = (uint16_t)(15000 + random % 17000);
+		struct sockaddr_in address = {.sin_family = AF_INET,
+		                              .sin_port = htons(port),
+		                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (fd < 0)
+			return -1;
+		int bound = bind(fd, (struct sockaddr *)&address, sizeof(address));
+		close(fd);
+		if (bound == 0) {
+			*ret_port = port;
+			return 0;
+		}
+	}
+	return -1;
+}
+
+static int make_folder(struct dev *dev, struct problem *problem)
+{
+	const char *base = getenv("XDG_RUNTIME_DIR");
+
+	if (base == NULL || *base == '\0' || strlen(base) > 80 || access(base, W_OK) != 0)
+		base = "/tmp";
+	snprintf(dev->folder, sizeof(dev->folder), "%s/baton-dev.XXXXXX", base);
+	if (mkdtemp(dev->folder) == NULL)
+		return problem_set(problem, "no folder can be made in %s: %s", base,
+		                   strerror(errno));
+	for (uint32_t i = 0; i < dev->nodes; i++) {
+		snprintf(dev->names[i], sizeof(dev->names[i]), dev->nodes < 10 ? "n%u" : "n%02u",
+		         (i + 1) % 100);
+		snprintf(dev->sockets[i], sizeof(dev->sockets[i]), "%s/%s.sock", dev->folder,
+		         dev->names[i]);
+		bool again = true;
+		while (again) {
+			if (find_port(&dev->ports[i]) != 0)
+				return problem_set(problem, "no free port was found on 127.0.0.1");
+			again = false;
+			for (uint32_t k = 0; k < i; k++)
+				again = again || dev->ports[k] == dev->ports[i];
+		}
+	}
+	return 0;
+}
+
+static void start_node(struct dev *dev, uint32_t index, char *peers)
+{
+	pid_t parent = getpid();
+	char *arguments[20];
+	int count = 0;
+
+	dev->pids[index] = fork();
+	if (dev->pids[index] != 0)
+		return;
+	/* Not by the terminal's ^C, but by its parent's word, or its parent's end. */
+	setpgid(0, 0);
+	sigprocmask(SIG_SETMASK, &dev->mask, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != parent)
+		_exit(1);
+	arguments[count++] = (char *)(uintptr_t) "baton";
+	arguments[count++] = (char *)(uintptr_t) "node";
+	arguments[count++] = (char *)(uintptr_t) "--name";
+	arguments[count++] = dev->names[index];
+	arguments[count++] = (char *)(uintptr_t) "--socket";
+	arguments[count++] = dev->sockets[index];
+	arguments[count++] = (char *)(uintptr_t) "--log";
+	arguments[count++] = (char *)(uintptr_t) "error";
+	arguments[count++] = (char *)(uintptr_t) "--algorithm";
+	arguments[count++] = (char *)(uintptr_t)dev->algorithm;
+	if (dev->topology != NULL) {
+		arguments[count++] = (char *)(uintptr_t) "--topology";
+		arguments[count++] = (char *)(uintptr_t)dev->topology;
+	}
+	if (dev->nodes > 1) {
+		arguments[count++] = (char *)(uintptr_t) "--peers";
+		arguments[count++] = peers;
+	}
+	arguments[count] = NULL;
+	execv("/proc/self/exe", arguments);
+	_exit(127);
+}
+
+static void start_nodes(struct dev *dev)
+{
+	char peers[DEV_NODES_MAX * 32];
+	size_t at = 0;
+
+	for (uint32_t i = 0; i < dev->nodes; i++)
+		at += (size_t)snprintf(peers + at, sizeof(peers) - at, "%s%s=127.0.0.1:%u",
+		                       i == 0 ? "" : ",", dev->names[i], dev->ports[i]);
+	for (uint32_t i = 0; i < dev->nodes; i++)
+		start_node(dev, i, peers);
+}
+
+/* Ends them all; nothing is left behind. */
+static void end_nodes(struct dev *dev)
+{
+	struct timespec tick = {.tv_nsec = 10000000};
+	uint64_t waited_ms = 0;
+	bool any = true;
+
+	for (uint32_t i = 0; i < dev->nodes; i++) {
+		if (dev->pids[i] > 0)
+			kill(dev->pids[i], SIGTERM);
+	}
+	while (any) {
+		any = false;
+		for (uint32_t i = 0; i < dev->nodes; i++) {
+			if (dev->pids[i] <= 0)
+				continue;
+			if (waitpid(dev->pids[i], NULL, WNOHANG) != 0) {
+				dev->pids[i] = 0;
+				unlink(dev->sockets[i]); /* if it could not itself */
+				continue;
+			}
+			any = true;
+			if (waited_ms > END_MS)
+				kill(dev->pids[i], SIGKILL);
+		}
+		if (any)
+			nanosleep(&tick, NULL);
+		waited_ms += 10;
+	}
+	for (uint32_t i = 0; i < dev->nodes; i++)
+		unlink(dev->sockets[i]);
+	if (rmdir(dev->folder) != 0)
+		fprintf(stderr, "baton dev: %s: %s\n", dev->folder, strerror(errno));
+}
+
+/* The number of a signal that asks us to end, 0 after so long without one; a node that ends is told of. */
+static int wait_for_signal(struct dev *dev, int64_t ms)
+{
+	sigset_t set;
+	double end = seconds_now() + (double)ms / 1000;
+	int status;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	for (;;) {
+		double left = ms < 0 ? 3600 : end - seconds_now();
+		if (left <= 0)
+			return 0;
+		struct timespec wait = {.tv_sec = (time_t)left,
+		                        .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
+		int number = sigtimedwait(&set, NULL, &wait);
+		if (number > 0 && number != SIGCHLD)
+			return number;
+		bool any = false;
+		for (uint32_t i = 0; i < dev->nodes; i++) {
+			if (dev->pids[i] > 0 && waitpid(dev->pids[i], &status, WNOHANG) > 0) {
+				dev->pids[i] = 0;
+				if (WIFSIGNALED(status))
+					fprintf(stderr, "baton dev: %s was ended by signal %d\n",
+					        dev->names[i], WTERMSIG(status));
+				else
+					fprintf(stderr, "baton dev: %s ended with exit code %d\n",
+					        dev->names[i], WEXITSTATUS(status));
+			}
+			any = any || dev->pids[i] > 0;
+		}
+		if (!any)
+			return SIGCHLD;
+	}
+}
+
+/* Until all nodes serve: each says so when it is asked for a lock that nobody wants. */
+static int wait_until_ready(struct dev *dev)
+{
+	double end = seconds_now() + START_MS / 1000.0;
+
+	for (uint32_t i = 0; i < dev->nodes; i++) {
+		struct baton *baton = baton_open(dev->sockets[i]);
+		for (;;) {
+			json_t *json = NULL;
+			char *text = NULL;
+			bool ready = baton != NULL && baton_status(baton, NULL, 1, &text) == 0 &&
+			             (json = json_loads(text, 0, NULL)) != NULL &&
+			             json_is_null(json_object_get(json, "waiting_for"));
+			json_decref(json);
+			free(text);
+			if (ready)
+				break;
+			int number = wait_for_signal(dev, 20);
+			bool gone = dev->pids[i] <= 0;
+			if (number == 0 && !gone && seconds_now() < end)
+				continue;
+			baton_close(baton);
+			if (number == 0)
+				fprintf(stderr, "baton dev: %s does not serve\n", dev->names[i]);
+			return number != 0 ? number : -1;
+		}
+		baton_close(baton);
+	}
+	return 0;
+}
+
+static void print_head(const struct dev *dev)
+{
+	printf("A cluster of %u node%s, %s. Ctrl-C ends it.\n\n", dev->nodes,
+	       dev->nodes == 1 ? "" : "s", dev->algorithm);
+	for (uint32_t i = 0; i < dev->nodes; i++)
+		printf("  %-4s %s\n", dev->names[i], dev->sockets[i]);
+}
+
+static void print_how(const struct dev *dev, const char *program)
+{
+	printf("\nTry it in other terminals:\n\n"
+	       "  export BATON_SOCKET=%s\n"
+	       "  %s run backup sleep 20      # hold a lock while a command runs\n"
+	       "  %s status                   # who holds what, who waits\n"
+	       "  BATON_SOCKET=%s \\\n"
+	       "    %s run -n backup true     # refused at another node: exit 75\n"
+	       "  redis-cli -s %s LOCK x\n",
+	       dev->sockets[0], program, program, dev->sockets[dev->nodes - 1], program,
+	       dev->sockets[0]);
+	fflush(stdout);
+}
+
+/* One client at each node takes the lock in turn, and what that cost. */
+static int hand_around(struct dev *dev)
+{
+	uint64_t fence;
+	char *text = NULL;
+
+	printf("\nThe lock 'demo' goes round:\n\n");
+	for (uint32_t i = 0; i <= dev->nodes; i++) {
+		uint32_t node = i % dev->nodes;
+		struct baton *baton = baton_open(dev->sockets[node]);
+		double before = seconds_now();
+		int error = baton == NULL ? BATON_EMEMORY : baton_lock(baton, "demo", 5000, &fence);
+		double after = seconds_now();
+		if (error != 0) {
+			fprintf(stderr, "baton dev: %s: %s\n", dev->names[node],
+			        baton != NULL ? baton_message(baton) : baton_error_text(error));
+			baton_close(baton);
+			return -1;
+		}
+		printf("  %-4s has it, fence %llu, after %.2f ms\n", dev->names[node],
+		       (unsigned long long)fence, (after - before) * 1000);
+		baton_unlock(baton, "demo");
+		baton_sync(baton);
+		if (i == dev->nodes && baton_status(baton, NULL, 1, &text) == 0) {
+			json_t *json = json_loads(text, 0, NULL);
+			printf("\n  %lld messages between the nodes for %u grants.\n",
+			       (long long)json_integer_value(
+			               json_object_get(json_object_get(json, "messages"), "sent")),
+			       dev->nodes + 1);
+			json_decref(json);
+			free(text);
+		}
+		baton_close(baton);
+		fflush(stdout);
+	}
+	return 0;
+}
+
+static int run_cluster(struct dev *dev, const char *program)
+{
+	sigset_t set;
+
+	/* Taken by sigtimedwait only, so that none is missed. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &dev->mask);
+	signal(SIGPIPE, SIG_IGN);
+	start_nodes(dev);
+	int code = wait_until_ready(dev);
+	if (code == 0) {
+		print_head(dev);
+		code = hand_around(dev);
+	}
+	if (code == 0) {
+		print_how(dev, program);
+		code = wait_for_signal(dev, dev->for_ms == 0 ? -1 : (int64_t)dev->for_ms);
+	}
+	end_nodes(dev);
+	/* To be ended by ^C is how it is meant. */
+	return code < 0 || code == SIGCHLD ? EXIT_VIOLATED : EXIT_HELD;
+}
+
+int command_dev(int argc, char **argv)
+{
+	static const struct option options[] = {
+	        {"nodes", required_argument, NULL, 'N'},
+	        {"algorithm", required_argument, NULL, 'a'},
+	        {"topology", required_argument, NULL, 't'},
+	        {"for", required_argument, NULL, 'f'},
+	        {"help", no_argument, NULL, 'h'},
+	        {NULL, 0, NULL, 0},
+	};
+	struct dev *dev = calloc(1, sizeof(*dev));
+	struct problem problem;
+	struct setup setup;
+	uint64_t number;
+	int option, wrong = 0;
+
+	must(dev != NULL);
+	dev->nodes = 3;
+	dev->algorithm = "neilsen";
+	while (wrong == 0 && (option = next_option(argc, argv, options, &problem)) != -1) {
+		switch (option) {
+		case 'N':
+			wrong = parse_number(optarg, 1, DEV_NODES_MAX, "--nodes", &number,
+			                     &problem);
+			dev->nodes = (uint32_t)number;
+			break;
+		case 'a':
+			dev->algorithm = optarg;
+			break;
+		case 't':
+			dev->topology = optarg;
+			break;
+		case 'f':
+			wrong = parse_duration(optarg, "--for", &dev->for_ms, &problem);
+			break;
+		case 'h':
+			print_help("dev");
+			free(dev);
+			return EXIT_HELD;
+		default:
+			wrong = -1;
+		}
+	}
+	if (wrong == 0 && optind < argc)
+		wrong = problem_set(&problem, "unexpected '%.60s'", argv[optind]);
+	if (wrong == 0) {
+		struct setup_words words = {.algorithm = dev->algorithm,
+		                            .topology = dev->topology,
+		                            .nodes = dev->nodes,
+		                            .seed = 1};
+		wrong = setup_make(&words, &setup, &problem);
+		if (wrong == 0 && setup.network.algorithm->kind != KIND_MUTEX)
+			wrong = problem_set(&problem,
+			                    "--algorithm %s: this is an election; a lock needs "
+			                    "mutual exclusion, such as neilsen",
+			                    dev->algorithm);
+		else if (wrong == 0)
+			setup_free(&setup);
+	}
+	if (wrong == 0)
+		wrong = make_folder(dev, &problem);
+	int code = wrong != 0 ? usage_problem("dev", &problem) : run_cluster(dev, "baton");
+	free(dev);
+	return code;
+}
