@@ -1,0 +1,516 @@
+/*
+ * What a lock costs behind sockets, each figure beside its yardstick in the same run: bare programs
+ * of the same shape without any algorithm (bare.c), and Redis.
+ *
+ *     bench_lock PATH-OF-BATON [ROUNDS [SECONDS]]
+ *
+ * Rounds are interleaved (yardstick, baton, yardstick, …) and the median of the rounds' ratios is
+ * printed, for these machines are noisy. "one core": everything is pinned to one; "free": nothing is.
+ */
+#include "bare.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { CLIENTS_MAX = 64, ROUNDS_MAX = 99 };
+
+static const char *baton, *folder;
+static int rounds = 5;
+static double seconds = 0.6;
+static bool pinned;
+
+struct shared {
+	atomic_bool go, stop;
+	atomic_int ready;
+	_Atomic uint64_t counts[CLIENTS_MAX];
+	_Atomic uint64_t seen_free_ns; /* the longest */
+};
+static struct shared *shared;
+
+static void die(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	fputs("bench_lock: ", stderr);
+	vfprintf(stderr, format, arguments);
+	fputc('\n', stderr);
+	va_end(arguments);
+	exit(1);
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void pin(void)
+{
+	cpu_set_t set;
+
+	if (!pinned)
+		return;
+	CPU_ZERO(&set);
+	CPU_SET(0, &set);
+	sched_setaffinity(0, sizeof(set), &set);
+}
+
+/* A child that ends with us. */
+static pid_t child(void)
+{
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid < 0)
+		die("fork: %s", strerror(errno));
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		pin();
+	}
+	return pid;
+}
+
+static pid_t run(const char *const *arguments)
+{
+	pid_t pid = child();
+	if (pid == 0) {
+		int null = open("/dev/null", O_WRONLY);
+		dup2(null, 1);
+		dup2(null, 2);
+		execvp(arguments[0], (char *const *)(uintptr_t)arguments);
+		_exit(127);
+	}
+	return pid;
+}
+
+static void end(pid_t pid)
+{
+	kill(pid, SIGTERM);
+	waitpid(pid, NULL, 0);
+}
+
+static int dial(const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	double until = now() + 10;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	for (;;) {
+		int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+			return fd;
+		close(fd);
+		if (now() > until)
+			die("nobody serves %s", path);
+		usleep(2000);
+	}
+}
+
+static void say(int fd, const char *text, size_t size)
+{
+	if (write(fd, text, size) != (ssize_t)size)
+		die("write: %s", strerror(errno));
+}
+
+/* Reads until so many lines have come. */
+static void hear_lines(int fd, int count)
+{
+	char room[4096];
+
+	while (count > 0) {
+		ssize_t size = read(fd, room, sizeof(room));
+		if (size <= 0)
+			die("a server ended");
+		if (room[0] == '-')
+			die("refused: %.*s", (int)size, room);
+		for (ssize_t i = 0; i < size; i++)
+			count -= room[i] == '\n';
+	}
+}
+
+/* --- clients --- */
+
+enum work { WORK_ECHO, WORK_LOCK, WORK_REDIS, WORK_CONTEND };
+
+struct job {
+	enum work work;
+	const char *path; /* with %d: the number of the client */
+	int client;
+};
+
+#define CONTEND_LOCK "*2\r\n$4\r\nLOCK\r\n$3\r\none\r\n"
+#define CONTEND_UNLOCK "*2\r\n$6\r\nUNLOCK\r\n$3\r\none\r\n"
+
+static void work_once(const struct job *job, int fd, uint64_t count)
+{
+	static const char echo[] = "*2\r\n$4\r\nLOCK\r\n$6\r\nlock00\r\n";
+	char text[128];
+	int size;
+
+	switch (job->work) {
+	case WORK_ECHO:
+		say(fd, echo, sizeof(echo) - 1);
+		hear_lines(fd, 5);
+		break;
+	case WORK_LOCK: /* the answer to the last UNLOCK comes with that of this LOCK */
+		size = snprintf(text, sizeof(text), "*2\r\n$4\r\nLOCK\r\n$6\r\nlock%02d\r\n",
+		                job->client);
+		say(fd, text, (size_t)size);
+		hear_lines(fd, count == 0 ? 1 : 2);
+		size = snprintf(text, sizeof(text), "*2\r\n$6\r\nUNLOCK\r\n$6\r\nlock%02d\r\n",
+		                job->client);
+		say(fd, text, (size_t)size);
+		break;
+	case WORK_REDIS:
+		size = snprintf(text, sizeof(text),
+		                "*4\r\n$3\r\nSET\r\n$6\r\nlock%02d\r\n$1\r\n1\r\n$2\r\nNX\r\n",
+		                job->client);
+		say(fd, text, (size_t)size);
+		hear_lines(fd, count == 0 ? 1 : 2);
+		size = snprintf(text, sizeof(text), "*2\r\n$3\r\nDEL\r\n$6\r\nlock%02d\r\n",
+		                job->client);
+		say(fd, text, (size_t)size);
+		break;
+	case WORK_CONTEND: /* one write and one read a turn */
+		if (count == 0) {
+			say(fd, CONTEND_LOCK, sizeof(CONTEND_LOCK) - 1);
+			hear_lines(fd, 1);
+		} else {
+			say(fd, CONTEND_UNLOCK CONTEND_LOCK,
+			    sizeof(CONTEND_UNLOCK CONTEND_LOCK) - 1);
+			hear_lines(fd, 2);
+		}
+		break;
+	}
+}
+
+static void be_client(const struct job *job)
+{
+	char path[256];
+	uint64_t count = 0;
+
+	snprintf(path, sizeof(path), "%s/", folder);
+	size_t at = strlen(path);
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+	snprintf(path + at, sizeof(path) - at, job->path, job->client);
+#pragma GCC diagnostic pop
+	int fd = dial(path);
+	if (job->work == WORK_REDIS) {
+		say(fd, "*1\r\n$8\r\nFLUSHALL\r\n", 18);
+		hear_lines(fd, 1);
+	}
+	atomic_fetch_add(&shared->ready, 1);
+	while (!atomic_load(&shared->go))
+		usleep(500);
+	while (!atomic_load_explicit(&shared->stop, memory_order_relaxed)) {
+		work_once(job, fd, count++);
+		atomic_store_explicit(&shared->counts[job->client], count, memory_order_relaxed);
+	}
+	_exit(0);
+}
+
+/* Operations a second of all clients together. */
+static double measure(enum work work, const char *path, int clients)
+{
+	pid_t pids[CLIENTS_MAX];
+	uint64_t before = 0, after = 0;
+
+	memset(shared, 0, sizeof(*shared));
+	for (int i = 0; i < clients; i++) {
+		struct job job = {work, path, i};
+		pids[i] = child();
+		if (pids[i] == 0)
+			be_client(&job);
+	}
+	while (atomic_load(&shared->ready) < clients)
+		usleep(1000);
+	atomic_store(&shared->go, true);
+	usleep(100000); /* warm */
+	double start = now();
+	for (int i = 0; i < clients; i++)
+		before += atomic_load(&shared->counts[i]);
+	usleep((useconds_t)(seconds * 1e6));
+	for (int i = 0; i < clients; i++)
+		after += atomic_load(&shared->counts[i]);
+	double took = now() - start;
+	atomic_store(&shared->stop, true);
+	for (int i = 0; i < clients; i++) {
+		kill(pids[i], SIGKILL);
+		waitpid(pids[i], NULL, 0);
+	}
+	usleep(20000); /* what they held is given back */
+	return (double)(after - before) / took;
+}
+
+/* --- printing --- */
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return x < y ? -1 : x > y;
+}
+
+static double median(double *values, int count)
+{
+	qsort(values, (size_t)count, sizeof(*values), compare);
+	return values[count / 2];
+}
+
+struct contest {
+	enum work work, yardstick_work;
+	const char *path, *yardstick_path;
+	int clients;
+};
+
+static void contest(const char *title, const struct contest *contest, double goal)
+{
+	double ours[ROUNDS_MAX], theirs[ROUNDS_MAX], ratios[ROUNDS_MAX];
+
+	for (int i = 0; i < rounds; i++) {
+		theirs[i] =
+		        measure(contest->yardstick_work, contest->yardstick_path, contest->clients);
+		ours[i] = measure(contest->work, contest->path, contest->clients);
+		ratios[i] = ours[i] / theirs[i];
+	}
+	printf("  %-52s %9.0f /s  %9.0f /s  %5.2f", title, median(ours, rounds),
+	       median(theirs, rounds), median(ratios, rounds));
+	if (goal > 0)
+		printf("  (goal %.1f)", goal);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* --- servers --- */
+
+static pid_t start_echo(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/echo.sock", folder);
+	unlink(path);
+	pid_t pid = child();
+	if (pid == 0)
+		bare_echo(path);
+	return pid;
+}
+
+static pid_t start_redis(void)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/redis.sock", folder);
+	return run((const char *[]){"redis-server", "--port", "0", "--unixsocket", path, "--save",
+	                            "", "--appendonly", "no", NULL});
+}
+
+static pid_t nodes[CLIENTS_MAX];
+
+/* Ports below those of outgoing connections; another base for each cluster. */
+static void start_nodes(int count)
+{
+	static int base = 11000;
+	char peers[CLIENTS_MAX * 32], path[256], name[16];
+	size_t at = 0;
+
+	base += 100;
+	for (int i = 0; i < count; i++)
+		at += (size_t)snprintf(peers + at, sizeof(peers) - at, "%sn%02d=127.0.0.1:%d",
+		                       i == 0 ? "" : ",", i, base + i + getpid() % 37 * 100);
+	for (int i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/n%d.sock", folder, i);
+		snprintf(name, sizeof(name), "n%02d", i);
+		unlink(path);
+		nodes[i] = run((const char *[]){baton, "node", "--name", name, "--socket", path,
+		                                count == 1 ? NULL : "--peers", peers, NULL});
+	}
+	for (int i = 0; i < count; i++) { /* until it grants */
+		snprintf(path, sizeof(path), "%s/n%d.sock", folder, i);
+		int fd = dial(path);
+		char room[256];
+		do {
+			usleep(2000);
+			say(fd, "LOCK warm\r\n", 11);
+			if (read(fd, room, sizeof(room)) <= 0)
+				die("a node ended");
+		} while (room[0] == '-');
+		close(fd);
+	}
+}
+
+static void end_nodes(int count)
+{
+	for (int i = 0; i < count; i++)
+		end(nodes[i]);
+}
+
+/* Messages of the algorithm that a node has told of, and grants, of all. */
+static void tell_messages(uint64_t *ret_messages, uint64_t *ret_grants)
+{
+	static char room[1 << 20];
+	char path[256];
+	size_t at = 0;
+
+	snprintf(path, sizeof(path), "%s/n0.sock", folder);
+	int fd = dial(path);
+	say(fd, "STATUS nothing\r\n", 16);
+	do {
+		ssize_t size = read(fd, room + at, sizeof(room) - 1 - at);
+		if (size <= 0)
+			die("a node ended");
+		at += (size_t)size;
+		room[at] = '\0';
+	} while (strstr(room, "\"silent\"") == NULL);
+	close(fd);
+	*ret_messages = strtoull(strstr(room, "\"sent\":") + 7, NULL, 10);
+	*ret_grants = strtoull(strstr(room, "\"grants\":") + 9, NULL, 10);
+}
+
+/* --- the figures --- */
+
+/* A second client sees the lock free: how long after the first was told that it holds it and said UNLOCK. */
+static void measure_release(void)
+{
+	char path[256], room[64];
+	double longest = 0, sum = 0;
+	int times = 2000;
+
+	snprintf(path, sizeof(path), "%s/n0.sock", folder);
+	int first = dial(path), second = dial(path);
+	for (int i = 0; i < times; i++) {
+		say(first, "LOCK x\r\n", 8);
+		hear_lines(first, i == 0 ? 1 : 2);
+		say(second, "LOCK x\r\n", 8);
+		usleep(200); /* it waits now */
+		double before = now();
+		say(first, "UNLOCK x\r\n", 10);
+		hear_lines(second, 1);
+		double took = now() - before;
+		sum += took;
+		if (took > longest)
+			longest = took;
+		say(second, "UNLOCK x\r\n", 10);
+		hear_lines(second, 1);
+	}
+	(void)room;
+	close(first);
+	close(second);
+	printf("  %-52s mean %.0f us, longest %.0f us of %d\n",
+	       "UNLOCK sent, to a second client that waits", sum / times * 1e6, longest * 1e6,
+	       times);
+}
+
+static void local_locks(void)
+{
+	pid_t echo = start_echo(), redis = start_redis();
+
+	start_nodes(1);
+	contest("1 client, LOCK answered, UNLOCK sent : echo",
+	        &(struct contest){WORK_LOCK, WORK_ECHO, "n0.sock", "echo.sock", 1}, 0.8);
+	contest("16 clients on 16 locks : echo",
+	        &(struct contest){WORK_LOCK, WORK_ECHO, "n0.sock", "echo.sock", 16}, 0.6);
+	contest("16 clients on 16 locks : Redis, SET NX and DEL",
+	        &(struct contest){WORK_LOCK, WORK_REDIS, "n0.sock", "redis.sock", 16}, 1.0);
+	measure_release();
+	end_nodes(1);
+	end(echo);
+	end(redis);
+}
+
+static void hand_overs(void)
+{
+	uint64_t messages[2], grants[2];
+	double ours[ROUNDS_MAX], bare[ROUNDS_MAX], ring[ROUNDS_MAX], ratios[ROUNDS_MAX],
+	        to_ring[ROUNDS_MAX];
+
+	start_nodes(16);
+	tell_messages(&messages[0], &grants[0]);
+	for (int i = 0; i < rounds; i++) {
+		bare[i] = bare_turns(16, 3, seconds, pinned);
+		ours[i] = measure(WORK_CONTEND, "n%d.sock", 16);
+		ring[i] = bare_turns(16, 1, seconds, pinned);
+		ratios[i] = ours[i] / bare[i];
+		to_ring[i] = ours[i] / ring[i];
+	}
+	tell_messages(&messages[1], &grants[1]);
+	printf("  %-52s %9.0f /s  %9.0f /s  %5.2f  (goal 0.6)\n",
+	       "16 nodes, one lock, hand-overs : bare, 3 messages", median(ours, rounds),
+	       median(bare, rounds), median(ratios, rounds));
+	printf("  %-52s %9.0f /s  %9.0f /s  %5.2f\n", "the same : the leanest ring, 1 message",
+	       median(ours, rounds), median(ring, rounds), median(to_ring, rounds));
+	printf("  %-52s %9.3f     3 - 2/N = %.3f\n", "messages a hand-over",
+	       (double)(messages[1] - messages[0]) / (double)(grants[1] - grants[0]), 3 - 2 / 16.0);
+	fflush(stdout);
+	end_nodes(16);
+}
+
+static void growth(void)
+{
+	static const int sizes[] = {3, 5, 9, 17, 33};
+	uint64_t messages[2], grants[2];
+
+	printf("  nodes   messages a hand-over   3 - 2/N   hand-over    bare, 3 messages   "
+	       "ratio\n");
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		start_nodes(sizes[i]);
+		tell_messages(&messages[0], &grants[0]);
+		double bare = bare_turns(sizes[i], 3, seconds, pinned);
+		double ours = measure(WORK_CONTEND, "n%d.sock", sizes[i]);
+		tell_messages(&messages[1], &grants[1]);
+		printf("  %5d   %20.3f   %7.3f   %6.1f us   %13.1f us   %5.2f\n", sizes[i],
+		       (double)(messages[1] - messages[0]) / (double)(grants[1] - grants[0]),
+		       3 - 2.0 / sizes[i], 1e6 / ours, 1e6 / bare, ours / bare);
+		fflush(stdout);
+		end_nodes(sizes[i]);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char room[] = "/tmp/bench-lock.XXXXXX";
+
+	if (argc < 2)
+		die("usage: bench_lock PATH-OF-BATON [ROUNDS [SECONDS]]");
+	baton = argv[1];
+	if (argc > 2)
+		rounds = atoi(argv[2]);
+	if (argc > 3)
+		seconds = atof(argv[3]);
+	if (rounds < 1 || rounds > ROUNDS_MAX || seconds <= 0)
+		die("1 to 99 rounds, and some seconds");
+	folder = mkdtemp(room);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+	              0);
+	if (folder == NULL || shared == MAP_FAILED)
+		die("no folder or no memory");
+	for (int free_run = 0; free_run < 2; free_run++) {
+		pinned = free_run == 0;
+		printf("%s: baton, yardstick, ratio (medians of %d rounds of %.1f s)\n",
+		       pinned ? "one core" : "free", rounds, seconds);
+		local_locks();
+		hand_overs();
+		growth();
+	}
+	char command[300];
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	return system(command) == 0 ? 0 : 1;
+}
