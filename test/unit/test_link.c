@@ -1,0 +1,856 @@
+/*
+ * Links: what goes in at one end comes out at the other once and in order, however the connection
+ * between them breaks; and what goes on the wire for it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "baton/error.h"
+#include "link.h"
+#include "random.h"
+#include "record.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { KEPT_MAX = 1 << 16 };
+
+static struct link *a, *b;
+static uint64_t seed; /* of the random run that is under way; 0: none */
+
+static int setup(void **state)
+{
+	(void)state;
+	a = link_create(KEPT_MAX);
+	b = link_create(KEPT_MAX);
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	if (seed != 0)
+		print_error("seed %d\n", (int)seed);
+	seed = 0;
+	link_destroy(a);
+	link_destroy(b);
+	return 0;
+}
+
+static void connect_both(void)
+{
+	uint64_t a_received = link_received(a), b_received = link_received(b);
+	link_detach(a);
+	link_detach(b);
+	assert_int_equal(link_attach(a, b_received), 0);
+	assert_int_equal(link_attach(b, a_received), 0);
+}
+
+static void send_text(struct link *link, uint64_t epoch, const char *text)
+{
+	assert_int_equal(link_send(link, epoch, (const uint8_t *)text, strlen(text)), 0);
+}
+
+static void notice_text(struct link *link, const char *text)
+{
+	link_notice(link, (const uint8_t *)text, strlen(text));
+}
+
+/* The next record as text: "frame x", "notice x", "refused x", "broken x", "nothing". */
+static const char *next_text(struct link *link)
+{
+	static char text[1024];
+	static const char *const kinds[] = {"nothing", "frame", "notice", "refused", "broken"};
+	const uint8_t *bytes = NULL;
+	size_t size = 0;
+	enum link_record kind = link_next(link, &bytes, &size);
+
+	snprintf(text, sizeof(text), "%s%s%.*s", kinds[kind], kind == LINK_NOTHING ? "" : " ",
+	         (int)size, bytes == NULL ? "" : (const char *)bytes);
+	return text;
+}
+
+static void expect_frame(struct link *link, const char *text)
+{
+	assert_string_equal(next_text(link), text);
+	link_take(link);
+}
+
+/* Everything that `from` has to write, at most `most` bytes of it, goes to `to`, which has to read it. */
+static size_t pass(struct link *from, struct link *to, size_t most)
+{
+	static uint8_t wire[1 << 22];
+	const uint8_t *bytes;
+	size_t size = link_output(from, &bytes);
+
+	size = size < most ? size : most;
+	assert_true(size <= sizeof(wire));
+	if (size > 0)
+		memcpy(wire, bytes, size);
+	link_written(from, size);
+	link_input(to, wire, size);
+	return size;
+}
+
+/* The records that are to be written, by their types: A, F, N, R; each frame with its number. */
+static const char *output_kinds(struct link *link)
+{
+	static char kinds[256];
+	const uint8_t *bytes;
+	size_t size = link_output(link, &bytes);
+	char *end = kinds;
+
+	*end = '\0';
+	for (size_t at = 0; at < size; at += record_size(bytes + at)) {
+		const uint8_t *record = bytes + at;
+		if (at > 0)
+			*end++ = ' ';
+		if (record_type(record) == RECORD_FRAME)
+			end += sprintf(end, "F%d", (int)record_number(record));
+		else if (record_type(record) == RECORD_ACK)
+			end += sprintf(end, "A%d", (int)record_number(record));
+		else
+			end += sprintf(end, "%c", record_type(record) == RECORD_NOTICE ? 'N' : 'R');
+	}
+	return kinds;
+}
+
+/* --- what goes on the wire --- */
+
+static void test_a_batch_is_one_piece(void **state)
+{
+	(void)state;
+	connect_both();
+	send_text(a, 1, "one");
+	send_text(a, 1, "two");
+	send_text(a, 1, "three");
+	assert_string_equal(output_kinds(a), "F1 F2 F3");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame one");
+	expect_frame(b, "frame two");
+	expect_frame(b, "frame three");
+	assert_string_equal(next_text(b), "nothing");
+}
+
+static void test_an_acknowledgement_goes_in_front_of_a_batch(void **state)
+{
+	(void)state;
+	connect_both();
+	send_text(a, 1, "question");
+	pass(a, b, SIZE_MAX);
+	assert_string_equal(next_text(b), "frame question");
+	/* The answer is there before the question is taken. */
+	send_text(b, 1, "answer");
+	link_take(b);
+	assert_string_equal(output_kinds(b), "A1 F1");
+	assert_true(link_pending(a) > 0);
+	pass(b, a, SIZE_MAX);
+	expect_frame(a, "frame answer");
+	assert_int_equal(link_pending(a), 0);
+	assert_string_equal(next_text(a), "nothing");
+
+	/* Nothing new: no acknowledgement. */
+	send_text(b, 1, "more");
+	assert_string_equal(output_kinds(b), "F2");
+	/* Nothing of it was written, and there is something new after all. */
+	link_written(b, 0);
+	send_text(a, 1, "x");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame x");
+	assert_string_equal(output_kinds(b), "A2 F2");
+}
+
+static void test_what_was_skipped_is_not_written(void **state)
+{
+	(void)state;
+	connect_both();
+	send_text(a, 1, "one");
+	pass(a, b, 5);
+	assert_string_equal(next_text(b), "nothing");
+	send_text(a, 1, "two");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame one");
+	expect_frame(b, "frame two");
+	assert_string_equal(next_text(b), "nothing");
+	link_ack(b);
+	pass(b, a, SIZE_MAX);
+	assert_string_equal(next_text(a), "nothing");
+	assert_int_equal(link_pending(a), 0);
+	assert_int_equal(link_pending(b), 0);
+}
+
+static void test_much_that_came_wants_an_acknowledgement(void **state)
+{
+	static uint8_t large[1 << 15];
+	(void)state;
+	connect_both();
+	for (int i = 1; i <= 256; i++) {
+		assert_false(link_wants_ack(b));
+		send_text(a, 1, "x");
+		pass(a, b, SIZE_MAX);
+		expect_frame(b, "frame x");
+	}
+	assert_true(link_wants_ack(b));
+	link_ack(b);
+	assert_false(link_wants_ack(b));
+	assert_string_equal(output_kinds(b), "A256");
+	link_ack(b);
+	assert_string_equal(output_kinds(b), "A256");
+	pass(b, a, SIZE_MAX);
+	assert_string_equal(next_text(a), "nothing");
+	assert_int_equal(link_pending(a), 0);
+
+	/* Or 64 KiB of records. */
+	const uint8_t *bytes;
+	size_t size;
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(link_send(a, 1, large, sizeof(large) - 26 * i), 0);
+		pass(a, b, SIZE_MAX);
+		assert_int_equal(link_next(b, &bytes, &size), LINK_FRAME);
+		assert_false(link_wants_ack(b));
+		link_take(b);
+		assert_string_equal(next_text(b), "nothing");
+	}
+	assert_true(link_wants_ack(b));
+}
+
+static void test_whole_records_are_not_copied(void **state)
+{
+	uint8_t wire[64];
+	const uint8_t *bytes;
+	size_t size;
+	(void)state;
+
+	connect_both();
+	send_text(a, 1, "one");
+	send_text(a, 1, "two");
+	size_t all = link_output(a, &bytes);
+	assert_true(all <= sizeof(wire));
+	memcpy(wire, bytes, all);
+	link_input(b, wire, all);
+	assert_int_equal(link_next(b, &bytes, &size), LINK_FRAME);
+	assert_true(bytes == wire + RECORD_NUMBERED_SIZE);
+	link_take(b);
+	assert_int_equal(link_next(b, &bytes, &size), LINK_FRAME);
+	assert_true(bytes == wire + all - 3);
+}
+
+/* --- refusals, notices, bounds --- */
+
+static void test_a_frame_that_is_not_taken_is_given_again(void **state)
+{
+	uint8_t *wire = malloc(256);
+	const uint8_t *bytes;
+	(void)state;
+
+	connect_both();
+	send_text(a, 1, "one");
+	send_text(a, 1, "two");
+	size_t size = link_output(a, &bytes);
+	memcpy(wire, bytes, size);
+	link_written(a, size);
+	link_input(b, wire, size - 1);
+	assert_string_equal(next_text(b), "frame one");
+	assert_string_equal(next_text(b), "frame one");
+	link_keep(b);
+	uint8_t last = wire[size - 1];
+	memset(wire, 0xff, 256);
+	free(wire);
+	assert_string_equal(next_text(b), "frame one");
+	assert_int_equal(link_received(b), 0);
+	expect_frame(b, "frame one");
+	assert_int_equal(link_received(b), 1);
+	assert_string_equal(next_text(b), "nothing");
+	link_input(b, &last, 1);
+	expect_frame(b, "frame two");
+	assert_string_equal(next_text(b), "nothing");
+}
+
+static void test_what_was_not_taken_comes_again_on_the_next_connection(void **state)
+{
+	(void)state;
+	connect_both();
+	send_text(a, 1, "one");
+	send_text(a, 1, "two");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame one");
+	assert_string_equal(next_text(b), "frame two");
+	connect_both();
+	assert_string_equal(output_kinds(a), "F2");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame two");
+}
+
+static void test_notices_go_before_frames_and_replace_each_other(void **state)
+{
+	(void)state;
+	notice_text(a, "nobody is there");
+	send_text(a, 1, "one");
+	connect_both();
+	assert_string_equal(output_kinds(a), "F1");
+	notice_text(a, "first");
+	send_text(a, 1, "two");
+	notice_text(a, "second");
+	assert_string_equal(output_kinds(a), "N F1 F2");
+	pass(a, b, 8); /* the notice is begun */
+	assert_string_equal(next_text(b), "nothing");
+	notice_text(a, "third");
+	notice_text(a, "4");
+	pass(a, b, SIZE_MAX);
+	assert_string_equal(next_text(b), "notice second");
+	assert_string_equal(next_text(b), "notice 4");
+	expect_frame(b, "frame one");
+	expect_frame(b, "frame two");
+	/* Notices are not kept. */
+	notice_text(a, "lost");
+	connect_both();
+	assert_string_equal(output_kinds(a), "");
+	assert_int_equal(link_pending(a), 0);
+}
+
+static void test_a_notice_stands_behind_the_acknowledgement(void **state)
+{
+	(void)state;
+	connect_both();
+	send_text(a, 1, "one");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame one");
+	notice_text(b, "news");
+	send_text(b, 1, "two");
+	notice_text(b, "newer");
+	assert_string_equal(output_kinds(b), "A1 N F1");
+	pass(b, a, SIZE_MAX);
+	assert_string_equal(next_text(a), "notice newer");
+	expect_frame(a, "frame two");
+}
+
+static void test_a_link_that_is_not_read_keeps_so_much_and_no_more(void **state)
+{
+	uint8_t frame[1000] = {0};
+	size_t taken = 0;
+	(void)state;
+
+	while (link_send(a, 1, frame, sizeof(frame)) == 0)
+		taken++;
+	assert_int_equal(taken, KEPT_MAX / (1000 + 13));
+	assert_int_equal(link_send(a, 1, frame, sizeof(frame)), BATON_ELINK);
+	assert_true(link_pending(a) <= KEPT_MAX);
+	connect_both();
+	pass(a, b, SIZE_MAX);
+	const uint8_t *bytes;
+	size_t size, seen = 0;
+	while (link_next(b, &bytes, &size) == LINK_FRAME) {
+		link_take(b);
+		seen++;
+	}
+	assert_int_equal(seen, taken);
+	assert_int_equal(link_send(a, 1, frame, sizeof(frame)), BATON_ELINK);
+	link_ack(b);
+	pass(b, a, SIZE_MAX);
+	assert_string_equal(next_text(a), "nothing");
+	assert_int_equal(link_send(a, 1, frame, sizeof(frame)), 0);
+	assert_int_equal(link_received(b), taken);
+}
+
+static void test_the_largest_frame_and_notice_pass(void **state)
+{
+	uint8_t *large = malloc(LINK_NOTICE_MAX);
+	const uint8_t *bytes;
+	size_t size;
+	(void)state;
+
+	memset(large, 'x', LINK_NOTICE_MAX);
+	struct link *wide = link_create(SIZE_MAX);
+	assert_int_equal(link_attach(wide, 0), 0);
+	assert_int_equal(link_attach(b, 0), 0);
+	assert_int_equal(link_send(wide, 1, large, LINK_FRAME_MAX), 0);
+	link_notice(wide, large, LINK_NOTICE_MAX);
+	pass(wide, b, SIZE_MAX);
+	assert_int_equal(link_next(b, &bytes, &size), LINK_NOTICE);
+	assert_int_equal(size, LINK_NOTICE_MAX);
+	assert_memory_equal(bytes, large, size);
+	assert_int_equal(link_next(b, &bytes, &size), LINK_FRAME);
+	assert_int_equal(size, LINK_FRAME_MAX);
+	assert_memory_equal(bytes, large, size);
+	link_destroy(wide);
+	free(large);
+}
+
+static void test_a_refusal_is_heard_before_what_waits(void **state)
+{
+	(void)state;
+	link_refuse(a, "nobody hears it");
+	connect_both();
+	send_text(a, 1, "one");
+	send_text(a, 1, "two");
+	pass(a, b, 15);
+	assert_string_equal(next_text(b), "nothing");
+	link_refuse(a, "go\naway");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame one");
+	assert_string_equal(next_text(b), "refused go?away");
+	connect_both();
+	assert_string_equal(output_kinds(a), "F2");
+}
+
+/* --- connections --- */
+
+static void test_only_what_did_not_come_is_sent_again(void **state)
+{
+	(void)state;
+	connect_both();
+	send_text(a, 1, "one");
+	send_text(a, 1, "two");
+	send_text(a, 1, "three");
+	pass(a, b, 2 * (13 + 3) + 4);
+	expect_frame(b, "frame one");
+	expect_frame(b, "frame two");
+	assert_string_equal(next_text(b), "nothing");
+	connect_both();
+	assert_string_equal(output_kinds(a), "F3");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame three");
+}
+
+/* A HELLO may have been written before the last frames were taken from the old connection. */
+static void test_what_comes_twice_is_dropped_and_acknowledged(void **state)
+{
+	(void)state;
+	connect_both();
+	send_text(a, 1, "one");
+	send_text(a, 1, "two");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame one");
+	expect_frame(b, "frame two");
+	link_detach(a);
+	link_detach(b);
+	assert_int_equal(link_attach(a, 0), 0);
+	assert_int_equal(link_attach(b, 0), 0);
+	send_text(a, 1, "three");
+	assert_string_equal(output_kinds(a), "F1 F2 F3");
+	pass(a, b, 2 * (13 + 3));
+	assert_string_equal(next_text(b), "nothing");
+	link_ack(b);
+	assert_string_equal(output_kinds(b), "A2");
+	/* The acknowledgement outruns what is not yet written for the second time. */
+	pass(b, a, SIZE_MAX);
+	assert_string_equal(next_text(a), "nothing");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame three");
+	/* Older than what was acknowledged: nothing is lost by it. */
+	link_detach(a);
+	assert_int_equal(link_attach(a, 1), 0);
+	assert_string_equal(output_kinds(a), "F3");
+}
+
+static void test_a_number_that_was_never_sent_is_refused(void **state)
+{
+	(void)state;
+	send_text(a, 1, "one");
+	assert_int_equal(link_attach(a, 2), BATON_EMESSAGE);
+	assert_false(link_attached(a));
+	assert_int_equal(link_attach(a, 1), 0);
+	assert_int_equal(link_pending(a), 0);
+	assert_string_equal(output_kinds(a), "");
+}
+
+static void test_frames_of_old_epochs_are_forgotten(void **state)
+{
+	(void)state;
+	send_text(a, 1, "one");
+	send_text(a, 1, "two");
+	send_text(a, 2, "three");
+	link_forget(a, 2);
+	connect_both();
+	assert_string_equal(output_kinds(a), "F3");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame three");
+	assert_int_equal(link_received(b), 3);
+	link_forget(a, 7);
+	assert_int_equal(link_pending(a), 0);
+	link_forget(a, 7);
+	send_text(a, 7, "four");
+	assert_string_equal(output_kinds(a), "F4");
+}
+
+static void test_what_is_half_written_is_not_forgotten(void **state)
+{
+	(void)state;
+	connect_both();
+	send_text(a, 1, "one");
+	send_text(a, 1, "two");
+	send_text(a, 1, "three");
+	notice_text(a, "news");
+	send_text(a, 2, "four");
+	pass(a, b, 9 + 16 + 1); /* two is begun */
+	assert_string_equal(next_text(b), "notice news");
+	expect_frame(b, "frame one");
+	assert_string_equal(next_text(b), "nothing");
+	notice_text(a, "epoch 2");
+	link_forget(a, 2);
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame two");
+	assert_string_equal(next_text(b), "notice epoch 2");
+	expect_frame(b, "frame four");
+	assert_string_equal(next_text(b), "nothing");
+	link_ack(b);
+	pass(b, a, SIZE_MAX);
+	assert_string_equal(next_text(a), "nothing");
+	assert_int_equal(link_pending(a), 0);
+
+	/* On the next connection it is not half written any more. */
+	send_text(a, 2, "five");
+	pass(a, b, 3);
+	assert_string_equal(next_text(b), "nothing");
+	link_forget(a, 3);
+	connect_both();
+	assert_string_equal(output_kinds(a), "");
+}
+
+static void test_an_empty_batch_leaves_no_room_behind(void **state)
+{
+	(void)state;
+	connect_both();
+	send_text(a, 1, "one");
+	link_forget(a, 2);
+	assert_int_equal(link_pending(a), 0);
+	assert_string_equal(output_kinds(a), "");
+	send_text(a, 2, "two");
+	assert_string_equal(output_kinds(a), "F2");
+}
+
+/* --- a peer that does not keep to the protocol --- */
+
+static void test_what_is_wrong_is_said(void **state)
+{
+	static const struct {
+		size_t size;
+		uint8_t bytes[32];
+		const char *text;
+	} cases[] = {
+	        {4, {0}, "broken a record of 0 bytes: there are 1 to 2097153 behind the length"},
+	        {4,
+	         {0, 0, 0, 255},
+	         "broken a record of 4278190080 bytes: there are 1 to 2097153 behind the length"},
+	        {5, {1, 0, 0, 0, 0}, "broken a record of type 0 in the middle of a link"},
+	        {5, {1, 0, 0, 0, 1}, "broken a record of type 1 in the middle of a link"},
+	        {5, {1, 0, 0, 0, 6}, "broken a record of type 6 in the middle of a link"},
+	        {5, {1, 0, 0, 0, 2}, "broken a malformed record of type 2 and 5 bytes"},
+	        {5, {1, 0, 0, 0, 5}, "broken a malformed record of type 5 and 5 bytes"},
+	        {12, {8, 0, 0, 0, 4}, "broken a malformed record of type 4 and 12 bytes"},
+	        {14, {10, 0, 0, 0, 4}, "broken a malformed record of type 4 and 14 bytes"},
+	        {13,
+	         {9, 0, 0, 0, 4, 2},
+	         "broken an acknowledgement of frame 2: the last one sent is 1"},
+	        {13, {9, 0, 0, 0, 3, 1}, "broken a malformed record of type 3 and 13 bytes"},
+	        {14, {10, 0, 0, 0, 3, 0}, "broken a malformed record of type 3 and 14 bytes"},
+	};
+	(void)state;
+
+	send_text(a, 1, "x");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		for (size_t cut = 1; cut <= cases[i].size; cut++) {
+			assert_int_equal(link_attach(a, 0), 0);
+			link_input(a, cases[i].bytes, cut);
+			if (cut < cases[i].size) {
+				assert_string_equal(next_text(a), "nothing");
+				link_input(a, cases[i].bytes + cut, cases[i].size - cut);
+			}
+			assert_string_equal(next_text(a), cases[i].text);
+			assert_string_equal(next_text(a), cases[i].text);
+			link_detach(a);
+		}
+	}
+	assert_int_equal(link_attach(a, 0), 0);
+	assert_string_equal(next_text(a), "nothing");
+	assert_string_equal(output_kinds(a), "F1");
+}
+
+/* --- whatever happens --- */
+
+enum { FRAMES_MAX = 4000, WIRE_MAX = 1 << 20 };
+
+/* One direction of a link. */
+struct way {
+	struct link *from, *to;
+	struct random *random;
+	uint8_t wire[WIRE_MAX]; /* between them */
+	size_t wire_size;
+	uint64_t epoch;               /* of what is sent */
+	uint64_t forgotten;           /* frames of epochs before this may be missing */
+	uint64_t epochs[FRAMES_MAX];  /* of each frame */
+	unsigned sent, expected;      /* the next frame's number at both ends */
+	unsigned notice, notice_seen; /* the last one's number */
+	bool refuses;
+};
+
+/* A frame or notice begins with its number; the rest and the size follow from that. */
+static size_t make_bytes(uint8_t *bytes, unsigned number)
+{
+	struct random random;
+
+	random_seed(&random, number);
+	size_t size = 4 + random_below(&random, random_below(&random, 20) == 0 ? 4000 : 60);
+	bytes[0] = (uint8_t)number;
+	bytes[1] = (uint8_t)(number >> 8);
+	for (size_t i = 2; i < size; i++)
+		bytes[i] = (uint8_t)random_next(&random);
+	return size;
+}
+
+static unsigned number_of(const uint8_t *bytes, size_t size)
+{
+	uint8_t right[8192];
+	unsigned number = bytes[0] + 256U * bytes[1];
+
+	assert_int_equal(make_bytes(right, number), size);
+	assert_memory_equal(bytes, right, size);
+	return number;
+}
+
+static void way_send(struct way *way)
+{
+	uint8_t bytes[8192];
+	size_t size = make_bytes(bytes, way->sent);
+	bool fits = link_pending(way->from) + size + 13 <= KEPT_MAX;
+
+	if (way->sent == FRAMES_MAX)
+		return;
+	assert_int_equal(link_send(way->from, way->epoch, bytes, size), fits ? 0 : BATON_ELINK);
+	if (fits)
+		way->epochs[way->sent++] = way->epoch;
+}
+
+static void way_notice(struct way *way)
+{
+	uint8_t bytes[8192];
+
+	link_notice(way->from, bytes, make_bytes(bytes, ++way->notice));
+}
+
+static void way_write(struct way *way)
+{
+	const uint8_t *bytes;
+
+	if (!link_attached(way->from))
+		return;
+	size_t size = link_output(way->from, &bytes);
+	if (size > WIRE_MAX - way->wire_size)
+		size = WIRE_MAX - way->wire_size;
+	if (random_below(way->random, 2) == 0)
+		size = random_below(way->random, size + 1);
+	if (size > 0)
+		memcpy(way->wire + way->wire_size, bytes, size);
+	way->wire_size += size;
+	link_written(way->from, size);
+}
+
+static void take_frame(struct way *way, const uint8_t *bytes, size_t size)
+{
+	unsigned number = number_of(bytes, size);
+
+	/* What is missing was forgotten on purpose. */
+	for (; way->expected < number; way->expected++)
+		assert_true(way->epochs[way->expected] < way->forgotten);
+	assert_int_equal(number, way->expected);
+	way->expected++;
+	link_take(way->to);
+	assert_int_equal(link_received(way->to), way->expected);
+}
+
+static void read_records(struct way *way)
+{
+	const uint8_t *bytes;
+	size_t size;
+
+	for (;;) {
+		enum link_record kind = link_next(way->to, &bytes, &size);
+		if (kind == LINK_NOTHING)
+			return;
+		assert_true(kind == LINK_FRAME || kind == LINK_NOTICE);
+		if (kind == LINK_NOTICE) {
+			unsigned number = number_of(bytes, size);
+			assert_true(number > way->notice_seen && number <= way->notice);
+			way->notice_seen = number;
+		} else if (way->refuses) {
+			link_keep(way->to);
+			return;
+		} else {
+			take_frame(way, bytes, size);
+			way->refuses = random_below(way->random, 50) == 0;
+		}
+	}
+}
+
+static void way_read(struct way *way)
+{
+	if (!link_attached(way->to) || (way->refuses && random_below(way->random, 4) > 0))
+		return;
+	size_t size = way->wire_size;
+	if (random_below(way->random, 3) > 0)
+		size = random_below(way->random, size + 1);
+	/* In memory of its own, which a pointer that should be gone would be caught using. */
+	uint8_t *bytes = malloc(size + 1);
+	assert_non_null(bytes);
+	memcpy(bytes, way->wire, size);
+	way->wire_size -= size;
+	memmove(way->wire, way->wire + size, way->wire_size);
+	link_input(way->to, bytes, size);
+	read_records(way);
+	memset(bytes, 0xee, size);
+	free(bytes);
+}
+
+static void ways_part(struct way ways[2])
+{
+	for (int i = 0; i < 2; i++) {
+		link_detach(ways[i].from);
+		ways[i].wire_size = 0;
+		ways[i].refuses = false;
+	}
+}
+
+/* What the HELLOs say may be from before the old connection ended. */
+static void ways_meet(struct way ways[2], const uint64_t received[2])
+{
+	ways_part(ways);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(link_attach(ways[i].from, received[i]), 0);
+}
+
+static void way_step(struct way *way)
+{
+	uint64_t what = random_below(way->random, 100);
+
+	if (what < 40) {
+		way_send(way);
+	} else if (what < 65) {
+		way_write(way);
+	} else if (what < 92) {
+		way_read(way);
+	} else if (what < 95) {
+		way_notice(way);
+	} else if (what < 97) {
+		way->refuses = false;
+	} else if (what < 98) {
+		way->epoch++;
+	} else if (what < 99) {
+		if (way->forgotten < way->epoch)
+			way->forgotten = way->epoch;
+		link_forget(way->from, way->epoch);
+	} else {
+		link_ack(way->to);
+	}
+	if (link_wants_ack(way->to))
+		link_ack(way->to);
+}
+
+static void check_healed(struct way ways[2])
+{
+	uint64_t received[2] = {link_received(ways[0].to), link_received(ways[1].to)};
+
+	ways_meet(ways, received);
+	for (int i = 0; i < 10000 && link_pending(ways[0].from) + link_pending(ways[1].from) > 0;
+	     i++) {
+		struct way *way = &ways[i % 2];
+		way->refuses = false;
+		link_ack(way->to);
+		way_write(way);
+		way_read(way);
+	}
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(link_pending(ways[i].from), 0);
+		for (; ways[i].expected < ways[i].sent; ways[i].expected++)
+			assert_true(ways[i].epochs[ways[i].expected] < ways[i].forgotten);
+	}
+}
+
+static void run_seed(void)
+{
+	static struct way ways[2];
+	struct random random;
+	uint64_t received[2] = {0, 0};
+
+	random_seed(&random, seed);
+	uint64_t calm = 20 + random_below(&random, 400); /* steps from one reconnect to the next */
+	for (int i = 0; i < 2; i++) {
+		memset(&ways[i], 0, sizeof(ways[i]));
+		ways[i].random = &random;
+		ways[i].epoch = 1;
+		ways[i].from = i == 0 ? a : b;
+		ways[i].to = i == 0 ? b : a;
+	}
+	for (int i = 0; i < 6000; i++) {
+		way_step(&ways[random_below(&random, 2)]);
+		uint64_t event = random_below(&random, calm * 3);
+		if (event == 0)
+			ways_meet(ways, received);
+		if (event == 1)
+			ways_part(ways);
+		if (event <= 2) {
+			received[0] = link_received(b);
+			received[1] = link_received(a);
+		}
+	}
+	check_healed(ways);
+}
+
+static void test_every_frame_comes_once_and_in_order(void **state)
+{
+	for (uint64_t i = 1; i <= 100; i++) {
+		seed = i;
+		run_seed();
+		seed = 0;
+		teardown(state);
+		setup(state);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test_setup_teardown(test_a_batch_is_one_piece, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_an_acknowledgement_goes_in_front_of_a_batch,
+	                                        setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_what_was_skipped_is_not_written, setup,
+	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_much_that_came_wants_an_acknowledgement, setup,
+	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_whole_records_are_not_copied, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_a_frame_that_is_not_taken_is_given_again,
+	                                        setup, teardown),
+	        cmocka_unit_test_setup_teardown(
+	                test_what_was_not_taken_comes_again_on_the_next_connection, setup,
+	                teardown),
+	        cmocka_unit_test_setup_teardown(
+	                test_notices_go_before_frames_and_replace_each_other, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_a_notice_stands_behind_the_acknowledgement,
+	                                        setup, teardown),
+	        cmocka_unit_test_setup_teardown(
+	                test_a_link_that_is_not_read_keeps_so_much_and_no_more, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_the_largest_frame_and_notice_pass, setup,
+	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_a_refusal_is_heard_before_what_waits, setup,
+	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_only_what_did_not_come_is_sent_again, setup,
+	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_what_comes_twice_is_dropped_and_acknowledged,
+	                                        setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_a_number_that_was_never_sent_is_refused, setup,
+	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_frames_of_old_epochs_are_forgotten, setup,
+	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_what_is_half_written_is_not_forgotten, setup,
+	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_an_empty_batch_leaves_no_room_behind, setup,
+	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_what_is_wrong_is_said, setup, teardown),
+	        cmocka_unit_test_setup_teardown(test_every_frame_comes_once_and_in_order, setup,
+	                                        teardown),
+	};
+	return cmocka_run_group_tests_name("link", tests, NULL, NULL);
+}
