@@ -52,7 +52,8 @@ struct engine *engine_create(const char *const *names, uint32_t names_count, uin
                              uint64_t incarnation, struct engine_proposal proposal);
 void engine_destroy(struct engine *engine);
 
-/* The view, once it is known, and whenever its epoch changed; `ret_changed` since the last call. */
+/* The view; NULL: not known yet. *ret_changed: it is new, or its epoch is, since the last call that asked so
+ * (`ret_changed` may be NULL). */
 const struct engine_view *engine_view(struct engine *engine, bool *ret_changed);
 /* Whom it waits for: members that nothing is known of, "n2, n3", good until the next call; NULL: none. */
 const char *engine_missing(struct engine *engine);

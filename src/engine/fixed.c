@@ -211,8 +211,10 @@ void engine_destroy(struct engine *engine)
 
 const struct engine_view *engine_view(struct engine *engine, bool *ret_changed)
 {
-	*ret_changed = engine->changed;
-	engine->changed = false;
+	if (ret_changed != NULL) {
+		*ret_changed = engine->changed;
+		engine->changed = false;
+	}
 	return engine->formed ? &engine->view : NULL;
 }
 

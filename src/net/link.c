@@ -43,6 +43,7 @@ struct link {
 	uint64_t number; /* of the last frame that was given to the link */
 	uint64_t acknowledged; /* by the peer */
 	uint64_t forgotten;    /* the frames up to this number are not wanted any more */
+	uint64_t full_epoch;   /* of which a frame found no room; 0: none */
 	struct era *eras;
 	size_t eras_count, eras_size;
 
@@ -143,6 +144,18 @@ static void sift(struct link *link, bool all_others)
 	drop_front(link, 0);
 }
 
+/* Makes room for `size` bytes instead of `old`, not at the end. */
+static uint8_t *replace_bytes(struct link *link, size_t at, size_t old, size_t size)
+{
+	size_t all = buffer_size(&link->out);
+
+	buffer_need(&link->out, size);
+	uint8_t *place = out_at(link, at);
+	memmove(place + size, place + old, all - at - old);
+	link->out.end += size - old;
+	return place;
+}
+
 static void acknowledge(struct link *link, uint64_t number)
 {
 	if (number > link->acknowledged)
@@ -168,8 +181,12 @@ int link_attach(struct link *link, uint64_t peer_received)
 	link->written = buffer_size(&link->out);
 	acknowledge(link, peer_received);
 	link->written = 0;
-	/* Our HELLO may be older than the last frame taken. */
-	link->ack_due = link->received > 0;
+	/* Our HELLO may be older than the last frame taken, and then that frame will come again. */
+	if (link->received > 0) {
+		record_put_head(replace_bytes(link, 0, 0, RECORD_NUMBERED_SIZE), RECORD_ROOM,
+		                RECORD_NUMBERED_SIZE);
+		link->room = link->ack_due = true;
+	}
 	return 0;
 }
 
@@ -213,15 +230,17 @@ static void begin_batch(struct link *link)
 {
 	if (!link->attached || link->written < buffer_size(&link->out))
 		return;
-	put_u64(append_record(link, RECORD_ROOM, RECORD_NUMBERED_SIZE), 0);
+	append_record(link, RECORD_ROOM, RECORD_NUMBERED_SIZE);
 	link->room = true;
 }
 
 int link_send(struct link *link, uint64_t epoch, const uint8_t *bytes, size_t size)
 {
-	must(size > 0 && size <= LINK_FRAME_MAX);
+	must(epoch > 0 && size > 0 && size <= LINK_FRAME_MAX);
 	size_t record_size = RECORD_NUMBERED_SIZE + size;
 	if (buffer_size(&link->out) + record_size > link->kept_max)
+		link->full_epoch = epoch;
+	if (link->full_epoch == epoch)
 		return BATON_ELINK;
 	link->number++;
 	if (link->eras_count == 0 || link->eras[link->eras_count - 1].epoch != epoch) {
@@ -253,12 +272,9 @@ static void insert_record(struct link *link, const uint8_t *head, size_t head_si
 		at += RECORD_NUMBERED_SIZE;
 	if (at < all && record_type(out_at(link, at)) == record_type(head))
 		old = record_size(out_at(link, at));
-	buffer_need(&link->out, head_size + size);
-	uint8_t *place = out_at(link, at);
-	memmove(place + head_size + size, place + old, all - at - old);
+	uint8_t *place = replace_bytes(link, at, old, head_size + size);
 	memcpy(place, head, head_size);
 	memcpy(place + head_size, bytes, size);
-	link->out.end += head_size + size - old;
 }
 
 void link_notice(struct link *link, const uint8_t *bytes, size_t size)
@@ -462,14 +478,6 @@ static bool check_record(struct link *link, const uint8_t *record, size_t size)
 	return false;
 }
 
-/* A frame that came before must be acknowledged too: the peer does not know that it came. */
-static void note_frame(struct link *link, size_t size)
-{
-	link->ack_due = true;
-	link->ack_frames++;
-	link->ack_bytes += size;
-}
-
 enum link_record link_next(struct link *link, const uint8_t **ret_bytes, size_t *ret_size)
 {
 	const uint8_t *record;
@@ -489,9 +497,9 @@ enum link_record link_next(struct link *link, const uint8_t **ret_bytes, size_t 
 			return LINK_FRAME;
 		}
 		consume(link, size);
-		if (record_type(record) == RECORD_FRAME) {
-			note_frame(link, size);
-		} else if (record_type(record) == RECORD_ACK) {
+		if (record_type(record) == RECORD_FRAME)
+			continue; /* it came on an earlier connection */
+		if (record_type(record) == RECORD_ACK) {
 			acknowledge(link, record_number(record));
 		} else if (record_type(record) == RECORD_NOTICE) {
 			*ret_bytes = record + RECORD_HEAD_SIZE;
@@ -515,6 +523,8 @@ void link_take(struct link *link)
 	must(link->offered > 0);
 	consume(link, link->offered);
 	link->received = link->offered_number;
-	note_frame(link, link->offered);
+	link->ack_due = true;
+	link->ack_frames++;
+	link->ack_bytes += link->offered;
 	link->offered = 0;
 }

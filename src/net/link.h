@@ -93,8 +93,9 @@ bool link_attached(const struct link *link);
 /* The number of the last frame that was taken here: for HELLO. */
 uint64_t link_received(const struct link *link);
 
-/* A frame of 1 to LINK_FRAME_MAX bytes; its epoch is not smaller than that of the frame before. Also while
- * detached. 0, or BATON_ELINK: kept_max would be passed, and the frame is not taken. */
+/* A frame of 1 to LINK_FRAME_MAX bytes; its epoch is not 0 and not smaller than that of the frame
+ * before. Also while detached. 0, or BATON_ELINK: kept_max would be passed, and the frame is not taken;
+ * nor is any other of that epoch, for the peer must not see what follows without it. */
 int link_send(struct link *link, uint64_t epoch, const uint8_t *bytes, size_t size);
 /* Without a connection a notice is thrown away: the engine tells all it knows on a new one. */
 void link_notice(struct link *link, const uint8_t *bytes, size_t size);
