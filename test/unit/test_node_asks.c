@@ -1,30 +1,7 @@
 /*
  * The lock node: what it asks all members. Elections, events, STATUS, BREAK.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "../lib/nodes.h"
-
-static struct nodes nodes;
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(&nodes, 0, sizeof(nodes));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	nodes_end(&nodes);
-	return 0;
-}
+#include "../lib/node_fixture.h"
 
 /* --- elections --- */
 
@@ -644,8 +621,6 @@ static void test_a_flood_ends(void **state)
 	 * answers: 1 + 2 + 3 + 2 + 1 hops. */
 	assert_int_equal(nodes.frames, 7 + 9);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

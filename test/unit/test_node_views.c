@@ -1,30 +1,7 @@
 /*
  * The lock node: views, reports, closed locks, frames that wait and frames that are refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "../lib/nodes.h"
-
-static struct nodes nodes;
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(&nodes, 0, sizeof(nodes));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	nodes_end(&nodes);
-	return 0;
-}
+#include "../lib/node_fixture.h"
 
 static void cut_all(bool cut)
 {
@@ -430,9 +407,8 @@ static void test_links_follow_the_topology(void **state)
 	assert_true(node_linked(nodes.node[1], 3));
 	assert_false(node_linked(nodes.node[1], 4));
 	assert_false(node_linked(nodes.node[1], 5));
-	nodes_end(&nodes);
 	/* neilsen's tree is logical. */
-	memset(&nodes, 0, sizeof(nodes));
+	again();
 	nodes.options.topology = "line";
 	nodes_start(&nodes, "neilsen", 4);
 	assert_true(node_linked(nodes.node[1], 4));
@@ -663,8 +639,6 @@ static void test_at_the_end_of_the_counter_nothing_is_granted(void **state)
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, next), "fence 2:1");
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
