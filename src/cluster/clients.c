@@ -293,6 +293,7 @@ void client_subscribe(struct run *run, uint32_t number, const struct subscriptio
 	if (result == 0) {
 		struct subscription *added = &client->subscriptions[client->subscriptions_count++];
 		*added = *wanted;
+		added->since = NODE_NEVER;
 		added->last = calloc(run->plan->locks_count, sizeof(*added->last));
 		must(added->last != NULL);
 	}

@@ -125,14 +125,13 @@ static void act_of_healing(struct run *run)
 	settle(run);
 }
 
-/* One more client at every place asks for some of the locks, as all others do there. The first of
- * them also wants to be told of everything. */
+/* One more client at every place asks for some of the locks, as all others do there; in the end
+ * without waiting. The first of them also wants to be told of everything. */
 static void act_of_probing(struct run *run)
 {
-	enum { ROUNDS = 3 };
+	enum { ROUNDS = 4 };
 	static const struct subscription everything = {.pattern = true, .text = "*"};
 	uint32_t first = run->clients_count;
-	size_t views = run->cluster.views_count;
 
 	begin_act(run, ACT_PROBE, "probing");
 	for (uint32_t i = 0; i < run->plan->places_count; i++) {
@@ -142,18 +141,15 @@ static void act_of_probing(struct run *run)
 	if (run->clients[first].session != 0)
 		client_subscribe(run, first, &everything);
 	settle(run);
-	judge_events_begin(run);
 	for (uint32_t round = 0; round < ROUNDS && !run->result->failed; round++) {
 		uint32_t lock = round == 0 ? 0 : run_draw(run, run->plan->locks_count);
 		for (uint32_t i = first; i < run->clients_count; i++) {
 			if (run->clients[i].session != 0)
-				client_lock(run, i, lock, NODE_WAIT, 0);
+				client_lock(run, i, lock,
+				            round + 1 < ROUNDS ? NODE_WAIT : NODE_NOWAIT, 0);
 		}
 		settle(run);
 	}
-	/* What was under way when the view changed is not told. */
-	if (run->cluster.views_count == views)
-		judge_events_end(run);
 }
 
 /* In a new epoch, when nobody wants anything, nothing is left. */
