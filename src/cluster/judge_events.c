@@ -150,14 +150,30 @@ static void check_rumours(struct run *run)
 
 /* --- what must be told --- */
 
-/* Not if a message may take so long that it counts as lost; and who is at the same node may have
- * been told already. */
+/*
+ * Who is at the same node may have been told already. And where not all are linked the end of a hold
+ * from an older epoch may come after the next grant; who was not told of its beginning cannot know
+ * that it is missing.
+ */
+static bool must_tell(const struct run *run, const struct subscription *subscription, uint32_t lock,
+                      uint64_t rank)
+{
+	uint64_t epoch = cluster_latest(&run->cluster)->epoch, fence = rank / 4;
+
+	return subscription->since != NODE_NEVER &&
+	       subscription->since + judge_flood(run) < run->cluster.now &&
+	       subscription->last[lock] < rank && is_for(subscription, run->locks[lock].name) &&
+	       (run->plan->algorithm->links == GRAPH_COMPLETE ||
+	        judge_fence_epoch(fence) == epoch || subscription->last[lock] >= fence * 4);
+}
+
+/* Not if a message may take so long that it counts as lost. */
 void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_event_kind kind)
 {
 	struct judge *judge = &run->judge;
-	uint64_t now = run->cluster.now, flood = judge_flood(run), rank = rank_of(fence, kind);
+	uint64_t rank = rank_of(fence, kind);
 
-	if (2 * flood + run->plan->tick_late_max >= NODE_SILENCE_NS)
+	if (2 * judge_flood(run) + run->plan->tick_late_max >= NODE_SILENCE_NS)
 		return;
 	for (uint32_t i = 0; i < run->clients_count; i++) {
 		const struct client *client = &run->clients[i];
@@ -167,10 +183,7 @@ void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_ev
 			continue;
 		for (uint32_t k = 0; k < client->subscriptions_count; k++) {
 			const struct subscription *subscription = &client->subscriptions[k];
-			if (subscription->since == NODE_NEVER ||
-			    subscription->since + flood >= now ||
-			    subscription->last[lock] >= rank ||
-			    !is_for(subscription, run->locks[lock].name))
+			if (!must_tell(run, subscription, lock, rank))
 				continue;
 			judge->expectations =
 			        grow(judge->expectations, &judge->expectations_size,
@@ -182,7 +195,7 @@ void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_ev
 			        .text = subscription->text,
 			        .lock = lock,
 			        .rank = rank,
-			        .time = now,
+			        .time = run->cluster.now,
 			};
 		}
 	}

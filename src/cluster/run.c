@@ -125,8 +125,9 @@ static void act_of_healing(struct run *run)
 	settle(run);
 }
 
-/* One more client at every place asks for some of the locks, as all others do there; in the end
- * without waiting. The first of them also wants to be told of everything. */
+/* One more client at every place asks for some of the locks, as all others do there. The first of
+ * them also wants to be told of everything. In the end all that are left ask for one without
+ * waiting. */
 static void act_of_probing(struct run *run)
 {
 	enum { ROUNDS = 4 };
@@ -143,10 +144,10 @@ static void act_of_probing(struct run *run)
 	settle(run);
 	for (uint32_t round = 0; round < ROUNDS && !run->result->failed; round++) {
 		uint32_t lock = round == 0 ? 0 : run_draw(run, run->plan->locks_count);
-		for (uint32_t i = first; i < run->clients_count; i++) {
+		bool last = round + 1 == ROUNDS;
+		for (uint32_t i = last ? 0 : first; i < run->clients_count; i++) {
 			if (run->clients[i].session != 0)
-				client_lock(run, i, lock,
-				            round + 1 < ROUNDS ? NODE_WAIT : NODE_NOWAIT, 0);
+				client_lock(run, i, lock, last ? NODE_NOWAIT : NODE_WAIT, 0);
 		}
 		settle(run);
 	}

@@ -215,8 +215,10 @@ void faults_bump(struct run *run, uint64_t epoch);
 /* Everything that went wrong is mended; all that live are members. */
 void faults_heal(struct run *run);
 /* Somebody leads now, or no more: another client soon asks who does, perhaps while the leader's node is
- * silent. */
+ * silent, perhaps when all members have heard of it. */
 void faults_spite(struct run *run, uint32_t place, uint32_t lock);
+/* Somebody wants to lead: a member may hear of it late. */
+void faults_campaign(struct run *run, uint32_t place);
 
 /* --- judge.c --- */
 

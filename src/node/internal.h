@@ -534,6 +534,8 @@ void event_deliver(struct node *node, const struct happening *happening);
 /* --- stream.c --- */
 
 void stream_take(struct node *node, const struct happening *happening);
+/* A lock that was closed is open: what waited for that is told. */
+void stream_opened(struct node *node, struct slice name);
 void stream_expire(struct node *node);
 uint64_t stream_deadline(const struct node *node);
 /* What was under way in the old epoch is lost: nothing is held back for it. */

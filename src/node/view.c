@@ -493,11 +493,13 @@ int on_return(struct node *node, const struct frame *frame)
 		return BATON_EMESSAGE;
 	const struct lock *lock =
 	        lock_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
-	if (lock != NULL && lock->live != NULL && lock->live->closed_by == frame->origin)
+	if (lock != NULL && lock->live != NULL && lock->live->closed_by == frame->origin) {
 		lock_open(node, lock->live);
-	else if (!node->view.members[frame->origin - 1].reported &&
-	         *find_returned(&node->view, frame->origin, name) == NULL)
+		stream_opened(node, name);
+	} else if (!node->view.members[frame->origin - 1].reported &&
+	           *find_returned(&node->view, frame->origin, name) == NULL) {
 		remember_return(&node->view, frame->origin, name);
+	}
 	return 0;
 }
 

@@ -383,6 +383,31 @@ static void test_the_end_of_a_carried_hold_is_told_before_the_next_grant(void **
 	assert_string_equal(nodes_said(&nodes, listener), "x granted 2:1 b");
 }
 
+/* The same for a listener that was not told of the beginning. */
+static void test_the_end_of_an_unknown_hold_is_told_before_the_next_grant(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	uint64_t listener = nodes_open(&nodes, 2), client = nodes_open(&nodes, 0),
+	         next = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock(&nodes, 0, client, "x"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_subscribe(&nodes, 2, listener, false, "x"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_said(&nodes, listener);
+	nodes.link[0][2].cut = true;
+	nodes_close(&nodes, 0, client);
+	assert_int_equal(nodes_lock(&nodes, 1, next, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "");
+	nodes.link[0][2].cut = false;
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_string_equal(nodes_said(&nodes, listener), "x released 1:1 a");
+	assert_string_equal(nodes_said(&nodes, listener), "x granted 2:1 b");
+}
+
 static void test_events_do_not_wait_for_ever(void **state)
 {
 	(void)state;
@@ -690,6 +715,7 @@ int main(void)
 	        TEST(test_subscriptions_outlive_a_view),
 	        TEST(test_events_come_in_the_order_of_their_fences),
 	        TEST(test_the_end_of_a_carried_hold_is_told_before_the_next_grant),
+	        TEST(test_the_end_of_an_unknown_hold_is_told_before_the_next_grant),
 	        TEST(test_events_do_not_wait_for_ever),
 	        TEST(test_events_do_not_wait_for_what_a_new_view_has_lost),
 	        TEST(test_subscribe_does_not_wait_for_who_is_silent),
