@@ -312,6 +312,7 @@ void cluster_start(struct cluster *cluster, uint32_t place)
 		fprintf(stderr, "node_create: %s\n", wrong);
 		must(false);
 	}
+	node_floor(at->node, cluster->options.floor);
 	cluster_note(cluster, &(struct note){NOTE_START, place, at->incarnation, 0, 0, NULL, 0});
 	cluster_after(cluster, place);
 }

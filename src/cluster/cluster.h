@@ -73,6 +73,7 @@ struct cluster_watch {
 
 struct cluster_options {
 	struct node_options node; /* of all; name and incarnation are each one's own */
+	uint64_t floor;           /* of all (node_floor) */
 	const char *const *names; /* of the places, which must stay */
 	uint32_t places_count;
 	struct distribution delay; /* of a frame */

@@ -329,9 +329,8 @@ static void granted(struct run *run, uint32_t number, uint64_t fence)
 		          lock->name);
 	if (lock->grants_count != 0 && fence <= lock->grants[lock->grants_count - 1].fence)
 		run_wrong(run, "a fence of %s is not greater than the one before", lock->name);
-	if (run->plan->limits.grants != 0 && (fence & NODE_COUNTER_MAX) > run->plan->limits.grants)
-		run_wrong(run, "%s is granted more often than an epoch has numbers for",
-		          lock->name);
+	if ((fence & NODE_COUNTER_MAX) <= run->plan->floor)
+		run_wrong(run, "%s is granted with a number from below the floor", lock->name);
 	check_epoch(run, number, fence);
 	check_order(run, number);
 	if (!is_firm(client))
@@ -414,7 +413,7 @@ static bool is_second_enough(const struct run *run)
 	const struct plan *plan = run->plan;
 	uint64_t hops = 6 * (uint64_t)plan->places_count * plan->places_count;
 
-	return plan->limits.grants == 0 &&
+	return plan->floor == 0 &&
 	       hops * (plan->delay_max + plan->idle_hop + plan->tick_late_max) < NODE_NOWAIT_NS;
 }
 

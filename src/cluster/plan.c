@@ -140,7 +140,7 @@ static void draw_limits(struct random *random, struct plan *plan)
 	if (chance(random, 5))
 		plan->limits.sessions = draw(random, 1, 3);
 	if (chance(random, 10))
-		plan->limits.grants = draw(random, 1, 12);
+		plan->floor = NODE_COUNTER_MAX - draw(random, 1, 12);
 }
 
 static int choose_network(const struct plan_words *words, struct random *random, struct plan *plan,

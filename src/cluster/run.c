@@ -206,6 +206,7 @@ void run_plan(const struct plan *plan, FILE *text, struct run_result *ret_result
 	                        .idle_hop_ns = plan->idle_hop,
 	                        .limits = plan->limits,
 	                },
+	        .floor = plan->floor,
 	        .names = names,
 	        .places_count = plan->places_count,
 	        .delay = plan->delay,

@@ -304,7 +304,7 @@ struct node {
 	struct node_limits limits;
 
 	uint64_t now;
-	uint64_t epoch; /* the greatest seen */
+	uint64_t epoch;             /* the greatest seen */
 	uint64_t floor, floor_next; /* where counters begin, in this epoch and in the next */
 	bool stopped;
 	struct view view;

@@ -28,7 +28,6 @@ static struct node_limits fill_limits(const struct node_limits *given)
 	        .subscriptions = limit_of(given->subscriptions, 1 << 10),
 	        .leaders = limit_of(given->leaders, 1 << 16),
 	        .backlog_bytes = limit_of(given->backlog_bytes, 1 << 24),
-	        .grants = given->grants != 0 ? given->grants : NODE_COUNTER_MAX,
 	};
 }
 
@@ -70,8 +69,6 @@ static const char *find_wrong(const struct node_options *options)
 		return "at most 16,777,216 sessions are possible";
 	if (options->limits.locks > UINT32_C(1) << 30)
 		return "at most 1,073,741,824 locks are possible";
-	if (options->limits.grants > NODE_COUNTER_MAX)
-		return "at most 17,179,869,183 grants of a lock in an epoch are possible";
 	return NULL;
 }
 

@@ -76,7 +76,6 @@ struct node_limits {
 	uint32_t leaders;       /* that this node's clients are at a time: 65,536 */
 	uint32_t
 	        backlog_bytes; /* of frames that wait for a view, for reports, for a closed lock: 16 MiB */
-	uint64_t grants; /* of one lock in an epoch: NODE_COUNTER_MAX, and no more than that */
 };
 
 struct node_options {

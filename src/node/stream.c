@@ -263,8 +263,9 @@ void stream_take(struct node *node, const struct happening *happening)
 		return;
 	/* Of a hold that was carried into the epoch the end may still be under way. */
 	bool ended = stream->rank == 0 || is_end(stream->rank);
-	bool next = follows(node, rank, stream->rank) ||
-	            (stream->any_next && ((is_first(node, rank) && ended) || node->view.count == 1));
+	bool next =
+	        follows(node, rank, stream->rank) ||
+	        (stream->any_next && ((is_first(node, rank) && ended) || node->view.count == 1));
 	/* Something older that is held back goes first, whatever it waits for. */
 	if (is_early(node, stream, rank) ||
 	    (stream->held != NULL && rank_of(stream->held->fence, stream->held->kind) < rank))

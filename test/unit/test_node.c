@@ -626,10 +626,6 @@ static void test_options_that_are_wrong_are_said(void **state)
 	options.algorithm = algorithm_find("bully");
 	assert_null(node_create(&options, &wrong));
 	assert_non_null(strstr(wrong, "election"));
-	options.algorithm = algorithm_find("neilsen");
-	options.limits.grants = NODE_COUNTER_MAX + 1;
-	assert_null(node_create(&options, &wrong));
-	assert_non_null(strstr(wrong, "grants"));
 }
 
 int main(void)
