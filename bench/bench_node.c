@@ -24,7 +24,9 @@ enum { MEMBERS = 3, NAME_SIZE = 16, MILLION = 1000000, ROUNDS = 5 };
 struct cluster {
 	struct node *nodes[MEMBERS];
 	const char *names[MEMBERS];
-	uint64_t session; /* of the first node */
+	uint64_t sessions[MEMBERS];
+	uint64_t now;
+	uint32_t replies; /* that pump has seen */
 };
 
 static double seconds_now(void)
@@ -45,11 +47,38 @@ static void pump(struct cluster *cluster)
 		for (uint32_t i = 0; i < MEMBERS; i++) {
 			while (node_effect(cluster->nodes[i], &effect)) {
 				moved = true;
+				if (effect.kind == NODE_REPLY) {
+					must(effect.reply.kind == REPLY_FENCE);
+					cluster->replies++;
+					continue;
+				}
 				must(effect.kind == NODE_SEND);
 				must(node_receive(cluster->nodes[effect.send.to - 1],
 				                  cluster->names[i], effect.send.bytes,
-				                  effect.send.size, 1) == 0);
+				                  effect.send.size, cluster->now) == 0);
 			}
+		}
+	}
+}
+
+/* Until somebody is answered, or nothing is due any more. */
+static void pass_time(struct cluster *cluster)
+{
+	uint32_t replies = cluster->replies;
+
+	pump(cluster);
+	while (cluster->replies == replies) {
+		uint64_t due = NODE_NEVER;
+		for (uint32_t i = 0; i < MEMBERS; i++) {
+			uint64_t deadline = node_deadline(cluster->nodes[i]);
+			due = deadline < due ? deadline : due;
+		}
+		if (due == NODE_NEVER)
+			return;
+		cluster->now = due > cluster->now ? due : cluster->now;
+		for (uint32_t i = 0; i < MEMBERS; i++) {
+			node_tick(cluster->nodes[i], cluster->now);
+			pump(cluster);
 		}
 	}
 }
@@ -60,6 +89,7 @@ static void start(struct cluster *cluster, const char *algorithm)
 	struct node_member members[MEMBERS];
 	const char *wrong;
 
+	*cluster = (struct cluster){.now = 1};
 	for (uint32_t i = 0; i < MEMBERS; i++) {
 		cluster->names[i] = names[i];
 		members[i] = (struct node_member){.name = names[i], .incarnation = 1};
@@ -73,9 +103,11 @@ static void start(struct cluster *cluster, const char *algorithm)
 	for (uint32_t i = 0; i < MEMBERS; i++)
 		must(node_view(cluster->nodes[i], 1, members, MEMBERS, 1) == 0);
 	pump(cluster);
-	for (uint32_t i = 0; i < MEMBERS; i++)
+	for (uint32_t i = 0; i < MEMBERS; i++) {
 		must(node_waiting_for(cluster->nodes[i]) == NULL);
-	cluster->session = node_session_open(cluster->nodes[0], &(struct node_client){.pid = 1}, 1);
+		cluster->sessions[i] =
+		        node_session_open(cluster->nodes[i], &(struct node_client){.pid = 1}, 1);
+	}
 }
 
 static void end(struct cluster *cluster)
@@ -104,10 +136,10 @@ static void lock_and_unlock(struct cluster *cluster, const char *name)
 	struct node *node = cluster->nodes[0];
 	struct node_effect effect;
 
-	must(node_lock(node, cluster->session, name, NAME_SIZE, NODE_WAIT, 0, 1) == 0);
+	must(node_lock(node, cluster->sessions[0], name, NAME_SIZE, NODE_WAIT, 0, 1) == 0);
 	must(node_effect(node, &effect) && effect.kind == NODE_REPLY &&
 	     effect.reply.kind == REPLY_FENCE);
-	must(node_unlock(node, cluster->session, name, NAME_SIZE, effect.reply.number, 1) == 1);
+	must(node_unlock(node, cluster->sessions[0], name, NAME_SIZE, effect.reply.number, 1) == 1);
 	must(!node_effect(node, &effect));
 }
 
@@ -117,24 +149,42 @@ static uint64_t malloced(void)
 	return info.uordblks + info.hblkhd;
 }
 
-/* Locks that have been used once and rest: what each of them costs the node. */
-static void measure_memory(const char *algorithm, uint32_t count)
+static void use(struct cluster *cluster, uint32_t member, const char *name)
+{
+	struct node *node = cluster->nodes[member];
+	uint64_t session = cluster->sessions[member];
+	uint32_t replies = cluster->replies;
+
+	must(node_lock(node, session, name, NAME_SIZE, NODE_WAIT, 0, cluster->now) == 0);
+	pass_time(cluster);
+	must(cluster->replies == replies + 1);
+	must(node_unlock(node, session, name, NAME_SIZE, 0, cluster->now) == 1);
+	pump(cluster);
+}
+
+/* Locks that each of some members has used, and that rest: what one costs a node that knows it. */
+static double measure_memory(const char *algorithm, uint32_t count, uint32_t members)
 {
 	struct cluster cluster;
-	struct node_figures figures;
+	uint64_t locks = 0;
 
 	start(&cluster, algorithm);
 	char *names = make_names(&cluster, count);
-	lock_and_unlock(&cluster, names); /* what a node needs once */
 	uint64_t before = malloced();
-	for (uint32_t i = 1; i < count; i++)
-		lock_and_unlock(&cluster, names + (size_t)i * NAME_SIZE);
+	for (uint32_t i = 0; i < count; i++) {
+		for (uint32_t k = 0; k < members; k++)
+			use(&cluster, k, names + (size_t)i * NAME_SIZE);
+	}
+	pass_time(&cluster);
 	uint64_t bytes = malloced() - before;
-	node_figures(cluster.nodes[0], &figures);
-	must(figures.locks == count);
-	printf("%-22s %12.1f\n", algorithm, (double)bytes / count);
+	for (uint32_t i = 0; i < MEMBERS; i++) {
+		struct node_figures figures;
+		node_figures(cluster.nodes[i], &figures);
+		locks += figures.locks;
+	}
 	free(names);
 	end(&cluster);
+	return (double)bytes / (double)locks;
 }
 
 /* The yardstick: open addressing, as full as the node's own table. */
@@ -228,19 +278,22 @@ static void only_lock(const char *algorithm, uint32_t count)
 
 int main(int argc, char **argv)
 {
-	static const char *const algorithms_measured[] = {"neilsen", "suzuki-kasami", "raymond",
-	                                                  "dijkstra-ring", "helary"};
 	static const uint32_t counts[] = {1, 1000, MILLION};
 
 	if (argc == 3 && strcmp(argv[1], "lock") == 0) {
 		only_lock("neilsen", (uint32_t)strtoul(argv[2], NULL, 10));
 		return 0;
 	}
-	printf("bench/node: a million idle locks with names of %d bytes, %d members\n", NAME_SIZE,
-	       MEMBERS);
-	printf("%-22s %12s\n", "algorithm", "bytes a lock");
-	for (size_t i = 0; i < sizeof(algorithms_measured) / sizeof(*algorithms_measured); i++)
-		measure_memory(algorithms_measured[i], MILLION);
+	printf("bench/node: a million idle locks with names of %d bytes, %d members: bytes a "
+	       "lock\n",
+	       NAME_SIZE, MEMBERS);
+	printf("%-22s %12s %12s\n", "algorithm", "used at home", "used by all");
+	for (size_t i = 0; algorithms[i] != NULL; i++) {
+		const char *name = algorithms[i]->name;
+		if (algorithms[i]->kind == KIND_MUTEX)
+			printf("%-22s %12.1f %12.1f\n", name, measure_memory(name, MILLION, 1),
+			       measure_memory(name, MILLION, MEMBERS));
+	}
 	printf("\nbench/node: LOCK + UNLOCK, the token is here; nanoseconds, best of %d\n", ROUNDS);
 	printf("%-22s %9s %9s %9s %7s\n", "algorithm", "locks", "node", "mutex", "ratio");
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)

@@ -215,6 +215,7 @@ static void client_elect(struct run *run, uint32_t number, uint32_t lock)
 
 	client->patience = NODE_WAIT;
 	client->campaign = (int32_t)run->judge.campaigns_count;
+	faults_campaign(run, client->place);
 	/* The campaign's number, sometimes as long as a value may be. */
 	snprintf(value, sizeof(value), "%0*d", run_chance(run, 5) ? NODE_VALUE_MAX : 1,
 	         (int)client->campaign);
@@ -293,6 +294,7 @@ void client_subscribe(struct run *run, uint32_t number, const struct subscriptio
 	if (result == 0) {
 		struct subscription *added = &client->subscriptions[client->subscriptions_count++];
 		*added = *wanted;
+		added->since = NODE_NEVER;
 		added->last = calloc(run->plan->locks_count, sizeof(*added->last));
 		must(added->last != NULL);
 	}

@@ -183,6 +183,19 @@ static void read_again(struct cluster *cluster, uint32_t to)
 	}
 }
 
+void cluster_each_frame(const struct cluster *cluster,
+                        void (*see)(void *context, const uint8_t *bytes, size_t size),
+                        void *context)
+{
+	for (uint32_t from = 0; from < cluster->options.places_count; from++) {
+		for (uint32_t to = 0; to < cluster->options.places_count; to++) {
+			for (const struct parcel_in_link *parcel = cluster->links[from][to].first;
+			     parcel != NULL; parcel = parcel->next)
+				see(context, parcel->bytes, parcel->size);
+		}
+	}
+}
+
 /* A link may forget what belongs to epochs that one of its ends has left behind. */
 static void forget(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t epoch)
 {
@@ -299,6 +312,7 @@ void cluster_start(struct cluster *cluster, uint32_t place)
 		fprintf(stderr, "node_create: %s\n", wrong);
 		must(false);
 	}
+	node_floor(at->node, cluster->options.floor);
 	cluster_note(cluster, &(struct note){NOTE_START, place, at->incarnation, 0, 0, NULL, 0});
 	cluster_after(cluster, place);
 }

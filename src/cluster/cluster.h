@@ -73,6 +73,7 @@ struct cluster_watch {
 
 struct cluster_options {
 	struct node_options node; /* of all; name and incarnation are each one's own */
+	uint64_t floor;           /* of all (node_floor) */
 	const char *const *names; /* of the places, which must stay */
 	uint32_t places_count;
 	struct distribution delay; /* of a frame */
@@ -135,6 +136,11 @@ void cluster_tell_later(struct cluster *cluster, uint32_t place, uint64_t epoch,
 
 /* Nothing arrives on the link until then; a time in the past ends a stall. */
 void cluster_stall(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t until);
+
+/* All that is under way, in no particular order. */
+void cluster_each_frame(const struct cluster *cluster,
+                        void (*see)(void *context, const uint8_t *bytes, size_t size),
+                        void *context);
 
 /* Whoever has called a node does this next: it takes the effects and sees to the time. */
 void cluster_after(struct cluster *cluster, uint32_t place);

@@ -98,6 +98,9 @@ static void change_view(struct run *run)
 
 void faults_bump(struct run *run, uint64_t epoch)
 {
+	/* What was proposed may be lost; it will be said again. */
+	if (run->act != ACT_END && run_chance(run, 25))
+		return;
 	push_after(run, EVENT_BUMP, run->plan->delay.a + CLUSTER_MILLISECOND, epoch);
 }
 
@@ -155,19 +158,37 @@ static void on_crash(struct run *run)
 	push_after(run, EVENT_VIEW, run->plan->crash_every / 4, 1);
 }
 
+static void silence(struct run *run, uint32_t place)
+{
+	if (run->plan->stall_every == 0 || !run_chance(run, 70))
+		return;
+	for (uint32_t i = 0; i < run->plan->places_count; i++)
+		stall(run, place, i, run->cluster.now + 2 * NODE_SILENCE_NS);
+}
+
 void faults_spite(struct run *run, uint32_t place, uint32_t lock)
 {
+	bool late = run_chance(run, 40);
+
 	if (run->act != ACT_FAULTS || !run_chance(run, 40))
 		return;
-	if (run->plan->stall_every != 0 && run_chance(run, 70)) {
-		for (uint32_t i = 0; i < run->plan->places_count; i++)
-			stall(run, place, i, run->cluster.now + 2 * NODE_SILENCE_NS);
-	}
-	uint64_t delay = random_exponential(&run->random, run->plan->delay.a + 1);
+	if (!late)
+		silence(run, place);
+	uint64_t delay = random_exponential(&run->random, run->plan->delay.a + 1) +
+	                 (late ? judge_flood(run) : 0);
 	cluster_push(&run->cluster, &(struct event){.time = run->cluster.now + 1 + delay,
 	                                            .kind = EVENT_SPITE,
 	                                            .node = place,
+	                                            .from = late,
 	                                            .number = lock});
+}
+
+void faults_campaign(struct run *run, uint32_t place)
+{
+	if (run->act != ACT_FAULTS || run->plan->stall_every == 0 || !run_chance(run, 30))
+		return;
+	stall(run, place, run_draw(run, run->plan->places_count),
+	      run->cluster.now + random_exponential(&run->random, NODE_SILENCE_NS));
 }
 
 static void on_spite(struct run *run, uint32_t place, uint32_t lock)
@@ -232,6 +253,8 @@ void faults_on_event(struct run *run, const struct event *event)
 		on_crash(run);
 		break;
 	case EVENT_SPITE:
+		if (event->from != 0)
+			silence(run, event->node);
 		on_spite(run, event->node, (uint32_t)event->number);
 		break;
 	default:

@@ -3,6 +3,7 @@
 #include "frame.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 static const char *const kinds[FRAME_KINDS] = {
         [FRAME_MESSAGE] = "message",
@@ -27,32 +28,74 @@ static void write_slice(FILE *file, struct slice slice)
 	fwrite(slice.bytes, 1, slice.size, file);
 }
 
+/* One message of a frame of them. */
+struct item {
+	struct slice name;
+	uint64_t counter;
+	const struct message_type *type; /* NULL: none that the algorithm knows */
+};
+
+static bool next_item(const struct algorithm *algorithm, struct in *in, struct item *ret_item)
+{
+	if (in->next == in->end)
+		return false;
+	in_byte(in, SIDE_RIGHT);
+	ret_item->name = in_name(in);
+	ret_item->counter = in_uint(in);
+	struct slice message = in_text(in, NODE_FRAME_MAX);
+	if (in->bad || message.size == 0)
+		return false;
+	ret_item->type = message.bytes[0] < algorithm->messages_count
+	                         ? &algorithm->messages[message.bytes[0]]
+	                         : NULL;
+	return true;
+}
+
 static void write_messages(FILE *file, const struct algorithm *algorithm, struct in in)
 {
-	while (!in.bad && in.next < in.end) {
-		in_byte(&in, SIDE_RIGHT);
-		struct slice name = in_name(&in);
-		uint64_t counter = in_uint(&in);
-		struct slice message = in_text(&in, NODE_FRAME_MAX);
-		if (in.bad || message.size == 0)
-			break;
+	struct item item;
+
+	while (next_item(algorithm, &in, &item)) {
 		fputc(' ', file);
-		write_slice(file, name);
-		fprintf(file, "@%" PRIu64 " %s", counter,
-		        message.bytes[0] < algorithm->messages_count
-		                ? algorithm->messages[message.bytes[0]].name
-		                : "?");
+		write_slice(file, item.name);
+		fprintf(file, "@%" PRIu64 " %s", item.counter,
+		        item.type != NULL ? item.type->name : "?");
 	}
+}
+
+/* Of whichever cluster it is. */
+static int decode(const uint8_t *bytes, size_t size, struct frame *ret_frame)
+{
+	uint64_t cluster = 0;
+
+	for (uint32_t i = 0; i < sizeof(cluster) && i + 2 < size; i++)
+		cluster |= (uint64_t)bytes[i + 2] << 8 * i;
+	return frame_decode(bytes, size, cluster, ret_frame);
+}
+
+uint32_t frames_tokens(const struct algorithm *algorithm, const uint8_t *bytes, size_t size,
+                       const char *lock, size_t lock_size, uint64_t *ret_epoch)
+{
+	uint32_t count = 0;
+	struct frame frame;
+	struct item item;
+
+	if (decode(bytes, size, &frame) != 0 || frame.kind != FRAME_MESSAGE)
+		return 0;
+	while (next_item(algorithm, &frame.body, &item)) {
+		if (item.type != NULL && item.type->token && item.name.size == lock_size &&
+		    memcmp(item.name.bytes, lock, lock_size) == 0)
+			count++;
+	}
+	*ret_epoch = frame.epoch;
+	return count;
 }
 
 void frames_write(FILE *file, const struct algorithm *algorithm, const uint8_t *bytes, size_t size)
 {
-	uint64_t cluster = 0;
 	struct frame frame;
 
-	for (uint32_t i = 0; i < sizeof(cluster) && i + 2 < size; i++)
-		cluster |= (uint64_t)bytes[i + 2] << 8 * i;
-	if (frame_decode(bytes, size, cluster, &frame) != 0) {
+	if (decode(bytes, size, &frame) != 0) {
 		fputs("no frame", file);
 		return;
 	}

@@ -4,6 +4,7 @@
  */
 #include "run_internal.h"
 
+#include "frames.h"
 #include "grow.h"
 
 #include <stdlib.h>
@@ -11,10 +12,23 @@
 
 /* --- calm --- */
 
+static void disturb(struct judge *judge, uint64_t from, uint64_t until)
+{
+	struct disturbance *last = judge->disturbances + judge->disturbances_count;
+
+	if (judge->disturbances_count != 0 && from <= last[-1].until) {
+		if (until > last[-1].until)
+			last[-1].until = until;
+		return;
+	}
+	judge->disturbances = grow(judge->disturbances, &judge->disturbances_size,
+	                           judge->disturbances_count + 1, sizeof(*judge->disturbances));
+	judge->disturbances[judge->disturbances_count++] = (struct disturbance){from, until};
+}
+
 void judge_disturbed(struct run *run, uint64_t until)
 {
-	if (until > run->judge.disturbed)
-		run->judge.disturbed = until;
+	disturb(&run->judge, run->cluster.now, until);
 }
 
 uint64_t judge_flood(const struct run *run)
@@ -26,11 +40,35 @@ uint64_t judge_flood(const struct run *run)
 }
 
 /* After a disturbance members still tell each other what they hold, and ask again. */
+bool judge_calm_between(const struct run *run, uint64_t from, uint64_t until)
+{
+	const struct judge *judge = &run->judge;
+	uint64_t settling = 2 * judge_flood(run) + run->plan->tick_late_max;
+	size_t i = judge->disturbances_count;
+
+	while (i > 0 && judge->disturbances[i - 1].from > until)
+		i--;
+	return i == 0 || judge->disturbances[i - 1].until + settling < from;
+}
+
 bool judge_calm_since(const struct run *run, uint64_t time)
 {
-	uint64_t settling = 2 * judge_flood(run) + run->plan->tick_late_max;
+	return !run->judge.unsettled && judge_calm_between(run, time, NODE_NEVER);
+}
 
-	return !run->judge.unsettled && run->judge.disturbed + settling < time;
+/* A message waits because a table is full: the epoch should end, and will in a second or so. */
+static bool is_full(const struct run *run)
+{
+	struct node_figures figures;
+
+	for (uint32_t i = 0; run->plan->limits.locks != 0 && i < run->plan->places_count; i++) {
+		if (!place_lives(run, i))
+			continue;
+		node_figures(run->cluster.places[i].node, &figures);
+		if (figures.backlog_bytes != 0)
+			return true;
+	}
+	return false;
 }
 
 /* Some member does not know the last view yet, or never will. */
@@ -39,7 +77,7 @@ static bool is_unsettled(const struct run *run)
 	const struct cluster_view *view = cluster_latest(&run->cluster);
 	uint32_t fixed = run->plan->fixed;
 
-	if (view == NULL || run->cluster.links_refused != 0 ||
+	if (view == NULL || run->cluster.links_refused != 0 || is_full(run) ||
 	    (fixed != 0 && view->members_count != fixed))
 		return true;
 	for (uint32_t i = 0; i < view->members_count; i++) {
@@ -81,6 +119,8 @@ void judge_free(struct run *run)
 	free(run->judge.campaigns);
 	free(run->judge.rumours);
 	free(run->judge.broken);
+	free(run->judge.expectations);
+	free(run->judge.disturbances);
 }
 
 int32_t judge_find_lock(const struct run *run, struct node_bytes name)
@@ -119,14 +159,8 @@ static void cease(const struct run *run, struct lock_record *lock)
 /* The client's LOCK or ELECT waits no more. */
 static void stop_waiting(struct run *run, const struct client *client)
 {
-	struct lock_record *lock = &run->locks[client->lock];
-
-	if (is_firm(client)) {
-		cease(run, lock);
-	} else {
-		lock->impatient--;
-		lock->impatient_end = run->cluster.now;
-	}
+	if (is_firm(client))
+		cease(run, &run->locks[client->lock]);
 }
 
 /* The client is inside no more. */
@@ -136,6 +170,7 @@ static void drop_hold(struct run *run, struct client *client, uint32_t k)
 	struct lock_record *lock = &run->locks[hold.lock];
 
 	judge_grant(run, hold.lock, hold.fence)->ended = run->cluster.now;
+	judge_happened(run, hold.lock, hold.fence, EVENT_RELEASED);
 	lock->inside = NOBODY;
 	cease(run, lock);
 	judge_campaign_ended(run, hold.campaign);
@@ -147,9 +182,9 @@ static void drop_hold(struct run *run, struct client *client, uint32_t k)
 void judge_asked(struct run *run, uint32_t number)
 {
 	struct client *client = &run->clients[number];
-	struct lock_record *lock = &run->locks[client->lock];
 	struct judge *judge = &run->judge;
 
+	client->order = ++judge->asks;
 	if (client->command == COMMAND_BREAK) {
 		judge->broken = grow(judge->broken, &judge->broken_size, judge->broken_count + 1,
 		                     sizeof(*judge->broken));
@@ -167,13 +202,8 @@ void judge_asked(struct run *run, uint32_t number)
 		        .ended = NODE_NEVER,
 		};
 	}
-	if (client->command != COMMAND_LOCK && client->command != COMMAND_ELECT)
-		return;
-	client->witness = lock->inside != NOBODY ? lock->grants[lock->grants_count - 1].fence : 0;
 	if (is_firm(client))
-		lock->interested++;
-	else
-		lock->impatient++;
+		run->locks[client->lock].interested++;
 }
 
 void judge_unlock(struct run *run, uint32_t number, uint32_t hold, int result)
@@ -205,7 +235,7 @@ void judge_closed(struct run *run, uint32_t number)
 static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
 {
 	const struct client *client = &run->clients[number];
-	uint64_t epoch = fence >> NODE_COUNTER_BITS;
+	uint64_t epoch = judge_fence_epoch(fence);
 	uint64_t now = node_epoch(run->cluster.places[client->place].node);
 	const struct cluster_view *view = NULL;
 	uint32_t members = 0;
@@ -299,12 +329,12 @@ static void granted(struct run *run, uint32_t number, uint64_t fence)
 		          lock->name);
 	if (lock->grants_count != 0 && fence <= lock->grants[lock->grants_count - 1].fence)
 		run_wrong(run, "a fence of %s is not greater than the one before", lock->name);
+	if ((fence & NODE_COUNTER_MAX) <= run->plan->floor)
+		run_wrong(run, "%s is granted with a number from below the floor", lock->name);
 	check_epoch(run, number, fence);
 	check_order(run, number);
-	if (!is_firm(client)) {
-		stop_waiting(run, client);
+	if (!is_firm(client))
 		lock->interested++;
-	}
 	lock->inside = (int32_t)number;
 	lock->grants = grow(lock->grants, &lock->grants_size, lock->grants_count + 1,
 	                    sizeof(*lock->grants));
@@ -313,7 +343,11 @@ static void granted(struct run *run, uint32_t number, uint64_t fence)
 	        .place = client->place,
 	        .time = run->cluster.now,
 	        .ended = NODE_NEVER,
+	        .order = client->order,
 	};
+	/* When an ELECT is answered it was let in some time ago. */
+	if (client->command == COMMAND_LOCK)
+		judge_happened(run, client->lock, fence, EVENT_GRANTED);
 	client->holds[client->holds_count++] = (struct hold){client->lock, fence, client->asked,
 	                                                     is_firm(client), client->campaign};
 	run->result->grants++;
@@ -341,28 +375,46 @@ static bool is_taken_since(const struct run *run, const struct client *client)
 	return false;
 }
 
+/*
+ * Is it long ago that the client must have heard that another is inside, who asked before it did? The
+ * other's node knows of the question by then, and answers it when it lets the other in, even if that
+ * one said NOWAIT, too.
+ */
+static bool is_overdue(const struct run *run, const struct client *client,
+                       const struct grant *inside)
+{
+	uint64_t flood = judge_flood(run), known = client->asked + flood;
+
+	if (inside->time > known)
+		known = inside->time;
+	return inside->order < client->order && inside->ended > known &&
+	       known + flood + run->plan->tick_late_max < run->cluster.now;
+}
+
 /* The lock was taken all the while, and the answer came late: a BUSY was not heard. */
 static void check_busy(struct run *run, uint32_t number)
 {
 	const struct client *client = &run->clients[number];
+	const struct lock_record *lock = &run->locks[client->lock];
 	uint64_t both_ways = 2 * judge_flood(run) + run->plan->tick_late_max;
-	const struct grant *inside = judge_grant(run, client->lock, client->witness);
-	bool taken = (inside != NULL && inside->ended > client->asked + both_ways) ||
-	             is_taken_since(run, client);
+	bool taken = client->asked + both_ways < run->cluster.now && is_taken_since(run, client);
 
-	if (taken && client->asked + both_ways < run->cluster.now &&
-	    judge_calm_since(run, client->asked))
+	for (size_t i = lock->grants_count; i > 0 && lock->grants[i - 1].ended > client->asked; i--)
+		taken = taken || is_overdue(run, client, &lock->grants[i - 1]);
+	if (taken && judge_calm_since(run, client->asked))
 		run_wrong(run, "client %u said NOWAIT, %s was taken, and nobody told it", number,
 		          run->locks[client->lock].name);
 }
 
-/* Is a second more than enough for any algorithm to let somebody in? */
+/* Is a second more than enough for any algorithm to let somebody in, even if all nodes ask? Not if
+ * the epoch's numbers may be at their end. */
 static bool is_second_enough(const struct run *run)
 {
 	const struct plan *plan = run->plan;
-	uint64_t hops = 6 * (uint64_t)plan->places_count;
+	uint64_t hops = 6 * (uint64_t)plan->places_count * plan->places_count;
 
-	return hops * (plan->delay_max + plan->idle_hop + plan->tick_late_max) < NODE_NOWAIT_NS;
+	return plan->floor == 0 &&
+	       hops * (plan->delay_max + plan->idle_hop + plan->tick_late_max) < NODE_NOWAIT_NS;
 }
 
 static void check_nowait(struct run *run, uint32_t number)
@@ -381,9 +433,8 @@ static void check_nowait(struct run *run, uint32_t number)
 	if (waited < NODE_NOWAIT_NS)
 		run_wrong(run, "client %u said NOWAIT and is told that %s is taken, but it is free",
 		          number, lock->name);
-	else if (lock->impatient == 1 && lock->impatient_end + settling < client->asked &&
-	         is_second_enough(run))
-		run_wrong(run, "client %u said NOWAIT, %s is free, and it is not let in", number,
+	else if (is_second_enough(run))
+		run_wrong(run, "client %u said NOWAIT, %s is free, and nobody is let in", number,
 		          lock->name);
 }
 
@@ -529,30 +580,55 @@ void judge_reply(struct run *run, uint32_t number, const struct node_effect *eff
 
 /* --- after every event, and at the end --- */
 
-/* Members of the same epoch where a token rests or is in use; all of them at one place when all is
+/* The tokens of a lock by their epochs. */
+struct tokens {
+	const struct run *run;
+	const struct lock_record *lock;
+	uint64_t epochs[64];
+	uint32_t count;
+};
+
+static void add_token(struct tokens *tokens, uint64_t epoch)
+{
+	if (tokens->count < sizeof(tokens->epochs) / sizeof(*tokens->epochs))
+		tokens->epochs[tokens->count++] = epoch;
+}
+
+static void add_flying(void *context, const uint8_t *bytes, size_t size)
+{
+	struct tokens *tokens = context;
+	uint64_t epoch;
+	uint32_t count = frames_tokens(tokens->run->plan->algorithm, bytes, size,
+	                               tokens->lock->name, tokens->lock->name_size, &epoch);
+
+	while (count-- > 0)
+		add_token(tokens, epoch);
+}
+
+/* Where a token rests or is in use, and those under way; all of them at one place when all is
  * quiet. */
 static void check_tokens(struct run *run, uint32_t lock, bool exactly_one)
 {
-	const struct lock_record *record = &run->locks[lock];
-	uint64_t with_token[CLUSTER_PLACES_MAX];
-	uint32_t count = 0;
+	struct tokens tokens = {.run = run, .lock = &run->locks[lock]};
 
 	for (uint32_t i = 0; i < run->plan->places_count; i++) {
 		struct node *node = run->cluster.places[i].node;
-		uint32_t same = 1;
-		if (node == NULL || node_self(node) == 0 ||
-		    !node_has_token(node, record->name, record->name_size))
-			continue;
-		for (uint32_t k = 0; k < count; k++)
-			same += with_token[k] == node_epoch(node);
-		if (same > run->judge.tokens_max)
-			run_wrong(run, "%u tokens of %s in epoch %llu", same, record->name,
-			          (unsigned long long)node_epoch(node));
-		with_token[count++] = node_epoch(node);
+		if (node != NULL && node_self(node) != 0 &&
+		    node_has_token(node, tokens.lock->name, tokens.lock->name_size))
+			add_token(&tokens, node_epoch(node));
 	}
-	if (exactly_one && count != 1)
-		run_wrong(run, "all is quiet, and %s has tokens at %u members", record->name,
-		          count);
+	if (exactly_one && tokens.count != 1)
+		run_wrong(run, "all is quiet, and %s has tokens at %u members", tokens.lock->name,
+		          tokens.count);
+	cluster_each_frame(&run->cluster, add_flying, &tokens);
+	for (uint32_t i = 0; i < tokens.count; i++) {
+		uint32_t same = 0;
+		for (uint32_t k = 0; k < tokens.count; k++)
+			same += tokens.epochs[k] == tokens.epochs[i];
+		if (same > run->judge.tokens_max)
+			run_wrong(run, "%u tokens of %s in epoch %llu", same, tokens.lock->name,
+			          (unsigned long long)tokens.epochs[i]);
+	}
 }
 
 void judge_after_event(struct run *run)
@@ -561,9 +637,10 @@ void judge_after_event(struct run *run)
 	struct judge *judge = &run->judge;
 
 	if (judge->unsettled)
-		judge_disturbed(run, run->cluster.now);
+		disturb(judge, judge->looked, run->cluster.now);
 	judge->unsettled = is_unsettled(run);
-	judge_rumours(run);
+	judge->looked = run->cluster.now;
+	judge_events(run, false);
 	if (!run->plan->algorithm->has_token)
 		return;
 	for (uint32_t i = 0; i < LOCKS_EACH_TIME && i < run->plan->locks_count; i++) {
@@ -590,6 +667,7 @@ void judge_quiet(struct run *run)
 {
 	const struct cluster_view *view = cluster_latest(&run->cluster);
 
+	judge_events(run, true);
 	if (run->cluster.frames_flying != 0)
 		run_wrong(run, "nothing happens any more, and %llu frames are under way",
 		          (unsigned long long)run->cluster.frames_flying);
@@ -610,10 +688,9 @@ void judge_quiet(struct run *run)
 	}
 	for (uint32_t i = 0; i < run->plan->locks_count; i++) {
 		const struct lock_record *lock = &run->locks[i];
-		bool granted_now =
-		        lock->grants_count != 0 &&
-		        lock->grants[lock->grants_count - 1].fence >> NODE_COUNTER_BITS ==
-		                view->epoch;
+		bool granted_now = lock->grants_count != 0 &&
+		                   judge_fence_epoch(lock->grants[lock->grants_count - 1].fence) ==
+		                           view->epoch;
 		if (run->plan->algorithm->has_token)
 			check_tokens(run, i, granted_now);
 	}

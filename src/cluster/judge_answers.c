@@ -1,6 +1,6 @@
 /*
- * The judge of what nodes tell: who leads, what happened, what there is. Nothing may be invented; and
- * when all has been calm, nothing may be missing.
+ * The judge of what nodes answer: who leads, what there is. Nothing may be invented; and when all has
+ * been calm, nothing may be missing.
  */
 #include "run_internal.h"
 
@@ -17,7 +17,7 @@ static bool all_answer_since(const struct run *run, uint64_t asked)
 	       2 * judge_flood(run) + run->plan->tick_late_max < NODE_SILENCE_NS;
 }
 
-static bool is_name_of(const struct run *run, uint32_t place, struct node_bytes name)
+bool judge_is_name_of(const struct run *run, uint32_t place, struct node_bytes name)
 {
 	const char *right = run->cluster.places[place].name;
 
@@ -47,10 +47,9 @@ void judge_campaign_ended(struct run *run, int32_t campaign)
 		faults_spite(run, ended->place, ended->lock);
 }
 
-/* The campaign with that value, or NULL: nobody has campaigned there with it. */
-static const struct campaign *find_campaign(const struct run *run, uint32_t lock,
-                                            struct node_bytes member, struct node_bytes value,
-                                            uint64_t fence)
+const struct campaign *judge_find_campaign(const struct run *run, uint32_t lock,
+                                           struct node_bytes member, struct node_bytes value,
+                                           uint64_t fence)
 {
 	uint64_t number = 0;
 
@@ -59,7 +58,7 @@ static const struct campaign *find_campaign(const struct run *run, uint32_t lock
 	if (value.size == 0 || number >= run->judge.campaigns_count)
 		return NULL;
 	const struct campaign *campaign = &run->judge.campaigns[number];
-	if (campaign->lock != lock || !is_name_of(run, campaign->place, member) ||
+	if (campaign->lock != lock || !judge_is_name_of(run, campaign->place, member) ||
 	    (campaign->fence != 0 && campaign->fence != fence))
 		return NULL;
 	return campaign;
@@ -93,8 +92,8 @@ void judge_leader(struct run *run, uint32_t number, const struct node_effect *ef
 	const char *name = run->locks[client->lock].name;
 
 	if (effect->reply.kind == REPLY_LEADER) {
-		told = find_campaign(run, client->lock, effect->reply.member, effect->reply.value,
-		                     effect->reply.number);
+		told = judge_find_campaign(run, client->lock, effect->reply.member,
+		                           effect->reply.value, effect->reply.number);
 		if (told == NULL) {
 			run_wrong(run, "client %u is told a leader of %s that there never was",
 			          number, name);
@@ -104,6 +103,13 @@ void judge_leader(struct run *run, uint32_t number, const struct node_effect *ef
 	if (right != NULL && told != right)
 		run_wrong(run, "client %u leads %s, and client %u is told otherwise", right->client,
 		          name, number);
+	/* All have heard that it ended, and forgotten it, though its own node may be silent now. */
+	if (told != NULL && told->ended != NODE_NEVER &&
+	    told->ended + judge_flood(run) < client->asked &&
+	    judge_calm_between(run, told->ended, told->ended + judge_flood(run)))
+		run_wrong(run,
+		          "client %u has not led %s for long, and client %u is told that it does",
+		          told->client, name, number);
 	/* The leader's own node has said so since, unless it was silent. */
 	if (told != NULL && told->ended < client->asked && all_answer_since(run, client->asked))
 		run_wrong(run, "client %u leads %s no more, and client %u is told that it does",
@@ -153,7 +159,7 @@ static bool has_waiter(const struct node_status_lock *lock, uint32_t pid)
 	return false;
 }
 
-static bool matches(const char *pattern, const char *name)
+bool judge_matches(const char *pattern, const char *name)
 {
 	return pattern == NULL || fnmatch(pattern, name, 0) == 0;
 }
@@ -166,7 +172,7 @@ static void check_complete(struct run *run, uint64_t asked, const char *pattern,
 		const struct lock_record *lock = &run->locks[i];
 		const struct node_status_lock *told = find_status(status, lock);
 		if (lock->inside == NOBODY || lock->grants[lock->grants_count - 1].time >= asked ||
-		    !matches(pattern, lock->name))
+		    !judge_matches(pattern, lock->name))
 			continue;
 		if (told == NULL || told->holder == NULL ||
 		    told->holder->pid != (uint32_t)lock->inside + 1 ||
@@ -177,7 +183,8 @@ static void check_complete(struct run *run, uint64_t asked, const char *pattern,
 	for (uint32_t i = 0; i < run->clients_count; i++) {
 		const struct client *client = &run->clients[i];
 		if (client->session == 0 || client->command != COMMAND_LOCK ||
-		    client->asked >= asked || !matches(pattern, run->locks[client->lock].name) ||
+		    client->asked >= asked ||
+		    !judge_matches(pattern, run->locks[client->lock].name) ||
 		    cluster_member(&run->cluster, cluster_latest(&run->cluster), client->place) ==
 		            0)
 			continue;
@@ -200,7 +207,7 @@ static void check_true(struct run *run, uint64_t asked, const char *pattern,
 			run_wrong(run, "a status tells of a lock that nobody ever wanted");
 			return;
 		}
-		if (!matches(pattern, run->locks[lock].name))
+		if (!judge_matches(pattern, run->locks[lock].name))
 			run_wrong(run, "a status tells of %s, which was not asked for",
 			          run->locks[lock].name);
 		const struct grant *grant = judge_grant(run, (uint32_t)lock, told->fence);
@@ -229,145 +236,4 @@ void judge_status(struct run *run, uint32_t number, const struct node_effect *ef
 			          status->members[i].name);
 	}
 	check_complete(run, client->asked, client->pattern, status);
-}
-
-/* --- events --- */
-
-void judge_subscribed(struct run *run, uint32_t number, uint64_t count)
-{
-	const struct client *client = &run->clients[number];
-
-	if (count != client->subscriptions_count)
-		run_wrong(run, "client %u has %u subscriptions and is told %llu", number,
-		          client->subscriptions_count, (unsigned long long)count);
-}
-
-static bool is_for(const struct subscription *subscription, const char *lock)
-{
-	return subscription->pattern ? matches(subscription->text, lock)
-	                             : strcmp(subscription->text, lock) == 0;
-}
-
-static struct subscription *find_subscription(struct client *client,
-                                              const struct node_effect *effect)
-{
-	bool pattern = effect->event.pattern.bytes != NULL;
-	struct node_bytes text = pattern ? effect->event.pattern : effect->event.name;
-
-	for (uint32_t i = 0; i < client->subscriptions_count; i++) {
-		struct subscription *subscription = &client->subscriptions[i];
-		if (subscription->pattern == pattern && strlen(subscription->text) == text.size &&
-		    memcmp(subscription->text, text.bytes, text.size) == 0)
-			return subscription;
-	}
-	return NULL;
-}
-
-/* Somebody must have been let in there with that fence. It may be known only in a moment; of an
- * ELECT that is never answered it is never known. */
-static void check_grant(struct run *run, uint32_t lock, const struct node_effect *effect)
-{
-	struct judge *judge = &run->judge;
-	uint32_t place = 0;
-
-	while (place < run->plan->places_count && !is_name_of(run, place, effect->event.member))
-		place++;
-	judge->rumours = grow(judge->rumours, &judge->rumours_size, judge->rumours_count + 1,
-	                      sizeof(*judge->rumours));
-	judge->rumours[judge->rumours_count++] = (struct rumour){
-	        lock,
-	        effect->event.fence,
-	        place,
-	        effect->event.kind,
-	};
-}
-
-void judge_event(struct run *run, uint32_t number, const struct node_effect *effect)
-{
-	static const unsigned orders[] = {
-	        [EVENT_GRANTED] = 0, [EVENT_LEADER] = 1, [EVENT_RELEASED] = 2, [EVENT_LOST] = 2};
-	struct subscription *subscription = find_subscription(&run->clients[number], effect);
-	int32_t lock = judge_find_lock(run, effect->event.name);
-
-	if (subscription == NULL || lock == NOBODY ||
-	    !is_for(subscription, run->locks[lock].name)) {
-		run_wrong(run, "client %u is told an event that it has not subscribed to", number);
-		return;
-	}
-	uint64_t rank = effect->event.fence * 4 + orders[effect->event.kind];
-	if (rank <= subscription->last[lock])
-		run_wrong(run, "client %u is told events of %s out of order, or twice", number,
-		          run->locks[lock].name);
-	subscription->last[lock] = rank;
-	subscription->told++;
-	if (effect->event.kind == EVENT_LEADER &&
-	    find_campaign(run, (uint32_t)lock, effect->event.member, effect->event.value,
-	                  effect->event.fence) == NULL)
-		run_wrong(run, "client %u is told of a leader of %s that there never was", number,
-		          run->locks[lock].name);
-	check_grant(run, (uint32_t)lock, effect);
-}
-
-static bool is_true(const struct run *run, const struct rumour *rumour)
-{
-	const struct grant *grant = judge_grant(run, rumour->lock, rumour->fence);
-	bool over = rumour->kind == EVENT_RELEASED || rumour->kind == EVENT_LOST;
-
-	if (grant != NULL)
-		return grant->place == rumour->place && (!over || grant->ended != NODE_NEVER);
-	for (size_t i = 0; i < run->judge.campaigns_count; i++) {
-		const struct campaign *campaign = &run->judge.campaigns[i];
-		if (campaign->lock == rumour->lock && campaign->place == rumour->place &&
-		    campaign->fence == 0 && (!over || campaign->ended != NODE_NEVER))
-			return true;
-	}
-	return false;
-}
-
-void judge_rumours(struct run *run)
-{
-	struct judge *judge = &run->judge;
-
-	for (size_t i = 0; i < judge->rumours_count; i++) {
-		if (!is_true(run, &judge->rumours[i]))
-			run_wrong(run, "events tell of %s what has not happened",
-			          run->locks[judge->rumours[i].lock].name);
-	}
-	judge->rumours_count = 0;
-}
-
-void judge_events_begin(struct run *run)
-{
-	for (uint32_t i = 0; i < run->clients_count; i++) {
-		for (uint32_t k = 0; k < run->clients[i].subscriptions_count; k++)
-			run->clients[i].subscriptions[k].told = 0;
-	}
-	for (uint32_t i = 0; i < run->plan->locks_count; i++)
-		run->locks[i].grants_before = run->locks[i].grants_count;
-}
-
-void judge_events_end(struct run *run)
-{
-	if (2 * judge_flood(run) + run->plan->tick_late_max >= NODE_SILENCE_NS)
-		return;
-	for (uint32_t i = 0; i < run->clients_count; i++) {
-		const struct client *client = &run->clients[i];
-		for (uint32_t k = 0; k < client->subscriptions_count; k++) {
-			uint64_t happened = 0;
-			for (uint32_t lock = 0; lock < run->plan->locks_count; lock++) {
-				const struct lock_record *record = &run->locks[lock];
-				if (is_for(&client->subscriptions[k], record->name))
-					happened +=
-					        2 * (record->grants_count - record->grants_before);
-			}
-			if (client->subscriptions[k].told != happened)
-				run_wrong(
-				        run,
-				        "client %u subscribed to %s, %llu things happened, and it "
-				        "was told %llu",
-				        i, client->subscriptions[k].text,
-				        (unsigned long long)happened,
-				        (unsigned long long)client->subscriptions[k].told);
-		}
-	}
 }

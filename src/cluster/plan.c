@@ -139,6 +139,8 @@ static void draw_limits(struct random *random, struct plan *plan)
 		plan->limits.leaders = draw(random, 1, 2);
 	if (chance(random, 5))
 		plan->limits.sessions = draw(random, 1, 3);
+	if (chance(random, 10))
+		plan->floor = NODE_COUNTER_MAX - draw(random, 1, 12);
 }
 
 static int choose_network(const struct plan_words *words, struct random *random, struct plan *plan,

@@ -27,6 +27,7 @@ struct plan {
 	uint64_t idle_hop;
 	struct node_limits limits;
 	uint64_t epoch; /* the first */
+	uint64_t floor; /* where counters begin; near their end, some times */
 
 	struct distribution delay;
 	uint64_t delay_max;

@@ -126,13 +126,13 @@ static void act_of_healing(struct run *run)
 }
 
 /* One more client at every place asks for some of the locks, as all others do there. The first of
- * them also wants to be told of everything. */
+ * them also wants to be told of everything. In the end all that are left ask for one without
+ * waiting. */
 static void act_of_probing(struct run *run)
 {
-	enum { ROUNDS = 3 };
+	enum { ROUNDS = 4 };
 	static const struct subscription everything = {.pattern = true, .text = "*"};
 	uint32_t first = run->clients_count;
-	size_t views = run->cluster.views_count;
 
 	begin_act(run, ACT_PROBE, "probing");
 	for (uint32_t i = 0; i < run->plan->places_count; i++) {
@@ -142,18 +142,15 @@ static void act_of_probing(struct run *run)
 	if (run->clients[first].session != 0)
 		client_subscribe(run, first, &everything);
 	settle(run);
-	judge_events_begin(run);
 	for (uint32_t round = 0; round < ROUNDS && !run->result->failed; round++) {
 		uint32_t lock = round == 0 ? 0 : run_draw(run, run->plan->locks_count);
-		for (uint32_t i = first; i < run->clients_count; i++) {
+		bool last = round + 1 == ROUNDS;
+		for (uint32_t i = last ? 0 : first; i < run->clients_count; i++) {
 			if (run->clients[i].session != 0)
-				client_lock(run, i, lock, NODE_WAIT, 0);
+				client_lock(run, i, lock, last ? NODE_NOWAIT : NODE_WAIT, 0);
 		}
 		settle(run);
 	}
-	/* What was under way when the view changed is not told. */
-	if (run->cluster.views_count == views)
-		judge_events_end(run);
 }
 
 /* In a new epoch, when nobody wants anything, nothing is left. */
@@ -209,6 +206,7 @@ void run_plan(const struct plan *plan, FILE *text, struct run_result *ret_result
 	                        .idle_hop_ns = plan->idle_hop,
 	                        .limits = plan->limits,
 	                },
+	        .floor = plan->floor,
 	        .names = names,
 	        .places_count = plan->places_count,
 	        .delay = plan->delay,

@@ -3,7 +3,8 @@
  *
  *	run.c      the two acts                 clients.c  what clients do
  *	faults.c   stalls, crashes, views       judge.c    what clients must see of locks
- *	                                        judge_answers.c  … and of leaders, events, status
+ *	                                        judge_answers.c  … and of leaders and status
+ *	                                        judge_events.c   … and of events
  */
 #ifndef CLUSTER_RUN_INTERNAL_H
 #define CLUSTER_RUN_INTERNAL_H
@@ -37,7 +38,7 @@ struct subscription {
 	bool pattern;
 	const char *text; /* a lock's name, or a pattern that is always there */
 	uint64_t *last;   /* of each lock */
-	uint64_t told;    /* how many, in the act of probing */
+	uint64_t since;   /* when all members were asked to tell; NODE_NEVER: not yet answered */
 };
 
 struct client {
@@ -49,13 +50,13 @@ struct client {
 	uint32_t lock;
 	enum node_patience patience;
 	uint64_t asked;      /* when … */
+	uint64_t order;      /* … and before or after whom */
 	uint64_t timeout;    /* … and for how long */
 	const char *pattern; /* STATUS: NULL, all */
 	uint64_t fence;      /* BREAK */
 	int32_t campaign;    /* ELECT */
 	bool lost;           /* ELECT: it was let in, and has lost the lock again */
 	uint64_t epoch;      /* of its node, when it asked */
-	uint64_t witness;    /* NOWAIT: the fence of somebody else who was inside; 0: nobody */
 
 	struct hold holds[HOLDS_MAX];
 	uint32_t holds_count;
@@ -70,6 +71,7 @@ struct grant {
 	uint32_t place;
 	uint64_t time;
 	uint64_t ended; /* NODE_NEVER: not yet */
+	uint64_t order; /* in which its client asked */
 };
 
 struct lock_record {
@@ -78,13 +80,9 @@ struct lock_record {
 	int32_t inside; /* the client, or NOBODY */
 	struct grant *grants;
 	size_t grants_count, grants_size;
-	size_t grants_before; /* the act of probing */
 	/* Clients that are inside, or wait and did not say NOWAIT; when the last of them ceased to. */
 	uint32_t interested;
 	uint64_t interested_end;
-	/* Clients that wait and said NOWAIT. */
-	uint32_t impatient;
-	uint64_t impatient_end;
 	uint32_t row; /* grants in a row at one place while somebody waited elsewhere */
 };
 
@@ -112,14 +110,35 @@ struct rumour {
 	enum node_event_kind kind;
 };
 
+/* What a subscriber must be told soon, if all stays calm. */
+struct expectation {
+	uint32_t client;
+	uint64_t session;
+	bool pattern;
+	const char *text;
+	uint32_t lock;
+	uint64_t rank; /* as in `last` of a subscription */
+	uint64_t time; /* when it happened */
+};
+
+/* A time in which something went wrong. */
+struct disturbance {
+	uint64_t from, until;
+};
+
 struct judge {
-	uint64_t disturbed;  /* when something last went wrong, or will have ended to */
-	bool unsettled;      /* something still is */
+	struct disturbance *disturbances; /* one after the other */
+	size_t disturbances_count, disturbances_size;
+	bool unsettled;      /* something still is wrong … */
+	uint64_t looked;     /* … or was then, when last looked at */
+	uint64_t asks;       /* commands so far */
 	uint32_t tokens_max; /* of a lock: as many as there are types of them */
 	struct campaign *campaigns;
 	size_t campaigns_count, campaigns_size;
 	struct rumour *rumours;
 	size_t rumours_count, rumours_size;
+	struct expectation *expectations;
+	size_t expectations_count, expectations_size;
 	struct broken *broken;
 	size_t broken_count, broken_size;
 	uint32_t next_token; /* the lock whose tokens are counted next */
@@ -196,8 +215,10 @@ void faults_bump(struct run *run, uint64_t epoch);
 /* Everything that went wrong is mended; all that live are members. */
 void faults_heal(struct run *run);
 /* Somebody leads now, or no more: another client soon asks who does, perhaps while the leader's node is
- * silent. */
+ * silent, perhaps when all members have heard of it. */
 void faults_spite(struct run *run, uint32_t place, uint32_t lock);
+/* Somebody wants to lead: a member may hear of it late. */
+void faults_campaign(struct run *run, uint32_t place);
 
 /* --- judge.c --- */
 
@@ -206,8 +227,9 @@ void judge_free(struct run *run);
 void judge_disturbed(struct run *run, uint64_t until);
 /* The longest time that something takes from one member to all others when all is calm. */
 uint64_t judge_flood(const struct run *run);
-/* Was all calm at that time, and has been since? */
+/* Was all calm at that time, and has been since? Or until another? */
 bool judge_calm_since(const struct run *run, uint64_t time);
+bool judge_calm_between(const struct run *run, uint64_t from, uint64_t until);
 void judge_asked(struct run *run, uint32_t number);
 void judge_unlock(struct run *run, uint32_t number, uint32_t hold, int result);
 /* Before the session is closed, or after its process died. */
@@ -223,6 +245,11 @@ void judge_empty(struct run *run);
 int32_t judge_find_lock(const struct run *run, struct node_bytes name);
 struct grant *judge_grant(const struct run *run, uint32_t lock, uint64_t fence);
 
+static inline uint64_t judge_fence_epoch(uint64_t fence)
+{
+	return fence >> NODE_COUNTER_BITS;
+}
+
 /* --- judge_answers.c --- */
 
 void judge_leader(struct run *run, uint32_t number, const struct node_effect *effect);
@@ -230,12 +257,21 @@ void judge_elected(struct run *run, uint32_t number, uint64_t fence);
 void judge_campaign_ended(struct run *run, int32_t campaign);
 void judge_break(struct run *run, uint32_t number, const struct node_effect *effect);
 void judge_status(struct run *run, uint32_t number, const struct node_effect *effect);
+/* The campaign with that value, or NULL: nobody has campaigned there with it. */
+const struct campaign *judge_find_campaign(const struct run *run, uint32_t lock,
+                                           struct node_bytes member, struct node_bytes value,
+                                           uint64_t fence);
+bool judge_is_name_of(const struct run *run, uint32_t place, struct node_bytes name);
+bool judge_matches(const char *pattern, const char *name);
+
+/* --- judge_events.c --- */
+
 void judge_subscribed(struct run *run, uint32_t number, uint64_t count);
 void judge_event(struct run *run, uint32_t number, const struct node_effect *effect);
-/* What events told of must have happened. */
-void judge_rumours(struct run *run);
-/* What happens between these two, while all is calm and only LOCK is used, must be told. */
-void judge_events_begin(struct run *run);
-void judge_events_end(struct run *run);
+/* Somebody was let in, or is inside no more: whoever wants to know must be told. */
+void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_event_kind kind);
+/* What events told of must have happened, and what must have been told by now was. `quiet`: nothing
+ * will come any more. */
+void judge_events(struct run *run, bool quiet);
 
 #endif

@@ -320,13 +320,10 @@ int node_leader(struct node *node, uint64_t session_id, const char *name, size_t
                 uint64_t now)
 {
 	int error;
-
-	advance(node, now);
-	struct session *session = session_for_command(node, session_id, &error);
+	struct session *session =
+	        command_begin_named(node, session_id, name, name_size, now, &error);
 	if (session == NULL)
 		return error;
-	if (!name_is_good(name, name_size))
-		return BATON_ENAME;
 	if (node->view.count == 0)
 		return BATON_ENOVIEW;
 	set_name(&session->question, name, name_size);
@@ -338,13 +335,10 @@ int node_break(struct node *node, uint64_t session_id, const char *name, size_t 
                uint64_t fence, uint64_t now)
 {
 	int error;
-
-	advance(node, now);
-	struct session *session = session_for_command(node, session_id, &error);
+	struct session *session =
+	        command_begin_named(node, session_id, name, name_size, now, &error);
 	if (session == NULL)
 		return error;
-	if (!name_is_good(name, name_size))
-		return BATON_ENAME;
 	if (fence == 0 || fence >= UINT64_C(1) << 53)
 		return BATON_EFENCE;
 	if (node->view.count == 0)
@@ -365,9 +359,8 @@ int node_status(struct node *node, uint64_t session_id, const char *pattern, siz
 {
 	enum { COUNT_DEFAULT = 1000 };
 	int error;
+	struct session *session = command_begin(node, session_id, now, &error);
 
-	advance(node, now);
-	struct session *session = session_for_command(node, session_id, &error);
 	if (session == NULL)
 		return error;
 	if (pattern != NULL && !name_is_good(pattern, pattern_size))
@@ -384,13 +377,10 @@ int node_subscribe(struct node *node, uint64_t session_id, bool pattern, const c
                    size_t text_size, uint64_t now)
 {
 	int error;
-
-	advance(node, now);
-	struct session *session = session_for_command(node, session_id, &error);
+	struct session *session =
+	        command_begin_named(node, session_id, text, text_size, now, &error);
 	if (session == NULL)
 		return error;
-	if (!name_is_good(text, text_size))
-		return BATON_ENAME;
 	if (!interest_add(node, session, pattern,
 	                  (struct slice){(const uint8_t *)text, (uint32_t)text_size}))
 		return BATON_ESUBSCRIPTIONS;

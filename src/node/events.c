@@ -182,9 +182,8 @@ int node_unsubscribe(struct node *node, uint64_t session_id, bool pattern, const
                      size_t text_size, uint64_t now)
 {
 	int error;
+	struct session *session = command_begin(node, session_id, now, &error);
 
-	advance(node, now);
-	struct session *session = session_for_command(node, session_id, &error);
 	if (session == NULL)
 		return error;
 	if (text != NULL && !name_is_good(text, text_size))
@@ -387,10 +386,10 @@ void event_tell(struct node *node, const struct lock *lock, enum node_event_kind
 	        .value = value,
 	        .fence = fence,
 	};
+	uint64_t hash = name_hash(happening.name.bytes, happening.name.size);
 	node->stamp++;
-	bool here =
-	        tell_list(node, *bucket_of(interests, false, lock->hash), &happening, lock->hash);
-	here = tell_list(node, interests->patterns, &happening, lock->hash) || here;
+	bool here = tell_list(node, *bucket_of(interests, false, hash), &happening, hash);
+	here = tell_list(node, interests->patterns, &happening, hash) || here;
 	if (here)
 		stream_take(node, &happening);
 }

@@ -2,7 +2,8 @@
  * What the files of the node share: its parts, and the functions that one file has for the others.
  *
  *	node.c      creation, time, sessions        lock.c    one lock: queue, steps, grants
- *	table.c     the locks, and their memory     road.c    tokens that circulate
+ *	table.c     the locks by name               road.c    tokens that circulate
+ *	pool.c      the memory of locks             state.c   the states of algorithms at rest
  *	outbox.c    effects, and frames on their way out
  *	receive.c   frames that come in             view.c    views, reports, closed locks
  *	ask.c       questions to all members        leader.c  elections
@@ -31,23 +32,24 @@ struct slice {
 
 /* --- one lock --- */
 
-enum phase { PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE };
+/* Of the algorithm: before `init` there is no state; INSIDE also with no client inside. */
+enum phase { PHASE_NONE, PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE };
 
 /*
  * A lock that this node knows in this epoch. There may be millions, so that it is small; behind it
- * lie, at the offsets that the view says, the road (circulating algorithms only), the algorithm's
- * state and the name.
+ * lie a pointer to the road (circulating algorithms only) and the name.
  */
 struct lock {
-	uint64_t hash;     /* of the name */
 	uint64_t counter;  /* the Lamport clock: the last grant that this node knows of */
 	struct live *live; /* NULL: no client here, and open */
-	uint32_t home;
-	uint8_t phase;   /* of the algorithm; INSIDE also with no client inside */
-	uint8_t started; /* the state is one: `init` has been called */
+	uint8_t *packed;   /* the algorithm's state (state.c); NULL: all zeros */
+	uint32_t hash;     /* of the name, the lower half */
+	uint16_t home;
+	uint8_t phase;
 	uint8_t name_size;
-	uint8_t padding;
 };
+
+_Static_assert(NODE_MEMBERS_MAX <= UINT16_MAX, "a home has 16 bits");
 
 /* A message of the algorithm that has arrived. */
 struct letter {
@@ -192,12 +194,11 @@ struct view {
 	bool complete; /* every pair is linked */
 	bool starts;   /* the holder's `init` sends: a lock must be touched at home to work */
 	bool active;
-	bool bumped; /* BUMP was proposed */
 	char *unsuitable;
 	uint32_t reported_count, closed_count;
 	uint64_t flood_number;
 	struct returned *returned;
-	size_t road_offset, state_size, state_offset, name_offset;
+	size_t state_size;
 };
 
 /* A frame that waits. */
@@ -253,13 +254,22 @@ struct table {
 	uint32_t size, count; /* the size is a power of two, or 0 */
 };
 
-enum { NAME_CLASSES = (NODE_NAME_MAX + 7) / 8 + 1 };
-
-struct arena {
+/* Pieces of whole words of 8 bytes, all of which go at once. */
+struct pool {
 	struct chunk *chunks;
-	uint8_t *next;
-	size_t left, bytes;
-	void *free[NAME_CLASSES];
+	uint64_t *next;
+	size_t left;       /* words behind `next` */
+	size_t bytes;      /* of all chunks */
+	void **free;       /* pieces that were given back, by their size in words … */
+	size_t free_sizes; /* … which is below this */
+};
+
+/* The state of the lock that was looked at last, as its algorithm knows it. */
+struct opened {
+	struct lock *lock; /* NULL: none */
+	uint8_t *state;
+	uint8_t *packed; /* room for it, packed */
+	size_t size;     /* of the state, in whole words */
 };
 
 /* Chained by the hash of the text; patterns in a list of their own. */
@@ -294,14 +304,16 @@ struct node {
 	struct node_limits limits;
 
 	uint64_t now;
-	uint64_t epoch; /* the greatest seen */
+	uint64_t epoch;             /* the greatest seen */
 	uint64_t floor, floor_next; /* where counters begin, in this epoch and in the next */
 	bool stopped;
 	struct view view;
 	char *waiting_text;
 
 	struct table table;
-	struct arena arena;
+	struct pool pool;
+	struct opened opened;
+	size_t name_offset; /* in a lock */
 	struct live *lives, *lives_last, *lives_free;
 	struct live_chunk *live_chunks;
 
@@ -314,8 +326,13 @@ struct node {
 	uint64_t question_serial;
 	uint32_t leaders_count; /* sessions that lead or campaign */
 
-	struct road *due, *due_last; /* roads whose messages go on at hop_deadline */
+	struct lock **due; /* whose messages go on at hop_deadline */
+	size_t due_count, due_size;
 	uint64_t hop_deadline;
+	uint8_t *moving; /* the message that goes on now */
+	size_t moving_size;
+	uint64_t bump_deadline; /* when BUMP is proposed; NODE_NEVER: the epoch may go on */
+	uint64_t bump_earliest; /* … in any epoch */
 
 	struct interests interests;
 	struct streams streams;
@@ -336,10 +353,13 @@ void advance(struct node *node, uint64_t now);
 void finish(struct node *node);
 /* Going on could do harm: nothing is granted, sent or answered any more. */
 void stop(struct node *node, const char *why);
-/* Proposes that the epoch end, once. */
+/* Proposes that the epoch end, until it does. */
 void bump(struct node *node);
-/* The session if it may give a command, or NULL and the error. */
-struct session *session_for_command(struct node *node, uint64_t id, int *ret_error);
+/* What every command begins with: the session if it may give one, or NULL and the error. */
+struct session *command_begin(struct node *node, uint64_t id, uint64_t now, int *ret_error);
+/* The same for one that needs a name. */
+struct session *command_begin_named(struct node *node, uint64_t id, const char *name,
+                                    size_t name_size, uint64_t now, int *ret_error);
 /* The command under way is over. */
 void session_reply(struct node *node, struct session *session, enum node_reply_kind kind,
                    uint64_t number);
@@ -357,8 +377,8 @@ struct lock *lock_get(struct node *node, const void *name, uint32_t size, uint64
 void lock_drop(struct node *node, struct lock *lock);
 struct live *lock_live(struct node *node, struct lock *lock);
 void live_drop(struct node *node, struct live *live);
-/* Everything anew, for the view's sizes: locks with a live part stay, and have no state. */
-void table_renew(struct node *node, size_t old_name_offset);
+/* Everything anew: locks with a live part stay, and have no state. */
+void table_renew(struct node *node);
 void table_free(struct node *node);
 size_t table_bytes(const struct node *node);
 
@@ -371,18 +391,27 @@ static inline bool table_has_room(const struct node *node, uint32_t count)
 
 static inline struct slice lock_name(const struct node *node, const struct lock *lock)
 {
-	return (struct slice){(const uint8_t *)lock + node->view.name_offset, lock->name_size};
+	return (struct slice){(const uint8_t *)lock + node->name_offset, lock->name_size};
 }
 
-static inline void *lock_state(const struct node *node, struct lock *lock)
+/* --- pool.c --- */
+
+void *pool_take(struct pool *pool, size_t words);
+void pool_give(struct pool *pool, void *piece, size_t words);
+void pool_free(struct pool *pool);
+
+static inline size_t words_of(size_t bytes)
 {
-	return (uint8_t *)lock + node->view.state_offset;
+	return (bytes + 7) / 8;
 }
 
-static inline struct road **lock_road(const struct node *node, struct lock *lock)
-{
-	return (struct road **)(void *)((uint8_t *)lock + node->view.road_offset);
-}
+/* --- state.c --- */
+
+/* The algorithm's state; until it is asked for that of another lock. */
+void *lock_state(struct node *node, struct lock *lock);
+void state_drop(struct node *node, struct lock *lock);
+/* No state is known any more; those to come have the view's size. */
+void states_renew(struct node *node);
 
 /* --- lock.c --- */
 
@@ -415,7 +444,6 @@ void road_touch(struct node *node, struct lock *lock);
 /* Will the token pass by here once more, whatever the home does? */
 bool road_is_fresh(const struct node *node, struct lock *lock);
 void road_hop(struct node *node);
-void road_free(struct node *node, struct lock *lock);
 bool road_rests(const struct node *node, struct lock *lock);
 
 /* --- outbox.c --- */
@@ -506,6 +534,8 @@ void event_deliver(struct node *node, const struct happening *happening);
 /* --- stream.c --- */
 
 void stream_take(struct node *node, const struct happening *happening);
+/* A lock that was closed is open: what waited for that is told. */
+void stream_opened(struct node *node, struct slice name);
 void stream_expire(struct node *node);
 uint64_t stream_deadline(const struct node *node);
 /* What was under way in the old epoch is lost: nothing is held back for it. */

@@ -60,11 +60,11 @@ static void perform(struct node *node, struct lock *lock)
 /* Makes the algorithm's state, if there is none. */
 static void start(struct node *node, struct lock *lock)
 {
-	if (lock->started)
+	if (lock->phase != PHASE_NONE)
 		return;
 	const struct site *site = lock_site(node, lock);
 	out_clear(&node->out);
-	lock->started = true;
+	lock->phase = PHASE_IDLE;
 	node->algorithm->init(site, lock_state(node, lock), &node->out);
 	perform(node, lock);
 }
@@ -115,7 +115,7 @@ static void send_touch(struct node *node, const struct lock *lock)
  */
 static void request(struct node *node, struct lock *lock)
 {
-	bool home = lock->home == node->view.self, made = !lock->started;
+	bool home = lock->home == node->view.self, made = lock->phase == PHASE_NONE;
 
 	start(node, lock);
 	if (made && node->view.starts && !home)
@@ -227,7 +227,7 @@ static void forget(struct node *node, struct lock *lock)
 			return;
 		live_drop(node, live);
 	}
-	if (!lock->started) {
+	if (lock->phase == PHASE_NONE) {
 		lock_drop(node, lock);
 		return;
 	}
@@ -254,7 +254,7 @@ void lock_settle(struct node *node, struct lock *lock)
 		if (lock->phase == PHASE_INSIDE && waited_for) {
 			if (!may_grant(node))
 				break;
-			if (node->floor + lock->counter == NODE_COUNTER_MAX) {
+			if (node->floor + lock->counter >= NODE_COUNTER_MAX) {
 				bump(node);
 				break;
 			}
@@ -319,7 +319,7 @@ void lock_touch(struct node *node, struct lock *lock)
 		lock->live->touched = true;
 		return;
 	}
-	if (!lock->started)
+	if (lock->phase == PHASE_NONE)
 		start(node, lock);
 	else if (node->algorithm->circulates)
 		road_touch(node, lock);
@@ -466,13 +466,10 @@ int node_lock(struct node *node, uint64_t session_id, const char *name, size_t n
               enum node_patience patience, uint64_t timeout_ns, uint64_t now)
 {
 	int error;
-
-	advance(node, now);
-	struct session *session = session_for_command(node, session_id, &error);
+	struct session *session =
+	        command_begin_named(node, session_id, name, name_size, now, &error);
 	if (session == NULL)
 		return error;
-	if (!name_is_good(name, name_size))
-		return BATON_ENAME;
 	error = acquire(node, session, (struct slice){(const uint8_t *)name, (uint32_t)name_size},
 	                COMMAND_LOCK, patience, timeout_ns);
 	finish(node);
@@ -483,13 +480,10 @@ int node_elect(struct node *node, uint64_t session_id, const char *name, size_t 
                const void *value, size_t value_size, uint64_t now)
 {
 	int error;
-
-	advance(node, now);
-	struct session *session = session_for_command(node, session_id, &error);
+	struct session *session =
+	        command_begin_named(node, session_id, name, name_size, now, &error);
 	if (session == NULL)
 		return error;
-	if (!name_is_good(name, name_size))
-		return BATON_ENAME;
 	if (value_size > NODE_VALUE_MAX)
 		return BATON_EVALUE;
 	if (node->leaders_count >= node->limits.leaders)
@@ -516,13 +510,10 @@ int node_unlock(struct node *node, uint64_t session_id, const char *name, size_t
                 uint64_t fence, uint64_t now)
 {
 	int error;
-
-	advance(node, now);
-	struct session *session = session_for_command(node, session_id, &error);
+	struct session *session =
+	        command_begin_named(node, session_id, name, name_size, now, &error);
 	if (session == NULL)
 		return error;
-	if (!name_is_good(name, name_size))
-		return BATON_ENAME;
 	const struct lock *lock =
 	        lock_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
 	struct live *live = lock != NULL ? lock->live : NULL;

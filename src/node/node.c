@@ -103,11 +103,12 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 	copy_parameters(node, options);
 	node->turns = options->turns != 0 ? options->turns : 1;
 	node->limits = fill_limits(&options->limits);
-	node->hop_deadline = NODE_NEVER;
+	node->hop_deadline = node->bump_deadline = NODE_NEVER;
 	node->slot_free = UINT32_MAX;
 	node->backlog.end = &node->backlog.first;
-	node->view.state_offset = node->view.name_offset = sizeof(struct lock) + 8;
-	node->view.road_offset = sizeof(struct lock);
+	node->name_offset =
+	        sizeof(struct lock) + (options->algorithm->circulates ? sizeof(struct road *) : 0);
+	states_renew(node);
 	out_init(&node->out);
 	return node;
 }
@@ -132,10 +133,6 @@ void node_destroy(struct node *node)
 			live->pending = next;
 		}
 	}
-	for (uint32_t i = 0; i < node->table.size && node->algorithm->circulates; i++) {
-		if (node->table.locks[i] != NULL)
-			road_free(node, node->table.locks[i]);
-	}
 	for (uint32_t i = 0; i < node->slots_count; i++) {
 		if (node->slots[i].session != NULL)
 			free_session(node, node->slots[i].session);
@@ -146,6 +143,10 @@ void node_destroy(struct node *node)
 	free(node->publications.buckets);
 	backlog_free(&node->backlog);
 	table_free(node);
+	free(node->opened.state);
+	free(node->opened.packed);
+	free(node->due);
+	free(node->moving);
 	view_free(&node->view);
 	outbox_free(&node->outbox);
 	out_free(&node->out);
@@ -172,6 +173,7 @@ uint64_t node_deadline(const struct node *node)
 
 	if (node->stopped)
 		return NODE_NEVER;
+	deadline = earlier(deadline, node->bump_deadline);
 	if (node->timers_count != 0)
 		deadline = earlier(deadline, node->timers[1]->deadline);
 	return deadline;
@@ -194,6 +196,22 @@ static void expire(struct node *node, struct session *session)
 	session_reply(node, session, REPLY_NIL, 0);
 }
 
+static void propose_bump(struct node *node)
+{
+	node->bump_earliest = node->bump_deadline = node->now + NODE_BUMP_NS;
+	outbox_record(&node->outbox, NODE_BUMP)->session = node->epoch;
+}
+
+/* A table that stays full, because all its locks are in use, must not end epoch after epoch. */
+void bump(struct node *node)
+{
+	if (node->bump_deadline != NODE_NEVER)
+		return;
+	node->bump_deadline = node->bump_earliest;
+	if (node->bump_deadline <= node->now)
+		propose_bump(node);
+}
+
 void advance(struct node *node, uint64_t now)
 {
 	outbox_clear_taken(&node->outbox);
@@ -205,6 +223,8 @@ void advance(struct node *node, uint64_t now)
 		road_hop(node);
 	if (stream_deadline(node) <= node->now)
 		stream_expire(node);
+	if (node->bump_deadline <= node->now)
+		propose_bump(node);
 	while (node->timers_count != 0 && node->timers[1]->deadline <= node->now && !node->stopped)
 		expire(node, node->timers[1]);
 }
@@ -236,14 +256,6 @@ void stop(struct node *node, const char *why)
 	node->stopped = true;
 	struct span text = outbox_keep(&node->outbox, why, strlen(why) + 1);
 	outbox_record(&node->outbox, NODE_STOP)->a = text;
-}
-
-void bump(struct node *node)
-{
-	if (node->view.bumped)
-		return;
-	node->view.bumped = true;
-	outbox_record(&node->outbox, NODE_BUMP)->session = node->epoch;
 }
 
 /* --- sessions --- */
@@ -290,8 +302,9 @@ static struct session *find_session(const struct node *node, uint64_t id)
 	return node->slots[slot].session;
 }
 
-struct session *session_for_command(struct node *node, uint64_t id, int *ret_error)
+struct session *command_begin(struct node *node, uint64_t id, uint64_t now, int *ret_error)
 {
+	advance(node, now);
 	struct session *session = find_session(node, id);
 
 	*ret_error = 0;
@@ -302,6 +315,17 @@ struct session *session_for_command(struct node *node, uint64_t id, int *ret_err
 	else if (session->command != COMMAND_NONE)
 		*ret_error = BATON_EBUSY;
 	return *ret_error == 0 ? session : NULL;
+}
+
+struct session *command_begin_named(struct node *node, uint64_t id, const char *name,
+                                    size_t name_size, uint64_t now, int *ret_error)
+{
+	struct session *session = command_begin(node, id, now, ret_error);
+
+	if (session == NULL || name_is_good(name, name_size))
+		return session;
+	*ret_error = BATON_ENAME;
+	return NULL;
 }
 
 static void end_command(struct node *node, struct session *session)
@@ -358,7 +382,7 @@ bool node_has_token(struct node *node, const char *name, size_t name_size)
 	const struct algorithm *algorithm = node->algorithm;
 	struct lock *lock = lock_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
 
-	if (!algorithm->has_token || lock == NULL || !lock->started)
+	if (!algorithm->has_token || lock == NULL || lock->phase == PHASE_NONE)
 		return false;
 	return algorithm->has_privilege(lock_site(node, lock), lock_state(node, lock)) ||
 	       road_rests(node, lock);

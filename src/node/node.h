@@ -64,6 +64,9 @@ enum { NODE_COUNTER_BITS = 34 };
 #define NODE_NOWAIT_NS UINT64_C(1000000000)
 #define NODE_SILENCE_NS UINT64_C(200000000)
 
+/* NODE_BUMP comes again after so long, until the epoch ends; no sooner in the next epoch, either. */
+#define NODE_BUMP_NS UINT64_C(1000000000)
+
 /* 0 is the default of each. */
 struct node_limits {
 	uint32_t sessions;      /* 65,536 */
@@ -251,8 +254,9 @@ enum node_effect_kind {
 	NODE_EVENT, /* to a subscription of a session */
 	NODE_LOST,  /* a session holds a lock no more, through no deed of its own */
 	NODE_READ,  /* links that were refused with BATON_EAGAIN may be read again */
-	NODE_BUMP, /* propose BUMP{epoch}: this epoch has come to an end of its numbers or tables */
-	NODE_STOP, /* the node has stopped for good, because going on could do harm: say so */
+	NODE_BUMP,  /* propose BUMP{epoch}: this epoch has come to an end of its numbers or tables;
+	              said again every NODE_BUMP_NS */
+	NODE_STOP,  /* the node has stopped for good, because going on could do harm: say so */
 };
 
 enum node_reply_kind {

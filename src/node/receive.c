@@ -232,7 +232,11 @@ static const struct {
         [FRAME_ANSWER] = {on_answer, false},
 };
 
-/* A touch makes a lock, as a message does, and keeps its place among the sender's messages. */
+/*
+ * A touch makes a lock, as a message does. It need not keep its place among the sender's messages: to
+ * the algorithm the home's part of a lock begins with whichever comes first, and a token that the
+ * touch has overtaken finds the count at 0 and goes round once more.
+ */
 static int take_touch(struct node *node, const struct arrival *arrival, const struct frame *frame)
 {
 	struct in in = frame->body;
@@ -243,7 +247,7 @@ static int take_touch(struct node *node, const struct arrival *arrival, const st
 	uint64_t hash = name_hash(name.bytes, name.size);
 	if (name_home(&node->view, hash) != node->view.self)
 		return BATON_EMESSAGE;
-	if (!node->view.active || node->view.members[frame->sender - 1].backlog != 0)
+	if (!node->view.active)
 		return keep(node, arrival, frame);
 	if (lock_find(node, name.bytes, name.size, hash) == NULL && !table_has_room(node, 1)) {
 		bump(node);

@@ -186,11 +186,27 @@ static void tell_first_held(struct node *node, struct stream *stream)
 	free(held);
 }
 
+/*
+ * Is a grant the first of its epoch, while whoever has the lock by an older one has not returned it
+ * yet, for all that is known here? The end of that hold is under way, even if nobody here was told of
+ * its beginning.
+ */
+static bool is_early(const struct node *node, const struct stream *stream, uint64_t rank)
+{
+	if (!is_first(node, rank))
+		return false;
+	const struct lock *lock = lock_find(node, stream->name, stream->name_size, stream->hash);
+	return lock != NULL && lock->live != NULL && lock->live->closed_by != 0;
+}
+
 static void tell_what_follows(struct node *node, struct stream *stream)
 {
-	while (stream->held != NULL &&
-	       follows(node, rank_of(stream->held->fence, stream->held->kind), stream->rank))
+	while (stream->held != NULL) {
+		uint64_t rank = rank_of(stream->held->fence, stream->held->kind);
+		if (!follows(node, rank, stream->rank) || is_early(node, stream, rank))
+			break;
 		tell_first_held(node, stream);
+	}
 }
 
 static void hold_back(struct node *node, struct stream *stream, const struct happening *happening)
@@ -247,10 +263,12 @@ void stream_take(struct node *node, const struct happening *happening)
 		return;
 	/* Of a hold that was carried into the epoch the end may still be under way. */
 	bool ended = stream->rank == 0 || is_end(stream->rank);
-	bool next = follows(node, rank, stream->rank) ||
-	            (stream->any_next && ((is_first(node, rank) && ended) || node->view.count == 1));
+	bool next =
+	        follows(node, rank, stream->rank) ||
+	        (stream->any_next && ((is_first(node, rank) && ended) || node->view.count == 1));
 	/* Something older that is held back goes first, whatever it waits for. */
-	if (stream->held != NULL && rank_of(stream->held->fence, stream->held->kind) < rank)
+	if (is_early(node, stream, rank) ||
+	    (stream->held != NULL && rank_of(stream->held->fence, stream->held->kind) < rank))
 		next = false;
 	if (next) {
 		tell(node, stream, happening);
@@ -260,6 +278,15 @@ void stream_take(struct node *node, const struct happening *happening)
 		tell_what_follows(node, stream);
 	}
 	make_room(&node->streams);
+}
+
+void stream_opened(struct node *node, struct slice name)
+{
+	if (node->streams.due == NULL)
+		return;
+	struct stream *stream = *find(&node->streams, name, name_hash(name.bytes, name.size));
+	if (stream != NULL)
+		tell_what_follows(node, stream);
 }
 
 uint64_t stream_deadline(const struct node *node)

@@ -2,24 +2,17 @@
  * The locks that a node knows in an epoch, by name, and their memory.
  *
  * Linear probing over 32-bit tags; a removal moves what follows up, so that no place is ever marked
- * as deleted. A lock lies in a chunk and never moves; all locks of an epoch go at once. The live
- * part comes from a pool of its own, because it outlives the epoch.
+ * as deleted. A lock lies in the pool and never moves; all locks of an epoch go at once. The live
+ * part has chunks of its own, because it outlives the epoch.
  */
 #include "internal.h"
-
-#include "grow.h"
 
 #include <stdlib.h>
 #include <string.h>
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { CHUNK_SIZE = 1 << 16, LIVES_PER_CHUNK = 64 };
-
-struct chunk {
-	struct chunk *next;
-	uint64_t bytes[];
-};
+enum { LIVES_PER_CHUNK = 64 };
 
 struct live_chunk {
 	struct live_chunk *next;
@@ -63,20 +56,20 @@ struct lock *lock_find(const struct node *node, const void *name, uint32_t size,
 		struct lock *lock = table->locks[i];
 		if (lock == NULL)
 			return NULL;
-		if (table->tags[i] == (uint32_t)hash && lock->hash == hash &&
-		    lock->name_size == size && memcmp(lock_name(node, lock).bytes, name, size) == 0)
+		if (table->tags[i] == (uint32_t)hash && lock->name_size == size &&
+		    memcmp(lock_name(node, lock).bytes, name, size) == 0)
 			return lock;
 	}
 }
 
 static void insert(struct table *table, struct lock *lock)
 {
-	uint32_t i = (uint32_t)lock->hash & (table->size - 1);
+	uint32_t i = lock->hash & (table->size - 1);
 
 	while (table->locks[i] != NULL)
 		i = (i + 1) & (table->size - 1);
 	table->locks[i] = lock;
-	table->tags[i] = (uint32_t)lock->hash;
+	table->tags[i] = lock->hash;
 	table->count++;
 }
 
@@ -105,49 +98,20 @@ static void reserve(struct table *table)
 	free(old.locks);
 }
 
-static uint32_t name_class(uint32_t name_size)
+static size_t lock_words(const struct node *node, uint32_t name_size)
 {
-	return (name_size + 7) / 8;
-}
-
-static struct lock *take(struct node *node, uint32_t name_size)
-{
-	struct arena *arena = &node->arena;
-	void **free_list = &arena->free[name_class(name_size)];
-	size_t size = node->view.name_offset + 8 * (size_t)name_class(name_size);
-
-	if (*free_list != NULL) {
-		void *memory = *free_list;
-		memcpy(free_list, memory, sizeof(void *));
-		return memory;
-	}
-	if (arena->left < size) {
-		size_t room = CHUNK_SIZE - sizeof(struct chunk);
-		if (room < size)
-			room = size;
-		struct chunk *chunk = malloc(sizeof(*chunk) + room);
-		must(chunk != NULL);
-		chunk->next = arena->chunks;
-		arena->chunks = chunk;
-		arena->next = (uint8_t *)chunk->bytes;
-		arena->left = room;
-		arena->bytes += sizeof(*chunk) + room;
-	}
-	void *memory = arena->next;
-	arena->next += size;
-	arena->left -= size;
-	return memory;
+	return words_of(node->name_offset + name_size);
 }
 
 struct lock *lock_make(struct node *node, const void *name, uint32_t size, uint64_t hash)
 {
 	reserve(&node->table);
-	struct lock *lock = take(node, size);
-	memset(lock, 0, node->view.name_offset);
-	lock->hash = hash;
+	struct lock *lock = pool_take(&node->pool, lock_words(node, size));
+	memset(lock, 0, node->name_offset);
+	lock->hash = (uint32_t)hash;
 	lock->name_size = (uint8_t)size;
-	lock->home = name_home(&node->view, hash);
-	memcpy((uint8_t *)lock + node->view.name_offset, name, size);
+	lock->home = (uint16_t)name_home(&node->view, hash);
+	memcpy((uint8_t *)lock + node->name_offset, name, size);
 	insert(&node->table, lock);
 	return lock;
 }
@@ -175,17 +139,16 @@ static void remove_at(struct table *table, uint32_t hole)
 	table->count--;
 }
 
+/* One that has a road, whose token is somewhere, is never dropped within an epoch. */
 void lock_drop(struct node *node, struct lock *lock)
 {
-	void **free_list = &node->arena.free[name_class(lock->name_size)];
-	uint32_t i = (uint32_t)lock->hash & (node->table.size - 1);
+	uint32_t i = lock->hash & (node->table.size - 1);
 
 	while (node->table.locks[i] != lock)
 		i = (i + 1) & (node->table.size - 1);
 	remove_at(&node->table, i);
-	road_free(node, lock);
-	memcpy(lock, free_list, sizeof(void *));
-	*free_list = lock;
+	state_drop(node, lock);
+	pool_give(&node->pool, lock, lock_words(node, lock->name_size));
 }
 
 static void add_lives(struct node *node)
@@ -237,39 +200,31 @@ void live_drop(struct node *node, struct live *live)
 	node->lives_free = live;
 }
 
-static void free_chunks(struct arena *arena)
-{
-	while (arena->chunks != NULL) {
-		struct chunk *next = arena->chunks->next;
-		free(arena->chunks);
-		arena->chunks = next;
-	}
-}
-
-void table_renew(struct node *node, size_t old_name_offset)
+void table_renew(struct node *node)
 {
 	struct table old_table = node->table;
-	struct arena old_arena = node->arena;
+	struct pool old_pool = node->pool;
 
 	node->table = (struct table){0};
-	node->arena = (struct arena){0};
+	node->pool = (struct pool){0};
+	states_renew(node);
 	for (struct live *live = node->lives; live != NULL; live = live->next) {
-		struct lock *old = live->lock;
-		const uint8_t *name = (const uint8_t *)old + old_name_offset;
-		struct lock *lock = lock_make(node, name, old->name_size, old->hash);
+		struct slice name = lock_name(node, live->lock);
+		struct lock *lock =
+		        lock_make(node, name.bytes, name.size, name_hash(name.bytes, name.size));
 		lock->live = live;
 		live->lock = lock;
 	}
 	free(old_table.tags);
 	free(old_table.locks);
-	free_chunks(&old_arena);
+	pool_free(&old_pool);
 }
 
 void table_free(struct node *node)
 {
 	free(node->table.tags);
 	free(node->table.locks);
-	free_chunks(&node->arena);
+	pool_free(&node->pool);
 	while (node->live_chunks != NULL) {
 		struct live_chunk *next = node->live_chunks->next;
 		free(node->live_chunks);
@@ -279,6 +234,6 @@ void table_free(struct node *node)
 
 size_t table_bytes(const struct node *node)
 {
-	return node->arena.bytes +
+	return node->pool.bytes +
 	       node->table.size * (sizeof(*node->table.tags) + sizeof(struct lock *));
 }

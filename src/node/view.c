@@ -183,21 +183,11 @@ static bool starts_by_itself(const struct view *view)
 	return starts;
 }
 
-static void lay_out(const struct node *node, struct view *view, size_t state_size)
-{
-	view->road_offset = sizeof(struct lock);
-	view->state_offset =
-	        view->road_offset + (node->algorithm->circulates ? sizeof(struct road *) : 0);
-	view->state_size = state_size;
-	view->name_offset = view->state_offset + (state_size + 7) / 8 * 8;
-}
-
 /* False, and the reason, if the algorithm cannot run with so many members. */
 static bool make_network(const struct node *node, struct view *view)
 {
 	uint32_t fixed = topology_nodes(&node->topology);
 
-	lay_out(node, view, 0);
 	if (fixed != 0 && fixed != view->count)
 		return unsuitable(view, "topology %s is for %u members, and there are %u",
 		                  node->topology_text, fixed, view->count);
@@ -216,7 +206,7 @@ static bool make_network(const struct node *node, struct view *view)
 	    !prepare(node, view))
 		return false;
 	view->site = network_site(&view->network, view->self);
-	lay_out(node, view, node->algorithm->state_size(&view->site));
+	view->state_size = node->algorithm->state_size(&view->site);
 	view->starts = starts_by_itself(view);
 	return true;
 }
@@ -248,14 +238,8 @@ static void throw_away(struct node *node)
 		if (live->holder == NULL && live->first == NULL)
 			live_drop(node, live);
 	}
-	if (node->algorithm->circulates) {
-		for (uint32_t i = 0; i < node->table.size; i++) {
-			if (node->table.locks[i] != NULL)
-				road_free(node, node->table.locks[i]);
-		}
-	}
-	node->due = node->due_last = NULL;
-	node->hop_deadline = NODE_NEVER;
+	node->due_count = 0;
+	node->hop_deadline = node->bump_deadline = NODE_NEVER;
 	publications_clear(&node->publications);
 	interests_clear_remote(node);
 	streams_flush(node);
@@ -365,7 +349,6 @@ static uint32_t find_self(const struct node *node, const struct view *view)
 	return 0;
 }
 
-/* The old view's locks are thrown away by the old view's sizes, then the new view holds. */
 static int change(struct node *node, struct view *next)
 {
 	struct view old = node->view;
@@ -375,11 +358,10 @@ static int change(struct node *node, struct view *next)
 	if (next->self == 0) {
 		view_free(next);
 		*next = (struct view){0};
-		lay_out(node, next, 0);
 	}
 	node->view = *next;
 	node->view.site.parameters = node->view.network.parameters; /* they moved */
-	table_renew(node, old.name_offset);
+	table_renew(node);
 	view_free(&old);
 	node->backlog.again = true;
 	if (next->self == 0)
@@ -511,11 +493,13 @@ int on_return(struct node *node, const struct frame *frame)
 		return BATON_EMESSAGE;
 	const struct lock *lock =
 	        lock_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
-	if (lock != NULL && lock->live != NULL && lock->live->closed_by == frame->origin)
+	if (lock != NULL && lock->live != NULL && lock->live->closed_by == frame->origin) {
 		lock_open(node, lock->live);
-	else if (!node->view.members[frame->origin - 1].reported &&
-	         *find_returned(&node->view, frame->origin, name) == NULL)
+		stream_opened(node, name);
+	} else if (!node->view.members[frame->origin - 1].reported &&
+	           *find_returned(&node->view, frame->origin, name) == NULL) {
 		remember_return(&node->view, frame->origin, name);
+	}
 	return 0;
 }
 

@@ -1,37 +1,7 @@
 /*
  * The lock node: locks, queues, tokens that circulate, limits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "../lib/nodes.h"
-
-static struct nodes nodes;
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(&nodes, 0, sizeof(nodes));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	nodes_end(&nodes);
-	return 0;
-}
-
-/* Restarts the fixture inside a test. */
-static void again(void)
-{
-	nodes_end(&nodes);
-	memset(&nodes, 0, sizeof(nodes));
-}
+#include "../lib/node_fixture.h"
 
 static const struct algorithm *mutex_number(size_t k)
 {
@@ -657,8 +627,6 @@ static void test_options_that_are_wrong_are_said(void **state)
 	assert_null(node_create(&options, &wrong));
 	assert_non_null(strstr(wrong, "election"));
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {

@@ -1,30 +1,7 @@
 /*
  * The lock node: what it asks all members. Elections, events, STATUS, BREAK.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "../lib/nodes.h"
-
-static struct nodes nodes;
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(&nodes, 0, sizeof(nodes));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	nodes_end(&nodes);
-	return 0;
-}
+#include "../lib/node_fixture.h"
 
 /* --- elections --- */
 
@@ -129,6 +106,46 @@ static void test_a_silent_leader_is_remembered(void **state)
 	nodes.link[0][2].cut = false;
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, asking), "nil");
+}
+
+/* Everybody has heard that it ended, and then its node is silent. */
+static void test_who_led_is_forgotten(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	uint64_t leader = nodes_open(&nodes, 0), asking = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_elect(&nodes, 0, leader, "job", "v"), 0);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_unlock(&nodes, 0, leader, "job"), 1);
+	nodes_deliver_all(&nodes);
+	nodes.link[0][1].cut = true;
+	assert_int_equal(nodes_leader(&nodes, 1, asking, "job"), 0);
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_string_equal(nodes_said(&nodes, asking), "nil");
+}
+
+/* a's campaign is over before c hears of it, and b leads: late news of a must not hide b. */
+static void test_late_news_of_an_older_leader_hide_nobody(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	const char *name = nodes_name_at(&nodes, 0, 0);
+	uint64_t first = nodes_open(&nodes, 0), second = nodes_open(&nodes, 1),
+	         asking = nodes_open(&nodes, 2);
+	nodes.link[0][2].cut = true;
+	assert_int_equal(nodes_elect(&nodes, 0, first, name, "v"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_close(&nodes, 0, first);
+	assert_int_equal(nodes_elect(&nodes, 1, second, name, "w"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, second), "fence 1:2");
+	nodes.link[0][2].cut = false;
+	nodes_deliver_all(&nodes);
+	/* Now c must rely on what it remembers. */
+	nodes.link[0][2].cut = nodes.link[1][2].cut = true;
+	assert_int_equal(nodes_leader(&nodes, 2, asking, name), 0);
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_string_equal(nodes_said(&nodes, asking), "leader 1:2 b w");
 }
 
 static void test_a_leader_is_known_to_who_joins(void **state)
@@ -366,6 +383,31 @@ static void test_the_end_of_a_carried_hold_is_told_before_the_next_grant(void **
 	assert_string_equal(nodes_said(&nodes, listener), "x granted 2:1 b");
 }
 
+/* The same for a listener that was not told of the beginning. */
+static void test_the_end_of_an_unknown_hold_is_told_before_the_next_grant(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	uint64_t listener = nodes_open(&nodes, 2), client = nodes_open(&nodes, 0),
+	         next = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock(&nodes, 0, client, "x"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_subscribe(&nodes, 2, listener, false, "x"), 0);
+	nodes_deliver_all(&nodes);
+	nodes_said(&nodes, listener);
+	nodes.link[0][2].cut = true;
+	nodes_close(&nodes, 0, client);
+	assert_int_equal(nodes_lock(&nodes, 1, next, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "");
+	nodes.link[0][2].cut = false;
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_string_equal(nodes_said(&nodes, listener), "x released 1:1 a");
+	assert_string_equal(nodes_said(&nodes, listener), "x granted 2:1 b");
+}
+
 static void test_events_do_not_wait_for_ever(void **state)
 {
 	(void)state;
@@ -375,6 +417,15 @@ static void test_events_do_not_wait_for_ever(void **state)
 	nodes.link[1][0].cut = false;
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, listener), ""); /* too late */
+}
+
+/* What it waits for was of the old epoch, and never comes. */
+static void test_events_do_not_wait_for_what_a_new_view_has_lost(void **state)
+{
+	(void)state;
+	uint64_t listener = overtake();
+	nodes_view(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "x granted 1:2 c");
 }
 
 static void test_subscribe_does_not_wait_for_who_is_silent(void **state)
@@ -645,8 +696,6 @@ static void test_a_flood_ends(void **state)
 	assert_int_equal(nodes.frames, 7 + 9);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -654,6 +703,8 @@ int main(void)
 	        TEST(test_elect_is_answered_when_all_have_heard),
 	        TEST(test_elect_does_not_wait_for_who_left_the_view),
 	        TEST(test_a_silent_leader_is_remembered),
+	        TEST(test_who_led_is_forgotten),
+	        TEST(test_late_news_of_an_older_leader_hide_nobody),
 	        TEST(test_a_leader_is_known_to_who_joins),
 	        TEST(test_break_takes_the_lock_from_its_holder),
 	        TEST(test_break_of_a_candidate_that_waits_for_ears),
@@ -664,7 +715,9 @@ int main(void)
 	        TEST(test_subscriptions_outlive_a_view),
 	        TEST(test_events_come_in_the_order_of_their_fences),
 	        TEST(test_the_end_of_a_carried_hold_is_told_before_the_next_grant),
+	        TEST(test_the_end_of_an_unknown_hold_is_told_before_the_next_grant),
 	        TEST(test_events_do_not_wait_for_ever),
+	        TEST(test_events_do_not_wait_for_what_a_new_view_has_lost),
 	        TEST(test_subscribe_does_not_wait_for_who_is_silent),
 	        TEST(test_patterns_match_as_in_redis),
 	        TEST(test_a_pattern_of_stars_takes_no_time),

@@ -1,30 +1,7 @@
 /*
  * The lock node: views, reports, closed locks, frames that wait and frames that are refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
-#include "../lib/nodes.h"
-
-static struct nodes nodes;
-
-static int setup(void **state)
-{
-	(void)state;
-	memset(&nodes, 0, sizeof(nodes));
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	nodes_end(&nodes);
-	return 0;
-}
+#include "../lib/node_fixture.h"
 
 static void cut_all(bool cut)
 {
@@ -430,9 +407,8 @@ static void test_links_follow_the_topology(void **state)
 	assert_true(node_linked(nodes.node[1], 3));
 	assert_false(node_linked(nodes.node[1], 4));
 	assert_false(node_linked(nodes.node[1], 5));
-	nodes_end(&nodes);
 	/* neilsen's tree is logical. */
-	memset(&nodes, 0, sizeof(nodes));
+	again();
 	nodes.options.topology = "line";
 	nodes_start(&nodes, "neilsen", 4);
 	assert_true(node_linked(nodes.node[1], 4));
@@ -520,6 +496,50 @@ static void test_a_message_for_one_lock_too_many_waits(void **state)
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, far), "fence 2:1");
 	assert_string_equal(nodes_said(&nodes, also), "fence 2:1");
+}
+
+/* The same for a TOUCH: nobody else would ever say that the home's table is full. */
+static void test_a_touch_for_one_lock_too_many_waits(void **state)
+{
+	(void)state;
+	nodes.options.limits.locks = 1;
+	nodes_start(&nodes, "le-lann", 2);
+	uint64_t near = nodes_open(&nodes, 0), far = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock(&nodes, 0, near, nodes_name_at(&nodes, 0, 0)), 0);
+	cut_all(true); /* the token of that lock does not get to b, whose table is empty */
+	assert_int_equal(nodes_lock(&nodes, 1, far, nodes_name_at(&nodes, 0, 1)), 0);
+	nodes.link[1][0].cut = false;
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes.bumps, 1);
+	nodes_close(&nodes, 0, near);
+	nodes_view(&nodes);
+	cut_all(false);
+	nodes_pass(&nodes, 100 * MILLISECOND);
+	assert_string_equal(nodes_said(&nodes, far), "fence 2:1");
+}
+
+/* Whoever should end the epoch may not have heard; and a table that stays full does not end one
+ * epoch after the other. */
+static void test_bump_is_said_every_second_until_the_epoch_ends(void **state)
+{
+	(void)state;
+	nodes.options.limits.locks = 1;
+	nodes_start(&nodes, "central", 1);
+	uint64_t one = nodes_open(&nodes, 0), two = nodes_open(&nodes, 0);
+	assert_int_equal(nodes_lock(&nodes, 0, one, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, two, "y"), BATON_ELOCKS);
+	assert_int_equal(nodes_lock(&nodes, 0, two, "y"), BATON_ELOCKS);
+	assert_int_equal(nodes.bumps, 1);
+	nodes_pass(&nodes, NODE_BUMP_NS - 1);
+	assert_int_equal(nodes.bumps, 1);
+	nodes_pass(&nodes, 1);
+	assert_int_equal(nodes.bumps, 2);
+	nodes_view(&nodes);
+	assert_true(nodes_deadline(&nodes) == NODE_NEVER);
+	assert_int_equal(nodes_lock(&nodes, 0, two, "y"), BATON_ELOCKS);
+	assert_int_equal(nodes.bumps, 2);
+	nodes_pass(&nodes, NODE_BUMP_NS);
+	assert_int_equal(nodes.bumps, 3);
 }
 
 /* --- frames that are refused --- */
@@ -664,8 +684,6 @@ static void test_at_the_end_of_the_counter_nothing_is_granted(void **state)
 	assert_string_equal(nodes_said(&nodes, next), "fence 2:1");
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -690,6 +708,8 @@ int main(void)
 	        TEST(test_a_frame_of_a_later_epoch_waits_for_the_view),
 	        TEST(test_at_the_bound_a_link_is_not_read_and_nothing_is_lost),
 	        TEST(test_a_message_for_one_lock_too_many_waits),
+	        TEST(test_a_touch_for_one_lock_too_many_waits),
+	        TEST(test_bump_is_said_every_second_until_the_epoch_ends),
 	        TEST(test_frames_of_strangers_are_refused),
 	        TEST(test_damaged_frames_do_no_harm),
 	        TEST(test_at_the_end_of_the_counter_nothing_is_granted),

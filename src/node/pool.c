@@ -1,0 +1,68 @@
+/*
+ * The memory of the locks of an epoch. Pieces of a few words are cut from large chunks, without
+ * anything between them; one that is given back waits for the next of its size.
+ */
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK_WORDS = (1 << 13) - 1 };
+
+struct chunk {
+	struct chunk *next;
+	uint64_t words[];
+};
+
+static void add_chunk(struct pool *pool, size_t words)
+{
+	struct chunk *chunk = malloc(sizeof(*chunk) + words * sizeof(uint64_t));
+
+	must(chunk != NULL);
+	if (pool->left != 0)
+		pool_give(pool, pool->next, pool->left);
+	chunk->next = pool->chunks;
+	pool->chunks = chunk;
+	pool->next = chunk->words;
+	pool->left = words;
+	pool->bytes += sizeof(*chunk) + words * sizeof(uint64_t);
+}
+
+void *pool_take(struct pool *pool, size_t words)
+{
+	if (words < pool->free_sizes && pool->free[words] != NULL) {
+		void *piece = pool->free[words];
+		memcpy(&pool->free[words], piece, sizeof(void *));
+		return piece;
+	}
+	if (pool->left < words)
+		add_chunk(pool, words > CHUNK_WORDS ? words : CHUNK_WORDS);
+	void *piece = pool->next;
+	pool->next += words;
+	pool->left -= words;
+	return piece;
+}
+
+void pool_give(struct pool *pool, void *piece, size_t words)
+{
+	if (words >= pool->free_sizes) {
+		size_t sizes = words * 2;
+		pool->free = realloc(pool->free, sizes * sizeof(void *));
+		must(pool->free != NULL);
+		for (size_t i = pool->free_sizes; i < sizes; i++)
+			pool->free[i] = NULL;
+		pool->free_sizes = sizes;
+	}
+	memcpy(piece, &pool->free[words], sizeof(void *));
+	pool->free[words] = piece;
+}
+
+void pool_free(struct pool *pool)
+{
+	while (pool->chunks != NULL) {
+		struct chunk *next = pool->chunks->next;
+		free(pool->chunks);
+		pool->chunks = next;
+	}
+	free(pool->free);
+}
