@@ -50,15 +50,14 @@ void search_init(struct search *search, const struct check_options *options)
 	crew_init(&search->crew, options->threads);
 	states_init(&search->states, search->crew.count, search->bypass_width * search->model.nodes,
 	            options->memory_max);
-	search->workers = calloc(search->crew.count, sizeof(*search->workers));
-	must(search->workers != NULL);
+	search->workers = apart_alloc(search->crew.count, sizeof(*search->workers));
 	for (uint32_t i = 0; i < search->crew.count; i++) {
 		struct worker *worker = &search->workers[i];
-		worker->outboxes = calloc(search->crew.count, sizeof(*worker->outboxes));
-		worker->sight.states = calloc(search->model.nodes, sizeof(*worker->sight.states));
+		worker->outboxes = apart_alloc(search->crew.count, sizeof(*worker->outboxes));
+		worker->sight.states =
+		        apart_alloc(search->model.nodes, sizeof(*worker->sight.states));
 		worker->next = malloc(ROW_BYTES_MAX + ROW_SLACK);
-		must(worker->outboxes != NULL && worker->sight.states != NULL &&
-		     worker->next != NULL);
+		must(worker->next != NULL);
 	}
 }
 
@@ -582,7 +581,7 @@ static bool begin_level(struct search *search)
 
 	for (uint32_t i = 0; i < search->crew.count; i++) {
 		struct worker *worker = &search->workers[i];
-		worker->level_end = shard_end(&search->states, &search->states.shards[i]);
+		worker->level_end = shard_end(&search->states.shards[i]);
 		worker->next_level = shard_name(&search->states.shards[i], &worker->level_end);
 		worker->graded = search->graded;
 		any = any || worker->cursor.chunk != worker->level_end.chunk ||
@@ -672,7 +671,7 @@ static void prepare_order(void *context, uint32_t member)
 {
 	struct search *search = context;
 	const struct shard *shard = &search->states.shards[member];
-	struct cursor cursor = {0}, end = shard_end(&search->states, shard);
+	struct cursor cursor = {0}, end = shard_end(shard);
 	uint32_t state;
 
 	while (shard_next(&search->states, shard, &cursor, &end, &state)) {

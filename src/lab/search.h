@@ -54,8 +54,8 @@ struct pending {
 };
 
 struct worker {
-	struct outbox *outboxes; /* for each thread */
-	uint32_t found;          /* in all of them */
+	alignas(APART) struct outbox *outboxes; /* for each thread */
+	uint32_t found;                         /* in all of them */
 	struct pending pending[2];
 	uint8_t *next; /* a row */
 	struct sight sight;

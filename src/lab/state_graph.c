@@ -15,7 +15,7 @@ static void number_states(struct state_graph *graph)
 
 	for (uint32_t i = 0; i < states->shards_count; i++) {
 		const struct shard *shard = &states->shards[i];
-		struct cursor cursor = {0}, end = shard_end(states, shard);
+		struct cursor cursor = {0}, end = shard_end(shard);
 		uint32_t name;
 		while (shard_next(states, shard, &cursor, &end, &name)) {
 			graph->names[number] = name;

@@ -15,7 +15,7 @@ void states_free(struct states *states)
 		free(states->shards[i].chunks);
 	}
 	for (uint32_t i = 0; i < states->chunks_count; i++)
-		free(states->chunks[i].units);
+		free(states->chunks[i]);
 	free(states->shards);
 	free(states->chunks);
 	pthread_mutex_destroy(&states->chunks_mutex);
@@ -38,10 +38,9 @@ uint64_t states_memory(const struct states *states)
 	for (uint32_t i = 0; i < states->shards_count; i++) {
 		const struct shard *shard = &states->shards[i];
 		if (shard->chunks_count > 0)
-			memory +=
-			        (uint64_t)states->chunks[shard->chunks[0]].used * sizeof(uint32_t) +
-			        (shard->chunks_count - 1) * (uint64_t)CHUNK_UNITS *
-			                sizeof(uint32_t);
+			memory += shard->chunks[0].used * sizeof(uint32_t) +
+			          (shard->chunks_count - 1) * (uint64_t)CHUNK_UNITS *
+			                  sizeof(uint32_t);
 	}
 	for (uint32_t i = 0; i < states->shards_count; i++)
 		memory += states->shards[i].slots_size * sizeof(uint64_t);
@@ -72,12 +71,20 @@ static void reserve_slots(struct shard *shard, uint64_t bytes)
 	must(false);
 }
 
+void *apart_alloc(size_t count, size_t size)
+{
+	size_t whole = (count * size + APART - 1) / APART * APART;
+	void *memory = aligned_alloc(APART, whole);
+	must(memory != NULL);
+	return memset(memory, 0, whole);
+}
+
 void states_init(struct states *states, uint32_t shards_count, uint32_t extra, uint64_t memory_max)
 {
 	*states = (struct states){.shards_count = shards_count, .extra = extra};
-	states->shards = calloc(shards_count, sizeof(*states->shards));
+	states->shards = apart_alloc(shards_count, sizeof(*states->shards));
 	states->chunks = calloc(CHUNKS_MAX, sizeof(*states->chunks));
-	must(states->shards != NULL && states->chunks != NULL);
+	must(states->chunks != NULL);
 	must(pthread_mutex_init(&states->chunks_mutex, NULL) == 0);
 	for (uint32_t i = 0; i < shards_count; i++) {
 		reserve_slots(&states->shards[i], memory_max / 2 / shards_count);
@@ -197,26 +204,24 @@ static void add_chunk(struct states *states, struct shard *shard)
 	pthread_mutex_lock(&states->chunks_mutex);
 	must(states->chunks_count < CHUNKS_MAX);
 	uint32_t number = states->chunks_count++;
-	states->chunks[number].units = units;
+	states->chunks[number] = units;
 	pthread_mutex_unlock(&states->chunks_mutex);
 	shard->chunks = grow(shard->chunks, &shard->chunks_size, shard->chunks_count + 1,
 	                     sizeof(*shard->chunks));
-	shard->chunks[shard->chunks_count++] = number;
+	shard->chunks[shard->chunks_count++] = (struct chunk){.number = number};
 }
 
 static uint32_t append(struct states *states, struct shard *shard, const uint8_t *bytes,
                        uint32_t size)
 {
 	uint32_t units = record_units(states, size);
-	uint32_t chunk = shard->chunks_count > 0 ? shard->chunks[shard->chunks_count - 1] : 0;
 
 	if (shard->chunks_count == 0 ||
-	    CHUNK_UNITS - states->chunks[chunk].used < units + ROW_SLACK / 4) {
+	    CHUNK_UNITS - shard->chunks[shard->chunks_count - 1].used < units + ROW_SLACK / 4)
 		add_chunk(states, shard);
-		chunk = shard->chunks[shard->chunks_count - 1];
-	}
-	uint32_t name = chunk << CHUNK_SHIFT | states->chunks[chunk].used;
-	states->chunks[chunk].used += units;
+	struct chunk *chunk = &shard->chunks[shard->chunks_count - 1];
+	uint32_t name = chunk->number << CHUNK_SHIFT | chunk->used;
+	chunk->used += units;
 	struct record *record = states_record(states, name);
 	*record = (struct record){.size = (uint16_t)size};
 	memset(record->bytes, 0, states->extra);
@@ -239,30 +244,29 @@ uint32_t shard_put(struct states *states, struct shard *shard, size_t slot, cons
 	return name;
 }
 
-struct cursor shard_end(const struct states *states, const struct shard *shard)
+struct cursor shard_end(const struct shard *shard)
 {
 	if (shard->chunks_count == 0)
 		return (struct cursor){0};
 	size_t last = shard->chunks_count - 1;
-	return (struct cursor){.chunk = last, .unit = states->chunks[shard->chunks[last]].used};
+	return (struct cursor){.chunk = last, .unit = shard->chunks[last].used};
 }
 
 uint32_t shard_name(const struct shard *shard, const struct cursor *cursor)
 {
 	return shard->chunks_count > 0
-	               ? (shard->chunks[cursor->chunk] << CHUNK_SHIFT) + cursor->unit
+	               ? (shard->chunks[cursor->chunk].number << CHUNK_SHIFT) + cursor->unit
 	               : 0;
 }
 
 bool shard_next(const struct states *states, const struct shard *shard, struct cursor *cursor,
                 const struct cursor *end, uint32_t *ret_name)
 {
-	if (cursor->chunk < end->chunk &&
-	    cursor->unit == states->chunks[shard->chunks[cursor->chunk]].used)
+	if (cursor->chunk < end->chunk && cursor->unit == shard->chunks[cursor->chunk].used)
 		*cursor = (struct cursor){.chunk = cursor->chunk + 1};
 	if (cursor->chunk == end->chunk && cursor->unit == end->unit)
 		return false;
-	*ret_name = shard->chunks[cursor->chunk] << CHUNK_SHIFT | cursor->unit;
+	*ret_name = shard->chunks[cursor->chunk].number << CHUNK_SHIFT | cursor->unit;
 	cursor->unit += record_units(states, states_record(states, *ret_name)->size);
 	return true;
 }

@@ -12,6 +12,7 @@
 #include "model.h"
 
 #include <pthread.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -43,18 +44,24 @@ struct record {
 	uint8_t bytes[];   /* `extra` bytes for the search, then the row */
 };
 
+/* A chunk of a shard: only the shard's thread writes here. */
 struct chunk {
-	uint32_t *units;
-	uint32_t used;
+	uint32_t number;
+	uint32_t used; /* units */
 };
 
+/* What different threads write is kept apart: a line of memory that two of them want goes to and fro
+ * between their processors. Two lines, because they are fetched in pairs. */
+enum { APART = 128 };
+
 struct shard {
-	uint64_t *slots; /* by the upper half of the hash, which stands above the state's name + 1;
+	alignas(APART) uint64_t
+	        *slots; /* by the upper half of the hash, which stands above the state's name + 1;
 	                    0: free */
 	size_t slots_size;
 	uint64_t slots_reserved; /* bytes */
 	uint32_t count;
-	uint32_t *chunks; /* of its own, in order */
+	struct chunk *chunks; /* in order */
 	size_t chunks_count, chunks_size;
 };
 
@@ -62,10 +69,13 @@ struct states {
 	struct shard *shards;
 	uint32_t shards_count;
 	uint32_t extra;
-	struct chunk *chunks; /* of all shards */
+	uint32_t **chunks; /* of all shards */
 	uint32_t chunks_count;
 	pthread_mutex_t chunks_mutex;
 };
+
+/* Zeroed, and apart from everything else; for free(). */
+void *apart_alloc(size_t count, size_t size);
 
 /* `memory_max`: more bytes will not be taken. */
 void states_init(struct states *states, uint32_t shards_count, uint32_t extra, uint64_t memory_max);
@@ -74,7 +84,7 @@ uint64_t states_count(const struct states *states);
 uint64_t states_memory(const struct states *states);
 static inline struct record *states_record(const struct states *states, uint32_t name)
 {
-	return (struct record *)(void *)(states->chunks[name >> CHUNK_SHIFT].units +
+	return (struct record *)(void *)(states->chunks[name >> CHUNK_SHIFT] +
 	                                 (name & (CHUNK_UNITS - 1)));
 }
 
@@ -123,7 +133,7 @@ struct cursor {
 	size_t chunk; /* of the shard's own */
 	uint32_t unit;
 };
-struct cursor shard_end(const struct states *states, const struct shard *shard);
+struct cursor shard_end(const struct shard *shard);
 /* The name that a record there has or will have at least: of a shard, later records have larger
  * names. */
 uint32_t shard_name(const struct shard *shard, const struct cursor *cursor);

@@ -85,7 +85,7 @@ static void test_records_come_in_the_order_in_which_they_were_found(void **state
 	states_init(&states, 1, 3, MEMORY);
 	for (uint32_t i = 0; i < ROWS; i++)
 		put(&states, i, i, &new);
-	struct cursor end = shard_end(&states, &states.shards[0]);
+	struct cursor end = shard_end(&states.shards[0]);
 	uint32_t limit = shard_name(&states.shards[0], &end);
 	put(&states, ROWS, ROWS, &new);
 	while (shard_next(&states, &states.shards[0], &cursor, &end, &name)) {
