@@ -154,41 +154,6 @@ void shard_reserve(struct shard *shard, uint32_t more)
 		enlarge_slots(shard, needed);
 }
 
-size_t shard_seek(const struct states *states, const struct shard *shard, uint64_t hash)
-{
-	size_t place = slot_home(hash, shard->slots_size);
-	uint64_t slot;
-
-	while ((slot = shard->slots[place]) != 0 && (slot ^ hash) >> 32 != 0)
-		place = place + 1 < shard->slots_size ? place + 1 : 0;
-	if (slot != 0)
-		__builtin_prefetch(states_record(states, (uint32_t)slot - 1), 1);
-	return place;
-}
-
-/* The slot of a row, or where it would go. */
-static uint64_t *find_slot(const struct states *states, const struct shard *shard, size_t place,
-                           const uint8_t *bytes, uint32_t size, uint64_t hash)
-{
-	for (;; place = place + 1 < shard->slots_size ? place + 1 : 0) {
-		uint64_t slot = shard->slots[place];
-		if (slot == 0)
-			return &shard->slots[place];
-		if ((slot ^ hash) >> 32 != 0)
-			continue;
-		const struct record *record = states_record(states, (uint32_t)slot - 1);
-		if (record->size == size && memcmp(record->bytes + states->extra, bytes, size) == 0)
-			return &shard->slots[place];
-	}
-}
-
-uint32_t shard_get(const struct states *states, const struct shard *shard, size_t slot,
-                   const uint8_t *bytes, uint32_t size, uint64_t hash)
-{
-	uint64_t there = *find_slot(states, shard, slot, bytes, size, hash);
-	return there != 0 ? (uint32_t)there - 1 : STATE_NONE;
-}
-
 static uint32_t record_units(const struct states *states, uint32_t size)
 {
 	return (uint32_t)(sizeof(struct record) + states->extra + size + 3) / 4;
@@ -211,8 +176,8 @@ static void add_chunk(struct states *states, struct shard *shard)
 	shard->chunks[shard->chunks_count++] = (struct chunk){.number = number};
 }
 
-static uint32_t append(struct states *states, struct shard *shard, const uint8_t *bytes,
-                       uint32_t size)
+uint32_t shard_append(struct states *states, struct shard *shard, const uint8_t *bytes,
+                      uint32_t size, uint32_t parent)
 {
 	uint32_t units = record_units(states, size);
 
@@ -223,24 +188,10 @@ static uint32_t append(struct states *states, struct shard *shard, const uint8_t
 	uint32_t name = chunk->number << CHUNK_SHIFT | chunk->used;
 	chunk->used += units;
 	struct record *record = states_record(states, name);
-	*record = (struct record){.size = (uint16_t)size};
+	*record = (struct record){.parent = parent, .size = (uint16_t)size};
 	memset(record->bytes, 0, states->extra);
 	memcpy(record->bytes + states->extra, bytes, size);
 	shard->count++;
-	return name;
-}
-
-uint32_t shard_put(struct states *states, struct shard *shard, size_t slot, const uint8_t *bytes,
-                   uint32_t size, uint64_t hash, uint32_t parent, bool *ret_new)
-{
-	uint64_t *there = find_slot(states, shard, slot, bytes, size, hash);
-
-	*ret_new = *there == 0;
-	if (!*ret_new)
-		return (uint32_t)*there - 1;
-	uint32_t name = append(states, shard, bytes, size);
-	states_record(states, name)->parent = parent;
-	*there = hash >> 32 << 32 | (name + 1);
 	return name;
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { ROWS = 300000, MEMORY = 64 << 20 };
 
@@ -23,7 +24,7 @@ static uint32_t put(struct states *states, uint32_t number, uint32_t parent, boo
 {
 	uint8_t bytes[32];
 	uint32_t size = make_row(number, bytes);
-	uint64_t hash = row_hash(bytes, size);
+	uint64_t hash = XXH3_64bits(bytes, size);
 	struct shard *shard = &states->shards[row_shard(hash, states->shards_count)];
 
 	shard_reserve(shard, 1);
@@ -35,7 +36,7 @@ static uint32_t get(const struct states *states, uint32_t number)
 {
 	uint8_t bytes[32];
 	uint32_t size = make_row(number, bytes);
-	uint64_t hash = row_hash(bytes, size);
+	uint64_t hash = XXH3_64bits(bytes, size);
 	const struct shard *shard = &states->shards[row_shard(hash, states->shards_count)];
 	return shard_get(states, shard, shard_seek(states, shard, hash), bytes, size, hash);
 }
