@@ -7,7 +7,7 @@
 
 /* What a thread finds in a round should stay in its cache; but all threads wait for each other twice
  * a round. */
-enum { ROUND_ALONE = 4096, ROUND_TOGETHER = 32768, AT_ONCE = 64, UNCOUNTED = 3 << 20 };
+enum { ROUND_ALONE = 4096, ROUND_TOGETHER = 65536, AT_ONCE = 64, UNCOUNTED = 3 << 20 };
 
 static double seconds_now(void)
 {
