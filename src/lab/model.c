@@ -69,10 +69,12 @@ static bool fits(uint32_t number, uint32_t width)
 
 void model_widen(struct model *model)
 {
-	while (!fits(model->locals.count - 1, model->local_width))
-		model->local_width *= 2;
-	while (model->letters.count > 0 && !fits(model->letters.count - 1, model->letter_width))
-		model->letter_width *= 2;
+	while (!fits(model->locals.count - 1, model->format.local_width))
+		model->format.local_width *= 2;
+	while (model->letters.count > 0 &&
+	       !fits(model->letters.count - 1, model->format.letter_width))
+		model->format.letter_width *= 2;
+	model->usual = false;
 	model->outgrown = false;
 }
 
@@ -98,7 +100,7 @@ static uint32_t put_local(struct model *model, size_t size)
 
 	if (!new)
 		return number;
-	model->outgrown = model->outgrown || !fits(number, model->local_width);
+	model->outgrown = model->outgrown || !fits(number, model->format.local_width);
 	struct site site = site_of(model, head->node);
 	const struct algorithm *algorithm = model->algorithm;
 	const void *kept = intern_get(&model->locals, number, &size) + sizeof(*head);
@@ -130,7 +132,7 @@ static uint32_t put_local(struct model *model, size_t size)
 static uint32_t put_letter(struct model *model, uint32_t from, const struct effect *effect)
 {
 	const uint8_t *body = model->out.bytes + effect->offset;
-	struct letter_head head = {.from = model->setup->fifo ? from : 0,
+	struct letter_head head = {.from = model->format.fifo ? from : 0,
 	                           .to = effect->node,
 	                           .side = (uint32_t)effect->side};
 	uint8_t small[256];
@@ -146,7 +148,7 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 		free(bytes);
 	if (!new)
 		return number;
-	model->outgrown = model->outgrown || !fits(number, model->letter_width);
+	model->outgrown = model->outgrown || !fits(number, model->format.letter_width);
 	const uint8_t *kept = intern_get(&model->letters, number, &size) + sizeof(head);
 	struct message message = {
 	        .side = side_opposite(effect->side), .size = effect->size, .body = kept};
@@ -160,7 +162,7 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 	        .origin = origin != 0 ? (uint64_t)1 << (origin - 1) : 0,
 	        .from = head.from,
 	        .flight = {.to = head.to, .origin = origin, .message = message},
-	        .channel = model->setup->fifo
+	        .channel = model->format.fifo
 	                           ? intern_put(&model->channels, &head, sizeof(head), NULL)
 	                           : number,
 	        .token = type->token,
@@ -379,8 +381,10 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	        .nodes = setup->network.graph.nodes,
 	        .entries = entries,
 	        .lose_token = lose_token,
-	        .local_width = 2,
-	        .letter_width = 1,
+	        .format = {.local_width = row_usual.local_width,
+	                   .letter_width = row_usual.letter_width,
+	                   .fifo = setup->fifo},
+	        .usual = !setup->fifo,
 	};
 	intern_init(&model->locals);
 	intern_init(&model->letters);
@@ -413,7 +417,7 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 
 uint32_t model_start(struct model *model, uint8_t *ret_bytes)
 {
-	uint32_t size = model->nodes * model->local_width;
+	uint32_t size = model->nodes * model->format.local_width;
 
 	for (uint32_t i = 1; i <= model->nodes; i++) {
 		struct site site = site_of(model, i);
@@ -426,11 +430,11 @@ uint32_t model_start(struct model *model, uint8_t *ret_bytes)
 		out_clear(&model->out);
 		model->algorithm->init(&site, model->buffer + sizeof(head), &model->out);
 		struct transition transition = take_effects(model, &site);
-		row_set(ret_bytes + (size_t)(i - 1) * model->local_width, model->local_width,
-		        put_local(model, local_size));
+		row_set(ret_bytes + (size_t)(i - 1) * model->format.local_width,
+		        model->format.local_width, put_local(model, local_size));
 		for (uint32_t k = 0; k < transition.sends_count; k++)
 			size = row_insert(model, ret_bytes, size,
-			                  model->sends[transition.sends + k], row_format(model));
+			                  model->sends[transition.sends + k], model->format);
 	}
 	model->tokens_at_start = mark_count(
 	        model_marks(model, (struct row){.bytes = ret_bytes, .size = size}), MARK_TOKEN);
@@ -564,17 +568,16 @@ static inline void list_actions(const struct model *model, struct row row, struc
 
 void model_actions(const struct model *model, struct row row, struct actions *ret_actions)
 {
-	struct row_format format = row_format(model);
 	uint32_t letters = row_letters_count(model, row);
 	size_t most = (size_t)model->nodes * (1 + TIMERS_MAX) + 2 * (size_t)letters;
 
 	ret_actions->list =
 	        grow(ret_actions->list, &ret_actions->size, most, sizeof(*ret_actions->list));
 	ret_actions->count = 0;
-	if (row_is_usual(format))
+	if (model->usual)
 		list_actions(model, row, ret_actions, row_usual);
 	else
-		list_actions(model, row, ret_actions, format);
+		list_actions(model, row, ret_actions, model->format);
 	if (model->algorithm->expire != NULL && letters == 0)
 		add_expirations(model, row, ret_actions);
 	if (model->lose_token &&
@@ -634,7 +637,7 @@ void model_reduce(const struct model *model, struct actions *actions)
 uint64_t model_hash(const struct model *model, struct row row)
 {
 	uint32_t letters = row_letters_count(model, row);
-	uint64_t hash = 0, step = model->setup->fifo ? 2 : 0, weight = 1;
+	uint64_t hash = 0, step = model->format.fifo ? 2 : 0, weight = 1;
 
 	for (uint32_t i = 0; i < model->nodes; i++)
 		hash += model->local[row_local(model, row, i)].hash;
@@ -643,14 +646,21 @@ uint64_t model_hash(const struct model *model, struct row row)
 	return hash;
 }
 
-uint64_t model_marks(const struct model *model, struct row row)
+static inline uint64_t sum_marks(const struct model *model, struct row row,
+                                 struct row_format format)
 {
-	uint32_t letters = row_letters_count(model, row);
+	const uint8_t *bytes = row.bytes, *end = row.bytes + row.size;
 	uint64_t marks = 0;
 
-	for (uint32_t i = 0; i < model->nodes; i++)
-		marks += model->local[row_local(model, row, i)].marks;
-	for (uint32_t k = 0; k < letters; k++)
-		marks += model->letter[row_letter(model, row, k)].marks;
+	for (uint32_t i = 0; i < model->nodes; i++, bytes += format.local_width)
+		marks += model->local[row_number(bytes, format.local_width)].marks;
+	for (; bytes < end; bytes += format.letter_width)
+		marks += model->letter[row_number(bytes, format.letter_width)].marks;
 	return marks;
+}
+
+uint64_t model_marks(const struct model *model, struct row row)
+{
+	return model->usual ? sum_marks(model, row, row_usual)
+	                    : sum_marks(model, row, model->format);
 }

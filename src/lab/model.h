@@ -90,6 +90,15 @@ enum mark { MARK_INSIDE, MARK_TOKEN, MARK_BROKEN };
 
 enum { MODEL_NODES_MAX = 64 };
 
+struct row_format {
+	uint32_t local_width, letter_width; /* bytes of a number */
+	bool fifo;                          /* channels keep order */
+};
+
+/* What is done often is compiled for the usual format too: a compiler makes more of what it
+ * knows. */
+static const struct row_format row_usual = {.local_width = 2, .letter_width = 1, .fifo = false};
+
 struct model {
 	const struct setup *setup;
 	const struct algorithm *algorithm;
@@ -100,8 +109,9 @@ struct model {
 	bool lose_token;
 	uint32_t tokens_at_start;
 	struct intern locals, letters, channels;
-	uint32_t local_width, letter_width; /* bytes of a number in a row */
-	bool outgrown;                      /* a number is too large for them */
+	struct row_format format;
+	bool usual;    /* that is row_usual */
+	bool outgrown; /* a number is too large for it */
 	struct local *local;
 	size_t local_size;
 	struct letter *letter;
@@ -170,19 +180,21 @@ static inline void row_set(uint8_t *bytes, uint32_t width, uint32_t number)
 /* The local state of node i + 1. */
 static inline uint32_t row_local(const struct model *model, struct row row, uint32_t i)
 {
-	return row_number(row.bytes + (size_t)i * model->local_width, model->local_width);
+	return row_number(row.bytes + (size_t)i * model->format.local_width,
+	                  model->format.local_width);
 }
 
 static inline uint32_t row_letters_count(const struct model *model, struct row row)
 {
-	uint32_t bytes = row.size - model->nodes * model->local_width;
-	return model->letter_width == 1 ? bytes : bytes / model->letter_width;
+	uint32_t bytes = row.size - model->nodes * model->format.local_width;
+	return model->format.letter_width == 1 ? bytes : bytes / model->format.letter_width;
 }
 
 static inline uint32_t row_letter(const struct model *model, struct row row, uint32_t k)
 {
-	size_t offset = (size_t)model->nodes * model->local_width + (size_t)k * model->letter_width;
-	return row_number(row.bytes + offset, model->letter_width);
+	size_t offset = (size_t)model->nodes * model->format.local_width +
+	                (size_t)k * model->format.letter_width;
+	return row_number(row.bytes + offset, model->format.letter_width);
 }
 
 /* The row at the beginning, in at most ROW_BYTES_MAX bytes. */
@@ -247,28 +259,6 @@ static inline const struct transition *model_find(const struct model *model,
 }
 const struct transition *model_learn(struct model *model, const struct action *action);
 
-struct row_format {
-	uint32_t local_width, letter_width;
-	bool fifo;
-};
-
-/* What is done often is compiled for the usual format too: a compiler makes more of what it
- * knows. */
-static const struct row_format row_usual = {.local_width = 2, .letter_width = 1, .fifo = false};
-
-static inline bool row_is_usual(struct row_format format)
-{
-	return format.local_width == row_usual.local_width &&
-	       format.letter_width == row_usual.letter_width && format.fifo == row_usual.fifo;
-}
-
-static inline struct row_format row_format(const struct model *model)
-{
-	return (struct row_format){.local_width = model->local_width,
-	                           .letter_width = model->letter_width,
-	                           .fifo = model->setup->fifo};
-}
-
 /* Behind the last message of its channel, the channels in order: how many bytes the row has now.
  * Without order a message is its own channel. */
 static inline uint32_t row_insert(const struct model *model, uint8_t *row, uint32_t size,
@@ -324,11 +314,9 @@ static inline uint32_t row_apply(const struct model *model, struct row row, uint
 static inline uint32_t model_apply(const struct model *model, struct row row, uint32_t place,
                                    const struct transition *transition, uint8_t *ret_bytes)
 {
-	struct row_format format = row_format(model);
-
-	if (row_is_usual(format))
+	if (model->usual)
 		return row_apply(model, row, place, transition, ret_bytes, row_usual);
-	return row_apply(model, row, place, transition, ret_bytes, format);
+	return row_apply(model, row, place, transition, ret_bytes, model->format);
 }
 
 /* A sum over the row, so that a transition knows by how much it changes it; but when channels keep

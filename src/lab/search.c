@@ -130,7 +130,7 @@ static uint64_t hash_behind(const struct search *search, struct worker *worker,
 {
 	const struct model *model = &search->model;
 
-	if (model->setup->fifo) {
+	if (model->format.fifo) {
 		uint32_t size =
 		        model_apply(model, pending->row, action->place, transition, worker->next);
 		return model_hash(model, (struct row){.bytes = worker->next, .size = size});

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CHUNKS_MAX = 1 << (32 - CHUNK_SHIFT), HUGE_PAGE = 2 << 20 };
-enum { SLOTS_AT_FIRST = 1 << 10, FULL_PERCENT = 75, FIRST_BYTES = 1 << 16 };
+enum { CHUNKS_MAX = 1 << (32 - CHUNK_SHIFT) };
+enum { SLOTS_AT_FIRST = 1 << 10, FULL_PERCENT = 75, RESERVED_LEAST = 1 << 17 };
 
 void states_free(struct states *states)
 {
@@ -33,8 +33,8 @@ uint64_t states_memory(const struct states *states)
 {
 	uint64_t memory = 0;
 
-	/* Of a shard's first chunk, what was never written takes no memory; the others are large
-	 * pages. */
+	/* Of a shard's first chunk, what was never written takes no memory; the others may be large
+	 * pages, which are given whole. */
 	for (uint32_t i = 0; i < states->shards_count; i++) {
 		const struct shard *shard = &states->shards[i];
 		if (shard->chunks_count > 0)
@@ -49,20 +49,17 @@ uint64_t states_memory(const struct states *states)
 
 /*
  * The slots of a shard stand in a range of addresses that is reserved at once and costs nothing until
- * it is used, so that they can grow where they are. Look-ups go all over them: large pages, a hint
- * only, spare the processor most of its search for the addresses.
+ * it is used, so that they can grow where they are.
  */
 static void reserve_slots(struct shard *shard, uint64_t bytes)
 {
-	const uint64_t least = UINT64_C(2) * FIRST_BYTES;
+	const uint64_t least = RESERVED_LEAST;
 
 	for (bytes = bytes > least ? bytes : least; bytes >= least; bytes /= 2) {
 		void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (range == MAP_FAILED)
 			continue;
-		/* A small search should not pay for a large page. */
-		madvise((char *)range + FIRST_BYTES, bytes - FIRST_BYTES, MADV_HUGEPAGE);
 		shard->slots = range;
 		shard->slots_reserved = bytes;
 		shard->slots_size = SLOTS_AT_FIRST;
@@ -161,11 +158,8 @@ static uint32_t record_units(const struct states *states, uint32_t size)
 
 static void add_chunk(struct states *states, struct shard *shard)
 {
-	uint32_t *units = aligned_alloc(HUGE_PAGE, CHUNK_UNITS * sizeof(*units));
+	uint32_t *units = malloc(CHUNK_UNITS * sizeof(*units));
 	must(units != NULL);
-	/* A small search should not pay for a large page. */
-	if (shard->chunks_count > 0)
-		madvise(units, CHUNK_UNITS * sizeof(*units), MADV_HUGEPAGE);
 	pthread_mutex_lock(&states->chunks_mutex);
 	must(states->chunks_count < CHUNKS_MAX);
 	uint32_t number = states->chunks_count++;
