@@ -200,8 +200,8 @@ static bool replies_are_to_come(const struct snapshot *snapshot)
 		}
 		for (size_t f = 0; f < snapshot->flights_count; f++) {
 			const struct flight *flight = &snapshot->flights[f];
-			bool reply = flight->message.body[0] == REPLY;
-			count += reply ? flight->to == i : flight->origin == i;
+			/* A REQUEST, to be answered to its origin, or a REPLY. */
+			count += (flight->origin != 0 ? flight->origin : flight->to) == i;
 		}
 		const struct state *node = snapshot->states[i - 1];
 		if (count != node->Outstanding_Reply_Count)

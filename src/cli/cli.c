@@ -101,10 +101,10 @@ int network_option(int option, const char *value, struct setup_words *words,
 		words->parameters[words->parameters_count++] = value;
 		return 0;
 	case 'F':
-		words->order = ORDER_FIFO;
-		return 0;
 	case 'R':
-		words->order = ORDER_REORDER;
+		if (words->order == (option == 'F' ? ORDER_REORDER : ORDER_FIFO))
+			return problem_set(problem, "--fifo or --reorder, not both");
+		words->order = option == 'F' ? ORDER_FIFO : ORDER_REORDER;
 		return 0;
 	case 'A':
 		words->arrangement = value;

@@ -87,8 +87,7 @@ static bool is_over(const struct model *model, struct row row)
 		return false;
 	for (uint32_t i = 0; i < model->nodes; i++) {
 		const struct local *local = &model->local[row_local(model, row, i)];
-		if (local->armed || local->phase == PHASE_INSIDE ||
-		    (local->may_request && local->entries_left != 0))
+		if (local->armed || local->phase == PHASE_INSIDE || local->requests)
 			return false;
 	}
 	return true;
@@ -111,25 +110,31 @@ static bool check_end(const struct model *model, struct row row, struct violatio
 	return false;
 }
 
+static uint32_t second_inside(const struct model *model, struct row row)
+{
+	uint32_t inside = 0, i = 0;
+
+	while (inside < 2)
+		inside += model->local[row_local(model, row, i++)].phase == PHASE_INSIDE;
+	return i;
+}
+
 bool check_state(const struct model *model, struct row row, struct sight *sight,
                  struct violation *ret_violation)
 {
 	const struct algorithm *algorithm = model->algorithm;
-	uint32_t inside = 0;
+	uint64_t marks = model_marks(model, row);
 
-	for (uint32_t i = 1; i <= model->nodes; i++) {
-		const struct local *local = &model->local[row_local(model, row, i - 1)];
-		if (local->phase == PHASE_INSIDE && inside++ > 0)
-			return violate(ret_violation, VERDICT_MUTUAL_EXCLUSION, "mutual_exclusion",
-			               i);
-	}
-	for (uint32_t i = 1; i <= model->nodes; i++) {
+	if (mark_count(marks, MARK_INSIDE) > 1)
+		return violate(ret_violation, VERDICT_MUTUAL_EXCLUSION, "mutual_exclusion",
+		               second_inside(model, row));
+	for (uint32_t i = 1; i <= model->nodes && mark_count(marks, MARK_BROKEN) > 0; i++) {
 		const char *broken = model->local[row_local(model, row, i - 1)].broken_invariant;
 		if (broken != NULL)
 			return violate(ret_violation, VERDICT_INVARIANT, broken, i);
 	}
 	if (algorithm->has_token && !algorithm->regenerates && !model->lose_token &&
-	    model_tokens(model, row) != 1)
+	    mark_count(marks, MARK_TOKEN) != 1)
 		return violate(ret_violation, VERDICT_INVARIANT, "one_token", 0);
 	const char *broken = broken_global(model, row, sight);
 	if (broken != NULL)

@@ -3,23 +3,60 @@
 #include "must.h"
 
 #include <stdlib.h>
+#include <time.h>
+
+/* Most waits are shorter than it takes to fall asleep and be woken; but who waits longer should not
+ * keep others from the processor. */
+enum { SPIN_NS = 50000, SPINS_AT_ONCE = 64 };
 
 struct crew_member {
 	struct crew *crew;
 	uint32_t number;
 };
 
+static int64_t now_ns(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+static void wait_until(struct crew *crew, atomic_uint *value, unsigned wanted)
+{
+	int64_t end = now_ns() + SPIN_NS;
+
+	do {
+		for (int i = 0; i < SPINS_AT_ONCE; i++) {
+			if (atomic_load_explicit(value, memory_order_acquire) == wanted)
+				return;
+		}
+	} while (now_ns() < end);
+	pthread_mutex_lock(&crew->mutex);
+	while (atomic_load(value) != wanted)
+		pthread_cond_wait(&crew->changed, &crew->mutex);
+	pthread_mutex_unlock(&crew->mutex);
+}
+
+static void advance(struct crew *crew, atomic_uint *value)
+{
+	atomic_fetch_add(value, 1);
+	/* Whoever has not seen it holds the mutex until it sleeps. */
+	pthread_mutex_lock(&crew->mutex);
+	pthread_cond_broadcast(&crew->changed);
+	pthread_mutex_unlock(&crew->mutex);
+}
+
 static void *serve(void *argument)
 {
 	struct crew_member *member = argument;
 	struct crew *crew = member->crew;
 
-	for (;;) {
-		pthread_barrier_wait(&crew->begin);
+	for (unsigned round = 1;; round++) {
+		wait_until(crew, &crew->begun, round);
 		if (crew->over)
 			return NULL;
 		crew->work(crew->context, member->number);
-		pthread_barrier_wait(&crew->end);
+		advance(crew, &crew->ended);
 	}
 }
 
@@ -31,8 +68,8 @@ void crew_init(struct crew *crew, uint32_t count)
 	crew->threads = calloc(count, sizeof(*crew->threads));
 	crew->members = calloc(count, sizeof(*crew->members));
 	must(crew->threads != NULL && crew->members != NULL);
-	must(pthread_barrier_init(&crew->begin, NULL, count) == 0);
-	must(pthread_barrier_init(&crew->end, NULL, count) == 0);
+	must(pthread_mutex_init(&crew->mutex, NULL) == 0);
+	must(pthread_cond_init(&crew->changed, NULL) == 0);
 	for (uint32_t i = 1; i < count; i++) {
 		crew->members[i] = (struct crew_member){.crew = crew, .number = i};
 		must(pthread_create(&crew->threads[i], NULL, serve, &crew->members[i]) == 0);
@@ -45,11 +82,11 @@ void crew_free(struct crew *crew)
 	if (crew->count == 1)
 		return;
 	crew->over = true;
-	pthread_barrier_wait(&crew->begin);
+	advance(crew, &crew->begun);
 	for (uint32_t i = 1; i < crew->count; i++)
 		pthread_join(crew->threads[i], NULL);
-	pthread_barrier_destroy(&crew->begin);
-	pthread_barrier_destroy(&crew->end);
+	pthread_mutex_destroy(&crew->mutex);
+	pthread_cond_destroy(&crew->changed);
 	free(crew->threads);
 	free(crew->members);
 }
@@ -59,8 +96,10 @@ void crew_run(struct crew *crew, void (*work)(void *context, uint32_t member), v
 	crew->work = work;
 	crew->context = context;
 	if (crew->count > 1)
-		pthread_barrier_wait(&crew->begin);
+		advance(crew, &crew->begun);
 	work(context, 0);
-	if (crew->count > 1)
-		pthread_barrier_wait(&crew->end);
+	if (crew->count > 1) {
+		crew->rounds++;
+		wait_until(crew, &crew->ended, crew->rounds * (crew->count - 1));
+	}
 }

@@ -6,6 +6,7 @@
 #define LAB_CREW_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -13,7 +14,10 @@ struct crew {
 	uint32_t count;
 	pthread_t *threads; /* the others */
 	struct crew_member *members;
-	pthread_barrier_t begin, end;
+	pthread_mutex_t mutex;
+	pthread_cond_t changed;
+	atomic_uint begun, ended; /* how often work was begun, and ended by one of the others */
+	unsigned rounds;
 	void (*work)(void *context, uint32_t member);
 	void *context;
 	bool over;

@@ -27,6 +27,8 @@ void diagram_start(struct diagram *diagram, const struct setup *setup);
 void diagram_request(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_enter(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_exit(struct diagram *diagram, uint64_t time, uint32_t node);
+/* The node is idle; until then it was leaving, if it has been inside. */
+void diagram_idle(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_elected(struct diagram *diagram, uint64_t time, uint32_t node, uint32_t leader);
 /* `label`: what stands beside the arrow. */
 void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint32_t from,

@@ -24,7 +24,6 @@ struct inquiry {
 	uint32_t stack_count, calls_count, index_next;
 	uint32_t looked;  /* how often a limit was not looked at */
 	uint32_t nearest; /* the state nearest to the start of a fair cycle so far */
-	struct row row;   /* of the state whose actions were listed last */
 	struct actions actions;
 };
 
@@ -126,8 +125,8 @@ static void find_components(struct inquiry *inquiry, enum part part, uint32_t no
 static void list_actions(struct inquiry *inquiry, uint32_t state)
 {
 	const struct state_graph *graph = inquiry->graph;
-	inquiry->row = search_row(graph->search, graph->names[state]);
-	search_actions(graph->search, inquiry->row, &inquiry->actions);
+	search_actions(graph->search, search_row(graph->search, graph->names[state]),
+	               &inquiry->actions);
 }
 
 /* A component that can be left and come back to: more than one state, or an edge from a state to
@@ -160,8 +159,8 @@ static bool is_bypass(struct inquiry *inquiry, const struct action *action)
 {
 	struct model *model = &inquiry->graph->search->model;
 
-	return !model_is_loss(model, action) && action->node != inquiry->node &&
-	       model_learn(model, inquiry->row, action)->enters;
+	return !model_is_loss(action) && action->node != inquiry->node &&
+	       model_learn(model, action)->enters;
 }
 
 /* Entries of others from each state on while the node's request is known, last states first; a

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 /* A local state as it is interned: this head, then the algorithm's state. */
 struct head {
@@ -67,11 +69,25 @@ static bool fits(uint32_t number, uint32_t width)
 
 void model_widen(struct model *model)
 {
-	while (!fits(model->locals.count - 1, model->local_width))
-		model->local_width *= 2;
-	while (model->letters.count > 0 && !fits(model->letters.count - 1, model->letter_width))
-		model->letter_width *= 2;
+	while (!fits(model->locals.count - 1, model->format.local_width))
+		model->format.local_width *= 2;
+	while (model->letters.count > 0 &&
+	       !fits(model->letters.count - 1, model->format.letter_width))
+		model->format.letter_width *= 2;
+	model->usual = false;
 	model->outgrown = false;
+}
+
+static uint64_t mark_if(bool is_so, enum mark mark)
+{
+	return (uint64_t)is_so << mark * MARK_BITS;
+}
+
+/* Different for local states and for messages. */
+static uint64_t hash_number(uint32_t number, bool letter)
+{
+	uint64_t key = (uint64_t)number << 1 | letter;
+	return XXH3_64bits(&key, sizeof(key));
 }
 
 /* Interns what is in the buffer. */
@@ -84,21 +100,26 @@ static uint32_t put_local(struct model *model, size_t size)
 
 	if (!new)
 		return number;
-	model->outgrown = model->outgrown || !fits(number, model->local_width);
+	model->outgrown = model->outgrown || !fits(number, model->format.local_width);
 	struct site site = site_of(model, head->node);
 	const struct algorithm *algorithm = model->algorithm;
 	const void *kept = intern_get(&model->locals, number, &size) + sizeof(*head);
 	bool ready = algorithm->ready == NULL || algorithm->ready(&site, state);
+	const char *broken = broken_invariant(model, &site, state);
+	bool has_privilege =
+	        algorithm->has_privilege != NULL && algorithm->has_privilege(&site, state);
+	bool may_request = head->phase == PHASE_IDLE && ready && head->leader == 0;
 	model->local = grow(model->local, &model->local_size, number + 1, sizeof(*model->local));
 	model->local[number] = (struct local){
+	        .hash = hash_number(number, false),
 	        .phase = head->phase,
-	        .may_request = head->phase == PHASE_IDLE && ready && head->leader == 0,
-	        .has_privilege =
-	                algorithm->has_privilege != NULL && algorithm->has_privilege(&site, state),
+	        .may_request = may_request,
+	        .requests = may_request && head->entries_left != 0,
+	        .marks = mark_if(head->phase == PHASE_INSIDE, MARK_INSIDE) +
+	                 mark_if(has_privilege, MARK_TOKEN) + mark_if(broken != NULL, MARK_BROKEN),
 	        .takes_part = algorithm->kind == KIND_ELECTION && !ready,
-	        .entries_left = head->entries_left,
 	        .leader = head->leader,
-	        .broken_invariant = broken_invariant(model, &site, state),
+	        .broken_invariant = broken,
 	        .state = kept,
 	};
 	for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
@@ -111,7 +132,7 @@ static uint32_t put_local(struct model *model, size_t size)
 static uint32_t put_letter(struct model *model, uint32_t from, const struct effect *effect)
 {
 	const uint8_t *body = model->out.bytes + effect->offset;
-	struct letter_head head = {.from = model->setup->fifo ? from : 0,
+	struct letter_head head = {.from = model->format.fifo ? from : 0,
 	                           .to = effect->node,
 	                           .side = (uint32_t)effect->side};
 	uint8_t small[256];
@@ -127,21 +148,26 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 		free(bytes);
 	if (!new)
 		return number;
-	model->outgrown = model->outgrown || !fits(number, model->letter_width);
+	model->outgrown = model->outgrown || !fits(number, model->format.letter_width);
 	const uint8_t *kept = intern_get(&model->letters, number, &size) + sizeof(head);
 	struct message message = {
 	        .side = side_opposite(effect->side), .size = effect->size, .body = kept};
+	const struct message_type *type = &model->algorithm->messages[body[0]];
 	uint32_t origin = model->algorithm->origin != NULL ? model->algorithm->origin(&message) : 0;
 	model->letter =
 	        grow(model->letter, &model->letter_size, number + 1, sizeof(*model->letter));
 	model->letter[number] = (struct letter){
+	        .hash = hash_number(number, true),
+	        .marks = mark_if(type->token, MARK_TOKEN),
+	        .origin = origin != 0 ? (uint64_t)1 << (origin - 1) : 0,
 	        .from = head.from,
 	        .flight = {.to = head.to, .origin = origin, .message = message},
-	        .channel = model->setup->fifo
+	        .channel = model->format.fifo
 	                           ? intern_put(&model->channels, &head, sizeof(head), NULL)
 	                           : number,
-	        .token = model->algorithm->messages[body[0]].token,
-	        .init = model->algorithm->messages[body[0]].init,
+	        .token = type->token,
+	        .init = type->init,
+	        .lost = model->dead[head.to - 1],
 	};
 	return number;
 }
@@ -255,6 +281,23 @@ static bool is_repeatable(struct model *model, const struct site *site, const st
 	       memcmp(first.bytes, second.bytes, first.bytes_count) == 0;
 }
 
+/* Never 0. A timer's number is small: it shares the values with request and release, which have
+ * none. */
+static uint64_t action_key(enum action_kind kind, uint32_t local, uint32_t what)
+{
+	static const uint8_t bits[] = {[ACTION_REQUEST] = 1,
+	                               [ACTION_RELEASE] = 2,
+	                               [ACTION_DELIVER] = 0,
+	                               [ACTION_EXPIRE] = 3};
+
+	return ((uint64_t)local << 32 | (uint64_t)what << 2 | bits[kind]) + 1;
+}
+
+static uint32_t local_of_key(uint64_t key)
+{
+	return (uint32_t)((key - 1) >> 32);
+}
+
 static struct transition compute(struct model *model, uint32_t local, const struct action *action)
 {
 	enum { AUDIT_EVERY = 16 };
@@ -272,68 +315,47 @@ static struct transition compute(struct model *model, uint32_t local, const stru
 	else if (refused != 0)
 		transition.broken = FAULT_REFUSED;
 	transition.local = put_local(model, size);
+	transition.node = (uint8_t)action->node;
+	transition.hash_change = model->local[transition.local].hash - model->local[local].hash;
+	if (action->kind == ACTION_DELIVER)
+		transition.hash_change -= model->letter[action->what].hash;
+	for (uint32_t k = 0; k < transition.sends_count; k++)
+		transition.hash_change += model->letter[model->sends[transition.sends + k]].hash;
 	return transition;
 }
 
 static void enlarge_memo(struct model *model)
 {
-	struct transition *old = model->memo;
-	size_t old_size = model->memo_size;
-
-	model->memo_size = old_size == 0 ? 1024 : old_size * 2;
+	free(model->memo);
+	model->memo_shift = model->memo_size == 0 ? 64 - 10 : model->memo_shift - 1;
+	model->memo_size = (size_t)1 << (64 - model->memo_shift);
 	model->memo = calloc(model->memo_size, sizeof(*model->memo));
 	must(model->memo != NULL);
-	for (size_t i = 0; i < old_size; i++) {
-		if (old[i].key != 0)
-			*memo_slot(model, old[i].key) = old[i];
-	}
-	free(old);
+	for (size_t i = 1; i < model->transitions_count; i++)
+		*memo_find(model, model->transitions[i].key) = (uint32_t)i;
 }
 
-const struct transition *model_learn(struct model *model, struct row row,
-                                     const struct action *action)
+static void add_transition(struct model *model, const struct transition *transition)
 {
-	uint64_t key = action_key(model, row, action);
-	const struct transition *known = memo_slot(model, key);
+	must(model->transitions_count < UINT32_MAX);
+	model->transitions = grow(model->transitions, &model->transitions_size,
+	                          model->transitions_count + 1, sizeof(*model->transitions));
+	model->transitions[model->transitions_count++] = *transition;
+}
 
-	if (known->key != 0)
+const struct transition *model_learn(struct model *model, const struct action *action)
+{
+	const struct transition *known = model_find(model, action);
+
+	if (known != NULL)
 		return known;
-	struct transition transition =
-	        compute(model, row_local(model, row, action->node - 1), action);
-	transition.key = key;
-	if (++model->memo_count > model->memo_size / 2)
+	struct transition transition = compute(model, local_of_key(action->key), action);
+	transition.key = action->key;
+	add_transition(model, &transition);
+	*memo_find(model, action->key) = (uint32_t)model->transitions_count - 1;
+	if (model->transitions_count > model->memo_size / 2)
 		enlarge_memo(model);
-	struct transition *slot = memo_slot(model, key);
-	*slot = transition;
-	return slot;
-}
-
-static void set_number(uint8_t *bytes, uint32_t width, uint32_t number)
-{
-	uint16_t two = (uint16_t)number;
-
-	if (width == 1)
-		*bytes = (uint8_t)number;
-	else if (width == 2)
-		memcpy(bytes, &two, sizeof(two));
-	else
-		memcpy(bytes, &number, sizeof(number));
-}
-
-/* Behind the last message of its channel, the channels in order: how many bytes the row has now. */
-static uint32_t insert_letter(const struct model *model, uint8_t *row, uint32_t size,
-                              uint32_t letter)
-{
-	uint32_t channel = model->letter[letter].channel, width = model->letter_width;
-	uint8_t *first = row + (size_t)model->nodes * model->local_width, *place = row + size;
-
-	must(size <= ROW_BYTES_MAX - width);
-	while (place > first && model->letter[row_number(place - width, width)].channel > channel) {
-		memcpy(place, place - width, width);
-		place -= width;
-	}
-	set_number(place, width, letter);
-	return size + width;
+	return &model->transitions[model->transitions_count - 1];
 }
 
 /* How many channels lead from one node to another. A ring of one or two has two connections between
@@ -359,14 +381,17 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	        .nodes = setup->network.graph.nodes,
 	        .entries = entries,
 	        .lose_token = lose_token,
-	        .local_width = 2,
-	        .letter_width = 1,
+	        .format = {.local_width = row_usual.local_width,
+	                   .letter_width = row_usual.letter_width,
+	                   .fifo = setup->fifo},
+	        .usual = !setup->fifo,
 	};
 	intern_init(&model->locals);
 	intern_init(&model->letters);
 	intern_init(&model->channels);
 	out_init(&model->out);
 	out_init(&model->out_again);
+	add_transition(model, &(struct transition){0});
 	enlarge_memo(model);
 	for (uint32_t i = 1; i <= model->nodes; i++) {
 		struct site site = site_of(model, i);
@@ -392,7 +417,7 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 
 uint32_t model_start(struct model *model, uint8_t *ret_bytes)
 {
-	uint32_t size = model->nodes * model->local_width;
+	uint32_t size = model->nodes * model->format.local_width;
 
 	for (uint32_t i = 1; i <= model->nodes; i++) {
 		struct site site = site_of(model, i);
@@ -405,14 +430,14 @@ uint32_t model_start(struct model *model, uint8_t *ret_bytes)
 		out_clear(&model->out);
 		model->algorithm->init(&site, model->buffer + sizeof(head), &model->out);
 		struct transition transition = take_effects(model, &site);
-		set_number(ret_bytes + (size_t)(i - 1) * model->local_width, model->local_width,
-		           put_local(model, local_size));
+		row_set(ret_bytes + (size_t)(i - 1) * model->format.local_width,
+		        model->format.local_width, put_local(model, local_size));
 		for (uint32_t k = 0; k < transition.sends_count; k++)
-			size = insert_letter(model, ret_bytes, size,
-			                     model->sends[transition.sends + k]);
+			size = row_insert(model, ret_bytes, size,
+			                  model->sends[transition.sends + k], model->format);
 	}
-	model->tokens_at_start =
-	        model_tokens(model, (struct row){.bytes = ret_bytes, .size = size});
+	model->tokens_at_start = mark_count(
+	        model_marks(model, (struct row){.bytes = ret_bytes, .size = size}), MARK_TOKEN);
 	return size;
 }
 
@@ -426,6 +451,7 @@ void model_free(struct model *model)
 	free(model->local);
 	free(model->letter);
 	free(model->sends);
+	free(model->transitions);
 	free(model->memo);
 	free(model->dead);
 	free(model->channels_count);
@@ -438,7 +464,9 @@ size_t model_memory(const struct model *model)
 	return intern_memory(&model->locals) + intern_memory(&model->letters) +
 	       model->local_size * sizeof(*model->local) +
 	       model->letter_size * sizeof(*model->letter) +
-	       model->sends_size * sizeof(*model->sends) + model->memo_size * sizeof(*model->memo);
+	       model->sends_size * sizeof(*model->sends) +
+	       model->transitions_size * sizeof(*model->transitions) +
+	       model->memo_size * sizeof(*model->memo);
 }
 
 void actions_free(struct actions *actions)
@@ -446,11 +474,16 @@ void actions_free(struct actions *actions)
 	free(actions->list);
 }
 
-static void add_action(struct actions *actions, enum action_kind kind, uint32_t node, uint32_t what,
-                       uint32_t place)
+static void add_own_action(struct actions *actions, enum action_kind kind, uint32_t node,
+                           uint32_t local, uint32_t timer)
 {
-	actions->list[actions->count++] =
-	        (struct action){.kind = kind, .node = node, .what = what, .place = place};
+	actions->list[actions->count++] = (struct action){
+	        .key = action_key(kind, local, timer),
+	        .kind = kind,
+	        .node = node,
+	        .what = timer,
+	        .place = PLACE_NONE,
+	};
 }
 
 /* A timer outlasts every message, so that one runs out only when none is under way; and it outlasts
@@ -468,45 +501,88 @@ static void add_expirations(const struct model *model, struct row row, struct ac
 	for (uint32_t i = 0; i < model->nodes; i++) {
 		for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
 			if (model->local[row_local(model, row, i)].timers[timer] == least)
-				add_action(actions, ACTION_EXPIRE, i + 1, timer, 0);
+				add_own_action(actions, ACTION_EXPIRE, i + 1,
+				               row_local(model, row, i), timer);
 		}
 	}
 }
 
+static void add_losses(const struct model *model, struct row row, struct actions *actions)
+{
+	uint32_t letters = row_letters_count(model, row), last = UINT32_MAX;
+
+	for (uint32_t k = 0; k < letters; k++) {
+		uint32_t number = row_letter(model, row, k);
+		if (model->letter[number].token && number != last)
+			actions->list[actions->count++] =
+			        (struct action){.kind = ACTION_LOSE,
+			                        .node = model->letter[number].flight.to,
+			                        .what = number,
+			                        .place = k};
+		last = number;
+	}
+}
+
+/* Requests, exits and deliveries; there is room for them. */
+static inline void list_actions(const struct model *model, struct row row, struct actions *actions,
+                                struct row_format format)
+{
+	uint32_t width = format.letter_width, nodes = model->nodes, last = UINT32_MAX;
+	const uint8_t *bytes = row.bytes + (size_t)nodes * format.local_width;
+	const uint8_t *end = row.bytes + row.size;
+	uint64_t hash = 0, weight = 1, waiting = 0, origins = 0;
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		uint32_t number =
+		        row_number(row.bytes + (size_t)i * format.local_width, format.local_width);
+		const struct local *local = &model->local[number];
+		hash += local->hash;
+		waiting |= (uint64_t)(local->phase == PHASE_WAITING) << i;
+		if (local->requests)
+			add_own_action(actions, ACTION_REQUEST, i + 1, number, 0);
+		else if (local->phase == PHASE_INSIDE)
+			add_own_action(actions, ACTION_RELEASE, i + 1, number, 0);
+	}
+	for (uint32_t k = 0; bytes < end; k++, bytes += width, weight += format.fifo ? 2 : 0) {
+		uint32_t number = row_number(bytes, width);
+		const struct letter *letter = &model->letter[number];
+		uint32_t channel = format.fifo ? letter->channel : number;
+		uint32_t to = letter->flight.to;
+		uint32_t local = row_number(row.bytes + (size_t)(to - 1) * format.local_width,
+		                            format.local_width);
+		hash += letter->hash * weight;
+		origins |= letter->origin;
+		if (channel != last)
+			actions->list[actions->count++] = (struct action){
+			        .key = letter->lost ? 0 : action_key(ACTION_DELIVER, local, number),
+			        .kind = ACTION_DELIVER,
+			        .node = to,
+			        .what = number,
+			        .place = k,
+			};
+		last = channel;
+	}
+	actions->hash = hash;
+	actions->known = waiting & ~origins;
+}
+
 void model_actions(const struct model *model, struct row row, struct actions *ret_actions)
 {
-	uint32_t nodes = model->nodes, letters = row_letters_count(model, row);
-	size_t most = (size_t)nodes * (1 + TIMERS_MAX) + 2 * (size_t)letters;
-	uint32_t channel = UINT32_MAX, last = UINT32_MAX;
+	uint32_t letters = row_letters_count(model, row);
+	size_t most = (size_t)model->nodes * (1 + TIMERS_MAX) + 2 * (size_t)letters;
 
 	ret_actions->list =
 	        grow(ret_actions->list, &ret_actions->size, most, sizeof(*ret_actions->list));
 	ret_actions->count = 0;
-	for (uint32_t i = 0; i < nodes; i++) {
-		const struct local *local = &model->local[row_local(model, row, i)];
-		if (local->may_request && local->entries_left != 0)
-			add_action(ret_actions, ACTION_REQUEST, i + 1, 0, 0);
-		else if (local->phase == PHASE_INSIDE)
-			add_action(ret_actions, ACTION_RELEASE, i + 1, 0, 0);
-	}
-	for (uint32_t k = 0; k < letters; k++) {
-		uint32_t number = row_letter(model, row, k);
-		const struct letter *letter = &model->letter[number];
-		if (letter->channel != channel)
-			add_action(ret_actions, ACTION_DELIVER, letter->flight.to, number, k);
-		channel = letter->channel;
-	}
+	if (model->usual)
+		list_actions(model, row, ret_actions, row_usual);
+	else
+		list_actions(model, row, ret_actions, model->format);
 	if (model->algorithm->expire != NULL && letters == 0)
 		add_expirations(model, row, ret_actions);
-	if (!model->lose_token || model_tokens(model, row) != model->tokens_at_start)
-		return;
-	for (uint32_t k = 0; k < letters; k++) {
-		uint32_t number = row_letter(model, row, k);
-		if (model->letter[number].token && number != last)
-			add_action(ret_actions, ACTION_LOSE, model->letter[number].flight.to,
-			           number, k);
-		last = number;
-	}
+	if (model->lose_token &&
+	    mark_count(model_marks(model, row), MARK_TOKEN) == model->tokens_at_start)
+		add_losses(model, row, ret_actions);
 }
 
 /* For each node those who could send it something that it can receive before all that waits for it
@@ -558,57 +634,33 @@ void model_reduce(const struct model *model, struct actions *actions)
 	actions->count = kept;
 }
 
-/* Rows are short: the bytes behind one may be read, and those behind its copy written. */
-static void copy_row(uint8_t *to, const uint8_t *from, uint32_t size)
-{
-	for (uint32_t i = 0; i < size; i += ROW_SLACK)
-		memcpy(to + i, from + i, ROW_SLACK);
-}
-
-uint32_t model_apply(const struct model *model, struct row row, const struct action *action,
-                     const struct transition *transition, uint8_t *ret_bytes)
-{
-	uint32_t size = row.size, width = model->letter_width;
-
-	copy_row(ret_bytes, row.bytes, size);
-	if (action->kind == ACTION_DELIVER || action->kind == ACTION_LOSE) {
-		uint32_t place = model->nodes * model->local_width + action->place * width;
-		size -= width;
-		copy_row(ret_bytes + place, row.bytes + place + width, size - place);
-	}
-	if (transition == NULL)
-		return size;
-	set_number(ret_bytes + (size_t)(action->node - 1) * model->local_width, model->local_width,
-	           transition->local);
-	for (uint32_t k = 0; k < transition->sends_count; k++)
-		size = insert_letter(model, ret_bytes, size, model->sends[transition->sends + k]);
-	return size;
-}
-
-uint32_t model_tokens(const struct model *model, struct row row)
-{
-	uint32_t tokens = 0, letters = row_letters_count(model, row);
-
-	for (uint32_t i = 0; i < model->nodes; i++)
-		tokens += model->local[row_local(model, row, i)].has_privilege;
-	for (uint32_t k = 0; k < letters; k++)
-		tokens += model->letter[row_letter(model, row, k)].token;
-	return tokens;
-}
-
-uint64_t model_requests_known(const struct model *model, struct row row)
+uint64_t model_hash(const struct model *model, struct row row)
 {
 	uint32_t letters = row_letters_count(model, row);
-	uint64_t known = 0;
+	uint64_t hash = 0, step = model->format.fifo ? 2 : 0, weight = 1;
 
-	for (uint32_t i = 0; i < model->nodes; i++) {
-		if (model->local[row_local(model, row, i)].phase == PHASE_WAITING)
-			known |= (uint64_t)1 << i;
-	}
-	for (uint32_t k = 0; k < letters && known != 0; k++) {
-		uint32_t origin = model->letter[row_letter(model, row, k)].flight.origin;
-		if (origin != 0)
-			known &= ~((uint64_t)1 << (origin - 1));
-	}
-	return known;
+	for (uint32_t i = 0; i < model->nodes; i++)
+		hash += model->local[row_local(model, row, i)].hash;
+	for (uint32_t k = 0; k < letters; k++, weight += step)
+		hash += model->letter[row_letter(model, row, k)].hash * weight;
+	return hash;
+}
+
+static inline uint64_t sum_marks(const struct model *model, struct row row,
+                                 struct row_format format)
+{
+	const uint8_t *bytes = row.bytes, *end = row.bytes + row.size;
+	uint64_t marks = 0;
+
+	for (uint32_t i = 0; i < model->nodes; i++, bytes += format.local_width)
+		marks += model->local[row_number(bytes, format.local_width)].marks;
+	for (; bytes < end; bytes += format.letter_width)
+		marks += model->letter[row_number(bytes, format.letter_width)].marks;
+	return marks;
+}
+
+uint64_t model_marks(const struct model *model, struct row row)
+{
+	return model->usual ? sum_marks(model, row, row_usual)
+	                    : sum_marks(model, row, model->format);
 }

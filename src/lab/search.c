@@ -7,17 +7,7 @@
 
 /* What a thread finds in a round should stay in its cache; but all threads wait for each other twice
  * a round. */
-enum { ROUND_ALONE = 4096, ROUND_TOGETHER = 32768, AT_ONCE = 64, UNCOUNTED = 3 << 20 };
-
-struct found {
-	uint64_t hash;
-	uint32_t from;
-	uint32_t enters; /* who enters by the step, or 0 */
-	uint16_t messages;
-	uint16_t size;
-	bool passes; /* somebody was bypassed on the way, or is by this step */
-	uint8_t bytes[];
-};
+enum { ROUND_ALONE = 4096, ROUND_TOGETHER = 65536, AT_ONCE = 64, UNCOUNTED = 3 << 20 };
 
 static double seconds_now(void)
 {
@@ -50,15 +40,14 @@ void search_init(struct search *search, const struct check_options *options)
 	crew_init(&search->crew, options->threads);
 	states_init(&search->states, search->crew.count, search->bypass_width * search->model.nodes,
 	            options->memory_max);
-	search->workers = calloc(search->crew.count, sizeof(*search->workers));
-	must(search->workers != NULL);
+	search->workers = apart_alloc(search->crew.count, sizeof(*search->workers));
 	for (uint32_t i = 0; i < search->crew.count; i++) {
 		struct worker *worker = &search->workers[i];
-		worker->outboxes = calloc(search->crew.count, sizeof(*worker->outboxes));
-		worker->sight.states = calloc(search->model.nodes, sizeof(*worker->sight.states));
+		worker->outboxes = apart_alloc(search->crew.count, sizeof(*worker->outboxes));
+		worker->sight.states =
+		        apart_alloc(search->model.nodes, sizeof(*worker->sight.states));
 		worker->next = malloc(ROW_BYTES_MAX + ROW_SLACK);
-		must(worker->outboxes != NULL && worker->sight.states != NULL &&
-		     worker->next != NULL);
+		must(worker->next != NULL);
 	}
 }
 
@@ -67,11 +56,11 @@ void search_free(struct search *search)
 	for (uint32_t i = 0; i < search->crew.count; i++) {
 		struct worker *worker = &search->workers[i];
 		for (uint32_t k = 0; k < search->crew.count; k++)
-			free(worker->outboxes[k].bytes);
+			free(worker->outboxes[k].list);
 		free(worker->outboxes);
 		free(worker->next);
-		actions_free(&worker->pending[0].actions);
-		actions_free(&worker->pending[1].actions);
+		for (uint32_t k = 0; k < PENDING_MAX; k++)
+			actions_free(&worker->pending[k].actions);
 		free(worker->sight.states);
 		free(worker->sight.flights);
 		free(worker->missing);
@@ -90,7 +79,7 @@ uint64_t search_memory(const struct search *search)
 	for (uint32_t i = 0; i < search->crew.count; i++) {
 		memory += search->workers[i].ready_size * sizeof(uint32_t);
 		for (uint32_t k = 0; k < search->crew.count; k++)
-			memory += search->workers[i].outboxes[k].size;
+			memory += search->workers[i].outboxes[k].size * sizeof(struct found);
 	}
 	return memory;
 }
@@ -126,51 +115,46 @@ uint32_t search_follow(struct search *search, struct row row, const struct actio
 	struct model *model = &search->model;
 	uint8_t *next = search->workers[0].next;
 	const struct transition *transition =
-	        model_is_loss(model, action) ? NULL : model_learn(model, row, action);
-	uint32_t size = model_apply(model, row, action, transition, next);
-	uint64_t hash = row_hash(next, size);
+	        model_is_loss(action) ? NULL : model_learn(model, action);
+	uint32_t size = model_apply(model, row, action->place, transition, next);
+	uint64_t hash = model_hash(model, (struct row){.bytes = next, .size = size});
 	const struct shard *shard =
 	        &search->states.shards[row_shard(hash, search->states.shards_count)];
 	return shard_get(&search->states, shard, shard_seek(&search->states, shard, hash), next,
 	                 size, hash);
 }
 
-static struct found *make_room(struct outbox *box, size_t size)
+static uint64_t hash_behind(const struct search *search, struct worker *worker,
+                            const struct pending *pending, const struct action *action,
+                            const struct transition *transition)
 {
-	size_t whole = offsetof(struct found, bytes) + size + ROW_SLACK + 8;
-	box->bytes = grow(box->bytes, &box->size, box->used + whole, 1);
-	return (struct found *)(void *)(box->bytes + box->used);
+	const struct model *model = &search->model;
+
+	if (model->format.fifo) {
+		uint32_t size =
+		        model_apply(model, pending->row, action->place, transition, worker->next);
+		return model_hash(model, (struct row){.bytes = worker->next, .size = size});
+	}
+	return pending->actions.hash +
+	       (transition != NULL ? transition->hash_change : -model->letter[action->what].hash);
 }
 
-/* Puts the row behind a step into the box of the thread that owns it; which is that is known only
- * when the row is made. */
-static void send(const struct search *search, struct worker *worker, uint32_t from, struct row row,
+/* Puts a step into the box of the thread that owns the row behind it. */
+static void send(const struct search *search, struct worker *worker, const struct pending *pending,
                  const struct action *action, const struct transition *transition)
 {
-	uint32_t sends = transition != NULL ? transition->sends_count : 0;
-	size_t most = row.size + (size_t)sends * search->model.letter_width;
-	struct outbox *box = worker->outboxes;
-	struct found *found = make_room(box, most);
-	uint32_t size = model_apply(&search->model, row, action, transition, found->bytes);
-	uint64_t hash = row_hash(found->bytes, size);
+	uint64_t hash = hash_behind(search, worker, pending, action, transition);
+	struct outbox *box = &worker->outboxes[row_shard(hash, search->crew.count)];
 
-	if (search->crew.count > 1) {
-		const struct found *made = found;
-		uint32_t owner = row_shard(hash, search->crew.count);
-		if (owner != 0) {
-			box = &worker->outboxes[owner];
-			found = make_room(box, most);
-			memcpy(found->bytes, made->bytes, size);
-		}
-	}
-	found->hash = hash;
-	found->from = from;
-	found->enters = transition != NULL && transition->enters ? action->node : 0;
-	found->messages = transition != NULL ? transition->messages : 0;
-	found->passes = worker->bypassed || found->enters != 0;
-	found->size = (uint16_t)size;
-	box->used += (offsetof(struct found, bytes) + size + 7) / 8 * 8;
-	box->count++;
+	box->list = grow(box->list, &box->size, box->count + 1, sizeof(*box->list));
+	box->list[box->count++] = (struct found){
+	        .hash = hash,
+	        .from = pending->state,
+	        .transition =
+	                transition != NULL ? (uint32_t)(transition - search->model.transitions) : 0,
+	        .place = action->place,
+	        .passes = pending->bypassed || (transition != NULL && transition->enters),
+	};
 	worker->found++;
 }
 
@@ -191,26 +175,26 @@ static enum verdict_kind verdict_of(uint8_t fault)
 }
 
 /* Follows an action. True: the step did what no step may do, or a row has no room for it. */
-static bool follow(struct search *search, struct worker *worker, uint32_t state, struct row row,
+static bool follow(struct search *search, struct worker *worker, const struct pending *pending,
                    const struct action *action)
 {
 	const struct model *model = &search->model;
 	const struct transition *transition = NULL;
 
-	if (!model_is_loss(model, action)) {
-		transition = model_find(model, row, action);
+	if (!model_is_loss(action)) {
+		transition = model_find(model, action);
 		if (transition == NULL && search->crew.count > 1) {
-			defer(worker, state, action);
+			defer(worker, pending->state, action);
 			return false;
 		}
 		if (transition == NULL)
-			transition = model_learn(&search->model, row, action);
+			transition = model_learn(&search->model, action);
 		if (transition->broken != FAULT_NONE) {
 			worker->violation = (struct violation){
 			        .verdict = verdict_of(transition->broken),
 			        .what = step_fault_text(transition->broken),
 			        .node = action->node,
-			        .state = state,
+			        .state = pending->state,
 			        .broke = true,
 			        .action = *action,
 			};
@@ -219,26 +203,7 @@ static bool follow(struct search *search, struct worker *worker, uint32_t state,
 	}
 	if (model->outgrown)
 		return true;
-	send(search, worker, state, row, action, transition);
-	return false;
-}
-
-/* What can happen in a state, to be followed when the memory of it has been fetched. */
-static void prepare(const struct search *search, struct pending *pending, uint32_t state)
-{
-	pending->state = state;
-	pending->row = search_row(search, state);
-	search_actions(search, pending->row, &pending->actions);
-	for (size_t k = 0; k < pending->actions.count; k++)
-		model_prefetch(&search->model, pending->row, &pending->actions.list[k]);
-}
-
-static bool follow_all(struct search *search, struct worker *worker, const struct pending *pending)
-{
-	for (size_t k = 0; k < pending->actions.count; k++) {
-		if (follow(search, worker, pending->state, pending->row, &pending->actions.list[k]))
-			return true;
-	}
+	send(search, worker, pending, action, transition);
 	return false;
 }
 
@@ -265,11 +230,10 @@ static void set_bypass(const struct search *search, struct record *record, uint3
 }
 
 /* All that leads to a state has been followed: what is known of it is final. */
-static void settle(const struct search *search, struct worker *worker,
-                   const struct pending *pending)
+static void settle(const struct search *search, struct worker *worker, struct pending *pending)
 {
 	struct record *record = states_record(&search->states, pending->state);
-	uint64_t known = model_requests_known(&search->model, pending->row);
+	uint64_t known = pending->actions.known;
 	uint32_t most = search->ordering ? record->most : record->most_so_far;
 	uint32_t fewest = search->ordering ? record->fewest : record->fewest_so_far;
 
@@ -279,14 +243,13 @@ static void settle(const struct search *search, struct worker *worker,
 		if (fewest < worker->messages_min)
 			worker->messages_min = fewest;
 	}
-	worker->bypassed = false;
 	for (uint32_t i = 0; i < search->model.nodes && search->bypass_width > 0; i++) {
 		uint32_t bypass = known >> i & 1 ? get_bypass(search, record, i) : BYPASS_NONE;
 		if (bypass == BYPASS_NONE) {
 			set_bypass(search, record, i, bypass);
 			continue;
 		}
-		worker->bypassed = worker->bypassed || bypass > 0;
+		pending->bypassed = pending->bypassed || bypass > 0;
 		if (bypass > worker->bypass_max)
 			worker->bypass_max = bypass;
 	}
@@ -294,29 +257,19 @@ static void settle(const struct search *search, struct worker *worker,
 }
 
 /* What a step adds to what is known of the state behind it. */
-static void add_bypass(const struct search *search, const struct found *found,
+static void add_bypass(const struct search *search, const struct transition *transition,
                        const struct record *from, struct record *record)
 {
-	uint32_t nodes = search->bypass_width > 0 && found->passes ? search->model.nodes : 0;
+	uint32_t nodes = search->bypass_width > 0 ? search->model.nodes : 0;
 
 	for (uint32_t i = 0; i < nodes; i++) {
 		uint32_t bypass = get_bypass(search, from, i);
 		if (bypass == BYPASS_NONE)
 			continue;
-		bypass += found->enters != 0 && found->enters != i + 1;
+		bypass += transition->enters && transition->node != i + 1;
 		if (bypass > get_bypass(search, record, i))
 			set_bypass(search, record, i, bypass);
 	}
-}
-
-/* Of each two states that are listed one after the other, the second is prepared before the first is
- * followed. True: something is wrong. */
-static bool expand_one(struct search *search, struct worker *worker, const struct pending *pending)
-{
-	worker->transitions += search->ordering ? 0 : pending->actions.count;
-	if (search->graded || search->ordering)
-		settle(search, worker, pending);
-	return follow_all(search, worker, pending);
 }
 
 /* The next state to be expanded, if there is any in this round. */
@@ -324,7 +277,7 @@ static bool next_state(struct search *search, uint32_t member, uint32_t *ret_sta
 {
 	struct worker *worker = &search->workers[member];
 
-	if (worker->found + worker->missing_count >= search->budget)
+	if (worker->found + worker->missing_count + worker->listed >= search->budget)
 		return false;
 	if (!search->ordering)
 		return shard_next(&search->states, &search->states.shards[member], &worker->cursor,
@@ -335,27 +288,54 @@ static bool next_state(struct search *search, uint32_t member, uint32_t *ret_sta
 	return true;
 }
 
+/* What can happen in a state, to be followed when the memory of it has been fetched. */
+static void prepare(const struct search *search, struct worker *worker, struct pending *pending,
+                    uint32_t state)
+{
+	pending->state = state;
+	pending->row = search_row(search, state);
+	pending->bypassed = false;
+	search_actions(search, pending->row, &pending->actions);
+	for (size_t k = 0; k < pending->actions.count; k++)
+		model_prefetch(&search->model, &pending->actions.list[k]);
+	worker->listed += (uint32_t)pending->actions.count;
+	if (search->graded || search->ordering)
+		settle(search, worker, pending);
+}
+
+/* True: something is wrong. */
+static bool follow_all(struct search *search, struct worker *worker, const struct pending *pending)
+{
+	worker->transitions += search->ordering ? 0 : pending->actions.count;
+	worker->listed -= (uint32_t)pending->actions.count;
+	for (size_t k = 0; k < pending->actions.count; k++) {
+		if (follow(search, worker, pending, &pending->actions.list[k]))
+			return true;
+	}
+	return false;
+}
+
 /* First half of a round: what can happen in some states. */
 static void expand(void *context, uint32_t member)
 {
 	struct search *search = context;
 	struct worker *worker = &search->workers[member];
-	struct pending *one = &worker->pending[0], *other = &worker->pending[1], *swap;
-	uint32_t state;
-	bool more = next_state(search, member, &state);
+	uint32_t count, state;
 
-	if (more)
-		prepare(search, one, state);
-	while (more) {
-		more = next_state(search, member, &state);
-		if (more)
-			prepare(search, other, state);
-		if (expand_one(search, worker, one))
-			return;
-		swap = one;
-		one = other;
-		other = swap;
-	}
+	worker->listed = 0;
+	do {
+		for (count = 0; count < PENDING_MAX && next_state(search, member, &state); count++)
+			prepare(search, worker, &worker->pending[count], state);
+		for (uint32_t i = 0; i < count; i++) {
+			const struct actions *actions = &worker->pending[i].actions;
+			for (size_t k = 0; k < actions->count; k++)
+				model_prefetch_transition(&search->model, &actions->list[k]);
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			if (follow_all(search, worker, &worker->pending[i]))
+				return;
+		}
+	} while (count == PENDING_MAX);
 }
 
 static void put_ready(struct worker *worker, uint32_t state)
@@ -365,32 +345,47 @@ static void put_ready(struct worker *worker, uint32_t state)
 	worker->ready[worker->ready_count++] = state;
 }
 
+/* Made anew by each thread that takes it: that is cheaper than to hand it over. */
+static struct row row_behind(const struct search *search, struct worker *worker,
+                             const struct found *found, const struct record *from)
+{
+	const struct model *model = &search->model;
+	struct row row = {.bytes = from->bytes + search->states.extra, .size = from->size};
+	uint32_t size =
+	        model_apply(model, row, found->place,
+	                    found->transition != 0 ? &model->transitions[found->transition] : NULL,
+	                    worker->next);
+	return (struct row){.bytes = worker->next, .size = size};
+}
+
 /* The second pass. */
 static void take_again(struct search *search, struct worker *worker, const struct shard *shard,
                        size_t slot, const struct found *found)
 {
-	uint32_t state =
-	        shard_get(&search->states, shard, slot, found->bytes, found->size, found->hash);
-	struct record *record = states_record(&search->states, state);
 	const struct record *from = states_record(&search->states, found->from);
+	const struct transition *transition = &search->model.transitions[found->transition];
+	struct row row = row_behind(search, worker, found, from);
+	uint32_t state = shard_get(&search->states, shard, slot, row.bytes, row.size, found->hash);
+	struct record *record = states_record(&search->states, state);
 
-	if (from->most + found->messages > record->most)
-		record->most = from->most + found->messages;
-	if (from->fewest + found->messages < record->fewest)
-		record->fewest = from->fewest + found->messages;
-	add_bypass(search, found, from, record);
+	if (from->most + transition->messages > record->most)
+		record->most = from->most + transition->messages;
+	if (from->fewest + transition->messages < record->fewest)
+		record->fewest = from->fewest + transition->messages;
+	if (found->passes)
+		add_bypass(search, transition, from, record);
 	if (--record->edges_in == 0)
 		put_ready(worker, state);
 }
 
 /* As far as every step leads to the next level. False: this one does not, or the numbers are too
  * large for a first pass. */
-static bool learn(const struct search *search, const struct found *found, struct record *record,
-                  bool new)
+static bool learn(const struct search *search, const struct found *found, const struct record *from,
+                  struct record *record, bool new)
 {
-	const struct record *from = states_record(&search->states, found->from);
-	uint32_t most = (uint32_t)from->most_so_far + found->messages;
-	uint32_t fewest = (uint32_t)from->fewest_so_far + found->messages;
+	const struct transition *transition = &search->model.transitions[found->transition];
+	uint32_t most = (uint32_t)from->most_so_far + transition->messages;
+	uint32_t fewest = (uint32_t)from->fewest_so_far + transition->messages;
 
 	if (most > UINT16_MAX)
 		return false;
@@ -398,7 +393,8 @@ static bool learn(const struct search *search, const struct found *found, struct
 		record->most_so_far = (uint16_t)most;
 	if (new || fewest < record->fewest_so_far)
 		record->fewest_so_far = (uint16_t)fewest;
-	add_bypass(search, found, from, record);
+	if (found->passes)
+		add_bypass(search, transition, from, record);
 	return true;
 }
 
@@ -406,35 +402,30 @@ static bool learn(const struct search *search, const struct found *found, struct
 static void take(struct search *search, struct worker *worker, struct shard *shard, size_t slot,
                  const struct found *found)
 {
+	const struct record *from = states_record(&search->states, found->from);
+	struct row row = row_behind(search, worker, found, from);
 	bool new;
 
 	/* Alone, the limit is kept to the letter; several threads would have to ask each other. */
 	if (shard->count >= search->options->states_max && search->crew.count == 1 &&
-	    shard_get(&search->states, shard, slot, found->bytes, found->size, found->hash) ==
+	    shard_get(&search->states, shard, slot, row.bytes, row.size, found->hash) ==
 	            STATE_NONE) {
 		search->full = true;
 		return;
 	}
-	uint32_t state = shard_put(&search->states, shard, slot, found->bytes, found->size,
-	                           found->hash, found->from, &new);
+	uint32_t state = shard_put(&search->states, shard, slot, row.bytes, row.size, found->hash,
+	                           found->from, &new);
 	struct record *record = states_record(&search->states, state);
 
 	must(record->edges_in < UINT16_MAX);
 	record->edges_in++;
 	if (worker->graded)
-		worker->graded = state >= worker->next_level && learn(search, found, record, new);
+		worker->graded =
+		        state >= worker->next_level && learn(search, found, from, record, new);
 	if (!new || worker->violation.verdict != VERDICT_HOLDS)
 		return;
-	if (check_state(&search->model, search_row(search, state), &worker->sight,
-	                &worker->violation))
+	if (check_state(&search->model, row, &worker->sight, &worker->violation))
 		worker->violation.state = state;
-}
-
-static const struct found *next_found(const struct outbox *box, size_t *offset)
-{
-	const struct found *found = (const struct found *)(const void *)(box->bytes + *offset);
-	*offset += (offsetof(struct found, bytes) + found->size + 7) / 8 * 8;
-	return found;
 }
 
 /*
@@ -447,29 +438,26 @@ static void deliver(void *context, uint32_t member)
 	struct search *search = context;
 	struct worker *worker = &search->workers[member];
 	struct shard *shard = &search->states.shards[member];
-	const struct found *found[AT_ONCE];
 	size_t slots[AT_ONCE];
 
 	for (uint32_t sender = 0; sender < search->crew.count; sender++) {
 		struct outbox *box = &search->workers[sender].outboxes[member];
 		if (!search->ordering)
-			shard_reserve(shard, box->count);
-		for (size_t offset = 0; offset < box->used;) {
-			uint32_t count = 0;
-			for (; count < AT_ONCE && offset < box->used; count++) {
-				found[count] = next_found(box, &offset);
-				shard_prefetch(shard, found[count]->hash);
-			}
-			for (uint32_t i = 0; i < count; i++)
-				slots[i] = shard_seek(&search->states, shard, found[i]->hash);
-			for (uint32_t i = 0; i < count; i++) {
+			shard_reserve(shard, (uint32_t)box->count);
+		for (size_t begin = 0; begin < box->count; begin += AT_ONCE) {
+			const struct found *found = box->list + begin;
+			size_t count = box->count - begin < AT_ONCE ? box->count - begin : AT_ONCE;
+			for (size_t i = 0; i < count; i++)
+				shard_prefetch(shard, found[i].hash);
+			for (size_t i = 0; i < count; i++)
+				slots[i] = shard_seek(&search->states, shard, found[i].hash);
+			for (size_t i = 0; i < count; i++) {
 				if (search->ordering)
-					take_again(search, worker, shard, slots[i], found[i]);
+					take_again(search, worker, shard, slots[i], &found[i]);
 				else
-					take(search, worker, shard, slots[i], found[i]);
+					take(search, worker, shard, slots[i], &found[i]);
 			}
 		}
-		box->used = 0;
 		box->count = 0;
 	}
 }
@@ -481,10 +469,12 @@ static bool learn_missing(struct search *search)
 		struct worker *worker = &search->workers[i];
 		for (size_t k = 0; k < worker->missing_count; k++) {
 			const struct missing *missing = &worker->missing[k];
-			worker->bypassed = true; /* perhaps */
-			struct row row = search_row(search, missing->from);
-			model_learn(&search->model, row, &missing->action);
-			if (follow(search, worker, missing->from, row, &missing->action))
+			struct pending pending = {.state = missing->from,
+			                          .row = search_row(search, missing->from),
+			                          .bypassed = true /* perhaps */};
+			pending.actions.hash = model_hash(&search->model, pending.row);
+			model_learn(&search->model, &missing->action);
+			if (follow(search, worker, &pending, &missing->action))
 				return true;
 		}
 		worker->missing_count = 0;
@@ -530,10 +520,10 @@ static uint64_t cost_of_round(const struct search *search)
 	uint64_t cost = 0;
 
 	for (uint32_t i = 0; i < search->crew.count; i++) {
-		uint32_t more = 0;
+		size_t more = 0;
 		for (uint32_t k = 0; k < search->crew.count; k++)
 			more += search->workers[k].outboxes[i].count;
-		cost += shard_reserve_cost(&search->states.shards[i], more);
+		cost += shard_reserve_cost(&search->states.shards[i], (uint32_t)more);
 	}
 	return cost;
 }
@@ -582,7 +572,7 @@ static bool begin_level(struct search *search)
 
 	for (uint32_t i = 0; i < search->crew.count; i++) {
 		struct worker *worker = &search->workers[i];
-		worker->level_end = shard_end(&search->states, &search->states.shards[i]);
+		worker->level_end = shard_end(&search->states.shards[i]);
 		worker->next_level = shard_name(&search->states.shards[i], &worker->level_end);
 		worker->graded = search->graded;
 		any = any || worker->cursor.chunk != worker->level_end.chunk ||
@@ -616,14 +606,14 @@ static bool put_start(struct search *search)
 		worker->messages_max = worker->bypass_max = 0;
 		worker->messages_min = UINT32_MAX;
 		for (uint32_t k = 0; k < search->crew.count; k++)
-			worker->outboxes[k].used = worker->outboxes[k].count = 0;
+			worker->outboxes[k].count = 0;
 	}
 	uint32_t size = model_start(&search->model, bytes);
 	if (search->model.outgrown) {
 		model_widen(&search->model);
 		size = model_start(&search->model, bytes);
 	}
-	uint64_t hash = row_hash(bytes, size);
+	uint64_t hash = model_hash(&search->model, (struct row){.bytes = bytes, .size = size});
 	struct shard *shard = &search->states.shards[row_shard(hash, search->crew.count)];
 	search->start = shard_put(&search->states, shard, shard_seek(&search->states, shard, hash),
 	                          bytes, size, hash, 0, &new);
@@ -672,7 +662,7 @@ static void prepare_order(void *context, uint32_t member)
 {
 	struct search *search = context;
 	const struct shard *shard = &search->states.shards[member];
-	struct cursor cursor = {0}, end = shard_end(&search->states, shard);
+	struct cursor cursor = {0}, end = shard_end(shard);
 	uint32_t state;
 
 	while (shard_next(&search->states, shard, &cursor, &end, &state)) {

@@ -34,11 +34,18 @@ struct sight {
 	size_t flights_size;
 };
 
-/* Found in a round: a step from a state leads to a row. */
+/* Found in a round: a step from a state leads to a row with this hash. */
+struct found {
+	uint64_t hash;
+	uint32_t from;
+	uint32_t transition; /* its number; 0: a loss */
+	uint32_t place;      /* of the message that it takes */
+	bool passes;         /* somebody was bypassed on the way, or is by this step */
+};
+
 struct outbox {
-	uint8_t *bytes;
-	size_t used, size;
-	uint32_t count;
+	struct found *list;
+	size_t count, size;
 };
 
 struct missing {
@@ -51,12 +58,16 @@ struct pending {
 	uint32_t state;
 	struct row row;
 	struct actions actions;
+	bool bypassed; /* somebody, on the way there */
 };
 
+enum { PENDING_MAX = 16 };
+
 struct worker {
-	struct outbox *outboxes; /* for each thread */
-	uint32_t found;          /* in all of them */
-	struct pending pending[2];
+	alignas(APART) struct outbox *outboxes; /* for each thread */
+	uint32_t found;                         /* in all of them */
+	uint32_t listed;                        /* actions, which will be followed */
+	struct pending pending[PENDING_MAX];
 	uint8_t *next; /* a row */
 	struct sight sight;
 	struct cursor cursor, level_end;
@@ -71,7 +82,6 @@ struct worker {
 	size_t ready_count, ready_size;
 	uint64_t done;
 	uint32_t messages_max, messages_min, bypass_max;
-	bool bypassed; /* somebody, on the way to the state that was settled last */
 };
 
 struct search {

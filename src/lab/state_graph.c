@@ -15,7 +15,7 @@ static void number_states(struct state_graph *graph)
 
 	for (uint32_t i = 0; i < states->shards_count; i++) {
 		const struct shard *shard = &states->shards[i];
-		struct cursor cursor = {0}, end = shard_end(states, shard);
+		struct cursor cursor = {0}, end = shard_end(shard);
 		uint32_t name;
 		while (shard_next(states, shard, &cursor, &end, &name)) {
 			graph->names[number] = name;
@@ -68,7 +68,7 @@ bool state_graph_make(struct search *search, struct state_graph *ret_graph)
 		search_actions(search, row, &actions);
 		ret_graph->first[i] = used;
 		ret_graph->waiting[i] = who_waits(&search->model, row);
-		ret_graph->known[i] = model_requests_known(&search->model, row);
+		ret_graph->known[i] = actions.known;
 		for (size_t k = 0; k < actions.count; k++) {
 			uint32_t name = search_follow(search, row, &actions.list[k]);
 			ret_graph->to[used++] = states_record(&search->states, name)->number;

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { CHUNKS_MAX = 1 << (32 - CHUNK_SHIFT), HUGE_PAGE = 2 << 20 };
-enum { SLOTS_AT_FIRST = 1 << 10, FULL_PERCENT = 75, FIRST_BYTES = 1 << 16 };
+enum { CHUNKS_MAX = 1 << (32 - CHUNK_SHIFT) };
+enum { SLOTS_AT_FIRST = 1 << 10, FULL_PERCENT = 75, RESERVED_LEAST = 1 << 17 };
 
 void states_free(struct states *states)
 {
@@ -15,7 +15,7 @@ void states_free(struct states *states)
 		free(states->shards[i].chunks);
 	}
 	for (uint32_t i = 0; i < states->chunks_count; i++)
-		free(states->chunks[i].units);
+		free(states->chunks[i]);
 	free(states->shards);
 	free(states->chunks);
 	pthread_mutex_destroy(&states->chunks_mutex);
@@ -33,15 +33,14 @@ uint64_t states_memory(const struct states *states)
 {
 	uint64_t memory = 0;
 
-	/* Of a shard's first chunk, what was never written takes no memory; the others are large
-	 * pages. */
+	/* Of a shard's first chunk, what was never written takes no memory; the others may be large
+	 * pages, which are given whole. */
 	for (uint32_t i = 0; i < states->shards_count; i++) {
 		const struct shard *shard = &states->shards[i];
 		if (shard->chunks_count > 0)
-			memory +=
-			        (uint64_t)states->chunks[shard->chunks[0]].used * sizeof(uint32_t) +
-			        (shard->chunks_count - 1) * (uint64_t)CHUNK_UNITS *
-			                sizeof(uint32_t);
+			memory += shard->chunks[0].used * sizeof(uint32_t) +
+			          (shard->chunks_count - 1) * (uint64_t)CHUNK_UNITS *
+			                  sizeof(uint32_t);
 	}
 	for (uint32_t i = 0; i < states->shards_count; i++)
 		memory += states->shards[i].slots_size * sizeof(uint64_t);
@@ -50,20 +49,17 @@ uint64_t states_memory(const struct states *states)
 
 /*
  * The slots of a shard stand in a range of addresses that is reserved at once and costs nothing until
- * it is used, so that they can grow where they are. Look-ups go all over them: large pages, a hint
- * only, spare the processor most of its search for the addresses.
+ * it is used, so that they can grow where they are.
  */
 static void reserve_slots(struct shard *shard, uint64_t bytes)
 {
-	const uint64_t least = UINT64_C(2) * FIRST_BYTES;
+	const uint64_t least = RESERVED_LEAST;
 
 	for (bytes = bytes > least ? bytes : least; bytes >= least; bytes /= 2) {
 		void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 		if (range == MAP_FAILED)
 			continue;
-		/* A small search should not pay for a large page. */
-		madvise((char *)range + FIRST_BYTES, bytes - FIRST_BYTES, MADV_HUGEPAGE);
 		shard->slots = range;
 		shard->slots_reserved = bytes;
 		shard->slots_size = SLOTS_AT_FIRST;
@@ -72,12 +68,20 @@ static void reserve_slots(struct shard *shard, uint64_t bytes)
 	must(false);
 }
 
+void *apart_alloc(size_t count, size_t size)
+{
+	size_t whole = (count * size + APART - 1) / APART * APART;
+	void *memory = aligned_alloc(APART, whole);
+	must(memory != NULL);
+	return memset(memory, 0, whole);
+}
+
 void states_init(struct states *states, uint32_t shards_count, uint32_t extra, uint64_t memory_max)
 {
 	*states = (struct states){.shards_count = shards_count, .extra = extra};
-	states->shards = calloc(shards_count, sizeof(*states->shards));
+	states->shards = apart_alloc(shards_count, sizeof(*states->shards));
 	states->chunks = calloc(CHUNKS_MAX, sizeof(*states->chunks));
-	must(states->shards != NULL && states->chunks != NULL);
+	must(states->chunks != NULL);
 	must(pthread_mutex_init(&states->chunks_mutex, NULL) == 0);
 	for (uint32_t i = 0; i < shards_count; i++) {
 		reserve_slots(&states->shards[i], memory_max / 2 / shards_count);
@@ -147,41 +151,6 @@ void shard_reserve(struct shard *shard, uint32_t more)
 		enlarge_slots(shard, needed);
 }
 
-size_t shard_seek(const struct states *states, const struct shard *shard, uint64_t hash)
-{
-	size_t place = slot_home(hash, shard->slots_size);
-	uint64_t slot;
-
-	while ((slot = shard->slots[place]) != 0 && (slot ^ hash) >> 32 != 0)
-		place = place + 1 < shard->slots_size ? place + 1 : 0;
-	if (slot != 0)
-		__builtin_prefetch(states_record(states, (uint32_t)slot - 1), 1);
-	return place;
-}
-
-/* The slot of a row, or where it would go. */
-static uint64_t *find_slot(const struct states *states, const struct shard *shard, size_t place,
-                           const uint8_t *bytes, uint32_t size, uint64_t hash)
-{
-	for (;; place = place + 1 < shard->slots_size ? place + 1 : 0) {
-		uint64_t slot = shard->slots[place];
-		if (slot == 0)
-			return &shard->slots[place];
-		if ((slot ^ hash) >> 32 != 0)
-			continue;
-		const struct record *record = states_record(states, (uint32_t)slot - 1);
-		if (record->size == size && memcmp(record->bytes + states->extra, bytes, size) == 0)
-			return &shard->slots[place];
-	}
-}
-
-uint32_t shard_get(const struct states *states, const struct shard *shard, size_t slot,
-                   const uint8_t *bytes, uint32_t size, uint64_t hash)
-{
-	uint64_t there = *find_slot(states, shard, slot, bytes, size, hash);
-	return there != 0 ? (uint32_t)there - 1 : STATE_NONE;
-}
-
 static uint32_t record_units(const struct states *states, uint32_t size)
 {
 	return (uint32_t)(sizeof(struct record) + states->extra + size + 3) / 4;
@@ -189,80 +158,60 @@ static uint32_t record_units(const struct states *states, uint32_t size)
 
 static void add_chunk(struct states *states, struct shard *shard)
 {
-	uint32_t *units = aligned_alloc(HUGE_PAGE, CHUNK_UNITS * sizeof(*units));
+	uint32_t *units = malloc(CHUNK_UNITS * sizeof(*units));
 	must(units != NULL);
-	/* A small search should not pay for a large page. */
-	if (shard->chunks_count > 0)
-		madvise(units, CHUNK_UNITS * sizeof(*units), MADV_HUGEPAGE);
 	pthread_mutex_lock(&states->chunks_mutex);
 	must(states->chunks_count < CHUNKS_MAX);
 	uint32_t number = states->chunks_count++;
-	states->chunks[number].units = units;
+	states->chunks[number] = units;
 	pthread_mutex_unlock(&states->chunks_mutex);
 	shard->chunks = grow(shard->chunks, &shard->chunks_size, shard->chunks_count + 1,
 	                     sizeof(*shard->chunks));
-	shard->chunks[shard->chunks_count++] = number;
+	shard->chunks[shard->chunks_count++] = (struct chunk){.number = number};
 }
 
-static uint32_t append(struct states *states, struct shard *shard, const uint8_t *bytes,
-                       uint32_t size)
+uint32_t shard_append(struct states *states, struct shard *shard, const uint8_t *bytes,
+                      uint32_t size, uint32_t parent)
 {
 	uint32_t units = record_units(states, size);
-	uint32_t chunk = shard->chunks_count > 0 ? shard->chunks[shard->chunks_count - 1] : 0;
 
 	if (shard->chunks_count == 0 ||
-	    CHUNK_UNITS - states->chunks[chunk].used < units + ROW_SLACK / 4) {
+	    CHUNK_UNITS - shard->chunks[shard->chunks_count - 1].used < units + ROW_SLACK / 4)
 		add_chunk(states, shard);
-		chunk = shard->chunks[shard->chunks_count - 1];
-	}
-	uint32_t name = chunk << CHUNK_SHIFT | states->chunks[chunk].used;
-	states->chunks[chunk].used += units;
+	struct chunk *chunk = &shard->chunks[shard->chunks_count - 1];
+	uint32_t name = chunk->number << CHUNK_SHIFT | chunk->used;
+	chunk->used += units;
 	struct record *record = states_record(states, name);
-	*record = (struct record){.size = (uint16_t)size};
+	*record = (struct record){.parent = parent, .size = (uint16_t)size};
 	memset(record->bytes, 0, states->extra);
 	memcpy(record->bytes + states->extra, bytes, size);
 	shard->count++;
 	return name;
 }
 
-uint32_t shard_put(struct states *states, struct shard *shard, size_t slot, const uint8_t *bytes,
-                   uint32_t size, uint64_t hash, uint32_t parent, bool *ret_new)
-{
-	uint64_t *there = find_slot(states, shard, slot, bytes, size, hash);
-
-	*ret_new = *there == 0;
-	if (!*ret_new)
-		return (uint32_t)*there - 1;
-	uint32_t name = append(states, shard, bytes, size);
-	states_record(states, name)->parent = parent;
-	*there = hash >> 32 << 32 | (name + 1);
-	return name;
-}
-
-struct cursor shard_end(const struct states *states, const struct shard *shard)
+struct cursor shard_end(const struct shard *shard)
 {
 	if (shard->chunks_count == 0)
 		return (struct cursor){0};
 	size_t last = shard->chunks_count - 1;
-	return (struct cursor){.chunk = last, .unit = states->chunks[shard->chunks[last]].used};
+	return (struct cursor){.chunk = last, .unit = shard->chunks[last].used};
 }
 
 uint32_t shard_name(const struct shard *shard, const struct cursor *cursor)
 {
 	return shard->chunks_count > 0
-	               ? (shard->chunks[cursor->chunk] << CHUNK_SHIFT) + cursor->unit
+	               ? (shard->chunks[cursor->chunk].number << CHUNK_SHIFT) + cursor->unit
 	               : 0;
 }
 
 bool shard_next(const struct states *states, const struct shard *shard, struct cursor *cursor,
                 const struct cursor *end, uint32_t *ret_name)
 {
-	if (cursor->chunk < end->chunk &&
-	    cursor->unit == states->chunks[shard->chunks[cursor->chunk]].used)
+	if (cursor->chunk < end->chunk && cursor->unit == shard->chunks[cursor->chunk].used)
 		*cursor = (struct cursor){.chunk = cursor->chunk + 1};
 	if (cursor->chunk == end->chunk && cursor->unit == end->unit)
 		return false;
-	*ret_name = shard->chunks[cursor->chunk] << CHUNK_SHIFT | cursor->unit;
+	*ret_name = shard->chunks[cursor->chunk].number << CHUNK_SHIFT | cursor->unit;
 	cursor->unit += record_units(states, states_record(states, *ret_name)->size);
 	return true;
 }

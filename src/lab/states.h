@@ -12,11 +12,11 @@
 #include "model.h"
 
 #include <pthread.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
+#include <string.h>
 
 enum { SHARDS_MAX = 64 };
 enum { CHUNK_SHIFT = 19, CHUNK_UNITS = 1 << CHUNK_SHIFT };
@@ -43,18 +43,24 @@ struct record {
 	uint8_t bytes[];   /* `extra` bytes for the search, then the row */
 };
 
+/* A chunk of a shard: only the shard's thread writes here. */
 struct chunk {
-	uint32_t *units;
-	uint32_t used;
+	uint32_t number;
+	uint32_t used; /* units */
 };
 
+/* What different threads write is kept apart: a line of memory that two of them want goes to and fro
+ * between their processors. Two lines, because they are fetched in pairs. */
+enum { APART = 128 };
+
 struct shard {
-	uint64_t *slots; /* by the upper half of the hash, which stands above the state's name + 1;
+	alignas(APART) uint64_t
+	        *slots; /* by the upper half of the hash, which stands above the state's name + 1;
 	                    0: free */
 	size_t slots_size;
 	uint64_t slots_reserved; /* bytes */
 	uint32_t count;
-	uint32_t *chunks; /* of its own, in order */
+	struct chunk *chunks; /* in order */
 	size_t chunks_count, chunks_size;
 };
 
@@ -62,10 +68,13 @@ struct states {
 	struct shard *shards;
 	uint32_t shards_count;
 	uint32_t extra;
-	struct chunk *chunks; /* of all shards */
+	uint32_t **chunks; /* of all shards */
 	uint32_t chunks_count;
 	pthread_mutex_t chunks_mutex;
 };
+
+/* Zeroed, and apart from everything else; for free(). */
+void *apart_alloc(size_t count, size_t size);
 
 /* `memory_max`: more bytes will not be taken. */
 void states_init(struct states *states, uint32_t shards_count, uint32_t extra, uint64_t memory_max);
@@ -74,14 +83,10 @@ uint64_t states_count(const struct states *states);
 uint64_t states_memory(const struct states *states);
 static inline struct record *states_record(const struct states *states, uint32_t name)
 {
-	return (struct record *)(void *)(states->chunks[name >> CHUNK_SHIFT].units +
+	return (struct record *)(void *)(states->chunks[name >> CHUNK_SHIFT] +
 	                                 (name & (CHUNK_UNITS - 1)));
 }
 
-static inline uint64_t row_hash(const uint8_t *bytes, uint32_t size)
-{
-	return XXH3_64bits(bytes, size);
-}
 static inline uint32_t row_shard(uint64_t hash, uint32_t shards_count)
 {
 	return (uint32_t)((hash & UINT32_MAX) * shards_count >> 32);
@@ -108,22 +113,86 @@ static inline void shard_prefetch(const struct shard *shard, uint64_t hash)
 
 /* Then, when that has come: the slot of the row or, if it is not there, a slot before which it is
  * not; and fetches the record that it names. */
-size_t shard_seek(const struct states *states, const struct shard *shard, uint64_t hash);
+static inline size_t shard_seek(const struct states *states, const struct shard *shard,
+                                uint64_t hash)
+{
+	const uint64_t *slots = shard->slots;
+	size_t size = shard->slots_size, place = slot_home(hash, size);
+	uint64_t slot;
 
-/* The name of the state with this row, sought from a slot on that shard_seek gave; a new
- * one gets a record whose parent is `parent`. There must be room. */
-uint32_t shard_put(struct states *states, struct shard *shard, size_t slot, const uint8_t *bytes,
-                   uint32_t size, uint64_t hash, uint32_t parent, bool *ret_new);
-/* The same, and STATE_NONE if it is not there. */
-uint32_t shard_get(const struct states *states, const struct shard *shard, size_t slot,
-                   const uint8_t *bytes, uint32_t size, uint64_t hash);
+	while ((slot = slots[place]) != 0 && (slot ^ hash) >> 32 != 0)
+		place = place + 1 < size ? place + 1 : 0;
+	if (slot != 0)
+		__builtin_prefetch(states_record(states, (uint32_t)slot - 1), 1);
+	return place;
+}
+
+/* Most rows are short, and a call would cost more than this. */
+static inline bool is_same_row(const uint8_t *a, const uint8_t *b, uint32_t size)
+{
+	uint64_t of_a, of_b;
+
+	if (size < sizeof(of_a))
+		return memcmp(a, b, size) == 0;
+	for (uint32_t i = 0; i + sizeof(of_a) < size; i += sizeof(of_a)) {
+		memcpy(&of_a, a + i, sizeof(of_a));
+		memcpy(&of_b, b + i, sizeof(of_b));
+		if (of_a != of_b)
+			return false;
+	}
+	memcpy(&of_a, a + size - sizeof(of_a), sizeof(of_a));
+	memcpy(&of_b, b + size - sizeof(of_b), sizeof(of_b));
+	return of_a == of_b;
+}
+
+/* The slot of the row, sought from a slot on that shard_seek gave, or where it would go. */
+static inline uint64_t *shard_find(const struct states *states, const struct shard *shard,
+                                   size_t place, const uint8_t *bytes, uint32_t size, uint64_t hash)
+{
+	for (;; place = place + 1 < shard->slots_size ? place + 1 : 0) {
+		uint64_t slot = shard->slots[place];
+		if (slot == 0)
+			return &shard->slots[place];
+		if ((slot ^ hash) >> 32 != 0)
+			continue;
+		const struct record *record = states_record(states, (uint32_t)slot - 1);
+		if (record->size == size && is_same_row(record->bytes + states->extra, bytes, size))
+			return &shard->slots[place];
+	}
+}
+
+/* The name of the state with this row, or STATE_NONE if it is not there. */
+static inline uint32_t shard_get(const struct states *states, const struct shard *shard,
+                                 size_t place, const uint8_t *bytes, uint32_t size, uint64_t hash)
+{
+	uint64_t slot = *shard_find(states, shard, place, bytes, size, hash);
+	return slot != 0 ? (uint32_t)slot - 1 : STATE_NONE;
+}
+
+/* A record that is in no slot yet: its name. */
+uint32_t shard_append(struct states *states, struct shard *shard, const uint8_t *bytes,
+                      uint32_t size, uint32_t parent);
+
+/* The name of the state with this row; a new one gets a record whose parent is `parent`. There must
+ * be room. */
+static inline uint32_t shard_put(struct states *states, struct shard *shard, size_t place,
+                                 const uint8_t *bytes, uint32_t size, uint64_t hash,
+                                 uint32_t parent, bool *ret_new)
+{
+	uint64_t *slot = shard_find(states, shard, place, bytes, size, hash);
+
+	*ret_new = *slot == 0;
+	if (*ret_new)
+		*slot = hash >> 32 << 32 | (shard_append(states, shard, bytes, size, parent) + 1);
+	return (uint32_t)*slot - 1;
+}
 
 /* A place in the sequence of a shard's records. */
 struct cursor {
 	size_t chunk; /* of the shard's own */
 	uint32_t unit;
 };
-struct cursor shard_end(const struct states *states, const struct shard *shard);
+struct cursor shard_end(const struct shard *shard);
 /* The name that a record there has or will have at least: of a shard, later records have larger
  * names. */
 uint32_t shard_name(const struct shard *shard, const struct cursor *cursor);

@@ -205,6 +205,9 @@ static void write_variables(struct trace *trace, const struct world *world, uint
 void trace_effects(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
                    uint64_t number)
 {
+	/* First, since a picture may end with what is sent. */
+	if (trace->diagram != NULL && world->phases[node - 1] == PHASE_IDLE)
+		diagram_idle(trace->diagram, time, node);
 	trace_sends(trace, world, time, node, number);
 	for (uint32_t i = 0; i < world->out.effects_count; i++) {
 		const struct effect *effect = &world->out.effects[i];

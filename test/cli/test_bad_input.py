@@ -94,6 +94,8 @@ CASES = [
     ("sim bully --crash 5 --initiators 4,5", "place 5 is dead"),
     ("sim bully --nodes 2 --crash 1,2", "nobody is left"),
     ("sim suzuki-kasami --cs constant:999999999 --entries 20000", "longer than virtual time can tell"),
+    ("sim neilsen --fifo --reorder", "--fifo or --reorder, not both"),
+    ("check neilsen --reorder --fifo", "--fifo or --reorder, not both"),
     ("check misra --lose", "did you mean '--lose-token'?"),
     ("sim neilsen --ent 5", "unknown option '--ent'"),
     ("check", "which algorithm?"),

@@ -17,7 +17,33 @@ deliver 1 2
 release 2
 """
 
-# The trace of that scenario as a person would write it.
+# In the end node 2 leaves, for ever.
+LEAVING = """\
+algorithm suzuki-kasami-b
+topology complete
+nodes 2
+holder 1
+param text=printed:wait
+param L=2
+reorder
+request 2
+deliver 2 1 REQUEST
+request 1
+deliver 1 2 PRIVILEGE
+release 2
+deliver 1 2 REQUEST
+request 2
+deliver 2 1 PRIVILEGE
+release 1
+deliver 2 1 REQUEST
+deliver 1 2 REPLY
+deliver 1 2 PRIVILEGE
+release 2
+request 2
+release 2
+"""
+
+# The trace of the first as a person would write it.
 TRACE = """\
 {"ev":"start","algorithm":"neilsen","topology":"star","nodes":3,"edges":[[1,2],[1,3]],"holder":1,"fifo":false,"seed":1,"params":{}}
 {"t":0,"ev":"request","node":2}
@@ -103,6 +129,14 @@ class Diagrams(unittest.TestCase):
         run, picture, arrows = self.draw("neilsen --nodes 3 --entries 2")
         self.assertEqual(len(arrows), run["messages"]["total"])
         self.assertEqual(picture.findall(f"{SVG}svg"), [])
+
+    def test_who_is_still_leaving_does_not_look_idle(self):
+        for text, leaving in ((LEAVING, True), (SCENARIO, False)):
+            baton(f"replay - --diagram {self.path}", stdin=text)
+            picture = ElementTree.parse(self.path).getroot()
+            bars = [bar for bar in picture.iter(f"{SVG}rect") if bar.get("class") == "leave"]
+            # One in the picture, one in its legend.
+            self.assertEqual(len(bars), 2 if leaving else 0)
 
     def test_a_long_diagram_is_cut_into_strips_that_show_all_of_it(self):
         run, picture, arrows = self.draw("neilsen --nodes 3 --entries 40 --delay uniform:0.5,2")

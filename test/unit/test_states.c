@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 #include <string.h>
+#include <xxhash.h>
 
 enum { ROWS = 300000, MEMORY = 64 << 20 };
 
@@ -23,7 +24,7 @@ static uint32_t put(struct states *states, uint32_t number, uint32_t parent, boo
 {
 	uint8_t bytes[32];
 	uint32_t size = make_row(number, bytes);
-	uint64_t hash = row_hash(bytes, size);
+	uint64_t hash = XXH3_64bits(bytes, size);
 	struct shard *shard = &states->shards[row_shard(hash, states->shards_count)];
 
 	shard_reserve(shard, 1);
@@ -35,7 +36,7 @@ static uint32_t get(const struct states *states, uint32_t number)
 {
 	uint8_t bytes[32];
 	uint32_t size = make_row(number, bytes);
-	uint64_t hash = row_hash(bytes, size);
+	uint64_t hash = XXH3_64bits(bytes, size);
 	const struct shard *shard = &states->shards[row_shard(hash, states->shards_count)];
 	return shard_get(states, shard, shard_seek(states, shard, hash), bytes, size, hash);
 }
@@ -85,7 +86,7 @@ static void test_records_come_in_the_order_in_which_they_were_found(void **state
 	states_init(&states, 1, 3, MEMORY);
 	for (uint32_t i = 0; i < ROWS; i++)
 		put(&states, i, i, &new);
-	struct cursor end = shard_end(&states, &states.shards[0]);
+	struct cursor end = shard_end(&states.shards[0]);
 	uint32_t limit = shard_name(&states.shards[0], &end);
 	put(&states, ROWS, ROWS, &new);
 	while (shard_next(&states, &states.shards[0], &cursor, &end, &name)) {
