@@ -10,8 +10,10 @@
 
 enum job_kind {
 	JOB_LIGHT,
-	JOB_LIGHT_VARIED, /* delays that vary, for the extremes */
+	JOB_LIGHT_VARIED,  /* delays that vary, for the extremes */
+	JOB_LIGHT_BOUNDED, /* delays that vary and are one at most, for times */
 	JOB_HEAVY,
+	JOB_HEAVY_VARIED,
 	JOB_POISSON,
 	JOB_FIRST,
 	JOB_LOSS,
@@ -40,6 +42,7 @@ struct pool {
 
 static const struct distribution unit = {DISTRIBUTION_CONSTANT, MILLION, 0};
 static const struct distribution varied = {DISTRIBUTION_EXPONENTIAL, MILLION, 0};
+static const struct distribution bounded = {DISTRIBUTION_UNIFORM, 1, MILLION};
 static const struct range none = {.min = UINT64_MAX};
 
 static uint64_t seeds_count(const struct compare_options *options)
@@ -87,6 +90,7 @@ static void note_run(struct job *job, const struct sim_result *result)
 struct sums {
 	uint64_t entries, messages, squares, bytes, idle, sync_count, sync, sync_max;
 	uint64_t response_count, response, response_max, bypass_max;
+	uint64_t asked_time_max, token_time_max;
 };
 
 static void add_run(struct sums *sums, const struct sim_result *result)
@@ -106,6 +110,10 @@ static void add_run(struct sums *sums, const struct sim_result *result)
 		sums->response_max = result->response_max;
 	if (result->bypass_max > sums->bypass_max)
 		sums->bypass_max = result->bypass_max;
+	if (result->asked_time_max > sums->asked_time_max)
+		sums->asked_time_max = result->asked_time_max;
+	if (result->token_time_max > sums->token_time_max)
+		sums->token_time_max = result->token_time_max;
 }
 
 static void divide(const struct sums *sums, bool light, struct compare_load *load)
@@ -126,6 +134,8 @@ static void divide(const struct sums *sums, bool light, struct compare_load *loa
 	load->response_mean = (double)sums->response / (double)sums->response_count / MILLION;
 	load->response_max = (double)sums->response_max / MILLION;
 	load->bypass_max = sums->bypass_max;
+	load->asked_time = (double)sums->asked_time_max / MILLION;
+	load->token_time = (double)sums->token_time_max / MILLION;
 }
 
 /*
@@ -162,15 +172,17 @@ static void run_load(struct job *job, const struct compare_options *options, enu
 	struct sums sums = {0};
 	struct sim_result result;
 	/* Nothing is left to chance when all want in all the time: one run tells all. */
-	uint64_t last = kind == LOAD_HEAVY ? options->seed_first : options->seed_last;
+	uint64_t last = job->kind == JOB_HEAVY ? options->seed_first : options->seed_last;
 
 	load->entry = (struct sim_entry_messages){none, none, none, none, 0};
 	if (kind == LOAD_POISSON) {
 		load->rate = (double)options->rates[job->rate] / MILLION;
 		run.interval = (uint64_t)MILLION * MILLION / options->rates[job->rate];
 	}
-	if (job->kind == JOB_LIGHT_VARIED)
+	if (job->kind == JOB_LIGHT_VARIED || job->kind == JOB_HEAVY_VARIED)
 		run.delay = varied;
+	if (job->kind == JOB_LIGHT_BOUNDED)
+		run.delay = bounded;
 	for (uint64_t seed = options->seed_first; seed <= last && job->violation == NULL; seed++) {
 		run.seed = seed;
 		sim_run(sim, &run, &result);
@@ -385,10 +397,14 @@ static void run_job(struct job *job, const struct compare_options *options)
 		run_load(job, options, LOAD_LIGHT, &job->row->light);
 		break;
 	case JOB_LIGHT_VARIED:
+	case JOB_LIGHT_BOUNDED:
 		run_load(job, options, LOAD_LIGHT, &job->varied);
 		break;
 	case JOB_HEAVY:
 		run_load(job, options, LOAD_HEAVY, &job->row->heavy);
+		break;
+	case JOB_HEAVY_VARIED:
+		run_load(job, options, LOAD_HEAVY, &job->varied);
 		break;
 	case JOB_POISSON:
 		run_load(job, options, LOAD_POISSON, &job->row->poisson[job->rate]);
@@ -474,6 +490,10 @@ static void add_jobs(struct pool *pool, struct compare_row *row, const struct se
 		return;
 	if (options->light)
 		add_job(pool, row, setup, JOB_LIGHT_VARIED, 0);
+	if (options->light && has_claim(row, LIGHT_ASKED_TIME))
+		add_job(pool, row, setup, JOB_LIGHT_BOUNDED, 0);
+	if (options->heavy && has_claim(row, HEAVY_VARIED_MEAN))
+		add_job(pool, row, setup, JOB_HEAVY_VARIED, 0);
 	if (options->light && has_claim(row, FIRST_CENTRE_MEAN))
 		add_job(pool, row, setup, JOB_FIRST, 0);
 	if (options->heavy && has_claim(row, REGENERATED_MAX))
@@ -532,6 +552,14 @@ static void gather(struct pool *pool)
 			row->request_bytes = job->request_bytes;
 		if (row->violation == NULL)
 			row->violation = job->violation;
+		if (job->kind == JOB_HEAVY_VARIED)
+			row->heavy_varied = job->varied.messages;
+		if (job->kind == JOB_LIGHT_BOUNDED) {
+			struct compare_load *light = &row->light;
+			light->response_max = fmax(light->response_max, job->varied.response_max);
+			light->asked_time = fmax(light->asked_time, job->varied.asked_time);
+			light->token_time = fmax(light->token_time, job->varied.token_time);
+		}
 		if (job->kind == JOB_LIGHT_VARIED) {
 			widen(&row->light.entry.all, job->varied.entry.all);
 			widen(&row->light.entry.asked, job->varied.entry.asked);
@@ -549,6 +577,8 @@ static void find_claims(struct compare_row *row, const struct setup *setup)
 
 	claim_facts_make(setup, &facts);
 	row->diameter = facts.diameter;
+	row->committee_min = facts.asked_min;
+	row->committee_max = facts.asked_max;
 	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
 		double claimed = NAN;
 		if (claim_concerns(claim, row->subject->algorithm, row->subject->parameter))

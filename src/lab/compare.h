@@ -57,6 +57,7 @@ struct compare_load {
 	double idle;                  /* messages for an entry while nobody wanted in, mean */
 	double sync_mean, sync_max;   /* in message delays; NAN if nobody waited at any exit */
 	double response_mean, response_max;
+	double asked_time, token_time; /* light load: see LIGHT_ASKED_TIME */
 	uint64_t bypass_max;
 	struct sim_entry_messages entry; /* light load: extremes, with delays that vary, too */
 };
@@ -89,10 +90,12 @@ struct compare_row {
 	const char *topology; /* as given, or the algorithm's */
 	uint32_t nodes;
 	uint64_t edges;
-	double diameter; /* NAN if not known */
+	uint32_t committee_min, committee_max; /* 0 if no claim asks */
+	double diameter;                       /* NAN if not known */
 	bool fifo;
 	struct compare_load light, heavy;
-	struct compare_load *poisson; /* for each rate that was tried at this size */
+	struct compare_mean heavy_varied; /* messages for an entry; 0 if no claim asks */
+	struct compare_load *poisson;     /* for each rate that was tried at this size */
 	size_t poisson_count;
 	struct compare_mean first_centre,
 	        first_leaf;                /* see FIRST_CENTRE_MEAN; 0 if no claim asks */

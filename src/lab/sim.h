@@ -52,6 +52,9 @@ struct sim_result {
 	uint64_t bytes, bytes_largest[MESSAGE_TYPES_MAX];
 	uint64_t sync_count, sync_sum, sync_max;
 	uint64_t response_sum, response_p50, response_p99, response_max, response_count;
+	/* Light load: from a request until the last of those whom it reaches is reached; and from
+	 * the token's leaving to the entry. */
+	uint64_t asked_time_max, token_time_max;
 	uint64_t bypass_max;
 	uint64_t state_sum, state_max; /* bytes, over the nodes */
 	uint64_t lost;
