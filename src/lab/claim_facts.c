@@ -181,16 +181,6 @@ void claim_facts_make(const struct setup *setup, struct claim_facts *ret_facts)
 		count_asked(ret_facts);
 }
 
-bool claim_concerns(const struct claim *claim, const struct algorithm *algorithm,
-                    const char *parameter)
-{
-	if (strcmp(claim->algorithm, algorithm->name) != 0)
-		return false;
-	if (claim->parameter == NULL || parameter == NULL)
-		return claim->parameter == parameter;
-	return strcmp(claim->parameter, parameter) == 0;
-}
-
 double claim_value(const struct claim *claim, const struct claim_facts *facts)
 {
 	const struct network *network = facts->network;

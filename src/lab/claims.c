@@ -1,5 +1,7 @@
 #include "claims.h"
 
+#include <string.h>
+
 /* Why some claims fail. */
 static const char not_acknowledged[] =
         "Raynal counts every acknowledgement; here, as in Neilsen 2.1, a node that waits itself "
@@ -363,3 +365,60 @@ const struct claim claims[] = {
 
         {.algorithm = NULL},
 };
+
+static const struct headline headlines[] = {
+        {"central", NULL, "0 or 3", "Neilsen 6.1, 6.2"},
+        {"lamport", NULL, "at most 3(N-1)", "Neilsen 2.1, 6.1; Raynal 3.1"},
+        {"ricart-agrawala", NULL, "2(N-1)", "Neilsen 2.2, 6.1; Raynal 3.1; Suzuki-Kasami 1"},
+        {"carvalho-roucairol", NULL, "0 to 2(N-1)", "Neilsen 2.3, 6.1; Raynal 3.1"},
+        {"maekawa", NULL, "3 sqrt(N) to 7 sqrt(N)", "Neilsen 2.6, 6.1"},
+        {"suzuki-kasami", NULL, "0 or N", "Suzuki-Kasami 2; Neilsen 2.4, 6.1"},
+        {"suzuki-kasami-b", NULL, "N+(N-1)/L", "Suzuki-Kasami 3"},
+        {"suzuki-kasami-b", "L=10", "N+(N-1)/L", "Suzuki-Kasami 3"},
+        {"ricart-agrawala-token", NULL, "0 or N", "Raynal 3.6; Neilsen 2.4"},
+        {"singhal", NULL, "at most N", "Neilsen 2.5, 6.1"},
+        {"raymond", NULL, "0 to 2D", "Neilsen 2.7, 6.1"},
+        {"neilsen", NULL, "0 to D+1", "Neilsen 6.1, 6.2"},
+        {"helary", NULL, "0, N to 2E+N-1", "Hélary 6"},
+        {"chang-roberts", NULL, "N to N(N+1)/2", "Raynal 5.2"},
+        {"le-lann-election", NULL, "N^2", "Raynal 5.1"},
+        {"bully", NULL, "N^2", "Raynal 5.1"},
+        {"hirschberg-sinclair", NULL, "at most 8N(1+log N)", "Raynal 5.3"},
+        {"dolev-klawe-rodeh", NULL, "at most 2N log N+N", "Raynal 5.4"},
+        {"dolev-klawe-rodeh", "variant=peterson2", "1.44N log N+O(N)", "Raynal 5.5.2"},
+        {"franklin", NULL, "at most 2N(1+log N)", "Raynal 5.5.1"},
+        {"korach-moran-zaks", NULL, "O(N log N)", "Raynal 5.5.3"},
+};
+
+static bool is_parameter(const char *parameter, const char *other)
+{
+	return parameter == NULL || other == NULL ? parameter == other
+	                                          : strcmp(parameter, other) == 0;
+}
+
+bool claim_concerns(const struct claim *claim, const struct algorithm *algorithm,
+                    const char *parameter)
+{
+	return strcmp(claim->algorithm, algorithm->name) == 0 &&
+	       is_parameter(claim->parameter, parameter);
+}
+
+bool claim_of_document(const struct algorithm *algorithm, enum quantity quantity)
+{
+	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+		if (claim_concerns(claim, algorithm, NULL) && claim->where != NULL &&
+		    claim->quantity == quantity)
+			return true;
+	}
+	return false;
+}
+
+const struct headline *headline_of(const struct algorithm *algorithm, const char *parameter)
+{
+	for (size_t i = 0; i < sizeof(headlines) / sizeof(*headlines); i++) {
+		if (strcmp(headlines[i].algorithm, algorithm->name) == 0 &&
+		    is_parameter(headlines[i].parameter, parameter))
+			return &headlines[i];
+	}
+	return NULL;
+}

@@ -91,6 +91,17 @@ struct claim {
 /* In the order of the algorithms; `algorithm` is NULL at the end. */
 extern const struct claim claims[];
 
+/* In a few words: messages for an entry, or to elect, as a document has it. */
+struct headline {
+	const char *algorithm;
+	const char *parameter; /* as of a claim */
+	const char *text, *where;
+};
+/* NULL if no document says how many messages it takes. */
+const struct headline *headline_of(const struct algorithm *algorithm, const char *parameter);
+/* Does any document say something about that? */
+bool claim_of_document(const struct algorithm *algorithm, enum quantity quantity);
+
 /* "light.messages.max": where it is in the report of a row; and a phrase for people. */
 const char *quantity_name(enum quantity quantity);
 const char *quantity_text(enum quantity quantity);

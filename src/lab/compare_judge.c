@@ -226,6 +226,7 @@ static void judge_order(struct comparison *comparison, size_t row_index, size_t 
 void compare_judge(struct comparison *comparison)
 {
 	memset(comparison->verdict_counts, 0, sizeof(comparison->verdict_counts));
+	memset(comparison->rule_counts, 0, sizeof(comparison->rule_counts));
 	comparison->violated = false;
 	for (size_t i = 0; i < comparison->rows_count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
@@ -237,10 +238,20 @@ void compare_judge(struct comparison *comparison)
 			if (verdict->claim->relation == OF_ORDER && !isnan(verdict->measured))
 				judge_order(comparison, i, k);
 			comparison->verdict_counts[verdict->verdict]++;
+			comparison->rule_counts[verdict->verdict] += verdict->claim->where == NULL;
 			comparison->violated =
 			        comparison->violated || verdict->verdict == CLAIM_VIOLATED;
 		}
 	}
+}
+
+void compare_count(const struct compare_row *row, bool of_documents,
+                   size_t ret_counts[CLAIM_UNMEASURED + 1])
+{
+	memset(ret_counts, 0, (CLAIM_UNMEASURED + 1) * sizeof(*ret_counts));
+	for (size_t i = 0; i < row->verdicts_count; i++)
+		ret_counts[row->verdicts[i].verdict] +=
+		        (row->verdicts[i].claim->where != NULL) == of_documents;
 }
 
 const char *verdict_name(enum claim_verdict verdict)

@@ -138,6 +138,11 @@ static json_t *report_row(const struct compare_row *row)
 		json_object_set_new(report, "all", report_elections(&row->all));
 		json_object_set_new(report, "one", report_elections(&row->one));
 	}
+	const struct headline *headline = headline_of(algorithm, row->subject->parameter);
+	json_object_set_new(report, "claimed",
+	                    headline == NULL ? json_null()
+	                                     : json_pack("{s:s, s:s}", "messages", headline->text,
+	                                                 "where", headline->where));
 	json_object_set_new(
 	        report, "committee",
 	        row->committee_max == 0
@@ -155,10 +160,19 @@ static json_t *report_row(const struct compare_row *row)
 	return report;
 }
 
+static json_t *report_counts(const size_t *counts)
+{
+	json_t *report = json_object();
+
+	for (int i = CLAIM_HELD; i <= CLAIM_UNMEASURED; i++)
+		json_object_set_new(report, verdict_name((enum claim_verdict)i),
+		                    integer(counts[i]));
+	return report;
+}
+
 json_t *compare_report(const struct comparison *comparison)
 {
 	const struct compare_options *options = &comparison->options;
-	const size_t *counts = comparison->verdict_counts;
 	json_t *nodes = json_array(), *rows = json_array(), *left_out = json_array();
 
 	for (size_t i = 0; i < options->nodes_count; i++)
@@ -173,13 +187,11 @@ json_t *compare_report(const struct comparison *comparison)
 		                                text_or_null(left->subject->parameter), "nodes",
 		                                integer(left->nodes), "why", left->why));
 	}
-	return json_pack("{s:o, s:o, s:[o, o], s:o, s:o, s:{s:o, s:o, s:o, s:o}, s:b}", "nodes",
-	                 nodes, "entries", integer(options->entries), "seeds",
-	                 integer(options->seed_first), integer(options->seed_last), "rows", rows,
-	                 "left_out", left_out, "claims", "held", integer(counts[CLAIM_HELD]),
-	                 "violated", integer(counts[CLAIM_VIOLATED]), "wrong",
-	                 integer(counts[CLAIM_WRONG]), "unmeasured",
-	                 integer(counts[CLAIM_UNMEASURED]), "violated", comparison->violated);
+	return json_pack("{s:o, s:o, s:[o, o], s:o, s:o, s:o, s:o, s:b}", "nodes", nodes, "entries",
+	                 integer(options->entries), "seeds", integer(options->seed_first),
+	                 integer(options->seed_last), "rows", rows, "left_out", left_out, "claims",
+	                 report_counts(comparison->verdict_counts), "rules",
+	                 report_counts(comparison->rule_counts), "violated", comparison->violated);
 }
 
 static json_t *report_claim(const struct claim *claim)

@@ -634,7 +634,7 @@ static void loop(struct sim *sim)
 			ask_lightly(sim);
 		exits = sim->result->entries;
 		if (options->progress != NULL && sim->result->events % PROGRESS_EVERY == 0)
-			options->progress(exits, options->entries);
+			options->progress(options->progress_context, exits, options->entries);
 	}
 	if (light && !sim->stuck)
 		count_entry(sim);

@@ -26,7 +26,8 @@ struct sim_options {
 	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below */
 	struct trace *trace; /* or NULL */
 	/* Called now and then with the exits so far, or NULL. */
-	void (*progress)(uint64_t exits, uint64_t entries);
+	void (*progress)(void *context, uint64_t exits, uint64_t entries);
+	void *progress_context;
 };
 
 enum { MESSAGE_TYPES_MAX = 16 };
