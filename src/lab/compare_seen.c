@@ -243,7 +243,7 @@ static const struct law {
         {"hardly", law_constant}, {"log #", log2},          {"√#", sqrt},
         {"#", law_linear},        {"# log #", law_n_log_n}, {"#²", law_square},
 };
-enum { LAWS = sizeof(laws) / sizeof(*laws), UNKNOWN, SIZES_ENOUGH = 3 };
+enum { LAWS = sizeof(laws) / sizeof(*laws), UNKNOWN, SIZES_ENOUGH = 4 };
 
 /* How many sizes a series has from `from` to `to`. */
 static size_t count_sizes(const struct plot_series *series, double from, double to)
@@ -317,7 +317,7 @@ static void write_members(const struct plot *plot, size_t law, double from, doub
 			fputs("<dt>", file);
 			write_law(law < LAWS    ? laws[law].text
 			          : law == LAWS ? "otherwise"
-			                        : "unknown: too few sizes",
+			                        : "unknown",
 			          plot->x.symbol, file);
 			fputs("</dt><dd>", file);
 		}
@@ -332,7 +332,8 @@ static void write_members(const struct plot *plot, size_t law, double from, doub
 			        log(last / first) / log(to / from));
 		any = true;
 	}
-	fputs(any ? "</dd>\n" : "", file);
+	if (any)
+		fputs(law == UNKNOWN ? " (too few sizes)</dd>\n" : "</dd>\n", file);
 }
 
 static void say_growth(const struct plot *plot, FILE *file)

@@ -331,7 +331,7 @@ static void write_inner_label(const struct tip *tip, bool highest, const struct 
 	const struct plot_point *point = &series->points[series->points_count * 3 / 4];
 
 	fprintf(file,
-	        "<g class=\"curve\"><text class=\"label inner\" x=\"%.1f\" y=\"%.1f\" "
+	        "<g class=\"curve\"><text class=\"inner\" x=\"%.1f\" y=\"%.1f\" "
 	        "text-anchor=\"%s\">%s</text></g>\n",
 	        place(x, point->x) + (highest ? -8 : 8), place(y, point->y) + (highest ? -4 : 30),
 	        highest ? "end" : "start", series->label);
