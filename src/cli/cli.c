@@ -1,6 +1,7 @@
 #include "cli.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -199,9 +200,18 @@ int parse_seeds(const char *text, uint64_t *ret_first, uint64_t *ret_last, struc
 		return problem_set(problem, "--seeds '%.40s': A..B is needed, such as 1..1000",
 		                   text);
 	snprintf(first, sizeof(first), "%.*s", (int)(dots - text), text);
-	if (parse_number(first, 0, INT64_MAX, "--seeds", ret_first, problem) != 0)
+	uint64_t low, high;
+	if (parse_number(first, 0, INT64_MAX, "--seeds", &low, problem) != 0 ||
+	    parse_number(dots + 2, 0, INT64_MAX, "--seeds", &high, problem) != 0)
 		return -1;
-	return parse_number(dots + 2, *ret_first, INT64_MAX, "--seeds", ret_last, problem);
+	if (low > high)
+		return problem_set(problem,
+		                   "--seeds '%.40s': the first must not be above the last: "
+		                   "%" PRIu64 "..%" PRIu64 "?",
+		                   text, high, low);
+	*ret_first = low;
+	*ret_last = high;
+	return 0;
 }
 
 uint32_t processors_count(void)
@@ -224,17 +234,30 @@ void progress_start(void)
 	progress_begin = seconds_now();
 }
 
-void progress_show(uint64_t done, uint64_t all)
+void progress_show(double part, const char *doing)
 {
-	static const char full[] = "##############################";
-	double now = seconds_now(), part = (double)done / (double)all;
+	static const char full[] = "####################";
+	double now = seconds_now(), spent = now - progress_begin;
 	int width = (int)sizeof(full) - 1;
 
-	if (!isatty(STDERR_FILENO) || now - progress_begin < 1 || now - progress_shown < 0.1)
+	if (!isatty(STDERR_FILENO) || spent < 1 || now - progress_shown < 0.1)
 		return;
 	progress_shown = now;
-	fprintf(stderr, "\r\033[K[%-*.*s] %3.0f %%  %" PRIu64 " of %" PRIu64, width,
-	        (int)(part * width), full, 100 * part, done, all);
+	fprintf(stderr, "\r\033[K[%-*.*s] %3.0f %%  %s", width, (int)(part * width), full,
+	        100 * part, doing);
+	double left = part > 0 ? spent * (1 - part) / part : 0;
+	if (left >= 90)
+		fprintf(stderr, "; about %.0f min left", left / 60);
+	else if (spent > 3 && left >= 1)
+		fprintf(stderr, "; about %.0f s left", left);
+}
+
+void progress_count(uint64_t done, uint64_t all)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%" PRIu64 " of %" PRIu64, done, all);
+	progress_show((double)done / (double)all, text);
 }
 
 void progress_clear(void)
@@ -242,6 +265,19 @@ void progress_clear(void)
 	if (progress_shown != 0)
 		fputs("\r\033[K", stderr);
 	progress_shown = 0;
+}
+
+void announce_work(const char *command, double messages, const char *less)
+{
+	/* What one processor does in a second, about; it depends on the algorithm, too. */
+	const double messages_a_second = 2e6;
+	double minutes = messages / messages_a_second / processors_count() / 60;
+
+	if (minutes >= 1)
+		fprintf(stderr,
+		        "baton %s: about %.0f million messages to simulate, %.0f minutes or so; %s "
+		        "would take less\n",
+		        command, messages / 1e6, ceil(minutes), less);
 }
 
 void warn_of_order(const char *command, const struct setup *setup)

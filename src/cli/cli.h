@@ -79,8 +79,14 @@ double seconds_now(void);
 
 /* A bar on stderr, if that is a terminal and the work lasts longer than a second. */
 void progress_start(void);
-void progress_show(uint64_t done, uint64_t all);
+/* How much is done, from 0 to 1, and a few words on what is being done. */
+void progress_show(double part, const char *doing);
+/* Of `all` that there are. */
+void progress_count(uint64_t done, uint64_t all);
 void progress_clear(void);
+
+/* Before a comparison: a line on stderr if it will take minutes, and what would take less. */
+void announce_work(const char *command, double messages, const char *less);
 
 /* "--reorder" on an algorithm that needs order: said on stderr. */
 void warn_of_order(const char *command, const struct setup *setup);

@@ -91,29 +91,38 @@ static void print_cost(struct choose_cost cost)
 	       number_text(cost.delay, 5, delay));
 }
 
+static const char *place_of(const struct candidate *candidate)
+{
+	return candidate->spanning ? "spanning tree" : candidate->row->topology;
+}
+
 static void print_candidates(const struct choice *choice, const char *load)
 {
-	enum { PLACE = 8 };
+	enum { PLACE_MAX = 30 };
 	const struct choose_options *options = &choice->options;
 	char cost[16], text[FITTED_SIZE];
+	int width = 2;
 
-	printf("%-21s %-8s", "", "");
+	for (size_t i = 0; i < choice->candidates_count; i++) {
+		int own = text_width(fit_text(place_of(&choice->candidates[i]), PLACE_MAX, text));
+		width = own > width ? own : width;
+	}
+	printf("%-21s %*s", "", width, "");
 	if (options->light)
 		printf(" %14s", "light load");
 	if (options->heavy)
 		printf(" %14s", "heavy load");
 	if (!options->light && !options->heavy)
 		printf(" %14.40s", load);
-	printf("\n%-21s %-8s", "algorithm", "on");
+	printf("\n%-21s %-*s", "algorithm", width, "on");
 	for (int i = 0; i < (options->light && options->heavy ? 2 : 1); i++)
 		printf(" %8s %5s", "messages", "delay");
 	printf(" %5s\n", "cost");
 	for (size_t i = 0; i < choice->candidates_count; i++) {
 		const struct candidate *candidate = &choice->candidates[i];
-		const char *place = candidate->spanning ? "spanning" : candidate->row->topology;
 		printf("%-21s %s", candidate->row->subject->algorithm->name,
-		       fit_text(place, PLACE, text));
-		printf("%*s", PLACE - text_width(text), "");
+		       fit_text(place_of(candidate), PLACE_MAX, text));
+		printf("%*s", width - text_width(text), "");
 		if (options->light)
 			print_cost(candidate->light);
 		if (options->heavy)
@@ -179,13 +188,19 @@ static void print_choice(const struct choice *choice, const char *load)
 	free(reason);
 }
 
+static void announce(double messages)
+{
+	announce_work("choose", messages, "fewer --nodes");
+}
+
 int command_choose(int argc, char **argv)
 {
 	struct request request = {.options = {.light = true,
 	                                      .heavy = true,
 	                                      .seed = 1,
 	                                      .threads = processors_count(),
-	                                      .progress = progress_show}};
+	                                      .progress = progress_show,
+	                                      .announce = announce}};
 	struct choice choice;
 	struct problem problem;
 	int parsed = parse_arguments(argc, argv, &request, &problem);

@@ -261,6 +261,11 @@ static void report_claims(const struct request *request, const struct algorithm 
 		print_claims(list, count);
 }
 
+static void announce(double messages)
+{
+	announce_work("compare", messages, "fewer --nodes, --algorithms, --entries or --seeds");
+}
+
 static int run(struct request *request, struct problem *problem)
 {
 	const struct algorithm *list[ALGORITHMS_MAX];
@@ -290,6 +295,7 @@ static int run(struct request *request, struct problem *problem)
 	if (page != NULL && !request->one_load)
 		compare_plan_rates(options, request->rates);
 	options->progress = progress_show;
+	options->announce = announce;
 	progress_start();
 	compare_run(options, &comparison);
 	progress_clear();

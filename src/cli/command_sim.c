@@ -1,3 +1,4 @@
+#include "claims.h"
 #include "cli.h"
 #include "sim.h"
 
@@ -159,6 +160,15 @@ static int parse_arguments(int argc, char **argv, struct request *request, struc
 	return 0;
 }
 
+/* What a document says; else what follows from the rules, and no claim. */
+static void print_claimed(const struct algorithm *algorithm)
+{
+	const struct headline *headline = headline_of(algorithm, NULL);
+
+	printf(" (%s: %s)", headline != NULL ? "claimed" : "expected",
+	       headline != NULL ? headline->text : algorithm->claim_messages);
+}
+
 static void print_messages(const struct sim_options *options, const struct sim_result *result)
 {
 	const struct algorithm *algorithm = options->setup->network.algorithm;
@@ -168,7 +178,8 @@ static void print_messages(const struct sim_options *options, const struct sim_r
 	if (options->load == LOAD_LIGHT && result->entry.all.min <= result->entry.all.max)
 		printf("; %" PRIu64 " to %" PRIu64 " for one", result->entry.all.min,
 		       result->entry.all.max);
-	printf(" (claimed: %s)\n             ", algorithm->claim_messages);
+	print_claimed(algorithm);
+	printf("\n             ");
 	for (size_t i = 0; i < algorithm->messages_count; i++) {
 		if (!algorithm->messages[i].init)
 			printf(" %s %" PRIu64, algorithm->messages[i].name,
@@ -203,9 +214,12 @@ static void print_run(const struct request *request, const struct sim_options *o
 	       (double)result->bytes / entries,
 	       sim_largest_message(network->algorithm, result, CARRIES_ANY));
 	if (result->sync_count != 0 && unit != 0)
-		printf("  sync delay  mean %.6g, max %.6g message delays (claimed: %s)\n",
+		printf("  sync delay  mean %.6g, max %.6g message delays (%s: %s)\n",
 		       (double)result->sync_sum / (double)result->sync_count / unit,
-		       (double)result->sync_max / unit, network->algorithm->claim_delay);
+		       (double)result->sync_max / unit,
+		       claim_of_document(network->algorithm, HEAVY_SYNC_MAX) ? "claimed"
+		                                                             : "expected",
+		       network->algorithm->claim_delay);
 	printf("  response    mean %.6g, half within %.6g, 99 %% within %.6g, max %.6g\n",
 	       (double)result->response_sum / (double)result->response_count / MILLION,
 	       (double)result->response_p50 / MILLION, (double)result->response_p99 / MILLION,
@@ -246,9 +260,10 @@ static void print_election(const struct sim_options *options, const struct sim_r
 		if (algorithm->messages[i].announcement)
 			announcement += result->messages_by_type[i];
 	}
-	printf("  messages    %" PRIu64 " to elect, %" PRIu64
-	       " to announce (claimed: %s)\n             ",
-	       result->messages - announcement, announcement, algorithm->claim_messages);
+	printf("  messages    %" PRIu64 " to elect, %" PRIu64 " to announce",
+	       result->messages - announcement, announcement);
+	print_claimed(algorithm);
+	printf("\n             ");
 	for (size_t i = 0; i < algorithm->messages_count; i++)
 		printf(" %s %" PRIu64, algorithm->messages[i].name, result->messages_by_type[i]);
 	printf("\n  bytes       %" PRIu64 "\n", result->bytes);
@@ -273,6 +288,12 @@ static int check_options_fit(const struct request *request, const struct algorit
 	if (!algorithm->has_token && request->options.lose_hops_count != 0)
 		return problem_set(problem, "--lose-token: %s has no token", algorithm->name);
 	return 0;
+}
+
+static void show_exits(void *context, uint64_t exits, uint64_t entries)
+{
+	(void)context;
+	progress_count(exits, entries);
 }
 
 /* One run; a report is added to `runs` if that is not NULL. 0, or -1 and a problem. */
@@ -301,7 +322,7 @@ static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *
 	}
 	options.setup = &setup;
 	options.seed = seed;
-	options.progress = request->seeds ? NULL : progress_show;
+	options.progress = request->seeds ? NULL : show_exits;
 	if (options.bound == 0)
 		options.bound = distribution_bound(&options.delay);
 	bool election = setup.network.algorithm->kind == KIND_ELECTION;
@@ -353,7 +374,7 @@ static int run_all(struct request *request, struct problem *problem)
 		}
 		violated += violations != 0;
 		if (request->seeds)
-			progress_show(seed - request->seed_first, count);
+			progress_count(seed - request->seed_first, count);
 	}
 	progress_clear();
 	if (request->json) {

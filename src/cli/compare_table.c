@@ -23,6 +23,7 @@ struct table {
 	bool *bad; /* rows to be noticed */
 	size_t rows_count;
 	bool colour;
+	bool topologies; /* they differ, and have a column */
 };
 
 int text_width(const char *text)
@@ -175,7 +176,8 @@ static int add_column(struct table *table, const char *group, const char *head, 
 	return table->columns_count++;
 }
 
-/* Algorithm and topology; the next row begins behind them. */
+/* Algorithm and topology; the next cell is behind them. The longest topology that is anybody's best
+ * has eight characters; one that was asked for is the same for all, and stands above the table. */
 static int set_subject(struct table *table, const struct compare_row *row)
 {
 	enum { NAME = 21, TOPOLOGY = 8 };
@@ -185,42 +187,66 @@ static int set_subject(struct table *table, const struct compare_row *row)
 	snprintf(name, sizeof(name), "%s%s", subject->parameter != NULL ? "  " : "",
 	         subject->parameter != NULL ? subject->parameter : subject->algorithm->name);
 	set_text(table, 0, NAME, name);
+	if (!table->topologies)
+		return 1;
 	set_text(table, 1, TOPOLOGY, row->topology);
 	return 2;
 }
 
-/* "2(N-1) to 3(N-1)" as 2(N-1)–3(N-1), for it must be short; a parameter has its own claim. */
+/* "at most 3(N-1)" as ≤3(N-1), "0 to 2D" as 0–2D, for it must be short. */
 static void set_claimed(struct table *table, int at, const struct compare_row *row)
 {
+	static const struct {
+		const char *from, *to;
+	} shorter[] = {{" to ", "–"}, {"at most ", "≤"}, {" sqrt(N)", "√N"}};
 	enum { CLAIMED = 24 };
-	const char *text = row->subject->algorithm->claim_messages;
+	const struct headline *headline =
+	        headline_of(row->subject->algorithm, row->subject->parameter);
+	char text[FITTED_SIZE] = "";
+	size_t used = 0;
 
-	if (row->subject->parameter != NULL && row->verdicts_count != 0)
-		text = row->verdicts[0].claim->formula;
-	const char *to = strstr(text, " to ");
-	char shorter[64];
-	if (to != NULL)
-		snprintf(shorter, sizeof(shorter), "%.*s–%s", (int)(to - text), text, to + 4);
-	set_text(table, at, CLAIMED, to != NULL ? shorter : text);
+	for (const char *from = headline != NULL ? headline->text : "-"; *from != '\0';) {
+		const char *to = (const char[]){*from, '\0'};
+		size_t length = 1;
+		for (size_t i = 0; i < sizeof(shorter) / sizeof(*shorter); i++) {
+			if (strncmp(from, shorter[i].from, strlen(shorter[i].from)) == 0) {
+				to = shorter[i].to;
+				length = strlen(shorter[i].from);
+			}
+		}
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s", to);
+		from += length;
+	}
+	set_text(table, at, CLAIMED, text);
 }
 
-/* How many claims held; of how many, if not all. '*': a note below says why; '!': our fault. */
+/* "6", "5/6*": so many held, of how many, if not all. Nothing if none was judged. */
+static bool held_text(const struct compare_row *row, bool of_documents, char ret_text[32])
+{
+	size_t counts[CLAIM_UNMEASURED + 1];
+
+	compare_count(row, of_documents, counts);
+	size_t judged = counts[CLAIM_HELD] + counts[CLAIM_WRONG] + counts[CLAIM_VIOLATED];
+	bool bad = counts[CLAIM_VIOLATED] != 0 || (of_documents && row->violation != NULL);
+	if (counts[CLAIM_HELD] == judged && !bad)
+		snprintf(ret_text, 32, judged != 0 ? "%zu" : "", judged);
+	else
+		snprintf(ret_text, 32, "%zu/%zu%s", counts[CLAIM_HELD], judged, bad ? "!" : "*");
+	return bad;
+}
+
+/* Claims of documents, and behind a '+' what follows from the rules. '*': a note below says why;
+ * '!': our fault. */
 static int set_claims(struct table *table, int at, const struct compare_row *row)
 {
-	enum { HELD = 6 };
-	size_t counts[CLAIM_UNMEASURED + 1] = {0};
-	char held[64];
+	enum { HELD = 12 };
+	char documents[32], rules[32], both[80];
+	bool bad = held_text(row, true, documents);
 
-	for (size_t i = 0; i < row->verdicts_count; i++)
-		counts[row->verdicts[i].verdict]++;
-	size_t judged = counts[CLAIM_HELD] + counts[CLAIM_WRONG] + counts[CLAIM_VIOLATED];
-	bool bad = counts[CLAIM_VIOLATED] != 0 || row->violation != NULL;
-	snprintf(held, sizeof(held), "%zu/%zu%s", counts[CLAIM_HELD], judged, bad ? "!" : "*");
+	bad = held_text(row, false, rules) || bad;
+	snprintf(both, sizeof(both), "%s%s%s", documents, *rules != '\0' ? "+" : "", rules);
 	set_claimed(table, at, row);
-	if (counts[CLAIM_HELD] == judged && !bad)
-		set_number(table, at + 1, HELD, judged != 0 ? (double)judged : NAN);
-	else
-		set_text(table, at + 1, HELD, held);
+	set_text(table, at + 1, HELD, *both != '\0' ? both : "-");
 	table->bad[table->rows_count] = bad;
 	return at + 2;
 }
@@ -272,7 +298,8 @@ static void head_mutex(struct table *table, const struct compare_options *option
 	bool only_light = options->light && !options->heavy;
 
 	add_column(table, NULL, "mutual exclusion", true);
-	add_column(table, NULL, "topology", true);
+	if (table->topologies)
+		add_column(table, NULL, "topology", true);
 	if (options->light) {
 		add_column(table, "light load", "mean", false);
 		add_column(table, NULL, "min–max", false);
@@ -310,7 +337,8 @@ static void set_election_row(struct table *table, const struct compare_row *row)
 static void head_elections(struct table *table)
 {
 	add_column(table, NULL, "election", true);
-	add_column(table, NULL, "topology", true);
+	if (table->topologies)
+		add_column(table, NULL, "topology", true);
 	add_column(table, "messages, all begin", "mean", false);
 	add_column(table, NULL, "min–max", false);
 	add_column(table, NULL, "/n", false);
@@ -324,7 +352,8 @@ static void head_elections(struct table *table)
 /* The rows of one kind, under a heading for each size; false if there is none. */
 static bool print_kind(const struct comparison *comparison, enum kind kind)
 {
-	struct table table = {.colour = may_colour()};
+	const char *topology = comparison->options.subjects[0].topology;
+	struct table table = {.colour = may_colour(), .topologies = topology == NULL};
 	size_t most = 2 * comparison->rows_count;
 	uint32_t nodes = 0;
 
@@ -414,12 +443,65 @@ void print_left_out(const struct comparison *comparison, FILE *file)
 	for (size_t i = 0; i < comparison->left_out_count; i++) {
 		char *text = compare_left_out_text(comparison, i), *marked = NULL;
 		if (text != NULL) {
-			must(asprintf(&marked, "left out: %s", text) >= 0);
+			must(asprintf(&marked, "left out %s", text) >= 0);
 			print_paragraph(file, marked, 2);
 		}
 		free(marked);
 		free(text);
 	}
+}
+
+static bool has_row(const struct comparison *comparison, const struct compare_subject *subject)
+{
+	for (size_t i = 0; i < comparison->rows_count; i++) {
+		if (comparison->rows[i].subject == subject)
+			return true;
+	}
+	return false;
+}
+
+/* "central (Neilsen 6.1, 6.2); …": where the column of claimed messages is from, and who has nothing
+ * there. */
+static void print_sources(const struct comparison *comparison)
+{
+	const struct compare_options *options = &comparison->options;
+	char *text = NULL, *silent = NULL;
+	size_t size = 0, silent_size = 0, claimed = 0, others = 0;
+	FILE *file = open_memstream(&text, &size);
+	FILE *rest = open_memstream(&silent, &silent_size);
+
+	must(file != NULL && rest != NULL);
+	for (size_t i = 0; i < options->subjects_count; i++) {
+		const struct compare_subject *subject = &options->subjects[i];
+		const struct headline *headline = headline_of(subject->algorithm, NULL);
+		const char *name = subject->algorithm->name;
+		if (subject->parameter != NULL || !has_row(comparison, subject))
+			continue;
+		if (headline != NULL)
+			fprintf(file, "%s%s (%s)", claimed++ == 0 ? "" : "; ", name,
+			        headline->where);
+		else
+			fprintf(rest, "%s%s", others++ == 0 ? "" : ", ", name);
+	}
+	fclose(rest);
+	if (others != 0)
+		fprintf(file, "%s%s",
+		        claimed != 0 ? "; by no document: " : "by no document: ", silent);
+	fclose(file);
+	char *whole = NULL;
+	must(asprintf(&whole, "messages claimed: %s", text) >= 0);
+	print_paragraph(stdout, whole, 2);
+	free(whole);
+	free(silent);
+	free(text);
+}
+
+static void print_counts(const char *what, const size_t *counts)
+{
+	printf("%s: %zu held, %zu violated, %zu known to be wrong, %zu not to be told by this "
+	       "work\n",
+	       what, counts[CLAIM_HELD], counts[CLAIM_VIOLATED], counts[CLAIM_WRONG],
+	       counts[CLAIM_UNMEASURED]);
 }
 
 /* "- most messages for an entry, on a star: at most 4 (Neilsen 6.1)" */
@@ -450,17 +532,28 @@ void print_claims(const struct algorithm *const *algorithms, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		printf("%s%s\n", i == 0 ? "" : "\n", algorithms[i]->name);
-		for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
-			if (strcmp(claim->algorithm, algorithms[i]->name) == 0)
-				print_claim(claim);
+		for (int rules = 0; rules < 2; rules++) {
+			for (const struct claim *claim = claims; claim->algorithm != NULL;
+			     claim++) {
+				if (strcmp(claim->algorithm, algorithms[i]->name) == 0 &&
+				    (claim->where == NULL) == rules)
+					print_claim(claim);
+			}
 		}
 	}
 }
 
 void print_comparison(const struct comparison *comparison)
 {
-	const size_t *counts = comparison->verdict_counts;
+	const char *topology = comparison->options.subjects[0].topology;
+	char *above = NULL;
 
+	if (topology != NULL) {
+		must(asprintf(&above, "topology of all: %.80s%s", topology,
+		              strlen(topology) > 80 ? "…" : "") >= 0);
+		print_paragraph(stdout, above, 2);
+		free(above);
+	}
 	if (print_kind(comparison, KIND_MUTEX))
 		putchar('\n');
 	if (print_kind(comparison, KIND_ELECTION))
@@ -469,8 +562,10 @@ void print_comparison(const struct comparison *comparison)
 	print_violations(comparison);
 	print_failures(comparison, CLAIM_WRONG);
 	print_left_out(comparison, stdout);
-	printf("%zu claims held, %zu violated, %zu known to be wrong, %zu not to be told by this "
-	       "work\n",
-	       counts[CLAIM_HELD], counts[CLAIM_VIOLATED], counts[CLAIM_WRONG],
-	       counts[CLAIM_UNMEASURED]);
+	print_sources(comparison);
+	size_t documents[CLAIM_UNMEASURED + 1];
+	for (int i = CLAIM_HELD; i <= CLAIM_UNMEASURED; i++)
+		documents[i] = comparison->verdict_counts[i] - comparison->rule_counts[i];
+	print_counts("claims of documents", documents);
+	print_counts("+ from the rules", comparison->rule_counts);
 }

@@ -11,10 +11,10 @@ enum { TABLE_COLUMNS = 100 };
 /* Two tables, exclusion and election, within 100 columns; what failed and what was left out. */
 void print_comparison(const struct comparison *comparison);
 
-/* What the documents claim of some algorithms, and where. */
+/* What the documents claim of some algorithms, and where; then what follows from the rules. */
 void print_claims(const struct algorithm *const *algorithms, size_t count);
 
-/* A line for each algorithm that could not run, and why. */
+/* A line for each reason why algorithms could not run. */
 void print_left_out(const struct comparison *comparison, FILE *file);
 
 /* A number in at most `width` characters: 2.817, 126.5, 12.3k; "-" for NAN. Returns `text`. */

@@ -150,8 +150,9 @@ struct algorithm {
 	bool circulates;  /* its token goes round for ever: hops while nobody wants in are counted
 	                     apart */
 	bool regenerates; /* a lost token is made anew */
-	const char *claim_messages; /* messages for one entry, as the paper claims it */
-	const char *claim_delay;    /* synchronisation delay, in messages */
+	/* Messages for one entry, and the synchronisation delay in messages: as a paper claims it,
+	   or as it follows from the rules where none says anything. */
+	const char *claim_messages, *claim_delay;
 	const struct message_type *messages;
 	size_t messages_count;
 	const struct parameter *parameters; /* NULL, or ends with a NULL name */

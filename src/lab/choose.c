@@ -84,7 +84,8 @@ static void find_subjects(struct choice *choice, const struct graph *graph, size
 		struct compare_subject subject = {.algorithm = algorithm, .topology = topology};
 		if (algorithm->kind != KIND_MUTEX)
 			continue;
-		if (choice->options.light && algorithm->circulates) {
+		bool suited = graph_is(graph, algorithm->links, scratch);
+		if (choice->options.light && algorithm->circulates && (suited || complete)) {
 			choice->refused[choice->refused_count++] = (struct refused){
 			        algorithm, "its token goes round for ever while nobody wants in"};
 			continue;
@@ -92,12 +93,11 @@ static void find_subjects(struct choice *choice, const struct graph *graph, size
 		if (complete) {
 			/* One that floods goes where the links are. */
 			subject.topology = algorithm->links == GRAPH_CONNECTED ? "complete" : NULL;
-		} else if (!graph_is(graph, algorithm->links, scratch) &&
-		           algorithm->links == GRAPH_TREE) {
+		} else if (!suited && algorithm->links == GRAPH_TREE) {
 			if (choice->spanning_tree == NULL)
 				choice->spanning_tree = make_spanning_tree(graph);
 			subject.topology = choice->spanning_tree;
-		} else if (!graph_is(graph, algorithm->links, scratch)) {
+		} else if (!suited) {
 			choice->refused[choice->refused_count++] =
 			        (struct refused){algorithm, why_not(algorithm->links)};
 			continue;
@@ -178,6 +178,7 @@ static void try_subjects(struct choice *choice, size_t count)
 	        .seed_last = options->seed + SEEDS - 1,
 	        .threads = options->threads,
 	        .progress = options->progress,
+	        .announce = options->announce,
 	};
 	compare_run(&work, &choice->comparison);
 	for (size_t i = 0; i < choice->comparison.rows_count; i++)

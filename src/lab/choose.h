@@ -15,7 +15,8 @@ struct choose_options {
 	uint64_t rate;        /* of poisson, in millionths */
 	uint64_t seed;
 	uint32_t threads;
-	void (*progress)(uint64_t done, uint64_t all);
+	void (*progress)(double part, const char *doing); /* as those of a comparison */
+	void (*announce)(double messages);
 };
 
 /* What a load costs: messages for an entry, and message delays (light and poisson: from request to

@@ -21,12 +21,16 @@ static const struct {
         [LIGHT_OTHERS_MIN] = {"light.others.min", "fewest messages to ask for the token"},
         [LIGHT_OTHERS_MAX] = {"light.others.max", "most messages to ask for the token"},
         [LIGHT_RESPONSE_MAX] = {"light.response.max", "delays from request to entry"},
+        [LIGHT_ASKED_TIME] = {"light.time.asked", "delays until a request has reached all"},
+        [LIGHT_TOKEN_TIME] = {"light.time.token", "delays to move the token"},
         [FIRST_CENTRE_MEAN] = {"first.centre.mean", "messages, the token in the middle"},
         [FIRST_LEAF_MEAN] = {"first.leaf.mean", "messages, the token at a leaf"},
         [HEAVY_MEAN] = {"heavy.messages.mean", "messages an entry, heavy load"},
+        [HEAVY_VARIED_MEAN] = {"heavy.varied.mean", "messages an entry, heavy load, delays vary"},
         [HEAVY_SYNC_MEAN] = {"heavy.sync_delay.mean", "mean synchronization delay"},
         [HEAVY_SYNC_MAX] = {"heavy.sync_delay.max", "longest synchronization delay"},
         [HEAVY_BYPASS] = {"heavy.bypass.max", "entries of others before mine"},
+        [COMMITTEE_MAX] = {"committee.max", "members of the largest committee"},
         [STATE_BYTES] = {"state_bytes.max", "bytes of state of a node"},
         [TOKEN_BYTES] = {"token_bytes", "bytes of the token"},
         [REQUEST_BYTES] = {"request_bytes", "bytes of the largest other message"},
@@ -64,9 +68,9 @@ const char *relation_text(enum relation relation)
 const char *claim_graph_text(enum claim_graph graph)
 {
 	static const char *const texts[] = {
-	        [ON_ANY] = "any",           [ON_TREE] = "tree",         [ON_STAR] = "star",
-	        [ON_LINE] = "line",         [ON_LOW_TREE] = "low tree", [ON_RING] = "ring",
-	        [ON_COMPLETE] = "complete",
+	        [ON_ANY] = "any",   [ON_TREE] = "tree",           [ON_STAR] = "star",
+	        [ON_LINE] = "line", [ON_ARMS] = "radiating star", [ON_LOW_TREE] = "low tree",
+	        [ON_RING] = "ring", [ON_COMPLETE] = "complete",
 	};
 	return texts[graph];
 }
@@ -118,16 +122,18 @@ static double find_diameter(const struct graph *graph, const bool *is, uint32_t 
 
 static void classify(const struct graph *graph, struct claim_facts *facts, uint32_t *scratch)
 {
-	uint32_t degree_max = 0;
+	uint32_t degree_max = 0, branching = 0;
 
 	for (uint32_t i = 1; i <= graph->nodes; i++) {
 		uint32_t degree = graph_degree(graph, i);
 		degree_max = degree > degree_max ? degree : degree_max;
+		branching += degree > 2;
 	}
 	facts->is[ON_ANY] = true;
 	facts->is[ON_TREE] = graph_is(graph, GRAPH_TREE, scratch);
 	facts->is[ON_STAR] = facts->is[ON_TREE] && degree_max + 1 == graph->nodes;
 	facts->is[ON_LINE] = facts->is[ON_TREE] && degree_max <= 2;
+	facts->is[ON_ARMS] = facts->is[ON_TREE] && branching <= 1;
 	facts->is[ON_RING] = graph_is(graph, GRAPH_RING, scratch);
 	facts->is[ON_COMPLETE] = graph_is(graph, GRAPH_COMPLETE, scratch);
 	facts->diameter = find_diameter(graph, facts->is, scratch);
@@ -168,20 +174,11 @@ void claim_facts_make(const struct setup *setup, struct claim_facts *ret_facts)
 	free(scratch);
 	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
 		if (strcmp(claim->algorithm, setup->network.algorithm->name) == 0)
-			about_asked = about_asked || strpbrk(claim->formula, "Kk") != NULL;
+			about_asked = about_asked || claim->quantity == COMMITTEE_MAX ||
+			              strpbrk(claim->formula, "Kk") != NULL;
 	}
 	if (about_asked)
 		count_asked(ret_facts);
-}
-
-bool claim_concerns(const struct claim *claim, const struct algorithm *algorithm,
-                    const char *parameter)
-{
-	if (strcmp(claim->algorithm, algorithm->name) != 0)
-		return false;
-	if (claim->parameter == NULL || parameter == NULL)
-		return claim->parameter == parameter;
-	return strcmp(claim->parameter, parameter) == 0;
 }
 
 double claim_value(const struct claim *claim, const struct claim_facts *facts)

@@ -24,13 +24,19 @@ enum quantity {
 	LIGHT_TOKEN_MAX,
 	LIGHT_OTHERS_MIN, /* … and those that do not */
 	LIGHT_OTHERS_MAX,
-	LIGHT_RESPONSE_MAX, /* from request to entry, in message delays */
+	/* Times in message delays; with delays that vary, where a claim speaks of the longest: in
+	   these. */
+	LIGHT_RESPONSE_MAX, /* from request to entry */
+	LIGHT_ASKED_TIME,   /* until the last is asked */
+	LIGHT_TOKEN_TIME,   /* from the token's leaving to the entry */
 	FIRST_CENTRE_MEAN,  /* one request, the token is at the node with the most neighbours */
 	FIRST_LEAF_MEAN,    /* … with the fewest */
 	HEAVY_MEAN,
-	HEAVY_SYNC_MEAN, /* from an exit to the next entry, in message delays */
+	HEAVY_VARIED_MEAN, /* with delays that vary */
+	HEAVY_SYNC_MEAN,   /* from an exit to the next entry, in message delays */
 	HEAVY_SYNC_MAX,
 	HEAVY_BYPASS,
+	COMMITTEE_MAX,   /* nodes that a first request concerns, the asker included */
 	STATE_BYTES,     /* of the node that needs most */
 	TOKEN_BYTES,     /* of the largest message that carries the token */
 	REQUEST_BYTES,   /* … that does not */
@@ -62,6 +68,7 @@ enum claim_graph {
 	ON_TREE,
 	ON_STAR,
 	ON_LINE,
+	ON_ARMS,     /* a radiating star: all but one node have two neighbours at most */
 	ON_LOW_TREE, /* of diameter 2 log N at most */
 	ON_RING,
 	ON_COMPLETE,
@@ -83,6 +90,17 @@ struct claim {
 
 /* In the order of the algorithms; `algorithm` is NULL at the end. */
 extern const struct claim claims[];
+
+/* In a few words: messages for an entry, or to elect, as a document has it. */
+struct headline {
+	const char *algorithm;
+	const char *parameter; /* as of a claim */
+	const char *text, *where;
+};
+/* NULL if no document says how many messages it takes. */
+const struct headline *headline_of(const struct algorithm *algorithm, const char *parameter);
+/* Does any document say something about that? */
+bool claim_of_document(const struct algorithm *algorithm, enum quantity quantity);
 
 /* "light.messages.max": where it is in the report of a row; and a phrase for people. */
 const char *quantity_name(enum quantity quantity);

@@ -10,8 +10,10 @@
 
 enum job_kind {
 	JOB_LIGHT,
-	JOB_LIGHT_VARIED, /* delays that vary, for the extremes */
+	JOB_LIGHT_VARIED,  /* delays that vary, for the extremes */
+	JOB_LIGHT_BOUNDED, /* delays that vary and are one at most, for times */
 	JOB_HEAVY,
+	JOB_HEAVY_VARIED,
 	JOB_POISSON,
 	JOB_FIRST,
 	JOB_LOSS,
@@ -28,18 +30,79 @@ struct job {
 	struct compare_load varied;
 	uint64_t token_bytes, request_bytes;
 	const char *violation;
+	struct pool *pool;
+	double weight; /* about how many messages it takes */
+	double part;   /* of it that is done */
+	bool running;
 };
 
 struct pool {
 	const struct compare_options *options;
 	struct job *jobs;
 	size_t jobs_count, jobs_size;
-	size_t next, done;
+	size_t next;
+	double weight, done; /* of all, and of the jobs that are done */
 	pthread_mutex_t mutex;
 };
 
+/* The longest at work is told of; the mutex is held. */
+static void tell(const struct pool *pool)
+{
+	static const char *const kinds[] = {
+	        [JOB_LIGHT] = "light load",
+	        [JOB_LIGHT_VARIED] = "light load, delays vary",
+	        [JOB_LIGHT_BOUNDED] = "light load, delays vary",
+	        [JOB_HEAVY] = "heavy load",
+	        [JOB_HEAVY_VARIED] = "heavy load, delays vary",
+	        [JOB_POISSON] = "poisson load",
+	        [JOB_FIRST] = "first requests",
+	        [JOB_LOSS] = "lost tokens",
+	        [JOB_ALL] = "all begin",
+	        [JOB_ONE] = "one begins",
+	};
+	const struct job *first = NULL;
+	double done = pool->done;
+	char text[128];
+
+	if (pool->options->progress == NULL)
+		return;
+	for (size_t i = 0; i < pool->next; i++) {
+		const struct job *job = &pool->jobs[i];
+		if (!job->running)
+			continue;
+		done += job->weight * job->part;
+		first = first != NULL ? first : job;
+	}
+	if (first == NULL)
+		return;
+	snprintf(text, sizeof(text), "%s of %u, %s", first->row->subject->algorithm->name,
+	         first->row->nodes, kinds[first->kind]);
+	pool->options->progress(done / pool->weight, text);
+}
+
+static void note_part(struct job *job, double part)
+{
+	pthread_mutex_lock(&job->pool->mutex);
+	job->part = fmax(job->part, fmin(part, 1));
+	tell(job->pool);
+	pthread_mutex_unlock(&job->pool->mutex);
+}
+
+/* One of the runs of a job is under way. */
+struct part {
+	struct job *job;
+	double before, share;
+};
+
+static void note_exits(void *context, uint64_t exits, uint64_t entries)
+{
+	const struct part *part = context;
+	note_part(part->job, part->before + part->share * (double)exits / (double)entries);
+}
+
 static const struct distribution unit = {DISTRIBUTION_CONSTANT, MILLION, 0};
 static const struct distribution varied = {DISTRIBUTION_EXPONENTIAL, MILLION, 0};
+static const struct distribution bounded = {DISTRIBUTION_UNIFORM, 1, MILLION};
 static const struct range none = {.min = UINT64_MAX};
 
 static uint64_t seeds_count(const struct compare_options *options)
@@ -87,6 +150,7 @@ static void note_run(struct job *job, const struct sim_result *result)
 struct sums {
 	uint64_t entries, messages, squares, bytes, idle, sync_count, sync, sync_max;
 	uint64_t response_count, response, response_max, bypass_max;
+	uint64_t asked_time_max, token_time_max;
 };
 
 static void add_run(struct sums *sums, const struct sim_result *result)
@@ -106,6 +170,10 @@ static void add_run(struct sums *sums, const struct sim_result *result)
 		sums->response_max = result->response_max;
 	if (result->bypass_max > sums->bypass_max)
 		sums->bypass_max = result->bypass_max;
+	if (result->asked_time_max > sums->asked_time_max)
+		sums->asked_time_max = result->asked_time_max;
+	if (result->token_time_max > sums->token_time_max)
+		sums->token_time_max = result->token_time_max;
 }
 
 static void divide(const struct sums *sums, bool light, struct compare_load *load)
@@ -126,6 +194,8 @@ static void divide(const struct sums *sums, bool light, struct compare_load *loa
 	load->response_mean = (double)sums->response / (double)sums->response_count / MILLION;
 	load->response_max = (double)sums->response_max / MILLION;
 	load->bypass_max = sums->bypass_max;
+	load->asked_time = (double)sums->asked_time_max / MILLION;
+	load->token_time = (double)sums->token_time_max / MILLION;
 }
 
 /*
@@ -154,6 +224,20 @@ static struct sim_options run_options(const struct job *job, const struct compar
 	};
 }
 
+/* Nothing is left to chance when all want in all the time and delays are alike: one run tells all.
+ * And where they vary, a run is long already if there are many nodes. */
+static uint64_t runs_count(const struct job *job, const struct compare_options *options,
+                           const struct sim_options *run)
+{
+	enum { ENTRIES_ENOUGH = 20000 };
+	uint64_t count = seeds_count(options);
+	uint64_t enough = (ENTRIES_ENOUGH + run->entries - 1) / run->entries;
+
+	if (job->kind == JOB_HEAVY)
+		return 1;
+	return job->kind == JOB_HEAVY_VARIED && enough < count ? enough : count;
+}
+
 static void run_load(struct job *job, const struct compare_options *options, enum load kind,
                      struct compare_load *load)
 {
@@ -161,18 +245,23 @@ static void run_load(struct job *job, const struct compare_options *options, enu
 	struct sim_options run = run_options(job, options, kind);
 	struct sums sums = {0};
 	struct sim_result result;
-	/* Nothing is left to chance when all want in all the time: one run tells all. */
-	uint64_t last = kind == LOAD_HEAVY ? options->seed_first : options->seed_last;
+	uint64_t count = runs_count(job, options, &run);
+	struct part part = {job, 0, 1 / (double)count};
 
 	load->entry = (struct sim_entry_messages){none, none, none, none, 0};
 	if (kind == LOAD_POISSON) {
 		load->rate = (double)options->rates[job->rate] / MILLION;
 		run.interval = (uint64_t)MILLION * MILLION / options->rates[job->rate];
 	}
-	if (job->kind == JOB_LIGHT_VARIED)
+	if (job->kind == JOB_LIGHT_VARIED || job->kind == JOB_HEAVY_VARIED)
 		run.delay = varied;
-	for (uint64_t seed = options->seed_first; seed <= last && job->violation == NULL; seed++) {
-		run.seed = seed;
+	if (job->kind == JOB_LIGHT_BOUNDED)
+		run.delay = bounded;
+	run.progress = note_exits;
+	run.progress_context = &part;
+	for (uint64_t i = 0; i < count && job->violation == NULL; i++) {
+		run.seed = options->seed_first + i;
+		part.before = (double)i / (double)count;
 		sim_run(sim, &run, &result);
 		note_run(job, &result);
 		add_run(&sums, &result);
@@ -261,6 +350,7 @@ static void run_losses(struct job *job, const struct compare_options *options)
 	run.lose_hops_count = 1;
 	for (uint64_t hop = 1; hop <= hops && job->violation == NULL; hop++) {
 		run.lose_hops = &hop;
+		note_part(job, (double)hop / (double)hops);
 		sim_run(sim, &run, &result);
 		note_run(job, &result);
 		if (result.regenerated != 0)
@@ -367,6 +457,7 @@ static void run_elections(struct job *job, const struct compare_options *options
 		initiator = 1;
 	}
 	for (uint64_t seed = options->seed_first; seed <= options->seed_last; seed++) {
+		note_part(job, (double)(seed - options->seed_first) / (double)seeds_count(options));
 		random_seed(&random, seed);
 		arrange(RANDOM, &random, nodes, identifiers);
 		initiator = 1 + (uint32_t)random_below(&random, nodes);
@@ -385,10 +476,14 @@ static void run_job(struct job *job, const struct compare_options *options)
 		run_load(job, options, LOAD_LIGHT, &job->row->light);
 		break;
 	case JOB_LIGHT_VARIED:
+	case JOB_LIGHT_BOUNDED:
 		run_load(job, options, LOAD_LIGHT, &job->varied);
 		break;
 	case JOB_HEAVY:
 		run_load(job, options, LOAD_HEAVY, &job->row->heavy);
+		break;
+	case JOB_HEAVY_VARIED:
+		run_load(job, options, LOAD_HEAVY, &job->varied);
 		break;
 	case JOB_POISSON:
 		run_load(job, options, LOAD_POISSON, &job->row->poisson[job->rate]);
@@ -416,20 +511,67 @@ static void work(void *context, uint32_t member)
 	pthread_mutex_lock(&pool->mutex);
 	while (pool->next < pool->jobs_count) {
 		struct job *job = &pool->jobs[pool->next++];
+		job->running = true;
+		tell(pool);
 		pthread_mutex_unlock(&pool->mutex);
 		run_job(job, pool->options);
 		pthread_mutex_lock(&pool->mutex);
-		pool->done++;
-		if (pool->options->progress != NULL)
-			pool->options->progress(pool->done, pool->jobs_count);
+		job->running = false;
+		pool->done += job->weight;
 	}
 	pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Messages for an entry, or for an election in which all begin: the least that a claim allows, or
+ * one for each node. */
+static double expected_messages(const struct compare_row *row, bool light)
+{
+	bool election = row->subject->algorithm->kind == KIND_ELECTION;
+	double least = INFINITY;
+
+	for (size_t i = 0; i < row->verdicts_count; i++) {
+		const struct claim *claim = row->verdicts[i].claim;
+		bool speaks =
+		        election ? claim->quantity == ALL_MAX
+		        : light  ? claim->quantity == LIGHT_MAX || claim->quantity == LIGHT_MEAN
+		                 : claim->quantity == HEAVY_MEAN;
+		if (speaks && claim->relation != AT_LEAST && claim->relation != AT_BEST)
+			least = fmin(least, row->verdicts[i].claimed);
+	}
+	return fmax(1, isinf(least) ? row->nodes : least);
+}
+
+/* About how many messages; a token that nobody wants goes round in the meantime. */
+static double estimate(const struct job *job, const struct compare_options *options)
+{
+	const struct algorithm *algorithm = job->row->subject->algorithm;
+	bool light = job->kind <= JOB_LIGHT_BOUNDED || job->kind == JOB_FIRST;
+	struct sim_options run = run_options(job, options, light ? LOAD_LIGHT : LOAD_HEAVY);
+	double each = expected_messages(job->row, light), nodes = job->row->nodes;
+	double seeds = (double)seeds_count(options);
+
+	if (algorithm->kind == KIND_ELECTION)
+		return (seeds + 3) * (job->kind == JOB_ALL ? each : nodes);
+	if (job->kind == JOB_FIRST)
+		return each * seeds * (double)options->entries;
+	if (job->kind == JOB_LOSS)
+		return each * nodes * nodes;
+	if (light && algorithm->circulates)
+		each += 2 * nodes;
+	return each * (double)(run.entries + run.warmup) * (double)runs_count(job, options, &run);
 }
 
 static void run_pool(struct pool *pool)
 {
 	struct crew crew;
 
+	for (size_t i = 0; i < pool->jobs_count; i++) {
+		pool->jobs[i].pool = pool;
+		pool->jobs[i].weight = estimate(&pool->jobs[i], pool->options);
+		pool->weight += pool->jobs[i].weight;
+	}
+	if (pool->options->announce != NULL)
+		pool->options->announce(pool->weight);
 	pthread_mutex_init(&pool->mutex, NULL);
 	crew_init(&crew, pool->options->threads);
 	crew_run(&crew, work, pool);
@@ -474,6 +616,10 @@ static void add_jobs(struct pool *pool, struct compare_row *row, const struct se
 		return;
 	if (options->light)
 		add_job(pool, row, setup, JOB_LIGHT_VARIED, 0);
+	if (options->light && has_claim(row, LIGHT_ASKED_TIME))
+		add_job(pool, row, setup, JOB_LIGHT_BOUNDED, 0);
+	if (options->heavy && has_claim(row, HEAVY_VARIED_MEAN))
+		add_job(pool, row, setup, JOB_HEAVY_VARIED, 0);
 	if (options->light && has_claim(row, FIRST_CENTRE_MEAN))
 		add_job(pool, row, setup, JOB_FIRST, 0);
 	if (options->heavy && has_claim(row, REGENERATED_MAX))
@@ -494,11 +640,16 @@ static void add_row(struct comparison *comparison, const struct compare_subject 
 		return;
 	*row = (struct compare_row){.subject = subject, .nodes = nodes, .regenerated = none};
 	struct setup_words words = words_of(row, options);
-	if (setup_make(&words, setup, &problem) != 0) {
+	int made = setup_make(&words, setup, &problem);
+	if (made != 0) {
+		const struct algorithm *algorithm = subject->algorithm;
+		bool unsuited = made == SETUP_UNSUITED && subject->topology != NULL;
+		enum graph_class needs =
+		        algorithm->shape != GRAPH_NONE ? algorithm->shape : algorithm->links;
 		char *why = strdup(problem.text);
 		must(why != NULL);
-		comparison->left_out[comparison->left_out_count++] =
-		        (struct compare_left_out){subject, nodes, why};
+		comparison->left_out[comparison->left_out_count++] = (struct compare_left_out){
+		        subject, nodes, unsuited ? needs : GRAPH_NONE, why};
 		return;
 	}
 	row->topology = setup->topology;
@@ -532,6 +683,14 @@ static void gather(struct pool *pool)
 			row->request_bytes = job->request_bytes;
 		if (row->violation == NULL)
 			row->violation = job->violation;
+		if (job->kind == JOB_HEAVY_VARIED)
+			row->heavy_varied = job->varied.messages;
+		if (job->kind == JOB_LIGHT_BOUNDED) {
+			struct compare_load *light = &row->light;
+			light->response_max = fmax(light->response_max, job->varied.response_max);
+			light->asked_time = fmax(light->asked_time, job->varied.asked_time);
+			light->token_time = fmax(light->token_time, job->varied.token_time);
+		}
 		if (job->kind == JOB_LIGHT_VARIED) {
 			widen(&row->light.entry.all, job->varied.entry.all);
 			widen(&row->light.entry.asked, job->varied.entry.asked);
@@ -549,6 +708,8 @@ static void find_claims(struct compare_row *row, const struct setup *setup)
 
 	claim_facts_make(setup, &facts);
 	row->diameter = facts.diameter;
+	row->committee_min = facts.asked_min;
+	row->committee_max = facts.asked_max;
 	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
 		double claimed = NAN;
 		if (claim_concerns(claim, row->subject->algorithm, row->subject->parameter))

@@ -36,8 +36,11 @@ struct compare_options {
 	uint64_t entries;     /* of each run */
 	uint64_t seed_first, seed_last;
 	uint32_t threads;
-	/* Called by one thread at a time, or NULL. */
-	void (*progress)(uint64_t done, uint64_t all);
+	/* Called by one thread at a time, or NULL: how much is done, from 0 to 1, and a part of what is
+	 * being done, in words. */
+	void (*progress)(double part, const char *doing);
+	/* Called once before the work, or NULL: about how many messages it will take. */
+	void (*announce)(double messages);
 };
 
 /* A mean of so many; `error` is how far it is off by chance, typically (the standard error). */
@@ -57,6 +60,7 @@ struct compare_load {
 	double idle;                  /* messages for an entry while nobody wanted in, mean */
 	double sync_mean, sync_max;   /* in message delays; NAN if nobody waited at any exit */
 	double response_mean, response_max;
+	double asked_time, token_time; /* light load: see LIGHT_ASKED_TIME */
 	uint64_t bypass_max;
 	struct sim_entry_messages entry; /* light load: extremes, with delays that vary, too */
 };
@@ -89,10 +93,12 @@ struct compare_row {
 	const char *topology; /* as given, or the algorithm's */
 	uint32_t nodes;
 	uint64_t edges;
-	double diameter; /* NAN if not known */
+	uint32_t committee_min, committee_max; /* 0 if no claim asks */
+	double diameter;                       /* NAN if not known */
 	bool fifo;
 	struct compare_load light, heavy;
-	struct compare_load *poisson; /* for each rate that was tried at this size */
+	struct compare_mean heavy_varied; /* messages for an entry; 0 if no claim asks */
+	struct compare_load *poisson;     /* for each rate that was tried at this size */
 	size_t poisson_count;
 	struct compare_mean first_centre,
 	        first_leaf;                /* see FIRST_CENTRE_MEAN; 0 if no claim asks */
@@ -108,6 +114,7 @@ struct compare_row {
 struct compare_left_out {
 	const struct compare_subject *subject;
 	uint32_t nodes;
+	enum graph_class needs; /* which the topology that was asked for is not; or GRAPH_NONE */
 	char *why;
 };
 
@@ -118,6 +125,7 @@ struct comparison {
 	struct compare_left_out *left_out;
 	size_t left_out_count;
 	size_t verdict_counts[CLAIM_UNMEASURED + 1];
+	size_t rule_counts[CLAIM_UNMEASURED + 1]; /* of these, on what no document claims */
 	bool violated; /* a claim that ought to hold does not, or a run went wrong */
 };
 
@@ -139,11 +147,16 @@ double compare_measured(const struct compare_row *row, enum quantity quantity);
 
 const char *verdict_name(enum claim_verdict verdict);
 
+/* The verdicts of a row, on what documents claim or on what follows from the rules, by their kinds. */
+void compare_count(const struct compare_row *row, bool of_documents,
+                   size_t ret_counts[CLAIM_UNMEASURED + 1]);
+
 /* A claim that failed: what it says, at which sizes it failed and why; a line to be freed. NULL if it
  * was told at a smaller size. */
 char *compare_failure_text(const struct comparison *comparison, size_t row_index,
                            size_t verdict_index);
-/* Who could not run, at which sizes, and why; NULL if it was told already. */
+/* Who could not run, at which sizes, and why, with all that have the same reason; NULL if it was told
+ * already. */
 char *compare_left_out_text(const struct comparison *comparison, size_t index);
 
 /* The whole as one object; and as a line for each row behind a line of names. */

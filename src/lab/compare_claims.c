@@ -58,7 +58,7 @@ static void write_claim(const struct page *page, const struct compare_subject *s
 	        quantity_text(claim->quantity), relation_text(claim->relation));
 	html_text(claim->formula, file);
 	fputs("</b></td><td class=\"text\">", file);
-	html_text(claim->where != NULL ? claim->where : "follows from the rules", file);
+	html_text(claim->where != NULL ? claim->where : "–", file);
 	fputs("</td>", file);
 	for (size_t i = 0; i < page->ticks_count[kind]; i++)
 		write_verdict_cell(
@@ -81,25 +81,67 @@ static bool is_asked(const struct comparison *comparison, const struct compare_s
 }
 
 /* "35 held, 1 known to be wrong" */
-static void write_sums(const struct comparison *comparison, const struct compare_subject *subject,
-                       FILE *file)
+static bool write_sums(const size_t *counts, FILE *file)
 {
-	size_t counts[CLAIM_UNMEASURED + 1] = {0};
 	bool first = true;
 
-	for (size_t i = 0; i < comparison->rows_count; i++) {
-		const struct compare_row *row = &comparison->rows[i];
-		for (size_t k = 0; row->subject == subject && k < row->verdicts_count; k++)
-			counts[row->verdicts[k].verdict]++;
-	}
 	for (int i = CLAIM_HELD; i <= CLAIM_UNMEASURED; i++) {
 		if (counts[i] == 0)
 			continue;
 		fprintf(file, "%s%zu %s", first ? "" : ", ", counts[i], signs[i].text);
 		first = false;
 	}
-	if (first)
+	return !first;
+}
+
+/* "of documents: 35 held; from the rules: 4 held" */
+static void write_subject_sums(const struct comparison *comparison,
+                               const struct compare_subject *subject, FILE *file)
+{
+	static const char *const names[] = {"from the rules: ", "of documents: "};
+	bool any = false;
+
+	for (int of_documents = 1; of_documents >= 0; of_documents--) {
+		size_t sums[CLAIM_UNMEASURED + 1] = {0}, counts[CLAIM_UNMEASURED + 1], all = 0;
+		for (size_t i = 0; i < comparison->rows_count; i++) {
+			if (comparison->rows[i].subject != subject)
+				continue;
+			compare_count(&comparison->rows[i], of_documents, counts);
+			for (int k = CLAIM_HELD; k <= CLAIM_UNMEASURED; k++) {
+				sums[k] += counts[k];
+				all += counts[k];
+			}
+		}
+		if (all != 0)
+			fprintf(file, "%s%s", any ? "; " : "", names[of_documents]);
+		any = write_sums(sums, file) || any;
+	}
+	if (!any)
 		fputs("no claim", file);
+}
+
+/* Those of documents, or those that follow from the rules, under a heading of their own. */
+static void write_claims_of(const struct page *page, const struct compare_subject *subject,
+                            bool of_documents, FILE *file)
+{
+	size_t columns = 3 + page->ticks_count[subject->algorithm->kind];
+	bool any = false;
+
+	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+		if ((claim->where != NULL) != of_documents ||
+		    !is_asked(page->comparison, subject, claim))
+			continue;
+		if (!any)
+			fprintf(file,
+			        "<tbody>\n<tr class=\"origin\"><th scope=\"rowgroup\" "
+			        "colspan=\"%zu\">%s</th></tr>\n",
+			        columns,
+			        of_documents ? "claimed by documents"
+			                     : "claimed by no document: follows from the rules");
+		any = true;
+		write_claim(page, subject, claim, file);
+	}
+	fputs(any ? "</tbody>\n" : "", file);
 }
 
 static void write_subject(const struct page *page, size_t key, FILE *file)
@@ -114,7 +156,7 @@ static void write_subject(const struct page *page, size_t key, FILE *file)
 	fprintf(file, "<details data-series=\"%zu\"><summary>", key);
 	plot_write_mark(look->mark, look->family->colour, file);
 	fprintf(file, "<b>%s</b> ", look->name);
-	write_sums(page->comparison, subject, file);
+	write_subject_sums(page->comparison, subject, file);
 	fprintf(file, "</summary>\n<p id=\"claims-%zu\">", key);
 	html_text(subject->algorithm->title, file);
 	fprintf(file,
@@ -126,12 +168,10 @@ static void write_subject(const struct page *page, size_t key, FILE *file)
 	for (size_t i = 0; i < page->ticks_count[kind]; i++)
 		fprintf(file, "<th scope=\"col\">%s = %s</th>", kind == KIND_MUTEX ? "N" : "n",
 		        html_number(page->ticks[kind][i], text));
-	fputs("</tr></thead>\n<tbody>\n", file);
-	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
-		if (is_asked(page->comparison, subject, claim))
-			write_claim(page, subject, claim, file);
-	}
-	fputs("</tbody>\n</table>\n</div>\n</details>\n", file);
+	fputs("</tr></thead>\n", file);
+	write_claims_of(page, subject, true, file);
+	write_claims_of(page, subject, false, file);
+	fputs("</table>\n</div>\n</details>\n", file);
 }
 
 /* Those of one kind, each once. */
@@ -176,14 +216,17 @@ static void write_violations(const struct comparison *comparison, FILE *file)
 void write_claims(const struct page *page, FILE *file)
 {
 	const struct comparison *comparison = page->comparison;
-	const size_t *counts = comparison->verdict_counts;
+	size_t documents[CLAIM_UNMEASURED + 1];
 
-	fprintf(file,
-	        "<section id=\"claims\">\n<h2>What is claimed, and whether it held</h2>\n"
-	        "<p>%zu claims held, %zu violated, %zu known to be wrong, %zu not to be told by "
-	        "this work. A claim counts once for each size.</p>\n",
-	        counts[CLAIM_HELD], counts[CLAIM_VIOLATED], counts[CLAIM_WRONG],
-	        counts[CLAIM_UNMEASURED]);
+	for (int i = CLAIM_HELD; i <= CLAIM_UNMEASURED; i++)
+		documents[i] = comparison->verdict_counts[i] - comparison->rule_counts[i];
+	fputs("<section id=\"claims\">\n<h2>What is claimed, and whether it held</h2>\n"
+	      "<p>Of what documents claim: ",
+	      file);
+	write_sums(documents, file);
+	fputs(". Of what no document claims, but follows from the rules of the algorithms: ", file);
+	write_sums(comparison->rule_counts, file);
+	fputs(". A claim counts once for each size.</p>\n", file);
 	write_violations(comparison, file);
 	write_failures(comparison, CLAIM_VIOLATED, "Violated: these ought to hold", file);
 	write_failures(comparison, CLAIM_WRONG, "Known to be wrong", file);

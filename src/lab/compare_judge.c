@@ -31,12 +31,19 @@ static double of_light(const struct compare_row *row, enum quantity quantity)
 		return row->light.messages.mean;
 	if (quantity == LIGHT_RESPONSE_MAX)
 		return row->light.response_max;
+	if (quantity == LIGHT_ASKED_TIME)
+		return row->light.asked_time;
+	if (quantity == LIGHT_TOKEN_TIME)
+		return row->subject->algorithm->has_token ? row->light.token_time : NAN;
 	if (quantity == LIGHT_MIN)
 		return smallest(entry->all);
 	if (quantity == LIGHT_MAX)
 		return largest(entry->all);
 	if (quantity == LIGHT_ASKED_MIN)
 		return smallest(entry->asked);
+	if (!row->subject->algorithm->has_token &&
+	    (quantity == LIGHT_TOKEN_MIN || quantity == LIGHT_TOKEN_MAX))
+		return NAN;
 	if (quantity == LIGHT_TOKEN_MIN)
 		return smallest(entry->asked_token);
 	if (quantity == LIGHT_TOKEN_MAX)
@@ -62,6 +69,8 @@ double compare_measured(const struct compare_row *row, enum quantity quantity)
 	case LIGHT_OTHERS_MIN:
 	case LIGHT_OTHERS_MAX:
 	case LIGHT_RESPONSE_MAX:
+	case LIGHT_ASKED_TIME:
+	case LIGHT_TOKEN_TIME:
 		return of_light(row, quantity);
 	case FIRST_CENTRE_MEAN:
 		return row->first_centre.count == 0 ? NAN : row->first_centre.mean;
@@ -69,12 +78,16 @@ double compare_measured(const struct compare_row *row, enum quantity quantity)
 		return row->first_leaf.count == 0 ? NAN : row->first_leaf.mean;
 	case HEAVY_MEAN:
 		return of_load(&row->heavy, row->heavy.messages.mean);
+	case HEAVY_VARIED_MEAN:
+		return row->heavy_varied.count == 0 ? NAN : row->heavy_varied.mean;
 	case HEAVY_SYNC_MEAN:
 		return of_load(&row->heavy, row->heavy.sync_mean);
 	case HEAVY_SYNC_MAX:
 		return of_load(&row->heavy, row->heavy.sync_max);
 	case HEAVY_BYPASS:
 		return of_load(&row->heavy, (double)row->heavy.bypass_max);
+	case COMMITTEE_MAX:
+		return row->committee_max == 0 ? NAN : (double)row->committee_max;
 	case STATE_BYTES:
 		return (double)row->state_max;
 	case TOKEN_BYTES:
@@ -110,6 +123,7 @@ static const struct compare_mean *mean_of(const struct compare_row *row, enum qu
 {
 	return quantity == LIGHT_MEAN          ? &row->light.messages
 	       : quantity == HEAVY_MEAN        ? &row->heavy.messages
+	       : quantity == HEAVY_VARIED_MEAN ? &row->heavy_varied
 	       : quantity == FIRST_CENTRE_MEAN ? &row->first_centre
 	       : quantity == FIRST_LEAF_MEAN   ? &row->first_leaf
 	       : quantity == ALL_MEAN          ? &row->all.messages
@@ -212,6 +226,7 @@ static void judge_order(struct comparison *comparison, size_t row_index, size_t 
 void compare_judge(struct comparison *comparison)
 {
 	memset(comparison->verdict_counts, 0, sizeof(comparison->verdict_counts));
+	memset(comparison->rule_counts, 0, sizeof(comparison->rule_counts));
 	comparison->violated = false;
 	for (size_t i = 0; i < comparison->rows_count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
@@ -223,10 +238,20 @@ void compare_judge(struct comparison *comparison)
 			if (verdict->claim->relation == OF_ORDER && !isnan(verdict->measured))
 				judge_order(comparison, i, k);
 			comparison->verdict_counts[verdict->verdict]++;
+			comparison->rule_counts[verdict->verdict] += verdict->claim->where == NULL;
 			comparison->violated =
 			        comparison->violated || verdict->verdict == CLAIM_VIOLATED;
 		}
 	}
+}
+
+void compare_count(const struct compare_row *row, bool of_documents,
+                   size_t ret_counts[CLAIM_UNMEASURED + 1])
+{
+	memset(ret_counts, 0, (CLAIM_UNMEASURED + 1) * sizeof(*ret_counts));
+	for (size_t i = 0; i < row->verdicts_count; i++)
+		ret_counts[row->verdicts[i].verdict] +=
+		        (row->verdicts[i].claim->where != NULL) == of_documents;
 }
 
 const char *verdict_name(enum claim_verdict verdict)

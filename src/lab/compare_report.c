@@ -30,7 +30,7 @@ static json_t *report_mean(const struct compare_mean *mean)
 }
 
 /* The extremes that only light load has are beside the mean. */
-static json_t *report_load(const struct compare_load *load)
+static json_t *report_load(const struct compare_load *load, bool has_token)
 {
 	json_t *messages = report_mean(&load->messages), *report = json_object();
 
@@ -48,8 +48,14 @@ static json_t *report_load(const struct compare_load *load)
 	json_object_set_new(report, "messages", messages);
 	if (load->entry.all.min <= load->entry.all.max) {
 		json_object_set_new(report, "asked", report_range(load->entry.asked));
-		json_object_set_new(report, "token", report_range(load->entry.asked_token));
+		json_object_set_new(report, "token",
+		                    has_token ? report_range(load->entry.asked_token)
+		                              : json_null());
 		json_object_set_new(report, "others", report_range(load->entry.asked_others));
+		json_object_set_new(
+		        report, "time",
+		        json_pack("{s:o, s:o}", "asked", report_number(load->asked_time), "token",
+		                  has_token ? report_number(load->token_time) : json_null()));
 	}
 	json_object_set_new(report, "bytes", report_number(load->bytes));
 	json_object_set_new(report, "idle", report_number(load->idle));
@@ -104,6 +110,7 @@ static json_t *report_verdicts(const struct compare_row *row)
 static json_t *report_row(const struct compare_row *row)
 {
 	const struct algorithm *algorithm = row->subject->algorithm;
+	bool has_token = algorithm->has_token;
 	json_t *report =
 	        json_pack("{s:s, s:s, s:o, s:s, s:o, s:o, s:o, s:b}", "algorithm", algorithm->name,
 	                  "kind", algorithm->kind == KIND_MUTEX ? "mutex" : "election", "parameter",
@@ -114,9 +121,12 @@ static json_t *report_row(const struct compare_row *row)
 	if (algorithm->kind == KIND_MUTEX) {
 		json_t *rates = json_array();
 		for (size_t i = 0; i < row->poisson_count; i++)
-			json_array_append_new(rates, report_load(&row->poisson[i]));
-		json_object_set_new(report, "light", report_load(&row->light));
-		json_object_set_new(report, "heavy", report_load(&row->heavy));
+			json_array_append_new(rates, report_load(&row->poisson[i], has_token));
+		json_t *heavy = report_load(&row->heavy, has_token);
+		if (json_is_object(heavy))
+			json_object_set_new(heavy, "varied", report_mean(&row->heavy_varied));
+		json_object_set_new(report, "light", report_load(&row->light, has_token));
+		json_object_set_new(report, "heavy", heavy);
 		json_object_set_new(report, "poisson", rates);
 		json_object_set_new(report, "first",
 		                    json_pack("{s:o, s:o}", "centre",
@@ -128,6 +138,16 @@ static json_t *report_row(const struct compare_row *row)
 		json_object_set_new(report, "all", report_elections(&row->all));
 		json_object_set_new(report, "one", report_elections(&row->one));
 	}
+	const struct headline *headline = headline_of(algorithm, row->subject->parameter);
+	json_object_set_new(report, "claimed",
+	                    headline == NULL ? json_null()
+	                                     : json_pack("{s:s, s:s}", "messages", headline->text,
+	                                                 "where", headline->where));
+	json_object_set_new(
+	        report, "committee",
+	        row->committee_max == 0
+	                ? json_null()
+	                : report_range((struct range){row->committee_min, row->committee_max}));
 	json_object_set_new(report, "state_bytes",
 	                    json_pack("{s:o, s:o}", "mean", report_number(row->state_mean), "max",
 	                              integer(row->state_max)));
@@ -140,10 +160,19 @@ static json_t *report_row(const struct compare_row *row)
 	return report;
 }
 
+static json_t *report_counts(const size_t *counts)
+{
+	json_t *report = json_object();
+
+	for (int i = CLAIM_HELD; i <= CLAIM_UNMEASURED; i++)
+		json_object_set_new(report, verdict_name((enum claim_verdict)i),
+		                    integer(counts[i]));
+	return report;
+}
+
 json_t *compare_report(const struct comparison *comparison)
 {
 	const struct compare_options *options = &comparison->options;
-	const size_t *counts = comparison->verdict_counts;
 	json_t *nodes = json_array(), *rows = json_array(), *left_out = json_array();
 
 	for (size_t i = 0; i < options->nodes_count; i++)
@@ -158,13 +187,11 @@ json_t *compare_report(const struct comparison *comparison)
 		                                text_or_null(left->subject->parameter), "nodes",
 		                                integer(left->nodes), "why", left->why));
 	}
-	return json_pack("{s:o, s:o, s:[o, o], s:o, s:o, s:{s:o, s:o, s:o, s:o}, s:b}", "nodes",
-	                 nodes, "entries", integer(options->entries), "seeds",
-	                 integer(options->seed_first), integer(options->seed_last), "rows", rows,
-	                 "left_out", left_out, "claims", "held", integer(counts[CLAIM_HELD]),
-	                 "violated", integer(counts[CLAIM_VIOLATED]), "wrong",
-	                 integer(counts[CLAIM_WRONG]), "unmeasured",
-	                 integer(counts[CLAIM_UNMEASURED]), "violated", comparison->violated);
+	return json_pack("{s:o, s:o, s:[o, o], s:o, s:o, s:o, s:o, s:b}", "nodes", nodes, "entries",
+	                 integer(options->entries), "seeds", integer(options->seed_first),
+	                 integer(options->seed_last), "rows", rows, "left_out", left_out, "claims",
+	                 report_counts(comparison->verdict_counts), "rules",
+	                 report_counts(comparison->rule_counts), "violated", comparison->violated);
 }
 
 static json_t *report_claim(const struct claim *claim)

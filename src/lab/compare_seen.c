@@ -243,17 +243,47 @@ static const struct law {
         {"hardly", law_constant}, {"log #", log2},          {"√#", sqrt},
         {"#", law_linear},        {"# log #", law_n_log_n}, {"#²", law_square},
 };
-enum { LAWS = sizeof(laws) / sizeof(*laws) };
+enum { LAWS = sizeof(laws) / sizeof(*laws), UNKNOWN, SIZES_ENOUGH = 4 };
 
-/* The law that comes nearest between two sizes; LAWS if none comes within a fifth. */
+/* How many sizes a series has from `from` to `to`. */
+static size_t count_sizes(const struct plot_series *series, double from, double to)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < series->points_count && !series->curve; i++)
+		count += series->points[i].x >= from && series->points[i].x <= to;
+	return count;
+}
+
+/* How far the series is from a law at worst, over all its sizes there, with the factor that suits
+ * it best: the logarithm of a ratio. */
+static double distance_from(const struct plot_series *series, const struct law *law, double from,
+                            double to)
+{
+	double least = INFINITY, most = -INFINITY;
+
+	for (size_t i = 0; i < series->points_count; i++) {
+		double n = series->points[i].x;
+		if (n < from || n > to)
+			continue;
+		double ratio = log(series->points[i].y / law->value(n));
+		least = fmin(least, ratio);
+		most = fmax(most, ratio);
+	}
+	return (most - least) / 2;
+}
+
+/* The law that comes nearest between two sizes; LAWS if none comes within 15 per cent, UNKNOWN if there
+ * are too few sizes to tell a law from chance. */
 static size_t find_law(const struct plot_series *series, double from, double to)
 {
-	const double near = log(1.2);
-	double growth = log(value_at(series, to) / value_at(series, from)), best = near;
+	double best = log(1.15);
 	size_t found = LAWS;
 
+	if (count_sizes(series, from, to) < SIZES_ENOUGH)
+		return UNKNOWN;
 	for (size_t i = 0; i < LAWS; i++) {
-		double off = fabs(growth - log(laws[i].value(to) / laws[i].value(from)));
+		double off = distance_from(series, &laws[i], from, to);
 		if (off < best) {
 			best = off;
 			found = i;
@@ -272,8 +302,8 @@ static void write_law(const char *text, const char *symbol, FILE *file)
 	}
 }
 
-/* The members of one law, with the factor at the greater size; or the exponents if there is no
- * law. */
+/* The members of one law, with the factor at the greatest size; or the mean exponents if there is no
+ * law; or only the names if that cannot be told. */
 static void write_members(const struct plot *plot, size_t law, double from, double to, FILE *file)
 {
 	bool any = false;
@@ -285,24 +315,30 @@ static void write_members(const struct plot *plot, size_t law, double from, doub
 			continue;
 		if (!any) {
 			fputs("<dt>", file);
-			write_law(law < LAWS ? laws[law].text : "otherwise", plot->x.symbol, file);
+			write_law(law < LAWS    ? laws[law].text
+			          : law == LAWS ? "otherwise"
+			                        : "unknown",
+			          plot->x.symbol, file);
 			fputs("</dt><dd>", file);
 		}
 		fprintf(file, "%s<span data-series=\"%u\">%s&#160;", any ? ", " : "", series->key,
 		        series->name);
 		if (law < LAWS)
 			fprintf(file, "%.3g</span>", last / laws[law].value(to));
+		else if (law == UNKNOWN)
+			fputs("</span>", file);
 		else
 			fprintf(file, "%s<sup>%.2f</sup></span>", plot->x.symbol,
 			        log(last / first) / log(to / from));
 		any = true;
 	}
-	fputs(any ? "</dd>\n" : "", file);
+	if (any)
+		fputs(law == UNKNOWN ? " (too few sizes)</dd>\n" : "</dd>\n", file);
 }
 
 static void say_growth(const struct plot *plot, FILE *file)
 {
-	double to = last_x(plot, INFINITY), from = last_x(plot, to / 4);
+	double to = last_x(plot, INFINITY), from = last_x(plot, to / 8);
 
 	if (isnan(from))
 		from = next_x(plot, -INFINITY);
@@ -314,7 +350,7 @@ static void say_growth(const struct plot *plot, FILE *file)
 	write_number(to, file);
 	fputs(" these grow as follows, with the factor at the end:</p>\n<dl class=\"growth\">\n",
 	      file);
-	for (size_t law = 0; law <= LAWS; law++)
+	for (size_t law = 0; law <= UNKNOWN; law++)
 		write_members(plot, law, from, to, file);
 	fputs("</dl>\n", file);
 }

@@ -43,7 +43,10 @@ static void add_claim_heads(struct heads *heads)
 	add_head(heads, "claimed", "messages",
 	         "messages for an entry or an election, as published");
 	heads->list[heads->count - 1].text = true;
-	add_head(heads, NULL, "held", "claims that held, of those that could be judged");
+	add_head(heads, NULL, "held",
+	         "claims of documents that held, of those that could be judged");
+	add_head(heads, NULL, "rules",
+	         "the same of what no document claims, but follows from the rules");
 	add_head(heads, "bytes in", "node", "bytes of state of a node, mean");
 }
 
@@ -118,39 +121,21 @@ static void write_range_cell(struct range range, FILE *file)
 		        range.min, range.max);
 }
 
-struct counts {
-	size_t of[CLAIM_UNMEASURED + 1];
-};
-
-static size_t count_judged(const struct counts *counts)
-{
-	return counts->of[CLAIM_HELD] + counts->of[CLAIM_WRONG] + counts->of[CLAIM_VIOLATED];
-}
-
-static void count_verdicts(const struct compare_row *row, struct counts *counts)
-{
-	for (size_t i = 0; i < row->verdicts_count; i++)
-		counts->of[row->verdicts[i].verdict]++;
-}
-
 static size_t key_of(const struct page *page, const struct compare_row *row)
 {
 	return (size_t)(row->subject - page->comparison->options.subjects);
 }
 
-static void write_claim_cells(const struct page *page, const struct compare_row *row, FILE *file)
+static void write_held_cell(const struct page *page, const struct compare_row *row,
+                            bool of_documents, FILE *file)
 {
-	struct counts counts = {{0}};
-	const char *claimed = row->subject->algorithm->claim_messages;
+	size_t counts[CLAIM_UNMEASURED + 1];
 
-	count_verdicts(row, &counts);
-	if (row->subject->parameter != NULL && row->verdicts_count != 0)
-		claimed = row->verdicts[0].claim->formula;
-	fputs("<td class=\"text\">", file);
-	html_text(claimed, file);
-	size_t judged = count_judged(&counts), held = counts.of[CLAIM_HELD];
-	bool bad = counts.of[CLAIM_VIOLATED] != 0 || row->violation != NULL;
-	fprintf(file, "</td><td class=\"%s\" data-v=\"%.6f\">", bad ? "violated" : "held",
+	compare_count(row, of_documents, counts);
+	size_t held = counts[CLAIM_HELD],
+	       judged = held + counts[CLAIM_WRONG] + counts[CLAIM_VIOLATED];
+	bool bad = counts[CLAIM_VIOLATED] != 0 || (of_documents && row->violation != NULL);
+	fprintf(file, "<td class=\"%s\" data-v=\"%.6f\">", bad ? "violated" : "held",
 	        judged != 0 ? (double)held / (double)judged : 0);
 	if (judged == 0 && !bad)
 		fputs("–</td>", file);
@@ -160,6 +145,25 @@ static void write_claim_cells(const struct page *page, const struct compare_row 
 		        bad             ? "!"
 		        : held < judged ? "*"
 		                        : "");
+}
+
+static void write_claim_cells(const struct page *page, const struct compare_row *row, FILE *file)
+{
+	const struct headline *headline =
+	        headline_of(row->subject->algorithm, row->subject->parameter);
+
+	fputs("<td class=\"text\">", file);
+	if (headline != NULL) {
+		html_text(headline->text, file);
+		fputs("<small>", file);
+		html_text(headline->where, file);
+		fputs("</small>", file);
+	} else {
+		fputs("–<small>by no document</small>", file);
+	}
+	fputs("</td>", file);
+	write_held_cell(page, row, true, file);
+	write_held_cell(page, row, false, file);
 	write_number_cell(row->state_mean, file);
 }
 

@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Has the same claim about the same subject failed at a smaller size? Then it was told there. */
 static bool is_told(const struct comparison *comparison, size_t row_index,
@@ -64,26 +65,83 @@ char *compare_failure_text(const struct comparison *comparison, size_t row_index
 	return text;
 }
 
+/* Is the subject left out at that size, too, for want of the same kind of graph? */
+static bool is_left_out(const struct comparison *comparison, const struct compare_left_out *left,
+                        uint32_t nodes)
+{
+	for (size_t i = 0; i < comparison->left_out_count; i++) {
+		const struct compare_left_out *other = &comparison->left_out[i];
+		if (other->subject == left->subject && other->needs == left->needs &&
+		    other->nodes == nodes)
+			return true;
+	}
+	return false;
+}
+
+/* Left out for the same reason; where it is the kind of graph, at the same sizes. */
+static bool is_alike(const struct comparison *comparison, const struct compare_left_out *one,
+                     const struct compare_left_out *other)
+{
+	if (one->needs != other->needs)
+		return false;
+	if (one->needs == GRAPH_NONE)
+		return strcmp(one->why, other->why) == 0;
+	for (size_t i = 0; i < comparison->options.nodes_count; i++) {
+		uint32_t nodes = comparison->options.nodes[i];
+		if (is_left_out(comparison, one, nodes) != is_left_out(comparison, other, nodes))
+			return false;
+	}
+	return true;
+}
+
+/* "at 3, 5 nodes: topology 'ring' is no complete graph, as is needed by" */
+static void write_unsuited(const struct comparison *comparison, const struct compare_left_out *left,
+                           FILE *line)
+{
+	bool first = true;
+
+	fputs("at ", line);
+	for (size_t i = 0; i < comparison->options.nodes_count; i++) {
+		uint32_t nodes = comparison->options.nodes[i];
+		if (!is_left_out(comparison, left, nodes))
+			continue;
+		fprintf(line, "%s%" PRIu32, first ? "" : ", ", nodes);
+		first = false;
+	}
+	if (left->needs == GRAPH_STAR)
+		fprintf(line, " nodes: in topology '%s' node 1 is not linked to all others",
+		        left->subject->topology);
+	else
+		fprintf(line, " nodes: topology '%s' is no %s graph", left->subject->topology,
+		        graph_class_name(left->needs));
+	fputs(", as is needed by", line);
+}
+
 char *compare_left_out_text(const struct comparison *comparison, size_t index)
 {
-	const struct compare_left_out *left = &comparison->left_out[index];
-	bool told = left->subject->parameter != NULL;
+	const struct compare_left_out *list = comparison->left_out, *left = &list[index];
+	bool first = true;
 	char *text = NULL;
 	size_t size = 0;
 
-	for (size_t i = 0; i < index; i++)
-		told = told || comparison->left_out[i].subject == left->subject;
-	if (told)
-		return NULL;
+	for (size_t i = 0; i < index; i++) {
+		if (is_alike(comparison, &list[i], left))
+			return NULL;
+	}
 	FILE *line = open_memstream(&text, &size);
 	must(line != NULL);
-	fprintf(line, "%s at ", left->subject->algorithm->name);
+	if (left->needs != GRAPH_NONE)
+		write_unsuited(comparison, left, line);
+	else
+		fprintf(line, "because %s:", left->why);
 	for (size_t i = index; i < comparison->left_out_count; i++) {
-		if (comparison->left_out[i].subject == left->subject)
-			fprintf(line, "%s%" PRIu32, i == index ? "" : ", ",
-			        comparison->left_out[i].nodes);
+		bool told = list[i].subject->parameter != NULL ||
+		            (left->needs != GRAPH_NONE && list[i].nodes != left->nodes);
+		if (told || !is_alike(comparison, &list[i], left))
+			continue;
+		fprintf(line, "%s %s", first ? "" : ",", list[i].subject->algorithm->name);
+		first = false;
 	}
-	fprintf(line, " nodes: %s", left->why);
 	fclose(line);
 	return text;
 }

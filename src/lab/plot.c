@@ -322,6 +322,21 @@ static void write_tip(const struct tip *tip, FILE *file)
 	        series->curve ? x : x + 11, tip->y + 4, series->label);
 }
 
+/* The name of a curve, three quarters along: where a page has no room for the labels. The highest has
+ * it above, where nothing is, the others below the lines; over these it can still be read. */
+static void write_inner_label(const struct tip *tip, bool highest, const struct scale *x,
+                              const struct scale *y, FILE *file)
+{
+	const struct plot_series *series = tip->series;
+	const struct plot_point *point = &series->points[series->points_count * 3 / 4];
+
+	fprintf(file,
+	        "<g class=\"curve\"><text class=\"inner\" x=\"%.1f\" y=\"%.1f\" "
+	        "text-anchor=\"%s\">%s</text></g>\n",
+	        place(x, point->x) + (highest ? -8 : 8), place(y, point->y) + (highest ? -4 : 30),
+	        highest ? "end" : "start", series->label);
+}
+
 static void write_series(const struct plot *plot, const struct tip *tip, const struct scale *x,
                          const struct scale *y, FILE *file)
 {
@@ -388,6 +403,13 @@ void plot_write(const struct plot *plot, FILE *file)
 			if (tips[i].series->curve == (pass == 0))
 				write_series(plot, &tips[i], &x, &y, file);
 		}
+	}
+	bool highest = true;
+	for (size_t i = 0; i < count; i++) {
+		if (!tips[i].series->curve)
+			continue;
+		write_inner_label(&tips[i], highest, &x, &y, file);
+		highest = false;
 	}
 	fputs("</svg>\n", file);
 	free(tips);

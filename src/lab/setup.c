@@ -321,9 +321,10 @@ static int fit_graph(struct setup *setup, uint32_t *scratch, uint32_t *first, ui
 		char what[64] = "node 1 in the middle, linked to all others";
 		if (needed != GRAPH_STAR)
 			snprintf(what, sizeof(what), "a %s graph", graph_class_name(needed));
-		return problem_set(problem,
-		                   "topology '%.60s' of %u nodes does not suit %s, which needs %s",
-		                   setup->topology, network->graph.nodes, algorithm->name, what);
+		problem_set(problem,
+		            "topology '%.60s' of %u nodes does not suit %s, which needs %s",
+		            setup->topology, network->graph.nodes, algorithm->name, what);
+		return SETUP_UNSUITED;
 	}
 	if (needed == GRAPH_TREE) {
 		graph_toward(&network->graph, network->holder, first, scratch);
@@ -419,12 +420,15 @@ int setup_make(const struct setup_words *words, struct setup *ret_setup, struct 
 	setup.fifo = words->order == ORDER_DEFAULT ? setup.network.algorithm->needs_fifo
 	                                           : words->order == ORDER_FIFO;
 	setup.parameters = json_object();
-	if (parse_parameters(words, &setup, problem) != 0 ||
-	    make_graph(words, &setup, problem) != 0 ||
-	    electorate_make(words, &setup, problem) != 0 || prepare(&setup, problem) != 0 ||
-	    check_memory(&setup, problem) != 0) {
+	int result = parse_parameters(words, &setup, problem);
+	if (result == 0)
+		result = make_graph(words, &setup, problem);
+	if (result == 0 && (electorate_make(words, &setup, problem) != 0 ||
+	                    prepare(&setup, problem) != 0 || check_memory(&setup, problem) != 0))
+		result = -1;
+	if (result != 0) {
 		setup_free(&setup);
-		return -1;
+		return result;
 	}
 	*ret_setup = setup;
 	return 0;

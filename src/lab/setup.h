@@ -52,7 +52,9 @@ struct setup {
 
 enum { NODES_DEFAULT = 5 };
 
-/* 0 and a setup to be freed, or -1 and the problem. */
+/* 0 and a setup to be freed; or what is negative and the problem: SETUP_UNSUITED if the graph is not
+ * of the kind that the algorithm needs, else -1. */
+enum { SETUP_UNSUITED = -2 };
 int setup_make(const struct setup_words *words, struct setup *ret_setup, struct problem *problem);
 void setup_free(struct setup *setup);
 

@@ -16,6 +16,7 @@ enum { BODY_INLINE_MAX = sizeof(((struct event *)0)->body) };
 struct asking {
 	uint64_t time;    /* of the request */
 	uint64_t entries; /* of all, at the request */
+	uint64_t heard;   /* light load: the number of the last request that reached the node */
 };
 
 struct sim {
@@ -42,9 +43,12 @@ struct sim {
 	uint64_t lost_hops;    /* the token's hops when one was lost last */
 	uint64_t counted_from; /* light load: messages before the current entry */
 	uint64_t counted_token_from;
+	uint64_t requests;   /* light load: so many were made, whatever the run */
+	uint64_t asked_at;   /* … when the last was */
+	uint64_t token_left; /* … and its token set out, if token_moving */
 	uint64_t futile_max;
 	uint64_t futile_hops; /* deliveries while somebody waits and nobody enters */
-	bool exit_pending, counting, lost_pending, stuck, warming;
+	bool exit_pending, counting, lost_pending, stuck, warming, token_moving;
 };
 
 struct sim *sim_create(const struct setup *setup)
@@ -165,6 +169,10 @@ static void send(struct sim *sim, uint32_t from, const struct effect *effect)
 	        .side = (uint8_t)effect->side,
 	};
 
+	if (type->token && !sim->token_moving) {
+		sim->token_moving = true;
+		sim->token_left = sim->now;
+	}
 	if (type->init)
 		sim->result->messages_init++;
 	else if (!counts_at_arrival(sim, body[0]))
@@ -206,6 +214,9 @@ static void enter(struct sim *sim, uint32_t node)
 		result->response_max = response;
 	if (bypass > result->bypass_max)
 		result->bypass_max = bypass;
+	if (sim->options.load == LOAD_LIGHT && sim->token_moving &&
+	    sim->now - sim->token_left > result->token_time_max)
+		result->token_time_max = sim->now - sim->token_left;
 	if (sim->exit_pending) {
 		uint64_t delay = sim->now - sim->exit_time;
 		sim->exit_pending = false;
@@ -320,10 +331,14 @@ static void on_request(struct sim *sim, uint32_t node)
 			stop(sim, "stuck: a node is not ready to ask and nothing can happen");
 		return;
 	}
-	sim->asking[node - 1] = (struct asking){.time = sim->now, .entries = sim->entered};
+	sim->asking[node - 1].time = sim->now;
+	sim->asking[node - 1].entries = sim->entered;
 	if (sim->options.trace != NULL)
 		trace_request(sim->options.trace, sim->now, node);
 	sim->futile_hops = 0;
+	sim->asked_at = sim->now;
+	sim->requests++;
+	sim->token_moving = false;
 	world_request(&sim->world, node);
 	perform(sim, node);
 }
@@ -375,6 +390,18 @@ static void on_exit_of(struct sim *sim, uint32_t node)
 	}
 }
 
+/* A copy that comes later tells nothing new. */
+static void note_heard(struct sim *sim, uint32_t node)
+{
+	struct asking *asking = &sim->asking[node - 1];
+
+	if (asking->heard == sim->requests)
+		return;
+	asking->heard = sim->requests;
+	if (sim->now - sim->asked_at > sim->result->asked_time_max)
+		sim->result->asked_time_max = sim->now - sim->asked_at;
+}
+
 static void on_deliver(struct sim *sim, const struct event *event)
 {
 	uint8_t *copy = NULL;
@@ -400,6 +427,8 @@ static void on_deliver(struct sim *sim, const struct event *event)
 			arena_give_back(sim->arena, copy, event->size);
 		return;
 	}
+	if (sim->options.load == LOAD_LIGHT && !sim->world.algorithm->messages[body[0]].token)
+		note_heard(sim, event->node);
 	if (sim->options.trace != NULL)
 		trace_deliver(sim->options.trace, sim->now, event->number, event->from, event->node,
 		              sim->world.algorithm->messages[body[0]].name);
@@ -605,7 +634,7 @@ static void loop(struct sim *sim)
 			ask_lightly(sim);
 		exits = sim->result->entries;
 		if (options->progress != NULL && sim->result->events % PROGRESS_EVERY == 0)
-			options->progress(exits, options->entries);
+			options->progress(options->progress_context, exits, options->entries);
 	}
 	if (light && !sim->stuck)
 		count_entry(sim);
@@ -675,6 +704,8 @@ void sim_run(struct sim *sim, const struct sim_options *options, struct sim_resu
 	sim->now = sim->happened = sim->number = sim->entered = 0;
 	sim->token_hops = sim->lose_next = sim->futile_hops = 0;
 	sim->counted_from = sim->counted_token_from = 0;
+	sim->asked_at = 0;
+	sim->token_moving = false;
 	sim->exit_pending = sim->counting = sim->lost_pending = sim->stuck = false;
 	sim->warming = options->warmup != 0;
 	random_seed(&sim->random, options->seed);

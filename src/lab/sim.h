@@ -26,7 +26,8 @@ struct sim_options {
 	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below */
 	struct trace *trace; /* or NULL */
 	/* Called now and then with the exits so far, or NULL. */
-	void (*progress)(uint64_t exits, uint64_t entries);
+	void (*progress)(void *context, uint64_t exits, uint64_t entries);
+	void *progress_context;
 };
 
 enum { MESSAGE_TYPES_MAX = 16 };
@@ -52,6 +53,9 @@ struct sim_result {
 	uint64_t bytes, bytes_largest[MESSAGE_TYPES_MAX];
 	uint64_t sync_count, sync_sum, sync_max;
 	uint64_t response_sum, response_p50, response_p99, response_max, response_count;
+	/* Light load: from a request until the last of those whom it reaches is reached; and from
+	 * the token's leaving to the entry. */
+	uint64_t asked_time_max, token_time_max;
 	uint64_t bypass_max;
 	uint64_t state_sum, state_max; /* bytes, over the nodes */
 	uint64_t lost;

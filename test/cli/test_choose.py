@@ -58,8 +58,10 @@ class Choose(unittest.TestCase):
         self.assertEqual(len(reasons), 13)
         self.assertIn("every node", reasons["neilsen"])
         self.assertIn("ring", reasons["dijkstra-ring"])
-        self.assertIn("goes round for ever", reasons["le-lann"])
+        self.assertEqual(reasons["le-lann"], reasons["dijkstra-ring"])  # a grid is no ring, whatever the token does
         self.assertIn("node 1", reasons["central"])
+        reasons = {left["algorithm"]: left["why"] for left in choose("--topology ring --nodes 5")["left_out"]}
+        self.assertIn("goes round for ever", reasons["le-lann"])
         tree = choose("--topology tree:2 --nodes 7")
         self.assertEqual({(c["algorithm"], c["topology"]) for c in tree["candidates"]},
                          {("raymond", "tree:2"), ("helary", "tree:2")})
@@ -107,6 +109,11 @@ class Choose(unittest.TestCase):
             result = baton("choose", words)
             self.assertEqual((result.code, result.err), (0, ""), words)
             self.assertLessEqual(max(map(len, result.out.splitlines())), 100)
+
+    def test_a_topology_is_not_cut(self):
+        lines = baton("choose --topology radiating:3 --nodes 7").out.splitlines()
+        self.assertEqual(sum(line.split()[1:2] == ["radiating:3"] for line in lines), 2)
+        self.assertIn("spanning tree", baton("choose --topology grid:3x3").out)
 
 
 if __name__ == "__main__":

@@ -43,12 +43,61 @@ class Table(unittest.TestCase):
         result = baton("compare --topology ring --nodes 3,5", SMALL)
         self.assertEqual(result.code, 0)
         text = " ".join(result.out.split())
-        self.assertIn("left out: neilsen at 3, 5 nodes: topology 'ring' of 3 nodes does not suit neilsen", text)
-        self.assertIn("left out: lamport at 5 nodes: topology 'ring' of 5 nodes does not suit lamport, which needs a complete",
-                      text)
+        self.assertIn("left out at 3, 5 nodes: topology 'ring' is no tree graph, as is needed by raymond, neilsen", text)
+        self.assertIn("left out at 5 nodes: topology 'ring' is no complete graph, as is needed by lamport, ricart-agrawala, ", text)
+        self.assertIn("left out at 5 nodes: in topology 'ring' node 1 is not linked to all others, as is needed by central", text)
+        self.assertEqual(text.count("left out"), 3)
+        text = " ".join(baton("compare --topology grid:2x3 --nodes 5,6 --algorithms helary,raymond", SMALL).out.split())
+        self.assertIn("left out because topology 'grid:2x3' has 6 nodes, not 5: helary, raymond", text)
+        self.assertIn("left out at 6 nodes: topology 'grid:2x3' is no tree graph, as is needed by raymond", text)
         left = {(row["algorithm"], row["nodes"]) for row in compare("--topology ring --nodes 3,5", SMALL)["left_out"]}
         self.assertIn(("lamport", 5), left)
         self.assertNotIn(("lamport", 3), left)  # a ring of three is complete
+
+    def test_a_topology_is_not_cut(self):
+        for topology in ("radiating:3 --nodes 7", "edges:1-2,2-3,3-4,4-5,5-6,6-7,7-8,8-1"):
+            lines = baton("compare --algorithms helary --topology", topology, SMALL).out.splitlines()
+            self.assertEqual(lines[0], f"topology of all: {topology.split()[0]}")
+            self.assertNotIn("…", "".join(lines))
+
+    def test_says_who_claims_it(self):
+        """What a document says of the messages, and which one; what follows from the rules is counted apart."""
+        text = baton("compare --nodes 4 --algorithms maekawa,lamport,dijkstra-ring,dolev-klawe-rodeh", SMALL).out
+        rows = {line.split()[0]: line for line in text.splitlines()[3:] if line.startswith(("ma", "la", "di", "do", "  var"))}
+        self.assertIn(" 3√N–7√N ", rows["maekawa"])
+        self.assertIn(" ≤3(N-1) ", rows["lamport"])
+        self.assertRegex(rows["dijkstra-ring"], r" - +\+\d ")
+        self.assertIn(" 1.44N log N+O(N) ", rows["variant=peterson2"])
+        self.assertIn("messages claimed: maekawa (Neilsen 2.6, 6.1); lamport (Neilsen 2.1, 6.1; Raynal 3.1); dolev-klawe-rodeh (Raynal "
+                      "5.4); by no document: dijkstra-ring", " ".join(text.split()))
+        whole = compare("--nodes 4 --algorithms lamport,dijkstra-ring", SMALL)
+        self.assertEqual([row["claimed"] for row in whole["rows"]],
+                         [{"messages": "at most 3(N-1)", "where": "Neilsen 2.1, 6.1; Raynal 3.1"}, None])
+        for name, rules in (("claims", (True, False)), ("rules", (False,))):
+            counted = [claim["verdict"] for row in whole["rows"] for claim in row["claims"] if (claim["where"] is not None) in rules]
+            self.assertEqual(whole[name], {verdict: counted.count(verdict) for verdict in whole[name]})
+
+    def test_long_work_is_announced(self):
+        """What takes minutes says so before it begins, and what would take less; anything shorter says nothing."""
+        with subprocess.Popen([BATON, *"compare --nodes 1024 --csv".split()], stdout=subprocess.DEVNULL,
+                              stderr=subprocess.PIPE, text=True) as process:
+            line = process.stderr.readline()
+            process.kill()
+        self.assertRegex(line, r"^baton compare: about \d+ million messages to simulate, \d+ minutes or so; fewer --nodes, "
+                               r"--algorithms, --entries or --seeds would take less$")
+        self.assertEqual(baton("compare --nodes 64 --algorithms neilsen", SMALL).err, "")
+
+    def test_progress_names_its_work(self):
+        leader, follower = pty.openpty()
+        with subprocess.Popen([BATON, *"compare --nodes 512 --algorithms suzuki-kasami --threads 1".split()],
+                              stdout=subprocess.DEVNULL, stderr=follower) as process:
+            os.close(follower)
+            text = b""
+            while b"suzuki-kasami of 512, " not in text and (part := os.read(leader, 4096)):
+                text += part
+            process.kill()
+        os.close(leader)
+        self.assertRegex(text.decode(), r"\[#* *\] +\d+ %  suzuki-kasami of 512, (light|heavy) load")
 
     def test_the_topology_tells_the_size(self):
         self.assertEqual(compare("--topology grid:2x3 --algorithms helary", SMALL)["nodes"], [6])
@@ -161,14 +210,20 @@ class Figures(unittest.TestCase):
 class Contract(unittest.TestCase):
     def test_fields(self):
         whole = compare("--nodes 4 --algorithms neilsen,franklin", SMALL)
-        self.assertEqual(list(whole), ["nodes", "entries", "seeds", "rows", "left_out", "claims", "violated"])
+        self.assertEqual(list(whole), ["nodes", "entries", "seeds", "rows", "left_out", "claims", "rules", "violated"])
         self.assertEqual(list(whole["rows"][0]), [
             "algorithm", "kind", "parameter", "topology", "nodes", "edges", "diameter", "fifo", "light", "heavy", "poisson",
-            "first", "regenerated", "state_bytes", "token_bytes", "request_bytes", "violation", "claims"])
+            "first", "regenerated", "claimed", "committee", "state_bytes", "token_bytes", "request_bytes", "violation", "claims"])
         self.assertEqual(list(whole["rows"][1])[8:10], ["all", "one"])
         self.assertEqual(list(whole["rows"][0]["claims"][0]), [
             "quantity", "relation", "formula", "where", "claimed", "measured", "verdict", "why"])
         self.assertEqual(json.dumps(whole["seeds"]), "[1, 3]")
+
+    def test_what_does_not_apply_is_null(self):
+        token, none = compare("--nodes 4 --algorithms neilsen,lamport", SMALL)["rows"]
+        self.assertEqual((none["light"]["token"], none["light"]["time"]["token"], none["token_bytes"]), (None, None, None))
+        self.assertEqual(token["light"]["token"], {"min": 1, "max": 1})
+        self.assertEqual(token["light"]["time"]["token"], 1)
 
 
 class Claims(unittest.TestCase):
@@ -193,7 +248,7 @@ class Claims(unittest.TestCase):
         self.assertEqual((result.code, result.err), (0, ""))
         self.assertLessEqual(max(map(len, result.out.splitlines())), 100)
         text = " ".join(baton("compare --claims --algorithms maekawa,raymond").out.split())
-        self.assertIn("maekawa - fewest messages for an entry: about 3 sqrt(N) (Neilsen 2.6). Known not to hold everywhere: ", text)
+        self.assertIn("- fewest messages for an entry: about 3 sqrt(N) (Neilsen 2.6). Known not to hold everywhere: ", text)
         self.assertIn(" raymond - most messages for an entry: at most 2D (Neilsen 2.7, 6.1) - most messages for an entry, on a "
                       "star: at most 4 (Neilsen 6.1) - ", text)
         self.assertIn("longest synchronization delay: at most 2 (follows from the rules)", text)

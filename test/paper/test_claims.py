@@ -14,7 +14,7 @@ def wrong(comparison):
 
 class Claims(unittest.TestCase):
     def assert_all_held(self, *words):
-        comparison = report("compare", *words, SMALL)
+        comparison = report("compare", SMALL, *words)
         self.assertEqual([(row["algorithm"], row["nodes"], claim) for row in comparison["rows"] for claim in row["claims"]
                           if claim["verdict"] == "violated"], [])
         self.assertEqual(comparison["claims"]["violated"], 0)
@@ -31,7 +31,9 @@ class Claims(unittest.TestCase):
             ("raymond", 3, "heavy.messages.mean", "4"),
             ("maekawa", 3, "light.messages.min", "3 sqrt(N)"),
             ("maekawa", 16, "light.messages.min", "3 sqrt(N)"),
+            ("maekawa", 16, "committee.max", "sqrt(N)"),
             ("maekawa", 16, "heavy.messages.mean", "5 sqrt(N)"),
+            ("maekawa", 16, "heavy.varied.mean", "5 sqrt(N)"),
             ("helary", 7, "light.token.max", "D"),
             ("helary", 16, "light.token.max", "D")})
         for row in comparison["rows"]:
@@ -60,6 +62,20 @@ class Claims(unittest.TestCase):
             comparison = self.assert_all_held(f"--algorithms helary --topology {topology} --nodes 2,3,4,8,15")
             held = {claim["formula"] for row in comparison["rows"] for claim in row["claims"] if claim["verdict"] == "held"}
             self.assertLessEqual(formulas, held, topology)
+
+    def test_a_radiating_star_with_a_fixed_number_of_arms_is_not_of_the_order_log_n(self):
+        key = ("raymond", 64, "light.messages.mean", "log(N)")
+        for topology, fails in (("radiating:3", True), ("line", True), ("radiating:16", False), ("star", False)):
+            comparison = self.assert_all_held(f"--algorithms raymond --topology {topology} --nodes 4,64")
+            self.assertEqual(key in wrong(comparison), fails, topology)
+
+    def test_delays_on_a_ring_of_five(self):
+        """A request has reached all in time; the token may come back the long way, each hop of which takes the longest delay."""
+        comparison = self.assert_all_held("--algorithms helary --topology ring --nodes 5 --load light --entries 3000")
+        row, = comparison["rows"]
+        self.assertEqual(row["light"]["time"]["asked"], 2)
+        self.assertTrue(2 < row["light"]["time"]["token"] <= 3)
+        self.assertLessEqual({("helary", 5, "light.time.token", "D"), ("helary", 5, "light.response.max", "2D")}, wrong(comparison))
 
     def test_small_sizes_and_other_trees(self):
         self.assert_all_held("--nodes 1,2,3,4,5,6,8,9,12,13")

@@ -107,14 +107,15 @@ static struct setup make(const char *algorithm, const char *topology, uint32_t n
 static void test_every_claim_has_a_value(void **state)
 {
 	static const char *const topologies[CLAIM_GRAPHS] = {
-	        [ON_TREE] = "tree:2",   [ON_STAR] = "star", [ON_LINE] = "line",
-	        [ON_LOW_TREE] = "star", [ON_RING] = "ring", [ON_COMPLETE] = "complete",
+	        [ON_TREE] = "tree:2",      [ON_STAR] = "star", [ON_LINE] = "line",
+	        [ON_LOW_TREE] = "star",    [ON_RING] = "ring", [ON_COMPLETE] = "complete",
+	        [ON_ARMS] = "radiating:3",
 	};
 
 	(void)state;
 	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
 		struct setup setup =
-		        make(claim->algorithm, topologies[claim->graph], 9, claim->parameter);
+		        make(claim->algorithm, topologies[claim->graph], 16, claim->parameter);
 		struct claim_facts facts;
 		claim_facts_make(&setup, &facts);
 		double value = claim_value(claim, &facts);
@@ -138,6 +139,52 @@ static void test_every_algorithm_has_claims_and_each_claim_an_algorithm(void **s
 	}
 	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++)
 		assert_non_null(algorithm_find(claim->algorithm));
+}
+
+static bool counts_messages(enum quantity quantity)
+{
+	switch ((int)quantity) {
+	case LIGHT_MEAN:
+	case LIGHT_MIN:
+	case LIGHT_MAX:
+	case HEAVY_MEAN:
+	case ALL_MEAN:
+	case ALL_MIN:
+	case ALL_MAX:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* The few words are those of a document that has a claim about messages; and where none has, there
+ * are no words. */
+static void test_headlines_are_what_documents_claim(void **state)
+{
+	(void)state;
+	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+		const struct algorithm *algorithm = algorithm_find(claim->algorithm);
+		if (claim->where != NULL && counts_messages(claim->quantity) &&
+		    headline_of(algorithm, claim->parameter) == NULL)
+			fail_msg("%s: %s claims %s, and there is no headline", claim->algorithm,
+			         claim->where, claim->formula);
+	}
+	for (size_t i = 0; algorithms[i] != NULL; i++) {
+		const struct headline *headline = headline_of(algorithms[i], NULL);
+		bool found = headline == NULL;
+		for (const struct claim *claim = claims; claim->algorithm != NULL && !found;
+		     claim++)
+			found = claim_concerns(claim, algorithms[i], NULL) &&
+			        counts_messages(claim->quantity) && claim->where != NULL &&
+			        strncmp(claim->where, headline->where, 7) == 0;
+		if (!found)
+			fail_msg("%s: %s has no such claim", algorithms[i]->name, headline->where);
+	}
+	assert_null(headline_of(algorithm_find("dijkstra-ring"), NULL));
+	assert_string_equal(headline_of(algorithm_find("maekawa"), NULL)->where,
+	                    "Neilsen 2.6, 6.1");
+	assert_true(claim_of_document(algorithm_find("neilsen"), HEAVY_SYNC_MAX));
+	assert_false(claim_of_document(algorithm_find("lamport"), HEAVY_SYNC_MAX));
 }
 
 /* The first claim about the algorithm with that formula, on that network. */
@@ -184,6 +231,10 @@ static void test_a_claim_about_another_graph_says_nothing(void **state)
 	(void)state;
 	assert_true(isnan(claimed("neilsen", "3 - 5/N + 2/N^2", "line", 7, NULL)));
 	assert_true(isnan(claimed("helary", "N - 1 + D", "ring", 7, NULL)));
+	/* A radiating star branches in one node. */
+	assert_true(claimed("raymond", "4", "radiating:3", 16, NULL) == 4);
+	assert_true(claimed("raymond", "4", "line", 16, NULL) == 4);
+	assert_true(isnan(claimed("raymond", "4", "tree:2", 16, NULL)));
 	assert_true(isnan(claimed("helary", "N + 2", "ring", 4, NULL)));
 	assert_true(!isnan(claimed("helary", "N + 2", "ring", 5, NULL)));
 	/* A triangle is a ring and complete; two nodes are all. */
@@ -198,6 +249,7 @@ int main(void)
 	        cmocka_unit_test(test_what_is_no_formula_is_refused),
 	        cmocka_unit_test(test_every_claim_has_a_value),
 	        cmocka_unit_test(test_every_algorithm_has_claims_and_each_claim_an_algorithm),
+	        cmocka_unit_test(test_headlines_are_what_documents_claim),
 	        cmocka_unit_test(test_claims_know_the_network),
 	        cmocka_unit_test(test_a_claim_about_another_graph_says_nothing),
 	};
