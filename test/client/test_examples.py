@@ -10,7 +10,7 @@ import unittest
 from baton import ROOT
 from running import PATIENCE, Node, Program, redis_cli
 
-EXAMPLES = os.environ["EXAMPLES"]
+EXAMPLES = os.path.join(os.environ["BUILD"], "examples")
 
 
 class Examples(unittest.TestCase):
