@@ -35,7 +35,7 @@
  *     BATON_ENOVIEW      the node is in no agreed view, and so can promise nothing
  *     BATON_ESTOPPED     the node has stopped itself, because going on could do harm
  *     BATON_EBUSY        a lock that was started (baton_lock_start) has not been finished
- *     BATON_EMODE        the handle observes (baton_observe): use another
+ *     BATON_EMODE        the handle observes (baton_observe) and can do nothing else
  *     BATON_EMEMORY
  *
  * Connections are made when one is needed. If one has ended while nothing was held and no started
@@ -69,11 +69,13 @@ enum {
 	BATON_VALUE_MAX = 4096, /* bytes of what a leader publishes */
 };
 
-/* Timeouts are in milliseconds; the node keeps the time. */
-#define BATON_FOREVER INT64_C(-1) /* any negative number */
-#define BATON_TRY                                                                                  \
-	INT64_C(0) /* do not wait: as soon as it is known that somebody has the lock or waits
-                                for it, and after a second at the latest, it is not acquired */
+/*
+ * Timeouts are in milliseconds; the node keeps the time. Any negative number is for ever. To try is not
+ * to wait: the lock is not acquired as soon as it is known that somebody has it or waits for it, and
+ * after a second at the latest.
+ */
+#define BATON_FOREVER INT64_C(-1)
+#define BATON_TRY INT64_C(0)
 
 struct baton;
 
@@ -115,7 +117,8 @@ const char *baton_error_name(int error);
  * the cluster and its restarts, 1 to 2^53 - 1.
  *
  * 0, or an error: BATON_ETIMEOUT; BATON_ENOTFREE (with BATON_TRY); BATON_ENAME; BATON_EHELD (this
- * handle holds it already); BATON_EWAITERS, BATON_ELOCKS (limits of the node); or one of the above.
+ * handle holds it already); BATON_EWAITERS, BATON_ELOCKS and, after baton_watch, BATON_ESUBSCRIPTIONS
+ * (limits of the node); or one of the above.
  */
 int baton_lock(struct baton *baton, const char *name, int64_t timeout_ms, uint64_t *ret_fence);
 

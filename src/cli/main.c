@@ -23,6 +23,7 @@ static const struct command commands[] = {
         {"replay", command_replay},
         {"compare", command_compare},
         {"choose", command_choose},
+        {"fence-check", command_fence_check},
         {"node", command_node},
         {"dev", command_dev},
         {"status", command_status},

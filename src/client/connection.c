@@ -132,9 +132,9 @@ static void keep_alive(int fd)
 	static const struct {
 		int level, option, value;
 	} settings[] = {
-	        {IPPROTO_TCP, TCP_NODELAY, 1},    {SOL_SOCKET, SO_KEEPALIVE, 1},
-	        {IPPROTO_TCP, TCP_KEEPIDLE, 5},   {IPPROTO_TCP, TCP_KEEPINTVL, 2},
-	        {IPPROTO_TCP, TCP_KEEPCNT, 3},    {IPPROTO_TCP, TCP_USER_TIMEOUT, 10000},
+	        {IPPROTO_TCP, TCP_NODELAY, 1},  {SOL_SOCKET, SO_KEEPALIVE, 1},
+	        {IPPROTO_TCP, TCP_KEEPIDLE, 5}, {IPPROTO_TCP, TCP_KEEPINTVL, 2},
+	        {IPPROTO_TCP, TCP_KEEPCNT, 3},  {IPPROTO_TCP, TCP_USER_TIMEOUT, 10000},
 	};
 
 	/* Without them it only takes longer. */

@@ -147,8 +147,8 @@ static int check_locked(const struct paths *paths, uint64_t fence, uint64_t *ret
 			*ret_highest = highest;
 		return BATON_ESTALE;
 	}
-	if (fence > highest && (write_durably(paths->new, fence, mode) != 0 ||
-	                        rename(paths->new, paths->file) != 0))
+	if (fence > highest &&
+	    (write_durably(paths->new, fence, mode) != 0 || rename(paths->new, paths->file) != 0))
 		return BATON_EFILE;
 	/* Also for a fence that is there already: who wrote it may have been killed before this. */
 	if (sync_folder(paths->folder) != 0)

@@ -10,8 +10,8 @@
 #include <string.h>
 
 struct observer {
-	struct word name; /* its bytes are behind it, ended by 0 */
-	bool leads;       /* `leader` leads, as far as the user knows */
+	struct word name;           /* its bytes are behind it, ended by 0 */
+	bool leads;                 /* `leader` leads, as far as the user knows */
 	struct baton_leader leader; /* the last that was told; fence 0: none */
 	bool found_new;             /* whether the session's first question … */
 	bool leads_now;             /* … has an answer that has not been told, … */
@@ -23,7 +23,8 @@ void observer_free(struct baton *baton)
 	free(baton->observer);
 }
 
-static void copy_leader(struct baton_leader *to, uint64_t fence, struct word node, struct word value)
+static void copy_leader(struct baton_leader *to, uint64_t fence, struct word node,
+                        struct word value)
 {
 	to->fence = fence;
 	to->value_size = value.size;

@@ -53,8 +53,7 @@ static int want(struct baton *baton, const char *name, const struct request *req
 static int ask(struct baton *baton, const struct request *request)
 {
 	char number[24];
-	struct word words[4] = {request->elect ? WORD("ELECT") : WORD("LOCK"),
-	                        baton->wanted->name};
+	struct word words[4] = {request->elect ? WORD("ELECT") : WORD("LOCK"), baton->wanted->name};
 	size_t words_count = 2;
 
 	int error = session_connect(baton);
