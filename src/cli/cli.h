@@ -37,7 +37,8 @@ int usage_problem(const char *command, const struct problem *problem);
  */
 int next_option(int argc, char **argv, const struct option *options, struct problem *problem);
 
-/* The same with one-letter options too, as getopt knows them; ':' comes first. */
+/* The same with one-letter options too, as getopt knows them; ':' comes first, or "+:": then options
+ * end at the first operand, and what is behind it is not looked at. */
 int next_letter_or_option(int argc, char **argv, const char *letters, const struct option *options,
                           struct problem *problem);
 
