@@ -26,6 +26,11 @@ int command_choose(int argc, char **argv);
 int command_node(int argc, char **argv);
 int command_dev(int argc, char **argv);
 int command_status(int argc, char **argv);
+int command_run(int argc, char **argv);
+int command_lock(int argc, char **argv);
+int command_elect(int argc, char **argv);
+int command_observe(int argc, char **argv);
+int command_break(int argc, char **argv);
 
 /* One line on stderr, "baton sim: …"; returns EXIT_USAGE. */
 int usage_problem(const char *command, const struct problem *problem);

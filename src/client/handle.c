@@ -303,7 +303,7 @@ static int error_named(struct word word)
 #define ERROR_ENTRY(name, code, text) {&#name[sizeof("BATON_E") - 1], code},
 	        BATON_ERRORS(ERROR_ENTRY)
 #undef ERROR_ENTRY
-	        {"NOPERM", BATON_EACCESS},
+	                {"NOPERM", BATON_EACCESS},
 	        {"NOAUTH", BATON_EACCESS},
 	};
 
@@ -325,9 +325,12 @@ int refused(struct baton *baton, const redisReply *reply)
 int unexpected(struct baton *baton, const redisReply *reply, const char *command)
 {
 	static const char *const kinds[] = {
-	        [REDIS_REPLY_STRING] = "a string", [REDIS_REPLY_ARRAY] = "an array",
-	        [REDIS_REPLY_INTEGER] = "a number that cannot be", [REDIS_REPLY_NIL] = "nil",
-	        [REDIS_REPLY_STATUS] = "a status", [REDIS_REPLY_ERROR] = "an error",
+	        [REDIS_REPLY_STRING] = "a string",
+	        [REDIS_REPLY_ARRAY] = "an array",
+	        [REDIS_REPLY_INTEGER] = "a number that cannot be",
+	        [REDIS_REPLY_NIL] = "nil",
+	        [REDIS_REPLY_STATUS] = "a status",
+	        [REDIS_REPLY_ERROR] = "an error",
 	};
 	const char *kind = reply->type >= REDIS_REPLY_STRING && reply->type <= REDIS_REPLY_ERROR
 	                           ? kinds[reply->type]
