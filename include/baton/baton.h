@@ -101,6 +101,14 @@ void baton_close(struct baton *baton);
 /* The address in use, such as "/run/baton.sock". Good until the next connection. */
 const char *baton_address(const struct baton *baton);
 
+/*
+ * The node at the other end: its name, and how long a lease lasts, within which a holder that lost its
+ * lock must have stopped. `ret_name` has room for BATON_NAME_MAX + 1 bytes.
+ *
+ * 0, or one of the above.
+ */
+int baton_node(struct baton *baton, char *ret_name, uint64_t *ret_lease_ms);
+
 /* A sentence about the last error of this handle, without a newline: what, where, and what the
  * system or the node said. "" if there was none. Good until the next call with this handle. */
 const char *baton_message(const struct baton *baton);

@@ -50,7 +50,11 @@ int next_option(int argc, char **argv, const struct option *options, struct prob
 int next_letter_or_option(int argc, char **argv, const char *letters, const struct option *options,
                           struct problem *problem)
 {
-	for (int i = 1; optind == 1 && i < argc && strcmp(argv[i], "--") != 0; i++) {
+	bool ordered = letters[0] == '+';
+	int first = ordered ? optind : 1, last = ordered && argc > optind ? optind + 1 : argc;
+
+	for (int i = first; (ordered || optind == 1) && i < last && strcmp(argv[i], "--") != 0;
+	     i++) {
 		if (strncmp(argv[i], "--", 2) == 0 && is_abbreviated(argv[i], options))
 			return unknown_option(argv[i] + 2, options, problem);
 	}

@@ -27,6 +27,11 @@ int command_fence_check(int argc, char **argv);
 int command_node(int argc, char **argv);
 int command_dev(int argc, char **argv);
 int command_status(int argc, char **argv);
+int command_run(int argc, char **argv);
+int command_lock(int argc, char **argv);
+int command_elect(int argc, char **argv);
+int command_observe(int argc, char **argv);
+int command_break(int argc, char **argv);
 
 /* One line on stderr, "baton sim: …"; returns EXIT_USAGE. */
 int usage_problem(const char *command, const struct problem *problem);
@@ -38,7 +43,8 @@ int usage_problem(const char *command, const struct problem *problem);
  */
 int next_option(int argc, char **argv, const struct option *options, struct problem *problem);
 
-/* The same with one-letter options too, as getopt knows them; ':' comes first. */
+/* The same with one-letter options too, as getopt knows them; ':' comes first, or "+:": then options
+ * end at the first operand, and what is behind it is not looked at. */
 int next_letter_or_option(int argc, char **argv, const char *letters, const struct option *options,
                           struct problem *problem);
 

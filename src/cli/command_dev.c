@@ -72,10 +72,10 @@ static int make_folder(struct dev *dev, struct problem *problem)
 		return problem_set(problem, "no folder can be made in %s: %s", base,
 		                   strerror(errno));
 	for (uint32_t i = 0; i < dev->nodes; i++) {
-		snprintf(dev->names[i], sizeof(dev->names[i]), dev->nodes < 10 ? "n%u" : "n%02u",
-		         (i + 1) % 100);
-		snprintf(dev->sockets[i], sizeof(dev->sockets[i]), "%s/%s.sock", dev->folder,
-		         dev->names[i]);
+		char name[sizeof(dev->names[i])];
+		snprintf(name, sizeof(name), dev->nodes < 10 ? "n%u" : "n%02u", (i + 1) % 100);
+		memcpy(dev->names[i], name, sizeof(name));
+		snprintf(dev->sockets[i], sizeof(dev->sockets[i]), "%s/%s.sock", dev->folder, name);
 		bool again = true;
 		while (again) {
 			if (find_port(&dev->ports[i]) != 0)

@@ -27,6 +27,11 @@ static const struct command commands[] = {
         {"node", command_node},
         {"dev", command_dev},
         {"status", command_status},
+        {"run", command_run},
+        {"lock", command_lock},
+        {"elect", command_elect},
+        {"observe", command_observe},
+        {"break", command_break},
         {"help", command_help},
         {NULL, NULL},
 };

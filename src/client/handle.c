@@ -342,6 +342,42 @@ int unexpected(struct baton *baton, const redisReply *reply, const char *command
 	return session_fail(baton, BATON_EPROTOCOL);
 }
 
+/* --- who is there --- */
+
+/* The value of a key in what HELLO says, or NULL. */
+static const redisReply *hello_value(const redisReply *reply, const char *key)
+{
+	for (size_t i = 0; i + 1 < reply->elements; i += 2) {
+		const redisReply *name = reply->element[i];
+		if (name->type == REDIS_REPLY_STRING && strcmp(name->str, key) == 0)
+			return reply->element[i + 1];
+	}
+	return NULL;
+}
+
+int baton_node(struct baton *baton, char *ret_name, uint64_t *ret_lease_ms)
+{
+	const struct word words[] = {WORD("HELLO"), WORD("2")};
+	redisReply *reply;
+	int error = session_command(baton, words, 2, true, &reply);
+
+	if (error < 0)
+		return error;
+	if (reply->type != REDIS_REPLY_ARRAY)
+		return unexpected(baton, reply, "HELLO");
+	const redisReply *name = hello_value(reply, "node");
+	const redisReply *lease = hello_value(reply, "lease_ms");
+	if (name == NULL || name->type != REDIS_REPLY_STRING || name->len > BATON_NAME_MAX ||
+	    lease == NULL || lease->type != REDIS_REPLY_INTEGER || lease->integer < 0)
+		return unexpected(baton, reply, "HELLO");
+	if (ret_name != NULL)
+		memcpy(ret_name, name->str, name->len + 1);
+	if (ret_lease_ms != NULL)
+		*ret_lease_ms = (uint64_t)lease->integer;
+	freeReplyObject(reply);
+	return 0;
+}
+
 /* --- for operators --- */
 
 int baton_status(struct baton *baton, const char *pattern, uint32_t count, char **ret_json)

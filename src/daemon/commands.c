@@ -333,8 +333,9 @@ static bool serve_ping(struct client *client, const struct resp_argument *a, uin
 static void tell_hello(struct client *client)
 {
 	struct buffer *output = &client->output;
+	const struct daemon_options *options = client->daemon->options;
 
-	resp_map(output, 7, client->version);
+	resp_map(output, 9, client->version);
 	resp_text(output, "server");
 	resp_text(output, "baton");
 	resp_text(output, "version");
@@ -349,6 +350,11 @@ static void tell_hello(struct client *client)
 	resp_text(output, "master");
 	resp_text(output, "modules");
 	resp_array(output, 0);
+	/* Not of Redis: whom a client talks to, and for how long a promise lasts. */
+	resp_text(output, "node");
+	resp_text(output, options->peers[options->self].name);
+	resp_text(output, "lease_ms");
+	resp_integer(output, options->lease_ms);
 }
 
 static bool serve_hello(struct client *client, const struct resp_argument *a, uint32_t count)

@@ -1,0 +1,402 @@
+#include "holding.h"
+
+#include "cli.h"
+#include "must.h"
+#include "service.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+enum {
+	/* The node keeps the time of -w; this is for one that is stopped. */
+	WAIT_MARGIN_MS = 50,
+	NOWAIT_MS_MAX = 3000,
+	RELEASE_MS_MAX = 1000,
+};
+
+uint64_t boottime_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* --- options --- */
+
+void holding_defaults(struct holding_words *words, const char *command)
+{
+	*words = (struct holding_words){
+	        .command = command,
+	        .timeout_ms = BATON_FOREVER,
+	        .busy_code = EXIT_NOT_ACQUIRED,
+	        .grace_ms = -1,
+	        .status_fd = -1,
+	};
+}
+
+int holding_misused(const struct holding_words *words, const struct problem *problem)
+{
+	usage_problem(words->command, problem);
+	return EXIT_BAD_USAGE;
+}
+
+/* A time, or 0 in any unit. */
+static int parse_time_or_none(const char *text, const char *what, int64_t *ret_ms,
+                              struct problem *problem)
+{
+	static const char *const none[] = {"0", "0ms", "0s", "0m", "0h"};
+	uint64_t ms;
+
+	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		if (strcmp(text, none[i]) == 0) {
+			*ret_ms = 0;
+			return 0;
+		}
+	}
+	if (parse_duration(text, what, &ms, problem) != 0)
+		return -1;
+	*ret_ms = (int64_t)ms;
+	return 0;
+}
+
+static int parse_status_fd(const char *text, int *ret_fd, struct problem *problem)
+{
+	uint64_t number;
+
+	if (parse_number(text, 0, INT32_MAX, "--status-fd", &number, problem) != 0)
+		return -1;
+	int fd = (int)number, flags = fcntl(fd, F_GETFL);
+	if (flags < 0)
+		return problem_set(problem, "--status-fd %d: this descriptor is not open", fd);
+	if ((flags & O_ACCMODE) == O_RDONLY)
+		return problem_set(problem, "--status-fd %d: this descriptor is only for reading",
+		                   fd);
+	/* The command has its standard streams, but nothing of our own. */
+	if (fd <= STDERR_FILENO)
+		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+	else if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
+		fd = -1;
+	if (fd < 0)
+		return problem_set(problem, "--status-fd %s: %s", text, strerror(errno));
+	*ret_fd = fd;
+	return 0;
+}
+
+int holding_option(int option, const char *value, struct holding_words *words,
+                   struct problem *problem)
+{
+	uint64_t number;
+
+	switch (option) {
+	case 'n':
+		words->timeout_ms = BATON_TRY;
+		return 0;
+	case 'w': /* 0 is BATON_TRY: not to wait, as flock has it */
+		return parse_time_or_none(value, "-w", &words->timeout_ms, problem);
+	case 'E':
+		if (parse_number(value, 0, 255, "-E", &number, problem) != 0)
+			return -1;
+		words->busy_code = (int)number;
+		return 0;
+	case 'S':
+		words->socket = value;
+		return 0;
+	case 'g':
+		return parse_time_or_none(value, "--grace", &words->grace_ms, problem);
+	case 's':
+		return parse_status_fd(value, &words->status_fd, problem);
+	default:
+		return 1;
+	}
+}
+
+/* --- the line of --status-fd, written without stdio, as it must do in a signal handler --- */
+
+struct line {
+	char text[256];
+	size_t size;
+};
+
+static void put_text(struct line *line, const char *text)
+{
+	size_t size = strlen(text);
+
+	must(size <= sizeof(line->text) - line->size);
+	memcpy(line->text + line->size, text, size);
+	line->size += size;
+}
+
+static void put_number(struct line *line, uint64_t number, int digits_least)
+{
+	char digits[24];
+	size_t at = sizeof(digits) - 1;
+
+	digits[at] = '\0';
+	for (; number > 0 || digits_least > 0; number /= 10, digits_least--)
+		digits[--at] = (char)('0' + number % 10);
+	put_text(line, digits + at);
+}
+
+static void put_seconds(struct line *line, uint64_t ns)
+{
+	put_number(line, ns / 1000000000, 1);
+	put_text(line, ".");
+	put_number(line, ns % 1000000000 / 1000, 6);
+}
+
+void holding_report(const struct holding *holding, bool lost, int child)
+{
+	uint64_t now = boottime_ns();
+	bool acquired = holding->acquired_ns != 0;
+	struct line line = {.size = 0};
+
+	if (holding->words->status_fd < 0)
+		return;
+	put_text(&line,
+	         acquired ? "{\"acquired\":true,\"fence\":" : "{\"acquired\":false,\"fence\":");
+	if (acquired)
+		put_number(&line, holding->fence, 1);
+	else
+		put_text(&line, "null");
+	put_text(&line, ",\"waited\":");
+	put_seconds(&line, (acquired ? holding->acquired_ns : now) - holding->asked_ns);
+	put_text(&line, ",\"held\":");
+	if (acquired)
+		put_seconds(&line, now - holding->acquired_ns);
+	else
+		put_text(&line, "null");
+	put_text(&line, lost ? ",\"lost\":true,\"child\":" : ",\"lost\":false,\"child\":");
+	if (child >= 0)
+		put_number(&line, (uint64_t)child, 1);
+	else
+		put_text(&line, "null");
+	put_text(&line, "}\n");
+	/* Whoever asked for it and went away does not want it. SIGPIPE: see holding_acquire. */
+	ssize_t written = write(holding->words->status_fd, line.text, line.size);
+	(void)written;
+}
+
+/* --- signals while it waits --- */
+
+/* Nothing has been done yet that would have to be undone: the end of the process is the end of the
+ * session, and withdraws the request. So a signal need not wait for a node that does not answer. */
+static const struct holding *waiting;
+
+static void say_directly(const char *text)
+{
+	ssize_t written = write(STDERR_FILENO, text, strlen(text));
+	(void)written;
+}
+
+static void stop_waiting(int signal, siginfo_t *info, void *context)
+{
+	const struct holding_words *words = waiting->words;
+	int code = EXIT_SIGNAL + signal;
+
+	(void)context;
+	if (signal == SIGALRM && info->si_code == SI_KERNEL) {
+		say_directly("baton ");
+		say_directly(words->command);
+		if (words->timeout_ms == BATON_TRY) {
+			say_directly(": the node does not answer\n");
+			code = EXIT_UNAVAILABLE;
+		} else {
+			say_directly(": not acquired in time\n");
+			code = words->busy_code;
+		}
+	}
+	holding_report(waiting, false, -1);
+	_exit(code);
+}
+
+/* Those that end a process and are not about an error of its own. */
+static bool ends_a_process(int signal)
+{
+	static const int ending[] = {SIGHUP,  SIGINT,  SIGQUIT,   SIGPIPE,   SIGALRM,
+	                             SIGTERM, SIGUSR1, SIGUSR2,   SIGPOLL,   SIGPROF,
+	                             SIGPWR,  SIGXCPU, SIGVTALRM, SIGSTKFLT, SIGXFSZ};
+
+	for (size_t i = 0; i < sizeof(ending) / sizeof(*ending); i++) {
+		if (ending[i] == signal)
+			return true;
+	}
+	return signal >= SIGRTMIN && signal <= SIGRTMAX;
+}
+
+void holding_ending_signals(const struct holding *holding, sigset_t *ret_set)
+{
+	sigemptyset(ret_set);
+	for (int signal = 1; signal <= SIGRTMAX; signal++) {
+		if (ends_a_process(signal) && sigismember(&holding->ignored, signal) == 0 &&
+		    sigismember(&holding->mask, signal) == 0)
+			sigaddset(ret_set, signal);
+	}
+}
+
+static void note_signals(struct holding *holding)
+{
+	struct sigaction action;
+
+	sigprocmask(SIG_BLOCK, NULL, &holding->mask);
+	sigemptyset(&holding->ignored);
+	for (int signal = 1; signal <= SIGRTMAX; signal++) {
+		if (sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN)
+			sigaddset(&holding->ignored, signal);
+	}
+}
+
+static void arm_timer(const struct holding_words *words)
+{
+	int64_t ms = words->timeout_ms == BATON_TRY ? NOWAIT_MS_MAX
+	             : words->value != NULL         ? words->timeout_ms
+	                                            : words->timeout_ms + WAIT_MARGIN_MS;
+	const struct itimerval timer = {
+	        .it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
+
+	if (words->timeout_ms >= 0)
+		setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+static void watch_signals(struct holding *holding)
+{
+	struct sigaction action = {.sa_sigaction = stop_waiting, .sa_flags = SA_SIGINFO};
+	sigset_t ending, alarm;
+
+	note_signals(holding);
+	waiting = holding;
+	/* Its own children must wait for it, whatever it inherited. */
+	signal(SIGCHLD, SIG_DFL);
+	sigfillset(&action.sa_mask);
+	holding_ending_signals(holding, &ending);
+	if (holding->words->timeout_ms >= 0)
+		sigaddset(&ending, SIGALRM);
+	for (int signal = 1; signal <= SIGRTMAX; signal++) {
+		if (sigismember(&ending, signal) == 1)
+			sigaction(signal, &action, NULL);
+	}
+	sigemptyset(&alarm);
+	sigaddset(&alarm, SIGALRM);
+	if (holding->words->timeout_ms >= 0)
+		sigprocmask(SIG_UNBLOCK, &alarm, NULL);
+	arm_timer(holding->words);
+}
+
+/* From now on signals are read, not handled. */
+static void block_signals(void)
+{
+	const struct itimerval none = {0};
+	sigset_t all;
+
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, NULL);
+	setitimer(ITIMER_REAL, &none, NULL);
+}
+
+/* --- taking it --- */
+
+/* So that nothing of ours takes the place of a stream that is closed. The command finds it closed. */
+static void fill_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			must(open("/dev/null", O_RDWR | O_CLOEXEC) == fd);
+	}
+}
+
+static int check_grace(struct holding *holding, uint64_t lease_ms)
+{
+	const struct holding_words *words = holding->words;
+	struct problem problem;
+
+	holding->grace_ms = words->grace_ms >= 0 ? words->grace_ms : (int64_t)lease_ms / 3;
+	if (holding->grace_ms == 0 || holding->grace_ms < (int64_t)lease_ms)
+		return 0;
+	problem_set(&problem,
+	            "--grace %lld ms does not fit the lease of node '%.100s', %llu ms: another "
+	            "could be let in before the command is killed",
+	            (long long)words->grace_ms, holding->node, (unsigned long long)lease_ms);
+	return holding_misused(words, &problem);
+}
+
+static int not_acquired(const struct holding *holding, int error)
+{
+	const struct holding_words *words = holding->words;
+	int code = service_problem(words->command, holding->baton, error);
+
+	if (error == BATON_ETIMEOUT || error == BATON_ENOTFREE)
+		return words->busy_code;
+	if (error == BATON_ELOST)
+		return EXIT_LOST;
+	return code == EXIT_USAGE ? EXIT_BAD_USAGE : code;
+}
+
+/* 0 or the exit code. */
+static int ask(struct holding *holding)
+{
+	const struct holding_words *words = holding->words;
+	uint64_t lease_ms;
+	int error = baton_watch(holding->baton);
+
+	holding->watch = error;
+	if (error >= 0)
+		error = baton_node(holding->baton, holding->node, &lease_ms);
+	if (error < 0)
+		return not_acquired(holding, error);
+	int code = check_grace(holding, lease_ms);
+	if (code != 0)
+		return code;
+	if (words->value != NULL)
+		error = baton_elect(holding->baton, words->name, words->value, strlen(words->value),
+		                    &holding->fence);
+	else
+		error = baton_lock(holding->baton, words->name, words->timeout_ms, &holding->fence);
+	return error < 0 ? not_acquired(holding, error) : 0;
+}
+
+int holding_acquire(struct holding *holding, const struct holding_words *words)
+{
+	*holding = (struct holding){.words = words, .asked_ns = boottime_ns()};
+	fill_streams();
+	watch_signals(holding);
+	holding->baton = baton_open(words->socket);
+	must(holding->baton != NULL);
+	int code = ask(holding);
+	block_signals();
+	if (code == 0) {
+		holding->acquired_ns = boottime_ns();
+		return 0;
+	}
+	holding_report(holding, code == EXIT_LOST, -1);
+	holding_free(holding);
+	return code;
+}
+
+/* --- losing it, giving it back --- */
+
+bool holding_lost(struct holding *holding)
+{
+	return baton_lost(holding->baton, NULL, NULL) == 1;
+}
+
+bool holding_release(struct holding *holding)
+{
+	/* A node that is stopped reads it when it goes on: no reason to wait for ever. */
+	struct pollfd answer = {.fd = baton_fd(holding->baton), .events = POLLIN};
+
+	if (holding_lost(holding) || baton_unlock(holding->baton, holding->words->name) != 0)
+		return false;
+	return poll(&answer, 1, RELEASE_MS_MAX) != 1 || baton_sync(holding->baton) != BATON_ELOST;
+}
+
+void holding_free(struct holding *holding)
+{
+	baton_close(holding->baton);
+	holding->baton = NULL;
+}

@@ -1,0 +1,92 @@
+#include "presence.h"
+
+#include "cli.h"
+#include "must.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { EXIT_OUTPUT = 74 }; /* EX_IOERR */
+
+static int print_fence(const struct holding *holding)
+{
+	const struct holding_words *words = holding->words;
+
+	if (words->json) {
+		json_t *name = json_string(words->name); /* NULL if it is not UTF-8 */
+		print_json(json_pack("{s:o?, s:I, s:s}", "name", name, "fence",
+		                     (json_int_t)holding->fence, "node", holding->node));
+	} else {
+		printf("%llu\n", (unsigned long long)holding->fence);
+	}
+	if (fflush(stdout) == 0)
+		return 0;
+	fprintf(stderr, "baton %s: standard output cannot be written: %s\n", words->command,
+	        strerror(errno));
+	clearerr(stdout);
+	return EXIT_OUTPUT;
+}
+
+/* Whether there is more to come. */
+static bool read_input(void)
+{
+	char bytes[4096];
+	ssize_t count = read(STDIN_FILENO, bytes, sizeof(bytes));
+
+	return count > 0 || (count < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
+static bool somebody_writes(void)
+{
+	struct stat input;
+
+	return fstat(STDIN_FILENO, &input) == 0 &&
+	       (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode) || isatty(STDIN_FILENO));
+}
+
+/* Whether it is lost. */
+static bool wait_for_end(struct holding *holding, bool any_input)
+{
+	sigset_t ending;
+
+	holding_ending_signals(holding, &ending);
+	int signals = signalfd(-1, &ending, SFD_CLOEXEC);
+	must(signals >= 0);
+	/* The others do what they do to any process. */
+	sigprocmask(SIG_SETMASK, &holding->mask, NULL);
+	sigprocmask(SIG_BLOCK, &ending, NULL);
+	struct pollfd items[] = {
+	        {.fd = any_input || somebody_writes() ? STDIN_FILENO : -1, .events = POLLIN},
+	        {.fd = signals, .events = POLLIN},
+	        {.fd = holding->watch, .events = POLLIN},
+	};
+	for (;;) {
+		if (poll(items, sizeof(items) / sizeof(*items), -1) < 0)
+			continue;
+		if (items[2].revents != 0 && holding_lost(holding))
+			return true;
+		if (items[1].revents != 0 || (items[0].revents != 0 && !read_input()))
+			return false;
+	}
+}
+
+int presence_hold(struct holding *holding, bool any_input)
+{
+	const struct holding_words *words = holding->words;
+	int code = print_fence(holding);
+	bool lost = (code == 0 && wait_for_end(holding, any_input)) || !holding_release(holding);
+
+	if (lost) {
+		fprintf(stderr, "baton %s: '%s' was lost (fence %llu)\n", words->command,
+		        words->name, (unsigned long long)holding->fence);
+		code = EXIT_LOST;
+	}
+	holding_report(holding, lost, -1);
+	holding_free(holding);
+	return code;
+}
