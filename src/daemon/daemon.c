@@ -228,12 +228,15 @@ static void on_prepare(uv_prepare_t *prepare)
 		return;
 	}
 	do {
-		daemon_view(daemon);
-	} while (clients_serve_ready(daemon));
+		do {
+			daemon_view(daemon);
+		} while (clients_serve_ready(daemon));
+		clients_flush(
+		        daemon); /* who was too slow to be served may have taken its replies now */
+	} while (daemon->ready != NULL);
 	peers_tell(daemon);
 	if (!daemon->told_ready)
 		tell_if_ready(daemon);
-	clients_flush(daemon);
 	peers_flush(daemon);
 	set_timer(daemon);
 }
