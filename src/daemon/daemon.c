@@ -182,7 +182,7 @@ static void on_nag(uv_timer_t *timer)
 	if (daemon->leaving)
 		return;
 	if (missing != NULL)
-		log_line(LEVEL_INFO, "waiting for %s to start", missing);
+		log_line(LEVEL_INFO, "waiting for %s", missing);
 	else if (waiting_for != NULL)
 		log_line(LEVEL_INFO, "waiting for %s", waiting_for);
 	else if (unlinked != NULL)
