@@ -9,6 +9,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +35,8 @@ struct dev {
 	char names[DEV_NODES_MAX][8]; /* n01 … so that their order is that of the numbers */
 	char sockets[DEV_NODES_MAX][240];
 	pid_t pids[DEV_NODES_MAX];
+	pid_t janitor;
+	int janitor_pipe;
 	sigset_t mask; /* as it was */
 };
 
@@ -126,6 +129,44 @@ static void start_node(struct dev *dev, uint32_t index, char *peers)
 	_exit(127);
 }
 
+/* Those of nodes that could not themselves. */
+static void remove_sockets(const struct dev *dev)
+{
+	for (uint32_t i = 0; i < dev->nodes; i++)
+		unlink(dev->sockets[i]);
+}
+
+/*
+ * Removes the folder when this process is gone, however it ended: the janitor sees the end of a pipe that nobody writes to. The
+ * nodes get SIGTERM then (start_node) and remove their sockets themselves, if nobody has killed them.
+ */
+static void start_janitor(struct dev *dev)
+{
+	struct timespec tick = {.tv_nsec = 10000000};
+	int ends[2];
+	char byte;
+
+	if (pipe(ends) != 0)
+		return;
+	dev->janitor = fork();
+	if (dev->janitor != 0) {
+		close(ends[0]); /* the other end stays open as long as this process is there */
+		dev->janitor_pipe = ends[1];
+		fcntl(ends[1], F_SETFD, FD_CLOEXEC);
+		return;
+	}
+	close(ends[1]);
+	setpgid(0, 0);
+	signal(SIGHUP, SIG_IGN);
+	while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
+		;
+	for (int ms = 0; ms < END_MS && rmdir(dev->folder) != 0 && errno == ENOTEMPTY; ms += 10)
+		nanosleep(&tick, NULL);
+	remove_sockets(dev);
+	rmdir(dev->folder);
+	_exit(0);
+}
+
 static void start_nodes(struct dev *dev)
 {
 	char peers[DEV_NODES_MAX * 32];
@@ -156,7 +197,6 @@ static void end_nodes(struct dev *dev)
 				continue;
 			if (waitpid(dev->pids[i], NULL, WNOHANG) != 0) {
 				dev->pids[i] = 0;
-				unlink(dev->sockets[i]); /* if it could not itself */
 				continue;
 			}
 			any = true;
@@ -167,10 +207,13 @@ static void end_nodes(struct dev *dev)
 			nanosleep(&tick, NULL);
 		waited_ms += 10;
 	}
-	for (uint32_t i = 0; i < dev->nodes; i++)
-		unlink(dev->sockets[i]);
+	remove_sockets(dev);
 	if (rmdir(dev->folder) != 0)
 		fprintf(stderr, "baton dev: %s: %s\n", dev->folder, strerror(errno));
+	if (dev->janitor > 0) {
+		close(dev->janitor_pipe);
+		waitpid(dev->janitor, NULL, 0);
+	}
 }
 
 /* The number of a signal that asks us to end, 0 after so long without one; a node that ends is told of. */
@@ -315,6 +358,7 @@ static int run_cluster(struct dev *dev, const char *program)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &dev->mask);
 	signal(SIGPIPE, SIG_IGN);
+	start_janitor(dev);
 	start_nodes(dev);
 	int code = wait_until_ready(dev);
 	if (code == 0) {

@@ -244,11 +244,11 @@ static int check_name(const char *name, const char *what, struct problem *proble
 	if (name[0] == '\0' || strlen(name) > 255)
 		return problem_set(problem, "%s: 1 to 255 bytes are needed", what);
 	for (const char *c = name; *c != '\0'; c++) {
-		if (*c <= ' ' || *c == 0x7f || strchr(",=\"\\", *c) != NULL)
-			return problem_set(
-			        problem,
-			        "%s '%.60s': no spaces, commas, '=', quotes or control characters",
-			        what, name);
+		if (*c <= ' ' || *c >= 0x7f || strchr(",=\"\\", *c) != NULL)
+			return problem_set(problem,
+			                   "%s '%.60s': printable ASCII without spaces, commas, "
+			                   "'=', quotes and backslashes is needed",
+			                   what, name);
 	}
 	return 0;
 }

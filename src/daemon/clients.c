@@ -17,6 +17,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+enum { PROBE_S_MAX = 32767 /* as long as the system lets a connection be idle between probes */ };
+
 static struct client **bucket_of(struct daemon *daemon, uint64_t session)
 {
 	return &daemon->buckets[(session ^ session >> 32) % CLIENT_BUCKETS];
@@ -130,12 +132,25 @@ void client_end(struct client *client)
 
 static void flush(struct client *client);
 
+static bool takes_replies(const struct client *client)
+{
+	return buffer_size(&client->output) + buffer_size(&client->writing) < CLIENT_OUTPUT_PAUSE;
+}
+
+/* What one large command or reply needed is not kept for ever. */
+static void slim(struct buffer *buffer)
+{
+	if (buffer->room > CLIENT_ROOM_KEPT && buffer_size(buffer) == 0)
+		buffer_free(buffer);
+}
+
 static void on_written(uv_write_t *request, int status)
 {
 	struct client *client = request->data;
 
 	client->writes = false;
 	buffer_take(&client->writing, buffer_size(&client->writing));
+	slim(&client->writing);
 	if (client->closing)
 		return;
 	if (status < 0) {
@@ -143,9 +158,6 @@ static void on_written(uv_write_t *request, int status)
 		return;
 	}
 	flush(client);
-	if (!client->closing && client->paused &&
-	    buffer_size(&client->output) + buffer_size(&client->writing) < CLIENT_OUTPUT_PAUSE)
-		client_ready(client);
 }
 
 static void flush(struct client *client)
@@ -165,7 +177,10 @@ static void flush(struct client *client)
 		if (written > 0)
 			buffer_take(output, (size_t)written);
 	}
+	if (client->paused && takes_replies(client))
+		client_ready(client);
 	if (buffer_size(output) == 0) {
+		slim(output);
 		if (client->ending)
 			client_close(client);
 		return;
@@ -204,11 +219,6 @@ static void on_need(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 
 	(void)suggested;
 	*ret_buf = uv_buf_init(client->daemon->inbox, sizeof(client->daemon->inbox));
-}
-
-static bool takes_replies(const struct client *client)
-{
-	return buffer_size(&client->output) + buffer_size(&client->writing) < CLIENT_OUTPUT_PAUSE;
 }
 
 /* Serves commands as long as there are whole ones; how many bytes that took. */
@@ -262,6 +272,7 @@ static void serve_input(struct client *client)
 
 	if (buffer_size(input) >= client->needed)
 		buffer_take(input, serve(client, buffer_front(input), buffer_size(input)));
+	slim(input);
 	pause_or_resume(client);
 }
 
@@ -397,8 +408,11 @@ static void on_unix_client(uv_stream_t *listener, int status)
 static void watch_over(uv_os_fd_t fd, uint64_t timeout_ms)
 {
 	int on = 1, probes = 3;
-	int interval = (int)(timeout_ms / 4000 > 0 ? timeout_ms / 4000 : 1);
-	unsigned patience = (unsigned)timeout_ms;
+	uint64_t interval_s = timeout_ms / 4000;
+	int interval = (int)(interval_s < 1             ? 1
+	                     : interval_s > PROBE_S_MAX ? PROBE_S_MAX
+	                                                : interval_s);
+	unsigned patience = timeout_ms < INT32_MAX ? (unsigned)timeout_ms : INT32_MAX;
 
 	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &interval, sizeof(interval));
@@ -410,7 +424,7 @@ static void watch_over(uv_os_fd_t fd, uint64_t timeout_ms)
 static void on_tcp_client(uv_stream_t *listener, int status)
 {
 	struct daemon *daemon = listener->data;
-	struct sockaddr_storage address;
+	struct sockaddr_storage address = {0};
 	int address_size = sizeof(address);
 	char host[INET6_ADDRSTRLEN] = "?", command[sizeof(host) + 16];
 	uv_os_fd_t fd;
@@ -452,6 +466,18 @@ static bool is_served(const struct sockaddr_un *address)
 	return served;
 }
 
+/* Why nothing can be made at this path: UV_ENOENT, or UV_EACCES. */
+static int check_folder(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *folder =
+	        slash == NULL || slash == path ? NULL : strndup(path, (size_t)(slash - path));
+	int error = folder != NULL && access(folder, F_OK) != 0 ? UV_ENOENT : UV_EACCES;
+
+	free(folder);
+	return error;
+}
+
 static int open_unix(struct daemon *daemon)
 {
 	const char *path = daemon->options->socket;
@@ -485,6 +511,8 @@ static int open_unix(struct daemon *daemon)
 	mode_t mask = umask(0117); /* 0660, from the first moment on */
 	error = uv_pipe_bind(&daemon->unix_listener, path);
 	umask(mask);
+	if (error == UV_EACCES) /* libuv's word also for a folder that is not there */
+		error = check_folder(path);
 	if (error == 0)
 		error = uv_listen((uv_stream_t *)&daemon->unix_listener, 1024, on_unix_client);
 	if (error != 0) {

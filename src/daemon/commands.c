@@ -156,10 +156,12 @@ static bool serve_break(struct client *client, const struct resp_argument *a, ui
 	(void)count;
 	if (!read_number(&a[2], &fence))
 		return tell_wrong(client, "%s", error_text(BATON_EFENCE));
-	log_line(LEVEL_WARNING, "an operator breaks '%.*s', fence %llu", (int)a[1].size, a[1].bytes,
-	         (unsigned long long)fence);
-	return under_way(client, node_break(client->daemon->node, client->session, a[1].bytes,
-	                                    a[1].size, fence, daemon_now()));
+	int error = node_break(client->daemon->node, client->session, a[1].bytes, a[1].size, fence,
+	                       daemon_now());
+	if (error == 0)
+		log_line(LEVEL_WARNING, "an operator breaks '%.*s', fence %llu", (int)a[1].size,
+		         a[1].bytes, (unsigned long long)fence);
+	return under_way(client, error);
 }
 
 static bool serve_status(struct client *client, const struct resp_argument *a, uint32_t count)

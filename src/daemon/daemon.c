@@ -182,7 +182,7 @@ static void on_nag(uv_timer_t *timer)
 	if (daemon->leaving)
 		return;
 	if (missing != NULL)
-		log_line(LEVEL_INFO, "waiting for %s to start", missing);
+		log_line(LEVEL_INFO, "waiting for %s", missing);
 	else if (waiting_for != NULL)
 		log_line(LEVEL_INFO, "waiting for %s", waiting_for);
 	else if (unlinked != NULL)
@@ -228,12 +228,15 @@ static void on_prepare(uv_prepare_t *prepare)
 		return;
 	}
 	do {
-		daemon_view(daemon);
-	} while (clients_serve_ready(daemon));
+		do {
+			daemon_view(daemon);
+		} while (clients_serve_ready(daemon));
+		clients_flush(
+		        daemon); /* who was too slow to be served may have taken its replies now */
+	} while (daemon->ready != NULL);
 	peers_tell(daemon);
 	if (!daemon->told_ready)
 		tell_if_ready(daemon);
-	clients_flush(daemon);
 	peers_flush(daemon);
 	set_timer(daemon);
 }

@@ -35,6 +35,8 @@ enum {
 	CLIENT_OUTPUT_MAX = 1 << 20,
 	/* Bytes of commands behind one that waits. */
 	CLIENT_INPUT_MAX = 1 << 20,
+	/* Of a buffer that is empty again. */
+	CLIENT_ROOM_KEPT = 1 << 16,
 };
 
 struct subscription {

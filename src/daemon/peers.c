@@ -27,6 +27,7 @@ enum {
 	KEPT_MAX = 64 << 20,  /* bytes kept for a peer that does not take them */
 	PIECE_MAX = 1 << 18,  /* bytes of a write that has to wait */
 	SAME_LINE_MS = 10000, /* how often the log says the same of a peer */
+	STRANGER_MS = 1000,   /* how often it says anything of who is none */
 };
 
 struct connection {
@@ -65,8 +66,8 @@ struct peers {
 	bool acknowledging;
 	struct connection *connections;
 	struct peer *dirty;
-	uint64_t setup; /* what must be the same at all */
-	uint64_t stranger_at;
+	uint64_t setup;                      /* what must be the same at all */
+	uint64_t stranger_hash, stranger_at; /* what was last complained of, and when */
 	char *missing;
 	struct peer peers[];
 };
@@ -431,17 +432,21 @@ static void say(struct connection *connection, const uint8_t *bytes, size_t size
 		close_connection(connection);
 }
 
-/* Of a connection that is not known to be a peer's: one line a second. */
+/* Of a connection that is not known to be a peer's: one line a second, the same more rarely. */
 static void complain_of_stranger(struct connection *connection, const char *text)
 {
+	struct peers *peers = connection->daemon->peers;
 	struct sockaddr_storage address;
 	int size = sizeof(address);
 	char host[INET6_ADDRSTRLEN] = "?";
+	uint64_t hash = XXH3_64bits(text, strlen(text));
 	uint64_t now = daemon_now();
+	uint64_t ms = hash == peers->stranger_hash ? SAME_LINE_MS : STRANGER_MS;
 
-	if (now < connection->daemon->peers->stranger_at + 1000000000)
+	if (now < peers->stranger_at + UINT64_C(1000000) * ms)
 		return;
-	connection->daemon->peers->stranger_at = now;
+	peers->stranger_hash = hash;
+	peers->stranger_at = now;
 	if (uv_tcp_getpeername(&connection->tcp, (struct sockaddr *)&address, &size) == 0)
 		uv_ip_name((struct sockaddr *)&address, host, sizeof(host));
 	log_line(LEVEL_WARNING, "a connection from %s is refused: %s", host, text);

@@ -8,17 +8,20 @@
 
 static json_t *text(const char *bytes, size_t size)
 {
-	json_t *json = json_stringn(bytes, size);
-
+	if (size == 0)
+		return json_string("");
+	/* Many readers of JSON refuse a 0 in a string. */
+	json_t *json = memchr(bytes, '\0', size) == NULL ? json_stringn(bytes, size) : NULL;
 	if (json != NULL)
 		return json;
-	/* Not UTF-8: a name may be any bytes. What is not ASCII is shown as \xNN. */
+	/* Not UTF-8: a name may be any bytes. What is not ASCII, and 0, is shown as \xNN. */
 	struct buffer escaped = {0};
 	for (size_t i = 0; i < size; i++) {
 		unsigned char c = (unsigned char)bytes[i];
 		char hex[5];
 		snprintf(hex, sizeof(hex), "\\x%02x", c);
-		buffer_append(&escaped, c < 0x80 ? &bytes[i] : hex, c < 0x80 ? 1 : 4);
+		bool plain = c < 0x80 && c != 0;
+		buffer_append(&escaped, plain ? &bytes[i] : hex, plain ? 1 : 4);
 	}
 	json = json_stringn(buffer_front(&escaped), buffer_size(&escaped));
 	buffer_free(&escaped);

@@ -1,0 +1,191 @@
+"""Clusters of real daemons for tests: each has a folder, ports and sockets of its own, and leaves nothing behind."""
+import json
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+from baton import BATON
+from resp import Client
+
+SANITIZED = os.environ.get("BATON_SANITIZED", "") != ""
+PATIENCE_S = 60  # for what must happen in the end; never what is measured
+
+
+def free_port(kind=socket.SOCK_STREAM):
+    """A port of 127.0.0.1 that nobody uses, and that no outgoing connection will take: those are above 32768."""
+    while True:
+        port = random.randrange(15000, 32000)
+        with socket.socket(socket.AF_INET, kind) as probe:
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+
+
+def until(what, predicate, patience=PATIENCE_S):
+    """Asks again and again until the predicate gives something true, which is returned."""
+    end = time.monotonic() + patience
+    while True:
+        found = predicate()
+        if found:
+            return found
+        assert time.monotonic() < end, f"not within {patience} s: {what() if callable(what) else what}"
+        time.sleep(0.01)
+
+
+def environment(**more):
+    """That of the tests, without what a daemon would obey."""
+    kept = {name: value for name, value in os.environ.items()
+            if name not in ("NOTIFY_SOCKET", "JOURNAL_STREAM", "BATON_SOCKET")}
+    return {**kept, **more}
+
+
+class Node:
+    def __init__(self, folder, name, options, prefix=(), env=None):
+        self.name = name
+        self.socket = os.path.join(folder, name + ".sock")
+        self.log_path = os.path.join(folder, name + ".log")
+        self.options = list(options)
+        self.prefix = list(prefix)
+        self.env = env or {}
+        self.process = None
+        self.killed = False
+
+    def start(self):
+        assert self.process is None
+        self.killed = False
+        with open(self.log_path, "ab") as log:
+            self.process = subprocess.Popen(
+                [*self.prefix, BATON, "node", "--name", self.name, "--socket", self.socket, *self.options],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(**self.env))
+        return self
+
+    def client(self, version=2):
+        client = Client(self.socket)
+        if version != 2:
+            client.call("HELLO", version)
+        return client
+
+    def status(self, *words):
+        with self.client() as client:
+            return json.loads(client.call("STATUS", *words))
+
+    def serves(self):
+        assert self.process.poll() is None, f"{self.name} has ended:\n{self.log()}"
+        try:
+            return self.status()["waiting_for"] is None
+        except OSError:
+            return False
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def says(self, text, patience=PATIENCE_S):
+        """Waits for a line in its log."""
+        until(lambda: f"'{text}' in the log of {self.name}:\n{self.log()}", lambda: text in self.log(), patience)
+
+    def signal(self, number):
+        os.kill(self.process.pid, number)
+        if number == signal.SIGKILL:
+            self.killed = True
+            self.wait()
+
+    def wait(self):
+        code = self.process.wait(PATIENCE_S)
+        self.process = None
+        return code
+
+    def end(self):
+        """SIGTERM; the exit."""
+        self.signal(signal.SIGTERM)
+        return self.wait()
+
+    def fds(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def rss_kb(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("VmRSS"))
+
+
+class Cluster:
+    """`count` nodes n1, n2, …, all with the same options; `peers_of(cluster, index)` may tell each other addresses."""
+
+    def __init__(self, count, *options, peers_of=None, each=None):
+        self.folder = tempfile.mkdtemp(prefix="baton-test-")
+        width = len(str(count))
+        self.names = [f"n{number:0{width}d}" for number in range(1, count + 1)]
+        self.ports = []
+        while len(self.ports) < count:
+            port = free_port()
+            if port not in self.ports:
+                self.ports.append(port)
+        self.nodes = []
+        for index, name in enumerate(self.names):
+            words = list(options)
+            if count > 1:
+                words += ["--listen", f"127.0.0.1:{self.ports[index]}", "--peers",
+                          peers_of(self, index) if peers_of else self.peers()]
+            words += each(index) if each else []
+            self.nodes.append(Node(self.folder, name, words))
+
+    def peers(self, ports=None):
+        return ",".join(f"{name}=127.0.0.1:{port}" for name, port in zip(self.names, ports or self.ports))
+
+    def __getitem__(self, index):
+        return self.nodes[index]
+
+    def __iter__(self):
+        return iter(self.nodes)
+
+    def start(self):
+        for node in self.nodes:
+            node.start()
+        return self.ready()
+
+    def ready(self):
+        for node in self.nodes:
+            until(lambda node=node: f"{node.name} serves:\n{self.logs()}", node.serves)
+        return self
+
+    def logs(self):
+        return "".join(f"--- {node.name}\n{node.log()}" for node in self.nodes if os.path.exists(node.log_path))
+
+    def end(self):
+        """All of them leave, with exit 0 and without a word of a sanitizer; the folder goes."""
+        codes = {}
+        try:
+            for node in self.nodes:
+                if node.process is not None and node.process.poll() is None:
+                    os.kill(node.process.pid, signal.SIGCONT)
+                    os.kill(node.process.pid, signal.SIGTERM)
+            for node in self.nodes:
+                if node.process is not None:
+                    codes[node.name] = node.wait()
+            logs = self.logs()
+            assert not any(codes.values()), f"exits {codes}\n{logs}"
+            assert "Sanitizer" not in logs and "runtime error" not in logs, logs
+            left = [name for name in os.listdir(self.folder) if name.endswith(".sock")]
+            killed = [node.name + ".sock" for node in self.nodes if node.killed]
+            assert sorted(left) == sorted(killed), f"{left} is left behind\n{logs}"
+        finally:
+            for node in self.nodes:
+                if node.process is not None and node.process.poll() is None:
+                    node.process.kill()
+                    node.process.wait()
+            shutil.rmtree(self.folder, ignore_errors=True)
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, kind, *_):
+        if kind is not None:
+            print(self.logs())
+        self.end()

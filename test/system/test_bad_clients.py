@@ -1,0 +1,242 @@
+"""Clients that send nonsense, half of something, too much, or never read: they get a reason, and harm nobody."""
+import os
+import socket
+import stat
+import struct
+import unittest
+
+from cluster import SANITIZED, Cluster, free_port, until
+from resp import Client, Closed, Wrong, encode
+
+
+class BadClients(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.port = free_port()
+        cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}", "--client-timeout", "3s").start()
+        cls.node = cls.cluster[0]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.cluster.end()
+
+    def client(self, tcp=False):
+        client = Client(("127.0.0.1", self.port)) if tcp else self.node.client()
+        self.addCleanup(client.close)
+        return client
+
+    def ends_with(self, data, *words):
+        """The connection ends, and the last that it says is why."""
+        for tcp in (False, True):
+            with self.subTest(data=data[:60], tcp=tcp):
+                client = self.client(tcp)
+                client.send_bytes(data)
+                last = client.read()
+                self.assertIsInstance(last, Wrong)
+                self.assertTrue(last.startswith("ERR Protocol error: "), last)
+                for word in words:
+                    self.assertIn(word, last)
+                self.assertRaises(Closed, client.read)
+        self.assertEqual(self.client().call("PING"), "PONG")
+
+    def test_what_is_no_command_ends_the_connection_with_a_reason(self):
+        number = "an array of 0 to 1025 strings"
+        for data in (b"*-1\r\n", b"*x\r\n", b"*\r\n", b"*1026\r\n", b"*99999999999999999999\r\n", b"*1\n", b"*1\rx",
+                     b"*+1\r\n", b"* 1\r\n"):
+            self.ends_with(data, number)
+        bulk = "every argument is a bulk string"
+        for data in (b"*1\r\n$-1\r\n", b"*1\r\n$x\r\n", b"*1\r\n:1\r\n", b"*1\r\n$524289\r\n", b"*1\r\n$\r\n",
+                     b"*1\r\n$99999999999999999999\r\n", b"*2\r\n$4\r\nPING\r\n*1\r\n"):
+            self.ends_with(data, bulk)
+        self.ends_with(b"*1\r\n$4\r\nPINGxx", "ends with CR LF")
+        self.ends_with(b"*2\r\n$4\r\nPING\r\n$524280\r\n", "at most 524288 bytes")
+        self.ends_with(b"x" * 16384, "16384 bytes")
+        self.ends_with(b"x " * 1030 + b"\n", "1025 words")
+
+    def test_words_for_people_work(self):
+        client = self.client()
+        client.send_bytes(b"\r\n  PING   hello \t\r\n\nPING\nlock inline NOWAIT\r\n")
+        self.assertEqual((client.read(), client.read()), ("hello", "PONG"))
+        self.assertGreater(client.read(), 0)
+        client.send_bytes(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nPING\r\n")
+        self.assertIn("unknown command 'GET'", client.read())
+        self.assertIn("unknown command 'Host:'", client.read())
+        self.assertEqual(client.read(), "PONG")
+
+    def test_a_command_may_come_byte_by_byte(self):
+        client = self.client()
+        data = encode("LOCK", "slow\r\n*1\r\n", "NOWAIT") + b"*0\r\n" + b"PING x\r\n"
+        for at in range(len(data)):
+            client.send_bytes(data[at:at + 1])
+        self.assertGreater(client.read(), 0)
+        self.assertEqual(client.read(), "x")
+
+    def test_half_a_command_is_forgotten_with_its_connection(self):
+        data = encode("LOCK", "half")
+        for size in range(1, len(data)):
+            with self.node.client() as client:
+                client.send_bytes(data[:size])
+        self.assertGreater(self.client().call("LOCK", "half", "NOWAIT"), 0)
+
+    def test_the_largest_command_is_taken(self):
+        client = self.client()
+        self.assertIn("VALUE", client.call("ELECT", "large", b"x" * 524000))
+        self.assertIn("1 to 255 bytes", client.call("LOCK", b"x" * 524000))
+        text = b"y" * 524000
+        self.assertEqual(client.call("PING", text), text.decode())
+        client.send("SUBSCRIBE", *range(1024))
+        self.assertEqual([client.read()[2] for _ in range(1024)], list(range(1, 1025)))
+
+    def test_too_much_behind_a_waiting_lock_ends_the_connection(self):
+        holder, client, next_one = self.client(), self.client(), self.client()
+        holder.call("LOCK", "behind")
+        client.send("LOCK", "behind")
+        try:
+            for _ in range(40):
+                client.send_bytes(encode("PING", "x" * 65536))
+        except OSError:
+            pass # it did not listen to the end
+        self.assertIn("1048576 bytes of commands behind one that waits", client.read())
+        self.assertTrue(client.closed())
+        next_one.send("LOCK", "behind")
+        holder.call("UNLOCK", "behind")
+        self.assertGreater(next_one.read(), 0)
+
+    def test_nearly_too_much_behind_a_waiting_lock_is_served(self):
+        holder, client = self.client(), self.client()
+        holder.call("LOCK", "nearly")
+        client.send("LOCK", "nearly")
+        for number in range(15):
+            client.send("PING", f"{number}" + "x" * 65536)
+        holder.call("UNLOCK", "nearly")
+        self.assertGreater(client.read(), 0)
+        for number in range(15):
+            self.assertEqual(client.read(), f"{number}" + "x" * 65536)
+
+    def stays_small(self, before_kb):
+        if not SANITIZED: # whose memory is not given back
+            self.assertLess(self.node.rss_kb(), before_kb + 8192)
+
+    def test_who_never_reads_replies_does_not_grow_the_node(self):
+        before_kb = self.node.rss_kb()
+        sent = 0
+        client = self.client()
+        client.call("LOCK", "unread")
+        client.socket.settimeout(1)
+        try:
+            while sent < 64 << 20: # far more than the system keeps for it
+                client.send_bytes(encode("PING", "x" * 100000))
+                sent += 100000
+        except TimeoutError:
+            pass
+        self.assertLess(sent, 64 << 20)
+        self.stays_small(before_kb)
+        other = self.client()
+        other.send("LOCK", "unread")
+        self.assertTrue(other.quiet()) # it lives, and holds
+        client.close()
+        self.assertGreater(other.read(), 0)
+
+    def test_who_never_reads_events_is_let_go(self):
+        before_kb = self.node.rss_kb()
+        listener, actor = self.client(), self.client()
+        listener.call("PSUBSCRIBE", "*")
+        name = "e" * 255
+        pair = encode("LOCK", name) + encode("UNLOCK", name)
+
+        def closed():
+            actor.send_bytes(pair * 500)
+            for _ in range(1000):
+                self.assertNotIsInstance(actor.read(), Wrong)
+            return "a subscriber does not read" in self.node.log()
+
+        until("the subscriber is let go", closed)
+        self.assertTrue(listener.closed())
+        self.stays_small(before_kb)
+        until("its subscription is gone", lambda: actor.call("PING") == "PONG")
+
+    def test_who_reads_late_gets_all(self):
+        client = self.client()
+        replies = 12 # more than the node keeps for it, less than would stop who sends them all at once
+        client.send_bytes(encode("PING", "z" * 20000) * replies)
+        self.client().call("PING")
+        for _ in range(replies):
+            self.assertEqual(client.read(), "z" * 20000)
+
+    def test_who_says_no_more_still_gets_its_answer(self):
+        client = self.client()
+        client.send_bytes(encode("LOCK", "last") + encode("QUIT"))
+        client.socket.shutdown(socket.SHUT_WR)
+        self.assertGreater(client.read(), 0)
+        self.assertEqual(client.read(), "OK")
+        self.assertRaises(Closed, client.read)
+
+    def test_a_reset_gives_back(self):
+        for tcp in (False, True):
+            client = self.client(tcp)
+            client.call("LOCK", "reset")
+            client.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            client.close()
+            other = self.client()
+            self.assertGreater(other.call("LOCK", "reset"), 0)
+            other.call("UNLOCK", "reset")
+
+    def test_the_socket_is_for_its_group(self):
+        mode = os.stat(self.node.socket).st_mode
+        self.assertTrue(stat.S_ISSOCK(mode))
+        self.assertEqual(stat.S_IMODE(mode), 0o660)
+
+    def test_a_client_over_tcp_is_told_by_its_address(self):
+        client = self.client(tcp=True)
+        client.call("LOCK", "far")
+        holder = self.node.status("far")["locks"][0]["holder"]
+        host, port = client.socket.getsockname()
+        self.assertEqual((holder["pid"], holder["uid"], holder["command"]), (None, None, f"tcp {host}:{port}"))
+
+
+class Limits(unittest.TestCase):
+    def test_too_many_clients_are_refused_with_a_reason(self):
+        with Cluster(1, "--max-clients", "3") as cluster:
+            clients = []
+            while len(clients) < 3: # one that asked before may not be gone yet
+                client = cluster[0].client()
+                if client.call("PING") == "PONG":
+                    clients.append(client)
+            with cluster[0].client() as refused:
+                self.assertIn("too many clients", refused.read())
+                self.assertRaises(Closed, refused.read)
+            cluster[0].says("a client was refused")
+            clients.pop().close()
+            until("there is room again", lambda: self.pings(cluster[0]))
+            for client in clients:
+                self.assertEqual(client.call("PING"), "PONG")
+                client.close()
+
+    @staticmethod
+    def pings(node):
+        with node.client() as client:
+            try:
+                return client.call("PING") == "PONG"
+            except (OSError, Closed):
+                return False
+
+    def test_too_many_locks_are_refused_until_a_new_epoch_has_begun(self):
+        with Cluster(1, "--max-locks", "10") as cluster, cluster[0].client() as client:
+            epoch = cluster[0].status()["epoch"]
+            fences = [client.call("LOCK", f"lock-{number}") for number in range(11)]
+            refused = [fence for fence in fences if isinstance(fence, Wrong)]
+            self.assertIn("LOCKS too many locks are in use here in this epoch", refused)
+            for number in range(11):
+                client.call("UNLOCK", f"lock-{number}")
+            self.assertGreater(until("there is room again", lambda: self.fence(client, "lock-10")), max(
+                fence for fence in fences if isinstance(fence, int)))
+            self.assertGreater(cluster[0].status()["epoch"], epoch)
+
+    @staticmethod
+    def fence(client, lock):
+        reply = client.call("LOCK", lock)
+        return None if isinstance(reply, Wrong) else reply
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,54 @@
+"""The same work on a bad network: links are cut at random, bytes are late and come in pieces. Nothing is lost, nothing comes twice."""
+import unittest
+
+from cluster import SANITIZED, Cluster, free_port
+from proxy import Proxy
+from work import comes_back_to, fds_with_one_client, work
+
+NODES = 5
+
+
+class CutLinks(unittest.TestCase):
+    def hold(self, seconds, *options):
+        roads = {}
+        while len(roads) < NODES * (NODES - 1) // 2:
+            pairs = [(i, j) for i in range(NODES) for j in range(i + 1, NODES)]
+            roads[pairs[len(roads)]] = free_port()
+        self.assertEqual(len(set(roads.values())), len(roads), "a port was drawn twice")
+
+        # Of two, the one whose name comes first dials: through the proxy.
+        def peers_of(cluster, index):
+            return cluster.peers([roads.get((index, other), port) for other, port in enumerate(cluster.ports)])
+
+        cluster = Cluster(NODES, *options, peers_of=peers_of)
+        ways = [(port, cluster.ports[other]) for (_, other), port in roads.items()]
+        with Proxy(ways, 0.03, seed=1) as proxy, cluster:
+            report = work(cluster, seconds / 2 if SANITIZED else seconds)
+            print(f"{options}: {report}, {proxy.cuts} cuts, {proxy.bytes} bytes", flush=True)
+            self.assertGreater(proxy.cuts, 5)
+            proxy.heal()
+            work(cluster, 0.2, seed=2)
+            cluster.ready()
+            fds = [fds_with_one_client(node) for node in cluster]
+            work(cluster, 0.2, seed=3)
+            comes_back_to(cluster, fds)
+            self.assertEqual(cluster[0].status()["locks"], [])
+
+    def test_neilsen(self):
+        self.hold(6, "--algorithm", "neilsen")
+
+    def test_suzuki_kasami(self):
+        self.hold(2, "--algorithm", "suzuki-kasami")
+
+    def test_maekawa(self):
+        self.hold(2, "--algorithm", "maekawa")
+
+    def test_helary_on_a_line(self):
+        self.hold(2, "--algorithm", "helary", "--topology", "line")
+
+    def test_misra(self):
+        self.hold(2, "--algorithm", "misra")
+
+
+if __name__ == "__main__":
+    unittest.main()

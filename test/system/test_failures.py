@@ -1,0 +1,148 @@
+"""A node that is killed or stopped: what does not need it goes on, and when it wakes up everything does."""
+import json
+import signal
+import unittest
+
+from cluster import Cluster, until
+from resp import encode
+from work import work
+
+
+def take_and_leave(node, lock):
+    with node.client() as client:
+        fence = client.call("LOCK", lock)
+        assert isinstance(fence, int), fence
+        assert client.call("UNLOCK", lock) == 1
+        return fence
+
+
+class OneIsGone(unittest.TestCase):
+    def goes_on_without(self, cluster, number):
+        """n3 is gone; the tokens of `mine` and `ours` are with the others."""
+        with cluster[0].client() as client:
+            self.assertEqual(client.call("PING"), "PONG")
+            fences = []
+            for _ in range(20):
+                fences.append(client.call("LOCK", "mine"))
+                client.call("UNLOCK", "mine")
+            self.assertEqual(fences, sorted(set(fences)))
+            self.assertEqual(json.loads(client.call("STATUS"))["silent"], ["n3"])
+        last = 0
+        for turn in range(20):
+            fence = take_and_leave(cluster[turn % 2], "ours")
+            self.assertGreater(fence, last, number)
+            last = fence
+        with cluster[1].client() as first, cluster[1].client() as second:
+            first.call("LOCK", "ours")
+            second.send("LOCK", "ours")
+            first.close()
+            self.assertGreater(second.read(), last)
+        with cluster[1].client() as client: # who does not answer is not waited for
+            self.assertEqual(client.call("SUBSCRIBE", "ours"), ["subscribe", "ours", 1])
+        with cluster[1].client() as client:
+            self.assertIsNone(client.call("LEADER", "nobody"))
+            self.assertIsNone(client.call("LOCK", "theirs", "TIMEOUT", 50))
+            self.assertIsNone(client.call("LOCK", "theirs", "NOWAIT"))
+            self.assertIn("SILENT", client.call("BREAK", "theirs", 1))
+
+    def prepare(self, cluster):
+        """Who has which token; the lock `theirs` is held at n3."""
+        take_and_leave(cluster[1], "ours")
+        take_and_leave(cluster[0], "ours")
+        take_and_leave(cluster[0], "mine")
+        holder = cluster[2].client()
+        self.addCleanup(holder.close)
+        return holder, holder.call("LOCK", "theirs")
+
+    def test_killed(self):
+        with Cluster(3) as cluster:
+            self.prepare(cluster)
+            cluster[2].signal(signal.SIGKILL)
+            for node in cluster.nodes[:2]:
+                node.says("n3: the connection is gone")
+            self.goes_on_without(cluster, signal.SIGKILL)
+
+    def test_stopped_and_woken(self):
+        with Cluster(3) as cluster:
+            holder, fence = self.prepare(cluster)
+            cluster[2].signal(signal.SIGSTOP)
+            self.goes_on_without(cluster, signal.SIGSTOP)
+            with cluster[0].client() as waiter:
+                waiter.send("LOCK", "theirs")
+                self.assertTrue(waiter.quiet())
+                cluster[2].signal(signal.SIGCONT)
+                holder.send("UNLOCK", "theirs", fence)
+                self.assertEqual(holder.read(), 1)
+                self.assertGreater(waiter.read(), fence)
+            until("nobody is silent", lambda: cluster[0].status()["silent"] == [])
+            work(cluster, 0.3, clients=12, locks=3)
+
+    def test_much_for_one_that_is_stopped(self):
+        """suzuki-kasami tells everybody of every request; what is for the one that is stopped waits for it."""
+        with Cluster(3, "--algorithm", "suzuki-kasami") as cluster:
+            holder, fence = self.prepare(cluster)
+            cluster[2].signal(signal.SIGSTOP)
+            with cluster[0].client() as first, cluster[1].client() as second:
+                for turn in range(600):
+                    client = (first, second)[turn % 2]
+                    client.send("LOCK", "ours")
+                    self.assertIsInstance(client.read(), int)
+                    client.call("UNLOCK", "ours")
+            cluster[2].signal(signal.SIGCONT)
+            self.assertEqual(holder.call("UNLOCK", "theirs", fence), 1)
+            self.assertGreater(take_and_leave(cluster[2], "ours"), fence)
+            work(cluster, 0.3, clients=12, locks=3)
+
+    def test_stopped_until_its_connections_are_given_up(self):
+        """So much is for it that its sockets are full; then it wakes up, and what was sent in between has not been lost."""
+        with Cluster(2) as cluster, cluster[0].client() as listener:
+            listener.call("PSUBSCRIBE", "*") # so that n2 tells n1 what happens there
+            name = "event" * 50
+            take_and_leave(cluster[1], name)
+            cluster[0].signal(signal.SIGSTOP)
+            with cluster[1].client() as client:
+                pairs = (encode("LOCK", name) + encode("UNLOCK", name)) * 500
+
+                def cut():
+                    client.send_bytes(pairs)
+                    for _ in range(1000):
+                        self.assertIsInstance(client.read(), int)
+                    return "n1: the connection is gone" in cluster[1].log()
+
+                until("n2 gives the connection up", cut)
+                fence = client.call("LOCK", name)
+                cluster[0].signal(signal.SIGCONT)
+                until("n1 is back", lambda: cluster[1].log().count("n1: connected") > 1)
+                with cluster[0].client() as waiter:
+                    waiter.send("LOCK", name)
+                    until("n1 waits", lambda: cluster[1].status()["locks"][0]["waiters"])
+                    client.call("UNLOCK", name, fence)
+                    self.assertEqual(waiter.read(), fence + 1)
+            work(cluster, 0.3, clients=8, locks=3)
+
+
+class Leaving(unittest.TestCase):
+    def test_who_waits_elsewhere_gets_what_was_held_here(self):
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with self.subTest(number=number), Cluster(3) as cluster:
+                holder, waiter = cluster[1].client(), cluster[0].client()
+                fence = holder.call("LOCK", "handed on")
+                waiter.send("LOCK", "handed on")
+                until("n1 waits", lambda: cluster[2].status()["locks"][0]["waiters"])
+                cluster[1].signal(number)
+                self.assertGreater(waiter.read(), fence)
+                self.assertEqual(cluster[1].wait(), 0)
+                self.assertTrue(holder.closed())
+                cluster[0].says("n2: it ends the connection: it has left; this version cannot take it back")
+                holder.close()
+                waiter.close()
+
+    def test_it_leaves_though_a_peer_is_stopped(self):
+        with Cluster(2) as cluster:
+            take_and_leave(cluster[0], "x")
+            cluster[0].signal(signal.SIGSTOP)
+            self.assertEqual(cluster[1].end(), 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
