@@ -130,8 +130,7 @@ static uint8_t *write_name(uint8_t *next, const char *name)
 
 	must(size > 0 && size <= LINK_NAME_MAX);
 	*next++ = (uint8_t)size;
-	memcpy(next, name, size);
-	return next + size;
+	return mempcpy(next, name, size);
 }
 
 size_t link_hello_write(const struct link_hello *hello, uint8_t room[LINK_GREETING_MAX])

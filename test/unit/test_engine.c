@@ -616,6 +616,8 @@ static void restart(uint32_t i)
 
 static bool same_members(const struct engine_view *a, const struct engine_view *b)
 {
+	if (a == NULL || b == NULL)
+		return false;
 	for (uint32_t i = 0; i < a->members_count; i++) {
 		if (a->members[i].incarnation != b->members[i].incarnation)
 			return false;
@@ -630,13 +632,9 @@ static void check_world(void)
 		const struct engine_view *view = engine_view(engines[i], NULL);
 		for (uint32_t k = 0; k < world.count; k++) {
 			const struct engine_view *other = engine_view(engines[k], NULL);
-			if (engine_agrees(engines[i], names[k])) {
-				assert_non_null(view);
-				assert_non_null(other);
+			if (engine_agrees(engines[i], names[k]))
 				assert_true(same_members(view, other));
-			}
-			if (view != NULL && other != NULL && same_members(view, other) &&
-			    view->epoch == other->epoch)
+			if (same_members(view, other) && view->epoch == other->epoch)
 				assert_int_equal(view->floor, other->floor);
 		}
 	}

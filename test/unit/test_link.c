@@ -405,7 +405,7 @@ static void test_only_what_did_not_come_is_sent_again(void **state)
 	send_text(a, 1, "one");
 	send_text(a, 1, "two");
 	send_text(a, 1, "three");
-	pass(a, b, 2 * (13 + 3) + 4);
+	pass(a, b, (size_t)2 * (13 + 3) + 4);
 	expect_frame(b, "frame one");
 	expect_frame(b, "frame two");
 	assert_string_equal(next_text(b), "nothing");
@@ -431,7 +431,7 @@ static void test_what_comes_twice_is_dropped(void **state)
 	assert_int_equal(link_attach(b, 0), 0);
 	send_text(a, 1, "three");
 	assert_string_equal(output_kinds(a), "F1 F2 F3");
-	pass(a, b, 2 * (13 + 3));
+	pass(a, b, (size_t)2 * (13 + 3));
 	assert_string_equal(next_text(b), "nothing");
 	assert_string_equal(output_kinds(b), "A2");
 	/* The acknowledgement outruns what is not yet written for the second time. */
