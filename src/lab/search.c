@@ -285,6 +285,9 @@ static bool next_state(struct search *search, uint32_t member, uint32_t *ret_sta
 	if (worker->ready_count == 0)
 		return false;
 	*ret_state = worker->ready[--worker->ready_count];
+	if (worker->ready_count >= PENDING_MAX)
+		__builtin_prefetch(states_record(&search->states,
+		                                 worker->ready[worker->ready_count - PENDING_MAX]));
 	return true;
 }
 
@@ -447,8 +450,10 @@ static void deliver(void *context, uint32_t member)
 		for (size_t begin = 0; begin < box->count; begin += AT_ONCE) {
 			const struct found *found = box->list + begin;
 			size_t count = box->count - begin < AT_ONCE ? box->count - begin : AT_ONCE;
-			for (size_t i = 0; i < count; i++)
+			for (size_t i = 0; i < count; i++) {
 				shard_prefetch(shard, found[i].hash);
+				__builtin_prefetch(states_record(&search->states, found[i].from));
+			}
 			for (size_t i = 0; i < count; i++)
 				slots[i] = shard_seek(&search->states, shard, found[i].hash);
 			for (size_t i = 0; i < count; i++) {
