@@ -22,18 +22,23 @@ class Results(unittest.TestCase):
             lines = page.read_text(encoding="utf-8").splitlines(keepends=True)
             at = next(i for i, line in enumerate(lines) if line.startswith("| central") and "| at most 2 |" in line)
             lines[at] = lines[at].replace("held", "**wrong**")
+            at = next(i for i, line in enumerate(lines) if line.startswith("| stages ") and "dolev-klawe-rodeh" in lines[i - 4])
+            lines[at] = lines[at].replace("held", "**wrong**")
             page.write_text("".join(line for line in lines if "entries of others before mine" not in line), encoding="utf-8")
             result = tool("results", "--quick", "--compare", root=root)
         self.assertEqual(result.returncode, 1, result)
         average = "6.2 Average bound, star, neilsen, messages an entry, light load, mean 3"
         bypass = "entries of others before mine, at most N - 1"
+        rules = "What follows from the rules: claims of no document"
         self.assertEqual(sorted(result.stdout.splitlines()), sorted([
             "6.3 Synchronization delay, longest synchronization delay, central, star, at most 2: wrong in the page, and held now",
             f"{average} - 6/N + 2/N^2: in the page, but no longer found",
             f"{average} - 5/N + 2/N^2: not in the page",
             "neilsen, messages an entry, light load, mean 3 - 5/N + 2/N^2: a claim without a row",
-            f"Claims of no document, le-lann, ring, {bypass}: not in the page",
-            f"Claims of no document, misra, ring, {bypass}: not in the page",
+            "5.4 Dolev, Klawe and Rodeh, dolev-klawe-rodeh, ring, counted in traces, stages, at most log(N) + 1: wrong in the page, "
+            "and held now",
+            f"{rules}, le-lann, ring, {bypass}: not in the page",
+            f"{rules}, misra, ring, {bypass}: not in the page",
             f"le-lann, {bypass}: a claim without a row",
             f"misra, {bypass}: a claim without a row",
         ]))
@@ -41,15 +46,18 @@ class Results(unittest.TestCase):
     def test_the_summary_counts_every_claim(self):
         summary = PAGE.read_text(encoding="utf-8").split("## Summary")[1].split("\n## ")[0]
         counts = {name: tuple(map(int, numbers)) for name, *numbers in
-                  re.findall(r"^\| ([\w-]+) +\| +(\d+) \| +(\d+) \| +(\d+) \|$", summary, re.MULTILINE)}
+                  re.findall(r"^\| ([\w-]+) " + r"+\| +(\d+) " * 6 + r"\|$", summary, re.MULTILINE)}
         claims = report("compare --claims")["claims"]
         self.assertEqual(counts.pop("all"), tuple(map(sum, zip(*counts.values()))))
-        for name, (all_of_it, held, wrong) in counts.items():
-            known = [claim for claim in claims if claim["algorithm"] == name]
-            self.assertEqual((all_of_it, held + wrong), (len(known), len(known)), name)
-            self.assertLessEqual(wrong, sum(claim["wrong"] is not None for claim in known), name)
+        for name, numbers in counts.items():
+            for of_document, (all_of_it, held, wrong) in ((True, numbers[:3]), (False, numbers[3:])):
+                known = [claim for claim in claims if claim["algorithm"] == name and (claim["where"] is not None) == of_document]
+                self.assertEqual((all_of_it, held + wrong), (len(known), len(known)), name)
+                self.assertLessEqual(wrong, sum(claim["wrong"] is not None for claim in known), name)
         self.assertEqual(set(counts), {claim["algorithm"] for claim in claims})
-        self.assertEqual(sum(wrong for _, _, wrong in counts.values()), summary.count("**wrong**"))
+        self.assertEqual(sum(numbers[2] + numbers[5] for numbers in counts.values()), summary.count("**wrong**"))
+        more, held = map(int, re.search(r"(\d+) claims, of\s+which (\d+) held", summary).groups())
+        self.assertEqual(more - held, summary.count("**not reached**"))
 
     def test_links_lead_somewhere(self):
         links = re.findall(r"\]\(([^)]*)\)", PAGE.read_text(encoding="utf-8"))
