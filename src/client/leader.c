@@ -83,7 +83,7 @@ static int subscribe(struct baton *baton)
 	redisReply *reply;
 
 	int error = session_send(baton, words, 2);
-	if (error == 0)
+	if (error >= 0)
 		error = session_reply(baton, -1, &reply);
 	if (error < 0)
 		return error;
