@@ -24,6 +24,13 @@ int why_set(struct why *why, int code, const char *format, ...)
 	return code;
 }
 
+int64_t timeout_clamp(int64_t timeout_ms)
+{
+	const int64_t year_ms = INT64_C(365) * 86400 * 1000;
+
+	return timeout_ms < year_ms ? timeout_ms : year_ms;
+}
+
 int64_t now_ms(void)
 {
 	struct timespec now;

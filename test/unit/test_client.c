@@ -131,12 +131,13 @@ static void test_busy_and_late_are_told_apart(void **state)
 {
 	(void)state;
 	BEGIN({0, "LOCK x NOWAIT", NIL}, {0, "LOCK x TIMEOUT 250", NIL},
-	      {0, "LOCK x NOWAIT", ":3\r\n"});
+	      {0, "LOCK x TIMEOUT 31536000000", NIL}, {0, "LOCK x NOWAIT", ":3\r\n"});
 
 	assert_int_equal(baton_trylock(baton, "x", &fence), BATON_ENOTFREE);
 	assert_string_equal(baton_message(baton), "'x' is not free");
 	assert_int_equal(baton_lock(baton, "x", 250, &fence), BATON_ETIMEOUT);
 	assert_string_equal(baton_message(baton), "'x' was not free within 250 ms");
+	assert_int_equal(baton_lock(baton, "x", INT64_MAX, &fence), BATON_ETIMEOUT);
 	assert_int_equal(baton_lock(baton, "x", BATON_TRY, &fence), 0);
 	assert_int_equal(baton_trylock(baton, "x", &fence), BATON_EHELD);
 	end(node, baton);
