@@ -301,6 +301,19 @@ static void test_the_longest_names_and_values(void **state)
 	baton_close(observer);
 }
 
+static void test_who_is_at_the_other_end(void **state)
+{
+	struct baton *baton = baton_open(path);
+	char name[BATON_NAME_MAX + 1];
+	uint64_t lease_ms;
+
+	(void)state;
+	assert_int_equal(baton_node(baton, name, &lease_ms), 0);
+	assert_string_equal(name, "n1");
+	assert_int_equal(lease_ms, 3000);
+	baton_close(baton);
+}
+
 /* The session lasts as long as anybody has its connection: what a guardian relies on. */
 static void test_a_child_keeps_the_session(void **state)
 {
@@ -347,6 +360,7 @@ int main(void)
 	        TEST(test_an_idle_session_does_not_mind_a_restart),
 	        TEST(test_leaders_are_observed),
 	        TEST(test_the_longest_names_and_values),
+	        TEST(test_who_is_at_the_other_end),
 	        TEST(test_a_child_keeps_the_session),
 	};
 
