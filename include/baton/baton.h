@@ -70,8 +70,8 @@ enum {
 };
 
 /*
- * Timeouts are in milliseconds; the node keeps the time. Any negative number is for ever. To try is not
- * to wait: the lock is not acquired as soon as it is known that somebody has it or waits for it, and
+ * Timeouts are in milliseconds, a year at most; the node keeps the time. Any negative number is for
+ * ever. To try is not to wait: the lock is not acquired as soon as it is known that somebody has it or waits for it, and
  * after a second at the latest.
  */
 #define BATON_FOREVER INT64_C(-1)

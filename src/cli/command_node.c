@@ -455,8 +455,9 @@ int command_node(int argc, char **argv)
 	        .idle_hop_ms = 10,
 	        .turns = 1,
 	};
-	struct daemon_options options = {0};
-	struct setup setup = {0};
+	/* Static: what they point to lives as long as the process, and is no leak. */
+	static struct daemon_options options;
+	static struct setup setup;
 	struct problem problem;
 	bool help = false;
 

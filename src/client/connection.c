@@ -24,6 +24,13 @@ int why_set(struct why *why, int code, const char *format, ...)
 	return code;
 }
 
+int64_t timeout_clamp(int64_t timeout_ms)
+{
+	const int64_t year_ms = INT64_C(365) * 86400 * 1000;
+
+	return timeout_ms < year_ms ? timeout_ms : year_ms;
+}
+
 int64_t now_ms(void)
 {
 	struct timespec now;
@@ -40,33 +47,36 @@ static bool has_port(const char *address)
 	return strchr(address, '/') == NULL && strchr(address, ':') != NULL;
 }
 
+/* NULL if it is not set, or empty. */
+static const char *environment(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value != NULL && *value != '\0' ? value : NULL;
+}
+
 char *address_default(void)
 {
-	const char *socket = getenv("BATON_SOCKET");
-	const char *runtime = getenv("XDG_RUNTIME_DIR");
-	char *candidates[3] = {NULL, NULL, strdup("/run/baton.sock")};
-	char *chosen = NULL;
+	const char *runtime = environment("XDG_RUNTIME_DIR");
+	char *in_runtime = NULL;
 
-	if (candidates[2] == NULL)
+	if (runtime != NULL && asprintf(&in_runtime, "%s/baton.sock", runtime) < 0)
 		return NULL;
-	if (socket != NULL && *socket != '\0')
-		candidates[0] = strdup(socket);
-	if (runtime != NULL && *runtime != '\0' &&
-	    asprintf(&candidates[1], "%s/baton.sock", runtime) < 0)
-		candidates[1] = NULL;
+	const char *const candidates[] = {environment("BATON_SOCKET"), in_runtime,
+	                                  "/run/baton.sock"};
+	const char *first = NULL, *existing = NULL;
+	for (size_t i = 0; i < 3 && existing == NULL; i++) {
+		if (candidates[i] == NULL)
+			continue;
+		if (first == NULL)
+			first = candidates[i];
+		if (has_port(candidates[i]) || access(candidates[i], F_OK) == 0)
+			existing = candidates[i];
+	}
 	/* If there is none, the first is the one to complain about. */
-	for (size_t i = 0; i < 3 && chosen == NULL; i++) {
-		if (candidates[i] != NULL &&
-		    (has_port(candidates[i]) || access(candidates[i], F_OK) == 0))
-			chosen = candidates[i];
-	}
-	for (size_t i = 0; i < 3; i++) {
-		if (chosen == NULL)
-			chosen = candidates[i];
-		if (chosen != candidates[i])
-			free(candidates[i]);
-	}
-	return chosen;
+	char *copy = strdup(existing != NULL ? existing : first);
+	free(in_runtime);
+	return copy;
 }
 
 static int no_node(struct why *why, const char *address, int error)

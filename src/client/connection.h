@@ -59,6 +59,9 @@ int connection_receive(struct connection *connection, int64_t timeout_ms, redisR
 /* Has the other side closed it? What it sent before that may still be there to read. */
 bool connection_ended(const struct connection *connection);
 
+/* A year at most, as nodes have it. */
+int64_t timeout_clamp(int64_t timeout_ms);
+
 /* By the clock that all timeouts here use. */
 int64_t now_ms(void);
 

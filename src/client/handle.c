@@ -279,11 +279,11 @@ int session_command(struct baton *baton, const struct word *words, size_t words_
 			return error;
 		error = session_send(baton, words, words_count);
 		repeat = harmless || error < 0;
-		if (error == 0)
+		if (error >= 0)
 			error = session_reply(baton, -1, ret_reply);
 	} while (error == BATON_ECONNECTION && repeat && !fresh);
-	if (error < 0)
-		return error;
+	if (error < 1)
+		return error == 0 ? BATON_EPENDING : error; /* never 0: it waits */
 	if ((*ret_reply)->type == REDIS_REPLY_ERROR) {
 		error = refused(baton, *ret_reply);
 		freeReplyObject(*ret_reply);

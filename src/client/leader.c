@@ -83,7 +83,7 @@ static int subscribe(struct baton *baton)
 	redisReply *reply;
 
 	int error = session_send(baton, words, 2);
-	if (error == 0)
+	if (error >= 0)
 		error = session_reply(baton, -1, &reply);
 	if (error < 0)
 		return error;
@@ -196,10 +196,11 @@ static int tell_event(struct observer *observer, const struct event *event)
 int baton_observe_next(struct baton *baton, int64_t timeout_ms, struct baton_leader *ret_leader)
 {
 	struct observer *observer = baton->observer;
-	int64_t until_ms = timeout_ms > 0 ? now_ms() + timeout_ms : 0;
 
 	if (observer == NULL)
 		return why_set(&baton->why, BATON_EMODE, "this handle observes nothing");
+	timeout_ms = timeout_clamp(timeout_ms);
+	int64_t until_ms = timeout_ms > 0 ? now_ms() + timeout_ms : 0;
 	int change = begin_observing(baton);
 	if (change < 0)
 		return change;

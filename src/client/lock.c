@@ -165,7 +165,8 @@ static int acquire(struct baton *baton, const char *name, struct request request
 
 int baton_lock(struct baton *baton, const char *name, int64_t timeout_ms, uint64_t *ret_fence)
 {
-	return acquire(baton, name, (struct request){.timeout_ms = timeout_ms}, ret_fence);
+	return acquire(baton, name, (struct request){.timeout_ms = timeout_clamp(timeout_ms)},
+	               ret_fence);
 }
 
 int baton_trylock(struct baton *baton, const char *name, uint64_t *ret_fence)
@@ -191,7 +192,7 @@ static int start(struct baton *baton, const char *name, const struct request *re
 
 int baton_lock_start(struct baton *baton, const char *name, int64_t timeout_ms)
 {
-	return start(baton, name, &(struct request){.timeout_ms = timeout_ms});
+	return start(baton, name, &(struct request){.timeout_ms = timeout_clamp(timeout_ms)});
 }
 
 static struct request election(const void *value, size_t value_size)

@@ -80,7 +80,7 @@ class Library(unittest.TestCase):
         self.assertLessEqual(set("""
             baton_address baton_break baton_cancel baton_close baton_connect baton_elect baton_elect_start baton_error_name
             baton_error_text baton_fd baton_fence baton_fence_check baton_finish baton_leader baton_lock baton_lock_start
-            baton_lost baton_message baton_observe baton_observe_next baton_open baton_resign baton_status baton_sync
+            baton_lost baton_message baton_node baton_observe baton_observe_next baton_open baton_resign baton_status baton_sync
             baton_trylock baton_unlock baton_watch""".split()), declared())
 
     def test_the_header_stands_alone(self):

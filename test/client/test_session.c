@@ -23,9 +23,10 @@
 
 enum { LONG_MS = 60000 };
 
-static char folder[] = "/tmp/baton-session-XXXXXX";
+static char folder[32];
 static char path[64];
 static pid_t node;
+static char *program; /* baton */
 
 /* --- a node --- */
 
@@ -45,9 +46,7 @@ static void wait_until_ready(int notify)
 static void start_node(void)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	char *words[] = {getenv("BATON"), "node",  "--name", "n1", "--socket", path,
-	                 "--log",         "error", NULL};
-	extern char **environ;
+	char *words[] = {program, "node", "--name", "n1", "--socket", path, "--log", "error", NULL};
 
 	snprintf(address.sun_path, sizeof(address.sun_path), "%s/notify", folder);
 	int notify = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -74,7 +73,7 @@ static void stop_node(int number)
 static int set_up(void **state)
 {
 	(void)state;
-	memcpy(strrchr(folder, '-') + 1, "XXXXXX", 6);
+	snprintf(folder, sizeof(folder), "/tmp/baton-session-XXXXXX");
 	if (mkdtemp(folder) == NULL)
 		return -1;
 	snprintf(path, sizeof(path), "%s/socket", folder);
@@ -302,6 +301,19 @@ static void test_the_longest_names_and_values(void **state)
 	baton_close(observer);
 }
 
+static void test_who_is_at_the_other_end(void **state)
+{
+	struct baton *baton = baton_open(path);
+	char name[BATON_NAME_MAX + 1];
+	uint64_t lease_ms;
+
+	(void)state;
+	assert_int_equal(baton_node(baton, name, &lease_ms), 0);
+	assert_string_equal(name, "n1");
+	assert_int_equal(lease_ms, 3000);
+	baton_close(baton);
+}
+
 /* The session lasts as long as anybody has its connection: what a guardian relies on. */
 static void test_a_child_keeps_the_session(void **state)
 {
@@ -348,10 +360,12 @@ int main(void)
 	        TEST(test_an_idle_session_does_not_mind_a_restart),
 	        TEST(test_leaders_are_observed),
 	        TEST(test_the_longest_names_and_values),
+	        TEST(test_who_is_at_the_other_end),
 	        TEST(test_a_child_keeps_the_session),
 	};
 
-	if (getenv("BATON") == NULL) {
+	program = getenv("BATON");
+	if (program == NULL) {
 		fprintf(stderr, "test_session: set BATON to the program to test\n");
 		return 2;
 	}

@@ -131,12 +131,13 @@ static void test_busy_and_late_are_told_apart(void **state)
 {
 	(void)state;
 	BEGIN({0, "LOCK x NOWAIT", NIL}, {0, "LOCK x TIMEOUT 250", NIL},
-	      {0, "LOCK x NOWAIT", ":3\r\n"});
+	      {0, "LOCK x TIMEOUT 31536000000", NIL}, {0, "LOCK x NOWAIT", ":3\r\n"});
 
 	assert_int_equal(baton_trylock(baton, "x", &fence), BATON_ENOTFREE);
 	assert_string_equal(baton_message(baton), "'x' is not free");
 	assert_int_equal(baton_lock(baton, "x", 250, &fence), BATON_ETIMEOUT);
 	assert_string_equal(baton_message(baton), "'x' was not free within 250 ms");
+	assert_int_equal(baton_lock(baton, "x", INT64_MAX, &fence), BATON_ETIMEOUT);
 	assert_int_equal(baton_lock(baton, "x", BATON_TRY, &fence), 0);
 	assert_int_equal(baton_trylock(baton, "x", &fence), BATON_EHELD);
 	end(node, baton);
@@ -620,6 +621,24 @@ static void test_status_and_break(void **state)
 	end(node, baton);
 }
 
+static void test_who_is_there(void **state)
+{
+	(void)state;
+	char name[BATON_NAME_MAX + 1];
+	uint64_t lease_ms;
+	BEGIN({0, "HELLO 2",
+	       "*6\r\n" BULK(5, "proto") ":2\r\n" BULK(4, "node") BULK(1, "a")
+	               BULK(8, "lease_ms") ":700\r\n"},
+	      {0, "HELLO 2", "*2\r\n" BULK(4, "node") BULK(1, "a")}, {1, "HELLO 2", "*0\r\n"});
+
+	assert_int_equal(baton_node(baton, name, &lease_ms), 0);
+	assert_string_equal(name, "a");
+	assert_int_equal(lease_ms, 700);
+	assert_int_equal(baton_node(baton, name, &lease_ms), BATON_EPROTOCOL);
+	assert_int_equal(baton_node(baton, name, &lease_ms), BATON_EPROTOCOL);
+	end(node, baton);
+}
+
 static void test_over_tcp(void **state)
 {
 	static const struct step steps[] = {{0, "LOCK x", ":7\r\n"}, {0, "UNLOCK x 7", ":1\r\n"}};
@@ -791,6 +810,7 @@ int main(void)
 	        cmocka_unit_test(test_an_observer_sees_each_change_once),
 	        cmocka_unit_test(test_an_observer_goes_on_after_the_connection_ended),
 	        cmocka_unit_test(test_status_and_break),
+	        cmocka_unit_test(test_who_is_there),
 	        cmocka_unit_test(test_over_tcp),
 	        cmocka_unit_test(test_addresses_that_are_none),
 	        cmocka_unit_test(test_a_socket_of_others_is_not_permitted),

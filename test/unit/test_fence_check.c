@@ -22,12 +22,12 @@
 
 #define FENCE_MAX ((UINT64_C(1) << 53) - 1)
 
-static char folder[] = "/tmp/baton-fence-XXXXXX";
+static char folder[32];
 
 static int set_up(void **state)
 {
 	(void)state;
-	memcpy(strrchr(folder, '-') + 1, "XXXXXX", 6);
+	snprintf(folder, sizeof(folder), "/tmp/baton-fence-XXXXXX");
 	return mkdtemp(folder) != NULL && chdir(folder) == 0 ? 0 : -1;
 }
 
