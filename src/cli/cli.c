@@ -51,7 +51,8 @@ int next_letter_or_option(int argc, char **argv, const char *letters, const stru
                           struct problem *problem)
 {
 	bool ordered = letters[0] == '+';
-	int first = ordered ? optind : 1, last = ordered && argc > optind ? optind + 1 : argc;
+	int first = ordered && optind > 0 ? optind : 1;
+	int last = ordered && argc > first ? first + 1 : argc;
 
 	for (int i = first; (ordered || optind == 1) && i < last && strcmp(argv[i], "--") != 0;
 	     i++) {

@@ -77,7 +77,7 @@ int command_elect(int argc, char **argv)
 	if (read != 0)
 		return holding_misused(&words, &problem);
 	int code = holding_acquire(&holding, &words);
-	if (code != 0)
+	if (code != HOLDING_ACQUIRED)
 		return code;
 	return has_command ? guarded_run(&holding, argv + command) : presence_hold(&holding, false);
 }

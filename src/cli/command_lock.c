@@ -45,5 +45,5 @@ int command_lock(int argc, char **argv)
 	}
 	words.name = argv[optind];
 	int code = holding_acquire(&holding, &words);
-	return code != 0 ? code : presence_hold(&holding, true);
+	return code != HOLDING_ACQUIRED ? code : presence_hold(&holding, true);
 }

@@ -22,6 +22,7 @@ static const struct option options_long[] = {
 struct run_words {
 	struct holding_words holding;
 	char *string; /* of -c, or NULL */
+	char **command;
 	bool help;
 };
 
@@ -49,7 +50,7 @@ static int read_options(int argc, char **argv, struct run_words *words, struct p
 	return 0;
 }
 
-/* LOCK, with options before and behind it; optind is then at the command. 0, or -1. */
+/* LOCK, with options before and behind it, and what is behind those: the command. 0, or -1. */
 static int read_words(int argc, char **argv, struct run_words *words, struct problem *problem)
 {
 	if (read_options(argc, argv, words, problem) != 0)
@@ -59,7 +60,11 @@ static int read_words(int argc, char **argv, struct run_words *words, struct pro
 	if (optind == argc)
 		return problem_set(problem, "a lock and a command are needed: baton run LOCK "
 		                            "COMMAND...");
-	words->holding.name = argv[optind++];
+	words->holding.name = argv[optind];
+	/* Once more, with LOCK in the place of the program's name: so getopt wants it. */
+	argc -= optind;
+	argv += optind;
+	optind = 0;
 	if (read_options(argc, argv, words, problem) != 0)
 		return -1;
 	if (words->help)
@@ -71,6 +76,7 @@ static int read_words(int argc, char **argv, struct run_words *words, struct pro
 		return problem_set(problem,
 		                   "unexpected '%.60s': -c has the whole command in one string",
 		                   argv[optind]);
+	words->command = argv + optind;
 	size_t size = strlen(words->holding.name);
 	if (size < 1 || size > BATON_NAME_MAX)
 		return problem_set(problem, "the name of a lock has 1 to %d bytes, not %zu",
@@ -94,7 +100,7 @@ int command_run(int argc, char **argv)
 	}
 	char *by_shell[] = {shell, dash_c, words.string, NULL};
 	int code = holding_acquire(&holding, &words.holding);
-	if (code != 0)
+	if (code != HOLDING_ACQUIRED)
 		return code;
-	return guarded_run(&holding, words.string != NULL ? by_shell : argv + optind);
+	return guarded_run(&holding, words.string != NULL ? by_shell : words.command);
 }

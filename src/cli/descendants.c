@@ -81,28 +81,54 @@ static bool is_spared(const struct spared *spared, pid_t pid)
 	return false;
 }
 
-/* Kills whom it finds, and says how many. */
-static size_t kill_found(const struct spared *spared)
+/* Those below this process, parents before their children; all but zombies and the spared. */
+static struct processes find_descendants(const struct processes *all, const struct spared *spared)
 {
-	struct processes all = list_processes();
-	pid_t *found = calloc(all.count + 1, sizeof(*found));
-	size_t count = 1;
+	struct processes found = {.list = calloc(all->count + 1, sizeof(*found.list)), .count = 1};
 
-	must(found != NULL);
-	found[0] = getpid();
-	for (size_t i = 0; i < count; i++) {
-		for (size_t k = 0; k < all.count && count <= all.count; k++) {
-			if (all.list[k].parent == found[i] && !all.list[k].zombie &&
-			    !is_spared(spared, all.list[k].pid))
-				found[count++] = all.list[k].pid;
+	must(found.list != NULL);
+	found.list[0].pid = getpid();
+	for (size_t i = 0; i < found.count; i++) {
+		for (size_t k = 0; k < all->count && found.count <= all->count; k++) {
+			if (all->list[k].parent == found.list[i].pid && !all->list[k].zombie &&
+			    !is_spared(spared, all->list[k].pid))
+				found.list[found.count++] = all->list[k];
 		}
 	}
-	/* The deepest first: if there is a 'baton run' among them, its command ends before it does. */
-	for (size_t i = count; i > 1; i--)
-		kill(found[i - 1], SIGKILL);
-	free(found);
+	return found;
+}
+
+static bool has_child(const struct processes *found, size_t of)
+{
+	for (size_t i = of + 1; i < found->count; i++) {
+		if (found->list[i].parent == found->list[of].pid)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * All are stopped, so that none makes more of them; those without children are killed, and their
+ * parents when they are gone. So if there is a 'baton run' among them, its lock is not free before its
+ * command has ended. How many there were.
+ */
+static size_t kill_leaves(const struct spared *spared, pid_t command)
+{
+	struct processes all = list_processes();
+	struct processes found = find_descendants(&all, spared);
+	size_t count = found.count - 1;
+
+	for (size_t i = 1; i < found.count; i++)
+		kill(found.list[i].pid, SIGSTOP);
+	for (size_t i = 1; i < found.count; i++) {
+		if (!has_child(&found, i))
+			kill(found.list[i].pid, SIGKILL);
+	}
+	if (all.count == 0 && command > 0) /* there is no /proc: the best that can be done */
+		kill(-command, SIGKILL);
+	free(found.list);
 	free(all.list);
-	return count - 1;
+	return count;
 }
 
 /* Whether there are children left. */
@@ -132,7 +158,7 @@ void descendants_end(int children, const struct spared *spared, pid_t command, i
 	unsigned none_found = 0;
 
 	for (int pause_ms = PAUSE_MS_MIN; reap(command, ret_status);) {
-		if (kill_found(spared) > 0)
+		if (kill_leaves(spared, command) > 0)
 			none_found = 0;
 		/* With others' children about, there is only the list to go by: twice, as it is not
 		 * made in one moment. */

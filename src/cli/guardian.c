@@ -186,11 +186,10 @@ static int finish(struct guardian *guardian)
 	struct holding *holding = guardian->holding;
 	const struct spared none = {0};
 
-	if (guardian->killing) {
-		signal_command(guardian, SIGKILL);
-		descendants_end(guardian->children, &none, guardian->command, &guardian->status);
-	}
 	terminal_take_back(&guardian->terminal, guardian->command);
+	if (guardian->killing)
+		descendants_end(guardian->children, &none, guardian->ended ? 0 : guardian->command,
+		                &guardian->status);
 	if (!guardian->lost && !holding_release(holding)) {
 		guardian->lost = true;
 		fprintf(stderr, "baton %s: '%s' was lost (fence %llu) while the command ran\n",

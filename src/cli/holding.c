@@ -310,6 +310,7 @@ static void fill_streams(void)
 	}
 }
 
+/* HOLDING_ACQUIRED: as far as this goes. Or the exit code. */
 static int check_grace(struct holding *holding, uint64_t lease_ms)
 {
 	const struct holding_words *words = holding->words;
@@ -317,7 +318,7 @@ static int check_grace(struct holding *holding, uint64_t lease_ms)
 
 	holding->grace_ms = words->grace_ms >= 0 ? words->grace_ms : (int64_t)lease_ms / 3;
 	if (holding->grace_ms == 0 || holding->grace_ms < (int64_t)lease_ms)
-		return 0;
+		return HOLDING_ACQUIRED;
 	problem_set(&problem,
 	            "--grace %lld ms does not fit the lease of node '%.100s', %llu ms: another "
 	            "could be let in before the command is killed",
@@ -337,7 +338,7 @@ static int not_acquired(const struct holding *holding, int error)
 	return code == EXIT_USAGE ? EXIT_BAD_USAGE : code;
 }
 
-/* 0 or the exit code. */
+/* As holding_acquire. */
 static int ask(struct holding *holding)
 {
 	const struct holding_words *words = holding->words;
@@ -350,14 +351,14 @@ static int ask(struct holding *holding)
 	if (error < 0)
 		return not_acquired(holding, error);
 	int code = check_grace(holding, lease_ms);
-	if (code != 0)
+	if (code != HOLDING_ACQUIRED)
 		return code;
 	if (words->value != NULL)
 		error = baton_elect(holding->baton, words->name, words->value, strlen(words->value),
 		                    &holding->fence);
 	else
 		error = baton_lock(holding->baton, words->name, words->timeout_ms, &holding->fence);
-	return error < 0 ? not_acquired(holding, error) : 0;
+	return error < 0 ? not_acquired(holding, error) : HOLDING_ACQUIRED;
 }
 
 int holding_acquire(struct holding *holding, const struct holding_words *words)
@@ -369,9 +370,9 @@ int holding_acquire(struct holding *holding, const struct holding_words *words)
 	must(holding->baton != NULL);
 	int code = ask(holding);
 	block_signals();
-	if (code == 0) {
+	if (code == HOLDING_ACQUIRED) {
 		holding->acquired_ns = boottime_ns();
-		return 0;
+		return code;
 	}
 	holding_report(holding, code == EXIT_LOST, -1);
 	holding_free(holding);

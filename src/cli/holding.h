@@ -87,9 +87,10 @@ int holding_misused(const struct holding_words *words, const struct problem *pro
 
 /*
  * Waits until the lock is held. While it waits, any signal that would end the process withdraws the
- * request and exits with 128 + its number. 0, and from then on all signals are blocked; or the exit
- * code, and everything is said and freed.
+ * request and exits with 128 + its number. HOLDING_ACQUIRED, and from then on all signals are blocked;
+ * or the exit code, which may be any, and everything is said and freed.
  */
+enum { HOLDING_ACQUIRED = -1 };
 int holding_acquire(struct holding *holding, const struct holding_words *words);
 
 /* What would have ended the process while it waited; a subset of those that were not ignored. */

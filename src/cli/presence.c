@@ -52,14 +52,14 @@ static bool somebody_writes(void)
 /* Whether it is lost. */
 static bool wait_for_end(struct holding *holding, bool any_input)
 {
-	sigset_t ending;
+	sigset_t ending, blocked;
 
 	holding_ending_signals(holding, &ending);
 	int signals = signalfd(-1, &ending, SFD_CLOEXEC);
 	must(signals >= 0);
 	/* The others do what they do to any process. */
-	sigprocmask(SIG_SETMASK, &holding->mask, NULL);
-	sigprocmask(SIG_BLOCK, &ending, NULL);
+	sigorset(&blocked, &holding->mask, &ending);
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	struct pollfd items[] = {
 	        {.fd = any_input || somebody_writes() ? STDIN_FILENO : -1, .events = POLLIN},
 	        {.fd = signals, .events = POLLIN},

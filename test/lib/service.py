@@ -1,0 +1,164 @@
+"""What the tests of the lock service share: a node, and processes that are looked at from outside."""
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from baton import BATON
+
+PATIENCE = 6  # seconds: a machine may be slow, but nothing takes so long
+
+
+def wait_until(condition, what):
+    """Until it is true, and then what it is."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        found = condition()
+        if found:
+            return found
+        assert time.monotonic() < until, f"waited in vain until {what}"
+        time.sleep(0.005)
+
+
+def stat_of(pid):
+    """state, parent, group, session of a process; None: it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            fields = file.read().rsplit(")", 1)[1].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+    return fields[0], int(fields[1]), int(fields[2]), int(fields[3])
+
+
+def is_alive(pid):
+    stat = stat_of(pid)
+    return stat is not None and stat[0] not in "ZX"
+
+
+def program_of(pid):
+    with open(f"/proc/{pid}/comm", encoding="utf-8") as file:
+        return file.read().strip()
+
+
+def with_in_environment(text):
+    """Processes that were started with this in their environment."""
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            with open(f"/proc/{name}/environ", "rb") as file:
+                if name.isdigit() and text.encode() in file.read() and is_alive(int(name)):
+                    found.append(int(name))
+        except OSError:
+            pass
+    return found
+
+
+class Node:
+    """A cluster of one."""
+
+    def __init__(self, folder, *words):
+        self.folder = folder
+        self.socket = folder + "/baton.sock"
+        self.words = words
+        self.process = None
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([BATON, "node", "--name", "alpha", "--socket", self.socket, *self.words],
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(self.serves, "the node serves")
+
+    def serves(self):
+        with socket.socket(socket.AF_UNIX) as probe:
+            return probe.connect_ex(self.socket) == 0
+
+    def end(self, how=signal.SIGTERM):
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGCONT)
+            self.process.send_signal(how)
+        return self.process.wait(PATIENCE)
+
+
+class ServiceTest(unittest.TestCase):
+    """A node and a folder for each test; whatever is started here is ended."""
+
+    lease = "3s"
+
+    def setUp(self):
+        self.folder = tempfile.mkdtemp(prefix="baton-test-")
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.node = Node(self.folder, "--lease", self.lease)
+        self.addCleanup(self.node.end)
+        self.environment = {**os.environ, "BATON_SOCKET": self.node.socket}
+        self.addCleanup(self.end_all)
+
+    def end_all(self):
+        for pid in with_in_environment(self.node.socket):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def text(self, name):
+        """What a file holds, once it has a whole line."""
+        def whole():
+            try:
+                with open(self.path(name), encoding="utf-8") as file:
+                    text = file.read()
+            except FileNotFoundError:
+                return None
+            return text if text.endswith("\n") else None
+        return wait_until(whole, f"{name} is written")
+
+    def start(self, *words, **options):
+        """baton, with these words."""
+        options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True,
+                   "env": self.environment, "cwd": self.folder, **options}
+        process = subprocess.Popen([BATON, *words], **options)
+        self.addCleanup(self.end, process)
+        return process
+
+    @staticmethod
+    def end(process):
+        if process.poll() is None:
+            process.kill()
+            process.wait(PATIENCE)
+        for stream in (process.stdin, process.stdout, process.stderr):
+            if stream is not None:
+                stream.close()
+
+    def finish(self, process, stdin=None):
+        """(exit code, stdout, stderr)"""
+        out, err = process.communicate(stdin, timeout=PATIENCE)
+        return process.returncode, out, err
+
+    def run_baton(self, *words, **options):
+        return self.finish(self.start(*words, **options))
+
+    def hold(self, lock):
+        """Somebody holds it; close its input to make it let go."""
+        holder = self.start("lock", lock, stdin=subprocess.PIPE)
+        holder.fence = int(holder.stdout.readline())
+        return holder
+
+    def let_go(self, holder):
+        holder.stdin.close()
+        self.assertEqual(holder.wait(PATIENCE), 0)
+
+    def wait_for_waiters(self, lock, count=1):
+        """So many wait for it at the node."""
+        def there():
+            status = self.status(lock)
+            return status["locks"] and len(status["locks"][0]["waiters"]) >= count
+        wait_until(there, f"{count} wait for {lock}")
+
+    def status(self, pattern="*"):
+        return json.loads(self.run_baton("status", pattern, "--json")[1])

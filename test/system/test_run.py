@@ -1,0 +1,517 @@
+"""baton run, row by row: options, exit codes, environment, streams, signals, each way to lose, each process killed."""
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import unittest
+
+from baton import BATON
+from service import PATIENCE, ServiceTest, is_alive, program_of, stat_of, wait_until, with_in_environment
+
+# Writes the name of each signal it gets, and ends with 0 when told to; knows them all.
+RECORDER = """
+import os, signal, sys
+log = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY | os.O_APPEND)
+def note(number, frame):
+    os.write(log, b"%d\\n" % number)
+for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+    signal.signal(number, note)
+os.write(log, b"ready\\n")
+while not os.path.exists(sys.argv[1] + ".end"):
+    signal.sigtimedwait([], 0.01)
+"""
+
+
+class ExitCodes(ServiceTest):
+    # what follows `baton run`, the exit code, what stderr mentions
+    TABLE = [
+        (["x", "true"], 0, ""),
+        (["x", "false"], 1, ""),
+        (["x", "sh", "-c", "exit 7"], 7, ""),
+        (["x", "sh", "-c", "exit 255"], 255, ""),
+        (["x", "-c", "exit 9"], 9, ""),
+        (["x", "-c", "kill -TERM $$"], 128 + 15, ""),
+        (["x", "-c", "kill -KILL $$"], 128 + 9, ""),
+        (["x", "./nonesuch"], 127, "'./nonesuch' cannot be executed: No such file"),
+        (["x", "nonesuch-command"], 127, "No such file"),
+        (["x", "/etc/passwd"], 126, "Permission denied"),
+        (["x", "/"], 126, "Permission denied"),
+        (["x", ""], 127, "No such file"),
+        ([], 64, "a lock and a command are needed"),
+        (["x"], 64, "a command is needed"),
+        (["x", "--"], 64, "a command is needed"),
+        (["", "true"], 64, "1 to 255 bytes"),
+        (["n" * 256, "true"], 64, "1 to 255 bytes, not 256"),
+        (["n" * 255, "true"], 0, ""),
+        (["-x", "l", "true"], 64, "unknown option '-x'"),
+        (["--grase", "1s", "l", "true"], 64, "did you mean '--grace'?"),
+        (["--gra", "1s", "l", "true"], 64, "unknown option '--gra'"),
+        (["-w"], 64, "'-w' needs a value"),
+        (["-w", "soon", "x", "true"], 64, "-w 'soon': a time such as"),
+        (["-w", "-1", "x", "true"], 64, "-w '-1'"),
+        (["-E", "256", "x", "true"], 64, "-E"),
+        (["-E", "many", "x", "true"], 64, "-E"),
+        (["-c", "true", "-c", "true", "x"], 64, "-c can be given once"),
+        (["x", "-c", "true", "more"], 64, "unexpected 'more'"),
+        (["-c", "true", "x", "more"], 64, "unexpected 'more'"),
+        (["x", "-c"], 64, "'-c' needs a value"),
+        (["--status-fd", "77", "x", "true"], 64, "--status-fd 77: this descriptor is not open"),
+        (["--status-fd", "one", "x", "true"], 64, "--status-fd"),
+        (["--grace", "3s", "x", "true"], 64, "does not fit the lease of node 'alpha', 3000 ms"),
+        (["--grace", "1h", "x", "true"], 64, "does not fit the lease"),
+        (["--grace", "2999ms", "x", "true"], 0, ""),
+        (["--grace", "0", "x", "true"], 0, ""),
+        (["-S", "", "x", "true"], 64, "path of a socket"),
+        (["-S", "host:port", "x", "true"], 64, "HOST:PORT"),
+        (["-S", "/nowhere/baton.sock", "x", "true"], 69, "no node at /nowhere/baton.sock"),
+        (["-S", "127.0.0.1:1", "x", "true"], 69, "no node at 127.0.0.1:1"),
+        (["-n", "x", "true"], 0, ""),
+        (["-nw1", "x", "true"], 0, ""),
+        (["-w", "1s", "-E", "3", "x", "true"], 0, ""),
+        (["--nonblock", "x", "true"], 0, ""),
+        (["--wait=1s", "--conflict-exit-code=3", "x", "--command", "exit 4"], 4, ""),
+        (["x", "-n", "true"], 0, ""),
+        (["-c", "exit 5", "x"], 5, ""),
+        (["x", "--", "sh", "-c", "exit 6"], 6, ""),
+        (["--", "-lock", "sh", "-c", "exit 8"], 8, ""),
+        (["--", "-lock", "--", "sh", "-c", "exit 8"], 8, ""),
+    ]
+
+    def test_every_row(self):
+        for words, code, says in self.TABLE:
+            with self.subTest(words=words):
+                got, out, err = self.run_baton("run", *words)
+                self.assertEqual((got, out), (code, ""), err)
+                self.assertIn(says, err)
+                if code == 64 or code == 69:
+                    self.assertEqual(err.count("\n"), 1, err)
+
+    def test_busy(self):
+        holder = self.hold("x")
+        for words, code in [(["-n"], 75), (["-w", "10ms"], 75), (["-w", "0"], 75), (["-n", "-E", "0"], 0),
+                            (["-n", "-E", "9"], 9), (["-w", "0.01", "-E", "200"], 200)]:
+            with self.subTest(words=words):
+                got, _, err = self.run_baton("run", *words, "x", "touch", self.path("entered"))
+                self.assertEqual(got, code, err)
+                self.assertIn("'x'", err)
+                self.assertFalse(os.path.exists(self.path("entered")))
+        self.assertEqual(self.run_baton("run", "-n", "y", "true")[0], 0)
+        self.let_go(holder)
+        self.assertEqual(self.run_baton("run", "-n", "x", "true")[0], 0)
+
+    def test_in_time(self):
+        holder = self.hold("x")
+        waiter = self.start("run", "-w", "1m", "x", "sh", "-c", "exit 7")
+        self.wait_for_waiters("x")
+        self.let_go(holder)
+        self.assertEqual(self.finish(waiter)[0], 7)
+
+    def test_not_permitted(self):
+        os.chmod(self.node.socket, 0o600)
+        os.chmod(self.folder, 0o755)
+        if os.getuid() == 0:
+            refused = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", BATON, "run", "x", "true"],
+                                     env={**self.environment, "ASAN_OPTIONS": "detect_leaks=0"}, capture_output=True,
+                                     text=True, check=False)
+        else:
+            os.chmod(self.node.socket, 0)
+            refused = subprocess.run([BATON, "run", "x", "true"], env=self.environment, capture_output=True,
+                                     text=True, check=False)
+        self.assertEqual(refused.returncode, 77, refused.stderr)
+
+    def test_no_node_while_waiting(self):
+        self.hold("x")
+        waiter = self.start("run", "x", "touch", self.path("entered"))
+        self.wait_for_waiters("x")
+        self.node.end(signal.SIGKILL)
+        self.assertEqual(self.finish(waiter)[0], 69)
+        self.assertFalse(os.path.exists(self.path("entered")))
+
+    def test_a_node_that_is_stopped(self):
+        self.node.process.send_signal(signal.SIGSTOP)
+        for words, code in [(["-w", "50ms"], 75), (["-n"], 69)]:
+            with self.subTest(words=words):
+                self.assertEqual(self.run_baton("run", *words, "x", "true")[0], code)
+        waiter = self.start("run", "x", "true")
+        wait_until(lambda: "sock" in os.readlink(f"/proc/{waiter.pid}/fd/5") if
+                   os.path.exists(f"/proc/{waiter.pid}/fd/5") else False, "it has connected")
+        waiter.terminate()
+        self.assertEqual(self.finish(waiter)[0], 143)
+
+    def test_the_lock_is_free_when_it_returns(self):
+        for _ in range(20):
+            self.assertEqual(self.run_baton("run", "-n", "x", "true")[0], 0)
+
+    def test_what_the_command_leaves_behind_goes_on_without_the_lock(self):
+        code, out, _ = self.run_baton("run", "x", "-c", "sleep 1000 >/dev/null 2>&1 & echo $!")
+        self.assertEqual(code, 0)
+        self.assertTrue(is_alive(int(out)))
+        self.assertEqual(self.run_baton("run", "-n", "x", "true")[0], 0)
+        os.kill(int(out), signal.SIGKILL)
+
+
+class Surroundings(ServiceTest):
+    """What the command finds."""
+
+    def test_environment(self):
+        script = 'echo "$BATON_LOCK|$BATON_FENCE|$BATON_NODE|$BATON_SOCKET"'
+        fences = []
+        for words in (["-S", self.node.socket], ["-S", "baton.sock"], ["-S", "./baton.sock"], []):
+            code, out, _ = self.run_baton("run", *words, "a lock", "-c", script)
+            lock, fence, node, path = out.strip().split("|")
+            self.assertEqual((code, lock, node), (0, "a lock", "alpha"))
+            self.assertEqual(os.path.normpath(path), self.node.socket)
+            self.assertTrue(path.startswith("/"))
+            fences.append(int(fence))
+        self.assertEqual(fences, sorted(set(fences)))
+
+    def test_over_tcp(self):
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = probe.getsockname()[1]
+        self.node.end()
+        self.node.words = ("--clients", f"127.0.0.1:{port}")
+        self.node.start()
+        code, out, err = self.run_baton("run", "-S", f"127.0.0.1:{port}", "x", "-c", "echo $BATON_SOCKET")
+        self.assertEqual((code, out), (0, f"127.0.0.1:{port}\n"), err)
+
+    def test_no_shell(self):
+        self.assertEqual(self.run_baton("run", "x", "echo", "$HOME", "*", "a b")[1], "$HOME * a b\n")
+        self.assertEqual(self.run_baton("run", "x", "-c", "echo a  b")[1], "a b\n")
+
+    def test_parsing_stops_at_the_command(self):
+        self.assertEqual(self.run_baton("run", "x", "echo", "-w", "--help", "--", "--nonesuch")[1],
+                         "-w --help -- --nonesuch\n")
+        self.assertEqual(self.run_baton("run", "x", "printf", "%s,", "--help", "-c", "--")[1], "--help,-c,--,")
+
+    def test_streams(self):
+        copy = self.start("run", "x", "sh", "-c", "cat; echo err >&2", stdin=subprocess.PIPE)
+        self.assertEqual(self.finish(copy, "in\n" * 10000), (0, "in\n" * 10000, "err\n"))
+
+    def test_closed_streams_stay_closed(self):
+        script = f"{BATON} run x sh -c '[ -e /proc/$$/fd/0 ] || [ -e /proc/$$/fd/2 ]; echo $?' <&- 2>&-"
+        done = subprocess.run(["sh", "-c", script], env=self.environment, stdout=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((done.returncode, done.stdout), (0, "1\n"))
+
+    def test_only_the_command_has_its_streams(self):
+        """Who reads what it writes sees the end when the command has closed it, not when it ends."""
+        run = self.start("run", "x", "sh", "-c", "echo out; exec >&-; read line", stdin=subprocess.PIPE)
+        self.assertEqual(run.stdout.read(), "out\n")
+        self.assertIsNone(run.poll())
+        run.stdin.write("\n")
+        run.stdin.close()
+        self.assertEqual(run.wait(PATIENCE), 0)
+
+    def test_nothing_else_is_inherited(self):
+        out = self.run_baton("run", "--status-fd", "2", "x", "sh", "-c", "ls /proc/self/fd")[1]
+        self.assertEqual(out.split(), ["0", "1", "2", "3"])  # 3 is the folder that ls reads
+
+    def test_a_process_group_of_its_own(self):
+        run = self.start("run", "x", "sh", "-c", "echo $$; read line", stdin=subprocess.PIPE)
+        command = int(run.stdout.readline())
+        guardian = stat_of(command)[1]
+        self.assertEqual(stat_of(command)[2], command)
+        self.assertEqual(stat_of(guardian)[1], run.pid)
+        self.assertEqual(len({stat_of(pid)[2] for pid in (command, guardian, run.pid)}), 3)
+        self.assertEqual(len({stat_of(pid)[3] for pid in (command, guardian, run.pid)}), 1)
+        run.communicate("\n")
+
+    def test_dispositions_and_mask_are_those_it_was_given(self):
+        show = ["grep", "-E", "Sig(Blk|Ign)", "/proc/self/status"]
+        for ignored, blocked in [((), ()), ((signal.SIGHUP, signal.SIGCHLD, signal.SIGALRM), ()),
+                                 ((), (signal.SIGTERM, signal.SIGALRM, signal.SIGUSR1))]:
+            def prepare(ignored=ignored, blocked=blocked):
+                for number in ignored:
+                    signal.signal(number, signal.SIG_IGN)
+                signal.pthread_sigmask(signal.SIG_BLOCK, blocked)
+            plain = subprocess.run(show, preexec_fn=prepare, capture_output=True, text=True, check=False)
+            for words in ([], ["-w", "10"]):
+                with self.subTest(ignored=ignored, blocked=blocked, words=words):
+                    got = self.run_baton("run", *words, "x", *show, preexec_fn=prepare)
+                    self.assertEqual(got, (0, plain.stdout, ""))
+
+    def test_status_line(self):
+        holder = self.hold("busy")
+        table = [
+            (["x", "sh", "-c", "exit 3"], {"acquired": True, "lost": False, "child": 3}),
+            (["x", "sh", "-c", "kill -9 $$"], {"acquired": True, "lost": False, "child": 137}),
+            (["x", "./nonesuch"], {"acquired": True, "lost": False, "child": 127}),
+            (["-n", "busy", "true"], {"acquired": False, "lost": False, "child": None, "fence": None, "held": None}),
+            (["-w", "1ms", "busy", "true"], {"acquired": False, "lost": False, "child": None}),
+            (["-S", "/nowhere", "x", "true"], {"acquired": False, "lost": False, "child": None}),
+        ]
+        for words, expected in table:
+            with self.subTest(words=words):
+                read, write = os.pipe()
+                self.run_baton("run", "--status-fd", str(write), *words, pass_fds=[write])
+                os.close(write)
+                with open(read, encoding="utf-8") as file:
+                    text = file.read()
+                self.assertEqual(text.count("\n"), 1)
+                line = json.loads(text)
+                self.assertEqual(list(line), ["acquired", "fence", "waited", "held", "lost", "child"])
+                self.assertEqual({key: line[key] for key in expected}, expected)
+                self.assertGreaterEqual(line["waited"], 0)
+                if line["acquired"]:
+                    self.assertGreater(line["fence"], holder.fence if words[0] == "busy" else 0)
+                    self.assertGreater(line["held"], 0)
+
+    def test_status_on_a_standard_stream(self):
+        _, out, err = self.run_baton("run", "--status-fd", "1", "x", "sh", "-c", "echo mine; exit 2")
+        self.assertEqual((out.splitlines()[0], json.loads(out.splitlines()[1])["child"], err), ("mine", 2, ""))
+        code, _, err = self.run_baton("run", "--status-fd", "0", "x", "true", stdin=subprocess.PIPE)
+        self.assertEqual(code, 64)
+        self.assertIn("only for reading", err)
+
+
+class Signals(ServiceTest):
+    def test_every_signal_is_forwarded(self):
+        run = self.start("run", "x", sys.executable, "-c", RECORDER, self.path("log"))
+        self.text("log")
+        expected = ["ready"]
+        for number in sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}):
+            with self.subTest(signal=number):
+                os.kill(run.pid, number)
+                expected.append(str(int(number)))
+                wait_until(lambda: self.text("log").split()[len(expected) - 1:], f"{number} has come")
+                self.assertEqual(self.text("log").split(), expected)
+                self.assertIsNone(run.poll())
+        with open(self.path("log.end"), "w", encoding="utf-8"):
+            self.assertEqual(self.finish(run)[0], 0)
+
+    def test_the_whole_group_gets_it(self):
+        run = self.start("run", "x", "sh", "-c", "trap 'exit 5' USR1; sleep 1000 & echo $!; wait")
+        child = int(run.stdout.readline())
+        wait_until(lambda: program_of(child) == "sleep", "the child is no shell any more")
+        run.send_signal(signal.SIGUSR1)
+        self.assertEqual(run.wait(PATIENCE), 5)
+        wait_until(lambda: not is_alive(child), "the shell's child is gone")
+
+    def test_while_waiting(self):
+        holder = self.hold("x")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGALRM):
+            with self.subTest(signal=number):
+                read, write = os.pipe()
+                waiter = self.start("run", "--status-fd", str(write), "x", "touch", self.path("entered"), pass_fds=[write])
+                os.close(write)
+                self.wait_for_waiters("x")
+                waiter.send_signal(number)
+                self.assertEqual(waiter.wait(PATIENCE), 128 + number)
+                with open(read, encoding="utf-8") as file:
+                    self.assertEqual(json.loads(file.read())["acquired"], False)
+                wait_until(lambda: not self.status("x")["locks"][0]["waiters"], "it has withdrawn")
+        self.let_go(holder)
+        self.assertEqual(self.run_baton("run", "-n", "x", "true")[0], 0)
+        self.assertFalse(os.path.exists(self.path("entered")))
+
+    def test_what_is_ignored_does_not_end_the_wait(self):
+        holder = self.hold("x")
+        waiter = self.start("run", "x", "sh", "-c", "exit 3",
+                            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_IGN))
+        self.wait_for_waiters("x")
+        waiter.send_signal(signal.SIGHUP)
+        self.let_go(holder)
+        self.assertEqual(waiter.wait(PATIENCE), 3)
+
+    def test_stopped_and_continued(self):
+        """Without a terminal: what stops the command stops `baton run`, and what continues one continues both."""
+        for stop in (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGSTOP):
+            with self.subTest(stop=stop):
+                run = self.start("run", "x", "sh", "-c", "echo $$; read line; exit 6", stdin=subprocess.PIPE)
+                command = int(run.stdout.readline())
+                os.kill(command if stop == signal.SIGSTOP else run.pid, stop)
+                wait_until(lambda: (stat_of(command)[0], stat_of(run.pid)[0]) == ("T", "T"), "both are stopped")
+                os.kill(command if stop == signal.SIGSTOP else run.pid, signal.SIGCONT)
+                wait_until(lambda: "T" not in (stat_of(command)[0], stat_of(run.pid)[0]), "both go on")
+                run.stdin.write("\n")
+                run.stdin.close()
+                self.assertEqual(run.wait(PATIENCE), 6)
+
+    def test_a_stopped_wrapper_keeps_the_lock_and_gives_it_back(self):
+        run = self.start("run", "x", "sh", "-c", "echo $$; read line", stdin=subprocess.PIPE)
+        run.stdout.readline()
+        run.send_signal(signal.SIGSTOP)
+        wait_until(lambda: stat_of(run.pid)[0] == "T", "it is stopped")
+        self.assertEqual(self.run_baton("run", "-n", "x", "true")[0], 75)
+        run.stdin.write("\n")
+        run.stdin.close()
+        wait_until(lambda: self.run_baton("run", "-n", "x", "true")[0] == 0, "the lock is free")
+        run.send_signal(signal.SIGCONT)
+        self.assertEqual(run.wait(PATIENCE), 0)
+
+
+class Losing(ServiceTest):
+    """The group gets SIGTERM, then SIGKILL; exit 76."""
+
+    lease = "900ms"
+
+    def lose(self, how, run):
+        if how == "broken":
+            fence = self.status("x")["locks"][0]["fence"]
+            self.assertEqual(self.run_baton("break", "x", "--fence", str(fence))[0], 0)
+        else:
+            self.node.end(signal.SIGKILL if how == "killed" else signal.SIGTERM)
+
+    def test_each_way(self):
+        for how in ("broken", "terminated", "killed"):
+            for script, dies_of in [("trap 'echo term; exit 4' TERM; {}", "term"), ("trap 'echo term' TERM; {}", "kill"),
+                                    ("trap '' TERM; {}", "kill")]:
+                with self.subTest(how=how, script=script):
+                    if self.node.process.poll() is not None:
+                        self.node.start()
+                    read, write = os.pipe()
+                    script_here = script.format("sleep 1000 & echo $$ $!; while :; do wait; done")
+                    run = self.start("run", "--status-fd", str(write), "x", "sh", "-c", script_here, pass_fds=[write])
+                    os.close(write)
+                    pids = [int(pid) for pid in run.stdout.readline().split()]
+                    self.lose(how, run)
+                    code, out, err = self.finish(run)
+                    self.assertEqual(code, 76, err)
+                    self.assertIn("'x' was lost", err)
+                    self.assertFalse([pid for pid in pids if is_alive(pid)])
+                    self.assertEqual("term" in out, "echo" in script.split(";")[0] or "echo term'" in script)
+                    with open(read, encoding="utf-8") as file:
+                        line = json.loads(file.read())
+                    self.assertEqual((line["acquired"], line["lost"], line["child"]),
+                                     (True, True, 4 if dies_of == "term" else 137))
+
+    def test_those_that_went_away_are_killed_too(self):
+        run = self.start("run", "--grace", "10ms", "x", "sh", "-c",
+                         "setsid sh -c 'trap \"\" TERM; echo $$; sleep 1000' & trap '' TERM; wait")
+        away = int(run.stdout.readline())
+        self.lose("broken", run)
+        self.assertEqual(run.wait(PATIENCE), 76)
+        self.assertFalse(is_alive(away))
+
+    def test_a_stopped_command(self):
+        run = self.start("run", "x", "sh", "-c", "trap 'exit 4' TERM; echo $$; while :; do read line; done",
+                         stdin=subprocess.PIPE)
+        command = int(run.stdout.readline())
+        os.kill(command, signal.SIGSTOP)
+        wait_until(lambda: stat_of(run.pid)[0] == "T", "both are stopped")
+        self.lose("killed", run)
+        self.assertEqual(run.wait(PATIENCE), 76)
+        self.assertFalse(is_alive(command))
+
+    def test_a_stopped_wrapper(self):
+        """The guardian needs nobody."""
+        run = self.start("run", "x", "sh", "-c", "echo $$; sleep 1000")
+        command = int(run.stdout.readline())
+        run.send_signal(signal.SIGSTOP)
+        self.lose("killed", run)
+        wait_until(lambda: not is_alive(command), "the command is gone")
+        run.send_signal(signal.SIGCONT)
+        self.assertEqual(run.wait(PATIENCE), 76)
+
+    def test_grace_zero(self):
+        run = self.start("run", "--grace", "0", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 1000; done")
+        run.stdout.readline()
+        self.lose("broken", run)
+        self.assertEqual(run.wait(PATIENCE), 76)
+
+
+class Killed(ServiceTest):
+    """kill -9 of any one process: nothing of the command is left when the lock is free."""
+
+    # A command with descendants of every kind, all of which have descriptor 9 open.
+    FAMILY = ("exec 9>inside; flock -n 9 || exit 99;"
+              "setsid sh -c 'sleep 1000 & sleep 1000' & "                     # a session of its own
+              "(setsid sleep 1000 &) & "                                     # a daemon, without parents
+              "sh -c 'trap \"\" TERM INT HUP; while :; do sleep 0.01; done' & "  # forks all the time
+              "sh -c 'kill -STOP $$' & "                                     # stopped
+              "echo $$ > pid; wait")
+
+    def family(self):
+        run = self.start("run", "x", "sh", "-c", self.FAMILY)
+        command = int(self.text("pid"))
+        wait_until(lambda: len(self.members()) >= 7, "the family is there")
+        os.unlink(self.path("pid"))
+        return run, command
+
+    def members(self):
+        return with_in_environment(f"BATON_LOCK=x\0")
+
+    def heir(self):
+        """Who is inside next finds nobody there."""
+        return self.start("run", "x", "sh", "-c", "exec 9>inside; flock -n 9 || exit 99")
+
+    def test_the_wrapper(self):
+        run, _ = self.family()
+        heir = self.heir()
+        self.wait_for_waiters("x")
+        run.kill()
+        self.assertEqual(heir.wait(PATIENCE), 0)
+        self.assertEqual(self.members(), [])
+
+    def test_the_wrapper_while_it_is_stopped(self):
+        run, _ = self.family()
+        heir = self.heir()
+        self.wait_for_waiters("x")
+        run.send_signal(signal.SIGSTOP)
+        run.kill()
+        self.assertEqual(heir.wait(PATIENCE), 0)
+
+    def test_the_group_of_the_wrapper(self):
+        """As a shell's `kill -9 %1` does."""
+        run = self.start("run", "x", "sh", "-c", self.FAMILY, start_new_session=True)
+        self.text("pid")
+        heir = self.heir()
+        self.wait_for_waiters("x")
+        os.killpg(run.pid, signal.SIGKILL)
+        self.assertEqual(heir.wait(PATIENCE), 0)
+
+    def test_the_guardian(self):
+        run, command = self.family()
+        heir = self.heir()
+        self.wait_for_waiters("x")
+        os.kill(stat_of(command)[1], signal.SIGKILL)
+        self.assertEqual(heir.wait(PATIENCE), 0)
+        code, _, err = self.finish(run)
+        self.assertEqual(code, 137)
+        self.assertIn("the guardian was killed", err)
+        self.assertEqual(self.members(), [])
+
+    def test_the_guardian_and_not_the_children_that_were_there_before(self):
+        script = f"sleep 1000 & echo $! > before; exec {BATON} run x sh -c 'echo $$; sleep 1000'"
+        run = subprocess.Popen(["sh", "-c", script], env=self.environment, cwd=self.folder, stdout=subprocess.PIPE,
+                               stderr=subprocess.DEVNULL, text=True)
+        self.addCleanup(self.end, run)
+        command, before = int(run.stdout.readline()), int(self.text("before"))
+        os.kill(stat_of(command)[1], signal.SIGKILL)
+        self.assertEqual(run.wait(PATIENCE), 137)
+        self.assertTrue(is_alive(before))
+        self.assertFalse(is_alive(command))
+        os.kill(before, signal.SIGKILL)
+
+    def test_both(self):
+        """Not promised but for the command itself: the kernel kills it."""
+        run = self.start("run", "x", "sh", "-c", "echo $$; exec sleep 1000")
+        command = int(run.stdout.readline())
+        guardian = stat_of(command)[1]
+        os.kill(guardian, signal.SIGSTOP)
+        run.kill()
+        os.kill(guardian, signal.SIGKILL)
+        wait_until(lambda: not is_alive(command), "the command is gone")
+
+    def test_the_command(self):
+        run, command = self.family()
+        os.kill(command, signal.SIGKILL)
+        self.assertEqual(run.wait(PATIENCE), 137)
+
+    def test_a_run_within_a_run(self):
+        """The inner lock is not free either before the inner command is gone."""
+        inner = f"{BATON} run inner sh -c 'exec 9>inside; flock -n 9 || exit 99; echo $$ > pid; sleep 1000'"
+        for lock in ("x", "inner"):
+            run = self.start("run", "x", "sh", "-c", f"{inner}; exit 1")
+            self.text("pid")
+            os.unlink(self.path("pid"))
+            heir = self.start("run", lock, "sh", "-c", "exec 9>inside; flock -n 9 || exit 99")
+            self.wait_for_waiters(lock)
+            run.kill()
+            self.assertEqual(heir.wait(PATIENCE), 0, lock)
+
+
+if __name__ == "__main__":
+    unittest.main()

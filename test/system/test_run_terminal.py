@@ -1,0 +1,129 @@
+"""`baton run` as a job of a shell on a terminal: ^C, ^Z, fg, bg, reading what is typed."""
+import os
+import pty
+import re
+import select
+import signal
+import time
+import unittest
+
+from baton import BATON
+from service import PATIENCE, ServiceTest, program_of, stat_of, wait_until
+
+
+class Terminal(ServiceTest):
+    def setUp(self):
+        super().setUp()
+        self.seen = ""
+        pid, self.terminal = pty.fork()
+        if pid == 0:
+            os.chdir(self.folder)
+            os.execvpe("bash", ["bash", "--norc", "--noprofile", "-i"],
+                       {**self.environment, "PS1": "$ ", "TERM": "dumb", "BATON": BATON, "HISTFILE": ""})
+        self.shell = pid
+        self.addCleanup(self.end_shell)
+        self.type("bind 'set enable-bracketed-paste off'; stty -echo; PS1=; echo rea''dy\n")
+        self.see("ready")
+
+    def end_shell(self):
+        os.close(self.terminal)
+        os.kill(self.shell, signal.SIGKILL)
+        os.waitpid(self.shell, 0)
+
+    def type(self, text):
+        os.write(self.terminal, text.encode())
+
+    def see(self, pattern):
+        """Until it is there; what comes after it is looked at by the next."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            match = re.search(pattern, self.seen)
+            if match:
+                self.seen = self.seen[match.end():]
+                return match
+            self.assertLess(time.monotonic(), until, f"{pattern!r} does not come, but: {self.seen!r}")
+            if select.select([self.terminal], [], [], 0.1)[0]:
+                self.seen += os.read(self.terminal, 4096).decode(errors="replace")
+
+    def foreground(self):
+        return os.tcgetpgrp(self.terminal)
+
+    def test_typing_and_the_end(self):
+        self.type("$BATON run x sh -c 'echo go; read line; echo \"<$line>\"; exit 3'; echo \"code $?\"\n")
+        self.see("go")
+        self.type("hello\n")
+        self.see("<hello>")
+        self.see("code 3")
+        wait_until(lambda: self.foreground() == self.shell, "the shell has the terminal")
+
+    def test_interrupt(self):
+        self.type("$BATON run x sh -c 'echo pid $$ go; exec sleep 1000'; echo \"code $?\"\n")
+        command = int(self.see(r"pid (\d+) go")[1])
+        # The shell could forget it at the wrong moment.
+        wait_until(lambda: program_of(command) == "sleep", "the command is there")
+        self.type("\x03")
+        self.see("code 130")
+
+    def test_an_interrupt_comes_once(self):
+        """Whether the terminal was lent and sends it to the command, or `baton run` forwards it."""
+        script = "trap \"echo int >> ints\" INT; echo go; while [ ! -s ints ]; do sleep 0.01; done; sleep 0.2; echo end >> ints"
+        for behind in ("", " | cat"):
+            with self.subTest(behind=behind):
+                self.type(f"rm -f ints; trap : INT; $BATON run x sh -c '{script}'{behind}\n")
+                self.see("go")
+                self.type("\x03")
+                wait_until(lambda: "end" in self.text("ints"), "the command has ended")
+                self.assertEqual(self.text("ints"), "int\nend\n")
+
+    def test_stop_and_go_on(self):
+        self.type("$BATON run x sh -c 'echo pid $$ go; read line; echo \"<$line>\"; exit 4'\n")
+        command = int(self.see(r"pid (\d+) go")[1])
+        wait_until(lambda: self.foreground() == command, "the command has the terminal")
+        for _ in range(2):
+            self.type("\x1a")
+            self.see("Stopped")
+            self.assertEqual(stat_of(command)[0], "T")
+            self.assertEqual(self.foreground(), self.shell)
+            # It still has the lock.
+            self.type("$BATON run -n x true; echo \"code $?\"\n")
+            self.see("code 75")
+            self.type("fg\n")
+            wait_until(lambda: stat_of(command)[0] != "T" and self.foreground() == command, "it goes on in the foreground")
+        self.type("hello\n")
+        self.see("<hello>")
+        self.type("echo \"code $?\"\n")
+        self.see("code 4")
+
+    def test_in_the_background(self):
+        self.type("$BATON run x sh -c 'echo go; read line; echo \"<$line>\"' &\n")
+        self.see("go")
+        # It reads the terminal, which is not its own: it is stopped, as any job.
+        self.type("wait -f; jobs\n")
+        self.see("Stopped")
+        self.type("fg\n")
+        self.type("hello\n")
+        self.see("<hello>")
+        self.type("$BATON run -n x true; echo \"code $?\"\n")
+        self.see("code 0")
+
+    def test_in_a_pipeline(self):
+        """The terminal is lent when it is needed, although another of the job is there too."""
+        self.type("$BATON run x sh -c 'echo go; read line </dev/tty; echo \"<$line>\"' </dev/null | cat; echo \"code $?\"\n")
+        self.see("go")
+        self.type("hello\n")
+        self.see("<hello>")
+        self.see("code 0")
+
+    def test_killed(self):
+        self.type("$BATON run x sh -c 'echo pid $PPID go; read line'\n")
+        guardian = int(self.see(r"pid (\d+) go")[1])
+        os.kill(stat_of(guardian)[1], signal.SIGKILL)
+        self.see("Killed")
+        wait_until(lambda: stat_of(guardian) is None, "the guardian is gone")
+        self.assertEqual(self.foreground(), self.shell)
+        self.type("echo fi''ne\n")
+        self.see("fine")
+
+
+if __name__ == "__main__":
+    unittest.main()
