@@ -288,8 +288,7 @@ void peers_tell(struct daemon *daemon)
 {
 	if (!engine_news(daemon->engine))
 		return;
-	bool changed;
-	const struct engine_view *view = engine_view(daemon->engine, &changed);
+	const struct engine_view *view = engine_view(daemon->engine, NULL);
 	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
 		struct peer *peer = peer_of(daemon, i);
 		if (peer->link != NULL && view != NULL)
