@@ -40,7 +40,7 @@ static const char *error_code(int error)
 	switch (error) {
 #define CODE(name, code, text)                                                                     \
 	case code:                                                                                 \
-		return #name + sizeof("BATON_E") - 1;
+		return &#name[sizeof("BATON_E") - 1];
 		BATON_ERRORS(CODE)
 #undef CODE
 	default:
