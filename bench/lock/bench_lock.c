@@ -44,7 +44,7 @@ struct shared {
 };
 static struct shared *shared;
 
-static void die(const char *format, ...)
+__attribute__((format(printf, 1, 2))) static void die(const char *format, ...)
 {
 	va_list arguments;
 

@@ -73,7 +73,7 @@ static int observe(struct baton *baton, const struct observe_words *words)
 
 int command_observe(int argc, char **argv)
 {
-	struct observe_words words = {NULL};
+	struct observe_words words = {0};
 	struct problem problem;
 	int option;
 
