@@ -228,8 +228,11 @@ static bool held_text(const struct compare_row *row, bool of_documents, char ret
 	compare_count(row, of_documents, counts);
 	size_t judged = counts[CLAIM_HELD] + counts[CLAIM_WRONG] + counts[CLAIM_VIOLATED];
 	bool bad = counts[CLAIM_VIOLATED] != 0 || (of_documents && row->violation != NULL);
+	*ret_text = '\0';
+	if (judged == 0 && !bad)
+		return bad;
 	if (counts[CLAIM_HELD] == judged && !bad)
-		snprintf(ret_text, 32, judged != 0 ? "%zu" : "", judged);
+		snprintf(ret_text, 32, "%zu", judged);
 	else
 		snprintf(ret_text, 32, "%zu/%zu%s", counts[CLAIM_HELD], judged, bad ? "!" : "*");
 	return bad;
