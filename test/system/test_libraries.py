@@ -6,11 +6,13 @@ import subprocess
 import sys
 import unittest
 
+import npm
 from baton import BATON
 from cluster import PATIENCE_S, Cluster, until
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-HIREDIS = os.environ.get("BATON_HIREDIS", os.path.join(os.path.dirname(BATON), "test", "hiredis"))
+BUILD = os.environ.get("BUILD", os.path.dirname(BATON))
+NPM = os.path.join(BUILD, "test", "node")
 
 
 class Libraries(unittest.TestCase):
@@ -60,7 +62,7 @@ class Libraries(unittest.TestCase):
             listener.terminate()
 
     def test_hiredis(self):
-        self.run_words(HIREDIS, *self.sockets[:2])
+        self.run_words(os.path.join(BUILD, "test", "hiredis"), *self.sockets[:2])
 
     def test_python_redis(self):
         for python in (sys.executable, "/usr/bin/python3"):
@@ -71,11 +73,12 @@ class Libraries(unittest.TestCase):
         self.skipTest("python3-redis is not here: tools/setup test installs it")
 
     def test_npm_redis(self):
-        if shutil.which("node") is None or not os.path.isdir(os.path.join(HERE, "node", "node_modules", "redis")):
-            self.skipTest("node or its package redis is not here: tools/setup test installs them")
+        if shutil.which("node") is None or shutil.which("npm") is None:
+            self.skipTest("node and npm are not here: tools/setup test installs them")
+        npm.install(os.path.join(HERE, "node"), NPM)
         for version in ("2", "3"):
             with self.subTest(version=version):
-                found = json.loads(self.run_words("node", os.path.join(HERE, "node", "client.mjs"), *self.sockets[:2], version))
+                found = json.loads(self.run_words("node", os.path.join(NPM, "client.mjs"), *self.sockets[:2], version))
                 fence = found["fence"]
                 self.assertGreater(fence, 0)
                 self.assertEqual((found["ping"], found["busy"], found["unlocked"], found["next"]), ("PONG", None, 1, fence + 1))
