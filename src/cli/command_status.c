@@ -77,14 +77,15 @@ static void print_client(const char *lock, const char *fence, const json_t *clie
 	putchar('\n');
 }
 
-static void print_locks(const json_t *locks)
+static void print_locks(const json_t *locks, const char *pattern)
 {
 	size_t i, k;
 	const json_t *lock, *client;
 	char fence[24];
 
 	if (json_array_size(locks) == 0) {
-		puts("\nNobody holds a lock or waits for one.");
+		puts(pattern == NULL ? "\nNobody holds a lock or waits for one."
+		                     : "\nNobody holds such a lock or waits for one.");
 		return;
 	}
 	putchar('\n');
@@ -128,7 +129,7 @@ static void print_members(const json_t *status)
 	}
 }
 
-static void print_status(const json_t *status)
+static void print_status(const json_t *status, const char *pattern)
 {
 	const json_t *messages = json_object_get(status, "messages");
 	json_int_t grants = number_of(status, "grants"), sent = number_of(messages, "sent");
@@ -146,7 +147,7 @@ static void print_status(const json_t *status)
 		printf("It serves nobody: it waits for %s.\n", waiting_for);
 	putchar('\n');
 	print_members(status);
-	print_locks(json_object_get(status, "locks"));
+	print_locks(json_object_get(status, "locks"), pattern);
 }
 
 int command_status(int argc, char **argv)
@@ -183,8 +184,8 @@ int command_status(int argc, char **argv)
 	}
 	struct baton *baton = baton_open(address);
 	must(baton != NULL);
-	int error =
-	        baton_status(baton, optind < argc ? argv[optind] : NULL, (uint32_t)count, &text);
+	const char *pattern = optind < argc ? argv[optind] : NULL;
+	int error = baton_status(baton, pattern, (uint32_t)count, &text);
 	if (error != 0) {
 		int code = service_problem("status", baton, error);
 		baton_close(baton);
@@ -202,7 +203,7 @@ int command_status(int argc, char **argv)
 		print_json(status);
 		return EXIT_HELD;
 	}
-	print_status(status);
+	print_status(status, pattern);
 	json_decref(status);
 	return EXIT_HELD;
 }

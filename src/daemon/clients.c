@@ -17,7 +17,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { PROBE_S_MAX = 32767 /* as long as the system lets a connection be idle between probes */ };
+/* As long as the system lets a connection be idle between probes. */
+enum { PROBE_S_MAX = 32767 };
+/* How often the log says that clients are refused. */
+#define REFUSED_NS UINT64_C(1000000000)
 
 static struct client **bucket_of(struct daemon *daemon, uint64_t session)
 {
@@ -349,8 +352,13 @@ static void begin_session(struct client *client, const struct node_client *who)
 	client->session = node_session_open(daemon->node, who, daemon_now());
 	daemon_effects(daemon);
 	if (client->session == 0) {
-		log_line(LEVEL_WARNING, "a client was refused: there are %u, the limit",
-		         daemon->clients_count);
+		uint64_t now = daemon_now();
+		if (now >= daemon->refused_at + REFUSED_NS) {
+			daemon->refused_at = now;
+			log_line(LEVEL_WARNING,
+			         "a client was refused: there are %u, see --max-clients",
+			         daemon->clients_count - 1);
+		}
 		resp_error(&client->output, "ERR", "too many clients at this node");
 		client_end(client);
 		return;

@@ -93,16 +93,17 @@ void daemon_effects(struct daemon *daemon)
 /* --- views --- */
 
 /* So that epochs do not go back when all restart, whatever the clocks say. */
-static void write_epoch(const struct daemon *daemon, uint64_t epoch)
+static void write_epoch(const struct daemon *daemon, const struct engine_view *view)
 {
-	char path[4096], temporary[4096 + 8], digits[32];
+	char path[4096], temporary[4096 + 8], digits[64];
 	const char *data = daemon->options->data;
 
 	if (data == NULL)
 		return;
 	snprintf(path, sizeof(path), "%s/epoch", data);
 	snprintf(temporary, sizeof(temporary), "%s.new", path);
-	int size = snprintf(digits, sizeof(digits), "%llu\n", (unsigned long long)epoch);
+	int size = snprintf(digits, sizeof(digits), "%llu %llu\n", (unsigned long long)view->epoch,
+	                    (unsigned long long)view->floor);
 	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
 	bool good = fd >= 0 && write(fd, digits, (size_t)size) == size && fsync(fd) == 0;
 	if (fd >= 0)
@@ -111,21 +112,32 @@ static void write_epoch(const struct daemon *daemon, uint64_t epoch)
 		log_line(LEVEL_WARNING, "--data: %s cannot be written: %s", path, strerror(errno));
 }
 
-static uint64_t read_epoch(const struct daemon_options *options)
+/* The last epoch and where its counters began; 0 if there was none. -1: it is in the log. */
+static int read_epoch(const struct daemon_options *options, struct engine_proposal *ret_last)
 {
 	char path[4096];
-	unsigned long long epoch = 0;
+	unsigned long long epoch = 0, floor = 0;
 
+	*ret_last = (struct engine_proposal){0};
 	if (options->data == NULL)
 		return 0;
 	snprintf(path, sizeof(path), "%s/epoch", options->data);
 	FILE *file = fopen(path, "re");
-	if (file == NULL)
+	if (file == NULL && errno == ENOENT)
 		return 0;
-	if (fscanf(file, "%llu", &epoch) != 1)
-		epoch = 0;
+	if (file == NULL) {
+		log_line(LEVEL_ERROR, "--data: %s cannot be read: %s", path, strerror(errno));
+		return -1;
+	}
+	int count = fscanf(file, "%20llu %20llu", &epoch, &floor);
 	fclose(file);
-	return epoch;
+	if (count < 1 || epoch == 0 || epoch >= ENGINE_EPOCH_MAX || floor > ENGINE_FLOOR_MAX) {
+		log_line(LEVEL_ERROR, "--data: %s does not hold an epoch from 1 to %llu", path,
+		         (unsigned long long)ENGINE_EPOCH_MAX - 1);
+		return -1;
+	}
+	*ret_last = (struct engine_proposal){.epoch = epoch, .floor = floor};
+	return 0;
 }
 
 void daemon_view(struct daemon *daemon)
@@ -148,7 +160,7 @@ void daemon_view(struct daemon *daemon)
 		        .address = address->host != NULL ? addresses[i] : NULL,
 		};
 	}
-	write_epoch(daemon, view->epoch);
+	write_epoch(daemon, view);
 	/* The others must know the view before they get frames of it. */
 	peers_tell(daemon);
 	node_floor(daemon->node, view->floor);
@@ -309,11 +321,14 @@ int listen_tcp(uv_loop_t *loop, uv_tcp_t *ret_tcp, const struct daemon_address *
 	return error != 0 ? error : uv_listen((uv_stream_t *)ret_tcp, 1024, on_connection);
 }
 
-static struct engine_proposal propose(const struct daemon_options *options)
+/* Greater than what was there before; or -1, and it is in the log. */
+static int propose(const struct daemon_options *options, struct engine_proposal *ret_proposal)
 {
 	struct timespec now;
-	struct engine_proposal proposal = {.epoch = 1};
+	struct engine_proposal proposal = {.epoch = 1}, last;
 
+	if (read_epoch(options, &last) != 0)
+		return -1;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (now.tv_sec >= origin + 3600) {
 		proposal.epoch = (uint64_t)(now.tv_sec - origin) / 3600;
@@ -323,13 +338,14 @@ static struct engine_proposal propose(const struct daemon_options *options)
 		                  (uint64_t)now.tv_nsec / 1000000)
 		                 << 12;
 	}
-	uint64_t last = read_epoch(options);
-	uint64_t least = options->epoch_floor > last + 1 ? options->epoch_floor : last + 1;
-	if (last != 0 && proposal.epoch == last)
-		return proposal; /* the same hour */
-	if ((last != 0 || options->epoch_floor != 0) && proposal.epoch < least)
-		proposal = (struct engine_proposal){.epoch = least};
-	return proposal;
+	/* The clock has gone back, or epochs are ahead of it. */
+	if (proposal.epoch < last.epoch ||
+	    (proposal.epoch == last.epoch && proposal.floor <= last.floor))
+		proposal = (struct engine_proposal){.epoch = last.epoch + 1};
+	if (proposal.epoch < options->epoch_floor)
+		proposal = (struct engine_proposal){.epoch = options->epoch_floor};
+	*ret_proposal = proposal;
+	return 0;
 }
 
 static int make_node(struct daemon *daemon)
@@ -349,13 +365,16 @@ static int make_node(struct daemon *daemon)
 	        .limits = {.sessions = options->sessions_max, .locks = options->locks_max},
 	};
 	const char *wrong;
-	const char **names = calloc(options->peers_count, sizeof(*names));
+	struct engine_proposal proposal;
 
+	if (propose(options, &proposal) != 0)
+		return -1;
+	const char **names = calloc(options->peers_count, sizeof(*names));
 	must(names != NULL);
 	for (uint32_t i = 0; i < options->peers_count; i++)
 		names[i] = options->peers[i].name;
 	daemon->engine = engine_create(names, options->peers_count, options->self,
-	                               daemon->incarnation, propose(options));
+	                               daemon->incarnation, proposal);
 	free(names);
 	daemon->node = node_create(&node, &wrong);
 	if (daemon->node == NULL) {

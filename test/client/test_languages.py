@@ -1,29 +1,15 @@
 """The examples in other languages, which do the same: hold a lock until their input ends."""
-import filecmp
 import os
 import re
-import shutil
 import signal
-import subprocess
 import unittest
 
+import npm
 from baton import ROOT
 from running import PATIENCE, Node, Program, redis_cli
 
 EXAMPLES = os.path.join(ROOT, "examples")
 NPM = os.path.join(os.environ["BUILD"], "examples", "node")
-
-
-def install_npm():
-    """In the build folder, unless what is there is what the lock file wants."""
-    done = os.path.join(NPM, "installed.json")
-    os.makedirs(NPM, exist_ok=True)
-    for name in ("package.json", "package-lock.json", "lock.mjs"):
-        shutil.copy(os.path.join(EXAMPLES, "node", name), NPM)
-    lock = os.path.join(NPM, "package-lock.json")
-    if not os.path.exists(done) or not filecmp.cmp(lock, done, shallow=False):
-        subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=NPM, check=True)
-        shutil.copy(lock, done)
 
 
 class Language:
@@ -90,7 +76,7 @@ class NodeJs(Language, unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        install_npm()
+        npm.install(os.path.join(EXAMPLES, "node"), NPM)
 
 
 unittest.main()

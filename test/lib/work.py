@@ -6,7 +6,7 @@ import subprocess
 from baton import BATON
 from cluster import until
 
-LOAD = os.environ.get("BATON_LOAD", os.path.join(os.path.dirname(BATON), "test", "load"))
+LOAD = os.path.join(os.environ.get("BUILD", os.path.dirname(BATON)), "test", "load")
 
 
 def work(cluster, seconds, seed=1, clients=50, locks=20):

@@ -1,4 +1,5 @@
 """Nodes that must not talk to each other say so, on both sides, in a line that tells what to do; and restarts."""
+import os
 import signal
 import socket
 import struct
@@ -223,6 +224,35 @@ class Restarts(unittest.TestCase):
             cluster[0].end()
             cluster.start()
             self.assertEqual(cluster[0].status()["epoch"], 400002)
+
+    def test_data_knows_when_the_clock_goes_back_within_the_hour(self):
+        with Cluster(1) as cluster:
+            cluster[0].end()
+            cluster[0].options += ["--data", cluster.folder]
+            cluster.start()
+            path = f"{cluster.folder}/epoch"
+            with open(path, encoding="ascii") as file:
+                epoch, floor = map(int, file.read().split())
+            self.assertEqual(cluster[0].status()["epoch"], epoch)
+            cluster[0].end()
+            with open(path, "w", encoding="ascii") as file:
+                file.write(f"{epoch} {(1 << 34) - 1}\n") # as if it had started in the hour's last moment
+            cluster.start()
+            self.assertGreater(cluster[0].status()["epoch"], epoch)
+            self.assertLess(floor, 1 << 34)
+
+    def test_data_that_holds_no_epoch_is_not_passed_over(self):
+        with Cluster(1) as cluster:
+            cluster[0].end()
+            cluster[0].options += ["--data", cluster.folder]
+            for text in ("", "soon\n", "-3\n", "0\n", "524287\n", "99999999999999999999999\n"):
+                with open(f"{cluster.folder}/epoch", "w", encoding="ascii") as file:
+                    file.write(text)
+                cluster[0].start()
+                self.assertEqual(cluster[0].wait(), 1, text)
+                cluster[0].says("does not hold an epoch from 1 to 524286")
+            os.unlink(f"{cluster.folder}/epoch")
+            cluster.start()
 
     def test_the_epoch_has_a_floor(self):
         with Cluster(2, each=lambda index: ["--epoch-floor", "500000"] if index == 1 else []) as cluster:

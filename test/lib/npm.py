@@ -1,0 +1,18 @@
+"""Programs for node with packages of npm: they are installed beside a copy of the program in the build folder."""
+import filecmp
+import os
+import shutil
+import subprocess
+
+
+def install(source, target):
+    """Copies the files of the source; installs, unless what is there is what the lock file wants."""
+    done = os.path.join(target, "installed.json")
+    os.makedirs(target, exist_ok=True)
+    for name in os.listdir(source):
+        if os.path.isfile(os.path.join(source, name)):
+            shutil.copy(os.path.join(source, name), target)
+    lock = os.path.join(target, "package-lock.json")
+    if not os.path.exists(done) or not filecmp.cmp(lock, done, shallow=False):
+        subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--loglevel=error"], cwd=target, check=True)
+        shutil.copy(lock, done)

@@ -1,0 +1,183 @@
+"""baton dev: a cluster in one command that leaves nothing behind, however it ends. baton status: for people and for programs."""
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from baton import BATON
+from cluster import PATIENCE_S, Cluster, environment, until
+
+
+def processes_with(text):
+    """The command lines of all processes that have the text in them."""
+    found = []
+    for pid in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                line = file.read().replace(b"\0", b" ").decode(errors="replace")
+        except OSError:
+            continue
+        if text in line:
+            found.append(line)
+    return found
+
+
+class Dev(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="baton-test-")
+        self.addCleanup(self.folder.cleanup)
+        self.process = None
+
+    def start(self, *words):
+        self.process = subprocess.Popen([BATON, "dev", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                        env=environment(XDG_RUNTIME_DIR=self.folder.name), start_new_session=True)
+        self.addCleanup(self.process.stdout.close)
+        self.addCleanup(self.process.wait)
+        self.addCleanup(self.process.kill)
+
+    def read_until(self, text):
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line)
+            if text in line:
+                return lines
+        self.fail(f"'{text}' was not said:\n{''.join(lines)}")
+
+    def leaves_nothing(self):
+        until(lambda: f"{os.listdir(self.folder.name)}, {processes_with(self.folder.name)} are left",
+              lambda: not os.listdir(self.folder.name) and not processes_with(self.folder.name))
+
+    def test_it_hands_a_lock_around_and_ends_in_time(self):
+        self.start("--for", "200ms")
+        text = self.process.communicate(timeout=PATIENCE_S)[0]
+        self.assertEqual(self.process.returncode, 0, text)
+        self.assertIn("A cluster of 3 nodes, neilsen.", text)
+        fences = [int(fence) for fence in re.findall(r"n\d +has it, fence (\d+)", text)]
+        self.assertEqual(fences, list(range(fences[0], fences[0] + 4)))
+        self.assertRegex(text, r"\d+ messages between the nodes for 4 grants")
+        self.assertIn(f"export BATON_SOCKET={self.folder.name}/", text)
+        self.leaves_nothing()
+
+    def test_other_clusters(self):
+        for words in (["--nodes", "1"], ["--nodes", "5", "--algorithm", "helary", "--topology", "line"],
+                      ["--nodes", "11", "--algorithm", "misra"]):
+            self.start("--for", "1ms", *words)
+            text = self.process.communicate(timeout=PATIENCE_S)[0]
+            self.assertEqual(self.process.returncode, 0, text)
+            self.assertEqual(text.count("has it, fence"), int(words[1]) + 1)
+            self.leaves_nothing()
+
+    def test_signals_end_all_of_it(self):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            self.start()
+            self.read_until("redis-cli")
+            os.kill(self.process.pid, number)
+            self.assertEqual(self.process.wait(PATIENCE_S), 0)
+            self.leaves_nothing()
+
+    def test_ctrl_c_while_it_starts(self):
+        for _ in range(5):
+            self.start("--nodes", "5")
+            until("there are nodes", lambda: processes_with(self.folder.name + "/"))
+            os.killpg(self.process.pid, signal.SIGINT)
+            self.process.wait(PATIENCE_S)
+            self.leaves_nothing()
+
+    def test_kill_9_leaves_nothing_either(self):
+        self.start()
+        self.read_until("redis-cli")
+        self.assertNotEqual(processes_with(self.folder.name), [])
+        self.process.kill()
+        self.process.wait(PATIENCE_S)
+        self.leaves_nothing()
+
+    def test_a_node_that_is_killed_is_told_of(self):
+        self.start()
+        text = "".join(self.read_until("redis-cli"))
+        path = re.search(r"n2 +(\S+)", text)[1]
+        victim = next(pid for pid in filter(str.isdigit, os.listdir("/proc")) if self.serves(pid, path))
+        os.kill(int(victim), signal.SIGKILL)
+        self.read_until("n2 was ended by signal 9")
+        os.kill(self.process.pid, signal.SIGINT)
+        self.assertEqual(self.process.wait(PATIENCE_S), 0)
+        self.leaves_nothing()
+
+    @staticmethod
+    def serves(pid, path):
+        try:
+            with open(f"/proc/{pid}/cmdline", "rb") as file:
+                return f"\0--socket\0{path}\0".encode() in file.read()
+        except OSError:
+            return False
+
+    def test_bad_words_are_refused(self):
+        for words, says in ((["--nodes", "0"], "--nodes"), (["--nodes", "65"], "--nodes"),
+                            (["--algorithm", "bully"], "this is an election"), (["--algorithm", "neilson"], "neilsen"),
+                            (["--topology", "line:3"], "topology"), (["--for", "ever"], "--for"), (["x"], "unexpected 'x'")):
+            with self.subTest(words=words):
+                self.start(*words)
+                text = self.process.communicate(timeout=PATIENCE_S)[0]
+                self.assertEqual(self.process.returncode, 2, text)
+                self.assertEqual(len(text.splitlines()), 1, text)
+                self.assertIn(says, text)
+        self.leaves_nothing()
+
+
+class Status(unittest.TestCase):
+    def run_status(self, *words, code=0, **env):
+        done = subprocess.run([BATON, "status", *words], capture_output=True, text=True, timeout=PATIENCE_S, check=False,
+                              env=environment(**env))
+        self.assertEqual(done.returncode, code, done)
+        return done.stdout if code == 0 else done.stderr
+
+    def test_a_table_within_100_columns(self):
+        with Cluster(3, "--algorithm", "helary", "--topology", "edges:1-2,2-3,1-3") as cluster:
+            holder, waiters = cluster[0].client(), [cluster[number % 3].client() for number in range(3)]
+            names = ["a", "x" * 255, "ü" * 100, "tab\there", "\x1b[2J", b"\xff\xfe" * 60]
+            for name in names:
+                holder.call("LOCK", name)
+            for waiter in waiters:
+                waiter.send("LOCK", "a")
+            until("they wait", lambda: len(cluster[0].status("a")["locks"][0]["waiters"]) == 3)
+            text = self.run_status("-S", cluster[0].socket)
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 100, line)
+                self.assertTrue(line.isprintable(), line)
+            self.assertEqual(text.count(" holds "), len(names))
+            self.assertEqual(text.count(" waits "), 3)
+            self.assertIn("n1: epoch ", text)
+            self.assertEqual(text.count(" active"), 3)
+            self.assertIn("Nobody holds such a lock", self.run_status("-S", cluster[1].socket, "nothing*"))
+            told = json.loads(self.run_status("--json", BATON_SOCKET=cluster[2].socket))
+            self.assertEqual(set(told), {"node", "epoch", "algorithm", "topology", "members", "takeover_ms", "lease_ms",
+                                         "waiting_for", "locks", "messages", "grants", "silent"})
+            self.assertEqual((told["node"], len(told["locks"])), ("n3", len(names)))
+            self.assertEqual(len(json.loads(self.run_status("--json", "--count", "2", "-S", cluster[0].socket))["locks"]), 2)
+            for client in (holder, *waiters):
+                client.close()
+
+    def test_a_member_that_is_silent_is_told(self):
+        with Cluster(2) as cluster:
+            cluster[1].signal(signal.SIGSTOP)
+            self.assertRegex(self.run_status("-S", cluster[0].socket), r"n2 .* silent")
+            self.assertEqual(json.loads(self.run_status("--json", "-S", cluster[0].socket))["silent"], ["n2"])
+
+    def test_who_waits_for_the_others_says_so(self):
+        cluster = Cluster(2)
+        cluster[0].start()
+        until("it answers", lambda: os.path.exists(cluster[0].socket))
+        text = self.run_status("-S", cluster[0].socket)
+        self.assertIn("It serves nobody: it waits for", text)
+        self.assertIn("n2", text)
+        cluster.end()
+
+    def test_without_a_node(self):
+        self.assertIn("/nonexistent.sock", self.run_status("-S", "/nonexistent.sock", code=69))
+        self.assertIn("one pattern", self.run_status("a", "b", code=2))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,211 @@
+"""How a node is run: its file, its log, readiness, ends, and what it refuses to do."""
+import os
+import signal
+import socket
+import subprocess
+import tempfile
+import unittest
+
+from baton import BATON, baton
+from cluster import Cluster, Node, environment, free_port, until
+
+
+class Starting(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="baton-test-")
+        self.addCleanup(self.folder.cleanup)
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def write(self, text):
+        with open(self.path("config"), "w", encoding="utf-8") as file:
+            file.write(text)
+        return self.path("config")
+
+    def refused(self, *words, code=2, says=()):
+        done = subprocess.run([BATON, "node", *words], capture_output=True, text=True, timeout=60, check=False,
+                              env=environment())
+        self.assertEqual(done.returncode, code, done.stderr)
+        self.assertEqual(done.stdout, "")
+        self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        for text in says:
+            self.assertIn(text, done.stderr)
+
+    # --- the file ---
+
+    def test_a_file_has_the_names_of_the_options(self):
+        port = free_port()
+        config = self.write(f"# a comment\n\nname = n7\nsocket={self.path('of-file.sock')}\r\n"
+                            f"  clients = 127.0.0.1:{port}\nlog = debug\nmax-clients = 5\ninsecure = yes\n")
+        node = Node(self.folder.name, "n7", ["--config", config])
+        node.start()
+        until("it serves", node.serves)
+        with socket.create_connection(("127.0.0.1", port)):
+            pass
+        self.assertFalse(os.path.exists(self.path("of-file.sock"))) # the command line has the last word
+        self.assertEqual(node.end(), 0)
+
+    def test_what_is_wrong_in_a_file_is_said_with_its_line(self):
+        for text, says in (("nam = x", "unknown name 'nam': did you mean 'name'?"),
+                           ("quux = x", "unknown name 'quux'"),
+                           ("name", "'name' needs a value"),
+                           ("name =", "'name' needs a value"),
+                           ("insecure = no", "'insecure' takes no value but 'yes'"),
+                           ("lease = soon", "--lease 'soon': a time such as 250ms"),
+                           ("turns = 0", "--turns"),
+                           ("config = other", "unknown name 'config'"),
+                           ("join = h:1", "--join and --tls-*: this version has a fixed list")):
+            with self.subTest(text=text):
+                config = self.write(f"# first\n\n{text}\n")
+                self.refused("--config", config, says=[f"{config}:3: {says}"])
+        self.refused("--config", self.path("none"), says=["--config", "none", "No such file"])
+        self.refused("--config", self.folder.name, says=["--config", "cannot be read"])
+
+    # --- options ---
+
+    def test_wrong_options_are_refused_with_what_would_be_right(self):
+        for words, says in ((["--listne", "x"], "--listen"),
+                            (["--peers", "n1"], "NAME=HOST:PORT is needed"),
+                            (["--peers", "a=127.0.0.1:1,a=127.0.0.1:2", "--name", "a"], "'a' is there twice"),
+                            (["--peers", "a=127.0.0.1:1", "--name", "b"], "this node, 'b', is not among them"),
+                            (["--peers", "a=127.0.0.1:99999", "--name", "a"], "a number from 1 to 65535"),
+                            (["--peers", "a=::1:7440", "--name", "a"], "in brackets"),
+                            (["--name", "a b"], "printable ASCII without spaces"),
+                            (["--name", "ä"], "printable ASCII"),
+                            (["--name", ""], "1 to 255 bytes"),
+                            (["--algorithm", "neilson"], "neilsen"),
+                            (["--algorithm", "bully"], "this is an election"),
+                            (["--param", "text=printed"], "--param text=printed"),
+                            (["--topology", "moebius"], "moebius"),
+                            (["--log", "loud"], "error, warning, info or debug"),
+                            (["--data", "/nonexistent"], "'/nonexistent' is no folder"),
+                            (["--client-timeout", "0"], "--client-timeout"),
+                            (["--max-clients", "0"], "--max-clients"),
+                            (["--epoch-floor", "524288"], "--epoch-floor"),
+                            (["--tls-ca", "x"], "no TLS"),
+                            (["extra"], "unexpected 'extra'")):
+            with self.subTest(words=words):
+                self.refused(*words, says=[says])
+
+    def test_what_is_not_loopback_needs_insecure(self):
+        for host in ("0.0.0.0", "[::]", "10.0.0.1"):
+            self.refused("--name", "a", "--peers", "a=127.0.0.1:7440,b=127.0.0.1:7441", "--listen", f"{host}:7440",
+                         says=["--listen", "not loopback", "--insecure allows it"])
+            self.refused("--clients", f"{host}:7440", says=["--clients", "not loopback", "--insecure allows it"])
+        node = Node(self.folder.name, "n1", ["--clients", f"0.0.0.0:{free_port()}", "--insecure"]).start()
+        until("it serves", node.serves)
+        self.assertEqual(node.end(), 0)
+
+    # --- sockets that are taken ---
+
+    def test_a_second_node_on_the_same_socket_leaves_the_first_alone(self):
+        with Cluster(1) as cluster:
+            first = cluster[0]
+            with first.client() as holder:
+                holder.call("LOCK", "x")
+                self.refused("--socket", first.socket, code=1, says=["another node serves", first.socket])
+                self.assertEqual(holder.call("UNLOCK", "x"), 1)
+            self.assertEqual(first.status()["waiting_for"], None)
+
+    def test_a_second_node_on_the_same_port_leaves_the_first_alone(self):
+        with Cluster(2, each=lambda index: ["--clients", f"127.0.0.1:{free_port()}"]) as cluster:
+            listen = f"127.0.0.1:{cluster.ports[0]}"
+            self.refused("--socket", self.path("b.sock"), "--name", "n1", "--peers", cluster.peers(), code=1,
+                         says=[f"--listen: cannot listen on {listen}", "address already in use"])
+            clients = cluster[0].options[-1]
+            self.refused("--socket", self.path("b.sock"), "--clients", clients, code=1,
+                         says=[f"--clients: cannot listen on {clients}", "address already in use"])
+            self.assertEqual(os.listdir(self.folder.name), [])
+            self.assertEqual(cluster[0].status()["silent"], [])
+
+    def test_a_socket_that_nobody_serves_is_replaced(self):
+        node = Node(self.folder.name, "n1", []).start()
+        until("it serves", node.serves)
+        node.signal(signal.SIGKILL)
+        self.assertTrue(os.path.exists(node.socket))
+        node.start()
+        until("it serves again", node.serves)
+        self.assertEqual(node.end(), 0)
+        self.assertFalse(os.path.exists(node.socket))
+
+    def test_what_is_no_socket_is_not_touched(self):
+        with open(self.path("file"), "w", encoding="ascii") as file:
+            file.write("precious")
+        self.refused("--socket", self.path("file"), code=1, says=["is there and is no socket"])
+        with open(self.path("file"), encoding="ascii") as file:
+            self.assertEqual(file.read(), "precious")
+        self.refused("--socket", self.path("none/x.sock"), code=1, says=["none/x.sock", "no such file or directory"])
+        self.refused("--socket", self.path("x" * 200), code=1, says=["a path has at most 107 bytes"])
+
+    def test_a_host_that_does_not_exist(self):
+        self.refused("--insecure", "--socket", self.path("b.sock"), "--clients", "no.such.host.invalid:7440", code=1,
+                     says=["--clients: cannot listen on no.such.host.invalid:7440"])
+        node = Node(self.folder.name, "a", ["--listen", f"127.0.0.1:{free_port()}", "--peers",
+                                           "a=127.0.0.1:7440,b=no.such.host.invalid:7440"]).start()
+        node.says("b: its host 'no.such.host.invalid' is not found")
+        self.assertEqual(node.end(), 0)
+
+
+class Readiness(unittest.TestCase):
+    def test_systemd_is_told_when_it_serves_and_when_it_leaves(self):
+        for abstract in (False, True):
+            with self.subTest(abstract=abstract), tempfile.TemporaryDirectory() as folder, \
+                    socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+                address = f"\0baton-test-{os.getpid()}" if abstract else f"{folder}/notify"
+                manager.bind(address)
+                manager.settimeout(60)
+                cluster = Cluster(2)
+                for node in cluster:
+                    node.env = {"NOTIFY_SOCKET": address.replace("\0", "@")}
+                cluster[0].start()
+                until("n1 listens", lambda: os.path.exists(cluster[0].socket))
+                self.assertIsNotNone(cluster[0].status()["waiting_for"])
+                manager.setblocking(False)
+                self.assertRaises(BlockingIOError, manager.recv, 4096) # it serves nobody yet
+                manager.settimeout(60)
+                cluster[1].start()
+                self.assertEqual({manager.recv(4096), manager.recv(4096)}, {b"READY=1\nSTATUS=serving"})
+                cluster.ready()
+                cluster.end()
+                self.assertEqual({manager.recv(4096), manager.recv(4096)}, {b"STOPPING=1"})
+
+    def test_the_log_has_its_levels(self):
+        with Cluster(1, "--log", "error") as cluster:
+            self.assertEqual(cluster[0].log(), "")
+        with Cluster(1, "--log", "info") as cluster:
+            cluster[0].says("serving on")
+            self.assertRegex(cluster[0].log().splitlines()[-1],
+                             r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z n1 info: serving on ")
+
+    def test_the_journal_has_its_own_form(self):
+        with tempfile.TemporaryDirectory() as folder:
+            node = Node(folder, "n1", [])
+            with open(node.log_path, "wb") as log:
+                found = os.fstat(log.fileno())
+            node.env = {"JOURNAL_STREAM": f"{found.st_dev}:{found.st_ino}"}
+            node.start()
+            node.says("<6>n1: serving on")
+            self.assertEqual(node.end(), 0)
+            node.env = {"JOURNAL_STREAM": "1:2"} # somebody else's
+            node.start()
+            node.says("Z n1 info: serving on")
+            self.assertEqual(node.end(), 0)
+
+    def test_names_cannot_forge_the_log(self):
+        with Cluster(1) as cluster, cluster[0].client() as client:
+            name = "x\n2026-01-01T00:00:00.000Z n1 error: forged\x1b[2J\u0085"
+            client.call("BREAK", name, client.call("LOCK", name))
+            cluster[0].says("an operator breaks 'x?2026-01-01T00:00:00.000Z n1 error: forged?[2J??'")
+            cluster[0].says("the holder of 'x?")
+
+    def test_help_names_every_option(self):
+        text = baton("node --help").out
+        for option in ("name", "peers", "listen", "cluster", "algorithm", "topology", "param", "turns", "idle-hop", "socket",
+                       "clients", "client-timeout", "lease", "data", "epoch-floor", "max-clients", "max-locks", "insecure",
+                       "log", "config"):
+            self.assertIn(f"--{option} ", text)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,281 @@
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "resp.h"
+
+#include <stdio.h>
+
+static struct resp_command command;
+static size_t needed;
+static const char *wrong;
+
+static enum resp_result read_bytes(const char *bytes, size_t size)
+{
+	/* A copy of exactly that size, so that a sanitizer sees every byte read too many. */
+	static char *copy;
+
+	free(copy);
+	copy = malloc(size + (size == 0));
+	assert_non_null(copy);
+	memcpy(copy, bytes, size);
+	needed = 0;
+	wrong = NULL;
+	return resp_read(copy, size, &command, &needed, &wrong);
+}
+
+static enum resp_result read_text(const char *text)
+{
+	return read_bytes(text, strlen(text));
+}
+
+static void assert_argument(uint32_t index, const char *bytes, size_t size)
+{
+	assert_int_equal(command.arguments[index].size, size);
+	assert_memory_equal(command.arguments[index].bytes, bytes, size);
+}
+
+/* --- commands --- */
+
+static void test_an_array_of_strings_is_a_command(void **state)
+{
+	static const char bytes[] = "*3\r\n$4\r\nLOCK\r\n$0\r\n\r\n$5\r\n\0\r\n*x\r\nrest";
+
+	(void)state;
+	assert_int_equal(read_bytes(bytes, sizeof(bytes) - 1), RESP_COMMAND);
+	assert_int_equal(command.arguments_count, 3);
+	assert_int_equal(command.size, sizeof(bytes) - 1 - 4);
+	assert_argument(0, "LOCK", 4);
+	assert_argument(1, "", 0);
+	assert_argument(2, "\0\r\n*x", 5);
+}
+
+static void test_a_line_of_words_is_a_command(void **state)
+{
+	(void)state;
+	assert_int_equal(read_text("  LOCK \t a\r\nPING\n"), RESP_COMMAND);
+	assert_int_equal(command.arguments_count, 2);
+	assert_int_equal(command.size, 12);
+	assert_argument(0, "LOCK", 4);
+	assert_argument(1, "a", 1);
+	assert_int_equal(read_text("PING\n"), RESP_COMMAND);
+	assert_argument(0, "PING", 4);
+}
+
+static void test_what_is_empty_is_passed_over(void **state)
+{
+	static const char *const texts[] = {"*0\r\n", "\r\n", "\n", " \t \r\n"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		assert_int_equal(read_text(texts[i]), RESP_COMMAND);
+		assert_int_equal(command.arguments_count, 0);
+		assert_int_equal(command.size, strlen(texts[i]));
+	}
+}
+
+/* Every beginning of a command needs more; and never more than there is to come, or it would wait for ever. */
+static void test_every_beginning_needs_more_but_not_too_much(void **state)
+{
+	static const char *const texts[] = {
+	        "*2\r\n$4\r\nPING\r\n$2\r\nhi\r\n",
+	        "*1\r\n$0\r\n\r\n",
+	        "*0\r\n",
+	        "PING hello\r\n",
+	        "*12\r\n$1\r\n1\r\n$1\r\n2\r\n$1\r\n3\r\n$1\r\n4\r\n$1\r\n5\r\n$1\r\n6\r\n$"
+	        "1\r\n7\r\n"
+	        "$1\r\n8\r\n$1\r\n9\r\n$2\r\n10\r\n$2\r\n11\r\n$12\r\ntwelve bytes\r\n",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {
+		size_t whole = strlen(texts[i]);
+		for (size_t size = 0; size < whole; size++) {
+			assert_int_equal(read_bytes(texts[i], size), RESP_MORE);
+			assert_in_range(needed, size + 1, whole);
+		}
+		assert_int_equal(read_bytes(texts[i], whole), RESP_COMMAND);
+	}
+}
+
+static void assert_wrong(const char *text, const char *reason)
+{
+	assert_int_equal(read_text(text), RESP_WRONG);
+	if (strstr(wrong, reason) == NULL)
+		fail_msg("'%s': '%s' does not say '%s'", text, wrong, reason);
+}
+
+static void test_what_is_not_the_protocol_is_said(void **state)
+{
+	static const char *const counts[] = {
+	        "*-1\r\n", "*x",    "*\r\n", "*1026\r\n",
+	        "*1\n",    "*1\rx", "*+1",   "*18446744073709551617\r\n"};
+	static const char *const sizes[] = {"*1\r\n$-1\r\n",
+	                                    "*1\r\n:1\r\n",
+	                                    "*1\r\nPING",
+	                                    "*1\r\n$\r\n",
+	                                    "*1\r\n$524289\r\n",
+	                                    "*1\r\n$4\n",
+	                                    "*1\r\n$18446744073709551617\r\n"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
+		assert_wrong(counts[i], "an array of 0 to 1025 strings");
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++)
+		assert_wrong(sizes[i], "every argument is a bulk string");
+	assert_wrong("*1\r\n$4\r\nPINGxx", "ends with CR LF");
+	assert_wrong("*1\r\n$4\r\nPING\rx", "ends with CR LF");
+	assert_wrong("*1\r\n$524288\r\n", "at most 524288 bytes");
+}
+
+static void test_the_limits_of_a_line(void **state)
+{
+	static char line[RESP_LINE_MAX + 1];
+
+	(void)state;
+	memset(line, 'x', sizeof(line));
+	assert_int_equal(read_bytes(line, RESP_LINE_MAX - 1), RESP_MORE);
+	assert_int_equal(read_bytes(line, RESP_LINE_MAX), RESP_WRONG);
+	assert_non_null(strstr(wrong, "16384 bytes"));
+	line[RESP_LINE_MAX - 1] = '\n';
+	assert_int_equal(read_bytes(line, sizeof(line)), RESP_COMMAND);
+	assert_argument(0, line, RESP_LINE_MAX - 1);
+	size_t size = 0;
+	for (int i = 0; i < RESP_ARGUMENTS_MAX; i++) {
+		line[size++] = 'x';
+		line[size++] = ' ';
+	}
+	line[size] = '\n';
+	assert_int_equal(read_bytes(line, size + 1), RESP_COMMAND);
+	assert_int_equal(command.arguments_count, RESP_ARGUMENTS_MAX);
+	line[size] = 'x';
+	line[size + 1] = '\n';
+	assert_int_equal(read_bytes(line, size + 2), RESP_WRONG);
+	assert_non_null(strstr(wrong, "1025 words"));
+}
+
+static void test_the_most_arguments(void **state)
+{
+	struct buffer bytes = {0};
+
+	(void)state;
+	buffer_append(&bytes, "*1025\r\n", 7);
+	for (int i = 0; i < RESP_ARGUMENTS_MAX; i++)
+		buffer_append(&bytes, "$3\r\nabc\r\n", 9);
+	assert_int_equal(read_bytes(buffer_front(&bytes), buffer_size(&bytes)), RESP_COMMAND);
+	assert_int_equal(command.arguments_count, RESP_ARGUMENTS_MAX);
+	assert_int_equal(command.size, buffer_size(&bytes));
+	assert_argument(RESP_ARGUMENTS_MAX - 1, "abc", 3);
+	buffer_free(&bytes);
+}
+
+static void test_the_largest_command(void **state)
+{
+	enum { HEAD = 13 }; /* *1 CR LF $524273 CR LF */
+	static char bytes[RESP_COMMAND_MAX];
+
+	(void)state;
+	memset(bytes, 'x', sizeof(bytes));
+	int head = snprintf(bytes, sizeof(bytes), "*1\r\n$%d\r\n", RESP_COMMAND_MAX - HEAD - 2);
+	assert_int_equal(head, HEAD);
+	bytes[head] = 'x';
+	assert_int_equal(read_bytes(bytes, 100), RESP_MORE);
+	assert_int_equal(needed, RESP_COMMAND_MAX);
+	memcpy(bytes + RESP_COMMAND_MAX - 2, "\r\n", 2);
+	assert_int_equal(read_bytes(bytes, sizeof(bytes)), RESP_COMMAND);
+	assert_int_equal(command.arguments[0].size, RESP_COMMAND_MAX - HEAD - 2);
+	snprintf(bytes, sizeof(bytes), "*1\r\n$%d\r\n", RESP_COMMAND_MAX - HEAD - 1);
+	assert_int_equal(read_bytes(bytes, 100), RESP_WRONG);
+}
+
+/* --- replies --- */
+
+static void assert_written(struct buffer *buffer, const char *text)
+{
+	assert_int_equal(buffer_size(buffer), strlen(text));
+	assert_memory_equal(buffer_front(buffer), text, strlen(text));
+	buffer_free(buffer);
+}
+
+static void test_replies_as_redis_writes_them(void **state)
+{
+	struct buffer out = {0};
+
+	(void)state;
+	resp_simple(&out, "OK");
+	assert_written(&out, "+OK\r\n");
+	resp_error(&out, "ERR", "no such thing");
+	assert_written(&out, "-ERR no such thing\r\n");
+	resp_error(&out, "ERR", "");
+	assert_written(&out, "-ERR \r\n");
+	resp_integer(&out, 0);
+	assert_written(&out, ":0\r\n");
+	resp_integer(&out, UINT64_MAX);
+	assert_written(&out, ":18446744073709551615\r\n");
+	resp_bulk(&out, "", 0);
+	assert_written(&out, "$0\r\n\r\n");
+	resp_text(&out, "a text of twenty byte");
+	assert_written(&out, "$21\r\na text of twenty byte\r\n");
+	resp_array(&out, 10);
+	assert_written(&out, "*10\r\n");
+}
+
+static void test_an_error_stays_one_line(void **state)
+{
+	struct buffer out = {0};
+
+	(void)state;
+	resp_error(&out, "ERR", "unknown command 'a\r\n+OK\r\n\x1b\x7f'");
+	assert_written(&out, "-ERR unknown command 'a  +OK    '\r\n");
+}
+
+static void test_the_versions_differ(void **state)
+{
+	static const struct {
+		int version;
+		const char *text;
+	} cases[] = {{2, "$-1\r\n*4\r\n*3\r\n"}, {3, "_\r\n%2\r\n>3\r\n"}};
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct buffer out = {0};
+		resp_nil(&out, cases[i].version);
+		resp_map(&out, 2, cases[i].version);
+		resp_push(&out, 3, cases[i].version);
+		assert_written(&out, cases[i].text);
+	}
+}
+
+static void test_bytes_of_a_bulk_string_are_not_looked_at(void **state)
+{
+	struct buffer out = {0};
+
+	(void)state;
+	resp_bulk(&out, "\0\r\n", 3);
+	assert_int_equal(buffer_size(&out), 9);
+	assert_memory_equal(buffer_front(&out), "$3\r\n\0\r\n\r\n", 9);
+	buffer_free(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_an_array_of_strings_is_a_command),
+	        cmocka_unit_test(test_a_line_of_words_is_a_command),
+	        cmocka_unit_test(test_what_is_empty_is_passed_over),
+	        cmocka_unit_test(test_every_beginning_needs_more_but_not_too_much),
+	        cmocka_unit_test(test_what_is_not_the_protocol_is_said),
+	        cmocka_unit_test(test_the_limits_of_a_line),
+	        cmocka_unit_test(test_the_most_arguments),
+	        cmocka_unit_test(test_the_largest_command),
+	        cmocka_unit_test(test_replies_as_redis_writes_them),
+	        cmocka_unit_test(test_an_error_stays_one_line),
+	        cmocka_unit_test(test_the_versions_differ),
+	        cmocka_unit_test(test_bytes_of_a_bulk_string_are_not_looked_at),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
