@@ -76,6 +76,7 @@ static void close_state(struct node *node)
 			pool_give(&node->pool, lock->packed, before);
 		lock->packed = pool_take(&node->pool, words_of(size));
 	}
+	must(lock->packed != NULL); /* no state is empty */
 	memcpy(lock->packed, opened->packed, size);
 }
 
