@@ -106,22 +106,22 @@ static void start_node(struct dev *dev, uint32_t index, char *peers)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(1);
-	arguments[count++] = (char *)(uintptr_t) "baton";
-	arguments[count++] = (char *)(uintptr_t) "node";
-	arguments[count++] = (char *)(uintptr_t) "--name";
+	arguments[count++] = (char *)"baton";
+	arguments[count++] = (char *)"node";
+	arguments[count++] = (char *)"--name";
 	arguments[count++] = dev->names[index];
-	arguments[count++] = (char *)(uintptr_t) "--socket";
+	arguments[count++] = (char *)"--socket";
 	arguments[count++] = dev->sockets[index];
-	arguments[count++] = (char *)(uintptr_t) "--log";
-	arguments[count++] = (char *)(uintptr_t) "error";
-	arguments[count++] = (char *)(uintptr_t) "--algorithm";
-	arguments[count++] = (char *)(uintptr_t)dev->algorithm;
+	arguments[count++] = (char *)"--log";
+	arguments[count++] = (char *)"error";
+	arguments[count++] = (char *)"--algorithm";
+	arguments[count++] = (char *)dev->algorithm;
 	if (dev->topology != NULL) {
-		arguments[count++] = (char *)(uintptr_t) "--topology";
-		arguments[count++] = (char *)(uintptr_t)dev->topology;
+		arguments[count++] = (char *)"--topology";
+		arguments[count++] = (char *)dev->topology;
 	}
 	if (dev->nodes > 1) {
-		arguments[count++] = (char *)(uintptr_t) "--peers";
+		arguments[count++] = (char *)"--peers";
 		arguments[count++] = peers;
 	}
 	arguments[count] = NULL;
@@ -386,7 +386,7 @@ int command_dev(int argc, char **argv)
 	};
 	struct dev *dev = calloc(1, sizeof(*dev));
 	struct problem problem;
-	struct setup setup;
+	struct setup setup = {0};
 	uint64_t number;
 	int option, wrong = 0;
 
@@ -430,8 +430,7 @@ int command_dev(int argc, char **argv)
 			                    "--algorithm %s: this is an election; a lock needs "
 			                    "mutual exclusion, such as neilsen",
 			                    dev->algorithm);
-		else if (wrong == 0)
-			setup_free(&setup);
+		setup_free(&setup);
 	}
 	if (wrong == 0)
 		wrong = make_folder(dev, &problem);
