@@ -81,8 +81,10 @@ static int make_folder(struct dev *dev, struct problem *problem)
 		snprintf(dev->sockets[i], sizeof(dev->sockets[i]), "%s/%s.sock", dev->folder, name);
 		bool again = true;
 		while (again) {
-			if (find_port(&dev->ports[i]) != 0)
+			if (find_port(&dev->ports[i]) != 0) {
+				rmdir(dev->folder);
 				return problem_set(problem, "no free port was found on 127.0.0.1");
+			}
 			again = false;
 			for (uint32_t k = 0; k < i; k++)
 				again = again || dev->ports[k] == dev->ports[i];
@@ -358,6 +360,9 @@ static int run_cluster(struct dev *dev, const char *program)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &dev->mask);
 	signal(SIGPIPE, SIG_IGN);
+	struct problem problem;
+	if (make_folder(dev, &problem) != 0)
+		return usage_problem("dev", &problem);
 	start_janitor(dev);
 	start_nodes(dev);
 	int code = wait_until_ready(dev);
@@ -432,8 +437,6 @@ int command_dev(int argc, char **argv)
 			                    dev->algorithm);
 		setup_free(&setup);
 	}
-	if (wrong == 0)
-		wrong = make_folder(dev, &problem);
 	int code = wrong != 0 ? usage_problem("dev", &problem) : run_cluster(dev, "baton");
 	free(dev);
 	return code;
