@@ -81,8 +81,10 @@ static int make_folder(struct dev *dev, struct problem *problem)
 		snprintf(dev->sockets[i], sizeof(dev->sockets[i]), "%s/%s.sock", dev->folder, name);
 		bool again = true;
 		while (again) {
-			if (find_port(&dev->ports[i]) != 0)
+			if (find_port(&dev->ports[i]) != 0) {
+				rmdir(dev->folder);
 				return problem_set(problem, "no free port was found on 127.0.0.1");
+			}
 			again = false;
 			for (uint32_t k = 0; k < i; k++)
 				again = again || dev->ports[k] == dev->ports[i];
@@ -106,22 +108,22 @@ static void start_node(struct dev *dev, uint32_t index, char *peers)
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	if (getppid() != parent)
 		_exit(1);
-	arguments[count++] = (char *)(uintptr_t) "baton";
-	arguments[count++] = (char *)(uintptr_t) "node";
-	arguments[count++] = (char *)(uintptr_t) "--name";
+	arguments[count++] = (char *)"baton";
+	arguments[count++] = (char *)"node";
+	arguments[count++] = (char *)"--name";
 	arguments[count++] = dev->names[index];
-	arguments[count++] = (char *)(uintptr_t) "--socket";
+	arguments[count++] = (char *)"--socket";
 	arguments[count++] = dev->sockets[index];
-	arguments[count++] = (char *)(uintptr_t) "--log";
-	arguments[count++] = (char *)(uintptr_t) "error";
-	arguments[count++] = (char *)(uintptr_t) "--algorithm";
-	arguments[count++] = (char *)(uintptr_t)dev->algorithm;
+	arguments[count++] = (char *)"--log";
+	arguments[count++] = (char *)"error";
+	arguments[count++] = (char *)"--algorithm";
+	arguments[count++] = (char *)dev->algorithm;
 	if (dev->topology != NULL) {
-		arguments[count++] = (char *)(uintptr_t) "--topology";
-		arguments[count++] = (char *)(uintptr_t)dev->topology;
+		arguments[count++] = (char *)"--topology";
+		arguments[count++] = (char *)dev->topology;
 	}
 	if (dev->nodes > 1) {
-		arguments[count++] = (char *)(uintptr_t) "--peers";
+		arguments[count++] = (char *)"--peers";
 		arguments[count++] = peers;
 	}
 	arguments[count] = NULL;
@@ -358,6 +360,9 @@ static int run_cluster(struct dev *dev, const char *program)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &dev->mask);
 	signal(SIGPIPE, SIG_IGN);
+	struct problem problem;
+	if (make_folder(dev, &problem) != 0)
+		return usage_problem("dev", &problem);
 	start_janitor(dev);
 	start_nodes(dev);
 	int code = wait_until_ready(dev);
@@ -386,7 +391,7 @@ int command_dev(int argc, char **argv)
 	};
 	struct dev *dev = calloc(1, sizeof(*dev));
 	struct problem problem;
-	struct setup setup;
+	struct setup setup = {0};
 	uint64_t number;
 	int option, wrong = 0;
 
@@ -430,11 +435,8 @@ int command_dev(int argc, char **argv)
 			                    "--algorithm %s: this is an election; a lock needs "
 			                    "mutual exclusion, such as neilsen",
 			                    dev->algorithm);
-		else if (wrong == 0)
-			setup_free(&setup);
+		setup_free(&setup);
 	}
-	if (wrong == 0)
-		wrong = make_folder(dev, &problem);
 	int code = wrong != 0 ? usage_problem("dev", &problem) : run_cluster(dev, "baton");
 	free(dev);
 	return code;

@@ -3,6 +3,7 @@
  * those of the command line.
  */
 #include "cli.h"
+#include "grow.h"
 #include "service.h"
 
 #include <errno.h>
@@ -20,7 +21,25 @@ struct words {
 	struct setup_words setup;
 	uint64_t lease_ms, client_timeout_ms, idle_hop_ms, turns, epoch_floor, sessions, locks;
 	bool insecure;
+	void **kept; /* what must stay as long as the options */
+	size_t kept_count, kept_size;
 };
+
+static void *keep(struct words *words, void *memory)
+{
+	must(memory != NULL);
+	words->kept =
+	        grow(words->kept, &words->kept_size, words->kept_count + 1, sizeof(*words->kept));
+	words->kept[words->kept_count++] = memory;
+	return memory;
+}
+
+static void free_words(struct words *words)
+{
+	while (words->kept_count > 0)
+		free(words->kept[--words->kept_count]);
+	free(words->kept);
+}
 
 /* The long name of each option is also its name in a file. */
 static const struct option options_long[] = {
@@ -182,9 +201,7 @@ static int read_config(struct words *words, const char *path, struct problem *pr
 	if (file == NULL)
 		return problem_set(problem, "--config '%.200s': %s", path, strerror(errno));
 	for (unsigned number = 1; getline(&line, &room, file) >= 0; number++) {
-		char *copy = strdup(line);
-		must(copy != NULL);
-		if (read_line(words, copy, &wrong) != 0) {
+		if (read_line(words, keep(words, strdup(line)), &wrong) != 0) {
 			free(line);
 			fclose(file);
 			return problem_set(problem, "%.200s:%u: %.250s", path, number, wrong.text);
@@ -203,14 +220,13 @@ static int compare_peers(const void *a, const void *b)
 	return strcmp(((const struct daemon_peer *)a)->name, ((const struct daemon_peer *)b)->name);
 }
 
-static int parse_peers(const char *text, struct daemon_peer **ret_peers, uint32_t *ret_count,
+static int parse_peers(struct words *words, struct daemon_peer **ret_peers, uint32_t *ret_count,
                        struct problem *problem)
 {
-	struct daemon_peer *peers = calloc(PEERS_MAX, sizeof(*peers));
+	struct daemon_peer *peers = keep(words, calloc(PEERS_MAX, sizeof(*peers)));
 	uint32_t count = 0;
-	char *copy = strdup(text), *rest = NULL;
+	char *copy = keep(words, strdup(words->peers)), *rest = NULL;
 
-	must(peers != NULL && copy != NULL);
 	for (char *item = strtok_r(copy, ",", &rest); item != NULL;
 	     item = strtok_r(NULL, ",", &rest)) {
 		char *equals = strchr(item, '=');
@@ -223,6 +239,7 @@ static int parse_peers(const char *text, struct daemon_peer **ret_peers, uint32_
 		peers[count].name = item;
 		if (parse_address(equals + 1, "--peers", &peers[count].address, problem) != 0)
 			return -1;
+		keep(words, peers[count].address.host);
 		count++;
 	}
 	if (count == 0)
@@ -290,8 +307,8 @@ static int check_secure(const struct words *words, const struct daemon_options *
 	return 0;
 }
 
-static int make_peers(const struct words *words, struct daemon_options *options,
-                      struct problem *problem)
+static int make_peers(struct words *words, struct daemon_options *options,
+                      struct daemon_peer **ret_peers, struct problem *problem)
 {
 	static char host_name[256];
 	struct daemon_peer *peers = NULL;
@@ -304,16 +321,15 @@ static int make_peers(const struct words *words, struct daemon_options *options,
 	if (check_name(name, "--name", problem) != 0)
 		return -1;
 	if (words->peers == NULL) {
-		peers = calloc(1, sizeof(*peers));
-		must(peers != NULL);
+		peers = keep(words, calloc(1, sizeof(*peers)));
 		peers->name = name;
-		options->peers = peers;
+		options->peers = *ret_peers = peers;
 		options->peers_count = 1;
 		return 0;
 	}
-	if (parse_peers(words->peers, &peers, &options->peers_count, problem) != 0)
+	if (parse_peers(words, &peers, &options->peers_count, problem) != 0)
 		return -1;
-	options->peers = peers;
+	options->peers = *ret_peers = peers;
 	for (uint32_t i = 0; i < options->peers_count; i++) {
 		if (check_name(peers[i].name, "--peers", problem) != 0)
 			return -1;
@@ -329,11 +345,9 @@ static int make_peers(const struct words *words, struct daemon_options *options,
 }
 
 /* The algorithm on its topology, and who is linked to whom. */
-static int make_network(struct words *words, struct daemon_options *options, struct setup *setup,
-                        struct problem *problem)
+static int make_network(struct words *words, struct daemon_options *options,
+                        struct daemon_peer *peers, struct setup *setup, struct problem *problem)
 {
-	struct daemon_peer *peers = (struct daemon_peer *)(uintptr_t)options->peers;
-
 	for (size_t i = 0; i < words->setup.parameters_count; i++) {
 		if (strncmp(words->setup.parameters[i], "text=", 5) == 0)
 			return problem_set(problem,
@@ -363,22 +377,30 @@ static int make_network(struct words *words, struct daemon_options *options, str
 	return 0;
 }
 
-static int make_socket(const struct words *words, struct daemon_options *options,
-                       struct problem *problem)
+static void make_socket(struct words *words, struct daemon_options *options)
 {
 	const char *given = getenv("BATON_SOCKET"), *folder = getenv("XDG_RUNTIME_DIR");
 	char *path = NULL;
 
-	(void)problem;
 	if (words->socket != NULL)
 		options->socket = words->socket;
 	else if (given != NULL && *given != '\0')
 		options->socket = given;
 	else if (folder != NULL && *folder != '\0' && access(folder, W_OK) == 0) {
 		must(asprintf(&path, "%s/baton.sock", folder) > 0);
-		options->socket = path;
+		options->socket = keep(words, path);
 	} else
 		options->socket = "/run/baton.sock";
+}
+
+static int make_address(struct words *words, const char *text, const char *what,
+                        struct daemon_address *ret_address, struct problem *problem)
+{
+	if (text == NULL)
+		return 0;
+	if (parse_address(text, what, ret_address, problem) != 0)
+		return -1;
+	keep(words, ret_address->host);
 	return 0;
 }
 
@@ -387,6 +409,7 @@ static int make_options(struct words *words, struct daemon_options *options, str
 {
 	static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
 	struct stat stat_of_data;
+	struct daemon_peer *peers;
 
 	options->cluster = words->cluster;
 	options->lease_ms = words->lease_ms;
@@ -405,15 +428,11 @@ static int make_options(struct words *words, struct daemon_options *options, str
 	if (levels[options->level] == NULL)
 		return problem_set(problem, "--log '%.40s': error, warning, info or debug",
 		                   words->level);
-	if (make_peers(words, options, problem) != 0 ||
-	    make_network(words, options, setup, problem) != 0 ||
-	    make_socket(words, options, problem) != 0)
-		return -1;
-	if (words->listen != NULL &&
-	    parse_address(words->listen, "--listen", &options->listen, problem) != 0)
-		return -1;
-	if (words->clients != NULL &&
-	    parse_address(words->clients, "--clients", &options->clients, problem) != 0)
+	make_socket(words, options);
+	if (make_peers(words, options, &peers, problem) != 0 ||
+	    make_network(words, options, peers, setup, problem) != 0 ||
+	    make_address(words, words->listen, "--listen", &options->listen, problem) != 0 ||
+	    make_address(words, words->clients, "--clients", &options->clients, problem) != 0)
 		return -1;
 	return check_secure(words, options, problem);
 }
@@ -424,7 +443,7 @@ static int read_words(int argc, char **argv, struct words *words, bool *ret_help
 	int option;
 
 	/* The file first, so that the command line has the last word. */
-	for (int i = 1; i < argc; i++) {
+	for (int i = 1; i < argc && argv[i] != NULL; i++) {
 		const char *path = NULL;
 		if (strcmp(argv[i], "--config") == 0 && i + 1 < argc)
 			path = argv[i + 1];
@@ -455,21 +474,20 @@ int command_node(int argc, char **argv)
 	        .idle_hop_ms = 10,
 	        .turns = 1,
 	};
-	/* Static: what they point to lives as long as the process, and is no leak. */
-	static struct daemon_options options;
-	static struct setup setup;
+	struct daemon_options options = {0};
+	struct setup setup = {0};
 	struct problem problem;
 	bool help = false;
 
-	if (read_words(argc, argv, &words, &help, &problem) != 0)
-		return usage_problem("node", &problem);
-	if (help) {
+	int code = EXIT_HELD;
+	if (read_words(argc, argv, &words, &help, &problem) != 0 ||
+	    (!help && make_options(&words, &options, &setup, &problem) != 0))
+		code = usage_problem("node", &problem);
+	else if (help)
 		print_help("node");
-		return EXIT_HELD;
-	}
-	if (make_options(&words, &options, &setup, &problem) != 0)
-		return usage_problem("node", &problem);
-	int code = daemon_run(&options);
+	else
+		code = daemon_run(&options);
 	setup_free(&setup);
+	free_words(&words);
 	return code;
 }

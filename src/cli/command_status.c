@@ -97,14 +97,14 @@ static void print_locks(const json_t *locks, const char *pattern)
 	print_cell("SINCE", 5, false);
 	print_cell("COMMAND", 22, true);
 	putchar('\n');
-	json_array_foreach ((json_t *)(uintptr_t)locks, i, lock) {
+	json_array_foreach ((json_t *)locks, i, lock) {
 		const json_t *holder = json_object_get(lock, "holder");
 		const json_t *waiters = json_object_get(lock, "waiters");
 		const char *name = text_of(lock, "name");
 		snprintf(fence, sizeof(fence), "%lld", (long long)number_of(lock, "fence"));
 		if (json_is_object(holder))
 			print_client(name, fence, holder, "holds");
-		json_array_foreach ((json_t *)(uintptr_t)waiters, k, client) {
+		json_array_foreach ((json_t *)waiters, k, client) {
 			bool first = k == 0 && !json_is_object(holder);
 			print_client(first ? name : "", "", client, "waits");
 		}

@@ -14,7 +14,7 @@
 enum daemon_level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_INFO, LEVEL_DEBUG };
 
 struct daemon_address {
-	const char *host; /* NULL: none */
+	char *host; /* NULL: none */
 	uint16_t port;
 };
 

@@ -188,7 +188,7 @@ static void on_piece_written(uv_write_t *request, int status)
 /* How many of the bytes are gone, or an error. What the socket does not take at once waits in a copy. */
 static ssize_t write_piece(struct connection *connection, const uint8_t *bytes, size_t size)
 {
-	uv_buf_t piece = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)size);
+	uv_buf_t piece = uv_buf_init((char *)bytes, (unsigned)size);
 	int written = uv_try_write((uv_stream_t *)&connection->tcp, &piece, 1);
 
 	if (written < 0 && written != UV_EAGAIN)
@@ -424,7 +424,7 @@ static size_t hello_for(const struct peer *peer, uint8_t room[LINK_GREETING_MAX]
 
 static void say(struct connection *connection, const uint8_t *bytes, size_t size)
 {
-	uv_buf_t piece = uv_buf_init((char *)(uintptr_t)bytes, (unsigned)size);
+	uv_buf_t piece = uv_buf_init((char *)bytes, (unsigned)size);
 
 	/* The first bytes of a new connection: there is room for them, or it is no good. */
 	if (uv_try_write((uv_stream_t *)&connection->tcp, &piece, 1) != (int)size)

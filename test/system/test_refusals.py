@@ -1,5 +1,6 @@
 """Nodes that must not talk to each other say so, on both sides, in a line that tells what to do; and restarts."""
 import os
+import random
 import signal
 import socket
 import struct
@@ -136,6 +137,35 @@ class Strangers(unittest.TestCase):
                 read_greeting(answered)
                 answered.sendall(greeting(REFUSAL, 8, b"I am too new\x1b[2J for you"))
             self.node.says("n2: it ends the connection: I am too new?[2J for you")
+
+    def test_a_peer_that_talks_nonsense_after_its_greeting_does_no_harm(self):
+        chance = random.Random(1)
+        payloads = [chance.randbytes(chance.randrange(1, 300)) for _ in range(15)]
+        for kind in range(8): # whole records of every type, with any body
+            for size in (0, 1, 8, 9, 60):
+                payloads.append(struct.pack("<IB", 1 + size, kind) + chance.randbytes(size))
+        payloads.append(struct.pack("<I", 0xffffffff) + bytes(100))
+        payloads.append(struct.pack("<I", 0))
+        refused = 0
+        with socket.create_server(("127.0.0.1", self.cluster.ports[1])) as listener:
+            listener.settimeout(30)
+            for payload in payloads:
+                connection, _ = listener.accept()
+                with connection:
+                    connection.settimeout(30)
+                    kind, version, body = read_greeting(connection)
+                    self.assertEqual((kind, version), (HELLO, 1))
+                    # n1 says cluster, setup, its incarnation, ours as it knows it, what it has got, its name, ours.
+                    cluster, setup, _, known, _ = struct.unpack("<5Q", body[:40])
+                    numbers = struct.pack("<5Q", cluster, setup, known or 12345, 0, 0)
+                    connection.sendall(greeting(HELLO, 1, numbers + b"\x02n2\x02n1") + payload)
+                    connection.shutdown(socket.SHUT_WR)
+                    while connection.recv(4096):
+                        pass
+                refused += 1
+        self.assertEqual(refused, len(payloads))
+        self.assertIsNotNone(self.node.status()["waiting_for"])
+        self.node.says("n2: a record of type")
 
     def test_nonsense_is_refused(self):
         connection = self.dialled()
