@@ -1,17 +1,14 @@
-"""What the tests of the lock service share: a node, and processes that are looked at from outside."""
+"""What the tests of run, lock, elect, observe and break share: a node, and processes that are looked at from outside."""
 import json
 import os
 import shutil
 import signal
-import socket
 import subprocess
-import tempfile
 import time
 import unittest
 
 from baton import BATON
-
-PATIENCE = 6  # seconds: a machine may be slow, but nothing takes so long
+from running import PATIENCE, Node
 
 
 def wait_until(condition, what):
@@ -58,44 +55,23 @@ def with_in_environment(text):
     return found
 
 
-class Node:
-    """A cluster of one."""
-
-    def __init__(self, folder, *words):
-        self.folder = folder
-        self.socket = folder + "/baton.sock"
-        self.words = words
-        self.process = None
-        self.start()
-
-    def start(self):
-        self.process = subprocess.Popen([BATON, "node", "--name", "alpha", "--socket", self.socket, *self.words],
-                                        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(self.serves, "the node serves")
-
-    def serves(self):
-        with socket.socket(socket.AF_UNIX) as probe:
-            return probe.connect_ex(self.socket) == 0
-
-    def end(self, how=signal.SIGTERM):
-        if self.process.poll() is None:
-            self.process.send_signal(signal.SIGCONT)
-            self.process.send_signal(how)
-        return self.process.wait(PATIENCE)
-
-
 class ServiceTest(unittest.TestCase):
     """A node and a folder for each test; whatever is started here is ended."""
 
     lease = "3s"
 
     def setUp(self):
-        self.folder = tempfile.mkdtemp(prefix="baton-test-")
+        self.node = Node("--name", "alpha", "--lease", self.lease)
+        self.folder, self.environment = self.node.folder, self.node.environment
         self.addCleanup(shutil.rmtree, self.folder)
-        self.node = Node(self.folder, "--lease", self.lease)
-        self.addCleanup(self.node.end)
-        self.environment = {**os.environ, "BATON_SOCKET": self.node.socket}
+        self.node.start()
+        self.addCleanup(self.end_node)
         self.addCleanup(self.end_all)
+
+    def end_node(self):
+        if self.node.process is not None:
+            self.node.process.send_signal(signal.SIGCONT)
+            self.assertEqual(self.node.stop(), 0, self.node.log())
 
     def end_all(self):
         for pid in with_in_environment(self.node.socket):

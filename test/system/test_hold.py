@@ -6,7 +6,8 @@ import subprocess
 import unittest
 
 from baton import BATON
-from service import PATIENCE, ServiceTest, is_alive, wait_until
+from running import PATIENCE
+from service import ServiceTest, is_alive, wait_until
 
 
 class Lock(ServiceTest):
@@ -63,7 +64,7 @@ class Lock(ServiceTest):
             if how == "broken":
                 self.assertEqual(self.run_baton("break", "x", "--fence", str(holder.fence))[0], 0)
             else:
-                self.node.end(signal.SIGKILL)
+                self.node.stop(signal.SIGKILL)
             self.assertEqual(holder.wait(PATIENCE), 76)
             self.assertIn("'x' was lost", holder.stderr.read())
 
@@ -174,7 +175,7 @@ class Elections(ServiceTest):
         observer = self.start("observe", "job")
         leader = self.lead("here")
         self.assertEqual(observer.stdout.readline(), f"{leader.fence} alpha here\n")
-        self.node.end()
+        self.node.stop()
         self.assertEqual(observer.wait(PATIENCE), 69)
         self.assertEqual(leader.wait(PATIENCE), 76)
 

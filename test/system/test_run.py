@@ -8,7 +8,8 @@ import sys
 import unittest
 
 from baton import BATON
-from service import PATIENCE, ServiceTest, is_alive, program_of, stat_of, wait_until, with_in_environment
+from running import PATIENCE
+from service import ServiceTest, is_alive, program_of, stat_of, wait_until, with_in_environment
 
 # Writes the name of each signal it gets, and ends with 0 when told to; knows them all.
 RECORDER = """
@@ -125,7 +126,7 @@ class ExitCodes(ServiceTest):
         self.hold("x")
         waiter = self.start("run", "x", "touch", self.path("entered"))
         self.wait_for_waiters("x")
-        self.node.end(signal.SIGKILL)
+        self.node.stop(signal.SIGKILL)
         self.assertEqual(self.finish(waiter)[0], 69)
         self.assertFalse(os.path.exists(self.path("entered")))
 
@@ -158,7 +159,7 @@ class Surroundings(ServiceTest):
     def test_environment(self):
         script = 'echo "$BATON_LOCK|$BATON_FENCE|$BATON_NODE|$BATON_SOCKET"'
         fences = []
-        for words in (["-S", self.node.socket], ["-S", "baton.sock"], ["-S", "./baton.sock"], []):
+        for words in (["-S", self.node.socket], ["-S", "socket"], ["-S", "./socket"], []):
             code, out, _ = self.run_baton("run", *words, "a lock", "-c", script)
             lock, fence, node, path = out.strip().split("|")
             self.assertEqual((code, lock, node), (0, "a lock", "alpha"))
@@ -171,8 +172,8 @@ class Surroundings(ServiceTest):
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
-        self.node.end()
-        self.node.words = ("--clients", f"127.0.0.1:{port}")
+        self.node.stop()
+        self.node.words += ("--clients", f"127.0.0.1:{port}")
         self.node.start()
         code, out, err = self.run_baton("run", "-S", f"127.0.0.1:{port}", "x", "-c", "echo $BATON_SOCKET")
         self.assertEqual((code, out), (0, f"127.0.0.1:{port}\n"), err)
@@ -268,17 +269,17 @@ class Surroundings(ServiceTest):
 
 class Signals(ServiceTest):
     def test_every_signal_is_forwarded(self):
-        run = self.start("run", "x", sys.executable, "-c", RECORDER, self.path("log"))
-        self.text("log")
+        run = self.start("run", "x", sys.executable, "-c", RECORDER, self.path("signals"))
+        self.text("signals")
         expected = ["ready"]
         for number in sorted(signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}):
             with self.subTest(signal=number):
                 os.kill(run.pid, number)
                 expected.append(str(int(number)))
-                wait_until(lambda: self.text("log").split()[len(expected) - 1:], f"{number} has come")
-                self.assertEqual(self.text("log").split(), expected)
+                wait_until(lambda: self.text("signals").split()[len(expected) - 1:], f"{number} has come")
+                self.assertEqual(self.text("signals").split(), expected)
                 self.assertIsNone(run.poll())
-        with open(self.path("log.end"), "w", encoding="utf-8"):
+        with open(self.path("signals.end"), "w", encoding="utf-8"):
             self.assertEqual(self.finish(run)[0], 0)
 
     def test_the_whole_group_gets_it(self):
@@ -352,14 +353,14 @@ class Losing(ServiceTest):
             fence = self.status("x")["locks"][0]["fence"]
             self.assertEqual(self.run_baton("break", "x", "--fence", str(fence))[0], 0)
         else:
-            self.node.end(signal.SIGKILL if how == "killed" else signal.SIGTERM)
+            self.node.stop(signal.SIGKILL if how == "killed" else signal.SIGTERM)
 
     def test_each_way(self):
         for how in ("broken", "terminated", "killed"):
             for script, dies_of in [("trap 'echo term; exit 4' TERM; {}", "term"), ("trap 'echo term' TERM; {}", "kill"),
                                     ("trap '' TERM; {}", "kill")]:
                 with self.subTest(how=how, script=script):
-                    if self.node.process.poll() is not None:
+                    if self.node.process is None:
                         self.node.start()
                     read, write = os.pipe()
                     script_here = script.format("sleep 1000 & echo $$ $!; while :; do wait; done")

@@ -12,7 +12,8 @@ import threading
 import unittest
 
 from baton import BATON
-from service import PATIENCE, ServiceTest, wait_until, with_in_environment
+from running import PATIENCE
+from service import ServiceTest, wait_until, with_in_environment
 
 KILLS = 30
 CROWD = 3  # so many want in at a time
@@ -29,7 +30,7 @@ FAMILIES = [
     "sh -c 'while :; do setsid sh -c \"sleep 0.002 & sleep 0.002\"; done' & sleep 1000",
     "(trap '' HUP; setsid sh -c 'while :; do :; done' &); sleep 1000",
 ]
-COMMAND = "exec 9>inside; if flock -n 9; then echo $BATON_FENCE >> log; else echo $BATON_FENCE >> violations; fi; touch {}; {}"
+COMMAND = "exec 9>inside; if flock -n 9; then echo $BATON_FENCE >> fences; else echo $BATON_FENCE >> violations; fi; touch {}; {}"
 
 
 class Kills(ServiceTest):
@@ -70,7 +71,7 @@ class Kills(ServiceTest):
         self.assertEqual(self.run_baton("run", "-w", "1m", "x", "sh", "-c", "exec 9>inside; flock -n 9")[0], 0)
         wait_until(lambda: not with_in_environment("BATON_LOCK=x\0"), "nobody is left")
         self.assertFalse(os.path.exists(self.path("violations")))
-        with open(self.path("log"), encoding="utf-8") as file:
+        with open(self.path("fences"), encoding="utf-8") as file:
             fences = [int(line) for line in file]
         self.assertEqual(fences, sorted(set(fences)))
         self.assertGreaterEqual(len(fences), KILLS // 2)

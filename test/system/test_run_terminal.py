@@ -8,7 +8,8 @@ import time
 import unittest
 
 from baton import BATON
-from service import PATIENCE, ServiceTest, program_of, stat_of, wait_until
+from running import PATIENCE
+from service import ServiceTest, program_of, stat_of, wait_until
 
 
 class Terminal(ServiceTest):
