@@ -154,7 +154,7 @@ struct daemon {
 	struct client *buckets[CLIENT_BUCKETS];
 	struct client *dirty, *ready;
 	uint32_t clients_count;
-	uint64_t refused_at; /* when the log last said that there are too many */
+	uint64_t refused_at;         /* when the log last said that there are too many */
 	struct resp_command command; /* the one that is read now */
 	char inbox[1 << 16];         /* what a read brings */
 };
