@@ -35,6 +35,7 @@ static const char *baton, *folder;
 static int rounds = 5;
 static double seconds = 0.6;
 static bool pinned;
+static bool batch; /* nodes under SCHED_BATCH: they do not interrupt who wakes them */
 
 struct shared {
 	atomic_bool go, stop;
@@ -93,6 +94,9 @@ static pid_t run(const char *const *arguments)
 {
 	pid_t pid = child();
 	if (pid == 0) {
+		struct sched_param none = {0};
+		if (batch)
+			sched_setscheduler(0, SCHED_BATCH, &none);
 		int null = open("/dev/null", O_WRONLY);
 		dup2(null, 1);
 		dup2(null, 2);
@@ -155,55 +159,64 @@ struct job {
 	enum work work;
 	const char *path; /* with %d: the number of the client */
 	int client;
+	/* What it says, made beforehand: the yardstick does not pay for that either. */
+	char take[128], give[128];
+	size_t take_size, give_size;
 };
 
 #define CONTEND_LOCK "*2\r\n$4\r\nLOCK\r\n$3\r\none\r\n"
 #define CONTEND_UNLOCK "*2\r\n$6\r\nUNLOCK\r\n$3\r\none\r\n"
 
-static void work_once(const struct job *job, int fd, uint64_t count)
+static void prepare_words(struct job *job)
 {
-	static const char echo[] = "*2\r\n$4\r\nLOCK\r\n$6\r\nlock00\r\n";
-	char text[128];
-	int size;
+	static const char *const takes[] = {
+	        [WORK_ECHO] = "*2\r\n$4\r\nLOCK\r\n$6\r\nlock%02d\r\n",
+	        [WORK_LOCK] = "*2\r\n$4\r\nLOCK\r\n$6\r\nlock%02d\r\n",
+	        [WORK_REDIS] = "*4\r\n$3\r\nSET\r\n$6\r\nlock%02d\r\n$1\r\n1\r\n$2\r\nNX\r\n",
+	        [WORK_CONTEND] = CONTEND_LOCK,
+	};
+	static const char *const gives[] = {
+	        [WORK_ECHO] = "",
+	        [WORK_LOCK] = "*2\r\n$6\r\nUNLOCK\r\n$6\r\nlock%02d\r\n",
+	        [WORK_REDIS] = "*2\r\n$3\r\nDEL\r\n$6\r\nlock%02d\r\n",
+	        [WORK_CONTEND] = "",
+	};
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-extra-args"
+	snprintf(job->take, sizeof(job->take), takes[job->work], job->client);
+	snprintf(job->give, sizeof(job->give), gives[job->work], job->client);
+#pragma GCC diagnostic pop
+	job->take_size = strlen(job->take);
+	job->give_size = strlen(job->give);
+}
+
+static void work_once(const struct job *job, int fd, bool first)
+{
 	switch (job->work) {
 	case WORK_ECHO:
-		say(fd, echo, sizeof(echo) - 1);
+		say(fd, job->take, job->take_size);
 		hear_lines(fd, 5);
 		break;
-	case WORK_LOCK: /* the answer to the last UNLOCK comes with that of this LOCK */
-		size = snprintf(text, sizeof(text), "*2\r\n$4\r\nLOCK\r\n$6\r\nlock%02d\r\n",
-		                job->client);
-		say(fd, text, (size_t)size);
-		hear_lines(fd, count == 0 ? 1 : 2);
-		size = snprintf(text, sizeof(text), "*2\r\n$6\r\nUNLOCK\r\n$6\r\nlock%02d\r\n",
-		                job->client);
-		say(fd, text, (size_t)size);
-		break;
-	case WORK_REDIS:
-		size = snprintf(text, sizeof(text),
-		                "*4\r\n$3\r\nSET\r\n$6\r\nlock%02d\r\n$1\r\n1\r\n$2\r\nNX\r\n",
-		                job->client);
-		say(fd, text, (size_t)size);
-		hear_lines(fd, count == 0 ? 1 : 2);
-		size = snprintf(text, sizeof(text), "*2\r\n$3\r\nDEL\r\n$6\r\nlock%02d\r\n",
-		                job->client);
-		say(fd, text, (size_t)size);
+	case WORK_LOCK:
+	case WORK_REDIS: /* the answer to the last release comes with that of this LOCK */
+		say(fd, job->take, job->take_size);
+		hear_lines(fd, first ? 1 : 2);
+		say(fd, job->give, job->give_size);
 		break;
 	case WORK_CONTEND: /* one write and one read a turn */
-		if (count == 0) {
-			say(fd, CONTEND_LOCK, sizeof(CONTEND_LOCK) - 1);
-			hear_lines(fd, 1);
-		} else {
+		if (first)
+			say(fd, job->take, job->take_size);
+		else
 			say(fd, CONTEND_UNLOCK CONTEND_LOCK,
 			    sizeof(CONTEND_UNLOCK CONTEND_LOCK) - 1);
-			hear_lines(fd, 2);
-		}
+		hear_lines(fd, first ? 1 : 2);
 		break;
 	}
 }
 
-static void be_client(const struct job *job)
+static void be_client(struct job *job)
 {
 	char path[256];
 	uint64_t count = 0;
@@ -214,6 +227,7 @@ static void be_client(const struct job *job)
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
 	snprintf(path + at, sizeof(path) - at, job->path, job->client);
 #pragma GCC diagnostic pop
+	prepare_words(job);
 	int fd = dial(path);
 	if (job->work == WORK_REDIS) {
 		say(fd, "*1\r\n$8\r\nFLUSHALL\r\n", 18);
@@ -223,7 +237,8 @@ static void be_client(const struct job *job)
 	while (!atomic_load(&shared->go))
 		usleep(500);
 	while (!atomic_load_explicit(&shared->stop, memory_order_relaxed)) {
-		work_once(job, fd, count++);
+		work_once(job, fd, count == 0);
+		count++;
 		atomic_store_explicit(&shared->counts[job->client], count, memory_order_relaxed);
 	}
 	_exit(0);
@@ -237,7 +252,7 @@ static double measure(enum work work, const char *path, int clients)
 
 	memset(shared, 0, sizeof(*shared));
 	for (int i = 0; i < clients; i++) {
-		struct job job = {work, path, i};
+		struct job job = {.work = work, .path = path, .client = i};
 		pids[i] = child();
 		if (pids[i] == 0)
 			be_client(&job);
@@ -431,6 +446,12 @@ static void local_locks(void)
 	contest("16 clients on 16 locks : Redis, SET NX and DEL",
 	        &(struct contest){WORK_LOCK, WORK_REDIS, "n0.sock", "redis.sock", 16}, 1.0);
 	measure_release();
+	end_nodes(1);
+	batch = true;
+	start_nodes(1);
+	batch = false;
+	contest("1 client, the node under SCHED_BATCH : echo",
+	        &(struct contest){WORK_LOCK, WORK_ECHO, "n0.sock", "echo.sock", 1}, 0);
 	end_nodes(1);
 	end(echo);
 	end(redis);
