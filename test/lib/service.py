@@ -42,14 +42,15 @@ def program_of(pid):
         return file.read().strip()
 
 
-def with_in_environment(text):
-    """Processes that were started with this in their environment."""
+def with_in_environment(*texts):
+    """Processes that were started with all these in their environment."""
     found = []
     for name in os.listdir("/proc"):
         try:
             with open(f"/proc/{name}/environ", "rb") as file:
-                if name.isdigit() and text.encode() in file.read() and is_alive(int(name)):
-                    found.append(int(name))
+                environment = file.read()
+            if name.isdigit() and all(text.encode() in environment for text in texts) and is_alive(int(name)):
+                found.append(int(name))
         except OSError:
             pass
     return found
@@ -79,6 +80,10 @@ class ServiceTest(unittest.TestCase):
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
+
+    def commands(self, lock):
+        """The processes of all commands that were run under it here."""
+        return with_in_environment(f"BATON_LOCK={lock}\0", f"BATON_SOCKET={self.node.socket}\0")
 
     def path(self, name):
         return os.path.join(self.folder, name)

@@ -9,7 +9,7 @@ import unittest
 
 from baton import BATON
 from running import PATIENCE
-from service import ServiceTest, is_alive, program_of, stat_of, wait_until, with_in_environment
+from service import ServiceTest, is_alive, program_of, stat_of, wait_until
 
 # Writes the name of each signal it gets, and ends with 0 when told to; knows them all.
 RECORDER = """
@@ -320,7 +320,9 @@ class Signals(ServiceTest):
         """Without a terminal: what stops the command stops `baton run`, and what continues one continues both."""
         for stop in (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGSTOP):
             with self.subTest(stop=stop):
-                run = self.start("run", "x", "sh", "-c", "echo $$; read line; exit 6", stdin=subprocess.PIPE)
+                # As a shell does: in a group of its own. One whose parents are all elsewhere ignores most of these.
+                run = self.start("run", "x", "sh", "-c", "echo $$; read line; exit 6", stdin=subprocess.PIPE,
+                                 preexec_fn=os.setpgrp)
                 command = int(run.stdout.readline())
                 os.kill(command if stop == signal.SIGSTOP else run.pid, stop)
                 wait_until(lambda: (stat_of(command)[0], stat_of(run.pid)[0]) == ("T", "T"), "both are stopped")
@@ -427,12 +429,9 @@ class Killed(ServiceTest):
     def family(self):
         run = self.start("run", "x", "sh", "-c", self.FAMILY)
         command = int(self.text("pid"))
-        wait_until(lambda: len(self.members()) >= 7, "the family is there")
+        wait_until(lambda: len(self.commands("x")) >= 7, "the family is there")
         os.unlink(self.path("pid"))
         return run, command
-
-    def members(self):
-        return with_in_environment(f"BATON_LOCK=x\0")
 
     def heir(self):
         """Who is inside next finds nobody there."""
@@ -444,7 +443,7 @@ class Killed(ServiceTest):
         self.wait_for_waiters("x")
         run.kill()
         self.assertEqual(heir.wait(PATIENCE), 0)
-        self.assertEqual(self.members(), [])
+        self.assertEqual(self.commands("x"), [])
 
     def test_the_wrapper_while_it_is_stopped(self):
         run, _ = self.family()
@@ -472,7 +471,7 @@ class Killed(ServiceTest):
         code, _, err = self.finish(run)
         self.assertEqual(code, 137)
         self.assertIn("the guardian was killed", err)
-        self.assertEqual(self.members(), [])
+        self.assertEqual(self.commands("x"), [])
 
     def test_the_guardian_and_not_the_children_that_were_there_before(self):
         script = f"sleep 1000 & echo $! > before; exec {BATON} run x sh -c 'echo $$; sleep 1000'"

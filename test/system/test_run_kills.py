@@ -13,7 +13,7 @@ import unittest
 
 from baton import BATON
 from running import PATIENCE
-from service import ServiceTest, wait_until, with_in_environment
+from service import ServiceTest, wait_until
 
 KILLS = 30
 CROWD = 3  # so many want in at a time
@@ -69,7 +69,7 @@ class Kills(ServiceTest):
         self.assertEqual(self.left, -CROWD, "a killer has ended before its time")
         # Everything is over when somebody gets in once more.
         self.assertEqual(self.run_baton("run", "-w", "1m", "x", "sh", "-c", "exec 9>inside; flock -n 9")[0], 0)
-        wait_until(lambda: not with_in_environment("BATON_LOCK=x\0"), "nobody is left")
+        wait_until(lambda: not self.commands("x"), "nobody is left")
         self.assertFalse(os.path.exists(self.path("violations")))
         with open(self.path("fences"), encoding="utf-8") as file:
             fences = [int(line) for line in file]
