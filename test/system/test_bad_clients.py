@@ -1,4 +1,5 @@
 """Clients that send nonsense, half of something, too much, or never read: they get a reason, and harm nobody."""
+import json
 import os
 import socket
 import stat
@@ -136,6 +137,26 @@ class BadClients(unittest.TestCase):
         self.assertTrue(other.quiet()) # it lives, and holds
         client.close()
         self.assertGreater(other.read(), 0)
+
+    def test_a_pipeline_with_long_answers_comes_to_its_end(self):
+        """Each answer is there at once, and all of them are more than the node keeps for a client."""
+        client = self.client()
+        count = 400
+        client.send_bytes(encode("STATUS") * count + encode("PING"))
+        for _ in range(count):
+            self.assertEqual(json.loads(client.read())["node"], "n1")
+        self.assertEqual(client.read(), "PONG")
+
+    def test_small_questions_with_long_answers_do_not_grow_the_node(self):
+        before_kb = self.node.rss_kb()
+        holder, client = self.client(), self.client()
+        for number in range(300):
+            holder.call("LOCK", f"long-{number}")
+        client.send_bytes(encode("STATUS") * 3000) # 200 MB would be the answer
+        other = self.client()
+        for _ in range(20):
+            self.assertEqual(other.call("PING"), "PONG")
+        self.stays_small(before_kb)
 
     def test_who_never_reads_events_is_let_go(self):
         before_kb = self.node.rss_kb()

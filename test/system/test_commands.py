@@ -146,14 +146,6 @@ class Commands(unittest.TestCase):
         client.send_bytes(b"".join(encode("PING", number) for number in range(count)))
         self.assertEqual([client.read() for _ in range(count)], [str(number) for number in range(count)])
 
-    def test_a_pipeline_with_long_answers_comes_to_its_end(self):
-        client = self.client()
-        count = 400
-        client.send_bytes(encode("STATUS") * count + encode("PING"))
-        for _ in range(count):
-            json.loads(client.read())
-        self.assertEqual(client.read(), "PONG")
-
     def test_clients_of_a_node_are_served_in_order(self):
         holder = self.client(0)
         holder.call("LOCK", "order")

@@ -136,7 +136,7 @@ class Status(unittest.TestCase):
     def test_a_table_within_100_columns(self):
         with Cluster(3, "--algorithm", "helary", "--topology", "edges:1-2,2-3,1-3") as cluster:
             holder, waiters = cluster[0].client(), [cluster[number % 3].client() for number in range(3)]
-            names = ["a", "x" * 255, "ü" * 100, "tab\there", "\x1b[2J", b"\xff\xfe" * 60]
+            names = ["a", b"0\x000", "x" * 255, "ü" * 100, "tab\there", "\x1b[2J", b"\xff\xfe" * 60]
             for name in names:
                 holder.call("LOCK", name)
             for waiter in waiters:
