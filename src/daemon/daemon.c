@@ -263,6 +263,7 @@ static void close_all(struct daemon *daemon)
 	uv_close((uv_handle_t *)&daemon->slow, NULL);
 	uv_close((uv_handle_t *)&daemon->terminate, NULL);
 	uv_close((uv_handle_t *)&daemon->interrupt, NULL);
+	uv_close((uv_handle_t *)&daemon->hangup, NULL);
 }
 
 static void on_leaving(uv_timer_t *timer)
@@ -297,7 +298,7 @@ static void on_signal(uv_signal_t *signal, int number)
 {
 	struct daemon *daemon = signal->data;
 
-	log_line(LEVEL_INFO, "%s: leaving", number == SIGTERM ? "SIGTERM" : "SIGINT");
+	log_line(LEVEL_INFO, "SIG%s: leaving", sigabbrev_np(number));
 	daemon_leave(daemon);
 }
 
@@ -402,12 +403,17 @@ static void start_handles(struct daemon *daemon)
 	uv_timer_init(&daemon->loop, &daemon->slow);
 	uv_signal_init(&daemon->loop, &daemon->terminate);
 	uv_signal_init(&daemon->loop, &daemon->interrupt);
+	uv_signal_init(&daemon->loop, &daemon->hangup);
 	daemon->prepare.data = daemon->timer.data = daemon->slow.data = daemon;
-	daemon->terminate.data = daemon->interrupt.data = daemon;
+	daemon->terminate.data = daemon->interrupt.data = daemon->hangup.data = daemon;
 	uv_prepare_start(&daemon->prepare, on_prepare);
 	uv_timer_start(&daemon->slow, on_nag, NAG_MS, NAG_MS);
 	uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
 	uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
+	/* Unless whoever started us wants it to be ignored: nohup(1). */
+	struct sigaction hangup;
+	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
+		uv_signal_start(&daemon->hangup, on_signal, SIGHUP);
 }
 
 int daemon_run(const struct daemon_options *options)

@@ -137,7 +137,7 @@ struct daemon {
 	uv_timer_t timer; /* of the node */
 	uint64_t timer_deadline;
 	uv_timer_t slow; /* acknowledgements, the log */
-	uv_signal_t terminate, interrupt;
+	uv_signal_t terminate, interrupt, hangup;
 	struct node *node;
 	struct engine *engine;
 	uint64_t incarnation;

@@ -1,13 +1,11 @@
 /*
- * Connections between members. Of two the one whose name comes first dials; whoever is dialled
- * checks who it is, and refuses with a sentence that both sides log. What goes through a connection is the link's
- * (net/link.h), which outlives it, and the engine's notices; here are only the sockets.
+ * The other members: what goes through a connection is the link's (net/link.h), which outlives it, and
+ * the engine's notices; here are only the sockets. How a connection comes about is in handshake.c.
  *
- * A seam for TLS: on_read and write_piece are the only places that see the bytes of a connection.
+ * A seam for TLS: connection_read, write_piece and the handshake's `say` are the only places that see the
+ * bytes of a connection.
  */
-#include "internal.h"
-
-#include "link.h"
+#include "peers.h"
 
 #include "baton/error.h"
 
@@ -19,66 +17,14 @@
 #include <xxhash.h>
 
 enum {
-	REDIAL_MS_FIRST = 20,
 	REDIAL_MS_MAX = 1000,
-	GREETING_MS = 5000,   /* for a handshake */
+	ENDING_MS = 1000,     /* for the other side to hear why */
 	ACKNOWLEDGE_MS = 100, /* at the latest */
-	SILENT_CUT_MS = 3000, /* a connection without acknowledgements is dead */
 	KEPT_MAX = 64 << 20,  /* bytes kept for a peer that does not take them */
 	PIECE_MAX = 1 << 18,  /* bytes of a write that has to wait */
-	SAME_LINE_MS = 10000, /* how often the log says the same of a peer */
-	STRANGER_MS = 1000,   /* how often it says anything of who is none */
 };
 
-struct connection {
-	uv_tcp_t tcp;
-	uv_timer_t patience; /* until the handshake is done */
-	uv_connect_t connect;
-	uv_getaddrinfo_t resolve;
-	uv_write_t request;
-	struct daemon *daemon;
-	struct peer *peer; /* NULL: it has not said who it is */
-	struct connection *next, **link;
-	struct buffer greeting; /* until the handshake is done */
-	char *piece;            /* being written */
-	bool dialled, up, closing, resolving;
-	int handles; /* that are not closed yet */
-};
-
-struct peer {
-	struct daemon *daemon;
-	const struct daemon_peer *options;
-	struct link *link;
-	struct connection *connection; /* the one that is up */
-	struct connection *attempt;    /* the one we dial */
-	uv_timer_t redial;
-	uint32_t backoff_ms;
-	bool stalled; /* the node does not want its next frame yet */
-	bool dirty;
-	struct peer *dirty_next;
-	uint64_t line_hash, line_at; /* what was last complained of */
-};
-
-struct peers {
-	uv_tcp_t listener;
-	bool listening;
-	uv_timer_t acknowledge;
-	bool acknowledging;
-	struct connection *connections;
-	struct peer *dirty;
-	uint64_t setup;                      /* what must be the same at all */
-	uint64_t stranger_hash, stranger_at; /* what was last complained of, and when */
-	char *missing;
-	struct peer peers[];
-};
-
-static void dial(struct peer *peer);
 static void flush(struct peer *peer);
-
-static struct peer *peer_of(struct daemon *daemon, uint32_t index)
-{
-	return &daemon->peers->peers[index];
-}
 
 static void mark_dirty(struct peer *peer)
 {
@@ -92,7 +38,7 @@ static void mark_dirty(struct peer *peer)
 }
 
 /* A complaint about a peer; the same one again only now and then. */
-static void complain(struct peer *peer, const char *text)
+void peer_complain(struct peer *peer, const char *text)
 {
 	uint64_t hash = XXH3_64bits(text, strlen(text));
 	uint64_t now = daemon_now();
@@ -104,17 +50,17 @@ static void complain(struct peer *peer, const char *text)
 	log_line(LEVEL_WARNING, "%s: %s", peer->options->name, text);
 }
 
-static void complain_of_refusal(struct peer *peer, const char *why)
+void peer_complain_of_refusal(struct peer *peer, const char *why)
 {
 	char text[LINK_TEXT_MAX + 64];
 
 	snprintf(text, sizeof(text), "it ends the connection: %s", why);
-	complain(peer, text);
+	peer_complain(peer, text);
 }
 
 /* --- the end of a connection --- */
 
-static void on_closed(uv_handle_t *handle)
+void connection_closed(uv_handle_t *handle)
 {
 	struct connection *connection = handle->data;
 
@@ -130,7 +76,7 @@ static void on_closed(uv_handle_t *handle)
 
 static void on_redial(uv_timer_t *timer)
 {
-	dial(timer->data);
+	peer_dial(timer->data);
 }
 
 static void dial_later(struct peer *peer)
@@ -142,19 +88,14 @@ static void dial_later(struct peer *peer)
 	        peer->backoff_ms * 2 > REDIAL_MS_MAX ? REDIAL_MS_MAX : peer->backoff_ms * 2;
 }
 
-static void close_connection(struct connection *connection)
+/* It is not the peer's connection any more. */
+static void part(struct connection *connection)
 {
 	struct peer *peer = connection->peer;
 
-	if (connection->closing)
-		return;
-	connection->closing = true;
-	if (connection->resolving)
-		uv_cancel((uv_req_t *)&connection->resolve);
-	uv_close((uv_handle_t *)&connection->tcp, on_closed);
-	uv_close((uv_handle_t *)&connection->patience, on_closed);
 	if (peer == NULL)
 		return;
+	connection->peer = NULL;
 	if (peer->connection == connection) {
 		peer->connection = NULL;
 		peer->stalled = false;
@@ -163,10 +104,49 @@ static void close_connection(struct connection *connection)
 		if (!connection->daemon->leaving)
 			log_line(LEVEL_WARNING, "%s: the connection is gone", peer->options->name);
 	}
-	if (peer->attempt == connection)
-		peer->attempt = NULL;
 	if (connection->dialled && peer->connection == NULL)
 		dial_later(peer);
+}
+
+void connection_close(struct connection *connection)
+{
+	if (connection->closing)
+		return;
+	connection->closing = true;
+	if (connection->resolving)
+		uv_cancel((uv_req_t *)&connection->resolve);
+	uv_close((uv_handle_t *)&connection->tcp, connection_closed);
+	uv_close((uv_handle_t *)&connection->patience, connection_closed);
+	part(connection);
+}
+
+static void on_ended(uv_timer_t *timer)
+{
+	connection_close(timer->data);
+}
+
+static void on_shut(uv_shutdown_t *shutdown, int status)
+{
+	struct connection *connection = shutdown->data;
+
+	if (status < 0)
+		connection_close(connection);
+}
+
+void connection_end(struct connection *connection)
+{
+	if (connection->closing || connection->ended)
+		return;
+	connection->ended = true;
+	connection->shutdown.data = connection;
+	if (uv_shutdown(&connection->shutdown, (uv_stream_t *)&connection->tcp, on_shut) != 0) {
+		connection_close(connection);
+		return;
+	}
+	/* A peer that stalled is not read: what it says now is thrown away. */
+	uv_read_start((uv_stream_t *)&connection->tcp, connection_need, connection_read);
+	uv_timer_start(&connection->patience, on_ended, ENDING_MS, 0);
+	part(connection);
 }
 
 /* --- writing --- */
@@ -180,7 +160,7 @@ static void on_piece_written(uv_write_t *request, int status)
 	if (connection->closing)
 		return;
 	if (status < 0)
-		close_connection(connection);
+		connection_close(connection);
 	else if (connection->peer != NULL)
 		mark_dirty(connection->peer);
 }
@@ -220,7 +200,7 @@ static void flush(struct peer *peer)
 	while (connection->piece == NULL && (size = link_output(peer->link, &bytes)) > 0) {
 		ssize_t written = write_piece(connection, bytes, size);
 		if (written < 0) {
-			close_connection(connection);
+			connection_close(connection);
 			return;
 		}
 		link_written(peer->link, (size_t)written);
@@ -268,14 +248,15 @@ void peers_send(struct daemon *daemon, uint32_t member, uint64_t epoch, const ui
 
 	must(peer->link != NULL);
 	if (link_send(peer->link, epoch, bytes, size) != 0) {
-		complain(peer, "takes no messages, and too many wait for it: the epoch must end");
+		peer_complain(peer,
+		              "takes no messages, and too many wait for it: the epoch must end");
 		engine_bump(daemon->engine, epoch);
 		return;
 	}
 	mark_dirty(peer);
 }
 
-static void tell(struct peer *peer)
+void peer_tell(struct peer *peer)
 {
 	const uint8_t *bytes;
 	size_t size = engine_write(peer->daemon->engine, &bytes);
@@ -294,7 +275,7 @@ void peers_tell(struct daemon *daemon)
 		if (peer->link != NULL && view != NULL)
 			link_forget(peer->link, view->epoch);
 		if (peer->connection != NULL)
-			tell(peer);
+			peer_tell(peer);
 	}
 }
 
@@ -315,27 +296,27 @@ static bool take_records(struct peer *peer)
 		case LINK_NOTHING:
 			return true;
 		case LINK_BROKEN:
-			complain(peer, (const char *)bytes);
-			close_connection(connection);
+			peer_complain(peer, (const char *)bytes);
+			connection_close(connection);
 			return false;
 		case LINK_REFUSED:
-			complain_of_refusal(peer, (const char *)bytes);
-			close_connection(connection);
+			peer_complain_of_refusal(peer, (const char *)bytes);
+			connection_close(connection);
 			return false;
 		case LINK_NOTICE:
 			if (engine_notice(daemon->engine, name, bytes, size, &text) != 0) {
-				complain(peer, text);
+				peer_complain(peer, text);
 				link_refuse(peer->link, text);
 				flush(peer);
-				close_connection(connection);
+				connection_end(connection);
 				return false;
 			}
 			daemon_view(daemon);
 			break;
 		case LINK_FRAME:
 			if (!engine_agrees(daemon->engine, name)) {
-				complain(peer, "sent a frame before it agreed on the view");
-				close_connection(connection);
+				peer_complain(peer, "sent a frame before it agreed on the view");
+				connection_close(connection);
 				return false;
 			}
 			error = node_receive(daemon->node, name, bytes, size, daemon_now());
@@ -345,8 +326,9 @@ static bool take_records(struct peer *peer)
 			}
 			link_take(peer->link);
 			if (error != 0)
-				complain(peer,
-				         "sent a frame that is refused: malformed, or not its own");
+				peer_complain(
+				        peer,
+				        "sent a frame that is refused: malformed, or not its own");
 			acknowledge_later(daemon);
 			break;
 		}
@@ -355,7 +337,21 @@ static bool take_records(struct peer *peer)
 	}
 }
 
-static void on_need(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
+static void take_bytes(struct connection *connection, const uint8_t *bytes, size_t size)
+{
+	struct peer *peer = connection->peer;
+
+	link_input(peer->link, bytes, size);
+	if (take_records(peer) && peer->stalled) {
+		link_keep(peer->link);
+		uv_read_stop((uv_stream_t *)&connection->tcp);
+	}
+	daemon_effects(connection->daemon);
+	if (peer->connection != NULL && link_wants_ack(peer->link))
+		mark_dirty(peer);
+}
+
+void connection_need(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 {
 	struct connection *connection = handle->data;
 
@@ -363,32 +359,36 @@ static void on_need(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
 	*ret_buf = uv_buf_init(connection->daemon->inbox, sizeof(connection->daemon->inbox));
 }
 
-static void greet(struct connection *connection);
-
-static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
+void connection_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 {
 	struct connection *connection = stream->data;
-	struct peer *peer = connection->peer;
 
 	if (size < 0) {
-		close_connection(connection);
+		connection_close(connection);
 		return;
 	}
-	if (size == 0)
+	if (size == 0 || connection->ended)
 		return;
 	if (!connection->up) {
 		buffer_append(&connection->greeting, buf->base, (size_t)size);
-		greet(connection);
+		connection_greet(connection);
 		return;
 	}
-	link_input(peer->link, (const uint8_t *)buf->base, (size_t)size);
-	if (take_records(peer) && peer->stalled) {
-		link_keep(peer->link);
-		uv_read_stop(stream);
-	}
-	daemon_effects(connection->daemon);
-	if (peer->connection != NULL && link_wants_ack(peer->link))
-		mark_dirty(peer);
+	take_bytes(connection, (const uint8_t *)buf->base, (size_t)size);
+}
+
+void peer_connected(struct connection *connection, const uint8_t *bytes, size_t size)
+{
+	struct peer *peer = connection->peer;
+
+	uv_timer_stop(&peer->redial);
+	peer->connection = connection;
+	peer->backoff_ms = REDIAL_MS_FIRST;
+	peer->line_hash = 0;
+	connection->up = true;
+	log_line(LEVEL_INFO, "%s: connected", peer->options->name);
+	peer_tell(peer);
+	take_bytes(connection, bytes, size);
 }
 
 void peers_read_again(struct daemon *daemon)
@@ -399,346 +399,8 @@ void peers_read_again(struct daemon *daemon)
 			continue;
 		peer->stalled = false;
 		if (take_records(peer) && !peer->stalled)
-			uv_read_start((uv_stream_t *)&peer->connection->tcp, on_need, on_read);
-	}
-}
-
-/* --- the handshake --- */
-
-static size_t hello_for(const struct peer *peer, uint8_t room[LINK_GREETING_MAX])
-{
-	struct daemon *daemon = peer->daemon;
-	const struct daemon_options *options = daemon->options;
-	struct link_hello hello = {
-	        .cluster = XXH3_64bits(options->cluster, strlen(options->cluster)),
-	        .setup = daemon->peers->setup,
-	        .incarnation = daemon->incarnation,
-	        .peer_incarnation = engine_incarnation(daemon->engine, peer->options->name),
-	        .received = link_received(peer->link),
-	};
-
-	snprintf(hello.name, sizeof(hello.name), "%s", options->peers[options->self].name);
-	snprintf(hello.peer, sizeof(hello.peer), "%s", peer->options->name);
-	return link_hello_write(&hello, room);
-}
-
-static void say(struct connection *connection, const uint8_t *bytes, size_t size)
-{
-	uv_buf_t piece = uv_buf_init((char *)bytes, (unsigned)size);
-
-	/* The first bytes of a new connection: there is room for them, or it is no good. */
-	if (uv_try_write((uv_stream_t *)&connection->tcp, &piece, 1) != (int)size)
-		close_connection(connection);
-}
-
-/* Of a connection that is not known to be a peer's: one line a second, the same more rarely. */
-static void complain_of_stranger(struct connection *connection, const char *text)
-{
-	struct peers *peers = connection->daemon->peers;
-	struct sockaddr_storage address;
-	int size = sizeof(address);
-	char host[INET6_ADDRSTRLEN] = "?";
-	uint64_t hash = XXH3_64bits(text, strlen(text));
-	uint64_t now = daemon_now();
-	uint64_t ms = hash == peers->stranger_hash ? SAME_LINE_MS : STRANGER_MS;
-
-	if (now < peers->stranger_at + UINT64_C(1000000) * ms)
-		return;
-	peers->stranger_hash = hash;
-	peers->stranger_at = now;
-	if (uv_tcp_getpeername(&connection->tcp, (struct sockaddr *)&address, &size) == 0)
-		uv_ip_name((struct sockaddr *)&address, host, sizeof(host));
-	log_line(LEVEL_WARNING, "a connection from %s is refused: %s", host, text);
-}
-
-/* Both sides log it. */
-static void refuse(struct connection *connection, struct peer *peer, const char *text)
-{
-	uint8_t room[LINK_GREETING_MAX];
-
-	if (peer != NULL)
-		complain(peer, text);
-	else
-		complain_of_stranger(connection, text);
-	say(connection, room, link_refusal_write(text, room));
-	close_connection(connection);
-}
-
-/* NULL, or why this is nobody we want to talk to. */
-static const char *find_fault(struct daemon *daemon, const struct link_hello *hello, char text[],
-                              size_t size)
-{
-	const struct daemon_options *options = daemon->options;
-	const char *name = options->peers[options->self].name;
-
-	if (hello->cluster != XXH3_64bits(options->cluster, strlen(options->cluster)))
-		snprintf(text, size, "%s is of another cluster than %s ('%s'): see --cluster",
-		         hello->name, name, options->cluster);
-	else if (strcmp(hello->peer, name) != 0)
-		snprintf(text, size, "this is %s, and %s looks for %s: see --peers", name,
-		         hello->name, hello->peer);
-	else if (strcmp(hello->name, name) == 0)
-		snprintf(text, size, "two nodes call themselves %s: see --name", name);
-	else if (hello->setup != daemon->peers->setup)
-		snprintf(text, size,
-		         "%s and %s differ in --peers, --algorithm, --topology or --param, which "
-		         "must "
-		         "be the same at all nodes",
-		         hello->name, name);
-	else if (hello->peer_incarnation != 0 && hello->peer_incarnation != daemon->incarnation)
-		snprintf(text, size,
-		         "%s restarted; this version cannot take it back: restart every node",
-		         name);
-	else
-		return NULL;
-	return text;
-}
-
-static struct peer *find_peer(struct daemon *daemon, const char *name)
-{
-	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
-		if (strcmp(daemon->options->peers[i].name, name) == 0)
-			return peer_of(daemon, i);
-	}
-	return NULL;
-}
-
-static void come_up(struct connection *connection, const struct link_hello *hello, size_t taken)
-{
-	struct daemon *daemon = connection->daemon;
-	struct peer *peer = connection->peer;
-
-	if (peer->connection != NULL) /* it knows better than we that the old one is dead */
-		close_connection(peer->connection);
-	if (link_attach(peer->link, hello->peer_incarnation == 0 ? 0 : hello->received) != 0) {
-		refuse(connection, peer, "claims to have got what was never sent");
-		return;
-	}
-	uv_timer_stop(&connection->patience);
-	uv_timer_stop(&peer->redial);
-	peer->connection = connection;
-	peer->backoff_ms = REDIAL_MS_FIRST;
-	peer->line_hash = 0;
-	connection->up = true;
-	log_line(LEVEL_INFO, "%s: connected", peer->options->name);
-	tell(peer);
-	link_input(peer->link, (const uint8_t *)buffer_front(&connection->greeting) + taken,
-	           buffer_size(&connection->greeting) - taken);
-	if (take_records(peer) && peer->stalled) {
-		link_keep(peer->link);
-		uv_read_stop((uv_stream_t *)&connection->tcp);
-	}
-	buffer_free(&connection->greeting);
-	daemon_effects(daemon);
-}
-
-static void meet(struct connection *connection, const struct link_hello *hello, size_t taken)
-{
-	struct daemon *daemon = connection->daemon;
-	char room[1024];
-	const char *text = find_fault(daemon, hello, room, sizeof(room));
-	struct peer *peer = find_peer(daemon, hello->name);
-	uint64_t known = engine_incarnation(daemon->engine, hello->name);
-
-	if (text == NULL && (peer == NULL || peer->link == NULL)) {
-		snprintf(room, sizeof(room), "%s has no link to %s in this topology", hello->name,
-		         hello->peer);
-		text = room;
-	}
-	if (text == NULL && known != 0 && known != hello->incarnation && peer->connection != NULL) {
-		snprintf(room, sizeof(room),
-		         "another process is connected as %s already: two nodes with one name?",
-		         hello->name);
-		text = room;
-	}
-	if (text == NULL)
-		engine_met(daemon->engine, hello->name, hello->incarnation, &text);
-	if (text != NULL) {
-		refuse(connection, connection->peer, text);
-		return;
-	}
-	if (!connection->dialled) {
-		uint8_t answer[LINK_GREETING_MAX];
-		connection->peer = peer;
-		say(connection, answer, hello_for(peer, answer));
-	}
-	if (!connection->closing)
-		come_up(connection, hello, taken);
-}
-
-static void greet(struct connection *connection)
-{
-	struct link_greeted greeted;
-	char text[LINK_TEXT_MAX + 64];
-
-	link_greeting_read((const uint8_t *)buffer_front(&connection->greeting),
-	                   buffer_size(&connection->greeting), &greeted);
-	switch (greeted.kind) {
-	case GREETING_MORE:
-		return;
-	case GREETING_HELLO:
-		meet(connection, &greeted.hello, greeted.size);
-		return;
-	case GREETING_REFUSED:
-		if (connection->peer != NULL)
-			complain_of_refusal(connection->peer, greeted.text);
-		close_connection(connection);
-		return;
-	case GREETING_VERSION:
-		snprintf(text, sizeof(text),
-		         "the other side speaks version %u of the protocol, this one %d",
-		         greeted.version, LINK_VERSION);
-		refuse(connection, connection->peer, text);
-		return;
-	case GREETING_NONSENSE:
-		refuse(connection, connection->peer, "it does not speak baton's protocol");
-		return;
-	}
-}
-
-static void on_impatience(uv_timer_t *timer)
-{
-	struct connection *connection = timer->data;
-
-	if (connection->peer != NULL)
-		complain(connection->peer, "does not answer");
-	else
-		complain_of_stranger(connection, "it says nothing");
-	close_connection(connection);
-}
-
-/* --- the beginning of a connection --- */
-
-static struct connection *new_connection(struct daemon *daemon)
-{
-	struct connection *connection = calloc(1, sizeof(*connection));
-	struct peers *peers = daemon->peers;
-
-	must(connection != NULL);
-	connection->daemon = daemon;
-	connection->next = peers->connections;
-	connection->link = &peers->connections;
-	if (connection->next != NULL)
-		connection->next->link = &connection->next;
-	peers->connections = connection;
-	must(uv_tcp_init(&daemon->loop, &connection->tcp) == 0);
-	must(uv_timer_init(&daemon->loop, &connection->patience) == 0);
-	connection->handles = 2;
-	connection->tcp.data = connection->patience.data = connection;
-	uv_timer_start(&connection->patience, on_impatience, GREETING_MS, 0);
-	return connection;
-}
-
-/* No delay, and an end that is noticed even if nobody says so. */
-static void tune(struct connection *connection)
-{
-	uv_os_fd_t fd;
-	int on = 1, interval = 1, probes = 2;
-	unsigned patience = SILENT_CUT_MS;
-
-	uv_tcp_nodelay(&connection->tcp, 1);
-	if (uv_fileno((uv_handle_t *)&connection->tcp, &fd) != 0)
-		return;
-	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &interval, sizeof(interval));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
-	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
-	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof(patience));
-}
-
-static void on_connection(uv_stream_t *listener, int status)
-{
-	struct daemon *daemon = listener->data;
-
-	if (status < 0) {
-		log_line(LEVEL_WARNING, "a peer cannot be accepted: %s", uv_strerror(status));
-		return;
-	}
-	struct connection *connection = new_connection(daemon);
-	if (uv_accept(listener, (uv_stream_t *)&connection->tcp) != 0 || daemon->leaving) {
-		close_connection(connection);
-		return;
-	}
-	tune(connection);
-	uv_read_start((uv_stream_t *)&connection->tcp, on_need, on_read);
-}
-
-static void on_connected(uv_connect_t *connect, int status)
-{
-	struct connection *connection = connect->data;
-	uint8_t room[LINK_GREETING_MAX];
-
-	if (connection->closing)
-		return;
-	if (status < 0) {
-		log_line(LEVEL_DEBUG, "%s: %s", connection->peer->options->name,
-		         uv_strerror(status));
-		close_connection(connection);
-		return;
-	}
-	tune(connection);
-	say(connection, room, hello_for(connection->peer, room));
-	if (!connection->closing)
-		uv_read_start((uv_stream_t *)&connection->tcp, on_need, on_read);
-}
-
-static void connect_to(struct connection *connection, const struct addrinfo *found)
-{
-	connection->connect.data = connection;
-	if (uv_tcp_connect(&connection->connect, &connection->tcp, found->ai_addr, on_connected) !=
-	    0)
-		close_connection(connection);
-}
-
-static void on_resolved(uv_getaddrinfo_t *resolve, int status, struct addrinfo *found)
-{
-	struct connection *connection = resolve->data;
-
-	connection->resolving = false;
-	if (connection->closing) {
-		uv_freeaddrinfo(found);
-		if (connection->handles == 0) {
-			connection->handles = 1;
-			on_closed((uv_handle_t *)&connection->tcp);
-		}
-		return;
-	}
-	if (status == 0) {
-		connect_to(connection, found);
-	} else {
-		char text[400];
-		snprintf(text, sizeof(text), "its host '%s' is not found: %s",
-		         connection->peer->options->address.host, uv_strerror(status));
-		complain(connection->peer, text);
-		close_connection(connection);
-	}
-	uv_freeaddrinfo(found);
-}
-
-static void dial(struct peer *peer)
-{
-	struct daemon *daemon = peer->daemon;
-	struct connection *connection = new_connection(daemon);
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
-	char port[8];
-
-	connection->peer = peer;
-	connection->dialled = true;
-	peer->attempt = connection;
-	snprintf(port, sizeof(port), "%u", peer->options->address.port);
-	struct addrinfo numeric = hints, *found;
-	numeric.ai_flags |= AI_NUMERICHOST;
-	if (getaddrinfo(peer->options->address.host, port, &numeric, &found) == 0) {
-		connect_to(connection, found); /* without a thread that looks names up */
-		freeaddrinfo(found);
-		return;
-	}
-	connection->resolve.data = connection;
-	connection->resolving = true;
-	if (uv_getaddrinfo(&daemon->loop, &connection->resolve, on_resolved,
-	                   peer->options->address.host, port, &hints) != 0) {
-		connection->resolving = false;
-		close_connection(connection);
+			uv_read_start((uv_stream_t *)&peer->connection->tcp, connection_need,
+			              connection_read);
 	}
 }
 
@@ -792,7 +454,8 @@ int peers_open(struct daemon *daemon)
 	}
 	if (options->peers_count == 1)
 		return 0;
-	int error = listen_tcp(&daemon->loop, &peers->listener, &options->listen, on_connection);
+	int error =
+	        listen_tcp(&daemon->loop, &peers->listener, &options->listen, connection_accept);
 	peers->listening = true;
 	peers->listener.data = daemon;
 	if (error != 0) {
@@ -802,7 +465,7 @@ int peers_open(struct daemon *daemon)
 	}
 	for (uint32_t i = options->self + 1; i < options->peers_count; i++) {
 		if (peers->peers[i].link != NULL)
-			dial(&peers->peers[i]);
+			peer_dial(&peers->peers[i]);
 	}
 	return 0;
 }
@@ -866,7 +529,7 @@ void peers_close(struct daemon *daemon)
 	uv_close((uv_handle_t *)&peers->acknowledge, NULL);
 	for (struct connection *at = peers->connections; at != NULL; at = next) {
 		next = at->next;
-		close_connection(at);
+		connection_close(at);
 	}
 	for (uint32_t i = 0; i < daemon->options->peers_count; i++)
 		uv_close((uv_handle_t *)&peers->peers[i].redial, NULL);
