@@ -18,6 +18,7 @@ enum {
 	WAIT_MARGIN_MS = 50,
 	NOWAIT_MS_MAX = 3000,
 	RELEASE_MS_MAX = 1000,
+	GRACE_MARGIN_MS = 1000, /* from SIGKILL to the last of the command being gone */
 };
 
 uint64_t boottime_ns(void)
@@ -353,6 +354,9 @@ static int ask(struct holding *holding)
 	int code = check_grace(holding, lease_ms);
 	if (code != HOLDING_ACQUIRED)
 		return code;
+	error = baton_grace(holding->baton, (uint32_t)holding->grace_ms + GRACE_MARGIN_MS);
+	if (error < 0)
+		return not_acquired(holding, error);
 	if (words->value != NULL)
 		error = baton_elect(holding->baton, words->name, words->value, strlen(words->value),
 		                    &holding->fence);

@@ -378,6 +378,22 @@ int baton_node(struct baton *baton, char *ret_name, uint64_t *ret_lease_ms)
 	return 0;
 }
 
+int baton_grace(struct baton *baton, uint32_t grace_ms)
+{
+	char number[16];
+	redisReply *reply;
+
+	snprintf(number, sizeof(number), "%" PRIu32, grace_ms);
+	const struct word words[] = {WORD("CLIENT"), WORD("GRACE"), word_of(number)};
+	int error = session_command(baton, words, 3, true, &reply);
+	if (error < 0)
+		return error;
+	if (reply->type != REDIS_REPLY_STATUS)
+		return unexpected(baton, reply, "CLIENT GRACE");
+	freeReplyObject(reply);
+	return 0;
+}
+
 /* --- for operators --- */
 
 int baton_status(struct baton *baton, const char *pattern, uint32_t count, char **ret_json)

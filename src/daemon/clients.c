@@ -108,6 +108,11 @@ static void drop_from_lists(struct client *client)
 	*at = client->bucket_next;
 }
 
+static void on_linger_closed(uv_handle_t *handle)
+{
+	free(handle);
+}
+
 void client_close(struct client *client)
 {
 	struct daemon *daemon = client->daemon;
@@ -117,12 +122,41 @@ void client_close(struct client *client)
 		return;
 	drop_from_lists(client);
 	client->closing = true;
+	if (client->linger != NULL)
+		uv_close((uv_handle_t *)client->linger, on_linger_closed);
 	client->session = 0;
 	uv_close(&client->handle, on_closed);
 	if (session != 0) {
 		node_session_close(daemon->node, session, daemon_now());
 		daemon_effects(daemon);
 	}
+}
+
+static void on_lingered(uv_timer_t *timer)
+{
+	struct client *client = timer->data;
+
+	log_line(LEVEL_WARNING, "a client that lost a lock has not stopped in its %llu ms: closed",
+	         (unsigned long long)client->linger_ms);
+	client_close(client);
+}
+
+void client_linger(struct client *client, uint64_t ms)
+{
+	client->linger_ms = ms;
+	if (client->linger != NULL)
+		return;
+	client->linger = calloc(1, sizeof(*client->linger));
+	must(client->linger != NULL);
+	must(uv_timer_init(&client->daemon->loop, client->linger) == 0);
+	client->linger->data = client;
+	node_session_linger(client->daemon->node, client->session);
+}
+
+void client_lost(struct client *client)
+{
+	if (client->linger != NULL && !uv_is_active((uv_handle_t *)client->linger))
+		uv_timer_start(client->linger, on_lingered, client->linger_ms, 0);
 }
 
 void client_end(struct client *client)

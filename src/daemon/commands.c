@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <strings.h>
 
+enum { GRACE_MS_MAX = 3600000 };
+
 static bool is_word(const struct resp_argument *argument, const char *word)
 {
 	return argument->size == strlen(word) &&
@@ -393,14 +395,30 @@ static bool serve_command(struct client *client, const struct resp_argument *a, 
 	return true;
 }
 
+/* It needs so long to stop when a lock is taken away from it; see client_linger. */
+static bool serve_grace(struct client *client, const struct resp_argument *ms)
+{
+	uint64_t number;
+
+	if (!read_number(ms, &number) || number == 0 || number > GRACE_MS_MAX)
+		return tell_wrong(client,
+		                  "GRACE needs a whole number of milliseconds, 1 to 3600000");
+	client_linger(client, number);
+	resp_simple(&client->output, "OK");
+	return true;
+}
+
 static bool serve_client(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	if ((count == 3 && is_word(&a[1], "SETNAME")) || (count == 4 && is_word(&a[1], "SETINFO")))
 		resp_simple(&client->output, "OK");
+	else if (count == 3 && is_word(&a[1], "GRACE"))
+		return serve_grace(client, &a[2]);
 	else if (count == 2 && is_word(&a[1], "ID"))
 		resp_integer(&client->output, client->session);
 	else
-		return tell_wrong(client, "CLIENT knows SETNAME name, SETINFO name value, and ID");
+		return tell_wrong(
+		        client, "CLIENT knows SETNAME name, SETINFO name value, GRACE ms, and ID");
 	return true;
 }
 

@@ -71,6 +71,8 @@ void daemon_effects(struct daemon *daemon)
 			log_line(LEVEL_WARNING, "the holder of '%.*s' has lost it, fence %llu",
 			         (int)effect.lost.name.size, effect.lost.name.bytes,
 			         (unsigned long long)effect.lost.fence);
+			if (client_of(daemon, effect.lost.session) != NULL)
+				client_lost(client_of(daemon, effect.lost.session));
 			break;
 		case NODE_READ:
 			peers_read_again(daemon);

@@ -72,6 +72,8 @@ struct client {
 	struct buffer writing; /* being written */
 	uv_write_t request;
 	bool writes;
+	uv_timer_t *linger; /* NULL: what it loses goes to others at once */
+	uint64_t linger_ms;
 	struct subscription *subscriptions;
 	uint32_t subscriptions_count;
 };
@@ -92,6 +94,10 @@ void client_dirty(struct client *client);
 /* Everything written so far is written, then the connection ends. */
 void client_end(struct client *client);
 void client_close(struct client *client);
+/* Locks that are taken away from it are held back until it has stopped, so long at most. */
+void client_linger(struct client *client, uint64_t ms);
+/* A lock was taken away from it. */
+void client_lost(struct client *client);
 
 /* --- commands.c --- */
 

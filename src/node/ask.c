@@ -281,9 +281,9 @@ static bool break_here(struct node *node, struct slice name, uint64_t fence)
 	        lock_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
 
 	if (lock == NULL || lock->live == NULL || lock->live->holder == NULL ||
-	    lock->live->fence != fence)
+	    lock->live->fence != fence || lock->live->lost)
 		return false;
-	live_lose(node, lock->live);
+	live_break(node, lock->live);
 	return true;
 }
 

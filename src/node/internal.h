@@ -91,6 +91,7 @@ struct live {
 	uint64_t fence, since; /* of the holder */
 	uint8_t *value;        /* what the holder publishes as a leader, or NULL */
 	uint32_t value_size;
+	bool lost;                    /* the holder was told so, and is given time to stop */
 	bool carried;                 /* the grant is from an older epoch: a RETURN will end it */
 	bool touched;                 /* a TOUCH came while it was closed */
 	struct session *first, *last; /* who waits */
@@ -148,6 +149,7 @@ struct session {
 	struct live *waits;
 	struct session *queue_previous, *queue_next;
 	struct live *holds;
+	bool lingers;      /* see node_session_linger */
 	uint64_t deadline; /* NODE_NEVER: none */
 	uint32_t timer;    /* place in the heap, from 1; 0: not there */
 	uint8_t *value;    /* of an ELECT that waits, or NULL */
@@ -431,6 +433,8 @@ void live_withdraw(struct node *node, struct session *session);
 void live_release(struct node *node, struct live *live, enum node_event_kind how);
 /* The same, through no deed of the client's, who is told. */
 void live_lose(struct node *node, struct live *live);
+/* The same by an operator: who lingers is inside until it has stopped. */
+void live_break(struct node *node, struct live *live);
 struct parcel *parcel_make(const struct letter *letter);
 
 /* --- road.c --- */

@@ -371,6 +371,13 @@ static void unlink_hold(struct live *live)
 	live->holder = NULL;
 }
 
+static void tell_end(struct node *node, struct live *live, enum node_event_kind how)
+{
+	event_tell(node, live->lock, how, live->fence, (struct slice){NULL, 0});
+	if (live->value != NULL)
+		leader_ended(node, live);
+}
+
 void live_release(struct node *node, struct live *live, enum node_event_kind how)
 {
 	struct lock *lock = live->lock;
@@ -379,9 +386,9 @@ void live_release(struct node *node, struct live *live, enum node_event_kind how
 		unlink_hold(live);
 		return;
 	}
-	event_tell(node, lock, how, live->fence, (struct slice){NULL, 0});
-	if (live->value != NULL)
-		leader_ended(node, live);
+	if (!live->lost)
+		tell_end(node, live, how);
+	live->lost = false;
 	unlink_hold(live);
 	if (live->carried) {
 		send_return(node, live);
@@ -393,7 +400,7 @@ void live_release(struct node *node, struct live *live, enum node_event_kind how
 	lock_settle(node, lock);
 }
 
-void live_lose(struct node *node, struct live *live)
+static void tell_lost(struct node *node, struct live *live)
 {
 	struct session *session = live->holder;
 	struct slice name = lock_name(node, live->lock);
@@ -406,7 +413,24 @@ void live_lose(struct node *node, struct live *live)
 	/* Elected, and not yet told so: what it was granted last. */
 	if (session->command == COMMAND_ELECT && session->waits == NULL && session->holds == live)
 		session_fail(node, session, BATON_ELOST);
+}
+
+void live_lose(struct node *node, struct live *live)
+{
+	if (!live->lost)
+		tell_lost(node, live);
 	live_release(node, live, EVENT_LOST);
+}
+
+void live_break(struct node *node, struct live *live)
+{
+	if (!live->holder->lingers) {
+		live_lose(node, live);
+		return;
+	}
+	tell_lost(node, live);
+	tell_end(node, live, EVENT_LOST);
+	live->lost = true;
 }
 
 /* The command of a session that begins to wait, or is granted at once. */
@@ -519,7 +543,8 @@ int node_unlock(struct node *node, uint64_t session_id, const char *name, size_t
 	struct live *live = lock != NULL ? lock->live : NULL;
 	if (live == NULL || live->holder != session || (fence != 0 && fence != live->fence))
 		return 0;
+	bool lost = live->lost;
 	live_release(node, live, EVENT_RELEASED);
 	finish(node);
-	return 1;
+	return lost ? 0 : 1;
 }

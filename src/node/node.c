@@ -352,6 +352,14 @@ void session_fail(struct node *node, struct session *session, int error)
 	node->outbox.records[node->outbox.records_count - 1].error = error;
 }
 
+void node_session_linger(struct node *node, uint64_t id)
+{
+	struct session *session = find_session(node, id);
+
+	if (session != NULL)
+		session->lingers = true;
+}
+
 void node_session_close(struct node *node, uint64_t id, uint64_t now)
 {
 	advance(node, now);

@@ -185,6 +185,13 @@ uint64_t node_session_open(struct node *node, const struct node_client *client, 
 void node_session_close(struct node *node, uint64_t session, uint64_t now);
 
 /*
+ * When a lock is broken that this session holds, the session is told at once (NODE_LOST, the event), but nobody
+ * else is let in before it has given the lock back or is closed: it may need time to stop what it does. The
+ * driver must see to it that this ends. An unknown session is ignored.
+ */
+void node_session_linger(struct node *node, uint64_t session);
+
+/*
  * Commands. All of them can give BATON_ESESSION (no such session), BATON_EBUSY, BATON_ESTOPPED, and
  * those with a name or pattern BATON_ENAME.
  */

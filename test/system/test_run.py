@@ -380,6 +380,30 @@ class Losing(ServiceTest):
                     self.assertEqual((line["acquired"], line["lost"], line["child"]),
                                      (True, True, 4 if dies_of == "term" else 137))
 
+    def test_broken_nobody_comes_in_before_the_command_is_gone(self):
+        for script in ("trap '' TERM; echo $$; while :; do sleep 0.01; done", "echo $$; sleep 1000"):
+            with self.subTest(script=script):
+                run = self.start("run", "x", "sh", "-c", script)
+                command = int(run.stdout.readline())
+                waiter = self.start("run", "x", "sh", "-c", f"kill -0 {command} 2>/dev/null && echo both || echo alone")
+                self.wait_for_waiters("x")
+                self.lose("broken", run)
+                self.assertEqual(run.wait(PATIENCE), 76)
+                self.assertEqual(self.finish(waiter)[:2], (0, "alone\n"))
+
+    def test_broken_and_stopped_it_is_waited_for_no_longer_than_its_grace(self):
+        run = self.start("run", "--grace", "100ms", "x", "sh", "-c", "echo $$; sleep 1000")
+        run.stdout.readline()
+        with open(f"/proc/{run.pid}/task/{run.pid}/children", encoding="ascii") as file:
+            guardian = int(file.read())
+        os.kill(run.pid, signal.SIGSTOP)
+        os.kill(guardian, signal.SIGSTOP)
+        self.lose("broken", run)
+        self.assertEqual(self.run_baton("run", "-w", "20s", "x", "true")[0], 0)
+        os.kill(guardian, signal.SIGCONT)
+        os.kill(run.pid, signal.SIGCONT)
+        self.assertEqual(run.wait(PATIENCE), 76)
+
     def test_those_that_went_away_are_killed_too(self):
         run = self.start("run", "--grace", "10ms", "x", "sh", "-c",
                          "setsid sh -c 'trap \"\" TERM; echo $$; sleep 1000' & trap '' TERM; wait")

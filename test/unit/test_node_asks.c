@@ -200,6 +200,56 @@ static void test_break_takes_the_lock_from_its_holder(void **state)
 	assert_string_equal(nodes_said(&nodes, holder), "lost y 1:1");
 }
 
+static void test_who_lingers_is_inside_until_it_has_stopped(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	uint64_t holder = nodes_open(&nodes, 0),
+	         waiter = nodes_open(&nodes, 1), operator= nodes_open(&nodes, 2);
+	uint64_t listener = nodes_open(&nodes, 0);
+	node_session_linger(nodes.node[0], session_id(holder));
+	assert_int_equal(nodes_subscribe(&nodes, 0, listener, false, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, listener), "number 1");
+	for (uint64_t round = 0; round < 2; round++) {
+		assert_int_equal(nodes_lock(&nodes, 0, holder, "x"), 0);
+		nodes_deliver_all(&nodes);
+		assert_string_equal(nodes_said(&nodes, holder),
+		                    round == 0 ? "fence 1:1" : "fence 1:3");
+		assert_int_equal(nodes_lock(&nodes, 1, waiter, "x"), 0);
+		nodes_deliver_all(&nodes);
+		assert_int_equal(nodes_break(&nodes, 2, operator, "x", 1, 1 + 2 * round), 0);
+		nodes_deliver_all(&nodes);
+		assert_string_equal(nodes_said(&nodes, operator), "number 1");
+		assert_string_equal(nodes_said(&nodes, holder),
+		                    round == 0 ? "lost x 1:1" : "lost x 1:3");
+		/* Told, and nobody else is let in; what is broken is broken. */
+		assert_string_equal(nodes_said(&nodes, waiter), "");
+		assert_int_equal(nodes_break(&nodes, 2, operator, "x", 1, 1 + 2 * round), 0);
+		nodes_deliver_all(&nodes);
+		assert_string_equal(nodes_said(&nodes, operator), "number 0");
+		assert_string_equal(nodes_said(&nodes, holder), "");
+		if (round == 0)
+			assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 0);
+		else
+			nodes_close(&nodes, 0, holder);
+		nodes_deliver_all(&nodes);
+		assert_string_equal(nodes_said(&nodes, waiter),
+		                    round == 0 ? "fence 1:2" : "fence 1:4");
+		assert_int_equal(nodes_unlock(&nodes, 1, waiter, "x"), 1);
+		nodes_deliver_all(&nodes);
+		/* The end of the hold was told once. */
+		assert_string_equal(nodes_said(&nodes, listener),
+		                    round == 0 ? "x granted 1:1 a" : "x granted 1:3 a");
+		assert_string_equal(nodes_said(&nodes, listener),
+		                    round == 0 ? "x lost 1:1 a" : "x lost 1:3 a");
+		assert_string_equal(nodes_said(&nodes, listener),
+		                    round == 0 ? "x granted 1:2 b" : "x granted 1:4 b");
+		assert_string_equal(nodes_said(&nodes, listener),
+		                    round == 0 ? "x released 1:2 b" : "x released 1:4 b");
+	}
+}
+
 static void test_break_of_a_candidate_that_waits_for_ears(void **state)
 {
 	(void)state;
@@ -707,6 +757,7 @@ int main(void)
 	        TEST(test_late_news_of_an_older_leader_hide_nobody),
 	        TEST(test_a_leader_is_known_to_who_joins),
 	        TEST(test_break_takes_the_lock_from_its_holder),
+	        TEST(test_who_lingers_is_inside_until_it_has_stopped),
 	        TEST(test_break_of_a_candidate_that_waits_for_ears),
 	        TEST(test_break_of_one_lock_is_nothing_to_another),
 	        TEST(test_break_says_if_somebody_is_silent),
