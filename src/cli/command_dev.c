@@ -437,7 +437,8 @@ int command_dev(int argc, char **argv)
 			                    dev->algorithm);
 		setup_free(&setup);
 	}
-	int code = wrong != 0 ? usage_problem("dev", &problem) : run_cluster(dev, "baton");
+	int code = wrong != 0 ? usage_problem("dev", &problem)
+	                      : run_cluster(dev, program_invocation_name);
 	free(dev);
 	return code;
 }

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PEERS_MAX = 4096 };
+enum { PEERS_MAX = 4096, SOCKET_PATH_MAX = 107 };
 
 struct words {
 	const char *name, *cluster, *listen, *peers, *socket, *clients, *data, *config, *level;
@@ -250,6 +250,16 @@ static int parse_peers(struct words *words, struct daemon_peer **ret_peers, uint
 			return problem_set(problem, "--peers: '%.60s' is there twice",
 			                   peers[i].name);
 	}
+	for (uint32_t i = 1; i < count; i++) {
+		for (uint32_t k = 0; k < i; k++) {
+			if (peers[i].address.port == peers[k].address.port &&
+			    strcmp(peers[i].address.host, peers[k].address.host) == 0)
+				return problem_set(
+				        problem,
+				        "--peers: '%.60s' and '%.60s' have the same address",
+				        peers[k].name, peers[i].name);
+		}
+	}
 	*ret_peers = peers;
 	*ret_count = count;
 	return 0;
@@ -423,12 +433,22 @@ static int make_options(struct words *words, struct daemon_options *options, str
 	if (words->data != NULL &&
 	    (stat(words->data, &stat_of_data) != 0 || !S_ISDIR(stat_of_data.st_mode)))
 		return problem_set(problem, "--data '%.200s' is no folder", words->data);
+	if (words->data != NULL && access(words->data, W_OK | X_OK) != 0)
+		return problem_set(problem, "--data '%.200s' cannot be written: %s", words->data,
+		                   strerror(errno));
 	while (levels[options->level] != NULL && strcmp(levels[options->level], words->level) != 0)
 		options->level++;
 	if (levels[options->level] == NULL)
 		return problem_set(problem, "--log '%.40s': error, warning, info or debug",
 		                   words->level);
 	make_socket(words, options);
+	if (*options->socket == '\0' || strlen(options->socket) > SOCKET_PATH_MAX)
+		return problem_set(problem, "--socket '%.120s': a path has 1 to %d bytes",
+		                   options->socket, SOCKET_PATH_MAX);
+	if (words->listen != NULL && words->peers == NULL)
+		return problem_set(problem, "--listen is for peers: it needs --peers");
+	if (check_name(words->cluster, "--cluster", problem) != 0)
+		return -1;
 	if (make_peers(words, options, &peers, problem) != 0 ||
 	    make_network(words, options, peers, setup, problem) != 0 ||
 	    make_address(words, words->listen, "--listen", &options->listen, problem) != 0 ||

@@ -144,7 +144,7 @@ static void print_status(const json_t *status, const char *pattern)
 		printf(", %.2f a grant", (double)sent / (double)grants);
 	putchar('\n');
 	if (*waiting_for != '\0')
-		printf("It serves nobody: it waits for %s.\n", waiting_for);
+		printf("It serves nobody; it waits for: %s\n", waiting_for);
 	putchar('\n');
 	print_members(status);
 	print_locks(json_object_get(status, "locks"), pattern);

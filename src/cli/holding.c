@@ -18,6 +18,7 @@ enum {
 	WAIT_MARGIN_MS = 50,
 	NOWAIT_MS_MAX = 3000,
 	RELEASE_MS_MAX = 1000,
+	DESCRIPTORS = 16,       /* connections, signals, timers, the guardian, with room to spare */
 	GRACE_MARGIN_MS = 1000, /* from SIGKILL to the last of the command being gone */
 };
 
@@ -93,14 +94,19 @@ static int parse_status_fd(const char *text, int *ret_fd, struct problem *proble
 int holding_option(int option, const char *value, struct holding_words *words,
                    struct problem *problem)
 {
+	int64_t timeout_ms;
 	uint64_t number;
 
 	switch (option) {
 	case 'n':
 		words->timeout_ms = BATON_TRY;
 		return 0;
-	case 'w': /* 0 is BATON_TRY: not to wait, as flock has it */
-		return parse_time_or_none(value, "-w", &words->timeout_ms, problem);
+	case 'w': /* 0 is BATON_TRY: not to wait, as flock has it; and -n wins */
+		if (parse_time_or_none(value, "-w", &timeout_ms, problem) != 0)
+			return -1;
+		if (words->timeout_ms != BATON_TRY)
+			words->timeout_ms = timeout_ms;
+		return 0;
 	case 'E':
 		if (parse_number(value, 0, 255, "-E", &number, problem) != 0)
 			return -1;
@@ -365,10 +371,31 @@ static int ask(struct holding *holding)
 	return error < 0 ? not_acquired(holding, error) : HOLDING_ACQUIRED;
 }
 
+/* For what is opened when the lock is held already, and must not fail then. */
+static bool has_descriptors(void)
+{
+	int fds[DESCRIPTORS];
+	int count = 0;
+
+	while (count < DESCRIPTORS && (fds[count] = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0)) >= 0)
+		count++;
+	bool has = count == DESCRIPTORS;
+	int error = errno;
+	while (count > 0)
+		close(fds[--count]);
+	errno = error;
+	return has;
+}
+
 int holding_acquire(struct holding *holding, const struct holding_words *words)
 {
 	*holding = (struct holding){.words = words, .asked_ns = boottime_ns()};
 	fill_streams();
+	if (!has_descriptors()) {
+		fprintf(stderr, "baton %s: too few descriptors may be open: %s (ulimit -n)\n",
+		        words->command, strerror(errno));
+		return EXIT_UNAVAILABLE;
+	}
 	watch_signals(holding);
 	holding->baton = baton_open(words->socket);
 	must(holding->baton != NULL);

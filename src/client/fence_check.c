@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <libgen.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,12 @@ static char *real_path(const char *file)
 
 	if (real != NULL || errno != ENOENT)
 		return real;
+	/* A link to a file that is not there: which of the two would be the guard's? */
+	struct stat status;
+	if (lstat(file, &status) == 0) {
+		errno = ENOENT;
+		return NULL;
+	}
 	/* The file need not be there, but its folder must. */
 	char *copy = strdup(file), *other = strdup(file), *folder = NULL;
 	if (copy != NULL && other != NULL && *file != '\0' && file[strlen(file) - 1] != '/')
@@ -64,10 +71,9 @@ static int paths_make(const char *file, struct paths *paths)
 }
 
 /* 0 and the number, 0 if there is no file; BATON_EFILE, BATON_ETORN. */
-static int read_highest(const char *path, uint64_t *ret_highest, mode_t *ret_mode)
+static int read_highest(const char *path, uint64_t *ret_highest, struct stat *ret_status)
 {
 	char text[32];
-	struct stat status;
 	uint64_t highest = 0;
 	/* A fifo would let us wait for ever. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -79,8 +85,8 @@ static int read_highest(const char *path, uint64_t *ret_highest, mode_t *ret_mod
 	if (fd < 0)
 		return BATON_EFILE;
 	ssize_t size = -1;
-	if (fstat(fd, &status) == 0)
-		size = S_ISREG(status.st_mode) ? read(fd, text, sizeof(text)) : 0;
+	if (fstat(fd, ret_status) == 0)
+		size = S_ISREG(ret_status->st_mode) ? read(fd, text, sizeof(text)) : 0;
 	int error = errno;
 	close(fd);
 	errno = error;
@@ -97,12 +103,11 @@ static int read_highest(const char *path, uint64_t *ret_highest, mode_t *ret_mod
 	if (check_fence(highest) < 0)
 		return BATON_ETORN;
 	*ret_highest = highest;
-	*ret_mode = status.st_mode & 0777;
 	return 0;
 }
 
 /* 0 or -1 and errno. */
-static int write_durably(const char *path, uint64_t fence, mode_t mode)
+static int write_durably(const char *path, uint64_t fence, const struct stat *old)
 {
 	char text[32];
 	int size = snprintf(text, sizeof(text), "%" PRIu64 "\n", fence);
@@ -115,7 +120,12 @@ static int write_durably(const char *path, uint64_t fence, mode_t mode)
 	ssize_t written = write(fd, text, (size_t)size);
 	if (written >= 0 && written != size)
 		errno = ENOSPC;
-	int failed = written != size || (mode != 0 && fchmod(fd, mode) != 0) || fsync(fd) != 0;
+	/* It stays whose it was, as far as we may say so. */
+	bool was_there = old->st_mode != 0 && written == size;
+	if (was_there && fchown(fd, old->st_uid, old->st_gid) != 0)
+		errno = 0;
+	int failed = written != size || (was_there && fchmod(fd, old->st_mode & 0777) != 0) ||
+	             fsync(fd) != 0;
 	int error = errno;
 	close(fd);
 	errno = error;
@@ -136,9 +146,9 @@ static int sync_folder(const char *folder)
 
 static int check_locked(const struct paths *paths, uint64_t fence, uint64_t *ret_highest)
 {
-	mode_t mode = 0;
+	struct stat status = {0}; /* of the file, if there is one */
 	uint64_t highest;
-	int error = read_highest(paths->file, &highest, &mode);
+	int error = read_highest(paths->file, &highest, &status);
 
 	if (error < 0)
 		return error;
@@ -147,8 +157,8 @@ static int check_locked(const struct paths *paths, uint64_t fence, uint64_t *ret
 			*ret_highest = highest;
 		return BATON_ESTALE;
 	}
-	if (fence > highest &&
-	    (write_durably(paths->new, fence, mode) != 0 || rename(paths->new, paths->file) != 0))
+	if (fence > highest && (write_durably(paths->new, fence, &status) != 0 ||
+	                        rename(paths->new, paths->file) != 0))
 		return BATON_EFILE;
 	/* Also for a fence that is there already: who wrote it may have been killed before this. */
 	if (sync_folder(paths->folder) != 0)

@@ -14,11 +14,13 @@
 
 static void disturb(struct judge *judge, uint64_t from, uint64_t until)
 {
-	struct disturbance *last = judge->disturbances + judge->disturbances_count;
+	struct disturbance *last = judge->disturbances_count != 0
+	                                   ? &judge->disturbances[judge->disturbances_count - 1]
+	                                   : NULL;
 
-	if (judge->disturbances_count != 0 && from <= last[-1].until) {
-		if (until > last[-1].until)
-			last[-1].until = until;
+	if (last != NULL && from <= last->until) {
+		if (until > last->until)
+			last->until = until;
 		return;
 	}
 	judge->disturbances = grow(judge->disturbances, &judge->disturbances_size,

@@ -161,8 +161,8 @@ static bool serve_break(struct client *client, const struct resp_argument *a, ui
 	int error = node_break(client->daemon->node, client->session, a[1].bytes, a[1].size, fence,
 	                       daemon_now());
 	if (error == 0)
-		log_line(LEVEL_WARNING, "an operator breaks '%.*s', fence %llu", (int)a[1].size,
-		         a[1].bytes, (unsigned long long)fence);
+		log_line(LEVEL_WARNING, "an operator asks to break '%.*s', fence %llu",
+		         (int)a[1].size, a[1].bytes, (unsigned long long)fence);
 	return under_way(client, error);
 }
 

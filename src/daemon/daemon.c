@@ -195,6 +195,7 @@ static void on_nag(uv_timer_t *timer)
 
 	if (daemon->leaving)
 		return;
+	peers_watch(daemon);
 	if (missing != NULL)
 		log_line(LEVEL_INFO, "waiting for %s", missing);
 	else if (waiting_for != NULL)

@@ -134,6 +134,11 @@ bool peers_quiet(const struct daemon *daemon);
 /* Members that this node has no connection to and wants one: "n2, n3"; NULL: none. */
 const char *peers_missing(struct daemon *daemon);
 
+/* Why a peer refuses to talk to us, or has left; NULL: none does. */
+const char *peers_refusal(const struct daemon *daemon);
+/* Now and then: is there one that is connected and does not listen? */
+void peers_watch(struct daemon *daemon);
+
 /* --- daemon.c --- */
 
 struct daemon {

@@ -55,6 +55,7 @@ void peer_complain_of_refusal(struct peer *peer, const char *why)
 	char text[LINK_TEXT_MAX + 64];
 
 	snprintf(text, sizeof(text), "it ends the connection: %s", why);
+	snprintf(peer->refusal, sizeof(peer->refusal), "%.255s", why);
 	peer_complain(peer, text);
 }
 
@@ -385,6 +386,7 @@ void peer_connected(struct connection *connection, const uint8_t *bytes, size_t 
 	peer->connection = connection;
 	peer->backoff_ms = REDIAL_MS_FIRST;
 	peer->line_hash = 0;
+	peer->refusal[0] = '\0';
 	connection->up = true;
 	log_line(LEVEL_INFO, "%s: connected", peer->options->name);
 	peer_tell(peer);
@@ -500,6 +502,28 @@ const char *peers_missing(struct daemon *daemon)
 		peers->missing = names.bytes;
 	}
 	return peers->missing;
+}
+
+const char *peers_refusal(const struct daemon *daemon)
+{
+	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
+		if (daemon->peers->peers[i].refusal[0] != '\0')
+			return daemon->peers->peers[i].refusal;
+	}
+	return NULL;
+}
+
+void peers_watch(struct daemon *daemon)
+{
+	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
+		struct peer *peer = peer_of(daemon, i);
+		size_t pending = peer->connection != NULL ? link_pending(peer->link) : 0;
+		if (pending > 0 && peer->pending_before > 0 && pending >= peer->pending_before)
+			peer_complain(
+			        peer,
+			        "takes no messages, though it is connected: stopped, or too busy");
+		peer->pending_before = pending;
+	}
 }
 
 /* So that the others need not guess. */

@@ -37,6 +37,8 @@ struct peer {
 	bool dirty;
 	struct peer *dirty_next;
 	uint64_t line_hash, line_at; /* what was last complained of */
+	char refusal[256];           /* why there is no connection, if one was refused; or "" */
+	size_t pending_before;       /* what it had not acknowledged when last looked at */
 };
 
 struct peers {

@@ -113,10 +113,13 @@ static json_t *messages_json(const struct daemon *daemon, const struct node_stat
 
 static json_t *waiting_json(struct daemon *daemon, const struct node_status *status)
 {
-	const char *missing = peers_missing(daemon);
+	const char *missing = peers_missing(daemon), *refusal = peers_refusal(daemon);
 
 	if (status->waiting_for == NULL)
 		return json_null();
+	/* What was said when a connection was refused tells more than that there is none. */
+	if (refusal != NULL)
+		return json_string(refusal);
 	if (missing == NULL)
 		return json_string(status->waiting_for);
 	return json_sprintf("%s; no connection to %s", status->waiting_for, missing);

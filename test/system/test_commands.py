@@ -289,7 +289,7 @@ class Commands(unittest.TestCase):
         self.refused(operator.call("BREAK", "break"), "wrong number of arguments")
         for wrong in ("0", "x", "-1"):
             self.refused(operator.call("BREAK", "break", wrong), "fence is a whole number")
-        self.cluster[2].says(f"an operator breaks 'break', fence {fence}")
+        self.cluster[2].says(f"an operator asks to break 'break', fence {fence}")
 
     # --- what clients say when they connect ---
 

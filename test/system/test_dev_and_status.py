@@ -170,7 +170,7 @@ class Status(unittest.TestCase):
         cluster[0].start()
         until("it answers", lambda: os.path.exists(cluster[0].socket))
         text = self.run_status("-S", cluster[0].socket)
-        self.assertIn("It serves nobody: it waits for", text)
+        self.assertIn("It serves nobody; it waits for: ", text)
         self.assertIn("n2", text)
         cluster.end()
 

@@ -136,7 +136,13 @@ class Starting(unittest.TestCase):
         with open(self.path("file"), encoding="ascii") as file:
             self.assertEqual(file.read(), "precious")
         self.refused("--socket", self.path("none/x.sock"), code=1, says=["none/x.sock", "no such file or directory"])
-        self.refused("--socket", self.path("x" * 200), code=1, says=["a path has at most 107 bytes"])
+        self.refused("--socket", self.path("x" * 200), says=["a path has 1 to 107 bytes"])
+        self.refused("--socket", "", says=["a path has 1 to 107 bytes"])
+
+    def test_what_cannot_be_meant_is_refused(self):
+        self.refused("--cluster", "", says=["--cluster: 1 to 255 bytes are needed"])
+        self.refused("--listen", "127.0.0.1:9", says=["it needs --peers"])
+        self.refused("--name", "a", "--peers", "a=127.0.0.1:9,b=127.0.0.1:9", says=["'a' and 'b' have the same address"])
 
     def test_a_host_that_does_not_exist(self):
         self.refused("--insecure", "--socket", self.path("b.sock"), "--clients", "no.such.host.invalid:7440", code=1,
@@ -196,7 +202,7 @@ class Readiness(unittest.TestCase):
         with Cluster(1) as cluster, cluster[0].client() as client:
             name = "x\n2026-01-01T00:00:00.000Z n1 error: forged\x1b[2J\u0085"
             client.call("BREAK", name, client.call("LOCK", name))
-            cluster[0].says("an operator breaks 'x?2026-01-01T00:00:00.000Z n1 error: forged?[2J??'")
+            cluster[0].says("an operator asks to break 'x?2026-01-01T00:00:00.000Z n1 error: forged?[2J??'")
             cluster[0].says("the holder of 'x?")
 
     def test_help_names_every_option(self):

@@ -85,7 +85,7 @@ class Differences(unittest.TestCase):
         def peers_of(cluster, index):
             ports = list(cluster.ports)
             if index == 0:
-                ports[1] = ports[2]
+                ports[1], ports[2] = ports[2], ports[1]
             return cluster.peers(ports)
 
         cluster = Cluster(3, peers_of=peers_of)
