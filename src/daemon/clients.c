@@ -546,6 +546,7 @@ static int open_unix(struct daemon *daemon)
 			return -1;
 		}
 		unlink(path);
+		daemon->serve_at = daemon_now() + daemon->options->lease_ms * UINT64_C(1000000);
 	}
 	must(uv_pipe_init(&daemon->loop, &daemon->unix_listener, 0) == 0);
 	daemon->unix_listener.data = daemon;

@@ -146,8 +146,11 @@ void daemon_view(struct daemon *daemon)
 {
 	const struct daemon_options *options = daemon->options;
 	bool changed;
-	const struct engine_view *view = engine_view(daemon->engine, &changed);
 
+	if (daemon->serve_at > 0 && daemon_now() < daemon->serve_at)
+		return;
+	daemon->serve_at = 0;
+	const struct engine_view *view = engine_view(daemon->engine, &changed);
 	if (view == NULL || !changed)
 		return;
 	struct node_member *members = calloc(view->members_count, sizeof(*members));
@@ -175,6 +178,27 @@ void daemon_view(struct daemon *daemon)
 	free(members);
 	free(addresses);
 	daemon_effects(daemon);
+}
+
+/* on_prepare does the rest. */
+static void on_patience(uv_timer_t *timer)
+{
+	(void)timer;
+}
+
+/*
+ * The socket of a node that was killed was found. What its clients hold is not known any more, and they need the grace
+ * of `baton run`, less than a lease, to stop.
+ */
+static void be_patient(struct daemon *daemon)
+{
+	if (daemon->serve_at == 0)
+		return;
+	log_line(LEVEL_WARNING,
+	         "the last node on this socket was killed: nothing is granted for %llu ms, so that "
+	         "what its clients run can stop",
+	         (unsigned long long)daemon->options->lease_ms);
+	uv_timer_start(&daemon->patience, on_patience, daemon->options->lease_ms + 1, 0);
 }
 
 static void tell_if_ready(struct daemon *daemon)
@@ -264,6 +288,7 @@ static void close_all(struct daemon *daemon)
 	uv_close((uv_handle_t *)&daemon->prepare, NULL);
 	uv_close((uv_handle_t *)&daemon->timer, NULL);
 	uv_close((uv_handle_t *)&daemon->slow, NULL);
+	uv_close((uv_handle_t *)&daemon->patience, NULL);
 	uv_close((uv_handle_t *)&daemon->terminate, NULL);
 	uv_close((uv_handle_t *)&daemon->interrupt, NULL);
 	uv_close((uv_handle_t *)&daemon->hangup, NULL);
@@ -404,6 +429,7 @@ static void start_handles(struct daemon *daemon)
 	uv_prepare_init(&daemon->loop, &daemon->prepare);
 	uv_timer_init(&daemon->loop, &daemon->timer);
 	uv_timer_init(&daemon->loop, &daemon->slow);
+	uv_timer_init(&daemon->loop, &daemon->patience);
 	uv_signal_init(&daemon->loop, &daemon->terminate);
 	uv_signal_init(&daemon->loop, &daemon->interrupt);
 	uv_signal_init(&daemon->loop, &daemon->hangup);
@@ -439,6 +465,7 @@ int daemon_run(const struct daemon_options *options)
 		clients_close(daemon);
 		close_all(daemon);
 	}
+	be_patient(daemon);
 	uv_run(&daemon->loop, UV_RUN_DEFAULT);
 	must(uv_loop_close(&daemon->loop) == 0);
 	int code = daemon->code;

@@ -153,6 +153,8 @@ struct daemon {
 	struct engine *engine;
 	uint64_t incarnation;
 	struct peers *peers;
+	uint64_t serve_at; /* not before: the last node here was killed; 0: at once */
+	uv_timer_t patience;
 	bool told_ready;
 	bool leaving;
 	int code; /* what daemon_run returns */

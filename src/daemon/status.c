@@ -117,6 +117,8 @@ static json_t *waiting_json(struct daemon *daemon, const struct node_status *sta
 
 	if (status->waiting_for == NULL)
 		return json_null();
+	if (daemon->serve_at > 0)
+		return json_string("what clients of the node that was killed here run to be over");
 	/* What was said when a connection was refused tells more than that there is none. */
 	if (refusal != NULL)
 		return json_string(refusal);

@@ -391,6 +391,15 @@ class Losing(ServiceTest):
                 self.assertEqual(run.wait(PATIENCE), 76)
                 self.assertEqual(self.finish(waiter)[:2], (0, "alone\n"))
 
+    def test_killed_and_started_again_nobody_comes_in_before_the_command_is_gone(self):
+        run = self.start("run", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
+        command = int(run.stdout.readline())
+        self.lose("killed", run)
+        self.node.start()
+        script = f"kill -0 {command} 2>/dev/null && echo both || echo alone"
+        self.assertEqual(self.run_baton("run", "x", "sh", "-c", script)[:2], (0, "alone\n"))
+        self.assertEqual(run.wait(PATIENCE), 76)
+
     def test_broken_and_stopped_it_is_waited_for_no_longer_than_its_grace(self):
         run = self.start("run", "--grace", "100ms", "x", "sh", "-c", "echo $$; sleep 1000")
         run.stdout.readline()
