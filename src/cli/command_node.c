@@ -71,12 +71,6 @@ static const struct option options_long[] = {
         {NULL, 0, NULL, 0},
 };
 
-static int set_number(const char *value, uint64_t least, uint64_t most, const char *what,
-                      uint64_t *ret_number, struct problem *problem)
-{
-	return parse_number(value, least, most, what, ret_number, problem);
-}
-
 static int set_word(struct words *words, int option, const char *value, struct problem *problem)
 {
 	switch (option) {
@@ -115,16 +109,16 @@ static int set_word(struct words *words, int option, const char *value, struct p
 		words->data = value;
 		return 0;
 	case 'k':
-		return set_number(value, 1, UINT32_MAX, "--turns", &words->turns, problem);
+		return parse_number(value, 1, UINT32_MAX, "--turns", &words->turns, problem);
 	case 'i':
 		return parse_duration(value, "--idle-hop", &words->idle_hop_ms, problem);
 	case 'f':
-		return set_number(value, 1, (1 << 19) - 1, "--epoch-floor", &words->epoch_floor,
-		                  problem);
+		return parse_number(value, 1, (1 << 19) - 1, "--epoch-floor", &words->epoch_floor,
+		                    problem);
 	case 'm':
-		return set_number(value, 1, 1 << 20, "--max-clients", &words->sessions, problem);
+		return parse_number(value, 1, 1 << 20, "--max-clients", &words->sessions, problem);
 	case 'M':
-		return set_number(value, 1, UINT32_MAX, "--max-locks", &words->locks, problem);
+		return parse_number(value, 1, UINT32_MAX, "--max-locks", &words->locks, problem);
 	case 'I':
 		words->insecure = true;
 		return 0;

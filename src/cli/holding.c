@@ -215,7 +215,9 @@ static void stop_waiting(int signal, siginfo_t *info, void *context)
 			say_directly(": the node does not answer\n");
 			code = EXIT_UNAVAILABLE;
 		} else {
-			say_directly(": not acquired in time\n");
+			say_directly(": '");
+			say_directly(words->name);
+			say_directly("' was not free in time\n");
 			code = words->busy_code;
 		}
 	}
