@@ -138,7 +138,7 @@ class Elections(ServiceTest):
         self.lead("first")
         code, _, err = self.run_baton("elect", "-w", "10ms", "-E", "5", "job", "second", "--", "true")
         self.assertEqual(code, 5)
-        self.assertIn("not acquired in time", err)
+        self.assertIn("was not free in time", err)
 
     def test_observers_see_every_leader_in_order(self):
         """Resigned, killed, terminated, broken: the next leads at once."""
