@@ -187,8 +187,9 @@ void faults_campaign(struct run *run, uint32_t place)
 {
 	if (run->act != ACT_FAULTS || run->plan->stall_every == 0 || !run_chance(run, 30))
 		return;
-	stall(run, place, run_draw(run, run->plan->places_count),
-	      run->cluster.now + random_exponential(&run->random, NODE_SILENCE_NS));
+	/* One after the other: the order in which arguments are drawn is the compiler's. */
+	uint64_t until = run->cluster.now + random_exponential(&run->random, NODE_SILENCE_NS);
+	stall(run, place, run_draw(run, run->plan->places_count), until);
 }
 
 static void on_spite(struct run *run, uint32_t place, uint32_t lock)
