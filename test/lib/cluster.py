@@ -102,9 +102,15 @@ class Node:
         self.process = None
         return code
 
+    def terminate(self):
+        """Not before it has begun: until then SIGTERM ends it as it ends any process."""
+        until(f"{self.name} has begun or ended", lambda: os.path.exists(self.socket) or self.process.poll() is not None)
+        if self.process.poll() is None:
+            os.kill(self.process.pid, signal.SIGTERM)
+
     def end(self):
         """SIGTERM; the exit."""
-        self.signal(signal.SIGTERM)
+        self.terminate()
         return self.wait()
 
     def fds(self):
@@ -165,7 +171,7 @@ class Cluster:
             for node in self.nodes:
                 if node.process is not None and node.process.poll() is None:
                     os.kill(node.process.pid, signal.SIGCONT)
-                    os.kill(node.process.pid, signal.SIGTERM)
+                    node.terminate()
             for node in self.nodes:
                 if node.process is not None:
                     codes[node.name] = node.wait()
