@@ -3,13 +3,12 @@
 import os
 import pathlib
 import re
-import shutil
 import subprocess
-import tempfile
-import time
 import unittest
 
-BATON = os.environ["BATON"]
+from baton import BATON
+from running import Node
+
 PAGES = sorted((pathlib.Path(__file__).parents[2] / "doc" / "man").glob("*.1.scd"))
 
 
@@ -21,24 +20,12 @@ def examples(page):
 
 class Manual(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
+        node = self.enterContext(Node("--name", "host1"))
+        self.folder = node.folder
         # The examples say `baton`.
         (pathlib.Path(self.folder) / "bin").mkdir()
         os.symlink(BATON, self.folder + "/bin/baton")
-        self.environment = dict(os.environ, BATON_SOCKET=self.folder + "/baton.sock",
-                                PATH=self.folder + "/bin:" + os.environ["PATH"])
-        self.node = subprocess.Popen([BATON, "node", "--name", "host1", "--socket", self.folder + "/baton.sock"],
-                                     stderr=subprocess.DEVNULL)
-        self.addCleanup(self.end_node)
-        until = time.monotonic() + 30
-        while not os.path.exists(self.folder + "/baton.sock"):
-            self.assertLess(time.monotonic(), until, "the node does not start")
-            time.sleep(0.01)
-
-    def end_node(self):
-        self.node.terminate()
-        self.assertEqual(self.node.wait(30), 0)
+        self.environment = {**node.environment, "PATH": self.folder + "/bin:" + os.environ["PATH"]}
 
     def test_every_example_runs(self):
         self.assertEqual([page.name for page in PAGES],

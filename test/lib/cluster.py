@@ -83,6 +83,14 @@ class Node:
         except OSError:
             return False
 
+    def answers(self):
+        """Its socket is there a moment before it can be connected to."""
+        try:
+            self.client().close()
+            return True
+        except OSError:
+            return False
+
     def log(self):
         with open(self.log_path, encoding="utf-8", errors="replace") as file:
             return file.read()

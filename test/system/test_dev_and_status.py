@@ -168,7 +168,7 @@ class Status(unittest.TestCase):
     def test_who_waits_for_the_others_says_so(self):
         cluster = Cluster(2)
         cluster[0].start()
-        until("it answers", lambda: os.path.exists(cluster[0].socket))
+        until("it answers", cluster[0].answers)
         text = self.run_status("-S", cluster[0].socket)
         self.assertIn("It serves nobody; it waits for: ", text)
         self.assertIn("n2", text)

@@ -165,7 +165,7 @@ class Readiness(unittest.TestCase):
                 for node in cluster:
                     node.env = {"NOTIFY_SOCKET": address.replace("\0", "@")}
                 cluster[0].start()
-                until("n1 listens", lambda: os.path.exists(cluster[0].socket))
+                until("n1 listens", cluster[0].answers)
                 self.assertIsNotNone(cluster[0].status()["waiting_for"])
                 manager.setblocking(False)
                 self.assertRaises(BlockingIOError, manager.recv, 4096) # it serves nobody yet
