@@ -303,7 +303,7 @@ static void print_how(const struct dev *dev, const char *program)
 	       "  %s run backup sleep 20      # hold a lock while a command runs\n"
 	       "  %s status                   # who holds what, who waits\n"
 	       "  BATON_SOCKET=%s \\\n"
-	       "    %s run -n backup true     # refused at another node: exit 75\n"
+	       "    %s run -n backup true     # refused while it is held: exit 75\n"
 	       "  redis-cli -s %s LOCK x\n",
 	       dev->sockets[0], program, program, dev->sockets[dev->nodes - 1], program,
 	       dev->sockets[0]);

@@ -48,6 +48,16 @@ class Manual(unittest.TestCase):
                     with self.subTest(command=command, option=option):
                         self.assertIn(f"*{option}*", page)
 
+    def test_its_pages_fit_a_terminal(self):
+        built = pathlib.Path(BATON).parent / "doc" / "man"
+        pages = sorted(built.glob("*.[13]"))
+        self.assertEqual(len(pages), len(PAGES) + 1) # and the library's
+        for page in pages:
+            text = subprocess.run(["groff", "-man", "-Tutf8", "-rLL=80n", "-P-cbou", str(page)],
+                                  capture_output=True, text=True, check=True).stdout
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), 80, f"{page.name}: {line}")
+
 
 if __name__ == "__main__":
     unittest.main()
