@@ -85,7 +85,7 @@ static int parse_option(int option, const char *value, struct request *request,
 		request->options.seconds_max = (double)number / 1000;
 		return 0;
 	case 'p':
-		if (parse_number(value, 1, SHARDS_MAX, "--threads", &number, problem) != 0)
+		if (parse_number(value, 1, LANES_MAX, "--threads", &number, problem) != 0)
 			return -1;
 		request->options.threads = (uint32_t)number;
 		return 0;

@@ -5,9 +5,12 @@
 #include <string.h>
 #include <time.h>
 
-/* What a thread finds in a round should stay in its cache; but all threads wait for each other twice
- * a round. */
-enum { ROUND_ALONE = 4096, ROUND_TOGETHER = 65536, AT_ONCE = 64, UNCOUNTED = 3 << 20 };
+/* What a thread finds should stay in its cache until it is looked up; but at the end of a round all
+ * threads wait for each other. */
+enum { FOUND_MAX = 4096, ROUND_ALONE = FOUND_MAX, ROUND_TOGETHER = 65536, AT_ONCE = 64 };
+/* A state may have more actions than are left of a round, but not so many. */
+enum { ROUND_SLACK = 4096 };
+enum { UNCOUNTED = 3 << 20 };
 
 static double seconds_now(void)
 {
@@ -43,7 +46,8 @@ void search_init(struct search *search, const struct check_options *options)
 	search->workers = apart_alloc(search->crew.count, sizeof(*search->workers));
 	for (uint32_t i = 0; i < search->crew.count; i++) {
 		struct worker *worker = &search->workers[i];
-		worker->outboxes = apart_alloc(search->crew.count, sizeof(*worker->outboxes));
+		worker->number = i;
+		must(pthread_mutex_init(&worker->level_mutex, NULL) == 0);
 		worker->sight.states =
 		        apart_alloc(search->model.nodes, sizeof(*worker->sight.states));
 		worker->next = malloc(ROW_BYTES_MAX + ROW_SLACK);
@@ -55,9 +59,8 @@ void search_free(struct search *search)
 {
 	for (uint32_t i = 0; i < search->crew.count; i++) {
 		struct worker *worker = &search->workers[i];
-		for (uint32_t k = 0; k < search->crew.count; k++)
-			free(worker->outboxes[k].list);
-		free(worker->outboxes);
+		pthread_mutex_destroy(&worker->level_mutex);
+		free(worker->found);
 		free(worker->next);
 		for (uint32_t k = 0; k < PENDING_MAX; k++)
 			actions_free(&worker->pending[k].actions);
@@ -76,11 +79,9 @@ uint64_t search_memory(const struct search *search)
 {
 	uint64_t memory = states_memory(&search->states) + model_memory(&search->model);
 
-	for (uint32_t i = 0; i < search->crew.count; i++) {
-		memory += search->workers[i].ready_size * sizeof(uint32_t);
-		for (uint32_t k = 0; k < search->crew.count; k++)
-			memory += search->workers[i].outboxes[k].size * sizeof(struct found);
-	}
+	for (uint32_t i = 0; i < search->crew.count; i++)
+		memory += search->workers[i].ready_size * sizeof(uint32_t) +
+		          search->workers[i].found_size * sizeof(struct found);
 	return memory;
 }
 
@@ -118,10 +119,7 @@ uint32_t search_follow(struct search *search, struct row row, const struct actio
 	        model_is_loss(action) ? NULL : model_learn(model, action);
 	uint32_t size = model_apply(model, row, action->place, transition, next);
 	uint64_t hash = model_hash(model, (struct row){.bytes = next, .size = size});
-	const struct shard *shard =
-	        &search->states.shards[row_shard(hash, search->states.shards_count)];
-	return shard_get(&search->states, shard, shard_seek(&search->states, shard, hash), next,
-	                 size, hash);
+	return states_get(&search->states, states_seek(&search->states, hash), next, size, hash);
 }
 
 static uint64_t hash_behind(const struct search *search, struct worker *worker,
@@ -139,15 +137,15 @@ static uint64_t hash_behind(const struct search *search, struct worker *worker,
 	       (transition != NULL ? transition->hash_change : -model->letter[action->what].hash);
 }
 
-/* Puts a step into the box of the thread that owns the row behind it. */
-static void send(const struct search *search, struct worker *worker, const struct pending *pending,
+/* Notes a step, whose row is to be looked up. */
+static void note(const struct search *search, struct worker *worker, const struct pending *pending,
                  const struct action *action, const struct transition *transition)
 {
 	uint64_t hash = hash_behind(search, worker, pending, action, transition);
-	struct outbox *box = &worker->outboxes[row_shard(hash, search->crew.count)];
 
-	box->list = grow(box->list, &box->size, box->count + 1, sizeof(*box->list));
-	box->list[box->count++] = (struct found){
+	worker->found = grow(worker->found, &worker->found_size, worker->found_count + 1,
+	                     sizeof(*worker->found));
+	worker->found[worker->found_count++] = (struct found){
 	        .hash = hash,
 	        .from = pending->state,
 	        .transition =
@@ -155,7 +153,7 @@ static void send(const struct search *search, struct worker *worker, const struc
 	        .place = action->place,
 	        .passes = pending->bypassed || (transition != NULL && transition->enters),
 	};
-	worker->found++;
+	worker->spent++;
 }
 
 /* What a thread may not find out in the middle of a round, because all look at it. */
@@ -203,7 +201,7 @@ static bool follow(struct search *search, struct worker *worker, const struct pe
 	}
 	if (model->outgrown)
 		return true;
-	send(search, worker, pending, action, transition);
+	note(search, worker, pending, action, transition);
 	return false;
 }
 
@@ -256,6 +254,19 @@ static void settle(const struct search *search, struct worker *worker, struct pe
 	worker->done++;
 }
 
+/* Of what is learned of a state, perhaps by several threads, the largest or the smallest is kept. */
+#define KEEP_IF(search, place, value, better)                                                      \
+	do {                                                                                       \
+		__typeof__(*(place)) kept_ = __atomic_load_n(place, __ATOMIC_RELAXED);             \
+		if ((search)->crew.count == 1)                                                     \
+			*(place) = (value)better kept_ ? (value) : kept_;                          \
+		else                                                                               \
+			while ((value)better kept_ &&                                              \
+			       !__atomic_compare_exchange_n(place, &kept_, value, true,            \
+			                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) { \
+			}                                                                          \
+	} while (0)
+
 /* What a step adds to what is known of the state behind it. */
 static void add_bypass(const struct search *search, const struct transition *transition,
                        const struct record *from, struct record *record)
@@ -267,28 +278,48 @@ static void add_bypass(const struct search *search, const struct transition *tra
 		if (bypass == BYPASS_NONE)
 			continue;
 		bypass += transition->enters && transition->node != i + 1;
-		if (bypass > get_bypass(search, record, i))
-			set_bypass(search, record, i, bypass);
+		if (search->bypass_width == 1)
+			KEEP_IF(search, &record->bytes[i], (uint8_t)bypass, >);
+		else
+			KEEP_IF(search, (uint32_t *)(void *)record->bytes + i, bypass, >);
 	}
 }
 
-/* The next state to be expanded, if there is any in this round. */
-static bool next_state(struct search *search, uint32_t member, uint32_t *ret_state)
+/* Claims some states of a lane's level: how many. */
+static uint32_t claim(struct search *search, uint32_t lane, uint32_t *ret_states)
 {
-	struct worker *worker = &search->workers[member];
+	struct worker *owner = &search->workers[lane];
+	uint32_t count = 0;
 
-	if (worker->found + worker->missing_count + worker->listed >= search->budget)
-		return false;
-	if (!search->ordering)
-		return shard_next(&search->states, &search->states.shards[member], &worker->cursor,
-		                  &worker->level_end, ret_state);
-	if (worker->ready_count == 0)
-		return false;
-	*ret_state = worker->ready[--worker->ready_count];
-	if (worker->ready_count >= PENDING_MAX)
-		__builtin_prefetch(states_record(&search->states,
-		                                 worker->ready[worker->ready_count - PENDING_MAX]));
-	return true;
+	pthread_mutex_lock(&owner->level_mutex);
+	while (count < PENDING_MAX &&
+	       lane_next(&search->states, &search->states.lanes[lane], &owner->cursor,
+	                 &owner->level_end, &ret_states[count]))
+		count++;
+	pthread_mutex_unlock(&owner->level_mutex);
+	return count;
+}
+
+/* The next states to be expanded, if there are any in this round: its own before those of others. */
+static uint32_t next_states(struct search *search, struct worker *worker, uint32_t *ret_states)
+{
+	uint32_t count = 0;
+
+	if (worker->spent + worker->missing_count >= search->budget)
+		return 0;
+	if (!search->ordering) {
+		for (uint32_t i = 0; i < search->crew.count && count == 0; i++)
+			count = claim(search, (worker->number + i) % search->crew.count,
+			              ret_states);
+		return count;
+	}
+	while (count < PENDING_MAX && worker->ready_count > 0) {
+		ret_states[count++] = worker->ready[--worker->ready_count];
+		if (worker->ready_count >= PENDING_MAX)
+			__builtin_prefetch(states_record(
+			        &search->states, worker->ready[worker->ready_count - PENDING_MAX]));
+	}
+	return count;
 }
 
 /* What can happen in a state, to be followed when the memory of it has been fetched. */
@@ -301,7 +332,6 @@ static void prepare(const struct search *search, struct worker *worker, struct p
 	search_actions(search, pending->row, &pending->actions);
 	for (size_t k = 0; k < pending->actions.count; k++)
 		model_prefetch(&search->model, &pending->actions.list[k]);
-	worker->listed += (uint32_t)pending->actions.count;
 	if (search->graded || search->ordering)
 		settle(search, worker, pending);
 }
@@ -310,35 +340,11 @@ static void prepare(const struct search *search, struct worker *worker, struct p
 static bool follow_all(struct search *search, struct worker *worker, const struct pending *pending)
 {
 	worker->transitions += search->ordering ? 0 : pending->actions.count;
-	worker->listed -= (uint32_t)pending->actions.count;
 	for (size_t k = 0; k < pending->actions.count; k++) {
 		if (follow(search, worker, pending, &pending->actions.list[k]))
 			return true;
 	}
 	return false;
-}
-
-/* First half of a round: what can happen in some states. */
-static void expand(void *context, uint32_t member)
-{
-	struct search *search = context;
-	struct worker *worker = &search->workers[member];
-	uint32_t count, state;
-
-	worker->listed = 0;
-	do {
-		for (count = 0; count < PENDING_MAX && next_state(search, member, &state); count++)
-			prepare(search, worker, &worker->pending[count], state);
-		for (uint32_t i = 0; i < count; i++) {
-			const struct actions *actions = &worker->pending[i].actions;
-			for (size_t k = 0; k < actions->count; k++)
-				model_prefetch_transition(&search->model, &actions->list[k]);
-		}
-		for (uint32_t i = 0; i < count; i++) {
-			if (follow_all(search, worker, &worker->pending[i]))
-				return;
-		}
-	} while (count == PENDING_MAX);
 }
 
 static void put_ready(struct worker *worker, uint32_t state)
@@ -361,30 +367,37 @@ static struct row row_behind(const struct search *search, struct worker *worker,
 	return (struct row){.bytes = worker->next, .size = size};
 }
 
+/* Of the steps that lead to a state: one more is known, or one less is to come. Returns how many there
+ * are now. */
+static uint16_t count_edge(const struct search *search, struct record *record, int change)
+{
+	if (search->crew.count > 1)
+		return __atomic_add_fetch(&record->edges_in, change, __ATOMIC_ACQ_REL);
+	return record->edges_in = (uint16_t)(record->edges_in + change);
+}
+
 /* The second pass. */
-static void take_again(struct search *search, struct worker *worker, const struct shard *shard,
-                       size_t slot, const struct found *found)
+static void take_again(struct search *search, struct worker *worker, size_t slot,
+                       const struct found *found)
 {
 	const struct record *from = states_record(&search->states, found->from);
 	const struct transition *transition = &search->model.transitions[found->transition];
 	struct row row = row_behind(search, worker, found, from);
-	uint32_t state = shard_get(&search->states, shard, slot, row.bytes, row.size, found->hash);
+	uint32_t state = states_get(&search->states, slot, row.bytes, row.size, found->hash);
 	struct record *record = states_record(&search->states, state);
 
-	if (from->most + transition->messages > record->most)
-		record->most = from->most + transition->messages;
-	if (from->fewest + transition->messages < record->fewest)
-		record->fewest = from->fewest + transition->messages;
+	KEEP_IF(search, &record->most, from->most + transition->messages, >);
+	KEEP_IF(search, &record->fewest, from->fewest + transition->messages, <);
 	if (found->passes)
 		add_bypass(search, transition, from, record);
-	if (--record->edges_in == 0)
+	if (count_edge(search, record, -1) == 0)
 		put_ready(worker, state);
 }
 
 /* As far as every step leads to the next level. False: this one does not, or the numbers are too
  * large for a first pass. */
 static bool learn(const struct search *search, const struct found *found, const struct record *from,
-                  struct record *record, bool new)
+                  struct record *record)
 {
 	const struct transition *transition = &search->model.transitions[found->transition];
 	uint32_t most = (uint32_t)from->most_so_far + transition->messages;
@@ -392,39 +405,36 @@ static bool learn(const struct search *search, const struct found *found, const 
 
 	if (most > UINT16_MAX)
 		return false;
-	if (new || most > record->most_so_far)
-		record->most_so_far = (uint16_t)most;
-	if (new || fewest < record->fewest_so_far)
-		record->fewest_so_far = (uint16_t)fewest;
+	KEEP_IF(search, &record->most_so_far, (uint16_t)most, >);
+	KEEP_IF(search, &record->fewest_so_far, (uint16_t)fewest, <);
 	if (found->passes)
 		add_bypass(search, transition, from, record);
 	return true;
 }
 
 /* The first pass: is it new, and if so, is it right? */
-static void take(struct search *search, struct worker *worker, struct shard *shard, size_t slot,
+static void take(struct search *search, struct worker *worker, size_t slot,
                  const struct found *found)
 {
 	const struct record *from = states_record(&search->states, found->from);
+	struct lane *lane = &search->states.lanes[worker->number];
 	struct row row = row_behind(search, worker, found, from);
 	bool new;
 
 	/* Alone, the limit is kept to the letter; several threads would have to ask each other. */
-	if (shard->count >= search->options->states_max && search->crew.count == 1 &&
-	    shard_get(&search->states, shard, slot, row.bytes, row.size, found->hash) ==
-	            STATE_NONE) {
+	if (lane->count >= search->options->states_max && search->crew.count == 1 &&
+	    states_get(&search->states, slot, row.bytes, row.size, found->hash) == STATE_NONE) {
 		search->full = true;
 		return;
 	}
-	uint32_t state = shard_put(&search->states, shard, slot, row.bytes, row.size, found->hash,
-	                           found->from, &new);
+	uint32_t state = states_put(&search->states, lane, slot, row.bytes, row.size, found->hash,
+	                            found->from, &new);
 	struct record *record = states_record(&search->states, state);
 
-	must(record->edges_in < UINT16_MAX);
-	record->edges_in++;
+	must(count_edge(search, record, 1) != 0); /* they do not wrap */
 	if (worker->graded)
-		worker->graded =
-		        state >= worker->next_level && learn(search, found, from, record, new);
+		worker->graded = states_is_new_level(&search->states, state) &&
+		                 learn(search, found, from, record);
 	if (!new || worker->violation.verdict != VERDICT_HOLDS)
 		return;
 	if (check_state(&search->model, row, &worker->sight, &worker->violation))
@@ -432,39 +442,60 @@ static void take(struct search *search, struct worker *worker, struct shard *sha
 }
 
 /*
- * Second half of a round: what all threads found for this one. Memory is slow, but can work on many
- * look-ups at once: so the slots of some are asked for, then the records that these name, and when
- * those are needed they have come.
+ * Looks up what a thread found. Memory is slow, but can work on many look-ups at once: so the slots
+ * of some are asked for, then the records that these name, and when those are needed they have come.
  */
-static void deliver(void *context, uint32_t member)
+static void take_found(void *context, uint32_t member)
 {
 	struct search *search = context;
 	struct worker *worker = &search->workers[member];
-	struct shard *shard = &search->states.shards[member];
 	size_t slots[AT_ONCE];
 
-	for (uint32_t sender = 0; sender < search->crew.count; sender++) {
-		struct outbox *box = &search->workers[sender].outboxes[member];
-		if (!search->ordering)
-			shard_reserve(shard, (uint32_t)box->count);
-		for (size_t begin = 0; begin < box->count; begin += AT_ONCE) {
-			const struct found *found = box->list + begin;
-			size_t count = box->count - begin < AT_ONCE ? box->count - begin : AT_ONCE;
-			for (size_t i = 0; i < count; i++) {
-				shard_prefetch(shard, found[i].hash);
-				__builtin_prefetch(states_record(&search->states, found[i].from));
-			}
-			for (size_t i = 0; i < count; i++)
-				slots[i] = shard_seek(&search->states, shard, found[i].hash);
-			for (size_t i = 0; i < count; i++) {
-				if (search->ordering)
-					take_again(search, worker, shard, slots[i], &found[i]);
-				else
-					take(search, worker, shard, slots[i], &found[i]);
-			}
+	for (size_t begin = 0; begin < worker->found_count; begin += AT_ONCE) {
+		const struct found *found = worker->found + begin;
+		size_t left = worker->found_count - begin;
+		size_t count = left < AT_ONCE ? left : AT_ONCE;
+		for (size_t i = 0; i < count; i++)
+			states_prefetch(&search->states, found[i].hash);
+		for (size_t i = 0; i < count; i++)
+			slots[i] = states_seek(&search->states, found[i].hash);
+		for (size_t i = 0; i < count; i++) {
+			if (search->ordering)
+				take_again(search, worker, slots[i], &found[i]);
+			else
+				take(search, worker, slots[i], &found[i]);
 		}
-		box->count = 0;
 	}
+	worker->found_count = 0;
+}
+
+/* A thread's part of a round: what can happen in some states, and where that leads to. */
+static void expand(void *context, uint32_t member)
+{
+	struct search *search = context;
+	struct worker *worker = &search->workers[member];
+	uint32_t states[PENDING_MAX], count;
+
+	worker->spent = 0;
+	while ((count = next_states(search, worker, states)) > 0) {
+		for (uint32_t i = 0; i < count; i++)
+			prepare(search, worker, &worker->pending[i], states[i]);
+		for (uint32_t i = 0; i < count; i++) {
+			const struct actions *actions = &worker->pending[i].actions;
+			for (size_t k = 0; k < actions->count; k++)
+				model_prefetch_transition(&search->model, &actions->list[k]);
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			if (follow_all(search, worker, &worker->pending[i]))
+				return;
+		}
+		if (worker->found_count >= FOUND_MAX)
+			take_found(search, member);
+		if (worker->violation.verdict != VERDICT_HOLDS)
+			return;
+	}
+	must(worker->spent + worker->missing_count < search->budget + ROUND_SLACK);
+	take_found(search, member);
 }
 
 /* One thread learns what others had to leave. True: something is wrong with it. */
@@ -519,20 +550,6 @@ void search_progress(const struct search *search, const char *doing)
 		                          search_memory(search), search_seconds(search));
 }
 
-/* What all threads found, before it is taken: the table may have to grow for it. */
-static uint64_t cost_of_round(const struct search *search)
-{
-	uint64_t cost = 0;
-
-	for (uint32_t i = 0; i < search->crew.count; i++) {
-		size_t more = 0;
-		for (uint32_t k = 0; k < search->crew.count; k++)
-			more += search->workers[k].outboxes[i].count;
-		cost += shard_reserve_cost(&search->states.shards[i], (uint32_t)more);
-	}
-	return cost;
-}
-
 static uint32_t round_of(const struct search *search)
 {
 	return search->crew.count == 1 ? ROUND_ALONE : ROUND_TOGETHER;
@@ -543,24 +560,21 @@ static bool run_round(struct search *search)
 	uint64_t count = states_count(&search->states);
 	uint64_t left =
 	        search->options->states_max > count ? search->options->states_max - count : 0;
+	uint32_t round = round_of(search);
 
 	search_progress(search, "search");
-	search->limit = search_limit(search, 0);
+	search->budget = left < round ? (uint32_t)left + 1 : round;
+	uint64_t more = (uint64_t)search->crew.count * (search->budget + ROUND_SLACK);
+	search->limit = search_limit(search, states_reserve_cost(&search->states, more));
 	if (search->limit != NULL)
 		return false;
-	uint32_t round = round_of(search);
-	search->budget = left < round ? (uint32_t)left + 1 : round;
-	for (uint32_t i = 0; i < search->crew.count; i++)
-		search->workers[i].found = 0;
+	states_reserve(&search->states, more);
 	crew_run(&search->crew, expand, search);
 	if (is_violated(search) || learn_missing(search) || search->model.outgrown) {
 		is_violated(search);
 		return false;
 	}
-	search->limit = search_limit(search, cost_of_round(search));
-	if (search->limit != NULL)
-		return false;
-	crew_run(&search->crew, deliver, search);
+	crew_run(&search->crew, take_found, search);
 	for (uint32_t i = 0; i < search->crew.count; i++)
 		search->graded = search->graded && search->workers[i].graded;
 	if (is_violated(search))
@@ -570,19 +584,18 @@ static bool run_round(struct search *search)
 	return search->limit == NULL;
 }
 
-/* The states found so far that were not expanded are the next level. */
+/* The states found so far that were not expanded are the next level. False: there are none. */
 static bool begin_level(struct search *search)
 {
-	bool any = false;
+	uint64_t count = states_count(&search->states);
+	bool any = count > search->level_count;
 
 	for (uint32_t i = 0; i < search->crew.count; i++) {
-		struct worker *worker = &search->workers[i];
-		worker->level_end = shard_end(&search->states.shards[i]);
-		worker->next_level = shard_name(&search->states.shards[i], &worker->level_end);
-		worker->graded = search->graded;
-		any = any || worker->cursor.chunk != worker->level_end.chunk ||
-		      worker->cursor.unit != worker->level_end.unit;
+		search->workers[i].level_end = lane_end(&search->states.lanes[i]);
+		search->workers[i].graded = search->graded;
 	}
+	states_begin_level(&search->states);
+	search->level_count = count;
 	return any;
 }
 
@@ -610,8 +623,7 @@ static bool put_start(struct search *search)
 		worker->transitions = 0;
 		worker->messages_max = worker->bypass_max = 0;
 		worker->messages_min = UINT32_MAX;
-		for (uint32_t k = 0; k < search->crew.count; k++)
-			worker->outboxes[k].count = 0;
+		worker->found_count = 0;
 	}
 	uint32_t size = model_start(&search->model, bytes);
 	if (search->model.outgrown) {
@@ -619,13 +631,14 @@ static bool put_start(struct search *search)
 		size = model_start(&search->model, bytes);
 	}
 	uint64_t hash = model_hash(&search->model, (struct row){.bytes = bytes, .size = size});
-	struct shard *shard = &search->states.shards[row_shard(hash, search->crew.count)];
-	search->start = shard_put(&search->states, shard, shard_seek(&search->states, shard, hash),
-	                          bytes, size, hash, 0, &new);
-	states_record(&search->states, search->start)->parent = search->start;
+	search->start = states_put(&search->states, &search->states.lanes[0],
+	                           states_seek(&search->states, hash), bytes, size, hash, 0, &new);
+	struct record *record = states_record(&search->states, search->start);
+	record->parent = search->start;
+	record->fewest_so_far = 0;
 	search->graded = true;
 	search->full = false;
-	search->depth = 0;
+	search->depth = search->level_count = 0;
 	search->violation.state = search->start;
 	return check_state(&search->model, search_row(search, search->start),
 	                   &search->workers[0].sight, &search->violation);
@@ -666,11 +679,11 @@ bool search_explore(struct search *search)
 static void prepare_order(void *context, uint32_t member)
 {
 	struct search *search = context;
-	const struct shard *shard = &search->states.shards[member];
-	struct cursor cursor = {0}, end = shard_end(shard);
+	const struct lane *lane = &search->states.lanes[member];
+	struct cursor cursor = {0}, end = lane_end(lane);
 	uint32_t state;
 
-	while (shard_next(&search->states, shard, &cursor, &end, &state)) {
+	while (lane_next(&search->states, lane, &cursor, &end, &state)) {
 		struct record *record = states_record(&search->states, state);
 		record->most = 0;
 		record->fewest = UINT32_MAX;
@@ -680,31 +693,38 @@ static void prepare_order(void *context, uint32_t member)
 	search->workers[member].messages_max = 0;
 	search->workers[member].messages_min = UINT32_MAX;
 	search->workers[member].bypass_max = 0;
-	search->workers[member].found = 0;
+}
+
+/* Whose list is the longest gives half of what he has more to him whose is the shortest. True: there
+ * is something ready. */
+static bool share_ready(struct search *search)
+{
+	struct worker *rich = &search->workers[0], *poor = rich;
+
+	for (uint32_t i = 1; i < search->crew.count; i++) {
+		struct worker *worker = &search->workers[i];
+		rich = worker->ready_count > rich->ready_count ? worker : rich;
+		poor = worker->ready_count < poor->ready_count ? worker : poor;
+	}
+	for (size_t more = (rich->ready_count - poor->ready_count) / 2; more > 0; more--)
+		put_ready(poor, rich->ready[--rich->ready_count]);
+	return rich->ready_count > 0;
 }
 
 /* The second pass. False: a limit was reached. */
 static bool order(struct search *search)
 {
-	bool more = true;
-
 	search->ordering = true;
 	search->budget = round_of(search);
 	crew_run(&search->crew, prepare_order, search);
 	states_record(&search->states, search->start)->fewest = 0;
 	put_ready(&search->workers[0], search->start);
-	while (more) {
+	while (share_ready(search)) {
 		search_progress(search, "numbers of messages");
 		search->limit = search_limit(search, 0);
 		if (search->limit != NULL)
 			return false;
 		crew_run(&search->crew, expand, search);
-		crew_run(&search->crew, deliver, search);
-		more = false;
-		for (uint32_t i = 0; i < search->crew.count; i++) {
-			search->workers[i].found = 0;
-			more = more || search->workers[i].ready_count > 0;
-		}
 	}
 	return true;
 }

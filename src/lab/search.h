@@ -5,9 +5,10 @@
  * numbers of messages and of bypasses of all runs are known at once. Else, if every run ends, a second
  * pass goes through the states in such an order.
  *
- * Both passes go in rounds. In a round each thread first lists what can happen in some of its own
- * states and sorts what it finds by the thread that owns it; then each takes what was found for it.
- * Nothing is locked, and the look-ups of a round can be fetched from memory ahead of time.
+ * Both passes go in rounds. Again and again each thread lists what can happen in some states of the
+ * level, its own first, and then looks up what it found: many look-ups at once can be fetched from
+ * memory ahead of time. All threads share one set of states; what they have to do alone, such as to
+ * make its table larger, is done between rounds.
  */
 #ifndef LAB_SEARCH_H
 #define LAB_SEARCH_H
@@ -43,11 +44,6 @@ struct found {
 	bool passes;         /* somebody was bypassed on the way, or is by this step */
 };
 
-struct outbox {
-	struct found *list;
-	size_t count, size;
-};
-
 struct missing {
 	uint32_t from;
 	struct action action;
@@ -64,19 +60,21 @@ struct pending {
 enum { PENDING_MAX = 16 };
 
 struct worker {
-	alignas(APART) struct outbox *outboxes; /* for each thread */
-	uint32_t found;                         /* in all of them */
-	uint32_t listed;                        /* actions, which will be followed */
+	alignas(APART) uint32_t number;
+	struct found *found; /* what is to be looked up */
+	size_t found_count, found_size;
+	uint32_t spent; /* actions that were followed in this round */
 	struct pending pending[PENDING_MAX];
 	uint8_t *next; /* a row */
 	struct sight sight;
+	/* Of its lane, what is left of the level; any thread may claim some. */
+	pthread_mutex_t level_mutex;
 	struct cursor cursor, level_end;
 	struct missing *missing; /* steps that have to be learned, which only one thread may do */
 	size_t missing_count, missing_size;
 	struct violation violation;
 	uint64_t transitions;
-	uint32_t next_level; /* names of its states from here on are of the next level */
-	bool graded;         /* every step so far led to the next level */
+	bool graded; /* every step so far led to the next level */
 	/* What is learned of all runs. */
 	uint32_t *ready; /* states all of whose predecessors are done */
 	size_t ready_count, ready_size;
@@ -92,7 +90,8 @@ struct search {
 	struct worker *workers;
 	uint32_t start;
 	uint32_t bypass_width; /* bytes of a counter of bypasses in a record */
-	uint32_t budget;       /* how much a thread may find in this round */
+	uint32_t budget;       /* how much a thread may follow in this round */
+	uint64_t level_count;  /* states when the level began */
 	uint64_t depth;
 	double begin;
 	const char *limit; /* which one was reached */

@@ -13,11 +13,11 @@ static void number_states(struct state_graph *graph)
 	const struct states *states = &graph->search->states;
 	uint32_t number = 0;
 
-	for (uint32_t i = 0; i < states->shards_count; i++) {
-		const struct shard *shard = &states->shards[i];
-		struct cursor cursor = {0}, end = shard_end(shard);
+	for (uint32_t i = 0; i < states->lanes_count; i++) {
+		const struct lane *lane = &states->lanes[i];
+		struct cursor cursor = {0}, end = lane_end(lane);
 		uint32_t name;
-		while (shard_next(states, shard, &cursor, &end, &name)) {
+		while (lane_next(states, lane, &cursor, &end, &name)) {
 			graph->names[number] = name;
 			states_record(states, name)->number = number++;
 		}

@@ -1,10 +1,10 @@
 /*
  * The set of states that the checker has seen. A state is a row of bytes; it is kept whole, in a
- * record of an arena. Records never move, and stand in the
- * order in which they were found, so that they are also the queue of a search.
+ * record of an arena. Records never move. Each thread has a lane of its own for those that it found,
+ * in the order in which it found them, so that the lanes are also the queue of a search.
  *
- * A state's name is the place of its record. The set is divided into shards by the hash of the row:
- * each shard is changed by one thread only.
+ * A state's name is the place of its record. All threads may look for rows and add them at the same
+ * time; only the table's growth is for one alone.
  */
 #ifndef LAB_STATES_H
 #define LAB_STATES_H
@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { SHARDS_MAX = 64 };
+enum { LANES_MAX = 64 };
 enum { CHUNK_SHIFT = 19, CHUNK_UNITS = 1 << CHUNK_SHIFT };
 #define STATES_MEMORY_MAX ((uint64_t)16 << 30) /* names are 32 bits, in units of 4 bytes */
 
@@ -43,7 +43,7 @@ struct record {
 	uint8_t bytes[];   /* `extra` bytes for the search, then the row */
 };
 
-/* A chunk of a shard: only the shard's thread writes here. */
+/* A chunk of a lane: only the lane's thread writes here. */
 struct chunk {
 	uint32_t number;
 	uint32_t used; /* units */
@@ -53,22 +53,23 @@ struct chunk {
  * between their processors. Two lines, because they are fetched in pairs. */
 enum { APART = 128 };
 
-struct shard {
-	alignas(APART) uint64_t
-	        *slots; /* by the upper half of the hash, which stands above the state's name + 1;
-	                    0: free */
-	size_t slots_size;
-	uint64_t slots_reserved; /* bytes */
-	uint32_t count;
-	struct chunk *chunks; /* in order */
-	size_t chunks_count, chunks_size;
+struct lane {
+	alignas(APART) struct chunk *chunks; /* in order; they stay where they are */
+	size_t chunks_count;
+	uint32_t count; /* of records */
 };
 
 struct states {
-	struct shard *shards;
-	uint32_t shards_count;
+	uint64_t *slots; /* by the upper half of the hash, which stands above the state's name + 1;
+	                    0: free */
+	size_t slots_size;
+	uint64_t slots_reserved; /* bytes */
+	struct lane *lanes;
+	uint32_t lanes_count;
 	uint32_t extra;
-	uint32_t **chunks; /* of all shards */
+	uint32_t **chunks; /* of all lanes */
+	uint32_t *
+	        level_begin; /* of each: where the records of the level begin that is being found */
 	uint32_t chunks_count;
 	pthread_mutex_t chunks_mutex;
 };
@@ -77,7 +78,7 @@ struct states {
 void *apart_alloc(size_t count, size_t size);
 
 /* `memory_max`: more bytes will not be taken. */
-void states_init(struct states *states, uint32_t shards_count, uint32_t extra, uint64_t memory_max);
+void states_init(struct states *states, uint32_t lanes_count, uint32_t extra, uint64_t memory_max);
 void states_free(struct states *states);
 uint64_t states_count(const struct states *states);
 uint64_t states_memory(const struct states *states);
@@ -87,14 +88,9 @@ static inline struct record *states_record(const struct states *states, uint32_t
 	                                 (name & (CHUNK_UNITS - 1)));
 }
 
-static inline uint32_t row_shard(uint64_t hash, uint32_t shards_count)
-{
-	return (uint32_t)((hash & UINT32_MAX) * shards_count >> 32);
-}
-
-/* Room for so many states more in a shard; how many bytes that will take beyond those of now. */
-uint64_t shard_reserve_cost(const struct shard *shard, uint32_t more);
-void shard_reserve(struct shard *shard, uint32_t more);
+/* Room for so many states more; how many bytes that will take beyond those of now. */
+uint64_t states_reserve_cost(const struct states *states, uint64_t more);
+void states_reserve(struct states *states, uint64_t more);
 
 /*
  * A slot's home follows from the upper half of the hash in proportion, so that the slots stand
@@ -106,22 +102,30 @@ static inline size_t slot_home(uint64_t slot, size_t slots_size)
 }
 
 /* Ahead of a look-up: fetches the slot where it begins. */
-static inline void shard_prefetch(const struct shard *shard, uint64_t hash)
+static inline void states_prefetch(const struct states *states, uint64_t hash)
 {
-	__builtin_prefetch(&shard->slots[slot_home(hash, shard->slots_size)]);
+	__builtin_prefetch(&states->slots[slot_home(hash, states->slots_size)]);
+}
+
+static inline uint64_t slot_load(const struct states *states, size_t place)
+{
+	return __atomic_load_n(&states->slots[place], __ATOMIC_ACQUIRE);
+}
+
+static inline size_t slot_next(const struct states *states, size_t place)
+{
+	return place + 1 < states->slots_size ? place + 1 : 0;
 }
 
 /* Then, when that has come: the slot of the row or, if it is not there, a slot before which it is
  * not; and fetches the record that it names. */
-static inline size_t shard_seek(const struct states *states, const struct shard *shard,
-                                uint64_t hash)
+static inline size_t states_seek(const struct states *states, uint64_t hash)
 {
-	const uint64_t *slots = shard->slots;
-	size_t size = shard->slots_size, place = slot_home(hash, size);
+	size_t place = slot_home(hash, states->slots_size);
 	uint64_t slot;
 
-	while ((slot = slots[place]) != 0 && (slot ^ hash) >> 32 != 0)
-		place = place + 1 < size ? place + 1 : 0;
+	while ((slot = slot_load(states, place)) != 0 && (slot ^ hash) >> 32 != 0)
+		place = slot_next(states, place);
 	if (slot != 0)
 		__builtin_prefetch(states_record(states, (uint32_t)slot - 1), 1);
 	return place;
@@ -145,59 +149,86 @@ static inline bool is_same_row(const uint8_t *a, const uint8_t *b, uint32_t size
 	return of_a == of_b;
 }
 
-/* The slot of the row, sought from a slot on that shard_seek gave, or where it would go. */
-static inline uint64_t *shard_find(const struct states *states, const struct shard *shard,
-                                   size_t place, const uint8_t *bytes, uint32_t size, uint64_t hash)
+static inline bool is_row_of(const struct states *states, uint64_t slot, const uint8_t *bytes,
+                             uint32_t size, uint64_t hash)
 {
-	for (;; place = place + 1 < shard->slots_size ? place + 1 : 0) {
-		uint64_t slot = shard->slots[place];
+	if ((slot ^ hash) >> 32 != 0)
+		return false;
+	const struct record *record = states_record(states, (uint32_t)slot - 1);
+	return record->size == size && is_same_row(record->bytes + states->extra, bytes, size);
+}
+
+/* The name of the state with this row, sought from a slot on that states_seek gave, or STATE_NONE if
+ * it is not there. */
+static inline uint32_t states_get(const struct states *states, size_t place, const uint8_t *bytes,
+                                  uint32_t size, uint64_t hash)
+{
+	for (;; place = slot_next(states, place)) {
+		uint64_t slot = slot_load(states, place);
 		if (slot == 0)
-			return &shard->slots[place];
-		if ((slot ^ hash) >> 32 != 0)
-			continue;
-		const struct record *record = states_record(states, (uint32_t)slot - 1);
-		if (record->size == size && is_same_row(record->bytes + states->extra, bytes, size))
-			return &shard->slots[place];
+			return STATE_NONE;
+		if (is_row_of(states, slot, bytes, size, hash))
+			return (uint32_t)slot - 1;
 	}
 }
 
-/* The name of the state with this row, or STATE_NONE if it is not there. */
-static inline uint32_t shard_get(const struct states *states, const struct shard *shard,
-                                 size_t place, const uint8_t *bytes, uint32_t size, uint64_t hash)
-{
-	uint64_t slot = *shard_find(states, shard, place, bytes, size, hash);
-	return slot != 0 ? (uint32_t)slot - 1 : STATE_NONE;
-}
+/* A record that is in no slot yet: its name. And away with it, if it is the last. */
+uint32_t lane_append(struct states *states, struct lane *lane, const uint8_t *bytes, uint32_t size,
+                     uint32_t parent);
+void lane_take_back(struct states *states, struct lane *lane, uint32_t name);
 
-/* A record that is in no slot yet: its name. */
-uint32_t shard_append(struct states *states, struct shard *shard, const uint8_t *bytes,
-                      uint32_t size, uint32_t parent);
+/* True: the slot was free and has it now. Else what it has is returned in `slot`. */
+static inline bool slot_put(struct states *states, size_t place, uint64_t *slot, uint64_t value)
+{
+	if (states->lanes_count > 1)
+		return __atomic_compare_exchange_n(&states->slots[place], slot, value, false,
+		                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	states->slots[place] = value;
+	return true;
+}
 
 /* The name of the state with this row; a new one gets a record whose parent is `parent`. There must
  * be room. */
-static inline uint32_t shard_put(struct states *states, struct shard *shard, size_t place,
-                                 const uint8_t *bytes, uint32_t size, uint64_t hash,
-                                 uint32_t parent, bool *ret_new)
+static inline uint32_t states_put(struct states *states, struct lane *lane, size_t place,
+                                  const uint8_t *bytes, uint32_t size, uint64_t hash,
+                                  uint32_t parent, bool *ret_new)
 {
-	uint64_t *slot = shard_find(states, shard, place, bytes, size, hash);
+	uint32_t made = STATE_NONE;
 
-	*ret_new = *slot == 0;
-	if (*ret_new)
-		*slot = hash >> 32 << 32 | (shard_append(states, shard, bytes, size, parent) + 1);
-	return (uint32_t)*slot - 1;
+	for (;; place = slot_next(states, place)) {
+		uint64_t slot = slot_load(states, place);
+		if (slot == 0) {
+			if (made == STATE_NONE)
+				made = lane_append(states, lane, bytes, size, parent);
+			*ret_new = true;
+			if (slot_put(states, place, &slot, hash >> 32 << 32 | (made + 1)))
+				return made;
+		}
+		if (is_row_of(states, slot, bytes, size, hash)) {
+			if (made != STATE_NONE) /* another thread was faster */
+				lane_take_back(states, lane, made);
+			*ret_new = false;
+			return (uint32_t)slot - 1;
+		}
+	}
 }
 
-/* A place in the sequence of a shard's records. */
+/* Is a record of the level that is being found, or of those before? */
+static inline bool states_is_new_level(const struct states *states, uint32_t name)
+{
+	return (name & (CHUNK_UNITS - 1)) >= states->level_begin[name >> CHUNK_SHIFT];
+}
+/* What is found from now on is of a new level. */
+void states_begin_level(struct states *states);
+
+/* A place in the sequence of a lane's records. */
 struct cursor {
-	size_t chunk; /* of the shard's own */
+	size_t chunk; /* of the lane's own */
 	uint32_t unit;
 };
-struct cursor shard_end(const struct shard *shard);
-/* The name that a record there has or will have at least: of a shard, later records have larger
- * names. */
-uint32_t shard_name(const struct shard *shard, const struct cursor *cursor);
+struct cursor lane_end(const struct lane *lane);
 /* The name of the record there, and on to the next; false at `end`. */
-bool shard_next(const struct states *states, const struct shard *shard, struct cursor *cursor,
-                const struct cursor *end, uint32_t *ret_name);
+bool lane_next(const struct states *states, const struct lane *lane, struct cursor *cursor,
+               const struct cursor *end, uint32_t *ret_name);
 
 #endif

@@ -25,11 +25,11 @@ static uint32_t put(struct states *states, uint32_t number, uint32_t parent, boo
 	uint8_t bytes[32];
 	uint32_t size = make_row(number, bytes);
 	uint64_t hash = XXH3_64bits(bytes, size);
-	struct shard *shard = &states->shards[row_shard(hash, states->shards_count)];
+	struct lane *lane = &states->lanes[number % states->lanes_count];
 
-	shard_reserve(shard, 1);
-	return shard_put(states, shard, shard_seek(states, shard, hash), bytes, size, hash, parent,
-	                 ret_new);
+	states_reserve(states, 1);
+	return states_put(states, lane, states_seek(states, hash), bytes, size, hash, parent,
+	                  ret_new);
 }
 
 static uint32_t get(const struct states *states, uint32_t number)
@@ -37,16 +37,15 @@ static uint32_t get(const struct states *states, uint32_t number)
 	uint8_t bytes[32];
 	uint32_t size = make_row(number, bytes);
 	uint64_t hash = XXH3_64bits(bytes, size);
-	const struct shard *shard = &states->shards[row_shard(hash, states->shards_count)];
-	return shard_get(states, shard, shard_seek(states, shard, hash), bytes, size, hash);
+	return states_get(states, states_seek(states, hash), bytes, size, hash);
 }
 
-static void fill(uint32_t shards_count)
+static void fill(uint32_t lanes_count)
 {
 	struct states states;
 	bool new;
 
-	states_init(&states, shards_count, 3, MEMORY);
+	states_init(&states, lanes_count, 3, MEMORY);
 	for (uint32_t i = 0; i < ROWS; i++) {
 		put(&states, i, i, &new);
 		assert_true(new);
@@ -69,7 +68,7 @@ static void test_nothing_is_lost_or_found_twice(void **state)
 	fill(1);
 }
 
-static void test_nor_in_several_shards(void **state)
+static void test_nor_in_several_lanes(void **state)
 {
 	(void)state;
 	fill(3);
@@ -86,15 +85,17 @@ static void test_records_come_in_the_order_in_which_they_were_found(void **state
 	states_init(&states, 1, 3, MEMORY);
 	for (uint32_t i = 0; i < ROWS; i++)
 		put(&states, i, i, &new);
-	struct cursor end = shard_end(&states.shards[0]);
-	uint32_t limit = shard_name(&states.shards[0], &end);
-	put(&states, ROWS, ROWS, &new);
-	while (shard_next(&states, &states.shards[0], &cursor, &end, &name)) {
+	struct cursor end = lane_end(&states.lanes[0]);
+	states_begin_level(&states);
+	for (uint32_t i = ROWS; i < 3 * ROWS; i++) {
+		name = put(&states, i, i, &new);
+		assert_true(states_is_new_level(&states, name));
+	}
+	while (lane_next(&states, &states.lanes[0], &cursor, &end, &name)) {
 		assert_int_equal(states_record(&states, name)->parent, number++);
-		assert_true(name < limit);
+		assert_false(states_is_new_level(&states, name));
 	}
 	assert_int_equal(number, ROWS);
-	assert_true(get(&states, ROWS) >= limit);
 	states_free(&states);
 }
 
@@ -105,11 +106,11 @@ static void test_a_table_that_may_not_grow_says_so(void **state)
 
 	(void)state;
 	states_init(&states, 1, 0, 1 << 20);
-	assert_int_equal(shard_reserve_cost(&states.shards[0], 100), 0);
+	assert_int_equal(states_reserve_cost(&states, 100), 0);
 	put(&states, 1, 0, &new);
-	assert_true(shard_reserve_cost(&states.shards[0], 1 << 14) > 0);
-	assert_true(shard_reserve_cost(&states.shards[0], 1 << 14) < 1 << 20);
-	assert_true(shard_reserve_cost(&states.shards[0], 1 << 20) > UINT32_MAX);
+	assert_true(states_reserve_cost(&states, 1 << 14) > 0);
+	assert_true(states_reserve_cost(&states, 1 << 14) < 1 << 20);
+	assert_true(states_reserve_cost(&states, 1 << 20) > UINT32_MAX);
 	states_free(&states);
 }
 
@@ -117,7 +118,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_nothing_is_lost_or_found_twice),
-	        cmocka_unit_test(test_nor_in_several_shards),
+	        cmocka_unit_test(test_nor_in_several_lanes),
 	        cmocka_unit_test(test_records_come_in_the_order_in_which_they_were_found),
 	        cmocka_unit_test(test_a_table_that_may_not_grow_says_so),
 	};
