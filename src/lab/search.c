@@ -8,6 +8,8 @@
 /* What a thread finds should stay in its cache until it is looked up; but at the end of a round all
  * threads wait for each other. */
 enum { FOUND_MAX = 4096, ROUND_ALONE = FOUND_MAX, ROUND_TOGETHER = 65536, AT_ONCE = 64 };
+/* Fewer states are not worth the while of several threads. */
+enum { TOGETHER_LEAST = 512 };
 /* A state may have more actions than are left of a round, but not so many. */
 enum { ROUND_SLACK = 4096 };
 enum { UNCOUNTED = 3 << 20 };
@@ -181,7 +183,7 @@ static bool follow(struct search *search, struct worker *worker, const struct pe
 
 	if (!model_is_loss(action)) {
 		transition = model_find(model, action);
-		if (transition == NULL && search->crew.count > 1) {
+		if (transition == NULL && search->together) {
 			defer(worker, pending->state, action);
 			return false;
 		}
@@ -455,8 +457,10 @@ static void take_found(void *context, uint32_t member)
 		const struct found *found = worker->found + begin;
 		size_t left = worker->found_count - begin;
 		size_t count = left < AT_ONCE ? left : AT_ONCE;
-		for (size_t i = 0; i < count; i++)
+		for (size_t i = 0; i < count; i++) {
 			states_prefetch(&search->states, found[i].hash);
+			__builtin_prefetch(states_record(&search->states, found[i].from));
+		}
 		for (size_t i = 0; i < count; i++)
 			slots[i] = states_seek(&search->states, found[i].hash);
 		for (size_t i = 0; i < count; i++) {
@@ -555,6 +559,14 @@ static uint32_t round_of(const struct search *search)
 	return search->crew.count == 1 ? ROUND_ALONE : ROUND_TOGETHER;
 }
 
+static void run(struct search *search, void (*work)(void *context, uint32_t member))
+{
+	if (search->together)
+		crew_run(&search->crew, work, search);
+	else
+		work(search, 0);
+}
+
 static bool run_round(struct search *search)
 {
 	uint64_t count = states_count(&search->states);
@@ -569,12 +581,12 @@ static bool run_round(struct search *search)
 	if (search->limit != NULL)
 		return false;
 	states_reserve(&search->states, more);
-	crew_run(&search->crew, expand, search);
+	run(search, expand);
 	if (is_violated(search) || learn_missing(search) || search->model.outgrown) {
 		is_violated(search);
 		return false;
 	}
-	crew_run(&search->crew, take_found, search);
+	run(search, take_found);
 	for (uint32_t i = 0; i < search->crew.count; i++)
 		search->graded = search->graded && search->workers[i].graded;
 	if (is_violated(search))
@@ -588,7 +600,7 @@ static bool run_round(struct search *search)
 static bool begin_level(struct search *search)
 {
 	uint64_t count = states_count(&search->states);
-	bool any = count > search->level_count;
+	uint64_t found = count - search->level_count;
 
 	for (uint32_t i = 0; i < search->crew.count; i++) {
 		search->workers[i].level_end = lane_end(&search->states.lanes[i]);
@@ -596,7 +608,8 @@ static bool begin_level(struct search *search)
 	}
 	states_begin_level(&search->states);
 	search->level_count = count;
-	return any;
+	search->together = search->crew.count > 1 && found >= TOGETHER_LEAST;
+	return found > 0;
 }
 
 static bool is_level_done(const struct search *search)
@@ -695,20 +708,31 @@ static void prepare_order(void *context, uint32_t member)
 	search->workers[member].bypass_max = 0;
 }
 
-/* Whose list is the longest gives half of what he has more to him whose is the shortest. True: there
- * is something ready. */
+static void give_ready(struct worker *from, struct worker *to, size_t count)
+{
+	for (; count > 0; count--)
+		put_ready(to, from->ready[--from->ready_count]);
+}
+
+/* Few go to the first thread; of many, who has most gives half of what he has more to him who has
+ * least. False: nothing is ready. */
 static bool share_ready(struct search *search)
 {
-	struct worker *rich = &search->workers[0], *poor = rich;
+	struct worker *first = &search->workers[0], *rich = first, *poor = first;
+	size_t count = first->ready_count;
 
 	for (uint32_t i = 1; i < search->crew.count; i++) {
 		struct worker *worker = &search->workers[i];
+		count += worker->ready_count;
 		rich = worker->ready_count > rich->ready_count ? worker : rich;
 		poor = worker->ready_count < poor->ready_count ? worker : poor;
 	}
-	for (size_t more = (rich->ready_count - poor->ready_count) / 2; more > 0; more--)
-		put_ready(poor, rich->ready[--rich->ready_count]);
-	return rich->ready_count > 0;
+	search->together = search->crew.count > 1 && count >= TOGETHER_LEAST;
+	if (search->together)
+		give_ready(rich, poor, (rich->ready_count - poor->ready_count) / 2);
+	for (uint32_t i = 1; i < search->crew.count && !search->together; i++)
+		give_ready(&search->workers[i], first, search->workers[i].ready_count);
+	return count > 0;
 }
 
 /* The second pass. False: a limit was reached. */
@@ -724,7 +748,7 @@ static bool order(struct search *search)
 		search->limit = search_limit(search, 0);
 		if (search->limit != NULL)
 			return false;
-		crew_run(&search->crew, expand, search);
+		run(search, expand);
 	}
 	return true;
 }

@@ -98,6 +98,7 @@ struct search {
 	bool full;         /* a state beyond --max-states was found */
 	bool graded;       /* every step so far led to the next level */
 	bool ordering;     /* in the second pass */
+	bool together;     /* all threads, not only the first, are at work in this round */
 	struct violation violation;
 };
 

@@ -1,4 +1,4 @@
-/* The set of states: nothing is lost or found twice while it grows, in one shard and in several. */
+/* The set of states: nothing is lost or found twice while it grows, by one thread and by several. */
 #include "states.h"
 
 #include <setjmp.h>
@@ -74,6 +74,67 @@ static void test_nor_in_several_lanes(void **state)
 	fill(3);
 }
 
+/* Several threads put the same rows at the same time. */
+struct putter {
+	struct states *states;
+	uint32_t number;
+	uint32_t new;
+	uint32_t names[ROWS];
+};
+
+static void *put_all(void *argument)
+{
+	struct putter *putter = argument;
+	struct lane *lane = &putter->states->lanes[putter->number];
+	uint8_t bytes[32];
+	bool new;
+
+	for (uint32_t i = 0; i < ROWS; i++) {
+		uint32_t size = make_row(i, bytes);
+		uint64_t hash = XXH3_64bits(bytes, size);
+		putter->names[i] =
+		        states_put(putter->states, lane, states_seek(putter->states, hash), bytes,
+		                   size, hash, putter->number, &new);
+		putter->new += new;
+	}
+	return NULL;
+}
+
+static void test_several_threads_agree(void **state)
+{
+	enum { THREADS = 3 };
+	static struct putter putters[THREADS];
+	struct states states;
+	pthread_t threads[THREADS];
+	uint32_t new = 0;
+
+	(void)state;
+	states_init(&states, THREADS, 3, MEMORY);
+	states_reserve(&states, ROWS);
+	for (uint32_t i = 0; i < THREADS; i++) {
+		putters[i] = (struct putter){.states = &states, .number = i};
+		assert_int_equal(pthread_create(&threads[i], NULL, put_all, &putters[i]), 0);
+	}
+	for (uint32_t i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		new += putters[i].new;
+	}
+	assert_int_equal(new, ROWS);
+	assert_int_equal(states_count(&states), ROWS);
+	for (uint32_t k = 0; k < ROWS; k++) {
+		for (uint32_t i = 0; i < THREADS; i++)
+			assert_int_equal(putters[i].names[k], get(&states, k));
+	}
+	for (uint32_t i = 0; i < THREADS; i++) {
+		struct cursor cursor = {0}, end = lane_end(&states.lanes[i]);
+		uint32_t name, count = 0;
+		for (; lane_next(&states, &states.lanes[i], &cursor, &end, &name); count++)
+			assert_int_equal(states_record(&states, name)->parent, i);
+		assert_int_equal(count, putters[i].new);
+	}
+	states_free(&states);
+}
+
 static void test_records_come_in_the_order_in_which_they_were_found(void **state)
 {
 	struct states states;
@@ -119,6 +180,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_nothing_is_lost_or_found_twice),
 	        cmocka_unit_test(test_nor_in_several_lanes),
+	        cmocka_unit_test(test_several_threads_agree),
 	        cmocka_unit_test(test_records_come_in_the_order_in_which_they_were_found),
 	        cmocka_unit_test(test_a_table_that_may_not_grow_says_so),
 	};
