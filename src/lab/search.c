@@ -371,7 +371,7 @@ static struct row row_behind(const struct search *search, struct worker *worker,
 
 /* Of the steps that lead to a state: one more is known, or one less is to come. Returns how many there
  * are now. */
-static uint16_t count_edge(const struct search *search, struct record *record, int change)
+static uint16_t count_edge(const struct search *search, struct record *record, uint16_t change)
 {
 	if (search->crew.count > 1)
 		return __atomic_add_fetch(&record->edges_in, change, __ATOMIC_ACQ_REL);
@@ -392,7 +392,7 @@ static void take_again(struct search *search, struct worker *worker, size_t slot
 	KEEP_IF(search, &record->fewest, from->fewest + transition->messages, <);
 	if (found->passes)
 		add_bypass(search, transition, from, record);
-	if (count_edge(search, record, -1) == 0)
+	if (count_edge(search, record, UINT16_MAX /* less one */) == 0)
 		put_ready(worker, state);
 }
 
