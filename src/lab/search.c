@@ -10,7 +10,7 @@
 enum { FOUND_MAX = 4096, ROUND_ALONE = FOUND_MAX, ROUND_TOGETHER = 65536, AT_ONCE = 64 };
 /* Fewer states are not worth the while of several threads. */
 enum { TOGETHER_LEAST = 512 };
-/* A state may have more actions than are left of a round, but not so many. */
+/* How much more than its budget a thread may find in a round and look up before its end. */
 enum { ROUND_SLACK = 4096 };
 enum { UNCOUNTED = 3 << 20 };
 
@@ -356,7 +356,7 @@ static void put_ready(struct worker *worker, uint32_t state)
 	worker->ready[worker->ready_count++] = state;
 }
 
-/* Made anew by each thread that takes it: that is cheaper than to hand it over. */
+/* Made anew when it is looked up: that is cheaper than to keep it. */
 static struct row row_behind(const struct search *search, struct worker *worker,
                              const struct found *found, const struct record *from)
 {
@@ -493,12 +493,13 @@ static void expand(void *context, uint32_t member)
 			if (follow_all(search, worker, &worker->pending[i]))
 				return;
 		}
+		if (worker->spent > search->budget + ROUND_SLACK)
+			return; /* the table may have no room for so much */
 		if (worker->found_count >= FOUND_MAX)
 			take_found(search, member);
 		if (worker->violation.verdict != VERDICT_HOLDS)
 			return;
 	}
-	must(worker->spent + worker->missing_count < search->budget + ROUND_SLACK);
 	take_found(search, member);
 }
 
@@ -567,6 +568,25 @@ static void run(struct search *search, void (*work)(void *context, uint32_t memb
 		work(search, 0);
 }
 
+/* What all threads found and did not look up. */
+static uint64_t found_count(const struct search *search)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < search->crew.count; i++)
+		count += search->workers[i].found_count;
+	return count;
+}
+
+/* For so many states more. False: a limit was reached. */
+static bool make_room(struct search *search, uint64_t more)
+{
+	search->limit = search_limit(search, states_reserve_cost(&search->states, more));
+	if (search->limit == NULL)
+		states_reserve(&search->states, more);
+	return search->limit == NULL;
+}
+
 static bool run_round(struct search *search)
 {
 	uint64_t count = states_count(&search->states);
@@ -576,16 +596,15 @@ static bool run_round(struct search *search)
 
 	search_progress(search, "search");
 	search->budget = left < round ? (uint32_t)left + 1 : round;
-	uint64_t more = (uint64_t)search->crew.count * (search->budget + ROUND_SLACK);
-	search->limit = search_limit(search, states_reserve_cost(&search->states, more));
-	if (search->limit != NULL)
+	if (!make_room(search, (uint64_t)search->crew.count * (search->budget + ROUND_SLACK)))
 		return false;
-	states_reserve(&search->states, more);
 	run(search, expand);
 	if (is_violated(search) || learn_missing(search) || search->model.outgrown) {
 		is_violated(search);
 		return false;
 	}
+	if (!make_room(search, found_count(search)))
+		return false;
 	run(search, take_found);
 	for (uint32_t i = 0; i < search->crew.count; i++)
 		search->graded = search->graded && search->workers[i].graded;
@@ -749,6 +768,7 @@ static bool order(struct search *search)
 		if (search->limit != NULL)
 			return false;
 		run(search, expand);
+		run(search, take_found);
 	}
 	return true;
 }
