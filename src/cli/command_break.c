@@ -20,9 +20,13 @@ static const struct option options_long[] = {
 static int break_lock(const char *name, uint64_t fence, const char *socket, bool json)
 {
 	struct baton *baton = baton_open(socket);
-	int code = EXIT_HELD;
 
 	must(baton != NULL);
+	int code = service_reach("break", baton);
+	if (code != 0) {
+		baton_close(baton);
+		return code;
+	}
 	int error = baton_break(baton, name, fence);
 	if (error == BATON_ENOTHELD) {
 		fprintf(stderr,

@@ -14,10 +14,19 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { PEERS_MAX = 4096, SOCKET_PATH_MAX = 107 };
+enum {
+	PEERS_MAX = 4096,
+	SOCKET_PATH_MAX = 107,
+	LEASE_MS_MAX = 24 * 60 * 60 * 1000,
+	EPOCH_FLOOR_MAX = (1 << 19) - 2, /* so that there is one more */
+};
 
 struct words {
-	const char *name, *cluster, *listen, *peers, *socket, *clients, *data, *config, *level;
+	const char *name, *cluster, *socket, *data, *config;
+	struct daemon_address listen, clients; /* no host: not given */
+	struct daemon_peer *peers;
+	uint32_t peers_count;
+	enum daemon_level level;
 	struct setup_words setup;
 	uint64_t lease_ms, client_timeout_ms, idle_hop_ms, turns, epoch_floor, sessions, locks;
 	bool insecure;
@@ -71,37 +80,147 @@ static const struct option options_long[] = {
         {NULL, 0, NULL, 0},
 };
 
+/* --- values --- */
+
+/* Names go into log lines and tables, and between commas and spaces. */
+static int check_name(const char *name, const char *what, struct problem *problem)
+{
+	if (name[0] == '\0' || strlen(name) > 255)
+		return problem_set(problem, "%s: 1 to 255 bytes are needed", what);
+	for (const char *c = name; *c != '\0'; c++) {
+		if (*c <= ' ' || *c >= 0x7f || strchr(",=\"\\", *c) != NULL)
+			return problem_set(problem,
+			                   "%s '%.60s': printable ASCII without spaces, commas, "
+			                   "'=', quotes and backslashes is needed",
+			                   what, name);
+	}
+	return 0;
+}
+
+static int compare_peers(const void *a, const void *b)
+{
+	return strcmp(((const struct daemon_peer *)a)->name, ((const struct daemon_peer *)b)->name);
+}
+
+static int parse_peers(struct words *words, const char *text, struct problem *problem)
+{
+	struct daemon_peer *peers = keep(words, calloc(PEERS_MAX, sizeof(*peers)));
+	uint32_t count = 0;
+	char *copy = keep(words, strdup(text)), *rest = NULL;
+
+	for (char *item = strtok_r(copy, ",", &rest); item != NULL;
+	     item = strtok_r(NULL, ",", &rest)) {
+		char *equals = strchr(item, '=');
+		if (equals == NULL || equals == item || equals - item > 255)
+			return problem_set(problem, "--peers '%.60s': NAME=HOST:PORT is needed",
+			                   item);
+		*equals = '\0';
+		if (count == PEERS_MAX)
+			return problem_set(problem, "--peers: at most %d", PEERS_MAX);
+		peers[count].name = item;
+		if (check_name(item, "--peers", problem) != 0)
+			return -1;
+		if (parse_address(equals + 1, "--peers", &peers[count].address, problem) != 0)
+			return -1;
+		keep(words, peers[count].address.host);
+		count++;
+	}
+	if (count == 0)
+		return problem_set(problem, "--peers: NAME=HOST:PORT,... is needed");
+	qsort(peers, count, sizeof(*peers), compare_peers);
+	for (uint32_t i = 1; i < count; i++) {
+		if (strcmp(peers[i - 1].name, peers[i].name) == 0)
+			return problem_set(problem, "--peers: '%.60s' is there twice",
+			                   peers[i].name);
+	}
+	for (uint32_t i = 1; i < count; i++) {
+		for (uint32_t k = 0; k < i; k++) {
+			if (peers[i].address.port == peers[k].address.port &&
+			    strcmp(peers[i].address.host, peers[k].address.host) == 0)
+				return problem_set(
+				        problem,
+				        "--peers: '%.60s' and '%.60s' have the same address",
+				        peers[k].name, peers[i].name);
+		}
+	}
+	words->peers = peers;
+	words->peers_count = count;
+	return 0;
+}
+
+static int set_address(struct words *words, const char *text, const char *what,
+                       struct daemon_address *ret_address, struct problem *problem)
+{
+	if (parse_address(text, what, ret_address, problem) != 0)
+		return -1;
+	keep(words, ret_address->host);
+	return 0;
+}
+
+static int set_algorithm(struct words *words, const char *name, struct problem *problem)
+{
+	const struct algorithm *algorithm = setup_algorithm(name, problem);
+
+	if (algorithm == NULL)
+		return -1;
+	if (algorithm->kind != KIND_MUTEX)
+		return problem_set(problem,
+		                   "--algorithm %s: this is an election; a lock needs mutual "
+		                   "exclusion, such as neilsen",
+		                   algorithm->name);
+	words->setup.algorithm = name;
+	return 0;
+}
+
+static int set_lease(struct words *words, const char *text, struct problem *problem)
+{
+	if (parse_duration(text, "--lease", &words->lease_ms, problem) != 0)
+		return -1;
+	return words->lease_ms <= LEASE_MS_MAX
+	               ? 0
+	               : problem_set(problem, "--lease '%.40s': at most 24h", text);
+}
+
+static int set_level(struct words *words, const char *text, struct problem *problem)
+{
+	static const char *const levels[] = {"error", "warning", "info", "debug"};
+
+	for (unsigned i = 0; i < sizeof(levels) / sizeof(*levels); i++) {
+		if (strcmp(levels[i], text) == 0) {
+			words->level = (enum daemon_level)i;
+			return 0;
+		}
+	}
+	return problem_set(problem, "--log '%.40s': error, warning, info or debug", text);
+}
+
 static int set_word(struct words *words, int option, const char *value, struct problem *problem)
 {
 	switch (option) {
 	case 'n':
 		words->name = value;
-		return 0;
+		return check_name(value, "--name", problem);
 	case 'c':
 		words->cluster = value;
-		return 0;
+		return check_name(value, "--cluster", problem);
 	case 'l':
-		words->listen = value;
-		return 0;
+		return set_address(words, value, "--listen", &words->listen, problem);
 	case 'p':
-		words->peers = value;
-		return 0;
+		return parse_peers(words, value, problem);
 	case 'a':
-		words->setup.algorithm = value;
-		return 0;
+		return set_algorithm(words, value, problem);
 	case 't':
 		words->setup.topology = value;
 		return 0;
 	case 'P':
 		return network_option('P', value, &words->setup, problem);
 	case 'e':
-		return parse_duration(value, "--lease", &words->lease_ms, problem);
+		return set_lease(words, value, problem);
 	case 's':
 		words->socket = value;
 		return 0;
 	case 'C':
-		words->clients = value;
-		return 0;
+		return set_address(words, value, "--clients", &words->clients, problem);
 	case 'T':
 		return parse_duration(value, "--client-timeout", &words->client_timeout_ms,
 		                      problem);
@@ -113,7 +232,7 @@ static int set_word(struct words *words, int option, const char *value, struct p
 	case 'i':
 		return parse_duration(value, "--idle-hop", &words->idle_hop_ms, problem);
 	case 'f':
-		return parse_number(value, 1, (1 << 19) - 1, "--epoch-floor", &words->epoch_floor,
+		return parse_number(value, 1, EPOCH_FLOOR_MAX, "--epoch-floor", &words->epoch_floor,
 		                    problem);
 	case 'm':
 		return parse_number(value, 1, 1 << 20, "--max-clients", &words->sessions, problem);
@@ -123,8 +242,7 @@ static int set_word(struct words *words, int option, const char *value, struct p
 		words->insecure = true;
 		return 0;
 	case 'L':
-		words->level = value;
-		return 0;
+		return set_level(words, value, problem);
 	case 'F':
 		words->config = value;
 		return 0;
@@ -209,71 +327,6 @@ static int read_config(struct words *words, const char *path, struct problem *pr
 
 /* --- from words to options --- */
 
-static int compare_peers(const void *a, const void *b)
-{
-	return strcmp(((const struct daemon_peer *)a)->name, ((const struct daemon_peer *)b)->name);
-}
-
-static int parse_peers(struct words *words, struct daemon_peer **ret_peers, uint32_t *ret_count,
-                       struct problem *problem)
-{
-	struct daemon_peer *peers = keep(words, calloc(PEERS_MAX, sizeof(*peers)));
-	uint32_t count = 0;
-	char *copy = keep(words, strdup(words->peers)), *rest = NULL;
-
-	for (char *item = strtok_r(copy, ",", &rest); item != NULL;
-	     item = strtok_r(NULL, ",", &rest)) {
-		char *equals = strchr(item, '=');
-		if (equals == NULL || equals == item || equals - item > 255)
-			return problem_set(problem, "--peers '%.60s': NAME=HOST:PORT is needed",
-			                   item);
-		*equals = '\0';
-		if (count == PEERS_MAX)
-			return problem_set(problem, "--peers: at most %d", PEERS_MAX);
-		peers[count].name = item;
-		if (parse_address(equals + 1, "--peers", &peers[count].address, problem) != 0)
-			return -1;
-		keep(words, peers[count].address.host);
-		count++;
-	}
-	if (count == 0)
-		return problem_set(problem, "--peers: NAME=HOST:PORT,... is needed");
-	qsort(peers, count, sizeof(*peers), compare_peers);
-	for (uint32_t i = 1; i < count; i++) {
-		if (strcmp(peers[i - 1].name, peers[i].name) == 0)
-			return problem_set(problem, "--peers: '%.60s' is there twice",
-			                   peers[i].name);
-	}
-	for (uint32_t i = 1; i < count; i++) {
-		for (uint32_t k = 0; k < i; k++) {
-			if (peers[i].address.port == peers[k].address.port &&
-			    strcmp(peers[i].address.host, peers[k].address.host) == 0)
-				return problem_set(
-				        problem,
-				        "--peers: '%.60s' and '%.60s' have the same address",
-				        peers[k].name, peers[i].name);
-		}
-	}
-	*ret_peers = peers;
-	*ret_count = count;
-	return 0;
-}
-
-/* Names go into log lines and tables, and between commas and spaces. */
-static int check_name(const char *name, const char *what, struct problem *problem)
-{
-	if (name[0] == '\0' || strlen(name) > 255)
-		return problem_set(problem, "%s: 1 to 255 bytes are needed", what);
-	for (const char *c = name; *c != '\0'; c++) {
-		if (*c <= ' ' || *c >= 0x7f || strchr(",=\"\\", *c) != NULL)
-			return problem_set(problem,
-			                   "%s '%.60s': printable ASCII without spaces, commas, "
-			                   "'=', quotes and backslashes is needed",
-			                   what, name);
-	}
-	return 0;
-}
-
 static bool is_loopback(const char *host)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM}, *found;
@@ -296,7 +349,7 @@ static int check_secure(const struct words *words, const struct daemon_options *
 {
 	if (words->insecure)
 		return 0;
-	if (options->peers_count > 1 && !is_loopback(options->listen.host))
+	if (options->listen.host != NULL && !is_loopback(options->listen.host))
 		return problem_set(
 		        problem,
 		        "--listen %.60s: not loopback, and there is no TLS: anybody could join; "
@@ -311,46 +364,40 @@ static int check_secure(const struct words *words, const struct daemon_options *
 	return 0;
 }
 
-static int make_peers(struct words *words, struct daemon_options *options,
-                      struct daemon_peer **ret_peers, struct problem *problem)
+static int make_peers(struct words *words, struct daemon_options *options, struct problem *problem)
 {
 	static char host_name[256];
-	struct daemon_peer *peers = NULL;
 	const char *name = words->name;
 
 	if (name == NULL) {
 		gethostname(host_name, sizeof(host_name) - 1);
 		name = host_name;
-	}
-	if (check_name(name, "--name", problem) != 0)
-		return -1;
-	if (words->peers == NULL) {
-		peers = keep(words, calloc(1, sizeof(*peers)));
-		peers->name = name;
-		options->peers = *ret_peers = peers;
-		options->peers_count = 1;
-		return 0;
-	}
-	if (parse_peers(words, &peers, &options->peers_count, problem) != 0)
-		return -1;
-	options->peers = *ret_peers = peers;
-	for (uint32_t i = 0; i < options->peers_count; i++) {
-		if (check_name(peers[i].name, "--peers", problem) != 0)
+		if (check_name(name, "--name", problem) != 0)
 			return -1;
 	}
-	while (options->self < options->peers_count && strcmp(peers[options->self].name, name) != 0)
+	if (words->peers == NULL) {
+		words->peers = keep(words, calloc(1, sizeof(*words->peers)));
+		words->peers->name = name;
+		words->peers_count = 1;
+	}
+	options->peers = words->peers;
+	options->peers_count = words->peers_count;
+	while (options->self < options->peers_count &&
+	       strcmp(words->peers[options->self].name, name) != 0)
 		options->self++;
 	if (options->self == options->peers_count)
 		return problem_set(problem,
 		                   "--peers: this node, '%.60s', is not among them; see --name",
 		                   name);
-	options->listen = peers[options->self].address;
+	options->listen =
+	        words->listen.host != NULL ? words->listen : words->peers[options->self].address;
+	options->clients = words->clients;
 	return 0;
 }
 
 /* The algorithm on its topology, and who is linked to whom. */
-static int make_network(struct words *words, struct daemon_options *options,
-                        struct daemon_peer *peers, struct setup *setup, struct problem *problem)
+static int make_network(struct words *words, struct daemon_options *options, struct setup *setup,
+                        struct problem *problem)
 {
 	for (size_t i = 0; i < words->setup.parameters_count; i++) {
 		if (strncmp(words->setup.parameters[i], "text=", 5) == 0)
@@ -361,23 +408,15 @@ static int make_network(struct words *words, struct daemon_options *options,
 	}
 	words->setup.nodes = options->peers_count;
 	words->setup.seed = 1;
-	const struct algorithm *algorithm = setup_algorithm(words->setup.algorithm, problem);
-	if (algorithm == NULL)
-		return -1;
-	if (algorithm->kind != KIND_MUTEX)
-		return problem_set(problem,
-		                   "--algorithm %s: this is an election; a lock needs mutual "
-		                   "exclusion, such as neilsen",
-		                   algorithm->name);
 	if (setup_make(&words->setup, setup, problem) != 0)
 		return -1;
-	options->algorithm = algorithm;
+	options->algorithm = setup->network.algorithm;
 	options->topology = setup->edges_text != NULL ? setup->edges_text : setup->topology;
 	options->parameters = setup->network.parameters;
 	options->texts = setup->network.texts;
 	for (uint32_t i = 0; i < options->peers_count; i++)
-		peers[i].linked = i != options->self &&
-		                  network_linked(&setup->network, options->self + 1, i + 1);
+		words->peers[i].linked = i != options->self &&
+		                         network_linked(&setup->network, options->self + 1, i + 1);
 	return 0;
 }
 
@@ -397,23 +436,10 @@ static void make_socket(struct words *words, struct daemon_options *options)
 		options->socket = "/run/baton.sock";
 }
 
-static int make_address(struct words *words, const char *text, const char *what,
-                        struct daemon_address *ret_address, struct problem *problem)
-{
-	if (text == NULL)
-		return 0;
-	if (parse_address(text, what, ret_address, problem) != 0)
-		return -1;
-	keep(words, ret_address->host);
-	return 0;
-}
-
 static int make_options(struct words *words, struct daemon_options *options, struct setup *setup,
                         struct problem *problem)
 {
-	static const char *const levels[] = {"error", "warning", "info", "debug", NULL};
 	struct stat stat_of_data;
-	struct daemon_peer *peers;
 
 	options->cluster = words->cluster;
 	options->lease_ms = words->lease_ms;
@@ -424,29 +450,19 @@ static int make_options(struct words *words, struct daemon_options *options, str
 	options->sessions_max = (uint32_t)words->sessions;
 	options->locks_max = (uint32_t)words->locks;
 	options->data = words->data;
+	options->level = words->level;
 	if (words->data != NULL &&
 	    (stat(words->data, &stat_of_data) != 0 || !S_ISDIR(stat_of_data.st_mode)))
 		return problem_set(problem, "--data '%.200s' is no folder", words->data);
 	if (words->data != NULL && access(words->data, W_OK | X_OK) != 0)
 		return problem_set(problem, "--data '%.200s' cannot be written: %s", words->data,
 		                   strerror(errno));
-	while (levels[options->level] != NULL && strcmp(levels[options->level], words->level) != 0)
-		options->level++;
-	if (levels[options->level] == NULL)
-		return problem_set(problem, "--log '%.40s': error, warning, info or debug",
-		                   words->level);
 	make_socket(words, options);
 	if (*options->socket == '\0' || strlen(options->socket) > SOCKET_PATH_MAX)
 		return problem_set(problem, "--socket '%.120s': a path has 1 to %d bytes",
 		                   options->socket, SOCKET_PATH_MAX);
-	if (words->listen != NULL && words->peers == NULL)
-		return problem_set(problem, "--listen is for peers: it needs --peers");
-	if (check_name(words->cluster, "--cluster", problem) != 0)
-		return -1;
-	if (make_peers(words, options, &peers, problem) != 0 ||
-	    make_network(words, options, peers, setup, problem) != 0 ||
-	    make_address(words, words->listen, "--listen", &options->listen, problem) != 0 ||
-	    make_address(words, words->clients, "--clients", &options->clients, problem) != 0)
+	if (make_peers(words, options, problem) != 0 ||
+	    make_network(words, options, setup, problem) != 0)
 		return -1;
 	return check_secure(words, options, problem);
 }
@@ -481,7 +497,7 @@ int command_node(int argc, char **argv)
 {
 	struct words words = {
 	        .cluster = "baton",
-	        .level = "info",
+	        .level = LEVEL_INFO,
 	        .setup = {.algorithm = "neilsen"},
 	        .lease_ms = 3000,
 	        .client_timeout_ms = 30000,

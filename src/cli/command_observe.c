@@ -98,7 +98,9 @@ int command_observe(int argc, char **argv)
 	words.name = argv[optind];
 	struct baton *baton = baton_open(words.socket);
 	must(baton != NULL);
-	int code = observe(baton, &words);
+	int code = service_reach("observe", baton);
+	if (code == 0)
+		code = observe(baton, &words);
 	baton_close(baton);
 	return code;
 }

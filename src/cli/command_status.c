@@ -185,13 +185,13 @@ int command_status(int argc, char **argv)
 	struct baton *baton = baton_open(address);
 	must(baton != NULL);
 	const char *pattern = optind < argc ? argv[optind] : NULL;
-	int error = baton_status(baton, pattern, (uint32_t)count, &text);
-	if (error != 0) {
-		int code = service_problem("status", baton, error);
-		baton_close(baton);
-		return code;
-	}
+	int code = service_reach("status", baton);
+	int error = code == 0 ? baton_status(baton, pattern, (uint32_t)count, &text) : 0;
+	if (error != 0)
+		code = service_problem("status", baton, error);
 	baton_close(baton);
+	if (code != 0)
+		return code;
 	json_t *status = json_loads(text, 0, NULL);
 	if (status == NULL) {
 		fprintf(stderr, "baton status: the node's answer is no JSON\n");

@@ -8,9 +8,13 @@
 
 #include <baton/baton.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { ANSWER_S = 5 };
 
 int parse_address(const char *text, const char *what, struct daemon_address *ret_address,
                   struct problem *problem)
@@ -39,6 +43,34 @@ int parse_address(const char *text, const char *what, struct daemon_address *ret
 	ret_address->host = host;
 	ret_address->port = (uint16_t)port;
 	return 0;
+}
+
+static const char *reaching; /* the command */
+
+static void give_up(int signal)
+{
+	char text[64];
+	int size = snprintf(text, sizeof(text), "baton %s: the node does not answer\n", reaching);
+	ssize_t written = write(STDERR_FILENO, text, (size_t)size);
+
+	(void)signal;
+	(void)written;
+	_exit(EXIT_UNAVAILABLE);
+}
+
+int service_reach(const char *command, struct baton *baton)
+{
+	struct sigaction before, action = {.sa_handler = give_up};
+	char name[BATON_NAME_MAX + 1];
+	uint64_t lease_ms;
+
+	reaching = command;
+	sigaction(SIGALRM, &action, &before);
+	alarm(ANSWER_S);
+	int error = baton_node(baton, name, &lease_ms);
+	alarm(0);
+	sigaction(SIGALRM, &before, NULL);
+	return error == 0 ? 0 : service_problem(command, baton, error);
 }
 
 int service_problem(const char *command, const struct baton *baton, int error)

@@ -13,6 +13,10 @@ int parse_address(const char *text, const char *what, struct daemon_address *ret
 
 struct baton;
 
+/* Whoever does not answer a simple question within some seconds will not answer at all: then that is
+ * said, and the process ends. 0, or the exit code, and why has been said. */
+int service_reach(const char *command, struct baton *baton);
+
 /* "baton status: …" on stderr, what an error of libbaton's is about; the exit code for it. */
 int service_problem(const char *command, const struct baton *baton, int error);
 

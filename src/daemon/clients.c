@@ -113,6 +113,51 @@ static void on_linger_closed(uv_handle_t *handle)
 	free(handle);
 }
 
+/* A session whose connection is gone, but which may not have stopped what it did under its locks. */
+struct orphan {
+	uv_timer_t timer;
+	struct daemon *daemon;
+	uint64_t session;
+};
+
+static void on_orphan_closed(uv_handle_t *handle)
+{
+	struct orphan *orphan = handle->data;
+
+	orphan->daemon->orphans_count--;
+	free(orphan);
+}
+
+static void on_orphan_over(uv_timer_t *timer)
+{
+	struct orphan *orphan = timer->data;
+
+	uv_close((uv_handle_t *)timer, on_orphan_closed);
+	node_session_close(orphan->daemon->node, orphan->session, daemon_now());
+	daemon_effects(orphan->daemon);
+}
+
+/* True: it holds something, and is given the time that it needs to stop. */
+static bool make_orphan(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+
+	if (!node_session_evict(daemon->node, client->session, daemon_now()))
+		return false;
+	struct orphan *orphan = calloc(1, sizeof(*orphan));
+	must(orphan != NULL);
+	*orphan = (struct orphan){.daemon = daemon, .session = client->session};
+	must(uv_timer_init(&daemon->loop, &orphan->timer) == 0);
+	orphan->timer.data = orphan;
+	uv_timer_start(&orphan->timer, on_orphan_over, client->linger_ms, 0);
+	daemon->orphans_count++;
+	log_line(LEVEL_WARNING,
+	         "the connection of a client that held a lock is gone: its locks are free in %llu "
+	         "ms",
+	         (unsigned long long)client->linger_ms);
+	return true;
+}
+
 void client_close(struct client *client)
 {
 	struct daemon *daemon = client->daemon;
@@ -122,14 +167,17 @@ void client_close(struct client *client)
 		return;
 	drop_from_lists(client);
 	client->closing = true;
+	/* A Unix socket ends with those who hold it, but a network may just be cut. */
+	if (client->linger != NULL && !client->told_lost && client->handle.type == UV_TCP &&
+	    make_orphan(client))
+		session = 0;
 	if (client->linger != NULL)
 		uv_close((uv_handle_t *)client->linger, on_linger_closed);
 	client->session = 0;
 	uv_close(&client->handle, on_closed);
-	if (session != 0) {
+	if (session != 0)
 		node_session_close(daemon->node, session, daemon_now());
-		daemon_effects(daemon);
-	}
+	daemon_effects(daemon);
 }
 
 static void on_lingered(uv_timer_t *timer)
@@ -155,8 +203,10 @@ void client_linger(struct client *client, uint64_t ms)
 
 void client_lost(struct client *client)
 {
-	if (client->linger != NULL && !uv_is_active((uv_handle_t *)client->linger))
-		uv_timer_start(client->linger, on_lingered, client->linger_ms, 0);
+	if (client->linger == NULL || client->told_lost)
+		return;
+	client->told_lost = true;
+	uv_timer_start(client->linger, on_lingered, client->linger_ms, 0);
 }
 
 void client_end(struct client *client)
@@ -434,7 +484,8 @@ static void on_unix_client(uv_stream_t *listener, int status)
 	struct client *client = new_client(daemon);
 	must(uv_pipe_init(&daemon->loop, &client->pipe, 0) == 0);
 	client->handle.data = client;
-	if (uv_accept(listener, &client->stream) != 0 || uv_fileno(&client->handle, &fd) != 0) {
+	if (uv_accept(listener, &client->stream) != 0 || uv_fileno(&client->handle, &fd) != 0 ||
+	    daemon->leaving) {
 		client_close(client);
 		return;
 	}
@@ -478,7 +529,8 @@ static void on_tcp_client(uv_stream_t *listener, int status)
 	struct client *client = new_client(daemon);
 	must(uv_tcp_init(&daemon->loop, &client->tcp) == 0);
 	client->handle.data = client;
-	if (uv_accept(listener, &client->stream) != 0 || uv_fileno(&client->handle, &fd) != 0) {
+	if (uv_accept(listener, &client->stream) != 0 || uv_fileno(&client->handle, &fd) != 0 ||
+	    daemon->leaving) {
 		client_close(client);
 		return;
 	}
@@ -589,17 +641,39 @@ int clients_open(struct daemon *daemon)
 	return daemon->options->clients.host == NULL ? 0 : open_tcp(daemon);
 }
 
-void clients_close(struct daemon *daemon)
+void clients_leave(struct daemon *daemon)
 {
 	struct client *next;
 
+	for (struct client *client = daemon->clients; client != NULL; client = next) {
+		next = client->next;
+		bool stays = node_session_evict(daemon->node, client->session, daemon_now()) ||
+		             client->subscriptions_count > 0; /* who may have to hear of it */
+		if (!stays)
+			client_close(client);
+	}
+}
+
+bool clients_are_gone(struct daemon *daemon)
+{
+	struct client *next;
+
+	for (struct client *client = daemon->clients; client != NULL; client = client->next) {
+		if (client->told_lost && !client->closing)
+			return false;
+	}
+	for (struct client *client = daemon->clients; client != NULL; client = next) {
+		next = client->next;
+		client_close(client);
+	}
+	return daemon->clients_count == 0 && daemon->orphans_count == 0;
+}
+
+void clients_close(struct daemon *daemon)
+{
 	if (daemon->unix_open) /* libuv unlinks the path */
 		uv_close((uv_handle_t *)&daemon->unix_listener, NULL);
 	if (daemon->tcp_open)
 		uv_close((uv_handle_t *)&daemon->tcp_listener, NULL);
 	daemon->unix_open = daemon->tcp_open = false;
-	for (struct client *client = daemon->clients; client != NULL; client = next) {
-		next = client->next;
-		client_close(client);
-	}
 }

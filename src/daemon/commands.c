@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <strings.h>
 
-enum { GRACE_MS_MAX = 3600000 };
+#define GRACE_MS_MAX UINT32_MAX
 
 static bool is_word(const struct resp_argument *argument, const char *word)
 {
@@ -402,7 +402,7 @@ static bool serve_grace(struct client *client, const struct resp_argument *ms)
 
 	if (!read_number(ms, &number) || number == 0 || number > GRACE_MS_MAX)
 		return tell_wrong(client,
-		                  "GRACE needs a whole number of milliseconds, 1 to 3600000");
+		                  "GRACE needs a whole number of milliseconds, 1 to 4294967295");
 	client_linger(client, number);
 	resp_simple(&client->output, "OK");
 	return true;

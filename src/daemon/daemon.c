@@ -264,6 +264,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	if (daemon->leaving) {
 		clients_flush(daemon);
 		peers_flush(daemon);
+		set_timer(daemon);
 		return;
 	}
 	do {
@@ -284,6 +285,7 @@ static void on_prepare(uv_prepare_t *prepare)
 
 static void close_all(struct daemon *daemon)
 {
+	clients_close(daemon);
 	peers_close(daemon);
 	uv_close((uv_handle_t *)&daemon->prepare, NULL);
 	uv_close((uv_handle_t *)&daemon->timer, NULL);
@@ -298,18 +300,20 @@ static void on_leaving(uv_timer_t *timer)
 {
 	struct daemon *daemon = timer->data;
 
-	if (!peers_quiet(daemon) && daemon_now() < daemon->leave_deadline)
-		return;
-	close_all(daemon);
+	if (!clients_are_gone(daemon))
+		daemon->leave_deadline = daemon_now() + UINT64_C(1000000) * LEAVE_MS;
+	else if (peers_quiet(daemon) || daemon_now() >= daemon->leave_deadline)
+		close_all(daemon);
 }
 
-/* What clients hold goes to who waits for it; when the others have heard of it, the end. */
+/* What clients hold goes to who waits for it, when they have stopped; when the others have heard of it,
+ * the end. */
 void daemon_leave(struct daemon *daemon)
 {
 	if (daemon->leaving)
 		return;
 	notify("STOPPING=1");
-	clients_close(daemon);
+	clients_leave(daemon);
 	daemon_effects(daemon);
 	daemon->leaving = true;
 	daemon->leave_deadline = daemon_now() + UINT64_C(1000000) * LEAVE_MS;

@@ -74,13 +74,18 @@ struct client {
 	bool writes;
 	uv_timer_t *linger; /* NULL: what it loses goes to others at once */
 	uint64_t linger_ms;
+	bool told_lost; /* and its time runs */
 	struct subscription *subscriptions;
 	uint32_t subscriptions_count;
 };
 
 /* 0, or -1 and it is in the log. */
 int clients_open(struct daemon *daemon);
-/* No more clients; those that are there are closed, and what they held is given back. */
+/* No more clients; those that are there are closed, and what they held is given back; but who needs
+ * time to stop what it does under a lock is told that it has lost it, and gets that time. */
+void clients_leave(struct daemon *daemon);
+/* When these have stopped, the rest is closed too. True: that is over. */
+bool clients_are_gone(struct daemon *daemon);
 void clients_close(struct daemon *daemon);
 /* The client of a session, or NULL. */
 struct client *client_of(struct daemon *daemon, uint64_t session);
@@ -167,6 +172,7 @@ struct daemon {
 	struct client *buckets[CLIENT_BUCKETS];
 	struct client *dirty, *ready;
 	uint32_t clients_count;
+	uint32_t orphans_count;      /* sessions without a connection that still hold something */
 	uint64_t refused_at;         /* when the log last said that there are too many */
 	struct resp_command command; /* the one that is read now */
 	char inbox[1 << 16];         /* what a read brings */

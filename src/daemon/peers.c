@@ -454,7 +454,7 @@ int peers_open(struct daemon *daemon)
 		if (options->peers[i].linked)
 			peer->link = link_create(KEPT_MAX);
 	}
-	if (options->peers_count == 1)
+	if (options->listen.host == NULL) /* a cluster of one need not */
 		return 0;
 	int error =
 	        listen_tcp(&daemon->loop, &peers->listener, &options->listen, connection_accept);

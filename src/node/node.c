@@ -360,6 +360,20 @@ void node_session_linger(struct node *node, uint64_t id)
 		session->lingers = true;
 }
 
+bool node_session_evict(struct node *node, uint64_t id, uint64_t now)
+{
+	advance(node, now);
+	struct session *session = find_session(node, id);
+	if (session == NULL)
+		return false;
+	for (struct live *live = session->holds, *next; live != NULL; live = next) {
+		next = live->hold_next;
+		if (!live->lost)
+			live_break(node, live);
+	}
+	return session->holds != NULL;
+}
+
 void node_session_close(struct node *node, uint64_t id, uint64_t now)
 {
 	advance(node, now);

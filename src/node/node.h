@@ -191,6 +191,9 @@ void node_session_close(struct node *node, uint64_t session, uint64_t now);
  */
 void node_session_linger(struct node *node, uint64_t session);
 
+/* All that a session holds is lost, as if it were broken. True: it lingers, and holds something. */
+bool node_session_evict(struct node *node, uint64_t session, uint64_t now);
+
 /*
  * Commands. All of them can give BATON_ESESSION (no such session), BATON_EBUSY, BATON_ESTOPPED, and
  * those with a name or pattern BATON_ENAME.

@@ -174,6 +174,16 @@ class Status(unittest.TestCase):
         self.assertIn("n2", text)
         cluster.end()
 
+    def test_a_node_that_does_not_answer(self):
+        with Cluster(1) as cluster:
+            cluster[0].signal(signal.SIGSTOP)
+            for words in (["status"], ["break", "x", "--fence", "1"], ["observe", "x"]):
+                with self.subTest(words=words):
+                    done = subprocess.run([BATON, *words, "-S", cluster[0].socket], capture_output=True, text=True, timeout=60,
+                                          check=False)
+                    self.assertEqual((done.returncode, done.stdout, done.stderr),
+                                     (69, "", f"baton {words[0]}: the node does not answer\n"))
+
     def test_without_a_node(self):
         self.assertIn("/nonexistent.sock", self.run_status("-S", "/nonexistent.sock", code=69))
         self.assertIn("one pattern", self.run_status("a", "b", code=2))

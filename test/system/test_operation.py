@@ -53,7 +53,18 @@ class Starting(unittest.TestCase):
                            ("name =", "'name' needs a value"),
                            ("insecure = no", "'insecure' takes no value but 'yes'"),
                            ("lease = soon", "--lease 'soon': a time such as 250ms"),
+                           ("lease = 25h", "--lease '25h': at most 24h"),
                            ("turns = 0", "--turns"),
+                           ("algorithm = neilson", "unknown algorithm 'neilson': did you mean 'neilsen'?"),
+                           ("algorithm = bully", "--algorithm bully: this is an election"),
+                           ("peers = a", "--peers 'a': NAME=HOST:PORT is needed"),
+                           ("peers = a b=127.0.0.1:1", "--peers 'a b': printable ASCII"),
+                           ("name = a b", "--name 'a b': printable ASCII"),
+                           ("cluster = a b", "--cluster 'a b': printable ASCII"),
+                           ("listen = 7440", "--listen '7440': HOST:PORT is needed"),
+                           ("clients = 7440", "--clients '7440': HOST:PORT is needed"),
+                           ("epoch-floor = 524287", "--epoch-floor '524287': a whole number from 1 to 524286"),
+                           ("log = loud", "--log 'loud': error, warning, info or debug"),
                            ("config = other", "unknown name 'config'"),
                            ("join = h:1", "--join and --tls-*: this version has a fixed list")):
             with self.subTest(text=text):
@@ -141,7 +152,7 @@ class Starting(unittest.TestCase):
 
     def test_what_cannot_be_meant_is_refused(self):
         self.refused("--cluster", "", says=["--cluster: 1 to 255 bytes are needed"])
-        self.refused("--listen", "127.0.0.1:9", says=["it needs --peers"])
+        self.refused("--listen", "0.0.0.0:9", says=["--listen 0.0.0.0: not loopback"])
         self.refused("--name", "a", "--peers", "a=127.0.0.1:9,b=127.0.0.1:9", says=["'a' and 'b' have the same address"])
 
     def test_a_host_that_does_not_exist(self):

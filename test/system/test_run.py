@@ -8,6 +8,8 @@ import sys
 import unittest
 
 from baton import BATON
+from cluster import free_port
+from proxy import Proxy
 from running import PATIENCE
 from service import ServiceTest, is_alive, program_of, stat_of, wait_until
 
@@ -391,14 +393,42 @@ class Losing(ServiceTest):
                 self.assertEqual(run.wait(PATIENCE), 76)
                 self.assertEqual(self.finish(waiter)[:2], (0, "alone\n"))
 
-    def test_killed_and_started_again_nobody_comes_in_before_the_command_is_gone(self):
+    def test_started_again_nobody_comes_in_before_the_command_is_gone(self):
+        for how in ("killed", "terminated"):
+            with self.subTest(how=how):
+                run = self.start("run", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
+                command = int(run.stdout.readline())
+                self.lose(how, run)
+                self.node.start()
+                script = f"kill -0 {command} 2>/dev/null && echo both || echo alone"
+                self.assertEqual(self.run_baton("run", "x", "sh", "-c", script)[:2], (0, "alone\n"))
+                self.assertEqual(run.wait(PATIENCE), 76)
+
+    def test_while_a_node_leaves_another_cannot_take_its_place(self):
         run = self.start("run", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
-        command = int(run.stdout.readline())
-        self.lose("killed", run)
+        run.stdout.readline()
+        os.kill(run.pid, signal.SIGSTOP) # it will take all the time that it has
+        self.node.process.send_signal(signal.SIGTERM)
+        wait_until(lambda: "has lost it" in self.node.log(), "the node leaves")
+        code, _, err = self.run_baton("node", "--name", "alpha", "--socket", self.node.socket)
+        self.assertEqual(code, 1)
+        self.assertIn("another node serves", err)
+        os.kill(run.pid, signal.SIGCONT)
+        self.assertEqual(run.wait(PATIENCE), 76)
+        self.assertEqual(self.node.stop(), 0)
+
+    def test_cut_off_nobody_comes_in_before_the_command_is_gone(self):
+        port, road = free_port(), free_port()
+        self.node.stop()
+        self.node.words += ("--clients", f"127.0.0.1:{port}")
         self.node.start()
+        with Proxy([(road, port)], 3600, seed=1):
+            run = self.start("run", "-S", f"127.0.0.1:{road}", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
+            command = int(run.stdout.readline())
         script = f"kill -0 {command} 2>/dev/null && echo both || echo alone"
         self.assertEqual(self.run_baton("run", "x", "sh", "-c", script)[:2], (0, "alone\n"))
         self.assertEqual(run.wait(PATIENCE), 76)
+        self.assertIn("is gone: its locks are free in", self.node.log())
 
     def test_broken_and_stopped_it_is_waited_for_no_longer_than_its_grace(self):
         run = self.start("run", "--grace", "100ms", "x", "sh", "-c", "echo $$; sleep 1000")
