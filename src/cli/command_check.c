@@ -136,14 +136,13 @@ static int parse_entries(const char *text, uint32_t nodes, uint32_t *ret_entries
 	for (uint32_t i = 0; i < nodes; i++) {
 		char word[32];
 		size_t length = strcspn(text, ",");
-		if (strcmp(text, "unlimited") == 0) {
-			ret_entries[i] = ENTRIES_UNLIMITED;
-			continue;
-		}
 		snprintf(word, sizeof(word), "%.*s",
 		         (int)(length < sizeof(word) ? length : sizeof(word)), text);
-		if (parse_number(word, 0, ENTRIES_CHECKED_MAX,
-		                 "--entries (K, K,K,... or unlimited):", &number, problem) != 0)
+		if (strcmp(word, "unlimited") == 0)
+			number = ENTRIES_UNLIMITED;
+		else if (parse_number(word, 0, ENTRIES_CHECKED_MAX,
+		                      "--entries (K, K,K,... or unlimited):", &number,
+		                      problem) != 0)
 			return -1;
 		ret_entries[i] = (uint32_t)number;
 		if (!list)

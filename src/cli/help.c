@@ -106,7 +106,7 @@ static const struct {
          "  --entries K        of each node (default 1); K,K,...: node by node;\n"
          "                     unlimited, where the number of states is finite\n"
          "  --lose-token       also the loss of any one token message at a time\n"
-         "  --max-states N     give up beyond N states, exit 3 (threads: a few more)\n"
+         "  --max-states N     give up beyond N states, exit 3\n"
          "  --max-memory SIZE  such as 500M or 4G (default 8G, or three quarters of what\n"
          "                     the machine allows if that is less; at most 16G)\n"
          "  --timeout TIME     such as 250ms, 30s, 2m; a bare number is seconds\n"

@@ -17,7 +17,7 @@ struct check_options {
 	uint64_t states_max;
 	uint64_t memory_max; /* bytes */
 	double seconds_max;
-	uint32_t threads; /* 1 to SHARDS_MAX */
+	uint32_t threads; /* 1 to LANES_MAX */
 	bool reduce;      /* elections: leave out steps that commute with those that remain */
 	/* Called now and then, or NULL. */
 	void (*progress)(const char *doing, uint64_t states, uint64_t depth, uint64_t memory,

@@ -7,6 +7,11 @@ static json_t *integer(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
+static json_t *report_number_of_entries(uint32_t entries)
+{
+	return entries == ENTRIES_UNLIMITED ? json_string("unlimited") : integer(entries);
+}
+
 static json_t *report_entries(const struct check_options *options)
 {
 	uint32_t nodes = options->setup->network.graph.nodes;
@@ -16,11 +21,10 @@ static json_t *report_entries(const struct check_options *options)
 	for (uint32_t i = 1; i < nodes; i++)
 		alike = alike && options->entries[i] == options->entries[0];
 	if (alike)
-		return options->entries[0] == ENTRIES_UNLIMITED ? json_string("unlimited")
-		                                                : integer(options->entries[0]);
+		return report_number_of_entries(options->entries[0]);
 	list = json_array();
 	for (uint32_t i = 0; i < nodes; i++)
-		json_array_append_new(list, integer(options->entries[i]));
+		json_array_append_new(list, report_number_of_entries(options->entries[i]));
 	return list;
 }
 

@@ -62,28 +62,31 @@ static void *serve(void *argument)
 
 void crew_init(struct crew *crew, uint32_t count)
 {
-	*crew = (struct crew){.count = 1};
-	if (count == 1)
-		return;
-	crew->threads = calloc(count, sizeof(*crew->threads));
-	crew->members = calloc(count, sizeof(*crew->members));
+	*crew = (struct crew){.count = count, .started = 1};
+}
+
+static void start(struct crew *crew)
+{
+	crew->threads = calloc(crew->count, sizeof(*crew->threads));
+	crew->members = calloc(crew->count, sizeof(*crew->members));
 	must(crew->threads != NULL && crew->members != NULL);
 	must(pthread_mutex_init(&crew->mutex, NULL) == 0);
 	must(pthread_cond_init(&crew->changed, NULL) == 0);
-	for (uint32_t i = 1; i < count; i++) {
+	for (uint32_t i = 1; i < crew->count; i++) {
 		crew->members[i] = (struct crew_member){.crew = crew, .number = i};
-		must(pthread_create(&crew->threads[i], NULL, serve, &crew->members[i]) == 0);
+		if (pthread_create(&crew->threads[i], NULL, serve, &crew->members[i]) != 0)
+			break;
+		crew->started++;
 	}
-	crew->count = count;
 }
 
 void crew_free(struct crew *crew)
 {
-	if (crew->count == 1)
+	if (crew->threads == NULL)
 		return;
 	crew->over = true;
 	advance(crew, &crew->begun);
-	for (uint32_t i = 1; i < crew->count; i++)
+	for (uint32_t i = 1; i < crew->started; i++)
 		pthread_join(crew->threads[i], NULL);
 	pthread_mutex_destroy(&crew->mutex);
 	pthread_cond_destroy(&crew->changed);
@@ -93,13 +96,17 @@ void crew_free(struct crew *crew)
 
 void crew_run(struct crew *crew, void (*work)(void *context, uint32_t member), void *context)
 {
+	if (crew->count > 1 && crew->threads == NULL)
+		start(crew);
 	crew->work = work;
 	crew->context = context;
-	if (crew->count > 1)
+	if (crew->started > 1)
 		advance(crew, &crew->begun);
 	work(context, 0);
-	if (crew->count > 1) {
+	for (uint32_t i = crew->started; i < crew->count; i++)
+		work(context, i);
+	if (crew->started > 1) {
 		crew->rounds++;
-		wait_until(crew, &crew->ended, crew->rounds * (crew->count - 1));
+		wait_until(crew, &crew->ended, crew->rounds * (crew->started - 1));
 	}
 }

@@ -12,6 +12,7 @@
 
 struct crew {
 	uint32_t count;
+	uint32_t started;   /* so many of them, with the caller */
 	pthread_t *threads; /* the others */
 	struct crew_member *members;
 	pthread_mutex_t mutex;
@@ -23,7 +24,8 @@ struct crew {
 	bool over;
 };
 
-/* `count` of them. */
+/* `count` of them, which are started when there is work for them; if some cannot be, the caller does
+ * their part. */
 void crew_init(struct crew *crew, uint32_t count);
 void crew_free(struct crew *crew);
 /* Calls work(context, i) for each i below crew->count, all at once, and returns when all have. */

@@ -423,8 +423,8 @@ static void take(struct search *search, struct worker *worker, size_t slot,
 	struct row row = row_behind(search, worker, found, from);
 	bool new;
 
-	/* Alone, the limit is kept to the letter; several threads would have to ask each other. */
-	if (lane->count >= search->options->states_max && search->crew.count == 1 &&
+	/* Several threads would have to ask each other: see may_be_together. */
+	if (!search->together && states_count(&search->states) >= search->options->states_max &&
 	    states_get(&search->states, slot, row.bytes, row.size, found->hash) == STATE_NONE) {
 		search->full = true;
 		return;
@@ -540,7 +540,7 @@ const char *search_limit(const struct search *search, uint64_t more_bytes)
 	const struct check_options *options = search->options;
 
 	/* What is not counted: the program itself, and for each thread what it may take in a round. */
-	more_bytes += UNCOUNTED + (uint64_t)search->crew.count * UNCOUNTED;
+	more_bytes += UNCOUNTED + (uint64_t)search->crew.started * UNCOUNTED;
 	if (search_memory(search) + more_bytes >= options->memory_max)
 		return "--max-memory";
 	if (options->seconds_max > 0 && search_seconds(search) >= options->seconds_max)
@@ -555,9 +555,16 @@ void search_progress(const struct search *search, const char *doing)
 		                          search_memory(search), search_seconds(search));
 }
 
-static uint32_t round_of(const struct search *search)
+/* Limits are kept to the letter by one thread; several must not come near them in a round. */
+static bool may_be_together(const struct search *search)
 {
-	return search->crew.count == 1 ? ROUND_ALONE : ROUND_TOGETHER;
+	uint64_t most = (uint64_t)search->crew.count * (ROUND_TOGETHER + ROUND_SLACK);
+	uint64_t count = states_count(&search->states);
+	uint64_t bytes = search_memory(search) / count * most;
+
+	return search->crew.count > 1 && search->level_states >= TOGETHER_LEAST &&
+	       count + most <= search->options->states_max &&
+	       search_limit(search, bytes + states_reserve_cost(&search->states, most)) == NULL;
 }
 
 static void run(struct search *search, void (*work)(void *context, uint32_t member))
@@ -592,11 +599,14 @@ static bool run_round(struct search *search)
 	uint64_t count = states_count(&search->states);
 	uint64_t left =
 	        search->options->states_max > count ? search->options->states_max - count : 0;
-	uint32_t round = round_of(search);
 
 	search_progress(search, "search");
-	search->budget = left < round ? (uint32_t)left + 1 : round;
-	if (!make_room(search, (uint64_t)search->crew.count * (search->budget + ROUND_SLACK)))
+	search->together = may_be_together(search);
+	search->budget = search->together     ? ROUND_TOGETHER
+	                 : left < ROUND_ALONE ? (uint32_t)left + 1
+	                                      : ROUND_ALONE;
+	uint64_t threads = search->together ? search->crew.count : 1;
+	if (!make_room(search, threads * (search->budget + ROUND_SLACK)))
 		return false;
 	run(search, expand);
 	if (is_violated(search) || learn_missing(search) || search->model.outgrown) {
@@ -619,16 +629,15 @@ static bool run_round(struct search *search)
 static bool begin_level(struct search *search)
 {
 	uint64_t count = states_count(&search->states);
-	uint64_t found = count - search->level_count;
 
+	search->level_states = count - search->level_count;
 	for (uint32_t i = 0; i < search->crew.count; i++) {
 		search->workers[i].level_end = lane_end(&search->states.lanes[i]);
 		search->workers[i].graded = search->graded;
 	}
 	states_begin_level(&search->states);
 	search->level_count = count;
-	search->together = search->crew.count > 1 && found >= TOGETHER_LEAST;
-	return found > 0;
+	return search->level_states > 0;
 }
 
 static bool is_level_done(const struct search *search)
@@ -708,9 +717,8 @@ bool search_explore(struct search *search)
 	return complete;
 }
 
-static void prepare_order(void *context, uint32_t member)
+static void prepare_order(struct search *search, uint32_t member)
 {
-	struct search *search = context;
 	const struct lane *lane = &search->states.lanes[member];
 	struct cursor cursor = {0}, end = lane_end(lane);
 	uint32_t state;
@@ -733,24 +741,29 @@ static void give_ready(struct worker *from, struct worker *to, size_t count)
 		put_ready(to, from->ready[--from->ready_count]);
 }
 
-/* Few go to the first thread; of many, who has most gives half of what he has more to him who has
- * least. False: nothing is ready. */
+/* Few are the first thread's; of many, each gets as many as the others. False: nothing is ready. */
 static bool share_ready(struct search *search)
 {
-	struct worker *first = &search->workers[0], *rich = first, *poor = first;
-	size_t count = first->ready_count;
+	struct worker *workers = search->workers, *end = workers + search->crew.count;
+	struct worker *poor = workers;
+	size_t count = 0;
 
-	for (uint32_t i = 1; i < search->crew.count; i++) {
-		struct worker *worker = &search->workers[i];
+	for (struct worker *worker = workers; worker < end; worker++)
 		count += worker->ready_count;
-		rich = worker->ready_count > rich->ready_count ? worker : rich;
-		poor = worker->ready_count < poor->ready_count ? worker : poor;
-	}
 	search->together = search->crew.count > 1 && count >= TOGETHER_LEAST;
-	if (search->together)
-		give_ready(rich, poor, (rich->ready_count - poor->ready_count) / 2);
-	for (uint32_t i = 1; i < search->crew.count && !search->together; i++)
-		give_ready(&search->workers[i], first, search->workers[i].ready_count);
+	for (struct worker *worker = workers + 1; worker < end && !search->together; worker++)
+		give_ready(worker, workers, worker->ready_count);
+	size_t fair = search->together ? count / search->crew.count : count;
+	for (struct worker *rich = workers; rich < end; rich++) {
+		while (rich->ready_count > fair) {
+			while (poor < end && poor->ready_count >= fair)
+				poor++;
+			if (poor == end)
+				return true;
+			size_t more = rich->ready_count - fair, room = fair - poor->ready_count;
+			give_ready(rich, poor, more < room ? more : room);
+		}
+	}
 	return count > 0;
 }
 
@@ -758,8 +771,8 @@ static bool share_ready(struct search *search)
 static bool order(struct search *search)
 {
 	search->ordering = true;
-	search->budget = round_of(search);
-	crew_run(&search->crew, prepare_order, search);
+	for (uint32_t i = 0; i < search->crew.count; i++)
+		prepare_order(search, i);
 	states_record(&search->states, search->start)->fewest = 0;
 	put_ready(&search->workers[0], search->start);
 	while (share_ready(search)) {
@@ -767,6 +780,7 @@ static bool order(struct search *search)
 		search->limit = search_limit(search, 0);
 		if (search->limit != NULL)
 			return false;
+		search->budget = search->together ? ROUND_TOGETHER : ROUND_ALONE;
 		run(search, expand);
 		run(search, take_found);
 	}

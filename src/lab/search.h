@@ -92,6 +92,7 @@ struct search {
 	uint32_t bypass_width; /* bytes of a counter of bypasses in a record */
 	uint32_t budget;       /* how much a thread may follow in this round */
 	uint64_t level_count;  /* states when the level began */
+	uint64_t level_states; /* of the level itself */
 	uint64_t depth;
 	double begin;
 	const char *limit; /* which one was reached */
