@@ -129,7 +129,7 @@ static void print_members(const json_t *status)
 	}
 }
 
-static void print_status(const json_t *status, const char *pattern)
+static void print_status(const json_t *status, const char *pattern, uint64_t count)
 {
 	const json_t *messages = json_object_get(status, "messages");
 	json_int_t grants = number_of(status, "grants"), sent = number_of(messages, "sent");
@@ -148,6 +148,9 @@ static void print_status(const json_t *status, const char *pattern)
 	putchar('\n');
 	print_members(status);
 	print_locks(json_object_get(status, "locks"), pattern);
+	if (json_array_size(json_object_get(status, "locks")) >= count)
+		printf("\nThere may be more: %llu locks of each member are shown; see --count.\n",
+		       (unsigned long long)count);
 }
 
 int command_status(int argc, char **argv)
@@ -161,7 +164,7 @@ int command_status(int argc, char **argv)
 	};
 	const char *address = NULL;
 	struct problem problem;
-	uint64_t count = 0;
+	uint64_t count = 1000;
 	bool as_json = false;
 	char *text;
 	int option;
@@ -203,7 +206,7 @@ int command_status(int argc, char **argv)
 		print_json(status);
 		return EXIT_HELD;
 	}
-	print_status(status, pattern);
+	print_status(status, pattern, count);
 	json_decref(status);
 	return EXIT_HELD;
 }

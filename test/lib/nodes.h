@@ -347,6 +347,13 @@ static inline void nodes_close(struct nodes *nodes, uint32_t i, uint64_t session
 	nodes_take(nodes, i);
 }
 
+static inline bool nodes_evict(struct nodes *nodes, uint32_t i, uint64_t session)
+{
+	bool stays = node_session_evict(nodes->node[i], session_id(session), nodes->now);
+	nodes_take(nodes, i);
+	return stays;
+}
+
 /* Commands; what was said comes from nodes_said. */
 static inline int nodes_lock_for(struct nodes *nodes, uint32_t i, uint64_t session,
                                  const char *name, enum node_patience patience, uint64_t timeout)

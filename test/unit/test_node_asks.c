@@ -250,6 +250,40 @@ static void test_who_lingers_is_inside_until_it_has_stopped(void **state)
 	}
 }
 
+static void test_who_is_evicted_has_lost_all(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 2);
+	for (int lingers = 0; lingers < 2; lingers++) {
+		uint64_t holder = nodes_open(&nodes, 0), waiter = nodes_open(&nodes, 1);
+		if (lingers)
+			node_session_linger(nodes.node[0], session_id(holder));
+		assert_false(nodes_evict(&nodes, 0, holder));
+		for (char name[] = "x"; name[0] <= 'y'; name[0]++) {
+			assert_int_equal(nodes_lock(&nodes, 0, holder, name), 0);
+			nodes_deliver_all(&nodes);
+			assert_memory_equal(nodes_said(&nodes, holder), "fence", 5);
+		}
+		assert_int_equal(nodes_lock(&nodes, 1, waiter, "x"), 0);
+		nodes_deliver_all(&nodes);
+		assert_int_equal(nodes_evict(&nodes, 0, holder), lingers);
+		nodes_deliver_all(&nodes);
+		assert_memory_equal(nodes_said(&nodes, holder), "lost y", 6);
+		assert_memory_equal(nodes_said(&nodes, holder), "lost x", 6);
+		assert_int_equal(nodes_evict(&nodes, 0, holder), lingers);
+		nodes_deliver_all(&nodes);
+		assert_string_equal(nodes_said(&nodes, holder), ""); /* it is told once */
+		const char *granted = nodes_said(&nodes, waiter);
+		assert_int_equal(granted[0] == '\0', lingers);
+		nodes_close(&nodes, 0, holder);
+		nodes_deliver_all(&nodes);
+		if (lingers)
+			assert_memory_equal(nodes_said(&nodes, waiter), "fence", 5);
+		nodes_close(&nodes, 1, waiter);
+		nodes_deliver_all(&nodes);
+	}
+}
+
 static void test_break_of_a_candidate_that_waits_for_ears(void **state)
 {
 	(void)state;
@@ -758,6 +792,7 @@ int main(void)
 	        TEST(test_a_leader_is_known_to_who_joins),
 	        TEST(test_break_takes_the_lock_from_its_holder),
 	        TEST(test_who_lingers_is_inside_until_it_has_stopped),
+	        TEST(test_who_is_evicted_has_lost_all),
 	        TEST(test_break_of_a_candidate_that_waits_for_ears),
 	        TEST(test_break_of_one_lock_is_nothing_to_another),
 	        TEST(test_break_says_if_somebody_is_silent),
