@@ -65,12 +65,11 @@ static const char *error_text(int error)
 
 static void tell_error(struct client *client, int error)
 {
-	char text[512];
-	const char *waiting_for;
+	char text[WAITS_FOR_MAX + 64], waits_for[WAITS_FOR_MAX];
 
 	if (error == BATON_ENOVIEW &&
-	    (waiting_for = node_waiting_for(client->daemon->node)) != NULL) {
-		snprintf(text, sizeof(text), "%s: it waits for %s", error_text(error), waiting_for);
+	    status_waits_for(client->daemon, waits_for, sizeof(waits_for))) {
+		snprintf(text, sizeof(text), "%s: it waits for %s", error_text(error), waits_for);
 		resp_error(&client->output, error_code(error), text);
 		return;
 	}

@@ -117,6 +117,9 @@ void subscriptions_free(struct client *client);
 
 /* The JSON of STATUS; to be freed. */
 char *status_json(struct daemon *daemon, const struct node_status *status);
+/* Why it serves nobody; false: it does. */
+enum { WAITS_FOR_MAX = 512 };
+bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size);
 
 /* --- peers.c --- */
 

@@ -111,26 +111,31 @@ static json_t *messages_json(const struct daemon *daemon, const struct node_stat
 	                 (json_int_t)received, "by_type", by_type, "control", (json_int_t)control);
 }
 
-static json_t *waiting_json(struct daemon *daemon, const struct node_status *status)
+bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 {
 	const char *missing = peers_missing(daemon), *refusal = peers_refusal(daemon);
+	const char *waiting_for = node_waiting_for(daemon->node);
 
-	if (status->waiting_for == NULL)
-		return json_null();
+	if (waiting_for == NULL)
+		return false;
 	if (daemon->serve_at > 0)
-		return json_string("what clients of the node that was killed here run to be over");
-	/* What was said when a connection was refused tells more than that there is none. */
-	if (refusal != NULL)
-		return json_string(refusal);
-	if (missing == NULL)
-		return json_string(status->waiting_for);
-	return json_sprintf("%s; no connection to %s", status->waiting_for, missing);
+		snprintf(ret_text, size,
+		         "what clients of the node that was killed here run to be over");
+	else if (refusal != NULL) /* tells more than that there is no connection */
+		snprintf(ret_text, size, "%s", refusal);
+	else if (missing != NULL)
+		snprintf(ret_text, size, "%s; no connection to %s", waiting_for, missing);
+	else
+		snprintf(ret_text, size, "%s", waiting_for);
+	return true;
 }
 
 char *status_json(struct daemon *daemon, const struct node_status *status)
 {
 	const struct daemon_options *options = daemon->options;
 	json_t *silent = json_array();
+	char waiting_for[WAITS_FOR_MAX];
+	bool waits = status_waits_for(daemon, waiting_for, sizeof(waiting_for));
 	uint64_t grants;
 	json_t *messages = messages_json(daemon, status, &grants);
 	json_t *members = members_json(status, silent);
@@ -140,8 +145,9 @@ char *status_json(struct daemon *daemon, const struct node_status *status)
 	        options->algorithm->name, "topology",
 	        options->topology != NULL ? options->topology : options->algorithm->topology,
 	        "members", members, "takeover_ms", "lease_ms", (json_int_t)options->lease_ms,
-	        "waiting_for", waiting_json(daemon, status), "locks", locks_json(status),
-	        "messages", messages, "grants", (json_int_t)grants, "silent", silent);
+	        "waiting_for", waits ? json_string(waiting_for) : json_null(), "locks",
+	        locks_json(status), "messages", messages, "grants", (json_int_t)grants, "silent",
+	        silent);
 	must(json != NULL);
 	char *dumped = json_dumps(json, JSON_COMPACT);
 	must(dumped != NULL);
