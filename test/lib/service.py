@@ -4,22 +4,11 @@ import os
 import shutil
 import signal
 import subprocess
-import time
 import unittest
 
 from baton import BATON
+from cluster import until
 from running import PATIENCE, Node
-
-
-def wait_until(condition, what):
-    """Until it is true, and then what it is."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        found = condition()
-        if found:
-            return found
-        assert time.monotonic() < until, f"waited in vain until {what}"
-        time.sleep(0.005)
 
 
 def stat_of(pid):
@@ -97,7 +86,7 @@ class ServiceTest(unittest.TestCase):
             except FileNotFoundError:
                 return None
             return text if text.endswith("\n") else None
-        return wait_until(whole, f"{name} is written")
+        return until(f"{name} is written", whole)
 
     def start(self, *words, **options):
         """baton, with these words."""
@@ -139,7 +128,7 @@ class ServiceTest(unittest.TestCase):
         def there():
             status = self.status(lock)
             return status["locks"] and len(status["locks"][0]["waiters"]) >= count
-        wait_until(there, f"{count} wait for {lock}")
+        until(f"{count} wait for {lock}", there)
 
     def status(self, pattern="*"):
         return json.loads(self.run_baton("status", pattern, "--json")[1])

@@ -6,8 +6,9 @@ import subprocess
 import unittest
 
 from baton import BATON
+from cluster import until
 from running import PATIENCE
-from service import ServiceTest, is_alive, wait_until
+from service import ServiceTest, is_alive
 
 
 class Lock(ServiceTest):
@@ -198,7 +199,7 @@ class Elections(ServiceTest):
         leader = self.start("elect", "job", "v", "--", "sh", "-c", "echo $$; sleep 1000")
         command = int(leader.stdout.readline())
         leader.kill()
-        wait_until(lambda: not is_alive(command), "the command is gone")
+        until("the command is gone", lambda: not is_alive(command))
         self.assertEqual(self.run_baton("elect", "-w", "1m", "job", "w", "--", "true")[0], 0)
 
 

@@ -8,10 +8,10 @@ import sys
 import unittest
 
 from baton import BATON
-from cluster import free_port
+from cluster import free_port, until
 from proxy import Proxy
 from running import PATIENCE
-from service import ServiceTest, is_alive, program_of, stat_of, wait_until
+from service import ServiceTest, is_alive, program_of, stat_of
 
 # Writes the name of each signal it gets, and ends with 0 when told to; knows them all.
 RECORDER = """
@@ -138,8 +138,8 @@ class ExitCodes(ServiceTest):
             with self.subTest(words=words):
                 self.assertEqual(self.run_baton("run", *words, "x", "true")[0], code)
         waiter = self.start("run", "x", "true")
-        wait_until(lambda: "sock" in os.readlink(f"/proc/{waiter.pid}/fd/5") if
-                   os.path.exists(f"/proc/{waiter.pid}/fd/5") else False, "it has connected")
+        until("it has connected", lambda: "sock" in os.readlink(f"/proc/{waiter.pid}/fd/5") if
+                   os.path.exists(f"/proc/{waiter.pid}/fd/5") else False)
         waiter.terminate()
         self.assertEqual(self.finish(waiter)[0], 143)
 
@@ -278,7 +278,7 @@ class Signals(ServiceTest):
             with self.subTest(signal=number):
                 os.kill(run.pid, number)
                 expected.append(str(int(number)))
-                wait_until(lambda: self.text("signals").split()[len(expected) - 1:], f"{number} has come")
+                until(f"{number} has come", lambda: self.text("signals").split()[len(expected) - 1:])
                 self.assertEqual(self.text("signals").split(), expected)
                 self.assertIsNone(run.poll())
         with open(self.path("signals.end"), "w", encoding="utf-8"):
@@ -287,10 +287,10 @@ class Signals(ServiceTest):
     def test_the_whole_group_gets_it(self):
         run = self.start("run", "x", "sh", "-c", "trap 'exit 5' USR1; sleep 1000 & echo $!; wait")
         child = int(run.stdout.readline())
-        wait_until(lambda: program_of(child) == "sleep", "the child is no shell any more")
+        until("the child is no shell any more", lambda: program_of(child) == "sleep")
         run.send_signal(signal.SIGUSR1)
         self.assertEqual(run.wait(PATIENCE), 5)
-        wait_until(lambda: not is_alive(child), "the shell's child is gone")
+        until("the shell's child is gone", lambda: not is_alive(child))
 
     def test_while_waiting(self):
         holder = self.hold("x")
@@ -304,7 +304,7 @@ class Signals(ServiceTest):
                 self.assertEqual(waiter.wait(PATIENCE), 128 + number)
                 with open(read, encoding="utf-8") as file:
                     self.assertEqual(json.loads(file.read())["acquired"], False)
-                wait_until(lambda: not self.status("x")["locks"][0]["waiters"], "it has withdrawn")
+                until("it has withdrawn", lambda: not self.status("x")["locks"][0]["waiters"])
         self.let_go(holder)
         self.assertEqual(self.run_baton("run", "-n", "x", "true")[0], 0)
         self.assertFalse(os.path.exists(self.path("entered")))
@@ -327,9 +327,9 @@ class Signals(ServiceTest):
                                  preexec_fn=os.setpgrp)
                 command = int(run.stdout.readline())
                 os.kill(command if stop == signal.SIGSTOP else run.pid, stop)
-                wait_until(lambda: (stat_of(command)[0], stat_of(run.pid)[0]) == ("T", "T"), "both are stopped")
+                until("both are stopped", lambda: (stat_of(command)[0], stat_of(run.pid)[0]) == ("T", "T"))
                 os.kill(command if stop == signal.SIGSTOP else run.pid, signal.SIGCONT)
-                wait_until(lambda: "T" not in (stat_of(command)[0], stat_of(run.pid)[0]), "both go on")
+                until("both go on", lambda: "T" not in (stat_of(command)[0], stat_of(run.pid)[0]))
                 run.stdin.write("\n")
                 run.stdin.close()
                 self.assertEqual(run.wait(PATIENCE), 6)
@@ -338,11 +338,11 @@ class Signals(ServiceTest):
         run = self.start("run", "x", "sh", "-c", "echo $$; read line", stdin=subprocess.PIPE)
         run.stdout.readline()
         run.send_signal(signal.SIGSTOP)
-        wait_until(lambda: stat_of(run.pid)[0] == "T", "it is stopped")
+        until("it is stopped", lambda: stat_of(run.pid)[0] == "T")
         self.assertEqual(self.run_baton("run", "-n", "x", "true")[0], 75)
         run.stdin.write("\n")
         run.stdin.close()
-        wait_until(lambda: self.run_baton("run", "-n", "x", "true")[0] == 0, "the lock is free")
+        until("the lock is free", lambda: self.run_baton("run", "-n", "x", "true")[0] == 0)
         run.send_signal(signal.SIGCONT)
         self.assertEqual(run.wait(PATIENCE), 0)
 
@@ -409,7 +409,7 @@ class Losing(ServiceTest):
         run.stdout.readline()
         os.kill(run.pid, signal.SIGSTOP) # it will take all the time that it has
         self.node.process.send_signal(signal.SIGTERM)
-        wait_until(lambda: "has lost it" in self.node.log(), "the node leaves")
+        until("the node leaves", lambda: "has lost it" in self.node.log())
         code, _, err = self.run_baton("node", "--name", "alpha", "--socket", self.node.socket)
         self.assertEqual(code, 1)
         self.assertIn("another node serves", err)
@@ -423,7 +423,8 @@ class Losing(ServiceTest):
         self.node.words += ("--clients", f"127.0.0.1:{port}")
         self.node.start()
         with Proxy([(road, port)], 3600, seed=1):
-            run = self.start("run", "-S", f"127.0.0.1:{road}", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
+            run = self.start("run", "-S", f"127.0.0.1:{road}", "x",
+                             "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
             command = int(run.stdout.readline())
         script = f"kill -0 {command} 2>/dev/null && echo both || echo alone"
         self.assertEqual(self.run_baton("run", "x", "sh", "-c", script)[:2], (0, "alone\n"))
@@ -456,7 +457,7 @@ class Losing(ServiceTest):
                          stdin=subprocess.PIPE)
         command = int(run.stdout.readline())
         os.kill(command, signal.SIGSTOP)
-        wait_until(lambda: stat_of(run.pid)[0] == "T", "both are stopped")
+        until("both are stopped", lambda: stat_of(run.pid)[0] == "T")
         self.lose("killed", run)
         self.assertEqual(run.wait(PATIENCE), 76)
         self.assertFalse(is_alive(command))
@@ -467,7 +468,7 @@ class Losing(ServiceTest):
         command = int(run.stdout.readline())
         run.send_signal(signal.SIGSTOP)
         self.lose("killed", run)
-        wait_until(lambda: not is_alive(command), "the command is gone")
+        until("the command is gone", lambda: not is_alive(command))
         run.send_signal(signal.SIGCONT)
         self.assertEqual(run.wait(PATIENCE), 76)
 
@@ -492,7 +493,7 @@ class Killed(ServiceTest):
     def family(self):
         run = self.start("run", "x", "sh", "-c", self.FAMILY)
         command = int(self.text("pid"))
-        wait_until(lambda: len(self.commands("x")) >= 7, "the family is there")
+        until("the family is there", lambda: len(self.commands("x")) >= 7)
         os.unlink(self.path("pid"))
         return run, command
 
@@ -556,7 +557,7 @@ class Killed(ServiceTest):
         os.kill(guardian, signal.SIGSTOP)
         run.kill()
         os.kill(guardian, signal.SIGKILL)
-        wait_until(lambda: not is_alive(command), "the command is gone")
+        until("the command is gone", lambda: not is_alive(command))
 
     def test_the_command(self):
         run, command = self.family()

@@ -12,8 +12,9 @@ import threading
 import unittest
 
 from baton import BATON
+from cluster import until
 from running import PATIENCE
-from service import ServiceTest, wait_until
+from service import ServiceTest
 
 KILLS = 30
 CROWD = 3  # so many want in at a time
@@ -54,7 +55,7 @@ class Kills(ServiceTest):
                                    stderr=subprocess.DEVNULL)
             # Most are killed inside, some before, some just as they enter.
             if chance.random() < 0.8:
-                wait_until(lambda: os.path.exists(self.path(inside)), f"{number} is inside")
+                until(f"{number} is inside", lambda: os.path.exists(self.path(inside)))
             if chance.random() < 0.5:
                 threading.Event().wait(chance.random() / 100)
             run.kill()
@@ -69,7 +70,7 @@ class Kills(ServiceTest):
         self.assertEqual(self.left, -CROWD, "a killer has ended before its time")
         # Everything is over when somebody gets in once more.
         self.assertEqual(self.run_baton("run", "-w", "1m", "x", "sh", "-c", "exec 9>inside; flock -n 9")[0], 0)
-        wait_until(lambda: not self.commands("x"), "nobody is left")
+        until("nobody is left", lambda: not self.commands("x"))
         self.assertFalse(os.path.exists(self.path("violations")))
         with open(self.path("fences"), encoding="utf-8") as file:
             fences = [int(line) for line in file]

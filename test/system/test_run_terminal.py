@@ -8,8 +8,9 @@ import time
 import unittest
 
 from baton import BATON
+from cluster import until
 from running import PATIENCE
-from service import ServiceTest, program_of, stat_of, wait_until
+from service import ServiceTest, program_of, stat_of
 
 
 class Terminal(ServiceTest):
@@ -55,13 +56,13 @@ class Terminal(ServiceTest):
         self.type("hello\n")
         self.see("<hello>")
         self.see("code 3")
-        wait_until(lambda: self.foreground() == self.shell, "the shell has the terminal")
+        until("the shell has the terminal", lambda: self.foreground() == self.shell)
 
     def test_interrupt(self):
         self.type("$BATON run x sh -c 'echo pid $$ go; exec sleep 1000'; echo \"code $?\"\n")
         command = int(self.see(r"pid (\d+) go")[1])
         # The shell could forget it at the wrong moment.
-        wait_until(lambda: program_of(command) == "sleep", "the command is there")
+        until("the command is there", lambda: program_of(command) == "sleep")
         self.type("\x03")
         self.see("code 130")
 
@@ -73,13 +74,13 @@ class Terminal(ServiceTest):
                 self.type(f"rm -f ints; trap : INT; $BATON run x sh -c '{script}'{behind}\n")
                 self.see("go")
                 self.type("\x03")
-                wait_until(lambda: "end" in self.text("ints"), "the command has ended")
+                until("the command has ended", lambda: "end" in self.text("ints"))
                 self.assertEqual(self.text("ints"), "int\nend\n")
 
     def test_stop_and_go_on(self):
         self.type("$BATON run x sh -c 'echo pid $$ go; read line; echo \"<$line>\"; exit 4'\n")
         command = int(self.see(r"pid (\d+) go")[1])
-        wait_until(lambda: self.foreground() == command, "the command has the terminal")
+        until("the command has the terminal", lambda: self.foreground() == command)
         for _ in range(2):
             self.type("\x1a")
             self.see("Stopped")
@@ -89,7 +90,7 @@ class Terminal(ServiceTest):
             self.type("$BATON run -n x true; echo \"code $?\"\n")
             self.see("code 75")
             self.type("fg\n")
-            wait_until(lambda: stat_of(command)[0] != "T" and self.foreground() == command, "it goes on in the foreground")
+            until("it goes on in the foreground", lambda: stat_of(command)[0] != "T" and self.foreground() == command)
         self.type("hello\n")
         self.see("<hello>")
         self.type("echo \"code $?\"\n")
@@ -120,7 +121,7 @@ class Terminal(ServiceTest):
         guardian = int(self.see(r"pid (\d+) go")[1])
         os.kill(stat_of(guardian)[1], signal.SIGKILL)
         self.see("Killed")
-        wait_until(lambda: stat_of(guardian) is None, "the guardian is gone")
+        until("the guardian is gone", lambda: stat_of(guardian) is None)
         self.assertEqual(self.foreground(), self.shell)
         self.type("echo fi''ne\n")
         self.see("fine")
