@@ -183,8 +183,9 @@ int baton_watch(struct baton *baton);
 int baton_lost(struct baton *baton, char *ret_name, uint64_t *ret_fence);
 
 /*
- * This program needs some time to stop when a lock of its is broken: nobody else is let in before it has
- * closed the handle, and the node closes its session after so many milliseconds, 1 to 3,600,000.
+ * This program needs some time to stop when a lock of its is broken, when its node leaves, or when a TCP
+ * connection ends: nobody else is let in before it has closed the handle or so many milliseconds, at
+ * least 1, have passed; when a TCP connection ends, not before they have.
  * For the present connection only: call it before every first lock.
  *
  * 0, or an error: BATON_EREFUSED (not in that range), or one of the above.

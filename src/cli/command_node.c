@@ -106,10 +106,9 @@ static int parse_peers(struct words *words, const char *text, struct problem *pr
 {
 	struct daemon_peer *peers = keep(words, calloc(PEERS_MAX, sizeof(*peers)));
 	uint32_t count = 0;
-	char *copy = keep(words, strdup(text)), *rest = NULL;
+	char *rest = keep(words, strdup(text)), *item;
 
-	for (char *item = strtok_r(copy, ",", &rest); item != NULL;
-	     item = strtok_r(NULL, ",", &rest)) {
+	while ((item = strsep(&rest, ",")) != NULL) {
 		char *equals = strchr(item, '=');
 		if (equals == NULL || equals == item || equals - item > 255)
 			return problem_set(problem, "--peers '%.60s': NAME=HOST:PORT is needed",
@@ -125,8 +124,6 @@ static int parse_peers(struct words *words, const char *text, struct problem *pr
 		keep(words, peers[count].address.host);
 		count++;
 	}
-	if (count == 0)
-		return problem_set(problem, "--peers: NAME=HOST:PORT,... is needed");
 	qsort(peers, count, sizeof(*peers), compare_peers);
 	for (uint32_t i = 1; i < count; i++) {
 		if (strcmp(peers[i - 1].name, peers[i].name) == 0)
