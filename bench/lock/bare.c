@@ -233,7 +233,7 @@ double bare_turns(int processes, int messages, double seconds, bool pinned)
 {
 	static int fds[PROCESSES_MAX][PROCESSES_MAX];
 	pid_t pids[PROCESSES_MAX], clients[PROCESSES_MAX];
-	int pairs[PROCESSES_MAX][2];
+	int pairs[PROCESSES_MAX][2] = {{0}};
 	struct ring *ring = mmap(NULL, sizeof(*ring), PROT_READ | PROT_WRITE,
 	                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct timespec start, end;

@@ -100,7 +100,9 @@ static pid_t run(const char *const *arguments)
 		int null = open("/dev/null", O_WRONLY);
 		dup2(null, 1);
 		dup2(null, 2);
-		execvp(arguments[0], (char *const *)(uintptr_t)arguments);
+		char *const *words; /* which are not changed, though they are not const there */
+		memcpy(&words, &arguments, sizeof(words));
+		execvp(words[0], words);
 		_exit(127);
 	}
 	return pid;
