@@ -1,7 +1,7 @@
 """Clusters of real daemons for tests: each has a folder, ports and sockets of its own, and leaves nothing behind."""
+import itertools
 import json
 import os
-import random
 import shutil
 import signal
 import socket
@@ -16,10 +16,16 @@ SANITIZED = os.environ.get("SANITIZE", "none") != "none"
 PATIENCE_S = 60  # for what must happen in the end; never what is measured
 
 
+_drawn = itertools.count()
+
+
 def free_port(kind=socket.SOCK_STREAM):
-    """A port of 127.0.0.1 that nobody uses, and that no outgoing connection will take: those are above 32768."""
+    """
+    A port of 127.0.0.1 that nobody uses, that this process is not given again, that tests beside it look for elsewhere, and that
+    no outgoing connection will take: those are above 32768.
+    """
     while True:
-        port = random.randrange(15000, 32000)
+        port = 15000 + (os.getpid() * 50 + next(_drawn)) % 17000
         with socket.socket(socket.AF_INET, kind) as probe:
             try:
                 probe.bind(("127.0.0.1", port))
@@ -136,11 +142,7 @@ class Cluster:
         self.folder = tempfile.mkdtemp(prefix="baton-test-")
         width = len(str(count))
         self.names = [f"n{number:0{width}d}" for number in range(1, count + 1)]
-        self.ports = []
-        while len(self.ports) < count:
-            port = free_port()
-            if port not in self.ports:
-                self.ports.append(port)
+        self.ports = [free_port() for _ in range(count)]
         self.nodes = []
         for index, name in enumerate(self.names):
             words = list(options)
