@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
@@ -210,15 +211,12 @@ static void tell_if_ready(struct daemon *daemon)
 	notify("READY=1\nSTATUS=serving");
 }
 
-static void on_nag(uv_timer_t *timer)
+static void nag(struct daemon *daemon)
 {
-	struct daemon *daemon = timer->data;
 	const char *waiting_for = node_waiting_for(daemon->node);
 	const char *missing = engine_missing(daemon->engine);
 	const char *unlinked = peers_missing(daemon);
 
-	if (daemon->leaving)
-		return;
 	peers_watch(daemon);
 	if (missing != NULL)
 		log_line(LEVEL_INFO, "waiting for %s", missing);
@@ -230,30 +228,45 @@ static void on_nag(uv_timer_t *timer)
 
 /* --- time --- */
 
-static void on_deadline(uv_timer_t *timer)
+/*
+ * The node's deadlines are kept by a timer of the system, which stays set while the loop sleeps and wakes; one of
+ * libuv's would be set anew for every sleep. And it goes by CLOCK_BOOTTIME, so that one that passes while the machine
+ * is suspended has passed when it is resumed.
+ */
+static void on_alarm(uv_poll_t *alarm, int status, int events)
 {
-	struct daemon *daemon = timer->data;
+	struct daemon *daemon = alarm->data;
+	uint64_t now = daemon_now(), times;
 
-	daemon->timer_deadline = NODE_NEVER;
-	node_tick(daemon->node, daemon_now());
+	(void)status;
+	(void)events;
+	if (read(daemon->alarm_fd, &times, sizeof(times)) < 0)
+		return; /* not yet */
+	daemon->alarm_at = NODE_NEVER;
+	if (now >= daemon->nag_at) {
+		daemon->nag_at = now + UINT64_C(1000000) * NAG_MS;
+		nag(daemon);
+	}
+	node_tick(daemon->node, now);
 	daemon_effects(daemon);
 }
 
-static void set_timer(struct daemon *daemon)
+static void set_alarm(struct daemon *daemon)
 {
-	uint64_t deadline = node_deadline(daemon->node);
+	uint64_t at = node_deadline(daemon->node);
 
-	if (deadline == daemon->timer_deadline)
+	if (daemon->nag_at < at)
+		at = daemon->nag_at;
+	if (at == daemon->alarm_at)
 		return;
-	daemon->timer_deadline = deadline;
-	if (deadline == NODE_NEVER) {
-		uv_timer_stop(&daemon->timer);
-		return;
+	daemon->alarm_at = at;
+	struct itimerspec when = {0};
+	if (at != NODE_NEVER) {
+		at += at == 0; /* that would be never */
+		when.it_value.tv_sec = (time_t)(at / 1000000000);
+		when.it_value.tv_nsec = (long)(at % 1000000000);
 	}
-	uint64_t now = daemon_now();
-	uint64_t wait_ms = deadline <= now ? 0 : (deadline - now + 999999) / 1000000;
-	uv_update_time(&daemon->loop);
-	uv_timer_start(&daemon->timer, on_deadline, wait_ms, 0);
+	must(timerfd_settime(daemon->alarm_fd, TFD_TIMER_ABSTIME, &when, NULL) == 0);
 }
 
 /* Before the loop sleeps: nothing may be left undone or unsaid. */
@@ -264,7 +277,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	if (daemon->leaving) {
 		clients_flush(daemon);
 		peers_flush(daemon);
-		set_timer(daemon);
+		set_alarm(daemon);
 		return;
 	}
 	do {
@@ -278,7 +291,7 @@ static void on_prepare(uv_prepare_t *prepare)
 	if (!daemon->told_ready)
 		tell_if_ready(daemon);
 	peers_flush(daemon);
-	set_timer(daemon);
+	set_alarm(daemon);
 }
 
 /* --- the end --- */
@@ -288,8 +301,8 @@ static void close_all(struct daemon *daemon)
 	clients_close(daemon);
 	peers_close(daemon);
 	uv_close((uv_handle_t *)&daemon->prepare, NULL);
-	uv_close((uv_handle_t *)&daemon->timer, NULL);
-	uv_close((uv_handle_t *)&daemon->slow, NULL);
+	uv_close((uv_handle_t *)&daemon->alarm, NULL);
+	uv_close((uv_handle_t *)&daemon->departure, NULL);
 	uv_close((uv_handle_t *)&daemon->patience, NULL);
 	uv_close((uv_handle_t *)&daemon->terminate, NULL);
 	uv_close((uv_handle_t *)&daemon->interrupt, NULL);
@@ -316,8 +329,9 @@ void daemon_leave(struct daemon *daemon)
 	clients_leave(daemon);
 	daemon_effects(daemon);
 	daemon->leaving = true;
+	daemon->nag_at = NODE_NEVER;
 	daemon->leave_deadline = daemon_now() + UINT64_C(1000000) * LEAVE_MS;
-	uv_timer_start(&daemon->slow, on_leaving, 0, LEAVE_POLL_MS);
+	uv_timer_start(&daemon->departure, on_leaving, 0, LEAVE_POLL_MS);
 }
 
 void daemon_fail(struct daemon *daemon)
@@ -431,16 +445,18 @@ static void raise_limits(void)
 static void start_handles(struct daemon *daemon)
 {
 	uv_prepare_init(&daemon->loop, &daemon->prepare);
-	uv_timer_init(&daemon->loop, &daemon->timer);
-	uv_timer_init(&daemon->loop, &daemon->slow);
+	daemon->alarm_fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+	must(daemon->alarm_fd >= 0);
+	uv_poll_init(&daemon->loop, &daemon->alarm, daemon->alarm_fd);
+	uv_timer_init(&daemon->loop, &daemon->departure);
 	uv_timer_init(&daemon->loop, &daemon->patience);
 	uv_signal_init(&daemon->loop, &daemon->terminate);
 	uv_signal_init(&daemon->loop, &daemon->interrupt);
 	uv_signal_init(&daemon->loop, &daemon->hangup);
-	daemon->prepare.data = daemon->timer.data = daemon->slow.data = daemon;
+	daemon->prepare.data = daemon->alarm.data = daemon->departure.data = daemon;
 	daemon->terminate.data = daemon->interrupt.data = daemon->hangup.data = daemon;
 	uv_prepare_start(&daemon->prepare, on_prepare);
-	uv_timer_start(&daemon->slow, on_nag, NAG_MS, NAG_MS);
+	uv_poll_start(&daemon->alarm, UV_READABLE, on_alarm);
 	uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
 	uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
 	/* Unless whoever started us wants it to be ignored: nohup(1). */
@@ -456,7 +472,8 @@ int daemon_run(const struct daemon_options *options)
 
 	must(daemon != NULL);
 	daemon->options = options;
-	daemon->timer_deadline = NODE_NEVER;
+	daemon->alarm_at = NODE_NEVER;
+	daemon->nag_at = daemon_now() + UINT64_C(1000000) * NAG_MS;
 	clock_gettime(CLOCK_REALTIME, &now);
 	daemon->incarnation = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 	log_open(options->peers[options->self].name, options->level);
@@ -466,12 +483,12 @@ int daemon_run(const struct daemon_options *options)
 	start_handles(daemon);
 	if (make_node(daemon) != 0 || peers_open(daemon) != 0 || clients_open(daemon) != 0) {
 		daemon->code = 1;
-		clients_close(daemon);
 		close_all(daemon);
 	}
 	be_patient(daemon);
 	uv_run(&daemon->loop, UV_RUN_DEFAULT);
 	must(uv_loop_close(&daemon->loop) == 0);
+	close(daemon->alarm_fd);
 	int code = daemon->code;
 	peers_free(daemon);
 	if (daemon->node != NULL)

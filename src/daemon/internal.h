@@ -153,9 +153,11 @@ struct daemon {
 	const struct daemon_options *options;
 	uv_loop_t loop;
 	uv_prepare_t prepare;
-	uv_timer_t timer; /* of the node */
-	uint64_t timer_deadline;
-	uv_timer_t slow; /* acknowledgements, the log */
+	int alarm_fd; /* a timer of the system, … */
+	uv_poll_t alarm;
+	uint64_t alarm_at;    /* … set to this: the node's next deadline or … */
+	uint64_t nag_at;      /* … when the log says again what is waited for */
+	uv_timer_t departure; /* while it leaves */
 	uv_signal_t terminate, interrupt, hangup;
 	struct node *node;
 	struct engine *engine;
