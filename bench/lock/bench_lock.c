@@ -35,7 +35,6 @@ static const char *baton, *folder;
 static int rounds = 5;
 static double seconds = 0.6;
 static bool pinned;
-static bool batch; /* nodes under SCHED_BATCH: they do not interrupt who wakes them */
 
 struct shared {
 	atomic_bool go, stop;
@@ -94,9 +93,6 @@ static pid_t run(const char *const *arguments)
 {
 	pid_t pid = child();
 	if (pid == 0) {
-		struct sched_param none = {0};
-		if (batch)
-			sched_setscheduler(0, SCHED_BATCH, &none);
 		int null = open("/dev/null", O_WRONLY);
 		dup2(null, 1);
 		dup2(null, 2);
@@ -155,7 +151,7 @@ static void hear_lines(int fd, int count)
 
 /* --- clients --- */
 
-enum work { WORK_ECHO, WORK_LOCK, WORK_REDIS, WORK_CONTEND };
+enum work { WORK_ECHO, WORK_ECHO_BOTH, WORK_LOCK, WORK_REDIS, WORK_CONTEND };
 
 struct job {
 	enum work work;
@@ -173,12 +169,14 @@ static void prepare_words(struct job *job)
 {
 	static const char *const takes[] = {
 	        [WORK_ECHO] = "*2\r\n$4\r\nLOCK\r\n$6\r\nlock%02d\r\n",
+	        [WORK_ECHO_BOTH] = "*2\r\n$4\r\nLOCK\r\n$6\r\nlock%02d\r\n",
 	        [WORK_LOCK] = "*2\r\n$4\r\nLOCK\r\n$6\r\nlock%02d\r\n",
 	        [WORK_REDIS] = "*4\r\n$3\r\nSET\r\n$6\r\nlock%02d\r\n$1\r\n1\r\n$2\r\nNX\r\n",
 	        [WORK_CONTEND] = CONTEND_LOCK,
 	};
 	static const char *const gives[] = {
 	        [WORK_ECHO] = "",
+	        [WORK_ECHO_BOTH] = "*2\r\n$6\r\nUNLOCK\r\n$6\r\nlock%02d\r\n",
 	        [WORK_LOCK] = "*2\r\n$6\r\nUNLOCK\r\n$6\r\nlock%02d\r\n",
 	        [WORK_REDIS] = "*2\r\n$3\r\nDEL\r\n$6\r\nlock%02d\r\n",
 	        [WORK_CONTEND] = "",
@@ -200,6 +198,11 @@ static void work_once(const struct job *job, int fd, bool first)
 	case WORK_ECHO:
 		say(fd, job->take, job->take_size);
 		hear_lines(fd, 5);
+		break;
+	case WORK_ECHO_BOTH:
+		say(fd, job->take, job->take_size);
+		hear_lines(fd, first ? 5 : 10);
+		say(fd, job->give, job->give_size);
 		break;
 	case WORK_LOCK:
 	case WORK_REDIS: /* the answer to the last release comes with that of this LOCK */
@@ -436,6 +439,48 @@ static void measure_release(void)
 	       times);
 }
 
+/* How long each of some LOCKs takes, with pauses; or as many lines of the echo. */
+static void measure_answers(const char *name, const char *take, int lines, double *ret_took,
+                            int times)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	int fd = dial(path);
+	for (int i = 0; i < times; i++) {
+		usleep(2000);
+		double before = now();
+		say(fd, take, strlen(take));
+		hear_lines(fd, lines);
+		ret_took[i] = now() - before;
+		say(fd, "UNLOCK x\r\n", 10);
+		hear_lines(fd, 1);
+	}
+	close(fd);
+}
+
+/* The node must not wait long for a processor that something else keeps busy, though it yields it to its clients. */
+static void measure_busy(void)
+{
+	enum { TIMES = 1000 };
+	static double ours[TIMES], theirs[TIMES];
+	pid_t hog = child();
+
+	if (hog == 0) {
+		for (volatile uint64_t count = 0;; count++) {
+		}
+	}
+	measure_answers("echo.sock", "LOCK x\r\n", 1, theirs, TIMES);
+	measure_answers("n0.sock", "LOCK x\r\n", 1, ours, TIMES);
+	kill(hog, SIGKILL);
+	waitpid(hog, NULL, 0);
+	double ours_median = median(ours, TIMES), theirs_median = median(theirs, TIMES);
+	printf("  %-52s %9.0f us  %9.0f us  %5.2f  (of a hundred, one over %.0f us, %.0f us)\n",
+	       "LOCK answered while a loop keeps the core busy : echo", ours_median * 1e6,
+	       theirs_median * 1e6, ours_median / theirs_median, ours[TIMES * 99 / 100] * 1e6,
+	       theirs[TIMES * 99 / 100] * 1e6);
+}
+
 static void local_locks(void)
 {
 	pid_t echo = start_echo(), redis = start_redis();
@@ -443,17 +488,15 @@ static void local_locks(void)
 	start_nodes(1);
 	contest("1 client, LOCK answered, UNLOCK sent : echo",
 	        &(struct contest){WORK_LOCK, WORK_ECHO, "n0.sock", "echo.sock", 1}, 0.8);
+	contest("the echo with both messages and no lock : echo",
+	        &(struct contest){WORK_ECHO_BOTH, WORK_ECHO, "echo.sock", "echo.sock", 1}, 0);
 	contest("16 clients on 16 locks : echo",
 	        &(struct contest){WORK_LOCK, WORK_ECHO, "n0.sock", "echo.sock", 16}, 0.6);
 	contest("16 clients on 16 locks : Redis, SET NX and DEL",
 	        &(struct contest){WORK_LOCK, WORK_REDIS, "n0.sock", "redis.sock", 16}, 1.0);
 	measure_release();
-	end_nodes(1);
-	batch = true;
-	start_nodes(1);
-	batch = false;
-	contest("1 client, the node under SCHED_BATCH : echo",
-	        &(struct contest){WORK_LOCK, WORK_ECHO, "n0.sock", "echo.sock", 1}, 0);
+	if (pinned)
+		measure_busy();
 	end_nodes(1);
 	end(echo);
 	end(redis);

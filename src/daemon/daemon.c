@@ -292,6 +292,7 @@ static void on_prepare(uv_prepare_t *prepare)
 		tell_if_ready(daemon);
 	peers_flush(daemon);
 	set_alarm(daemon);
+	pace_turn(&daemon->pace, uv_now(&daemon->loop));
 }
 
 /* --- the end --- */
@@ -480,6 +481,7 @@ int daemon_run(const struct daemon_options *options)
 	signal(SIGPIPE, SIG_IGN);
 	raise_limits();
 	must(uv_loop_init(&daemon->loop) == 0);
+	pace_open(&daemon->pace, uv_now(&daemon->loop));
 	start_handles(daemon);
 	if (make_node(daemon) != 0 || peers_open(daemon) != 0 || clients_open(daemon) != 0) {
 		daemon->code = 1;
@@ -489,6 +491,7 @@ int daemon_run(const struct daemon_options *options)
 	uv_run(&daemon->loop, UV_RUN_DEFAULT);
 	must(uv_loop_close(&daemon->loop) == 0);
 	close(daemon->alarm_fd);
+	pace_close(&daemon->pace);
 	int code = daemon->code;
 	peers_free(daemon);
 	if (daemon->node != NULL)

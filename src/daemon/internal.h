@@ -9,6 +9,7 @@
 #include "buffer.h"
 #include "engine.h"
 #include "node.h"
+#include "pace.h"
 #include "resp.h"
 
 #include <uv.h>
@@ -158,6 +159,7 @@ struct daemon {
 	uint64_t alarm_at;    /* … set to this: the node's next deadline or … */
 	uint64_t nag_at;      /* … when the log says again what is waited for */
 	uv_timer_t departure; /* while it leaves */
+	struct pace pace;
 	uv_signal_t terminate, interrupt, hangup;
 	struct node *node;
 	struct engine *engine;

@@ -10,6 +10,59 @@ from baton import BATON, baton
 from cluster import Cluster, Node, environment, free_port, until
 
 
+def policy_of(node):
+    return os.sched_getscheduler(node.process.pid)
+
+
+class Yielding(unittest.TestCase):
+    """The node yields the processor to its clients, unless something else keeps it busy."""
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="baton-test-")
+        self.addCleanup(self.folder.cleanup)
+
+    def start(self, prefix=()):
+        node = Node(self.folder.name, "n1", ["--log", "debug"], prefix).start()
+        self.addCleanup(lambda: node.process is not None and node.end())
+        until("it serves", node.serves)
+        return node
+
+    def test_a_policy_that_was_set_is_left_as_it_is(self):
+        for option, policy in (("--batch", os.SCHED_BATCH), ("--idle", os.SCHED_IDLE)):
+            node = self.start(["chrt", option, "0"])
+            self.assertEqual(policy_of(node), policy)
+            with node.client() as client:
+                for _ in range(200):
+                    client.call("LOCK", "x")
+                    client.call("UNLOCK", "x")
+            self.assertEqual(policy_of(node), policy)
+            self.assertEqual(node.end(), 0)
+
+    def test_where_the_processor_is_busy_it_does_not_yield(self):
+        node = self.start()
+        processor = {min(os.sched_getaffinity(0))}
+        os.sched_setaffinity(node.process.pid, processor)
+        with node.client() as client:
+            def turns():
+                client.call("LOCK", "x")
+                client.call("UNLOCK", "x")
+
+            def has(policy):
+                turns()
+                return policy_of(node) == policy
+
+            until("it yields", lambda: has(os.SCHED_BATCH))
+            with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as loop:
+                os.sched_setaffinity(loop.pid, processor)
+                try:
+                    until("it does not yield", lambda: has(os.SCHED_OTHER))
+                finally:
+                    loop.kill()
+            until("it yields again", lambda: has(os.SCHED_BATCH))
+        node.says("something keeps the processor busy: does not yield it for ")
+        node.says("yields the processor to its clients")
+
+
 class Starting(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(prefix="baton-test-")
