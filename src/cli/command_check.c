@@ -174,6 +174,24 @@ static void show_progress(const char *doing, uint64_t states, uint64_t depth, ui
 	        doing, states, (double)states / seconds / 1e6, depth, memory >> 20, seconds);
 }
 
+/* The figures so far are worth something. A second one ends it at once. */
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+	interrupted = number;
+}
+
+static void watch_for_interrupt(void)
+{
+	struct sigaction before,
+	        action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
+
+	/* Unless whoever started us wants it to be ignored. */
+	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &action, NULL);
+}
+
 static int trace_problem(const struct request *request, struct problem *problem)
 {
 	return problem_set(problem, "trace file '%.200s': %s", request->trace, strerror(errno));
@@ -344,6 +362,8 @@ static int run(struct request *request, struct problem *problem)
 	warn_of_order("check", &setup);
 	request->options.setup = &setup;
 	request->options.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
+	request->options.interrupted = &interrupted;
+	watch_for_interrupt();
 	if (setup.network.algorithm->kind == KIND_MUTEX) {
 		check_run(&request->options, &result);
 	} else if (check_elections(&request->words, &request->options, &result, problem) != 0) {
@@ -362,9 +382,14 @@ static int run(struct request *request, struct problem *problem)
 	else
 		print_result(request, &result);
 	if (code == EXIT_LIMIT)
-		fprintf(stderr, "baton check: %s was reached before an answer\n", result.limit);
+		fprintf(stderr, "baton check: %s %s before an answer\n", result.limit,
+		        result.limit[0] == '-' ? "was reached" : "came");
 	check_result_free(&result);
 	setup_free(&setup);
+	if (interrupted != 0) { /* who started us may want to know */
+		fflush(stdout);
+		raise(SIGINT);
+	}
 	return code;
 }
 

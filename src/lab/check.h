@@ -8,6 +8,8 @@
 #include "model.h"
 #include "states.h"
 
+#include <signal.h>
+
 enum { ELECTIONS_ARRANGED_MAX = 5 };
 
 struct check_options {
@@ -19,6 +21,7 @@ struct check_options {
 	double seconds_max;
 	uint32_t threads; /* 1 to LANES_MAX */
 	bool reduce;      /* elections: leave out steps that commute with those that remain */
+	const volatile sig_atomic_t *interrupted; /* not 0: enough; NULL: never */
 	/* Called now and then, or NULL. */
 	void (*progress)(const char *doing, uint64_t states, uint64_t depth, uint64_t memory,
 	                 double seconds);

@@ -545,6 +545,8 @@ const char *search_limit(const struct search *search, uint64_t more_bytes)
 		return "--max-memory";
 	if (options->seconds_max > 0 && search_seconds(search) >= options->seconds_max)
 		return "--timeout";
+	if (options->interrupted != NULL && *options->interrupted != 0)
+		return "an interrupt";
 	return NULL;
 }
 

@@ -1,10 +1,19 @@
 """The checker itself: exact counts, counterexamples that replay, limits."""
+import json
 import os
+import re
+import signal
 import subprocess
 import tempfile
 import unittest
 
 from baton import BATON, baton, check
+from cluster import until
+
+
+def catches(pid, number):
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        return int(re.search(r"SigCgt:\s*(\w+)", file.read())[1], 16) >> (number - 1) & 1
 
 
 class Check(unittest.TestCase):
@@ -50,6 +59,19 @@ class Check(unittest.TestCase):
             self.assertTrue(check(f"suzuki-kasami --nodes 3 --max-states 726 --threads {threads}")["complete"])
         check("suzuki-kasami --nodes 3 --max-states 725 --threads 2", expect=3)
         self.assertEqual(check("lamport --nodes 12 --max-states 200000 --threads 2", expect=3)["states"], 200000)
+
+    def test_an_interrupt_ends_it_with_the_figures_so_far(self):
+        for words in ("ricart-agrawala --nodes 5 --entries 3", "ricart-agrawala --nodes 5 --entries 3 --threads 2",
+                      "hirschberg-sinclair --nodes 5"):
+            with subprocess.Popen([BATON, "check", *words.split(), "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as process:
+                until("it is at work", lambda pid=process.pid: catches(pid, signal.SIGINT))
+                process.send_signal(signal.SIGINT)
+                out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, -signal.SIGINT, err)
+            self.assertFalse(json.loads(out)["complete"])
+            self.assertGreater(json.loads(out)["states"], 0)
+            self.assertIn("an interrupt came before an answer", err)
 
     @unittest.skipIf("sanitize" in BATON, "the sanitizer takes memory of its own")
     def test_long_rows_keep_the_memory_too(self):
