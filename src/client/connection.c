@@ -214,41 +214,6 @@ void connection_close(struct connection *connection)
 	*connection = (struct connection){.fd = -1};
 }
 
-int connection_send(struct connection *connection, const struct word *words, size_t words_count,
-                    struct why *why)
-{
-	const char *bytes[COMMAND_WORDS_MAX];
-	size_t sizes[COMMAND_WORDS_MAX];
-	char *command;
-
-	for (size_t i = 0; i < words_count; i++) {
-		bytes[i] = words[i].bytes;
-		sizes[i] = words[i].size;
-	}
-	int size = redisFormatCommandArgv(&command, (int)words_count, bytes, sizes);
-	if (size < 0)
-		return why_set(why, BATON_EMEMORY, "out of memory");
-	size_t sent = 0;
-	int error = 0;
-	while (sent < (size_t)size && error == 0) {
-		ssize_t count =
-		        send(connection->fd, command + sent, (size_t)size - sent, MSG_NOSIGNAL);
-		if (count >= 0)
-			sent += (size_t)count;
-		else if (errno != EINTR)
-			error = errno;
-	}
-	redisFreeCommand(command);
-	if (error == 0)
-		return 0;
-	if (error == EAGAIN)
-		return why_set(why, BATON_ECONNECTION,
-		               "the node has read nothing from this connection for %d s",
-		               CONNECT_MS_MAX / 1000);
-	return why_set(why, BATON_ECONNECTION, "the connection to the node has ended: %s",
-	               strerror(error));
-}
-
 /* 1: there may be bytes; 0: not in time; -1 and errno. */
 static int wait_for_bytes(int fd, int64_t until_ms)
 {
@@ -315,6 +280,52 @@ int connection_receive(struct connection *connection, int64_t timeout_ms, redisR
 		if (some <= 0)
 			return some;
 	}
+}
+
+int connection_send(struct connection *connection, const struct word *words, size_t words_count,
+                    struct why *why)
+{
+	const char *bytes[COMMAND_WORDS_MAX];
+	size_t sizes[COMMAND_WORDS_MAX];
+	char *command;
+
+	for (size_t i = 0; i < words_count; i++) {
+		bytes[i] = words[i].bytes;
+		sizes[i] = words[i].size;
+	}
+	int size = redisFormatCommandArgv(&command, (int)words_count, bytes, sizes);
+	if (size < 0)
+		return why_set(why, BATON_EMEMORY, "out of memory");
+	size_t sent = 0;
+	int error = 0;
+	while (sent < (size_t)size && error == 0) {
+		ssize_t count =
+		        send(connection->fd, command + sent, (size_t)size - sent, MSG_NOSIGNAL);
+		if (count >= 0)
+			sent += (size_t)count;
+		else if (errno != EINTR)
+			error = errno;
+	}
+	redisFreeCommand(command);
+	if (error == 0)
+		return 0;
+	if (error == EAGAIN)
+		return why_set(why, BATON_ECONNECTION,
+		               "the node has read nothing from this connection for %d s",
+		               CONNECT_MS_MAX / 1000);
+	redisReply *last;
+	struct why ignored;
+	if (error == EPIPE && connection_receive(connection, 0, &last, &ignored) == 1) {
+		if (last->type == REDIS_REPLY_ERROR) {
+			why_set(why, BATON_ECONNECTION,
+			        "the node has closed the connection: %.200s", last->str);
+			freeReplyObject(last);
+			return BATON_ECONNECTION;
+		}
+		freeReplyObject(last);
+	}
+	return why_set(why, BATON_ECONNECTION, "the connection to the node has ended: %s",
+	               strerror(error));
 }
 
 bool connection_ended(const struct connection *connection)

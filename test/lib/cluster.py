@@ -192,14 +192,21 @@ class Cluster:
             killed = [node.name + ".sock" for node in self.nodes if node.killed]
             assert sorted(left) == sorted(killed), f"{left} is left behind\n{logs}"
         finally:
-            for node in self.nodes:
-                if node.process is not None and node.process.poll() is None:
-                    node.process.kill()
-                    node.process.wait()
-            shutil.rmtree(self.folder, ignore_errors=True)
+            self.clear()
+
+    def clear(self):
+        for node in self.nodes:
+            if node.process is not None and node.process.poll() is None:
+                node.process.kill()
+                node.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
 
     def __enter__(self):
-        return self.start()
+        try:
+            return self.start()
+        except BaseException:
+            self.clear()
+            raise
 
     def __exit__(self, kind, *_):
         if kind is not None:
