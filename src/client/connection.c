@@ -313,7 +313,7 @@ int connection_send(struct connection *connection, const struct word *words, siz
 		return why_set(why, BATON_ECONNECTION,
 		               "the node has read nothing from this connection for %d s",
 		               CONNECT_MS_MAX / 1000);
-	redisReply *last;
+	redisReply *last = NULL;
 	struct why ignored;
 	if (error == EPIPE && connection_receive(connection, 0, &last, &ignored) == 1) {
 		if (last->type == REDIS_REPLY_ERROR) {
