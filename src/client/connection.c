@@ -315,7 +315,8 @@ int connection_send(struct connection *connection, const struct word *words, siz
 		               CONNECT_MS_MAX / 1000);
 	redisReply *last = NULL;
 	struct why ignored;
-	if (error == EPIPE && connection_receive(connection, 0, &last, &ignored) == 1) {
+	if (error == EPIPE && connection_receive(connection, 0, &last, &ignored) == 1 &&
+	    last != NULL) {
 		if (last->type == REDIS_REPLY_ERROR) {
 			why_set(why, BATON_ECONNECTION,
 			        "the node has closed the connection: %.200s", last->str);
