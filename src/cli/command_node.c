@@ -30,7 +30,8 @@ struct words {
 	struct setup_words setup;
 	uint64_t lease_ms, client_timeout_ms, idle_hop_ms, turns, epoch_floor, sessions, locks;
 	bool insecure;
-	void **kept; /* what must stay as long as the options */
+	unsigned lines[128]; /* of the file, by an option's letter; 0: not from there */
+	void **kept;         /* what must stay as long as the options */
 	size_t kept_count, kept_size;
 };
 
@@ -240,8 +241,7 @@ static int set_word(struct words *words, int option, const char *value, struct p
 		return 0;
 	case 'L':
 		return set_level(words, value, problem);
-	case 'F':
-		words->config = value;
+	case 'F': /* was read before */
 		return 0;
 	case 'j':
 		return problem_set(
@@ -264,7 +264,7 @@ static char *trim(char *text)
 }
 
 /* name = value, a line each; # begins a comment line. */
-static int read_line(struct words *words, char *line, struct problem *problem)
+static int read_line(struct words *words, char *line, unsigned number, struct problem *problem)
 {
 	const char *names[sizeof(options_long) / sizeof(*options_long)] = {NULL};
 	size_t count = 0;
@@ -287,6 +287,7 @@ static int read_line(struct words *words, char *line, struct problem *problem)
 			return problem_set(problem, "'%s' needs a value: %s = ...", name, name);
 		if (option->has_arg == no_argument && value != NULL && strcmp(value, "yes") != 0)
 			return problem_set(problem, "'%s' takes no value but 'yes'", name);
+		words->lines[option->val] = number;
 		return set_word(words, option->val, value, problem);
 	}
 	const char *nearest = nearest_name(name, names);
@@ -309,8 +310,9 @@ static int read_config(struct words *words, const char *path, struct problem *pr
 
 	if (file == NULL)
 		return problem_set(problem, "--config '%.200s': %s", path, strerror(errno));
+	words->config = path;
 	for (unsigned number = 1; getline(&line, &room, file) >= 0; number++) {
-		if (read_line(words, keep(words, strdup(line)), &wrong) != 0) {
+		if (read_line(words, keep(words, strdup(line)), number, &wrong) != 0) {
 			free(line);
 			fclose(file);
 			return problem_set(problem, "%.200s:%u: %.250s", path, number, wrong.text);
@@ -320,6 +322,20 @@ static int read_config(struct words *words, const char *path, struct problem *pr
 	free(line);
 	fclose(file);
 	return bad ? problem_set(problem, "--config '%.200s' cannot be read", path) : 0;
+}
+
+/* A problem that was seen later, of the option that it begins with: where that stands. */
+static void add_line(const struct words *words, struct problem *problem)
+{
+	struct problem wrong = *problem;
+	const char *text = wrong.text + strspn(wrong.text, "-");
+
+	for (const struct option *option = options_long; option->name != NULL; option++) {
+		if (words->lines[option->val] != 0 &&
+		    strncmp(text, option->name, strlen(option->name)) == 0)
+			problem_set(problem, "%.200s:%u: %.250s", words->config,
+			            words->lines[option->val], wrong.text);
+	}
 }
 
 /* --- from words to options --- */
@@ -486,6 +502,7 @@ static int read_words(int argc, char **argv, struct words *words, bool *ret_help
 		}
 		if (option == '?' || set_word(words, option, optarg, problem) != 0)
 			return -1;
+		words->lines[option] = 0;
 	}
 	return optind < argc ? problem_set(problem, "unexpected '%.60s'", argv[optind]) : 0;
 }
@@ -507,13 +524,16 @@ int command_node(int argc, char **argv)
 	bool help = false;
 
 	int code = EXIT_HELD;
-	if (read_words(argc, argv, &words, &help, &problem) != 0 ||
-	    (!help && make_options(&words, &options, &setup, &problem) != 0))
+	if (read_words(argc, argv, &words, &help, &problem) != 0) {
 		code = usage_problem("node", &problem);
-	else if (help)
+	} else if (help) {
 		print_help("node");
-	else
+	} else if (make_options(&words, &options, &setup, &problem) != 0) {
+		add_line(&words, &problem);
+		code = usage_problem("node", &problem);
+	} else {
 		code = daemon_run(&options);
+	}
 	setup_free(&setup);
 	free_words(&words);
 	return code;

@@ -107,8 +107,10 @@ int main(int argc, char **argv)
 	int code = run(argc, argv);
 
 	/* A report that nobody can read was not given. */
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		fprintf(stderr, "baton: standard output cannot be written: %s\n", strerror(errno));
+	errno = 0;
+	if (fflush(stdout) != 0 || ferror(stdout)) { /* now, or before */
+		fprintf(stderr, "baton: standard output cannot be written%s%s\n",
+		        errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
 		return EXIT_USAGE;
 	}
 	return code;

@@ -212,7 +212,20 @@ void client_lost(struct client *client)
 void client_end(struct client *client)
 {
 	client->ending = true;
+	uv_read_stop(&client->stream);
 	client_dirty(client);
+}
+
+void clients_watch(struct daemon *daemon)
+{
+	struct client *next;
+
+	for (struct client *client = daemon->clients; client != NULL; client = next) {
+		next = client->next;
+		if (client->overdue)
+			client_close(client);
+		client->overdue = client->ending;
+	}
 }
 
 /* --- writing --- */
@@ -343,7 +356,7 @@ static void pause_or_resume(struct client *client)
 {
 	bool pause = !client->closing && !client->waiting && !takes_replies(client);
 
-	if (pause == client->paused || client->closing)
+	if (pause == client->paused || client->closing || client->ending)
 		return;
 	client->paused = pause;
 	if (pause)
@@ -433,18 +446,20 @@ static void begin_session(struct client *client, const struct node_client *who)
 {
 	struct daemon *daemon = client->daemon;
 
-	client->session = node_session_open(daemon->node, who, daemon_now());
+	bool room = daemon->clients_count <= daemon->clients_most;
+	if (room)
+		client->session = node_session_open(daemon->node, who, daemon_now());
 	daemon_effects(daemon);
 	if (client->session == 0) {
 		uint64_t now = daemon_now();
 		if (now >= daemon->refused_at + REFUSED_NS) {
 			daemon->refused_at = now;
-			log_line(LEVEL_WARNING,
-			         "a client was refused: there are %u, see --max-clients",
-			         daemon->clients_count - 1);
+			log_line(LEVEL_WARNING, "a client was refused: there are too many, see %s",
+			         room ? "--max-clients" : "ulimit -n");
 		}
 		resp_error(&client->output, "ERR", "too many clients at this node");
 		client_end(client);
+		flush(client); /* its descriptor may be needed */
 		return;
 	}
 	struct client **bucket = bucket_of(daemon, client->session);
@@ -560,18 +575,6 @@ static bool is_served(const struct sockaddr_un *address)
 	return served;
 }
 
-/* Why nothing can be made at this path: UV_ENOENT, or UV_EACCES. */
-static int check_folder(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-	char *folder =
-	        slash == NULL || slash == path ? NULL : strndup(path, (size_t)(slash - path));
-	int error = folder != NULL && access(folder, F_OK) != 0 ? UV_ENOENT : UV_EACCES;
-
-	free(folder);
-	return error;
-}
-
 static int open_unix(struct daemon *daemon)
 {
 	const char *path = daemon->options->socket;
@@ -603,13 +606,17 @@ static int open_unix(struct daemon *daemon)
 	must(uv_pipe_init(&daemon->loop, &daemon->unix_listener, 0) == 0);
 	daemon->unix_listener.data = daemon;
 	daemon->unix_open = true;
+	/* Not by uv_pipe_bind, which would unlink it at the end, whatever happens. */
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask = umask(0117); /* 0660, from the first moment on */
-	error = uv_pipe_bind(&daemon->unix_listener, path);
+	daemon->socket_made =
+	        fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
+	error = daemon->socket_made ? uv_pipe_open(&daemon->unix_listener, fd) : -errno;
 	umask(mask);
-	if (error == UV_EACCES) /* libuv's word also for a folder that is not there */
-		error = check_folder(path);
 	if (error == 0)
 		error = uv_listen((uv_stream_t *)&daemon->unix_listener, 1024, on_unix_client);
+	else if (fd >= 0)
+		close(fd);
 	if (error != 0) {
 		log_line(LEVEL_ERROR, "--socket: '%s' cannot be made: %s", path,
 		         uv_strerror(error));
@@ -671,9 +678,13 @@ bool clients_are_gone(struct daemon *daemon)
 
 void clients_close(struct daemon *daemon)
 {
-	if (daemon->unix_open) /* libuv unlinks the path */
+	/* If what the clients of a killed node run may not have stopped, the next one has to wait too: it
+	 * knows by this. */
+	if (daemon->socket_made && daemon->serve_at == 0)
+		unlink(daemon->options->socket);
+	if (daemon->unix_open)
 		uv_close((uv_handle_t *)&daemon->unix_listener, NULL);
 	if (daemon->tcp_open)
 		uv_close((uv_handle_t *)&daemon->tcp_listener, NULL);
-	daemon->unix_open = daemon->tcp_open = false;
+	daemon->unix_open = daemon->tcp_open = daemon->socket_made = false;
 }

@@ -496,6 +496,12 @@ bool command_serve(struct client *client, const struct resp_command *command)
 			        commands[i].name);
 		return commands[i].serve(client, a, count);
 	}
+	/* A page in somebody's browser can make it talk to a port here, but it begins like this. */
+	if (is_word(&a[0], "POST") || is_word(&a[0], "Host:")) {
+		tell_wrong(client, "this is not a server of web pages");
+		client_end(client);
+		return true;
+	}
 	return tell_wrong(client, "unknown command '%.*s'", (int)(a[0].size < 64 ? a[0].size : 64),
 	                  a[0].bytes);
 }

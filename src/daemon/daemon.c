@@ -21,6 +21,7 @@ enum {
 	NAG_MS = 5000,   /* how often the log says what the node waits for */
 	LEAVE_MS = 2000, /* how long the last messages may take */
 	LEAVE_POLL_MS = 5,
+	DESCRIPTORS_OURS = 24, /* beside those of peers and clients */
 };
 
 /* 2026-01-01: epochs count the hours since. */
@@ -148,9 +149,8 @@ void daemon_view(struct daemon *daemon)
 	const struct daemon_options *options = daemon->options;
 	bool changed;
 
-	if (daemon->serve_at > 0 && daemon_now() < daemon->serve_at)
+	if (daemon->serve_at != 0)
 		return;
-	daemon->serve_at = 0;
 	const struct engine_view *view = engine_view(daemon->engine, &changed);
 	if (view == NULL || !changed)
 		return;
@@ -181,12 +181,6 @@ void daemon_view(struct daemon *daemon)
 	daemon_effects(daemon);
 }
 
-/* on_prepare does the rest. */
-static void on_patience(uv_timer_t *timer)
-{
-	(void)timer;
-}
-
 /*
  * The socket of a node that was killed was found. What its clients hold is not known any more, and they need the grace
  * of `baton run`, less than a lease, to stop.
@@ -199,7 +193,6 @@ static void be_patient(struct daemon *daemon)
 	         "the last node on this socket was killed: nothing is granted for %llu ms, so that "
 	         "what its clients run can stop",
 	         (unsigned long long)daemon->options->lease_ms);
-	uv_timer_start(&daemon->patience, on_patience, daemon->options->lease_ms + 1, 0);
 }
 
 static void tell_if_ready(struct daemon *daemon)
@@ -217,6 +210,7 @@ static void nag(struct daemon *daemon)
 	const char *missing = engine_missing(daemon->engine);
 	const char *unlinked = peers_missing(daemon);
 
+	clients_watch(daemon);
 	peers_watch(daemon);
 	if (missing != NULL)
 		log_line(LEVEL_INFO, "waiting for %s", missing);
@@ -243,6 +237,8 @@ static void on_alarm(uv_poll_t *alarm, int status, int events)
 	if (read(daemon->alarm_fd, &times, sizeof(times)) < 0)
 		return; /* not yet */
 	daemon->alarm_at = NODE_NEVER;
+	if (now >= daemon->serve_at)
+		daemon->serve_at = 0;
 	if (now >= daemon->nag_at) {
 		daemon->nag_at = now + UINT64_C(1000000) * NAG_MS;
 		nag(daemon);
@@ -257,6 +253,8 @@ static void set_alarm(struct daemon *daemon)
 
 	if (daemon->nag_at < at)
 		at = daemon->nag_at;
+	if (daemon->serve_at != 0 && daemon->serve_at < at)
+		at = daemon->serve_at;
 	if (at == daemon->alarm_at)
 		return;
 	daemon->alarm_at = at;
@@ -304,7 +302,6 @@ static void close_all(struct daemon *daemon)
 	uv_close((uv_handle_t *)&daemon->prepare, NULL);
 	uv_close((uv_handle_t *)&daemon->alarm, NULL);
 	uv_close((uv_handle_t *)&daemon->departure, NULL);
-	uv_close((uv_handle_t *)&daemon->patience, NULL);
 	uv_close((uv_handle_t *)&daemon->terminate, NULL);
 	uv_close((uv_handle_t *)&daemon->interrupt, NULL);
 	uv_close((uv_handle_t *)&daemon->hangup, NULL);
@@ -432,15 +429,29 @@ static int make_node(struct daemon *daemon)
 	return 0;
 }
 
-/* As many descriptors as the system lets us have: one a client. */
-static void raise_limits(void)
+/* As many descriptors as the system lets us have: one a client, if some are left for ourselves. 0, or -1
+ * and it is in the log. */
+static int raise_limits(struct daemon *daemon)
 {
+	const rlim_t ours = DESCRIPTORS_OURS + 3 * (rlim_t)daemon->options->peers_count;
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		limit.rlim_cur = RLIM_INFINITY;
+	else if (limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
+	if (limit.rlim_cur <= ours) {
+		log_line(LEVEL_ERROR,
+		         "at least %llu descriptors are needed, and the system allows %llu: see "
+		         "ulimit -n",
+		         (unsigned long long)ours + 1, (unsigned long long)limit.rlim_cur);
+		return -1;
+	}
+	daemon->clients_most =
+	        limit.rlim_cur - ours < UINT32_MAX ? (uint32_t)(limit.rlim_cur - ours) : UINT32_MAX;
+	return 0;
 }
 
 static void start_handles(struct daemon *daemon)
@@ -448,9 +459,8 @@ static void start_handles(struct daemon *daemon)
 	uv_prepare_init(&daemon->loop, &daemon->prepare);
 	daemon->alarm_fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 	must(daemon->alarm_fd >= 0);
-	uv_poll_init(&daemon->loop, &daemon->alarm, daemon->alarm_fd);
+	must(uv_poll_init(&daemon->loop, &daemon->alarm, daemon->alarm_fd) == 0);
 	uv_timer_init(&daemon->loop, &daemon->departure);
-	uv_timer_init(&daemon->loop, &daemon->patience);
 	uv_signal_init(&daemon->loop, &daemon->terminate);
 	uv_signal_init(&daemon->loop, &daemon->interrupt);
 	uv_signal_init(&daemon->loop, &daemon->hangup);
@@ -479,15 +489,19 @@ int daemon_run(const struct daemon_options *options)
 	daemon->incarnation = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 	log_open(options->peers[options->self].name, options->level);
 	signal(SIGPIPE, SIG_IGN);
-	raise_limits();
+	if (raise_limits(daemon) != 0) {
+		free(daemon);
+		return 1;
+	}
 	must(uv_loop_init(&daemon->loop) == 0);
 	pace_open(&daemon->pace, uv_now(&daemon->loop));
 	start_handles(daemon);
 	if (make_node(daemon) != 0 || peers_open(daemon) != 0 || clients_open(daemon) != 0) {
 		daemon->code = 1;
 		close_all(daemon);
+	} else {
+		be_patient(daemon);
 	}
-	be_patient(daemon);
 	uv_run(&daemon->loop, UV_RUN_DEFAULT);
 	must(uv_loop_close(&daemon->loop) == 0);
 	close(daemon->alarm_fd);

@@ -65,6 +65,7 @@ struct client {
 	bool waiting; /* a command has no answer yet */
 	bool paused;  /* not read from: it does not take what it is told */
 	bool ending;  /* no command is read any more; closed when all is written */
+	bool overdue; /* that was so already when clients were watched last */
 	bool closing;
 	struct buffer input; /* what has not been understood yet */
 	size_t needed;       /* bytes of it before it is worth a look */
@@ -93,6 +94,8 @@ struct client *client_of(struct daemon *daemon, uint64_t session);
 /* Serves what clients have sent whose last command was answered; false: there was none. */
 bool clients_serve_ready(struct daemon *daemon);
 void clients_flush(struct daemon *daemon);
+/* Now and then: is there one whose connection ends, and which does not take its last replies? */
+void clients_watch(struct daemon *daemon);
 /* The command that was under way has its answer. */
 void client_answered(struct client *client);
 /* Something was put into its output. */
@@ -165,8 +168,8 @@ struct daemon {
 	struct engine *engine;
 	uint64_t incarnation;
 	struct peers *peers;
-	uint64_t serve_at; /* not before: the last node here was killed; 0: at once */
-	uv_timer_t patience;
+	uint64_t
+	        serve_at; /* not before: the last node here was killed; 0: at once, or that is over */
 	bool told_ready;
 	bool leaving;
 	int code; /* what daemon_run returns */
@@ -175,10 +178,12 @@ struct daemon {
 	uv_pipe_t unix_listener;
 	uv_tcp_t tcp_listener;
 	bool unix_open, tcp_open;
+	bool socket_made;
 	struct client *clients;
 	struct client *buckets[CLIENT_BUCKETS];
 	struct client *dirty, *ready;
 	uint32_t clients_count;
+	uint32_t clients_most;       /* for whom there are descriptors */
 	uint32_t orphans_count;      /* sessions without a connection that still hold something */
 	uint64_t refused_at;         /* when the log last said that there are too many */
 	struct resp_command command; /* the one that is read now */

@@ -63,24 +63,26 @@ static bool look(const struct pace *pace, uint64_t *ret_waited_ns, uint64_t *ret
 	if (size <= 0)
 		return false;
 	text[size] = '\0';
-	return sscanf(text, "%*u %" SCNu64 " %" SCNu64, ret_waited_ns, ret_runs) == 2;
+	/* Where these are not counted they are 0. */
+	return sscanf(text, "%*u %" SCNu64 " %" SCNu64, ret_waited_ns, ret_runs) == 2 &&
+	       *ret_runs > 0;
 }
 
-static bool set_policy(bool yields)
+/* From the other one, or not at all: somebody else may have set one meanwhile. */
+static bool change_policy(bool yields)
 {
 	static const struct sched_param none;
-	return sched_setscheduler(0, yields ? SCHED_BATCH : SCHED_OTHER, &none) == 0;
+	return sched_getscheduler(0) == (yields ? SCHED_OTHER : SCHED_BATCH) &&
+	       sched_setscheduler(0, yields ? SCHED_BATCH : SCHED_OTHER, &none) == 0;
 }
 
 void pace_open(struct pace *pace, uint64_t now_ms)
 {
 	*pace = (struct pace){.stat_fd = -1};
-	if (sched_getscheduler(0) != SCHED_OTHER)
-		return;
 	pace->stat_fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
 	if (pace->stat_fd < 0)
 		return;
-	if (!look(pace, &pace->waited_ns, &pace->runs) || !set_policy(true)) {
+	if (!look(pace, &pace->waited_ns, &pace->runs) || !change_policy(true)) {
 		pace_close(pace);
 		return;
 	}
@@ -109,7 +111,11 @@ void pace_turn(struct pace *pace, uint64_t now_ms)
 		return;
 	if (pace_judge(pace, now_ms, waited_ns, runs) == yielded)
 		return;
-	set_policy(pace->yields);
+	if (!change_policy(pace->yields)) {
+		log_line(LEVEL_DEBUG, "somebody has set a policy for this process: it is kept");
+		pace_close(pace);
+		return;
+	}
 	log_line(LEVEL_DEBUG,
 	         pace->yields ? "yields the processor to its clients"
 	                      : "something keeps the processor busy: does not yield it for %" PRIu64

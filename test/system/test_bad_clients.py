@@ -1,13 +1,25 @@
 """Clients that send nonsense, half of something, too much, or never read: they get a reason, and harm nobody."""
+import contextlib
+import fcntl
 import json
 import os
 import socket
 import stat
 import struct
+import subprocess
+import tempfile
+import termios
+import time
 import unittest
 
-from cluster import SANITIZED, Cluster, free_port, until
+from baton import BATON
+from cluster import SANITIZED, Cluster, Node, free_port, until
 from resp import Client, Closed, Wrong, encode
+
+
+def unread(connection):
+    """Bytes that have come and were not read."""
+    return struct.unpack("i", fcntl.ioctl(connection, termios.FIONREAD, b"\0" * 4))[0]
 
 
 class BadClients(unittest.TestCase):
@@ -59,9 +71,9 @@ class BadClients(unittest.TestCase):
         client.send_bytes(b"\r\n  PING   hello \t\r\n\nPING\nlock inline NOWAIT\r\n")
         self.assertEqual((client.read(), client.read()), ("hello", "PONG"))
         self.assertGreater(client.read(), 0)
-        client.send_bytes(b"GET / HTTP/1.1\r\nHost: x\r\n\r\nPING\r\n")
+        client.send_bytes(b"GET / HTTP/1.1\r\nhello: x\r\n\r\nPING\r\n")
         self.assertIn("unknown command 'GET'", client.read())
-        self.assertIn("unknown command 'Host:'", client.read())
+        self.assertIn("unknown command 'hello:'", client.read())
         self.assertEqual(client.read(), "PONG")
 
     def test_a_command_may_come_byte_by_byte(self):
@@ -137,6 +149,37 @@ class BadClients(unittest.TestCase):
         self.assertTrue(other.quiet()) # it lives, and holds
         client.close()
         self.assertGreater(other.read(), 0)
+
+    def test_who_does_not_read_why_its_connection_ends_is_let_go(self):
+        client, other = self.client(), self.client()
+        client.call("LOCK", "nonsense")
+        before = -1
+        while before < unread(client.socket): # until no more fits
+            before = unread(client.socket)
+            client.send("PING", "x" * 1000)
+            time.sleep(0.001)
+            if before == unread(client.socket):
+                time.sleep(0.2)
+        client.send_bytes(b"*-5\r\n")
+        client.socket.settimeout(1)
+        sent = 0
+        try:
+            while sent < 64 << 20:
+                sent += client.socket.send(b"x" * 100000)
+        except OSError: # not read any more, or closed
+            pass
+        self.assertLess(sent, 64 << 20)
+        self.assertGreater(other.call("LOCK", "nonsense"), 0) # without a word from the first
+        other.call("UNLOCK", "nonsense")
+
+    def test_a_page_of_the_web_takes_no_locks(self):
+        for request in (b"POST / HTTP/1.1\r\nHost: x\r\n\r\nLOCK evil\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n\r\nLOCK evil\r\n"):
+            client = self.client(tcp=True)
+            client.send_bytes(request)
+            with self.assertRaises(Closed):
+                while True:
+                    self.assertIsInstance(client.read(), Wrong)
+        self.assertEqual(self.node.status("evil")["locks"], [])
 
     def test_a_pipeline_with_long_answers_comes_to_its_end(self):
         """Each answer is there at once, and all of them are more than the node keeps for a client."""
@@ -226,12 +269,30 @@ class Limits(unittest.TestCase):
             with cluster[0].client() as refused:
                 self.assertIn("too many clients", refused.read())
                 self.assertRaises(Closed, refused.read)
-            cluster[0].says("a client was refused")
+            cluster[0].says("a client was refused: there are too many, see --max-clients")
             clients.pop().close()
             until("there is room again", lambda: self.pings(cluster[0]))
             for client in clients:
                 self.assertEqual(client.call("PING"), "PONG")
                 client.close()
+
+    def test_so_are_those_for_whom_there_are_no_descriptors(self):
+        with tempfile.TemporaryDirectory(prefix="baton-test-") as folder:
+            node = Node(folder, "n1", [], ["prlimit", "--nofile=40"]).start()
+            until("it serves", node.serves)
+            with contextlib.ExitStack() as stack:
+                clients = [stack.enter_context(node.client()) for _ in range(60)]
+                for client in clients:
+                    client.send("PING")
+                answers = [client.read() for client in clients]
+            self.assertEqual(set(answers), {"PONG", "ERR too many clients at this node"})
+            self.assertGreater(answers.count("PONG"), 5)
+            node.says("a client was refused: there are too many, see ulimit -n")
+            self.assertEqual(node.end(), 0)
+            few = subprocess.run(["prlimit", "--nofile=20", BATON, "node", "--socket", os.path.join(folder, "few.sock")],
+                                 capture_output=True, text=True, timeout=60, check=False)
+            self.assertEqual(few.returncode, 1)
+            self.assertIn("descriptors are needed, and the system allows 20: see ulimit -n", few.stderr)
 
     @staticmethod
     def pings(node):

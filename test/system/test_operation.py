@@ -38,6 +38,23 @@ class Yielding(unittest.TestCase):
             self.assertEqual(policy_of(node), policy)
             self.assertEqual(node.end(), 0)
 
+    def test_one_that_is_set_later_is_too(self):
+        node = self.start()
+        os.sched_setaffinity(node.process.pid, {min(os.sched_getaffinity(0))})
+        os.sched_setscheduler(node.process.pid, os.SCHED_IDLE, os.sched_param(0))
+        with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as loop, node.client() as client:
+            os.sched_setaffinity(loop.pid, {min(os.sched_getaffinity(0))})
+            try:
+                def is_noticed():
+                    client.call("LOCK", "x")
+                    client.call("UNLOCK", "x")
+                    return "somebody has set a policy for this process: it is kept" in node.log()
+
+                until("it is noticed", is_noticed)
+            finally:
+                loop.kill()
+        self.assertEqual(policy_of(node), os.SCHED_IDLE)
+
     def test_where_the_processor_is_busy_it_does_not_yield(self):
         node = self.start()
         processor = {min(os.sched_getaffinity(0))}
@@ -117,6 +134,10 @@ class Starting(unittest.TestCase):
                            ("listen = 7440", "--listen '7440': HOST:PORT is needed"),
                            ("clients = 7440", "--clients '7440': HOST:PORT is needed"),
                            ("epoch-floor = 524287", "--epoch-floor '524287': a whole number from 1 to 524286"),
+                           ("data = /nonexistent", "--data '/nonexistent' is no folder"),
+                           ("topology = lin", "topology 'lin': did you mean 'line'?"),
+                           ("param = foo=1", "parameter 'foo=1': neilsen knows init"),
+                           ("clients = 0.0.0.0:7001", "--clients 0.0.0.0: not loopback"),
                            ("log = loud", "--log 'loud': error, warning, info or debug"),
                            ("config = other", "unknown name 'config'"),
                            ("join = h:1", "--join and --tls-*: this version has a fixed list")):

@@ -404,6 +404,32 @@ class Losing(ServiceTest):
                 self.assertEqual(self.run_baton("run", "x", "sh", "-c", script)[:2], (0, "alone\n"))
                 self.assertEqual(run.wait(PATIENCE), 76)
 
+    def test_nor_if_one_that_was_started_between_has_ended_early(self):
+        def fail():
+            with socket.socket() as taken:
+                taken.bind(("127.0.0.1", 0))
+                taken.listen()
+                code, _, err = self.run_baton("node", "--lease", self.lease, "--clients", f"127.0.0.1:{taken.getsockname()[1]}")
+                self.assertEqual(code, 1, err)
+
+        def leave():
+            node = self.start("node", "--lease", self.lease)
+            while "nothing is granted for" not in node.stderr.readline():
+                self.assertIsNone(node.poll())
+            node.terminate()
+            self.assertEqual(node.wait(PATIENCE), 0)
+
+        for between in (fail, leave):
+            with self.subTest(between=between.__name__):
+                run = self.start("run", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
+                command = int(run.stdout.readline())
+                self.lose("killed", run)
+                between()
+                self.node.start()
+                script = f"kill -0 {command} 2>/dev/null && echo both || echo alone"
+                self.assertEqual(self.run_baton("run", "x", "sh", "-c", script)[:2], (0, "alone\n"))
+                self.assertEqual(run.wait(PATIENCE), 76)
+
     def test_while_a_node_leaves_another_cannot_take_its_place(self):
         run = self.start("run", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
         run.stdout.readline()
