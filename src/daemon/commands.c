@@ -69,7 +69,7 @@ static void tell_error(struct client *client, int error)
 
 	if (error == BATON_ENOVIEW &&
 	    status_waits_for(client->daemon, waits_for, sizeof(waits_for))) {
-		snprintf(text, sizeof(text), "%s: it waits for %s", error_text(error), waits_for);
+		snprintf(text, sizeof(text), "%s: it waits for: %s", error_text(error), waits_for);
 		resp_error(&client->output, error_code(error), text);
 		return;
 	}
