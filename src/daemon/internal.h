@@ -168,8 +168,7 @@ struct daemon {
 	struct engine *engine;
 	uint64_t incarnation;
 	struct peers *peers;
-	uint64_t
-	        serve_at; /* not before: the last node here was killed; 0: at once, or that is over */
+	uint64_t serve_at; /* not before: the last node here was killed; 0: any time */
 	bool told_ready;
 	bool leaving;
 	int code; /* what daemon_run returns */
