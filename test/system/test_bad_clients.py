@@ -279,6 +279,7 @@ class Limits(unittest.TestCase):
     def test_so_are_those_for_whom_there_are_no_descriptors(self):
         with tempfile.TemporaryDirectory(prefix="baton-test-") as folder:
             node = Node(folder, "n1", [], ["prlimit", "--nofile=40"]).start()
+            self.addCleanup(lambda: node.process is not None and node.end())
             until("it serves", node.serves)
             with contextlib.ExitStack() as stack:
                 clients = [stack.enter_context(node.client()) for _ in range(60)]
