@@ -4,6 +4,9 @@
  *
  * A connection is a session of the node. While a command waits for its answer the next ones stay in
  * the connection's input. Replies of one turn of the loop go out in one write.
+ *
+ * libuv tells when a socket can be read or written; we do it, by recv and send: a stream of libuv's would
+ * go by read and write, which cost an operation on a lock 4 % (bench/lock).
  */
 #include "internal.h"
 
@@ -63,6 +66,8 @@ void client_answered(struct client *client)
 
 /* --- the end of a connection --- */
 
+static void listen_again(struct daemon *daemon);
+
 static void on_closed(uv_handle_t *handle)
 {
 	struct client *client = handle->data;
@@ -70,13 +75,13 @@ static void on_closed(uv_handle_t *handle)
 
 	buffer_free(&client->input);
 	buffer_free(&client->output);
-	buffer_free(&client->writing);
 	subscriptions_free(client);
 	*client->link = client->next;
 	if (client->next != NULL)
 		client->next->link = client->link;
 	daemon->clients_count--;
 	free(client);
+	listen_again(daemon);
 }
 
 /* Off a list that it may be on. */
@@ -168,13 +173,13 @@ void client_close(struct client *client)
 	drop_from_lists(client);
 	client->closing = true;
 	/* A Unix socket ends with those who hold it, but a network may just be cut. */
-	if (client->linger != NULL && !client->told_lost && client->handle.type == UV_TCP &&
-	    make_orphan(client))
+	if (client->linger != NULL && !client->told_lost && client->tcp && make_orphan(client))
 		session = 0;
 	if (client->linger != NULL)
 		uv_close((uv_handle_t *)client->linger, on_linger_closed);
 	client->session = 0;
-	uv_close(&client->handle, on_closed);
+	uv_close((uv_handle_t *)&client->poll, on_closed);
+	close(client->fd);
 	if (session != 0)
 		node_session_close(daemon->node, session, daemon_now());
 	daemon_effects(daemon);
@@ -212,7 +217,6 @@ void client_lost(struct client *client)
 void client_end(struct client *client)
 {
 	client->ending = true;
-	uv_read_stop(&client->stream);
 	client_dirty(client);
 }
 
@@ -226,15 +230,14 @@ void clients_watch(struct daemon *daemon)
 			client_close(client);
 		client->overdue = client->ending;
 	}
+	listen_again(daemon);
 }
 
 /* --- writing --- */
 
-static void flush(struct client *client);
-
 static bool takes_replies(const struct client *client)
 {
-	return buffer_size(&client->output) + buffer_size(&client->writing) < CLIENT_OUTPUT_PAUSE;
+	return buffer_size(&client->output) < CLIENT_OUTPUT_PAUSE;
 }
 
 /* What one large command or reply needed is not kept for ever. */
@@ -244,33 +247,34 @@ static void slim(struct buffer *buffer)
 		buffer_free(buffer);
 }
 
-static void on_written(uv_write_t *request, int status)
-{
-	struct client *client = request->data;
+static void on_socket(uv_poll_t *poll, int status, int events);
 
-	client->writes = false;
-	buffer_take(&client->writing, buffer_size(&client->writing));
-	slim(&client->writing);
-	if (client->closing)
+/* What the loop has to tell: that there is something to read, or that it takes again what is left. */
+static void watch(struct client *client)
+{
+	int events = 0;
+
+	if (!client->paused && !client->ending)
+		events |= UV_READABLE;
+	if (buffer_size(&client->output) > 0)
+		events |= UV_WRITABLE;
+	if (events == client->events)
 		return;
-	if (status < 0) {
-		client_close(client);
-		return;
-	}
-	flush(client);
+	client->events = events;
+	if (events == 0)
+		uv_poll_stop(&client->poll);
+	else
+		must(uv_poll_start(&client->poll, events, on_socket) == 0);
 }
 
 static void flush(struct client *client)
 {
 	struct buffer *output = &client->output;
 
-	if (client->writes)
-		return;
 	if (buffer_size(output) > 0) {
-		uv_buf_t piece =
-		        uv_buf_init(output->bytes + output->start, (unsigned)buffer_size(output));
-		int written = uv_try_write(&client->stream, &piece, 1);
-		if (written < 0 && written != UV_EAGAIN) {
+		ssize_t written =
+		        send(client->fd, buffer_front(output), buffer_size(output), MSG_NOSIGNAL);
+		if (written < 0 && errno != EAGAIN && errno != EINTR) {
 			client_close(client);
 			return;
 		}
@@ -281,22 +285,12 @@ static void flush(struct client *client)
 		client_ready(client);
 	if (buffer_size(output) == 0) {
 		slim(output);
-		if (client->ending)
+		if (client->ending) {
 			client_close(client);
-		return;
+			return;
+		}
 	}
-	/* The rest goes when the client takes it; what comes meanwhile is gathered in the other. */
-	struct buffer empty = client->writing;
-	client->writing = *output;
-	client->output = empty;
-	uv_buf_t piece = uv_buf_init(client->writing.bytes + client->writing.start,
-	                             (unsigned)buffer_size(&client->writing));
-	client->request.data = client;
-	client->writes = true;
-	if (uv_write(&client->request, &client->stream, &piece, 1, on_written) != 0) {
-		client->writes = false;
-		client_close(client);
-	}
+	watch(client);
 }
 
 void clients_flush(struct daemon *daemon)
@@ -310,16 +304,6 @@ void clients_flush(struct daemon *daemon)
 }
 
 /* --- reading --- */
-
-static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf);
-
-static void on_need(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
-{
-	struct client *client = handle->data;
-
-	(void)suggested;
-	*ret_buf = uv_buf_init(client->daemon->inbox, sizeof(client->daemon->inbox));
-}
 
 /* Serves commands as long as there are whole ones; how many bytes that took. */
 static size_t serve(struct client *client, const char *bytes, size_t size)
@@ -359,10 +343,7 @@ static void pause_or_resume(struct client *client)
 	if (pause == client->paused || client->closing || client->ending)
 		return;
 	client->paused = pause;
-	if (pause)
-		uv_read_stop(&client->stream);
-	else
-		uv_read_start(&client->stream, on_need, on_read);
+	watch(client);
 }
 
 /* What is in its input, now that it can be served again. */
@@ -388,25 +369,17 @@ bool clients_serve_ready(struct daemon *daemon)
 	return true;
 }
 
-static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
+static void take_bytes(struct client *client, const char *bytes, size_t size)
 {
-	struct client *client = stream->data;
-
-	if (size < 0) {
-		client_close(client);
-		return;
-	}
-	if (client->ending || size == 0)
-		return;
 	if (buffer_size(&client->input) == 0) {
-		size_t taken = serve(client, buf->base, (size_t)size);
+		size_t taken = serve(client, bytes, size);
 		if (client->closing)
 			return;
-		buffer_append(&client->input, buf->base + taken, (size_t)size - taken);
+		buffer_append(&client->input, bytes + taken, size - taken);
 		pause_or_resume(client);
 		return;
 	}
-	buffer_append(&client->input, buf->base, (size_t)size);
+	buffer_append(&client->input, bytes, size);
 	if (client->waiting && buffer_size(&client->input) > CLIENT_INPUT_MAX) {
 		resp_error(&client->output, "ERR",
 		           "more than 1048576 bytes of commands behind one that waits");
@@ -415,6 +388,38 @@ static void on_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 	}
 	if (!client->waiting)
 		serve_input(client);
+}
+
+/* False: there is nothing any more. */
+static bool receive(struct client *client)
+{
+	char *inbox = client->daemon->inbox;
+	ssize_t size = recv(client->fd, inbox, sizeof(client->daemon->inbox), 0);
+
+	if (size < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (size <= 0) {
+		client_close(client);
+		return false;
+	}
+	take_bytes(client, inbox, (size_t)size);
+	return true;
+}
+
+static void on_socket(uv_poll_t *poll, int status, int events)
+{
+	struct client *client = poll->data;
+
+	if (status < 0) { /* the other side is gone, but what it said before counts */
+		while (!client->closing && !client->ending && !client->paused && receive(client))
+			;
+		client_close(client);
+		return;
+	}
+	if ((events & UV_READABLE) != 0 && !client->ending)
+		receive(client);
+	if ((events & UV_WRITABLE) != 0)
+		client_dirty(client);
 }
 
 /* --- the beginning of a connection --- */
@@ -465,14 +470,41 @@ static void begin_session(struct client *client, const struct node_client *who)
 	struct client **bucket = bucket_of(daemon, client->session);
 	client->bucket_next = *bucket;
 	*bucket = client;
-	uv_read_start(&client->stream, on_need, on_read);
+	watch(client);
 }
 
-static struct client *new_client(struct daemon *daemon)
+/* Nobody can be let in: those who knock are not heard until somebody has gone, or some time. */
+static void rest(struct daemon *daemon)
 {
-	struct client *client = calloc(1, sizeof(*client));
+	daemon->rests = true;
+	if (daemon->unix_listener.fd >= 0)
+		uv_poll_stop(&daemon->unix_listener.poll);
+	if (daemon->tcp_listener.fd >= 0)
+		uv_poll_stop(&daemon->tcp_listener.poll);
+}
 
+/* One that waits to be let in, or NULL. */
+static struct client *accept_client(const struct listener *listener)
+{
+	struct daemon *daemon = listener->poll.data;
+	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	if (fd < 0 && (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED))
+		return NULL;
+	if (fd < 0) {
+		log_line(LEVEL_WARNING, "a client cannot be accepted: %s", uv_strerror(-errno));
+		rest(daemon);
+		return NULL;
+	}
+	if (daemon->leaving) {
+		close(fd);
+		return NULL;
+	}
+	struct client *client = calloc(1, sizeof(*client));
 	must(client != NULL);
+	must(uv_poll_init(&daemon->loop, &client->poll, fd) == 0);
+	client->poll.data = client;
+	client->fd = fd;
 	client->daemon = daemon;
 	client->version = 2;
 	client->next = daemon->clients;
@@ -484,27 +516,19 @@ static struct client *new_client(struct daemon *daemon)
 	return client;
 }
 
-static void on_unix_client(uv_stream_t *listener, int status)
+static void on_unix_client(uv_poll_t *poll, int status, int events)
 {
-	struct daemon *daemon = listener->data;
+	struct daemon *daemon = poll->data;
 	struct ucred who = {0};
 	socklen_t who_size = sizeof(who);
 	char command[NODE_COMMAND_MAX + 1] = "";
-	uv_os_fd_t fd;
+	struct client *client = accept_client(&daemon->unix_listener);
 
-	if (status < 0) {
-		log_line(LEVEL_WARNING, "a client cannot be accepted: %s", uv_strerror(status));
+	(void)status;
+	(void)events;
+	if (client == NULL)
 		return;
-	}
-	struct client *client = new_client(daemon);
-	must(uv_pipe_init(&daemon->loop, &client->pipe, 0) == 0);
-	client->handle.data = client;
-	if (uv_accept(listener, &client->stream) != 0 || uv_fileno(&client->handle, &fd) != 0 ||
-	    daemon->leaving) {
-		client_close(client);
-		return;
-	}
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0)
+	if (getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0)
 		read_command_line(who.pid, command, sizeof(command));
 	begin_session(client, &(struct node_client){.pid = (uint32_t)who.pid,
 	                                            .uid = (uint32_t)who.uid,
@@ -513,7 +537,7 @@ static void on_unix_client(uv_stream_t *listener, int status)
 
 /* A client whose host is gone is noticed within the timeout: by probes while nothing is said, and
  * by what is not acknowledged otherwise. */
-static void watch_over(uv_os_fd_t fd, uint64_t timeout_ms)
+static void watch_over(int fd, uint64_t timeout_ms)
 {
 	int on = 1, probes = 3;
 	uint64_t interval_s = timeout_ms / 4000;
@@ -529,29 +553,23 @@ static void watch_over(uv_os_fd_t fd, uint64_t timeout_ms)
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof(patience));
 }
 
-static void on_tcp_client(uv_stream_t *listener, int status)
+static void on_tcp_client(uv_poll_t *poll, int status, int events)
 {
-	struct daemon *daemon = listener->data;
+	struct daemon *daemon = poll->data;
 	struct sockaddr_storage address = {0};
-	int address_size = sizeof(address);
+	socklen_t address_size = sizeof(address);
 	char host[INET6_ADDRSTRLEN] = "?", command[sizeof(host) + 16];
-	uv_os_fd_t fd;
+	int on = 1;
+	struct client *client = accept_client(&daemon->tcp_listener);
 
-	if (status < 0) {
-		log_line(LEVEL_WARNING, "a client cannot be accepted: %s", uv_strerror(status));
+	(void)status;
+	(void)events;
+	if (client == NULL)
 		return;
-	}
-	struct client *client = new_client(daemon);
-	must(uv_tcp_init(&daemon->loop, &client->tcp) == 0);
-	client->handle.data = client;
-	if (uv_accept(listener, &client->stream) != 0 || uv_fileno(&client->handle, &fd) != 0 ||
-	    daemon->leaving) {
-		client_close(client);
-		return;
-	}
-	uv_tcp_nodelay(&client->tcp, 1);
-	watch_over(fd, daemon->options->client_timeout_ms);
-	if (uv_tcp_getpeername(&client->tcp, (struct sockaddr *)&address, &address_size) == 0)
+	client->tcp = true;
+	setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	watch_over(client->fd, daemon->options->client_timeout_ms);
+	if (getpeername(client->fd, (struct sockaddr *)&address, &address_size) == 0)
 		uv_ip_name((struct sockaddr *)&address, host, sizeof(host));
 	snprintf(command, sizeof(command), "tcp %s:%u", host,
 	         ntohs(((struct sockaddr_in *)(void *)&address)->sin_port));
@@ -575,12 +593,40 @@ static bool is_served(const struct sockaddr_un *address)
 	return served;
 }
 
+/* 0 or an error number. The descriptor is the listener's from now on. */
+static int listen_on(struct daemon *daemon, struct listener *listener, int fd, uv_poll_cb on_client)
+{
+	if (listen(fd, 1024) != 0) {
+		int error = errno;
+		close(fd);
+		return error;
+	}
+	listener->fd = fd;
+	listener->on_client = on_client;
+	must(uv_poll_init(&daemon->loop, &listener->poll, fd) == 0);
+	listener->poll.data = daemon;
+	must(uv_poll_start(&listener->poll, UV_READABLE, on_client) == 0);
+	return 0;
+}
+
+static void listen_again(struct daemon *daemon)
+{
+	struct listener *const listeners[] = {&daemon->unix_listener, &daemon->tcp_listener};
+
+	if (!daemon->rests)
+		return;
+	daemon->rests = false;
+	for (int i = 0; i < 2; i++) {
+		if (listeners[i]->fd >= 0)
+			uv_poll_start(&listeners[i]->poll, UV_READABLE, listeners[i]->on_client);
+	}
+}
+
 static int open_unix(struct daemon *daemon)
 {
 	const char *path = daemon->options->socket;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	struct stat stat;
-	int error;
 
 	if (strlen(path) >= sizeof(address.sun_path)) {
 		log_line(LEVEL_ERROR, "--socket: a path has at most %zu bytes: '%s'",
@@ -603,23 +649,19 @@ static int open_unix(struct daemon *daemon)
 		unlink(path);
 		daemon->serve_at = daemon_now() + daemon->options->lease_ms * UINT64_C(1000000);
 	}
-	must(uv_pipe_init(&daemon->loop, &daemon->unix_listener, 0) == 0);
-	daemon->unix_listener.data = daemon;
-	daemon->unix_open = true;
-	/* Not by uv_pipe_bind, which would unlink it at the end, whatever happens. */
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask = umask(0117); /* 0660, from the first moment on */
 	daemon->socket_made =
 	        fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
-	error = daemon->socket_made ? uv_pipe_open(&daemon->unix_listener, fd) : -errno;
+	int error = daemon->socket_made ? 0 : errno;
 	umask(mask);
 	if (error == 0)
-		error = uv_listen((uv_stream_t *)&daemon->unix_listener, 1024, on_unix_client);
+		error = listen_on(daemon, &daemon->unix_listener, fd, on_unix_client);
 	else if (fd >= 0)
 		close(fd);
 	if (error != 0) {
 		log_line(LEVEL_ERROR, "--socket: '%s' cannot be made: %s", path,
-		         uv_strerror(error));
+		         uv_strerror(-error));
 		return -1;
 	}
 	return 0;
@@ -628,11 +670,11 @@ static int open_unix(struct daemon *daemon)
 static int open_tcp(struct daemon *daemon)
 {
 	const struct daemon_address *address = &daemon->options->clients;
+	int fd;
+	int error = bind_tcp(address, &fd);
 
-	daemon->tcp_listener.data = daemon;
-	int error = listen_tcp(&daemon->loop, &daemon->tcp_listener, address, on_tcp_client);
-	daemon->tcp_open = true;
-	daemon->tcp_listener.data = daemon;
+	if (error == 0)
+		error = -listen_on(daemon, &daemon->tcp_listener, fd, on_tcp_client);
 	if (error != 0) {
 		log_line(LEVEL_ERROR, "--clients: cannot listen on %s:%u: %s", address->host,
 		         address->port, uv_strerror(error));
@@ -676,15 +718,22 @@ bool clients_are_gone(struct daemon *daemon)
 	return daemon->clients_count == 0 && daemon->orphans_count == 0;
 }
 
+static void listen_no_more(struct listener *listener)
+{
+	if (listener->fd < 0)
+		return;
+	uv_close((uv_handle_t *)&listener->poll, NULL);
+	close(listener->fd);
+	listener->fd = -1;
+}
+
 void clients_close(struct daemon *daemon)
 {
 	/* If what the clients of a killed node run may not have stopped, the next one has to wait too: it
 	 * knows by this. */
 	if (daemon->socket_made && daemon->serve_at == 0)
 		unlink(daemon->options->socket);
-	if (daemon->unix_open)
-		uv_close((uv_handle_t *)&daemon->unix_listener, NULL);
-	if (daemon->tcp_open)
-		uv_close((uv_handle_t *)&daemon->tcp_listener, NULL);
-	daemon->unix_open = daemon->tcp_open = daemon->socket_made = false;
+	daemon->socket_made = false;
+	listen_no_more(&daemon->unix_listener);
+	listen_no_more(&daemon->tcp_listener);
 }

@@ -558,7 +558,7 @@ void command_event(struct client *client, const struct node_effect *effect)
 
 	if (client->ending)
 		return;
-	if (buffer_size(output) + buffer_size(&client->writing) > CLIENT_OUTPUT_MAX) {
+	if (buffer_size(output) > CLIENT_OUTPUT_MAX) {
 		log_line(LEVEL_WARNING, "a subscriber does not read: its connection is closed");
 		client_close(client);
 		return;

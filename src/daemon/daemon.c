@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -348,22 +349,27 @@ static void on_signal(uv_signal_t *signal, int number)
 
 /* --- the beginning --- */
 
-int listen_tcp(uv_loop_t *loop, uv_tcp_t *ret_tcp, const struct daemon_address *address,
-               uv_connection_cb on_connection)
+int bind_tcp(const struct daemon_address *address, int *ret_fd)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
 	                         .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
 	struct addrinfo *found;
 	char port[8];
+	int on = 1;
 
 	snprintf(port, sizeof(port), "%u", address->port);
-	must(uv_tcp_init(loop, ret_tcp) == 0);
 	int error = getaddrinfo(address->host, port, &hints, &found);
 	if (error != 0)
 		return error == EAI_SYSTEM ? -errno : UV_EAI_NONAME;
-	error = uv_tcp_bind(ret_tcp, found->ai_addr, 0);
+	int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
+	             bind(fd, found->ai_addr, found->ai_addrlen) == 0;
+	error = bound ? 0 : -errno;
 	freeaddrinfo(found);
-	return error != 0 ? error : uv_listen((uv_stream_t *)ret_tcp, 1024, on_connection);
+	if (!bound && fd >= 0)
+		close(fd);
+	*ret_fd = fd;
+	return error;
 }
 
 /* Greater than what was there before; or -1, and it is in the log. */
@@ -483,6 +489,7 @@ int daemon_run(const struct daemon_options *options)
 
 	must(daemon != NULL);
 	daemon->options = options;
+	daemon->unix_listener.fd = daemon->tcp_listener.fd = -1;
 	daemon->alarm_at = NODE_NEVER;
 	daemon->nag_at = daemon_now() + UINT64_C(1000000) * NAG_MS;
 	clock_gettime(CLOCK_REALTIME, &now);

@@ -48,12 +48,10 @@ struct subscription {
 };
 
 struct client {
-	union {
-		uv_handle_t handle;
-		uv_stream_t stream;
-		uv_pipe_t pipe;
-		uv_tcp_t tcp;
-	};
+	uv_poll_t poll;
+	int fd;
+	int events; /* that are waited for */
+	bool tcp;
 	struct daemon *daemon;
 	struct client *next, **link; /* of all */
 	struct client *bucket_next;  /* with sessions of the same bucket */
@@ -70,15 +68,19 @@ struct client {
 	struct buffer input; /* what has not been understood yet */
 	size_t needed;       /* bytes of it before it is worth a look */
 	uint32_t argument; /* of a command that is served piece by piece: which one is under way */
-	struct buffer output;  /* to be written */
-	struct buffer writing; /* being written */
-	uv_write_t request;
-	bool writes;
-	uv_timer_t *linger; /* NULL: what it loses goes to others at once */
+	struct buffer output; /* to be written */
+	uv_timer_t *linger;   /* NULL: what it loses goes to others at once */
 	uint64_t linger_ms;
 	bool told_lost; /* and its time runs */
 	struct subscription *subscriptions;
 	uint32_t subscriptions_count;
+};
+
+/* Where clients come in. */
+struct listener {
+	uv_poll_t poll;
+	int fd; /* -1: there is none */
+	uv_poll_cb on_client;
 };
 
 /* 0, or -1 and it is in the log. */
@@ -174,9 +176,8 @@ struct daemon {
 	int code; /* what daemon_run returns */
 	uint64_t leave_deadline;
 	/* Clients. */
-	uv_pipe_t unix_listener;
-	uv_tcp_t tcp_listener;
-	bool unix_open, tcp_open;
+	struct listener unix_listener, tcp_listener;
+	bool rests; /* they do, because nobody can be let in */
 	bool socket_made;
 	struct client *clients;
 	struct client *buckets[CLIENT_BUCKETS];
@@ -199,8 +200,7 @@ void daemon_view(struct daemon *daemon);
 void daemon_leave(struct daemon *daemon);
 void daemon_fail(struct daemon *daemon);
 
-/* An address becomes a socket that listens. 0, or a libuv error. */
-int listen_tcp(uv_loop_t *loop, uv_tcp_t *ret_tcp, const struct daemon_address *address,
-               uv_connection_cb on_connection);
+/* A socket with that address. 0, or a libuv error. */
+int bind_tcp(const struct daemon_address *address, int *ret_fd);
 
 #endif

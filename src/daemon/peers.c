@@ -456,10 +456,15 @@ int peers_open(struct daemon *daemon)
 	}
 	if (options->listen.host == NULL) /* a cluster of one need not */
 		return 0;
-	int error =
-	        listen_tcp(&daemon->loop, &peers->listener, &options->listen, connection_accept);
+	must(uv_tcp_init(&daemon->loop, &peers->listener) == 0);
 	peers->listening = true;
 	peers->listener.data = daemon;
+	int fd;
+	int error = bind_tcp(&options->listen, &fd);
+	if (error == 0)
+		error = uv_tcp_open(&peers->listener, fd);
+	if (error == 0)
+		error = uv_listen((uv_stream_t *)&peers->listener, 1024, connection_accept);
 	if (error != 0) {
 		log_line(LEVEL_ERROR, "--listen: cannot listen on %s:%u: %s", options->listen.host,
 		         options->listen.port, uv_strerror(error));

@@ -3,6 +3,7 @@ import contextlib
 import fcntl
 import json
 import os
+import resource
 import socket
 import stat
 import struct
@@ -275,6 +276,21 @@ class Limits(unittest.TestCase):
             for client in clients:
                 self.assertEqual(client.call("PING"), "PONG")
                 client.close()
+
+    def test_who_cannot_be_let_in_waits_at_the_door(self):
+        with Cluster(1) as cluster, cluster[0].client() as first:
+            node = cluster[0]
+            self.assertEqual(first.call("PING"), "PONG")
+            highest = max(int(name) for name in os.listdir(f"/proc/{node.process.pid}/fd"))
+            resource.prlimit(node.process.pid, resource.RLIMIT_NOFILE, (highest + 1, highest + 1))
+            with node.client() as second:
+                second.send("PING")
+                node.says("a client cannot be accepted: too many open files")
+                for _ in range(20): # while it does not go round in circles
+                    self.assertEqual(first.call("PING"), "PONG")
+                self.assertLessEqual(node.log().count("cannot be accepted"), 3)
+                first.close()
+                self.assertEqual(second.read(), "PONG")
 
     def test_so_are_those_for_whom_there_are_no_descriptors(self):
         with tempfile.TemporaryDirectory(prefix="baton-test-") as folder:
