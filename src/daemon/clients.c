@@ -313,6 +313,7 @@ static size_t serve(struct client *client, const char *bytes, size_t size)
 	const char *wrong = "";
 
 	client->needed = 0;
+	daemon->now = daemon_now();
 	while (taken < size && !client->waiting && !client->ending && !client->closing &&
 	       takes_replies(client)) {
 		switch (resp_read(bytes + taken, size - taken, &daemon->command, &client->needed,

@@ -8,14 +8,20 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <strings.h>
 
 #define GRACE_MS_MAX UINT32_MAX
 
+/* The letters of the argument may be small; those of the word are capital. */
 static bool is_word(const struct resp_argument *argument, const char *word)
 {
-	return argument->size == strlen(word) &&
-	       strncasecmp(argument->bytes, word, argument->size) == 0;
+	size_t i = 0;
+
+	for (; i < argument->size && word[i] != '\0'; i++) {
+		char c = argument->bytes[i];
+		if (c != word[i] && (c < 'a' || c > 'z' || c - 'a' + 'A' != word[i]))
+			return false;
+	}
+	return i == argument->size && word[i] == '\0';
 }
 
 /* A whole number up to 2^53. */
@@ -118,7 +124,7 @@ static bool serve_lock(struct client *client, const struct resp_argument *a, uin
 		                  "TIMEOUT needs a whole number of milliseconds, at most a year");
 	return under_way(client,
 	                 node_lock(client->daemon->node, client->session, a[1].bytes, a[1].size,
-	                           patience, timeout_ms * 1000000, daemon_now()));
+	                           patience, timeout_ms * 1000000, client->daemon->now));
 }
 
 static bool serve_unlock(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -128,7 +134,7 @@ static bool serve_unlock(struct client *client, const struct resp_argument *a, u
 	if (count == 3 && (!read_number(&a[2], &fence) || fence == 0))
 		return tell_wrong(client, "%s", error_text(BATON_EFENCE));
 	int result = node_unlock(client->daemon->node, client->session, a[1].bytes, a[1].size,
-	                         fence, daemon_now());
+	                         fence, client->daemon->now);
 	if (result < 0)
 		tell_error(client, result);
 	else
@@ -140,14 +146,14 @@ static bool serve_elect(struct client *client, const struct resp_argument *a, ui
 {
 	(void)count;
 	return under_way(client, node_elect(client->daemon->node, client->session, a[1].bytes,
-	                                    a[1].size, a[2].bytes, a[2].size, daemon_now()));
+	                                    a[1].size, a[2].bytes, a[2].size, client->daemon->now));
 }
 
 static bool serve_leader(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
 	return under_way(client, node_leader(client->daemon->node, client->session, a[1].bytes,
-	                                     a[1].size, daemon_now()));
+	                                     a[1].size, client->daemon->now));
 }
 
 static bool serve_break(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -158,7 +164,7 @@ static bool serve_break(struct client *client, const struct resp_argument *a, ui
 	if (!read_number(&a[2], &fence))
 		return tell_wrong(client, "%s", error_text(BATON_EFENCE));
 	int error = node_break(client->daemon->node, client->session, a[1].bytes, a[1].size, fence,
-	                       daemon_now());
+	                       client->daemon->now);
 	if (error == 0)
 		log_line(LEVEL_WARNING, "an operator asks to break '%.*s', fence %llu",
 		         (int)a[1].size, a[1].bytes, (unsigned long long)fence);
@@ -176,7 +182,7 @@ static bool serve_status(struct client *client, const struct resp_argument *a, u
 	return under_way(client,
 	                 node_status(client->daemon->node, client->session,
 	                             count > 1 ? a[1].bytes : NULL, count > 1 ? a[1].size : 0,
-	                             (uint32_t)most, daemon_now()));
+	                             (uint32_t)most, client->daemon->now));
 }
 
 /* --- subscriptions --- */
@@ -245,7 +251,7 @@ static bool subscribe(struct client *client, const struct resp_argument *a, uint
 	while (++client->argument < count) {
 		int error = node_subscribe(client->daemon->node, client->session, pattern,
 		                           a[client->argument].bytes, a[client->argument].size,
-		                           daemon_now());
+		                           client->daemon->now);
 		if (error == 0) {
 			client->waiting = true;
 			return false;
@@ -270,7 +276,7 @@ static void unsubscribe_one(struct client *client, bool pattern, const char *byt
 {
 	const char *what = pattern ? "punsubscribe" : "unsubscribe";
 	int left = node_unsubscribe(client->daemon->node, client->session, pattern, bytes, size,
-	                            daemon_now());
+	                            client->daemon->now);
 
 	if (left < 0) {
 		tell_error(client, left);
@@ -497,7 +503,7 @@ bool command_serve(struct client *client, const struct resp_command *command)
 		return commands[i].serve(client, a, count);
 	}
 	/* A page in somebody's browser can make it talk to a port here, but it begins like this. */
-	if (is_word(&a[0], "POST") || is_word(&a[0], "Host:")) {
+	if (is_word(&a[0], "POST") || is_word(&a[0], "HOST:")) {
 		tell_wrong(client, "this is not a server of web pages");
 		client_end(client);
 		return true;

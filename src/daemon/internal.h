@@ -186,6 +186,7 @@ struct daemon {
 	uint32_t clients_most;       /* for whom there are descriptors */
 	uint32_t orphans_count;      /* sessions without a connection that still hold something */
 	uint64_t refused_at;         /* when the log last said that there are too many */
+	uint64_t now;                /* when the commands that are served now were read */
 	struct resp_command command; /* the one that is read now */
 	char inbox[1 << 16];         /* what a read brings */
 };

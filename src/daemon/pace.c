@@ -12,7 +12,7 @@ enum {
 	LONG_NS = 250000, /* to wait for the processor */
 	/* A look costs a system call, and one wait says little: after so many turns of the loop,
 	 * less if they take long. */
-	LOOK_TURNS = 64,
+	LOOK_TURNS = 256,
 	LOOK_TURNS_LEAST = 4,
 	LOOK_MS = 10,
 	/* It was wrong to yield: then not for so long, and not before it has run so often. */

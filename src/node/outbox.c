@@ -26,8 +26,10 @@ void outbox_clear_taken(struct outbox *outbox)
 {
 	if (outbox->taken < outbox->records_count)
 		return;
-	for (size_t i = 0; i < outbox->records_count; i++)
-		status_free(outbox->records[i].status);
+	for (size_t i = 0; i < outbox->records_count; i++) {
+		if (outbox->records[i].status != NULL)
+			status_free(outbox->records[i].status);
+	}
 	outbox->records_count = outbox->taken = 0;
 	outbox->bytes_count = 0;
 }
@@ -261,34 +263,33 @@ bool node_effect(struct node *node, struct node_effect *ret_effect)
 	if (outbox->taken == outbox->records_count)
 		return false;
 	const struct record *record = &outbox->records[outbox->taken++];
-	struct node_effect effect = {.kind = record->kind};
+	ret_effect->kind = record->kind;
 	switch (record->kind) {
 	case NODE_SEND:
-		effect.send.to = record->to;
-		effect.send.epoch = record->session;
-		effect.send.bytes = outbox->bytes + record->a.offset;
-		effect.send.size = record->a.size;
+		ret_effect->send.to = record->to;
+		ret_effect->send.epoch = record->session;
+		ret_effect->send.bytes = outbox->bytes + record->a.offset;
+		ret_effect->send.size = record->a.size;
 		break;
 	case NODE_REPLY:
-		fill_reply(outbox, record, &effect);
+		fill_reply(outbox, record, ret_effect);
 		break;
 	case NODE_EVENT:
-		fill_event(outbox, record, &effect);
+		fill_event(outbox, record, ret_effect);
 		break;
 	case NODE_LOST:
-		effect.lost.session = record->session;
-		effect.lost.name = bytes_of(outbox, record->a);
-		effect.lost.fence = record->number;
+		ret_effect->lost.session = record->session;
+		ret_effect->lost.name = bytes_of(outbox, record->a);
+		ret_effect->lost.fence = record->number;
 		break;
 	case NODE_BUMP:
-		effect.bump.epoch = record->session;
+		ret_effect->bump.epoch = record->session;
 		break;
 	case NODE_STOP:
-		effect.stop.why = bytes_of(outbox, record->a).bytes;
+		ret_effect->stop.why = bytes_of(outbox, record->a).bytes;
 		break;
 	case NODE_READ:
 		break;
 	}
-	*ret_effect = effect;
 	return true;
 }

@@ -109,15 +109,12 @@ static void assert_wrong(const char *text, const char *reason)
 static void test_what_is_not_the_protocol_is_said(void **state)
 {
 	static const char *const counts[] = {
-	        "*-1\r\n", "*x",    "*\r\n", "*1026\r\n",
-	        "*1\n",    "*1\rx", "*+1",   "*18446744073709551617\r\n"};
-	static const char *const sizes[] = {"*1\r\n$-1\r\n",
-	                                    "*1\r\n:1\r\n",
-	                                    "*1\r\nPING",
-	                                    "*1\r\n$\r\n",
-	                                    "*1\r\n$524289\r\n",
-	                                    "*1\r\n$4\n",
-	                                    "*1\r\n$18446744073709551617\r\n"};
+	        "*-1\r\n", "*x",  "*\r\n",  "*1026\r\n", "*1\n",
+	        "*1\rx",   "*+1", "*/\r\n", "*:\r\n",    "*18446744073709551617\r\n"};
+	static const char *const sizes[] = {
+	        "*1\r\n$-1\r\n",     "*1\r\n:1\r\n", "*1\r\nPING",
+	        "*1\r\n$\r\n",       "*1\r\n$/\r\n", "*1\r\n$:\r\n",
+	        "*1\r\n$524289\r\n", "*1\r\n$4\n",   "*1\r\n$18446744073709551617\r\n"};
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(counts) / sizeof(*counts); i++)
@@ -222,6 +219,22 @@ static void test_replies_as_redis_writes_them(void **state)
 	assert_written(&out, "*10\r\n");
 }
 
+static void test_numbers_of_every_length(void **state)
+{
+	struct buffer out = {0};
+	char text[32];
+
+	(void)state;
+	for (uint64_t power = 1; power <= UINT64_MAX / 10; power *= 10) {
+		const uint64_t numbers[] = {power - 1, power, power + power / 10 + 7, 9 * power};
+		for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+			snprintf(text, sizeof(text), ":%llu\r\n", (unsigned long long)numbers[i]);
+			resp_integer(&out, numbers[i]);
+			assert_written(&out, text);
+		}
+	}
+}
+
 static void test_an_error_stays_one_line(void **state)
 {
 	struct buffer out = {0};
@@ -271,6 +284,7 @@ int main(void)
 	        cmocka_unit_test(test_the_most_arguments),
 	        cmocka_unit_test(test_the_largest_command),
 	        cmocka_unit_test(test_replies_as_redis_writes_them),
+	        cmocka_unit_test(test_numbers_of_every_length),
 	        cmocka_unit_test(test_an_error_stays_one_line),
 	        cmocka_unit_test(test_the_versions_differ),
 	        cmocka_unit_test(test_bytes_of_a_bulk_string_are_not_looked_at),
