@@ -560,6 +560,7 @@ static void on_tcp_client(uv_poll_t *poll, int status, int events)
 	struct sockaddr_storage address = {0};
 	socklen_t address_size = sizeof(address);
 	char host[INET6_ADDRSTRLEN] = "?", command[sizeof(host) + 16];
+	unsigned port = 0;
 	int on = 1;
 	struct client *client = accept_client(&daemon->tcp_listener);
 
@@ -570,10 +571,11 @@ static void on_tcp_client(uv_poll_t *poll, int status, int events)
 	client->tcp = true;
 	setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	watch_over(client->fd, daemon->options->client_timeout_ms);
-	if (getpeername(client->fd, (struct sockaddr *)&address, &address_size) == 0)
+	if (getpeername(client->fd, (struct sockaddr *)&address, &address_size) == 0) {
 		uv_ip_name((struct sockaddr *)&address, host, sizeof(host));
-	snprintf(command, sizeof(command), "tcp %s:%u", host,
-	         ntohs(((struct sockaddr_in *)(void *)&address)->sin_port));
+		port = ntohs(((struct sockaddr_in *)(void *)&address)->sin_port);
+	}
+	snprintf(command, sizeof(command), "tcp %s:%u", host, port);
 	begin_session(client, &(struct node_client){.pid = UINT32_MAX, /* not known */
 	                                            .uid = UINT32_MAX,
 	                                            .command = command});

@@ -176,11 +176,11 @@ static void write_number(struct buffer *to, char sign, uint64_t number)
 	*--at = '\n';
 	*--at = '\r';
 	for (; number >= 10000; number /= 10000) {
-		unsigned four = (unsigned)(number % 10000);
+		size_t four = number % 10000;
 		memcpy(at -= 2, &pairs[four % 100 * 2], 2);
 		memcpy(at -= 2, &pairs[four / 100 * 2], 2);
 	}
-	unsigned rest = (unsigned)number;
+	size_t rest = number;
 	if (rest >= 100) {
 		memcpy(at -= 2, &pairs[rest % 100 * 2], 2);
 		rest /= 100;
