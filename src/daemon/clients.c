@@ -557,7 +557,11 @@ static void watch_over(int fd, uint64_t timeout_ms)
 static void on_tcp_client(uv_poll_t *poll, int status, int events)
 {
 	struct daemon *daemon = poll->data;
-	struct sockaddr_storage address = {0};
+	union {
+		struct sockaddr any;
+		struct sockaddr_in in; /* whose port is where that of in6 is */
+		struct sockaddr_in6 in6;
+	} address = {0};
 	socklen_t address_size = sizeof(address);
 	char host[INET6_ADDRSTRLEN] = "?", command[sizeof(host) + 16];
 	unsigned port = 0;
@@ -571,9 +575,9 @@ static void on_tcp_client(uv_poll_t *poll, int status, int events)
 	client->tcp = true;
 	setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	watch_over(client->fd, daemon->options->client_timeout_ms);
-	if (getpeername(client->fd, (struct sockaddr *)&address, &address_size) == 0) {
-		uv_ip_name((struct sockaddr *)&address, host, sizeof(host));
-		port = ntohs(((struct sockaddr_in *)(void *)&address)->sin_port);
+	if (getpeername(client->fd, &address.any, &address_size) == 0) {
+		uv_ip_name(&address.any, host, sizeof(host));
+		port = ntohs(address.in.sin_port);
 	}
 	snprintf(command, sizeof(command), "tcp %s:%u", host, port);
 	begin_session(client, &(struct node_client){.pid = UINT32_MAX, /* not known */
