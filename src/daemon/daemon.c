@@ -150,7 +150,7 @@ void daemon_view(struct daemon *daemon)
 	const struct daemon_options *options = daemon->options;
 	bool changed;
 
-	if (daemon->serve_at != 0)
+	if (daemon->serve_at != 0 || daemon->leaving)
 		return;
 	const struct engine_view *view = engine_view(daemon->engine, &changed);
 	if (view == NULL || !changed)
@@ -273,12 +273,6 @@ static void on_prepare(uv_prepare_t *prepare)
 {
 	struct daemon *daemon = prepare->data;
 
-	if (daemon->leaving) {
-		clients_flush(daemon);
-		peers_flush(daemon);
-		set_alarm(daemon);
-		return;
-	}
 	do {
 		do {
 			daemon_view(daemon);
@@ -286,8 +280,9 @@ static void on_prepare(uv_prepare_t *prepare)
 		clients_flush(
 		        daemon); /* who was too slow to be served may have taken its replies now */
 	} while (daemon->ready != NULL);
-	peers_tell(daemon);
-	if (!daemon->told_ready)
+	if (!daemon->leaving)
+		peers_tell(daemon);
+	if (!daemon->told_ready && !daemon->leaving)
 		tell_if_ready(daemon);
 	peers_flush(daemon);
 	set_alarm(daemon);
@@ -298,7 +293,7 @@ static void on_prepare(uv_prepare_t *prepare)
 
 static void close_all(struct daemon *daemon)
 {
-	clients_close(daemon);
+	doors_close(daemon);
 	peers_close(daemon);
 	uv_close((uv_handle_t *)&daemon->prepare, NULL);
 	uv_close((uv_handle_t *)&daemon->alarm, NULL);
@@ -355,13 +350,15 @@ int bind_tcp(const struct daemon_address *address, int *ret_fd)
 	                         .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
 	struct addrinfo *found;
 	char port[8];
-	int on = 1;
+	int on = 1, off = 0;
 
 	snprintf(port, sizeof(port), "%u", address->port);
 	int error = getaddrinfo(address->host, port, &hints, &found);
 	if (error != 0)
 		return error == EAI_SYSTEM ? -errno : UV_EAI_NONAME;
 	int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd >= 0 && found->ai_family == AF_INET6) /* [::] is for all, also for version 4 */
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	bool bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
 	             bind(fd, found->ai_addr, found->ai_addrlen) == 0;
 	error = bound ? 0 : -errno;
@@ -489,7 +486,7 @@ int daemon_run(const struct daemon_options *options)
 
 	must(daemon != NULL);
 	daemon->options = options;
-	daemon->unix_listener.fd = daemon->tcp_listener.fd = -1;
+	daemon->unix_listener.fd = daemon->tcp_listener.fd = daemon->spare_fd = -1;
 	daemon->alarm_at = NODE_NEVER;
 	daemon->nag_at = daemon_now() + UINT64_C(1000000) * NAG_MS;
 	clock_gettime(CLOCK_REALTIME, &now);
@@ -503,7 +500,7 @@ int daemon_run(const struct daemon_options *options)
 	must(uv_loop_init(&daemon->loop) == 0);
 	pace_open(&daemon->pace, uv_now(&daemon->loop));
 	start_handles(daemon);
-	if (make_node(daemon) != 0 || peers_open(daemon) != 0 || clients_open(daemon) != 0) {
+	if (make_node(daemon) != 0 || peers_open(daemon) != 0 || doors_open(daemon) != 0) {
 		daemon->code = 1;
 		close_all(daemon);
 	} else {

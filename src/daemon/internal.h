@@ -76,21 +76,19 @@ struct client {
 	uint32_t subscriptions_count;
 };
 
-/* Where clients come in. */
-struct listener {
-	uv_poll_t poll;
-	int fd; /* -1: there is none */
-	uv_poll_cb on_client;
-};
+#define CLIENT_TOO_MANY "-ERR too many clients at this node\r\n"
 
-/* 0, or -1 and it is in the log. */
-int clients_open(struct daemon *daemon);
+/* Of a connection that was accepted. */
+struct client *client_make(struct daemon *daemon, int fd);
+/* Lets it in, if there is room. */
+void client_begin(struct client *client, const struct node_client *who);
+/* May the log say that somebody was not let in? Not more than once a second. */
+bool clients_may_complain(struct daemon *daemon);
 /* No more clients; those that are there are closed, and what they held is given back; but who needs
  * time to stop what it does under a lock is told that it has lost it, and gets that time. */
 void clients_leave(struct daemon *daemon);
 /* When these have stopped, the rest is closed too. True: that is over. */
 bool clients_are_gone(struct daemon *daemon);
-void clients_close(struct daemon *daemon);
 /* The client of a session, or NULL. */
 struct client *client_of(struct daemon *daemon, uint64_t session);
 /* Serves what clients have sent whose last command was answered; false: there was none. */
@@ -109,6 +107,20 @@ void client_close(struct client *client);
 void client_linger(struct client *client, uint64_t ms);
 /* A lock was taken away from it. */
 void client_lost(struct client *client);
+
+/* --- doors.c --- */
+
+struct listener {
+	uv_poll_t poll;
+	int fd; /* -1: there is none */
+	uv_poll_cb on_client;
+};
+
+/* 0, or -1 and it is in the log. */
+int doors_open(struct daemon *daemon);
+/* Somebody has gone, or some time: there may be room again. */
+void doors_open_again(struct daemon *daemon);
+void doors_close(struct daemon *daemon);
 
 /* --- commands.c --- */
 
@@ -177,7 +189,8 @@ struct daemon {
 	uint64_t leave_deadline;
 	/* Clients. */
 	struct listener unix_listener, tcp_listener;
-	bool rests; /* they do, because nobody can be let in */
+	bool rests;   /* they do, because nobody can be let in */
+	int spare_fd; /* given up to tell somebody that there are no more */
 	bool socket_made;
 	struct client *clients;
 	struct client *buckets[CLIENT_BUCKETS];

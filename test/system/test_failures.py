@@ -1,4 +1,5 @@
 """A node that is killed or stopped: what does not need it goes on, and when it wakes up everything does."""
+import contextlib
 import json
 import signal
 import unittest
@@ -134,6 +135,24 @@ class Leaving(unittest.TestCase):
                 cluster[0].says("n2: it ends the connection: it has left; this version cannot take it back")
                 holder.close()
                 waiter.close()
+
+    def test_one_that_did_not_read_and_is_gone_is_not_waited_for(self):
+        with Cluster(1) as cluster, cluster[0].client() as client:
+            client.call("CLIENT", "GRACE", 600000)
+            client.call("LOCK", "x")
+            client.socket.setblocking(False)
+            flood = encode("PING", "z" * 3000) * 100
+            with contextlib.suppress(BlockingIOError):
+                while client.socket.send(flood) > 0: # until nothing is taken any more
+                    pass
+            cluster[0].signal(signal.SIGTERM)
+            cluster[0].says("leaving")
+            client.socket.settimeout(0.5)
+            with contextlib.suppress(TimeoutError):
+                while client.socket.recv(1 << 16):
+                    pass
+            client.close()
+            self.assertEqual(cluster[0].wait(), 0)
 
     def test_it_leaves_though_a_peer_is_stopped(self):
         with Cluster(2) as cluster:

@@ -1,0 +1,300 @@
+/*
+ * Where clients come in: a Unix socket and, if asked, a port. Who they are, and what is told to those for
+ * whom there is no room.
+ */
+#include "internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* As long as the system lets a connection be idle between probes. */
+enum { PROBE_S_MAX = 32767 };
+
+/* There is no descriptor for one who knocks, but one is kept back to tell it so. */
+static void refuse_at_door(struct daemon *daemon, const struct listener *listener)
+{
+	close(daemon->spare_fd);
+	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd >= 0) {
+		send(fd, CLIENT_TOO_MANY, sizeof(CLIENT_TOO_MANY) - 1, MSG_NOSIGNAL);
+		close(fd);
+	}
+	daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
+/* Nobody can be let in: those who knock are not heard until somebody has gone, or some time. */
+static void rest(struct daemon *daemon)
+{
+	daemon->rests = true;
+	if (daemon->unix_listener.fd >= 0)
+		uv_poll_stop(&daemon->unix_listener.poll);
+	if (daemon->tcp_listener.fd >= 0)
+		uv_poll_stop(&daemon->tcp_listener.poll);
+}
+
+static void cannot_accept(struct daemon *daemon, const struct listener *listener, int error)
+{
+	if (error == EAGAIN || error == EINTR || error == ECONNABORTED)
+		return;
+	if (clients_may_complain(daemon))
+		log_line(LEVEL_WARNING, "a client cannot be accepted: %s", uv_strerror(-error));
+	if (error == EMFILE && daemon->spare_fd >= 0)
+		refuse_at_door(daemon, listener);
+	else if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM)
+		rest(daemon);
+}
+
+/* One that waits to be let in, or NULL. */
+static struct client *accept_client(const struct listener *listener, int status)
+{
+	struct daemon *daemon = listener->poll.data;
+
+	if (status < 0) { /* libuv does not listen any more */
+		rest(daemon);
+		return NULL;
+	}
+	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	if (fd < 0) {
+		cannot_accept(daemon, listener, errno);
+		return NULL;
+	}
+	if (daemon->leaving) {
+		close(fd);
+		return NULL;
+	}
+	return client_make(daemon, fd);
+}
+
+/* The words of its command line; "" if they cannot be read. */
+static void read_command_line(pid_t pid, char *room, size_t size)
+{
+	char path[48];
+	ssize_t got = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/cmdline", pid);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		got = read(fd, room, size - 1);
+		close(fd);
+	}
+	if (got < 0)
+		got = 0;
+	while (got > 0 && room[got - 1] == '\0')
+		got--;
+	for (ssize_t i = 0; i < got; i++) {
+		if ((unsigned char)room[i] < ' ' || room[i] == 0x7f)
+			room[i] = ' ';
+	}
+	room[got] = '\0';
+}
+
+static void on_unix_client(uv_poll_t *poll, int status, int events)
+{
+	struct daemon *daemon = poll->data;
+	struct ucred who = {0};
+	socklen_t who_size = sizeof(who);
+	char command[NODE_COMMAND_MAX + 1] = "";
+	struct client *client = accept_client(&daemon->unix_listener, status);
+
+	(void)events;
+	if (client == NULL)
+		return;
+	if (getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0)
+		read_command_line(who.pid, command, sizeof(command));
+	client_begin(client, &(struct node_client){.pid = (uint32_t)who.pid,
+	                                           .uid = (uint32_t)who.uid,
+	                                           .command = command});
+}
+
+/* A client whose host is gone is noticed within the timeout: by probes while nothing is said, and
+ * by what is not acknowledged otherwise. */
+static void watch_over(int fd, uint64_t timeout_ms)
+{
+	int on = 1, probes = 3;
+	uint64_t interval_s = timeout_ms / 4000;
+	int interval = (int)(interval_s < 1             ? 1
+	                     : interval_s > PROBE_S_MAX ? PROBE_S_MAX
+	                                                : interval_s);
+	unsigned patience = timeout_ms < INT32_MAX ? (unsigned)timeout_ms : INT32_MAX;
+
+	setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &interval, sizeof(interval));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof(interval));
+	setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof(probes));
+	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof(patience));
+}
+
+static void on_tcp_client(uv_poll_t *poll, int status, int events)
+{
+	struct daemon *daemon = poll->data;
+	union {
+		struct sockaddr any;
+		struct sockaddr_in in; /* whose port is where that of in6 is */
+		struct sockaddr_in6 in6;
+	} address = {0};
+	socklen_t address_size = sizeof(address);
+	char host[INET6_ADDRSTRLEN] = "?", command[sizeof(host) + 16];
+	unsigned port = 0;
+	int on = 1;
+	struct client *client = accept_client(&daemon->tcp_listener, status);
+
+	(void)events;
+	if (client == NULL)
+		return;
+	client->tcp = true;
+	setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	watch_over(client->fd, daemon->options->client_timeout_ms);
+	if (getpeername(client->fd, &address.any, &address_size) == 0) {
+		uv_ip_name(&address.any, host, sizeof(host));
+		port = ntohs(address.in.sin_port);
+	}
+	snprintf(command, sizeof(command), "tcp %s:%u", host, port);
+	client_begin(client, &(struct node_client){.pid = UINT32_MAX, /* not known */
+	                                           .uid = UINT32_MAX,
+	                                           .command = command});
+}
+
+/* --- listening --- */
+
+/* Is somebody there? A socket that a killed process left behind answers nobody. */
+static bool is_served(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	bool served =
+	        fd >= 0 && (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
+	                    errno == EAGAIN);
+
+	if (fd >= 0)
+		close(fd);
+	return served;
+}
+
+/* 0 or an error number. The descriptor is the listener's from now on. */
+static int listen_on(struct daemon *daemon, struct listener *listener, int fd, uv_poll_cb on_client)
+{
+	if (listen(fd, 1024) != 0) {
+		int error = errno;
+		close(fd);
+		return error;
+	}
+	listener->fd = fd;
+	listener->on_client = on_client;
+	must(uv_poll_init(&daemon->loop, &listener->poll, fd) == 0);
+	listener->poll.data = daemon;
+	must(uv_poll_start(&listener->poll, UV_READABLE, on_client) == 0);
+	return 0;
+}
+
+void doors_open_again(struct daemon *daemon)
+{
+	struct listener *const listeners[] = {&daemon->unix_listener, &daemon->tcp_listener};
+
+	if (!daemon->rests)
+		return;
+	daemon->rests = false;
+	if (daemon->spare_fd < 0)
+		daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	for (int i = 0; i < 2; i++) {
+		if (listeners[i]->fd >= 0)
+			uv_poll_start(&listeners[i]->poll, UV_READABLE, listeners[i]->on_client);
+	}
+}
+
+static int open_unix(struct daemon *daemon)
+{
+	const char *path = daemon->options->socket;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat stat;
+
+	if (strlen(path) >= sizeof(address.sun_path)) {
+		log_line(LEVEL_ERROR, "--socket: a path has at most %zu bytes: '%s'",
+		         sizeof(address.sun_path) - 1, path);
+		return -1;
+	}
+	memcpy(address.sun_path, path, strlen(path) + 1);
+	if (lstat(path, &stat) == 0) {
+		if (!S_ISSOCK(stat.st_mode)) {
+			log_line(LEVEL_ERROR, "--socket: '%s' is there and is no socket", path);
+			return -1;
+		}
+		if (is_served(&address)) {
+			log_line(LEVEL_ERROR,
+			         "--socket: another node serves '%s' already; give this one "
+			         "another path",
+			         path);
+			return -1;
+		}
+		unlink(path);
+		daemon->serve_at = daemon_now() + daemon->options->lease_ms * UINT64_C(1000000);
+	}
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	mode_t mask = umask(0117); /* 0660, from the first moment on */
+	daemon->socket_made =
+	        fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
+	int error = daemon->socket_made ? 0 : errno;
+	umask(mask);
+	if (error == 0)
+		error = listen_on(daemon, &daemon->unix_listener, fd, on_unix_client);
+	else if (fd >= 0)
+		close(fd);
+	if (error != 0) {
+		log_line(LEVEL_ERROR, "--socket: '%s' cannot be made: %s", path,
+		         uv_strerror(-error));
+		return -1;
+	}
+	return 0;
+}
+
+static int open_tcp(struct daemon *daemon)
+{
+	const struct daemon_address *address = &daemon->options->clients;
+	int fd;
+	int error = bind_tcp(address, &fd);
+
+	if (error == 0)
+		error = -listen_on(daemon, &daemon->tcp_listener, fd, on_tcp_client);
+	if (error != 0) {
+		log_line(LEVEL_ERROR, "--clients: cannot listen on %s:%u: %s", address->host,
+		         address->port, uv_strerror(error));
+		return -1;
+	}
+	return 0;
+}
+
+int doors_open(struct daemon *daemon)
+{
+	daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (open_unix(daemon) != 0)
+		return -1;
+	return daemon->options->clients.host == NULL ? 0 : open_tcp(daemon);
+}
+
+static void listen_no_more(struct listener *listener)
+{
+	if (listener->fd < 0)
+		return;
+	uv_close((uv_handle_t *)&listener->poll, NULL);
+	close(listener->fd);
+	listener->fd = -1;
+}
+
+void doors_close(struct daemon *daemon)
+{
+	/* If what the clients of a killed node run may not have stopped, the next one has to wait too: it
+	 * knows by this. */
+	if (daemon->socket_made && daemon->serve_at == 0)
+		unlink(daemon->options->socket);
+	daemon->socket_made = false;
+	if (daemon->spare_fd >= 0)
+		close(daemon->spare_fd);
+	daemon->spare_fd = -1;
+	listen_no_more(&daemon->unix_listener);
+	listen_no_more(&daemon->tcp_listener);
+}
