@@ -32,8 +32,8 @@
 enum { CLIENTS_MAX = 64, ROUNDS_MAX = 99 };
 
 static const char *baton, *folder;
-static int rounds = 5;
-static double seconds = 0.6;
+static int rounds = 15;
+static double seconds = 0.3;
 static bool pinned;
 
 struct shared {
