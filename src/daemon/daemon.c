@@ -2,7 +2,7 @@
  * The daemon's loop: the node's effects, its deadline, views, signals, the beginning and the end.
  *
  * Everything that was caused in one turn of the loop is written before the loop sleeps again
- * (on_prepare): many replies and messages, few system calls.
+ * (end_turn): many replies and messages, few system calls.
  */
 #include "internal.h"
 
@@ -11,6 +11,7 @@
 #include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
+#include <sys/epoll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
@@ -23,6 +24,7 @@ enum {
 	LEAVE_MS = 2000, /* how long the last messages may take */
 	LEAVE_POLL_MS = 5,
 	DESCRIPTORS_OURS = 24, /* beside those of peers and clients */
+	EVENTS_MAX = 256,      /* of a turn; the others' come in the next */
 };
 
 /* 2026-01-01: epochs count the hours since. */
@@ -268,11 +270,9 @@ static void set_alarm(struct daemon *daemon)
 	must(timerfd_settime(daemon->alarm_fd, TFD_TIMER_ABSTIME, &when, NULL) == 0);
 }
 
-/* Before the loop sleeps: nothing may be left undone or unsaid. */
-static void on_prepare(uv_prepare_t *prepare)
+/* Before it sleeps: nothing may be left undone or unsaid. */
+static void end_turn(struct daemon *daemon)
 {
-	struct daemon *daemon = prepare->data;
-
 	do {
 		do {
 			daemon_view(daemon);
@@ -286,16 +286,16 @@ static void on_prepare(uv_prepare_t *prepare)
 		tell_if_ready(daemon);
 	peers_flush(daemon);
 	set_alarm(daemon);
-	pace_turn(&daemon->pace, uv_now(&daemon->loop));
+	pace_turn(&daemon->pace, daemon->now / 1000000);
 }
 
 /* --- the end --- */
 
 static void close_all(struct daemon *daemon)
 {
+	daemon->ended = true;
 	doors_close(daemon);
 	peers_close(daemon);
-	uv_close((uv_handle_t *)&daemon->prepare, NULL);
 	uv_close((uv_handle_t *)&daemon->alarm, NULL);
 	uv_close((uv_handle_t *)&daemon->departure, NULL);
 	uv_close((uv_handle_t *)&daemon->terminate, NULL);
@@ -459,7 +459,6 @@ static int raise_limits(struct daemon *daemon)
 
 static void start_handles(struct daemon *daemon)
 {
-	uv_prepare_init(&daemon->loop, &daemon->prepare);
 	daemon->alarm_fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 	must(daemon->alarm_fd >= 0);
 	must(uv_poll_init(&daemon->loop, &daemon->alarm, daemon->alarm_fd) == 0);
@@ -467,9 +466,8 @@ static void start_handles(struct daemon *daemon)
 	uv_signal_init(&daemon->loop, &daemon->terminate);
 	uv_signal_init(&daemon->loop, &daemon->interrupt);
 	uv_signal_init(&daemon->loop, &daemon->hangup);
-	daemon->prepare.data = daemon->alarm.data = daemon->departure.data = daemon;
+	daemon->alarm.data = daemon->departure.data = daemon;
 	daemon->terminate.data = daemon->interrupt.data = daemon->hangup.data = daemon;
-	uv_prepare_start(&daemon->prepare, on_prepare);
 	uv_poll_start(&daemon->alarm, UV_READABLE, on_alarm);
 	uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
 	uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
@@ -477,6 +475,34 @@ static void start_handles(struct daemon *daemon)
 	struct sigaction hangup;
 	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
 		uv_signal_start(&daemon->hangup, on_signal, SIGHUP);
+}
+
+/* Clients and libuv's loop, which has all the rest, side by side: libuv's part only when it has something to do. */
+static void run(struct daemon *daemon)
+{
+	struct epoll_event events[EVENTS_MAX];
+
+	while (uv_loop_alive(&daemon->loop)) {
+		if (!daemon->ended)
+			end_turn(daemon);
+		int patience_ms = uv_backend_timeout(&daemon->loop);
+		if (patience_ms > 0) {
+			uv_update_time(&daemon->loop);
+			patience_ms = uv_backend_timeout(&daemon->loop);
+		}
+		int count = epoll_wait(daemon->epoll_fd, events, EVENTS_MAX, patience_ms);
+		bool others = count <= 0 || patience_ms == 0;
+		daemon->now = daemon_now();
+		for (int i = 0; i < count; i++) {
+			if (events[i].data.ptr == NULL)
+				others = true;
+			else
+				client_event(events[i].data.ptr, events[i].events);
+		}
+		if (others)
+			uv_run(&daemon->loop, UV_RUN_NOWAIT);
+		clients_forget_closed(daemon);
+	}
 }
 
 int daemon_run(const struct daemon_options *options)
@@ -498,7 +524,12 @@ int daemon_run(const struct daemon_options *options)
 		return 1;
 	}
 	must(uv_loop_init(&daemon->loop) == 0);
-	pace_open(&daemon->pace, uv_now(&daemon->loop));
+	daemon->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	must(daemon->epoll_fd >= 0);
+	struct epoll_event loop = {.events = EPOLLIN, .data.ptr = NULL};
+	must(epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, uv_backend_fd(&daemon->loop), &loop) == 0);
+	daemon->now = daemon_now();
+	pace_open(&daemon->pace, daemon->now / 1000000);
 	start_handles(daemon);
 	if (make_node(daemon) != 0 || peers_open(daemon) != 0 || doors_open(daemon) != 0) {
 		daemon->code = 1;
@@ -506,7 +537,8 @@ int daemon_run(const struct daemon_options *options)
 	} else {
 		be_patient(daemon);
 	}
-	uv_run(&daemon->loop, UV_RUN_DEFAULT);
+	run(daemon);
+	close(daemon->epoll_fd);
 	must(uv_loop_close(&daemon->loop) == 0);
 	close(daemon->alarm_fd);
 	pace_close(&daemon->pace);

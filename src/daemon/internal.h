@@ -48,15 +48,15 @@ struct subscription {
 };
 
 struct client {
-	uv_poll_t poll;
 	int fd;
-	int events; /* that are waited for */
+	uint32_t events; /* that are waited for */
 	bool tcp;
 	struct daemon *daemon;
 	struct client *next, **link; /* of all */
 	struct client *bucket_next;  /* with sessions of the same bucket */
 	struct client *dirty_next;   /* that have something to write */
 	struct client *ready_next;   /* whose next command can be read */
+	struct client *closed_next;  /* whose memory is given back when the turn is over */
 	uint64_t session;
 	int version; /* of RESP */
 	bool dirty, ready;
@@ -91,6 +91,10 @@ void clients_leave(struct daemon *daemon);
 bool clients_are_gone(struct daemon *daemon);
 /* The client of a session, or NULL. */
 struct client *client_of(struct daemon *daemon, uint64_t session);
+/* Its socket can be read, or written, or it is gone: what epoll tells. */
+void client_event(struct client *client, uint32_t events);
+/* Those that are closed are forgotten: no event of this turn can be theirs any more. */
+void clients_forget_closed(struct daemon *daemon);
 /* Serves what clients have sent whose last command was answered; false: there was none. */
 bool clients_serve_ready(struct daemon *daemon);
 void clients_flush(struct daemon *daemon);
@@ -170,7 +174,8 @@ void peers_watch(struct daemon *daemon);
 struct daemon {
 	const struct daemon_options *options;
 	uv_loop_t loop;
-	uv_prepare_t prepare;
+	int epoll_fd; /* clients, and what the loop waits for */
+	uint64_t now; /* when this turn began */
 	int alarm_fd; /* a timer of the system, … */
 	uv_poll_t alarm;
 	uint64_t alarm_at;    /* … set to this: the node's next deadline or … */
@@ -185,7 +190,8 @@ struct daemon {
 	uint64_t serve_at; /* not before: the last node here was killed; 0: any time */
 	bool told_ready;
 	bool leaving;
-	int code; /* what daemon_run returns */
+	bool ended; /* all is closed */
+	int code;   /* what daemon_run returns */
 	uint64_t leave_deadline;
 	/* Clients. */
 	struct listener unix_listener, tcp_listener;
@@ -194,12 +200,11 @@ struct daemon {
 	bool socket_made;
 	struct client *clients;
 	struct client *buckets[CLIENT_BUCKETS];
-	struct client *dirty, *ready;
+	struct client *dirty, *ready, *closed;
 	uint32_t clients_count;
 	uint32_t clients_most;       /* for whom there are descriptors */
 	uint32_t orphans_count;      /* sessions without a connection that still hold something */
 	uint64_t refused_at;         /* when the log last said that there are too many */
-	uint64_t now;                /* when the commands that are served now were read */
 	struct resp_command command; /* the one that is read now */
 	char inbox[1 << 16];         /* what a read brings */
 };
