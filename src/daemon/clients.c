@@ -6,7 +6,7 @@
  * the connection's input. Replies of one turn of the loop go out in one write.
  *
  * Clients are waited for by epoll, edge by edge, and read and written by recv and send. A stream of libuv's
- * does more, and an operation on a lock would cost 8 % more (bench/lock).
+ * does more, and an operation on a lock would cost 5 to 10 % more (bench/lock).
  */
 #include "internal.h"
 

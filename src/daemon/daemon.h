@@ -1,7 +1,7 @@
 /*
  * The daemon: a lock node behind sockets. It ties together the node (locks, without I/O), the engine
- * (who is in the cluster), links to the other members and the connections of clients, in one thread
- * and one loop of libuv.
+ * (who is in the cluster), links to the other members and the connections of clients, in one thread:
+ * libuv's loop inside one of epoll.
  */
 #ifndef DAEMON_DAEMON_H
 #define DAEMON_DAEMON_H
