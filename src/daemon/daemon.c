@@ -293,6 +293,14 @@ static void end_turn(struct daemon *daemon)
 
 static void close_all(struct daemon *daemon)
 {
+	sigset_t signals;
+
+	/* It ends: who says again that it should does not cut that short. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
 	daemon->ended = true;
 	doors_close(daemon);
 	peers_close(daemon);

@@ -261,6 +261,13 @@ class Readiness(unittest.TestCase):
                 cluster.end()
                 self.assertEqual({manager.recv(4096), manager.recv(4096)}, {b"STOPPING=1"})
 
+    def test_who_is_told_again_and_again_to_end_ends_well(self):
+        for _ in range(10):
+            with Cluster(1) as cluster:
+                while cluster[0].process.poll() is None:
+                    cluster[0].signal(signal.SIGTERM)
+                self.assertEqual(cluster[0].wait(), 0)
+
     def test_the_log_has_its_levels(self):
         with Cluster(1, "--log", "error") as cluster:
             self.assertEqual(cluster[0].log(), "")
