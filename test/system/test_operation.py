@@ -4,6 +4,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 import unittest
 
 from baton import BATON, baton
@@ -266,6 +267,7 @@ class Readiness(unittest.TestCase):
             with Cluster(1) as cluster:
                 while cluster[0].process.poll() is None:
                     cluster[0].signal(signal.SIGTERM)
+                    time.sleep(0.0002)
                 self.assertEqual(cluster[0].wait(), 0)
 
     def test_the_log_has_its_levels(self):
