@@ -70,9 +70,13 @@ enum {
 };
 
 /*
- * Timeouts are in milliseconds, a year at most; the node keeps the time. Any negative number is for
- * ever. To try is not to wait: the lock is not acquired as soon as it is known that somebody has it or waits for it, and
- * after a second at the latest.
+ * Timeouts are in milliseconds, a year at most. Any negative number waits for ever.
+ *
+ * BATON_TRY does not wait: it gives BATON_ENOTFREE as soon as a member says that somebody holds the lock or
+ * waits for it, and within a second BATON_ESILENT if that cannot be known, because members do not answer.
+ * A timeout gives BATON_ETIMEOUT if the lock was still busy then, and BATON_ESILENT if that cannot be known;
+ * it also waits for a node, or for a view of the cluster, that comes within the time. BATON_FOREVER waits
+ * through restarts of the node, but if there is no node, or no view, to begin with, that is an error at once.
  */
 #define BATON_FOREVER INT64_C(-1)
 #define BATON_TRY INT64_C(0)
@@ -124,7 +128,8 @@ const char *baton_error_name(int error);
  * Waits until the lock is held and gives its fence: a number that rises with every holder, across
  * the cluster and its restarts, 1 to 2^53 - 1.
  *
- * 0, or an error: BATON_ETIMEOUT; BATON_ENOTFREE (with BATON_TRY); BATON_ENAME; BATON_EHELD (this
+ * 0, or an error: BATON_ETIMEOUT; BATON_ENOTFREE (with BATON_TRY); BATON_ESILENT (members do not answer, so
+ * that it cannot be known whether the lock is free); BATON_ENAME; BATON_EHELD (this
  * handle holds it already); BATON_EWAITERS, BATON_ELOCKS and, after baton_watch, BATON_ESUBSCRIPTIONS
  * (limits of the node); or one of the above.
  */
@@ -182,13 +187,26 @@ int baton_watch(struct baton *baton);
  */
 int baton_lost(struct baton *baton, char *ret_name, uint64_t *ret_fence);
 
+enum baton_reason {
+	BATON_LOST_BROKEN = 1,     /* somebody took it away (baton_break) */
+	BATON_LOST_LEAVING = 2,    /* the node leaves */
+	BATON_LOST_CONNECTION = 3, /* the connection to the node has ended */
+	BATON_LOST_LEASE = 4,      /* the node is not in the cluster's view any more */
+};
+
+/*
+ * Why the lock that baton_lost told last was lost, or 0 if it has told none. *ret_text says more, such as
+ * "broken uid 0 pid 12 at n2"; good until the next call with this handle.
+ */
+enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_text);
+
 /*
  * This program needs some time to stop when a lock of its is broken, when its node leaves, or when a TCP
- * connection ends: nobody else is let in before it has closed the handle or so many milliseconds, at
- * least 1, have passed; when a TCP connection ends, not before they have.
- * For the present connection only: call it before every first lock.
+ * connection ends: nobody else is let in before it has closed the handle, or so many milliseconds and a
+ * margin of a tenth of the lease have passed. Over TCP ten seconds are added, within which a connection
+ * that was cut is noticed. For all locks taken from now on with this handle, on later connections, too.
  *
- * 0, or an error: BATON_EREFUSED (not in that range), or one of the above.
+ * 0, or an error: BATON_EREFUSED (not 1 to 0.35 of the lease), or one of the above.
  */
 int baton_grace(struct baton *baton, uint32_t grace_ms);
 

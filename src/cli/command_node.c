@@ -192,6 +192,23 @@ static int set_level(struct words *words, const char *text, struct problem *prob
 	return problem_set(problem, "--log '%.40s': error, warning, info or debug", text);
 }
 
+/* A client needs ten seconds to notice that its connection was cut. */
+static int set_client_timeout(struct words *words, const char *value, struct problem *problem)
+{
+	enum { LEAST_MS = 10000 };
+	uint64_t ms;
+
+	if (parse_duration(value, "--client-timeout", &ms, problem) != 0)
+		return -1;
+	if (ms < LEAST_MS)
+		return problem_set(problem,
+		                   "--client-timeout %.60s: at least 10s, the time that a client "
+		                   "may need to notice that its connection was cut",
+		                   value);
+	words->client_timeout_ms = ms;
+	return 0;
+}
+
 static int set_word(struct words *words, int option, const char *value, struct problem *problem)
 {
 	switch (option) {
@@ -220,8 +237,7 @@ static int set_word(struct words *words, int option, const char *value, struct p
 	case 'C':
 		return set_address(words, value, "--clients", &words->clients, problem);
 	case 'T':
-		return parse_duration(value, "--client-timeout", &words->client_timeout_ms,
-		                      problem);
+		return set_client_timeout(words, value, problem);
 	case 'd':
 		words->data = value;
 		return 0;

@@ -18,8 +18,7 @@ enum {
 	WAIT_MARGIN_MS = 50,
 	NOWAIT_MS_MAX = 3000,
 	RELEASE_MS_MAX = 1000,
-	DESCRIPTORS = 16,       /* connections, signals, timers, the guardian, with room to spare */
-	GRACE_MARGIN_MS = 1000, /* from SIGKILL to the last of the command being gone */
+	DESCRIPTORS = 16, /* connections, signals, timers, the guardian, with room to spare */
 };
 
 uint64_t boottime_ns(void)
@@ -325,8 +324,8 @@ static int check_grace(struct holding *holding, uint64_t lease_ms)
 	const struct holding_words *words = holding->words;
 	struct problem problem;
 
-	holding->grace_ms = words->grace_ms >= 0 ? words->grace_ms : (int64_t)lease_ms / 3;
-	if (holding->grace_ms == 0 || holding->grace_ms < (int64_t)lease_ms)
+	holding->grace_ms = words->grace_ms >= 0 ? words->grace_ms : (int64_t)lease_ms / 4;
+	if (holding->grace_ms == 0 || holding->grace_ms <= (int64_t)lease_ms * 35 / 100)
 		return HOLDING_ACQUIRED;
 	problem_set(&problem,
 	            "--grace %lld ms does not fit the lease of node '%.100s', %llu ms: another "
@@ -362,7 +361,8 @@ static int ask(struct holding *holding)
 	int code = check_grace(holding, lease_ms);
 	if (code != HOLDING_ACQUIRED)
 		return code;
-	error = baton_grace(holding->baton, (uint32_t)holding->grace_ms + GRACE_MARGIN_MS);
+	error = baton_grace(holding->baton,
+	                    holding->grace_ms > 0 ? (uint32_t)holding->grace_ms : 1);
 	if (error < 0)
 		return not_acquired(holding, error);
 	if (words->value != NULL)

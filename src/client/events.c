@@ -1,6 +1,6 @@
 /*
  * What comes on a subscribed connection: [kind, channel, text] with the texts of CLI's table:
- * granted FENCE NODE, released FENCE NODE, lost FENCE NODE, leader FENCE NODE VALUE.
+ * granted FENCE NODE, released FENCE NODE, lost FENCE NODE [WHY], leader FENCE NODE VALUE, dropped COUNT NODE.
  */
 #include "handle.h"
 
@@ -44,10 +44,15 @@ static int parse_message(struct word text, struct event *event)
 {
 	struct word kind = next_word(&text);
 
+	if (word_is(kind, "dropped")) {
+		event->kind = EVENT_DROPPED;
+		return 0;
+	}
 	event->fence = fence_of(next_word(&text));
 	if (word_is(kind, "released") || word_is(kind, "lost")) {
 		event->kind = EVENT_GONE;
-		event->node = text;
+		event->node = next_word(&text);
+		event->value = text;
 	} else if (word_is(kind, "leader")) {
 		event->kind = EVENT_LEADER;
 		event->node = next_word(&text);

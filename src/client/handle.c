@@ -70,9 +70,11 @@ struct hold *hold_take(struct hold **place)
 	return hold;
 }
 
-void hold_lose(struct baton *baton, struct hold **place)
+void hold_lose(struct baton *baton, struct hold **place, struct word why)
 {
 	struct hold *hold = hold_take(place);
+
+	snprintf(hold->why, sizeof(hold->why), "%.*s", (int)why.size, why.bytes);
 
 	if (session_open(baton))
 		watch_unsubscribe(baton, hold->name);
@@ -108,10 +110,21 @@ struct baton *baton_open(const char *address)
 	return baton;
 }
 
+/* Over TCP the end of a connection does not tell that this program has stopped what it did: so it says so.
+ * Never waits. */
+static void say_quit(struct baton *baton)
+{
+	static const char quit[] = "*1\r\n$4\r\nQUIT\r\n";
+
+	if (session_open(baton))
+		(void)send(baton->session.fd, quit, sizeof(quit) - 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
 void baton_close(struct baton *baton)
 {
 	if (baton == NULL)
 		return;
+	say_quit(baton);
 	/* A child that was forked may have the connection too. */
 	session_end(baton);
 	connection_close(&baton->session);
@@ -165,6 +178,24 @@ bool session_open(const struct baton *baton)
 	return baton->session.fd >= 0 && !baton->over;
 }
 
+/* On a session that nothing has been said on yet. 0 or an error. */
+static int send_grace(struct baton *baton)
+{
+	char number[16];
+	redisReply *reply;
+
+	snprintf(number, sizeof(number), "%" PRIu32, baton->grace_ms);
+	const struct word words[] = {WORD("CLIENT"), WORD("GRACE"), word_of(number)};
+	int error = connection_send(&baton->session, words, 3, &baton->why);
+	if (error == 0)
+		error = connection_receive(&baton->session, -1, &reply, &baton->why);
+	if (error < 0)
+		return error;
+	error = reply->type == REDIS_REPLY_ERROR ? refused(baton, reply) : 0;
+	freeReplyObject(reply);
+	return error;
+}
+
 int session_connect(struct baton *baton)
 {
 	if (session_open(baton))
@@ -182,6 +213,8 @@ int session_connect(struct baton *baton)
 		return error;
 	baton->over = false;
 	error = watch_attach(baton);
+	if (error == 0 && baton->grace_ms > 0)
+		error = send_grace(baton);
 	if (error < 0)
 		connection_close(&baton->session);
 	return error;
@@ -199,7 +232,7 @@ void session_end(struct baton *baton)
 		baton->unlocks_uncertain = true;
 	baton->unlocks_pending = 0;
 	while (baton->held != NULL)
-		hold_lose(baton, &baton->held);
+		hold_lose(baton, &baton->held, WORD("connection"));
 }
 
 int session_fail(struct baton *baton, int error)
@@ -391,6 +424,7 @@ int baton_grace(struct baton *baton, uint32_t grace_ms)
 	if (reply->type != REDIS_REPLY_STATUS)
 		return unexpected(baton, reply, "CLIENT GRACE");
 	freeReplyObject(reply);
+	baton->grace_ms = grace_ms;
 	return 0;
 }
 

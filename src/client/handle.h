@@ -16,13 +16,15 @@
 struct hold {
 	struct hold *next;
 	uint64_t fence;
-	struct word name; /* its bytes are behind it, ended by 0 */
+	char why[BATON_NAME_MAX + 64]; /* it was lost, as the node says it */
+	struct word name;              /* its bytes are behind it, ended by 0 */
 };
 
 struct watch {
 	int epoll; /* what the user polls; -1: nothing is watched */
 	int flag;  /* an eventfd that is readable while something lost has not been told */
 	struct connection events;
+	bool answer_pending; /* the first thing that comes there is no event */
 	uint64_t gone_fence; /* the greatest that has gone of the lock that is wanted */
 };
 
@@ -37,8 +39,10 @@ struct baton {
 	uint32_t unlocks_pending;             /* their replies come before any other */
 	bool unlocks_lost, unlocks_uncertain; /* since the last baton_sync */
 	struct hold *held, *lost;
-	struct hold *wanted; /* LOCK or ELECT is under way */
+	char lost_why[BATON_NAME_MAX + 64]; /* of the one that baton_lost told last; or "" */
+	struct hold *wanted;                /* LOCK or ELECT is under way */
 	int64_t wanted_timeout_ms;
+	uint32_t grace_ms; /* said on every session; 0: none */
 	struct watch watch;
 	struct observer *observer; /* NULL: this handle is not one */
 	struct why why;
@@ -63,7 +67,7 @@ struct hold *hold_new(const char *name); /* NULL: no memory */
 /* The place of the pointer to it, or NULL. */
 struct hold **hold_find(struct hold **list, struct word name);
 struct hold *hold_take(struct hold **place);
-void hold_lose(struct baton *baton, struct hold **place);
+void hold_lose(struct baton *baton, struct hold **place, struct word why);
 
 /* --- the session --- */
 
@@ -110,14 +114,15 @@ void watch_free(struct baton *baton);
 
 /* --- events.c --- */
 
-enum event_kind { EVENT_OTHER, EVENT_SUBSCRIBED, EVENT_GONE, EVENT_LEADER };
+/* EVENT_DROPPED: others may be missing. */
+enum event_kind { EVENT_OTHER, EVENT_SUBSCRIBED, EVENT_GONE, EVENT_LEADER, EVENT_DROPPED };
 
 struct event {
 	enum event_kind kind;
 	struct word channel; /* of the reply that it was read from */
 	uint64_t fence;
 	struct word node;
-	struct word value; /* EVENT_LEADER */
+	struct word value; /* EVENT_LEADER; EVENT_GONE: why it was lost, or empty */
 };
 
 /* What came on a subscribed connection. 0, or BATON_EPROTOCOL. */

@@ -7,9 +7,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* Replies of that many unlocks may be unread: more, and the node would stop reading us. */
 enum { UNLOCKS_PENDING_MAX = 64 };
+
+/* How often it is tried again while there is no node, or none in a view. */
+enum { RETRY_MS = 100 };
 
 /* LOCK, or ELECT with a value. */
 struct request {
@@ -89,7 +93,7 @@ static int acquired(struct baton *baton, uint64_t fence, uint64_t *ret_fence)
 	hold->next = baton->held;
 	baton->held = hold;
 	if (baton->watch.gone_fence >= fence) {
-		hold_lose(baton, &baton->held);
+		hold_lose(baton, &baton->held, WORD("broken"));
 		return why_set(&baton->why, BATON_ELOST, "'%s' was lost as soon as it was held",
 		               hold->name.bytes);
 	}
@@ -106,6 +110,20 @@ static int not_acquired(struct baton *baton)
 		return why_set(&baton->why, BATON_ENOTFREE, "'%s' is not free", name);
 	return why_set(&baton->why, BATON_ETIMEOUT, "'%s' was not free within %" PRId64 " ms", name,
 	               baton->wanted_timeout_ms);
+}
+
+/* -SILENT and the names of members that did not answer, or none: all answered, but it did not come. */
+static int cannot_know(struct baton *baton, const redisReply *reply)
+{
+	const char *name = baton->wanted->name.bytes, *names = strchr(reply->str, ' ');
+
+	if (names == NULL)
+		return why_set(&baton->why, BATON_ESILENT,
+		               "whether '%s' is free cannot be known: no member says that it is "
+		               "taken, but it did not come",
+		               name);
+	return why_set(&baton->why, BATON_ESILENT,
+	               "whether '%s' is free cannot be known: no answer from%.200s", name, names);
 }
 
 /* The outcome. With an error the lock is still the wanted one. */
@@ -128,36 +146,62 @@ static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 	if (reply->type == REDIS_REPLY_NIL)
 		error = not_acquired(baton);
 	else if (reply->type == REDIS_REPLY_ERROR)
-		error = refused(baton, reply);
+		error = strncmp(reply->str, "SILENT", 6) == 0 ? cannot_know(baton, reply)
+		                                              : refused(baton, reply);
 	else
 		return unexpected(baton, reply, "LOCK");
 	freeReplyObject(reply);
 	return error;
 }
 
+/* What a wait goes through, until there is a node in a view again. */
+static bool may_pass(int error)
+{
+	return error == BATON_ECONNECTION || error == BATON_ENODE || error == BATON_ENOVIEW;
+}
+
+/* Is it worth another try? After a pause, unless a session ended that had been there for longer. */
+static bool waits_on(const struct request *request, int error, bool met, bool fresh,
+                     int64_t until_ms)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
+
+	if (error == BATON_ECONNECTION && !fresh)
+		return true;
+	if (!may_pass(error) || request->timeout_ms == BATON_TRY)
+		return false;
+	if (request->timeout_ms > 0 ? now_ms() + RETRY_MS >= until_ms : !met)
+		return false;
+	nanosleep(&pause, NULL);
+	return true;
+}
+
 /*
- * Waits for it. If a session that was there before has ended or ends, and nothing was held, the wait
- * begins anew on another: whatever had happened on the old one ended with it.
+ * Waits for it. If a session has ended or ends, and nothing was held, the wait begins anew on another:
+ * whatever had happened on the old one ended with it.
  */
 static int acquire(struct baton *baton, const char *name, struct request request,
                    uint64_t *ret_fence)
 {
 	int64_t until_ms = request.timeout_ms > 0 ? now_ms() + request.timeout_ms : 0;
 	int error = want(baton, name, &request);
-	bool fresh;
+	bool fresh, met = false;
 
 	if (error < 0)
 		return error;
 	do {
-		fresh = !session_open(baton);
-		error = ask(baton, &request);
-		if (error == 0)
-			error = settle(baton, true, ret_fence);
 		if (request.timeout_ms > 0) {
 			int64_t left_ms = until_ms - now_ms();
 			request.timeout_ms = left_ms > 0 ? left_ms : 1;
 		}
-	} while (error == BATON_ECONNECTION && !fresh);
+		fresh = !session_open(baton);
+		error = ask(baton, &request);
+		if (error == 0) {
+			error = settle(baton, true, ret_fence);
+			/* It was waited for in a view. */
+			met = met || error == BATON_ECONNECTION;
+		}
+	} while (error < 0 && waits_on(&request, error, met, fresh, until_ms));
 	if (error < 0)
 		forget_wanted(baton);
 	return error;
@@ -318,7 +362,28 @@ int baton_lost(struct baton *baton, char *ret_name, uint64_t *ret_fence)
 		memcpy(ret_name, hold->name.bytes, hold->name.size + 1);
 	if (ret_fence != NULL)
 		*ret_fence = hold->fence;
+	memcpy(baton->lost_why, hold->why, sizeof(baton->lost_why));
 	free(hold);
 	watch_flag(baton);
 	return 1;
+}
+
+enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_text)
+{
+	static const struct {
+		const char *word;
+		enum baton_reason reason;
+	} words[] = {{"broken", BATON_LOST_BROKEN},
+	             {"leaving", BATON_LOST_LEAVING},
+	             {"connection", BATON_LOST_CONNECTION},
+	             {"view", BATON_LOST_LEASE}};
+	size_t size = strcspn(baton->lost_why, " ");
+
+	if (ret_text != NULL)
+		*ret_text = baton->lost_why;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		if (word_is((struct word){baton->lost_why, size}, words[i].word))
+			return words[i].reason;
+	}
+	return 0;
 }

@@ -21,6 +21,16 @@ static int watch_fd(struct baton *baton, int fd, uint32_t events)
 	return why_set(&baton->why, BATON_EMEMORY, "epoll_ctl: %s", strerror(errno));
 }
 
+/* It shall tell why locks are lost. What it answers is read before the first event, and does not matter: a
+ * node of an older version does not know this. */
+static int ask_for_reasons(struct baton *baton)
+{
+	const struct word words[] = {WORD("CLIENT"), WORD("REASONS"), WORD("ON")};
+
+	baton->watch.answer_pending = true;
+	return connection_send(&baton->watch.events, words, 3, &baton->why);
+}
+
 int watch_attach(struct baton *baton)
 {
 	struct watch *watch = &baton->watch;
@@ -28,6 +38,8 @@ int watch_attach(struct baton *baton)
 	if (watch->epoll < 0)
 		return 0;
 	int error = connection_open(&watch->events, baton->address, &baton->why);
+	if (error == 0)
+		error = ask_for_reasons(baton);
 	if (error == 0)
 		error = watch_fd(baton, watch->events.fd, EPOLLIN | EPOLLRDHUP);
 	/* Not for input: that is the answer to a lock that was started, and not ours to read. */
@@ -112,7 +124,7 @@ static void note_gone(struct baton *baton, const struct event *event)
 	struct hold **place = hold_find(&baton->held, event->channel);
 
 	if (place != NULL && (*place)->fence == event->fence)
-		hold_lose(baton, place);
+		hold_lose(baton, place, event->value);
 	/* It may be told before the answer to our LOCK has been read. */
 	if (baton->wanted != NULL && baton->watch.gone_fence < event->fence &&
 	    word_is(event->channel, baton->wanted->name.bytes))
@@ -131,6 +143,11 @@ static int take_event(struct baton *baton, bool wait, const struct word *awaited
 		return BATON_EPENDING;
 	if (got < 0)
 		return session_fail(baton, got);
+	if (baton->watch.answer_pending) {
+		baton->watch.answer_pending = false;
+		freeReplyObject(reply);
+		return 0;
+	}
 	if (reply->type == REDIS_REPLY_ERROR) {
 		got = refused(baton, reply);
 		freeReplyObject(reply);
@@ -141,6 +158,12 @@ static int take_event(struct baton *baton, bool wait, const struct word *awaited
 		return unexpected(baton, reply, "SUBSCRIBE");
 	if (event.kind == EVENT_GONE)
 		note_gone(baton, &event);
+	if (event.kind == EVENT_DROPPED) { /* a loss may be among what was not told */
+		freeReplyObject(reply);
+		return session_fail(baton, why_set(&baton->why, BATON_ECONNECTION,
+		                                   "this program did not read for so long that "
+		                                   "the node dropped events"));
+	}
 	got = event.kind == EVENT_SUBSCRIBED && awaited != NULL &&
 	      word_is(event.channel, awaited->bytes);
 	freeReplyObject(reply);

@@ -20,6 +20,7 @@ static const char *const kinds[FRAME_KINDS] = {
         [FRAME_BREAK] = "BREAK",
         [FRAME_INTEREST] = "INTEREST",
         [FRAME_EVENT] = "EVENT",
+        [FRAME_DROPPED] = "DROPPED",
         [FRAME_ANSWER] = "ANSWER",
 };
 

@@ -419,7 +419,7 @@ static bool is_second_enough(const struct run *run)
 	       hops * (plan->delay_max + plan->idle_hop + plan->tick_late_max) < NODE_NOWAIT_NS;
 }
 
-static void check_nowait(struct run *run, uint32_t number)
+static void check_nowait(struct run *run, uint32_t number, const struct node_effect *effect)
 {
 	const struct client *client = &run->clients[number];
 	const struct lock_record *lock = &run->locks[client->lock];
@@ -432,7 +432,7 @@ static void check_nowait(struct run *run, uint32_t number)
 	if (!judge_calm_since(run, client->asked) || lock->interested != 0 ||
 	    lock->interested_end + settling >= client->asked)
 		return;
-	if (waited < NODE_NOWAIT_NS)
+	if (effect->reply.kind == REPLY_NIL)
 		run_wrong(run, "client %u said NOWAIT and is told that %s is taken, but it is free",
 		          number, lock->name);
 	else if (is_second_enough(run))
@@ -440,18 +440,33 @@ static void check_nowait(struct run *run, uint32_t number)
 		          lock->name);
 }
 
-static void refused(struct run *run, uint32_t number)
+/* When all is calm, everybody answers, if answers can come in time. */
+static void check_silent(struct run *run, uint32_t number, const struct node_effect *effect)
+{
+	const struct client *client = &run->clients[number];
+	uint64_t both_ways = 2 * judge_flood(run) + run->plan->tick_late_max;
+	uint64_t patience = client->patience == NODE_NOWAIT ? NODE_NOWAIT_NS : NODE_SILENCE_NS;
+
+	if (effect->reply.kind == REPLY_ERROR && effect->reply.value.size != 0 &&
+	    both_ways < patience && judge_calm_since(run, client->asked))
+		run_wrong(run, "client %u is told that %.*s did not answer, and all is calm",
+		          number, (int)effect->reply.value.size, effect->reply.value.bytes);
+}
+
+static void refused(struct run *run, uint32_t number, const struct node_effect *effect)
 {
 	const struct client *client = &run->clients[number];
 	uint64_t waited = run->cluster.now - client->asked;
 
 	if (client->patience == NODE_NOWAIT)
-		check_nowait(run, number);
+		check_nowait(run, number, effect);
 	else if (client->patience == NODE_WAIT || client->timeout == NODE_NEVER)
 		run_wrong(run, "client %u would wait for ever, and is told nil", number);
-	else if (waited < client->timeout || waited > client->timeout + run->plan->tick_late_max)
+	else if (waited < client->timeout ||
+	         waited > client->timeout + NODE_SILENCE_NS + 2 * run->plan->tick_late_max)
 		run_wrong(run, "client %u would wait %llu ns, and waited %llu", number,
 		          (unsigned long long)client->timeout, (unsigned long long)waited);
+	check_silent(run, number, effect);
 	stop_waiting(run, client);
 }
 
@@ -526,8 +541,13 @@ static void judge_acquired(struct run *run, uint32_t number, const struct node_e
 		granted(run, number, effect->reply.number);
 		if (client->command == COMMAND_ELECT)
 			judge_elected(run, number, effect->reply.number);
-	} else if (effect->reply.kind == REPLY_NIL) {
-		refused(run, number);
+	} else if (effect->reply.kind == REPLY_NIL ||
+	           (effect->reply.kind == REPLY_ERROR && effect->reply.error == BATON_ESILENT)) {
+		refused(run, number, effect);
+	} else if (effect->reply.kind == REPLY_ERROR && effect->reply.error == BATON_ENOVIEW &&
+	           client->patience != NODE_WAIT &&
+	           node_self(run->cluster.places[client->place].node) == 0) {
+		stop_waiting(run, client);
 	} else if (effect->reply.kind == REPLY_ERROR && effect->reply.error == BATON_ELOST &&
 	           client->command == COMMAND_ELECT && client->lost) {
 		stop_waiting(run, client);

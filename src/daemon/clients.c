@@ -5,14 +5,12 @@
  * A connection is a session of the node. While a command waits for its answer the next ones stay in
  * the connection's input. Replies of one turn of the loop go out in one write.
  *
- * Clients are waited for by epoll, edge by edge, and read and written by recv and send. A stream of libuv's
- * does more, and an operation on a lock would cost 5 to 10 % more (bench/lock).
+ * Sockets are waited for edge-triggered, and read and written by recv and send.
  */
 #include "internal.h"
 
 #include <errno.h>
 #include <stdio.h>
-#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -110,57 +108,63 @@ static void drop_from_lists(struct client *client)
 	*at = client->bucket_next;
 }
 
-static void on_linger_closed(uv_handle_t *handle)
+/* The time that it has to stop when it loses a lock. */
+static uint64_t time_to_stop_ms(const struct client *client)
 {
-	free(handle);
+	return (client->tcp ? CLIENT_NOTICE_MS : 0) + client->grace_ms + margin_ms(client->daemon);
 }
 
 /* A session whose connection is gone, but which may not have stopped what it did under its locks. */
 struct orphan {
-	uv_timer_t timer;
+	struct loop_timer timer;
 	struct daemon *daemon;
 	uint64_t session;
 };
 
-static void on_orphan_closed(uv_handle_t *handle)
+static void on_orphan_over(struct loop_timer *timer)
 {
-	struct orphan *orphan = handle->data;
+	struct orphan *orphan = (struct orphan *)timer;
+	struct daemon *daemon = orphan->daemon;
 
-	orphan->daemon->orphans_count--;
+	daemon->orphans_count--;
+	node_session_close(daemon->node, orphan->session, daemon->loop.now);
 	free(orphan);
 }
 
-static void on_orphan_over(uv_timer_t *timer)
-{
-	struct orphan *orphan = timer->data;
-
-	uv_close((uv_handle_t *)timer, on_orphan_closed);
-	node_session_close(orphan->daemon->node, orphan->session, daemon_now());
-	daemon_effects(orphan->daemon);
-}
-
-/* True: it holds something, and is given the time that it needs to stop. */
-static bool make_orphan(struct client *client)
+/*
+ * True: it holds something, and is given the time that it needs to stop. That is counted from a new
+ * reading of the clock, because the client may have been well until just now, and this process may have
+ * been stopped since the turn began. If the system says that nothing was heard of it for the whole of
+ * --client-timeout, that time counts.
+ */
+static bool make_orphan(struct client *client, bool timed_out)
 {
 	struct daemon *daemon = client->daemon;
+	uint64_t ms = time_to_stop_ms(client), silent_ms = daemon->options->client_timeout_ms;
 
-	if (!node_session_evict(daemon->node, client->session, daemon_now()))
+	if (!node_session_evict(daemon->node, client->session, NODE_LOST_CONNECTION,
+	                        daemon->loop.now))
 		return false;
+	if (timed_out)
+		ms = ms > silent_ms ? ms - silent_ms : 0;
+	uint64_t at = clock_now() + ms * LOOP_MS;
+	if (loop_timer_is_set(&client->grace))
+		at = client->grace.at;
 	struct orphan *orphan = calloc(1, sizeof(*orphan));
 	must(orphan != NULL);
-	*orphan = (struct orphan){.daemon = daemon, .session = client->session};
-	must(uv_timer_init(&daemon->loop, &orphan->timer) == 0);
-	orphan->timer.data = orphan;
-	uv_timer_start(&orphan->timer, on_orphan_over, client->linger_ms, 0);
+	*orphan = (struct orphan){
+	        .timer = {.due = on_orphan_over}, .daemon = daemon, .session = client->session};
+	loop_timer_set(&daemon->loop, &orphan->timer, at);
 	daemon->orphans_count++;
 	log_line(LEVEL_WARNING,
 	         "the connection of a client that held a lock is gone: its locks are free in %llu "
 	         "ms",
-	         (unsigned long long)client->linger_ms);
+	         (unsigned long long)(at > daemon->loop.now ? (at - daemon->loop.now) / LOOP_MS
+	                                                    : 0));
 	return true;
 }
 
-void client_close(struct client *client)
+static void close_client(struct client *client, bool timed_out)
 {
 	struct daemon *daemon = client->daemon;
 	uint64_t session = client->session;
@@ -170,46 +174,58 @@ void client_close(struct client *client)
 	drop_from_lists(client);
 	client->closing = true;
 	/* A Unix socket ends with those who hold it, but a network may just be cut. */
-	if (client->linger != NULL && !client->told_lost && client->tcp && make_orphan(client))
+	if (client->grace_ms > 0 && !client->quits && client->tcp && make_orphan(client, timed_out))
 		session = 0;
-	if (client->linger != NULL)
-		uv_close((uv_handle_t *)client->linger, on_linger_closed);
+	loop_timer_clear(&daemon->loop, &client->grace);
 	client->session = 0;
-	close(client->fd);
+	loop_close_fd(&daemon->loop, &client->watch);
 	client->closed_next = daemon->closed;
 	daemon->closed = client;
 	if (session != 0)
-		node_session_close(daemon->node, session, daemon_now());
-	daemon_effects(daemon);
+		node_session_close(daemon->node, session, daemon->loop.now);
 }
 
-static void on_lingered(uv_timer_t *timer)
+void client_close(struct client *client)
 {
-	struct client *client = timer->data;
+	close_client(client, false);
+}
+
+static void on_grace_over(struct loop_timer *timer)
+{
+	struct client *client = (struct client *)((char *)timer - offsetof(struct client, grace));
 
 	log_line(LEVEL_WARNING, "a client that lost a lock has not stopped in its %llu ms: closed",
-	         (unsigned long long)client->linger_ms);
+	         (unsigned long long)time_to_stop_ms(client));
+	client->quits = true;
 	client_close(client);
 }
 
-void client_linger(struct client *client, uint64_t ms)
+void client_set_grace(struct client *client, uint64_t ms)
 {
-	client->linger_ms = ms;
-	if (client->linger != NULL)
-		return;
-	client->linger = calloc(1, sizeof(*client->linger));
-	must(client->linger != NULL);
-	must(uv_timer_init(&client->daemon->loop, client->linger) == 0);
-	client->linger->data = client;
+	client->grace_ms = ms;
 	node_session_linger(client->daemon->node, client->session);
 }
 
 void client_lost(struct client *client)
 {
-	if (client->linger == NULL || client->told_lost)
+	if (client->grace_ms == 0 || client->told_lost)
 		return;
 	client->told_lost = true;
-	uv_timer_start(client->linger, on_lingered, client->linger_ms, 0);
+	client->lost_next = client->daemon->lost;
+	client->daemon->lost = client;
+}
+
+/* Counted from when it was told and not from the beginning of the turn: this process may have been
+ * stopped in between. */
+void clients_begin_grace(struct daemon *daemon)
+{
+	while (daemon->lost != NULL) {
+		struct client *client = daemon->lost;
+		daemon->lost = client->lost_next;
+		if (!client->closing)
+			loop_timer_set(&daemon->loop, &client->grace,
+			               clock_now() + time_to_stop_ms(client) * LOOP_MS);
+	}
 }
 
 void client_end(struct client *client)
@@ -249,10 +265,8 @@ static void hang_up(struct client *client);
 
 static void wait_for(struct client *client, uint32_t events)
 {
-	struct epoll_event event = {.events = events | EPOLLRDHUP | EPOLLET, .data.ptr = client};
-
 	client->events = events;
-	must(epoll_ctl(client->daemon->epoll_fd, EPOLL_CTL_MOD, client->fd, &event) == 0);
+	loop_change(&client->daemon->loop, &client->watch, events | EPOLLRDHUP | EPOLLET);
 }
 
 /* What epoll has to tell: that there is something to read, or that it takes again what is left. A
@@ -274,8 +288,8 @@ static void flush(struct client *client)
 	struct buffer *output = &client->output;
 
 	if (buffer_size(output) > 0) {
-		ssize_t written =
-		        send(client->fd, buffer_front(output), buffer_size(output), MSG_NOSIGNAL);
+		ssize_t written = send(client->watch.fd, buffer_front(output), buffer_size(output),
+		                       MSG_NOSIGNAL);
 		if (written < 0 && errno != EAGAIN && errno != EINTR) {
 			hang_up(client);
 			return;
@@ -285,6 +299,8 @@ static void flush(struct client *client)
 	}
 	if (client->paused && takes_replies(client))
 		client_ready(client);
+	if (client->events_dropped > 0 && buffer_size(output) < CLIENT_EVENTS_MAX / 2)
+		command_tell_dropped(client);
 	if (buffer_size(output) == 0) {
 		slim(output);
 		if (client->ending) {
@@ -399,16 +415,17 @@ static size_t receive(struct client *client)
 	ssize_t size;
 
 	do {
-		size = recv(client->fd, inbox, sizeof(client->daemon->inbox), 0);
+		size = recv(client->watch.fd, inbox, sizeof(client->daemon->inbox), 0);
 	} while (size < 0 && errno == EINTR);
 	if (size < 0 && errno == EAGAIN)
 		return 0;
 	if (size <= 0) {
-		/* Who says no more may still listen. */
+		bool timed_out = size < 0 && errno == ETIMEDOUT;
+		/* Half-closed: it sends nothing more but may still read replies. */
 		if (size == 0 && buffer_size(&client->output) > 0)
-			send(client->fd, buffer_front(&client->output),
+			send(client->watch.fd, buffer_front(&client->output),
 			     buffer_size(&client->output), MSG_NOSIGNAL);
-		client_close(client);
+		close_client(client, timed_out);
 		return 0;
 	}
 	take_bytes(client, inbox, (size_t)size);
@@ -431,11 +448,12 @@ static void hang_up(struct client *client)
 }
 
 /*
- * Told once: so everything is read that is there. Less than there was room for is all, unless it is followed by
- * the end. Who says very much lets the others have a turn.
+ * Edge-triggered: read until empty. A short read means empty, except at end of stream. A client that sends
+ * very much lets the others have a turn.
  */
-void client_event(struct client *client, uint32_t events)
+static void on_client_ready(struct loop_watch *watch, uint32_t events)
 {
+	struct client *client = (struct client *)watch;
 	bool ends = (events & (EPOLLRDHUP | EPOLLHUP | EPOLLERR)) != 0;
 	bool more = ends || (events & EPOLLIN) != 0;
 	int reads = 0;
@@ -461,7 +479,8 @@ struct client *client_make(struct daemon *daemon, int fd)
 	struct client *client = calloc(1, sizeof(*client));
 
 	must(client != NULL);
-	client->fd = fd;
+	client->watch = (struct loop_watch){.fd = fd, .ready = on_client_ready};
+	client->grace.due = on_grace_over;
 	client->daemon = daemon;
 	client->version = 2;
 	client->next = daemon->clients;
@@ -470,16 +489,15 @@ struct client *client_make(struct daemon *daemon, int fd)
 		client->next->link = &client->next;
 	daemon->clients = client;
 	daemon->clients_count++;
-	struct epoll_event none = {.events = EPOLLET, .data.ptr = client};
-	must(epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, fd, &none) == 0);
+	loop_add(&daemon->loop, &client->watch, EPOLLET);
 	return client;
 }
 
 bool clients_may_complain(struct daemon *daemon)
 {
-	uint64_t now = daemon_now();
+	uint64_t now = daemon->loop.now;
 
-	if (now < daemon->refused_at + REFUSED_NS)
+	if (daemon->refused_at != 0 && now < daemon->refused_at + REFUSED_NS)
 		return false;
 	daemon->refused_at = now;
 	return true;
@@ -491,8 +509,7 @@ void client_begin(struct client *client, const struct node_client *who)
 
 	bool room = daemon->clients_count <= daemon->clients_most;
 	if (room)
-		client->session = node_session_open(daemon->node, who, daemon_now());
-	daemon_effects(daemon);
+		client->session = node_session_open(daemon->node, who, daemon->loop.now);
 	if (client->session == 0) {
 		if (clients_may_complain(daemon))
 			log_line(LEVEL_WARNING, "a client was refused: there are too many, see %s",
@@ -514,9 +531,10 @@ void clients_leave(struct daemon *daemon)
 
 	for (struct client *client = daemon->clients; client != NULL; client = next) {
 		next = client->next;
-		bool stays = node_session_evict(daemon->node, client->session, daemon_now()) ||
-		             client->subscriptions_count > 0; /* who may have to hear of it */
-		if (!stays)
+		if (node_session_evict(daemon->node, client->session, NODE_LOST_LEAVING,
+		                       daemon->loop.now))
+			client_lost(client);
+		else if (client->subscriptions_count == 0) /* else it may have to hear of it */
 			client_close(client);
 	}
 }

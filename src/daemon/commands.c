@@ -9,8 +9,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#define GRACE_MS_MAX UINT32_MAX
-
 /* The letters of the argument may be small; those of the word are capital. */
 static bool is_word(const struct resp_argument *argument, const char *word)
 {
@@ -82,6 +80,16 @@ static void tell_error(struct client *client, int error)
 	resp_error(&client->output, error_code(error), error_text(error));
 }
 
+/* Which members did not answer; none of them is missing: just the word. */
+static void tell_silent(struct client *client, const struct node_bytes *names)
+{
+	buffer_append(&client->output, "-SILENT", 7);
+	if (names->size > 0)
+		buffer_append(&client->output, " ", 1);
+	buffer_append(&client->output, names->bytes, names->size);
+	buffer_append(&client->output, "\r\n", 2);
+}
+
 __attribute__((format(printf, 2, 3))) static bool tell_wrong(struct client *client,
                                                              const char *format, ...)
 {
@@ -124,7 +132,7 @@ static bool serve_lock(struct client *client, const struct resp_argument *a, uin
 		                  "TIMEOUT needs a whole number of milliseconds, at most a year");
 	return under_way(client,
 	                 node_lock(client->daemon->node, client->session, a[1].bytes, a[1].size,
-	                           patience, timeout_ms * 1000000, client->daemon->now));
+	                           patience, timeout_ms * 1000000, client->daemon->loop.now));
 }
 
 static bool serve_unlock(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -134,7 +142,7 @@ static bool serve_unlock(struct client *client, const struct resp_argument *a, u
 	if (count == 3 && (!read_number(&a[2], &fence) || fence == 0))
 		return tell_wrong(client, "%s", error_text(BATON_EFENCE));
 	int result = node_unlock(client->daemon->node, client->session, a[1].bytes, a[1].size,
-	                         fence, client->daemon->now);
+	                         fence, client->daemon->loop.now);
 	if (result < 0)
 		tell_error(client, result);
 	else
@@ -145,15 +153,16 @@ static bool serve_unlock(struct client *client, const struct resp_argument *a, u
 static bool serve_elect(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
-	return under_way(client, node_elect(client->daemon->node, client->session, a[1].bytes,
-	                                    a[1].size, a[2].bytes, a[2].size, client->daemon->now));
+	return under_way(client,
+	                 node_elect(client->daemon->node, client->session, a[1].bytes, a[1].size,
+	                            a[2].bytes, a[2].size, client->daemon->loop.now));
 }
 
 static bool serve_leader(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
 	return under_way(client, node_leader(client->daemon->node, client->session, a[1].bytes,
-	                                     a[1].size, client->daemon->now));
+	                                     a[1].size, client->daemon->loop.now));
 }
 
 static bool serve_break(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -164,7 +173,7 @@ static bool serve_break(struct client *client, const struct resp_argument *a, ui
 	if (!read_number(&a[2], &fence))
 		return tell_wrong(client, "%s", error_text(BATON_EFENCE));
 	int error = node_break(client->daemon->node, client->session, a[1].bytes, a[1].size, fence,
-	                       client->daemon->now);
+	                       client->daemon->loop.now);
 	if (error == 0)
 		log_line(LEVEL_WARNING, "an operator asks to break '%.*s', fence %llu",
 		         (int)a[1].size, a[1].bytes, (unsigned long long)fence);
@@ -182,7 +191,7 @@ static bool serve_status(struct client *client, const struct resp_argument *a, u
 	return under_way(client,
 	                 node_status(client->daemon->node, client->session,
 	                             count > 1 ? a[1].bytes : NULL, count > 1 ? a[1].size : 0,
-	                             (uint32_t)most, client->daemon->now));
+	                             (uint32_t)most, client->daemon->loop.now));
 }
 
 /* --- subscriptions --- */
@@ -251,7 +260,7 @@ static bool subscribe(struct client *client, const struct resp_argument *a, uint
 	while (++client->argument < count) {
 		int error = node_subscribe(client->daemon->node, client->session, pattern,
 		                           a[client->argument].bytes, a[client->argument].size,
-		                           client->daemon->now);
+		                           client->daemon->loop.now);
 		if (error == 0) {
 			client->waiting = true;
 			return false;
@@ -276,7 +285,7 @@ static void unsubscribe_one(struct client *client, bool pattern, const char *byt
 {
 	const char *what = pattern ? "punsubscribe" : "unsubscribe";
 	int left = node_unsubscribe(client->daemon->node, client->session, pattern, bytes, size,
-	                            client->daemon->now);
+	                            client->daemon->loop.now);
 
 	if (left < 0) {
 		tell_error(client, left);
@@ -400,15 +409,28 @@ static bool serve_command(struct client *client, const struct resp_argument *a, 
 	return true;
 }
 
-/* It needs so long to stop when a lock is taken away from it; see client_linger. */
+/* The time that it needs to stop when a lock is taken away from it; see client_set_grace. */
 static bool serve_grace(struct client *client, const struct resp_argument *ms)
 {
-	uint64_t number;
+	uint64_t lease_ms = client->daemon->options->lease_ms;
+	uint64_t number, most = GRACE_MS_MAX(lease_ms);
 
-	if (!read_number(ms, &number) || number == 0 || number > GRACE_MS_MAX)
+	if (!read_number(ms, &number) || number == 0 || number > most)
 		return tell_wrong(client,
-		                  "GRACE needs a whole number of milliseconds, 1 to 4294967295");
-	client_linger(client, number);
+		                  "GRACE needs a whole number of milliseconds, 1 to %llu: at most "
+		                  "0.35 of the lease of %llu ms",
+		                  (unsigned long long)most, (unsigned long long)lease_ms);
+	client_set_grace(client, number);
+	resp_simple(&client->output, "OK");
+	return true;
+}
+
+/* Messages that a lock was lost say why. */
+static bool serve_reasons(struct client *client, const struct resp_argument *on)
+{
+	if (!is_word(on, "ON") && !is_word(on, "OFF"))
+		return tell_wrong(client, "syntax error: CLIENT REASONS ON | OFF");
+	client->reasons = is_word(on, "ON");
 	resp_simple(&client->output, "OK");
 	return true;
 }
@@ -419,11 +441,14 @@ static bool serve_client(struct client *client, const struct resp_argument *a, u
 		resp_simple(&client->output, "OK");
 	else if (count == 3 && is_word(&a[1], "GRACE"))
 		return serve_grace(client, &a[2]);
+	else if (count == 3 && is_word(&a[1], "REASONS"))
+		return serve_reasons(client, &a[2]);
 	else if (count == 2 && is_word(&a[1], "ID"))
 		resp_integer(&client->output, client->session);
 	else
 		return tell_wrong(
-		        client, "CLIENT knows SETNAME name, SETINFO name value, GRACE ms, and ID");
+		        client, "CLIENT knows SETNAME name, SETINFO name value, GRACE ms, REASONS "
+		                "ON | OFF, and ID");
 	return true;
 }
 
@@ -450,6 +475,7 @@ static bool serve_quit(struct client *client, const struct resp_argument *a, uin
 	(void)a;
 	(void)count;
 	resp_simple(&client->output, "OK");
+	client->quits = true;
 	client_end(client);
 	return true;
 }
@@ -545,49 +571,73 @@ void command_reply(struct client *client, const struct node_effect *effect)
 		break;
 	}
 	case REPLY_ERROR:
-		tell_error(client, effect->reply.error);
+		if (effect->reply.error == BATON_ESILENT)
+			tell_silent(client, &effect->reply.value);
+		else
+			tell_error(client, effect->reply.error);
 		break;
 	}
 	client_answered(client);
 }
 
-void command_event(struct client *client, const struct node_effect *effect)
+/* A message on a channel; `pattern` is NULL if that is what is subscribed to. */
+static void tell_message(struct client *client, struct node_bytes pattern,
+                         struct node_bytes channel, const char *text, size_t size)
 {
-	static const char *const words[] = {
-	        [EVENT_GRANTED] = "granted",
-	        [EVENT_RELEASED] = "released",
-	        [EVENT_LOST] = "lost",
-	        [EVENT_LEADER] = "leader",
-	};
 	struct buffer *output = &client->output;
-	char head[NODE_NAME_MAX + 64];
 
-	if (client->ending)
-		return;
-	if (buffer_size(output) > CLIENT_OUTPUT_MAX) {
-		log_line(LEVEL_WARNING, "a subscriber does not read: its connection is closed");
-		client_close(client);
-		return;
-	}
 	client_dirty(client);
-	resp_push(output, effect->event.pattern.bytes != NULL ? 4 : 3, client->version);
-	if (effect->event.pattern.bytes != NULL) {
+	resp_push(output, pattern.bytes != NULL ? 4 : 3, client->version);
+	if (pattern.bytes != NULL) {
 		resp_text(output, "pmessage");
-		resp_bulk(output, effect->event.pattern.bytes, effect->event.pattern.size);
+		resp_bulk(output, pattern.bytes, pattern.size);
 	} else {
 		resp_text(output, "message");
 	}
-	resp_bulk(output, effect->event.name.bytes, effect->event.name.size);
-	int size =
-	        snprintf(head, sizeof(head), "%s %llu %.*s%s", words[effect->event.kind],
-	                 (unsigned long long)effect->event.fence, (int)effect->event.member.size,
-	                 effect->event.member.bytes, effect->event.kind == EVENT_LEADER ? " " : "");
-	if (effect->event.kind != EVENT_LEADER) {
-		resp_bulk(output, head, (size_t)size);
+	resp_bulk(output, channel.bytes, channel.size);
+	resp_bulk(output, text, size);
+}
+
+void command_event(struct client *client, const struct node_effect *effect)
+{
+	static const char *const words[] = {
+	        [EVENT_GRANTED] = "granted", [EVENT_RELEASED] = "released", [EVENT_LOST] = "lost",
+	        [EVENT_LEADER] = "leader",   [EVENT_DROPPED] = "dropped",
+	};
+	bool has_value = effect->event.kind == EVENT_LEADER ||
+	                 (effect->event.kind == EVENT_LOST && client->reasons);
+	char message[NODE_NAME_MAX + 64 + NODE_VALUE_MAX];
+
+	if (client->ending)
+		return;
+	if (buffer_size(&client->output) > CLIENT_EVENTS_MAX) {
+		if (client->events_dropped++ == 0)
+			log_line(LEVEL_WARNING,
+			         "a subscriber does not read: it is sent no events until it does");
 		return;
 	}
-	char message[sizeof(head) + NODE_VALUE_MAX];
-	memcpy(message, head, (size_t)size);
-	memcpy(message + size, effect->event.value.bytes, effect->event.value.size);
-	resp_bulk(output, message, (size_t)size + effect->event.value.size);
+	int size = snprintf(message, sizeof(message), "%s %llu %.*s%s", words[effect->event.kind],
+	                    (unsigned long long)effect->event.fence, (int)effect->event.member.size,
+	                    effect->event.member.bytes, has_value ? " " : "");
+	if (has_value) {
+		memcpy(message + size, effect->event.value.bytes, effect->event.value.size);
+		size += (int)effect->event.value.size;
+	}
+	tell_message(client, effect->event.pattern, effect->event.name, message, (size_t)size);
+}
+
+/* On every channel, because any of them may have missed something. */
+void command_tell_dropped(struct client *client)
+{
+	const struct daemon_options *options = client->daemon->options;
+	char message[NODE_NAME_MAX + 64];
+	int size = snprintf(message, sizeof(message), "dropped %llu %s",
+	                    (unsigned long long)client->events_dropped,
+	                    options->peers[options->self].name);
+
+	client->events_dropped = 0;
+	for (const struct subscription *at = client->subscriptions; at != NULL; at = at->next) {
+		struct node_bytes text = {at->text, at->size}, none = {NULL, 0};
+		tell_message(client, at->pattern ? text : none, text, message, (size_t)size);
+	}
 }

@@ -1,324 +1,190 @@
 /*
- * The daemon's loop: the node's effects, its deadline, views, signals, the beginning and the end.
- *
- * Everything that was caused in one turn of the loop is written before the loop sleeps again
- * (end_turn): many replies and messages, few system calls.
+ * The daemon as a whole: its beginning, its turns, its end. Each turn of the loop (loop.h) takes in what
+ * has come; then everything that follows from it is done and written before the loop sleeps again: many
+ * replies and messages, few system calls.
  */
 #include "internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
-#include <sys/epoll.h>
 #include <sys/resource.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
-#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
-#include <xxhash.h>
 
 enum {
 	NAG_MS = 5000,   /* how often the log says what the node waits for */
 	LEAVE_MS = 2000, /* how long the last messages may take */
 	LEAVE_POLL_MS = 5,
 	DESCRIPTORS_OURS = 24, /* beside those of peers and clients */
-	EVENTS_MAX = 256,      /* of a turn; the others' come in the next */
 };
 
 /* 2026-01-01: epochs count the hours since. */
 static const time_t origin = 1767225600;
 
-uint64_t daemon_now(void)
+uint64_t margin_ms(const struct daemon *daemon)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return daemon->options->lease_ms / 10;
 }
 
 /* --- effects --- */
 
-static void do_reply(struct daemon *daemon, const struct node_effect *effect)
+static void do_lost(struct daemon *daemon, const struct node_effect *effect)
 {
-	struct client *client = client_of(daemon, effect->reply.session);
+	struct client *client = client_of(daemon, effect->lost.session);
 
+	/* Its holder hears it as an event; the operator here. */
+	log_line(LEVEL_WARNING, "the holder of '%.*s' has lost it, fence %llu: %.*s",
+	         (int)effect->lost.name.size, effect->lost.name.bytes,
+	         (unsigned long long)effect->lost.fence, (int)effect->lost.why.size,
+	         effect->lost.why.bytes);
 	if (client != NULL)
-		command_reply(client, effect);
+		client_lost(client);
 }
 
-static void do_event(struct daemon *daemon, const struct node_effect *effect)
+static void do_node_effect(struct daemon *daemon, const struct node_effect *effect)
 {
-	struct client *client = client_of(daemon, effect->event.session);
+	struct client *client;
 
-	if (client != NULL)
-		command_event(client, effect);
+	switch (effect->kind) {
+	case NODE_REPLY:
+		client = client_of(daemon, effect->reply.session);
+		if (client != NULL)
+			command_reply(client, effect);
+		break;
+	case NODE_EVENT:
+		client = client_of(daemon, effect->event.session);
+		if (client != NULL)
+			command_event(client, effect);
+		break;
+	case NODE_LOST:
+		do_lost(daemon, effect);
+		break;
+	case NODE_STOP:
+		log_line(LEVEL_ERROR, "stopped, because going on could do harm: %s",
+		         effect->stop.why);
+		daemon->code = 1;
+		daemon_leave(daemon);
+		break;
+	case NODE_SEND:
+	case NODE_READ:
+	case NODE_BUMP:
+		must(false); /* the member's own */
+	}
 }
 
-void daemon_effects(struct daemon *daemon)
+static void do_view(struct daemon *daemon, const struct member_effect *effect)
 {
-	struct node_effect effect;
+	if (daemon->options->data != NULL)
+		epoch_file_write(daemon->options->data, effect->view.epoch, effect->view.floor);
+	log_line(LEVEL_INFO, "epoch %llu, %u member%s", (unsigned long long)effect->view.epoch,
+	         effect->view.members_count, effect->view.members_count == 1 ? "" : "s");
+	if (!effect->view.served)
+		log_line(LEVEL_ERROR, "nobody is served in it: %s", node_waiting_for(daemon->node));
+}
 
-	while (node_effect(daemon->node, &effect)) {
+bool daemon_effects(struct daemon *daemon)
+{
+	static const enum daemon_level levels[] = {[MEMBER_WARNING] = LEVEL_WARNING,
+	                                           [MEMBER_INFO] = LEVEL_INFO,
+	                                           [MEMBER_DEBUG] = LEVEL_DEBUG};
+	struct member_effect effect;
+	bool any = false;
+
+	/* What an effect causes is done by whoever is at it already. */
+	if (daemon->pumping)
+		return false;
+	daemon->pumping = true;
+	for (; member_effect(daemon->member, &effect); any = true) {
 		switch (effect.kind) {
-		case NODE_SEND:
-			peers_send(daemon, effect.send.to, effect.send.epoch, effect.send.bytes,
-			           effect.send.size);
+		case MEMBER_NODE:
+			do_node_effect(daemon, &effect.node);
 			break;
-		case NODE_REPLY:
-			do_reply(daemon, &effect);
+		case MEMBER_DIAL:
+			peers_dial(daemon, effect.dial.connection, effect.dial.peer);
 			break;
-		case NODE_EVENT:
-			do_event(daemon, &effect);
+		case MEMBER_CLOSE:
+			peers_close_connection(effect.close);
 			break;
-		case NODE_LOST: /* its holder hears it as an event; the operator here */
-			log_line(LEVEL_WARNING, "the holder of '%.*s' has lost it, fence %llu",
-			         (int)effect.lost.name.size, effect.lost.name.bytes,
-			         (unsigned long long)effect.lost.fence);
-			if (client_of(daemon, effect.lost.session) != NULL)
-				client_lost(client_of(daemon, effect.lost.session));
+		case MEMBER_VIEW:
+			do_view(daemon, &effect);
 			break;
-		case NODE_READ:
-			peers_read_again(daemon);
-			break;
-		case NODE_BUMP:
-			log_line(LEVEL_WARNING,
-			         "epoch %llu is at the end of its numbers or tables: a new one",
-			         (unsigned long long)effect.bump.epoch);
-			engine_bump(daemon->engine, effect.bump.epoch);
-			break;
-		case NODE_STOP:
-			log_line(LEVEL_ERROR, "stopped, because going on could do harm: %s",
-			         effect.stop.why);
-			daemon_fail(daemon);
+		case MEMBER_LOG:
+			log_line(levels[effect.log.level], "%s", effect.log.text);
 			break;
 		}
 	}
+	daemon->pumping = false;
+	return any;
 }
 
-/* --- views --- */
-
-/* So that epochs do not go back when all restart, whatever the clocks say. */
-static void write_epoch(const struct daemon *daemon, const struct engine_view *view)
-{
-	char path[4096], temporary[4096 + 8], digits[64];
-	const char *data = daemon->options->data;
-
-	if (data == NULL)
-		return;
-	snprintf(path, sizeof(path), "%s/epoch", data);
-	snprintf(temporary, sizeof(temporary), "%s.new", path);
-	int size = snprintf(digits, sizeof(digits), "%llu %llu\n", (unsigned long long)view->epoch,
-	                    (unsigned long long)view->floor);
-	int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-	bool good = fd >= 0 && write(fd, digits, (size_t)size) == size && fsync(fd) == 0;
-	if (fd >= 0)
-		close(fd);
-	if (!good || rename(temporary, path) != 0)
-		log_line(LEVEL_WARNING, "--data: %s cannot be written: %s", path, strerror(errno));
-}
-
-/* The last epoch and where its counters began; 0 if there was none. -1: it is in the log. */
-static int read_epoch(const struct daemon_options *options, struct engine_proposal *ret_last)
-{
-	char path[4096];
-	unsigned long long epoch = 0, floor = 0;
-
-	*ret_last = (struct engine_proposal){0};
-	if (options->data == NULL)
-		return 0;
-	snprintf(path, sizeof(path), "%s/epoch", options->data);
-	FILE *file = fopen(path, "re");
-	if (file == NULL && errno == ENOENT)
-		return 0;
-	if (file == NULL) {
-		log_line(LEVEL_ERROR, "--data: %s cannot be read: %s", path, strerror(errno));
-		return -1;
-	}
-	int count = fscanf(file, "%20llu %20llu", &epoch, &floor);
-	fclose(file);
-	if (count < 1 || epoch == 0 || epoch >= ENGINE_EPOCH_MAX || floor > ENGINE_FLOOR_MAX) {
-		log_line(LEVEL_ERROR, "--data: %s does not hold an epoch from 1 to %llu", path,
-		         (unsigned long long)ENGINE_EPOCH_MAX - 1);
-		return -1;
-	}
-	*ret_last = (struct engine_proposal){.epoch = epoch, .floor = floor};
-	return 0;
-}
-
-void daemon_view(struct daemon *daemon)
-{
-	const struct daemon_options *options = daemon->options;
-	bool changed;
-
-	if (daemon->serve_at != 0 || daemon->leaving)
-		return;
-	const struct engine_view *view = engine_view(daemon->engine, &changed);
-	if (view == NULL || !changed)
-		return;
-	struct node_member *members = calloc(view->members_count, sizeof(*members));
-	char(*addresses)[300] = calloc(view->members_count, sizeof(*addresses));
-	must(members != NULL && addresses != NULL);
-	for (uint32_t i = 0; i < view->members_count; i++) {
-		const struct daemon_address *address = &options->peers[i].address;
-		snprintf(addresses[i], sizeof(*addresses), "%s:%u", address->host, address->port);
-		members[i] = (struct node_member){
-		        .name = view->members[i].name,
-		        .incarnation = view->members[i].incarnation,
-		        .address = address->host != NULL ? addresses[i] : NULL,
-		};
-	}
-	write_epoch(daemon, view);
-	/* The others must know the view before they get frames of it. */
-	peers_tell(daemon);
-	node_floor(daemon->node, view->floor);
-	int error =
-	        node_view(daemon->node, view->epoch, members, view->members_count, daemon_now());
-	log_line(LEVEL_INFO, "epoch %llu, %u member%s", (unsigned long long)view->epoch,
-	         view->members_count, view->members_count == 1 ? "" : "s");
-	if (error != 0)
-		log_line(LEVEL_ERROR, "nobody is served in it: %s", node_waiting_for(daemon->node));
-	free(members);
-	free(addresses);
-	daemon_effects(daemon);
-}
-
-/*
- * The socket of a node that was killed was found. What its clients hold is not known any more, and they need the grace
- * of `baton run`, less than a lease, to stop.
- */
-static void be_patient(struct daemon *daemon)
-{
-	if (daemon->serve_at == 0)
-		return;
-	log_line(LEVEL_WARNING,
-	         "the last node on this socket was killed: nothing is granted for %llu ms, so that "
-	         "what its clients run can stop",
-	         (unsigned long long)daemon->options->lease_ms);
-}
+/* --- a turn --- */
 
 static void tell_if_ready(struct daemon *daemon)
 {
-	if (daemon->told_ready || node_waiting_for(daemon->node) != NULL)
+	if (daemon->told_ready || daemon->leaving || node_waiting_for(daemon->node) != NULL)
 		return;
 	daemon->told_ready = true;
 	log_line(LEVEL_INFO, "serving on %s", daemon->options->socket);
 	notify("READY=1\nSTATUS=serving");
 }
 
-static void nag(struct daemon *daemon)
+static void on_nag(struct loop_timer *timer)
 {
+	struct daemon *daemon = (struct daemon *)((char *)timer - offsetof(struct daemon, nag));
 	const char *waiting_for = node_waiting_for(daemon->node);
-	const char *missing = engine_missing(daemon->engine);
-	const char *unlinked = peers_missing(daemon);
+	const char *unknown = member_unknown(daemon->member);
+	const char *unlinked = member_missing(daemon->member);
 
+	loop_timer_set(&daemon->loop, timer, daemon->loop.now + NAG_MS * LOOP_MS);
 	clients_watch(daemon);
-	peers_watch(daemon);
-	if (missing != NULL)
-		log_line(LEVEL_INFO, "waiting for %s", missing);
+	member_watch(daemon->member, daemon->loop.now);
+	if (unknown != NULL)
+		log_line(LEVEL_INFO, "waiting for %s", unknown);
 	else if (waiting_for != NULL)
 		log_line(LEVEL_INFO, "waiting for %s", waiting_for);
 	else if (unlinked != NULL)
 		log_line(LEVEL_DEBUG, "no connection to %s", unlinked);
 }
 
-/* --- time --- */
-
-/*
- * The node's deadlines are kept by a timer of the system, which stays set while the loop sleeps and wakes; one of
- * libuv's would be set anew for every sleep. And it goes by CLOCK_BOOTTIME, so that one that passes while the machine
- * is suspended has passed when it is resumed.
- */
-static void on_alarm(uv_poll_t *alarm, int status, int events)
-{
-	struct daemon *daemon = alarm->data;
-	uint64_t now = daemon_now(), times;
-
-	(void)status;
-	(void)events;
-	if (read(daemon->alarm_fd, &times, sizeof(times)) < 0)
-		return; /* not yet */
-	daemon->alarm_at = NODE_NEVER;
-	if (now >= daemon->serve_at)
-		daemon->serve_at = 0;
-	if (now >= daemon->nag_at) {
-		daemon->nag_at = now + UINT64_C(1000000) * NAG_MS;
-		nag(daemon);
-	}
-	node_tick(daemon->node, now);
-	daemon_effects(daemon);
-}
-
-static void set_alarm(struct daemon *daemon)
-{
-	uint64_t at = node_deadline(daemon->node);
-
-	if (daemon->nag_at < at)
-		at = daemon->nag_at;
-	if (daemon->serve_at != 0 && daemon->serve_at < at)
-		at = daemon->serve_at;
-	if (at == daemon->alarm_at)
-		return;
-	daemon->alarm_at = at;
-	struct itimerspec when = {0};
-	if (at != NODE_NEVER) {
-		at += at == 0; /* that would be never */
-		when.it_value.tv_sec = (time_t)(at / 1000000000);
-		when.it_value.tv_nsec = (long)(at % 1000000000);
-	}
-	must(timerfd_settime(daemon->alarm_fd, TFD_TIMER_ABSTIME, &when, NULL) == 0);
-}
-
-/* Before it sleeps: nothing may be left undone or unsaid. */
+/* Before the loop sleeps: nothing may be left undone or unsaid. */
 static void end_turn(struct daemon *daemon)
 {
-	do {
-		do {
-			daemon_view(daemon);
-		} while (clients_serve_ready(daemon));
-		clients_flush(
-		        daemon); /* who was too slow to be served may have taken its replies now */
-	} while (daemon->ready != NULL);
-	if (!daemon->leaving)
-		peers_tell(daemon);
-	if (!daemon->told_ready && !daemon->leaving)
+	member_tick(daemon->member, daemon->loop.now);
+	for (;;) {
+		if (daemon_effects(daemon) || clients_serve_ready(daemon))
+			continue;
+		if (daemon->dirty == NULL)
+			break;
+		/* One that was too slow to be served may have taken its replies now, another may be gone:
+		 * both cause more. */
+		clients_flush(daemon);
+	}
+	clients_begin_grace(daemon);
+	if (!daemon->told_ready)
 		tell_if_ready(daemon);
 	peers_flush(daemon);
-	set_alarm(daemon);
-	pace_turn(&daemon->pace, daemon->now / 1000000);
+	clients_forget_closed(daemon);
+	peers_forget_closed(daemon);
+	pace_turn(&daemon->pace, daemon->loop.now / LOOP_MS);
 }
 
 /* --- the end --- */
 
-static void close_all(struct daemon *daemon)
+static void on_departure(struct loop_timer *timer)
 {
-	sigset_t signals;
+	struct daemon *daemon =
+	        (struct daemon *)((char *)timer - offsetof(struct daemon, departure));
 
-	/* It ends: who says again that it should does not cut that short. */
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	daemon->ended = true;
-	doors_close(daemon);
-	peers_close(daemon);
-	uv_close((uv_handle_t *)&daemon->alarm, NULL);
-	uv_close((uv_handle_t *)&daemon->departure, NULL);
-	uv_close((uv_handle_t *)&daemon->terminate, NULL);
-	uv_close((uv_handle_t *)&daemon->interrupt, NULL);
-	uv_close((uv_handle_t *)&daemon->hangup, NULL);
-}
-
-static void on_leaving(uv_timer_t *timer)
-{
-	struct daemon *daemon = timer->data;
-
+	loop_timer_set(&daemon->loop, timer, daemon->loop.now + LEAVE_POLL_MS * LOOP_MS);
 	if (!clients_are_gone(daemon))
-		daemon->leave_deadline = daemon_now() + UINT64_C(1000000) * LEAVE_MS;
-	else if (peers_quiet(daemon) || daemon_now() >= daemon->leave_deadline)
-		close_all(daemon);
+		daemon->leave_deadline = daemon->loop.now + LEAVE_MS * LOOP_MS;
+	else if (member_quiet(daemon->member) || daemon->loop.now >= daemon->leave_deadline)
+		daemon->ended = true;
 }
 
 /* What clients hold goes to who waits for it, when they have stopped; when the others have heard of it,
@@ -328,29 +194,49 @@ void daemon_leave(struct daemon *daemon)
 	if (daemon->leaving)
 		return;
 	notify("STOPPING=1");
-	clients_leave(daemon);
-	daemon_effects(daemon);
 	daemon->leaving = true;
-	daemon->nag_at = NODE_NEVER;
-	daemon->leave_deadline = daemon_now() + UINT64_C(1000000) * LEAVE_MS;
-	uv_timer_start(&daemon->departure, on_leaving, 0, LEAVE_POLL_MS);
+	clients_leave(daemon);
+	member_leave(daemon->member);
+	loop_timer_clear(&daemon->loop, &daemon->nag);
+	daemon->leave_deadline = daemon->loop.now + LEAVE_MS * LOOP_MS;
+	loop_timer_set(&daemon->loop, &daemon->departure,
+	               daemon->loop.now + LEAVE_POLL_MS * LOOP_MS);
 }
 
-void daemon_fail(struct daemon *daemon)
+static void on_signal(struct loop_watch *watch, uint32_t events)
 {
-	daemon->code = 1;
-	daemon_leave(daemon);
+	struct daemon *daemon = (struct daemon *)((char *)watch - offsetof(struct daemon, signals));
+	struct signalfd_siginfo info;
+
+	(void)events;
+	while (read(watch->fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGHUP) {
+			log_line(LEVEL_INFO, "SIGHUP: there is nothing to read again");
+			continue;
+		}
+		if (!daemon->leaving)
+			log_line(LEVEL_INFO, "SIG%s: leaving", sigabbrev_np((int)info.ssi_signo));
+		daemon_leave(daemon);
+	}
 }
 
-static void on_signal(uv_signal_t *signal, int number)
+static void close_all(struct daemon *daemon)
 {
-	struct daemon *daemon = signal->data;
-
-	log_line(LEVEL_INFO, "SIG%s: leaving", sigabbrev_np(number));
-	daemon_leave(daemon);
+	doors_close(daemon);
+	peers_close(daemon);
+	if (daemon->member != NULL)
+		member_destroy(daemon->member);
+	loop_close_fd(&daemon->loop, &daemon->signals);
+	pace_close(&daemon->pace);
+	loop_close(&daemon->loop);
 }
 
 /* --- the beginning --- */
+
+int socket_tcp(int family)
+{
+	return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
 
 int bind_tcp(const struct daemon_address *address, int *ret_fd)
 {
@@ -363,13 +249,13 @@ int bind_tcp(const struct daemon_address *address, int *ret_fd)
 	snprintf(port, sizeof(port), "%u", address->port);
 	int error = getaddrinfo(address->host, port, &hints, &found);
 	if (error != 0)
-		return error == EAI_SYSTEM ? -errno : UV_EAI_NONAME;
-	int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		return error == EAI_SYSTEM ? errno : error;
+	int fd = socket_tcp(found->ai_family);
 	if (fd >= 0 && found->ai_family == AF_INET6) /* [::] is for all, also for version 4 */
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	bool bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
 	             bind(fd, found->ai_addr, found->ai_addrlen) == 0;
-	error = bound ? 0 : -errno;
+	error = bound ? 0 : errno;
 	freeaddrinfo(found);
 	if (!bound && fd >= 0)
 		close(fd);
@@ -377,13 +263,19 @@ int bind_tcp(const struct daemon_address *address, int *ret_fd)
 	return error;
 }
 
+/* Those of getaddrinfo are negative, those of the system positive. */
+const char *bind_error(int error)
+{
+	return error < 0 ? gai_strerror(error) : strerror(error);
+}
+
 /* Greater than what was there before; or -1, and it is in the log. */
 static int propose(const struct daemon_options *options, struct engine_proposal *ret_proposal)
 {
 	struct timespec now;
-	struct engine_proposal proposal = {.epoch = 1}, last;
+	struct engine_proposal proposal = {.epoch = 1}, last = {0};
 
-	if (read_epoch(options, &last) != 0)
+	if (options->data != NULL && epoch_file_read(options->data, &last) != 0)
 		return -1;
 	clock_gettime(CLOCK_REALTIME, &now);
 	if (now.tv_sec >= origin + 3600) {
@@ -404,39 +296,54 @@ static int propose(const struct daemon_options *options, struct engine_proposal 
 	return 0;
 }
 
-static int make_node(struct daemon *daemon)
+/* 0, or -1 and it is in the log. */
+static int make_member(struct daemon *daemon)
 {
 	const struct daemon_options *options = daemon->options;
-	struct node_options node = {
-	        .name = options->peers[options->self].name,
+	struct member_options member = {
+	        .cluster = options->cluster,
+	        .peers_count = options->peers_count,
+	        .self = options->self,
 	        .incarnation = daemon->incarnation,
-	        .cluster = XXH3_64bits(options->cluster, strlen(options->cluster)),
-	        .algorithm = options->algorithm,
-	        .topology = options->topology,
-	        .seed = 1,
-	        .parameters = options->parameters,
-	        .texts = options->texts,
-	        .turns = options->turns,
-	        .idle_hop_ns = options->idle_hop_ns,
-	        .limits = {.sessions = options->sessions_max, .locks = options->locks_max},
+	        .quiet_until = daemon->serve_at,
+	        .node =
+	                {
+	                        .algorithm = options->algorithm,
+	                        .topology = options->topology,
+	                        .seed = 1,
+	                        .parameters = options->parameters,
+	                        .texts = options->texts,
+	                        .turns = options->turns,
+	                        .idle_hop_ns = options->idle_hop_ns,
+	                        .limits = {.sessions = options->sessions_max,
+	                                   .locks = options->locks_max},
+	                },
 	};
 	const char *wrong;
-	struct engine_proposal proposal;
 
-	if (propose(options, &proposal) != 0)
+	if (propose(options, &member.proposal) != 0)
 		return -1;
-	const char **names = calloc(options->peers_count, sizeof(*names));
-	must(names != NULL);
-	for (uint32_t i = 0; i < options->peers_count; i++)
-		names[i] = options->peers[i].name;
-	daemon->engine = engine_create(names, options->peers_count, options->self,
-	                               daemon->incarnation, proposal);
-	free(names);
-	daemon->node = node_create(&node, &wrong);
-	if (daemon->node == NULL) {
+	struct member_peer *peers = calloc(options->peers_count, sizeof(*peers));
+	char(*addresses)[300] = calloc(options->peers_count, sizeof(*addresses));
+	must(peers != NULL && addresses != NULL);
+	for (uint32_t i = 0; i < options->peers_count; i++) {
+		const struct daemon_peer *peer = &options->peers[i];
+		snprintf(addresses[i], sizeof(*addresses), "%s:%u", peer->address.host,
+		         peer->address.port);
+		peers[i] = (struct member_peer){.name = peer->name,
+		                                .address = peer->address.host != NULL ? addresses[i]
+		                                                                      : NULL,
+		                                .linked = peer->linked};
+	}
+	member.peers = peers;
+	daemon->member = member_create(&member, &wrong);
+	free(peers);
+	free(addresses);
+	if (daemon->member == NULL) {
 		log_line(LEVEL_ERROR, "%s", wrong);
 		return -1;
 	}
+	daemon->node = member_node(daemon->member);
 	return 0;
 }
 
@@ -465,52 +372,35 @@ static int raise_limits(struct daemon *daemon)
 	return 0;
 }
 
-static void start_handles(struct daemon *daemon)
+/* From now on signals are read, not handled. SIGHUP is harmless. */
+static void read_signals(struct daemon *daemon)
 {
-	daemon->alarm_fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
-	must(daemon->alarm_fd >= 0);
-	must(uv_poll_init(&daemon->loop, &daemon->alarm, daemon->alarm_fd) == 0);
-	uv_timer_init(&daemon->loop, &daemon->departure);
-	uv_signal_init(&daemon->loop, &daemon->terminate);
-	uv_signal_init(&daemon->loop, &daemon->interrupt);
-	uv_signal_init(&daemon->loop, &daemon->hangup);
-	daemon->alarm.data = daemon->departure.data = daemon;
-	daemon->terminate.data = daemon->interrupt.data = daemon->hangup.data = daemon;
-	uv_poll_start(&daemon->alarm, UV_READABLE, on_alarm);
-	uv_signal_start(&daemon->terminate, on_signal, SIGTERM);
-	uv_signal_start(&daemon->interrupt, on_signal, SIGINT);
-	/* Unless whoever started us wants it to be ignored: nohup(1). */
-	struct sigaction hangup;
-	if (sigaction(SIGHUP, NULL, &hangup) == 0 && hangup.sa_handler != SIG_IGN)
-		uv_signal_start(&daemon->hangup, on_signal, SIGHUP);
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	daemon->signals = (struct loop_watch){
+	        .fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK), .ready = on_signal};
+	must(daemon->signals.fd >= 0);
+	loop_add(&daemon->loop, &daemon->signals, EPOLLIN);
 }
 
-/* Clients and libuv's loop, which has all the rest, side by side: libuv's part only when it has something to do. */
-static void run(struct daemon *daemon)
+/*
+ * The socket of a node that was killed was found. What its clients hold is not known any more, and they need
+ * some time to stop.
+ */
+static void say_patience(const struct daemon *daemon)
 {
-	struct epoll_event events[EVENTS_MAX];
-
-	while (uv_loop_alive(&daemon->loop)) {
-		if (!daemon->ended)
-			end_turn(daemon);
-		int patience_ms = uv_backend_timeout(&daemon->loop);
-		if (patience_ms > 0) {
-			uv_update_time(&daemon->loop);
-			patience_ms = uv_backend_timeout(&daemon->loop);
-		}
-		int count = epoll_wait(daemon->epoll_fd, events, EVENTS_MAX, patience_ms);
-		bool others = count <= 0 || patience_ms == 0;
-		daemon->now = daemon_now();
-		for (int i = 0; i < count; i++) {
-			if (events[i].data.ptr == NULL)
-				others = true;
-			else
-				client_event(events[i].data.ptr, events[i].events);
-		}
-		if (others)
-			uv_run(&daemon->loop, UV_RUN_NOWAIT);
-		clients_forget_closed(daemon);
-	}
+	if (daemon->serve_at <= daemon->loop.now)
+		return;
+	log_line(LEVEL_WARNING,
+	         "the last node on this socket was killed: nothing is granted for %llu ms, so that "
+	         "commands started under it can stop",
+	         (unsigned long long)((daemon->serve_at - daemon->loop.now) / LOOP_MS));
 }
 
 int daemon_run(const struct daemon_options *options)
@@ -520,41 +410,33 @@ int daemon_run(const struct daemon_options *options)
 
 	must(daemon != NULL);
 	daemon->options = options;
-	daemon->unix_listener.fd = daemon->tcp_listener.fd = daemon->spare_fd = -1;
-	daemon->alarm_at = NODE_NEVER;
-	daemon->nag_at = daemon_now() + UINT64_C(1000000) * NAG_MS;
+	daemon->unix_listener.watch.fd = daemon->tcp_listener.watch.fd = daemon->spare_fd = -1;
+	daemon->nag.due = on_nag;
+	daemon->departure.due = on_departure;
 	clock_gettime(CLOCK_REALTIME, &now);
 	daemon->incarnation = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 	log_open(options->peers[options->self].name, options->level);
-	signal(SIGPIPE, SIG_IGN);
 	if (raise_limits(daemon) != 0) {
 		free(daemon);
 		return 1;
 	}
-	must(uv_loop_init(&daemon->loop) == 0);
-	daemon->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	must(daemon->epoll_fd >= 0);
-	struct epoll_event loop = {.events = EPOLLIN, .data.ptr = NULL};
-	must(epoll_ctl(daemon->epoll_fd, EPOLL_CTL_ADD, uv_backend_fd(&daemon->loop), &loop) == 0);
-	daemon->now = daemon_now();
-	pace_open(&daemon->pace, daemon->now / 1000000);
-	start_handles(daemon);
-	if (make_node(daemon) != 0 || peers_open(daemon) != 0 || doors_open(daemon) != 0) {
+	loop_open(&daemon->loop);
+	read_signals(daemon);
+	pace_open(&daemon->pace, daemon->loop.now / LOOP_MS);
+	if (doors_open(daemon) != 0 || make_member(daemon) != 0 || peers_open(daemon) != 0) {
 		daemon->code = 1;
-		close_all(daemon);
+		daemon->ended = true;
 	} else {
-		be_patient(daemon);
+		say_patience(daemon);
+		loop_timer_set(&daemon->loop, &daemon->nag, daemon->loop.now + NAG_MS * LOOP_MS);
 	}
-	run(daemon);
-	close(daemon->epoll_fd);
-	must(uv_loop_close(&daemon->loop) == 0);
-	close(daemon->alarm_fd);
-	pace_close(&daemon->pace);
+	while (!daemon->ended) {
+		end_turn(daemon);
+		if (!daemon->ended)
+			loop_turn(&daemon->loop, false, member_deadline(daemon->member));
+	}
+	close_all(daemon);
 	int code = daemon->code;
-	peers_free(daemon);
-	if (daemon->node != NULL)
-		node_destroy(daemon->node);
-	engine_destroy(daemon->engine);
 	free(daemon);
 	return code;
 }

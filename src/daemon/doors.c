@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
@@ -21,7 +22,7 @@ enum { PROBE_S_MAX = 32767 };
 static void refuse_at_door(struct daemon *daemon, const struct listener *listener)
 {
 	close(daemon->spare_fd);
-	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd >= 0) {
 		send(fd, CLIENT_TOO_MANY, sizeof(CLIENT_TOO_MANY) - 1, MSG_NOSIGNAL);
 		close(fd);
@@ -29,14 +30,14 @@ static void refuse_at_door(struct daemon *daemon, const struct listener *listene
 	daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* Nobody can be let in: those who knock are not heard until somebody has gone, or some time. */
-static void rest(struct daemon *daemon)
+/* Nobody can be let in: the listeners are not served until somebody has gone, or some time has passed. */
+static void pause_listeners(struct daemon *daemon)
 {
-	daemon->rests = true;
-	if (daemon->unix_listener.fd >= 0)
-		uv_poll_stop(&daemon->unix_listener.poll);
-	if (daemon->tcp_listener.fd >= 0)
-		uv_poll_stop(&daemon->tcp_listener.poll);
+	daemon->listeners_paused = true;
+	if (daemon->unix_listener.watch.fd >= 0)
+		loop_change(&daemon->loop, &daemon->unix_listener.watch, 0);
+	if (daemon->tcp_listener.watch.fd >= 0)
+		loop_change(&daemon->loop, &daemon->tcp_listener.watch, 0);
 }
 
 static void cannot_accept(struct daemon *daemon, const struct listener *listener, int error)
@@ -44,23 +45,19 @@ static void cannot_accept(struct daemon *daemon, const struct listener *listener
 	if (error == EAGAIN || error == EINTR || error == ECONNABORTED)
 		return;
 	if (clients_may_complain(daemon))
-		log_line(LEVEL_WARNING, "a client cannot be accepted: %s", uv_strerror(-error));
+		log_line(LEVEL_WARNING, "a client cannot be accepted: %s", strerror(error));
 	if (error == EMFILE && daemon->spare_fd >= 0)
 		refuse_at_door(daemon, listener);
 	else if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM)
-		rest(daemon);
+		pause_listeners(daemon);
 }
 
 /* One that waits to be let in, or NULL. */
-static struct client *accept_client(const struct listener *listener, int status)
+static struct client *accept_client(const struct listener *listener)
 {
-	struct daemon *daemon = listener->poll.data;
+	struct daemon *daemon = listener->daemon;
+	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
-	if (status < 0) { /* libuv does not listen any more */
-		rest(daemon);
-		return NULL;
-	}
-	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd < 0) {
 		cannot_accept(daemon, listener, errno);
 		return NULL;
@@ -95,18 +92,17 @@ static void read_command_line(pid_t pid, char *room, size_t size)
 	room[got] = '\0';
 }
 
-static void on_unix_client(uv_poll_t *poll, int status, int events)
+static void on_unix_client(struct loop_watch *watch, uint32_t events)
 {
-	struct daemon *daemon = poll->data;
 	struct ucred who = {0};
 	socklen_t who_size = sizeof(who);
 	char command[NODE_COMMAND_MAX + 1] = "";
-	struct client *client = accept_client(&daemon->unix_listener, status);
+	struct client *client = accept_client((struct listener *)watch);
 
 	(void)events;
 	if (client == NULL)
 		return;
-	if (getsockopt(client->fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0)
+	if (getsockopt(client->watch.fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0)
 		read_command_line(who.pid, command, sizeof(command));
 	client_begin(client, &(struct node_client){.pid = (uint32_t)who.pid,
 	                                           .uid = (uint32_t)who.uid,
@@ -131,31 +127,24 @@ static void watch_over(int fd, uint64_t timeout_ms)
 	setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &patience, sizeof(patience));
 }
 
-static void on_tcp_client(uv_poll_t *poll, int status, int events)
+static void on_tcp_client(struct loop_watch *watch, uint32_t events)
 {
-	struct daemon *daemon = poll->data;
-	union {
-		struct sockaddr any;
-		struct sockaddr_in in; /* whose port is where that of in6 is */
-		struct sockaddr_in6 in6;
-	} address = {0};
+	struct sockaddr_storage address;
 	socklen_t address_size = sizeof(address);
-	char host[INET6_ADDRSTRLEN] = "?", command[sizeof(host) + 16];
-	unsigned port = 0;
+	char host[INET6_ADDRSTRLEN] = "?", port[8] = "?", command[sizeof(host) + 16];
 	int on = 1;
-	struct client *client = accept_client(&daemon->tcp_listener, status);
+	struct client *client = accept_client((struct listener *)watch);
 
 	(void)events;
 	if (client == NULL)
 		return;
 	client->tcp = true;
-	setsockopt(client->fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	watch_over(client->fd, daemon->options->client_timeout_ms);
-	if (getpeername(client->fd, &address.any, &address_size) == 0) {
-		uv_ip_name(&address.any, host, sizeof(host));
-		port = ntohs(address.in.sin_port);
-	}
-	snprintf(command, sizeof(command), "tcp %s:%u", host, port);
+	setsockopt(client->watch.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+	watch_over(client->watch.fd, client->daemon->options->client_timeout_ms);
+	if (getpeername(client->watch.fd, (struct sockaddr *)&address, &address_size) == 0)
+		getnameinfo((struct sockaddr *)&address, address_size, host, sizeof(host), port,
+		            sizeof(port), NI_NUMERICHOST | NI_NUMERICSERV);
+	snprintf(command, sizeof(command), "tcp %s:%s", host, port);
 	client_begin(client, &(struct node_client){.pid = UINT32_MAX, /* not known */
 	                                           .uid = UINT32_MAX,
 	                                           .command = command});
@@ -177,18 +166,16 @@ static bool is_served(const struct sockaddr_un *address)
 }
 
 /* 0 or an error number. The descriptor is the listener's from now on. */
-static int listen_on(struct daemon *daemon, struct listener *listener, int fd, uv_poll_cb on_client)
+static int listen_on(struct daemon *daemon, struct listener *listener, int fd,
+                     void (*on_client)(struct loop_watch *watch, uint32_t events))
 {
 	if (listen(fd, 1024) != 0) {
 		int error = errno;
 		close(fd);
 		return error;
 	}
-	listener->fd = fd;
-	listener->on_client = on_client;
-	must(uv_poll_init(&daemon->loop, &listener->poll, fd) == 0);
-	listener->poll.data = daemon;
-	must(uv_poll_start(&listener->poll, UV_READABLE, on_client) == 0);
+	*listener = (struct listener){.watch = {.fd = fd, .ready = on_client}, .daemon = daemon};
+	loop_add(&daemon->loop, &listener->watch, EPOLLIN);
 	return 0;
 }
 
@@ -196,15 +183,28 @@ void doors_open_again(struct daemon *daemon)
 {
 	struct listener *const listeners[] = {&daemon->unix_listener, &daemon->tcp_listener};
 
-	if (!daemon->rests)
+	if (!daemon->listeners_paused)
 		return;
-	daemon->rests = false;
+	daemon->listeners_paused = false;
 	if (daemon->spare_fd < 0)
 		daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	for (int i = 0; i < 2; i++) {
-		if (listeners[i]->fd >= 0)
-			uv_poll_start(&listeners[i]->poll, UV_READABLE, listeners[i]->on_client);
+		if (listeners[i]->watch.fd >= 0)
+			loop_change(&daemon->loop, &listeners[i]->watch, EPOLLIN);
 	}
+}
+
+/*
+ * How long commands that were started under a node that was killed may take to stop: a lease, which is
+ * longer than any grace and the margin; clients on other hosts may need time to notice, too.
+ */
+static uint64_t patience_ms(const struct daemon_options *options)
+{
+	uint64_t cut_off_ms =
+	        CLIENT_NOTICE_MS + GRACE_MS_MAX(options->lease_ms) + options->lease_ms / 10;
+
+	return options->clients.host != NULL && cut_off_ms > options->lease_ms ? cut_off_ms
+	                                                                       : options->lease_ms;
 }
 
 static int open_unix(struct daemon *daemon)
@@ -232,7 +232,7 @@ static int open_unix(struct daemon *daemon)
 			return -1;
 		}
 		unlink(path);
-		daemon->serve_at = daemon_now() + daemon->options->lease_ms * UINT64_C(1000000);
+		daemon->serve_at = clock_now() + patience_ms(daemon->options) * LOOP_MS;
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask = umask(0117); /* 0660, from the first moment on */
@@ -245,8 +245,7 @@ static int open_unix(struct daemon *daemon)
 	else if (fd >= 0)
 		close(fd);
 	if (error != 0) {
-		log_line(LEVEL_ERROR, "--socket: '%s' cannot be made: %s", path,
-		         uv_strerror(-error));
+		log_line(LEVEL_ERROR, "--socket: '%s' cannot be made: %s", path, strerror(error));
 		return -1;
 	}
 	return 0;
@@ -259,10 +258,10 @@ static int open_tcp(struct daemon *daemon)
 	int error = bind_tcp(address, &fd);
 
 	if (error == 0)
-		error = -listen_on(daemon, &daemon->tcp_listener, fd, on_tcp_client);
+		error = listen_on(daemon, &daemon->tcp_listener, fd, on_tcp_client);
 	if (error != 0) {
 		log_line(LEVEL_ERROR, "--clients: cannot listen on %s:%u: %s", address->host,
-		         address->port, uv_strerror(error));
+		         address->port, bind_error(error));
 		return -1;
 	}
 	return 0;
@@ -276,25 +275,16 @@ int doors_open(struct daemon *daemon)
 	return daemon->options->clients.host == NULL ? 0 : open_tcp(daemon);
 }
 
-static void listen_no_more(struct listener *listener)
-{
-	if (listener->fd < 0)
-		return;
-	uv_close((uv_handle_t *)&listener->poll, NULL);
-	close(listener->fd);
-	listener->fd = -1;
-}
-
 void doors_close(struct daemon *daemon)
 {
 	/* If what the clients of a killed node run may not have stopped, the next one has to wait too: it
 	 * knows by this. */
-	if (daemon->socket_made && daemon->serve_at == 0)
+	if (daemon->socket_made && daemon->serve_at <= daemon->loop.now)
 		unlink(daemon->options->socket);
 	daemon->socket_made = false;
 	if (daemon->spare_fd >= 0)
 		close(daemon->spare_fd);
 	daemon->spare_fd = -1;
-	listen_no_more(&daemon->unix_listener);
-	listen_no_more(&daemon->tcp_listener);
+	loop_close_fd(&daemon->loop, &daemon->unix_listener.watch);
+	loop_close_fd(&daemon->loop, &daemon->tcp_listener.watch);
 }

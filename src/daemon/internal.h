@@ -7,12 +7,12 @@
 #include "daemon.h"
 
 #include "buffer.h"
-#include "engine.h"
-#include "node.h"
+#include "loop.h"
+#include "member.h"
 #include "pace.h"
 #include "resp.h"
 
-#include <uv.h>
+#include <string.h>
 
 /* --- log.c --- */
 
@@ -32,8 +32,8 @@ enum {
 	CLIENT_BUCKETS = 4096,
 	/* A client that does not take its replies is served no more from here on … */
 	CLIENT_OUTPUT_PAUSE = 1 << 16,
-	/* … and events for it end the connection here. */
-	CLIENT_OUTPUT_MAX = 1 << 20,
+	/* … and events for it are dropped here. */
+	CLIENT_EVENTS_MAX = 1 << 20,
 	/* Bytes of commands behind one that waits. */
 	CLIENT_INPUT_MAX = 1 << 20,
 	/* Of a buffer that is empty again. */
@@ -48,8 +48,8 @@ struct subscription {
 };
 
 struct client {
-	int fd;
-	uint32_t events; /* that are waited for */
+	struct loop_watch watch; /* the first member */
+	uint32_t events;         /* that are waited for */
 	bool tcp;
 	struct daemon *daemon;
 	struct client *next, **link; /* of all */
@@ -69,11 +69,16 @@ struct client {
 	size_t needed;       /* bytes of it before it is worth a look */
 	uint32_t argument; /* of a command that is served piece by piece: which one is under way */
 	struct buffer output; /* to be written */
-	uv_timer_t *linger;   /* NULL: what it loses goes to others at once */
-	uint64_t linger_ms;
-	bool told_lost; /* and its time runs */
+	uint64_t
+	        grace_ms; /* it needs to stop when it loses a lock; 0: none, it goes to others at once */
+	struct loop_timer grace;
+	bool told_lost;           /* it has lost a lock, and has until `grace` to stop */
+	bool quits;               /* it said QUIT: it has stopped whatever it did */
+	struct client *lost_next; /* that were told so in this turn */
 	struct subscription *subscriptions;
 	uint32_t subscriptions_count;
+	bool reasons;            /* it wants to know why locks are lost */
+	uint64_t events_dropped; /* because it did not read, and it has not been told */
 };
 
 #define CLIENT_TOO_MANY "-ERR too many clients at this node\r\n"
@@ -91,8 +96,6 @@ void clients_leave(struct daemon *daemon);
 bool clients_are_gone(struct daemon *daemon);
 /* The client of a session, or NULL. */
 struct client *client_of(struct daemon *daemon, uint64_t session);
-/* Its socket can be read, or written, or it is gone: what epoll tells. */
-void client_event(struct client *client, uint32_t events);
 /* Those that are closed are forgotten: no event of this turn can be theirs any more. */
 void clients_forget_closed(struct daemon *daemon);
 /* Serves what clients have sent whose last command was answered; false: there was none. */
@@ -107,17 +110,19 @@ void client_dirty(struct client *client);
 /* Everything written so far is written, then the connection ends. */
 void client_end(struct client *client);
 void client_close(struct client *client);
-/* Locks that are taken away from it are held back until it has stopped, so long at most. */
-void client_linger(struct client *client, uint64_t ms);
+/* Locks that are taken away from it are held back until it has stopped, for that time at most; the time
+ * that it needs to notice, and a margin, are added. */
+void client_set_grace(struct client *client, uint64_t ms);
 /* A lock was taken away from it. */
 void client_lost(struct client *client);
+/* All that was said in this turn is written: the time of those who lost a lock begins. */
+void clients_begin_grace(struct daemon *daemon);
 
 /* --- doors.c --- */
 
 struct listener {
-	uv_poll_t poll;
-	int fd; /* -1: there is none */
-	uv_poll_cb on_client;
+	struct loop_watch watch; /* its descriptor is -1: there is none */
+	struct daemon *daemon;
 };
 
 /* 0, or -1 and it is in the log. */
@@ -133,6 +138,8 @@ void doors_close(struct daemon *daemon);
 bool command_serve(struct client *client, const struct resp_command *command);
 void command_reply(struct client *client, const struct node_effect *effect);
 void command_event(struct client *client, const struct node_effect *effect);
+/* It reads again: it is told how many events were dropped. */
+void command_tell_dropped(struct client *client);
 void subscriptions_free(struct client *client);
 
 /* --- status.c --- */
@@ -147,60 +154,55 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size);
 
 struct peers;
 
+/* 0, or -1 and it is in the log. */
 int peers_open(struct daemon *daemon);
+/* Tells the others that this node has left, and closes all. */
 void peers_close(struct daemon *daemon);
-/* When the loop has ended. */
-void peers_free(struct daemon *daemon);
-/* To the member of that number. */
-void peers_send(struct daemon *daemon, uint32_t member, uint64_t epoch, const uint8_t *bytes,
-                size_t size);
-/* Frames that the node refused may be offered again. */
-void peers_read_again(struct daemon *daemon);
-/* The engine may have news for all. */
-void peers_tell(struct daemon *daemon);
+/* What the member wants: to be connected with a peer, or a connection closed. */
+void peers_dial(struct daemon *daemon, struct connection *connection, uint32_t peer);
+void peers_close_connection(struct connection *connection);
+/* Writes what connections have to say. */
 void peers_flush(struct daemon *daemon);
-/* Has everything arrived at those who can be reached? */
-bool peers_quiet(const struct daemon *daemon);
-/* Members that this node has no connection to and wants one: "n2, n3"; NULL: none. */
-const char *peers_missing(struct daemon *daemon);
+/* No event of this turn can be theirs any more. */
+void peers_forget_closed(struct daemon *daemon);
 
-/* Why a peer refuses to talk to us, or has left; NULL: none does. */
-const char *peers_refusal(const struct daemon *daemon);
-/* Now and then: is there one that is connected and does not listen? */
-void peers_watch(struct daemon *daemon);
+/* --- epoch_file.c --- */
+
+/* The last epoch that was kept in the folder, and where its counters began; 0 if there is none. 0, or -1
+ * and it is in the log. */
+int epoch_file_read(const char *folder, struct engine_proposal *ret_last);
+void epoch_file_write(const char *folder, uint64_t epoch, uint64_t floor);
 
 /* --- daemon.c --- */
 
 struct daemon {
 	const struct daemon_options *options;
-	uv_loop_t loop;
-	int epoll_fd; /* clients, and what the loop waits for */
-	uint64_t now; /* when this turn began */
-	int alarm_fd; /* a timer of the system, … */
-	uv_poll_t alarm;
-	uint64_t alarm_at;    /* … set to this: the node's next deadline or … */
-	uint64_t nag_at;      /* … when the log says again what is waited for */
-	uv_timer_t departure; /* while it leaves */
-	struct pace pace;
-	uv_signal_t terminate, interrupt, hangup;
-	struct node *node;
-	struct engine *engine;
-	uint64_t incarnation;
+	struct loop loop;
+	struct member *member;
+	struct node *node; /* the member's */
 	struct peers *peers;
-	uint64_t serve_at; /* not before: the last node here was killed; 0: any time */
+	struct pace pace;
+	struct loop_watch signals;
+	struct loop_timer nag; /* when the log says again what is waited for */
+	struct loop_timer
+	        departure; /* while it leaves: when it looks again whether all have gone */
+	uint64_t incarnation;
+	uint64_t
+	        serve_at; /* nothing is granted before: the last node on this socket was killed; or 0 */
 	bool told_ready;
+	bool pumping; /* effects are being done */
 	bool leaving;
-	bool ended; /* all is closed */
+	bool ended; /* the loop has no more turns */
 	int code;   /* what daemon_run returns */
 	uint64_t leave_deadline;
 	/* Clients. */
 	struct listener unix_listener, tcp_listener;
-	bool rests;   /* they do, because nobody can be let in */
-	int spare_fd; /* given up to tell somebody that there are no more */
+	bool listeners_paused; /* there is no descriptor for another client */
+	int spare_fd;          /* given up to tell somebody that there are no more */
 	bool socket_made;
 	struct client *clients;
 	struct client *buckets[CLIENT_BUCKETS];
-	struct client *dirty, *ready, *closed;
+	struct client *dirty, *ready, *closed, *lost;
 	uint32_t clients_count;
 	uint32_t clients_most;       /* for whom there are descriptors */
 	uint32_t orphans_count;      /* sessions without a connection that still hold something */
@@ -209,17 +211,24 @@ struct daemon {
 	char inbox[1 << 16];         /* what a read brings */
 };
 
-/* CLOCK_BOOTTIME, in nanoseconds. */
-uint64_t daemon_now(void);
-/* Does what the node wants done. After every call of it. */
-void daemon_effects(struct daemon *daemon);
-/* The engine may have a new view. */
-void daemon_view(struct daemon *daemon);
+/* Does what the member and its node want done; false: they wanted nothing. */
+bool daemon_effects(struct daemon *daemon);
 /* Ends: hands on what can be handed on first. */
 void daemon_leave(struct daemon *daemon);
-void daemon_fail(struct daemon *daemon);
 
-/* A socket with that address. 0, or a libuv error. */
+/*
+ * How long the next one is kept out when a lock is taken away from a client with a grace: the time that
+ * the client needs to notice (none on a Unix socket; over TCP its connection may have been cut), its
+ * grace, and a margin of a tenth of the lease between its SIGKILL and the next grant.
+ */
+enum { CLIENT_NOTICE_MS = 10000 };
+#define GRACE_MS_MAX(lease_ms) ((lease_ms)*35 / 100)
+uint64_t margin_ms(const struct daemon *daemon);
+
+/* A TCP socket, nonblocking; -1 and errno. */
+int socket_tcp(int family);
+/* A socket with that address. 0, or an error for bind_error. */
 int bind_tcp(const struct daemon_address *address, int *ret_fd);
+const char *bind_error(int error);
 
 #endif

@@ -3,15 +3,19 @@
  */
 #include "internal.h"
 
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 static const char *log_name;
 static enum daemon_level log_level;
-static bool log_journal; /* systemd adds the time, and wants the level as a number */
+static bool log_journal;     /* systemd adds the time, and wants the level as a number */
+static bool log_socket;      /* stderr is a socket, as the journal's is */
+static uint64_t log_dropped; /* lines that could not be written */
 
 /* Is stderr the journal's? The variable alone may be inherited from anywhere. */
 static bool is_journal(void)
@@ -22,6 +26,13 @@ static bool is_journal(void)
 
 	return stream != NULL && sscanf(stream, "%llu:%llu", &device, &inode) == 2 &&
 	       fstat(STDERR_FILENO, &stat) == 0 && stat.st_dev == device && stat.st_ino == inode;
+}
+
+static bool is_socket(void)
+{
+	struct stat stat;
+
+	return fstat(STDERR_FILENO, &stat) == 0 && S_ISSOCK(stat.st_mode);
 }
 
 /* Names and what peers say may be any bytes: one line stays one line, and a terminal obeys none of them. */
@@ -41,31 +52,61 @@ void log_open(const char *name, enum daemon_level level)
 	log_name = name;
 	log_level = level;
 	log_journal = is_journal();
+	log_socket = is_socket();
+}
+
+/*
+ * Never blocks: nobody may read the other end. A pipe that poll calls writable takes at least as much as
+ * a line has, and a terminal that is stopped is not writable. False: it could not be written.
+ */
+static bool write_line(const char *line, size_t size)
+{
+	struct pollfd item = {.fd = STDERR_FILENO, .events = POLLOUT};
+	int ready = poll(&item, 1, 0);
+
+	if (ready == 0 || (ready > 0 && (item.revents & POLLOUT) == 0))
+		return false;
+	if (log_socket)
+		return send(STDERR_FILENO, line, size, MSG_DONTWAIT | MSG_NOSIGNAL) >= 0;
+	return write(STDERR_FILENO, line, size) >= 0;
+}
+
+/* The line as it is written: with its time and level. Its size. */
+static size_t format_line(enum daemon_level level, const char *text, char *line, size_t size)
+{
+	static const char *const words[] = {"error", "warning", "info", "debug"};
+	static const int numbers[] = {3, 4, 6, 7};
+	struct timespec now;
+	struct tm tm;
+	char stamp[32];
+
+	if (log_journal)
+		return (size_t)snprintf(line, size, "<%d>%s: %s\n", numbers[level], log_name, text);
+	clock_gettime(CLOCK_REALTIME, &now);
+	gmtime_r(&now.tv_sec, &tm);
+	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
+	return (size_t)snprintf(line, size, "%s.%03ldZ %s %s: %s\n", stamp, now.tv_nsec / 1000000,
+	                        log_name, words[level], text);
 }
 
 void log_line(enum daemon_level level, const char *format, ...)
 {
-	static const char *const words[] = {"error", "warning", "info", "debug"};
-	static const int numbers[] = {3, 4, 6, 7};
-	char text[1024];
+	char text[1024], line[2048];
 	va_list arguments;
 
 	if (level > log_level)
 		return;
+	if (log_dropped > 0) {
+		snprintf(text, sizeof(text),
+		         "%llu lines are missing here: nobody read them in time",
+		         (unsigned long long)log_dropped);
+		if (write_line(line, format_line(LEVEL_WARNING, text, line, sizeof(line))))
+			log_dropped = 0;
+	}
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
 	tame(text);
-	if (log_journal) {
-		fprintf(stderr, "<%d>%s: %s\n", numbers[level], log_name, text);
-		return;
-	}
-	struct timespec now;
-	struct tm tm;
-	char stamp[32];
-	clock_gettime(CLOCK_REALTIME, &now);
-	gmtime_r(&now.tv_sec, &tm);
-	strftime(stamp, sizeof(stamp), "%Y-%m-%dT%H:%M:%S", &tm);
-	fprintf(stderr, "%s.%03ldZ %s %s: %s\n", stamp, now.tv_nsec / 1000000, log_name,
-	        words[level], text);
+	if (log_dropped > 0 || !write_line(line, format_line(level, text, line, sizeof(line))))
+		log_dropped++;
 }

@@ -1,579 +1,454 @@
 /*
- * The other members: what goes through a connection is the link's (net/link.h), which outlives it, and
- * the engine's notices; here are only the sockets. How a connection comes about is in handshake.c.
+ * The sockets of connections with other members. What goes through them, and which to dial or close,
+ * is the member's business (member.h).
  *
- * A seam for TLS: connection_read, write_piece and the handshake's `say` are the only places that see the
- * bytes of a connection.
+ * A seam for TLS: read_socket and write_output are the only places that see the bytes of a connection.
  */
-#include "peers.h"
+#include "internal.h"
 
-#include "baton/error.h"
-
+#include <arpa/inet.h>
+#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <sys/eventfd.h>
+#include <sys/queue.h>
 #include <sys/socket.h>
-#include <xxhash.h>
+#include <unistd.h>
 
 enum {
-	REDIAL_MS_MAX = 1000,
-	ENDING_MS = 1000,     /* for the other side to hear why */
-	ACKNOWLEDGE_MS = 100, /* at the latest */
-	KEPT_MAX = 64 << 20,  /* bytes kept for a peer that does not take them */
-	PIECE_MAX = 1 << 18,  /* bytes of a write that has to wait */
+	SILENT_CUT_MS = 3000, /* a connection without acknowledgements is dead */
+	READS_MAX = 16,       /* of one connection in a turn */
 };
 
-static void flush(struct peer *peer);
+/* A host's name is looked up by a thread of the C library. It may take longer than the connection that
+ * wants it lasts. */
+struct lookup {
+	LIST_ENTRY(lookup) entry;
+	struct peer_socket *socket; /* NULL: nobody waits for it any more */
+	struct gaicb request;
+	struct addrinfo hints;
+	char *host, port[8];
+	int bell;
+	atomic_bool done;
+};
 
-static void mark_dirty(struct peer *peer)
+struct peer_socket {
+	struct loop_watch watch;
+	struct daemon *daemon;
+	LIST_ENTRY(peer_socket) entry;
+	struct connection *connection;
+	struct lookup *lookup;                /* NULL: none is under way */
+	struct addrinfo *addresses, *address; /* all, and the one that is tried */
+	uint32_t events;
+	bool connecting, shut;
+};
+
+struct peers {
+	struct daemon *daemon;
+	struct loop_watch listener;
+	struct loop_watch bell; /* an eventfd: a look-up is done */
+	LIST_HEAD(, peer_socket) sockets;
+	LIST_HEAD(, peer_socket) closed; /* freed when the turn is over */
+	LIST_HEAD(, lookup) lookups;
+};
+
+/* --- the end of a socket --- */
+
+static void close_socket(struct peer_socket *socket, const char *why)
 {
-	struct peers *peers = peer->daemon->peers;
+	struct daemon *daemon = socket->daemon;
 
-	if (peer->dirty)
-		return;
-	peer->dirty = true;
-	peer->dirty_next = peers->dirty;
-	peers->dirty = peer;
+	loop_close_fd(&daemon->loop, &socket->watch);
+	if (socket->lookup != NULL)
+		socket->lookup->socket = NULL;
+	if (socket->addresses != NULL)
+		freeaddrinfo(socket->addresses);
+	LIST_REMOVE(socket, entry);
+	LIST_INSERT_HEAD(&daemon->peers->closed, socket, entry);
+	member_closed(daemon->member, socket->connection, why, daemon->loop.now);
 }
 
-/* A complaint about a peer; the same one again only now and then. */
-void peer_complain(struct peer *peer, const char *text)
+void peers_close_connection(struct connection *connection)
 {
-	uint64_t hash = XXH3_64bits(text, strlen(text));
-	uint64_t now = daemon_now();
-
-	if (hash == peer->line_hash && now < peer->line_at + UINT64_C(1000000) * SAME_LINE_MS)
-		return;
-	peer->line_hash = hash;
-	peer->line_at = now;
-	log_line(LEVEL_WARNING, "%s: %s", peer->options->name, text);
+	close_socket(connection_user(connection), NULL);
 }
 
-void peer_complain_of_refusal(struct peer *peer, const char *why)
+void peers_forget_closed(struct daemon *daemon)
 {
-	char text[LINK_TEXT_MAX + 64];
-
-	snprintf(text, sizeof(text), "it ends the connection: %s", why);
-	snprintf(peer->refusal, sizeof(peer->refusal), "%.255s", why);
-	peer_complain(peer, text);
-}
-
-/* --- the end of a connection --- */
-
-void connection_closed(uv_handle_t *handle)
-{
-	struct connection *connection = handle->data;
-
-	if (--connection->handles > 0 || connection->resolving)
-		return;
-	*connection->link = connection->next;
-	if (connection->next != NULL)
-		connection->next->link = connection->link;
-	buffer_free(&connection->greeting);
-	free(connection->piece);
-	free(connection);
-}
-
-static void on_redial(uv_timer_t *timer)
-{
-	peer_dial(timer->data);
-}
-
-static void dial_later(struct peer *peer)
-{
-	if (peer->daemon->leaving)
-		return;
-	uv_timer_start(&peer->redial, on_redial, peer->backoff_ms, 0);
-	peer->backoff_ms =
-	        peer->backoff_ms * 2 > REDIAL_MS_MAX ? REDIAL_MS_MAX : peer->backoff_ms * 2;
-}
-
-/* It is not the peer's connection any more. */
-static void part(struct connection *connection)
-{
-	struct peer *peer = connection->peer;
-
-	if (peer == NULL)
-		return;
-	connection->peer = NULL;
-	if (peer->connection == connection) {
-		peer->connection = NULL;
-		peer->stalled = false;
-		link_detach(peer->link);
-		engine_parted(connection->daemon->engine, peer->options->name);
-		if (!connection->daemon->leaving)
-			log_line(LEVEL_WARNING, "%s: the connection is gone", peer->options->name);
+	while (!LIST_EMPTY(&daemon->peers->closed)) {
+		struct peer_socket *socket = LIST_FIRST(&daemon->peers->closed);
+		LIST_REMOVE(socket, entry);
+		free(socket);
 	}
-	if (connection->dialled && peer->connection == NULL)
-		dial_later(peer);
 }
 
-void connection_close(struct connection *connection)
-{
-	if (connection->closing)
-		return;
-	connection->closing = true;
-	if (connection->resolving)
-		uv_cancel((uv_req_t *)&connection->resolve);
-	uv_close((uv_handle_t *)&connection->tcp, connection_closed);
-	uv_close((uv_handle_t *)&connection->patience, connection_closed);
-	part(connection);
-}
+/* --- bytes --- */
 
-static void on_ended(uv_timer_t *timer)
+/* True: there may be more. */
+static bool read_socket(struct peer_socket *socket)
 {
-	connection_close(timer->data);
-}
+	struct daemon *daemon = socket->daemon;
+	ssize_t size = recv(socket->watch.fd, daemon->inbox, sizeof(daemon->inbox), 0);
 
-static void on_shut(uv_shutdown_t *shutdown, int status)
-{
-	struct connection *connection = shutdown->data;
-
-	if (status < 0)
-		connection_close(connection);
-}
-
-void connection_end(struct connection *connection)
-{
-	if (connection->closing || connection->ended)
-		return;
-	connection->ended = true;
-	connection->shutdown.data = connection;
-	if (uv_shutdown(&connection->shutdown, (uv_stream_t *)&connection->tcp, on_shut) != 0) {
-		connection_close(connection);
-		return;
+	if (size < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (size <= 0) {
+		close_socket(socket, size < 0 ? strerror(errno) : NULL);
+		return false;
 	}
-	/* A peer that stalled is not read: what it says now is thrown away. */
-	uv_read_start((uv_stream_t *)&connection->tcp, connection_need, connection_read);
-	uv_timer_start(&connection->patience, on_ended, ENDING_MS, 0);
-	part(connection);
+	member_input(daemon->member, socket->connection, (const uint8_t *)daemon->inbox,
+	             (size_t)size, daemon->loop.now);
+	return (size_t)size == sizeof(daemon->inbox);
 }
 
-/* --- writing --- */
-
-static void on_piece_written(uv_write_t *request, int status)
+/* False: the socket is closed. */
+static bool write_output(struct peer_socket *socket)
 {
-	struct connection *connection = request->data;
-
-	free(connection->piece);
-	connection->piece = NULL;
-	if (connection->closing)
-		return;
-	if (status < 0)
-		connection_close(connection);
-	else if (connection->peer != NULL)
-		mark_dirty(connection->peer);
-}
-
-/* How many of the bytes are gone, or an error. What the socket does not take at once waits in a copy. */
-static ssize_t write_piece(struct connection *connection, const uint8_t *bytes, size_t size)
-{
-	uv_buf_t piece = uv_buf_init((char *)bytes, (unsigned)size);
-	int written = uv_try_write((uv_stream_t *)&connection->tcp, &piece, 1);
-
-	if (written < 0 && written != UV_EAGAIN)
-		return written;
-	size_t gone = written < 0 ? 0 : (size_t)written;
-	if (gone == size)
-		return (ssize_t)size;
-	size_t rest = size - gone < PIECE_MAX ? size - gone : PIECE_MAX;
-	connection->piece = malloc(rest);
-	must(connection->piece != NULL);
-	memcpy(connection->piece, bytes + gone, rest);
-	piece = uv_buf_init(connection->piece, (unsigned)rest);
-	connection->request.data = connection;
-	int error = uv_write(&connection->request, (uv_stream_t *)&connection->tcp, &piece, 1,
-	                     on_piece_written);
-	return error < 0 ? error : (ssize_t)(gone + rest);
-}
-
-static void flush(struct peer *peer)
-{
-	struct connection *connection = peer->connection;
 	const uint8_t *bytes;
 	size_t size;
 
-	if (connection == NULL)
-		return;
-	if (link_wants_ack(peer->link))
-		link_ack(peer->link);
-	while (connection->piece == NULL && (size = link_output(peer->link, &bytes)) > 0) {
-		ssize_t written = write_piece(connection, bytes, size);
-		if (written < 0) {
-			connection_close(connection);
-			return;
-		}
-		link_written(peer->link, (size_t)written);
-	}
-}
-
-void peers_flush(struct daemon *daemon)
-{
-	struct peers *peers = daemon->peers;
-
-	while (peers->dirty != NULL) {
-		struct peer *peer = peers->dirty;
-		peers->dirty = peer->dirty_next;
-		peer->dirty = false;
-		flush(peer);
-	}
-}
-
-static void on_acknowledge(uv_timer_t *timer)
-{
-	struct daemon *daemon = timer->data;
-
-	daemon->peers->acknowledging = false;
-	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
-		struct peer *peer = peer_of(daemon, i);
-		if (peer->connection == NULL)
-			continue;
-		link_ack(peer->link);
-		mark_dirty(peer);
-	}
-}
-
-static void acknowledge_later(struct daemon *daemon)
-{
-	if (daemon->peers->acknowledging)
-		return;
-	daemon->peers->acknowledging = true;
-	uv_timer_start(&daemon->peers->acknowledge, on_acknowledge, ACKNOWLEDGE_MS, 0);
-}
-
-void peers_send(struct daemon *daemon, uint32_t member, uint64_t epoch, const uint8_t *bytes,
-                size_t size)
-{
-	struct peer *peer = peer_of(daemon, member - 1);
-
-	must(peer->link != NULL);
-	if (link_send(peer->link, epoch, bytes, size) != 0) {
-		peer_complain(peer,
-		              "takes no messages, and too many wait for it: the epoch must end");
-		engine_bump(daemon->engine, epoch);
-		return;
-	}
-	mark_dirty(peer);
-}
-
-void peer_tell(struct peer *peer)
-{
-	const uint8_t *bytes;
-	size_t size = engine_write(peer->daemon->engine, &bytes);
-
-	link_notice(peer->link, bytes, size);
-	mark_dirty(peer);
-}
-
-void peers_tell(struct daemon *daemon)
-{
-	if (!engine_news(daemon->engine))
-		return;
-	const struct engine_view *view = engine_view(daemon->engine, NULL);
-	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
-		struct peer *peer = peer_of(daemon, i);
-		if (peer->link != NULL && view != NULL)
-			link_forget(peer->link, view->epoch);
-		if (peer->connection != NULL)
-			peer_tell(peer);
-	}
-}
-
-/* --- frames and notices --- */
-
-/* The frames that have come; false: the connection has ended. */
-static bool take_records(struct peer *peer)
-{
-	struct daemon *daemon = peer->daemon;
-	struct connection *connection = peer->connection;
-	const char *name = peer->options->name, *text;
-	const uint8_t *bytes;
-	size_t size;
-	int error;
-
-	for (;;) {
-		switch (link_next(peer->link, &bytes, &size)) {
-		case LINK_NOTHING:
+	while ((size = connection_output(socket->connection, &bytes)) > 0) {
+		ssize_t written = send(socket->watch.fd, bytes, size, MSG_NOSIGNAL);
+		if (written < 0 && (errno == EAGAIN || errno == EINTR))
 			return true;
-		case LINK_BROKEN:
-			peer_complain(peer, (const char *)bytes);
-			connection_close(connection);
+		if (written < 0) {
+			close_socket(socket, strerror(errno));
 			return false;
-		case LINK_REFUSED:
-			peer_complain_of_refusal(peer, (const char *)bytes);
-			connection_close(connection);
-			return false;
-		case LINK_NOTICE:
-			if (engine_notice(daemon->engine, name, bytes, size, &text) != 0) {
-				peer_complain(peer, text);
-				link_refuse(peer->link, text);
-				flush(peer);
-				connection_end(connection);
-				return false;
-			}
-			daemon_view(daemon);
-			break;
-		case LINK_FRAME:
-			if (!engine_agrees(daemon->engine, name)) {
-				peer_complain(peer, "sent a frame before it agreed on the view");
-				connection_close(connection);
-				return false;
-			}
-			error = node_receive(daemon->node, name, bytes, size, daemon_now());
-			if (error == BATON_EAGAIN) {
-				peer->stalled = true;
-				return true;
-			}
-			link_take(peer->link);
-			if (error != 0)
-				peer_complain(
-				        peer,
-				        "sent a frame that is refused: malformed, or not its own");
-			acknowledge_later(daemon);
-			break;
 		}
-		if (peer->connection != connection)
-			return false;
+		connection_written(socket->connection, (size_t)written);
+		if ((size_t)written < size)
+			return true;
 	}
-}
-
-static void take_bytes(struct connection *connection, const uint8_t *bytes, size_t size)
-{
-	struct peer *peer = connection->peer;
-
-	link_input(peer->link, bytes, size);
-	if (take_records(peer) && peer->stalled) {
-		link_keep(peer->link);
-		uv_read_stop((uv_stream_t *)&connection->tcp);
-	}
-	daemon_effects(connection->daemon);
-	if (peer->connection != NULL && link_wants_ack(peer->link))
-		mark_dirty(peer);
-}
-
-void connection_need(uv_handle_t *handle, size_t suggested, uv_buf_t *ret_buf)
-{
-	struct connection *connection = handle->data;
-
-	(void)suggested;
-	*ret_buf = uv_buf_init(connection->daemon->inbox, sizeof(connection->daemon->inbox));
-}
-
-void connection_read(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
-{
-	struct connection *connection = stream->data;
-
-	if (size < 0) {
-		connection_close(connection);
-		return;
-	}
-	if (size == 0 || connection->ended)
-		return;
-	if (!connection->up) {
-		buffer_append(&connection->greeting, buf->base, (size_t)size);
-		connection_greet(connection);
-		return;
-	}
-	take_bytes(connection, (const uint8_t *)buf->base, (size_t)size);
-}
-
-void peer_connected(struct connection *connection, const uint8_t *bytes, size_t size)
-{
-	struct peer *peer = connection->peer;
-
-	uv_timer_stop(&peer->redial);
-	peer->connection = connection;
-	peer->backoff_ms = REDIAL_MS_FIRST;
-	peer->line_hash = 0;
-	peer->refusal[0] = '\0';
-	connection->up = true;
-	log_line(LEVEL_INFO, "%s: connected", peer->options->name);
-	peer_tell(peer);
-	take_bytes(connection, bytes, size);
-}
-
-void peers_read_again(struct daemon *daemon)
-{
-	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
-		struct peer *peer = peer_of(daemon, i);
-		if (!peer->stalled)
-			continue;
-		peer->stalled = false;
-		if (take_records(peer) && !peer->stalled)
-			uv_read_start((uv_stream_t *)&peer->connection->tcp, connection_need,
-			              connection_read);
-	}
-}
-
-/* --- the whole --- */
-
-/* What all nodes must have the same: who they are, and the algorithm on which topology. */
-static uint64_t digest_setup(const struct daemon_options *options)
-{
-	XXH3_state_t *state = XXH3_createState();
-
-	must(state != NULL);
-	XXH3_64bits_reset(state);
-	for (uint32_t i = 0; i < options->peers_count; i++)
-		XXH3_64bits_update(state, options->peers[i].name,
-		                   strlen(options->peers[i].name) + 1);
-	XXH3_64bits_update(state, options->algorithm->name, strlen(options->algorithm->name) + 1);
-	const char *topology =
-	        options->topology != NULL ? options->topology : options->algorithm->topology;
-	XXH3_64bits_update(state, topology, strlen(topology) + 1);
-	XXH3_64bits_update(state, options->parameters,
-	                   PARAMETERS_MAX * sizeof(*options->parameters));
-	for (size_t i = 0; i < PARAMETERS_MAX; i++) {
-		const char *text = options->texts[i] != NULL ? options->texts[i] : "";
-		XXH3_64bits_update(state, text, strlen(text) + 1);
-	}
-	uint64_t digest = XXH3_64bits_digest(state);
-	XXH3_freeState(state);
-	return digest;
-}
-
-int peers_open(struct daemon *daemon)
-{
-	const struct daemon_options *options = daemon->options;
-	struct peers *peers =
-	        calloc(1, sizeof(*peers) + options->peers_count * sizeof(struct peer));
-
-	must(peers != NULL);
-	daemon->peers = peers;
-	peers->setup = digest_setup(options);
-	uv_timer_init(&daemon->loop, &peers->acknowledge);
-	peers->acknowledge.data = daemon;
-	for (uint32_t i = 0; i < options->peers_count; i++) {
-		struct peer *peer = &peers->peers[i];
-		peer->daemon = daemon;
-		peer->options = &options->peers[i];
-		peer->backoff_ms = REDIAL_MS_FIRST;
-		uv_timer_init(&daemon->loop, &peer->redial);
-		peer->redial.data = peer;
-		if (options->peers[i].linked)
-			peer->link = link_create(KEPT_MAX);
-	}
-	if (options->listen.host == NULL) /* a cluster of one need not */
-		return 0;
-	must(uv_tcp_init(&daemon->loop, &peers->listener) == 0);
-	peers->listening = true;
-	peers->listener.data = daemon;
-	int fd;
-	int error = bind_tcp(&options->listen, &fd);
-	if (error == 0)
-		error = uv_tcp_open(&peers->listener, fd);
-	if (error == 0)
-		error = uv_listen((uv_stream_t *)&peers->listener, 1024, connection_accept);
-	if (error != 0) {
-		log_line(LEVEL_ERROR, "--listen: cannot listen on %s:%u: %s", options->listen.host,
-		         options->listen.port, uv_strerror(error));
-		return -1;
-	}
-	for (uint32_t i = options->self + 1; i < options->peers_count; i++) {
-		if (peers->peers[i].link != NULL)
-			peer_dial(&peers->peers[i]);
-	}
-	return 0;
-}
-
-bool peers_quiet(const struct daemon *daemon)
-{
-	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
-		const struct peer *peer = &daemon->peers->peers[i];
-		if (peer->connection != NULL && link_pending(peer->link) > 0)
-			return false;
+	if (connection_ends(socket->connection) && !socket->shut) {
+		socket->shut = true;
+		shutdown(socket->watch.fd, SHUT_WR);
 	}
 	return true;
 }
 
-const char *peers_missing(struct daemon *daemon)
+static void wait_for(struct peer_socket *socket)
 {
-	struct peers *peers = daemon->peers;
-	struct buffer names = {0};
+	const uint8_t *bytes;
+	uint32_t events = 0;
 
-	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
-		const struct peer *peer = &peers->peers[i];
-		if (peer->link == NULL || peer->connection != NULL)
+	if (socket->connecting)
+		events = EPOLLOUT;
+	else if (connection_reads(socket->connection))
+		events |= EPOLLIN;
+	if (!socket->connecting && connection_output(socket->connection, &bytes) > 0)
+		events |= EPOLLOUT;
+	if (events == socket->events)
+		return;
+	socket->events = events;
+	loop_change(&socket->daemon->loop, &socket->watch, events);
+}
+
+void peers_flush(struct daemon *daemon)
+{
+	struct connection *connection;
+
+	while ((connection = member_changed(daemon->member)) != NULL) {
+		struct peer_socket *socket = connection_user(connection);
+		/* One that is being closed, or was never dialled, has nothing to say. */
+		if (socket == NULL || socket->watch.fd < 0 || socket->connecting)
 			continue;
-		if (buffer_size(&names) > 0)
-			buffer_append(&names, ", ", 2);
-		buffer_append(&names, peer->options->name, strlen(peer->options->name));
-	}
-	free(peers->missing);
-	peers->missing = NULL;
-	if (buffer_size(&names) > 0) {
-		buffer_append(&names, "", 1);
-		peers->missing = names.bytes;
-	}
-	return peers->missing;
-}
-
-const char *peers_refusal(const struct daemon *daemon)
-{
-	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
-		if (daemon->peers->peers[i].refusal[0] != '\0')
-			return daemon->peers->peers[i].refusal;
-	}
-	return NULL;
-}
-
-void peers_watch(struct daemon *daemon)
-{
-	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
-		struct peer *peer = peer_of(daemon, i);
-		size_t pending = peer->connection != NULL ? link_pending(peer->link) : 0;
-		if (pending > 0 && peer->pending_before > 0 && pending >= peer->pending_before)
-			peer_complain(
-			        peer,
-			        "takes no messages, though it is connected: stopped, or too busy");
-		peer->pending_before = pending;
+		if (write_output(socket))
+			wait_for(socket);
 	}
 }
 
-/* So that the others need not guess. */
-static void say_goodbye(struct daemon *daemon)
+/* --- the beginning of a socket --- */
+
+static void connect_next(struct peer_socket *socket, const char *why);
+
+static void finish_connecting(struct peer_socket *socket)
 {
-	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
-		struct peer *peer = peer_of(daemon, i);
-		if (peer->connection == NULL)
+	int error = 0;
+	socklen_t size = sizeof(error);
+
+	if (getsockopt(socket->watch.fd, SOL_SOCKET, SO_ERROR, &error, &size) != 0)
+		error = errno;
+	if (error != 0) {
+		connect_next(socket, strerror(error));
+		return;
+	}
+	socket->connecting = false;
+	member_dialled(socket->daemon->member, socket->connection, socket->daemon->loop.now);
+	wait_for(socket);
+}
+
+static void on_socket_ready(struct loop_watch *watch, uint32_t events)
+{
+	struct peer_socket *socket = (struct peer_socket *)watch;
+
+	if (socket->connecting) {
+		finish_connecting(socket);
+		return;
+	}
+	if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0) {
+		for (int reads = 0; reads < READS_MAX && watch->fd >= 0 &&
+		                    connection_reads(socket->connection) && read_socket(socket);
+		     reads++)
+			;
+		/* Not read, but the other side is gone. */
+		if (watch->fd >= 0 && !connection_reads(socket->connection) &&
+		    (events & (EPOLLHUP | EPOLLERR)) != 0)
+			close_socket(socket, NULL);
+	}
+	if (watch->fd >= 0 && (events & EPOLLOUT) != 0 && write_output(socket))
+		wait_for(socket);
+}
+
+static struct peer_socket *new_socket(struct daemon *daemon)
+{
+	struct peer_socket *socket = calloc(1, sizeof(*socket));
+
+	must(socket != NULL);
+	socket->daemon = daemon;
+	socket->watch = (struct loop_watch){.fd = -1, .ready = on_socket_ready};
+	LIST_INSERT_HEAD(&daemon->peers->sockets, socket, entry);
+	return socket;
+}
+
+/* No delay, and an end that is noticed even if nobody says so. */
+static void tune(int fd)
+{
+	static const struct {
+		int level, option, value;
+	} settings[] = {
+	        {IPPROTO_TCP, TCP_NODELAY, 1},  {SOL_SOCKET, SO_KEEPALIVE, 1},
+	        {IPPROTO_TCP, TCP_KEEPIDLE, 1}, {IPPROTO_TCP, TCP_KEEPINTVL, 1},
+	        {IPPROTO_TCP, TCP_KEEPCNT, 2},  {IPPROTO_TCP, TCP_USER_TIMEOUT, SILENT_CUT_MS},
+	};
+
+	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
+		setsockopt(fd, settings[i].level, settings[i].option, &settings[i].value,
+		           sizeof(settings[i].value));
+}
+
+static void accept_one(struct peers *peers, int fd, const struct sockaddr *address,
+                       socklen_t address_size)
+{
+	struct daemon *daemon = peers->daemon;
+	char host[INET6_ADDRSTRLEN] = "?";
+
+	if (daemon->leaving) {
+		close(fd);
+		return;
+	}
+	tune(fd);
+	getnameinfo(address, address_size, host, sizeof(host), NULL, 0, NI_NUMERICHOST);
+	struct peer_socket *socket = new_socket(daemon);
+	socket->watch.fd = fd;
+	socket->events = EPOLLIN;
+	loop_add(&daemon->loop, &socket->watch, EPOLLIN);
+	socket->connection = member_accepted(daemon->member, host, socket, daemon->loop.now);
+}
+
+static void on_listener_ready(struct loop_watch *watch, uint32_t events)
+{
+	struct peers *peers = (struct peers *)((char *)watch - offsetof(struct peers, listener));
+	struct sockaddr_storage address;
+	socklen_t size = sizeof(address);
+	int fd = accept4(watch->fd, (struct sockaddr *)&address, &size,
+	                 SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+	(void)events;
+	if (fd >= 0)
+		accept_one(peers, fd, (struct sockaddr *)&address, size);
+	else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED &&
+	         clients_may_complain(peers->daemon))
+		log_line(LEVEL_WARNING, "a peer cannot be accepted: %s", strerror(errno));
+}
+
+/* Tries the next address that its name has; `why` the last one did not do. */
+static void connect_next(struct peer_socket *socket, const char *why)
+{
+	struct daemon *daemon = socket->daemon;
+
+	loop_close_fd(&daemon->loop, &socket->watch);
+	for (; socket->address != NULL; why = strerror(errno)) {
+		const struct addrinfo *address = socket->address;
+		socket->address = address->ai_next;
+		int fd = socket_tcp(address->ai_family);
+		if (fd < 0)
 			continue;
-		link_refuse(peer->link,
-		            "it has left; this version cannot take it back: restart every node");
-		flush(peer);
+		tune(fd);
+		if (connect(fd, address->ai_addr, address->ai_addrlen) == 0 ||
+		    errno == EINPROGRESS) {
+			socket->watch.fd = fd;
+			socket->connecting = true;
+			socket->events = EPOLLOUT;
+			loop_add(&daemon->loop, &socket->watch, EPOLLOUT);
+			return;
+		}
+		int error = errno;
+		close(fd);
+		errno = error;
 	}
+	close_socket(socket, why);
+}
+
+static void connect_to(struct peer_socket *socket, struct addrinfo *addresses)
+{
+	socket->addresses = socket->address = addresses;
+	connect_next(socket, "it has no address");
+}
+
+/* --- names of hosts --- */
+
+/* In a thread of the C library. */
+static void ring(union sigval value)
+{
+	struct lookup *lookup = value.sival_ptr;
+	int bell = lookup->bell;
+
+	atomic_store(&lookup->done, true);
+	eventfd_write(bell, 1);
+}
+
+static void finish_lookup(struct lookup *lookup)
+{
+	struct peer_socket *socket = lookup->socket;
+	int error = gai_error(&lookup->request);
+	char text[400];
+
+	LIST_REMOVE(lookup, entry);
+	if (socket == NULL) {
+		if (error == 0)
+			freeaddrinfo(lookup->request.ar_result);
+	} else {
+		socket->lookup = NULL;
+		if (error == 0) {
+			connect_to(socket, lookup->request.ar_result);
+		} else {
+			snprintf(text, sizeof(text), "its host '%s' is not found: %s", lookup->host,
+			         gai_strerror(error));
+			connection_complain(socket->connection, text);
+			close_socket(socket, NULL);
+		}
+	}
+	free(lookup->host);
+	free(lookup);
+}
+
+static void on_bell(struct loop_watch *watch, uint32_t events)
+{
+	struct peers *peers = (struct peers *)((char *)watch - offsetof(struct peers, bell));
+	struct lookup *lookup, *next;
+	eventfd_t value;
+
+	(void)events;
+	eventfd_read(watch->fd, &value);
+	for (lookup = LIST_FIRST(&peers->lookups); lookup != NULL; lookup = next) {
+		next = LIST_NEXT(lookup, entry);
+		if (atomic_load(&lookup->done))
+			finish_lookup(lookup);
+	}
+}
+
+static void look_up(struct peer_socket *socket, const struct daemon_address *address)
+{
+	struct peers *peers = socket->daemon->peers;
+	struct lookup *lookup = calloc(1, sizeof(*lookup));
+	struct gaicb *request = &lookup->request;
+
+	must(lookup != NULL);
+	lookup->host = strdup(address->host);
+	must(lookup->host != NULL);
+	snprintf(lookup->port, sizeof(lookup->port), "%u", address->port);
+	lookup->hints = (struct addrinfo){.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+	*request = (struct gaicb){
+	        .ar_name = lookup->host, .ar_service = lookup->port, .ar_request = &lookup->hints};
+	lookup->bell = peers->bell.fd;
+	struct sigevent told = {.sigev_notify = SIGEV_THREAD,
+	                        .sigev_notify_function = ring,
+	                        .sigev_value.sival_ptr = lookup};
+	if (getaddrinfo_a(GAI_NOWAIT, &request, 1, &told) != 0) {
+		free(lookup->host);
+		free(lookup);
+		close_socket(socket, "no thread can be made to look up its host");
+		return;
+	}
+	lookup->socket = socket;
+	socket->lookup = lookup;
+	LIST_INSERT_HEAD(&peers->lookups, lookup, entry);
+}
+
+void peers_dial(struct daemon *daemon, struct connection *connection, uint32_t peer)
+{
+	const struct daemon_address *address = &daemon->options->peers[peer].address;
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
+	                         .ai_flags = AI_NUMERICSERV | AI_NUMERICHOST};
+	struct peer_socket *socket = new_socket(daemon);
+	struct addrinfo *found;
+	char port[8];
+
+	socket->connection = connection;
+	connection_set_user(connection, socket);
+	snprintf(port, sizeof(port), "%u", address->port);
+	if (getaddrinfo(address->host, port, &hints, &found) == 0)
+		connect_to(socket, found);
+	else
+		look_up(socket, address);
+}
+
+/* --- the whole --- */
+
+int peers_open(struct daemon *daemon)
+{
+	const struct daemon_options *options = daemon->options;
+	struct peers *peers = calloc(1, sizeof(*peers));
+	int fd;
+
+	must(peers != NULL);
+	daemon->peers = peers;
+	peers->daemon = daemon;
+	peers->listener = (struct loop_watch){.fd = -1, .ready = on_listener_ready};
+	peers->bell =
+	        (struct loop_watch){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = on_bell};
+	must(peers->bell.fd >= 0);
+	loop_add(&daemon->loop, &peers->bell, EPOLLIN);
+	if (options->listen.host == NULL) /* a cluster of one need not */
+		return 0;
+	int error = bind_tcp(&options->listen, &fd);
+	if (error == 0 && listen(fd, 1024) != 0) {
+		error = errno;
+		close(fd);
+	}
+	if (error != 0) {
+		log_line(LEVEL_ERROR, "--listen: cannot listen on %s:%u: %s", options->listen.host,
+		         options->listen.port, bind_error(error));
+		return -1;
+	}
+	peers->listener.fd = fd;
+	loop_add(&daemon->loop, &peers->listener, EPOLLIN);
+	return 0;
 }
 
 void peers_close(struct daemon *daemon)
 {
 	struct peers *peers = daemon->peers;
-	struct connection *next;
 
 	if (peers == NULL)
 		return;
-	daemon->leaving = true;
-	say_goodbye(daemon);
-	if (peers->listening)
-		uv_close((uv_handle_t *)&peers->listener, NULL);
-	uv_close((uv_handle_t *)&peers->acknowledge, NULL);
-	for (struct connection *at = peers->connections; at != NULL; at = next) {
-		next = at->next;
-		connection_close(at);
+	if (daemon->member != NULL) {
+		member_leave(daemon->member);
+		member_say_goodbye(daemon->member);
+		peers_flush(daemon);
 	}
-	for (uint32_t i = 0; i < daemon->options->peers_count; i++)
-		uv_close((uv_handle_t *)&peers->peers[i].redial, NULL);
-}
-
-void peers_free(struct daemon *daemon)
-{
-	struct peers *peers = daemon->peers;
-
-	if (peers == NULL)
+	while (!LIST_EMPTY(&peers->sockets))
+		close_socket(LIST_FIRST(&peers->sockets), NULL);
+	peers_forget_closed(daemon);
+	loop_close_fd(&daemon->loop, &peers->listener);
+	/* A thread that still looks for a host would ring a bell that is gone: the process ends soon. */
+	if (!LIST_EMPTY(&peers->lookups))
 		return;
-	for (uint32_t i = 0; i < daemon->options->peers_count; i++) {
-		if (peers->peers[i].link != NULL)
-			link_destroy(peers->peers[i].link);
-	}
-	free(peers->missing);
+	loop_close_fd(&daemon->loop, &peers->bell);
 	free(peers);
+	daemon->peers = NULL;
 }

@@ -113,14 +113,17 @@ static json_t *messages_json(const struct daemon *daemon, const struct node_stat
 
 bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 {
-	const char *missing = peers_missing(daemon), *refusal = peers_refusal(daemon);
+	const char *missing = member_missing(daemon->member);
+	const char *refusal = member_refusal(daemon->member);
 	const char *waiting_for = node_waiting_for(daemon->node);
 
 	if (waiting_for == NULL)
 		return false;
-	if (daemon->serve_at > 0)
+	if (daemon->serve_at > daemon->loop.now)
 		snprintf(ret_text, size,
-		         "what clients of the node that was killed here run to be over");
+		         "the end of commands started under the previous node on this socket, "
+		         "which was killed: %llu ms more",
+		         (unsigned long long)((daemon->serve_at - daemon->loop.now) / LOOP_MS));
 	else if (refusal != NULL) /* tells more than that there is no connection */
 		snprintf(ret_text, size, "%s", refusal);
 	else if (missing != NULL)

@@ -5,11 +5,15 @@
  */
 #include "frame.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The number of a question names the session's slot, so that an answer finds it. */
 enum { SLOT_BITS = 24 };
+
+/* Bytes of the reason of a BREAK: a member's name and two numbers. */
+enum { WHY_MAX = NODE_NAME_MAX + 64 };
 
 static uint64_t next_number(struct node *node, const struct session *session)
 {
@@ -54,9 +58,21 @@ static void begin(struct node *node, struct session *session)
 	}
 }
 
+/* Who breaks a lock: its user and process, and where. */
+static void describe_breaker(const struct node *node, const struct session *session,
+                             char why[WHY_MAX + 1])
+{
+	if (session->pid == UINT32_MAX)
+		snprintf(why, WHY_MAX + 1, NODE_LOST_BROKEN " at %s", node->name);
+	else
+		snprintf(why, WHY_MAX + 1, NODE_LOST_BROKEN " uid %u pid %u at %s", session->uid,
+		         session->pid, node->name);
+}
+
 static void send_question(struct node *node, const struct session *session)
 {
 	const struct question *question = &session->question;
+	char why[WHY_MAX + 1];
 
 	switch (session->command) {
 	case COMMAND_LEADER:
@@ -69,6 +85,8 @@ static void send_question(struct node *node, const struct session *session)
 		put_uint(node, question->number);
 		put_name(node, question->name, question->name_size);
 		put_uint(node, question->fence);
+		describe_breaker(node, session, why);
+		put_text(node, why, strlen(why));
 		break;
 	case COMMAND_STATUS:
 		control_begin(node, FRAME_ASK_STATUS, 0);
@@ -109,11 +127,46 @@ void ask_probe(struct node *node, struct session *session)
 
 	if (!node->view.active || node->view.count == 1)
 		return;
-	session->question.number = next_number(node, session);
+	begin(node, session);
 	control_begin(node, FRAME_PROBE, 0);
 	put_uint(node, session->question.number);
 	put_name(node, name.bytes, name.size);
 	control_end(node, 0);
+}
+
+/* Has this member not answered? In a view that is not active, not reported. */
+static bool is_silent(const struct node *node, const struct question *question, uint32_t member)
+{
+	if (member == node->view.self)
+		return false;
+	if (!node->view.active)
+		return !node->view.members[member - 1].reported;
+	return question->missing != NULL &&
+	       (question->missing[member / 64] & UINT64_C(1) << member % 64) != 0;
+}
+
+/* A command fails because of silent members, whose names go with it. */
+static void fail_silent(struct node *node, struct session *session)
+{
+	struct outbox *outbox = &node->outbox;
+	struct span names = outbox_keep(outbox, NULL, 0);
+
+	for (uint32_t i = 1; i <= node->view.count; i++) {
+		const char *name = node->view.members[i - 1].name;
+		if (!is_silent(node, &session->question, i))
+			continue;
+		outbox_keep(outbox, " ", names.size != 0);
+		outbox_keep(outbox, name, strlen(name));
+		names.size = (uint32_t)outbox->bytes_count - names.offset;
+	}
+	session_fail(node, session, BATON_ESILENT);
+	outbox->records[outbox->records_count - 1].b = names;
+}
+
+void ask_give_up(struct node *node, struct session *session)
+{
+	live_withdraw(node, session);
+	fail_silent(node, session);
 }
 
 void ask_finish(struct node *node, struct session *session)
@@ -126,7 +179,7 @@ void ask_finish(struct node *node, struct session *session)
 		if (session->question.done || session->question.missing_count == 0)
 			session_reply(node, session, REPLY_NUMBER, session->question.done);
 		else
-			session_fail(node, session, BATON_ESILENT);
+			fail_silent(node, session);
 		break;
 	case COMMAND_STATUS:
 		status_reply(node, session);
@@ -178,8 +231,9 @@ struct session *ask_answered(struct node *node, uint64_t number, uint32_t member
 	struct question *question = &session->question;
 	uint64_t bit = UINT64_C(1) << member % 64;
 	if (question->missing != NULL) {
+		/* Whoever said that it is not busy may say later that it is. */
 		if ((question->missing[member / 64] & bit) == 0)
-			return NULL;
+			return session->waits != NULL ? session : NULL;
 		if (last) {
 			question->missing[member / 64] &= ~bit;
 			question->missing_count--;
@@ -199,9 +253,11 @@ int on_answer(struct node *node, const struct frame *frame)
 	struct session *session = ask_answered(node, number, frame->origin, true);
 	if (session == NULL)
 		return 0;
-	if (session->waits != NULL) { /* a PROBE, and this is BUSY */
-		live_withdraw(node, session);
-		session_reply(node, session, REPLY_NIL, 0);
+	if (session->waits != NULL) { /* a PROBE */
+		if (answer == 1) {
+			live_withdraw(node, session);
+			session_reply(node, session, REPLY_NIL, 0);
+		}
 		return 0;
 	}
 	if (answer == 1)
@@ -267,15 +323,15 @@ int on_probe(struct node *node, const struct frame *frame)
 	const struct lock *lock =
 	        lock_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
 	struct live *live = lock != NULL ? lock->live : NULL;
-	if (live != NULL && (live->holder != NULL || live->firm_count != 0))
-		send_answer(node, question, frame->origin, true);
-	else if (live != NULL && live->first != NULL)
+	bool busy = live != NULL && (live->holder != NULL || live->firm_count != 0);
+	send_answer(node, question, frame->origin, busy);
+	if (!busy && live != NULL && live->first != NULL)
 		remember_probe(live, question, frame->origin);
 	return 0;
 }
 
 /* Takes a lock from the client here that has it with this fence; false if none does. */
-static bool break_here(struct node *node, struct slice name, uint64_t fence)
+static bool break_here(struct node *node, struct slice name, uint64_t fence, const char *why)
 {
 	const struct lock *lock =
 	        lock_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
@@ -283,7 +339,7 @@ static bool break_here(struct node *node, struct slice name, uint64_t fence)
 	if (lock == NULL || lock->live == NULL || lock->live->holder == NULL ||
 	    lock->live->fence != fence || lock->live->lost)
 		return false;
-	live_break(node, lock->live);
+	live_break(node, lock->live, why);
 	return true;
 }
 
@@ -293,10 +349,15 @@ int on_break(struct node *node, const struct frame *frame)
 	uint64_t question = in_uint(&in);
 	struct slice name = in_name(&in);
 	uint64_t fence = in_uint(&in);
+	struct slice text = in_text(&in, WHY_MAX);
+	char why[WHY_MAX + 1];
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
-	send_answer(node, question, frame->origin, break_here(node, name, fence));
+	if (text.size != 0)
+		memcpy(why, text.bytes, text.size);
+	why[text.size] = '\0';
+	send_answer(node, question, frame->origin, break_here(node, name, fence, why));
 	return 0;
 }
 
@@ -343,7 +404,10 @@ int node_break(struct node *node, uint64_t session_id, const char *name, size_t 
 		return BATON_EFENCE;
 	if (node->view.count == 0)
 		return BATON_ENOVIEW;
-	if (break_here(node, (struct slice){(const uint8_t *)name, (uint32_t)name_size}, fence)) {
+	char why[WHY_MAX + 1];
+	describe_breaker(node, session, why);
+	if (break_here(node, (struct slice){(const uint8_t *)name, (uint32_t)name_size}, fence,
+	               why)) {
 		session_reply(node, session, REPLY_NUMBER, 1);
 		finish(node);
 		return 0;

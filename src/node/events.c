@@ -340,8 +340,45 @@ static bool is_interested(const struct interest *interest, struct slice name, ui
 	       memcmp(interest->text, name.bytes, name.size) == 0;
 }
 
+bool event_may_go(struct node *node, uint32_t destination)
+{
+	struct member *member = &node->view.members[destination - 1];
+
+	if (!node->view.members[member->route - 1].congested)
+		return true;
+	member->events_dropped++;
+	return false;
+}
+
+/* Those who were told nothing for a while are told how much. */
+static void tell_dropped(struct node *node, uint32_t route)
+{
+	for (uint32_t i = 1; i <= node->view.count; i++) {
+		struct member *member = &node->view.members[i - 1];
+		if (member->route != route || member->events_dropped == 0)
+			continue;
+		control_begin(node, FRAME_DROPPED, i);
+		put_uint(node, member->events_dropped);
+		control_end(node, i);
+		member->events_dropped = 0;
+	}
+}
+
+void node_congested(struct node *node, uint32_t number, bool congested, uint64_t now)
+{
+	advance(node, now);
+	if (number == 0 || number > node->view.count || node->stopped)
+		return;
+	node->view.members[number - 1].congested = congested;
+	if (!congested)
+		tell_dropped(node, number);
+	finish(node);
+}
+
 static void send_event(struct node *node, const struct happening *happening, uint32_t member)
 {
+	if (!event_may_go(node, member))
+		return;
 	control_begin(node, FRAME_EVENT, member);
 	put_byte(node, (uint8_t)happening->kind);
 	put_name(node, happening->name.bytes, happening->name.size);
@@ -411,29 +448,32 @@ int on_event(struct node *node, const struct frame *frame)
 	return 0;
 }
 
+static void deliver_to(struct node *node, const struct interest *interest,
+                       const struct happening *happening)
+{
+	struct outbox *outbox = &node->outbox;
+	struct span name = outbox_keep(outbox, happening->name.bytes, happening->name.size);
+	struct span member = outbox_keep(outbox, happening->member.bytes, happening->member.size);
+	struct span value = outbox_keep(outbox, happening->value.bytes, happening->value.size);
+	struct span pattern = outbox_keep(outbox, interest->text, interest->size);
+	struct record *record = outbox_record(outbox, NODE_EVENT);
+
+	record->session = interest->session->id;
+	record->event = happening->kind;
+	record->number = happening->fence;
+	record->named = !interest->pattern;
+	record->a = name;
+	record->b = member;
+	record->c = value;
+	record->d = pattern;
+}
+
 static void deliver_list(struct node *node, const struct interest *interest,
                          const struct happening *happening, uint64_t hash)
 {
-	struct outbox *outbox = &node->outbox;
-
 	for (; interest != NULL; interest = interest->next) {
-		if (interest->session == NULL || !is_interested(interest, happening->name, hash))
-			continue;
-		struct span name = outbox_keep(outbox, happening->name.bytes, happening->name.size);
-		struct span member =
-		        outbox_keep(outbox, happening->member.bytes, happening->member.size);
-		struct span value =
-		        outbox_keep(outbox, happening->value.bytes, happening->value.size);
-		struct span pattern = outbox_keep(outbox, interest->text, interest->size);
-		struct record *record = outbox_record(outbox, NODE_EVENT);
-		record->session = interest->session->id;
-		record->event = happening->kind;
-		record->number = happening->fence;
-		record->named = !interest->pattern;
-		record->a = name;
-		record->b = member;
-		record->c = value;
-		record->d = pattern;
+		if (interest->session != NULL && is_interested(interest, happening->name, hash))
+			deliver_to(node, interest, happening);
 	}
 }
 
@@ -443,4 +483,33 @@ void event_deliver(struct node *node, const struct happening *happening)
 
 	deliver_list(node, *bucket_of(&node->interests, false, hash), happening, hash);
 	deliver_list(node, node->interests.patterns, happening, hash);
+}
+
+/* Every subscription here may have missed something. */
+static void deliver_dropped(struct node *node, const struct interest *interest,
+                            struct happening *happening)
+{
+	for (; interest != NULL; interest = interest->next) {
+		happening->name = text_of(interest);
+		if (interest->session != NULL)
+			deliver_to(node, interest, happening);
+	}
+}
+
+int on_dropped(struct node *node, const struct frame *frame)
+{
+	struct in in = frame->body;
+	const char *member = node->view.members[frame->origin - 1].name;
+	struct happening happening = {
+	        .kind = EVENT_DROPPED,
+	        .member = {(const uint8_t *)member, (uint32_t)strlen(member)},
+	        .fence = in_uint(&in),
+	};
+
+	if (!in_end(&in))
+		return BATON_EMESSAGE;
+	for (uint32_t i = 0; i < node->interests.buckets_count; i++)
+		deliver_dropped(node, node->interests.buckets[i], &happening);
+	deliver_dropped(node, node->interests.patterns, &happening);
+	return 0;
 }

@@ -1,7 +1,7 @@
 /*
  * The frames between nodes, without the length that the link puts before each.
  *
- *	version (1), kind: a byte each; cluster: 8 bytes, the least significant first
+ *	version (2), kind: a byte each; cluster: 8 bytes, the least significant first
  *	epoch, sender, the sender's incarnation: numbers as in wire.h
  *
  * The sender is the peer of the link, by its number in the view of that epoch. A frame of messages
@@ -24,7 +24,7 @@
 
 #include "internal.h"
 
-enum { FRAME_VERSION = 1 };
+enum { FRAME_VERSION = 2 };
 
 enum frame_kind {
 	FRAME_MESSAGE,
@@ -38,10 +38,11 @@ enum frame_kind {
 	FRAME_TELL_LEADER, /* question, fence (0: none), member, value */
 	FRAME_ASK_STATUS,  /* question, count, pattern (a text, empty: all); to all */
 	FRAME_TELL_STATUS, /* question, last (a byte), then what status.c says */
-	FRAME_BREAK,       /* question, name, fence; to all */
+	FRAME_BREAK,       /* question, name, fence, why (a text); to all */
 	FRAME_INTEREST,    /* question (0: none), add (a byte), pattern (a byte), name; to all */
 	FRAME_EVENT,       /* kind (a byte), name, fence, value */
-	FRAME_ANSWER, /* question, number: to PUBLISH, INTEREST (0), BREAK (1: done), PROBE (BUSY) */
+	FRAME_DROPPED,     /* count: so many events were not sent, because the link was congested */
+	FRAME_ANSWER, /* question, number: to PUBLISH, INTEREST (0), BREAK (1: done), PROBE (1: busy) */
 	FRAME_KINDS
 };
 
@@ -75,6 +76,7 @@ int on_tell_status(struct node *node, const struct frame *frame);
 int on_break(struct node *node, const struct frame *frame);
 int on_interest(struct node *node, const struct frame *frame);
 int on_event(struct node *node, const struct frame *frame);
+int on_dropped(struct node *node, const struct frame *frame);
 int on_answer(struct node *node, const struct frame *frame);
 
 /* Control of another member on its way to others. */

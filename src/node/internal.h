@@ -145,6 +145,7 @@ struct session {
 	char *command_line;
 	enum command command; /* under way */
 	enum node_patience patience;
+	bool asks_last; /* its time is over: all are asked once more whether the lock is busy */
 	uint64_t since; /* when it began to wait */
 	struct live *waits;
 	struct session *queue_previous, *queue_next;
@@ -176,6 +177,8 @@ struct member {
 	uint64_t flood_seen; /* the last number of its floods */
 	uint64_t stamp;      /* of the last event sent to it */
 	bool linked, reported;
+	bool congested;          /* its link: events do not go by it */
+	uint64_t events_dropped; /* for it, and it has not been told */
 };
 
 /* A RETURN that came before the REPORT that it answers to. */
@@ -429,12 +432,14 @@ void lock_settle(struct node *node, struct lock *lock);
 void lock_open(struct node *node, struct live *live);
 /* A client that waits does so no more; nothing is told. */
 void live_withdraw(struct node *node, struct session *session);
-/* A client is inside no more: EVENT_RELEASED or EVENT_LOST. */
-void live_release(struct node *node, struct live *live, enum node_event_kind how);
-/* The same, through no deed of the client's, who is told. */
-void live_lose(struct node *node, struct live *live);
+/* A client is inside no more. */
+void live_release(struct node *node, struct live *live);
+/* The same, through no deed of the client's, who is told, and why. */
+void live_lose(struct node *node, struct live *live, const char *why);
 /* The same by an operator: who lingers is inside until it has stopped. */
-void live_break(struct node *node, struct live *live);
+void live_break(struct node *node, struct live *live, const char *why);
+/* The time of a session that waits is over: is the lock busy? */
+void live_expire(struct node *node, struct session *session);
 struct parcel *parcel_make(const struct letter *letter);
 
 /* --- road.c --- */
@@ -489,6 +494,8 @@ void ask(struct node *node, struct session *session);
 /* The same question to the members of a new view. */
 void ask_again(struct node *node);
 void ask_probe(struct node *node, struct session *session);
+/* The wait is over, and it cannot be known whether the lock is busy. */
+void ask_give_up(struct node *node, struct session *session);
 /* Those who asked whether the lock is busy are told that it is. */
 void probes_answer(struct node *node, struct live *live);
 void probes_forget(struct live *live);
@@ -526,6 +533,8 @@ void interests_clear_remote(struct node *node);
 void interests_forget(struct node *node, struct session *session);
 void interests_free(struct interests *interests);
 bool glob_matches(struct slice pattern, struct slice text);
+/* May an event for that member be sent now? If not, it is counted as dropped. */
+bool event_may_go(struct node *node, uint32_t destination);
 
 /* An event of any member, for the subscriptions here. */
 struct happening {

@@ -371,14 +371,19 @@ static void unlink_hold(struct live *live)
 	live->holder = NULL;
 }
 
-static void tell_end(struct node *node, struct live *live, enum node_event_kind how)
+/* `why`: EVENT_LOST. */
+static void tell_end(struct node *node, struct live *live, enum node_event_kind how,
+                     const char *why)
 {
-	event_tell(node, live->lock, how, live->fence, (struct slice){NULL, 0});
+	struct slice reason = {(const uint8_t *)why, (uint32_t)strlen(why)};
+
+	event_tell(node, live->lock, how, live->fence, reason);
 	if (live->value != NULL)
 		leader_ended(node, live);
 }
 
-void live_release(struct node *node, struct live *live, enum node_event_kind how)
+static void end_hold(struct node *node, struct live *live, enum node_event_kind how,
+                     const char *why)
 {
 	struct lock *lock = live->lock;
 
@@ -387,7 +392,7 @@ void live_release(struct node *node, struct live *live, enum node_event_kind how
 		return;
 	}
 	if (!live->lost)
-		tell_end(node, live, how);
+		tell_end(node, live, how, why);
 	live->lost = false;
 	unlink_hold(live);
 	if (live->carried) {
@@ -400,37 +405,68 @@ void live_release(struct node *node, struct live *live, enum node_event_kind how
 	lock_settle(node, lock);
 }
 
-static void tell_lost(struct node *node, struct live *live)
+void live_release(struct node *node, struct live *live)
+{
+	end_hold(node, live, EVENT_RELEASED, "");
+}
+
+static void tell_lost(struct node *node, struct live *live, const char *why)
 {
 	struct session *session = live->holder;
 	struct slice name = lock_name(node, live->lock);
 
 	struct span span = outbox_keep(&node->outbox, name.bytes, name.size);
+	struct span reason = outbox_keep(&node->outbox, why, strlen(why));
 	struct record *record = outbox_record(&node->outbox, NODE_LOST);
 	record->session = session->id;
 	record->number = live->fence;
 	record->a = span;
+	record->b = reason;
 	/* Elected, and not yet told so: what it was granted last. */
 	if (session->command == COMMAND_ELECT && session->waits == NULL && session->holds == live)
 		session_fail(node, session, BATON_ELOST);
 }
 
-void live_lose(struct node *node, struct live *live)
+void live_lose(struct node *node, struct live *live, const char *why)
 {
 	if (!live->lost)
-		tell_lost(node, live);
-	live_release(node, live, EVENT_LOST);
+		tell_lost(node, live, why);
+	end_hold(node, live, EVENT_LOST, why);
 }
 
-void live_break(struct node *node, struct live *live)
+void live_break(struct node *node, struct live *live, const char *why)
 {
 	if (!live->holder->lingers) {
-		live_lose(node, live);
+		live_lose(node, live, why);
 		return;
 	}
-	tell_lost(node, live);
-	tell_end(node, live, EVENT_LOST);
+	tell_lost(node, live, why);
+	tell_end(node, live, EVENT_LOST, why);
 	live->lost = true;
+}
+
+/*
+ * Nobody can tell from its silence whether a lock is busy or whoever has its token is gone. So before
+ * a client is told that it was not free in time, the members are asked, unless it is known here.
+ */
+void live_expire(struct node *node, struct session *session)
+{
+	struct live *live = session->waits;
+	bool others_wait = live->firm_count > (session->patience != NODE_NOWAIT);
+
+	if (node->view.count == 0) {
+		live_withdraw(node, session);
+		session_fail(node, session, BATON_ENOVIEW);
+	} else if (live->holder != NULL || live->closed_by != 0 || others_wait) {
+		live_withdraw(node, session);
+		session_reply(node, session, REPLY_NIL, 0);
+	} else if (session->patience == NODE_NOWAIT || session->asks_last) {
+		ask_give_up(node, session);
+	} else {
+		session->asks_last = true;
+		timer_set(node, session, node->now + NODE_SILENCE_NS);
+		ask_probe(node, session);
+	}
 }
 
 /* The command of a session that begins to wait, or is granted at once. */
@@ -443,6 +479,7 @@ static void begin_wait(struct node *node, struct session *session, struct lock *
 
 	session->command = command;
 	session->patience = patience;
+	session->asks_last = false;
 	session->since = node->now;
 	enqueue(lock_live(node, lock), session);
 	lock_settle(node, lock);
@@ -544,7 +581,7 @@ int node_unlock(struct node *node, uint64_t session_id, const char *name, size_t
 	if (live == NULL || live->holder != session || (fence != 0 && fence != live->fence))
 		return 0;
 	bool lost = live->lost;
-	live_release(node, live, EVENT_RELEASED);
+	live_release(node, live);
 	finish(node);
 	return lost ? 0 : 1;
 }

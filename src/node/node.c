@@ -192,8 +192,7 @@ static void expire(struct node *node, struct session *session)
 		ask_finish(node, session);
 		return;
 	}
-	live_withdraw(node, session);
-	session_reply(node, session, REPLY_NIL, 0);
+	live_expire(node, session);
 }
 
 static void propose_bump(struct node *node)
@@ -360,7 +359,7 @@ void node_session_linger(struct node *node, uint64_t id)
 		session->lingers = true;
 }
 
-bool node_session_evict(struct node *node, uint64_t id, uint64_t now)
+bool node_session_evict(struct node *node, uint64_t id, const char *why, uint64_t now)
 {
 	advance(node, now);
 	struct session *session = find_session(node, id);
@@ -369,7 +368,7 @@ bool node_session_evict(struct node *node, uint64_t id, uint64_t now)
 	for (struct live *live = session->holds, *next; live != NULL; live = next) {
 		next = live->hold_next;
 		if (!live->lost)
-			live_break(node, live);
+			live_break(node, live, why);
 	}
 	return session->holds != NULL;
 }
@@ -387,7 +386,7 @@ void node_session_close(struct node *node, uint64_t id, uint64_t now)
 	if (session->value != NULL)
 		node->leaders_count--;
 	while (session->holds != NULL)
-		live_release(node, session->holds, EVENT_RELEASED);
+		live_release(node, session->holds);
 	struct session_slot *slot = &node->slots[(uint32_t)id - 1];
 	slot->session = NULL;
 	slot->free_next = node->slot_free;

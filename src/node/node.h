@@ -59,9 +59,10 @@ enum { NODE_COUNTER_BITS = 34 };
 /* No deadline. */
 #define NODE_NEVER UINT64_MAX
 
-/* The waits that are no option: a NOWAIT is answered within the first, a member that has not
- * answered a question within the second is silent. In nanoseconds. */
-#define NODE_NOWAIT_NS UINT64_C(1000000000)
+/* The waits that are no option: a NOWAIT is answered within the first, less than a second so that
+ * the client has its answer within one; a member that has not answered a question within the second is
+ * silent. In nanoseconds. */
+#define NODE_NOWAIT_NS UINT64_C(900000000)
 #define NODE_SILENCE_NS UINT64_C(200000000)
 
 /* NODE_BUMP comes again after so long, until the epoch ends; no sooner in the next epoch, either. */
@@ -191,8 +192,9 @@ void node_session_close(struct node *node, uint64_t session, uint64_t now);
  */
 void node_session_linger(struct node *node, uint64_t session);
 
-/* All that a session holds is lost, as if it were broken. True: it lingers, and holds something. */
-bool node_session_evict(struct node *node, uint64_t session, uint64_t now);
+/* All that a session holds is lost, as if it were broken, but for another reason, which must stay. True: it
+ * lingers, and holds something. */
+bool node_session_evict(struct node *node, uint64_t session, const char *why, uint64_t now);
 
 /*
  * Commands. All of them can give BATON_ESESSION (no such session), BATON_EBUSY, BATON_ESTOPPED, and
@@ -202,10 +204,13 @@ bool node_session_evict(struct node *node, uint64_t session, uint64_t now);
 enum node_patience { NODE_WAIT, NODE_TIMEOUT, NODE_NOWAIT };
 
 /*
- * Reply: the fence (REPLY_FENCE), or REPLY_NIL: not in time (NODE_TIMEOUT), or not free
- * (NODE_NOWAIT: as soon as it is known that another is inside or waits for it, and after
- * NODE_NOWAIT_NS at the latest). Errors: BATON_EHELD, BATON_EWAITERS, BATON_ELOCKS, BATON_ENOVIEW.
- * A client that waits when the node drops out of the view stays where it is.
+ * Reply: the fence (REPLY_FENCE), or REPLY_NIL: another is known to be inside or to wait for it
+ * (NODE_NOWAIT: as soon as that is known; NODE_TIMEOUT: when the time is over), or REPLY_ERROR with
+ * BATON_ESILENT: that cannot be known. Its `value` has the names of the members that did not answer,
+ * separated by spaces; none: all did, and it did not come. NODE_NOWAIT is answered within
+ * NODE_NOWAIT_NS; NODE_TIMEOUT within NODE_SILENCE_NS of its end, as the others are asked then. Errors: BATON_EHELD,
+ * BATON_EWAITERS, BATON_ELOCKS, BATON_ENOVIEW. A client that waits when the node drops out of the view
+ * stays where it is.
  */
 int node_lock(struct node *node, uint64_t session, const char *name, size_t name_size,
               enum node_patience patience, uint64_t timeout_ns, uint64_t now);
@@ -256,6 +261,20 @@ int node_subscribe(struct node *node, uint64_t session, bool pattern, const char
 int node_unsubscribe(struct node *node, uint64_t session, bool pattern, const char *text,
                      size_t text_size, uint64_t now);
 
+/*
+ * The link to a member has much to send, or not any more: meanwhile events are not sent by it, and who
+ * subscribed there is told how many were dropped when it is over. Nothing else is ever dropped. A new view
+ * begins with links that have little to send.
+ */
+void node_congested(struct node *node, uint32_t member, bool congested, uint64_t now);
+
+/* Why a lock is lost: the first word of the reason. An operator's BREAK is followed by who it was: "broken uid
+ * 0 pid 12 at n2". */
+#define NODE_LOST_BROKEN "broken"
+#define NODE_LOST_LEAVING "leaving"       /* its node leaves */
+#define NODE_LOST_CONNECTION "connection" /* the client's connection is gone */
+#define NODE_LOST_VIEW "view"             /* the node is not in the view any more */
+
 /* --- effects --- */
 
 enum node_effect_kind {
@@ -278,7 +297,8 @@ enum node_reply_kind {
 	REPLY_ERROR,
 };
 
-enum node_event_kind { EVENT_GRANTED, EVENT_RELEASED, EVENT_LOST, EVENT_LEADER };
+/* EVENT_DROPPED: a link, or its subscriber, was too slow, and so many events were dropped. */
+enum node_event_kind { EVENT_GRANTED, EVENT_RELEASED, EVENT_LOST, EVENT_LEADER, EVENT_DROPPED };
 
 struct node_bytes {
 	const char *bytes; /* not terminated by 0 */
@@ -336,22 +356,23 @@ struct node_effect {
 			enum node_reply_kind kind;
 			uint64_t number; /* REPLY_FENCE, REPLY_NUMBER; REPLY_LEADER: the fence */
 			int error;       /* REPLY_ERROR */
-			struct node_bytes member, value; /* REPLY_LEADER */
+			struct node_bytes member, value; /* REPLY_LEADER; value: BATON_ESILENT */
 			const struct node_status *status;
 		} reply;
 		struct {
 			uint64_t session;
 			struct node_bytes pattern; /* bytes NULL: subscribed to by name */
-			struct node_bytes name;
+			struct node_bytes name;    /* EVENT_DROPPED: what is subscribed to */
 			enum node_event_kind kind;
-			uint64_t fence;
+			uint64_t fence;           /* EVENT_DROPPED: how many */
 			struct node_bytes member; /* where */
-			struct node_bytes value;  /* EVENT_LEADER */
+			struct node_bytes value;  /* EVENT_LEADER; EVENT_LOST: why */
 		} event;
 		struct {
 			uint64_t session;
 			struct node_bytes name;
 			uint64_t fence;
+			struct node_bytes why; /* NODE_LOST_… and perhaps more words */
 		} lost;
 		struct {
 			uint64_t epoch;

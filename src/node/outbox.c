@@ -212,6 +212,8 @@ void control_end(struct node *node, uint32_t destination)
 
 void control_relay(struct node *node, const struct frame *frame)
 {
+	if (frame->kind == FRAME_EVENT && !event_may_go(node, frame->destination))
+		return;
 	frame_begin(node, frame->kind);
 	put_uint(node, frame->origin);
 	put_uint(node, frame->destination);
@@ -281,6 +283,7 @@ bool node_effect(struct node *node, struct node_effect *ret_effect)
 		ret_effect->lost.session = record->session;
 		ret_effect->lost.name = bytes_of(outbox, record->a);
 		ret_effect->lost.fence = record->number;
+		ret_effect->lost.why = bytes_of(outbox, record->b);
 		break;
 	case NODE_BUMP:
 		ret_effect->bump.epoch = record->session;

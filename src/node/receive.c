@@ -229,6 +229,7 @@ static const struct {
         [FRAME_BREAK] = {on_break, true},
         [FRAME_INTEREST] = {on_interest, true},
         [FRAME_EVENT] = {on_event, false},
+        [FRAME_DROPPED] = {on_dropped, false},
         [FRAME_ANSWER] = {on_answer, false},
 };
 

@@ -259,7 +259,7 @@ static void lose_holds(struct node *node)
 	for (struct live *live = node->lives; live != NULL; live = next) {
 		next = live->next;
 		if (live->holder != NULL)
-			live_lose(node, live);
+			live_lose(node, live, NODE_LOST_VIEW);
 	}
 }
 
@@ -283,14 +283,14 @@ static void report(struct node *node)
 	} while (live != NULL);
 }
 
-/* Whoever waits and said NOWAIT: the lock is taken, or all are asked whether it is. */
+/* Whoever waits and wants to know whether the lock is busy: it is, or all are asked. */
 static void settle_impatient(struct node *node, struct live *live)
 {
 	struct session *next;
 
 	for (struct session *session = live->first; session != NULL; session = next) {
 		next = session->queue_next;
-		if (session->patience != NODE_NOWAIT)
+		if (session->patience != NODE_NOWAIT && !session->asks_last)
 			continue;
 		if (live->closed_by == 0) {
 			ask_probe(node, session);

@@ -134,7 +134,9 @@ static inline void nodes_hear_reply(struct nodes *nodes, const struct node_effec
 		nodes_say(nodes, session, "status of %u", effect->reply.status->members_count);
 		break;
 	case REPLY_ERROR:
-		nodes_say(nodes, session, "error %d", effect->reply.error);
+		nodes_say(nodes, session, "error %d%s%.*s", effect->reply.error,
+		          effect->reply.value.size > 0 ? " " : "", (int)effect->reply.value.size,
+		          effect->reply.value.bytes);
 		break;
 	}
 }
@@ -349,7 +351,8 @@ static inline void nodes_close(struct nodes *nodes, uint32_t i, uint64_t session
 
 static inline bool nodes_evict(struct nodes *nodes, uint32_t i, uint64_t session)
 {
-	bool stays = node_session_evict(nodes->node[i], session_id(session), nodes->now);
+	bool stays = node_session_evict(nodes->node[i], session_id(session), NODE_LOST_LEAVING,
+	                                nodes->now);
 	nodes_take(nodes, i);
 	return stays;
 }

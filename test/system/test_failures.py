@@ -42,8 +42,8 @@ class OneIsGone(unittest.TestCase):
             self.assertEqual(client.call("SUBSCRIBE", "ours"), ["subscribe", "ours", 1])
         with cluster[1].client() as client:
             self.assertIsNone(client.call("LEADER", "nobody"))
-            self.assertIsNone(client.call("LOCK", "theirs", "TIMEOUT", 50))
-            self.assertIsNone(client.call("LOCK", "theirs", "NOWAIT"))
+            self.assertEqual(str(client.call("LOCK", "theirs", "TIMEOUT", 50)), "SILENT n3")
+            self.assertEqual(str(client.call("LOCK", "theirs", "NOWAIT")), "SILENT n3")
             self.assertIn("SILENT", client.call("BREAK", "theirs", 1))
 
     def prepare(self, cluster):
@@ -137,7 +137,7 @@ class Leaving(unittest.TestCase):
                 waiter.close()
 
     def test_one_that_did_not_read_and_is_gone_is_not_waited_for(self):
-        with Cluster(1) as cluster, cluster[0].client() as client:
+        with Cluster(1, "--lease", "1h") as cluster, cluster[0].client() as client:
             client.call("CLIENT", "GRACE", 600000)
             client.call("LOCK", "x")
             client.socket.setblocking(False)

@@ -198,10 +198,10 @@ class Starting(unittest.TestCase):
         with Cluster(2, each=lambda index: ["--clients", f"127.0.0.1:{free_port()}"]) as cluster:
             listen = f"127.0.0.1:{cluster.ports[0]}"
             self.refused("--socket", self.path("b.sock"), "--name", "n1", "--peers", cluster.peers(), code=1,
-                         says=[f"--listen: cannot listen on {listen}", "address already in use"])
+                         says=[f"--listen: cannot listen on {listen}", "Address already in use"])
             clients = cluster[0].options[-1]
             self.refused("--socket", self.path("b.sock"), "--clients", clients, code=1,
-                         says=[f"--clients: cannot listen on {clients}", "address already in use"])
+                         says=[f"--clients: cannot listen on {clients}", "Address already in use"])
             self.assertEqual(os.listdir(self.folder.name), [])
             self.assertEqual(cluster[0].status()["silent"], [])
 
@@ -221,7 +221,7 @@ class Starting(unittest.TestCase):
         self.refused("--socket", self.path("file"), code=1, says=["is there and is no socket"])
         with open(self.path("file"), encoding="ascii") as file:
             self.assertEqual(file.read(), "precious")
-        self.refused("--socket", self.path("none/x.sock"), code=1, says=["none/x.sock", "no such file or directory"])
+        self.refused("--socket", self.path("none/x.sock"), code=1, says=["none/x.sock", "No such file or directory"])
         self.refused("--socket", self.path("x" * 200), says=["a path has 1 to 107 bytes"])
         self.refused("--socket", "", says=["a path has 1 to 107 bytes"])
 

@@ -221,15 +221,15 @@ static void test_a_break_that_may_have_been_done_is_not_repeated(void **state)
 	end(node, baton);
 }
 
-static void test_a_wait_that_ends_with_an_older_session_begins_anew_once(void **state)
+static void test_a_try_that_ends_with_an_older_session_begins_anew_once(void **state)
 {
 	(void)state;
-	BEGIN({0, "LEADER x", NIL}, {0, "LOCK x", CLOSE}, {1, "LOCK x", CLOSE},
-	      {2, "LOCK x", ":5\r\n"});
+	BEGIN({0, "LEADER x", NIL}, {0, "LOCK x NOWAIT", CLOSE}, {1, "LOCK x NOWAIT", CLOSE},
+	      {2, "LOCK x NOWAIT", ":5\r\n"});
 
 	assert_int_equal(baton_leader(baton, "x", NULL), 0);
-	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), BATON_ECONNECTION);
-	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), 0);
+	assert_int_equal(baton_trylock(baton, "x", &fence), BATON_ECONNECTION);
+	assert_int_equal(baton_trylock(baton, "x", &fence), 0);
 	end(node, baton);
 }
 
@@ -307,12 +307,51 @@ static void test_nonsense_ends_the_session(void **state)
 static void test_half_an_answer_is_none(void **state)
 {
 	(void)state;
-	BEGIN({0, "LOCK x", ":12"}, {0, NULL, CLOSE}, {1, "STATUS", "$100\r\nabc"},
+	BEGIN({0, "LOCK x NOWAIT", ":12"}, {0, NULL, CLOSE}, {1, "STATUS", "$100\r\nabc"},
 	      {1, NULL, CLOSE});
 	char *json = NULL;
 
-	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), BATON_ECONNECTION);
+	assert_int_equal(baton_lock(baton, "x", BATON_TRY, &fence), BATON_ECONNECTION);
 	assert_int_equal(baton_status(baton, NULL, 0, &json), BATON_ECONNECTION);
+	end(node, baton);
+}
+
+static void test_a_wait_for_ever_goes_through_restarts(void **state)
+{
+	(void)state;
+	BEGIN({0, "LOCK x", ":1"}, {0, NULL, CLOSE}, {1, "LOCK x", "-NOVIEW not yet\r\n"},
+	      {1, "LOCK x", NULL}, {1, NULL, CLOSE}, {2, "LOCK x", ":7\r\n"});
+
+	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), 0);
+	assert_int_equal(fence, 7);
+	end(node, baton);
+}
+
+/* But if there is nothing to wait for at first, that is told. */
+static void test_a_wait_for_ever_needs_a_view_to_begin_with(void **state)
+{
+	(void)state;
+	BEGIN({0, "LOCK x", "-NOVIEW not yet\r\n"},
+	      {0, "LOCK x TIMEOUT 9000", "-NOVIEW not yet\r\n"}, {0, NULL, CLOSE});
+
+	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), BATON_ENOVIEW);
+	/* With a timeout it is waited for. */
+	assert_int_equal(baton_lock_start(baton, "x", 9000), 0);
+	assert_true(readable(baton_fd(baton), LONG_MS));
+	assert_int_equal(baton_finish(baton, &fence), BATON_ENOVIEW);
+	end(node, baton);
+}
+
+static void test_members_that_do_not_answer_are_named(void **state)
+{
+	(void)state;
+	BEGIN({0, "LOCK x NOWAIT", "-SILENT n2 n3\r\n"}, {0, "LOCK x NOWAIT", "-SILENT\r\n"});
+
+	assert_int_equal(baton_trylock(baton, "x", &fence), BATON_ESILENT);
+	assert_non_null(strstr(baton_message(baton), "'x'"));
+	assert_non_null(strstr(baton_message(baton), "n2 n3"));
+	assert_int_equal(baton_trylock(baton, "x", &fence), BATON_ESILENT);
+	assert_null(strstr(baton_message(baton), "answer from"));
 	end(node, baton);
 }
 
@@ -421,7 +460,7 @@ static void test_a_broken_lock_is_seen_on_the_descriptor(void **state)
 	char name[BATON_NAME_MAX + 1];
 	BEGIN({1, "SUBSCRIBE x", SUBSCRIBED(X) MESSAGE(X, BULK(12, "released 3 b"))},
 	      {0, "LOCK x", ":4\r\n"}, {1, NULL, MESSAGE(X, BULK(11, "granted 4 a"))},
-	      {1, NULL, PAUSE}, {1, NULL, MESSAGE(X, BULK(8, "lost 4 a"))},
+	      {1, NULL, PAUSE}, {1, NULL, MESSAGE(X, BULK(32, "lost 4 a broken uid 0 pid 7 at b"))},
 	      {1, "UNSUBSCRIBE x", UNSUBSCRIBED(X)}, {1, "SUBSCRIBE x", SUBSCRIBED(X)},
 	      {0, "LOCK x", ":6\r\n"});
 	int fd = baton_watch(baton);
@@ -435,9 +474,13 @@ static void test_a_broken_lock_is_seen_on_the_descriptor(void **state)
 	assert_int_equal(baton_fence(baton, "x", &fence), 0);
 	fake_node_go(node);
 	assert_true(readable(fd, LONG_MS));
+	assert_int_equal(baton_lost_reason(baton, NULL), 0);
 	assert_int_equal(baton_lost(baton, name, &fence), 1);
 	assert_string_equal(name, "x");
 	assert_int_equal(fence, 4);
+	const char *why;
+	assert_int_equal(baton_lost_reason(baton, &why), BATON_LOST_BROKEN);
+	assert_string_equal(why, "broken uid 0 pid 7 at b");
 	assert_int_equal(baton_lost(baton, name, &fence), 0);
 	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), 0);
 	assert_int_equal(fence, 6);
@@ -792,11 +835,14 @@ int main(void)
 	        cmocka_unit_test(test_bad_arguments_send_nothing),
 	        cmocka_unit_test(test_an_idle_connection_that_ended_is_made_anew),
 	        cmocka_unit_test(test_a_break_that_may_have_been_done_is_not_repeated),
-	        cmocka_unit_test(test_a_wait_that_ends_with_an_older_session_begins_anew_once),
+	        cmocka_unit_test(test_a_try_that_ends_with_an_older_session_begins_anew_once),
 	        cmocka_unit_test(test_what_was_held_is_lost_with_the_connection),
 	        cmocka_unit_test(test_unlock_tells_that_the_connection_had_ended),
 	        cmocka_unit_test(test_nonsense_ends_the_session),
 	        cmocka_unit_test(test_half_an_answer_is_none),
+	        cmocka_unit_test(test_a_wait_for_ever_goes_through_restarts),
+	        cmocka_unit_test(test_a_wait_for_ever_needs_a_view_to_begin_with),
+	        cmocka_unit_test(test_members_that_do_not_answer_are_named),
 	        cmocka_unit_test(test_signals_do_not_end_a_wait),
 	        cmocka_unit_test(test_a_lock_is_started_and_finished),
 	        cmocka_unit_test(test_a_started_lock_ends_with_the_connection),

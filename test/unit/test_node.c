@@ -232,15 +232,51 @@ static void test_what_is_due_happens_before_what_comes(void **state)
 {
 	(void)state;
 	nodes_start(&nodes, "central", 2);
-	uint64_t holder = nodes_open(&nodes, 0), waiter = nodes_open(&nodes, 1);
-	assert_int_equal(nodes_lock(&nodes, 0, holder, "x"), 0);
-	assert_int_equal(nodes_lock_for(&nodes, 1, waiter, "x", NODE_TIMEOUT, 5 * MILLISECOND), 0);
+	uint64_t waiter = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock_for(&nodes, 1, waiter, "x", NODE_NOWAIT, 0), 0);
+	/* The grant is there, but nobody called for longer than it may take. */
+	nodes.now += NODE_NOWAIT_NS;
 	nodes_deliver_all(&nodes);
-	assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 1);
-	/* The grant is there, but nobody called for ten milliseconds. */
-	nodes.now += 10 * MILLISECOND;
+	assert_string_equal(nodes_said(&nodes, waiter), "error -15 a");
+}
+
+static void test_not_in_time_means_that_it_is_known_to_be_busy(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	const char *name = nodes_name_at(&nodes, 2, 0);
+	uint64_t waiter = nodes_open(&nodes, 0), other = nodes_open(&nodes, 1);
+	/* Free, but the member that has the token does not answer. */
+	nodes.link[0][2].cut = nodes.link[2][0].cut = true;
+	assert_int_equal(nodes_lock_for(&nodes, 0, waiter, name, NODE_TIMEOUT, MILLISECOND), 0);
+	nodes_pass(&nodes, MILLISECOND);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, waiter), "");
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_string_equal(nodes_said(&nodes, waiter), "error -15 c");
+	/* The same, but another waits for it. */
+	assert_int_equal(nodes_lock(&nodes, 1, other, name), 0);
+	assert_int_equal(nodes_lock_for(&nodes, 0, waiter, name, NODE_TIMEOUT, MILLISECOND), 0);
+	nodes.link[1][2].cut = true;
+	nodes_pass(&nodes, MILLISECOND);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, waiter), "nil");
+}
+
+/* It comes while the members are asked a last time. */
+static void test_a_lock_that_comes_late_is_taken(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	uint64_t waiter = nodes_open(&nodes, 1);
+	nodes.link[0][1].cut = true;
+	assert_int_equal(nodes_lock_for(&nodes, 1, waiter, "x", NODE_TIMEOUT, MILLISECOND), 0);
+	nodes_pass(&nodes, MILLISECOND);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, waiter), "");
+	nodes.link[0][1].cut = false;
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, waiter), "fence 1:1");
 }
 
 /* --- NOWAIT --- */
@@ -313,7 +349,8 @@ static void test_nowait_is_not_told_of_who_gave_up(void **state)
 	assert_int_equal(nodes_lock_for(&nodes, 1, first, "x", NODE_NOWAIT, 0), 0);
 	assert_int_equal(nodes_lock_for(&nodes, 1, firm, "x", NODE_TIMEOUT, MILLISECOND), 0);
 	nodes_pass(&nodes, MILLISECOND);
-	assert_string_equal(nodes_said(&nodes, firm), "nil");
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_string_equal(nodes_said(&nodes, firm), "error -15 a");
 	assert_int_equal(nodes_lock_for(&nodes, 1, second, "x", NODE_NOWAIT, 0), 0);
 	assert_string_equal(nodes_said(&nodes, second), "");
 }
@@ -346,7 +383,7 @@ static void test_nowait_waits_a_second_at_most(void **state)
 	nodes_pass(&nodes, NODE_NOWAIT_NS - 1);
 	assert_string_equal(nodes_said(&nodes, session), "");
 	nodes_pass(&nodes, 1);
-	assert_string_equal(nodes_said(&nodes, session), "nil");
+	assert_string_equal(nodes_said(&nodes, session), "error -15 a");
 }
 
 /* --- tokens that circulate --- */
@@ -592,6 +629,7 @@ static void test_a_lock_that_nobody_used_is_forgotten(void **state)
 	nodes.link[1][0].cut = true;
 	assert_int_equal(nodes_lock_for(&nodes, 1, session, "x", NODE_TIMEOUT, 1), 0);
 	nodes_pass(&nodes, 1);
+	nodes_pass(&nodes, NODE_SILENCE_NS);
 	node_figures(nodes.node[1], &figures[1]);
 	assert_int_equal(figures[1].locks, 1); /* its request is under way */
 	nodes.link[1][0].cut = false;
@@ -642,6 +680,8 @@ int main(void)
 	        TEST(test_a_session_that_closes_releases_and_withdraws),
 	        TEST(test_a_timeout_gives_nil_in_time_and_not_before),
 	        TEST(test_what_is_due_happens_before_what_comes),
+	        TEST(test_not_in_time_means_that_it_is_known_to_be_busy),
+	        TEST(test_a_lock_that_comes_late_is_taken),
 	        TEST(test_nowait_gets_what_is_free_elsewhere),
 	        TEST(test_nowait_is_told_by_whoever_is_inside),
 	        TEST(test_nowait_is_told_by_whoever_waits_firmly),

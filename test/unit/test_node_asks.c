@@ -242,7 +242,8 @@ static void test_who_lingers_is_inside_until_it_has_stopped(void **state)
 		assert_string_equal(nodes_said(&nodes, listener),
 		                    round == 0 ? "x granted 1:1 a" : "x granted 1:3 a");
 		assert_string_equal(nodes_said(&nodes, listener),
-		                    round == 0 ? "x lost 1:1 a" : "x lost 1:3 a");
+		                    round == 0 ? "x lost 1:1 a broken uid 7 pid 102 at c"
+		                               : "x lost 1:3 a broken uid 7 pid 102 at c");
 		assert_string_equal(nodes_said(&nodes, listener),
 		                    round == 0 ? "x granted 1:2 b" : "x granted 1:4 b");
 		assert_string_equal(nodes_said(&nodes, listener),
@@ -321,7 +322,7 @@ static void test_break_says_if_somebody_is_silent(void **state)
 	nodes.link[2][0].cut = true;
 	assert_int_equal(nodes_break(&nodes, 0, operator, "x", 1, 1), 0);
 	nodes_pass(&nodes, NODE_SILENCE_NS);
-	assert_string_equal(nodes_said(&nodes, operator), "error -15");
+	assert_string_equal(nodes_said(&nodes, operator), "error -15 c");
 }
 
 static void test_break_ends_a_hold_that_was_carried_over(void **state)
@@ -371,7 +372,7 @@ static void test_events_of_all_members_are_told(void **state)
 	assert_string_equal(nodes_said(&nodes, named), "yes leader 1:1 c v");
 	assert_int_equal(nodes_break(&nodes, 0, nodes_open(&nodes, 0), "yes", 1, 1), 0);
 	nodes_deliver_all(&nodes);
-	assert_string_equal(nodes_said(&nodes, named), "yes lost 1:1 c");
+	assert_string_equal(nodes_said(&nodes, named), "yes lost 1:1 c broken uid 7 pid 100 at a");
 	assert_string_equal(nodes_said(&nodes, named), "");
 	/* What nobody wants to know is not sent. */
 	assert_int_equal(

@@ -572,9 +572,9 @@ static void test_frames_of_strangers_are_refused(void **state)
 	bytes[12] = 2; /* the incarnation */
 	assert_int_equal(node_receive(a, "b", bytes, size, nodes.now), BATON_ESENDER);
 	bytes[12] = 1;
-	bytes[0] = 2; /* the version */
+	bytes[0] = 1; /* the version */
 	assert_int_equal(node_receive(a, "b", bytes, size, nodes.now), BATON_EMESSAGE);
-	bytes[0] = 1;
+	bytes[0] = 2;
 	/* c is a member, but no neighbour of a's. */
 	bytes[11] = 3;
 	assert_int_equal(node_receive(a, "c", bytes, size, nodes.now), BATON_ESENDER);
@@ -646,7 +646,7 @@ static void put(uint8_t *bytes, size_t *size, uint64_t value)
 
 static void send_by_hand(uint64_t counter, const uint8_t *message, size_t message_size)
 {
-	uint8_t bytes[128] = {1, 0, 7}; /* version, a frame of messages, the cluster's number */
+	uint8_t bytes[128] = {2, 0, 7}; /* version, a frame of messages, the cluster's number */
 	size_t size = 10;
 
 	put(bytes, &size, nodes.epoch);

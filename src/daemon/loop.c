@@ -1,0 +1,178 @@
+#include "loop.h"
+
+#include "grow.h"
+#include "must.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/timerfd.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Descriptors served in one turn; the others have theirs in the next. */
+enum { EVENTS_MAX = 256 };
+
+uint64_t clock_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* --- descriptors --- */
+
+static void control(const struct loop *loop, int what, struct loop_watch *watch, uint32_t events)
+{
+	struct epoll_event event = {.events = events, .data.ptr = watch};
+
+	must(epoll_ctl(loop->epoll_fd, what, watch->fd, &event) == 0);
+}
+
+void loop_add(struct loop *loop, struct loop_watch *watch, uint32_t events)
+{
+	control(loop, EPOLL_CTL_ADD, watch, events);
+}
+
+void loop_change(struct loop *loop, struct loop_watch *watch, uint32_t events)
+{
+	control(loop, EPOLL_CTL_MOD, watch, events);
+}
+
+void loop_close_fd(struct loop *loop, struct loop_watch *watch)
+{
+	if (watch->fd < 0)
+		return;
+	/* Closing alone is not enough if another process has the descriptor, too. */
+	control(loop, EPOLL_CTL_DEL, watch, 0);
+	close(watch->fd);
+	watch->fd = -1;
+}
+
+/* --- timers: a binary heap, the earliest at 1 --- */
+
+static void put(struct loop *loop, size_t place, struct loop_timer *timer)
+{
+	loop->heap[place] = timer;
+	timer->place = place;
+}
+
+static void rise(struct loop *loop, size_t place, struct loop_timer *timer)
+{
+	for (; place > 1 && loop->heap[place / 2]->at > timer->at; place /= 2)
+		put(loop, place, loop->heap[place / 2]);
+	put(loop, place, timer);
+}
+
+static void sink(struct loop *loop, size_t place, struct loop_timer *timer)
+{
+	for (size_t child; (child = place * 2) <= loop->heap_count; place = child) {
+		if (child < loop->heap_count && loop->heap[child + 1]->at < loop->heap[child]->at)
+			child++;
+		if (loop->heap[child]->at >= timer->at)
+			break;
+		put(loop, place, loop->heap[child]);
+	}
+	put(loop, place, timer);
+}
+
+void loop_timer_clear(struct loop *loop, struct loop_timer *timer)
+{
+	size_t place = timer->place;
+
+	if (place == 0)
+		return;
+	timer->place = 0;
+	struct loop_timer *last = loop->heap[loop->heap_count--];
+	if (last == timer)
+		return;
+	if (place > 1 && loop->heap[place / 2]->at > last->at)
+		rise(loop, place, last);
+	else
+		sink(loop, place, last);
+}
+
+void loop_timer_set(struct loop *loop, struct loop_timer *timer, uint64_t at)
+{
+	loop_timer_clear(loop, timer);
+	if (at == LOOP_NEVER)
+		return;
+	timer->at = at;
+	loop->heap_count++;
+	loop->heap = grow(loop->heap, &loop->heap_size, loop->heap_count + 1, sizeof(*loop->heap));
+	rise(loop, loop->heap_count, timer);
+}
+
+static void serve_timers(struct loop *loop)
+{
+	/* A timer that is set in here for a time that has passed has its turn in the next one. */
+	for (size_t left = loop->heap_count;
+	     left > 0 && loop->heap_count > 0 && loop->heap[1]->at <= loop->now; left--) {
+		struct loop_timer *timer = loop->heap[1];
+		loop_timer_clear(loop, timer);
+		timer->due(timer);
+	}
+}
+
+/* --- the turn --- */
+
+static void on_alarm(struct loop_watch *watch, uint32_t events)
+{
+	struct loop *loop = (struct loop *)((char *)watch - offsetof(struct loop, alarm));
+	uint64_t times;
+
+	(void)events;
+	if (read(watch->fd, &times, sizeof(times)) == sizeof(times))
+		loop->alarm_at = LOOP_NEVER;
+}
+
+static void set_alarm(struct loop *loop, uint64_t at)
+{
+	struct itimerspec when = {0};
+
+	if (loop->heap_count > 0 && loop->heap[1]->at < at)
+		at = loop->heap[1]->at;
+	if (at == loop->alarm_at)
+		return;
+	loop->alarm_at = at;
+	if (at != LOOP_NEVER) {
+		at += at == 0; /* 0 would clear it */
+		when.it_value.tv_sec = (time_t)(at / 1000000000);
+		when.it_value.tv_nsec = (long)(at % 1000000000);
+	}
+	must(timerfd_settime(loop->alarm.fd, TFD_TIMER_ABSTIME, &when, NULL) == 0);
+}
+
+void loop_turn(struct loop *loop, bool busy, uint64_t deadline)
+{
+	struct epoll_event events[EVENTS_MAX];
+
+	if (!busy)
+		set_alarm(loop, deadline);
+	int count = epoll_wait(loop->epoll_fd, events, EVENTS_MAX, busy ? 0 : -1);
+	must(count >= 0 || errno == EINTR);
+	loop->now = clock_now();
+	for (int i = 0; i < count; i++) {
+		struct loop_watch *watch = events[i].data.ptr;
+		if (watch->fd >= 0)
+			watch->ready(watch, events[i].events);
+	}
+	serve_timers(loop);
+}
+
+void loop_open(struct loop *loop)
+{
+	*loop = (struct loop){.alarm_at = LOOP_NEVER, .now = clock_now()};
+	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	loop->alarm.fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
+	must(loop->epoll_fd >= 0 && loop->alarm.fd >= 0);
+	loop->alarm.ready = on_alarm;
+	loop_add(loop, &loop->alarm, EPOLLIN);
+}
+
+void loop_close(struct loop *loop)
+{
+	loop_close_fd(loop, &loop->alarm);
+	close(loop->epoll_fd);
+	free(loop->heap);
+}

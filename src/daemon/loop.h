@@ -1,0 +1,71 @@
+/*
+ * The daemon's one event loop, and its one clock.
+ *
+ * A turn sleeps until a descriptor is ready or a timer is due, reads the clock once, and then calls
+ * who waits: descriptors first, timers after them. Everything in a turn sees the same time
+ * (loop->now), and every deadline is counted from it, so that a deadline can never lie before the
+ * moment that caused it by more than the length of the turn.
+ *
+ * The clock is CLOCK_BOOTTIME: it counts while the machine is suspended. All timers share one timer
+ * of the kernel on that clock, which stays set while the loop sleeps and wakes.
+ */
+#ifndef DAEMON_LOOP_H
+#define DAEMON_LOOP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/epoll.h>
+
+#define LOOP_NEVER UINT64_MAX
+#define LOOP_MS UINT64_C(1000000)
+
+/* A descriptor that is waited for. `ready` gets what epoll says. */
+struct loop_watch {
+	int fd; /* -1: none; events of this turn that are still to come are dropped */
+	void (*ready)(struct loop_watch *watch, uint32_t events);
+};
+
+/* A deadline. All zero but `due` is a timer that is not set. */
+struct loop_timer {
+	uint64_t at;
+	size_t place; /* in the heap, from 1; 0: not set */
+	void (*due)(struct loop_timer *timer);
+};
+
+struct loop {
+	int epoll_fd;
+	uint64_t now; /* when this turn began */
+	struct loop_watch alarm;
+	uint64_t alarm_at; /* what the kernel's timer is set to */
+	struct loop_timer **heap;
+	size_t heap_count, heap_size;
+};
+
+/* CLOCK_BOOTTIME in nanoseconds, read now. Only for what must not be counted from the beginning of the
+ * turn, because the process may have been stopped since. */
+uint64_t clock_now(void);
+
+void loop_open(struct loop *loop);
+/* Descriptors and timers stay their owners'. */
+void loop_close(struct loop *loop);
+
+/* Sleeps, if not `busy`, until something is ready or due, or until `deadline`, and serves it. */
+void loop_turn(struct loop *loop, bool busy, uint64_t deadline);
+
+void loop_add(struct loop *loop, struct loop_watch *watch, uint32_t events);
+/* With EPOLLET this also tells again what is ready already. */
+void loop_change(struct loop *loop, struct loop_watch *watch, uint32_t events);
+/* Waits for it no more, and closes it. The memory must stay until the turn is over. */
+void loop_close_fd(struct loop *loop, struct loop_watch *watch);
+
+/* At that time, whatever it was set to before. LOOP_NEVER clears it. */
+void loop_timer_set(struct loop *loop, struct loop_timer *timer, uint64_t at);
+void loop_timer_clear(struct loop *loop, struct loop_timer *timer);
+
+static inline bool loop_timer_is_set(const struct loop_timer *timer)
+{
+	return timer->place != 0;
+}
+
+#endif

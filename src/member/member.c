@@ -1,0 +1,396 @@
+#include "internal.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { KEPT_MAX = 64 << 20 /* bytes kept for a peer that does not take them */ };
+
+/* --- effects --- */
+
+struct outcome *member_outcome(struct member *member, enum member_effect_kind kind,
+                               size_t text_size)
+{
+	struct outcome *outcome = calloc(1, sizeof(*outcome) + text_size);
+
+	must(outcome != NULL);
+	outcome->effect.kind = kind;
+	STAILQ_INSERT_TAIL(&member->outcomes, outcome, entry);
+	return outcome;
+}
+
+void member_log(struct member *member, enum member_level level, const char *format, ...)
+{
+	char text[1024];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	struct outcome *outcome = member_outcome(member, MEMBER_LOG, strlen(text) + 1);
+	memcpy(outcome->text, text, strlen(text) + 1);
+	outcome->effect.log.level = level;
+	outcome->effect.log.text = outcome->text;
+}
+
+static void bump(struct member *member, uint64_t epoch)
+{
+	member_log(member, MEMBER_WARNING,
+	           "epoch %llu is at the end of its numbers or tables: a new one",
+	           (unsigned long long)epoch);
+	engine_bump(member->engine, epoch);
+	member_spread(member);
+	member_enter(member);
+}
+
+/* What the node wants of its peers is done here. True: it is for the driver. */
+static bool is_for_driver(struct member *member, const struct node_effect *effect)
+{
+	switch (effect->kind) {
+	case NODE_SEND:
+		peer_send(&member->peers[effect->send.to - 1], effect->send.epoch,
+		          effect->send.bytes, effect->send.size);
+		return false;
+	case NODE_READ:
+		for (uint32_t i = 0; i < member->peers_count; i++)
+			peer_read_again(&member->peers[i]);
+		return false;
+	case NODE_BUMP:
+		bump(member, effect->bump.epoch);
+		return false;
+	case NODE_REPLY:
+	case NODE_EVENT:
+	case NODE_LOST:
+	case NODE_STOP:
+		return true;
+	}
+	return true;
+}
+
+bool member_effect(struct member *member, struct member_effect *ret_effect)
+{
+	free(member->taken);
+	member->taken = NULL;
+	for (;;) {
+		struct outcome *outcome = STAILQ_FIRST(&member->outcomes);
+		if (outcome != NULL) {
+			STAILQ_REMOVE_HEAD(&member->outcomes, entry);
+			*ret_effect = outcome->effect;
+			member->taken = outcome;
+			return true;
+		}
+		if (!node_effect(member->node, &ret_effect->node))
+			return false;
+		if (is_for_driver(member, &ret_effect->node)) {
+			ret_effect->kind = MEMBER_NODE;
+			return true;
+		}
+	}
+}
+
+/* --- views --- */
+
+void member_enter(struct member *member)
+{
+	bool changed;
+
+	if (member->now < member->quiet_until || member->leaving)
+		return;
+	const struct engine_view *view = engine_view(member->engine, &changed);
+	if (view == NULL || !changed)
+		return;
+	struct node_member *members = calloc(view->members_count, sizeof(*members));
+	must(members != NULL);
+	for (uint32_t i = 0; i < view->members_count; i++)
+		members[i] = (struct node_member){.name = view->members[i].name,
+		                                  .incarnation = view->members[i].incarnation,
+		                                  .address = member->peers[i].address};
+	struct outcome *outcome = member_outcome(member, MEMBER_VIEW, 0);
+	outcome->effect.view.epoch = view->epoch;
+	outcome->effect.view.floor = view->floor;
+	outcome->effect.view.members_count = view->members_count;
+	/* The others must know the view before they get frames of it. */
+	member_spread(member);
+	node_floor(member->node, view->floor);
+	outcome->effect.view.served = node_view(member->node, view->epoch, members,
+	                                        view->members_count, member->now) == 0;
+	for (uint32_t i = 0; i < member->peers_count; i++)
+		member->peers[i].congested = false;
+	free(members);
+}
+
+void member_spread(struct member *member)
+{
+	if (member->leaving || !engine_news(member->engine))
+		return;
+	const struct engine_view *view = engine_view(member->engine, NULL);
+	for (uint32_t i = 0; i < member->peers_count; i++) {
+		struct peer *peer = &member->peers[i];
+		if (peer->link != NULL && view != NULL)
+			link_forget(peer->link, view->epoch);
+		if (peer->connection != NULL)
+			peer_tell(peer);
+	}
+}
+
+/* --- time --- */
+
+void member_due(struct member *member, uint64_t at)
+{
+	if (at < member->timers_at)
+		member->timers_at = at;
+}
+
+uint64_t member_deadline(const struct member *member)
+{
+	uint64_t node_at = node_deadline(member->node);
+
+	return node_at < member->timers_at ? node_at : member->timers_at;
+}
+
+static void acknowledge(struct member *member)
+{
+	member->acknowledge_at = NODE_NEVER;
+	for (uint32_t i = 0; i < member->peers_count; i++) {
+		struct peer *peer = &member->peers[i];
+		if (peer->connection == NULL)
+			continue;
+		link_ack(peer->link);
+		connection_changed(peer->connection);
+	}
+}
+
+/* Timers that are due, and when the next one is. There are few, and they are seldom due. */
+static void serve_timers(struct member *member)
+{
+	struct connection *connection, *next;
+
+	member->timers_at = NODE_NEVER;
+	if (member->acknowledge_at <= member->now)
+		acknowledge(member);
+	member_due(member, member->acknowledge_at);
+	if (member->quiet_until > member->now)
+		member_due(member, member->quiet_until);
+	for (connection = LIST_FIRST(&member->connections); connection != NULL; connection = next) {
+		next = LIST_NEXT(connection, all);
+		connection_tick(connection);
+		member_due(member, connection->patience_at);
+	}
+	for (uint32_t i = 0; i < member->peers_count; i++) {
+		struct peer *peer = &member->peers[i];
+		if (peer->redial_at <= member->now)
+			peer_dial(peer);
+		member_due(member, peer->redial_at);
+	}
+}
+
+void member_tick(struct member *member, uint64_t now)
+{
+	if (now > member->now)
+		member->now = now;
+	if (member->timers_at <= member->now)
+		serve_timers(member);
+	node_tick(member->node, member->now);
+	member_spread(member);
+	member_enter(member);
+}
+
+/* --- the beginning and the end --- */
+
+/* What all members must have the same: who they are, and the algorithm on which topology. */
+static uint64_t digest_setup(const struct member_options *options)
+{
+	const struct node_options *node = &options->node;
+	XXH3_state_t *state = XXH3_createState();
+
+	must(state != NULL);
+	XXH3_64bits_reset(state);
+	for (uint32_t i = 0; i < options->peers_count; i++)
+		XXH3_64bits_update(state, options->peers[i].name,
+		                   strlen(options->peers[i].name) + 1);
+	XXH3_64bits_update(state, node->algorithm->name, strlen(node->algorithm->name) + 1);
+	const char *topology = node->topology != NULL ? node->topology : node->algorithm->topology;
+	XXH3_64bits_update(state, topology, strlen(topology) + 1);
+	for (size_t i = 0; i < PARAMETERS_MAX; i++) {
+		uint64_t number = node->parameters != NULL ? node->parameters[i] : 0;
+		const char *text =
+		        node->texts != NULL && node->texts[i] != NULL ? node->texts[i] : "";
+		XXH3_64bits_update(state, &number, sizeof(number));
+		XXH3_64bits_update(state, text, strlen(text) + 1);
+	}
+	uint64_t digest = XXH3_64bits_digest(state);
+	XXH3_freeState(state);
+	return digest;
+}
+
+static char *copy_text(const char *text)
+{
+	char *copy = text == NULL ? NULL : strdup(text);
+
+	must(text == NULL || copy != NULL);
+	return copy;
+}
+
+static void make_peers(struct member *member, const struct member_options *options)
+{
+	member->peers = calloc(options->peers_count, sizeof(*member->peers));
+	must(member->peers != NULL);
+	for (uint32_t i = 0; i < options->peers_count; i++) {
+		struct peer *peer = &member->peers[i];
+		bool dials = options->peers[i].linked && i > options->self;
+		*peer = (struct peer){.member = member,
+		                      .name = copy_text(options->peers[i].name),
+		                      .address = copy_text(options->peers[i].address),
+		                      .redial_at = dials ? 0 : NODE_NEVER,
+		                      .backoff_ms = REDIAL_MS_FIRST};
+		if (options->peers[i].linked)
+			peer->link = link_create(KEPT_MAX);
+	}
+}
+
+struct member *member_create(const struct member_options *options, const char **ret_wrong)
+{
+	struct node_options node_options = options->node;
+
+	node_options.name = options->peers[options->self].name;
+	node_options.incarnation = options->incarnation;
+	node_options.cluster = XXH3_64bits(options->cluster, strlen(options->cluster));
+	struct node *node = node_create(&node_options, ret_wrong);
+	if (node == NULL)
+		return NULL;
+	struct member *member = calloc(1, sizeof(*member));
+	const char **names = calloc(options->peers_count, sizeof(*names));
+	must(member != NULL && names != NULL);
+	for (uint32_t i = 0; i < options->peers_count; i++)
+		names[i] = options->peers[i].name;
+	*member = (struct member){
+	        .cluster = copy_text(options->cluster),
+	        .cluster_hash = node_options.cluster,
+	        .setup = digest_setup(options),
+	        .self = options->self,
+	        .peers_count = options->peers_count,
+	        .incarnation = options->incarnation,
+	        .node = node,
+	        .engine = engine_create(names, options->peers_count, options->self,
+	                                options->incarnation, options->proposal),
+	        .quiet_until = options->quiet_until,
+	        .acknowledge_at = NODE_NEVER,
+	};
+	free(names);
+	LIST_INIT(&member->connections);
+	STAILQ_INIT(&member->changed);
+	STAILQ_INIT(&member->outcomes);
+	make_peers(member, options);
+	return member;
+}
+
+void member_destroy(struct member *member)
+{
+	must(LIST_EMPTY(&member->connections));
+	for (uint32_t i = 0; i < member->peers_count; i++) {
+		if (member->peers[i].link != NULL)
+			link_destroy(member->peers[i].link);
+		free(member->peers[i].name);
+		free(member->peers[i].address);
+	}
+	while (!STAILQ_EMPTY(&member->outcomes)) {
+		struct outcome *outcome = STAILQ_FIRST(&member->outcomes);
+		STAILQ_REMOVE_HEAD(&member->outcomes, entry);
+		free(outcome);
+	}
+	free(member->taken);
+	free(member->peers);
+	free(member->missing);
+	free(member->cluster);
+	node_destroy(member->node);
+	engine_destroy(member->engine);
+	free(member);
+}
+
+struct node *member_node(const struct member *member)
+{
+	return member->node;
+}
+
+void member_leave(struct member *member)
+{
+	member->leaving = true;
+	for (uint32_t i = 0; i < member->peers_count; i++)
+		member->peers[i].redial_at = NODE_NEVER;
+}
+
+void member_say_goodbye(struct member *member)
+{
+	for (uint32_t i = 0; i < member->peers_count; i++) {
+		struct peer *peer = &member->peers[i];
+		if (peer->connection == NULL)
+			continue;
+		link_refuse(peer->link,
+		            "it has left; this version cannot take it back: restart every node");
+		connection_changed(peer->connection);
+	}
+}
+
+bool member_quiet(const struct member *member)
+{
+	for (uint32_t i = 0; i < member->peers_count; i++) {
+		const struct peer *peer = &member->peers[i];
+		if (peer->connection != NULL && link_pending(peer->link) > 0)
+			return false;
+	}
+	return true;
+}
+
+/* --- what operators want to know --- */
+
+const char *member_missing(struct member *member)
+{
+	struct buffer names = {0};
+
+	for (uint32_t i = 0; i < member->peers_count; i++) {
+		const struct peer *peer = &member->peers[i];
+		if (peer->link == NULL || peer->connection != NULL)
+			continue;
+		if (buffer_size(&names) > 0)
+			buffer_append(&names, ", ", 2);
+		buffer_append(&names, peer->name, strlen(peer->name));
+	}
+	free(member->missing);
+	member->missing = NULL;
+	if (buffer_size(&names) > 0) {
+		buffer_append(&names, "", 1);
+		member->missing = names.bytes;
+	}
+	return member->missing;
+}
+
+const char *member_unknown(struct member *member)
+{
+	return engine_missing(member->engine);
+}
+
+const char *member_refusal(const struct member *member)
+{
+	for (uint32_t i = 0; i < member->peers_count; i++) {
+		if (member->peers[i].refusal[0] != '\0')
+			return member->peers[i].refusal;
+	}
+	return NULL;
+}
+
+void member_watch(struct member *member, uint64_t now)
+{
+	if (now > member->now)
+		member->now = now;
+	for (uint32_t i = 0; i < member->peers_count; i++) {
+		struct peer *peer = &member->peers[i];
+		size_t pending = peer->connection != NULL ? link_pending(peer->link) : 0;
+		if (pending > 0 && peer->pending_before > 0 && pending >= peer->pending_before)
+			peer_complain(
+			        peer,
+			        "takes no messages, though it is connected: stopped, or too busy");
+		peer->pending_before = pending;
+	}
+}
