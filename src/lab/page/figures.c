@@ -1,7 +1,7 @@
 /*
  * The figures of a comparison: which lines there are, how they look, and their points.
  */
-#include "compare_page.h"
+#include "page.h"
 
 #include "grow.h"
 #include "html.h"

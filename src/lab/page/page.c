@@ -2,7 +2,7 @@
  * The page of a comparison: one file that needs no other. It is whole without its script.
  */
 #include "assets.h"
-#include "compare_page.h"
+#include "page.h"
 #include "html.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-#include "replay_internal.h"
+#include "internal.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
