@@ -124,7 +124,7 @@ static bool parse_file(const char *text, struct topology *topology)
 	return false;
 }
 
-static const struct form {
+static const struct topology_form {
 	const char *name;
 	enum topology_kind kind;
 	/* Takes what follows the colon. NULL: there is none. */
@@ -165,7 +165,7 @@ static const char *skip_name(const char *text, const char *name)
 const char *topology_parse(const char *text, struct topology *ret_topology)
 {
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		const struct form *form = &forms[i];
+		const struct topology_form *form = &forms[i];
 		struct topology topology = {.kind = form->kind};
 		const char *rest = skip_name(text, form->name);
 
@@ -428,13 +428,13 @@ static uint32_t (*const lists[])(const struct topology *topology, uint32_t nodes
 };
 
 /* A graph that is being built, in the caller's memory. */
-struct plan {
+struct graph_plan {
 	uint32_t nodes;
 	uint64_t edges; /* that there is room for */
 	uint32_t *offset, *adjacent, *scratch;
 };
 
-static void build_regular(const struct plan *plan, const struct topology *topology)
+static void build_regular(const struct graph_plan *plan, const struct topology *topology)
 {
 	uint32_t *offset = plan->offset;
 
@@ -450,7 +450,8 @@ static void build_regular(const struct plan *plan, const struct topology *topolo
  * into the lists of its neighbours gives lists in order: there is nothing to compare. `pairs` is
  * overwritten; `cursor` has room for the nodes.
  */
-static void build_pairs(const struct plan *plan, uint32_t *cursor, uint32_t *pairs, uint64_t count)
+static void build_pairs(const struct graph_plan *plan, uint32_t *cursor, uint32_t *pairs,
+                        uint64_t count)
 {
 	uint32_t nodes = plan->nodes, *offset = plan->offset, *adjacent = plan->adjacent;
 	uint32_t *sorted = pairs;
@@ -481,7 +482,7 @@ static void build_pairs(const struct plan *plan, uint32_t *cursor, uint32_t *pai
 	}
 }
 
-static void build_edges(const struct plan *plan, const struct topology *topology)
+static void build_edges(const struct graph_plan *plan, const struct topology *topology)
 {
 	uint32_t *cursor = plan->scratch, *pairs = cursor + plan->nodes;
 	const char *text = topology->edges;
@@ -546,7 +547,7 @@ static void draw_tree(struct random *random, uint32_t nodes, uint32_t *order, ui
 }
 
 /* `order` has served and becomes the cursor of build_pairs. */
-static void build_sparse(const struct plan *plan, struct random *random, uint32_t *order,
+static void build_sparse(const struct graph_plan *plan, struct random *random, uint32_t *order,
                          const uint32_t *parent, uint32_t *slots)
 {
 	struct pair_set set = {.slots = slots, .slots_count = count_slots(plan->edges)};
@@ -583,8 +584,8 @@ static void set_bit(uint32_t *bits, uint64_t i)
  * Draws the pairs that are left out, none of them of the tree. Fewer than half of all pairs are, so
  * that more than one draw in four succeeds (six nodes with eight edges are the worst).
  */
-static void build_dense(const struct plan *plan, struct random *random, const uint32_t *parent,
-                        uint32_t *matrix)
+static void build_dense(const struct graph_plan *plan, struct random *random,
+                        const uint32_t *parent, uint32_t *matrix)
 {
 	uint64_t nodes = plan->nodes;
 	uint32_t kept = 0;
@@ -608,7 +609,7 @@ static void build_dense(const struct plan *plan, struct random *random, const ui
 	}
 }
 
-static void build_random(const struct plan *plan, uint64_t seed)
+static void build_random(const struct graph_plan *plan, uint64_t seed)
 {
 	uint32_t *order = plan->scratch, *parent = order + plan->nodes;
 	uint32_t *pairs = parent + plan->nodes;
@@ -635,7 +636,7 @@ void topology_build(const struct topology *topology, uint32_t nodes, uint64_t se
 		return;
 	}
 
-	struct plan plan = {.nodes = nodes, .edges = count_stored_edges(topology, nodes)};
+	struct graph_plan plan = {.nodes = nodes, .edges = count_stored_edges(topology, nodes)};
 	must(plan.edges < EDGES_LIMIT);
 	plan.offset = memory;
 	plan.adjacent = plan.offset + nodes + 1;

@@ -19,7 +19,7 @@ struct check {
 /* The action that leads from a state to the next of a path. */
 static struct action find_action(struct search *search, uint32_t from, uint32_t to)
 {
-	struct row row = search_row(search, from);
+	struct state_row row = search_row(search, from);
 	struct actions actions = {0};
 	size_t k = 0;
 
@@ -84,7 +84,7 @@ static void write_expectation(const struct check *check, char *text, size_t size
 	bool waits = false;
 
 	if (result->node != 0) {
-		struct row row = search_row(&check->search, check->search.violation.state);
+		struct state_row row = search_row(&check->search, check->search.violation.state);
 		uint32_t local = row_local(&check->search.model, row, result->node - 1);
 		waits = check->search.model.local[local].phase == PHASE_WAITING;
 	}

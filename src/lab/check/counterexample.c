@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* The path is followed on a real world, because the model may not know who sent a message. */
-struct envelope {
+struct sent_message {
 	uint32_t from, to;
 	enum side side;
 	uint8_t *body;
@@ -16,7 +16,7 @@ struct envelope {
 struct follower {
 	const struct model *model;
 	struct world world;
-	struct envelope *flight; /* oldest first */
+	struct sent_message *flight; /* oldest first */
 	size_t flight_count, flight_size;
 	FILE *text;
 };
@@ -96,22 +96,22 @@ static void take_sends(struct follower *follower, uint32_t from)
 		must(body != NULL);
 		memcpy(body, out->bytes + effect->offset, effect->size);
 		follower->flight[follower->flight_count++] =
-		        (struct envelope){.from = from,
-		                          .to = effect->node,
-		                          .side = effect->side,
-		                          .body = body,
-		                          .size = effect->size};
+		        (struct sent_message){.from = from,
+		                              .to = effect->node,
+		                              .side = effect->side,
+		                              .body = body,
+		                              .size = effect->size};
 	}
 }
 
 /* The oldest message in flight that is the model's. */
 static size_t find_envelope(const struct follower *follower, uint32_t number)
 {
-	const struct letter *letter = &follower->model->letter[number];
+	const struct model_letter *letter = &follower->model->letter[number];
 	const struct message *message = &letter->flight.message;
 
 	for (size_t i = 0; i < follower->flight_count; i++) {
-		const struct envelope *envelope = &follower->flight[i];
+		const struct sent_message *envelope = &follower->flight[i];
 		if (envelope->to == letter->flight.to &&
 		    side_opposite(envelope->side) == message->side &&
 		    envelope->size == message->size &&
@@ -123,14 +123,15 @@ static size_t find_envelope(const struct follower *follower, uint32_t number)
 	return 0;
 }
 
-static struct envelope take_envelope(struct follower *follower, uint32_t number, const char *verb)
+static struct sent_message take_envelope(struct follower *follower, uint32_t number,
+                                         const char *verb)
 {
 	size_t place = find_envelope(follower, number);
-	struct envelope taken = follower->flight[place];
+	struct sent_message taken = follower->flight[place];
 	unsigned rank = 1;
 
 	for (size_t i = 0; i < place; i++) {
-		const struct envelope *older = &follower->flight[i];
+		const struct sent_message *older = &follower->flight[i];
 		rank += older->from == taken.from && older->to == taken.to &&
 		        older->body[0] == taken.body[0];
 	}
@@ -150,7 +151,7 @@ static struct envelope take_envelope(struct follower *follower, uint32_t number,
 static void follow(struct follower *follower, const struct action *action)
 {
 	struct world *world = &follower->world;
-	struct envelope envelope;
+	struct sent_message envelope;
 
 	switch (action->kind) {
 	case ACTION_REQUEST:

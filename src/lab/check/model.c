@@ -8,7 +8,7 @@
 #include <xxhash.h>
 
 /* A local state as it is interned: this head, then the algorithm's state. */
-struct head {
+struct local_head {
 	uint32_t node;
 	uint32_t entries_left;
 	uint32_t leader;
@@ -93,7 +93,7 @@ static uint64_t hash_number(uint32_t number, bool letter)
 /* Interns what is in the buffer. */
 static uint32_t put_local(struct model *model, size_t size)
 {
-	const struct head *head = (const struct head *)(const void *)model->buffer;
+	const struct local_head *head = (const struct local_head *)(const void *)model->buffer;
 	const void *state = model->buffer + sizeof(*head);
 	bool new;
 	uint32_t number = intern_put(&model->locals, model->buffer, size, &new);
@@ -156,7 +156,7 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 	uint32_t origin = model->algorithm->origin != NULL ? model->algorithm->origin(&message) : 0;
 	model->letter =
 	        grow(model->letter, &model->letter_size, number + 1, sizeof(*model->letter));
-	model->letter[number] = (struct letter){
+	model->letter[number] = (struct model_letter){
 	        .hash = hash_number(number, true),
 	        .marks = mark_if(type->token, MARK_TOKEN),
 	        .origin = origin != 0 ? (uint64_t)1 << (origin - 1) : 0,
@@ -175,7 +175,7 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 /* The effects in `out` on the local state in the buffer; sends become numbers. */
 static struct transition take_effects(struct model *model, const struct site *site)
 {
-	struct head *head = (struct head *)(void *)model->buffer;
+	struct local_head *head = (struct local_head *)(void *)model->buffer;
 	struct transition transition = {.sends = (uint32_t)model->sends_count};
 
 	for (uint32_t i = 0; i < model->out.effects_count; i++) {
@@ -231,7 +231,7 @@ static int call(struct model *model, const struct site *site, const struct actio
                 uint8_t *local)
 {
 	const struct algorithm *algorithm = model->algorithm;
-	struct head *head = (struct head *)(void *)local;
+	struct local_head *head = (struct local_head *)(void *)local;
 	void *state = local + sizeof(*head);
 
 	out_clear(&model->out);
@@ -395,7 +395,7 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	enlarge_memo(model);
 	for (uint32_t i = 1; i <= model->nodes; i++) {
 		struct site site = site_of(model, i);
-		size_t size = sizeof(struct head) + model->algorithm->state_size(&site);
+		size_t size = sizeof(struct local_head) + model->algorithm->state_size(&site);
 		if (size > model->buffer_size)
 			model->buffer_size = size;
 	}
@@ -421,8 +421,8 @@ uint32_t model_start(struct model *model, uint8_t *ret_bytes)
 
 	for (uint32_t i = 1; i <= model->nodes; i++) {
 		struct site site = site_of(model, i);
-		size_t local_size = sizeof(struct head) + model->algorithm->state_size(&site);
-		struct head head = {
+		size_t local_size = sizeof(struct local_head) + model->algorithm->state_size(&site);
+		struct local_head head = {
 		        .node = i, .entries_left = model->entries[i - 1], .phase = PHASE_IDLE};
 
 		memset(model->buffer, 0, local_size);
@@ -436,8 +436,9 @@ uint32_t model_start(struct model *model, uint8_t *ret_bytes)
 			size = row_insert(model, ret_bytes, size,
 			                  model->sends[transition.sends + k], model->format);
 	}
-	model->tokens_at_start = mark_count(
-	        model_marks(model, (struct row){.bytes = ret_bytes, .size = size}), MARK_TOKEN);
+	model->tokens_at_start =
+	        mark_count(model_marks(model, (struct state_row){.bytes = ret_bytes, .size = size}),
+	                   MARK_TOKEN);
 	return size;
 }
 
@@ -488,7 +489,8 @@ static void add_own_action(struct actions *actions, enum action_kind kind, uint3
 
 /* A timer outlasts every message, so that one runs out only when none is under way; and it outlasts
  * those that are armed for less. */
-static void add_expirations(const struct model *model, struct row row, struct actions *actions)
+static void add_expirations(const struct model *model, struct state_row row,
+                            struct actions *actions)
 {
 	uint32_t least = UINT32_MAX;
 
@@ -507,7 +509,7 @@ static void add_expirations(const struct model *model, struct row row, struct ac
 	}
 }
 
-static void add_losses(const struct model *model, struct row row, struct actions *actions)
+static void add_losses(const struct model *model, struct state_row row, struct actions *actions)
 {
 	uint32_t letters = row_letters_count(model, row), last = UINT32_MAX;
 
@@ -524,8 +526,8 @@ static void add_losses(const struct model *model, struct row row, struct actions
 }
 
 /* Requests, exits and deliveries; there is room for them. */
-static inline void list_actions(const struct model *model, struct row row, struct actions *actions,
-                                struct row_format format)
+static inline void list_actions(const struct model *model, struct state_row row,
+                                struct actions *actions, struct row_format format)
 {
 	uint32_t width = format.letter_width, nodes = model->nodes, last = UINT32_MAX;
 	const uint8_t *bytes = row.bytes + (size_t)nodes * format.local_width;
@@ -545,7 +547,7 @@ static inline void list_actions(const struct model *model, struct row row, struc
 	}
 	for (uint32_t k = 0; bytes < end; k++, bytes += width, weight += format.fifo ? 2 : 0) {
 		uint32_t number = row_number(bytes, width);
-		const struct letter *letter = &model->letter[number];
+		const struct model_letter *letter = &model->letter[number];
 		uint32_t channel = format.fifo ? letter->channel : number;
 		uint32_t to = letter->flight.to;
 		uint32_t local = row_number(row.bytes + (size_t)(to - 1) * format.local_width,
@@ -566,7 +568,7 @@ static inline void list_actions(const struct model *model, struct row row, struc
 	actions->known = waiting & ~origins;
 }
 
-void model_actions(const struct model *model, struct row row, struct actions *ret_actions)
+void model_actions(const struct model *model, struct state_row row, struct actions *ret_actions)
 {
 	uint32_t letters = row_letters_count(model, row);
 	size_t most = (size_t)model->nodes * (1 + TIMERS_MAX) + 2 * (size_t)letters;
@@ -634,7 +636,7 @@ void model_reduce(const struct model *model, struct actions *actions)
 	actions->count = kept;
 }
 
-uint64_t model_hash(const struct model *model, struct row row)
+uint64_t model_hash(const struct model *model, struct state_row row)
 {
 	uint32_t letters = row_letters_count(model, row);
 	uint64_t hash = 0, step = model->format.fifo ? 2 : 0, weight = 1;
@@ -646,7 +648,7 @@ uint64_t model_hash(const struct model *model, struct row row)
 	return hash;
 }
 
-static inline uint64_t sum_marks(const struct model *model, struct row row,
+static inline uint64_t sum_marks(const struct model *model, struct state_row row,
                                  struct row_format format)
 {
 	const uint8_t *bytes = row.bytes, *end = row.bytes + row.size;
@@ -659,7 +661,7 @@ static inline uint64_t sum_marks(const struct model *model, struct row row,
 	return marks;
 }
 
-uint64_t model_marks(const struct model *model, struct row row)
+uint64_t model_marks(const struct model *model, struct state_row row)
 {
 	return model->usual ? sum_marks(model, row, row_usual)
 	                    : sum_marks(model, row, model->format);

@@ -74,7 +74,7 @@ struct local {
 	uint32_t timers[TIMERS_MAX]; /* for how many delays each is armed, and 1; 0: not armed */
 };
 
-struct letter {
+struct model_letter {
 	uint64_t hash, marks;
 	uint64_t origin; /* a bit for the node whose request it is a copy of, from the lowest */
 	uint32_t channel;
@@ -114,7 +114,7 @@ struct model {
 	bool outgrown; /* a number is too large for it */
 	struct local *local;
 	size_t local_size;
-	struct letter *letter;
+	struct model_letter *letter;
 	size_t letter_size;
 	uint32_t *sends;
 	size_t sends_count, sends_size;
@@ -144,7 +144,7 @@ size_t model_memory(const struct model *model);
  */
 enum { ROW_BYTES_MAX = UINT16_MAX, ROW_SLACK = 16 };
 
-struct row {
+struct state_row {
 	const uint8_t *bytes;
 	uint32_t size;
 };
@@ -178,19 +178,19 @@ static inline void row_set(uint8_t *bytes, uint32_t width, uint32_t number)
 }
 
 /* The local state of node i + 1. */
-static inline uint32_t row_local(const struct model *model, struct row row, uint32_t i)
+static inline uint32_t row_local(const struct model *model, struct state_row row, uint32_t i)
 {
 	return row_number(row.bytes + (size_t)i * model->format.local_width,
 	                  model->format.local_width);
 }
 
-static inline uint32_t row_letters_count(const struct model *model, struct row row)
+static inline uint32_t row_letters_count(const struct model *model, struct state_row row)
 {
 	uint32_t bytes = row.size - model->nodes * model->format.local_width;
 	return model->format.letter_width == 1 ? bytes : bytes / model->format.letter_width;
 }
 
-static inline uint32_t row_letter(const struct model *model, struct row row, uint32_t k)
+static inline uint32_t row_letter(const struct model *model, struct state_row row, uint32_t k)
 {
 	size_t offset = (size_t)model->nodes * model->format.local_width +
 	                (size_t)k * model->format.letter_width;
@@ -209,7 +209,7 @@ struct actions {
 	                   request is under way */
 };
 void actions_free(struct actions *actions);
-void model_actions(const struct model *model, struct row row, struct actions *ret_actions);
+void model_actions(const struct model *model, struct state_row row, struct actions *ret_actions);
 
 /*
  * Of these actions those of some nodes only, a persistent set: when channels keep order and each
@@ -287,7 +287,7 @@ static inline void row_copy(uint8_t *to, const uint8_t *from, uint32_t size)
 		memcpy(to + i, from + i, ROW_SLACK);
 }
 
-static inline uint32_t row_apply(const struct model *model, struct row row, uint32_t place,
+static inline uint32_t row_apply(const struct model *model, struct state_row row, uint32_t place,
                                  const struct transition *transition, uint8_t *bytes,
                                  struct row_format format)
 {
@@ -311,7 +311,7 @@ static inline uint32_t row_apply(const struct model *model, struct row row, uint
 /* The row behind a step, without the message at a place (or PLACE_NONE), with what the node does
  * (NULL for a loss), in at most ROW_BYTES_MAX bytes: how many. ROW_SLACK bytes behind both rows
  * belong to the caller too, and are of no meaning. */
-static inline uint32_t model_apply(const struct model *model, struct row row, uint32_t place,
+static inline uint32_t model_apply(const struct model *model, struct state_row row, uint32_t place,
                                    const struct transition *transition, uint8_t *ret_bytes)
 {
 	if (model->usual)
@@ -321,10 +321,10 @@ static inline uint32_t model_apply(const struct model *model, struct row row, ui
 
 /* A sum over the row, so that a transition knows by how much it changes it; but when channels keep
  * order it has to be taken anew, because the places of messages count. */
-uint64_t model_hash(const struct model *model, struct row row);
+uint64_t model_hash(const struct model *model, struct state_row row);
 
 /* How many there are in a row, each at its place (see mark_count). */
-uint64_t model_marks(const struct model *model, struct row row);
+uint64_t model_marks(const struct model *model, struct state_row row);
 static inline uint32_t mark_count(uint64_t marks, enum mark mark)
 {
 	return (uint32_t)(marks >> mark * MARK_BITS) & MARK_MASK;

@@ -100,27 +100,28 @@ uint64_t search_transitions(const struct search *search)
 	return transitions;
 }
 
-struct row search_row(const struct search *search, uint32_t state)
+struct state_row search_row(const struct search *search, uint32_t state)
 {
-	const struct record *record = states_record(&search->states, state);
-	return (struct row){.bytes = record->bytes + search->states.extra, .size = record->size};
+	const struct state_record *record = states_record(&search->states, state);
+	return (struct state_row){.bytes = record->bytes + search->states.extra,
+	                          .size = record->size};
 }
 
-void search_actions(const struct search *search, struct row row, struct actions *ret_actions)
+void search_actions(const struct search *search, struct state_row row, struct actions *ret_actions)
 {
 	model_actions(&search->model, row, ret_actions);
 	if (search->options->reduce)
 		model_reduce(&search->model, ret_actions);
 }
 
-uint32_t search_follow(struct search *search, struct row row, const struct action *action)
+uint32_t search_follow(struct search *search, struct state_row row, const struct action *action)
 {
 	struct model *model = &search->model;
 	uint8_t *next = search->workers[0].next;
 	const struct transition *transition =
 	        model_is_loss(action) ? NULL : model_learn(model, action);
 	uint32_t size = model_apply(model, row, action->place, transition, next);
-	uint64_t hash = model_hash(model, (struct row){.bytes = next, .size = size});
+	uint64_t hash = model_hash(model, (struct state_row){.bytes = next, .size = size});
 	return states_get(&search->states, states_seek(&search->states, hash), next, size, hash);
 }
 
@@ -133,7 +134,7 @@ static uint64_t hash_behind(const struct search *search, struct worker *worker,
 	if (model->format.fifo) {
 		uint32_t size =
 		        model_apply(model, pending->row, action->place, transition, worker->next);
-		return model_hash(model, (struct row){.bytes = worker->next, .size = size});
+		return model_hash(model, (struct state_row){.bytes = worker->next, .size = size});
 	}
 	return pending->actions.hash +
 	       (transition != NULL ? transition->hash_change : -model->letter[action->what].hash);
@@ -211,7 +212,8 @@ static bool follow(struct search *search, struct worker *worker, const struct pe
  * BYPASS_NONE where it is not known. */
 #define BYPASS_NONE UINT32_MAX
 
-static uint32_t get_bypass(const struct search *search, const struct record *record, uint32_t i)
+static uint32_t get_bypass(const struct search *search, const struct state_record *record,
+                           uint32_t i)
 {
 	uint32_t value;
 	if (search->bypass_width == 1)
@@ -220,7 +222,7 @@ static uint32_t get_bypass(const struct search *search, const struct record *rec
 	return value;
 }
 
-static void set_bypass(const struct search *search, struct record *record, uint32_t i,
+static void set_bypass(const struct search *search, struct state_record *record, uint32_t i,
                        uint32_t value)
 {
 	if (search->bypass_width == 1)
@@ -232,7 +234,7 @@ static void set_bypass(const struct search *search, struct record *record, uint3
 /* All that leads to a state has been followed: what is known of it is final. */
 static void settle(const struct search *search, struct worker *worker, struct pending *pending)
 {
-	struct record *record = states_record(&search->states, pending->state);
+	struct state_record *record = states_record(&search->states, pending->state);
 	uint64_t known = pending->actions.known;
 	uint32_t most = search->ordering ? record->most : record->most_so_far;
 	uint32_t fewest = search->ordering ? record->fewest : record->fewest_so_far;
@@ -271,7 +273,7 @@ static void settle(const struct search *search, struct worker *worker, struct pe
 
 /* What a step adds to what is known of the state behind it. */
 static void add_bypass(const struct search *search, const struct transition *transition,
-                       const struct record *from, struct record *record)
+                       const struct state_record *from, struct state_record *record)
 {
 	uint32_t nodes = search->bypass_width > 0 ? search->model.nodes : 0;
 
@@ -357,21 +359,22 @@ static void put_ready(struct worker *worker, uint32_t state)
 }
 
 /* Made anew when it is looked up: that is cheaper than to keep it. */
-static struct row row_behind(const struct search *search, struct worker *worker,
-                             const struct found *found, const struct record *from)
+static struct state_row row_behind(const struct search *search, struct worker *worker,
+                                   const struct found *found, const struct state_record *from)
 {
 	const struct model *model = &search->model;
-	struct row row = {.bytes = from->bytes + search->states.extra, .size = from->size};
+	struct state_row row = {.bytes = from->bytes + search->states.extra, .size = from->size};
 	uint32_t size =
 	        model_apply(model, row, found->place,
 	                    found->transition != 0 ? &model->transitions[found->transition] : NULL,
 	                    worker->next);
-	return (struct row){.bytes = worker->next, .size = size};
+	return (struct state_row){.bytes = worker->next, .size = size};
 }
 
 /* Of the steps that lead to a state: one more is known, or one less is to come. Returns how many there
  * are now. */
-static uint16_t count_edge(const struct search *search, struct record *record, uint16_t change)
+static uint16_t count_edge(const struct search *search, struct state_record *record,
+                           uint16_t change)
 {
 	if (search->crew.count > 1)
 		return __atomic_add_fetch(&record->edges_in, change, __ATOMIC_ACQ_REL);
@@ -382,11 +385,11 @@ static uint16_t count_edge(const struct search *search, struct record *record, u
 static void take_again(struct search *search, struct worker *worker, size_t slot,
                        const struct found *found)
 {
-	const struct record *from = states_record(&search->states, found->from);
+	const struct state_record *from = states_record(&search->states, found->from);
 	const struct transition *transition = &search->model.transitions[found->transition];
-	struct row row = row_behind(search, worker, found, from);
+	struct state_row row = row_behind(search, worker, found, from);
 	uint32_t state = states_get(&search->states, slot, row.bytes, row.size, found->hash);
-	struct record *record = states_record(&search->states, state);
+	struct state_record *record = states_record(&search->states, state);
 
 	KEEP_IF(search, &record->most, from->most + transition->messages, >);
 	KEEP_IF(search, &record->fewest, from->fewest + transition->messages, <);
@@ -398,8 +401,8 @@ static void take_again(struct search *search, struct worker *worker, size_t slot
 
 /* As far as every step leads to the next level. False: this one does not, or the numbers are too
  * large for a first pass. */
-static bool learn(const struct search *search, const struct found *found, const struct record *from,
-                  struct record *record)
+static bool learn(const struct search *search, const struct found *found,
+                  const struct state_record *from, struct state_record *record)
 {
 	const struct transition *transition = &search->model.transitions[found->transition];
 	uint32_t most = (uint32_t)from->most_so_far + transition->messages;
@@ -418,9 +421,9 @@ static bool learn(const struct search *search, const struct found *found, const 
 static void take(struct search *search, struct worker *worker, size_t slot,
                  const struct found *found)
 {
-	const struct record *from = states_record(&search->states, found->from);
+	const struct state_record *from = states_record(&search->states, found->from);
 	struct lane *lane = &search->states.lanes[worker->number];
-	struct row row = row_behind(search, worker, found, from);
+	struct state_row row = row_behind(search, worker, found, from);
 	bool new;
 
 	/* Several threads would have to ask each other: see may_be_together. */
@@ -431,7 +434,7 @@ static void take(struct search *search, struct worker *worker, size_t slot,
 	}
 	uint32_t state = states_put(&search->states, lane, slot, row.bytes, row.size, found->hash,
 	                            found->from, &new);
-	struct record *record = states_record(&search->states, state);
+	struct state_record *record = states_record(&search->states, state);
 
 	must(count_edge(search, record, 1) != 0); /* they do not wrap */
 	if (worker->graded)
@@ -661,7 +664,7 @@ static bool put_start(struct search *search)
 
 	for (uint32_t i = 0; i < search->crew.count; i++) {
 		struct worker *worker = &search->workers[i];
-		worker->cursor = (struct cursor){0};
+		worker->cursor = (struct lane_cursor){0};
 		worker->missing_count = 0;
 		worker->transitions = 0;
 		worker->messages_max = worker->bypass_max = 0;
@@ -673,10 +676,11 @@ static bool put_start(struct search *search)
 		model_widen(&search->model);
 		size = model_start(&search->model, bytes);
 	}
-	uint64_t hash = model_hash(&search->model, (struct row){.bytes = bytes, .size = size});
+	uint64_t hash =
+	        model_hash(&search->model, (struct state_row){.bytes = bytes, .size = size});
 	search->start = states_put(&search->states, &search->states.lanes[0],
 	                           states_seek(&search->states, hash), bytes, size, hash, 0, &new);
-	struct record *record = states_record(&search->states, search->start);
+	struct state_record *record = states_record(&search->states, search->start);
 	record->parent = search->start;
 	record->fewest_so_far = 0;
 	search->graded = true;
@@ -722,11 +726,11 @@ bool search_explore(struct search *search)
 static void prepare_order(struct search *search, uint32_t member)
 {
 	const struct lane *lane = &search->states.lanes[member];
-	struct cursor cursor = {0}, end = lane_end(lane);
+	struct lane_cursor cursor = {0}, end = lane_end(lane);
 	uint32_t state;
 
 	while (lane_next(&search->states, lane, &cursor, &end, &state)) {
-		struct record *record = states_record(&search->states, state);
+		struct state_record *record = states_record(&search->states, state);
 		record->most = 0;
 		record->fewest = UINT32_MAX;
 		memset(record->bytes, 0, search->states.extra);

@@ -52,7 +52,7 @@ struct missing {
 /* A state that is going to be expanded. */
 struct pending {
 	uint32_t state;
-	struct row row;
+	struct state_row row;
 	struct actions actions;
 	bool bypassed; /* somebody, on the way there */
 };
@@ -69,7 +69,7 @@ struct worker {
 	struct sight sight;
 	/* Of its lane, what is left of the level; any thread may claim some. */
 	pthread_mutex_t level_mutex;
-	struct cursor cursor, level_end;
+	struct lane_cursor cursor, level_end;
 	struct missing *missing; /* steps that have to be learned, which only one thread may do */
 	size_t missing_count, missing_size;
 	struct violation violation;
@@ -120,11 +120,11 @@ struct run_bounds {
 };
 bool search_bounds(struct search *search, struct run_bounds *ret_bounds);
 
-struct row search_row(const struct search *search, uint32_t state);
+struct state_row search_row(const struct search *search, uint32_t state);
 /* What can happen in a state, less what a reduction leaves out. */
-void search_actions(const struct search *search, struct row row, struct actions *ret_actions);
+void search_actions(const struct search *search, struct state_row row, struct actions *ret_actions);
 /* The state behind one of these actions, or STATE_NONE if it was not yet found. */
-uint32_t search_follow(struct search *search, struct row row, const struct action *action);
+uint32_t search_follow(struct search *search, struct state_row row, const struct action *action);
 
 /* The limit that is reached if so many bytes more are taken, or NULL. */
 const char *search_limit(const struct search *search, uint64_t more_bytes);
@@ -133,7 +133,7 @@ const char *search_limit(const struct search *search, uint64_t more_bytes);
 void search_progress(const struct search *search, const char *doing);
 
 /* Is something wrong with a state? (check_state.c) */
-bool check_state(const struct model *model, struct row row, struct sight *sight,
+bool check_state(const struct model *model, struct state_row row, struct sight *sight,
                  struct violation *ret_violation);
 
 #endif

@@ -15,7 +15,7 @@ static void number_states(struct state_graph *graph)
 
 	for (uint32_t i = 0; i < states->lanes_count; i++) {
 		const struct lane *lane = &states->lanes[i];
-		struct cursor cursor = {0}, end = lane_end(lane);
+		struct lane_cursor cursor = {0}, end = lane_end(lane);
 		uint32_t name;
 		while (lane_next(states, lane, &cursor, &end, &name)) {
 			graph->names[number] = name;
@@ -25,7 +25,7 @@ static void number_states(struct state_graph *graph)
 	graph->start = states_record(states, graph->search->start)->number;
 }
 
-static uint64_t who_waits(const struct model *model, struct row row)
+static uint64_t who_waits(const struct model *model, struct state_row row)
 {
 	uint64_t waiting = 0;
 
@@ -64,7 +64,7 @@ bool state_graph_make(struct search *search, struct state_graph *ret_graph)
 	ret_graph->known = array(count, sizeof(*ret_graph->known));
 	number_states(ret_graph);
 	for (uint32_t i = 0; i < count && search->limit == NULL; i++) {
-		struct row row = search_row(search, ret_graph->names[i]);
+		struct state_row row = search_row(search, ret_graph->names[i]);
 		search_actions(search, row, &actions);
 		ret_graph->first[i] = used;
 		ret_graph->waiting[i] = who_waits(&search->model, row);

@@ -84,7 +84,7 @@ void states_init(struct states *states, uint32_t lanes_count, uint32_t extra, ui
 	must(pthread_mutex_init(&states->chunks_mutex, NULL) == 0);
 	reserve_slots(states, memory_max / 2);
 	for (uint32_t i = 0; i < lanes_count; i++) {
-		states->lanes[i].chunks = calloc(CHUNKS_MAX, sizeof(struct chunk));
+		states->lanes[i].chunks = calloc(CHUNKS_MAX, sizeof(struct states_chunk));
 		must(states->lanes[i].chunks != NULL);
 	}
 }
@@ -154,7 +154,7 @@ void states_reserve(struct states *states, uint64_t more)
 
 static uint32_t record_units(const struct states *states, uint32_t size)
 {
-	return (uint32_t)(sizeof(struct record) + states->extra + size + 3) / 4;
+	return (uint32_t)(sizeof(struct state_record) + states->extra + size + 3) / 4;
 }
 
 static void add_chunk(struct states *states, struct lane *lane)
@@ -166,7 +166,7 @@ static void add_chunk(struct states *states, struct lane *lane)
 	uint32_t number = states->chunks_count++;
 	states->chunks[number] = units;
 	pthread_mutex_unlock(&states->chunks_mutex);
-	lane->chunks[lane->chunks_count++] = (struct chunk){.number = number};
+	lane->chunks[lane->chunks_count++] = (struct states_chunk){.number = number};
 }
 
 uint32_t lane_append(struct states *states, struct lane *lane, const uint8_t *bytes, uint32_t size,
@@ -177,11 +177,11 @@ uint32_t lane_append(struct states *states, struct lane *lane, const uint8_t *by
 	if (lane->chunks_count == 0 ||
 	    CHUNK_UNITS - lane->chunks[lane->chunks_count - 1].used < units + ROW_SLACK / 4)
 		add_chunk(states, lane);
-	struct chunk *chunk = &lane->chunks[lane->chunks_count - 1];
+	struct states_chunk *chunk = &lane->chunks[lane->chunks_count - 1];
 	uint32_t name = chunk->number << CHUNK_SHIFT | chunk->used;
 	chunk->used += units;
-	struct record *record = states_record(states, name);
-	*record = (struct record){
+	struct state_record *record = states_record(states, name);
+	*record = (struct state_record){
 	        .parent = parent, .fewest_so_far = UINT16_MAX, .size = (uint16_t)size};
 	memset(record->bytes, 0, states->extra);
 	memcpy(record->bytes + states->extra, bytes, size);
@@ -191,7 +191,7 @@ uint32_t lane_append(struct states *states, struct lane *lane, const uint8_t *by
 
 void lane_take_back(struct states *states, struct lane *lane, uint32_t name)
 {
-	struct chunk *chunk = &lane->chunks[lane->chunks_count - 1];
+	struct states_chunk *chunk = &lane->chunks[lane->chunks_count - 1];
 
 	chunk->used -= record_units(states, states_record(states, name)->size);
 	must(name == (chunk->number << CHUNK_SHIFT | chunk->used));
@@ -208,19 +208,19 @@ void states_begin_level(struct states *states)
 	}
 }
 
-struct cursor lane_end(const struct lane *lane)
+struct lane_cursor lane_end(const struct lane *lane)
 {
 	if (lane->chunks_count == 0)
-		return (struct cursor){0};
+		return (struct lane_cursor){0};
 	size_t last = lane->chunks_count - 1;
-	return (struct cursor){.chunk = last, .unit = lane->chunks[last].used};
+	return (struct lane_cursor){.chunk = last, .unit = lane->chunks[last].used};
 }
 
-bool lane_next(const struct states *states, const struct lane *lane, struct cursor *cursor,
-               const struct cursor *end, uint32_t *ret_name)
+bool lane_next(const struct states *states, const struct lane *lane, struct lane_cursor *cursor,
+               const struct lane_cursor *end, uint32_t *ret_name)
 {
 	if (cursor->chunk < end->chunk && cursor->unit == lane->chunks[cursor->chunk].used)
-		*cursor = (struct cursor){.chunk = cursor->chunk + 1};
+		*cursor = (struct lane_cursor){.chunk = cursor->chunk + 1};
 	if (cursor->chunk == end->chunk && cursor->unit == end->unit)
 		return false;
 	*ret_name = lane->chunks[cursor->chunk].number << CHUNK_SHIFT | cursor->unit;

@@ -26,7 +26,7 @@ enum { CHUNK_SHIFT = 19, CHUNK_UNITS = 1 << CHUNK_SHIFT };
 
 /* A search first needs to know where it came from; when that is over, the same bytes serve what is
  * to be learned of the whole graph. */
-struct record {
+struct state_record {
 	union {
 		uint32_t parent; /* the state from which it was found; its own name: the first */
 		uint32_t most;   /* messages of any run that leads here */
@@ -44,7 +44,7 @@ struct record {
 };
 
 /* A chunk of a lane: only the lane's thread writes here. */
-struct chunk {
+struct states_chunk {
 	uint32_t number;
 	uint32_t used; /* units */
 };
@@ -54,7 +54,7 @@ struct chunk {
 enum { APART = 128 };
 
 struct lane {
-	alignas(APART) struct chunk *chunks; /* in order; they stay where they are */
+	alignas(APART) struct states_chunk *chunks; /* in order; they stay where they are */
 	size_t chunks_count;
 	uint32_t count; /* of records */
 };
@@ -82,10 +82,10 @@ void states_init(struct states *states, uint32_t lanes_count, uint32_t extra, ui
 void states_free(struct states *states);
 uint64_t states_count(const struct states *states);
 uint64_t states_memory(const struct states *states);
-static inline struct record *states_record(const struct states *states, uint32_t name)
+static inline struct state_record *states_record(const struct states *states, uint32_t name)
 {
-	return (struct record *)(void *)(states->chunks[name >> CHUNK_SHIFT] +
-	                                 (name & (CHUNK_UNITS - 1)));
+	return (struct state_record *)(void *)(states->chunks[name >> CHUNK_SHIFT] +
+	                                       (name & (CHUNK_UNITS - 1)));
 }
 
 /* Room for so many states more; how many bytes that will take beyond those of now. */
@@ -154,7 +154,7 @@ static inline bool is_row_of(const struct states *states, uint64_t slot, const u
 {
 	if ((slot ^ hash) >> 32 != 0)
 		return false;
-	const struct record *record = states_record(states, (uint32_t)slot - 1);
+	const struct state_record *record = states_record(states, (uint32_t)slot - 1);
 	return record->size == size && is_same_row(record->bytes + states->extra, bytes, size);
 }
 
@@ -222,13 +222,13 @@ static inline bool states_is_new_level(const struct states *states, uint32_t nam
 void states_begin_level(struct states *states);
 
 /* A place in the sequence of a lane's records. */
-struct cursor {
+struct lane_cursor {
 	size_t chunk; /* of the lane's own */
 	uint32_t unit;
 };
-struct cursor lane_end(const struct lane *lane);
+struct lane_cursor lane_end(const struct lane *lane);
 /* The name of the record there, and on to the next; false at `end`. */
-bool lane_next(const struct states *states, const struct lane *lane, struct cursor *cursor,
-               const struct cursor *end, uint32_t *ret_name);
+bool lane_next(const struct states *states, const struct lane *lane, struct lane_cursor *cursor,
+               const struct lane_cursor *end, uint32_t *ret_name);
 
 #endif

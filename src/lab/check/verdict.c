@@ -13,7 +13,8 @@ static bool violate(struct violation *violation, enum verdict_kind verdict, cons
 	return true;
 }
 
-static const char *broken_global(const struct model *model, struct row row, struct sight *sight)
+static const char *broken_global(const struct model *model, struct state_row row,
+                                 struct sight *sight)
 {
 	const struct invariant *invariant = model->algorithm->invariants;
 	uint32_t flights_count = row_letters_count(model, row);
@@ -45,7 +46,7 @@ static const char *broken_global(const struct model *model, struct row row, stru
 
 /* Somebody waits, or cannot get ready, while nobody is inside, nothing is under way and no timer
  * runs: only requests are possible, and nobody has to ask. */
-static uint32_t stuck_node(const struct model *model, struct row row)
+static uint32_t stuck_node(const struct model *model, struct state_row row)
 {
 	uint32_t stuck = 0;
 
@@ -62,7 +63,8 @@ static uint32_t stuck_node(const struct model *model, struct row row)
 }
 
 /* Elections: at most one has declared itself, and all who know a leader know the same. */
-static bool check_leaders(const struct model *model, struct row row, struct violation *violation)
+static bool check_leaders(const struct model *model, struct state_row row,
+                          struct violation *violation)
 {
 	uint32_t leader = 0, declared = 0;
 
@@ -81,7 +83,7 @@ static bool check_leaders(const struct model *model, struct row row, struct viol
 }
 
 /* Nothing can happen any more. */
-static bool is_over(const struct model *model, struct row row)
+static bool is_over(const struct model *model, struct state_row row)
 {
 	if (row_letters_count(model, row) > 0)
 		return false;
@@ -94,7 +96,7 @@ static bool is_over(const struct model *model, struct row row)
 }
 
 /* Elections: when it is over, everybody alive must know the leader, and nobody take part. */
-static bool check_end(const struct model *model, struct row row, struct violation *violation)
+static bool check_end(const struct model *model, struct state_row row, struct violation *violation)
 {
 	for (uint32_t i = 1; i <= model->nodes; i++) {
 		const struct local *local = &model->local[row_local(model, row, i - 1)];
@@ -110,7 +112,7 @@ static bool check_end(const struct model *model, struct row row, struct violatio
 	return false;
 }
 
-static uint32_t second_inside(const struct model *model, struct row row)
+static uint32_t second_inside(const struct model *model, struct state_row row)
 {
 	uint32_t inside = 0, i = 0;
 
@@ -119,7 +121,7 @@ static uint32_t second_inside(const struct model *model, struct row row)
 	return i;
 }
 
-bool check_state(const struct model *model, struct row row, struct sight *sight,
+bool check_state(const struct model *model, struct state_row row, struct sight *sight,
                  struct violation *ret_violation)
 {
 	const struct algorithm *algorithm = model->algorithm;

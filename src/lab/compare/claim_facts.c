@@ -172,7 +172,7 @@ void claim_facts_make(const struct setup *setup, struct claim_facts *ret_facts)
 	*ret_facts = (struct claim_facts){.network = &setup->network};
 	classify(graph, ret_facts, scratch);
 	free(scratch);
-	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+	for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++) {
 		if (strcmp(claim->algorithm, setup->network.algorithm->name) == 0)
 			about_asked = about_asked || claim->quantity == COMMITTEE_MAX ||
 			              strpbrk(claim->formula, "Kk") != NULL;
@@ -181,7 +181,7 @@ void claim_facts_make(const struct setup *setup, struct claim_facts *ret_facts)
 		count_asked(ret_facts);
 }
 
-double claim_value(const struct claim *claim, const struct claim_facts *facts)
+double claim_value(const struct paper_claim *claim, const struct claim_facts *facts)
 {
 	const struct network *network = facts->network;
 	const struct parameter *parameters = network->algorithm->parameters;

@@ -41,7 +41,7 @@ static const char requests_meet[] =
 /* "Significantly less overhead" than those of his second chapter: let that be half, at most. */
 #define LESS "Neilsen 6.4, twice the 12 bytes of neilsen"
 
-const struct claim claims[] = {
+const struct paper_claim claims[] = {
         {"central", NULL, ON_ANY, 2, LIGHT_MAX, AT_MOST, "3", "Neilsen 6.1", NULL},
         {"central", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "0", "Neilsen 6.2, footnote", NULL},
         {"central", NULL, ON_ANY, 2, LIGHT_ASKED_MIN, EXACTLY, "3", "Neilsen 6.2, footnote", NULL},
@@ -396,7 +396,7 @@ static bool is_parameter(const char *parameter, const char *other)
 	                                          : strcmp(parameter, other) == 0;
 }
 
-bool claim_concerns(const struct claim *claim, const struct algorithm *algorithm,
+bool claim_concerns(const struct paper_claim *claim, const struct algorithm *algorithm,
                     const char *parameter)
 {
 	return strcmp(claim->algorithm, algorithm->name) == 0 &&
@@ -405,7 +405,7 @@ bool claim_concerns(const struct claim *claim, const struct algorithm *algorithm
 
 bool claim_of_document(const struct algorithm *algorithm, enum quantity quantity)
 {
-	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+	for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++) {
 		if (claim_concerns(claim, algorithm, NULL) && claim->where != NULL &&
 		    claim->quantity == quantity)
 			return true;

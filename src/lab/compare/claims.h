@@ -75,7 +75,7 @@ enum claim_graph {
 	CLAIM_GRAPHS,
 };
 
-struct claim {
+struct paper_claim {
 	const char *algorithm;
 	const char *parameter; /* NAME=VALUE that it is about; NULL: the defaults */
 	enum claim_graph graph;
@@ -89,7 +89,7 @@ struct claim {
 };
 
 /* In the order of the algorithms; `algorithm` is NULL at the end. */
-extern const struct claim claims[];
+extern const struct paper_claim claims[];
 
 /* In a few words: messages for an entry, or to elect, as a document has it. */
 struct headline {
@@ -119,10 +119,10 @@ struct claim_facts {
 void claim_facts_make(const struct setup *setup, struct claim_facts *ret_facts);
 
 /* Does the claim speak of that algorithm and parameter (NULL: the defaults)? */
-bool claim_concerns(const struct claim *claim, const struct algorithm *algorithm,
+bool claim_concerns(const struct paper_claim *claim, const struct algorithm *algorithm,
                     const char *parameter);
 
 /* What is claimed for that network; NAN if the claim says nothing about it. */
-double claim_value(const struct claim *claim, const struct claim_facts *facts);
+double claim_value(const struct paper_claim *claim, const struct claim_facts *facts);
 
 #endif

@@ -30,13 +30,13 @@ struct job {
 	struct compare_load varied;
 	uint64_t token_bytes, request_bytes;
 	const char *violation;
-	struct pool *pool;
+	struct job_pool *pool;
 	double weight; /* about how many messages it takes */
 	double part;   /* of it that is done */
 	bool running;
 };
 
-struct pool {
+struct job_pool {
 	const struct compare_options *options;
 	struct job *jobs;
 	size_t jobs_count, jobs_size;
@@ -46,7 +46,7 @@ struct pool {
 };
 
 /* The longest at work is told of; the mutex is held. */
-static void tell(const struct pool *pool)
+static void tell(const struct job_pool *pool)
 {
 	static const char *const kinds[] = {
 	        [JOB_LIGHT] = "light load",
@@ -505,7 +505,7 @@ static void run_job(struct job *job, const struct compare_options *options)
 
 static void work(void *context, uint32_t member)
 {
-	struct pool *pool = context;
+	struct job_pool *pool = context;
 
 	(void)member;
 	pthread_mutex_lock(&pool->mutex);
@@ -530,7 +530,7 @@ static double expected_messages(const struct compare_row *row, bool light)
 	double least = INFINITY;
 
 	for (size_t i = 0; i < row->verdicts_count; i++) {
-		const struct claim *claim = row->verdicts[i].claim;
+		const struct paper_claim *claim = row->verdicts[i].claim;
 		bool speaks =
 		        election ? claim->quantity == ALL_MAX
 		        : light  ? claim->quantity == LIGHT_MAX || claim->quantity == LIGHT_MEAN
@@ -561,7 +561,7 @@ static double estimate(const struct job *job, const struct compare_options *opti
 	return each * (double)(run.entries + run.warmup) * (double)runs_count(job, options, &run);
 }
 
-static void run_pool(struct pool *pool)
+static void run_pool(struct job_pool *pool)
 {
 	struct crew crew;
 
@@ -579,7 +579,7 @@ static void run_pool(struct pool *pool)
 	pthread_mutex_destroy(&pool->mutex);
 }
 
-static void add_job(struct pool *pool, struct compare_row *row, const struct setup *setup,
+static void add_job(struct job_pool *pool, struct compare_row *row, const struct setup *setup,
                     enum job_kind kind, size_t rate)
 {
 	pool->jobs = grow(pool->jobs, &pool->jobs_size, pool->jobs_count + 1, sizeof(*pool->jobs));
@@ -589,7 +589,7 @@ static void add_job(struct pool *pool, struct compare_row *row, const struct set
 
 static bool has_claim(const struct compare_row *row, enum quantity quantity)
 {
-	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+	for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++) {
 		if (claim_concerns(claim, row->subject->algorithm, row->subject->parameter) &&
 		    claim->quantity == quantity)
 			return true;
@@ -597,7 +597,7 @@ static bool has_claim(const struct compare_row *row, enum quantity quantity)
 	return false;
 }
 
-static void add_jobs(struct pool *pool, struct compare_row *row, const struct setup *setup)
+static void add_jobs(struct job_pool *pool, struct compare_row *row, const struct setup *setup)
 {
 	const struct compare_options *options = pool->options;
 
@@ -672,7 +672,7 @@ static void add_row(struct comparison *comparison, const struct compare_subject 
 }
 
 /* What several jobs found out about one row. */
-static void gather(struct pool *pool)
+static void gather(struct job_pool *pool)
 {
 	for (size_t i = 0; i < pool->jobs_count; i++) {
 		const struct job *job = &pool->jobs[i];
@@ -710,7 +710,7 @@ static void find_claims(struct compare_row *row, const struct setup *setup)
 	row->diameter = facts.diameter;
 	row->committee_min = facts.asked_min;
 	row->committee_max = facts.asked_max;
-	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+	for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++) {
 		double claimed = NAN;
 		if (claim_concerns(claim, row->subject->algorithm, row->subject->parameter))
 			claimed = claim_value(claim, &facts);
@@ -727,7 +727,7 @@ void compare_run(const struct compare_options *options, struct comparison *ret_c
 {
 	size_t most = options->subjects_count * options->nodes_count;
 	struct comparison *comparison = ret_comparison;
-	struct pool pool = {.options = options};
+	struct job_pool pool = {.options = options};
 	struct setup *setups = calloc(most + 1, sizeof(*setups));
 
 	*comparison = (struct comparison){.options = *options};
@@ -774,7 +774,7 @@ struct compare_subject *compare_subjects(const struct algorithm *const *algorith
 		const char *last = NULL;
 		subjects = grow(subjects, &size, used + 1, sizeof(*subjects));
 		subjects[used++] = (struct compare_subject){algorithms[i], NULL, topology};
-		for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+		for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++) {
 			if (claim->parameter == NULL ||
 			    !claim_concerns(claim, algorithms[i], claim->parameter) ||
 			    (last != NULL && strcmp(last, claim->parameter) == 0))

@@ -82,7 +82,7 @@ enum claim_verdict {
 };
 
 struct compare_verdict {
-	const struct claim *claim;
+	const struct paper_claim *claim;
 	double claimed, measured;
 	enum claim_verdict verdict;
 };

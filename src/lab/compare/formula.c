@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct parser {
+struct formula_parser {
 	const char *at;
 	const struct formula_variable *variables;
 	size_t variables_count;
@@ -61,9 +61,9 @@ static const struct {
         {"S", candidatures}, {"F", fibonacci_rank}, {"B", encoded_bytes}, {NULL, NULL},
 };
 
-static double parse_sum(struct parser *parser);
+static double parse_sum(struct formula_parser *parser);
 
-static bool take(struct parser *parser, char what)
+static bool take(struct formula_parser *parser, char what)
 {
 	parser->at += strspn(parser->at, " ");
 	if (*parser->at != what)
@@ -72,7 +72,7 @@ static bool take(struct parser *parser, char what)
 	return true;
 }
 
-static double parse_parenthesis(struct parser *parser)
+static double parse_parenthesis(struct formula_parser *parser)
 {
 	double value = parse_sum(parser);
 
@@ -81,7 +81,7 @@ static double parse_parenthesis(struct parser *parser)
 	return value;
 }
 
-static double parse_name(struct parser *parser)
+static double parse_name(struct formula_parser *parser)
 {
 	size_t length = 0;
 
@@ -104,7 +104,7 @@ static double parse_name(struct parser *parser)
 	return NAN;
 }
 
-static double parse_factor(struct parser *parser)
+static double parse_factor(struct formula_parser *parser)
 {
 	double value = NAN;
 
@@ -121,7 +121,7 @@ static double parse_factor(struct parser *parser)
 	return take(parser, '^') && !parser->wrong ? pow(value, parse_factor(parser)) : value;
 }
 
-static double parse_product(struct parser *parser)
+static double parse_product(struct formula_parser *parser)
 {
 	double value = parse_factor(parser);
 
@@ -137,7 +137,7 @@ static double parse_product(struct parser *parser)
 	return value;
 }
 
-static double parse_sum(struct parser *parser)
+static double parse_sum(struct formula_parser *parser)
 {
 	double value = parse_product(parser);
 
@@ -155,7 +155,7 @@ static double parse_sum(struct parser *parser)
 int formula_evaluate(const char *text, const struct formula_variable *variables,
                      size_t variables_count, double *ret_value)
 {
-	struct parser parser = {text, variables, variables_count, false};
+	struct formula_parser parser = {text, variables, variables_count, false};
 	double value = parse_sum(&parser);
 
 	if (parser.wrong || *parser.at != '\0')

@@ -131,7 +131,7 @@ static const struct compare_mean *mean_of(const struct compare_row *row, enum qu
 }
 
 /* Too few draws to say anything of a mean, or of what must be seen sooner or later. */
-static bool is_enough(const struct compare_row *row, const struct claim *claim)
+static bool is_enough(const struct compare_row *row, const struct paper_claim *claim)
 {
 	enum { ENTRIES_ENOUGH = 1000, ELECTIONS_ENOUGH = 20, ROUNDS_ENOUGH = 50 };
 
@@ -158,7 +158,7 @@ static double tolerance(const struct compare_row *row, const struct compare_verd
 	return chance > verdict->claimed / 100 ? chance : verdict->claimed / 100;
 }
 
-static enum claim_verdict decide(bool holds, const struct claim *claim)
+static enum claim_verdict decide(bool holds, const struct paper_claim *claim)
 {
 	return holds ? CLAIM_HELD : claim->wrong != NULL ? CLAIM_WRONG : CLAIM_VIOLATED;
 }
@@ -166,7 +166,7 @@ static enum claim_verdict decide(bool holds, const struct claim *claim)
 static enum claim_verdict judge(const struct compare_row *row,
                                 const struct compare_verdict *verdict)
 {
-	const struct claim *claim = verdict->claim;
+	const struct paper_claim *claim = verdict->claim;
 	double more = verdict->measured - verdict->claimed, slack = tolerance(row, verdict);
 
 	if (isnan(verdict->measured))

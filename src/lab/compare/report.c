@@ -1,5 +1,5 @@
-#include "compare.h"
 #include "report.h"
+#include "compare.h"
 
 #include <math.h>
 #include <string.h>
@@ -93,7 +93,7 @@ static json_t *report_verdicts(const struct compare_row *row)
 
 	for (size_t i = 0; i < row->verdicts_count; i++) {
 		const struct compare_verdict *verdict = &row->verdicts[i];
-		const struct claim *claim = verdict->claim;
+		const struct paper_claim *claim = verdict->claim;
 		const char *why = verdict->verdict == CLAIM_WRONG ? claim->wrong : NULL;
 		json_array_append_new(
 		        list, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "quantity",
@@ -194,7 +194,7 @@ json_t *compare_report(const struct comparison *comparison)
 	                 report_counts(comparison->rule_counts), "violated", comparison->violated);
 }
 
-static json_t *report_claim(const struct claim *claim)
+static json_t *report_claim(const struct paper_claim *claim)
 {
 	return json_pack("{s:s, s:o, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o}", "algorithm",
 	                 claim->algorithm, "parameter", text_or_null(claim->parameter), "graph",
@@ -210,7 +210,7 @@ json_t *compare_report_claims(const struct algorithm *const *algorithms, size_t 
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < count; i++) {
-		for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+		for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++) {
 			if (strcmp(claim->algorithm, algorithms[i]->name) == 0)
 				json_array_append_new(list, report_claim(claim));
 		}

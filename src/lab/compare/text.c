@@ -32,7 +32,7 @@ char *compare_failure_text(const struct comparison *comparison, size_t row_index
 {
 	const struct compare_row *first = &comparison->rows[row_index];
 	const struct compare_verdict *failed = &first->verdicts[verdict_index];
-	const struct claim *claim = failed->claim;
+	const struct paper_claim *claim = failed->claim;
 	char *text = NULL;
 	size_t size = 0;
 

@@ -81,7 +81,7 @@ static bool is_ready(const struct world *world, const struct site *site)
 	       world->algorithm->ready(site, world_state(world, site->self));
 }
 
-static void set_phase(struct world *world, uint32_t node, enum phase phase)
+static void set_phase(struct world *world, uint32_t node, enum world_phase phase)
 {
 	uint8_t *now = &world->phases[node - 1];
 
@@ -197,7 +197,7 @@ char *world_show(const struct world *world, const uint8_t *body, uint32_t size)
 	return text;
 }
 
-const char *phase_name(enum phase phase)
+const char *phase_name(enum world_phase phase)
 {
 	static const char *const names[] = {
 	        [PHASE_IDLE] = "idle",

@@ -10,7 +10,7 @@
 #include "outbuffer.h"
 
 /* What a node is about. LEAVING: it has left, but is not ready to ask again. */
-enum phase { PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE, PHASE_LEAVING };
+enum world_phase { PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE, PHASE_LEAVING };
 
 struct world {
 	const struct network *network;
@@ -55,6 +55,6 @@ size_t world_state_size(const struct world *world, uint32_t node);
 char *world_describe(const struct world *world, uint32_t node);
 char *world_show(const struct world *world, const uint8_t *body, uint32_t size);
 
-const char *phase_name(enum phase phase);
+const char *phase_name(enum world_phase phase);
 
 #endif

@@ -21,7 +21,7 @@ static const struct {
 
 static const struct compare_verdict *find_verdict(const struct comparison *comparison,
                                                   const struct compare_subject *subject,
-                                                  const struct claim *claim, double nodes)
+                                                  const struct paper_claim *claim, double nodes)
 {
 	for (size_t i = 0; i < comparison->rows_count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
@@ -49,8 +49,8 @@ static void write_verdict_cell(const struct compare_verdict *verdict, FILE *file
 	fprintf(file, "<small>%s</small></td>", html_number(verdict->claimed, claimed));
 }
 
-static void write_claim(const struct page *page, const struct compare_subject *subject,
-                        const struct claim *claim, FILE *file)
+static void write_claim(const struct comparison_page *page, const struct compare_subject *subject,
+                        const struct paper_claim *claim, FILE *file)
 {
 	enum kind kind = subject->algorithm->kind;
 
@@ -68,7 +68,7 @@ static void write_claim(const struct page *page, const struct compare_subject *s
 
 /* Was it asked of any size? Claims about other graphs were not. */
 static bool is_asked(const struct comparison *comparison, const struct compare_subject *subject,
-                     const struct claim *claim)
+                     const struct paper_claim *claim)
 {
 	for (size_t i = 0; i < comparison->rows_count; i++) {
 		const struct compare_row *row = &comparison->rows[i];
@@ -121,13 +121,13 @@ static void write_subject_sums(const struct comparison *comparison,
 }
 
 /* Those of documents, or those that follow from the rules, under a heading of their own. */
-static void write_claims_of(const struct page *page, const struct compare_subject *subject,
-                            bool of_documents, FILE *file)
+static void write_claims_of(const struct comparison_page *page,
+                            const struct compare_subject *subject, bool of_documents, FILE *file)
 {
 	size_t columns = 3 + page->ticks_count[subject->algorithm->kind];
 	bool any = false;
 
-	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+	for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++) {
 		if ((claim->where != NULL) != of_documents ||
 		    !is_asked(page->comparison, subject, claim))
 			continue;
@@ -144,7 +144,7 @@ static void write_claims_of(const struct page *page, const struct compare_subjec
 	fputs(any ? "</tbody>\n" : "", file);
 }
 
-static void write_subject(const struct page *page, size_t key, FILE *file)
+static void write_subject(const struct comparison_page *page, size_t key, FILE *file)
 {
 	const struct compare_subject *subject = &page->comparison->options.subjects[key];
 	const struct page_subject *look = &page->subjects[key];
@@ -213,7 +213,7 @@ static void write_violations(const struct comparison *comparison, FILE *file)
 	}
 }
 
-void write_claims(const struct page *page, FILE *file)
+void write_claims(const struct comparison_page *page, FILE *file)
 {
 	const struct comparison *comparison = page->comparison;
 	size_t documents[CLAIM_UNMEASURED + 1];

@@ -38,7 +38,7 @@ const struct family *family_of(const struct algorithm *algorithm)
 }
 
 /* Marks are dealt out among those that meet in a plot. */
-static void make_subjects(struct page *page)
+static void make_subjects(struct comparison_page *page)
 {
 	enum { LABEL_MAX = 22 }; /* characters */
 	const struct compare_options *options = &page->comparison->options;
@@ -60,7 +60,7 @@ static void make_subjects(struct page *page)
 }
 
 /* The sizes of the rows of a kind. */
-static void make_ticks(struct page *page, enum kind kind)
+static void make_ticks(struct comparison_page *page, enum kind kind)
 {
 	const struct comparison *comparison = page->comparison;
 	size_t size = 0, *count = &page->ticks_count[kind];
@@ -79,7 +79,8 @@ static void make_ticks(struct page *page, enum kind kind)
 static const char no_exclusion[] = "no algorithm of mutual exclusion was measured";
 static const char one_size[] = "there is only one size; the table has its figures";
 
-static struct plot_series *add_subject(const struct page *page, struct plot *plot, size_t i)
+static struct plot_series *add_subject(const struct comparison_page *page, struct plot *plot,
+                                       size_t i)
 {
 	const struct page_subject *subject = &page->subjects[i];
 	struct plot_series *series = plot_add_series(plot, subject->name, subject->label);
@@ -108,7 +109,8 @@ static double figure_of(const struct compare_row *row, struct measure measure)
 }
 
 /* A line for each subject of that kind, with a point for each of its rows. */
-static void fill_by_size(const struct page *page, struct plot *plot, struct measure measure)
+static void fill_by_size(const struct comparison_page *page, struct plot *plot,
+                         struct measure measure)
 {
 	const struct comparison *comparison = page->comparison;
 	const struct compare_options *options = &comparison->options;
@@ -142,7 +144,7 @@ static struct plot *add_panel(struct figure *figure, const char *id, const char 
 }
 
 /* Messages or bytes against N, for each load. */
-static void make_costs(struct page *page, struct figure *figure, bool bytes)
+static void make_costs(struct comparison_page *page, struct figure *figure, bool bytes)
 {
 	static const char *const ids[][2] = {
 	        [LOAD_LIGHT] = {"messages-light", "bytes-light"},
@@ -171,7 +173,7 @@ static void make_costs(struct page *page, struct figure *figure, bool bytes)
 }
 
 /* From request to entry, and from an exit to the next entry, against the rate. */
-static void make_waiting(struct page *page, struct figure *figure)
+static void make_waiting(struct comparison_page *page, struct figure *figure)
 {
 	const struct comparison *comparison = page->comparison;
 	const struct compare_options *options = &comparison->options;
@@ -213,7 +215,7 @@ static void make_waiting(struct page *page, struct figure *figure)
 }
 
 /* n log n and n^2, from the least to the greatest size. */
-static void add_curves(const struct page *page, struct plot *plot)
+static void add_curves(const struct comparison_page *page, struct plot *plot)
 {
 	enum { STEPS = 48 };
 	const double *sizes = page->ticks[KIND_ELECTION];
@@ -231,7 +233,7 @@ static void add_curves(const struct page *page, struct plot *plot)
 	}
 }
 
-static void make_elections(struct page *page, struct figure *figure)
+static void make_elections(struct comparison_page *page, struct figure *figure)
 {
 	if (page->ticks_count[KIND_ELECTION] < 2) {
 		figure->missing = page->ticks_count[KIND_ELECTION] == 0 ? "no election was measured"
@@ -264,7 +266,7 @@ static void drop_empty(struct figure *figure)
 	figure->plots_count = kept;
 }
 
-void page_make(struct page *page)
+void page_make(struct comparison_page *page)
 {
 	const struct compare_options *options = &page->comparison->options;
 	char rate[HTML_NUMBER_SIZE];
@@ -294,7 +296,7 @@ void page_make(struct page *page)
 		drop_empty(&page->figures[i]);
 }
 
-void page_free(struct page *page)
+void page_free(struct comparison_page *page)
 {
 	for (int i = 0; i < FIGURES; i++) {
 		for (size_t k = 0; k < page->figures[i].plots_count; k++)

@@ -1,8 +1,8 @@
 /*
  * The page of a comparison: one file that needs no other. It is whole without its script.
  */
-#include "assets.h"
 #include "page.h"
+#include "assets.h"
 #include "html.h"
 
 #include <inttypes.h>
@@ -53,14 +53,14 @@ static void write_asset(const char *name, FILE *file)
 	must(false);
 }
 
-static const char *title_of(const struct page *page)
+static const char *title_of(const struct comparison_page *page)
 {
 	return page->ticks_count[KIND_ELECTION] == 0 ? "Mutual exclusion, compared"
 	       : page->ticks_count[KIND_MUTEX] == 0  ? "Elections, compared"
 	                                             : "Mutual exclusion and election, compared";
 }
 
-static void write_head(const struct page *page, FILE *file)
+static void write_head(const struct comparison_page *page, FILE *file)
 {
 	fprintf(file,
 	        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
@@ -73,7 +73,7 @@ static void write_head(const struct page *page, FILE *file)
 	fputs("</style>\n</head>\n<body>\n", file);
 }
 
-static void write_sizes(const struct page *page, enum kind kind, FILE *file)
+static void write_sizes(const struct comparison_page *page, enum kind kind, FILE *file)
 {
 	char text[HTML_NUMBER_SIZE];
 
@@ -81,7 +81,7 @@ static void write_sizes(const struct page *page, enum kind kind, FILE *file)
 		fprintf(file, "%s%s", i == 0 ? "" : ", ", html_number(page->ticks[kind][i], text));
 }
 
-static void write_facts(const struct page *page, FILE *file)
+static void write_facts(const struct comparison_page *page, FILE *file)
 {
 	const struct compare_options *options = &page->comparison->options;
 
@@ -104,7 +104,7 @@ static void write_facts(const struct page *page, FILE *file)
 	        options->seed_first, options->seed_last);
 }
 
-static void write_header(const struct page *page, FILE *file)
+static void write_header(const struct comparison_page *page, FILE *file)
 {
 	fprintf(file,
 	        "<header>\n<h1>%s</h1>\n<p class=\"lede\">When only one of many machines may act: "
@@ -145,7 +145,8 @@ static bool has_subject(const struct figure *figure, size_t key)
 	return false;
 }
 
-static void write_legend(const struct page *page, const struct figure *figure, FILE *file)
+static void write_legend(const struct comparison_page *page, const struct figure *figure,
+                         FILE *file)
 {
 	size_t count = page->comparison->options.subjects_count;
 
@@ -169,7 +170,7 @@ static void write_legend(const struct page *page, const struct figure *figure, F
 	fputs("</ul>\n", file);
 }
 
-static void write_network(const struct page *page, FILE *file)
+static void write_network(const struct comparison_page *page, FILE *file)
 {
 	const char *topology = page->comparison->options.subjects[0].topology;
 
@@ -183,7 +184,8 @@ static void write_network(const struct page *page, FILE *file)
 	fputs("Both scales are logarithmic. ", file);
 }
 
-static void write_caption(const struct page *page, const struct figure *figure, FILE *file)
+static void write_caption(const struct comparison_page *page, const struct figure *figure,
+                          FILE *file)
 {
 	uint32_t nodes = page->comparison->options.rates_nodes;
 	size_t hidden = 0;
@@ -214,7 +216,8 @@ static void write_caption(const struct page *page, const struct figure *figure, 
 	      file);
 }
 
-static void write_figure(const struct page *page, const struct figure *figure, FILE *file)
+static void write_figure(const struct comparison_page *page, const struct figure *figure,
+                         FILE *file)
 {
 	fprintf(file, "<section id=\"%s\">\n<h2>%s</h2>\n", figure->id, figure->title);
 	write_legend(page, figure, file);
@@ -240,7 +243,7 @@ static void write_figure(const struct page *page, const struct figure *figure, F
 }
 
 /* What there is no plot of, and who could not run. */
-static void write_left_out(const struct page *page, FILE *file)
+static void write_left_out(const struct comparison_page *page, FILE *file)
 {
 	const struct comparison *comparison = page->comparison;
 	bool any = comparison->left_out_count != 0;
@@ -298,7 +301,8 @@ static const char terms[] =
 void compare_write_html(const struct comparison *comparison, const char *command,
                         const char *version, FILE *file)
 {
-	struct page page = {.comparison = comparison, .command = command, .version = version};
+	struct comparison_page page = {
+	        .comparison = comparison, .command = command, .version = version};
 
 	page_make(&page);
 	write_head(&page, file);

@@ -37,7 +37,7 @@ struct figure {
 	const char *missing; /* then why */
 };
 
-struct page {
+struct comparison_page {
 	const struct comparison *comparison;
 	const char *command, *version;
 	struct page_subject *subjects; /* as those of the comparison */
@@ -49,16 +49,17 @@ struct page {
 };
 
 /* Subjects and figures; to be freed. */
-void page_make(struct page *page);
-void page_free(struct page *page);
+void page_make(struct comparison_page *page);
+void page_free(struct comparison_page *page);
 
 /* A paragraph about a panel of a figure, all from its points. */
-void write_seen(const struct page *page, const struct figure *figure, size_t panel, FILE *file);
+void write_seen(const struct comparison_page *page, const struct figure *figure, size_t panel,
+                FILE *file);
 
 /* The tables of what was measured, and of what was claimed. The tables show the rows of one size at a
  * time; the rules for that belong to the page's style. */
-void write_size_rules(const struct page *page, FILE *file);
-void write_tables(const struct page *page, FILE *file);
-void write_claims(const struct page *page, FILE *file);
+void write_size_rules(const struct comparison_page *page, FILE *file);
+void write_tables(const struct comparison_page *page, FILE *file);
+void write_claims(const struct comparison_page *page, FILE *file);
 
 #endif

@@ -517,7 +517,7 @@ static void say_saturation(const struct plot *plot, FILE *file)
 	fputs(" delays. ", file);
 }
 
-static void say_costs(const struct page *page, const struct figure *figure, size_t panel,
+static void say_costs(const struct comparison_page *page, const struct figure *figure, size_t panel,
                       FILE *file)
 {
 	const struct figure *messages = &page->figures[FIGURE_MESSAGES];
@@ -547,7 +547,8 @@ static void say_waiting(const struct plot *plot, FILE *file)
 	say_crossings(plot, file);
 }
 
-void write_seen(const struct page *page, const struct figure *figure, size_t panel, FILE *file)
+void write_seen(const struct comparison_page *page, const struct figure *figure, size_t panel,
+                FILE *file)
 {
 	fputs("<div class=\"seen\">\n<p>", file);
 	if (figure->kind == FIGURE_WAITING)

@@ -13,21 +13,21 @@
 
 enum { HEADS_MAX = 16 };
 
-struct head {
+struct column_head {
 	const char *group; /* over this column and those behind it; NULL: as before */
 	const char *name, *about;
 	bool text; /* not numbers */
 };
 
 struct heads {
-	struct head list[HEADS_MAX];
+	struct column_head list[HEADS_MAX];
 	size_t count;
 };
 
 static void add_head(struct heads *heads, const char *group, const char *name, const char *about)
 {
 	must(heads->count < HEADS_MAX);
-	heads->list[heads->count++] = (struct head){group, name, about, false};
+	heads->list[heads->count++] = (struct column_head){group, name, about, false};
 }
 
 static void add_load_heads(struct heads *heads, const char *group)
@@ -121,12 +121,12 @@ static void write_range_cell(struct range range, FILE *file)
 		        range.min, range.max);
 }
 
-static size_t key_of(const struct page *page, const struct compare_row *row)
+static size_t key_of(const struct comparison_page *page, const struct compare_row *row)
 {
 	return (size_t)(row->subject - page->comparison->options.subjects);
 }
 
-static void write_held_cell(const struct page *page, const struct compare_row *row,
+static void write_held_cell(const struct comparison_page *page, const struct compare_row *row,
                             bool of_documents, FILE *file)
 {
 	size_t counts[CLAIM_UNMEASURED + 1];
@@ -147,7 +147,8 @@ static void write_held_cell(const struct page *page, const struct compare_row *r
 		                        : "");
 }
 
-static void write_claim_cells(const struct page *page, const struct compare_row *row, FILE *file)
+static void write_claim_cells(const struct comparison_page *page, const struct compare_row *row,
+                              FILE *file)
 {
 	const struct headline *headline =
 	        headline_of(row->subject->algorithm, row->subject->parameter);
@@ -181,7 +182,8 @@ static void write_load_cells(const struct compare_load *load, FILE *file)
 	write_load_cell(load, (double)load->bypass_max, file);
 }
 
-static void write_mutex_cells(const struct page *page, const struct compare_row *row, FILE *file)
+static void write_mutex_cells(const struct comparison_page *page, const struct compare_row *row,
+                              FILE *file)
 {
 	const struct compare_options *options = &page->comparison->options;
 
@@ -203,7 +205,8 @@ static void write_mutex_cells(const struct page *page, const struct compare_row 
 	write_number_cell(row->token_bytes != 0 ? (double)row->token_bytes : NAN, file);
 }
 
-static void write_election_cells(const struct page *page, const struct compare_row *row, FILE *file)
+static void write_election_cells(const struct comparison_page *page, const struct compare_row *row,
+                                 FILE *file)
 {
 	double nodes = row->nodes, mean = row->all.messages.mean;
 
@@ -215,7 +218,7 @@ static void write_election_cells(const struct page *page, const struct compare_r
 	write_claim_cells(page, row, file);
 }
 
-static void write_row(const struct page *page, const struct compare_row *row, FILE *file)
+static void write_row(const struct comparison_page *page, const struct compare_row *row, FILE *file)
 {
 	size_t key = key_of(page, row);
 	const struct page_subject *subject = &page->subjects[key];
@@ -237,7 +240,7 @@ static void write_row(const struct page *page, const struct compare_row *row, FI
 static const char *const kind_ids[] = {[KIND_MUTEX] = "exclusion", [KIND_ELECTION] = "election"};
 
 /* The size that is shown first: that of the rates, or the largest. */
-static double shown_size(const struct page *page, enum kind kind)
+static double shown_size(const struct comparison_page *page, enum kind kind)
 {
 	double rates = page->comparison->options.rates_nodes;
 
@@ -248,7 +251,7 @@ static double shown_size(const struct page *page, enum kind kind)
 	return page->ticks[kind][page->ticks_count[kind] - 1];
 }
 
-void write_size_rules(const struct page *page, FILE *file)
+void write_size_rules(const struct comparison_page *page, FILE *file)
 {
 	fputs("@media screen{\n", file);
 	for (int kind = KIND_MUTEX; kind <= KIND_ELECTION; kind++) {
@@ -269,7 +272,7 @@ static void write_size(const char *id, const char *size, bool checked, FILE *fil
 	        id, id, size, checked ? " checked=\"checked\"" : "", id, size, size);
 }
 
-static void write_table(const struct page *page, enum kind kind, FILE *file)
+static void write_table(const struct comparison_page *page, enum kind kind, FILE *file)
 {
 	const struct comparison *comparison = page->comparison;
 	const char *id = kind_ids[kind];
@@ -310,7 +313,7 @@ static void write_table(const struct page *page, enum kind kind, FILE *file)
 	fputs("</tbody>\n</table>\n</div>\n</div>\n</section>\n", file);
 }
 
-void write_tables(const struct page *page, FILE *file)
+void write_tables(const struct comparison_page *page, FILE *file)
 {
 	write_table(page, KIND_MUTEX, file);
 	write_table(page, KIND_ELECTION, file);

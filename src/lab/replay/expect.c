@@ -5,7 +5,7 @@
 
 static enum replay_verdict expect_phase(struct replay *replay, const struct step *step)
 {
-	enum phase phase = replay->world.phases[step->node - 1];
+	enum world_phase phase = replay->world.phases[step->node - 1];
 
 	if (phase == step->phase)
 		return REPLAY_PASSED;
@@ -264,7 +264,7 @@ static enum replay_verdict expect_one_token(struct replay *replay)
 			fprintf(list.file, "%s at node %u", count++ == 0 ? "" : ",", node);
 	}
 	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++) {
-		const struct envelope *envelope = &replay->envelopes[i];
+		const struct flying *envelope = &replay->envelopes[i];
 		if (algorithm->messages[envelope->body[0]].token)
 			fprintf(list.file, "%s from %u to %u", count++ == 0 ? "" : ",",
 			        envelope->from, envelope->to);
@@ -290,7 +290,7 @@ static bool holds_globally(const struct replay *replay, const struct invariant *
 	for (uint32_t node = 1; node <= replay->nodes; node++)
 		states[node - 1] = world_state(&replay->world, node);
 	for (size_t i = 0; i < count; i++) {
-		const struct envelope *envelope = &replay->envelopes[replay->envelopes_first + i];
+		const struct flying *envelope = &replay->envelopes[replay->envelopes_first + i];
 		const struct algorithm *algorithm = replay->setup->network.algorithm;
 		struct message message = {.side = side_opposite(envelope->side),
 		                          .size = envelope->size,

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 /* A message in flight. */
-struct envelope {
+struct flying {
 	uint32_t from, to;
 	enum side side; /* by which it left */
 	uint32_t size;
@@ -35,7 +35,7 @@ struct replay {
 	uint64_t run_max;
 
 	/* The envelopes in flight, oldest first: [first] … [end - 1]. */
-	struct envelope *envelopes;
+	struct flying *envelopes;
 	size_t envelopes_first, envelopes_end, envelopes_size;
 	uint64_t sent;    /* the number of the last envelope */
 	uint64_t counted; /* for `expect messages`, but for circulating hops in flight */
@@ -71,7 +71,7 @@ static inline size_t envelopes_count(const struct replay *replay)
 }
 
 /* Is it from the step's node to the other and, if a type is given, of that type? */
-bool envelope_fits(const struct step *step, const struct envelope *envelope);
+bool envelope_fits(const struct step *step, const struct flying *envelope);
 
 /* As `expect messages` counts them. */
 uint64_t replay_count_messages(const struct replay *replay);

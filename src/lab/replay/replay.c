@@ -42,7 +42,7 @@ char *pieces_close(struct pieces *pieces)
 
 /* Messages in flight. */
 
-static const char *envelope_type(const struct replay *replay, const struct envelope *envelope)
+static const char *envelope_type(const struct replay *replay, const struct flying *envelope)
 {
 	return replay->algorithm->messages[envelope->body[0]].name;
 }
@@ -67,10 +67,10 @@ static void make_room(struct replay *replay)
 }
 
 /* Out of the row; the oldest costs nothing. */
-static struct envelope take_envelope(struct replay *replay, size_t index)
+static struct flying take_envelope(struct replay *replay, size_t index)
 {
-	struct envelope *first = replay->envelopes + replay->envelopes_first;
-	struct envelope envelope = replay->envelopes[index];
+	struct flying *first = replay->envelopes + replay->envelopes_first;
+	struct flying envelope = replay->envelopes[index];
 
 	memmove(first + 1, first, (index - replay->envelopes_first) * sizeof(*first));
 	replay->envelopes_first++;
@@ -106,7 +106,7 @@ static void send(struct replay *replay, uint32_t node, const struct effect *effe
 	must(body != NULL);
 	memcpy(body, replay->world.out.bytes + effect->offset, effect->size);
 	make_room(replay);
-	replay->envelopes[replay->envelopes_end++] = (struct envelope){
+	replay->envelopes[replay->envelopes_end++] = (struct flying){
 	        .from = node,
 	        .to = effect->node,
 	        .side = effect->side,
@@ -153,7 +153,7 @@ static uint64_t begin_step(struct replay *replay)
 
 /* `envelope`: what was delivered, or NULL. */
 static enum replay_verdict end_step(struct replay *replay, uint32_t node,
-                                    const struct envelope *envelope)
+                                    const struct flying *envelope)
 {
 	struct world *world = &replay->world;
 	uint64_t first_number = replay->sent + 1;
@@ -175,7 +175,7 @@ static enum replay_verdict end_step(struct replay *replay, uint32_t node,
 /* It never arrives. */
 static enum replay_verdict lose(struct replay *replay, size_t index)
 {
-	struct envelope envelope = take_envelope(replay, index);
+	struct flying envelope = take_envelope(replay, index);
 	uint64_t time = begin_step(replay);
 
 	if (replay->trace != NULL)
@@ -188,7 +188,7 @@ static enum replay_verdict deliver(struct replay *replay, size_t index)
 {
 	if (replay->dead[replay->envelopes[index].to - 1])
 		return lose(replay, index);
-	struct envelope envelope = take_envelope(replay, index);
+	struct flying envelope = take_envelope(replay, index);
 	uint64_t time = begin_step(replay);
 
 	if (counts_at_arrival(replay, envelope.body[0]))
@@ -239,7 +239,7 @@ static bool find_timer(const struct replay *replay, uint32_t first, uint32_t las
 /* Why a node may not ask. */
 static enum replay_verdict cannot_ask(struct replay *replay, uint32_t node)
 {
-	enum phase phase = replay->world.phases[node - 1];
+	enum world_phase phase = replay->world.phases[node - 1];
 
 	if (replay->dead[node - 1])
 		problem_set(&replay->result->problem, "node %u is dead: it cannot initiate", node);
@@ -264,7 +264,7 @@ static enum replay_verdict step_request(struct replay *replay, const struct step
 
 static enum replay_verdict step_release(struct replay *replay, const struct step *step)
 {
-	enum phase phase = replay->world.phases[step->node - 1];
+	enum world_phase phase = replay->world.phases[step->node - 1];
 
 	if (phase != PHASE_INSIDE) {
 		problem_set(&replay->result->problem,
@@ -279,7 +279,7 @@ static enum replay_verdict step_release(struct replay *replay, const struct step
 	return end_step(replay, step->node, NULL);
 }
 
-bool envelope_fits(const struct step *step, const struct envelope *envelope)
+bool envelope_fits(const struct step *step, const struct flying *envelope)
 {
 	return envelope->from == step->node && envelope->to == step->to &&
 	       (step->name == NULL || envelope->body[0] == step->type);
@@ -301,7 +301,7 @@ static void explain_absence(struct replay *replay, const struct step *step, uint
 	pieces_open(&others);
 	for (size_t i = replay->envelopes_first, count = 0; i < replay->envelopes_end && count < 8;
 	     i++, count++) {
-		const struct envelope *envelope = &replay->envelopes[i];
+		const struct flying *envelope = &replay->envelopes[i];
 		fprintf(others.file, "%s %s from %u to %u", count == 0 ? "" : ",",
 		        envelope_type(replay, envelope), envelope->from, envelope->to);
 	}
@@ -335,9 +335,9 @@ static enum replay_verdict step_deliver(struct replay *replay, const struct step
 
 	if (index == replay->envelopes_end)
 		return REPLAY_BAD;
-	const struct envelope *envelope = &replay->envelopes[index];
+	const struct flying *envelope = &replay->envelopes[index];
 	for (size_t i = replay->envelopes_first; replay->setup->fifo && i < index; i++) {
-		const struct envelope *older = &replay->envelopes[i];
+		const struct flying *older = &replay->envelopes[i];
 		if (older->from != envelope->from || older->to != envelope->to ||
 		    older->side != envelope->side)
 			continue;
@@ -376,7 +376,7 @@ static enum replay_verdict step_expire(struct replay *replay, const struct step 
 	return REPLAY_BAD;
 }
 
-static uint32_t first_in_phase(const struct replay *replay, enum phase phase)
+static uint32_t first_in_phase(const struct replay *replay, enum world_phase phase)
 {
 	uint32_t node = 1;
 	while (node <= replay->nodes && replay->world.phases[node - 1] != phase)

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct parser {
+struct scenario_parser {
 	struct scenario *scenario;
 	size_t steps_size;
 	char **words; /* of the line */
@@ -14,12 +14,12 @@ struct parser {
 };
 
 /* How a line is written: a header line has `parse_header`, a step `parse_step`. */
-struct form {
+struct step_form {
 	const char *keyword;
 	const char *usage;
 	size_t words_least, words_most;
-	int (*parse_header)(struct parser *parser);
-	int (*parse_step)(struct parser *parser, struct step *step);
+	int (*parse_header)(struct scenario_parser *parser);
+	int (*parse_step)(struct scenario_parser *parser, struct step *step);
 	enum step_kind kind;
 	enum header header;
 };
@@ -46,7 +46,7 @@ static int unknown_word(struct problem *problem, const char *what, const char *w
 	return problem_set(problem, "unknown %s '%.40s': %s", what, word, otherwise);
 }
 
-static int parse_node(struct parser *parser, const char *word, uint32_t *ret_node)
+static int parse_node(struct scenario_parser *parser, const char *word, uint32_t *ret_node)
 {
 	uint64_t number;
 
@@ -58,19 +58,19 @@ static int parse_node(struct parser *parser, const char *word, uint32_t *ret_nod
 
 /* Header. */
 
-static int header_algorithm(struct parser *parser)
+static int header_algorithm(struct scenario_parser *parser)
 {
 	parser->scenario->words.algorithm = parser->words[1];
 	return 0;
 }
 
-static int header_topology(struct parser *parser)
+static int header_topology(struct scenario_parser *parser)
 {
 	parser->scenario->words.topology = parser->words[1];
 	return 0;
 }
 
-static int header_nodes(struct parser *parser)
+static int header_nodes(struct scenario_parser *parser)
 {
 	uint64_t number;
 
@@ -80,7 +80,7 @@ static int header_nodes(struct parser *parser)
 	return 0;
 }
 
-static int header_holder(struct parser *parser)
+static int header_holder(struct scenario_parser *parser)
 {
 	uint64_t number;
 
@@ -90,26 +90,26 @@ static int header_holder(struct parser *parser)
 	return 0;
 }
 
-static int header_order(struct parser *parser)
+static int header_order(struct scenario_parser *parser)
 {
 	bool fifo = strcmp(parser->words[0], "fifo") == 0;
 	parser->scenario->words.order = fifo ? ORDER_FIFO : ORDER_REORDER;
 	return 0;
 }
 
-static int header_arrangement(struct parser *parser)
+static int header_arrangement(struct scenario_parser *parser)
 {
 	parser->scenario->words.arrangement = parser->words[1];
 	return 0;
 }
 
-static int header_crash(struct parser *parser)
+static int header_crash(struct scenario_parser *parser)
 {
 	parser->scenario->words.crash = parser->words[1];
 	return 0;
 }
 
-static int header_param(struct parser *parser)
+static int header_param(struct scenario_parser *parser)
 {
 	struct scenario *scenario = parser->scenario;
 	struct setup_words *words = &scenario->words;
@@ -135,19 +135,19 @@ static int header_param(struct parser *parser)
 
 /* Steps. */
 
-static int step_plain(struct parser *parser, struct step *step)
+static int step_plain(struct scenario_parser *parser, struct step *step)
 {
 	(void)parser;
 	(void)step;
 	return 0;
 }
 
-static int step_node(struct parser *parser, struct step *step)
+static int step_node(struct scenario_parser *parser, struct step *step)
 {
 	return parse_node(parser, parser->words[1], &step->node);
 }
 
-static int step_message(struct parser *parser, struct step *step)
+static int step_message(struct scenario_parser *parser, struct step *step)
 {
 	size_t next = 3;
 
@@ -168,7 +168,7 @@ static int step_message(struct parser *parser, struct step *step)
 	                    parser->problem);
 }
 
-static int step_expire(struct parser *parser, struct step *step)
+static int step_expire(struct scenario_parser *parser, struct step *step)
 {
 	if (parse_node(parser, parser->words[1], &step->node) != 0)
 		return -1;
@@ -180,7 +180,7 @@ static int step_expire(struct parser *parser, struct step *step)
 }
 
 /* The quotes go, and a backslash before any letter. */
-static int step_fail(struct parser *parser, struct step *step)
+static int step_fail(struct scenario_parser *parser, struct step *step)
 {
 	char *word = parser->words[1];
 	size_t length = strlen(word);
@@ -201,7 +201,7 @@ static int step_fail(struct parser *parser, struct step *step)
 
 /* What comes behind `expect I`. */
 
-static int expect_variables(struct parser *parser, struct step *step)
+static int expect_variables(struct scenario_parser *parser, struct step *step)
 {
 	step->kind = STEP_EXPECT_VARIABLES;
 	step->variables = json_object();
@@ -228,10 +228,11 @@ static int expect_variables(struct parser *parser, struct step *step)
 	return 0;
 }
 
-static int expect_phase(struct parser *parser, struct step *step)
+static int expect_phase(struct scenario_parser *parser, struct step *step)
 {
 	static const char *const names[] = {"idle", "waiting", "in", "leaving", "leader", NULL};
-	static const enum phase phases[] = {PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE, PHASE_LEAVING};
+	static const enum world_phase phases[] = {PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE,
+	                                          PHASE_LEAVING};
 	const char *word = parser->words[2];
 
 	for (size_t i = 0; names[i] != NULL; i++) {
@@ -251,7 +252,7 @@ static int expect_phase(struct parser *parser, struct step *step)
 	        "a node is in, waiting, idle, leaving or leader, or has VARIABLE=VALUE");
 }
 
-static int expect_node(struct parser *parser, struct step *step)
+static int expect_node(struct scenario_parser *parser, struct step *step)
 {
 	if (parse_node(parser, parser->words[1], &step->node) != 0)
 		return -1;
@@ -262,7 +263,7 @@ static int expect_node(struct parser *parser, struct step *step)
 
 /* What else comes behind `expect`. */
 
-static int expect_flight(struct parser *parser, struct step *step)
+static int expect_flight(struct scenario_parser *parser, struct step *step)
 {
 	if (parse_node(parser, parser->words[2], &step->node) != 0 ||
 	    parse_node(parser, parser->words[3], &step->to) != 0)
@@ -278,13 +279,13 @@ static int expect_flight(struct parser *parser, struct step *step)
 	return parse_number(count + 1, 0, UINT32_MAX, "xN", &step->number, parser->problem);
 }
 
-static int expect_messages(struct parser *parser, struct step *step)
+static int expect_messages(struct scenario_parser *parser, struct step *step)
 {
 	return parse_number(parser->words[2], 0, UINT64_MAX, "messages", &step->number,
 	                    parser->problem);
 }
 
-static int expect_leader(struct parser *parser, struct step *step)
+static int expect_leader(struct scenario_parser *parser, struct step *step)
 {
 	return parse_number(parser->words[2], 1, UINT32_MAX, "leader", &step->number,
 	                    parser->problem);
@@ -304,7 +305,7 @@ static const struct {
 };
 enum { BUILT_IN_COUNT = sizeof(built_in) / sizeof(*built_in) };
 
-static int expect_invariant(struct parser *parser, struct step *step)
+static int expect_invariant(struct scenario_parser *parser, struct step *step)
 {
 	step->name = parser->words[2];
 	if (strcmp(step->name, "steps_are_allowed") == 0)
@@ -316,7 +317,7 @@ static int expect_invariant(struct parser *parser, struct step *step)
 	return 0;
 }
 
-static const struct form expect_forms[] = {
+static const struct step_form expect_forms[] = {
         {"flight", "expect flight A B TYPE [xN]", 5, 6, NULL, expect_flight, STEP_EXPECT_FLIGHT, 0},
         {"messages", "expect messages N", 3, 3, NULL, expect_messages, STEP_EXPECT_MESSAGES, 0},
         {"leader", "expect leader ID", 3, 3, NULL, expect_leader, STEP_EXPECT_LEADER, 0},
@@ -324,7 +325,7 @@ static const struct form expect_forms[] = {
          0},
         {NULL, NULL, 0, 0, NULL, NULL, 0, 0},
 };
-static const struct form expect_node_form = {
+static const struct step_form expect_node_form = {
         "node",
         "expect I in|waiting|idle|leaving|leader' or 'expect I VARIABLE=VALUE …",
         3,
@@ -335,14 +336,14 @@ static const struct form expect_node_form = {
         0,
 };
 
-static const struct form *find_form(const struct form *forms, const char *keyword)
+static const struct step_form *find_form(const struct step_form *forms, const char *keyword)
 {
 	while (forms->keyword != NULL && strcmp(forms->keyword, keyword) != 0)
 		forms++;
 	return forms->keyword != NULL ? forms : NULL;
 }
 
-static int count_words(struct parser *parser, const struct form *form)
+static int count_words(struct scenario_parser *parser, const struct step_form *form)
 {
 	if (parser->words_count >= form->words_least && parser->words_count <= form->words_most)
 		return 0;
@@ -351,11 +352,11 @@ static int count_words(struct parser *parser, const struct form *form)
 	return problem_set(parser->problem, "%s: the form is '%s'", what, form->usage);
 }
 
-static int step_expect(struct parser *parser, struct step *step)
+static int step_expect(struct scenario_parser *parser, struct step *step)
 {
 	static const char *const names[] = {"flight", "messages", "leader", "invariant", NULL};
 	const char *word = parser->words[1];
-	const struct form *form = find_form(expect_forms, word);
+	const struct step_form *form = find_form(expect_forms, word);
 
 	if (form == NULL && word[0] >= '0' && word[0] <= '9')
 		form = &expect_node_form;
@@ -367,7 +368,7 @@ static int step_expect(struct parser *parser, struct step *step)
 	return count_words(parser, form) != 0 ? -1 : form->parse_step(parser, step);
 }
 
-static const struct form forms[] = {
+static const struct step_form forms[] = {
         {"algorithm", "algorithm NAME", 2, 2, header_algorithm, NULL, 0, HEADER_ALGORITHM},
         {"topology", "topology T", 2, 2, header_topology, NULL, 0, HEADER_TOPOLOGY},
         {"nodes", "nodes N", 2, 2, header_nodes, NULL, 0, HEADER_NODES},
@@ -389,7 +390,7 @@ static const struct form forms[] = {
         {NULL, NULL, 0, 0, NULL, NULL, 0, 0},
 };
 
-static int unknown_keyword(struct parser *parser)
+static int unknown_keyword(struct scenario_parser *parser)
 {
 	const char *names[sizeof(forms) / sizeof(*forms)];
 
@@ -400,7 +401,7 @@ static int unknown_keyword(struct parser *parser)
 	        "a step is request, release, initiate, deliver, drop, expire, run, expect or fail");
 }
 
-static int parse_header(struct parser *parser, const struct form *form)
+static int parse_header(struct scenario_parser *parser, const struct step_form *form)
 {
 	struct scenario *scenario = parser->scenario;
 
@@ -423,7 +424,7 @@ static int parse_header(struct parser *parser, const struct form *form)
 	return form->parse_header(parser);
 }
 
-static int parse_step(struct parser *parser, const struct form *form)
+static int parse_step(struct scenario_parser *parser, const struct step_form *form)
 {
 	struct scenario *scenario = parser->scenario;
 
@@ -438,11 +439,11 @@ static int parse_step(struct parser *parser, const struct form *form)
 	return form->parse_step(parser, step);
 }
 
-static int parse_line(struct parser *parser)
+static int parse_line(struct scenario_parser *parser)
 {
 	if (parser->words_count == 0)
 		return 0;
-	const struct form *form = find_form(forms, parser->words[0]);
+	const struct step_form *form = find_form(forms, parser->words[0]);
 	if (form == NULL)
 		return unknown_keyword(parser);
 	if (count_words(parser, form) != 0)
@@ -458,7 +459,7 @@ static bool is_blank(char c)
 }
 
 /* Is this '#' the beginning of a #K? */
-static bool is_rank(const struct parser *parser, const char *c, const char *end)
+static bool is_rank(const struct scenario_parser *parser, const char *c, const char *end)
 {
 	if (parser->words_count < 3 || end - c < 2 || c[1] < '0' || c[1] > '9')
 		return false;
@@ -466,7 +467,7 @@ static bool is_rank(const struct parser *parser, const char *c, const char *end)
 }
 
 /* Where the word ends; NULL and a problem if it is no word. */
-static char *end_word(struct parser *parser, char *word, char *end)
+static char *end_word(struct scenario_parser *parser, char *word, char *end)
 {
 	bool quoted = false, ascii = true;
 	char *c = word;
@@ -500,7 +501,7 @@ static char *end_word(struct parser *parser, char *word, char *end)
 }
 
 /* The line's words; what stands at `end` may be overwritten. */
-static int split_line(struct parser *parser, char *c, char *end)
+static int split_line(struct scenario_parser *parser, char *c, char *end)
 {
 	parser->words_count = 0;
 	for (;;) {
@@ -518,7 +519,7 @@ static int split_line(struct parser *parser, char *c, char *end)
 	}
 }
 
-static int parse_lines(struct parser *parser, char *text, size_t size)
+static int parse_lines(struct scenario_parser *parser, char *text, size_t size)
 {
 	char *end = text + size;
 
@@ -544,7 +545,7 @@ int scenario_parse(const char *text, size_t size, struct scenario *ret_scenario,
                    struct problem *problem)
 {
 	struct scenario scenario = {.words = {.seed = 1}};
-	struct parser parser = {.scenario = &scenario, .problem = problem};
+	struct scenario_parser parser = {.scenario = &scenario, .problem = problem};
 	static const char mark[] = {'\xef', '\xbb',
 	                            '\xbf'}; /* what some editors put before UTF-8 text */
 

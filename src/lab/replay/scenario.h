@@ -54,7 +54,7 @@ struct step {
 	uint32_t line;
 	uint32_t node; /* also the sender of a message */
 	uint32_t to;
-	enum phase phase;
+	enum world_phase phase;
 	bool has_number;
 	uint64_t number;
 	const char *name;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum event_kind { EVENT_REQUEST, EVENT_EXIT, EVENT_DELIVER, EVENT_LOSE, EVENT_EXPIRE };
+enum sim_event_kind { EVENT_REQUEST, EVENT_EXIT, EVENT_DELIVER, EVENT_LOSE, EVENT_EXPIRE };
 
 enum { BODY_INLINE_MAX = sizeof(((struct event *)0)->body) };
 
@@ -192,7 +192,7 @@ static void send(struct sim *sim, uint32_t from, const struct effect *effect)
 	queue_push(sim->queue, &event);
 }
 
-static void push(struct sim *sim, enum event_kind kind, uint32_t node, uint64_t time)
+static void push(struct sim *sim, enum sim_event_kind kind, uint32_t node, uint64_t time)
 {
 	queue_push(sim->queue, &(struct event){.time = time, .node = node, .kind = (uint8_t)kind});
 }
@@ -479,7 +479,7 @@ static void handle(struct sim *sim, const struct event *event)
 	if (event->kind == EVENT_EXPIRE && !runs_out(sim, event))
 		return;
 	sim->happened = sim->now;
-	switch ((enum event_kind)event->kind) {
+	switch ((enum sim_event_kind)event->kind) {
 	case EVENT_REQUEST:
 		on_request(sim, event->node);
 		break;

@@ -26,7 +26,7 @@ struct box {
 	double x, y, width, height;
 };
 
-struct page {
+struct drawing {
 	const struct diagram *diagram;
 	FILE *out;
 	uint64_t *times; /* distinct, increasing */
@@ -45,7 +45,7 @@ static int compare_times(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static void gather_times(struct page *page)
+static void gather_times(struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
 	size_t count = 0, distinct = 0;
@@ -74,7 +74,7 @@ static void gather_times(struct page *page)
  * Time runs evenly where it can. A long wait is cut short and a short one stretched, so that arrows
  * can be told apart; the axis says what time it is.
  */
-static void place_times(struct page *page)
+static void place_times(struct drawing *page)
 {
 	enum { STEP_LEAST = 16, STEP_MOST = 150 };
 	uint64_t *gaps = malloc(page->times_count * sizeof(*gaps));
@@ -97,7 +97,7 @@ static void place_times(struct page *page)
 
 /* The middle of a wait about this place, of a wide one rather: there a cut goes through the fewest
  * things. */
-static double cut_near(const struct page *page, double place)
+static double cut_near(const struct drawing *page, double place)
 {
 	double best = place, best_worth = 0;
 
@@ -114,7 +114,7 @@ static double cut_near(const struct page *page, double place)
 }
 
 /* What is too wide for a page goes on below, in strips of about one width, like lines of a score. */
-static void cut_strips(struct page *page)
+static void cut_strips(struct drawing *page)
 {
 	enum { WIDTH_LEAST = 760, WIDTH_MOST = 1100 };
 	double begin = LEFT - OVERHANG;
@@ -140,12 +140,12 @@ static void cut_strips(struct page *page)
 }
 
 /* Where the lines of the nodes end. */
-static double edge_of(const struct page *page)
+static double edge_of(const struct drawing *page)
 {
 	return page->cuts[page->strips_count];
 }
 
-static double x_of(const struct page *page, uint64_t time)
+static double x_of(const struct drawing *page, uint64_t time)
 {
 	const uint64_t *found =
 	        bsearch(&time, page->times, page->times_count, sizeof(time), compare_times);
@@ -201,7 +201,7 @@ static void write_colour(char *text, size_t size, const struct diagram *diagram,
 	snprintf(text, size, "var(--t%u)", colour % 6);
 }
 
-static void write_heads(const struct page *page)
+static void write_heads(const struct drawing *page)
 {
 	const struct algorithm *algorithm = page->diagram->setup->network.algorithm;
 	char colour[32];
@@ -236,7 +236,7 @@ static bool is_dead(const struct diagram *diagram, uint32_t node)
 }
 
 /* The line of a node, broken if it is dead. */
-static void write_line(const struct page *page, uint32_t node)
+static void write_line(const struct drawing *page, uint32_t node)
 {
 	fprintf(page->out, "<path class=\"line%s\" d=\"M%d %.1f H%.1f\"/>\n",
 	        is_dead(page->diagram, node) ? " flying" : "", LEFT - OVERHANG, y_of(node),
@@ -244,7 +244,7 @@ static void write_line(const struct page *page, uint32_t node)
 }
 
 /* Before the line: who it is; in an election its identifier too. */
-static void write_name(const struct page *page, uint32_t node, double below)
+static void write_name(const struct drawing *page, uint32_t node, double below)
 {
 	const struct network *network = &page->diagram->setup->network;
 	double y = y_of(node) + below;
@@ -260,7 +260,7 @@ static void write_name(const struct page *page, uint32_t node, double below)
 		        is_dead(page->diagram, node) ? ", dead" : "");
 }
 
-static void write_axis(const struct page *page)
+static void write_axis(const struct drawing *page)
 {
 	double free = 0, bottom = TOP + page->strip_height - BOTTOM + 4;
 	char text[32];
@@ -283,7 +283,7 @@ static void write_axis(const struct page *page)
 		write_line(page, node);
 }
 
-static void write_bar(const struct page *page, const char *class, double from, double to,
+static void write_bar(const struct drawing *page, const char *class, double from, double to,
                       uint32_t node, int height)
 {
 	double width = to - from < 2 ? 2 : to - from;
@@ -295,7 +295,7 @@ static void write_bar(const struct page *page, const char *class, double from, d
 
 /* When what began at mark `begin` ends: at the next mark of that kind at that node, or at the
  * picture's edge. */
-static double end_of(const struct page *page, size_t begin, enum mark_kind kind)
+static double end_of(const struct drawing *page, size_t begin, enum mark_kind kind)
 {
 	const struct diagram *diagram = page->diagram;
 	for (size_t i = begin + 1; i < diagram->marks_count; i++) {
@@ -306,7 +306,7 @@ static double end_of(const struct page *page, size_t begin, enum mark_kind kind)
 	return edge_of(page);
 }
 
-static void write_held(const struct page *page, double from, double to, uint32_t node)
+static void write_held(const struct drawing *page, double from, double to, uint32_t node)
 {
 	if (to > from)
 		fprintf(page->out, "<path class=\"held\" d=\"M%.1f %.1f H%.1f\"/>\n", from,
@@ -314,7 +314,7 @@ static void write_held(const struct page *page, double from, double to, uint32_t
 }
 
 /* Where the token rests, below everything else: between its coming to a node and its going away. */
-static void write_token_rests(const struct page *page)
+static void write_token_rests(const struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
 	const struct network *network = &diagram->setup->network;
@@ -338,13 +338,13 @@ static void write_token_rests(const struct page *page)
 }
 
 /* Is it still busy with its exit behind this mark? */
-static bool is_leaving(const struct page *page, size_t i)
+static bool is_leaving(const struct drawing *page, size_t i)
 {
 	const struct mark *mark = &page->diagram->marks[i];
 	return mark->kind == MARK_EXIT && end_of(page, i, MARK_IDLE) > x_of(page, mark->time);
 }
 
-static void write_marks(const struct page *page)
+static void write_marks(const struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
 	bool election = is_election(diagram);
@@ -390,7 +390,7 @@ static double on_lines(const struct box *box)
 }
 
 /* How much of a box would be cut off between two strips. */
-static double on_cuts(const struct page *page, const struct box *box)
+static double on_cuts(const struct drawing *page, const struct box *box)
 {
 	for (size_t i = 1; i < page->strips_count; i++) {
 		if (page->cuts[i] > box->x && page->cuts[i] < box->x + box->width)
@@ -401,7 +401,7 @@ static double on_cuts(const struct page *page, const struct box *box)
 
 /* A label beside its arrow, at the place along it where it covers the others and the lines least.
  */
-static void write_label(struct page *page, const char *text, double x1, double y1, double x2,
+static void write_label(struct drawing *page, const char *text, double x1, double y1, double x2,
                         double y2)
 {
 	static const double along[] = {0.5,  0.42, 0.58, 0.35, 0.65, 0.28,
@@ -453,7 +453,7 @@ static double shift_of(const struct diagram *diagram, const struct arrow *arrow)
 	return shift;
 }
 
-static void write_arrow(const struct page *page, const struct arrow *arrow)
+static void write_arrow(const struct drawing *page, const struct arrow *arrow)
 {
 	const struct message_type *type = type_of(page->diagram, arrow->type);
 	double shift = shift_of(page->diagram, arrow);
@@ -486,7 +486,7 @@ static void write_arrow(const struct page *page, const struct arrow *arrow)
 }
 
 /* The token above the others, its labels first to choose their places. */
-static void write_arrows(struct page *page)
+static void write_arrows(struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
 
@@ -519,7 +519,7 @@ static bool has_type(const struct diagram *diagram, uint8_t type)
 	return false;
 }
 
-static bool is_seen_leaving(const struct page *page)
+static bool is_seen_leaving(const struct drawing *page)
 {
 	size_t i = 0;
 	while (i < page->diagram->marks_count && !is_leaving(page, i))
@@ -527,8 +527,8 @@ static bool is_seen_leaving(const struct page *page)
 	return i < page->diagram->marks_count;
 }
 
-static void write_sample(const struct page *page, const char *class, double x, double y, int height,
-                         const char *text)
+static void write_sample(const struct drawing *page, const char *class, double x, double y,
+                         int height, const char *text)
 {
 	fprintf(page->out,
 	        "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"%d\" "
@@ -536,7 +536,7 @@ static void write_sample(const struct page *page, const char *class, double x, d
 	        class, x, y, height, x + 28, (double)LEGEND, text);
 }
 
-static void write_legend(const struct page *page)
+static void write_legend(const struct drawing *page)
 {
 	const struct algorithm *algorithm = page->diagram->setup->network.algorithm;
 	double x = LEFT - 32, y = LEGEND;
@@ -600,7 +600,7 @@ static void write_legend(const struct page *page)
 }
 
 /* Drawn once, as wide as it is; if it is cut into strips, each shows its part of the whole. */
-static void write_picture(struct page *page)
+static void write_picture(struct drawing *page)
 {
 	bool cut = page->strips_count > 1;
 	uint32_t nodes = page->diagram->setup->network.graph.nodes;
@@ -627,7 +627,7 @@ static void write_picture(struct page *page)
 	}
 }
 
-static void write_page(struct page *page)
+static void write_page(struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
 	const struct setup *setup = diagram->setup;
@@ -659,7 +659,7 @@ static void write_page(struct page *page)
 
 void diagram_draw(const struct diagram *diagram)
 {
-	struct page page = {.diagram = diagram, .out = diagram->file};
+	struct drawing page = {.diagram = diagram, .out = diagram->file};
 
 	page.boxes = malloc((diagram->arrows_count + 1) * sizeof(*page.boxes));
 	must(page.boxes != NULL);
