@@ -4,18 +4,19 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/queue.h>
 
 enum { CLASS_LEAST = 4, CLASSES_COUNT = 40, CHUNK_SIZE = 1 << 20 };
 
-struct chunk {
-	struct chunk *next;
+struct arena_chunk {
+	SLIST_ENTRY(arena_chunk) link;
 	size_t size;
 	max_align_t bytes[];
 };
 
 struct arena {
-	struct chunk *chunks; /* all, the one in use first */
-	size_t used;          /* of the first chunk */
+	SLIST_HEAD(, arena_chunk) chunks; /* all, the one in use first */
+	size_t used;                      /* of the first chunk */
 	void *free[CLASSES_COUNT];
 };
 
@@ -28,9 +29,9 @@ struct arena *arena_create(void)
 
 void arena_clear(struct arena *arena)
 {
-	while (arena->chunks != NULL) {
-		struct chunk *chunk = arena->chunks;
-		arena->chunks = chunk->next;
+	while (!SLIST_EMPTY(&arena->chunks)) {
+		struct arena_chunk *chunk = SLIST_FIRST(&arena->chunks);
+		SLIST_REMOVE_HEAD(&arena->chunks, link);
 		free(chunk);
 	}
 	*arena = (struct arena){0};
@@ -61,16 +62,16 @@ void *arena_take(struct arena *arena, size_t size)
 		memcpy(&arena->free[class], block, sizeof(block));
 		return block;
 	}
-	if (arena->chunks == NULL || arena->chunks->size - arena->used < block_size) {
+	struct arena_chunk *chunk = SLIST_FIRST(&arena->chunks);
+	if (chunk == NULL || chunk->size - arena->used < block_size) {
 		size_t chunk_size = block_size > CHUNK_SIZE ? block_size : CHUNK_SIZE;
-		struct chunk *chunk = malloc(sizeof(*chunk) + chunk_size);
+		chunk = malloc(sizeof(*chunk) + chunk_size);
 		must(chunk != NULL);
-		chunk->next = arena->chunks;
 		chunk->size = chunk_size;
-		arena->chunks = chunk;
+		SLIST_INSERT_HEAD(&arena->chunks, chunk, link);
 		arena->used = 0;
 	}
-	block = (char *)arena->chunks->bytes + arena->used;
+	block = (char *)chunk->bytes + arena->used;
 	arena->used += block_size;
 	return block;
 }

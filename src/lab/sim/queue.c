@@ -29,6 +29,7 @@
 #include "must.h"
 
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #define OUT_OF_LINE __attribute__((noinline))
 
@@ -52,8 +53,8 @@ struct block {
 	struct event events[BLOCK_EVENTS];
 };
 
-struct chunk {
-	struct chunk *next;
+struct queue_chunk {
+	SLIST_ENTRY(queue_chunk) link;
 	struct block blocks[CHUNK_BLOCKS];
 };
 
@@ -63,7 +64,7 @@ struct bucket {
 	size_t count;
 };
 
-struct front {
+struct queue_front {
 	uint64_t free; /* a bit for each event that is free */
 	uint32_t head, tail;
 	uint64_t times[2 * FRONT_EVENTS]; /* sorted, from head to tail */
@@ -71,7 +72,7 @@ struct front {
 	struct event events[FRONT_EVENTS];
 };
 
-struct run {
+struct queue_run {
 	const struct event *next, *end;
 	struct block *block; /* which they are in; NULL: in the batch */
 	size_t later_count;  /* in the blocks that follow */
@@ -83,11 +84,11 @@ struct queue {
 	uint64_t limit; /* run and front are earlier, the wheel is not; but see spill() */
 	uint64_t base;  /* not later than anything in the wheel, nor than `now` between calls */
 	size_t count;
-	struct run run;
-	struct front front;
+	struct queue_run run;
+	struct queue_front front;
 	struct event batch[BATCH_MAX];
 	struct block *free;
-	struct chunk *chunks;
+	SLIST_HEAD(, queue_chunk) chunks;
 	uint32_t rows;           /* a bit for each row that is not empty */
 	uint64_t occupied[ROWS]; /* a bit for each bucket that is not empty */
 	struct bucket wheel[ROWS][DIGITS];
@@ -105,9 +106,9 @@ struct queue *queue_create(void)
 
 void queue_destroy(struct queue *queue)
 {
-	while (queue->chunks != NULL) {
-		struct chunk *chunk = queue->chunks;
-		queue->chunks = chunk->next;
+	while (!SLIST_EMPTY(&queue->chunks)) {
+		struct queue_chunk *chunk = SLIST_FIRST(&queue->chunks);
+		SLIST_REMOVE_HEAD(&queue->chunks, link);
 		free(chunk);
 	}
 	free(queue);
@@ -125,11 +126,10 @@ static inline struct block *free_block(struct queue *queue, struct block *block)
 
 static void add_chunk(struct queue *queue)
 {
-	struct chunk *chunk = malloc(sizeof(*chunk));
+	struct queue_chunk *chunk = malloc(sizeof(*chunk));
 
 	must(chunk != NULL);
-	chunk->next = queue->chunks;
-	queue->chunks = chunk;
+	SLIST_INSERT_HEAD(&queue->chunks, chunk, link);
 	for (size_t i = CHUNK_BLOCKS; i-- > 0;) {
 		chunk->blocks[i].next = queue->free;
 		queue->free = &chunk->blocks[i];
@@ -173,7 +173,7 @@ static inline struct event *place_in_wheel(struct queue *queue, uint64_t base, u
 	return &bucket->last->events[index];
 }
 
-static OUT_OF_LINE void compact_front(struct front *front)
+static OUT_OF_LINE void compact_front(struct queue_front *front)
 {
 	uint32_t count = front->tail - front->head;
 
@@ -183,7 +183,7 @@ static OUT_OF_LINE void compact_front(struct front *front)
 	front->tail = count;
 }
 
-static inline struct event *place_in_front(struct front *front, uint64_t time)
+static inline struct event *place_in_front(struct queue_front *front, uint64_t time)
 {
 	if (front->tail == 2 * FRONT_EVENTS)
 		compact_front(front);
@@ -208,7 +208,7 @@ static inline size_t block_count(size_t count)
 
 static inline const struct event *take_from_run(struct queue *queue)
 {
-	struct run *run = &queue->run;
+	struct queue_run *run = &queue->run;
 	const struct event *event = run->next++;
 
 	if (run->next == run->end && run->block != NULL) {
@@ -230,8 +230,8 @@ static inline const struct event *take_from_run(struct queue *queue)
  */
 static OUT_OF_LINE void spill(struct queue *queue)
 {
-	struct front *front = &queue->front;
-	struct run *run = &queue->run;
+	struct queue_front *front = &queue->front;
+	struct queue_run *run = &queue->run;
 
 	if (run->time_max > queue->now) {
 		while (run->next != run->end) {
@@ -323,7 +323,7 @@ static void make_batch(struct queue *queue, struct position first)
 			rank += keys[k] < keys[i];
 		queue->batch[rank] = *events[i];
 	}
-	queue->run = (struct run){
+	queue->run = (struct queue_run){
 	        .next = queue->batch,
 	        .end = queue->batch + count,
 	        .time_max = queue->batch[count - 1].time,
@@ -368,7 +368,7 @@ static void pop_in_place(struct queue *queue, struct bucket bucket)
 {
 	size_t count = block_count(bucket.count);
 
-	queue->run = (struct run){
+	queue->run = (struct queue_run){
 	        .next = bucket.first->events,
 	        .end = bucket.first->events + count,
 	        .block = bucket.first,
@@ -402,7 +402,7 @@ static OUT_OF_LINE void refill(struct queue *queue)
 	queue->limit = queue->rows == 0 ? UINT64_MAX : first_bucket(queue).time;
 }
 
-static inline const struct event *take_from_front(struct front *front)
+static inline const struct event *take_from_front(struct queue_front *front)
 {
 	uint32_t slot = front->slots[front->head++];
 
@@ -412,8 +412,8 @@ static inline const struct event *take_from_front(struct front *front)
 
 static inline bool run_is_next(const struct queue *queue)
 {
-	const struct run *run = &queue->run;
-	const struct front *front = &queue->front;
+	const struct queue_run *run = &queue->run;
+	const struct queue_front *front = &queue->front;
 
 	return run->next != run->end &&
 	       (front->head == front->tail || run->next->time <= front->times[front->head]);
@@ -443,7 +443,7 @@ void queue_clear(struct queue *queue)
 	}
 	while (queue->run.block != NULL)
 		queue->run.block = free_block(queue, queue->run.block);
-	queue->run = (struct run){.next = NULL};
+	queue->run = (struct queue_run){.next = NULL};
 	queue->front.free = UINT64_MAX;
 	queue->front.head = queue->front.tail = 0;
 	queue->now = 0;
