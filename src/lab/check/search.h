@@ -58,6 +58,8 @@ struct pending {
 };
 
 enum { PENDING_MAX = 16 };
+/* Fewer states are not worth the while of several threads. */
+enum { TOGETHER_LEAST = 512 };
 
 struct worker {
 	alignas(APART) uint32_t number;
@@ -120,6 +122,11 @@ struct run_bounds {
 };
 bool search_bounds(struct search *search, struct run_bounds *ret_bounds);
 
+/* For the second pass: a state all of whose predecessors are done; and a round that expands some of
+ * these. */
+void worker_put_ready(struct worker *worker, uint32_t state);
+void search_order_some(struct search *search);
+
 struct state_row search_row(const struct search *search, uint32_t state);
 /* What can happen in a state, less what a reduction leaves out. */
 void search_actions(const struct search *search, struct state_row row, struct actions *ret_actions);
@@ -132,7 +139,7 @@ const char *search_limit(const struct search *search, uint64_t more_bytes);
 /* Called now and then. */
 void search_progress(const struct search *search, const char *doing);
 
-/* Is something wrong with a state? (check_state.c) */
+/* Is something wrong with a state? (verdict.c) */
 bool check_state(const struct model *model, struct state_row row, struct sight *sight,
                  struct violation *ret_violation);
 
