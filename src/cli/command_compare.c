@@ -1,6 +1,6 @@
 #include "cli.h"
-#include "compare.h"
 #include "compare_table.h"
+#include "page.h"
 #include "registry.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ struct compare_request {
 	const char *nodes, *algorithms, *topology, *html;
 	char *command; /* the command line, if a page wants it */
 	struct compare_options options;
-	uint64_t rate, rates[COMPARE_RATES];
+	uint64_t rate, rates[PAGE_RATES];
 	bool claims, one_load, json, csv;
 };
 
@@ -234,7 +234,7 @@ static int write_page(const struct compare_request *request, const struct compar
 	/* What cannot be cut off, such as a pipe, need not be. */
 	bool failed = ftruncate(fileno(file), 0) != 0 && errno != EINVAL;
 
-	compare_write_html(comparison, request->command, BATON_VERSION, file);
+	page_write(comparison, request->command, BATON_VERSION, file);
 	failed = ferror(file) != 0 || failed;
 	failed = fclose(file) != 0 || failed;
 	return failed ? problem_set(problem, "page file '%.200s' could not be written",
@@ -295,7 +295,7 @@ static int run(struct compare_request *request, struct problem *problem)
 	options->nodes = sizes;
 	options->nodes_count = sizes_count;
 	if (page != NULL && !request->one_load)
-		compare_plan_rates(options, request->rates);
+		page_plan_rates(options, request->rates);
 	options->progress = progress_show;
 	options->announce = announce;
 	progress_start();

@@ -163,16 +163,6 @@ char *compare_left_out_text(const struct comparison *comparison, size_t index);
 json_t *compare_report(const struct comparison *comparison);
 void compare_write_csv(const struct comparison *comparison, FILE *file);
 
-/*
- * The page with plots needs more than the table: for the plots against load, rates from idle to
- * saturated at one of the sizes. `ret_rates` must stay as long as the options.
- */
-enum { COMPARE_RATES = 11 };
-void compare_plan_rates(struct compare_options *options, uint64_t ret_rates[COMPARE_RATES]);
-/* A page that needs no other file. `command` is what made it. */
-void compare_write_html(const struct comparison *comparison, const char *command,
-                        const char *version, FILE *file);
-
 /* What is claimed of some algorithms, whatever the network: nothing is measured. */
 json_t *compare_report_claims(const struct algorithm *const *algorithms, size_t count);
 

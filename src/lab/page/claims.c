@@ -1,7 +1,7 @@
 /*
  * The claims in the page: those that fail, and of each subject all of them with what was measured.
  */
-#include "page.h"
+#include "comparison_page.h"
 
 #include "html.h"
 

@@ -1,7 +1,7 @@
 /*
  * The figures of a comparison: which lines there are, how they look, and their points.
  */
-#include "page.h"
+#include "comparison_page.h"
 
 #include "grow.h"
 #include "html.h"

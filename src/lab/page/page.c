@@ -2,7 +2,9 @@
  * The page of a comparison: one file that needs no other. It is whole without its script.
  */
 #include "page.h"
+
 #include "assets.h"
+#include "comparison_page.h"
 #include "html.h"
 
 #include <inttypes.h>
@@ -21,7 +23,7 @@ static uint64_t next_rate(uint64_t rate)
 	return digit == 2 ? rate / 2 * 5 : rate * 2;
 }
 
-void compare_plan_rates(struct compare_options *options, uint64_t ret_rates[COMPARE_RATES])
+void page_plan_rates(struct compare_options *options, uint64_t ret_rates[PAGE_RATES])
 {
 	/* All together ask so rarely that hardly anybody meets another: in millionths. */
 	const uint64_t idle = MILLION / 50;
@@ -34,12 +36,12 @@ void compare_plan_rates(struct compare_options *options, uint64_t ret_rates[COMP
 	}
 	while (next_rate(rate) * options->rates_nodes <= idle)
 		rate = next_rate(rate);
-	for (int i = 0; i < COMPARE_RATES; i++) {
+	for (int i = 0; i < PAGE_RATES; i++) {
 		ret_rates[i] = rate;
 		rate = next_rate(rate);
 	}
 	options->rates = ret_rates;
-	options->rates_count = COMPARE_RATES;
+	options->rates_count = PAGE_RATES;
 }
 
 static void write_asset(const char *name, FILE *file)
@@ -298,8 +300,8 @@ static const char terms[] =
         "<dt>tell</dt><dd>Messages by which the leader is announced.</dd>\n"
         "</dl>\n</footer>\n";
 
-void compare_write_html(const struct comparison *comparison, const char *command,
-                        const char *version, FILE *file)
+void page_write(const struct comparison *comparison, const char *command, const char *version,
+                FILE *file)
 {
 	struct comparison_page page = {
 	        .comparison = comparison, .command = command, .version = version};

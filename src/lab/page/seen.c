@@ -2,7 +2,7 @@
  * What is seen in the figures of a comparison, in words: who needs least and most, who overtakes
  * whom, how costs grow. Everything is found in the points of the figures.
  */
-#include "page.h"
+#include "comparison_page.h"
 
 #include "html.h"
 

@@ -2,7 +2,7 @@
  * The tables of the page: what was measured, with the columns of the terminal's table, and what was
  * claimed.
  */
-#include "page.h"
+#include "comparison_page.h"
 
 #include "html.h"
 

@@ -1,5 +1,5 @@
 /*
- * What the two halves of a replay share: replay.c makes the steps happen, replay_expect.c judges
+ * What the two halves of a replay share: replay.c makes the steps happen, expect.c judges
  * what is expected of them.
  */
 #ifndef LAB_REPLAY_INTERNAL_H
