@@ -6,7 +6,7 @@ HEAD = """\
 Four documents say what these algorithms cost; a fifth, Dijkstra's note of 1983, gives an algorithm and no count. Each
 of their claims has a row here: what it is about, the formula and its value, what `baton compare` measured, and the
 verdict. What no document claims, and only follows from the rules of the algorithms, is set apart: it has a chapter of
-its own at the end, and columns of its own in the summary. The claims are data (`src/lab/claims.c`; `baton compare
+its own at the end, and columns of its own in the summary. The claims are data (`src/lab/compare/claims.c`; `baton compare
 --claims` lists them), but for those that compare one algorithm or topology with another, or count the stages of an
 election: these are judged by what makes this page (`tools/results`). No figure here was typed: `make results` makes
 the page again, to the last digit.

@@ -14,7 +14,7 @@
 
 enum { ENTRIES_CHECKED_MAX = 1000000 };
 
-struct request {
+struct check_request {
 	struct setup_words words;
 	struct check_options options;
 	const char *entries; /* as given */
@@ -58,7 +58,7 @@ static const struct option check_option_table[] = {
         {NULL, 0, NULL, 0},
 };
 
-static int parse_option(int option, const char *value, struct request *request,
+static int parse_option(int option, const char *value, struct check_request *request,
                         struct problem *problem)
 {
 	int result = network_option(option, value, &request->words, problem);
@@ -107,7 +107,8 @@ static int parse_option(int option, const char *value, struct request *request,
 }
 
 /* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
-static int parse_arguments(int argc, char **argv, struct request *request, struct problem *problem)
+static int parse_arguments(int argc, char **argv, struct check_request *request,
+                           struct problem *problem)
 {
 	for (int option; (option = next_option(argc, argv, check_option_table, problem)) != -1;) {
 		if (option == 'h') {
@@ -192,14 +193,14 @@ static void watch_for_interrupt(void)
 		sigaction(SIGINT, &action, NULL);
 }
 
-static int trace_problem(const struct request *request, struct problem *problem)
+static int trace_problem(const struct check_request *request, struct problem *problem)
 {
 	return problem_set(problem, "trace file '%.200s': %s", request->trace, strerror(errno));
 }
 
 /* The file of the counterexample is written when there is one; but a path where it cannot be should
  * be known at once. */
-static int try_trace(const struct request *request, struct problem *problem)
+static int try_trace(const struct check_request *request, struct problem *problem)
 {
 	if (request->trace == NULL)
 		return 0;
@@ -230,7 +231,8 @@ static void remove_old_trace(const char *path)
 		remove(path);
 }
 
-static int write_trace(const struct request *request, const char *scenario, struct problem *problem)
+static int write_trace(const struct check_request *request, const char *scenario,
+                       struct problem *problem)
 {
 	if (request->trace == NULL)
 		return 0;
@@ -274,7 +276,7 @@ static const char *verdict_text(const struct check_result *result, bool election
 }
 
 /* What was tried of an election. */
-static void print_runs(const struct request *request, uint32_t nodes,
+static void print_runs(const struct check_request *request, uint32_t nodes,
                        const struct check_result *result)
 {
 	const struct setup_words *words = &request->words;
@@ -286,7 +288,7 @@ static void print_runs(const struct request *request, uint32_t nodes,
 	       result->runs, arrangement, words->initiators != NULL ? words->initiators : "all");
 }
 
-static void print_result(const struct request *request, const struct check_result *result)
+static void print_result(const struct check_request *request, const struct check_result *result)
 {
 	const struct setup *setup = request->options.setup;
 
@@ -321,7 +323,7 @@ static void print_result(const struct request *request, const struct check_resul
 }
 
 /* The entries of each node, for mutual exclusion; an election has initiators instead. */
-static int prepare_entries(struct request *request, const struct setup *setup,
+static int prepare_entries(struct check_request *request, const struct setup *setup,
                            struct problem *problem)
 {
 	const struct algorithm *algorithm = setup->network.algorithm;
@@ -348,7 +350,7 @@ static int prepare_entries(struct request *request, const struct setup *setup,
 	                     setup->network.graph.nodes, request->entries_each, problem);
 }
 
-static int run(struct request *request, struct problem *problem)
+static int run(struct check_request *request, struct problem *problem)
 {
 	struct check_result result;
 	struct setup setup;
@@ -429,7 +431,7 @@ static uint64_t memory_by_default(void)
 
 int command_check(int argc, char **argv)
 {
-	struct request request = {
+	struct check_request request = {
 	        .options = {.states_max = INT64_MAX,
 	                    .memory_max = memory_by_default(),
 	                    .threads = 1},

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct request {
+struct choose_request {
 	struct choose_options options;
 	const char *load; /* as given, or NULL */
 	bool json;
@@ -22,7 +22,7 @@ static const struct option option_table[] = {
         {NULL, 0, NULL, 0},
 };
 
-static int parse_option(int option, const char *value, struct request *request,
+static int parse_option(int option, const char *value, struct choose_request *request,
                         struct problem *problem)
 {
 	struct choose_options *options = &request->options;
@@ -56,7 +56,8 @@ static int parse_option(int option, const char *value, struct request *request,
 }
 
 /* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
-static int parse_arguments(int argc, char **argv, struct request *request, struct problem *problem)
+static int parse_arguments(int argc, char **argv, struct choose_request *request,
+                           struct problem *problem)
 {
 	struct choose_options *options = &request->options;
 	uint32_t fixed = 0;
@@ -195,12 +196,12 @@ static void announce(double messages)
 
 int command_choose(int argc, char **argv)
 {
-	struct request request = {.options = {.light = true,
-	                                      .heavy = true,
-	                                      .seed = 1,
-	                                      .threads = processors_count(),
-	                                      .progress = progress_show,
-	                                      .announce = announce}};
+	struct choose_request request = {.options = {.light = true,
+	                                             .heavy = true,
+	                                             .seed = 1,
+	                                             .threads = processors_count(),
+	                                             .progress = progress_show,
+	                                             .announce = announce}};
 	struct choice choice;
 	struct problem problem;
 	int parsed = parse_arguments(argc, argv, &request, &problem);

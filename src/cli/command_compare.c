@@ -1,6 +1,6 @@
 #include "cli.h"
-#include "compare.h"
 #include "compare_table.h"
+#include "page.h"
 #include "registry.h"
 
 #include <errno.h>
@@ -15,11 +15,11 @@ enum { SEEDS_MAX = 100000, ALGORITHMS_MAX = 64 };
 static const char sizes_default[] = "4,16,64", page_sizes_default[] = "2,4,8,16,32,64,128,256";
 enum { PAGE_EXCLUSION_MAX = 64 };
 
-struct request {
+struct compare_request {
 	const char *nodes, *algorithms, *topology, *html;
 	char *command; /* the command line, if a page wants it */
 	struct compare_options options;
-	uint64_t rate, rates[COMPARE_RATES];
+	uint64_t rate, rates[PAGE_RATES];
 	bool claims, one_load, json, csv;
 };
 
@@ -39,7 +39,8 @@ static const struct option option_table[] = {
         {NULL, 0, NULL, 0},
 };
 
-static int parse_one_load(const char *value, struct request *request, struct problem *problem)
+static int parse_one_load(const char *value, struct compare_request *request,
+                          struct problem *problem)
 {
 	enum load load;
 
@@ -53,7 +54,7 @@ static int parse_one_load(const char *value, struct request *request, struct pro
 	return 0;
 }
 
-static int parse_option(int option, const char *value, struct request *request,
+static int parse_option(int option, const char *value, struct compare_request *request,
                         struct problem *problem)
 {
 	struct compare_options *options = &request->options;
@@ -104,7 +105,8 @@ static int parse_option(int option, const char *value, struct request *request,
 }
 
 /* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
-static int parse_arguments(int argc, char **argv, struct request *request, struct problem *problem)
+static int parse_arguments(int argc, char **argv, struct compare_request *request,
+                           struct problem *problem)
 {
 	for (int option; (option = next_option(argc, argv, option_table, problem)) != -1;) {
 		if (option == 'h') {
@@ -134,7 +136,7 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* The sizes: given, or that of the topology, or the defaults. To be freed. */
-static int find_sizes(struct request *request, uint32_t **ret_sizes, uint32_t *ret_count,
+static int find_sizes(struct compare_request *request, uint32_t **ret_sizes, uint32_t *ret_count,
                       struct problem *problem)
 {
 	const char *text = request->nodes != NULL  ? request->nodes
@@ -226,13 +228,13 @@ static FILE *open_page(const char *path, struct problem *problem)
 	return file;
 }
 
-static int write_page(const struct request *request, const struct comparison *comparison,
+static int write_page(const struct compare_request *request, const struct comparison *comparison,
                       FILE *file, struct problem *problem)
 {
 	/* What cannot be cut off, such as a pipe, need not be. */
 	bool failed = ftruncate(fileno(file), 0) != 0 && errno != EINVAL;
 
-	compare_write_html(comparison, request->command, BATON_VERSION, file);
+	page_write(comparison, request->command, BATON_VERSION, file);
 	failed = ferror(file) != 0 || failed;
 	failed = fclose(file) != 0 || failed;
 	return failed ? problem_set(problem, "page file '%.200s' could not be written",
@@ -240,7 +242,7 @@ static int write_page(const struct request *request, const struct comparison *co
 	              : 0;
 }
 
-static void report(const struct request *request, const struct comparison *comparison)
+static void report(const struct compare_request *request, const struct comparison *comparison)
 {
 	if (request->json) {
 		print_json(compare_report(comparison));
@@ -252,8 +254,8 @@ static void report(const struct request *request, const struct comparison *compa
 	}
 }
 
-static void report_claims(const struct request *request, const struct algorithm *const *list,
-                          size_t count)
+static void report_claims(const struct compare_request *request,
+                          const struct algorithm *const *list, size_t count)
 {
 	if (request->json)
 		print_json(compare_report_claims(list, count));
@@ -266,7 +268,7 @@ static void announce(double messages)
 	announce_work("compare", messages, "fewer --nodes, --algorithms, --entries or --seeds");
 }
 
-static int run(struct request *request, struct problem *problem)
+static int run(struct compare_request *request, struct problem *problem)
 {
 	const struct algorithm *list[ALGORITHMS_MAX];
 	struct compare_options *options = &request->options;
@@ -293,7 +295,7 @@ static int run(struct request *request, struct problem *problem)
 	options->nodes = sizes;
 	options->nodes_count = sizes_count;
 	if (page != NULL && !request->one_load)
-		compare_plan_rates(options, request->rates);
+		page_plan_rates(options, request->rates);
 	options->progress = progress_show;
 	options->announce = announce;
 	progress_start();
@@ -318,7 +320,7 @@ static int run(struct request *request, struct problem *problem)
 
 int command_compare(int argc, char **argv)
 {
-	struct request request = {
+	struct compare_request request = {
 	        .options = {.light = true,
 	                    .heavy = true,
 	                    .entries = 1000,

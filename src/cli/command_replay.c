@@ -7,14 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct request {
+struct replay_request {
 	const char *file; /* "-": standard input */
 	const char *trace, *diagram;
 	bool json;
 };
 
 /* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
-static int parse_arguments(int argc, char **argv, struct request *request, struct problem *problem)
+static int parse_arguments(int argc, char **argv, struct replay_request *request,
+                           struct problem *problem)
 {
 	static const struct option options[] = {
 	        {"trace", required_argument, NULL, 't'},
@@ -102,7 +103,7 @@ static json_t *json_name(const char *name)
 	return json;
 }
 
-static void report_json(const struct request *request, const struct setup *setup,
+static void report_json(const struct replay_request *request, const struct setup *setup,
                         const struct replay_result *result)
 {
 	json_t *line = result->line != 0 ? json_integer(result->line) : json_null();
@@ -122,7 +123,7 @@ static const char *plural(uint64_t count)
 	return count == 1 ? "" : "s";
 }
 
-static int report(const struct request *request, const struct setup *setup,
+static int report(const struct replay_request *request, const struct setup *setup,
                   const struct replay_result *result)
 {
 	if (request->json)
@@ -144,13 +145,14 @@ static int report(const struct request *request, const struct setup *setup,
 	return EXIT_VIOLATED;
 }
 
-static int bad_line(const struct request *request, uint32_t line, const struct problem *problem)
+static int bad_line(const struct replay_request *request, uint32_t line,
+                    const struct problem *problem)
 {
 	fprintf(stderr, "baton replay: %s:%" PRIu32 ": %s\n", request->file, line, problem->text);
 	return EXIT_USAGE;
 }
 
-static int replay(const struct request *request, struct scenario *scenario)
+static int replay(const struct replay_request *request, struct scenario *scenario)
 {
 	struct trace *trace = NULL;
 	struct replay_result result;
@@ -182,7 +184,7 @@ static int replay(const struct request *request, struct scenario *scenario)
 
 int command_replay(int argc, char **argv)
 {
-	struct request request = {.file = "-"};
+	struct replay_request request = {.file = "-"};
 	struct scenario scenario;
 	struct problem problem;
 	uint32_t line;

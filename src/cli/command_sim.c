@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct request {
+struct sim_request {
 	struct setup_words words;
 	struct sim_options options;
 	const char *load;
@@ -20,7 +20,7 @@ struct request {
 
 enum { ENTRIES_MAX = 2000000000 };
 
-static int parse_lose_hops(const char *text, struct request *request, struct problem *problem)
+static int parse_lose_hops(const char *text, struct sim_request *request, struct problem *problem)
 {
 	size_t count = 1;
 	for (const char *c = text; *c != '\0'; c++)
@@ -45,7 +45,7 @@ static int parse_lose_hops(const char *text, struct request *request, struct pro
 	return 0;
 }
 
-static int parse_lose(const char *text, struct request *request, struct problem *problem)
+static int parse_lose(const char *text, struct sim_request *request, struct problem *problem)
 {
 	uint64_t millionths;
 	if (parse_decimal(text, &millionths) != 0 || millionths > MILLION)
@@ -57,7 +57,7 @@ static int parse_lose(const char *text, struct request *request, struct problem 
 	return 0;
 }
 
-static int parse_option(int option, const char *value, struct request *request,
+static int parse_option(int option, const char *value, struct sim_request *request,
                         struct problem *problem)
 {
 	struct sim_options *options = &request->options;
@@ -138,7 +138,8 @@ static const struct option sim_option_table[] = {
 };
 
 /* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
-static int parse_arguments(int argc, char **argv, struct request *request, struct problem *problem)
+static int parse_arguments(int argc, char **argv, struct sim_request *request,
+                           struct problem *problem)
 {
 	for (int option; (option = next_option(argc, argv, sim_option_table, problem)) != -1;) {
 		if (option == 'h') {
@@ -192,7 +193,7 @@ static void print_messages(const struct sim_options *options, const struct sim_r
 	putchar('\n');
 }
 
-static void print_run(const struct request *request, const struct sim_options *options,
+static void print_run(const struct sim_request *request, const struct sim_options *options,
                       const struct sim_result *result, double seconds)
 {
 	const struct network *network = &options->setup->network;
@@ -272,7 +273,7 @@ static void print_election(const struct sim_options *options, const struct sim_r
 }
 
 /* What makes no sense for this algorithm. */
-static int check_options_fit(const struct request *request, const struct algorithm *algorithm,
+static int check_options_fit(const struct sim_request *request, const struct algorithm *algorithm,
                              struct problem *problem)
 {
 	if (algorithm->kind == KIND_ELECTION && request->not_for_elections != NULL)
@@ -297,7 +298,7 @@ static void show_exits(void *context, uint64_t exits, uint64_t entries)
 }
 
 /* One run; a report is added to `runs` if that is not NULL. 0, or -1 and a problem. */
-static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *runs,
+static int run_once(struct sim_request *request, uint64_t seed, bool quiet, json_t *runs,
                     uint64_t *ret_violations, struct problem *problem)
 {
 	struct sim_options options = request->options;
@@ -360,7 +361,7 @@ static int run_once(struct request *request, uint64_t seed, bool quiet, json_t *
 	return 0;
 }
 
-static int run_all(struct request *request, struct problem *problem)
+static int run_all(struct sim_request *request, struct problem *problem)
 {
 	json_t *runs = request->json ? json_array() : NULL;
 	uint64_t violated = 0, count = request->seed_last - request->seed_first + 1;
@@ -391,7 +392,7 @@ static int run_all(struct request *request, struct problem *problem)
 
 int command_sim(int argc, char **argv)
 {
-	struct request request = {
+	struct sim_request request = {
 	        .options = {.entries = 1000,
 	                    .load = LOAD_HEAVY,
 	                    .delay = {DISTRIBUTION_CONSTANT, MILLION, 0},

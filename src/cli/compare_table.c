@@ -16,7 +16,7 @@ struct column {
 };
 
 /* Cells row by row; a row whose first cell stands alone is a heading. */
-struct table {
+struct text_table {
 	struct column columns[CELLS_MAX];
 	int columns_count;
 	char (*rows)[CELLS_MAX][FITTED_SIZE];
@@ -79,19 +79,19 @@ char *fit_text(const char *text, int width, char ret_text[FITTED_SIZE])
 	return ret_text;
 }
 
-static void set_text(struct table *table, int column, int width, const char *text)
+static void set_text(struct text_table *table, int column, int width, const char *text)
 {
 	fit_text(text, width, table->rows[table->rows_count][column]);
 }
 
-static void set_number(struct table *table, int column, int width, double number)
+static void set_number(struct text_table *table, int column, int width, double number)
 {
 	char text[16];
 	set_text(table, column, width, number_text(number, width, text));
 }
 
 /* One number if both are the same. */
-static void set_range(struct table *table, int column, struct range range)
+static void set_range(struct text_table *table, int column, struct range range)
 {
 	enum { EACH = 4 };
 	char least[16], most[16], both[64];
@@ -102,7 +102,7 @@ static void set_range(struct table *table, int column, struct range range)
 	set_text(table, column, 2 * EACH + 1, range.min < range.max ? both : least);
 }
 
-static void fit_columns(struct table *table)
+static void fit_columns(struct text_table *table)
 {
 	for (int i = 0; i < table->columns_count; i++) {
 		struct column *column = &table->columns[i];
@@ -129,7 +129,7 @@ static void print_cell(const struct column *column, const char *text, bool last)
 }
 
 /* The headings of groups stand over their first columns and have room up to the next. */
-static void print_groups(const struct table *table)
+static void print_groups(const struct text_table *table)
 {
 	int pending = 0;
 
@@ -145,7 +145,7 @@ static void print_groups(const struct table *table)
 	putchar('\n');
 }
 
-static void print_table(struct table *table)
+static void print_table(struct text_table *table)
 {
 	const char *bold = table->colour ? "\033[1m" : "", *red = table->colour ? "\033[31m" : "";
 	const char *plain = table->colour ? "\033[0m" : "";
@@ -169,7 +169,7 @@ static void print_table(struct table *table)
 	}
 }
 
-static int add_column(struct table *table, const char *group, const char *head, bool left)
+static int add_column(struct text_table *table, const char *group, const char *head, bool left)
 {
 	must(table->columns_count < CELLS_MAX);
 	table->columns[table->columns_count] = (struct column){group, head, left, 0};
@@ -178,7 +178,7 @@ static int add_column(struct table *table, const char *group, const char *head, 
 
 /* Algorithm and topology; the next cell is behind them. The longest topology that is anybody's best
  * has eight characters; one that was asked for is the same for all, and stands above the table. */
-static int set_subject(struct table *table, const struct compare_row *row)
+static int set_subject(struct text_table *table, const struct compare_row *row)
 {
 	enum { NAME = 21, TOPOLOGY = 8 };
 	const struct compare_subject *subject = row->subject;
@@ -194,7 +194,7 @@ static int set_subject(struct table *table, const struct compare_row *row)
 }
 
 /* "at most 3(N-1)" as ≤3(N-1), "0 to 2D" as 0–2D, for it must be short. */
-static void set_claimed(struct table *table, int at, const struct compare_row *row)
+static void set_claimed(struct text_table *table, int at, const struct compare_row *row)
 {
 	static const struct {
 		const char *from, *to;
@@ -239,7 +239,7 @@ static bool held_text(const struct compare_row *row, bool of_documents, char ret
 
 /* Claims of documents, and behind a '+' what follows from the rules. '*': a note below says why;
  * '!': our fault. */
-static int set_claims(struct table *table, int at, const struct compare_row *row)
+static int set_claims(struct text_table *table, int at, const struct compare_row *row)
 {
 	enum { HELD = 12 };
 	char documents[32], rules[32], both[80];
@@ -253,7 +253,7 @@ static int set_claims(struct table *table, int at, const struct compare_row *row
 	return at + 2;
 }
 
-static int set_load(struct table *table, int at, const struct compare_load *load)
+static int set_load(struct text_table *table, int at, const struct compare_load *load)
 {
 	set_number(table, at, 5, load->messages.mean);
 	set_number(table, at + 1, 5, load->bytes);
@@ -262,7 +262,7 @@ static int set_load(struct table *table, int at, const struct compare_load *load
 	return at + 4;
 }
 
-static void set_mutex_row(struct table *table, const struct compare_row *row,
+static void set_mutex_row(struct text_table *table, const struct compare_row *row,
                           const struct compare_options *options)
 {
 	int at = set_subject(table, row);
@@ -287,7 +287,7 @@ static void set_mutex_row(struct table *table, const struct compare_row *row,
 	set_number(table, at + 1, 4, row->token_bytes != 0 ? (double)row->token_bytes : NAN);
 }
 
-static void head_load(struct table *table, const char *group)
+static void head_load(struct text_table *table, const char *group)
 {
 	add_column(table, group, "mean", false);
 	add_column(table, NULL, "bytes", false);
@@ -295,7 +295,7 @@ static void head_load(struct table *table, const char *group)
 	add_column(table, NULL, "pass", false);
 }
 
-static void head_mutex(struct table *table, const struct compare_options *options)
+static void head_mutex(struct text_table *table, const struct compare_options *options)
 {
 	bool only_light = options->light && !options->heavy;
 
@@ -322,7 +322,7 @@ static void head_mutex(struct table *table, const struct compare_options *option
 	add_column(table, NULL, "token", false);
 }
 
-static void set_election_row(struct table *table, const struct compare_row *row)
+static void set_election_row(struct text_table *table, const struct compare_row *row)
 {
 	double nodes = row->nodes, mean = row->all.messages.mean;
 	int at = set_subject(table, row);
@@ -336,7 +336,7 @@ static void set_election_row(struct table *table, const struct compare_row *row)
 	set_number(table, at, 4, row->state_mean);
 }
 
-static void head_elections(struct table *table)
+static void head_elections(struct text_table *table)
 {
 	add_column(table, NULL, "election", true);
 	if (table->topologies)
@@ -355,7 +355,7 @@ static void head_elections(struct table *table)
 static bool print_kind(const struct comparison *comparison, enum kind kind)
 {
 	const char *topology = comparison->options.subjects[0].topology;
-	struct table table = {.colour = may_colour(), .topologies = topology == NULL};
+	struct text_table table = {.colour = may_colour(), .topologies = topology == NULL};
 	size_t most = 2 * comparison->rows_count;
 	uint32_t nodes = 0;
 
@@ -507,7 +507,7 @@ static void print_counts(const char *what, const size_t *counts)
 }
 
 /* "- most messages for an entry, on a star: at most 4 (Neilsen 6.1)" */
-static void print_claim(const struct claim *claim)
+static void print_claim(const struct paper_claim *claim)
 {
 	char *text = NULL;
 	size_t size = 0;
@@ -535,7 +535,7 @@ void print_claims(const struct algorithm *const *algorithms, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		printf("%s%s\n", i == 0 ? "" : "\n", algorithms[i]->name);
 		for (int rules = 0; rules < 2; rules++) {
-			for (const struct claim *claim = claims; claim->algorithm != NULL;
+			for (const struct paper_claim *claim = claims; claim->algorithm != NULL;
 			     claim++) {
 				if (strcmp(claim->algorithm, algorithms[i]->name) == 0 &&
 				    (claim->where == NULL) == rules)

@@ -1,5 +1,5 @@
 /*
- * Topologies as text, graphs made of them, and what the drivers ask of a graph.
+ * Graphs made of topologies.
  *
  * A graph lies in the caller's memory as offsets, neighbours and, behind them, what only the
  * building needs. All of it is 32-bit numbers. The regular topologies need nothing behind: the
@@ -8,6 +8,7 @@
  */
 #include "topology.h"
 
+#include "edge_list.h"
 #include "must.h"
 #include "random.h"
 
@@ -17,170 +18,6 @@ enum { MILLION = 1000000 };
 
 /* Offsets are 32-bit numbers and every edge is stored at both its ends. */
 #define EDGES_LIMIT (UINT64_C(1) << 31)
-
-_Static_assert(NODES_MAX == 16777216, "the sentences below name the number");
-
-const char *const topology_names[] = {
-        "complete", "ring",     "line",          "star",      "tree:K", "radiating:K",
-        "grid:RxC", "random:D", "edges:A-B,...", "file:PATH", NULL,
-};
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static bool is_separator(char c)
-{
-	return c == ',' || c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-/* Moves the text behind the number. It is compared at every digit, so that it cannot overflow. */
-static bool read_number(const char **text, uint32_t least, uint32_t most, uint32_t *ret_number)
-{
-	const char *next = *text;
-	uint64_t number = 0;
-
-	if (!is_digit(*next))
-		return false;
-	for (; is_digit(*next); next++) {
-		number = number * 10 + (uint64_t)(*next - '0');
-		if (number > most)
-			return false;
-	}
-	if (number < least)
-		return false;
-	*text = next;
-	*ret_number = (uint32_t)number;
-	return true;
-}
-
-struct edge {
-	uint32_t a, b;
-};
-
-/* False at the end of the list, and at a malformed edge: there the text stops before its end. */
-static bool read_edge(const char **text, struct edge *ret_edge)
-{
-	const char *next = *text;
-	struct edge edge;
-
-	while (is_separator(*next))
-		next++;
-	*text = next;
-	if (!read_number(&next, 1, NODES_MAX, &edge.a) || *next++ != '-' ||
-	    !read_number(&next, 1, NODES_MAX, &edge.b) || edge.a == edge.b ||
-	    (*next != '\0' && !is_separator(*next)))
-		return false;
-	*text = next;
-	*ret_edge = edge;
-	return true;
-}
-
-static bool parse_number(const char *text, struct topology *topology)
-{
-	return read_number(&text, 1, NODES_MAX, &topology->a) && *text == '\0';
-}
-
-static bool parse_grid(const char *text, struct topology *topology)
-{
-	return read_number(&text, 1, NODES_MAX, &topology->a) && *text++ == 'x' &&
-	       read_number(&text, 1, NODES_MAX, &topology->b) && *text == '\0' &&
-	       (uint64_t)topology->a * topology->b <= NODES_MAX;
-}
-
-static bool parse_degree(const char *text, struct topology *topology)
-{
-	uint32_t whole;
-
-	if (!read_number(&text, 0, NODES_MAX, &whole))
-		return false;
-	topology->degree_millionths = (uint64_t)whole * MILLION;
-	if (*text == '\0')
-		return true;
-	if (*text++ != '.' || *text == '\0')
-		return false;
-	for (uint32_t unit = MILLION / 10; unit > 0 && is_digit(*text); unit /= 10)
-		topology->degree_millionths += unit * (uint64_t)(*text++ - '0');
-	return *text == '\0';
-}
-
-static bool parse_edges(const char *text, struct topology *topology)
-{
-	struct edge edge;
-	bool any = false;
-
-	topology->edges = text;
-	while (read_edge(&text, &edge))
-		any = true;
-	return any && *text == '\0';
-}
-
-/* There are no files here, but the name deserves a better answer than one that is unknown. */
-static bool parse_file(const char *text, struct topology *topology)
-{
-	(void)text;
-	(void)topology;
-	return false;
-}
-
-static const struct form {
-	const char *name;
-	enum topology_kind kind;
-	/* Takes what follows the colon. NULL: there is none. */
-	bool (*parse)(const char *text, struct topology *topology);
-	const char *usage;
-} forms[] = {
-        {"complete", TOPOLOGY_COMPLETE, NULL, "complete takes nothing behind its name"},
-        {"ring", TOPOLOGY_RING, NULL, "ring takes nothing behind its name"},
-        {"line", TOPOLOGY_LINE, NULL, "line takes nothing behind its name"},
-        {"star", TOPOLOGY_STAR, NULL, "star takes nothing behind its name"},
-        {"tree", TOPOLOGY_TREE, parse_number,
-         "tree:K needs a whole number K from 1 to 16777216, such as tree:2"},
-        {"radiating", TOPOLOGY_RADIATING, parse_number,
-         "radiating:K needs a whole number K from 1 to 16777216, such as radiating:3"},
-        {"grid", TOPOLOGY_GRID, parse_grid,
-         "grid:RxC needs two whole numbers of at least 1, with a product of at most 16777216, "
-         "such as grid:2x3"},
-        {"random", TOPOLOGY_RANDOM, parse_degree,
-         "random:D needs a number D from 0 to 16777216, with at most six decimals, "
-         "such as random:3.5"},
-        {"edges", TOPOLOGY_EDGES, parse_edges,
-         "edges:A-B,... needs pairs of different numbers from 1 to 16777216, "
-         "such as edges:1-2,2-3"},
-        {"file", TOPOLOGY_EDGES, parse_file,
-         "file:PATH cannot be read here; give its text instead, such as edges:1-2,2-3"},
-};
-
-/* What follows the name: the end or a colon; NULL if the text does not have this name. */
-static const char *skip_name(const char *text, const char *name)
-{
-	while (*name != '\0' && *text == *name) {
-		text++;
-		name++;
-	}
-	return *name == '\0' && (*text == '\0' || *text == ':') ? text : NULL;
-}
-
-const char *topology_parse(const char *text, struct topology *ret_topology)
-{
-	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++) {
-		const struct form *form = &forms[i];
-		struct topology topology = {.kind = form->kind};
-		const char *rest = skip_name(text, form->name);
-
-		if (rest == NULL)
-			continue;
-		if ((*rest == ':') != (form->parse != NULL))
-			return form->usage;
-		if (*rest == ':' && !form->parse(rest + 1, &topology))
-			return form->usage;
-		*ret_topology = topology;
-		return NULL;
-	}
-	return "a topology is complete, ring, line, star, tree:K, radiating:K, grid:RxC, random:D, "
-	       "edges:A-B,... or file:PATH";
-}
 
 uint32_t topology_nodes(const struct topology *topology)
 {
@@ -192,7 +29,7 @@ uint32_t topology_nodes(const struct topology *topology)
 	const char *text = topology->edges;
 	struct edge edge;
 	uint32_t largest = 0;
-	while (read_edge(&text, &edge)) {
+	while (edge_read(&text, &edge)) {
 		if (edge.a > largest)
 			largest = edge.a;
 		if (edge.b > largest)
@@ -201,17 +38,12 @@ uint32_t topology_nodes(const struct topology *topology)
 	return largest;
 }
 
-static uint64_t count_pairs(uint32_t nodes)
-{
-	return (uint64_t)nodes * (nodes - 1) / 2;
-}
-
 static uint64_t count_random_edges(const struct topology *topology, uint32_t nodes)
 {
 	uint64_t degree = topology->degree_millionths;
 
 	if (degree >= (uint64_t)(nodes - 1) * MILLION)
-		return count_pairs(nodes);
+		return graph_pairs(nodes);
 
 	/* degree * nodes may need more than 64 bits: the whole part is halved apart. */
 	uint64_t sum = degree / MILLION * nodes;
@@ -226,7 +58,7 @@ static uint64_t count_listed_edges(const struct topology *topology)
 	struct edge edge;
 	uint64_t count = 0;
 
-	while (read_edge(&text, &edge))
+	while (edge_read(&text, &edge))
 		count++;
 	return count;
 }
@@ -261,7 +93,7 @@ static uint64_t count_stored_edges(const struct topology *topology, uint32_t nod
  */
 static bool is_dense(uint32_t nodes, uint64_t edges)
 {
-	return edges > count_pairs(nodes) / 2;
+	return edges > graph_pairs(nodes) / 2;
 }
 
 /* A power of two; at least half of the slots stay empty, so that a search soon ends. */
@@ -428,13 +260,13 @@ static uint32_t (*const lists[])(const struct topology *topology, uint32_t nodes
 };
 
 /* A graph that is being built, in the caller's memory. */
-struct plan {
+struct graph_plan {
 	uint32_t nodes;
 	uint64_t edges; /* that there is room for */
 	uint32_t *offset, *adjacent, *scratch;
 };
 
-static void build_regular(const struct plan *plan, const struct topology *topology)
+static void build_regular(const struct graph_plan *plan, const struct topology *topology)
 {
 	uint32_t *offset = plan->offset;
 
@@ -450,7 +282,8 @@ static void build_regular(const struct plan *plan, const struct topology *topolo
  * into the lists of its neighbours gives lists in order: there is nothing to compare. `pairs` is
  * overwritten; `cursor` has room for the nodes.
  */
-static void build_pairs(const struct plan *plan, uint32_t *cursor, uint32_t *pairs, uint64_t count)
+static void build_pairs(const struct graph_plan *plan, uint32_t *cursor, uint32_t *pairs,
+                        uint64_t count)
 {
 	uint32_t nodes = plan->nodes, *offset = plan->offset, *adjacent = plan->adjacent;
 	uint32_t *sorted = pairs;
@@ -481,14 +314,14 @@ static void build_pairs(const struct plan *plan, uint32_t *cursor, uint32_t *pai
 	}
 }
 
-static void build_edges(const struct plan *plan, const struct topology *topology)
+static void build_edges(const struct graph_plan *plan, const struct topology *topology)
 {
 	uint32_t *cursor = plan->scratch, *pairs = cursor + plan->nodes;
 	const char *text = topology->edges;
 	struct edge edge;
 	uint64_t count = 0;
 
-	while (read_edge(&text, &edge)) {
+	while (edge_read(&text, &edge)) {
 		pairs[2 * count] = edge.a;
 		pairs[2 * count + 1] = edge.b;
 		count++;
@@ -546,7 +379,7 @@ static void draw_tree(struct random *random, uint32_t nodes, uint32_t *order, ui
 }
 
 /* `order` has served and becomes the cursor of build_pairs. */
-static void build_sparse(const struct plan *plan, struct random *random, uint32_t *order,
+static void build_sparse(const struct graph_plan *plan, struct random *random, uint32_t *order,
                          const uint32_t *parent, uint32_t *slots)
 {
 	struct pair_set set = {.slots = slots, .slots_count = count_slots(plan->edges)};
@@ -583,14 +416,14 @@ static void set_bit(uint32_t *bits, uint64_t i)
  * Draws the pairs that are left out, none of them of the tree. Fewer than half of all pairs are, so
  * that more than one draw in four succeeds (six nodes with eight edges are the worst).
  */
-static void build_dense(const struct plan *plan, struct random *random, const uint32_t *parent,
-                        uint32_t *matrix)
+static void build_dense(const struct graph_plan *plan, struct random *random,
+                        const uint32_t *parent, uint32_t *matrix)
 {
 	uint64_t nodes = plan->nodes;
 	uint32_t kept = 0;
 
 	memset(matrix, 0, (size_t)count_matrix(plan->nodes) * sizeof(matrix[0]));
-	for (uint64_t missing = count_pairs(plan->nodes) - plan->edges; missing > 0;) {
+	for (uint64_t missing = graph_pairs(plan->nodes) - plan->edges; missing > 0;) {
 		struct edge edge = draw_pair(random, plan->nodes);
 		uint32_t i = edge.a - 1, j = edge.b - 1;
 		if (parent[i] == edge.b || parent[j] == edge.a || has_bit(matrix, i * nodes + j))
@@ -608,7 +441,7 @@ static void build_dense(const struct plan *plan, struct random *random, const ui
 	}
 }
 
-static void build_random(const struct plan *plan, uint64_t seed)
+static void build_random(const struct graph_plan *plan, uint64_t seed)
 {
 	uint32_t *order = plan->scratch, *parent = order + plan->nodes;
 	uint32_t *pairs = parent + plan->nodes;
@@ -629,13 +462,13 @@ void topology_build(const struct topology *topology, uint32_t nodes, uint64_t se
 
 	check_nodes(topology, nodes);
 	if (topology->kind == TOPOLOGY_COMPLETE) {
-		graph.edges_count = count_pairs(nodes);
+		graph.edges_count = graph_pairs(nodes);
 		graph.complete = true;
 		*ret_graph = graph;
 		return;
 	}
 
-	struct plan plan = {.nodes = nodes, .edges = count_stored_edges(topology, nodes)};
+	struct graph_plan plan = {.nodes = nodes, .edges = count_stored_edges(topology, nodes)};
 	must(plan.edges < EDGES_LIMIT);
 	plan.offset = memory;
 	plan.adjacent = plan.offset + nodes + 1;
@@ -651,168 +484,4 @@ void topology_build(const struct topology *topology, uint32_t nodes, uint64_t se
 	graph.offset = plan.offset;
 	graph.adjacent = plan.adjacent;
 	*ret_graph = graph;
-}
-
-uint32_t graph_degree(const struct graph *graph, uint32_t node)
-{
-	must(node >= 1 && node <= graph->nodes);
-	return graph->complete ? graph->nodes - 1 : graph->offset[node] - graph->offset[node - 1];
-}
-
-uint32_t graph_neighbour(const struct graph *graph, uint32_t node, uint32_t k)
-{
-	must(k < graph_degree(graph, node));
-	if (graph->complete)
-		return k + 1 < node ? k + 1 : k + 2;
-	return graph->adjacent[graph->offset[node - 1] + k];
-}
-
-bool graph_adjacent(const struct graph *graph, uint32_t a, uint32_t b)
-{
-	uint32_t low = 0, high = graph_degree(graph, a);
-
-	must(b >= 1 && b <= graph->nodes);
-	if (graph->complete)
-		return a != b;
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		uint32_t neighbour = graph_neighbour(graph, a, middle);
-		if (neighbour == b)
-			return true;
-		if (neighbour < b)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return false;
-}
-
-/* The nodes to visit are a stack, linked through `below`, which is 0 for a node not yet reached. */
-static bool is_connected(const struct graph *graph, uint32_t *below)
-{
-	const uint32_t bottom = UINT32_MAX;
-	uint32_t top = 1, reached = 1;
-
-	if (graph->complete)
-		return true;
-	memset(below, 0, graph->nodes * sizeof(below[0]));
-	below[0] = bottom;
-	while (top != bottom) {
-		uint32_t node = top;
-		top = below[node - 1];
-		for (uint32_t i = graph->offset[node - 1]; i < graph->offset[node]; i++) {
-			uint32_t neighbour = graph->adjacent[i];
-			if (below[neighbour - 1] != 0)
-				continue;
-			below[neighbour - 1] = top;
-			top = neighbour;
-			reached++;
-		}
-	}
-	return reached == graph->nodes;
-}
-
-static bool has_degrees_of_ring(const struct graph *graph)
-{
-	for (uint32_t node = 1; node <= graph->nodes; node++)
-		if (graph_degree(graph, node) != 2)
-			return false;
-	return true;
-}
-
-bool graph_is(const struct graph *graph, enum graph_class class, uint32_t *scratch)
-{
-	uint32_t nodes = graph->nodes;
-
-	if (nodes == 1)
-		return true;
-	switch (class) {
-	case GRAPH_NONE:
-		return true;
-	case GRAPH_COMPLETE:
-		return graph->edges_count == count_pairs(nodes);
-	case GRAPH_STAR:
-		return graph_degree(graph, 1) == nodes - 1;
-	case GRAPH_RING:
-		if (nodes == 2)
-			return graph->edges_count == 1;
-		return has_degrees_of_ring(graph) && is_connected(graph, scratch);
-	case GRAPH_TREE:
-		return graph->edges_count == nodes - 1 && is_connected(graph, scratch);
-	case GRAPH_CONNECTED:
-		return is_connected(graph, scratch);
-	}
-	must(false);
-	return false;
-}
-
-/* distance[i-1] is counted from 1 at the root. `queue` has room for the nodes. */
-static void measure_distances(const struct graph *graph, uint32_t root, uint32_t *queue,
-                              uint32_t *ret_distance)
-{
-	uint32_t count = 1;
-
-	memset(ret_distance, 0, graph->nodes * sizeof(ret_distance[0]));
-	ret_distance[root - 1] = 1;
-	queue[0] = root;
-	for (uint32_t head = 0; head < count; head++) {
-		uint32_t node = queue[head];
-		for (uint32_t i = graph->offset[node - 1]; i < graph->offset[node]; i++) {
-			uint32_t neighbour = graph->adjacent[i];
-			if (ret_distance[neighbour - 1] != 0)
-				continue;
-			ret_distance[neighbour - 1] = ret_distance[node - 1] + 1;
-			queue[count++] = neighbour;
-		}
-	}
-	must(count == graph->nodes);
-}
-
-void graph_toward(const struct graph *graph, uint32_t root, uint32_t *ret_toward, uint32_t *scratch)
-{
-	must(root >= 1 && root <= graph->nodes);
-	if (graph->complete) {
-		for (uint32_t i = 0; i < graph->nodes; i++)
-			ret_toward[i] = root;
-		ret_toward[root - 1] = 0;
-		return;
-	}
-
-	/* The result can wait until the distances are known, and serves as the queue until then. */
-	uint32_t *distance = scratch;
-	measure_distances(graph, root, ret_toward, distance);
-	for (uint32_t node = 1; node <= graph->nodes; node++) {
-		uint32_t i = graph->offset[node - 1];
-		if (node == root) {
-			ret_toward[node - 1] = 0;
-			continue;
-		}
-		while (distance[graph->adjacent[i] - 1] >= distance[node - 1])
-			i++;
-		ret_toward[node - 1] = graph->adjacent[i];
-	}
-}
-
-void graph_ring(const struct graph *graph, uint32_t *ret_left, uint32_t *ret_right)
-{
-	if (graph->nodes == 1) {
-		ret_left[0] = ret_right[0] = 1;
-		return;
-	}
-
-	uint32_t last = graph_degree(graph, 1) - 1;
-	uint32_t before = graph_neighbour(graph, 1, last), node = 1;
-	for (uint32_t i = 0; i < graph->nodes; i++) {
-		/* Back at 1 too early: not one ring but several. */
-		must(i == 0 || node != 1);
-		must(graph_degree(graph, node) == (graph->nodes == 2 ? 1 : 2));
-		uint32_t after = graph_neighbour(graph, node, 0);
-		if (after == before)
-			after = graph_neighbour(graph, node, last);
-		ret_left[node - 1] = before;
-		ret_right[node - 1] = after;
-		before = node;
-		node = after;
-	}
-	must(node == 1);
 }

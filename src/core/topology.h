@@ -12,7 +12,7 @@
 #ifndef CORE_TOPOLOGY_H
 #define CORE_TOPOLOGY_H
 
-#include "algorithm.h"
+#include "graph.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,18 +57,6 @@ const char *topology_parse(const char *text, struct topology *ret_topology);
 uint32_t topology_nodes(const struct topology *topology);
 
 /*
- * An undirected graph without loops. The neighbours of node i are adjacent[offset[i-1] …
- * offset[i]-1], in increasing order; a complete graph stores none: both are NULL.
- */
-struct graph {
-	uint32_t nodes;
-	uint64_t edges_count;
-	bool complete; /* stored as such; a graph may be complete by its edges too: graph_is */
-	const uint32_t *offset;
-	const uint32_t *adjacent;
-};
-
-/*
  * Bytes that topology_build needs; a multiple of 8, and not 0 even where it needs none (complete).
  * 0: too many edges for a graph here (2^31 or more), or more bytes than a size_t can say. `nodes`
  * is from 1 to NODES_MAX and is topology_nodes where that is not 0: both are the caller's to
@@ -83,29 +71,5 @@ size_t topology_memory(const struct topology *topology, uint32_t nodes);
  */
 void topology_build(const struct topology *topology, uint32_t nodes, uint64_t seed, void *memory,
                     struct graph *ret_graph);
-
-/* Nodes count from 1, k from 0. */
-uint32_t graph_degree(const struct graph *graph, uint32_t node);
-uint32_t graph_neighbour(const struct graph *graph, uint32_t node, uint32_t k);
-bool graph_adjacent(const struct graph *graph, uint32_t a, uint32_t b);
-
-/*
- * Does the graph belong to the class? A single node belongs to all, and every graph to GRAPH_NONE;
- * two nodes with an edge are a ring. `scratch` has room for graph->nodes numbers, here and below.
- */
-bool graph_is(const struct graph *graph, enum graph_class class, uint32_t *scratch);
-
-/*
- * toward[i-1]: the neighbour of i on a shortest path to root (the smallest where there are
- * several), 0 for root. A connected graph.
- */
-void graph_toward(const struct graph *graph, uint32_t root, uint32_t *ret_toward,
-                  uint32_t *scratch);
-
-/*
- * The ring's direction: i's successor in right[i-1], its predecessor in left[i-1]; from 1 to its
- * smaller neighbour. A ring of one: itself. The graph is a GRAPH_RING.
- */
-void graph_ring(const struct graph *graph, uint32_t *ret_left, uint32_t *ret_right);
 
 #endif

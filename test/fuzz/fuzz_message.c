@@ -48,7 +48,7 @@ static void run(struct world *world, const uint8_t *data, size_t size)
 
 	while (size >= 3) {
 		uint32_t node = 1 + data[0] % nodes;
-		enum phase phase = (enum phase)world->phases[node - 1];
+		enum world_phase phase = (enum world_phase)world->phases[node - 1];
 		uint8_t what = data[1];
 		size_t length = data[2];
 		data += 3;

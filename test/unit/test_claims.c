@@ -113,7 +113,7 @@ static void test_every_claim_has_a_value(void **state)
 	};
 
 	(void)state;
-	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+	for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++) {
 		struct setup setup =
 		        make(claim->algorithm, topologies[claim->graph], 16, claim->parameter);
 		struct claim_facts facts;
@@ -132,12 +132,12 @@ static void test_every_algorithm_has_claims_and_each_claim_an_algorithm(void **s
 	(void)state;
 	for (size_t i = 0; algorithms[i] != NULL; i++) {
 		size_t count = 0;
-		for (const struct claim *claim = claims; claim->algorithm != NULL; claim++)
+		for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++)
 			count += claim_concerns(claim, algorithms[i], NULL);
 		if (count == 0)
 			fail_msg("nothing is claimed of %s", algorithms[i]->name);
 	}
-	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++)
+	for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++)
 		assert_non_null(algorithm_find(claim->algorithm));
 }
 
@@ -162,7 +162,7 @@ static bool counts_messages(enum quantity quantity)
 static void test_headlines_are_what_documents_claim(void **state)
 {
 	(void)state;
-	for (const struct claim *claim = claims; claim->algorithm != NULL; claim++) {
+	for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++) {
 		const struct algorithm *algorithm = algorithm_find(claim->algorithm);
 		if (claim->where != NULL && counts_messages(claim->quantity) &&
 		    headline_of(algorithm, claim->parameter) == NULL)
@@ -172,7 +172,7 @@ static void test_headlines_are_what_documents_claim(void **state)
 	for (size_t i = 0; algorithms[i] != NULL; i++) {
 		const struct headline *headline = headline_of(algorithms[i], NULL);
 		bool found = headline == NULL;
-		for (const struct claim *claim = claims; claim->algorithm != NULL && !found;
+		for (const struct paper_claim *claim = claims; claim->algorithm != NULL && !found;
 		     claim++)
 			found = claim_concerns(claim, algorithms[i], NULL) &&
 			        counts_messages(claim->quantity) && claim->where != NULL &&
@@ -196,7 +196,7 @@ static double claimed(const char *algorithm, const char *formula, const char *to
 	double value = NAN;
 
 	claim_facts_make(&setup, &facts);
-	for (const struct claim *claim = claims; claim->algorithm != NULL && isnan(value);
+	for (const struct paper_claim *claim = claims; claim->algorithm != NULL && isnan(value);
 	     claim++) {
 		if (claim_concerns(claim, setup.network.algorithm, parameter) &&
 		    strcmp(claim->formula, formula) == 0)

@@ -126,7 +126,7 @@ static void test_several_threads_agree(void **state)
 			assert_int_equal(putters[i].names[k], get(&states, k));
 	}
 	for (uint32_t i = 0; i < THREADS; i++) {
-		struct cursor cursor = {0}, end = lane_end(&states.lanes[i]);
+		struct lane_cursor cursor = {0}, end = lane_end(&states.lanes[i]);
 		uint32_t name, count = 0;
 		for (; lane_next(&states, &states.lanes[i], &cursor, &end, &name); count++)
 			assert_int_equal(states_record(&states, name)->parent, i);
@@ -138,7 +138,7 @@ static void test_several_threads_agree(void **state)
 static void test_records_come_in_the_order_in_which_they_were_found(void **state)
 {
 	struct states states;
-	struct cursor cursor = {0};
+	struct lane_cursor cursor = {0};
 	uint32_t name, number = 0;
 	bool new;
 
@@ -146,7 +146,7 @@ static void test_records_come_in_the_order_in_which_they_were_found(void **state
 	states_init(&states, 1, 3, MEMORY);
 	for (uint32_t i = 0; i < ROWS; i++)
 		put(&states, i, i, &new);
-	struct cursor end = lane_end(&states.lanes[0]);
+	struct lane_cursor end = lane_end(&states.lanes[0]);
 	states_begin_level(&states);
 	for (uint32_t i = ROWS; i < 3 * ROWS; i++) {
 		name = put(&states, i, i, &new);

@@ -1,0 +1,668 @@
+#include "model.h"
+
+#include "grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+/* A local state as it is interned: this head, then the algorithm's state. */
+struct local_head {
+	uint32_t node;
+	uint32_t entries_left;
+	uint32_t leader;
+	uint8_t phase;
+	uint8_t padding[3];
+	uint32_t timers[TIMERS_MAX]; /* for how many delays it is armed, and 1; 0: not armed */
+};
+
+/* A message as it is interned: this head, then its bytes. */
+struct letter_head {
+	uint32_t from, to, side;
+};
+
+const char *step_fault_text(enum step_fault fault)
+{
+	switch (fault) {
+	case FAULT_NONE:
+		break;
+	case FAULT_NO_NEIGHBOUR:
+		return "sent to a node that is no neighbour";
+	case FAULT_LEFT:
+		return "sent against the direction of the ring";
+	case FAULT_ENTERED:
+		return "entered without waiting";
+	case FAULT_DECLARED_TWICE:
+		return "declared itself the leader twice";
+	case FAULT_CHANGED_LEADER:
+		return "changed its leader";
+	case FAULT_IMPURE:
+		return "made a step that is not a function of its inputs";
+	case FAULT_REFUSED:
+		return "refused a message";
+	}
+	return NULL;
+}
+
+static struct site site_of(const struct model *model, uint32_t node)
+{
+	return network_site(&model->setup->network, node);
+}
+
+static const char *broken_invariant(const struct model *model, const struct site *site,
+                                    const void *state)
+{
+	const struct invariant *invariant = model->algorithm->invariants;
+
+	for (; invariant != NULL && invariant->name != NULL; invariant++) {
+		if (invariant->local != NULL && !invariant->local(site, state))
+			return invariant->name;
+	}
+	return NULL;
+}
+
+static bool fits(uint32_t number, uint32_t width)
+{
+	return width == 4 || number >> 8 * width == 0;
+}
+
+void model_widen(struct model *model)
+{
+	while (!fits(model->locals.count - 1, model->format.local_width))
+		model->format.local_width *= 2;
+	while (model->letters.count > 0 &&
+	       !fits(model->letters.count - 1, model->format.letter_width))
+		model->format.letter_width *= 2;
+	model->usual = false;
+	model->outgrown = false;
+}
+
+static uint64_t mark_if(bool is_so, enum mark mark)
+{
+	return (uint64_t)is_so << mark * MARK_BITS;
+}
+
+/* Different for local states and for messages. */
+static uint64_t hash_number(uint32_t number, bool letter)
+{
+	uint64_t key = (uint64_t)number << 1 | letter;
+	return XXH3_64bits(&key, sizeof(key));
+}
+
+/* Interns what is in the buffer. */
+static uint32_t put_local(struct model *model, size_t size)
+{
+	const struct local_head *head = (const struct local_head *)(const void *)model->buffer;
+	const void *state = model->buffer + sizeof(*head);
+	bool new;
+	uint32_t number = intern_put(&model->locals, model->buffer, size, &new);
+
+	if (!new)
+		return number;
+	model->outgrown = model->outgrown || !fits(number, model->format.local_width);
+	struct site site = site_of(model, head->node);
+	const struct algorithm *algorithm = model->algorithm;
+	const void *kept = intern_get(&model->locals, number, &size) + sizeof(*head);
+	bool ready = algorithm->ready == NULL || algorithm->ready(&site, state);
+	const char *broken = broken_invariant(model, &site, state);
+	bool has_privilege =
+	        algorithm->has_privilege != NULL && algorithm->has_privilege(&site, state);
+	bool may_request = head->phase == PHASE_IDLE && ready && head->leader == 0;
+	model->local = grow(model->local, &model->local_size, number + 1, sizeof(*model->local));
+	model->local[number] = (struct local){
+	        .hash = hash_number(number, false),
+	        .phase = head->phase,
+	        .may_request = may_request,
+	        .requests = may_request && head->entries_left != 0,
+	        .marks = mark_if(head->phase == PHASE_INSIDE, MARK_INSIDE) +
+	                 mark_if(has_privilege, MARK_TOKEN) + mark_if(broken != NULL, MARK_BROKEN),
+	        .takes_part = algorithm->kind == KIND_ELECTION && !ready,
+	        .leader = head->leader,
+	        .broken_invariant = broken,
+	        .state = kept,
+	};
+	for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
+		model->local[number].timers[timer] = head->timers[timer];
+		model->local[number].armed = model->local[number].armed || head->timers[timer] != 0;
+	}
+	return number;
+}
+
+static uint32_t put_letter(struct model *model, uint32_t from, const struct effect *effect)
+{
+	const uint8_t *body = model->out.bytes + effect->offset;
+	struct letter_head head = {.from = model->format.fifo ? from : 0,
+	                           .to = effect->node,
+	                           .side = (uint32_t)effect->side};
+	uint8_t small[256];
+	size_t size = sizeof(head) + effect->size;
+	uint8_t *bytes = size <= sizeof(small) ? small : malloc(size);
+	bool new;
+
+	must(bytes != NULL);
+	memcpy(bytes, &head, sizeof(head));
+	memcpy(bytes + sizeof(head), body, effect->size);
+	uint32_t number = intern_put(&model->letters, bytes, size, &new);
+	if (bytes != small)
+		free(bytes);
+	if (!new)
+		return number;
+	model->outgrown = model->outgrown || !fits(number, model->format.letter_width);
+	const uint8_t *kept = intern_get(&model->letters, number, &size) + sizeof(head);
+	struct message message = {
+	        .side = side_opposite(effect->side), .size = effect->size, .body = kept};
+	const struct message_type *type = &model->algorithm->messages[body[0]];
+	uint32_t origin = model->algorithm->origin != NULL ? model->algorithm->origin(&message) : 0;
+	model->letter =
+	        grow(model->letter, &model->letter_size, number + 1, sizeof(*model->letter));
+	model->letter[number] = (struct model_letter){
+	        .hash = hash_number(number, true),
+	        .marks = mark_if(type->token, MARK_TOKEN),
+	        .origin = origin != 0 ? (uint64_t)1 << (origin - 1) : 0,
+	        .from = head.from,
+	        .flight = {.to = head.to, .origin = origin, .message = message},
+	        .channel = model->format.fifo
+	                           ? intern_put(&model->channels, &head, sizeof(head), NULL)
+	                           : number,
+	        .token = type->token,
+	        .init = type->init,
+	        .lost = model->dead[head.to - 1],
+	};
+	return number;
+}
+
+/* The effects in `out` on the local state in the buffer; sends become numbers. */
+static struct transition take_effects(struct model *model, const struct site *site)
+{
+	struct local_head *head = (struct local_head *)(void *)model->buffer;
+	struct transition transition = {.sends = (uint32_t)model->sends_count};
+
+	for (uint32_t i = 0; i < model->out.effects_count; i++) {
+		const struct effect *effect = &model->out.effects[i];
+		switch (effect->kind) {
+		case EFFECT_SEND:
+			model->sends = grow(model->sends, &model->sends_size,
+			                    model->sends_count + 1, sizeof(*model->sends));
+			model->sends[model->sends_count] = put_letter(model, site->self, effect);
+			transition.messages +=
+			        !model->letter[model->sends[model->sends_count]].init;
+			model->sends_count++;
+			must(transition.sends_count < UINT16_MAX);
+			transition.sends_count++;
+			if (!network_linked(&model->setup->network, site->self, effect->node))
+				transition.broken = FAULT_NO_NEIGHBOUR;
+			else if (model->algorithm->one_way && effect->side != SIDE_RIGHT)
+				transition.broken = FAULT_LEFT;
+			break;
+		case EFFECT_ENTER:
+			if (head->phase != PHASE_WAITING)
+				transition.broken = FAULT_ENTERED;
+			head->phase = PHASE_INSIDE;
+			transition.enters = true;
+			break;
+		case EFFECT_ARM:
+			head->timers[effect->node] = effect->size + 1;
+			break;
+		case EFFECT_DISARM:
+			head->timers[effect->node] = 0;
+			break;
+		case EFFECT_ELECTED:
+			if (head->leader == effect->node && head->leader == site->identifier)
+				transition.broken = FAULT_DECLARED_TWICE;
+			else if (head->leader != 0 && head->leader != effect->node)
+				transition.broken = FAULT_CHANGED_LEADER;
+			head->leader = effect->node;
+			if (head->phase == PHASE_WAITING)
+				head->phase = PHASE_IDLE;
+			break;
+		case EFFECT_REGENERATED:
+			break;
+		}
+	}
+	const void *state = model->buffer + sizeof(*head);
+	if (head->phase == PHASE_LEAVING &&
+	    (model->algorithm->ready == NULL || model->algorithm->ready(site, state)))
+		head->phase = PHASE_IDLE;
+	return transition;
+}
+
+static int call(struct model *model, const struct site *site, const struct action *action,
+                uint8_t *local)
+{
+	const struct algorithm *algorithm = model->algorithm;
+	struct local_head *head = (struct local_head *)(void *)local;
+	void *state = local + sizeof(*head);
+
+	out_clear(&model->out);
+	switch (action->kind) {
+	case ACTION_REQUEST:
+		head->phase = PHASE_WAITING;
+		if (head->entries_left != ENTRIES_UNLIMITED)
+			head->entries_left--;
+		algorithm->request(site, state, &model->out);
+		return 0;
+	case ACTION_RELEASE:
+		head->phase = PHASE_LEAVING;
+		algorithm->release(site, state, &model->out);
+		return 0;
+	case ACTION_DELIVER: {
+		const struct message *message = &model->letter[action->what].flight.message;
+		return algorithm->receive(site, state, message, &model->out);
+	}
+	case ACTION_EXPIRE:
+		head->timers[action->what] = 0;
+		algorithm->expire(site, state, action->what, &model->out);
+		return 0;
+	case ACTION_LOSE:
+		break;
+	}
+	must(false);
+	return 0;
+}
+
+/* Steps must be pure, or remembering them would be wrong: a sample of them is run twice. */
+static bool is_repeatable(struct model *model, const struct site *site, const struct action *action,
+                          const uint8_t *local, size_t size)
+{
+	struct out first = model->out;
+
+	model->out = model->out_again;
+	memcpy(model->again, local, size);
+	call(model, site, action, model->again);
+	struct out second = model->out;
+	model->out = first;
+	model->out_again = second;
+	return memcmp(model->again, model->buffer, size) == 0 &&
+	       first.effects_count == second.effects_count &&
+	       memcmp(first.effects, second.effects,
+	              first.effects_count * sizeof(*first.effects)) == 0 &&
+	       first.bytes_count == second.bytes_count &&
+	       memcmp(first.bytes, second.bytes, first.bytes_count) == 0;
+}
+
+/* Never 0. A timer's number is small: it shares the values with request and release, which have
+ * none. */
+static uint64_t action_key(enum action_kind kind, uint32_t local, uint32_t what)
+{
+	static const uint8_t bits[] = {[ACTION_REQUEST] = 1,
+	                               [ACTION_RELEASE] = 2,
+	                               [ACTION_DELIVER] = 0,
+	                               [ACTION_EXPIRE] = 3};
+
+	return ((uint64_t)local << 32 | (uint64_t)what << 2 | bits[kind]) + 1;
+}
+
+static uint32_t local_of_key(uint64_t key)
+{
+	return (uint32_t)((key - 1) >> 32);
+}
+
+static struct transition compute(struct model *model, uint32_t local, const struct action *action)
+{
+	enum { AUDIT_EVERY = 16 };
+	struct site site = site_of(model, action->node);
+	size_t size;
+	const uint8_t *bytes = intern_get(&model->locals, local, &size);
+
+	memcpy(model->buffer, bytes, size);
+	int refused = call(model, &site, action, model->buffer);
+	bool impure = model->steps++ % AUDIT_EVERY == 0 &&
+	              !is_repeatable(model, &site, action, bytes, size);
+	struct transition transition = take_effects(model, &site);
+	if (impure)
+		transition.broken = FAULT_IMPURE;
+	else if (refused != 0)
+		transition.broken = FAULT_REFUSED;
+	transition.local = put_local(model, size);
+	transition.node = (uint8_t)action->node;
+	transition.hash_change = model->local[transition.local].hash - model->local[local].hash;
+	if (action->kind == ACTION_DELIVER)
+		transition.hash_change -= model->letter[action->what].hash;
+	for (uint32_t k = 0; k < transition.sends_count; k++)
+		transition.hash_change += model->letter[model->sends[transition.sends + k]].hash;
+	return transition;
+}
+
+static void enlarge_memo(struct model *model)
+{
+	free(model->memo);
+	model->memo_shift = model->memo_size == 0 ? 64 - 10 : model->memo_shift - 1;
+	model->memo_size = (size_t)1 << (64 - model->memo_shift);
+	model->memo = calloc(model->memo_size, sizeof(*model->memo));
+	must(model->memo != NULL);
+	for (size_t i = 1; i < model->transitions_count; i++)
+		*memo_find(model, model->transitions[i].key) = (uint32_t)i;
+}
+
+static void add_transition(struct model *model, const struct transition *transition)
+{
+	must(model->transitions_count < UINT32_MAX);
+	model->transitions = grow(model->transitions, &model->transitions_size,
+	                          model->transitions_count + 1, sizeof(*model->transitions));
+	model->transitions[model->transitions_count++] = *transition;
+}
+
+const struct transition *model_learn(struct model *model, const struct action *action)
+{
+	const struct transition *known = model_find(model, action);
+
+	if (known != NULL)
+		return known;
+	struct transition transition = compute(model, local_of_key(action->key), action);
+	transition.key = action->key;
+	add_transition(model, &transition);
+	*memo_find(model, action->key) = (uint32_t)model->transitions_count - 1;
+	if (model->transitions_count > model->memo_size / 2)
+		enlarge_memo(model);
+	return &model->transitions[model->transitions_count - 1];
+}
+
+/* How many channels lead from one node to another. A ring of one or two has two connections between
+ * the same nodes. */
+static uint32_t count_channels(const struct model *model, uint32_t from, uint32_t to)
+{
+	struct site site = site_of(model, to);
+
+	if (model->dead[from - 1])
+		return 0;
+	if (model->algorithm->links != GRAPH_RING)
+		return network_linked(&model->setup->network, from, to);
+	return (uint32_t)(site.left == from) +
+	       (uint32_t)(site.right == from && !model->algorithm->one_way);
+}
+
+void model_init(struct model *model, const struct setup *setup, const uint32_t *entries,
+                bool lose_token)
+{
+	*model = (struct model){
+	        .setup = setup,
+	        .algorithm = setup->network.algorithm,
+	        .nodes = setup->network.graph.nodes,
+	        .entries = entries,
+	        .lose_token = lose_token,
+	        .format = {.local_width = row_usual.local_width,
+	                   .letter_width = row_usual.letter_width,
+	                   .fifo = setup->fifo},
+	        .usual = !setup->fifo,
+	};
+	intern_init(&model->locals);
+	intern_init(&model->letters);
+	intern_init(&model->channels);
+	out_init(&model->out);
+	out_init(&model->out_again);
+	add_transition(model, &(struct transition){0});
+	enlarge_memo(model);
+	for (uint32_t i = 1; i <= model->nodes; i++) {
+		struct site site = site_of(model, i);
+		size_t size = sizeof(struct local_head) + model->algorithm->state_size(&site);
+		if (size > model->buffer_size)
+			model->buffer_size = size;
+	}
+	model->dead = calloc(model->nodes, sizeof(*model->dead));
+	must(model->dead != NULL);
+	for (uint32_t i = 0; i < setup->electorate.crashed_count; i++)
+		model->dead[setup->electorate.crashed[i] - 1] = true;
+	model->channels_count = calloc((size_t)model->nodes * model->nodes, 1);
+	must(model->channels_count != NULL);
+	for (uint32_t i = 0; i < model->nodes; i++) {
+		for (uint32_t j = 0; j < model->nodes; j++)
+			model->channels_count[i * model->nodes + j] =
+			        (uint8_t)count_channels(model, j + 1, i + 1);
+	}
+	model->buffer = calloc(1, model->buffer_size);
+	model->again = calloc(1, model->buffer_size);
+	must(model->buffer != NULL && model->again != NULL);
+}
+
+uint32_t model_start(struct model *model, uint8_t *ret_bytes)
+{
+	uint32_t size = model->nodes * model->format.local_width;
+
+	for (uint32_t i = 1; i <= model->nodes; i++) {
+		struct site site = site_of(model, i);
+		size_t local_size = sizeof(struct local_head) + model->algorithm->state_size(&site);
+		struct local_head head = {
+		        .node = i, .entries_left = model->entries[i - 1], .phase = PHASE_IDLE};
+
+		memset(model->buffer, 0, local_size);
+		memcpy(model->buffer, &head, sizeof(head));
+		out_clear(&model->out);
+		model->algorithm->init(&site, model->buffer + sizeof(head), &model->out);
+		struct transition transition = take_effects(model, &site);
+		row_set(ret_bytes + (size_t)(i - 1) * model->format.local_width,
+		        model->format.local_width, put_local(model, local_size));
+		for (uint32_t k = 0; k < transition.sends_count; k++)
+			size = row_insert(model, ret_bytes, size,
+			                  model->sends[transition.sends + k], model->format);
+	}
+	model->tokens_at_start =
+	        mark_count(model_marks(model, (struct state_row){.bytes = ret_bytes, .size = size}),
+	                   MARK_TOKEN);
+	return size;
+}
+
+void model_free(struct model *model)
+{
+	intern_free(&model->locals);
+	intern_free(&model->letters);
+	intern_free(&model->channels);
+	out_free(&model->out);
+	out_free(&model->out_again);
+	free(model->local);
+	free(model->letter);
+	free(model->sends);
+	free(model->transitions);
+	free(model->memo);
+	free(model->dead);
+	free(model->channels_count);
+	free(model->buffer);
+	free(model->again);
+}
+
+size_t model_memory(const struct model *model)
+{
+	return intern_memory(&model->locals) + intern_memory(&model->letters) +
+	       model->local_size * sizeof(*model->local) +
+	       model->letter_size * sizeof(*model->letter) +
+	       model->sends_size * sizeof(*model->sends) +
+	       model->transitions_size * sizeof(*model->transitions) +
+	       model->memo_size * sizeof(*model->memo);
+}
+
+void actions_free(struct actions *actions)
+{
+	free(actions->list);
+}
+
+static void add_own_action(struct actions *actions, enum action_kind kind, uint32_t node,
+                           uint32_t local, uint32_t timer)
+{
+	actions->list[actions->count++] = (struct action){
+	        .key = action_key(kind, local, timer),
+	        .kind = kind,
+	        .node = node,
+	        .what = timer,
+	        .place = PLACE_NONE,
+	};
+}
+
+/* A timer outlasts every message, so that one runs out only when none is under way; and it outlasts
+ * those that are armed for less. */
+static void add_expirations(const struct model *model, struct state_row row,
+                            struct actions *actions)
+{
+	uint32_t least = UINT32_MAX;
+
+	for (uint32_t i = 0; i < model->nodes; i++) {
+		for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
+			uint32_t armed = model->local[row_local(model, row, i)].timers[timer];
+			least = armed != 0 && armed < least ? armed : least;
+		}
+	}
+	for (uint32_t i = 0; i < model->nodes; i++) {
+		for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
+			if (model->local[row_local(model, row, i)].timers[timer] == least)
+				add_own_action(actions, ACTION_EXPIRE, i + 1,
+				               row_local(model, row, i), timer);
+		}
+	}
+}
+
+static void add_losses(const struct model *model, struct state_row row, struct actions *actions)
+{
+	uint32_t letters = row_letters_count(model, row), last = UINT32_MAX;
+
+	for (uint32_t k = 0; k < letters; k++) {
+		uint32_t number = row_letter(model, row, k);
+		if (model->letter[number].token && number != last)
+			actions->list[actions->count++] =
+			        (struct action){.kind = ACTION_LOSE,
+			                        .node = model->letter[number].flight.to,
+			                        .what = number,
+			                        .place = k};
+		last = number;
+	}
+}
+
+/* Requests, exits and deliveries; there is room for them. */
+static inline void list_actions(const struct model *model, struct state_row row,
+                                struct actions *actions, struct row_format format)
+{
+	uint32_t width = format.letter_width, nodes = model->nodes, last = UINT32_MAX;
+	const uint8_t *bytes = row.bytes + (size_t)nodes * format.local_width;
+	const uint8_t *end = row.bytes + row.size;
+	uint64_t hash = 0, weight = 1, waiting = 0, origins = 0;
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		uint32_t number =
+		        row_number(row.bytes + (size_t)i * format.local_width, format.local_width);
+		const struct local *local = &model->local[number];
+		hash += local->hash;
+		waiting |= (uint64_t)(local->phase == PHASE_WAITING) << i;
+		if (local->requests)
+			add_own_action(actions, ACTION_REQUEST, i + 1, number, 0);
+		else if (local->phase == PHASE_INSIDE)
+			add_own_action(actions, ACTION_RELEASE, i + 1, number, 0);
+	}
+	for (uint32_t k = 0; bytes < end; k++, bytes += width, weight += format.fifo ? 2 : 0) {
+		uint32_t number = row_number(bytes, width);
+		const struct model_letter *letter = &model->letter[number];
+		uint32_t channel = format.fifo ? letter->channel : number;
+		uint32_t to = letter->flight.to;
+		uint32_t local = row_number(row.bytes + (size_t)(to - 1) * format.local_width,
+		                            format.local_width);
+		hash += letter->hash * weight;
+		origins |= letter->origin;
+		if (channel != last)
+			actions->list[actions->count++] = (struct action){
+			        .key = letter->lost ? 0 : action_key(ACTION_DELIVER, local, number),
+			        .kind = ACTION_DELIVER,
+			        .node = to,
+			        .what = number,
+			        .place = k,
+			};
+		last = channel;
+	}
+	actions->hash = hash;
+	actions->known = waiting & ~origins;
+}
+
+void model_actions(const struct model *model, struct state_row row, struct actions *ret_actions)
+{
+	uint32_t letters = row_letters_count(model, row);
+	size_t most = (size_t)model->nodes * (1 + TIMERS_MAX) + 2 * (size_t)letters;
+
+	ret_actions->list =
+	        grow(ret_actions->list, &ret_actions->size, most, sizeof(*ret_actions->list));
+	ret_actions->count = 0;
+	if (model->usual)
+		list_actions(model, row, ret_actions, row_usual);
+	else
+		list_actions(model, row, ret_actions, model->format);
+	if (model->algorithm->expire != NULL && letters == 0)
+		add_expirations(model, row, ret_actions);
+	if (model->lose_token &&
+	    mark_count(model_marks(model, row), MARK_TOKEN) == model->tokens_at_start)
+		add_losses(model, row, ret_actions);
+}
+
+/* For each node those who could send it something that it can receive before all that waits for it
+ * now: the channel from them is empty. */
+static void find_influences(const struct model *model, const struct actions *actions,
+                            uint64_t *influences)
+{
+	uint32_t nodes = model->nodes;
+	uint8_t empty[MODEL_NODES_MAX * MODEL_NODES_MAX];
+
+	memcpy(empty, model->channels_count, (size_t)nodes * nodes);
+	for (size_t k = 0; k < actions->count; k++) {
+		const struct action *action = &actions->list[k];
+		if (action->kind == ACTION_DELIVER)
+			empty[(action->node - 1) * nodes + model->letter[action->what].from - 1]--;
+	}
+	for (uint32_t i = 0; i < nodes; i++) {
+		influences[i] = 0;
+		for (uint32_t j = 0; j < nodes; j++)
+			influences[i] |= (uint64_t)(empty[i * nodes + j] > 0) << j;
+	}
+}
+
+void model_reduce(const struct model *model, struct actions *actions)
+{
+	uint64_t influences[MODEL_NODES_MAX], best = UINT64_MAX;
+	size_t best_count = actions->count, kept = 0;
+
+	find_influences(model, actions, influences);
+	for (uint32_t seed = 0; seed < model->nodes; seed++) {
+		uint64_t set = (uint64_t)1 << seed, before = 0;
+		size_t count = 0;
+		while (set != before) {
+			before = set;
+			for (uint32_t i = 0; i < model->nodes; i++)
+				set |= before >> i & 1 ? influences[i] : 0;
+		}
+		for (size_t k = 0; k < actions->count; k++)
+			count += set >> (actions->list[k].node - 1) & 1;
+		if (count > 0 && count < best_count) {
+			best = set;
+			best_count = count;
+		}
+	}
+	for (size_t k = 0; k < actions->count; k++) {
+		if (best >> (actions->list[k].node - 1) & 1)
+			actions->list[kept++] = actions->list[k];
+	}
+	actions->count = kept;
+}
+
+uint64_t model_hash(const struct model *model, struct state_row row)
+{
+	uint32_t letters = row_letters_count(model, row);
+	uint64_t hash = 0, step = model->format.fifo ? 2 : 0, weight = 1;
+
+	for (uint32_t i = 0; i < model->nodes; i++)
+		hash += model->local[row_local(model, row, i)].hash;
+	for (uint32_t k = 0; k < letters; k++, weight += step)
+		hash += model->letter[row_letter(model, row, k)].hash * weight;
+	return hash;
+}
+
+static inline uint64_t sum_marks(const struct model *model, struct state_row row,
+                                 struct row_format format)
+{
+	const uint8_t *bytes = row.bytes, *end = row.bytes + row.size;
+	uint64_t marks = 0;
+
+	for (uint32_t i = 0; i < model->nodes; i++, bytes += format.local_width)
+		marks += model->local[row_number(bytes, format.local_width)].marks;
+	for (; bytes < end; bytes += format.letter_width)
+		marks += model->letter[row_number(bytes, format.letter_width)].marks;
+	return marks;
+}
+
+uint64_t model_marks(const struct model *model, struct state_row row)
+{
+	return model->usual ? sum_marks(model, row, row_usual)
+	                    : sum_marks(model, row, model->format);
+}

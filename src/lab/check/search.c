@@ -1,0 +1,729 @@
+#include "search.h"
+
+#include "grow.h"
+
+#include <string.h>
+#include <time.h>
+
+/* What a thread finds should stay in its cache until it is looked up; but at the end of a round all
+ * threads wait for each other. */
+enum { FOUND_MAX = 4096, ROUND_ALONE = FOUND_MAX, ROUND_TOGETHER = 65536, AT_ONCE = 64 };
+/* How much more than its budget a thread may find in a round and look up before its end. */
+enum { ROUND_SLACK = 4096 };
+enum { UNCOUNTED = 3 << 20 };
+
+static double seconds_now(void)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* How wide a counter of bypasses must be; 0 if there are none. The largest value is taken. */
+static uint32_t width_of_bypass(const struct search *search)
+{
+	const struct model *model = &search->model;
+	uint64_t entries = 0;
+
+	if (model->algorithm->kind == KIND_ELECTION)
+		return 0;
+	for (uint32_t i = 0; i < model->nodes; i++) {
+		if (model->entries[i] == ENTRIES_UNLIMITED)
+			return 0;
+		entries += model->entries[i];
+	}
+	return entries < UINT8_MAX ? 1 : 4;
+}
+
+void search_init(struct search *search, const struct check_options *options)
+{
+	*search = (struct search){.options = options, .begin = seconds_now()};
+	model_init(&search->model, options->setup, options->entries, options->lose_token);
+	search->bypass_width = width_of_bypass(search);
+	crew_init(&search->crew, options->threads);
+	states_init(&search->states, search->crew.count, search->bypass_width * search->model.nodes,
+	            options->memory_max);
+	search->workers = apart_alloc(search->crew.count, sizeof(*search->workers));
+	for (uint32_t i = 0; i < search->crew.count; i++) {
+		struct worker *worker = &search->workers[i];
+		worker->number = i;
+		must(pthread_mutex_init(&worker->level_mutex, NULL) == 0);
+		worker->sight.states =
+		        apart_alloc(search->model.nodes, sizeof(*worker->sight.states));
+		worker->next = malloc(ROW_BYTES_MAX + ROW_SLACK);
+		must(worker->next != NULL);
+	}
+}
+
+void search_free(struct search *search)
+{
+	for (uint32_t i = 0; i < search->crew.count; i++) {
+		struct worker *worker = &search->workers[i];
+		pthread_mutex_destroy(&worker->level_mutex);
+		free(worker->found);
+		free(worker->next);
+		for (uint32_t k = 0; k < PENDING_MAX; k++)
+			actions_free(&worker->pending[k].actions);
+		free(worker->sight.states);
+		free(worker->sight.flights);
+		free(worker->missing);
+		free(worker->ready);
+	}
+	free(search->workers);
+	crew_free(&search->crew);
+	states_free(&search->states);
+	model_free(&search->model);
+}
+
+uint64_t search_memory(const struct search *search)
+{
+	uint64_t memory = states_memory(&search->states) + model_memory(&search->model);
+
+	for (uint32_t i = 0; i < search->crew.count; i++)
+		memory += search->workers[i].ready_size * sizeof(uint32_t) +
+		          search->workers[i].found_size * sizeof(struct found);
+	return memory;
+}
+
+double search_seconds(const struct search *search)
+{
+	return seconds_now() - search->begin;
+}
+
+uint64_t search_transitions(const struct search *search)
+{
+	uint64_t transitions = 0;
+	for (uint32_t i = 0; i < search->crew.count; i++)
+		transitions += search->workers[i].transitions;
+	return transitions;
+}
+
+struct state_row search_row(const struct search *search, uint32_t state)
+{
+	const struct state_record *record = states_record(&search->states, state);
+	return (struct state_row){.bytes = record->bytes + search->states.extra,
+	                          .size = record->size};
+}
+
+void search_actions(const struct search *search, struct state_row row, struct actions *ret_actions)
+{
+	model_actions(&search->model, row, ret_actions);
+	if (search->options->reduce)
+		model_reduce(&search->model, ret_actions);
+}
+
+uint32_t search_follow(struct search *search, struct state_row row, const struct action *action)
+{
+	struct model *model = &search->model;
+	uint8_t *next = search->workers[0].next;
+	const struct transition *transition =
+	        model_is_loss(action) ? NULL : model_learn(model, action);
+	uint32_t size = model_apply(model, row, action->place, transition, next);
+	uint64_t hash = model_hash(model, (struct state_row){.bytes = next, .size = size});
+	return states_get(&search->states, states_seek(&search->states, hash), next, size, hash);
+}
+
+static uint64_t hash_behind(const struct search *search, struct worker *worker,
+                            const struct pending *pending, const struct action *action,
+                            const struct transition *transition)
+{
+	const struct model *model = &search->model;
+
+	if (model->format.fifo) {
+		uint32_t size =
+		        model_apply(model, pending->row, action->place, transition, worker->next);
+		return model_hash(model, (struct state_row){.bytes = worker->next, .size = size});
+	}
+	return pending->actions.hash +
+	       (transition != NULL ? transition->hash_change : -model->letter[action->what].hash);
+}
+
+/* Notes a step, whose row is to be looked up. */
+static void note(const struct search *search, struct worker *worker, const struct pending *pending,
+                 const struct action *action, const struct transition *transition)
+{
+	uint64_t hash = hash_behind(search, worker, pending, action, transition);
+
+	worker->found = grow(worker->found, &worker->found_size, worker->found_count + 1,
+	                     sizeof(*worker->found));
+	worker->found[worker->found_count++] = (struct found){
+	        .hash = hash,
+	        .from = pending->state,
+	        .transition =
+	                transition != NULL ? (uint32_t)(transition - search->model.transitions) : 0,
+	        .place = action->place,
+	        .passes = pending->bypassed || (transition != NULL && transition->enters),
+	};
+	worker->spent++;
+}
+
+/* What a thread may not find out in the middle of a round, because all look at it. */
+static void defer(struct worker *worker, uint32_t from, const struct action *action)
+{
+	worker->missing = grow(worker->missing, &worker->missing_size, worker->missing_count + 1,
+	                       sizeof(*worker->missing));
+	worker->missing[worker->missing_count++] =
+	        (struct missing){.from = from, .action = *action};
+}
+
+static enum verdict_kind verdict_of(uint8_t fault)
+{
+	return fault == FAULT_DECLARED_TWICE   ? VERDICT_UNIQUE_LEADER
+	       : fault == FAULT_CHANGED_LEADER ? VERDICT_AGREEMENT
+	                                       : VERDICT_BROKEN;
+}
+
+/* Follows an action. True: the step did what no step may do, or a row has no room for it. */
+static bool follow(struct search *search, struct worker *worker, const struct pending *pending,
+                   const struct action *action)
+{
+	const struct model *model = &search->model;
+	const struct transition *transition = NULL;
+
+	if (!model_is_loss(action)) {
+		transition = model_find(model, action);
+		if (transition == NULL && search->together) {
+			defer(worker, pending->state, action);
+			return false;
+		}
+		if (transition == NULL)
+			transition = model_learn(&search->model, action);
+		if (transition->broken != FAULT_NONE) {
+			worker->violation = (struct violation){
+			        .verdict = verdict_of(transition->broken),
+			        .what = step_fault_text(transition->broken),
+			        .node = action->node,
+			        .state = pending->state,
+			        .broke = true,
+			        .action = *action,
+			};
+			return true;
+		}
+	}
+	if (model->outgrown)
+		return true;
+	note(search, worker, pending, action, transition);
+	return false;
+}
+
+/* The counters of bypasses: how often others entered since a node's request was known, at most, and
+ * BYPASS_NONE where it is not known. */
+#define BYPASS_NONE UINT32_MAX
+
+static uint32_t get_bypass(const struct search *search, const struct state_record *record,
+                           uint32_t i)
+{
+	uint32_t value;
+	if (search->bypass_width == 1)
+		return record->bytes[i] == UINT8_MAX ? BYPASS_NONE : record->bytes[i];
+	memcpy(&value, record->bytes + i * sizeof(value), sizeof(value));
+	return value;
+}
+
+static void set_bypass(const struct search *search, struct state_record *record, uint32_t i,
+                       uint32_t value)
+{
+	if (search->bypass_width == 1)
+		record->bytes[i] = (uint8_t)value;
+	else
+		memcpy(record->bytes + i * sizeof(value), &value, sizeof(value));
+}
+
+/* All that leads to a state has been followed: what is known of it is final. */
+static void settle(const struct search *search, struct worker *worker, struct pending *pending)
+{
+	struct state_record *record = states_record(&search->states, pending->state);
+	uint64_t known = pending->actions.known;
+	uint32_t most = search->ordering ? record->most : record->most_so_far;
+	uint32_t fewest = search->ordering ? record->fewest : record->fewest_so_far;
+
+	if (pending->actions.count == 0) {
+		if (most > worker->messages_max)
+			worker->messages_max = most;
+		if (fewest < worker->messages_min)
+			worker->messages_min = fewest;
+	}
+	for (uint32_t i = 0; i < search->model.nodes && search->bypass_width > 0; i++) {
+		uint32_t bypass = known >> i & 1 ? get_bypass(search, record, i) : BYPASS_NONE;
+		if (bypass == BYPASS_NONE) {
+			set_bypass(search, record, i, bypass);
+			continue;
+		}
+		pending->bypassed = pending->bypassed || bypass > 0;
+		if (bypass > worker->bypass_max)
+			worker->bypass_max = bypass;
+	}
+	worker->done++;
+}
+
+/* Of what is learned of a state, perhaps by several threads, the largest or the smallest is kept. */
+#define KEEP_IF(search, place, value, better)                                                      \
+	do {                                                                                       \
+		__typeof__(*(place)) kept_ = __atomic_load_n(place, __ATOMIC_RELAXED);             \
+		if ((search)->crew.count == 1)                                                     \
+			*(place) = (value)better kept_ ? (value) : kept_;                          \
+		else                                                                               \
+			while ((value)better kept_ &&                                              \
+			       !__atomic_compare_exchange_n(place, &kept_, value, true,            \
+			                                    __ATOMIC_RELAXED, __ATOMIC_RELAXED)) { \
+			}                                                                          \
+	} while (0)
+
+/* What a step adds to what is known of the state behind it. */
+static void add_bypass(const struct search *search, const struct transition *transition,
+                       const struct state_record *from, struct state_record *record)
+{
+	uint32_t nodes = search->bypass_width > 0 ? search->model.nodes : 0;
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		uint32_t bypass = get_bypass(search, from, i);
+		if (bypass == BYPASS_NONE)
+			continue;
+		bypass += transition->enters && transition->node != i + 1;
+		if (search->bypass_width == 1)
+			KEEP_IF(search, &record->bytes[i], (uint8_t)bypass, >);
+		else
+			KEEP_IF(search, (uint32_t *)(void *)record->bytes + i, bypass, >);
+	}
+}
+
+/* Claims some states of a lane's level: how many. */
+static uint32_t claim(struct search *search, uint32_t lane, uint32_t *ret_states)
+{
+	struct worker *owner = &search->workers[lane];
+	uint32_t count = 0;
+
+	pthread_mutex_lock(&owner->level_mutex);
+	while (count < PENDING_MAX &&
+	       lane_next(&search->states, &search->states.lanes[lane], &owner->cursor,
+	                 &owner->level_end, &ret_states[count]))
+		count++;
+	pthread_mutex_unlock(&owner->level_mutex);
+	return count;
+}
+
+/* The next states to be expanded, if there are any in this round: its own before those of others. */
+static uint32_t next_states(struct search *search, struct worker *worker, uint32_t *ret_states)
+{
+	uint32_t count = 0;
+
+	if (worker->spent + worker->missing_count >= search->budget)
+		return 0;
+	if (!search->ordering) {
+		for (uint32_t i = 0; i < search->crew.count && count == 0; i++)
+			count = claim(search, (worker->number + i) % search->crew.count,
+			              ret_states);
+		return count;
+	}
+	while (count < PENDING_MAX && worker->ready_count > 0) {
+		ret_states[count++] = worker->ready[--worker->ready_count];
+		if (worker->ready_count >= PENDING_MAX)
+			__builtin_prefetch(states_record(
+			        &search->states, worker->ready[worker->ready_count - PENDING_MAX]));
+	}
+	return count;
+}
+
+/* What can happen in a state, to be followed when the memory of it has been fetched. */
+static void prepare(const struct search *search, struct worker *worker, struct pending *pending,
+                    uint32_t state)
+{
+	pending->state = state;
+	pending->row = search_row(search, state);
+	pending->bypassed = false;
+	search_actions(search, pending->row, &pending->actions);
+	for (size_t k = 0; k < pending->actions.count; k++)
+		model_prefetch(&search->model, &pending->actions.list[k]);
+	if (search->graded || search->ordering)
+		settle(search, worker, pending);
+}
+
+/* True: something is wrong. */
+static bool follow_all(struct search *search, struct worker *worker, const struct pending *pending)
+{
+	worker->transitions += search->ordering ? 0 : pending->actions.count;
+	for (size_t k = 0; k < pending->actions.count; k++) {
+		if (follow(search, worker, pending, &pending->actions.list[k]))
+			return true;
+	}
+	return false;
+}
+
+void worker_put_ready(struct worker *worker, uint32_t state)
+{
+	worker->ready = grow(worker->ready, &worker->ready_size, worker->ready_count + 1,
+	                     sizeof(*worker->ready));
+	worker->ready[worker->ready_count++] = state;
+}
+
+/* Made anew when it is looked up: that is cheaper than to keep it. */
+static struct state_row row_behind(const struct search *search, struct worker *worker,
+                                   const struct found *found, const struct state_record *from)
+{
+	const struct model *model = &search->model;
+	struct state_row row = {.bytes = from->bytes + search->states.extra, .size = from->size};
+	uint32_t size =
+	        model_apply(model, row, found->place,
+	                    found->transition != 0 ? &model->transitions[found->transition] : NULL,
+	                    worker->next);
+	return (struct state_row){.bytes = worker->next, .size = size};
+}
+
+/* Of the steps that lead to a state: one more is known, or one less is to come. Returns how many there
+ * are now. */
+static uint16_t count_edge(const struct search *search, struct state_record *record,
+                           uint16_t change)
+{
+	if (search->crew.count > 1)
+		return __atomic_add_fetch(&record->edges_in, change, __ATOMIC_ACQ_REL);
+	return record->edges_in = (uint16_t)(record->edges_in + change);
+}
+
+/* The second pass. */
+static void take_again(struct search *search, struct worker *worker, size_t slot,
+                       const struct found *found)
+{
+	const struct state_record *from = states_record(&search->states, found->from);
+	const struct transition *transition = &search->model.transitions[found->transition];
+	struct state_row row = row_behind(search, worker, found, from);
+	uint32_t state = states_get(&search->states, slot, row.bytes, row.size, found->hash);
+	struct state_record *record = states_record(&search->states, state);
+
+	KEEP_IF(search, &record->most, from->most + transition->messages, >);
+	KEEP_IF(search, &record->fewest, from->fewest + transition->messages, <);
+	if (found->passes)
+		add_bypass(search, transition, from, record);
+	if (count_edge(search, record, UINT16_MAX /* less one */) == 0)
+		worker_put_ready(worker, state);
+}
+
+/* As far as every step leads to the next level. False: this one does not, or the numbers are too
+ * large for a first pass. */
+static bool learn(const struct search *search, const struct found *found,
+                  const struct state_record *from, struct state_record *record)
+{
+	const struct transition *transition = &search->model.transitions[found->transition];
+	uint32_t most = (uint32_t)from->most_so_far + transition->messages;
+	uint32_t fewest = (uint32_t)from->fewest_so_far + transition->messages;
+
+	if (most > UINT16_MAX)
+		return false;
+	KEEP_IF(search, &record->most_so_far, (uint16_t)most, >);
+	KEEP_IF(search, &record->fewest_so_far, (uint16_t)fewest, <);
+	if (found->passes)
+		add_bypass(search, transition, from, record);
+	return true;
+}
+
+/* The first pass: is it new, and if so, is it right? */
+static void take(struct search *search, struct worker *worker, size_t slot,
+                 const struct found *found)
+{
+	const struct state_record *from = states_record(&search->states, found->from);
+	struct lane *lane = &search->states.lanes[worker->number];
+	struct state_row row = row_behind(search, worker, found, from);
+	bool new;
+
+	/* Several threads would have to ask each other: see may_be_together. */
+	if (!search->together && states_count(&search->states) >= search->options->states_max &&
+	    states_get(&search->states, slot, row.bytes, row.size, found->hash) == STATE_NONE) {
+		search->full = true;
+		return;
+	}
+	uint32_t state = states_put(&search->states, lane, slot, row.bytes, row.size, found->hash,
+	                            found->from, &new);
+	struct state_record *record = states_record(&search->states, state);
+
+	must(count_edge(search, record, 1) != 0); /* they do not wrap */
+	if (worker->graded)
+		worker->graded = states_is_new_level(&search->states, state) &&
+		                 learn(search, found, from, record);
+	if (!new || worker->violation.verdict != VERDICT_HOLDS)
+		return;
+	if (check_state(&search->model, row, &worker->sight, &worker->violation))
+		worker->violation.state = state;
+}
+
+/*
+ * Looks up what a thread found. Memory is slow, but can work on many look-ups at once: so the slots
+ * of some are asked for, then the records that these name, and when those are needed they have come.
+ */
+static void take_found(void *context, uint32_t member)
+{
+	struct search *search = context;
+	struct worker *worker = &search->workers[member];
+	size_t slots[AT_ONCE];
+
+	for (size_t begin = 0; begin < worker->found_count; begin += AT_ONCE) {
+		const struct found *found = worker->found + begin;
+		size_t left = worker->found_count - begin;
+		size_t count = left < AT_ONCE ? left : AT_ONCE;
+		for (size_t i = 0; i < count; i++) {
+			states_prefetch(&search->states, found[i].hash);
+			__builtin_prefetch(states_record(&search->states, found[i].from));
+		}
+		for (size_t i = 0; i < count; i++)
+			slots[i] = states_seek(&search->states, found[i].hash);
+		for (size_t i = 0; i < count; i++) {
+			if (search->ordering)
+				take_again(search, worker, slots[i], &found[i]);
+			else
+				take(search, worker, slots[i], &found[i]);
+		}
+	}
+	worker->found_count = 0;
+}
+
+/* A thread's part of a round: what can happen in some states, and where that leads to. */
+static void expand(void *context, uint32_t member)
+{
+	struct search *search = context;
+	struct worker *worker = &search->workers[member];
+	uint32_t states[PENDING_MAX], count;
+
+	worker->spent = 0;
+	while ((count = next_states(search, worker, states)) > 0) {
+		for (uint32_t i = 0; i < count; i++)
+			prepare(search, worker, &worker->pending[i], states[i]);
+		for (uint32_t i = 0; i < count; i++) {
+			const struct actions *actions = &worker->pending[i].actions;
+			for (size_t k = 0; k < actions->count; k++)
+				model_prefetch_transition(&search->model, &actions->list[k]);
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			if (follow_all(search, worker, &worker->pending[i]))
+				return;
+		}
+		if (worker->spent > search->budget + ROUND_SLACK)
+			return; /* the table may have no room for so much */
+		if (worker->found_count >= FOUND_MAX)
+			take_found(search, member);
+		if (worker->violation.verdict != VERDICT_HOLDS)
+			return;
+	}
+	take_found(search, member);
+}
+
+/* One thread learns what others had to leave. True: something is wrong with it. */
+static bool learn_missing(struct search *search)
+{
+	for (uint32_t i = 0; i < search->crew.count; i++) {
+		struct worker *worker = &search->workers[i];
+		for (size_t k = 0; k < worker->missing_count; k++) {
+			const struct missing *missing = &worker->missing[k];
+			struct pending pending = {.state = missing->from,
+			                          .row = search_row(search, missing->from),
+			                          .bypassed = true /* perhaps */};
+			pending.actions.hash = model_hash(&search->model, pending.row);
+			model_learn(&search->model, &missing->action);
+			if (follow(search, worker, &pending, &missing->action))
+				return true;
+		}
+		worker->missing_count = 0;
+	}
+	return false;
+}
+
+/* The first thread's violation, if there is any. */
+static bool is_violated(struct search *search)
+{
+	for (uint32_t i = 0; i < search->crew.count; i++) {
+		if (search->workers[i].violation.verdict != VERDICT_HOLDS) {
+			search->violation = search->workers[i].violation;
+			return true;
+		}
+	}
+	return false;
+}
+
+const char *search_limit(const struct search *search, uint64_t more_bytes)
+{
+	const struct check_options *options = search->options;
+
+	/* What is not counted: the program itself, and for each thread what it may take in a round. */
+	more_bytes += UNCOUNTED + (uint64_t)search->crew.started * UNCOUNTED;
+	if (search_memory(search) + more_bytes >= options->memory_max)
+		return "--max-memory";
+	if (options->seconds_max > 0 && search_seconds(search) >= options->seconds_max)
+		return "--timeout";
+	if (options->interrupted != NULL && *options->interrupted != 0)
+		return "an interrupt";
+	return NULL;
+}
+
+void search_progress(const struct search *search, const char *doing)
+{
+	if (search->options->progress != NULL)
+		search->options->progress(doing, states_count(&search->states), search->depth,
+		                          search_memory(search), search_seconds(search));
+}
+
+/* Limits are kept to the letter by one thread; several must not come near them in a round. */
+static bool may_be_together(const struct search *search)
+{
+	uint64_t most = (uint64_t)search->crew.count * (ROUND_TOGETHER + ROUND_SLACK);
+	uint64_t count = states_count(&search->states);
+	uint64_t bytes = search_memory(search) / count * most;
+
+	return search->crew.count > 1 && search->level_states >= TOGETHER_LEAST &&
+	       count + most <= search->options->states_max &&
+	       search_limit(search, bytes + states_reserve_cost(&search->states, most)) == NULL;
+}
+
+static void run(struct search *search, void (*work)(void *context, uint32_t member))
+{
+	if (search->together)
+		crew_run(&search->crew, work, search);
+	else
+		work(search, 0);
+}
+
+/* What all threads found and did not look up. */
+static uint64_t found_count(const struct search *search)
+{
+	uint64_t count = 0;
+
+	for (uint32_t i = 0; i < search->crew.count; i++)
+		count += search->workers[i].found_count;
+	return count;
+}
+
+/* For so many states more. False: a limit was reached. */
+static bool make_room(struct search *search, uint64_t more)
+{
+	search->limit = search_limit(search, states_reserve_cost(&search->states, more));
+	if (search->limit == NULL)
+		states_reserve(&search->states, more);
+	return search->limit == NULL;
+}
+
+static bool run_round(struct search *search)
+{
+	uint64_t count = states_count(&search->states);
+	uint64_t left =
+	        search->options->states_max > count ? search->options->states_max - count : 0;
+
+	search_progress(search, "search");
+	search->together = may_be_together(search);
+	search->budget = search->together     ? ROUND_TOGETHER
+	                 : left < ROUND_ALONE ? (uint32_t)left + 1
+	                                      : ROUND_ALONE;
+	uint64_t threads = search->together ? search->crew.count : 1;
+	if (!make_room(search, threads * (search->budget + ROUND_SLACK)))
+		return false;
+	run(search, expand);
+	if (is_violated(search) || learn_missing(search) || search->model.outgrown) {
+		is_violated(search);
+		return false;
+	}
+	if (!make_room(search, found_count(search)))
+		return false;
+	run(search, take_found);
+	for (uint32_t i = 0; i < search->crew.count; i++)
+		search->graded = search->graded && search->workers[i].graded;
+	if (is_violated(search))
+		return false;
+	if (states_count(&search->states) > search->options->states_max || search->full)
+		search->limit = "--max-states";
+	return search->limit == NULL;
+}
+
+/* The states found so far that were not expanded are the next level. False: there are none. */
+static bool begin_level(struct search *search)
+{
+	uint64_t count = states_count(&search->states);
+
+	search->level_states = count - search->level_count;
+	for (uint32_t i = 0; i < search->crew.count; i++) {
+		search->workers[i].level_end = lane_end(&search->states.lanes[i]);
+		search->workers[i].graded = search->graded;
+	}
+	states_begin_level(&search->states);
+	search->level_count = count;
+	return search->level_states > 0;
+}
+
+static bool is_level_done(const struct search *search)
+{
+	for (uint32_t i = 0; i < search->crew.count; i++) {
+		const struct worker *worker = &search->workers[i];
+		if (worker->cursor.chunk != worker->level_end.chunk ||
+		    worker->cursor.unit != worker->level_end.unit)
+			return false;
+	}
+	return true;
+}
+
+/* The state at the beginning. True: something is wrong with it. */
+static bool put_start(struct search *search)
+{
+	uint8_t *bytes = search->workers[0].next;
+	bool new;
+
+	for (uint32_t i = 0; i < search->crew.count; i++) {
+		struct worker *worker = &search->workers[i];
+		worker->cursor = (struct lane_cursor){0};
+		worker->missing_count = 0;
+		worker->transitions = 0;
+		worker->messages_max = worker->bypass_max = 0;
+		worker->messages_min = UINT32_MAX;
+		worker->found_count = 0;
+	}
+	uint32_t size = model_start(&search->model, bytes);
+	if (search->model.outgrown) {
+		model_widen(&search->model);
+		size = model_start(&search->model, bytes);
+	}
+	uint64_t hash =
+	        model_hash(&search->model, (struct state_row){.bytes = bytes, .size = size});
+	search->start = states_put(&search->states, &search->states.lanes[0],
+	                           states_seek(&search->states, hash), bytes, size, hash, 0, &new);
+	struct state_record *record = states_record(&search->states, search->start);
+	record->parent = search->start;
+	record->fewest_so_far = 0;
+	search->graded = true;
+	search->full = false;
+	search->depth = search->level_count = 0;
+	search->violation.state = search->start;
+	return check_state(&search->model, search_row(search, search->start),
+	                   &search->workers[0].sight, &search->violation);
+}
+
+/* From the start. False: something is wrong, a limit was reached, or rows have no room. */
+static bool explore(struct search *search)
+{
+	if (put_start(search))
+		return false;
+	while (begin_level(search)) {
+		while (!is_level_done(search)) {
+			if (!run_round(search))
+				return false;
+		}
+		search->depth++;
+	}
+	search->depth--; /* of the last level: the first is 0 */
+	return true;
+}
+
+bool search_explore(struct search *search)
+{
+	bool complete = explore(search);
+
+	while (search->model.outgrown && search->violation.verdict == VERDICT_HOLDS &&
+	       search->limit == NULL) {
+		model_widen(&search->model);
+		states_free(&search->states);
+		states_init(&search->states, search->crew.count,
+		            search->bypass_width * search->model.nodes,
+		            search->options->memory_max);
+		complete = explore(search);
+	}
+	return complete;
+}
+
+void search_order_some(struct search *search)
+{
+	search->budget = search->together ? ROUND_TOGETHER : ROUND_ALONE;
+	run(search, expand);
+	run(search, take_found);
+}

@@ -1,0 +1,234 @@
+/*
+ * The set of states that the checker has seen. A state is a row of bytes; it is kept whole, in a
+ * record of an arena. Records never move. Each thread has a lane of its own for those that it found,
+ * in the order in which it found them, so that the lanes are also the queue of a search.
+ *
+ * A state's name is the place of its record. All threads may look for rows and add them at the same
+ * time; only the table's growth is for one alone.
+ */
+#ifndef LAB_STATES_H
+#define LAB_STATES_H
+
+#include "model.h"
+
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { LANES_MAX = 64 };
+enum { CHUNK_SHIFT = 19, CHUNK_UNITS = 1 << CHUNK_SHIFT };
+#define STATES_MEMORY_MAX ((uint64_t)16 << 30) /* names are 32 bits, in units of 4 bytes */
+
+#define STATE_NONE UINT32_MAX
+
+/* A search first needs to know where it came from; when that is over, the same bytes serve what is
+ * to be learned of the whole graph. */
+struct state_record {
+	union {
+		uint32_t parent; /* the state from which it was found; its own name: the first */
+		uint32_t most;   /* messages of any run that leads here */
+	};
+	union {
+		struct {
+			uint16_t most_so_far, fewest_so_far; /* messages, while it is searched */
+		};
+		uint32_t fewest;
+		uint32_t number; /* 0, 1, 2, … */
+	};
+	uint16_t edges_in; /* that have not been followed */
+	uint16_t size;     /* of the row */
+	uint8_t bytes[];   /* `extra` bytes for the search, then the row */
+};
+
+/* A chunk of a lane: only the lane's thread writes here. */
+struct states_chunk {
+	uint32_t number;
+	uint32_t used; /* units */
+};
+
+/* What different threads write is kept apart: a line of memory that two of them want goes to and fro
+ * between their processors. Two lines, because they are fetched in pairs. */
+enum { APART = 128 };
+
+struct lane {
+	alignas(APART) struct states_chunk *chunks; /* in order; they stay where they are */
+	size_t chunks_count;
+	uint32_t count; /* of records */
+};
+
+struct states {
+	uint64_t *slots; /* by the upper half of the hash, which stands above the state's name + 1;
+	                    0: free */
+	size_t slots_size;
+	uint64_t slots_reserved; /* bytes */
+	struct lane *lanes;
+	uint32_t lanes_count;
+	uint32_t extra;
+	uint32_t **chunks; /* of all lanes */
+	uint32_t *
+	        level_begin; /* of each: where the records of the level begin that is being found */
+	uint32_t chunks_count;
+	pthread_mutex_t chunks_mutex;
+};
+
+/* Zeroed, and apart from everything else; for free(). */
+void *apart_alloc(size_t count, size_t size);
+
+/* `memory_max`: more bytes will not be taken. */
+void states_init(struct states *states, uint32_t lanes_count, uint32_t extra, uint64_t memory_max);
+void states_free(struct states *states);
+uint64_t states_count(const struct states *states);
+uint64_t states_memory(const struct states *states);
+static inline struct state_record *states_record(const struct states *states, uint32_t name)
+{
+	return (struct state_record *)(void *)(states->chunks[name >> CHUNK_SHIFT] +
+	                                       (name & (CHUNK_UNITS - 1)));
+}
+
+/* Room for so many states more; how many bytes that will take beyond those of now. */
+uint64_t states_reserve_cost(const struct states *states, uint64_t more);
+void states_reserve(struct states *states, uint64_t more);
+
+/*
+ * A slot's home follows from the upper half of the hash in proportion, so that the slots stand
+ * almost in the order of the hashes, and a larger table needs no look at the rows.
+ */
+static inline size_t slot_home(uint64_t slot, size_t slots_size)
+{
+	return (size_t)((slot >> 32) * slots_size >> 32);
+}
+
+/* Ahead of a look-up: fetches the slot where it begins. */
+static inline void states_prefetch(const struct states *states, uint64_t hash)
+{
+	__builtin_prefetch(&states->slots[slot_home(hash, states->slots_size)]);
+}
+
+static inline uint64_t slot_load(const struct states *states, size_t place)
+{
+	return __atomic_load_n(&states->slots[place], __ATOMIC_ACQUIRE);
+}
+
+static inline size_t slot_next(const struct states *states, size_t place)
+{
+	return place + 1 < states->slots_size ? place + 1 : 0;
+}
+
+/* Then, when that has come: the slot of the row or, if it is not there, a slot before which it is
+ * not; and fetches the record that it names. */
+static inline size_t states_seek(const struct states *states, uint64_t hash)
+{
+	size_t place = slot_home(hash, states->slots_size);
+	uint64_t slot;
+
+	while ((slot = slot_load(states, place)) != 0 && (slot ^ hash) >> 32 != 0)
+		place = slot_next(states, place);
+	if (slot != 0)
+		__builtin_prefetch(states_record(states, (uint32_t)slot - 1), 1);
+	return place;
+}
+
+/* Most rows are short, and a call would cost more than this. */
+static inline bool is_same_row(const uint8_t *a, const uint8_t *b, uint32_t size)
+{
+	uint64_t of_a, of_b;
+
+	if (size < sizeof(of_a))
+		return memcmp(a, b, size) == 0;
+	for (uint32_t i = 0; i + sizeof(of_a) < size; i += sizeof(of_a)) {
+		memcpy(&of_a, a + i, sizeof(of_a));
+		memcpy(&of_b, b + i, sizeof(of_b));
+		if (of_a != of_b)
+			return false;
+	}
+	memcpy(&of_a, a + size - sizeof(of_a), sizeof(of_a));
+	memcpy(&of_b, b + size - sizeof(of_b), sizeof(of_b));
+	return of_a == of_b;
+}
+
+static inline bool is_row_of(const struct states *states, uint64_t slot, const uint8_t *bytes,
+                             uint32_t size, uint64_t hash)
+{
+	if ((slot ^ hash) >> 32 != 0)
+		return false;
+	const struct state_record *record = states_record(states, (uint32_t)slot - 1);
+	return record->size == size && is_same_row(record->bytes + states->extra, bytes, size);
+}
+
+/* The name of the state with this row, sought from a slot on that states_seek gave, or STATE_NONE if
+ * it is not there. */
+static inline uint32_t states_get(const struct states *states, size_t place, const uint8_t *bytes,
+                                  uint32_t size, uint64_t hash)
+{
+	for (;; place = slot_next(states, place)) {
+		uint64_t slot = slot_load(states, place);
+		if (slot == 0)
+			return STATE_NONE;
+		if (is_row_of(states, slot, bytes, size, hash))
+			return (uint32_t)slot - 1;
+	}
+}
+
+/* A record that is in no slot yet: its name. And away with it, if it is the last. */
+uint32_t lane_append(struct states *states, struct lane *lane, const uint8_t *bytes, uint32_t size,
+                     uint32_t parent);
+void lane_take_back(struct states *states, struct lane *lane, uint32_t name);
+
+/* True: the slot was free and has it now. Else what it has is returned in `slot`. */
+static inline bool slot_put(struct states *states, size_t place, uint64_t *slot, uint64_t value)
+{
+	if (states->lanes_count > 1)
+		return __atomic_compare_exchange_n(&states->slots[place], slot, value, false,
+		                                   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+	states->slots[place] = value;
+	return true;
+}
+
+/* The name of the state with this row; a new one gets a record whose parent is `parent`. There must
+ * be room. */
+static inline uint32_t states_put(struct states *states, struct lane *lane, size_t place,
+                                  const uint8_t *bytes, uint32_t size, uint64_t hash,
+                                  uint32_t parent, bool *ret_new)
+{
+	uint32_t made = STATE_NONE;
+
+	for (;; place = slot_next(states, place)) {
+		uint64_t slot = slot_load(states, place);
+		if (slot == 0) {
+			if (made == STATE_NONE)
+				made = lane_append(states, lane, bytes, size, parent);
+			*ret_new = true;
+			if (slot_put(states, place, &slot, hash >> 32 << 32 | (made + 1)))
+				return made;
+		}
+		if (is_row_of(states, slot, bytes, size, hash)) {
+			if (made != STATE_NONE) /* another thread was faster */
+				lane_take_back(states, lane, made);
+			*ret_new = false;
+			return (uint32_t)slot - 1;
+		}
+	}
+}
+
+/* Is a record of the level that is being found, or of those before? */
+static inline bool states_is_new_level(const struct states *states, uint32_t name)
+{
+	return (name & (CHUNK_UNITS - 1)) >= states->level_begin[name >> CHUNK_SHIFT];
+}
+/* What is found from now on is of a new level. */
+void states_begin_level(struct states *states);
+
+/* A place in the sequence of a lane's records. */
+struct lane_cursor {
+	size_t chunk; /* of the lane's own */
+	uint32_t unit;
+};
+struct lane_cursor lane_end(const struct lane *lane);
+/* The name of the record there, and on to the next; false at `end`. */
+bool lane_next(const struct states *states, const struct lane *lane, struct lane_cursor *cursor,
+               const struct lane_cursor *end, uint32_t *ret_name);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * Elections: many arrangements of the identifiers, all begin or one.
+ */
+#include "jobs.h"
+
+#include <stdlib.h>
+
+static const struct distribution unit = {DISTRIBUTION_CONSTANT, MILLION, 0};
+
+/* Identifiers in the ring's direction. */
+enum arrangement {
+	INCREASING,
+	DECREASING,
+	/* Every second process is greater than both neighbours, every second of these than both of
+	   those, and so on: as many as possible survive each round of Franklin and of Dolev. */
+	NESTED,
+	RANDOM,
+};
+
+static void arrange(enum arrangement arrangement, struct random *random, uint32_t nodes,
+                    uint32_t *ret_identifiers)
+{
+	for (uint32_t i = 0; i < nodes; i++)
+		ret_identifiers[i] = arrangement == DECREASING ? nodes - i : i + 1;
+	if (arrangement == NESTED) {
+		/* Places first, first + step, first + 2 step, … are left. */
+		uint32_t next = 1;
+		for (uint64_t first = 0, step = 1; first < nodes; first += step, step *= 2) {
+			for (uint64_t i = first; i < nodes; i += 2 * step)
+				ret_identifiers[i] = next++;
+		}
+	}
+	for (uint32_t i = nodes; i > 1 && arrangement == RANDOM; i--) {
+		uint32_t k = (uint32_t)random_below(random, i), moved = ret_identifiers[i - 1];
+		ret_identifiers[i - 1] = ret_identifiers[k];
+		ret_identifiers[k] = moved;
+	}
+}
+
+/* Elections are added up before they are divided. */
+struct election_sums {
+	uint64_t random_count;
+	double messages, squares, bytes, time;
+};
+
+static void run_election(struct job *job, uint64_t seed, bool is_random, struct election_sums *sums,
+                         struct compare_elections *elections, const struct setup *setup)
+{
+	const struct algorithm *algorithm = job->row->subject->algorithm;
+	struct sim_options run = {
+	        .setup = setup,
+	        .seed = seed,
+	        .load = LOAD_ELECTION,
+	        .delay = unit,
+	        .cs = unit,
+	        .bound = MILLION,
+	};
+	struct sim *sim = sim_create(setup);
+	struct sim_result result;
+	uint64_t announcement = 0;
+
+	sim_run(sim, &run, &result);
+	sim_destroy(sim);
+	job_note_run(job, &result);
+	for (size_t i = 0; i < algorithm->messages_count; i++)
+		announcement +=
+		        algorithm->messages[i].announcement ? result.messages_by_type[i] : 0;
+	uint64_t messages = result.messages - announcement;
+	double time = (double)result.elected / MILLION;
+	range_widen(&elections->messages_range, (struct range){messages, messages});
+	range_widen(&elections->announcement, (struct range){announcement, announcement});
+	elections->time_max = time > elections->time_max ? time : elections->time_max;
+	if (is_random) {
+		sums->random_count++;
+		sums->messages += (double)messages;
+		sums->squares += (double)messages * (double)messages;
+		sums->bytes += (double)result.bytes;
+		sums->time += time;
+	}
+}
+
+/* All begin, in each arrangement; or one: the greatest, the one behind it in the ring's direction,
+ * which is the first, and one at random. */
+void job_run_elections(struct job *job, const struct compare_options *options,
+                       struct compare_elections *elections)
+{
+	uint32_t nodes = job->row->nodes;
+	struct setup setup = *job->setup; /* the same network, but for the electorate */
+	uint32_t *identifiers = malloc(nodes * sizeof(*identifiers)), initiator = nodes;
+	struct election_sums sums = {0};
+	struct random random;
+	bool one = job->kind == JOB_ONE;
+
+	must(identifiers != NULL);
+	elections->messages_range = elections->announcement = range_none;
+	setup.network.identifiers = setup.electorate.identifiers = identifiers;
+	if (one) {
+		setup.electorate.initiators = &initiator;
+		setup.electorate.initiators_count = 1;
+	}
+	for (unsigned i = INCREASING; i < (one ? DECREASING + 1u : RANDOM); i++) {
+		arrange(one ? INCREASING : (enum arrangement)i, NULL, nodes, identifiers);
+		run_election(job, options->seed_first, false, &sums, elections, &setup);
+		initiator = 1;
+	}
+	for (uint64_t seed = options->seed_first; seed <= options->seed_last; seed++) {
+		job_note_part(job, (double)(seed - options->seed_first) /
+		                           (double)compare_seeds_count(options));
+		random_seed(&random, seed);
+		arrange(RANDOM, &random, nodes, identifiers);
+		initiator = 1 + (uint32_t)random_below(&random, nodes);
+		run_election(job, seed, true, &sums, elections, &setup);
+	}
+	elections->messages = mean_make(sums.random_count, sums.messages, sums.squares);
+	elections->bytes = sums.bytes / (double)sums.random_count;
+	elections->time_mean = sums.time / (double)sums.random_count;
+	free(identifiers);
+}

@@ -1,0 +1,535 @@
+#include "internal.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STEP_TIME = 1000000 };
+
+/* Texts. */
+
+char *replay_text(const char *format, ...)
+{
+	char *text;
+	va_list arguments;
+
+	va_start(arguments, format);
+	int length = vasprintf(&text, format, arguments);
+	va_end(arguments);
+	must(length >= 0);
+	return text;
+}
+
+enum replay_verdict replay_fail(struct replay *replay, char *expected, char *found)
+{
+	replay->result->expected = expected;
+	replay->result->found = found;
+	return REPLAY_FAILED;
+}
+
+void pieces_open(struct pieces *pieces)
+{
+	pieces->file = open_memstream(&pieces->text, &pieces->size);
+	must(pieces->file != NULL);
+}
+
+char *pieces_close(struct pieces *pieces)
+{
+	must(fclose(pieces->file) == 0);
+	return pieces->text;
+}
+
+/* Messages in flight. */
+
+static const char *envelope_type(const struct replay *replay, const struct flying *envelope)
+{
+	return replay->algorithm->messages[envelope->body[0]].name;
+}
+
+static void make_room(struct replay *replay)
+{
+	size_t count = envelopes_count(replay);
+
+	if (replay->envelopes_end < replay->envelopes_size)
+		return;
+	if (replay->envelopes_first > count) {
+		memmove(replay->envelopes, replay->envelopes + replay->envelopes_first,
+		        count * sizeof(*replay->envelopes));
+		replay->envelopes_first = 0;
+		replay->envelopes_end = count;
+		return;
+	}
+	replay->envelopes_size = replay->envelopes_size == 0 ? 64 : replay->envelopes_size * 2;
+	replay->envelopes =
+	        realloc(replay->envelopes, replay->envelopes_size * sizeof(*replay->envelopes));
+	must(replay->envelopes != NULL);
+}
+
+/* Out of the row; the oldest costs nothing. */
+static struct flying take_envelope(struct replay *replay, size_t index)
+{
+	struct flying *first = replay->envelopes + replay->envelopes_first;
+	struct flying envelope = replay->envelopes[index];
+
+	memmove(first + 1, first, (index - replay->envelopes_first) * sizeof(*first));
+	replay->envelopes_first++;
+	return envelope;
+}
+
+static bool anybody_wants(const struct replay *replay)
+{
+	return replay->world.waiting_count != 0 || replay->world.inside_count != 0;
+}
+
+/* A circulating token's hop counts when it arrives, if it counts at all. */
+static bool counts_at_arrival(const struct replay *replay, uint8_t type)
+{
+	return replay->algorithm->circulates && replay->algorithm->messages[type].token;
+}
+
+uint64_t replay_count_messages(const struct replay *replay)
+{
+	uint64_t count = replay->counted;
+
+	if (!replay->algorithm->circulates || !anybody_wants(replay))
+		return count;
+	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++)
+		count += counts_at_arrival(replay, replay->envelopes[i].body[0]);
+	return count;
+}
+
+static void send(struct replay *replay, uint32_t node, const struct effect *effect)
+{
+	uint8_t *body = malloc(effect->size);
+
+	must(body != NULL);
+	memcpy(body, replay->world.out.bytes + effect->offset, effect->size);
+	make_room(replay);
+	replay->envelopes[replay->envelopes_end++] = (struct flying){
+	        .from = node,
+	        .to = effect->node,
+	        .side = effect->side,
+	        .size = effect->size,
+	        .number = ++replay->sent,
+	        .body = body,
+	};
+	replay->counted +=
+	        !replay->algorithm->messages[body[0]].init && !counts_at_arrival(replay, body[0]);
+}
+
+/* What a step causes. */
+
+static void perform(struct replay *replay, uint32_t node)
+{
+	for (uint32_t i = 0; i < replay->world.out.effects_count; i++) {
+		const struct effect *effect = &replay->world.out.effects[i];
+		switch (effect->kind) {
+		case EFFECT_SEND:
+			send(replay, node, effect);
+			break;
+		case EFFECT_ELECTED:
+			replay_learn(replay, node, effect->node);
+			break;
+		case EFFECT_ARM:
+		case EFFECT_DISARM:
+			must(replay->timers != NULL);
+			replay->timers[(size_t)(node - 1) * TIMERS_MAX + effect->node] =
+			        effect->kind == EFFECT_ARM ? (uint64_t)effect->size + 1 : 0;
+			break;
+		case EFFECT_ENTER: /* the world has seen to it */
+		case EFFECT_REGENERATED:
+			break;
+		}
+	}
+}
+
+/* The time of a step that happens now. */
+static uint64_t begin_step(struct replay *replay)
+{
+	replay->result->time = replay->result->steps++ * STEP_TIME;
+	return replay->result->time;
+}
+
+/* `envelope`: what was delivered, or NULL. */
+static enum replay_verdict end_step(struct replay *replay, uint32_t node,
+                                    const struct flying *envelope)
+{
+	struct world *world = &replay->world;
+	uint64_t first_number = replay->sent + 1;
+
+	perform(replay, node);
+	if (replay->trace != NULL)
+		trace_effects(replay->trace, world, replay->result->time, node, first_number);
+	if (world->broken == NULL)
+		return REPLAY_PASSED;
+	if (envelope == NULL)
+		return replay_fail(replay, NULL, replay_text("node %u %s", node, world->broken));
+	char *shown = world_show(world, envelope->body, envelope->size);
+	char *found =
+	        replay_text("node %u %s: %s from %u", node, world->broken, shown, envelope->from);
+	free(shown);
+	return replay_fail(replay, NULL, found);
+}
+
+/* It never arrives. */
+static enum replay_verdict lose(struct replay *replay, size_t index)
+{
+	struct flying envelope = take_envelope(replay, index);
+	uint64_t time = begin_step(replay);
+
+	if (replay->trace != NULL)
+		trace_lose(replay->trace, time, envelope.number);
+	free(envelope.body);
+	return REPLAY_PASSED;
+}
+
+static enum replay_verdict deliver(struct replay *replay, size_t index)
+{
+	if (replay->dead[replay->envelopes[index].to - 1])
+		return lose(replay, index);
+	struct flying envelope = take_envelope(replay, index);
+	uint64_t time = begin_step(replay);
+
+	if (counts_at_arrival(replay, envelope.body[0]))
+		replay->counted += anybody_wants(replay);
+	if (replay->trace != NULL)
+		trace_deliver(replay->trace, time, envelope.number, envelope.from, envelope.to,
+		              envelope_type(replay, &envelope));
+	world_deliver(&replay->world, envelope.to, envelope.side, envelope.body, envelope.size);
+	enum replay_verdict verdict = end_step(replay, envelope.to, &envelope);
+	free(envelope.body);
+	return verdict;
+}
+
+static enum replay_verdict expire(struct replay *replay, uint32_t node, uint32_t timer)
+{
+	uint64_t time = begin_step(replay);
+
+	if (replay->trace != NULL)
+		trace_expire(replay->trace, time, node);
+	replay->timers[(size_t)(node - 1) * TIMERS_MAX + timer] = 0;
+	world_expire(&replay->world, node, timer);
+	return end_step(replay, node, NULL);
+}
+
+/* The armed timer with the smallest duration among those of the nodes from `first` to `last`. */
+static bool find_timer(const struct replay *replay, uint32_t first, uint32_t last,
+                       uint32_t *ret_node, uint32_t *ret_timer)
+{
+	uint64_t smallest = UINT64_MAX;
+
+	if (replay->timers == NULL)
+		return false;
+	for (uint32_t node = first; node <= last; node++) {
+		for (uint32_t timer = 0; timer < TIMERS_MAX; timer++) {
+			uint64_t duration = replay->timers[(size_t)(node - 1) * TIMERS_MAX + timer];
+			if (duration == 0 || duration >= smallest)
+				continue;
+			smallest = duration;
+			*ret_node = node;
+			*ret_timer = timer;
+		}
+	}
+	return smallest != UINT64_MAX;
+}
+
+/* Steps. */
+
+/* Why a node may not ask. */
+static enum replay_verdict cannot_ask(struct replay *replay, uint32_t node)
+{
+	enum world_phase phase = replay->world.phases[node - 1];
+
+	if (replay->dead[node - 1])
+		problem_set(&replay->result->problem, "node %u is dead: it cannot initiate", node);
+	else if (phase == PHASE_IDLE)
+		problem_set(&replay->result->problem, "node %u is not ready to ask yet", node);
+	else
+		problem_set(&replay->result->problem, "node %u is %s: only an idle node can ask",
+		            node, phase_name(phase));
+	return REPLAY_BAD;
+}
+
+static enum replay_verdict step_request(struct replay *replay, const struct step *step)
+{
+	if (replay->dead[step->node - 1] || !world_may_request(&replay->world, step->node))
+		return cannot_ask(replay, step->node);
+	uint64_t time = begin_step(replay);
+	if (replay->trace != NULL)
+		trace_request(replay->trace, time, step->node);
+	world_request(&replay->world, step->node);
+	return end_step(replay, step->node, NULL);
+}
+
+static enum replay_verdict step_release(struct replay *replay, const struct step *step)
+{
+	enum world_phase phase = replay->world.phases[step->node - 1];
+
+	if (phase != PHASE_INSIDE) {
+		problem_set(&replay->result->problem,
+		            "node %u is %s: only a node that is in can leave", step->node,
+		            phase_name(phase));
+		return REPLAY_BAD;
+	}
+	uint64_t time = begin_step(replay);
+	if (replay->trace != NULL)
+		trace_exit(replay->trace, time, step->node);
+	world_release(&replay->world, step->node);
+	return end_step(replay, step->node, NULL);
+}
+
+bool envelope_fits(const struct step *step, const struct flying *envelope)
+{
+	return envelope->from == step->node && envelope->to == step->to &&
+	       (step->name == NULL || envelope->body[0] == step->type);
+}
+
+/* No K-th message: what is there. */
+static void explain_absence(struct replay *replay, const struct step *step, uint64_t found)
+{
+	struct pieces others;
+	const char *type = step->name != NULL ? step->name : "message";
+
+	if (found != 0) {
+		problem_set(&replay->result->problem,
+		            "no %s #%" PRIu64 " is in flight from %u to %u: there %s only %" PRIu64,
+		            type, step->number, step->node, step->to, found == 1 ? "is" : "are",
+		            found);
+		return;
+	}
+	pieces_open(&others);
+	for (size_t i = replay->envelopes_first, count = 0; i < replay->envelopes_end && count < 8;
+	     i++, count++) {
+		const struct flying *envelope = &replay->envelopes[i];
+		fprintf(others.file, "%s %s from %u to %u", count == 0 ? "" : ",",
+		        envelope_type(replay, envelope), envelope->from, envelope->to);
+	}
+	if (envelopes_count(replay) > 8)
+		fprintf(others.file, ", … (%zu)", envelopes_count(replay));
+	else if (envelopes_count(replay) == 0)
+		fputs(" nothing", others.file);
+	char *text = pieces_close(&others);
+	problem_set(&replay->result->problem, "no %s is in flight from %u to %u; in flight:%s",
+	            type, step->node, step->to, text);
+	free(text);
+}
+
+/* Where the step's message is; the end and a problem if it is not in flight. */
+static size_t find_envelope(struct replay *replay, const struct step *step)
+{
+	uint64_t found = 0;
+
+	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++) {
+		found += envelope_fits(step, &replay->envelopes[i]);
+		if (found == step->number)
+			return i;
+	}
+	explain_absence(replay, step, found);
+	return replay->envelopes_end;
+}
+
+static enum replay_verdict step_deliver(struct replay *replay, const struct step *step)
+{
+	size_t index = find_envelope(replay, step);
+
+	if (index == replay->envelopes_end)
+		return REPLAY_BAD;
+	const struct flying *envelope = &replay->envelopes[index];
+	for (size_t i = replay->envelopes_first; replay->setup->fifo && i < index; i++) {
+		const struct flying *older = &replay->envelopes[i];
+		if (older->from != envelope->from || older->to != envelope->to ||
+		    older->side != envelope->side)
+			continue;
+		problem_set(
+		        &replay->result->problem,
+		        "under fifo this %s comes after a %s that is still in flight from %u to %u",
+		        envelope_type(replay, envelope), envelope_type(replay, older), step->node,
+		        step->to);
+		return REPLAY_BAD;
+	}
+	return deliver(replay, index);
+}
+
+static enum replay_verdict step_drop(struct replay *replay, const struct step *step)
+{
+	size_t index = find_envelope(replay, step);
+
+	return index == replay->envelopes_end ? REPLAY_BAD : lose(replay, index);
+}
+
+static enum replay_verdict step_expire(struct replay *replay, const struct step *step)
+{
+	uint32_t node, timer = (uint32_t)step->number;
+	bool armed = replay->timers != NULL &&
+	             (step->has_number
+	                      ? replay->timers[(size_t)(step->node - 1) * TIMERS_MAX + timer] != 0
+	                      : find_timer(replay, step->node, step->node, &node, &timer));
+
+	if (armed)
+		return expire(replay, step->node, timer);
+	if (step->has_number)
+		problem_set(&replay->result->problem, "timer %u of node %u is not armed", timer,
+		            step->node);
+	else
+		problem_set(&replay->result->problem, "node %u has no armed timer", step->node);
+	return REPLAY_BAD;
+}
+
+static uint32_t first_in_phase(const struct replay *replay, enum world_phase phase)
+{
+	uint32_t node = 1;
+	while (node <= replay->nodes && replay->world.phases[node - 1] != phase)
+		node++;
+	return node;
+}
+
+static enum replay_verdict runs_on(struct replay *replay)
+{
+	if (replay->algorithm->circulates)
+		return replay_fail(replay, replay_text("nobody waiting in the end"),
+		                   replay_text("node %u waiting after %" PRIu64 " deliveries",
+		                               first_in_phase(replay, PHASE_WAITING),
+		                               replay->run_max));
+	return replay_fail(replay, replay_text("nothing in flight in the end"),
+	                   replay_text("%zu in flight after %" PRIu64 " deliveries",
+	                               envelopes_count(replay), replay->run_max));
+}
+
+static enum replay_verdict step_run(struct replay *replay)
+{
+	for (uint64_t count = 0;; count++) {
+		bool flight = envelopes_count(replay) != 0;
+		uint32_t node, timer;
+
+		/* Who waits while somebody is inside must wait for a release, however long a token goes round. */
+		if (replay->algorithm->circulates &&
+		    (replay->world.waiting_count == 0 || replay->world.inside_count != 0))
+			return REPLAY_PASSED;
+		if (!flight && !find_timer(replay, 1, replay->nodes, &node, &timer))
+			return REPLAY_PASSED;
+		if (count == replay->run_max)
+			return runs_on(replay);
+		enum replay_verdict verdict = flight ? deliver(replay, replay->envelopes_first)
+		                                     : expire(replay, node, timer);
+		if (verdict != REPLAY_PASSED)
+			return verdict;
+	}
+}
+
+/* The whole. */
+
+static enum replay_verdict perform_step(struct replay *replay, const struct step *step)
+{
+	switch (step->kind) {
+	case STEP_REQUEST:
+	case STEP_INITIATE:
+		return step_request(replay, step);
+	case STEP_RELEASE:
+		return step_release(replay, step);
+	case STEP_DELIVER:
+		return step_deliver(replay, step);
+	case STEP_DROP:
+		return step_drop(replay, step);
+	case STEP_EXPIRE:
+		return step_expire(replay, step);
+	case STEP_RUN:
+		return step_run(replay);
+	case STEP_FAIL:
+		return replay_fail(replay, NULL, replay_text("%s", step->name));
+	case STEP_EXPECT_PHASE:
+	case STEP_EXPECT_LEADS:
+	case STEP_EXPECT_VARIABLES:
+	case STEP_EXPECT_FLIGHT:
+	case STEP_EXPECT_MESSAGES:
+	case STEP_EXPECT_LEADER:
+	case STEP_EXPECT_INVARIANT:
+	case STEP_EXPECT_MUTUAL_EXCLUSION:
+	case STEP_EXPECT_ONE_TOKEN:
+	case STEP_EXPECT_UNIQUE_LEADER:
+	case STEP_EXPECT_AGREEMENT:
+	case STEP_EXPECT_TERMINATION:
+	case STEP_EXPECT_STEPS_ALLOWED:
+		return replay_expect(replay, step);
+	}
+	return REPLAY_PASSED;
+}
+
+static void start(struct replay *replay)
+{
+	const struct electorate *electorate = &replay->setup->electorate;
+
+	replay->dead = calloc(replay->nodes, sizeof(*replay->dead));
+	replay->learned = calloc(replay->nodes, sizeof(*replay->learned));
+	replay->declared = calloc(replay->nodes, sizeof(*replay->declared));
+	must(replay->dead != NULL && replay->learned != NULL && replay->declared != NULL);
+	for (uint32_t i = 0; i < electorate->crashed_count; i++)
+		replay->dead[electorate->crashed[i] - 1] = true;
+	if (replay->algorithm->expire != NULL) {
+		replay->timers = calloc(replay->nodes, TIMERS_MAX * sizeof(*replay->timers));
+		must(replay->timers != NULL);
+	}
+	world_init(&replay->world, &replay->setup->network);
+	world_reset(&replay->world);
+	if (replay->trace != NULL)
+		trace_start(replay->trace, replay->setup);
+	for (uint32_t node = 1; node <= replay->nodes; node++) {
+		uint64_t first_number = replay->sent + 1;
+		world_start(&replay->world, node);
+		perform(replay, node);
+		if (replay->trace != NULL)
+			trace_sends(replay->trace, &replay->world, 0, node, first_number);
+	}
+	if (replay->trace != NULL)
+		trace_started(replay->trace, &replay->world);
+}
+
+static void finish(struct replay *replay)
+{
+	replay->result->messages = replay_count_messages(replay);
+	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++)
+		free(replay->envelopes[i].body);
+	free(replay->envelopes);
+	free(replay->dead);
+	free(replay->learned);
+	free(replay->declared);
+	free(replay->timers);
+	world_free(&replay->world);
+}
+
+void replay_run(const struct scenario *scenario, const struct setup *setup, struct trace *trace,
+                uint64_t run_max, struct replay_result *ret_result)
+{
+	struct replay replay = {
+	        .setup = setup,
+	        .algorithm = setup->network.algorithm,
+	        .trace = trace,
+	        .result = ret_result,
+	        .nodes = setup->network.graph.nodes,
+	        .run_max = run_max,
+	};
+
+	*ret_result = (struct replay_result){.verdict = REPLAY_PASSED};
+	start(&replay);
+	for (size_t i = 0; i < scenario->steps_count && ret_result->verdict == REPLAY_PASSED; i++) {
+		const struct step *step = &scenario->steps[i];
+		ret_result->expectations += step_expects(step);
+		ret_result->verdict = perform_step(&replay, step);
+		if (ret_result->verdict != REPLAY_PASSED)
+			ret_result->line = step->line;
+		/* A step that did what no step may do is told by the expectation behind it, if there is one. */
+		bool told =
+		        i + 1 < scenario->steps_count && step[1].kind == STEP_EXPECT_STEPS_ALLOWED;
+		if (ret_result->verdict == REPLAY_FAILED && replay.world.broken != NULL && told) {
+			ret_result->expected = replay_text("steps_are_allowed");
+			ret_result->line = step[1].line;
+		}
+	}
+	finish(&replay);
+}
+
+void replay_result_free(struct replay_result *result)
+{
+	free(result->expected);
+	free(result->found);
+}

@@ -1,0 +1,770 @@
+#include "scenario.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct scenario_parser {
+	struct scenario *scenario;
+	size_t steps_size;
+	char **words; /* of the line */
+	size_t words_count, words_size;
+	uint32_t line;
+	struct problem *problem;
+};
+
+/* How a line is written: a header line has `parse_header`, a step `parse_step`. */
+struct step_form {
+	const char *keyword;
+	const char *usage;
+	size_t words_least, words_most;
+	int (*parse_header)(struct scenario_parser *parser);
+	int (*parse_step)(struct scenario_parser *parser, struct step *step);
+	enum step_kind kind;
+	enum header header;
+};
+
+static void *grow_array(void *array, size_t count, size_t *size, size_t element_size)
+{
+	if (count < *size)
+		return array;
+	*size = *size == 0 ? 64 : *size * 2;
+	array = realloc(array, *size * element_size);
+	must(array != NULL);
+	return array;
+}
+
+/* "did you mean 'X'?" or, if nothing is near, the alternative that is given. */
+static int unknown_word(struct problem *problem, const char *what, const char *word,
+                        const char *const *names, const char *otherwise)
+{
+	const char *nearest = nearest_name(word, names);
+
+	if (nearest != NULL)
+		return problem_set(problem, "unknown %s '%.40s': did you mean '%s'?", what, word,
+		                   nearest);
+	return problem_set(problem, "unknown %s '%.40s': %s", what, word, otherwise);
+}
+
+static int parse_node(struct scenario_parser *parser, const char *word, uint32_t *ret_node)
+{
+	uint64_t number;
+
+	if (parse_number(word, 1, NODES_MAX, "node", &number, parser->problem) != 0)
+		return -1;
+	*ret_node = (uint32_t)number;
+	return 0;
+}
+
+/* Header. */
+
+static int header_algorithm(struct scenario_parser *parser)
+{
+	parser->scenario->words.algorithm = parser->words[1];
+	return 0;
+}
+
+static int header_topology(struct scenario_parser *parser)
+{
+	parser->scenario->words.topology = parser->words[1];
+	return 0;
+}
+
+static int header_nodes(struct scenario_parser *parser)
+{
+	uint64_t number;
+
+	if (parse_number(parser->words[1], 1, NODES_MAX, "nodes", &number, parser->problem) != 0)
+		return -1;
+	parser->scenario->words.nodes = (uint32_t)number;
+	return 0;
+}
+
+static int header_holder(struct scenario_parser *parser)
+{
+	uint64_t number;
+
+	if (parse_number(parser->words[1], 1, NODES_MAX, "holder", &number, parser->problem) != 0)
+		return -1;
+	parser->scenario->words.holder = (uint32_t)number;
+	return 0;
+}
+
+static int header_order(struct scenario_parser *parser)
+{
+	bool fifo = strcmp(parser->words[0], "fifo") == 0;
+	parser->scenario->words.order = fifo ? ORDER_FIFO : ORDER_REORDER;
+	return 0;
+}
+
+static int header_arrangement(struct scenario_parser *parser)
+{
+	parser->scenario->words.arrangement = parser->words[1];
+	return 0;
+}
+
+static int header_crash(struct scenario_parser *parser)
+{
+	parser->scenario->words.crash = parser->words[1];
+	return 0;
+}
+
+static int header_param(struct scenario_parser *parser)
+{
+	struct scenario *scenario = parser->scenario;
+	struct setup_words *words = &scenario->words;
+	const char *word = parser->words[1];
+	size_t length = strcspn(word, "=");
+
+	if (word[length] != '=')
+		return problem_set(parser->problem, "parameter '%.60s': NAME=VALUE is needed",
+		                   word);
+	for (size_t i = 0; i < words->parameters_count; i++) {
+		if (strncmp(words->parameters[i], word, length + 1) == 0)
+			return problem_set(parser->problem,
+			                   "parameter '%.60s': already given on line %u", word,
+			                   scenario->parameter_lines[i]);
+	}
+	if (words->parameters_count == SETUP_PARAMETERS_MAX)
+		return problem_set(parser->problem, "parameter '%.60s': there are already %d", word,
+		                   SETUP_PARAMETERS_MAX);
+	scenario->parameter_lines[words->parameters_count] = parser->line;
+	words->parameters[words->parameters_count++] = word;
+	return 0;
+}
+
+/* Steps. */
+
+static int step_plain(struct scenario_parser *parser, struct step *step)
+{
+	(void)parser;
+	(void)step;
+	return 0;
+}
+
+static int step_node(struct scenario_parser *parser, struct step *step)
+{
+	return parse_node(parser, parser->words[1], &step->node);
+}
+
+static int step_message(struct scenario_parser *parser, struct step *step)
+{
+	size_t next = 3;
+
+	if (parse_node(parser, parser->words[1], &step->node) != 0 ||
+	    parse_node(parser, parser->words[2], &step->to) != 0)
+		return -1;
+	step->number = 1;
+	if (next < parser->words_count && parser->words[next][0] != '#')
+		step->name = parser->words[next++];
+	if (next == parser->words_count)
+		return 0;
+	if (parser->words[next][0] != '#' || next + 1 < parser->words_count)
+		return problem_set(parser->problem,
+		                   "unexpected '%.40s': the form is '%s A B [TYPE] [#K]'",
+		                   parser->words[parser->words_count - 1], parser->words[0]);
+	return parse_number(parser->words[next] + 1, 1, UINT32_MAX,
+	                    "#K (a comment here begins with '# '):", &step->number,
+	                    parser->problem);
+}
+
+static int step_expire(struct scenario_parser *parser, struct step *step)
+{
+	if (parse_node(parser, parser->words[1], &step->node) != 0)
+		return -1;
+	step->has_number = parser->words_count == 3;
+	if (!step->has_number)
+		return 0;
+	return parse_number(parser->words[2], 0, TIMERS_MAX - 1, "timer", &step->number,
+	                    parser->problem);
+}
+
+/* The quotes go, and a backslash before any letter. */
+static int step_fail(struct scenario_parser *parser, struct step *step)
+{
+	char *word = parser->words[1];
+	size_t length = strlen(word);
+
+	if (length < 2 || word[0] != '"' || word[length - 1] != '"')
+		return problem_set(parser->problem,
+		                   "the text of fail stands in double quotes: fail \"text\"");
+	char *to = word;
+	for (const char *from = word + 1; from < word + length - 1; from++) {
+		if (*from == '\\' && from + 2 < word + length)
+			from++;
+		*to++ = *from;
+	}
+	*to = '\0';
+	step->name = word;
+	return 0;
+}
+
+/* What comes behind `expect I`. */
+
+static int expect_variables(struct scenario_parser *parser, struct step *step)
+{
+	step->kind = STEP_EXPECT_VARIABLES;
+	step->variables = json_object();
+	for (size_t i = 2; i < parser->words_count; i++) {
+		char *name = parser->words[i];
+		char *equals = strchr(name, '=');
+		if (equals == NULL || equals == name)
+			return problem_set(parser->problem,
+			                   "'%.40s': VARIABLE=VALUE is needed, as in NEXT=2", name);
+		*equals = '\0';
+		const char *value = equals + 1;
+		if (json_object_get(step->variables, name) != NULL)
+			return problem_set(parser->problem, "variable '%.40s' is given twice",
+			                   name);
+		json_t *json = json_loads(value, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
+		if (json == NULL)
+			return problem_set(parser->problem,
+			                   "%.40s=%.60s: the value is not JSON; right would be "
+			                   "false, 2, [-1,0,2], "
+			                   "null or \"text\"",
+			                   name, value);
+		json_object_set_new(step->variables, name, json);
+	}
+	return 0;
+}
+
+static int expect_phase(struct scenario_parser *parser, struct step *step)
+{
+	static const char *const names[] = {"idle", "waiting", "in", "leaving", "leader", NULL};
+	static const enum world_phase phases[] = {PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE,
+	                                          PHASE_LEAVING};
+	const char *word = parser->words[2];
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		if (strcmp(names[i], word) != 0)
+			continue;
+		if (parser->words_count > 3)
+			return problem_set(parser->problem,
+			                   "unexpected '%.40s' after 'expect %.10s %s'",
+			                   parser->words[3], parser->words[1], word);
+		step->kind = i < sizeof(phases) / sizeof(*phases) ? STEP_EXPECT_PHASE
+		                                                  : STEP_EXPECT_LEADS;
+		step->phase = step->kind == STEP_EXPECT_PHASE ? phases[i] : PHASE_IDLE;
+		return 0;
+	}
+	return unknown_word(
+	        parser->problem, "expectation", word, names,
+	        "a node is in, waiting, idle, leaving or leader, or has VARIABLE=VALUE");
+}
+
+static int expect_node(struct scenario_parser *parser, struct step *step)
+{
+	if (parse_node(parser, parser->words[1], &step->node) != 0)
+		return -1;
+	if (strchr(parser->words[2], '=') != NULL)
+		return expect_variables(parser, step);
+	return expect_phase(parser, step);
+}
+
+/* What else comes behind `expect`. */
+
+static int expect_flight(struct scenario_parser *parser, struct step *step)
+{
+	if (parse_node(parser, parser->words[2], &step->node) != 0 ||
+	    parse_node(parser, parser->words[3], &step->to) != 0)
+		return -1;
+	step->name = parser->words[4];
+	step->has_number = parser->words_count == 6;
+	if (!step->has_number)
+		return 0;
+	const char *count = parser->words[5];
+	if (count[0] != 'x')
+		return problem_set(parser->problem,
+		                   "'%.40s': xN is needed, as in x2 for exactly two", count);
+	return parse_number(count + 1, 0, UINT32_MAX, "xN", &step->number, parser->problem);
+}
+
+static int expect_messages(struct scenario_parser *parser, struct step *step)
+{
+	return parse_number(parser->words[2], 0, UINT64_MAX, "messages", &step->number,
+	                    parser->problem);
+}
+
+static int expect_leader(struct scenario_parser *parser, struct step *step)
+{
+	return parse_number(parser->words[2], 1, UINT32_MAX, "leader", &step->number,
+	                    parser->problem);
+}
+
+/* The invariants that are ours and not an algorithm's. */
+static const struct {
+	const char *name;
+	enum step_kind step;
+	enum kind kind; /* of the algorithms that it is for */
+} built_in[] = {
+        {"mutual_exclusion", STEP_EXPECT_MUTUAL_EXCLUSION, KIND_MUTEX},
+        {"one_token", STEP_EXPECT_ONE_TOKEN, KIND_MUTEX},
+        {"unique_leader", STEP_EXPECT_UNIQUE_LEADER, KIND_ELECTION},
+        {"agreement", STEP_EXPECT_AGREEMENT, KIND_ELECTION},
+        {"termination", STEP_EXPECT_TERMINATION, KIND_ELECTION},
+};
+enum { BUILT_IN_COUNT = sizeof(built_in) / sizeof(*built_in) };
+
+static int expect_invariant(struct scenario_parser *parser, struct step *step)
+{
+	step->name = parser->words[2];
+	if (strcmp(step->name, "steps_are_allowed") == 0)
+		step->kind = STEP_EXPECT_STEPS_ALLOWED;
+	for (size_t i = 0; i < BUILT_IN_COUNT; i++) {
+		if (strcmp(step->name, built_in[i].name) == 0)
+			step->kind = built_in[i].step;
+	}
+	return 0;
+}
+
+static const struct step_form expect_forms[] = {
+        {"flight", "expect flight A B TYPE [xN]", 5, 6, NULL, expect_flight, STEP_EXPECT_FLIGHT, 0},
+        {"messages", "expect messages N", 3, 3, NULL, expect_messages, STEP_EXPECT_MESSAGES, 0},
+        {"leader", "expect leader ID", 3, 3, NULL, expect_leader, STEP_EXPECT_LEADER, 0},
+        {"invariant", "expect invariant NAME", 3, 3, NULL, expect_invariant, STEP_EXPECT_INVARIANT,
+         0},
+        {NULL, NULL, 0, 0, NULL, NULL, 0, 0},
+};
+static const struct step_form expect_node_form = {
+        "node",
+        "expect I in|waiting|idle|leaving|leader' or 'expect I VARIABLE=VALUE …",
+        3,
+        SIZE_MAX,
+        NULL,
+        expect_node,
+        STEP_EXPECT_PHASE,
+        0,
+};
+
+static const struct step_form *find_form(const struct step_form *forms, const char *keyword)
+{
+	while (forms->keyword != NULL && strcmp(forms->keyword, keyword) != 0)
+		forms++;
+	return forms->keyword != NULL ? forms : NULL;
+}
+
+static int count_words(struct scenario_parser *parser, const struct step_form *form)
+{
+	if (parser->words_count >= form->words_least && parser->words_count <= form->words_most)
+		return 0;
+	const char *what =
+	        parser->words_count < form->words_least ? "something is missing" : "too much";
+	return problem_set(parser->problem, "%s: the form is '%s'", what, form->usage);
+}
+
+static int step_expect(struct scenario_parser *parser, struct step *step)
+{
+	static const char *const names[] = {"flight", "messages", "leader", "invariant", NULL};
+	const char *word = parser->words[1];
+	const struct step_form *form = find_form(expect_forms, word);
+
+	if (form == NULL && word[0] >= '0' && word[0] <= '9')
+		form = &expect_node_form;
+	if (form == NULL)
+		return unknown_word(
+		        parser->problem, "expectation", word, names,
+		        "expect is followed by a node, flight, messages, leader or invariant");
+	step->kind = form->kind;
+	return count_words(parser, form) != 0 ? -1 : form->parse_step(parser, step);
+}
+
+static const struct step_form forms[] = {
+        {"algorithm", "algorithm NAME", 2, 2, header_algorithm, NULL, 0, HEADER_ALGORITHM},
+        {"topology", "topology T", 2, 2, header_topology, NULL, 0, HEADER_TOPOLOGY},
+        {"nodes", "nodes N", 2, 2, header_nodes, NULL, 0, HEADER_NODES},
+        {"holder", "holder I", 2, 2, header_holder, NULL, 0, HEADER_HOLDER},
+        {"param", "param NAME=VALUE", 2, 2, header_param, NULL, 0, HEADERS_COUNT},
+        {"fifo", "fifo", 1, 1, header_order, NULL, 0, HEADER_ORDER},
+        {"reorder", "reorder", 1, 1, header_order, NULL, 0, HEADER_ORDER},
+        {"arrangement", "arrangement 3,1,2", 2, 2, header_arrangement, NULL, 0, HEADER_ARRANGEMENT},
+        {"crash", "crash 4,5", 2, 2, header_crash, NULL, 0, HEADER_CRASH},
+        {"request", "request I", 2, 2, NULL, step_node, STEP_REQUEST, 0},
+        {"initiate", "initiate I", 2, 2, NULL, step_node, STEP_INITIATE, 0},
+        {"release", "release I", 2, 2, NULL, step_node, STEP_RELEASE, 0},
+        {"deliver", "deliver A B [TYPE] [#K]", 3, 5, NULL, step_message, STEP_DELIVER, 0},
+        {"drop", "drop A B [TYPE] [#K]", 3, 5, NULL, step_message, STEP_DROP, 0},
+        {"expire", "expire I [TIMER]", 2, 3, NULL, step_expire, STEP_EXPIRE, 0},
+        {"run", "run", 1, 1, NULL, step_plain, STEP_RUN, 0},
+        {"fail", "fail \"text\"", 2, 2, NULL, step_fail, STEP_FAIL, 0},
+        {"expect", "expect …", 2, SIZE_MAX, NULL, step_expect, STEP_EXPECT_PHASE, 0},
+        {NULL, NULL, 0, 0, NULL, NULL, 0, 0},
+};
+
+static int unknown_keyword(struct scenario_parser *parser)
+{
+	const char *names[sizeof(forms) / sizeof(*forms)];
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
+		names[i] = forms[i].keyword;
+	return unknown_word(
+	        parser->problem, "keyword", parser->words[0], names,
+	        "a step is request, release, initiate, deliver, drop, expire, run, expect or fail");
+}
+
+static int parse_header(struct scenario_parser *parser, const struct step_form *form)
+{
+	struct scenario *scenario = parser->scenario;
+
+	if (scenario->steps_count != 0)
+		return problem_set(parser->problem,
+		                   "'%s' belongs into the header, before the first step (line %u)",
+		                   form->keyword, scenario->steps[0].line);
+	if (form->header < HEADERS_COUNT) {
+		uint32_t *line = &scenario->lines[form->header];
+		if (*line != 0 && form->header == HEADER_ORDER)
+			return problem_set(parser->problem,
+			                   "'%s': fifo or reorder was given on line %u",
+			                   form->keyword, *line);
+		if (*line != 0)
+			return problem_set(parser->problem,
+			                   "a second '%s': the first is on line %u", form->keyword,
+			                   *line);
+		*line = parser->line;
+	}
+	return form->parse_header(parser);
+}
+
+static int parse_step(struct scenario_parser *parser, const struct step_form *form)
+{
+	struct scenario *scenario = parser->scenario;
+
+	if (scenario->words.algorithm == NULL)
+		return problem_set(
+		        parser->problem,
+		        "no algorithm: 'algorithm NAME' is needed before the first step");
+	scenario->steps = grow_array(scenario->steps, scenario->steps_count, &parser->steps_size,
+	                             sizeof(struct step));
+	struct step *step = &scenario->steps[scenario->steps_count++];
+	*step = (struct step){.kind = form->kind, .line = parser->line};
+	return form->parse_step(parser, step);
+}
+
+static int parse_line(struct scenario_parser *parser)
+{
+	if (parser->words_count == 0)
+		return 0;
+	const struct step_form *form = find_form(forms, parser->words[0]);
+	if (form == NULL)
+		return unknown_keyword(parser);
+	if (count_words(parser, form) != 0)
+		return -1;
+	return form->parse_header != NULL ? parse_header(parser, form) : parse_step(parser, form);
+}
+
+/* Lines and words. */
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* Is this '#' the beginning of a #K? */
+static bool is_rank(const struct scenario_parser *parser, const char *c, const char *end)
+{
+	if (parser->words_count < 3 || end - c < 2 || c[1] < '0' || c[1] > '9')
+		return false;
+	return strcmp(parser->words[0], "deliver") == 0 || strcmp(parser->words[0], "drop") == 0;
+}
+
+/* Where the word ends; NULL and a problem if it is no word. */
+static char *end_word(struct scenario_parser *parser, char *word, char *end)
+{
+	bool quoted = false, ascii = true;
+	char *c = word;
+
+	for (; c < end && (quoted || !is_blank(*c)); c++) {
+		if (*c == '"')
+			quoted = !quoted;
+		else if (*c == '\\' && quoted && c + 1 < end)
+			c++;
+		if ((unsigned char)*c < 0x20 || *c == 0x7f) {
+			problem_set(parser->problem,
+			            "control character 0x%02x: a scenario is plain text", *c);
+			return NULL;
+		}
+		ascii = ascii && (unsigned char)*c < 0x80;
+	}
+	if (quoted) {
+		problem_set(parser->problem, "a quotation mark is not closed: '%.*s'",
+		            (int)(c - word > 40 ? 40 : c - word), word);
+		return NULL;
+	}
+	if (!ascii) {
+		json_t *checked = json_stringn(word, (size_t)(c - word));
+		if (checked == NULL) {
+			problem_set(parser->problem, "this is not UTF-8 text");
+			return NULL;
+		}
+		json_decref(checked);
+	}
+	return c;
+}
+
+/* The line's words; what stands at `end` may be overwritten. */
+static int split_line(struct scenario_parser *parser, char *c, char *end)
+{
+	parser->words_count = 0;
+	for (;;) {
+		while (c < end && is_blank(*c))
+			c++;
+		if (c >= end || (*c == '#' && !is_rank(parser, c, end)))
+			return 0;
+		parser->words = grow_array(parser->words, parser->words_count, &parser->words_size,
+		                           sizeof(char *));
+		parser->words[parser->words_count++] = c;
+		c = end_word(parser, c, end);
+		if (c == NULL)
+			return -1;
+		*c++ = '\0';
+	}
+}
+
+static int parse_lines(struct scenario_parser *parser, char *text, size_t size)
+{
+	char *end = text + size;
+
+	for (char *line = text; line < end;) {
+		char *newline = memchr(line, '\n', (size_t)(end - line));
+		char *line_end = newline != NULL ? newline : end;
+		parser->line++;
+		if (memchr(line, '\0', (size_t)(line_end - line)) != NULL)
+			return problem_set(parser->problem, "a NUL byte: a scenario is plain text");
+		if (split_line(parser, line, line_end) != 0 || parse_line(parser) != 0)
+			return -1;
+		line = line_end + 1;
+	}
+	if (parser->scenario->words.algorithm != NULL)
+		return 0;
+	if (parser->line == 0)
+		parser->line = 1;
+	return problem_set(parser->problem,
+	                   "no algorithm: a scenario begins with 'algorithm NAME'");
+}
+
+int scenario_parse(const char *text, size_t size, struct scenario *ret_scenario, uint32_t *ret_line,
+                   struct problem *problem)
+{
+	struct scenario scenario = {.words = {.seed = 1}};
+	struct scenario_parser parser = {.scenario = &scenario, .problem = problem};
+	static const char mark[] = {'\xef', '\xbb',
+	                            '\xbf'}; /* what some editors put before UTF-8 text */
+
+	if (size > SCENARIO_SIZE_MAX) {
+		*ret_line = 1;
+		return problem_set(problem, "more than %d bytes: too large for a scenario",
+		                   SCENARIO_SIZE_MAX);
+	}
+	if (size >= sizeof(mark) && memcmp(text, mark, sizeof(mark)) == 0) {
+		text += sizeof(mark);
+		size -= sizeof(mark);
+	}
+	scenario.text = malloc(size + 1);
+	must(scenario.text != NULL);
+	if (size != 0)
+		memcpy(scenario.text, text, size);
+	scenario.text[size] = '\0';
+
+	int wrong = parse_lines(&parser, scenario.text, size);
+	free(parser.words);
+	if (wrong != 0) {
+		*ret_line = parser.line;
+		scenario_free(&scenario);
+		return -1;
+	}
+	*ret_scenario = scenario;
+	return 0;
+}
+
+void scenario_free(struct scenario *scenario)
+{
+	for (size_t i = 0; i < scenario->steps_count; i++)
+		json_decref(scenario->steps[i].variables);
+	free(scenario->steps);
+	free(scenario->text);
+}
+
+bool step_expects(const struct step *step)
+{
+	return step->kind >= STEP_EXPECT_PHASE;
+}
+
+/* The network. */
+
+/*
+ * setup_make does not know lines. To find the one to blame the words are given to it one after the
+ * other, until it objects.
+ */
+static uint32_t blame_line(const struct scenario *scenario, struct problem *problem)
+{
+	const struct setup_words *all = &scenario->words;
+	struct setup_words words = {
+	        .algorithm = all->algorithm, .order = all->order, .seed = all->seed};
+	struct setup setup;
+
+	if (setup_make(&words, &setup, problem) != 0)
+		return scenario->lines[HEADER_ALGORITHM];
+	setup_free(&setup);
+	words.topology = all->topology;
+	words.nodes = all->nodes;
+	if (setup_make(&words, &setup, problem) != 0)
+		return scenario->lines[all->topology != NULL ? HEADER_TOPOLOGY : HEADER_NODES];
+	setup_free(&setup);
+	/* It may tell how many nodes there are, so what depends on that comes later. */
+	words.arrangement = all->arrangement;
+	if (setup_make(&words, &setup, problem) != 0)
+		return scenario->lines[HEADER_ARRANGEMENT];
+	setup_free(&setup);
+	for (size_t i = 0; i < all->parameters_count; i++) {
+		words.parameters[words.parameters_count++] = all->parameters[i];
+		if (setup_make(&words, &setup, problem) != 0)
+			return scenario->parameter_lines[i];
+		setup_free(&setup);
+	}
+	words.holder = all->holder;
+	if (setup_make(&words, &setup, problem) != 0)
+		return scenario->lines[HEADER_HOLDER];
+	setup_free(&setup);
+	words.crash = all->crash;
+	if (setup_make(&words, &setup, problem) != 0)
+		return scenario->lines[HEADER_CRASH];
+	/* A file of edges may have become another since. */
+	setup_free(&setup);
+	return scenario->lines[HEADER_ALGORITHM];
+}
+
+int scenario_setup(struct scenario *scenario, struct setup *ret_setup, uint32_t *ret_line,
+                   struct problem *problem)
+{
+	struct setup setup;
+
+	if (setup_make(&scenario->words, &setup, problem) != 0) {
+		*ret_line = blame_line(scenario, problem);
+		return -1;
+	}
+	if (scenario_bind(scenario, &setup.network, ret_line, problem) != 0) {
+		setup_free(&setup);
+		return -1;
+	}
+	*ret_setup = setup;
+	return 0;
+}
+
+enum { NAMES_MAX = 64 };
+
+/* What the algorithm has, separated by commas: to say what would be right. */
+static int unknown_name(struct problem *problem, const char *what, const char *name,
+                        const char *const *names)
+{
+	char list[256] = "";
+
+	for (size_t i = 0; names[i] != NULL; i++) {
+		size_t used = strlen(list);
+		snprintf(list + used, sizeof(list) - used, "%s%s", i == 0 ? "there is " : ", ",
+		         names[i]);
+	}
+	return unknown_word(problem, what, name, names, list);
+}
+
+static int bind_type(struct step *step, const struct algorithm *algorithm, struct problem *problem)
+{
+	const char *names[NAMES_MAX + 1] = {NULL};
+
+	must(algorithm->messages_count <= NAMES_MAX);
+	for (size_t i = 0; step->name != NULL && i < algorithm->messages_count; i++) {
+		names[i] = algorithm->messages[i].name;
+		if (strcmp(names[i], step->name) == 0) {
+			step->type = (uint8_t)i;
+			return 0;
+		}
+	}
+	return step->name == NULL ? 0 : unknown_name(problem, "message type", step->name, names);
+}
+
+static int bind_invariant(struct step *step, const struct algorithm *algorithm,
+                          struct problem *problem)
+{
+	const char *names[NAMES_MAX + 1] = {NULL};
+	size_t count = 0;
+
+	for (const struct invariant *i = algorithm->invariants; i != NULL && i->name != NULL; i++) {
+		must(count + BUILT_IN_COUNT < NAMES_MAX);
+		names[count++] = i->name;
+		if (strcmp(i->name, step->name) == 0) {
+			step->invariant = i;
+			return 0;
+		}
+	}
+	for (size_t i = 0; i < BUILT_IN_COUNT; i++) {
+		if (built_in[i].kind == algorithm->kind)
+			names[count++] = built_in[i].name;
+	}
+	return unknown_name(problem, "invariant", step->name, names);
+}
+
+static int need_kind(const struct algorithm *algorithm, enum kind kind, const char *instead,
+                     struct problem *problem)
+{
+	if (algorithm->kind == kind)
+		return 0;
+	return problem_set(problem, "%s is %s: %s", algorithm->name,
+	                   kind == KIND_MUTEX ? "an election" : "not an election", instead);
+}
+
+static int bind_step(struct step *step, const struct network *network, struct problem *problem)
+{
+	const struct algorithm *algorithm = network->algorithm;
+	uint32_t nodes = network->graph.nodes;
+
+	if (step->node > nodes || step->to > nodes)
+		return problem_set(problem, "node %u: there are only %u nodes",
+		                   step->node > nodes ? step->node : step->to, nodes);
+	switch (step->kind) {
+	case STEP_REQUEST:
+	case STEP_RELEASE:
+		return need_kind(algorithm, KIND_MUTEX, "its nodes 'initiate'", problem);
+	case STEP_INITIATE:
+		return need_kind(algorithm, KIND_ELECTION, "its nodes 'request'", problem);
+	case STEP_DELIVER:
+	case STEP_DROP:
+	case STEP_EXPECT_FLIGHT:
+		return bind_type(step, algorithm, problem);
+	case STEP_EXPIRE:
+		return algorithm->expire != NULL
+		               ? 0
+		               : problem_set(problem, "%s has no timers", algorithm->name);
+	case STEP_EXPECT_LEADS:
+	case STEP_EXPECT_LEADER:
+		return need_kind(algorithm, KIND_ELECTION, "it has no leader", problem);
+	case STEP_EXPECT_UNIQUE_LEADER:
+	case STEP_EXPECT_AGREEMENT:
+	case STEP_EXPECT_TERMINATION:
+		return need_kind(algorithm, KIND_ELECTION, "it elects nobody", problem);
+	case STEP_EXPECT_INVARIANT:
+		return bind_invariant(step, algorithm, problem);
+	case STEP_EXPECT_MUTUAL_EXCLUSION:
+		return need_kind(algorithm, KIND_MUTEX, "it excludes nobody", problem);
+	case STEP_EXPECT_ONE_TOKEN:
+		return algorithm->has_token
+		               ? 0
+		               : problem_set(problem, "%s has no token", algorithm->name);
+	case STEP_RUN:
+	case STEP_FAIL:
+	case STEP_EXPECT_PHASE:
+	case STEP_EXPECT_VARIABLES:
+	case STEP_EXPECT_MESSAGES:
+	case STEP_EXPECT_STEPS_ALLOWED:
+		return 0;
+	}
+	return 0;
+}
+
+int scenario_bind(struct scenario *scenario, const struct network *network, uint32_t *ret_line,
+                  struct problem *problem)
+{
+	for (size_t i = 0; i < scenario->steps_count; i++) {
+		*ret_line = scenario->steps[i].line;
+		if (bind_step(&scenario->steps[i], network, problem) != 0)
+			return -1;
+	}
+	return 0;
+}

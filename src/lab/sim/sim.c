@@ -1,0 +1,736 @@
+#include "sim.h"
+
+#include "arena.h"
+#include "channels.h"
+#include "queue.h"
+#include "samples.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum sim_event_kind { EVENT_REQUEST, EVENT_EXIT, EVENT_DELIVER, EVENT_LOSE, EVENT_EXPIRE };
+
+enum { BODY_INLINE_MAX = sizeof(((struct event *)0)->body) };
+
+/* What the simulator knows of a node beside its state. */
+struct asking {
+	uint64_t time;    /* of the request */
+	uint64_t entries; /* of all, at the request */
+	uint64_t heard;   /* light load: the number of the last request that reached the node */
+};
+
+struct sim {
+	const struct setup *setup;
+	struct world world;
+	struct queue *queue;
+	struct arena *arena;       /* messages too long for an event */
+	struct channels *channels; /* FIFO: when the last message of each arrives */
+	struct samples *responses;
+	struct random random;
+	struct asking *asking;
+	uint32_t *learned; /* elections: the leader that each place knows, or 0; else NULL */
+	uint8_t *dead;     /* elections: crashed from the start; else NULL */
+	uint8_t *deferred; /* wants to ask, is not ready; NULL if the algorithm always is */
+	uint32_t *timers;  /* [nodes][TIMERS_MAX]: how often set or stopped; NULL without timers */
+	struct sim_options options;
+	struct sim_result *result;
+	uint64_t now;
+	uint64_t happened;  /* when something did last: a stopped timer is nothing */
+	uint64_t number;    /* of the message sent last */
+	uint64_t entered;   /* entries begun */
+	uint64_t exit_time; /* of the exit at which somebody waited, if exit_pending */
+	uint64_t token_hops, lose_next;
+	uint64_t lost_hops;    /* the token's hops when one was lost last */
+	uint64_t counted_from; /* light load: messages before the current entry */
+	uint64_t counted_token_from;
+	uint64_t requests;   /* light load: so many were made, whatever the run */
+	uint64_t asked_at;   /* … when the last was */
+	uint64_t token_left; /* … and its token set out, if token_moving */
+	uint64_t futile_max;
+	uint64_t futile_hops; /* deliveries while somebody waits and nobody enters */
+	bool exit_pending, counting, lost_pending, stuck, warming, token_moving;
+};
+
+struct sim *sim_create(const struct setup *setup)
+{
+	uint32_t nodes = setup->network.graph.nodes;
+	struct sim *sim = calloc(1, sizeof(*sim));
+
+	must(sim != NULL);
+	must(setup->network.algorithm->messages_count <= MESSAGE_TYPES_MAX);
+	sim->setup = setup;
+	sim->futile_max = 10000 + 100 * (uint64_t)nodes * nodes;
+	world_init(&sim->world, &setup->network);
+	sim->queue = queue_create();
+	sim->arena = arena_create();
+	sim->channels = channels_create();
+	sim->responses = samples_create();
+	sim->asking = calloc(nodes, sizeof(*sim->asking));
+	must(sim->asking != NULL);
+	if (setup->network.algorithm->kind == KIND_ELECTION) {
+		sim->learned = calloc(nodes, sizeof(*sim->learned));
+		sim->dead = calloc(nodes, 1);
+		must(sim->learned != NULL && sim->dead != NULL);
+	} else if (setup->network.algorithm->ready != NULL) {
+		sim->deferred = calloc(nodes, 1);
+		must(sim->deferred != NULL);
+	}
+	if (setup->network.algorithm->expire != NULL) {
+		sim->timers = calloc((size_t)nodes * TIMERS_MAX, sizeof(*sim->timers));
+		must(sim->timers != NULL);
+	}
+	return sim;
+}
+
+void sim_destroy(struct sim *sim)
+{
+	world_free(&sim->world);
+	queue_destroy(sim->queue);
+	arena_destroy(sim->arena);
+	channels_destroy(sim->channels);
+	samples_destroy(sim->responses);
+	free(sim->asking);
+	free(sim->learned);
+	free(sim->dead);
+	free(sim->deferred);
+	free(sim->timers);
+	free(sim);
+}
+
+static void violate(struct sim *sim, const char *what)
+{
+	sim->result->violations++;
+	if (sim->result->violation == NULL)
+		sim->result->violation = what;
+}
+
+static void stop(struct sim *sim, const char *why)
+{
+	violate(sim, why);
+	sim->stuck = true;
+}
+
+static bool anybody_wants(const struct sim *sim)
+{
+	return sim->world.waiting_count + sim->world.inside_count != 0;
+}
+
+static void count_message(struct sim *sim, uint8_t type, uint32_t size)
+{
+	struct sim_result *result = sim->result;
+
+	result->messages++;
+	result->messages_by_type[type]++;
+	result->bytes += size;
+	if (size > result->bytes_largest[type])
+		result->bytes_largest[type] = size;
+}
+
+/* A message of a circulating token counts when it arrives, and not at all if nobody wants in by
+ * then. */
+static bool counts_at_arrival(const struct sim *sim, uint8_t type)
+{
+	return sim->world.algorithm->circulates && sim->world.algorithm->messages[type].token;
+}
+
+static bool is_lost(struct sim *sim, bool token)
+{
+	const struct sim_options *options = &sim->options;
+	bool lost = false;
+
+	if (token) {
+		sim->token_hops++;
+		while (sim->lose_next < options->lose_hops_count &&
+		       options->lose_hops[sim->lose_next] <= sim->token_hops) {
+			lost = options->lose_hops[sim->lose_next] == sim->token_hops;
+			sim->lose_next++;
+		}
+	}
+	if (options->lose_below != 0)
+		lost = (random_next(&sim->random) >> 32) < options->lose_below || lost;
+	if (lost && token) {
+		sim->lost_hops = sim->token_hops;
+		sim->lost_pending = true;
+	}
+	return lost;
+}
+
+static void send(struct sim *sim, uint32_t from, const struct effect *effect)
+{
+	const uint8_t *body = sim->world.out.bytes + effect->offset;
+	const struct message_type *type = &sim->world.algorithm->messages[body[0]];
+	struct event event = {
+	        .time = sim->now + distribution_draw(&sim->options.delay, &sim->random),
+	        .node = effect->node,
+	        .from = from,
+	        .number = ++sim->number,
+	        .size = effect->size,
+	        .kind = EVENT_DELIVER,
+	        .side = (uint8_t)effect->side,
+	};
+
+	if (type->token && !sim->token_moving) {
+		sim->token_moving = true;
+		sim->token_left = sim->now;
+	}
+	if (type->init)
+		sim->result->messages_init++;
+	else if (!counts_at_arrival(sim, body[0]))
+		count_message(sim, body[0], effect->size);
+	if (sim->setup->fifo && sim->options.delay.kind != DISTRIBUTION_CONSTANT)
+		event.time =
+		        channels_arrival(sim->channels, from, effect->node, event.side, event.time);
+	if (is_lost(sim, type->token)) {
+		event.kind = EVENT_LOSE;
+	} else if (effect->size <= BODY_INLINE_MAX) {
+		memcpy(event.body, body, effect->size);
+	} else {
+		uint8_t *copy = arena_take(sim->arena, effect->size);
+		memcpy(copy, body, effect->size);
+		memcpy(event.body, &copy, sizeof(copy));
+	}
+	queue_push(sim->queue, &event);
+}
+
+static void push(struct sim *sim, enum sim_event_kind kind, uint32_t node, uint64_t time)
+{
+	queue_push(sim->queue, &(struct event){.time = time, .node = node, .kind = (uint8_t)kind});
+}
+
+static void enter(struct sim *sim, uint32_t node)
+{
+	struct sim_result *result = sim->result;
+	uint64_t response = sim->now - sim->asking[node - 1].time;
+	uint64_t bypass = sim->entered - sim->asking[node - 1].entries;
+
+	if (sim->world.inside_count > 1)
+		violate(sim, "two nodes are inside at once");
+	sim->entered++;
+	sim->futile_hops = 0;
+	samples_add(sim->responses, response);
+	result->response_sum += response;
+	result->response_count++;
+	if (response > result->response_max)
+		result->response_max = response;
+	if (bypass > result->bypass_max)
+		result->bypass_max = bypass;
+	if (sim->options.load == LOAD_LIGHT && sim->token_moving &&
+	    sim->now - sim->token_left > result->token_time_max)
+		result->token_time_max = sim->now - sim->token_left;
+	if (sim->exit_pending) {
+		uint64_t delay = sim->now - sim->exit_time;
+		sim->exit_pending = false;
+		result->sync_count++;
+		result->sync_sum += delay;
+		if (delay > result->sync_max)
+			result->sync_max = delay;
+	}
+	push(sim, EVENT_EXIT, node, sim->now + distribution_draw(&sim->options.cs, &sim->random));
+}
+
+static void regenerated(struct sim *sim)
+{
+	struct sim_result *result = sim->result;
+	uint64_t hops = sim->lost_pending ? sim->token_hops - sim->lost_hops : 0;
+
+	if (!sim->lost_pending)
+		violate(sim, "a token was made anew though none was lost");
+	sim->lost_pending = false;
+	result->regenerated++;
+	result->regenerated_hops_sum += hops;
+	if (hops > result->regenerated_hops_max)
+		result->regenerated_hops_max = hops;
+}
+
+static void set_timer(struct sim *sim, uint32_t node, const struct effect *effect)
+{
+	uint32_t *count = &sim->timers[(size_t)(node - 1) * TIMERS_MAX + effect->node];
+
+	++*count;
+	if (effect->kind == EFFECT_DISARM)
+		return;
+	queue_push(sim->queue, &(struct event){
+	                               .time = sim->now + effect->size * sim->options.bound,
+	                               .node = node,
+	                               .from = effect->node,
+	                               .number = *count,
+	                               .kind = EVENT_EXPIRE,
+	                       });
+}
+
+/* A place learns who leads. One process declares itself, once, and all learn the same. */
+static void elected(struct sim *sim, uint32_t node, uint32_t leader)
+{
+	struct sim_result *result = sim->result;
+	uint32_t *learned = &sim->learned[node - 1];
+
+	if (*learned != 0 && *learned != leader)
+		violate(sim, "a process changed its leader");
+	else if (*learned == sim->setup->network.identifiers[node - 1])
+		violate(sim, "a process declared itself the leader twice");
+	if (result->leader == 0) {
+		result->leader = leader;
+		result->elected = sim->now;
+	} else if (leader != result->leader) {
+		violate(sim, "two leaders");
+		result->disputed = true;
+	}
+	if (*learned == 0 && leader == result->leader)
+		result->learned++;
+	*learned = leader;
+}
+
+/* Performs the effects of the step that `node` has just made. */
+static void perform(struct sim *sim, uint32_t node)
+{
+	struct world *world = &sim->world;
+	uint64_t first_number = sim->number + 1;
+
+	for (uint32_t i = 0; i < world->out.effects_count; i++) {
+		const struct effect *effect = &world->out.effects[i];
+		switch (effect->kind) {
+		case EFFECT_SEND:
+			send(sim, node, effect);
+			break;
+		case EFFECT_ENTER:
+			enter(sim, node);
+			break;
+		case EFFECT_REGENERATED:
+			regenerated(sim);
+			break;
+		case EFFECT_ARM:
+		case EFFECT_DISARM:
+			set_timer(sim, node, effect);
+			break;
+		case EFFECT_ELECTED:
+			elected(sim, node, effect->node);
+			break;
+		}
+	}
+	if (sim->options.trace != NULL)
+		trace_effects(sim->options.trace, world, sim->now, node, first_number);
+	if (world->broken != NULL) {
+		violate(sim, world->broken);
+		world->broken = NULL;
+	}
+	if (sim->deferred != NULL && sim->deferred[node - 1] && world_may_request(world, node)) {
+		sim->deferred[node - 1] = false;
+		push(sim, EVENT_REQUEST, node, sim->now);
+	}
+}
+
+static void on_request(struct sim *sim, uint32_t node)
+{
+	if (!world_may_request(&sim->world, node)) {
+		/* Somebody else's election has reached it before it could begin its own. */
+		if (sim->options.load == LOAD_ELECTION)
+			return;
+		must(sim->deferred != NULL);
+		sim->deferred[node - 1] = true;
+		if (sim->options.load == LOAD_LIGHT && !sim->world.algorithm->circulates)
+			stop(sim, "stuck: a node is not ready to ask and nothing can happen");
+		return;
+	}
+	sim->asking[node - 1].time = sim->now;
+	sim->asking[node - 1].entries = sim->entered;
+	if (sim->options.trace != NULL)
+		trace_request(sim->options.trace, sim->now, node);
+	sim->futile_hops = 0;
+	sim->asked_at = sim->now;
+	sim->requests++;
+	sim->token_moving = false;
+	world_request(&sim->world, node);
+	perform(sim, node);
+}
+
+static void ask_after(struct sim *sim, uint32_t node, const struct distribution *distribution)
+{
+	push(sim, EVENT_REQUEST, node, sim->now + distribution_draw(distribution, &sim->random));
+}
+
+static struct distribution poisson(const struct sim *sim)
+{
+	return (struct distribution){.kind = DISTRIBUTION_EXPONENTIAL, .a = sim->options.interval};
+}
+
+/* The run has got going. What was the least or the most stays: it must hold from the start. */
+static void begin_count(struct sim *sim)
+{
+	struct sim_result *result = sim->result;
+
+	sim->warming = false;
+	sim->counted_from = sim->counted_token_from = 0;
+	samples_clear(sim->responses);
+	memset(result->messages_by_type, 0, sizeof(result->messages_by_type));
+	result->entries = result->messages = result->messages_idle = result->bytes = 0;
+	result->entry.squares = 0;
+	result->sync_count = result->sync_sum = 0;
+	result->response_count = result->response_sum = 0;
+}
+
+static void on_exit_of(struct sim *sim, uint32_t node)
+{
+	if (sim->options.trace != NULL)
+		trace_exit(sim->options.trace, sim->now, node);
+	if (sim->world.waiting_count > 0) {
+		sim->exit_pending = true;
+		sim->exit_time = sim->now;
+	}
+	sim->result->entries++;
+	world_release(&sim->world, node);
+	perform(sim, node);
+	if (sim->warming && sim->options.load != LOAD_LIGHT &&
+	    sim->result->entries == sim->options.warmup)
+		begin_count(sim);
+	if (sim->options.load == LOAD_HEAVY) {
+		push(sim, EVENT_REQUEST, node, sim->now);
+	} else if (sim->options.load == LOAD_POISSON) {
+		struct distribution distribution = poisson(sim);
+		ask_after(sim, node, &distribution);
+	}
+}
+
+/* A copy that comes later tells nothing new. */
+static void note_heard(struct sim *sim, uint32_t node)
+{
+	struct asking *asking = &sim->asking[node - 1];
+
+	if (asking->heard == sim->requests)
+		return;
+	asking->heard = sim->requests;
+	if (sim->now - sim->asked_at > sim->result->asked_time_max)
+		sim->result->asked_time_max = sim->now - sim->asked_at;
+}
+
+static void on_deliver(struct sim *sim, const struct event *event)
+{
+	uint8_t *copy = NULL;
+	const uint8_t *body = event->body;
+
+	if (event->size > BODY_INLINE_MAX) {
+		memcpy(&copy, event->body, sizeof(copy));
+		body = copy;
+	}
+	if (counts_at_arrival(sim, body[0])) {
+		if (anybody_wants(sim))
+			count_message(sim, body[0], event->size);
+		else
+			sim->result->messages_idle++;
+	}
+	if (sim->world.waiting_count != 0 && sim->world.inside_count == 0 &&
+	    sim->options.load != LOAD_ELECTION)
+		sim->futile_hops++;
+	if (sim->dead != NULL && sim->dead[event->node - 1]) {
+		if (sim->options.trace != NULL)
+			trace_lose(sim->options.trace, sim->now, event->number);
+		if (copy != NULL)
+			arena_give_back(sim->arena, copy, event->size);
+		return;
+	}
+	if (sim->options.load == LOAD_LIGHT && !sim->world.algorithm->messages[body[0]].token)
+		note_heard(sim, event->node);
+	if (sim->options.trace != NULL)
+		trace_deliver(sim->options.trace, sim->now, event->number, event->from, event->node,
+		              sim->world.algorithm->messages[body[0]].name);
+	world_deliver(&sim->world, event->node, (enum side)event->side, body, event->size);
+	perform(sim, event->node);
+	if (copy != NULL)
+		arena_give_back(sim->arena, copy, event->size);
+}
+
+/* Not if it was stopped or set anew since; and what arrives at this very moment is in time, so that
+ * the timer goes behind it once. */
+static bool runs_out(struct sim *sim, const struct event *event)
+{
+	struct event behind = *event;
+
+	if (sim->timers[(size_t)(event->node - 1) * TIMERS_MAX + event->from] != event->number)
+		return false;
+	if (event->size != 0)
+		return true;
+	behind.size = 1;
+	queue_push(sim->queue, &behind);
+	return false;
+}
+
+static void on_expire(struct sim *sim, const struct event *event)
+{
+	uint32_t *count = &sim->timers[(size_t)(event->node - 1) * TIMERS_MAX + event->from];
+
+	++*count;
+	if (sim->options.trace != NULL)
+		trace_expire(sim->options.trace, sim->now, event->node);
+	world_expire(&sim->world, event->node, event->from);
+	perform(sim, event->node);
+}
+
+/* Beyond this, adding the longest delay there is could overflow. */
+static const uint64_t time_max = UINT64_C(1) << 62;
+
+static void handle(struct sim *sim, const struct event *event)
+{
+	if (event->time > time_max) {
+		sim->result->endless = true;
+		sim->stuck = true;
+		return;
+	}
+	sim->now = event->time;
+	sim->result->events++;
+	if (event->kind == EVENT_EXPIRE && !runs_out(sim, event))
+		return;
+	sim->happened = sim->now;
+	switch ((enum sim_event_kind)event->kind) {
+	case EVENT_REQUEST:
+		on_request(sim, event->node);
+		break;
+	case EVENT_EXIT:
+		on_exit_of(sim, event->node);
+		break;
+	case EVENT_DELIVER:
+		on_deliver(sim, event);
+		break;
+	case EVENT_LOSE:
+		sim->result->lost++;
+		if (sim->options.trace != NULL)
+			trace_lose(sim->options.trace, sim->now, event->number);
+		break;
+	case EVENT_EXPIRE:
+		on_expire(sim, event);
+		break;
+	}
+}
+
+static void widen(struct range *range, uint64_t number)
+{
+	if (number < range->min)
+		range->min = number;
+	if (number > range->max)
+		range->max = number;
+}
+
+/* Light load: the messages since the last request belong to one entry. */
+static void count_entry(struct sim *sim)
+{
+	const struct algorithm *algorithm = sim->world.algorithm;
+	struct sim_entry_messages *entry = &sim->result->entry;
+	uint64_t messages = sim->result->messages - sim->counted_from;
+	uint64_t token = 0;
+
+	for (size_t i = 0; i < algorithm->messages_count; i++)
+		token += algorithm->messages[i].token ? sim->result->messages_by_type[i] : 0;
+	if (sim->counting) {
+		uint64_t of_token = token - sim->counted_token_from;
+		widen(&entry->all, messages);
+		entry->squares += messages * messages;
+		if (messages != 0) {
+			widen(&entry->asked, messages);
+			widen(&entry->asked_token, of_token);
+			widen(&entry->asked_others, messages - of_token);
+		}
+	}
+	sim->counting = true;
+	sim->counted_from = sim->result->messages;
+	sim->counted_token_from = token;
+}
+
+/* Light load: everything is quiet, and somebody asks. A circulating token is never quiet: there it
+ * is a while after the last exit. */
+static void ask_lightly(struct sim *sim)
+{
+	uint32_t nodes = sim->setup->network.graph.nodes;
+	uint32_t node = 1 + (uint32_t)random_below(&sim->random, nodes);
+	uint64_t wait = 0;
+
+	count_entry(sim);
+	if (sim->warming && sim->result->entries == sim->options.warmup)
+		begin_count(sim);
+	if (sim->world.algorithm->circulates)
+		wait = random_below(&sim->random,
+		                    nodes * distribution_mean(&sim->options.delay) + 1);
+	push(sim, EVENT_REQUEST, node, sim->now + wait);
+}
+
+/* Somebody waits for a token that goes round and round: after so many deliveries it never comes. */
+static bool is_futile(const struct sim *sim)
+{
+	return sim->futile_hops > sim->futile_max;
+}
+
+static void first_requests(struct sim *sim)
+{
+	uint32_t nodes = sim->setup->network.graph.nodes;
+	struct distribution distribution = poisson(sim);
+
+	switch (sim->options.load) {
+	case LOAD_LIGHT:
+		if (sim->world.algorithm->circulates)
+			ask_lightly(sim);
+		break;
+	case LOAD_HEAVY:
+		for (uint32_t i = 1; i <= nodes; i++)
+			push(sim, EVENT_REQUEST, i, 0);
+		break;
+	case LOAD_POISSON:
+		for (uint32_t i = 1; i <= nodes; i++)
+			ask_after(sim, i, &distribution);
+		break;
+	case LOAD_ELECTION:
+		for (uint32_t i = 0; i < sim->setup->electorate.initiators_count; i++)
+			push(sim, EVENT_REQUEST, sim->setup->electorate.initiators[i], 0);
+		break;
+	}
+}
+
+static void start(struct sim *sim)
+{
+	uint32_t nodes = sim->setup->network.graph.nodes;
+
+	if (sim->options.trace != NULL)
+		trace_start(sim->options.trace, sim->setup);
+	for (uint32_t i = 1; i <= nodes; i++) {
+		uint64_t first_number = sim->number + 1;
+		size_t size = world_state_size(&sim->world, i);
+		sim->result->state_sum += size;
+		if (size > sim->result->state_max)
+			sim->result->state_max = size;
+		world_start(&sim->world, i);
+		for (uint32_t k = 0; k < sim->world.out.effects_count; k++) {
+			must(sim->world.out.effects[k].kind == EFFECT_SEND);
+			send(sim, i, &sim->world.out.effects[k]);
+		}
+		if (sim->options.trace != NULL)
+			trace_sends(sim->options.trace, &sim->world, 0, i, first_number);
+	}
+	if (sim->options.trace != NULL)
+		trace_started(sim->options.trace, &sim->world);
+	first_requests(sim);
+}
+
+static void loop(struct sim *sim)
+{
+	enum { PROGRESS_EVERY = 1 << 16 };
+	const struct sim_options *options = &sim->options;
+	bool light = options->load == LOAD_LIGHT;
+	bool circulates = sim->world.algorithm->circulates;
+	uint64_t exits = 0;
+	struct event event;
+
+	while (!sim->stuck && (sim->warming || sim->result->entries < options->entries ||
+	                       (light && !circulates))) {
+		if (!queue_pop(sim->queue, &event)) {
+			if (!light || anybody_wants(sim))
+				stop(sim, "stuck: somebody waits and nothing can happen");
+			else if (!sim->warming && sim->result->entries == options->entries)
+				break;
+			else
+				ask_lightly(sim);
+			continue;
+		}
+		handle(sim, &event);
+		if (is_futile(sim))
+			stop(sim, "stuck: somebody waits and the token never comes");
+		if (light && circulates && sim->result->entries > exits &&
+		    (sim->warming || sim->result->entries < options->entries))
+			ask_lightly(sim);
+		exits = sim->result->entries;
+		if (options->progress != NULL && sim->result->events % PROGRESS_EVERY == 0)
+			options->progress(options->progress_context, exits, options->entries);
+	}
+	if (light && !sim->stuck)
+		count_entry(sim);
+}
+
+/* Who still waits has been bypassed too, perhaps for ever. */
+static void count_waiting(struct sim *sim)
+{
+	for (uint32_t i = 0; i < sim->setup->network.graph.nodes; i++) {
+		uint64_t bypass = sim->entered - sim->asking[i].entries;
+		if (sim->world.phases[i] == PHASE_WAITING && bypass > sim->result->bypass_max)
+			sim->result->bypass_max = bypass;
+	}
+}
+
+/* An election runs until all is quiet; then everybody alive knows the one leader, and nobody still
+ * takes part. */
+static void run_election(struct sim *sim)
+{
+	uint32_t nodes = sim->setup->network.graph.nodes,
+	         alive = nodes - sim->setup->electorate.crashed_count;
+	uint64_t events_max = 1000000 + 100 * (uint64_t)nodes * nodes;
+	bool taking_part = false;
+	struct event event;
+
+	while (!sim->stuck && queue_pop(sim->queue, &event)) {
+		handle(sim, &event);
+		if (sim->result->events > events_max)
+			stop(sim, "the election does not end");
+	}
+	for (uint32_t i = 1; i <= nodes; i++)
+		taking_part =
+		        taking_part || (!sim->dead[i - 1] && !world_may_request(&sim->world, i));
+	if (sim->result->learned != alive)
+		violate(sim, "somebody does not know the leader");
+	else if (taking_part)
+		violate(sim, "somebody still takes part");
+}
+
+static void reset(struct sim *sim)
+{
+	uint32_t nodes = sim->setup->network.graph.nodes;
+
+	world_reset(&sim->world);
+	queue_clear(sim->queue);
+	arena_clear(sim->arena);
+	channels_clear(sim->channels);
+	samples_clear(sim->responses);
+	if (sim->deferred != NULL)
+		memset(sim->deferred, 0, nodes);
+	if (sim->learned == NULL)
+		return;
+	memset(sim->learned, 0, nodes * sizeof(*sim->learned));
+	memset(sim->dead, 0, nodes);
+	for (uint32_t i = 0; i < sim->setup->electorate.crashed_count; i++)
+		sim->dead[sim->setup->electorate.crashed[i] - 1] = true;
+}
+
+void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result)
+{
+	const struct range none = {.min = UINT64_MAX};
+
+	*ret_result = (struct sim_result){
+	        .entry = {.all = none, .asked = none, .asked_token = none, .asked_others = none}};
+	sim->result = ret_result;
+	sim->options = *options;
+	sim->now = sim->happened = sim->number = sim->entered = 0;
+	sim->token_hops = sim->lose_next = sim->futile_hops = 0;
+	sim->counted_from = sim->counted_token_from = 0;
+	sim->asked_at = 0;
+	sim->token_moving = false;
+	sim->exit_pending = sim->counting = sim->lost_pending = sim->stuck = false;
+	sim->warming = options->warmup != 0;
+	random_seed(&sim->random, options->seed);
+	reset(sim);
+	start(sim);
+	if (options->load == LOAD_ELECTION)
+		run_election(sim);
+	else
+		loop(sim);
+	count_waiting(sim);
+	ret_result->time = sim->happened;
+	ret_result->response_p50 = samples_quantile(sim->responses, 50);
+	ret_result->response_p99 = samples_quantile(sim->responses, 99);
+}
+
+uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
+                             enum carries carries)
+{
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < algorithm->messages_count; i++) {
+		bool counts = carries == CARRIES_ANY ||
+		              algorithm->messages[i].token == (carries == CARRIES_TOKEN);
+		if (counts && result->bytes_largest[i] > largest)
+			largest = result->bytes_largest[i];
+	}
+	return largest;
+}

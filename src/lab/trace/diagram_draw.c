@@ -1,0 +1,674 @@
+#include "diagram_draw.h"
+
+#include "grow.h"
+#include "trace.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The page: where a time and a node are. */
+enum {
+	LEFT = 74,
+	RIGHT = 45, /* from the last event to the end of the lines */
+	MARGIN = 45,
+	OVERHANG = 22, /* the lines begin a little before the first event */
+	TOP = 64,
+	LANE = 78,
+	BOTTOM = 34,
+	STEP = 84, /* the middle one of the waits */
+	BAR = 13,
+	WAIT = 5,
+	LEGEND = 44
+};
+
+struct box {
+	double x, y, width, height;
+};
+
+struct drawing {
+	const struct diagram *diagram;
+	FILE *out;
+	uint64_t *times; /* distinct, increasing */
+	double *places;  /* of each */
+	size_t times_count;
+	double *cuts; /* where the picture is cut into strips, the edges included */
+	size_t strips_count;
+	double width, strip_height;
+	struct box *boxes; /* of the labels so far */
+	size_t boxes_count;
+};
+
+static int compare_times(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static void gather_times(struct drawing *page)
+{
+	const struct diagram *diagram = page->diagram;
+	size_t count = 0, distinct = 0;
+
+	page->times = malloc((diagram->marks_count + 2 * diagram->arrows_count + 2) *
+	                     sizeof(*page->times));
+	must(page->times != NULL);
+	page->times[count++] = 0;
+	page->times[count++] = diagram->end;
+	for (size_t i = 0; i < diagram->marks_count; i++)
+		page->times[count++] = diagram->marks[i].time;
+	for (size_t i = 0; i < diagram->arrows_count; i++) {
+		page->times[count++] = diagram->arrows[i].sent;
+		if (diagram->arrows[i].fate != FATE_FLYING)
+			page->times[count++] = diagram->arrows[i].arrived;
+	}
+	qsort(page->times, count, sizeof(*page->times), compare_times);
+	for (size_t i = 0; i < count; i++) {
+		if (distinct == 0 || page->times[i] != page->times[distinct - 1])
+			page->times[distinct++] = page->times[i];
+	}
+	page->times_count = distinct;
+}
+
+/*
+ * Time runs evenly where it can. A long wait is cut short and a short one stretched, so that arrows
+ * can be told apart; the axis says what time it is.
+ */
+static void place_times(struct drawing *page)
+{
+	enum { STEP_LEAST = 16, STEP_MOST = 150 };
+	uint64_t *gaps = malloc(page->times_count * sizeof(*gaps));
+
+	page->places = malloc(page->times_count * sizeof(*page->places));
+	must(gaps != NULL && page->places != NULL);
+	for (size_t i = 1; i < page->times_count; i++)
+		gaps[i - 1] = page->times[i] - page->times[i - 1];
+	qsort(gaps, page->times_count - 1, sizeof(*gaps), compare_times);
+	size_t middle = (page->times_count - 1) / 2;
+	double median = page->times_count > 1 ? (double)gaps[middle] : 1;
+	page->places[0] = LEFT;
+	for (size_t i = 1; i < page->times_count; i++) {
+		double step = STEP * (double)(page->times[i] - page->times[i - 1]) / median;
+		step = step < STEP_LEAST ? STEP_LEAST : step > STEP_MOST ? STEP_MOST : step;
+		page->places[i] = page->places[i - 1] + step;
+	}
+	free(gaps);
+}
+
+/* The middle of a wait about this place, of a wide one rather: there a cut goes through the fewest
+ * things. */
+static double cut_near(const struct drawing *page, double place)
+{
+	double best = place, best_worth = 0;
+
+	for (size_t i = 1; i < page->times_count; i++) {
+		double middle = (page->places[i - 1] + page->places[i]) / 2;
+		double off = middle > place ? middle - place : place - middle;
+		double worth = page->places[i] - page->places[i - 1] - off / 2;
+		if (off < STEP && worth > best_worth) {
+			best_worth = worth;
+			best = middle;
+		}
+	}
+	return best;
+}
+
+/* What is too wide for a page goes on below, in strips of about one width, like lines of a score. */
+static void cut_strips(struct drawing *page)
+{
+	enum { WIDTH_LEAST = 760, WIDTH_MOST = 1100 };
+	double begin = LEFT - OVERHANG;
+	double end = page->places[page->times_count - 1] + RIGHT;
+
+	if (end < WIDTH_LEAST - MARGIN)
+		end = WIDTH_LEAST - MARGIN;
+	page->strips_count = 1 + (size_t)((end - begin) / WIDTH_MOST);
+	page->cuts = malloc((page->strips_count + 1) * sizeof(*page->cuts));
+	must(page->cuts != NULL);
+	page->cuts[0] = begin;
+	page->cuts[page->strips_count] = end;
+	page->width = 0;
+	for (size_t i = 1; i <= page->strips_count; i++) {
+		double share = (double)i / (double)page->strips_count;
+		if (i < page->strips_count)
+			page->cuts[i] = cut_near(page, begin + (end - begin) * share);
+		double width = page->cuts[i] - page->cuts[i - 1];
+		page->width = width > page->width ? width : page->width;
+	}
+	page->width += begin + MARGIN;
+	page->strip_height = LANE * page->diagram->setup->network.graph.nodes + BOTTOM;
+}
+
+/* Where the lines of the nodes end. */
+static double edge_of(const struct drawing *page)
+{
+	return page->cuts[page->strips_count];
+}
+
+static double x_of(const struct drawing *page, uint64_t time)
+{
+	const uint64_t *found =
+	        bsearch(&time, page->times, page->times_count, sizeof(time), compare_times);
+	must(found != NULL);
+	return page->places[found - page->times];
+}
+
+static double y_of(uint32_t node)
+{
+	return TOP + LANE * ((double)node - 0.5);
+}
+
+static const char style[] =
+        "<style>\n"
+        ":root{--paper:#fff;--ink:#1c2330;--soft:#8a94a6;--grid:#e6e9ef;--token:#c2410c;--inside:#"
+        "15803d;"
+        "--wait:#a3b1c6;--t0:#2563eb;--t1:#7c3aed;--t2:#0f766e;--t3:#a16207;--t4:#be185d;--t5:#"
+        "475569}\n"
+        "@media "
+        "(prefers-color-scheme:dark){:root{--paper:#12161f;--ink:#e6e9ef;--soft:#8a94a6;--grid:#"
+        "262d3a;"
+        "--token:#fb923c;--inside:#4ade80;--wait:#4b5870;--t0:#7aa2ff;--t1:#b794ff;--t2:#5eead4;--"
+        "t3:#facc15;"
+        "--t4:#f472b6;--t5:#a8b3c7}}\n"
+        "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:var(--ink)}\n"
+        ".paper{fill:var(--paper)}.title{font-size:15px;font-weight:600}.soft{fill:var(--soft);"
+        "font-size:11px}\n"
+        ".line{stroke:var(--soft);stroke-width:1.2}.tick{stroke:var(--grid);stroke-width:1}\n"
+        ".label{font-size:10.5px;paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;stroke-"
+        "linejoin:round}\n"
+        ".inside{fill:var(--inside)}.leave{fill:var(--inside);opacity:.35}.wait{fill:var(--wait)}."
+        "held{stroke:var(--token);stroke-width:"
+        "3;opacity:.55}\n"
+        ".arrow{fill:none;stroke-width:1.3}.token{stroke-width:2.2}.flying{stroke-dasharray:3 "
+        "3;opacity:.7}\n"
+        ".cross{stroke-width:2.2;fill:none}.node{font-size:13px;font-weight:600}\n"
+        "</style>\n";
+
+/* The colour of a message type: the token has its own. */
+static void write_colour(char *text, size_t size, const struct diagram *diagram, uint8_t type)
+{
+	unsigned colour = 0;
+
+	if (type_of(diagram, type)->token) {
+		/* The first is the right to enter, another one helps it. */
+		for (uint8_t i = 0; i < type; i++)
+			colour += type_of(diagram, i)->token;
+		snprintf(text, size, colour == 0 ? "var(--token)" : "var(--t4)");
+		return;
+	}
+	for (uint8_t i = 0; i < type; i++)
+		colour += !type_of(diagram, i)->token;
+	snprintf(text, size, "var(--t%u)", colour % 6);
+}
+
+static void write_heads(const struct drawing *page)
+{
+	const struct algorithm *algorithm = page->diagram->setup->network.algorithm;
+	char colour[32];
+
+	fputs("<defs>\n", page->out);
+	for (uint8_t type = 0; type < algorithm->messages_count; type++) {
+		write_colour(colour, sizeof(colour), page->diagram, type);
+		fprintf(page->out,
+		        "<marker id=\"m%u\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" "
+		        "markerWidth=\"7\" markerHeight=\"7\" "
+		        "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 1 10 5 0 9z\" "
+		        "fill=\"%s\"/></marker>\n",
+		        type, colour);
+	}
+	fputs("</defs>\n", page->out);
+}
+
+static bool is_election(const struct diagram *diagram)
+{
+	return diagram->setup->network.algorithm->kind == KIND_ELECTION;
+}
+
+static bool is_dead(const struct diagram *diagram, uint32_t node)
+{
+	const struct electorate *electorate = &diagram->setup->electorate;
+
+	for (uint32_t i = 0; i < electorate->crashed_count; i++) {
+		if (electorate->crashed[i] == node)
+			return true;
+	}
+	return false;
+}
+
+/* The line of a node, broken if it is dead. */
+static void write_line(const struct drawing *page, uint32_t node)
+{
+	fprintf(page->out, "<path class=\"line%s\" d=\"M%d %.1f H%.1f\"/>\n",
+	        is_dead(page->diagram, node) ? " flying" : "", LEFT - OVERHANG, y_of(node),
+	        edge_of(page));
+}
+
+/* Before the line: who it is; in an election its identifier too. */
+static void write_name(const struct drawing *page, uint32_t node, double below)
+{
+	const struct network *network = &page->diagram->setup->network;
+	double y = y_of(node) + below;
+
+	fprintf(page->out,
+	        "<text class=\"node\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%" PRIu32 "</text>\n",
+	        LEFT - 32, y + 4.5, node);
+	if (is_election(page->diagram))
+		fprintf(page->out,
+		        "<text class=\"soft\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">id %" PRIu32
+		        "%s</text>\n",
+		        LEFT - 26, y + 19, network->identifiers[node - 1],
+		        is_dead(page->diagram, node) ? ", dead" : "");
+}
+
+static void write_axis(const struct drawing *page)
+{
+	double free = 0, bottom = TOP + page->strip_height - BOTTOM + 4;
+	char text[32];
+
+	for (size_t i = 0; i < page->times_count; i++) {
+		double x = page->places[i];
+		/* Hundredths are enough to read a picture by. */
+		time_text((page->times[i] + 5000) / 10000 * 10000, text);
+		double half = 3.2 * (double)strlen(text) + 5;
+		if (x - half < free)
+			continue;
+		free = x + half;
+		fprintf(page->out,
+		        "<path class=\"tick\" d=\"M%.1f %d V%.1f\"/><text class=\"soft\" "
+		        "x=\"%.1f\" y=\"%.1f\" "
+		        "text-anchor=\"middle\">%s</text>\n",
+		        x, TOP, bottom, x, bottom + 14, text);
+	}
+	for (uint32_t node = 1; node <= page->diagram->setup->network.graph.nodes; node++)
+		write_line(page, node);
+}
+
+static void write_bar(const struct drawing *page, const char *class, double from, double to,
+                      uint32_t node, int height)
+{
+	double width = to - from < 2 ? 2 : to - from;
+	fprintf(page->out,
+	        "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" "
+	        "rx=\"2\"/>\n",
+	        class, from, y_of(node) - height / 2.0, width, height);
+}
+
+/* When what began at mark `begin` ends: at the next mark of that kind at that node, or at the
+ * picture's edge. */
+static double end_of(const struct drawing *page, size_t begin, enum mark_kind kind)
+{
+	const struct diagram *diagram = page->diagram;
+	for (size_t i = begin + 1; i < diagram->marks_count; i++) {
+		if (diagram->marks[i].kind == kind &&
+		    diagram->marks[i].node == diagram->marks[begin].node)
+			return x_of(page, diagram->marks[i].time);
+	}
+	return edge_of(page);
+}
+
+static void write_held(const struct drawing *page, double from, double to, uint32_t node)
+{
+	if (to > from)
+		fprintf(page->out, "<path class=\"held\" d=\"M%.1f %.1f H%.1f\"/>\n", from,
+		        y_of(node), to);
+}
+
+/* Where the token rests, below everything else: between its coming to a node and its going away. */
+static void write_token_rests(const struct drawing *page)
+{
+	const struct diagram *diagram = page->diagram;
+	const struct network *network = &diagram->setup->network;
+	size_t first = 0;
+
+	if (!network->algorithm->has_token)
+		return;
+	for (size_t i = 0; i < diagram->marks_count; i++) {
+		if (diagram->marks[i].kind == MARK_TOKEN_COMES)
+			write_held(page, x_of(page, diagram->marks[i].time),
+			           end_of(page, i, MARK_TOKEN_GOES), diagram->marks[i].node);
+	}
+	/* A token that is not under way from the start rests with the holder. */
+	if (network->algorithm->circulates)
+		return;
+	while (first < diagram->marks_count && diagram->marks[first].kind != MARK_TOKEN_GOES)
+		first++;
+	double end = first < diagram->marks_count ? x_of(page, diagram->marks[first].time)
+	                                          : edge_of(page);
+	write_held(page, LEFT - OVERHANG, end, network->holder);
+}
+
+/* Is it still busy with its exit behind this mark? */
+static bool is_leaving(const struct drawing *page, size_t i)
+{
+	const struct mark *mark = &page->diagram->marks[i];
+	return mark->kind == MARK_EXIT && end_of(page, i, MARK_IDLE) > x_of(page, mark->time);
+}
+
+static void write_marks(const struct drawing *page)
+{
+	const struct diagram *diagram = page->diagram;
+	bool election = is_election(diagram);
+
+	for (size_t i = 0; i < diagram->marks_count; i++) {
+		const struct mark *mark = &diagram->marks[i];
+		double x = x_of(page, mark->time);
+		if (mark->kind == MARK_REQUEST)
+			write_bar(page, "wait", x,
+			          end_of(page, i, election ? MARK_ELECTED : MARK_ENTER), mark->node,
+			          WAIT);
+		else if (mark->kind == MARK_ENTER)
+			write_bar(page, "inside", x, end_of(page, i, MARK_EXIT), mark->node, BAR);
+		else if (is_leaving(page, i))
+			write_bar(page, "leave", x, end_of(page, i, MARK_IDLE), mark->node, BAR);
+		else if (mark->kind == MARK_ELECTED)
+			fprintf(page->out,
+			        "<circle class=\"inside\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/><text "
+			        "class=\"label\" x=\"%.1f\" "
+			        "y=\"%.1f\">leader %" PRIu32 "</text>\n",
+			        x, y_of(mark->node), x + 7, y_of(mark->node) + 16, mark->what);
+	}
+}
+
+static double overlap(const struct box *a, const struct box *b)
+{
+	double width = (a->x + a->width < b->x + b->width ? a->x + a->width : b->x + b->width) -
+	               (a->x > b->x ? a->x : b->x);
+	double height =
+	        (a->y + a->height < b->y + b->height ? a->y + a->height : b->y + b->height) -
+	        (a->y > b->y ? a->y : b->y);
+	return width > 0 && height > 0 ? width * height : 0;
+}
+
+/* How much of a box lies on the nodes' lines, where the bars are. */
+static double on_lines(const struct box *box)
+{
+	double above = box->y + box->height / 2 - TOP - LANE / 2.0;
+	double off = above - LANE * (double)(int)(above / LANE + 0.5);
+
+	off = off < 0 ? -off : off;
+	return off < 13 ? (13 - off) * box->width : 0;
+}
+
+/* How much of a box would be cut off between two strips. */
+static double on_cuts(const struct drawing *page, const struct box *box)
+{
+	for (size_t i = 1; i < page->strips_count; i++) {
+		if (page->cuts[i] > box->x && page->cuts[i] < box->x + box->width)
+			return box->width * box->height;
+	}
+	return 0;
+}
+
+/* A label beside its arrow, at the place along it where it covers the others and the lines least.
+ */
+static void write_label(struct drawing *page, const char *text, double x1, double y1, double x2,
+                        double y2)
+{
+	static const double along[] = {0.5,  0.42, 0.58, 0.35, 0.65, 0.28,
+	                               0.72, 0.22, 0.78, 0.16, 0.84};
+	struct box best = {0};
+	double best_overlap = -1;
+
+	for (size_t i = 0; i < sizeof(along) / sizeof(*along); i++) {
+		struct box box = {.width = 6.6 * (double)strlen(text), .height = 12};
+		double covered;
+		box.x = x1 + (x2 - x1) * along[i] + 5;
+		box.y = y1 + (y2 - y1) * along[i] - 6;
+		if (box.x + box.width > edge_of(page) + MARGIN)
+			box.x = edge_of(page) + MARGIN - box.width;
+		covered = on_lines(&box) + on_cuts(page, &box);
+		for (size_t k = 0; k < page->boxes_count; k++)
+			covered += overlap(&box, &page->boxes[k]);
+		if (best_overlap < 0 || covered < best_overlap - 0.01) {
+			best = box;
+			best_overlap = covered;
+		}
+	}
+	page->boxes[page->boxes_count++] = best;
+	fprintf(page->out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", best.x,
+	        best.y + 10, text);
+}
+
+/* A message to several at once is labelled once, on its last arrow. */
+static bool is_labelled(const struct diagram *diagram, size_t i)
+{
+	const struct arrow *arrow = &diagram->arrows[i];
+	if (i + 1 == diagram->arrows_count)
+		return true;
+	const struct arrow *next = &diagram->arrows[i + 1];
+	return next->sent != arrow->sent || next->from != arrow->from || next->type != arrow->type;
+}
+
+/* Messages sent and received at the same times between the same nodes would hide each other: how far this one is moved. */
+static double shift_of(const struct diagram *diagram, const struct arrow *arrow)
+{
+	double shift = 0;
+
+	for (const struct arrow *other = diagram->arrows; other != arrow; other++) {
+		if (other->from == arrow->from && other->to == arrow->to &&
+		    other->sent == arrow->sent && other->arrived == arrow->arrived &&
+		    other->fate == arrow->fate)
+			shift += 6;
+	}
+	return shift;
+}
+
+static void write_arrow(const struct drawing *page, const struct arrow *arrow)
+{
+	const struct message_type *type = type_of(page->diagram, arrow->type);
+	double shift = shift_of(page->diagram, arrow);
+	double x1 = x_of(page, arrow->sent) + shift, y1 = y_of(arrow->from), y2 = y_of(arrow->to);
+	double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived) + shift : x1 + 60;
+	const char *token = type->token ? " token" : "",
+	           *flying = arrow->fate == FATE_FLYING ? " flying" : "";
+	char colour[32], path[128];
+
+	if (arrow->from == arrow->to) {
+		snprintf(path, sizeof(path), "M%.1f %.1f C%.1f %.1f %.1f %.1f %.1f %.1f", x1, y1,
+		         x1, y1 - 34, x2, y2 - 34, x2, y2);
+	} else {
+		if (arrow->fate != FATE_DELIVERED) {
+			/* It ends on the way. */
+			x2 = x1 + (x2 - x1) * 0.6;
+			y2 = y1 + (y2 - y1) * 0.6;
+		}
+		snprintf(path, sizeof(path), "M%.1f %.1f L%.1f %.1f", x1, y1, x2, y2);
+	}
+	write_colour(colour, sizeof(colour), page->diagram, arrow->type);
+	fprintf(page->out,
+	        "<path class=\"arrow%s%s\" stroke=\"%s\" d=\"%s\" marker-end=\"url(#m%u)\"/>\n",
+	        token, flying, colour, path, arrow->type);
+	if (arrow->fate == FATE_LOST)
+		fprintf(page->out,
+		        "<path class=\"cross\" stroke=\"%s\" d=\"M%.1f %.1f l10 10 m0 -10 l-10 "
+		        "10\"/>\n",
+		        colour, x2 - 5, y2 - 5);
+}
+
+/* The token above the others, its labels first to choose their places. */
+static void write_arrows(struct drawing *page)
+{
+	const struct diagram *diagram = page->diagram;
+
+	for (int pass = 0; pass < 4; pass++) {
+		bool labels = pass >= 2, tokens = pass == 1 || pass == 2;
+		for (size_t i = 0; i < diagram->arrows_count; i++) {
+			const struct arrow *arrow = &diagram->arrows[i];
+			const struct message_type *type = type_of(diagram, arrow->type);
+			if (type->token != tokens)
+				continue;
+			if (!labels) {
+				write_arrow(page, arrow);
+			} else if (is_labelled(diagram, i)) {
+				double x1 = x_of(page, arrow->sent);
+				double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived)
+				                                       : x1 + 60;
+				write_label(page, arrow->label, x1, y_of(arrow->from), x2,
+				            y_of(arrow->to));
+			}
+		}
+	}
+}
+
+static bool has_type(const struct diagram *diagram, uint8_t type)
+{
+	for (size_t i = 0; i < diagram->arrows_count; i++) {
+		if (diagram->arrows[i].type == type)
+			return true;
+	}
+	return false;
+}
+
+static bool is_seen_leaving(const struct drawing *page)
+{
+	size_t i = 0;
+	while (i < page->diagram->marks_count && !is_leaving(page, i))
+		i++;
+	return i < page->diagram->marks_count;
+}
+
+static void write_sample(const struct drawing *page, const char *class, double x, double y,
+                         int height, const char *text)
+{
+	fprintf(page->out,
+	        "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"%d\" "
+	        "rx=\"2\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+	        class, x, y, height, x + 28, (double)LEGEND, text);
+}
+
+static void write_legend(const struct drawing *page)
+{
+	const struct algorithm *algorithm = page->diagram->setup->network.algorithm;
+	double x = LEFT - 32, y = LEGEND;
+	bool lost = false, flying = false, election = is_election(page->diagram);
+
+	write_sample(page, "wait", x, y - 6, WAIT, election ? "has initiated" : "waits");
+	x += election ? 114 : 70;
+	if (election) {
+		fprintf(page->out,
+		        "<rect class=\"inside\" x=\"%.1f\" y=\"%.1f\" width=\"9\" height=\"9\" "
+		        "rx=\"5\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">knows the "
+		        "leader</text>\n",
+		        x, y - 8, x + 15, y);
+		x += 124;
+	} else {
+		write_sample(page, "inside", x, y - 10, BAR, "inside");
+		x += 74;
+	}
+	if (is_seen_leaving(page)) {
+		write_sample(page, "leave", x, y - 10, BAR, "leaves");
+		x += 76;
+	}
+	if (algorithm->has_token) {
+		fprintf(page->out,
+		        "<path class=\"held\" d=\"M%.1f %.1f h22\"/><text class=\"soft\" "
+		        "x=\"%.1f\" y=\"%.1f\">has the token</text>\n",
+		        x, y - 4, x + 28, y);
+		x += 114;
+	}
+	for (uint8_t type = 0; type < algorithm->messages_count; type++) {
+		char colour[32];
+		const char *name = algorithm->messages[type].name;
+		if (!has_type(page->diagram, type))
+			continue;
+		write_colour(colour, sizeof(colour), page->diagram, type);
+		fprintf(page->out,
+		        "<path class=\"arrow%s\" stroke=\"%s\" d=\"M%.1f %.1f h24\" "
+		        "marker-end=\"url(#m%u)\"/><text class=\"soft\" x=\"%.1f\" "
+		        "y=\"%.1f\">%s</text>\n",
+		        algorithm->messages[type].token ? " token" : "", colour, x, y - 4, type,
+		        x + 30, y, name);
+		x += 44 + 7.2 * (double)strlen(name);
+	}
+	for (size_t i = 0; i < page->diagram->arrows_count; i++) {
+		lost = lost || page->diagram->arrows[i].fate == FATE_LOST;
+		flying = flying || page->diagram->arrows[i].fate == FATE_FLYING;
+	}
+	if (flying) {
+		fprintf(page->out,
+		        "<path class=\"line flying\" d=\"M%.1f %.1f h24\"/><text class=\"soft\" "
+		        "x=\"%.1f\" "
+		        "y=\"%.1f\">still under way</text>\n",
+		        x, y - 4, x + 30, y);
+		x += 124;
+	}
+	if (lost)
+		fprintf(page->out,
+		        "<path class=\"cross\" stroke=\"var(--ink)\" d=\"M%.1f %.1f l8 8 m0 -8 l-8 "
+		        "8\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">lost</text>\n",
+		        x, y - 8, x + 14, y);
+}
+
+/* Drawn once, as wide as it is; if it is cut into strips, each shows its part of the whole. */
+static void write_picture(struct drawing *page)
+{
+	bool cut = page->strips_count > 1;
+	uint32_t nodes = page->diagram->setup->network.graph.nodes;
+
+	fputs(cut ? "<defs><g id=\"all\">\n" : "", page->out);
+	write_axis(page);
+	write_token_rests(page);
+	write_marks(page);
+	write_arrows(page);
+	fputs(cut ? "</g></defs>\n" : "", page->out);
+	for (size_t i = 0; i < page->strips_count; i++) {
+		double below = page->strip_height * (double)i;
+		double width = page->cuts[i + 1] - page->cuts[i];
+		if (i + 1 == page->strips_count)
+			width += MARGIN;
+		for (uint32_t node = 1; node <= nodes; node++)
+			write_name(page, node, below);
+		if (cut)
+			fprintf(page->out,
+			        "<svg x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+			        "viewBox=\"%.1f %d %.1f %.1f\"><use href=\"#all\"/></svg>\n",
+			        LEFT - OVERHANG, TOP + below, width, page->strip_height,
+			        page->cuts[i], TOP, width, page->strip_height);
+	}
+}
+
+static void write_page(struct drawing *page)
+{
+	const struct diagram *diagram = page->diagram;
+	const struct setup *setup = diagram->setup;
+	double height = TOP + page->strip_height * (double)page->strips_count;
+
+	fprintf(page->out,
+	        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
+	        "width=\"%.0f\" height=\"%.0f\" "
+	        "role=\"img\">\n<title>%s, %" PRIu32 " nodes: a space-time diagram</title>\n",
+	        page->width, height, page->width, height, setup->network.algorithm->name,
+	        setup->network.graph.nodes);
+	fputs(style, page->out);
+	write_heads(page);
+	fprintf(page->out,
+	        "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
+	        "<text x=\"%d\" y=\"24\"><tspan class=\"title\">%s</tspan>"
+	        "<tspan class=\"soft\" dx=\"10\">%" PRIu32
+	        " nodes; time to the right, long waits cut short</tspan></text>\n",
+	        LEFT - 32, setup->network.algorithm->name, setup->network.graph.nodes);
+	if (diagram->cut)
+		fprintf(page->out,
+		        "<text class=\"soft\" x=\"%.1f\" y=\"24\" text-anchor=\"end\">the first %d "
+		        "of %" PRIu64 " messages</text>\n",
+		        page->width - MARGIN, DIAGRAM_MESSAGES_MAX, diagram->messages);
+	write_legend(page);
+	write_picture(page);
+	fputs("</svg>\n", page->out);
+}
+
+void diagram_draw(const struct diagram *diagram)
+{
+	struct drawing page = {.diagram = diagram, .out = diagram->file};
+
+	page.boxes = malloc((diagram->arrows_count + 1) * sizeof(*page.boxes));
+	must(page.boxes != NULL);
+	gather_times(&page);
+	place_times(&page);
+	cut_strips(&page);
+	write_page(&page);
+	free(page.boxes);
+	free(page.times);
+	free(page.places);
+	free(page.cuts);
+}
