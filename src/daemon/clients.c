@@ -168,6 +168,7 @@ void client_close(struct client *client)
 	if (client->closing)
 		return;
 	drop_from_lists(client);
+	status_cancel(client);
 	client->closing = true;
 	/* A Unix socket ends with those who hold it, but a network may just be cut. */
 	if (client->linger != NULL && !client->told_lost && client->tcp && make_orphan(client))

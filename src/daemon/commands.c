@@ -538,12 +538,9 @@ void command_reply(struct client *client, const struct node_effect *effect)
 		resp_bulk(output, effect->reply.member.bytes, effect->reply.member.size);
 		resp_bulk(output, effect->reply.value.bytes, effect->reply.value.size);
 		break;
-	case REPLY_STATUS: {
-		char *json = status_json(client->daemon, effect->reply.status);
-		resp_text(output, json);
-		free(json);
-		break;
-	}
+	case REPLY_STATUS:
+		status_begin(client, effect->reply.status);
+		return;
 	case REPLY_ERROR:
 		tell_error(client, effect->reply.error);
 		break;

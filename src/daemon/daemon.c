@@ -270,9 +270,11 @@ static void set_alarm(struct daemon *daemon)
 	must(timerfd_settime(daemon->alarm_fd, TFD_TIMER_ABSTIME, &when, NULL) == 0);
 }
 
-/* Before it sleeps: nothing may be left undone or unsaid. */
-static void end_turn(struct daemon *daemon)
+/* Before it sleeps: nothing may be left undone or unsaid. True: there is more to do, and it must not sleep. */
+static bool end_turn(struct daemon *daemon)
 {
+	bool more = status_continue(daemon);
+
 	do {
 		do {
 			daemon_view(daemon);
@@ -287,6 +289,7 @@ static void end_turn(struct daemon *daemon)
 	peers_flush(daemon);
 	set_alarm(daemon);
 	pace_turn(&daemon->pace, daemon->now / 1000000);
+	return more;
 }
 
 /* --- the end --- */
@@ -491,9 +494,8 @@ static void run(struct daemon *daemon)
 	struct epoll_event events[EVENTS_MAX];
 
 	while (uv_loop_alive(&daemon->loop)) {
-		if (!daemon->ended)
-			end_turn(daemon);
-		int patience_ms = uv_backend_timeout(&daemon->loop);
+		bool more = !daemon->ended && end_turn(daemon);
+		int patience_ms = more ? 0 : uv_backend_timeout(&daemon->loop);
 		if (patience_ms > 0) {
 			uv_update_time(&daemon->loop);
 			patience_ms = uv_backend_timeout(&daemon->loop);

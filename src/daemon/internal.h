@@ -74,6 +74,7 @@ struct client {
 	bool told_lost; /* and its time runs */
 	struct subscription *subscriptions;
 	uint32_t subscriptions_count;
+	struct status_job *status_job; /* its STATUS that is being written, or NULL */
 };
 
 #define CLIENT_TOO_MANY "-ERR too many clients at this node\r\n"
@@ -137,8 +138,14 @@ void subscriptions_free(struct client *client);
 
 /* --- status.c --- */
 
-/* The JSON of STATUS; to be freed. */
-char *status_json(struct daemon *daemon, const struct node_status *status);
+struct status_job;
+
+/* The reply to STATUS, as JSON, now or in a later turn. The client is answered then. */
+void status_begin(struct client *client, struct node_status *status);
+/* Goes on with one that is under way. To be called once a turn; true: call it again soon, without sleeping. */
+bool status_continue(struct daemon *daemon);
+/* The client is gone. */
+void status_cancel(struct client *client);
 /* Why it serves nobody; false: it does. */
 enum { WAITS_FOR_MAX = 512 };
 bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size);
@@ -201,6 +208,7 @@ struct daemon {
 	struct client *clients;
 	struct client *buckets[CLIENT_BUCKETS];
 	struct client *dirty, *ready, *closed;
+	struct status_job *status_jobs;
 	uint32_t clients_count;
 	uint32_t clients_most;       /* for whom there are descriptors */
 	uint32_t orphans_count;      /* sessions without a connection that still hold something */
