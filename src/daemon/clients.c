@@ -522,14 +522,21 @@ void clients_leave(struct daemon *daemon)
 	}
 }
 
+bool clients_are_stopping(const struct daemon *daemon)
+{
+	for (const struct client *client = daemon->clients; client != NULL; client = client->next) {
+		if (client->told_lost && !client->closing)
+			return true;
+	}
+	return false;
+}
+
 bool clients_are_gone(struct daemon *daemon)
 {
 	struct client *next;
 
-	for (struct client *client = daemon->clients; client != NULL; client = client->next) {
-		if (client->told_lost && !client->closing)
-			return false;
-	}
+	if (clients_are_stopping(daemon))
+		return false;
 	for (struct client *client = daemon->clients; client != NULL; client = next) {
 		next = client->next;
 		client_close(client);

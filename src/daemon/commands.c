@@ -112,6 +112,8 @@ static bool serve_lock(struct client *client, const struct resp_argument *a, uin
 	enum node_patience patience = NODE_WAIT;
 	uint64_t timeout_ms = 0;
 
+	if (client->daemon->leaving)
+		return under_way(client, BATON_ENOVIEW);
 	if (count == 3 && is_word(&a[2], "NOWAIT"))
 		patience = NODE_NOWAIT;
 	else if (count == 4 && is_word(&a[2], "TIMEOUT"))
@@ -145,6 +147,8 @@ static bool serve_unlock(struct client *client, const struct resp_argument *a, u
 static bool serve_elect(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
+	if (client->daemon->leaving)
+		return under_way(client, BATON_ENOVIEW);
 	return under_way(client, node_elect(client->daemon->node, client->session, a[1].bytes,
 	                                    a[1].size, a[2].bytes, a[2].size, client->daemon->now));
 }

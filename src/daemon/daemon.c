@@ -204,7 +204,8 @@ static void tell_if_ready(struct daemon *daemon)
 		return;
 	daemon->told_ready = true;
 	log_line(LEVEL_INFO, "serving on %s", daemon->options->socket);
-	notify("READY=1\nSTATUS=serving");
+	notify(daemon->options->alone == NULL ? "READY=1\nSTATUS=serving"
+	                                      : "READY=1\nSTATUS=serving, a cluster of one");
 }
 
 static void nag(struct daemon *daemon)
@@ -545,6 +546,9 @@ int daemon_run(const struct daemon_options *options)
 		daemon->code = 1;
 		close_all(daemon);
 	} else {
+		if (options->alone != NULL)
+			log_line(options->alone_unmeant ? LEVEL_ERROR : LEVEL_WARNING, "%s",
+			         options->alone);
 		be_patient(daemon);
 	}
 	run(daemon);

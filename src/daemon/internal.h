@@ -88,6 +88,8 @@ bool clients_may_complain(struct daemon *daemon);
 /* No more clients; those that are there are closed, and what they held is given back; but who needs
  * time to stop what it does under a lock is told that it has lost it, and gets that time. */
 void clients_leave(struct daemon *daemon);
+/* Are there any that were told, and have not stopped yet? */
+bool clients_are_stopping(const struct daemon *daemon);
 /* When these have stopped, the rest is closed too. True: that is over. */
 bool clients_are_gone(struct daemon *daemon);
 /* The client of a session, or NULL. */

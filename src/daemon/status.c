@@ -89,11 +89,15 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 	const char *missing = peers_missing(daemon), *refusal = peers_refusal(daemon);
 	const char *waiting_for = node_waiting_for(daemon->node);
 
-	if (waiting_for == NULL)
+	if (waiting_for == NULL && !daemon->leaving)
 		return false;
-	if (daemon->serve_at > 0)
+	if (daemon->leaving)
+		snprintf(ret_text, size, "clients that hold locks here to stop: it is leaving");
+	else if (daemon->serve_at > 0)
 		snprintf(ret_text, size,
-		         "what clients of the node that was killed here run to be over");
+		         "the end of one lease, for commands started under the previous node on "
+		         "this "
+		         "socket, which was killed");
 	else if (refusal != NULL) /* tells more than that there is no connection */
 		snprintf(ret_text, size, "%s", refusal);
 	else if (missing != NULL)
