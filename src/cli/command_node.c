@@ -393,6 +393,32 @@ static int check_secure(const struct words *words, const struct daemon_options *
 	return 0;
 }
 
+/*
+ * No peers: a cluster of one. That may be meant; but a line that was forgotten makes several such clusters on
+ * neighbouring hosts, and then nothing keeps their clients apart. A file or an address for peers tells that it
+ * was hardly meant.
+ */
+static void tell_alone(struct words *words, struct daemon_options *options)
+{
+	char *text = NULL, why[400] = "no --peers";
+
+	options->alone_unmeant = words->config != NULL || words->listen.host != NULL;
+	if (words->config != NULL)
+		snprintf(why, sizeof(why),
+		         "%.200s has no line 'peers = ...', and there is no --peers",
+		         words->config);
+	if (words->listen.host != NULL)
+		snprintf(why + strlen(why), sizeof(why) - strlen(why),
+		         "; at --listen %.60s:%u nobody is let in", words->listen.host,
+		         words->listen.port);
+	must(asprintf(&text,
+	              "a cluster of one: %s. No other node keeps its clients out of locks that are "
+	              "held here. If there are other nodes, give all of them the same list: "
+	              "peers = NAME=HOST:PORT,NAME=HOST:PORT,...",
+	              why) > 0);
+	options->alone = keep(words, text);
+}
+
 static int make_peers(struct words *words, struct daemon_options *options, struct problem *problem)
 {
 	static char host_name[256];
@@ -405,6 +431,7 @@ static int make_peers(struct words *words, struct daemon_options *options, struc
 			return -1;
 	}
 	if (words->peers == NULL) {
+		tell_alone(words, options);
 		words->peers = keep(words, calloc(1, sizeof(*words->peers)));
 		words->peers->name = name;
 		words->peers_count = 1;

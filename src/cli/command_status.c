@@ -7,9 +7,13 @@
 
 #include <baton/baton.h>
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { READY_S = 3 }; /* how long a probe may take */
 
 /* How long, in few letters: 250ms, 12s, 7m, 3h, 2d. */
 static void write_age(char *room, size_t size, json_int_t ms)
@@ -75,6 +79,10 @@ static void print_client(const char *lock, const char *fence, const json_t *clie
 	print_cell(age, 5, false);
 	print_cell(text_of(client, "command"), 22, true);
 	putchar('\n');
+	if (json_is_true(json_object_get(client, "losing"))) {
+		print_cell("", 20, false);
+		puts("is being taken away: its holder was told and has not stopped yet");
+	}
 }
 
 static void print_locks(const json_t *locks, const char *pattern)
@@ -95,7 +103,8 @@ static void print_locks(const json_t *locks, const char *pattern)
 	print_cell("NODE", 12, false);
 	print_cell("PID", 7, false);
 	print_cell("SINCE", 5, false);
-	print_cell("COMMAND", 22, true);
+	/* Of the process that connected, such as `baton run`, not of what that started. */
+	print_cell("CLIENT'S COMMAND LINE", 22, true);
 	putchar('\n');
 	json_array_foreach ((json_t *)locks, i, lock) {
 		const json_t *holder = json_object_get(lock, "holder");
@@ -129,15 +138,22 @@ static void print_members(const json_t *status)
 	}
 }
 
+static bool serves(const json_t *status)
+{
+	return json_is_null(json_object_get(status, "waiting_for"));
+}
+
 static void print_status(const json_t *status, const char *pattern, uint64_t count)
 {
 	const json_t *messages = json_object_get(status, "messages");
 	json_int_t grants = number_of(status, "grants"), sent = number_of(messages, "sent");
 	const char *waiting_for = text_of(status, "waiting_for");
+	/* Without a view a node lists itself alone, too. */
+	bool alone = serves(status) && json_array_size(json_object_get(status, "members")) == 1;
 
-	printf("%s: epoch %lld, %s on %.40s\n", text_of(status, "node"),
-	       (long long)number_of(status, "epoch"), text_of(status, "algorithm"),
-	       text_of(status, "topology"));
+	printf("%s: %sepoch %lld, %s on %.40s\n", text_of(status, "node"),
+	       alone ? "a cluster of one, " : "", (long long)number_of(status, "epoch"),
+	       text_of(status, "algorithm"), text_of(status, "topology"));
 	printf("%lld grant%s, %lld message%s", (long long)grants, grants == 1 ? "" : "s",
 	       (long long)sent, sent == 1 ? "" : "s");
 	if (grants > 0)
@@ -153,60 +169,116 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 		       (unsigned long long)count);
 }
 
-int command_status(int argc, char **argv)
+/* NULL, and *ret_code is what to exit with; unless `quiet`, why has been said. */
+static json_t *ask_status(const char *address, const char *pattern, uint64_t count, bool quiet,
+                          int *ret_code)
+{
+	struct baton *baton = baton_open(address);
+	char *text;
+
+	must(baton != NULL);
+	*ret_code = quiet ? 0 : service_reach("status", baton);
+	int error =
+	        *ret_code == 0 ? baton_status(baton, pattern, (uint32_t)count, &text) : BATON_ENODE;
+	if (*ret_code == 0 && error != 0)
+		*ret_code = quiet ? EXIT_UNAVAILABLE : service_problem("status", baton, error);
+	baton_close(baton);
+	if (error != 0)
+		return NULL;
+	json_t *status = json_loads(text, 0, NULL);
+	free(text);
+	if (status == NULL) {
+		*ret_code = EXIT_UNAVAILABLE;
+		if (!quiet)
+			fprintf(stderr, "baton status: the node's answer is no JSON\n");
+	}
+	return status;
+}
+
+static void give_up(int signal)
+{
+	(void)signal;
+	_exit(EXIT_UNAVAILABLE);
+}
+
+/* For probes: not a word, and an answer in bounded time, whatever the node does. */
+static int probe(const char *address)
+{
+	const struct sigaction action = {.sa_handler = give_up};
+	int code;
+
+	sigaction(SIGALRM, &action, NULL);
+	alarm(READY_S);
+	json_t *status = ask_status(address, NULL, 1, true, &code);
+	if (status == NULL)
+		return code;
+	code = serves(status) ? EXIT_HELD : EXIT_LIMIT;
+	json_decref(status);
+	return code;
+}
+
+struct status_words {
+	const char *address, *pattern;
+	uint64_t count;
+	bool json, ready, help;
+};
+
+static int read_words(int argc, char **argv, struct status_words *words, struct problem *problem)
 {
 	static const struct option options[] = {
-	        {"socket", required_argument, NULL, 'S'},
-	        {"count", required_argument, NULL, 'c'},
-	        {"json", no_argument, NULL, 'j'},
-	        {"help", no_argument, NULL, 'h'},
-	        {NULL, 0, NULL, 0},
+	        {"socket", required_argument, NULL, 'S'}, {"count", required_argument, NULL, 'c'},
+	        {"ready", no_argument, NULL, 'r'},        {"json", no_argument, NULL, 'j'},
+	        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
 	};
-	const char *address = NULL;
-	struct problem problem;
-	uint64_t count = 1000;
-	bool as_json = false;
-	char *text;
 	int option;
 
-	while ((option = next_letter_or_option(argc, argv, ":S:", options, &problem)) != -1) {
+	while ((option = next_letter_or_option(argc, argv, ":S:", options, problem)) != -1) {
 		if (option == 'S')
-			address = optarg;
+			words->address = optarg;
 		else if (option == 'j')
-			as_json = true;
+			words->json = true;
+		else if (option == 'r')
+			words->ready = true;
 		else if (option == 'h') {
-			print_help("status");
-			return EXIT_HELD;
-		} else if (option != 'c' ||
-		           parse_number(optarg, 1, UINT32_MAX, "--count", &count, &problem) != 0)
-			return usage_problem("status", &problem);
+			words->help = true;
+			return 0;
+		} else if (option != 'c' || parse_number(optarg, 1, UINT32_MAX, "--count",
+		                                         &words->count, problem) != 0)
+			return -1;
 	}
-	if (argc - optind > 1) {
-		problem_set(&problem, "one pattern at most: unexpected '%.60s'", argv[optind + 1]);
+	if (argc - optind > 1)
+		return problem_set(problem, "one pattern at most: unexpected '%.60s'",
+		                   argv[optind + 1]);
+	words->pattern = optind < argc ? argv[optind] : NULL;
+	if (words->ready && (words->json || words->pattern != NULL))
+		return problem_set(problem,
+		                   "--ready prints nothing: it goes without a pattern and --json");
+	return 0;
+}
+
+int command_status(int argc, char **argv)
+{
+	struct status_words words = {.count = 1000};
+	struct problem problem;
+	int code;
+
+	if (read_words(argc, argv, &words, &problem) != 0)
 		return usage_problem("status", &problem);
-	}
-	struct baton *baton = baton_open(address);
-	must(baton != NULL);
-	const char *pattern = optind < argc ? argv[optind] : NULL;
-	int code = service_reach("status", baton);
-	int error = code == 0 ? baton_status(baton, pattern, (uint32_t)count, &text) : 0;
-	if (error != 0)
-		code = service_problem("status", baton, error);
-	baton_close(baton);
-	if (code != 0)
-		return code;
-	json_t *status = json_loads(text, 0, NULL);
-	if (status == NULL) {
-		fprintf(stderr, "baton status: the node's answer is no JSON\n");
-		free(text);
-		return EXIT_UNAVAILABLE;
-	}
-	free(text);
-	if (as_json) {
-		print_json(status);
+	if (words.help) {
+		print_help("status");
 		return EXIT_HELD;
 	}
-	print_status(status, pattern, count);
+	if (words.ready)
+		return probe(words.address);
+	json_t *status = ask_status(words.address, words.pattern, words.count, false, &code);
+	if (status == NULL)
+		return code;
+	code = serves(status) ? EXIT_HELD : EXIT_LIMIT;
+	if (words.json) {
+		print_json(status);
+		return code;
+	}
+	print_status(status, words.pattern, words.count);
 	json_decref(status);
-	return EXIT_HELD;
+	return code;
 }

@@ -522,6 +522,8 @@ static void note_reply(struct run *run, uint32_t number, const struct node_effec
 		note.size = effect->reply.value.size;
 	}
 	if (effect->reply.kind == REPLY_STATUS) {
+		while (node_status_step(effect->reply.status))
+			;
 		note.b = effect->reply.status->members_count;
 		note.c = effect->reply.status->locks_count;
 	}

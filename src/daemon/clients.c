@@ -172,6 +172,7 @@ static void close_client(struct client *client, bool timed_out)
 	if (client->closing)
 		return;
 	drop_from_lists(client);
+	status_cancel(client);
 	client->closing = true;
 	/* A Unix socket ends with those who hold it, but a network may just be cut. */
 	if (client->grace_ms > 0 && !client->quits && client->tcp && make_orphan(client, timed_out))
@@ -539,14 +540,21 @@ void clients_leave(struct daemon *daemon)
 	}
 }
 
+bool clients_are_stopping(const struct daemon *daemon)
+{
+	for (const struct client *client = daemon->clients; client != NULL; client = client->next) {
+		if (client->told_lost && !client->closing)
+			return true;
+	}
+	return false;
+}
+
 bool clients_are_gone(struct daemon *daemon)
 {
 	struct client *next;
 
-	for (struct client *client = daemon->clients; client != NULL; client = client->next) {
-		if (client->told_lost && !client->closing)
-			return false;
-	}
+	if (clients_are_stopping(daemon))
+		return false;
 	for (struct client *client = daemon->clients; client != NULL; client = next) {
 		next = client->next;
 		client_close(client);

@@ -120,6 +120,8 @@ static bool serve_lock(struct client *client, const struct resp_argument *a, uin
 	enum node_patience patience = NODE_WAIT;
 	uint64_t timeout_ms = 0;
 
+	if (client->daemon->leaving)
+		return under_way(client, BATON_ENOVIEW);
 	if (count == 3 && is_word(&a[2], "NOWAIT"))
 		patience = NODE_NOWAIT;
 	else if (count == 4 && is_word(&a[2], "TIMEOUT"))
@@ -153,6 +155,8 @@ static bool serve_unlock(struct client *client, const struct resp_argument *a, u
 static bool serve_elect(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
+	if (client->daemon->leaving)
+		return under_way(client, BATON_ENOVIEW);
 	return under_way(client,
 	                 node_elect(client->daemon->node, client->session, a[1].bytes, a[1].size,
 	                            a[2].bytes, a[2].size, client->daemon->loop.now));
@@ -564,12 +568,9 @@ void command_reply(struct client *client, const struct node_effect *effect)
 		resp_bulk(output, effect->reply.member.bytes, effect->reply.member.size);
 		resp_bulk(output, effect->reply.value.bytes, effect->reply.value.size);
 		break;
-	case REPLY_STATUS: {
-		char *json = status_json(client->daemon, effect->reply.status);
-		resp_text(output, json);
-		free(json);
-		break;
-	}
+	case REPLY_STATUS:
+		status_begin(client, effect->reply.status);
+		return;
 	case REPLY_ERROR:
 		if (effect->reply.error == BATON_ESILENT)
 			tell_silent(client, &effect->reply.value);

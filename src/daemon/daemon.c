@@ -130,7 +130,8 @@ static void tell_if_ready(struct daemon *daemon)
 		return;
 	daemon->told_ready = true;
 	log_line(LEVEL_INFO, "serving on %s", daemon->options->socket);
-	notify("READY=1\nSTATUS=serving");
+	notify(daemon->options->alone == NULL ? "READY=1\nSTATUS=serving"
+	                                      : "READY=1\nSTATUS=serving, a cluster of one");
 }
 
 static void on_nag(struct loop_timer *timer)
@@ -151,9 +152,12 @@ static void on_nag(struct loop_timer *timer)
 		log_line(LEVEL_DEBUG, "no connection to %s", unlinked);
 }
 
-/* Before the loop sleeps: nothing may be left undone or unsaid. */
-static void end_turn(struct daemon *daemon)
+/* Before the loop sleeps: nothing may be left undone or unsaid. True: there is more to do, and it must not
+ * sleep. */
+static bool end_turn(struct daemon *daemon)
 {
+	bool more = status_continue(daemon);
+
 	member_tick(daemon->member, daemon->loop.now);
 	for (;;) {
 		if (daemon_effects(daemon) || clients_serve_ready(daemon))
@@ -171,6 +175,7 @@ static void end_turn(struct daemon *daemon)
 	clients_forget_closed(daemon);
 	peers_forget_closed(daemon);
 	pace_turn(&daemon->pace, daemon->loop.now / LOOP_MS);
+	return more;
 }
 
 /* --- the end --- */
@@ -427,13 +432,15 @@ int daemon_run(const struct daemon_options *options)
 		daemon->code = 1;
 		daemon->ended = true;
 	} else {
+		if (options->alone != NULL)
+			log_line(options->alone_unmeant ? LEVEL_ERROR : LEVEL_WARNING, "%s",
+			         options->alone);
 		say_patience(daemon);
 		loop_timer_set(&daemon->loop, &daemon->nag, daemon->loop.now + NAG_MS * LOOP_MS);
 	}
 	while (!daemon->ended) {
-		end_turn(daemon);
-		if (!daemon->ended)
-			loop_turn(&daemon->loop, false, member_deadline(daemon->member));
+		bool busy = end_turn(daemon);
+		loop_turn(&daemon->loop, busy, member_deadline(daemon->member));
 	}
 	close_all(daemon);
 	int code = daemon->code;

@@ -46,6 +46,10 @@ struct daemon_options {
 	const char *data;     /* a folder for what must outlive the process; NULL: none */
 	uint32_t sessions_max, locks_max; /* 0: the node's own limits */
 	enum daemon_level level;
+	/* Why it is a cluster of one, and what to do if it should not be: a sentence for the log; NULL: it was told its
+	 * peers. `alone_unmeant`: it looks as if it should have been told. */
+	const char *alone;
+	bool alone_unmeant;
 };
 
 /* Until SIGTERM or SIGINT, then 0; or 1 and the reason is in the log: it could not start, or must not go on. */

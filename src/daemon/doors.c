@@ -62,7 +62,8 @@ static struct client *accept_client(const struct listener *listener)
 		cannot_accept(daemon, listener, errno);
 		return NULL;
 	}
-	if (daemon->leaving) {
+	/* While clients are given time to stop, others may still ask how things are. */
+	if (daemon->leaving && !clients_are_stopping(daemon)) {
 		close(fd);
 		return NULL;
 	}

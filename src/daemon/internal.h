@@ -79,6 +79,7 @@ struct client {
 	uint32_t subscriptions_count;
 	bool reasons;            /* it wants to know why locks are lost */
 	uint64_t events_dropped; /* because it did not read, and it has not been told */
+	struct status_job *status_job; /* its STATUS that is being written, or NULL */
 };
 
 #define CLIENT_TOO_MANY "-ERR too many clients at this node\r\n"
@@ -92,6 +93,8 @@ bool clients_may_complain(struct daemon *daemon);
 /* No more clients; those that are there are closed, and what they held is given back; but who needs
  * time to stop what it does under a lock is told that it has lost it, and gets that time. */
 void clients_leave(struct daemon *daemon);
+/* Are there any that were told, and have not stopped yet? */
+bool clients_are_stopping(const struct daemon *daemon);
 /* When these have stopped, the rest is closed too. True: that is over. */
 bool clients_are_gone(struct daemon *daemon);
 /* The client of a session, or NULL. */
@@ -144,8 +147,14 @@ void subscriptions_free(struct client *client);
 
 /* --- status.c --- */
 
-/* The JSON of STATUS; to be freed. */
-char *status_json(struct daemon *daemon, const struct node_status *status);
+struct status_job;
+
+/* The reply to STATUS, as JSON, now or in a later turn. The client is answered then. */
+void status_begin(struct client *client, struct node_status *status);
+/* Goes on with one that is under way. To be called once a turn; true: call it again soon, without sleeping. */
+bool status_continue(struct daemon *daemon);
+/* The client is gone. */
+void status_cancel(struct client *client);
 /* Why it serves nobody; false: it does. */
 enum { WAITS_FOR_MAX = 512 };
 bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size);
@@ -203,6 +212,7 @@ struct daemon {
 	struct client *clients;
 	struct client *buckets[CLIENT_BUCKETS];
 	struct client *dirty, *ready, *closed, *lost;
+	struct status_job *status_jobs;
 	uint32_t clients_count;
 	uint32_t clients_most;       /* for whom there are descriptors */
 	uint32_t orphans_count;      /* sessions without a connection that still hold something */

@@ -1,5 +1,9 @@
 /*
  * STATUS as JSON.
+ *
+ * The text of a hundred thousand locks has 20 megabytes and takes most of a second to make. Meanwhile the node serves
+ * others: each turn of the loop makes a piece of it (status_continue), and the reply, whose length comes first, is
+ * sent when it is whole.
  */
 #include "internal.h"
 
@@ -34,15 +38,6 @@ static json_t *number_or_null(uint32_t number)
 	return number == UINT32_MAX ? json_null() : json_integer(number);
 }
 
-static json_t *client_json(const struct node_status *status,
-                           const struct node_status_client *client)
-{
-	return json_pack("{s:s, s:o, s:o, s:o, s:I}", "node", status->members[client->member].name,
-	                 "pid", number_or_null(client->pid), "uid", number_or_null(client->uid),
-	                 "command", text(client->command.bytes, client->command.size), "since_ms",
-	                 (json_int_t)client->since_ms);
-}
-
 static json_t *members_json(const struct node_status *status, json_t *silent)
 {
 	json_t *members = json_array();
@@ -61,28 +56,6 @@ static json_t *members_json(const struct node_status *status, json_t *silent)
 			json_array_append_new(silent, json_string(member->name));
 	}
 	return members;
-}
-
-static json_t *locks_json(const struct node_status *status)
-{
-	json_t *locks = json_array();
-
-	for (uint32_t i = 0; i < status->locks_count; i++) {
-		const struct node_status_lock *lock = &status->locks[i];
-		json_t *waiters = json_array();
-		for (uint32_t k = 0; k < lock->waiters_count; k++)
-			json_array_append_new(waiters, client_json(status, &lock->waiters[k]));
-		json_array_append_new(
-		        locks, json_pack("{s:o, s:o, s:o, s:o}", "name",
-		                         text(lock->name.bytes, lock->name.size), "fence",
-		                         lock->fence == 0 ? json_null()
-		                                          : json_integer((json_int_t)lock->fence),
-		                         "holder",
-		                         lock->holder == NULL ? json_null()
-		                                              : client_json(status, lock->holder),
-		                         "waiters", waiters));
-	}
-	return locks;
 }
 
 static json_t *messages_json(const struct daemon *daemon, const struct node_status *status,
@@ -117,9 +90,11 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 	const char *refusal = member_refusal(daemon->member);
 	const char *waiting_for = node_waiting_for(daemon->node);
 
-	if (waiting_for == NULL)
+	if (waiting_for == NULL && !daemon->leaving)
 		return false;
-	if (daemon->serve_at > daemon->loop.now)
+	if (daemon->leaving)
+		snprintf(ret_text, size, "clients that hold locks here to stop: it is leaving");
+	else if (daemon->serve_at > daemon->loop.now)
 		snprintf(ret_text, size,
 		         "the end of commands started under the previous node on this socket, "
 		         "which was killed: %llu ms more",
@@ -133,27 +108,228 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 	return true;
 }
 
-char *status_json(struct daemon *daemon, const struct node_status *status)
+/* --- a reply, piece by piece --- */
+
+/* What is under way for a client. */
+struct status_job {
+	struct client *client;
+	struct status_job *next;
+	struct node_status *status;
+	json_t *tail;       /* what comes after the locks */
+	struct buffer text; /* the reply so far, behind room for its length */
+	bool merged;        /* all locks are known */
+	bool begun;         /* the lock that is written now: its waiters are next */
+	uint32_t lock, waiter;
+};
+
+static int append(const char *bytes, size_t size, void *buffer)
 {
+	buffer_append(buffer, bytes, size);
+	return 0;
+}
+
+static void append_text(struct buffer *to, const char *text)
+{
+	buffer_append(to, text, strlen(text));
+}
+
+/* Takes the value. */
+static void append_json(struct buffer *to, json_t *value)
+{
+	must(value != NULL);
+	must(json_dump_callback(value, append, to, JSON_COMPACT | JSON_ENCODE_ANY) == 0);
+	json_decref(value);
+}
+
+static json_t *client_json(const struct node_status *status,
+                           const struct node_status_client *client, bool holds)
+{
+	json_t *json =
+	        json_pack("{s:s, s:o, s:o, s:o, s:I}", "node", status->members[client->member].name,
+	                  "pid", number_or_null(client->pid), "uid", number_or_null(client->uid),
+	                  "command", text(client->command.bytes, client->command.size), "since_ms",
+	                  (json_int_t)client->since_ms);
+
+	if (holds)
+		json_object_set_new(json, "losing", json_boolean(client->losing));
+	return json;
+}
+
+static void begin_lock(struct status_job *job)
+{
+	const struct node_status_lock *lock = &job->status->locks[job->lock];
+	struct buffer *to = &job->text;
+	char fence[32] = "null";
+
+	if (lock->fence != 0)
+		snprintf(fence, sizeof(fence), "%llu", (unsigned long long)lock->fence);
+	append_text(to, job->lock == 0 ? "{\"name\":" : ",{\"name\":");
+	append_json(to, text(lock->name.bytes, lock->name.size));
+	append_text(to, ",\"fence\":");
+	append_text(to, fence);
+	append_text(to, ",\"holder\":");
+	append_json(to, lock->holder == NULL ? json_null()
+	                                     : client_json(job->status, lock->holder, true));
+	append_text(to, ",\"waiters\":[");
+	job->begun = true;
+	job->waiter = 0;
+}
+
+/* A lock's beginning, or one who waits for it, or its end. */
+static void write_next(struct status_job *job)
+{
+	const struct node_status_lock *lock = &job->status->locks[job->lock];
+
+	if (!job->begun)
+		begin_lock(job);
+	if (job->waiter < lock->waiters_count) {
+		if (job->waiter > 0)
+			append_text(&job->text, ",");
+		append_json(&job->text,
+		            client_json(job->status, &lock->waiters[job->waiter++], false));
+		return;
+	}
+	/* No algorithm tells yet in which order those of different nodes will be served. */
+	append_text(&job->text, "],\"order\":\"by node\"}");
+	job->begun = false;
+	job->lock++;
+}
+
+/* Longer than "$", the digits of a size and the end of a line. */
+enum { HEAD_SIZE = 32 };
+
+static struct status_job *begin_job(struct client *client, struct node_status *status)
+{
+	struct daemon *daemon = client->daemon;
 	const struct daemon_options *options = daemon->options;
+	struct status_job *job = calloc(1, sizeof(*job));
 	json_t *silent = json_array();
-	char waiting_for[WAITS_FOR_MAX];
+	char waiting_for[WAITS_FOR_MAX], head[HEAD_SIZE] = {0};
 	bool waits = status_waits_for(daemon, waiting_for, sizeof(waiting_for));
 	uint64_t grants;
+
+	must(job != NULL);
+	job->client = client;
+	job->status = status;
+	node_status_keep(status);
 	json_t *messages = messages_json(daemon, status, &grants);
 	json_t *members = members_json(status, silent);
-	json_t *json = json_pack(
-	        "{s:s, s:I, s:s, s:s, s:o, s:n, s:I, s:o, s:o, s:o, s:I, s:o}", "node",
-	        options->peers[options->self].name, "epoch", (json_int_t)status->epoch, "algorithm",
-	        options->algorithm->name, "topology",
-	        options->topology != NULL ? options->topology : options->algorithm->topology,
-	        "members", members, "takeover_ms", "lease_ms", (json_int_t)options->lease_ms,
-	        "waiting_for", waits ? json_string(waiting_for) : json_null(), "locks",
-	        locks_json(status), "messages", messages, "grants", (json_int_t)grants, "silent",
-	        silent);
-	must(json != NULL);
-	char *dumped = json_dumps(json, JSON_COMPACT);
-	must(dumped != NULL);
-	json_decref(json);
-	return dumped;
+	job->tail = json_pack("{s:o, s:I, s:o}", "messages", messages, "grants", (json_int_t)grants,
+	                      "silent", silent);
+	must(job->tail != NULL);
+	buffer_append(&job->text, head, sizeof(head));
+	append_json(&job->text, json_pack("{s:s, s:I, s:s, s:s, s:o, s:n, s:I, s:o}", "node",
+	                                  options->peers[options->self].name, "epoch",
+	                                  (json_int_t)status->epoch, "algorithm",
+	                                  options->algorithm->name, "topology",
+	                                  options->topology != NULL ? options->topology
+	                                                            : options->algorithm->topology,
+	                                  "members", members, "takeover_ms", "lease_ms",
+	                                  (json_int_t)options->lease_ms, "waiting_for",
+	                                  waits ? json_string(waiting_for) : json_null()));
+	job->text.end--; /* its brace: there is more */
+	append_text(&job->text, ",\"locks\":[");
+	return job;
+}
+
+/* Some of the work, a millisecond or two of it. True: all is written. */
+static bool work(struct status_job *job)
+{
+	enum { STEPS_MAX = 4, PIECES_MAX = 256 };
+
+	for (unsigned i = 0; i < STEPS_MAX && !job->merged; i++)
+		job->merged = !node_status_step(job->status);
+	if (!job->merged)
+		return false;
+	for (unsigned i = 0; i < PIECES_MAX; i++) {
+		if (job->lock == job->status->locks_count)
+			return true;
+		write_next(job);
+	}
+	return false;
+}
+
+static void free_job(struct status_job *job)
+{
+	node_status_free(job->status);
+	json_decref(job->tail);
+	buffer_free(&job->text);
+	free(job);
+}
+
+/* The whole reply, without copying it if that can be. */
+static void send_job(struct status_job *job)
+{
+	struct client *client = job->client;
+	struct buffer *reply = &job->text;
+	char head[HEAD_SIZE];
+
+	append_text(reply, "],");
+	size_t brace = reply->end;
+	append_json(reply, job->tail);
+	job->tail = NULL;
+	memmove(reply->bytes + brace, reply->bytes + brace + 1, reply->end - brace - 1);
+	reply->end--;
+	int size = snprintf(head, sizeof(head), "$%zu\r\n", buffer_size(reply) - HEAD_SIZE);
+	append_text(reply, "\r\n");
+	reply->start = HEAD_SIZE - (size_t)size;
+	memcpy(reply->bytes + reply->start, head, (size_t)size);
+	if (buffer_size(&client->output) == 0) {
+		buffer_free(&client->output);
+		client->output = *reply;
+		*reply = (struct buffer){0};
+	} else {
+		buffer_append(&client->output, buffer_front(reply), buffer_size(reply));
+	}
+	client->status_job = NULL;
+	client_dirty(client);
+	client_answered(client);
+}
+
+void status_begin(struct client *client, struct node_status *status)
+{
+	struct status_job *job = begin_job(client, status), **end = &client->daemon->status_jobs;
+
+	client->status_job = job;
+	if (work(job)) { /* most are short */
+		send_job(job);
+		free_job(job);
+		return;
+	}
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = job;
+}
+
+void status_cancel(struct client *client)
+{
+	struct status_job **at = &client->daemon->status_jobs;
+
+	if (client->status_job == NULL)
+		return;
+	while (*at != client->status_job)
+		at = &(*at)->next;
+	*at = client->status_job->next;
+	free_job(client->status_job);
+	client->status_job = NULL;
+}
+
+/* One piece of the first, which then stands last: a short one does not wait for a long one. */
+bool status_continue(struct daemon *daemon)
+{
+	struct status_job *job = daemon->status_jobs, **end = &daemon->status_jobs;
+
+	if (job == NULL)
+		return false;
+	daemon->status_jobs = job->next;
+	job->next = NULL;
+	if (work(job)) {
+		send_job(job);
+		free_job(job);
+		return true; /* the reply is to be written, and others may be under way */
+	}
+	while (*end != NULL)
+		end = &(*end)->next;
+	*end = job;
+	return true;
 }

@@ -17,11 +17,13 @@ void buffer_make_room(struct buffer *buffer, size_t size)
 			room = used + size;
 		if (room < 256)
 			room = 256;
-		char *bytes = malloc(room);
+		/* realloc moves many megabytes without copying them, but would copy what was taken. */
+		char *bytes = buffer->start == 0 ? realloc(buffer->bytes, room) : malloc(room);
 		must(bytes != NULL);
-		if (used > 0)
+		if (buffer->start != 0) {
 			memcpy(bytes, buffer->bytes + buffer->start, used);
-		free(buffer->bytes);
+			free(buffer->bytes);
+		}
 		buffer->bytes = bytes;
 		buffer->room = room;
 	}

@@ -7,7 +7,7 @@
  *	outbox.c    effects, and frames on their way out
  *	receive.c   frames that come in             view.c    views, reports, closed locks
  *	ask.c       questions to all members        leader.c  elections
- *	status.c    STATUS                          events.c  subscriptions and events
+ *	status.c, status_merge.c    STATUS          events.c  subscriptions and events
  *	stream.c    the events of a name in order   timers.c  deadlines of sessions
  */
 #ifndef NODE_INTERNAL_H
@@ -138,6 +138,13 @@ struct question {
 	struct claim own, stored; /* LEADER: what the leader itself says, what others remember */
 	struct answer *answers;   /* STATUS */
 };
+
+/* Has this member not answered yet? */
+static inline bool question_missing(const struct question *question, uint32_t member)
+{
+	return question->missing != NULL &&
+	       (question->missing[member / 64] >> member % 64 & 1) != 0;
+}
 
 struct session {
 	uint64_t id;
@@ -514,12 +521,13 @@ void leader_ended(struct node *node, struct live *live);
 void leader_reply(struct node *node, struct session *session);
 void publications_clear(struct publications *publications);
 
-/* --- status.c --- */
+/* --- status.c, status_merge.c --- */
 
 void status_reply(struct node *node, struct session *session);
 void status_forget(struct question *question);
+/* The outbox has no more use for it; a driver may keep it. */
 void status_free(struct status *status);
-const struct node_status *status_view(const struct status *status);
+struct node_status *status_view(struct status *status);
 
 /* --- events.c --- */
 

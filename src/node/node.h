@@ -243,9 +243,16 @@ int node_leader(struct node *node, uint64_t session, const char *name, size_t na
 int node_break(struct node *node, uint64_t session, const char *name, size_t name_size,
                uint64_t fence, uint64_t now);
 
-/* Reply: REPLY_STATUS. The pattern (NULL: all) says which locks; at most `count` of each member (0:
+/*
+ * Reply: REPLY_STATUS. The pattern (NULL: all) says which locks; at most `count` of each member (0:
  * 1,000), in no particular order. Locks that nobody holds or waits for are not told. Without a view
- * the node tells what it knows alone. */
+ * the node tells what it knows alone.
+ *
+ * What one member tells is how its clients were at one moment between question and reply; that of this node is the
+ * reply's. Different members tell of different moments: a lock that is handed on meanwhile may be told with two
+ * holders (then the one with the greater fence is shown), with one who waits and holds, or with nobody. A member
+ * that has not told everything within NODE_SILENCE_NS is silent; what it told before that is shown.
+ */
 int node_status(struct node *node, uint64_t session, const char *pattern, size_t pattern_size,
                 uint32_t count, uint64_t now);
 
@@ -309,8 +316,9 @@ struct node_bytes {
 struct node_status_client {
 	uint32_t member; /* an index into `members` */
 	uint32_t pid, uid;
-	struct node_bytes command;
+	struct node_bytes command; /* of the process that connected, not of what it runs */
 	uint64_t since_ms;
+	bool losing; /* of a holder: it was told that it lost the lock, and has not stopped yet */
 };
 
 struct node_status_lock {
@@ -324,7 +332,7 @@ struct node_status_lock {
 struct node_status_member {
 	const char *name, *address; /* the address may be NULL */
 	uint64_t incarnation;
-	bool silent; /* then the rest is 0 */
+	bool silent; /* it has not answered, or not told all: the rest is 0, or what it told */
 	bool active;
 	uint64_t grants;
 	uint64_t sent, received;      /* messages of the algorithm, as the laboratory counts them */
@@ -337,10 +345,21 @@ struct node_status {
 	const struct node_status_member *members; /* in the order of their numbers */
 	uint32_t members_count;
 	uint32_t self;                        /* an index into `members` */
-	const struct node_status_lock *locks; /* by name */
+	const struct node_status_lock *locks; /* by name; see node_status_step */
 	uint32_t locks_count;
 	const char *waiting_for; /* node_waiting_for of the node asked */
 };
+
+/*
+ * A status comes with everything but its locks, because to sort a hundred thousand of them takes a while. A step puts
+ * together some more, in much less than a millisecond; false: that is all, and `locks` is complete.
+ *
+ * A status is good as long as the effect that has it, or, if it is kept, until it is given back; it knows
+ * nothing of the node then, which may be gone.
+ */
+bool node_status_step(struct node_status *status);
+void node_status_keep(struct node_status *status);
+void node_status_free(struct node_status *status);
 
 struct node_effect {
 	enum node_effect_kind kind;
@@ -357,7 +376,7 @@ struct node_effect {
 			uint64_t number; /* REPLY_FENCE, REPLY_NUMBER; REPLY_LEADER: the fence */
 			int error;       /* REPLY_ERROR */
 			struct node_bytes member, value; /* REPLY_LEADER; value: BATON_ESILENT */
-			const struct node_status *status;
+			struct node_status *status;
 		} reply;
 		struct {
 			uint64_t session;

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
 from baton import BATON
@@ -131,7 +132,15 @@ class Status(unittest.TestCase):
         done = subprocess.run([BATON, "status", *words], capture_output=True, text=True, timeout=PATIENCE_S, check=False,
                               env=environment(**env))
         self.assertEqual(done.returncode, code, done)
-        return done.stdout if code == 0 else done.stderr
+        return done.stdout if code in (0, 3) else done.stderr
+
+    def ready(self, node, code):
+        """Not a word, whatever the answer is."""
+        began = time.monotonic()
+        done = subprocess.run([BATON, "status", "--ready", "-S", node if isinstance(node, str) else node.socket],
+                              capture_output=True, timeout=PATIENCE_S, check=False)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (code, b"", b""))
+        return time.monotonic() - began
 
     def test_a_table_within_100_columns(self):
         with Cluster(3, "--algorithm", "helary", "--topology", "edges:1-2,2-3,1-3") as cluster:
@@ -155,6 +164,12 @@ class Status(unittest.TestCase):
             self.assertEqual(set(told), {"node", "epoch", "algorithm", "topology", "members", "takeover_ms", "lease_ms",
                                          "waiting_for", "locks", "messages", "grants", "silent"})
             self.assertEqual((told["node"], len(told["locks"])), ("n3", len(names)))
+            for lock in told["locks"]:
+                self.assertEqual(list(lock), ["name", "fence", "holder", "waiters", "order"])
+                self.assertEqual(list(lock["holder"]), ["node", "pid", "uid", "command", "since_ms", "losing"])
+                self.assertEqual((lock["holder"]["losing"], lock["order"]), (False, "by node"))
+            self.assertEqual([set(waiter) for lock in told["locks"] for waiter in lock["waiters"]],
+                             [{"node", "pid", "uid", "command", "since_ms"}] * 3)
             self.assertEqual(len(json.loads(self.run_status("--json", "--count", "2", "-S", cluster[0].socket))["locks"]), 2)
             for client in (holder, *waiters):
                 client.close()
@@ -169,10 +184,86 @@ class Status(unittest.TestCase):
         cluster = Cluster(2)
         cluster[0].start()
         until("it answers", cluster[0].answers)
-        text = self.run_status("-S", cluster[0].socket)
+        text = self.run_status("-S", cluster[0].socket, code=3)
         self.assertIn("It serves nobody; it waits for: ", text)
         self.assertIn("n2", text)
+        self.assertNotIn("cluster of one", text)
+        self.assertIn("n2", json.loads(self.run_status("--json", "-S", cluster[0].socket, code=3))["waiting_for"])
+        self.ready(cluster[0], 3)
+        cluster[1].start()
+        cluster.ready()
+        for node in cluster:
+            self.ready(node, 0)
+        self.assertNotIn("cluster of one", self.run_status("-S", cluster[0].socket))
         cluster.end()
+
+    def test_who_waits_after_a_kill_serves_nobody(self):
+        with Cluster(1, "--lease", "1h") as cluster:
+            self.ready(cluster[0], 0)
+            cluster[0].signal(signal.SIGKILL)
+            self.ready(cluster[0], 69)
+            cluster[0].start()
+            until("it answers", cluster[0].answers)
+            self.ready(cluster[0], 3)
+            text = self.run_status("-S", cluster[0].socket, code=3)
+            self.assertIn("commands started under the previous node on this socket, which was killed", text)
+
+    def test_a_lock_is_being_taken_away(self):
+        """From the break until its holder has stopped; at every member, and while a node leaves."""
+        with Cluster(2) as cluster, cluster[0].client() as holder, cluster[1].client() as operator:
+            holder.call("CLIENT", "GRACE", 600)
+            fence = holder.call("LOCK", "x")
+            self.assertNotIn("taken away", self.run_status("-S", cluster[1].socket))
+            holder.call("CLIENT", "GRACE", 1000000)
+            self.assertEqual(operator.call("BREAK", "x", fence), 1)
+            for node in cluster:
+                self.assertEqual([lock["holder"]["losing"] for lock in node.status()["locks"]], [True])
+                text = self.run_status("-S", node.socket)
+                self.assertRegex(text, rf"x +{fence} +holds .*\n +is being taken away")
+            self.assertEqual(holder.call("UNLOCK", "x"), 0)
+            self.assertEqual(cluster[1].status()["locks"], [])
+
+    def test_who_leaves_serves_nobody(self):
+        with Cluster(1) as cluster, cluster[0].client() as holder:
+            holder.call("CLIENT", "GRACE", 1000000)
+            holder.call("LOCK", "x")
+            cluster[0].signal(signal.SIGTERM)
+            cluster[0].says("leaving")
+            self.ready(cluster[0], 3)
+            text = self.run_status("-S", cluster[0].socket, code=3)
+            self.assertIn("it is leaving", text)
+            self.assertIn("is being taken away", text)
+            with cluster[0].client() as other:
+                for words in (["LOCK", "y"], ["LOCK", "y", "NOWAIT"], ["ELECT", "y", "v"]):
+                    self.assertRegex(other.call(*words), "^NOVIEW .*leaving")
+                holder.call("UNLOCK", "x")
+                holder.close()
+                self.assertTrue(other.closed())
+            self.assertEqual(cluster[0].wait(), 0)
+
+    def test_a_probe_is_bounded_in_time(self):
+        with Cluster(1) as cluster:
+            cluster[0].signal(signal.SIGSTOP)
+            self.assertLess(self.ready(cluster[0], 69), 30)
+            cluster[0].signal(signal.SIGCONT)
+            self.ready(cluster[0], 0)
+        self.ready("/nonexistent.sock", 69)
+        for words in (["--ready", "x"], ["--ready", "--json"]):
+            self.assertIn("--ready prints nothing", self.run_status(*words, code=2))
+
+    def test_it_is_said_whose_command_line_is_shown(self):
+        with Cluster(1) as cluster, subprocess.Popen([BATON, "run", "-S", cluster[0].socket, "x", "cat"],
+                                                     stdin=subprocess.PIPE) as child:
+            until("it holds", lambda: cluster[0].status()["locks"])
+            holder = cluster[0].status()["locks"][0]["holder"]
+            self.assertEqual((holder["pid"], holder["command"]), (child.pid, f"{BATON} run -S {cluster[0].socket} x cat"))
+            self.assertRegex(self.run_status("-S", cluster[0].socket), r"WHO .* CLIENT'S COMMAND LINE\n")
+            child.stdin.close()
+        self.assertIn("command line are those of the client: the process that connected", self.run_status("--help"))
+
+    def test_a_cluster_of_one_says_so(self):
+        with Cluster(1) as cluster:
+            self.assertIn("n1: a cluster of one, epoch ", self.run_status("-S", cluster[0].socket))
 
     def test_a_node_that_does_not_answer(self):
         with Cluster(1) as cluster:

@@ -239,6 +239,56 @@ class Starting(unittest.TestCase):
         self.assertEqual(node.end(), 0)
 
 
+class Alone(unittest.TestCase):
+    """A node without peers says what it is: whoever forgot them must see it."""
+
+    def start(self, *options, config=None):
+        folder = tempfile.TemporaryDirectory(prefix="baton-test-")
+        self.addCleanup(folder.cleanup)
+        if config is not None:
+            with open(os.path.join(folder.name, "baton.conf"), "w", encoding="utf-8") as file:
+                file.write(config)
+            options = ("--config", file.name, *options)
+        node = Node(folder.name, "n1", options).start()
+        self.addCleanup(lambda: node.process is not None and node.end())
+        until("it serves", node.serves)
+        return node
+
+    def line(self, node):
+        lines = [line for line in node.log().splitlines() if "a cluster of one" in line]
+        self.assertEqual(len(lines), 1, node.log())
+        self.assertIn("No other node keeps its clients out of locks that are held here.", lines[0])
+        self.assertIn("peers = NAME=HOST:PORT,NAME=HOST:PORT,...", lines[0])
+        return lines[0]
+
+    def test_without_anything_it_is_a_warning(self):
+        self.assertIn(" n1 warning: a cluster of one: no --peers.", self.line(self.start()))
+
+    def test_a_file_without_the_line_is_an_error_in_the_log(self):
+        node = self.start("--log", "error", config="lease = 3s\n")
+        self.assertRegex(self.line(node), r" n1 error: a cluster of one: \S+/baton.conf has no line 'peers = ...'")
+
+    def test_an_address_where_nobody_is_let_in(self):
+        port, other = free_port(), free_port()
+        node = self.start("--listen", f"127.0.0.1:{port}")
+        self.assertIn(f" n1 error: a cluster of one: no --peers; at --listen 127.0.0.1:{port} nobody is let in.",
+                      self.line(node))
+        node = self.start(config=f"listen = 127.0.0.1:{other}\n")
+        self.assertRegex(self.line(node), rf"baton.conf has no line .*; at --listen 127.0.0.1:{other} nobody is let in\.")
+
+    def test_who_has_peers_says_nothing_of_the_kind(self):
+        self.assertNotIn("cluster of one", self.start("--peers", f"n1=127.0.0.1:{free_port()}").log())
+        self.assertNotIn("cluster of one", self.start(config=f"peers = n1=127.0.0.1:{free_port()}\n").log())
+
+    def test_systemd_is_told_too(self):
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+            manager.bind(f"{folder}/notify")
+            manager.settimeout(60)
+            node = Node(folder, "n1", [], env={"NOTIFY_SOCKET": f"{folder}/notify"}).start()
+            self.assertEqual(manager.recv(4096), b"READY=1\nSTATUS=serving, a cluster of one")
+            self.assertEqual(node.end(), 0)
+
+
 class Readiness(unittest.TestCase):
     def test_systemd_is_told_when_it_serves_and_when_it_leaves(self):
         for abstract in (False, True):

@@ -592,8 +592,11 @@ static const struct node_status *take_status(uint32_t i)
 	struct node_effect effect;
 
 	while (node_effect(nodes.node[i], &effect)) {
-		if (effect.kind == NODE_REPLY && effect.reply.kind == REPLY_STATUS)
-			return effect.reply.status;
+		if (effect.kind != NODE_REPLY || effect.reply.kind != REPLY_STATUS)
+			continue;
+		while (node_status_step(effect.reply.status))
+			;
+		return effect.reply.status;
 	}
 	return NULL;
 }

@@ -1,0 +1,317 @@
+/*
+ * The answers to a STATUS, put together by lock.
+ *
+ * It is done in steps of a few hundred microseconds (node_status_step), because there may be a million rows and a
+ * driver has other work: first each part of an answer is read and sorted, then the sorted parts, the runs, are
+ * merged. A heap of runs, the one with the least row first, says where the next row comes from.
+ */
+#include "status.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { ROWS_A_STEP = 1024 };
+
+/* Rows of one part that have not been merged yet. */
+struct run {
+	size_t next, end;
+};
+
+struct status {
+	struct node_status status;   /* the first: node_status_keep and others have only this */
+	uint32_t holders_count;      /* the outbox, and a driver that keeps it */
+	struct answer *answers;      /* texts point into them */
+	const struct answer *unread; /* the next to be read */
+	struct row *rows;
+	size_t rows_count, rows_read, rows_merged;
+	const struct row *last; /* the one that was merged last; NULL: none */
+	struct run *runs;       /* a heap, from 0 */
+	size_t runs_count;
+	struct node_status_member *members;
+	struct node_status_lock *locks;
+	struct node_status_client *clients;
+	uint64_t *types;
+	size_t types_count; /* of each member */
+	char **names, *waiting_for;
+	uint32_t names_count;
+};
+
+_Static_assert(offsetof(struct status, status) == 0, "one pointer is good for both");
+
+/* --- who has it --- */
+
+void status_free(struct status *status)
+{
+	if (status == NULL || --status->holders_count > 0)
+		return;
+	answers_free(status->answers);
+	for (uint32_t i = 0; i < status->names_count; i++)
+		free(status->names[i]);
+	free(status->names);
+	free(status->waiting_for);
+	free(status->members);
+	free(status->locks);
+	free(status->clients);
+	free(status->types);
+	free(status->rows);
+	free(status->runs);
+	free(status);
+}
+
+struct node_status *status_view(struct status *status)
+{
+	return &status->status;
+}
+
+void node_status_keep(struct node_status *status)
+{
+	((struct status *)status)->holders_count++;
+}
+
+void node_status_free(struct node_status *status)
+{
+	status_free((struct status *)status);
+}
+
+/* --- reading --- */
+
+bool row_read(struct in *in, uint32_t member, struct row *ret_row)
+{
+	uint8_t kind = in_byte(in, ROW_LOSES);
+	struct row row = {.holds = kind != ROW_WAITS};
+
+	row.name = in_name(in);
+	row.fence = in_uint(in);
+	row.client.member = member - 1;
+	row.client.losing = kind == ROW_LOSES;
+	row.client.pid = (uint32_t)in_range(in, 0, UINT32_MAX);
+	row.client.uid = (uint32_t)in_range(in, 0, UINT32_MAX);
+	row.client.since_ms = in_uint(in);
+	struct slice command = in_text(in, NODE_COMMAND_MAX);
+	row.client.command = (struct node_bytes){(const char *)command.bytes, command.size};
+	*ret_row = row;
+	return !in->bad;
+}
+
+bool figures_read(struct in *in, size_t types_count, struct node_status_member *member,
+                  uint64_t *types)
+{
+	member->active = in_byte(in, true);
+	member->grants = in_uint(in);
+	member->received = in_uint(in);
+	member->control_sent = in_uint(in);
+	member->sent = 0;
+	if (in_uint(in) != types_count)
+		in->bad = true;
+	for (size_t i = 0; i < types_count; i++) {
+		uint64_t sent = in_uint(in);
+		member->sent += sent;
+		if (types != NULL)
+			types[i] = sent;
+	}
+	return !in->bad;
+}
+
+/* By lock; the holder with the greatest fence first, then who waits, by member and in its order. */
+static int compare_rows(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	uint32_t size = a->name.size < b->name.size ? a->name.size : b->name.size;
+	int order = memcmp(a->name.bytes, b->name.bytes, size);
+
+	if (order != 0)
+		return order;
+	if (a->name.size != b->name.size)
+		return a->name.size < b->name.size ? -1 : 1;
+	if (a->holds != b->holds)
+		return a->holds ? -1 : 1;
+	if (a->holds && a->fence != b->fence)
+		return a->fence > b->fence ? -1 : 1;
+	if (a->client.member != b->client.member)
+		return a->client.member < b->client.member ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static bool same_lock(const struct row *a, const struct row *b)
+{
+	return a->name.size == b->name.size &&
+	       memcmp(a->name.bytes, b->name.bytes, a->name.size) == 0;
+}
+
+static bool run_before(const struct status *status, const struct run *a, const struct run *b)
+{
+	return compare_rows(&status->rows[a->next], &status->rows[b->next]) < 0;
+}
+
+/* The run at place i has another first row than before, or is new there. */
+static void sift(struct status *status, size_t i)
+{
+	struct run run = status->runs[i], *runs = status->runs;
+
+	for (; i > 0 && run_before(status, &run, &runs[(i - 1) / 2]); i = (i - 1) / 2)
+		runs[i] = runs[(i - 1) / 2];
+	for (size_t child = 2 * i + 1; child < status->runs_count; child = 2 * i + 1) {
+		if (child + 1 < status->runs_count &&
+		    run_before(status, &runs[child + 1], &runs[child]))
+			child++;
+		if (!run_before(status, &runs[child], &run))
+			break;
+		runs[i] = runs[child];
+		i = child;
+	}
+	runs[i] = run;
+}
+
+/* One part: its rows, sorted, become a run. */
+static void read_answer(struct status *status, const struct answer *answer)
+{
+	struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
+	struct run run = {status->rows_read, status->rows_read + answer->rows_count};
+	struct node_status_member figures; /* told already */
+
+	must(figures_read(&in, status->types_count, &figures, NULL));
+	for (; in.next < in.end; status->rows_read++) {
+		must(status->rows_read < run.end);
+		must(row_read(&in, answer->member, &status->rows[status->rows_read]));
+		status->rows[status->rows_read].order = (uint32_t)status->rows_read;
+	}
+	must(status->rows_read == run.end);
+	if (answer->rows_count == 0)
+		return;
+	qsort(status->rows + run.next, answer->rows_count, sizeof(*status->rows), compare_rows);
+	status->runs[status->runs_count++] = run;
+	sift(status, status->runs_count - 1);
+}
+
+/* --- putting together --- */
+
+static void merge_row(struct status *status, const struct row *row, const struct row *before)
+{
+	struct node_status *result = &status->status;
+	struct node_status_client *client = &status->clients[status->rows_merged++];
+
+	*client = row->client;
+	if (before == NULL || !same_lock(row, before))
+		status->locks[result->locks_count++] = (struct node_status_lock){
+		        .name = {(const char *)row->name.bytes, row->name.size}};
+	struct node_status_lock *lock = &status->locks[result->locks_count - 1];
+	if (!row->holds) {
+		if (lock->waiters_count++ == 0)
+			lock->waiters = client;
+	} else if (lock->holder == NULL) {
+		lock->holder = client;
+		lock->fence = row->fence;
+	}
+}
+
+static void merge_some(struct status *status)
+{
+	const struct row *before = status->last;
+
+	for (unsigned i = 0; i < ROWS_A_STEP && status->runs_count > 0; i++) {
+		struct run *first = &status->runs[0];
+		const struct row *row = &status->rows[first->next++];
+		merge_row(status, row, before);
+		before = row;
+		if (first->next == first->end)
+			*first = status->runs[--status->runs_count];
+		if (status->runs_count > 0)
+			sift(status, 0);
+	}
+	status->last = before;
+}
+
+bool node_status_step(struct node_status *of)
+{
+	struct status *status = (struct status *)of;
+
+	if (status->unread != NULL) {
+		read_answer(status, status->unread);
+		status->unread = status->unread->next;
+	} else {
+		merge_some(status);
+	}
+	return status->unread != NULL || status->runs_count > 0;
+}
+
+/* --- the beginning --- */
+
+static char *keep_text(struct status *status, const char *text)
+{
+	if (text == NULL)
+		return NULL;
+	char *copy = strdup(text);
+	must(copy != NULL);
+	status->names[status->names_count++] = copy;
+	return copy;
+}
+
+/* Without a view the node is its only member. Who has not told all of its answer is silent. */
+static void fill_members(const struct node *node, const struct question *question,
+                         struct status *status)
+{
+	uint32_t count = node->view.count == 0 ? 1 : node->view.count;
+	size_t types = node->algorithm->messages_count;
+
+	status->members = calloc(count, sizeof(*status->members));
+	status->types = calloc(count * types + 1, sizeof(*status->types));
+	status->names = calloc(2UL * count, sizeof(char *));
+	must(status->members != NULL && status->types != NULL && status->names != NULL);
+	status->types_count = types;
+	for (uint32_t i = 0; i < count; i++) {
+		struct node_status_member *member = &status->members[i];
+		const struct member *known = node->view.count == 0 ? NULL : &node->view.members[i];
+		member->name = keep_text(status, known != NULL ? known->name : node->name);
+		member->address = keep_text(status, known != NULL ? known->address : NULL);
+		member->incarnation = known != NULL ? known->incarnation : node->incarnation;
+		member->silent = question_missing(question, i + 1);
+		member->sent_by_type = status->types + types * i;
+	}
+	status->status.members = status->members;
+	status->status.members_count = count;
+	status->status.self = node->view.count == 0 ? 0 : node->view.self - 1;
+}
+
+/* What is known without looking at the rows. */
+static void fill_figures(struct status *status)
+{
+	size_t answers_count = 0;
+
+	for (const struct answer *answer = status->answers; answer != NULL; answer = answer->next) {
+		struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
+		must(figures_read(&in, status->types_count, &status->members[answer->member - 1],
+		                  status->types + status->types_count * (answer->member - 1)));
+		status->rows_count += answer->rows_count;
+		answers_count++;
+	}
+	status->rows = malloc((status->rows_count + 1) * sizeof(*status->rows));
+	status->locks = malloc((status->rows_count + 1) * sizeof(*status->locks));
+	status->clients = malloc((status->rows_count + 1) * sizeof(*status->clients));
+	status->runs = malloc((answers_count + 1) * sizeof(*status->runs));
+	must(status->rows != NULL && status->locks != NULL && status->clients != NULL &&
+	     status->runs != NULL);
+	status->unread = status->answers;
+	status->status.locks = status->locks;
+}
+
+void status_reply(struct node *node, struct session *session)
+{
+	struct status *status = calloc(1, sizeof(*status));
+
+	must(status != NULL);
+	status->holders_count = 1;
+	status_tell_oneself(node, &session->question);
+	status->answers = session->question.answers;
+	session->question.answers = NULL;
+	status->status.epoch = node->epoch;
+	fill_members(node, &session->question, status);
+	fill_figures(status);
+	const char *waiting_for = node_waiting_for(node);
+	if (waiting_for != NULL) {
+		status->waiting_for = strdup(waiting_for);
+		must(status->waiting_for != NULL);
+		status->status.waiting_for = status->waiting_for;
+	}
+	session_reply(node, session, REPLY_STATUS, 0);
+	node->outbox.records[node->outbox.records_count - 1].status = status;
+}

@@ -1,0 +1,162 @@
+"""STATUS of very many locks: the node serves others meanwhile, and the answer is whole."""
+import json
+import select
+import signal
+import time
+import unittest
+
+from cluster import SANITIZED, Cluster, until
+from resp import Push, encode
+
+LOCKS = 20_000 if SANITIZED else 100_000
+NAME = "some-lock-name-%06d"
+
+
+def lock_all(client, count, first=0):
+    """Pipelined, a thousand at a time."""
+    for start in range(first, first + count, 1000):
+        numbers = range(start, min(start + 1000, first + count))
+        client.send_bytes(b"".join(encode("LOCK", NAME % number) for number in numbers))
+        for _ in numbers:
+            assert isinstance(client.read(), int)
+
+
+def read_status(client):
+    """The JSON; read in pieces that are put together once: there are megabytes."""
+    parts, size = [], 0
+    head = client._line()
+    assert head[:1] == b"$", head
+    wanted = int(head[1:]) + 2
+    parts.append(client.left)
+    size = len(client.left)
+    while size < wanted:
+        parts.append(client.socket.recv(1 << 20))
+        assert parts[-1], "the connection has ended"
+        size += len(parts[-1])
+    data = b"".join(parts)
+    client.left = data[wanted:]
+    assert data[wanted - 2:wanted] == b"\r\n"
+    return json.loads(data[:wanted - 2])
+
+
+def is_readable(client, seconds=0):
+    return bool(select.select([client.socket], [], [], seconds)[0])
+
+
+class LongStatus(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = Cluster(1).start()
+        cls.addClassCleanup(cls.cluster.end)
+        cls.holder = cls.cluster[0].client()
+        cls.addClassCleanup(cls.holder.close)
+        lock_all(cls.holder, LOCKS)
+
+    def ask(self, client):
+        client.send("STATUS", "*", "COUNT", 10 * LOCKS)
+
+    def test_others_are_served_meanwhile(self):
+        """No PING waits for more than a quarter of the time that the answer takes. A machine may be busy: once in three times is enough."""
+        seen = []
+        with self.cluster[0].client() as asker, self.cluster[0].client() as other:
+            for _ in range(3):
+                began = time.monotonic()
+                self.ask(asker)
+                longest, pings = 0, 0
+                while not is_readable(asker):
+                    sent = time.monotonic()
+                    self.assertEqual(other.call("PING"), "PONG")
+                    longest = max(longest, time.monotonic() - sent)
+                    pings += 1
+                took = time.monotonic() - began
+                status = read_status(asker)
+                self.assertEqual(len(status["locks"]), LOCKS)
+                seen.append((took, longest, pings))
+                if longest < took / 4:
+                    return
+        self.fail(f"(the answer took, the longest PING, PINGs): {seen}")
+
+    def test_it_is_whole_and_in_order(self):
+        with self.cluster[0].client() as asker:
+            self.ask(asker)
+            status = read_status(asker)
+            self.assertEqual([lock["name"] for lock in status["locks"]], [NAME % number for number in range(LOCKS)])
+            fences = {lock["name"]: lock["fence"] for lock in status["locks"]}
+            self.assertEqual({lock["holder"]["node"] for lock in status["locks"]}, {"n1"})
+            self.assertEqual((status["silent"], status["waiting_for"]), ([], None))
+            self.assertGreaterEqual(status["grants"], LOCKS)
+            one = json.loads(asker.call("STATUS", NAME % 77))["locks"]
+            self.assertEqual([lock["fence"] for lock in one], [fences[NAME % 77]])
+
+    def test_a_short_one_does_not_wait_for_a_long_one(self):
+        with self.cluster[0].client() as asker, self.cluster[0].client() as other:
+            self.ask(asker)
+            before = 0
+            while not is_readable(asker):
+                self.assertEqual(len(json.loads(other.call("STATUS", NAME % 5))["locks"]), 1)
+                before += 1
+            self.assertGreater(before, 1)
+            read_status(asker)
+
+    def test_what_was_said_behind_it_is_answered_behind_it(self):
+        with self.cluster[0].client() as asker:
+            asker.send_bytes(encode("STATUS", "*", "COUNT", LOCKS) + encode("PING", "behind"))
+            self.assertEqual(len(read_status(asker)["locks"]), LOCKS)
+            self.assertEqual(asker.read(), "behind")
+
+    def test_events_come_between_replies_not_inside(self):
+        with self.cluster[0].client(version=3) as asker, self.cluster[0].client() as other:
+            asker.call("SUBSCRIBE", "event")
+            self.cluster[0].signal(signal.SIGSTOP)  # so that all of it comes in one turn
+            self.ask(asker)
+            other.send("LOCK", "event")
+            other.send("UNLOCK", "event")
+            self.cluster[0].signal(signal.SIGCONT)
+            fence = other.read()
+            self.assertEqual(other.read(), 1)
+            pushes = []
+            while len(pushes) < 2:
+                if asker.left[:1] == b"$" or (not asker.left and asker.socket.recv(1, 2) == b"$"):  # MSG_PEEK
+                    break
+                pushes.append(asker.read())
+            read_status(asker)
+            while len(pushes) < 2:
+                pushes.append(asker.read())
+            self.assertEqual(pushes, [Push(["message", "event", f"granted {fence} n1"]),
+                                      Push(["message", "event", f"released {fence} n1"])])
+
+    def test_who_goes_away_meanwhile_leaves_nothing_behind(self):
+        fds = self.cluster[0].fds()
+        for _ in range(20):
+            with self.cluster[0].client() as asker, self.cluster[0].client() as other:
+                self.ask(asker)
+                other.call("PING")
+        with self.cluster[0].client() as other:
+            while self.cluster[0].fds() > fds + 1:
+                other.call("PING")
+            self.assertEqual(other.call("PING"), "PONG")
+
+
+class LongStatusOfMany(unittest.TestCase):
+    def test_members_tell_all_they_have(self):
+        each = 5000
+        with Cluster(3) as cluster:
+            holders = [node.client() for node in cluster]
+            waiter = cluster[2].client()
+            for index, holder in enumerate(holders):
+                lock_all(holder, each, each * index)
+            waiter.send("LOCK", NAME % 0)
+            until("the waiter is known", lambda: cluster[0].status(NAME % 0)["locks"][0]["waiters"])
+            with cluster[1].client() as asker:
+                asker.send("STATUS", "*", "COUNT", 2 * each)
+                status = read_status(asker)
+            self.assertEqual([lock["name"] for lock in status["locks"]], [NAME % number for number in range(3 * each)])
+            self.assertEqual([lock["holder"]["node"] for lock in status["locks"]],
+                             ["n1"] * each + ["n2"] * each + ["n3"] * each)
+            self.assertEqual([waiter["node"] for waiter in status["locks"][0]["waiters"]], ["n3"])
+            for client in (*holders, waiter):
+                client.close()
+
+
+if __name__ == "__main__":
+    unittest.main()
