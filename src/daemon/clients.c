@@ -72,6 +72,9 @@ void clients_forget_closed(struct daemon *daemon)
 		buffer_free(&client->input);
 		buffer_free(&client->output);
 		subscriptions_free(client);
+		for (int i = 0; i < CLIENT_TEXTS; i++)
+			free(client->texts[i]);
+		free((char *)client->who.command);
 		*client->link = client->next;
 		if (client->next != NULL)
 			client->next->link = client->link;
@@ -79,6 +82,25 @@ void clients_forget_closed(struct daemon *daemon)
 		free(client);
 	}
 	doors_open_again(daemon);
+}
+
+/* From now on its session leads to it … */
+static void enter_bucket(struct client *client)
+{
+	struct client **bucket = bucket_of(client->daemon, client->session);
+
+	client->bucket_next = *bucket;
+	*bucket = client;
+}
+
+/* … until here. */
+static void leave_bucket(struct client *client)
+{
+	struct client **at = bucket_of(client->daemon, client->session);
+
+	while (*at != client)
+		at = &(*at)->bucket_next;
+	*at = client->bucket_next;
 }
 
 /* Off a list that it may be on. */
@@ -102,12 +124,8 @@ static void drop_from_lists(struct client *client)
 			break;
 		}
 	}
-	if (client->session == 0)
-		return;
-	struct client **at = bucket_of(daemon, client->session);
-	while (*at != client)
-		at = &(*at)->bucket_next;
-	*at = client->bucket_next;
+	if (client->session != 0)
+		leave_bucket(client);
 }
 
 static void on_linger_closed(uv_handle_t *handle)
@@ -489,6 +507,10 @@ void client_begin(struct client *client, const struct node_client *who)
 {
 	struct daemon *daemon = client->daemon;
 
+	client->who = *who;
+	client->who.command = strdup(who->command);
+	must(client->who.command != NULL);
+	client->since = daemon->now;
 	bool room = daemon->clients_count <= daemon->clients_most;
 	if (room)
 		client->session = node_session_open(daemon->node, who, daemon_now());
@@ -502,10 +524,32 @@ void client_begin(struct client *client, const struct node_client *who)
 		flush(client); /* its descriptor may be needed */
 		return;
 	}
-	struct client **bucket = bucket_of(daemon, client->session);
-	client->bucket_next = *bucket;
-	*bucket = client;
+	enter_bucket(client);
 	watch(client);
+}
+
+/* Nothing of the old session is left: its locks, its subscriptions, what it asked for with CLIENT. */
+void client_renew(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+
+	leave_bucket(client);
+	subscriptions_free(client);
+	client->subscriptions_count = 0;
+	client->version = 2;
+	client->multi_refused = false;
+	for (int i = 0; i < CLIENT_TEXTS; i++) {
+		free(client->texts[i]);
+		client->texts[i] = NULL;
+	}
+	if (client->linger != NULL)
+		uv_close((uv_handle_t *)client->linger, on_linger_closed);
+	client->linger = NULL;
+	client->told_lost = false;
+	node_session_close(daemon->node, client->session, daemon->now);
+	client->session = node_session_open(daemon->node, &client->who, daemon->now);
+	must(client->session != 0); /* there was room for the one before */
+	enter_bucket(client);
 }
 
 void clients_leave(struct daemon *daemon)

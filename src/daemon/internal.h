@@ -40,6 +40,10 @@ enum {
 	CLIENT_ROOM_KEPT = 1 << 16,
 };
 
+/* What a client says of itself, so that others know whom they see: CLIENT SETNAME and SETINFO. */
+enum client_text { CLIENT_NAME, CLIENT_LIB_NAME, CLIENT_LIB_VER, CLIENT_TEXTS };
+enum { CLIENT_TEXT_MAX = 255 };
+
 struct subscription {
 	struct subscription *next;
 	bool pattern;
@@ -74,6 +78,10 @@ struct client {
 	bool told_lost; /* and its time runs */
 	struct subscription *subscriptions;
 	uint32_t subscriptions_count;
+	struct node_client who; /* its command is this client's own */
+	uint64_t since;         /* when it connected */
+	char *texts[CLIENT_TEXTS];
+	bool multi_refused; /* so are its commands, up to EXEC or DISCARD */
 };
 
 #define CLIENT_TOO_MANY "-ERR too many clients at this node\r\n"
@@ -107,6 +115,8 @@ void client_dirty(struct client *client);
 /* Everything written so far is written, then the connection ends. */
 void client_end(struct client *client);
 void client_close(struct client *client);
+/* RESET: its session ends and another begins, as if it had connected again. */
+void client_renew(struct client *client);
 /* Locks that are taken away from it are held back until it has stopped, so long at most. */
 void client_linger(struct client *client, uint64_t ms);
 /* A lock was taken away from it. */

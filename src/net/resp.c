@@ -308,6 +308,12 @@ void resp_integer(struct buffer *to, uint64_t number)
 	write_number(to, ':', number);
 }
 
+void resp_negative(struct buffer *to, uint64_t number)
+{
+	buffer_append(to, ":", 1);
+	write_number(to, '-', number);
+}
+
 void resp_bulk(struct buffer *to, const char *bytes, size_t size)
 {
 	write_number(to, '$', size);

@@ -47,6 +47,7 @@ void resp_simple(struct buffer *to, const char *text);
 /* "-CODE text": control characters become spaces. */
 void resp_error(struct buffer *to, const char *code, const char *text);
 void resp_integer(struct buffer *to, uint64_t number);
+void resp_negative(struct buffer *to, uint64_t number); /* minus that */
 void resp_bulk(struct buffer *to, const char *bytes, size_t size);
 void resp_text(struct buffer *to, const char *text); /* a bulk string */
 void resp_nil(struct buffer *to, int version);

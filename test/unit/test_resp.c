@@ -284,6 +284,8 @@ static void test_replies_as_redis_writes_them(void **state)
 	assert_written(&out, ":0\r\n");
 	resp_integer(&out, UINT64_MAX);
 	assert_written(&out, ":18446744073709551615\r\n");
+	resp_negative(&out, 12);
+	assert_written(&out, ":-12\r\n");
 	resp_bulk(&out, "", 0);
 	assert_written(&out, "$0\r\n\r\n");
 	resp_text(&out, "a text of twenty byte");
