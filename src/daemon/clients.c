@@ -70,6 +70,9 @@ void clients_forget_closed(struct daemon *daemon)
 		buffer_free(&client->input);
 		buffer_free(&client->output);
 		subscriptions_free(client);
+		for (int i = 0; i < CLIENT_TEXTS; i++)
+			free(client->texts[i]);
+		free((char *)client->who.command);
 		*client->link = client->next;
 		if (client->next != NULL)
 			client->next->link = client->link;
@@ -77,6 +80,25 @@ void clients_forget_closed(struct daemon *daemon)
 		free(client);
 	}
 	doors_open_again(daemon);
+}
+
+/* From now on its session leads to it … */
+static void enter_bucket(struct client *client)
+{
+	struct client **bucket = bucket_of(client->daemon, client->session);
+
+	client->bucket_next = *bucket;
+	*bucket = client;
+}
+
+/* … until here. */
+static void leave_bucket(struct client *client)
+{
+	struct client **at = bucket_of(client->daemon, client->session);
+
+	while (*at != client)
+		at = &(*at)->bucket_next;
+	*at = client->bucket_next;
 }
 
 /* Off a list that it may be on. */
@@ -100,12 +122,8 @@ static void drop_from_lists(struct client *client)
 			break;
 		}
 	}
-	if (client->session == 0)
-		return;
-	struct client **at = bucket_of(daemon, client->session);
-	while (*at != client)
-		at = &(*at)->bucket_next;
-	*at = client->bucket_next;
+	if (client->session != 0)
+		leave_bucket(client);
 }
 
 /* The time that it has to stop when it loses a lock. */
@@ -223,7 +241,7 @@ void clients_begin_grace(struct daemon *daemon)
 	while (daemon->lost != NULL) {
 		struct client *client = daemon->lost;
 		daemon->lost = client->lost_next;
-		if (!client->closing)
+		if (client->told_lost && !client->closing)
 			loop_timer_set(&daemon->loop, &client->grace,
 			               clock_now() + time_to_stop_ms(client) * LOOP_MS);
 	}
@@ -508,6 +526,10 @@ void client_begin(struct client *client, const struct node_client *who)
 {
 	struct daemon *daemon = client->daemon;
 
+	client->who = *who;
+	client->who.command = strdup(who->command);
+	must(client->who.command != NULL);
+	client->since = daemon->loop.now;
 	bool room = daemon->clients_count <= daemon->clients_most;
 	if (room)
 		client->session = node_session_open(daemon->node, who, daemon->loop.now);
@@ -520,10 +542,32 @@ void client_begin(struct client *client, const struct node_client *who)
 		flush(client); /* its descriptor may be needed */
 		return;
 	}
-	struct client **bucket = bucket_of(daemon, client->session);
-	client->bucket_next = *bucket;
-	*bucket = client;
+	enter_bucket(client);
 	watch(client);
+}
+
+/* Nothing of the old session is left: its locks, its subscriptions, what it asked for with CLIENT. */
+void client_renew(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+
+	leave_bucket(client);
+	subscriptions_free(client);
+	client->subscriptions_count = 0;
+	client->version = 2;
+	client->multi_refused = false;
+	for (int i = 0; i < CLIENT_TEXTS; i++) {
+		free(client->texts[i]);
+		client->texts[i] = NULL;
+	}
+	loop_timer_clear(&daemon->loop, &client->grace);
+	client->grace_ms = 0;
+	client->told_lost = client->reasons = false;
+	client->events_dropped = 0;
+	node_session_close(daemon->node, client->session, daemon->loop.now);
+	client->session = node_session_open(daemon->node, &client->who, daemon->loop.now);
+	must(client->session != 0); /* there was room for the one before */
+	enter_bucket(client);
 }
 
 void clients_leave(struct daemon *daemon)

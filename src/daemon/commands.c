@@ -2,15 +2,14 @@
  * What clients say, and what they are told: the commands of the protocol on one side, the node's
  * calls and effects on the other.
  */
-#include "internal.h"
+#include "commands.h"
 
 #include "baton/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The letters of the argument may be small; those of the word are capital. */
-static bool is_word(const struct resp_argument *argument, const char *word)
+bool is_word(const struct resp_argument *argument, const char *word)
 {
 	size_t i = 0;
 
@@ -90,8 +89,7 @@ static void tell_silent(struct client *client, const struct node_bytes *names)
 	buffer_append(&client->output, "\r\n", 2);
 }
 
-__attribute__((format(printf, 2, 3))) static bool tell_wrong(struct client *client,
-                                                             const char *format, ...)
+bool tell_wrong(struct client *client, const char *format, ...)
 {
 	char text[400];
 	va_list arguments;
@@ -388,38 +386,29 @@ static bool serve_hello(struct client *client, const struct resp_argument *a, ui
 		           "unsupported protocol version: HELLO 2 or 3");
 		return true;
 	}
+	const struct resp_argument *name = NULL;
 	for (uint32_t i = 2; i < count; i += 2) {
-		if (i + 1 < count && is_word(&a[i], "SETNAME"))
-			continue;
 		if (is_word(&a[i], "AUTH"))
-			return tell_wrong(
-			        client, "there are no passwords: the socket's permissions decide");
-		return tell_wrong(client, "syntax error: HELLO [2 | 3 [SETNAME name]]");
+			return serve_auth(client, a, count);
+		if (i + 1 == count || !is_word(&a[i], "SETNAME"))
+			return tell_wrong(client, "syntax error: HELLO [2 | 3 [SETNAME name]]");
+		name = &a[i + 1];
 	}
+	if (name != NULL && !client_keep_text(client, CLIENT_NAME, "a client's name", name))
+		return true;
 	client->version = (int)version;
 	tell_hello(client);
 	return true;
 }
 
-/* redis-cli asks for its hints; there are none. */
-static bool serve_command(struct client *client, const struct resp_argument *a, uint32_t count)
-{
-	if (count > 1 && is_word(&a[1], "COUNT"))
-		resp_integer(&client->output, 0);
-	else if (count > 1 && is_word(&a[1], "DOCS"))
-		resp_map(&client->output, 0, client->version);
-	else
-		resp_array(&client->output, 0);
-	return true;
-}
-
 /* The time that it needs to stop when a lock is taken away from it; see client_set_grace. */
-static bool serve_grace(struct client *client, const struct resp_argument *ms)
+static bool serve_grace(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	uint64_t lease_ms = client->daemon->options->lease_ms;
 	uint64_t number, most = GRACE_MS_MAX(lease_ms);
 
-	if (!read_number(ms, &number) || number == 0 || number > most)
+	(void)count;
+	if (!read_number(&a[2], &number) || number == 0 || number > most)
 		return tell_wrong(client,
 		                  "GRACE needs a whole number of milliseconds, 1 to %llu: at most "
 		                  "0.35 of the lease of %llu ms",
@@ -430,30 +419,53 @@ static bool serve_grace(struct client *client, const struct resp_argument *ms)
 }
 
 /* Messages that a lock was lost say why. */
-static bool serve_reasons(struct client *client, const struct resp_argument *on)
+static bool serve_reasons(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	if (!is_word(on, "ON") && !is_word(on, "OFF"))
+	(void)count;
+	if (!is_word(&a[2], "ON") && !is_word(&a[2], "OFF"))
 		return tell_wrong(client, "syntax error: CLIENT REASONS ON | OFF");
-	client->reasons = is_word(on, "ON");
+	client->reasons = is_word(&a[2], "ON");
 	resp_simple(&client->output, "OK");
 	return true;
 }
 
+static bool serve_client_id(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	(void)a;
+	(void)count;
+	resp_integer(&client->output, client->session);
+	return true;
+}
+
+/* What follows CLIENT: a row each. */
+static const struct {
+	const char *name, *arguments;
+	serve_command *serve;
+	uint32_t count; /* of words, with CLIENT and the name */
+} client_commands[] = {
+        {"GETNAME", "", client_getname, 2},
+        {"GRACE", " ms", serve_grace, 3},
+        {"ID", "", serve_client_id, 2},
+        {"INFO", "", client_info, 2},
+        {"REASONS", " ON | OFF", serve_reasons, 3},
+        {"SETINFO", " LIB-NAME | LIB-VER text", client_setinfo, 4},
+        {"SETNAME", " name", client_setname, 3},
+};
+
 static bool serve_client(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	if ((count == 3 && is_word(&a[1], "SETNAME")) || (count == 4 && is_word(&a[1], "SETINFO")))
-		resp_simple(&client->output, "OK");
-	else if (count == 3 && is_word(&a[1], "GRACE"))
-		return serve_grace(client, &a[2]);
-	else if (count == 3 && is_word(&a[1], "REASONS"))
-		return serve_reasons(client, &a[2]);
-	else if (count == 2 && is_word(&a[1], "ID"))
-		resp_integer(&client->output, client->session);
-	else
-		return tell_wrong(
-		        client, "CLIENT knows SETNAME name, SETINFO name value, GRACE ms, REASONS "
-		                "ON | OFF, and ID");
-	return true;
+	char known[256] = "";
+	size_t size = 0;
+
+	for (size_t i = 0; i < sizeof(client_commands) / sizeof(*client_commands); i++) {
+		if (count == client_commands[i].count && is_word(&a[1], client_commands[i].name))
+			return client_commands[i].serve(client, a, count);
+		size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%s%s",
+		                         i > 0 ? ", " : "", client_commands[i].name,
+		                         client_commands[i].arguments);
+		must(size < sizeof(known));
+	}
+	return tell_wrong(client, "CLIENT knows %s", known);
 }
 
 static bool serve_info(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -486,60 +498,168 @@ static bool serve_quit(struct client *client, const struct resp_argument *a, uin
 
 /* --- the table --- */
 
-static const struct {
+static serve_command serve_command_table;
+
+static const struct command {
 	const char *name;
-	bool (*serve)(struct client *client, const struct resp_argument *a, uint32_t count);
+	serve_command *serve;
 	uint32_t least, most; /* arguments, the name included */
 	bool listening;       /* also for a subscriber that speaks version 2 */
+	const char *summary;
 } commands[] = {
-        {"LOCK", serve_lock, 2, 4, false},
-        {"UNLOCK", serve_unlock, 2, 3, false},
-        {"ELECT", serve_elect, 3, 3, false},
-        {"RESIGN", serve_unlock, 2, 3, false},
-        {"LEADER", serve_leader, 2, 2, false},
-        {"SUBSCRIBE", serve_subscribe, 2, RESP_ARGUMENTS_MAX, true},
-        {"PSUBSCRIBE", serve_psubscribe, 2, RESP_ARGUMENTS_MAX, true},
-        {"UNSUBSCRIBE", serve_unsubscribe, 1, RESP_ARGUMENTS_MAX, true},
-        {"PUNSUBSCRIBE", serve_punsubscribe, 1, RESP_ARGUMENTS_MAX, true},
-        {"STATUS", serve_status, 1, 4, false},
-        {"BREAK", serve_break, 3, 3, false},
-        {"PING", serve_ping, 1, 2, true},
-        {"HELLO", serve_hello, 1, 7, false},
-        {"COMMAND", serve_command, 1, RESP_ARGUMENTS_MAX, false},
-        {"CLIENT", serve_client, 2, 4, false},
-        {"INFO", serve_info, 1, RESP_ARGUMENTS_MAX, false},
-        {"SELECT", serve_select, 2, 2, false},
-        {"QUIT", serve_quit, 1, 1, true},
+        {"LOCK", serve_lock, 2, 4, false, "Takes a lock: name [NOWAIT | TIMEOUT ms]"},
+        {"UNLOCK", serve_unlock, 2, 3, false, "Gives a lock back: name [fence]"},
+        {"ELECT", serve_elect, 3, 3, false, "Leads, and publishes a value: name value"},
+        {"RESIGN", serve_unlock, 2, 3, false, "Leads no more: name [fence]"},
+        {"LEADER", serve_leader, 2, 2, false, "Tells who leads: name"},
+        {"SUBSCRIBE", serve_subscribe, 2, RESP_ARGUMENTS_MAX, true,
+         "Listens to what happens to locks: name ..."},
+        {"PSUBSCRIBE", serve_psubscribe, 2, RESP_ARGUMENTS_MAX, true,
+         "Listens to locks whose names match: pattern ..."},
+        {"UNSUBSCRIBE", serve_unsubscribe, 1, RESP_ARGUMENTS_MAX, true,
+         "Listens no more: [name ...]"},
+        {"PUNSUBSCRIBE", serve_punsubscribe, 1, RESP_ARGUMENTS_MAX, true,
+         "Listens no more: [pattern ...]"},
+        {"STATUS", serve_status, 1, 4, false, "Tells all, as JSON: [pattern [COUNT n]]"},
+        {"BREAK", serve_break, 3, 3, false, "Takes a lock from its holder: name fence"},
+        {"PING", serve_ping, 1, 2, true, "Answers: [text]"},
+        {"ECHO", serve_echo, 2, 2, false, "Answers with the text: text"},
+        {"HELLO", serve_hello, 1, 7, false, "Chooses the version of RESP: [2 | 3 [SETNAME name]]"},
+        {"AUTH", serve_auth, 1, RESP_ARGUMENTS_MAX, false, "Refused: there are no passwords"},
+        {"RESET", serve_reset, 1, 1, true, "Begins a new session; locks are given back"},
+        {"MULTI", serve_multi, 1, RESP_ARGUMENTS_MAX, true, "Refused, with all up to EXEC"},
+        {"EXEC", serve_exec, 1, 1, true, "Ends what a refused MULTI began"},
+        {"DISCARD", serve_discard, 1, 1, true, "Ends what a refused MULTI began"},
+        {"COMMAND", serve_command_table, 1, RESP_ARGUMENTS_MAX, false,
+         "Tells the commands: [COUNT | DOCS [name ...] | INFO [name ...] | LIST]"},
+        {"CLIENT", serve_client, 2, RESP_ARGUMENTS_MAX, false,
+         "Tells or sets what is known of this connection: word ..."},
+        {"INFO", serve_info, 1, RESP_ARGUMENTS_MAX, false, "Tells the version"},
+        {"SELECT", serve_select, 2, 2, false, "There is one database, 0: 0"},
+        {"QUIT", serve_quit, 1, 1, true, "Ends the connection"},
 };
+enum { COMMANDS_COUNT = sizeof(commands) / sizeof(*commands) };
 
-bool command_serve(struct client *client, const struct resp_command *command)
+static const struct command *find_command(const struct resp_argument *name)
 {
-	const struct resp_argument *a = command->arguments;
-	uint32_t count = command->arguments_count;
+	for (size_t i = 0; i < COMMANDS_COUNT; i++) {
+		if (is_word(name, commands[i].name))
+			return &commands[i];
+	}
+	return NULL;
+}
+
+/* As Redis has them, in small letters. */
+static void tell_name(struct client *client, const struct command *command)
+{
+	char name[32];
+	size_t size = strlen(command->name);
+
+	for (size_t i = 0; i < size; i++)
+		name[i] = (char)(command->name[i] - 'A' + 'a');
+	resp_bulk(&client->output, name, size);
+}
+
+/* Ten things of each command, of which the second says how many words it has: at least, if it is negative. */
+static void tell_command(struct client *client, const struct command *command)
+{
+	struct buffer *output = &client->output;
+
+	if (command == NULL) {
+		resp_nil(output, client->version);
+		return;
+	}
+	resp_array(output, 10);
+	tell_name(client, command);
+	if (command->least < command->most)
+		resp_negative(output, command->least);
+	else
+		resp_integer(output, command->least);
+	resp_array(output, 0); /* flags */
+	for (int i = 0; i < 3; i++)
+		resp_integer(output, 0); /* no word of it is a key */
+	for (int i = 0; i < 4; i++)
+		resp_array(output, 0); /* categories, hints, keys, subcommands */
+}
+
+static void tell_docs(struct client *client, const struct command *command)
+{
+	tell_name(client, command);
+	resp_map(&client->output, 2, client->version);
+	resp_text(&client->output, "summary");
+	resp_text(&client->output, command->summary);
+	resp_text(&client->output, "group");
+	resp_text(&client->output, "baton");
+}
+
+static bool serve_command_docs(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	size_t found = 0;
+
+	for (uint32_t i = 2; i < count; i++)
+		found += find_command(&a[i]) != NULL;
+	resp_map(&client->output, count == 2 ? COMMANDS_COUNT : found, client->version);
+	for (size_t i = 0; count == 2 && i < COMMANDS_COUNT; i++)
+		tell_docs(client, &commands[i]);
+	for (uint32_t i = 2; i < count; i++) {
+		if (find_command(&a[i]) != NULL)
+			tell_docs(client, find_command(&a[i]));
+	}
+	return true;
+}
+
+/* redis-cli asks for its hints; so do libraries that route by keys, of which there are none. */
+static bool serve_command_table(struct client *client, const struct resp_argument *a,
+                                uint32_t count)
+{
+	if (count == 2 && is_word(&a[1], "COUNT")) {
+		resp_integer(&client->output, COMMANDS_COUNT);
+	} else if (count > 1 && is_word(&a[1], "DOCS")) {
+		return serve_command_docs(client, a, count);
+	} else if (count == 1 || is_word(&a[1], "INFO")) {
+		resp_array(&client->output, count > 2 ? count - 2 : COMMANDS_COUNT);
+		for (size_t i = 0; count <= 2 && i < COMMANDS_COUNT; i++)
+			tell_command(client, &commands[i]);
+		for (uint32_t i = 2; i < count; i++)
+			tell_command(client, find_command(&a[i]));
+	} else if (count == 2 && is_word(&a[1], "LIST")) {
+		resp_array(&client->output, COMMANDS_COUNT);
+		for (size_t i = 0; i < COMMANDS_COUNT; i++)
+			tell_name(client, &commands[i]);
+	} else {
+		return tell_wrong(
+		        client, "COMMAND knows COUNT, DOCS [name ...], INFO [name ...], and LIST");
+	}
+	return true;
+}
+
+bool command_serve(struct client *client, const struct resp_command *words)
+{
+	const struct resp_argument *a = words->arguments;
+	uint32_t count = words->arguments_count;
+	const struct command *command = find_command(&a[0]);
 
 	client_dirty(client);
-	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
-		if (!is_word(&a[0], commands[i].name))
-			continue;
-		if (count < commands[i].least || count > commands[i].most)
-			return tell_wrong(client, "wrong number of arguments for '%s' command",
-			                  commands[i].name);
-		if (only_listens(client) && !commands[i].listening)
-			return tell_wrong(
-			        client,
-			        "Can't execute '%s': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / "
-			        "PING / QUIT are allowed in this context",
-			        commands[i].name);
-		return commands[i].serve(client, a, count);
-	}
+	if (refused_with_multi(client, &a[0]))
+		return true;
 	/* A page in somebody's browser can make it talk to a port here, but it begins like this. */
 	if (is_word(&a[0], "POST") || is_word(&a[0], "HOST:")) {
 		tell_wrong(client, "this is not a server of web pages");
 		client_end(client);
 		return true;
 	}
-	return tell_wrong(client, "unknown command '%.*s'", (int)(a[0].size < 64 ? a[0].size : 64),
-	                  a[0].bytes);
+	if (command == NULL)
+		return tell_wrong(client, "unknown command '%.*s'",
+		                  (int)(a[0].size < 64 ? a[0].size : 64), a[0].bytes);
+	if (count < command->least || count > command->most)
+		return tell_wrong(client, "wrong number of arguments for '%s' command",
+		                  command->name);
+	if (only_listens(client) && !command->listening)
+		return tell_wrong(client,
+		                  "Can't execute '%s': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / "
+		                  "PING / QUIT / RESET are allowed in this context",
+		                  command->name);
+	return command->serve(client, a, count);
 }
 
 /* --- what the node says --- */

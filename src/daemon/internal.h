@@ -40,6 +40,10 @@ enum {
 	CLIENT_ROOM_KEPT = 1 << 16,
 };
 
+/* What a client says of itself, so that others know whom they see: CLIENT SETNAME and SETINFO. */
+enum client_text { CLIENT_NAME, CLIENT_LIB_NAME, CLIENT_LIB_VER, CLIENT_TEXTS };
+enum { CLIENT_TEXT_MAX = 255 };
+
 struct subscription {
 	struct subscription *next;
 	bool pattern;
@@ -77,9 +81,13 @@ struct client {
 	struct client *lost_next; /* that were told so in this turn */
 	struct subscription *subscriptions;
 	uint32_t subscriptions_count;
-	bool reasons;            /* it wants to know why locks are lost */
-	uint64_t events_dropped; /* because it did not read, and it has not been told */
+	bool reasons;                  /* it wants to know why locks are lost */
+	uint64_t events_dropped;       /* because it did not read, and it has not been told */
 	struct status_job *status_job; /* its STATUS that is being written, or NULL */
+	struct node_client who;        /* its command is this client's own */
+	uint64_t since;                /* when it connected */
+	char *texts[CLIENT_TEXTS];
+	bool multi_refused; /* so are its commands, up to EXEC or DISCARD */
 };
 
 #define CLIENT_TOO_MANY "-ERR too many clients at this node\r\n"
@@ -113,6 +121,8 @@ void client_dirty(struct client *client);
 /* Everything written so far is written, then the connection ends. */
 void client_end(struct client *client);
 void client_close(struct client *client);
+/* RESET: its session ends and another begins, as if it had connected again. */
+void client_renew(struct client *client);
 /* Locks that are taken away from it are held back until it has stopped, for that time at most; the time
  * that it needs to notice, and a margin, are added. */
 void client_set_grace(struct client *client, uint64_t ms);

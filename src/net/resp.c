@@ -103,15 +103,103 @@ static enum resp_result read_array(struct reader *reader, struct resp_command *c
 	return result;
 }
 
+/* What separates words; a word that is not quoted may contain the last two, as in Redis. */
 static bool is_space(char c)
 {
+	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
+
+static bool ends_word(char c)
+{
 	return c == ' ' || c == '\t' || c == '\r';
+}
+
+/* The value of a hexadecimal digit, or -1. */
+static int digit_of(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+/* The byte that an escape of "…" stands for; `at` is behind the backslash, and moves behind the escape. */
+static char read_escape(const char *line, size_t size, size_t *at)
+{
+	char c = line[*at];
+
+	if (c == 'x' && size - *at > 2 && digit_of(line[*at + 1]) >= 0 &&
+	    digit_of(line[*at + 2]) >= 0) {
+		c = (char)(digit_of(line[*at + 1]) * 16 + digit_of(line[*at + 2]));
+		*at += 3;
+		return c;
+	}
+	++*at;
+	switch (c) {
+	case 'n':
+		return '\n';
+	case 'r':
+		return '\r';
+	case 't':
+		return '\t';
+	case 'b':
+		return '\b';
+	case 'a':
+		return '\a';
+	default:
+		return c;
+	}
+}
+
+/*
+ * The rest of a word, from its opening quote on, is written to *to, which moves. False: the quote is not
+ * closed, or something other than a space follows the closing one.
+ */
+static bool read_quoted(const char *line, size_t size, size_t *at, char **to)
+{
+	char quote = line[(*at)++];
+
+	while (*at < size && line[*at] != quote) {
+		char c = line[(*at)++];
+		bool escapes = c == '\\' && *at < size && (quote == '"' || line[*at] == '\'');
+		if (escapes)
+			c = quote == '"' ? read_escape(line, size, at) : line[(*at)++];
+		*(*to)++ = c;
+	}
+	if (*at == size)
+		return false;
+	++*at;
+	return *at == size || is_space(line[*at]);
+}
+
+/* As sdssplitargs() of Redis does it: a quote may open in the middle of a word, and closing it ends the word. */
+static bool read_word(const char *line, size_t size, size_t *at, char **to,
+                      struct resp_argument *ret_word)
+{
+	size_t first = *at;
+
+	while (*at < size && !ends_word(line[*at]) && line[*at] != '"' && line[*at] != '\'')
+		++*at;
+	*ret_word = (struct resp_argument){line + first, *at - first};
+	if (*at == size || ends_word(line[*at]))
+		return true;
+	char *start = *to;
+	memcpy(start, line + first, *at - first);
+	*to += *at - first;
+	if (!read_quoted(line, size, at, to))
+		return false;
+	*ret_word = (struct resp_argument){start, (size_t)(*to - start)};
+	return true;
 }
 
 static enum resp_result read_line(struct reader *reader, struct resp_command *command)
 {
 	size_t most = reader->size < RESP_LINE_MAX ? reader->size : RESP_LINE_MAX;
 	const char *end = memchr(reader->bytes, '\n', most);
+	char *unquoted = command->unquoted; /* never longer than the line */
 	size_t at = 0;
 
 	if (end == NULL && reader->size >= RESP_LINE_MAX)
@@ -127,11 +215,10 @@ static enum resp_result read_line(struct reader *reader, struct resp_command *co
 			break;
 		if (command->arguments_count == RESP_ARGUMENTS_MAX)
 			return wrong(reader, "a line of more than 1025 words");
-		struct resp_argument *word = &command->arguments[command->arguments_count++];
-		word->bytes = reader->bytes + at;
-		while (at < size && !is_space(reader->bytes[at]))
-			at++;
-		word->size = (size_t)(reader->bytes + at - word->bytes);
+		if (!read_word(reader->bytes, size, &at, &unquoted,
+		               &command->arguments[command->arguments_count++]))
+			return wrong(reader, "unbalanced quotes in request: a quote is closed by "
+			                     "its like, and a space or the end follows");
 	}
 	reader->at = size + 1;
 	return RESP_COMMAND;
@@ -219,6 +306,12 @@ void resp_error(struct buffer *to, const char *code, const char *text)
 void resp_integer(struct buffer *to, uint64_t number)
 {
 	write_number(to, ':', number);
+}
+
+void resp_negative(struct buffer *to, uint64_t number)
+{
+	buffer_append(to, ":", 1);
+	write_number(to, '-', number);
 }
 
 void resp_bulk(struct buffer *to, const char *bytes, size_t size)

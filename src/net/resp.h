@@ -2,8 +2,9 @@
  * The server's side of RESP, the protocol of Redis: commands are read, replies are written. Without
  * I/O; it knows nothing of what the commands mean.
  *
- * A command is an array of bulk strings, or a line of words ("inline": for a person with netcat).
- * Version 2 and 3 differ in the replies only.
+ * A command is an array of bulk strings, or a line of words ("inline": for a person with netcat). A
+ * word may be quoted as in Redis: "…" knows \n \r \t \b \a \xHH and \ before any other byte, '…'
+ * knows \' only. Version 2 and 3 differ in the replies only.
  */
 #ifndef NET_RESP_H
 #define NET_RESP_H
@@ -28,12 +29,13 @@ struct resp_command {
 	uint32_t arguments_count; /* 0: an empty line, to be passed over */
 	size_t size;              /* bytes that it took */
 	struct resp_argument arguments[RESP_ARGUMENTS_MAX];
+	char unquoted[RESP_LINE_MAX]; /* what quoted words of a line stand for */
 };
 
 enum resp_result { RESP_MORE, RESP_COMMAND, RESP_WRONG };
 
 /*
- * The first command in the bytes; its arguments point into them. RESP_MORE: it is not complete;
+ * The first command in the bytes; its arguments point into them, or into the command. RESP_MORE: it is not complete;
  * *ret_needed is how many bytes there must be at least before it is worth another try. RESP_WRONG: this is not
  * the protocol, and *ret_wrong says why; what follows cannot be understood either.
  */
@@ -45,6 +47,7 @@ void resp_simple(struct buffer *to, const char *text);
 /* "-CODE text": control characters become spaces. */
 void resp_error(struct buffer *to, const char *code, const char *text);
 void resp_integer(struct buffer *to, uint64_t number);
+void resp_negative(struct buffer *to, uint64_t number); /* minus that */
 void resp_bulk(struct buffer *to, const char *bytes, size_t size);
 void resp_text(struct buffer *to, const char *text); /* a bulk string */
 void resp_nil(struct buffer *to, int version);

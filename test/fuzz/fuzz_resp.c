@@ -5,21 +5,29 @@
  */
 #include "resp.h"
 
+#include <stdbool.h>
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct resp_command command, again;
 
+/* In the bytes or, if they were quoted, in the command: one behind the other, and none beyond the end. */
 static void check_arguments(const char *bytes, size_t size)
 {
-	const char *at = bytes;
+	const char *at = bytes, *unquoted_at = command.unquoted;
 
 	must(command.size > 0 && command.size <= size && command.size <= RESP_COMMAND_MAX);
 	must(command.arguments_count <= RESP_ARGUMENTS_MAX);
 	for (uint32_t i = 0; i < command.arguments_count; i++) {
-		must(command.arguments[i].bytes >= at);
-		at = command.arguments[i].bytes + command.arguments[i].size;
+		const struct resp_argument *argument = &command.arguments[i];
+		bool unquoted = argument->bytes >= command.unquoted &&
+		                argument->bytes <= command.unquoted + RESP_LINE_MAX;
+		const char **place = unquoted ? &unquoted_at : &at;
+		must(argument->bytes >= *place);
+		*place = argument->bytes + argument->size;
 	}
 	must(at <= bytes + command.size);
+	must(unquoted_at <= command.unquoted + RESP_LINE_MAX);
 }
 
 /* Of a copy that ends there: a sanitizer sees what is read behind it. */

@@ -41,5 +41,23 @@ assert pipeline.execute() == [fence + 2, 1, 0]
 assert json.loads(here.execute_command("STATUS"))["locks"] == []
 fence = here.execute_command("ELECT", "boss", "me")
 assert there.execute_command("LEADER", "boss") == [fence, "n1", "me"]
+try:
+    with there.pipeline(transaction=True) as pipeline:
+        pipeline.execute_command("LOCK", "python-multi")
+        pipeline.execute_command("LOCK", "python-multi-2")
+        pipeline.execute()
+    raise AssertionError("a transaction was done")
+except redis.ResponseError as error:
+    assert "there are no transactions" in str(error), error
+assert json.loads(here.execute_command("STATUS", "python-multi*"))["locks"] == []
+assert here.echo("hello") == "hello"
+assert here.client_setname("me") and here.client_getname() == "me"
+assert here.client_info()["name"] == "me"
+assert here.command_count() == len(here.command())
+try:
+    redis.Redis(unix_socket_path=sys.argv[1], password="secret").ping()
+    raise AssertionError("a password was taken")
+except redis.RedisError as error:
+    assert "there are no passwords" in str(error), error
 listener.unsubscribe()
 listener.close()

@@ -78,6 +78,14 @@ class BadClients(unittest.TestCase):
         self.assertIn("unknown command 'hello:'", client.read())
         self.assertEqual(client.read(), "PONG")
 
+    def test_words_for_people_may_be_quoted(self):
+        client = self.client()
+        client.send_bytes(b'PING "two words"\r\nPING \'it\\\'s\'\nPING "\\x41\\n\\""\n\'LOCK\' "quoted lock" nowait\n')
+        self.assertEqual([client.read() for _ in range(3)], ["two words", "it's", 'A\n"'])
+        self.assertGreater(client.read(), 0)
+        self.assertEqual([lock["name"] for lock in self.node.status("quoted lock")["locks"]], ["quoted lock"])
+        self.ends_with(b'PING "hello\r\nPING\r\n', "unbalanced quotes in request")
+
     def test_a_command_may_come_byte_by_byte(self):
         client = self.client()
         data = encode("LOCK", "slow\r\n*1\r\n", "NOWAIT") + b"*0\r\n" + b"PING x\r\n"

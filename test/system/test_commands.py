@@ -305,9 +305,6 @@ class Commands(unittest.TestCase):
             self.refused(client.call("HELLO", wrong), "NOPROTO")
         self.refused(client.call("HELLO", 2, "AUTH", "a", "b"), "no passwords")
         self.refused(client.call("HELLO", 2, "LOUD"), "syntax")
-        self.assertEqual(client.call("COMMAND"), [])
-        self.assertEqual(client.call("COMMAND", "DOCS"), [])
-        self.assertEqual(client.call("COMMAND", "COUNT"), 0)
         self.assertEqual(client.call("CLIENT", "SETNAME", "me"), "OK")
         self.assertEqual(client.call("CLIENT", "SETINFO", "lib-name", "me"), "OK")
         self.assertEqual(client.call("CLIENT", "ID"), hello["id"])
@@ -322,6 +319,161 @@ class Commands(unittest.TestCase):
         self.assertEqual(client.read(), "OK")
         self.assertRaises(Closed, client.read)
         self.assertGreater(other.call("LOCK", "quitted"), 0)
+
+    def test_echo_and_auth(self):
+        client = self.client()
+        self.assertEqual(client.call("ECHO", b"\x00 any\r\n"), "\x00 any\r\n")
+        self.refused(client.call("ECHO"), "wrong number of arguments")
+        for words in (("AUTH", "secret"), ("AUTH", "me", "secret"), ("HELLO", 3, "AUTH", "me", "secret")):
+            self.refused(client.call(*words), "there are no passwords", "connect without AUTH")
+        self.assertEqual(client.call("PING"), "PONG")
+
+    def test_commands_are_told(self):
+        for version in (2, 3):
+            client = self.client(version=version)
+            names = client.call("COMMAND", "LIST")
+            self.assertTrue({"lock", "unlock", "elect", "echo", "reset", "command"} <= set(names))
+            self.assertEqual(client.call("COMMAND", "COUNT"), len(names))
+            rows = client.call("COMMAND")
+            self.assertEqual([row[0] for row in rows], names)
+            self.assertEqual({len(row) for row in rows}, {10})
+            self.assertEqual(client.call("COMMAND", "INFO", "LOCK", "nope", "elect"),
+                             [["lock", -2, [], 0, 0, 0, [], [], [], []], None, ["elect", 3, [], 0, 0, 0, [], [], [], []]])
+            docs = client.call("COMMAND", "DOCS")
+            of_lock = client.call("COMMAND", "DOCS", "nope", "lock")
+            if version == 2:
+                docs = dict(zip(docs[::2], docs[1::2]))
+                of_lock = {of_lock[0]: dict(zip(of_lock[1][::2], of_lock[1][1::2]))}
+            self.assertEqual(list(docs), names)
+            self.assertIn("name [NOWAIT | TIMEOUT ms]", of_lock["lock"]["summary"])
+            self.refused(client.call("COMMAND", "HELP"), "COMMAND knows COUNT, DOCS")
+
+    def test_a_name_is_kept(self):
+        client = self.client()
+        self.assertIsNone(client.call("CLIENT", "GETNAME"))
+        self.assertEqual(client.call("CLIENT", "SETNAME", "me"), "OK")
+        self.assertEqual(client.call("client", "getname"), "me")
+        for wrong in ("a b", "a\n", "ä"):
+            self.refused(client.call("CLIENT", "SETNAME", wrong), "name cannot contain spaces, newlines or special")
+        self.refused(client.call("CLIENT", "SETNAME", "x" * 256), "at most 255 bytes")
+        self.refused(client.call("HELLO", 3, "SETNAME", "a b"), "name cannot contain spaces")
+        self.assertEqual(client.call("CLIENT", "GETNAME"), "me")
+        self.assertEqual(client.call("HELLO", 3, "SETNAME", "x" * 255)["proto"], 3)
+        self.assertEqual(client.call("CLIENT", "GETNAME"), "x" * 255)
+        self.assertEqual(client.call("CLIENT", "SETNAME", ""), "OK")
+        self.assertIsNone(client.call("CLIENT", "GETNAME"))
+        self.refused(client.call("CLIENT", "GETNAME", "x"), "CLIENT knows GETNAME, GRACE ms, ID, INFO")
+        self.refused(client.call("CLIENT", "MAINT_NOTIFICATIONS", "ON", "moving-endpoint-type", "none"), "ERR CLIENT knows")
+
+    def test_client_info_has_the_fields_of_redis(self):
+        client = self.client(version=3)
+        client.call("CLIENT", "SETNAME", "me")
+        self.assertEqual(client.call("CLIENT", "SETINFO", "lib-name", "go-redis(,go1.22)"), "OK")
+        self.assertEqual(client.call("CLIENT", "SETINFO", "LIB-VER", "9"), "OK")
+        self.refused(client.call("CLIENT", "SETINFO", "lib-name", "a b"), "lib-name cannot contain spaces")
+        self.refused(client.call("CLIENT", "SETINFO", "colour", "red"), "CLIENT SETINFO knows LIB-NAME and LIB-VER")
+        client.call("SUBSCRIBE", "info-1")
+        client.call("SUBSCRIBE", "info-2")
+        client.call("PSUBSCRIBE", "info-*")
+        line = client.call("CLIENT", "INFO")
+        self.assertTrue(line.endswith("\n"))
+        info = dict(field.split("=") for field in line[:-1].split(" "))
+        self.assertEqual(int(info["id"]), client.call("CLIENT", "ID"))
+        self.assertEqual((info["name"], info["sub"], info["psub"], info["resp"]), ("me", "2", "1", "3"))
+        self.assertEqual((info["lib-name"], info["lib-ver"]), ("go-redis(,go1.22)", "9"))
+        self.assertEqual(info["addr"], self.cluster[0].socket + ":0")
+        for number in ("age", "idle", "db", "multi", "qbuf", "qbuf-free", "obl", "argv-mem", "oll", "omem", "tot-mem"):
+            int(info[number]) # as redis-py does
+
+    # --- RESET ---
+
+    def test_reset_begins_a_new_session(self):
+        """What Redis resets; and the locks are given back, because nobody who uses the connection next knows of them."""
+        client, other = self.client(0, 3), self.client(1)
+        first = client.call("CLIENT", "ID")
+        client.call("CLIENT", "SETNAME", "me")
+        fence = client.call("LOCK", "reset")
+        client.call("ELECT", "reset-boss", "me")
+        client.call("SUBSCRIBE", "reset")
+        client.call("PSUBSCRIBE", "res*")
+        other.send("LOCK", "reset")
+        self.waits("reset")
+        client.send_bytes(encode("MULTI") + encode("RESET"))
+        self.refused(client.read(), "no transactions")
+        self.assertEqual(client.read(), "RESET")
+        self.assertGreater(other.read(), fence)
+        self.assertIsNone(other.call("LEADER", "reset-boss"))
+        self.assertIsNone(client.call("CLIENT", "GETNAME"))
+        self.assertNotEqual(client.call("CLIENT", "ID"), first)
+        self.assertEqual(client.call("HELLO")[5], 2)
+        self.assertEqual(other.call("UNLOCK", "reset"), 1)
+        self.assertTrue(client.quiet()) # no events any more
+        self.assertGreater(client.call("LOCK", "reset"), fence)
+        self.assertEqual(client.call("SUBSCRIBE", "reset"), ["subscribe", "reset", 1])
+        self.refused(client.call("LOCK", "x"), "QUIT / RESET are allowed")
+        self.assertEqual(client.call("RESET"), "RESET") # also for who only listens
+        self.assertEqual(client.call("UNLOCK", "reset"), 0)
+        self.refused(client.call("RESET", "x"), "wrong number of arguments")
+        self.assertEqual(self.cluster[0].status("reset*")["locks"], [])
+
+    def test_reset_forgets_grace(self):
+        """Who has said nothing of it since has lost a broken lock at once."""
+        client, other = self.client(0, 3), self.client(1)
+        client.call("CLIENT", "GRACE", 1000)
+        self.assertEqual(client.call("RESET"), "RESET")
+        fence = client.call("LOCK", "grace")
+        self.assertEqual(other.call("BREAK", "grace", fence), 1)
+        self.assertGreater(other.call("LOCK", "grace", "NOWAIT"), fence)
+        self.assertEqual(client.call("PING"), "PONG") # nobody waits for it to stop
+
+    def test_many_resets(self):
+        client = self.client()
+        count = 2000
+        client.send_bytes((encode("LOCK", "again") + encode("RESET")) * count)
+        replies = [client.read() for _ in range(2 * count)]
+        self.assertEqual(set(replies[1::2]), {"RESET"})
+        self.assertEqual(replies[::2], sorted(set(replies[::2])))
+        self.assertEqual(self.client(1).call("UNLOCK", "again"), 0)
+
+    # --- MULTI ---
+
+    def test_what_follows_a_refused_multi_does_nothing(self):
+        client, other = self.client(), self.client(1)
+        client.call("LOCK", "multi-held")
+        client.send_bytes(b"".join(encode(*words) for words in (
+            ("MULTI",), ("LOCK", "multi"), ("UNLOCK", "multi-held"), ("PING",), ("SET", "a", "b"), ("multi",), ("exec",),
+            ("PING",))))
+        self.refused(client.read(), "there are no transactions", "refused", "EXEC or DISCARD")
+        for name in ("LOCK", "UNLOCK", "PING", "SET"):
+            self.refused(client.read(), f"'{name}' is refused, because it follows a MULTI that was refused")
+        self.refused(client.read(), "there are no transactions")
+        self.refused(client.read(), "EXECABORT", "nothing was done")
+        self.assertEqual(client.read(), "PONG") # it is over
+        self.assertGreater(other.call("LOCK", "multi", "NOWAIT"), 0)
+        self.assertIsNone(other.call("LOCK", "multi-held", "NOWAIT"))
+
+    def test_discard_and_reset_end_a_refused_multi(self):
+        client = self.client()
+        self.refused(client.call("EXEC"), "EXEC without MULTI")
+        self.refused(client.call("DISCARD"), "DISCARD without MULTI")
+        for end, reply in (("DISCARD", "OK"), ("RESET", "RESET")):
+            self.refused(client.call("MULTI"), "no transactions")
+            self.refused(client.call("HELLO", 3), "follows a MULTI")
+            self.assertEqual(client.call(end), reply)
+            self.assertEqual(client.call("PING"), "PONG")
+            self.refused(client.call("EXEC"), "EXEC without MULTI")
+        client.call("MULTI")
+        self.assertEqual(client.call("QUIT"), "OK")
+
+    def test_a_listener_cannot_do_half_a_transaction_either(self):
+        client, other = self.client(), self.client(1)
+        client.call("SUBSCRIBE", "multi-heard")
+        self.refused(client.call("MULTI", "with", "more"), "no transactions")
+        self.refused(client.call("UNSUBSCRIBE"), "follows a MULTI")
+        self.refused(client.call("LOCK", "multi-lock"), "follows a MULTI")
+        self.refused(client.call("EXEC"), "EXECABORT")
+        self.assertEqual(client.call("UNSUBSCRIBE"), ["unsubscribe", "multi-heard", 0])
+        self.assertGreater(other.call("LOCK", "multi-lock", "NOWAIT"), 0)
 
     def test_an_unknown_command_is_an_error_and_nothing_more(self):
         client = self.client()

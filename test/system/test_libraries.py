@@ -1,14 +1,19 @@
-"""Redis clients as people have them: redis-cli, hiredis, python3-redis, and `redis` of npm."""
+"""Redis clients as people have them: redis-cli, redis-benchmark, hiredis, python3-redis, and `redis` and `ioredis` of npm."""
 import json
 import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
+import tempfile
+import termios
 import unittest
 
 import npm
 from baton import BATON
 from cluster import PATIENCE_S, Cluster, until
+from resp import encode
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.environ.get("BUILD", os.path.dirname(BATON))
@@ -49,6 +54,50 @@ class Libraries(unittest.TestCase):
         numbers = [word for word in told if word]
         self.assertEqual(numbers[2:4], ["1", "0"])
         self.assertEqual(numbers[-2:], ["n1", "me"])
+
+    def test_redis_cli_pipe_ends(self):
+        """It sends ECHO behind all the rest, and reads until that comes back."""
+        if shutil.which("redis-cli") is None:
+            self.skipTest("redis-cli is not here: tools/setup test installs it")
+        with tempfile.TemporaryFile() as file:
+            file.write(b"".join(encode("LOCK", "pipe") + encode("UNLOCK", "pipe") for _ in range(5000)) + encode("NONSENSE"))
+            file.seek(0)
+            done = subprocess.run(["redis-cli", "-s", self.sockets[0], "--pipe"], stdin=file, capture_output=True, text=True,
+                                  timeout=PATIENCE_S, check=False)
+        self.assertIn("errors: 1, replies: 10001", done.stdout + done.stderr)
+
+    def test_redis_cli_helps(self):
+        """On a terminal it asks for the commands, to complete and explain them."""
+        if shutil.which("redis-cli") is None:
+            self.skipTest("redis-cli is not here: tools/setup test installs it")
+        terminal, other = pty.openpty()
+        termios.tcsetwinsize(other, (24, 200)) # or it asks the terminal
+        cli = subprocess.Popen(["redis-cli", "-s", self.sockets[0]], stdin=other, stdout=other, stderr=other,
+                               env={**os.environ, "TERM": "xterm"})
+        try:
+            self.heard(terminal, b"> ") # what is typed before is thrown away
+            os.write(terminal, b"help LOCK\r")
+            self.assertIn("Takes a lock: name [NOWAIT | TIMEOUT ms]", self.heard(terminal, b"TIMEOUT ms]"))
+        finally:
+            cli.kill()
+            cli.wait(PATIENCE_S)
+            os.close(other)
+            os.close(terminal)
+
+    def heard(self, terminal, end):
+        text = b""
+        while end not in text:
+            self.assertTrue(select.select([terminal], [], [], PATIENCE_S)[0], text)
+            text += os.read(terminal, 4096)
+        return text.decode(errors="replace")
+
+    def test_redis_benchmark(self):
+        if shutil.which("redis-benchmark") is None:
+            self.skipTest("redis-benchmark is not here: tools/setup test installs it")
+        told = self.run_words("redis-benchmark", "-s", self.sockets[0], "-t", "ping_inline,ping_mbulk", "-n", "20000",
+                              "-P", "500", "--csv")
+        self.assertIn("PING_INLINE", told)
+        self.assertIn("PING_MBULK", told)
 
     def test_redis_cli_listens(self):
         if shutil.which("redis-cli") is None:

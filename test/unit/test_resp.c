@@ -65,6 +65,55 @@ static void test_a_line_of_words_is_a_command(void **state)
 	assert_argument(0, "PING", 4);
 }
 
+/* Each line is one word behind PING. What Redis 7.0 makes of it was looked up there. */
+static void test_quotes_are_those_of_redis(void **state)
+{
+	static const struct {
+		const char *line, *word;
+		size_t size;
+	} cases[] = {
+	        {"PING \"a b\"\r\n", "a b", 3},
+	        {"PING \"\"\r\n", "", 0},
+	        {"PING ''\n", "", 0},
+	        {"PING \"a\\x41\\n\\r\\t\\b\\a\\\"\\\\\\q\"\r\n", "aA\n\r\t\b\a\"\\q", 10},
+	        {"PING \"\\x00\\xfF\"\r\n", "\0\xff", 2},
+	        {"PING \"\\xZ0\\x4\\x0g\"\r\n", "xZ0x4x0g", 8},
+	        {"PING \"\\x4\"\n", "x4", 2},
+	        {"PING 'a\\'b\\n\\\\\"'\r\n", "a'b\\n\\\\\"", 8},
+	        {"PING \"it's\"\n", "it's", 4},
+	        {"PING a\"b c\"\r\n", "ab c", 4},
+	        {"PING a'b c' \t\r\n", "ab c", 4},
+	        {"PING a\\\"b\"\r\n", "a\\b", 3}, /* a backslash outside is one */
+	        {"PING a\vb\f\n", "a\vb\f", 4},
+	        {"PING \v\fa\n", "a", 1},
+	        {"\"PING\" \"a\"\v\n", "a", 1},
+	        {"PI'NG' a\\n\n", "a\\n", 3},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		assert_int_equal(read_text(cases[i].line), RESP_COMMAND);
+		assert_int_equal(command.arguments_count, 2);
+		assert_int_equal(command.size, strlen(cases[i].line));
+		assert_argument(0, "PING", 4);
+		assert_argument(1, cases[i].word, cases[i].size);
+	}
+}
+
+static void test_quoted_words_keep_apart(void **state)
+{
+	(void)state;
+	assert_int_equal(read_text("LOCK \"a b\" plain 'c d' x\"\\x65\" last\r\nPING\r\n"),
+	                 RESP_COMMAND);
+	assert_int_equal(command.arguments_count, 6);
+	assert_argument(0, "LOCK", 4);
+	assert_argument(1, "a b", 3);
+	assert_argument(2, "plain", 5);
+	assert_argument(3, "c d", 3);
+	assert_argument(4, "xe", 2);
+	assert_argument(5, "last", 4);
+}
+
 static void test_what_is_empty_is_passed_over(void **state)
 {
 	static const char *const texts[] = {"*0\r\n", "\r\n", "\n", " \t \r\n"};
@@ -124,6 +173,30 @@ static void test_what_is_not_the_protocol_is_said(void **state)
 	assert_wrong("*1\r\n$4\r\nPINGxx", "ends with CR LF");
 	assert_wrong("*1\r\n$4\r\nPING\rx", "ends with CR LF");
 	assert_wrong("*1\r\n$524288\r\n", "at most 524288 bytes");
+}
+
+static void test_quotes_that_do_not_match_are_said(void **state)
+{
+	static const char *const lines[] = {"PING \"\r\n",      "PING '\n",     "PING \"a\n",
+	                                    "PING \"a\\\"\r\n", "PING \"a\\\n", "PING 'a\\'\n",
+	                                    "PING \"a\"b\r\n",  "PING 'a'b\n",  "PING 'a'\"b\"\n",
+	                                    "PING a\"\r\n",     "\"\n",         "PING \"a' b\n"};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lines) / sizeof(*lines); i++)
+		assert_wrong(lines[i], "unbalanced quotes in request");
+}
+
+static void test_the_longest_quoted_line(void **state)
+{
+	static char line[RESP_LINE_MAX];
+
+	(void)state;
+	memset(line, 'x', sizeof(line));
+	line[0] = line[sizeof(line) - 2] = '"';
+	line[sizeof(line) - 1] = '\n';
+	assert_int_equal(read_bytes(line, sizeof(line)), RESP_COMMAND);
+	assert_argument(0, line + 1, sizeof(line) - 3);
 }
 
 static void test_the_limits_of_a_line(void **state)
@@ -211,6 +284,8 @@ static void test_replies_as_redis_writes_them(void **state)
 	assert_written(&out, ":0\r\n");
 	resp_integer(&out, UINT64_MAX);
 	assert_written(&out, ":18446744073709551615\r\n");
+	resp_negative(&out, 12);
+	assert_written(&out, ":-12\r\n");
 	resp_bulk(&out, "", 0);
 	assert_written(&out, "$0\r\n\r\n");
 	resp_text(&out, "a text of twenty byte");
@@ -277,9 +352,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_an_array_of_strings_is_a_command),
 	        cmocka_unit_test(test_a_line_of_words_is_a_command),
+	        cmocka_unit_test(test_quotes_are_those_of_redis),
+	        cmocka_unit_test(test_quoted_words_keep_apart),
 	        cmocka_unit_test(test_what_is_empty_is_passed_over),
 	        cmocka_unit_test(test_every_beginning_needs_more_but_not_too_much),
 	        cmocka_unit_test(test_what_is_not_the_protocol_is_said),
+	        cmocka_unit_test(test_quotes_that_do_not_match_are_said),
+	        cmocka_unit_test(test_the_longest_quoted_line),
 	        cmocka_unit_test(test_the_limits_of_a_line),
 	        cmocka_unit_test(test_the_most_arguments),
 	        cmocka_unit_test(test_the_largest_command),

@@ -1,0 +1,195 @@
+/*
+ * Commands that are here because clients of Redis say them: they have nothing to do with locks, except
+ * that what looks like a transaction must not act as if it were none.
+ */
+#include "commands.h"
+
+#include <stdio.h>
+
+bool serve_echo(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	(void)count;
+	resp_bulk(&client->output, a[1].bytes, a[1].size);
+	return true;
+}
+
+bool serve_auth(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	(void)a;
+	(void)count;
+	return tell_wrong(client, "there are no passwords: who may open the socket may use it; "
+	                          "connect without AUTH");
+}
+
+/*
+ * As if the client had connected again. Its locks are given back: who calls RESET (a pool, before it lends the
+ * connection to somebody else) wants nothing to remain of what was before, and a lock that the next user does
+ * not know of would be held for as long as the connection lives.
+ */
+bool serve_reset(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	(void)a;
+	(void)count;
+	client_renew(client);
+	resp_simple(&client->output, "RESET");
+	return true;
+}
+
+/* --- transactions, which there are not --- */
+
+/*
+ * MULTI is refused, but its client may have sent the rest already, or not look at errors before EXEC: were the
+ * commands in between obeyed one by one, half a transaction would be done. So they are refused up to EXEC,
+ * DISCARD or RESET.
+ */
+bool serve_multi(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	(void)a;
+	(void)count;
+	client->multi_refused = true;
+	return tell_wrong(client,
+	                  "there are no transactions: MULTI is refused, and so is what follows "
+	                  "it up to EXEC or DISCARD");
+}
+
+bool serve_exec(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	(void)a;
+	(void)count;
+	if (!client->multi_refused)
+		return tell_wrong(client, "EXEC without MULTI");
+	client->multi_refused = false;
+	resp_error(&client->output, "EXECABORT",
+	           "nothing was done, because MULTI was refused: there are no transactions");
+	return true;
+}
+
+bool serve_discard(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	(void)a;
+	(void)count;
+	if (!client->multi_refused)
+		return tell_wrong(client, "DISCARD without MULTI");
+	client->multi_refused = false;
+	resp_simple(&client->output, "OK");
+	return true;
+}
+
+bool refused_with_multi(struct client *client, const struct resp_argument *name)
+{
+	if (!client->multi_refused || is_word(name, "MULTI") || is_word(name, "EXEC") ||
+	    is_word(name, "DISCARD") || is_word(name, "RESET") || is_word(name, "QUIT"))
+		return false;
+	tell_wrong(
+	        client,
+	        "'%.*s' is refused, because it follows a MULTI that was refused: EXEC or DISCARD "
+	        "ends that",
+	        (int)(name->size < 64 ? name->size : 64), name->bytes);
+	return true;
+}
+
+/* --- CLIENT: what is known of a connection --- */
+
+bool client_keep_text(struct client *client, enum client_text which, const char *what,
+                      const struct resp_argument *text)
+{
+	if (text->size > CLIENT_TEXT_MAX)
+		return !tell_wrong(client, "%s has at most %d bytes", what, CLIENT_TEXT_MAX);
+	for (size_t i = 0; i < text->size; i++) {
+		if (text->bytes[i] < '!' || text->bytes[i] > '~')
+			return !tell_wrong(client,
+			                   "%s cannot contain spaces, newlines or special "
+			                   "characters",
+			                   what);
+	}
+	free(client->texts[which]);
+	client->texts[which] = NULL;
+	if (text->size == 0)
+		return true;
+	client->texts[which] = strndup(text->bytes, text->size);
+	must(client->texts[which] != NULL);
+	return true;
+}
+
+bool client_getname(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	(void)a;
+	(void)count;
+	if (client->texts[CLIENT_NAME] == NULL)
+		resp_nil(&client->output, client->version);
+	else
+		resp_text(&client->output, client->texts[CLIENT_NAME]);
+	return true;
+}
+
+bool client_setname(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	(void)count;
+	if (client_keep_text(client, CLIENT_NAME, "a client's name", &a[2]))
+		resp_simple(&client->output, "OK");
+	return true;
+}
+
+bool client_setinfo(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	(void)count;
+	bool name = is_word(&a[2], "LIB-NAME");
+	if (!name && !is_word(&a[2], "LIB-VER"))
+		return tell_wrong(client, "CLIENT SETINFO knows LIB-NAME and LIB-VER");
+	if (client_keep_text(client, name ? CLIENT_LIB_NAME : CLIENT_LIB_VER,
+	                     name ? "lib-name" : "lib-ver", &a[3]))
+		resp_simple(&client->output, "OK");
+	return true;
+}
+
+/* A word of the line that CLIENT INFO gives: no byte of it may be taken for the end of the word. */
+static void put_word(char *room, size_t size, const char *text)
+{
+	size_t i = 0;
+
+	for (; text[i] != '\0' && i + 1 < size; i++)
+		room[i] = text[i] > ' ' && text[i] <= '~' ? text[i] : '_';
+	room[i] = '\0';
+}
+
+static uint32_t count_subscriptions(const struct client *client, bool pattern)
+{
+	uint32_t count = 0;
+
+	for (const struct subscription *at = client->subscriptions; at != NULL; at = at->next)
+		count += at->pattern == pattern;
+	return count;
+}
+
+/* The fields of Redis that its libraries look for, in its order; what does not exist here is 0. */
+bool client_info(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	char line[1536], address[256];
+	const char *const *texts = (const char *const *)client->texts;
+
+	(void)a;
+	(void)count;
+	put_word(address, sizeof(address),
+	         client->tcp ? client->who.command + sizeof("tcp ") - 1
+	                     : client->daemon->options->socket);
+	int size = snprintf(
+	        line, sizeof(line),
+	        "id=%llu addr=%s%s fd=%d name=%s age=%llu idle=0 flags=%s db=0 sub=%u psub=%u "
+	        "ssub=0 multi=-1 qbuf=%zu qbuf-free=%zu argv-mem=0 multi-mem=0 obl=%zu oll=0 "
+	        "omem=%zu tot-mem=%zu events=r cmd=client|info user=default redir=-1 resp=%d "
+	        "lib-name=%s lib-ver=%s\n",
+	        (unsigned long long)client->session, address, client->tcp ? "" : ":0", client->fd,
+	        texts[CLIENT_NAME] != NULL ? texts[CLIENT_NAME] : "",
+	        (unsigned long long)((client->daemon->loop.now - client->since) / 1000000000),
+	        client->subscriptions_count > 0 ? "P"
+	        : client->tcp                   ? "N"
+	                                        : "U",
+	        count_subscriptions(client, false), count_subscriptions(client, true),
+	        buffer_size(&client->input), client->input.room - buffer_size(&client->input),
+	        buffer_size(&client->output), client->output.room,
+	        sizeof(*client) + client->input.room + client->output.room, client->version,
+	        texts[CLIENT_LIB_NAME] != NULL ? texts[CLIENT_LIB_NAME] : "",
+	        texts[CLIENT_LIB_VER] != NULL ? texts[CLIENT_LIB_VER] : "");
+	resp_bulk(&client->output, line, (size_t)size);
+	return true;
+}
