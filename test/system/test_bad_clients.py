@@ -28,7 +28,7 @@ class BadClients(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.port = free_port()
-        cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}", "--client-timeout", "3s").start()
+        cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}", "--client-timeout", "10s").start()
         cls.node = cls.cluster[0]
 
     @classmethod

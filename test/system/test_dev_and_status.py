@@ -210,7 +210,7 @@ class Status(unittest.TestCase):
 
     def test_a_lock_is_being_taken_away(self):
         """From the break until its holder has stopped; at every member, and while a node leaves."""
-        with Cluster(2) as cluster, cluster[0].client() as holder, cluster[1].client() as operator:
+        with Cluster(2, "--lease", "1h") as cluster, cluster[0].client() as holder, cluster[1].client() as operator:
             holder.call("CLIENT", "GRACE", 600)
             fence = holder.call("LOCK", "x")
             self.assertNotIn("taken away", self.run_status("-S", cluster[1].socket))
@@ -224,7 +224,7 @@ class Status(unittest.TestCase):
             self.assertEqual(cluster[1].status()["locks"], [])
 
     def test_who_leaves_serves_nobody(self):
-        with Cluster(1) as cluster, cluster[0].client() as holder:
+        with Cluster(1, "--lease", "1h") as cluster, cluster[0].client() as holder:
             holder.call("CLIENT", "GRACE", 1000000)
             holder.call("LOCK", "x")
             cluster[0].signal(signal.SIGTERM)
