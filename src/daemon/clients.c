@@ -174,6 +174,8 @@ void client_close(struct client *client)
 		session = 0;
 	if (client->linger != NULL)
 		uv_close((uv_handle_t *)client->linger, on_linger_closed);
+	if (client->forsaken)
+		session = 0;
 	client->session = 0;
 	close(client->fd);
 	client->closed_next = daemon->closed;
@@ -209,7 +211,19 @@ void client_lost(struct client *client)
 	if (client->linger == NULL || client->told_lost)
 		return;
 	client->told_lost = true;
-	uv_timer_start(client->linger, on_lingered, client->linger_ms, 0);
+	if (!client->stays)
+		uv_timer_start(client->linger, on_lingered, client->linger_ms, 0);
+}
+
+void client_stay(struct client *client)
+{
+	if (client->stays)
+		return;
+	client_linger(client, client->linger_ms);
+	client->stays = true;
+	uv_timer_stop(client->linger);
+	log_line(LEVEL_WARNING, "a client cannot stop what it runs: what it loses stays with it "
+	                        "until its connection ends");
 }
 
 void client_end(struct client *client)
@@ -526,11 +540,13 @@ bool clients_are_gone(struct daemon *daemon)
 	struct client *next;
 
 	for (struct client *client = daemon->clients; client != NULL; client = client->next) {
-		if (client->told_lost && !client->closing)
+		if (client->told_lost && !client->stays && !client->closing)
 			return false;
 	}
 	for (struct client *client = daemon->clients; client != NULL; client = next) {
 		next = client->next;
+		/* What it runs goes on: nobody else may be let in. */
+		client->forsaken = client->stays && client->told_lost;
 		client_close(client);
 	}
 	return daemon->clients_count == 0 && daemon->orphans_count == 0;

@@ -413,17 +413,27 @@ static bool serve_grace(struct client *client, const struct resp_argument *ms)
 	return true;
 }
 
+/* It cannot stop what it does under its locks; see client_stay. */
+static bool serve_stay(struct client *client)
+{
+	client_stay(client);
+	resp_simple(&client->output, "OK");
+	return true;
+}
+
 static bool serve_client(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	if ((count == 3 && is_word(&a[1], "SETNAME")) || (count == 4 && is_word(&a[1], "SETINFO")))
 		resp_simple(&client->output, "OK");
 	else if (count == 3 && is_word(&a[1], "GRACE"))
 		return serve_grace(client, &a[2]);
+	else if (count == 2 && is_word(&a[1], "STAY"))
+		return serve_stay(client);
 	else if (count == 2 && is_word(&a[1], "ID"))
 		resp_integer(&client->output, client->session);
 	else
-		return tell_wrong(
-		        client, "CLIENT knows SETNAME name, SETINFO name value, GRACE ms, and ID");
+		return tell_wrong(client, "CLIENT knows SETNAME name, SETINFO name value, GRACE "
+		                          "ms, STAY, and ID");
 	return true;
 }
 

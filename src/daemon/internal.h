@@ -72,6 +72,8 @@ struct client {
 	uv_timer_t *linger;   /* NULL: what it loses goes to others at once */
 	uint64_t linger_ms;
 	bool told_lost; /* and its time runs */
+	bool stays;     /* it cannot stop: what it loses stays with it while it is connected */
+	bool forsaken;  /* this node ends while it stays: its locks are not handed on */
 	struct subscription *subscriptions;
 	uint32_t subscriptions_count;
 };
@@ -109,6 +111,8 @@ void client_end(struct client *client);
 void client_close(struct client *client);
 /* Locks that are taken away from it are held back until it has stopped, so long at most. */
 void client_linger(struct client *client, uint64_t ms);
+/* It cannot stop: locks that are taken away from it are held back until its connection ends. */
+void client_stay(struct client *client);
 /* A lock was taken away from it. */
 void client_lost(struct client *client);
 
