@@ -151,6 +151,7 @@ static bool make_orphan(struct client *client)
 	*orphan = (struct orphan){.daemon = daemon, .session = client->session};
 	must(uv_timer_init(&daemon->loop, &orphan->timer) == 0);
 	orphan->timer.data = orphan;
+	uv_update_time(&daemon->loop);
 	uv_timer_start(&orphan->timer, on_orphan_over, client->linger_ms, 0);
 	daemon->orphans_count++;
 	log_line(LEVEL_WARNING,
@@ -211,6 +212,7 @@ void client_lost(struct client *client)
 	if (client->linger == NULL || client->told_lost)
 		return;
 	client->told_lost = true;
+	uv_update_time(&client->daemon->loop);
 	if (!client->stays)
 		uv_timer_start(client->linger, on_lingered, client->linger_ms, 0);
 }

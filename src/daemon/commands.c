@@ -408,7 +408,7 @@ static bool serve_grace(struct client *client, const struct resp_argument *ms)
 	if (!read_number(ms, &number) || number == 0 || number > GRACE_MS_MAX)
 		return tell_wrong(client,
 		                  "GRACE needs a whole number of milliseconds, 1 to 4294967295");
-	client_linger(client, number);
+	client_linger(client, number + client->daemon->options->lease_ms / 10);
 	resp_simple(&client->output, "OK");
 	return true;
 }
