@@ -168,6 +168,7 @@ class Elections(ServiceTest):
                 (["job", "v", "--", "sh", "-c", "exit 7"], 7, ""), (["job", "", "--", "true"], 0, ""),
                 (["job", "v", "--", "./nonesuch"], 127, "No such file"), (["-w", "1s", "job", "v", "--", "false"], 1, ""),
                 (["--grace", "0", "job", "v", "--", "echo", "--", "-x"], 0, ""),
+                (["--timeout", "1", "job", "v", "--", "sh", "-c", "kill -INT $$"], -signal.SIGINT, ""),
                 ([], 64, "a name and a value are needed"), (["job"], 64, "a name and a value are needed"),
                 (["job", "v", "w"], 64, "unexpected 'w': '--' goes before a command"),
                 (["job", "v", "--"], 64, "a command is needed behind '--'"),

@@ -36,8 +36,8 @@ class ExitCodes(ServiceTest):
         (["x", "sh", "-c", "exit 7"], 7, ""),
         (["x", "sh", "-c", "exit 255"], 255, ""),
         (["x", "-c", "exit 9"], 9, ""),
-        (["x", "-c", "kill -TERM $$"], 128 + 15, ""),
-        (["x", "-c", "kill -KILL $$"], 128 + 9, ""),
+        (["x", "-c", "kill -TERM $$"], -signal.SIGTERM, ""),
+        (["x", "-c", "kill -KILL $$"], -signal.SIGKILL, ""),
         (["x", "./nonesuch"], 127, "'./nonesuch' cannot be executed: No such file"),
         (["x", "nonesuch-command"], 127, "No such file"),
         (["x", "/etc/passwd"], 126, "Permission denied"),
@@ -615,7 +615,7 @@ class Killed(ServiceTest):
         os.kill(stat_of(command)[1], signal.SIGKILL)
         self.assertEqual(heir.wait(PATIENCE), 0)
         code, _, err = self.finish(run)
-        self.assertEqual(code, 137)
+        self.assertEqual(code, -signal.SIGKILL)
         self.assertIn("the guardian was killed", err)
         self.assertEqual(self.commands("x"), [])
 
@@ -626,7 +626,7 @@ class Killed(ServiceTest):
         self.addCleanup(self.end, run)
         command, before = int(run.stdout.readline()), int(self.text("before"))
         os.kill(stat_of(command)[1], signal.SIGKILL)
-        self.assertEqual(run.wait(PATIENCE), 137)
+        self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
         self.assertTrue(is_alive(before))
         self.assertFalse(is_alive(command))
         os.kill(before, signal.SIGKILL)
@@ -644,7 +644,7 @@ class Killed(ServiceTest):
     def test_the_command(self):
         run, command = self.family()
         os.kill(command, signal.SIGKILL)
-        self.assertEqual(run.wait(PATIENCE), 137)
+        self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
 
     def test_a_run_within_a_run(self):
         """The inner lock is not free either before the inner command is gone."""
