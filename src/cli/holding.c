@@ -93,17 +93,18 @@ static bool is_no_time(const char *text)
 static int parse_time_or_none(const char *text, const char *what, int64_t *ret_ms,
                               struct problem *problem)
 {
-	char digit_first[48];
+	char digit_first[48] = "0";
 	uint64_t ms;
 
 	if (is_no_time(text)) {
 		*ret_ms = 0;
 		return 0;
 	}
-	snprintf(digit_first, sizeof(digit_first), "0%.40s", text);
-	bool pointed = text[0] == '.' && strlen(text) <= 40 &&
-	               parse_duration(digit_first, what, &ms, problem) == 0;
-	if (!pointed && parse_duration(text, what, &ms, problem) != 0)
+	bool pointed = text[0] == '.' && strlen(text) < sizeof(digit_first) - 1;
+	if (pointed)
+		strcpy(digit_first + 1, text);
+	if ((!pointed || parse_duration(digit_first, what, &ms, problem) != 0) &&
+	    parse_duration(text, what, &ms, problem) != 0)
 		return -1;
 	*ret_ms = (int64_t)ms;
 	return 0;

@@ -1,4 +1,5 @@
 """A node that is none: what a client does with answers and events that are hard to get from a real one."""
+import contextlib
 import fcntl
 import socket
 import struct
@@ -17,7 +18,7 @@ class FakeNode:
         self.answers = {"HELLO": b"*%d\r\n" % len(hello) + b"".join(
             b":%d\r\n" % item if isinstance(item, int) else b"$%d\r\n%s\r\n" % (len(item), item) for item in hello),
             "CLIENT": b"+OK\r\n", "UNLOCK": b":1\r\n", **answers}
-        self.path, self.commands, self.threads, self.subscribers = path, [], [], []
+        self.path, self.commands, self.threads, self.subscribers, self.clients = path, [], [], [], []
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(path)
         self.listener.listen()
@@ -28,6 +29,7 @@ class FakeNode:
                 client, _ = self.listener.accept()
             except OSError:
                 return
+            self.clients.append(client)
             self.threads.append(threading.Thread(target=self.serve, args=(client,)))
             self.threads[-1].start()
 
@@ -64,6 +66,10 @@ class FakeNode:
 
     def __exit__(self, *_):
         self.listener.shutdown(socket.SHUT_RDWR)
+        self.threads[0].join()
+        for client in self.clients:
+            with contextlib.suppress(OSError): # it may have ended
+                client.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
             thread.join()
         self.listener.close()

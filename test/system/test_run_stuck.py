@@ -4,6 +4,7 @@ user's, so that SIGTERM and SIGKILL give EPERM. Nobody else comes in while the c
 """
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -250,6 +251,7 @@ class ForeignCommand(StuckTest):
     def test_a_signal_that_cannot_be_forwarded(self):
         run, root = self.begin("./helper", "end")
         run.terminate()
+        self.assertTrue(select.select([run.stderr], [], [], PATIENCE)[0], "nothing is said of it")
         self.assertIn(f"SIGTERM cannot be forwarded to process {root}: EPERM", run.stderr.readline())
         self.let_it_end()
         self.assertEqual(run.wait(PATIENCE), 0)
