@@ -210,6 +210,17 @@ enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_
  */
 int baton_grace(struct baton *baton, uint32_t grace_ms);
 
+/*
+ * This program cannot stop what it does under a lock that it has lost or may lose: the node keeps the
+ * lock where it is until the connection ends, instead of giving it to another when the time of
+ * baton_grace is over. For the present connection only, and not taken back.
+ *
+ * 0, or an error: BATON_EPENDING (the node has not answered within 200 ms, and will do it when it
+ * reads it); BATON_ECONNECTION (the session has ended, nothing can be kept); or one of the above.
+ * Never connects.
+ */
+int baton_stay(struct baton *baton);
+
 /* --- for programs with their own event loop --- */
 
 /*

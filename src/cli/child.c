@@ -38,10 +38,12 @@ bool terminal_lend(struct terminal *terminal, pid_t command)
 	return false;
 }
 
-void terminal_take_back(struct terminal *terminal, pid_t command)
+bool terminal_take_back(struct terminal *terminal, pid_t command)
 {
-	if (terminal->lent && tcgetpgrp(terminal->fd) == command)
-		tcsetpgrp(terminal->fd, terminal->group_home);
+	if (!terminal->lent || tcgetpgrp(terminal->fd) != command)
+		return false;
+	tcsetpgrp(terminal->fd, terminal->group_home);
+	return true;
 }
 
 /* --- its beginning --- */

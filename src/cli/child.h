@@ -20,8 +20,8 @@ bool terminal_is_wanted(const struct terminal *terminal);
 /* If the group of `baton run` is in the foreground. SIGTTOU is blocked. Whether the command has it
  * now. */
 bool terminal_lend(struct terminal *terminal, pid_t command);
-/* If the command's group has it. */
-void terminal_take_back(struct terminal *terminal, pid_t command);
+/* If the command's group has it. Whether it had. */
+bool terminal_take_back(struct terminal *terminal, pid_t command);
 
 /*
  * Starts the command in a process group of its own, with the signals that `baton run` was given and

@@ -12,6 +12,8 @@ static const struct option options_long[] = {
         HOLDING_WAIT,
         HOLDING_CODE,
         HOLDING_SOCKET,
+        HOLDING_VERBOSE,
+        HOLDING_TIMEOUT,
         HOLDING_GRACE,
         HOLDING_STATUS_FD,
         {"json", no_argument, NULL, 'j'},

@@ -10,6 +10,9 @@ static const struct option options_long[] = {
         HOLDING_WAIT,
         HOLDING_CODE,
         HOLDING_SOCKET,
+        HOLDING_VERBOSE,
+        HOLDING_TIMEOUT,
+        HOLDING_FLOCK,
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -23,8 +26,8 @@ int command_lock(int argc, char **argv)
 	int option;
 
 	holding_defaults(&words, "lock");
-	while ((option = next_letter_or_option(argc, argv, ":nw:E:S:h", options_long, &problem)) !=
-	       -1) {
+	while ((option = next_letter_or_option(argc, argv, ":nw:E:S:h" HOLDING_FLOCK_LETTERS,
+	                                       options_long, &problem)) != -1) {
 		if (option == 'h') {
 			print_help("lock");
 			return EXIT_HELD;
@@ -44,6 +47,8 @@ int command_lock(int argc, char **argv)
 		return holding_misused(&words, &problem);
 	}
 	words.name = argv[optind];
+	if (presence_check(&problem) != 0)
+		return holding_misused(&words, &problem);
 	int code = holding_acquire(&holding, &words);
 	return code != HOLDING_ACQUIRED ? code : presence_hold(&holding, true);
 }

@@ -12,8 +12,13 @@ static const struct option options_long[] = {
         HOLDING_WAIT,
         HOLDING_CODE,
         HOLDING_SOCKET,
+        HOLDING_VERBOSE,
+        HOLDING_TIMEOUT,
+        HOLDING_FLOCK,
         HOLDING_GRACE,
         HOLDING_STATUS_FD,
+        {"close", no_argument, NULL, 'o'},
+        {"no-fork", no_argument, NULL, 'F'},
         {"command", required_argument, NULL, 'c'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -31,8 +36,8 @@ static int read_options(int argc, char **argv, struct run_words *words, struct p
 {
 	int option;
 
-	while ((option = next_letter_or_option(argc, argv, "+:nw:E:S:c:h", options_long,
-	                                       problem)) != -1) {
+	while ((option = next_letter_or_option(argc, argv, "+:nw:E:S:c:oFh" HOLDING_FLOCK_LETTERS,
+	                                       options_long, problem)) != -1) {
 		if (option == 'h') {
 			words->help = true;
 			return 0;

@@ -5,18 +5,13 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* How long until it looks again at those that are not gone: somebody may have forked meanwhile. */
-enum { PAUSE_MS_MIN = 1, PAUSE_MS_MAX = 64 };
 
 struct process {
 	pid_t pid, parent;
@@ -107,66 +102,66 @@ static bool has_child(const struct processes *found, size_t of)
 	return false;
 }
 
-/*
- * All are stopped, so that none makes more of them; those without children are killed, and their
- * parents when they are gone. So if there is a 'baton run' among them, its lock is not free before its
- * command has ended. How many there were.
- */
-static size_t kill_leaves(const struct spared *spared, pid_t command)
+/* Whether it could be sent: it may not, if the process has become another user's. */
+static bool may_signal(pid_t pid, int signal)
+{
+	return kill(pid, signal) == 0 || errno != EPERM;
+}
+
+struct descendants descendants_left(const struct spared *spared, pid_t except)
 {
 	struct processes all = list_processes();
 	struct processes found = find_descendants(&all, spared);
-	size_t count = found.count - 1;
+	struct descendants left = {0};
 
-	for (size_t i = 1; i < found.count; i++)
-		kill(found.list[i].pid, SIGSTOP);
 	for (size_t i = 1; i < found.count; i++) {
-		if (!has_child(&found, i))
-			kill(found.list[i].pid, SIGKILL);
+		if (found.list[i].pid == except)
+			continue;
+		left.count++;
+		if (!may_signal(found.list[i].pid, 0))
+			left.refused = found.list[i].pid;
 	}
-	if (all.count == 0 && command > 0) /* there is no /proc: the best that can be done */
-		kill(-command, SIGKILL);
 	free(found.list);
 	free(all.list);
-	return count;
+	return left;
 }
 
-/* Whether there are children left. */
-static bool reap(pid_t command, int *ret_status)
+/*
+ * All are stopped, so that none makes more of them; those without children are killed, and their
+ * parents when they are gone. So if there is a 'baton run' among them, its lock is not free before its
+ * command has ended.
+ */
+struct descendants descendants_kill(const struct spared *spared, pid_t command)
 {
-	int status;
-	pid_t pid;
+	struct processes all = list_processes();
+	struct processes found = find_descendants(&all, spared);
+	struct descendants left = {.count = found.count - 1};
 
-	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
-		if (pid == command)
-			*ret_status = status;
+	for (size_t i = 1; i < found.count; i++) {
+		if (!may_signal(found.list[i].pid, SIGSTOP))
+			left.refused = found.list[i].pid;
 	}
-	return pid == 0 || errno != ECHILD;
-}
-
-static void pause_until_child(int children, int ms)
-{
-	struct pollfd item = {.fd = children, .events = POLLIN};
-	struct signalfd_siginfo info;
-
-	if (poll(&item, 1, ms) == 1 && read(children, &info, sizeof(info)) < 0)
-		return; /* another has read it: look again */
-}
-
-void descendants_end(int children, const struct spared *spared, pid_t command, int *ret_status)
-{
-	unsigned none_found = 0;
-
-	for (int pause_ms = PAUSE_MS_MIN; reap(command, ret_status);) {
-		if (kill_leaves(spared, command) > 0)
-			none_found = 0;
-		/* With others' children about, there is only the list to go by: twice, as it is not
-		 * made in one moment. */
-		else if (spared->count > 0 && ++none_found == 2)
-			return;
-		pause_until_child(children, pause_ms);
-		pause_ms = pause_ms < PAUSE_MS_MAX ? pause_ms * 2 : PAUSE_MS_MAX;
+	for (size_t i = 1; i < found.count; i++) {
+		if (!has_child(&found, i) && !may_signal(found.list[i].pid, SIGKILL))
+			left.refused = found.list[i].pid;
 	}
+	if (all.count == 0 && command > 0) { /* there is no /proc: the best that can be done */
+		left.count = 1;
+		if (!may_signal(-command, SIGKILL))
+			left.refused = command;
+	}
+	free(found.list);
+	free(all.list);
+	return left;
+}
+
+pid_t process_parent(pid_t pid)
+{
+	struct process process;
+	char text[24];
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	return read_process(text, &process) ? process.parent : 0;
 }
 
 void spared_note(struct spared *spared)

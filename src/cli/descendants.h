@@ -20,11 +20,24 @@ struct spared {
 void spared_note(struct spared *spared);
 void spared_free(struct spared *spared);
 
+/* What is left of them. */
+struct descendants {
+	size_t count;
+	pid_t refused; /* one that this process may not signal (EPERM), or 0 */
+};
+
+/* The living descendants, without the spared ones and theirs, and without `except` (but with its
+ * children). */
+struct descendants descendants_left(const struct spared *spared, pid_t except);
+
 /*
- * Kills all descendants, but not the spared ones and theirs, and waits until they are gone. SIGCHLD is
- * blocked, and read from `children`, a signalfd. If `command` is reaped, *ret_status is its
- * wait status.
+ * One round of killing them all: all are stopped, those without living children get SIGKILL. To be
+ * repeated until there are none. What was left before this round. `command` is the group that is killed
+ * where there is no /proc.
  */
-void descendants_end(int children, const struct spared *spared, pid_t command, int *ret_status);
+struct descendants descendants_kill(const struct spared *spared, pid_t command);
+
+/* The parent of a process that has not been reaped, or 0. */
+pid_t process_parent(pid_t pid);
 
 #endif

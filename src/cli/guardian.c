@@ -1,13 +1,12 @@
 #include "guardian.h"
 
 #include "child.h"
-#include "descendants.h"
+#include "ending.h"
 #include "must.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
@@ -16,11 +15,22 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Both sides say single bytes on the channel: `baton run` which signal came, the guardian by
- * which one the command was stopped. */
+struct guardian {
+	struct holding *holding;
+	struct shared *shared;
+	struct terminal terminal;
+	int channel;  /* -1: `baton run` is no more */
+	int children; /* SIGCHLD */
+	int timer;    /* the end of the grace, or the next round of killing */
+	pid_t run;    /* the process that the user started */
+	bool run_stopped;
+	struct ending ending;
+	sigset_t forwarded; /* signals that it has passed on */
+	bool none_left;     /* of the command's descendants either */
+	bool killing;       /* no more patience */
+};
 
-/* Nobody but the command has its input and output from now on. */
-static void leave_streams(void)
+void leave_streams(void)
 {
 	int fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 
@@ -31,7 +41,7 @@ static void leave_streams(void)
 	close(fd);
 }
 
-static int read_signals(const sigset_t *set)
+int read_signals(const sigset_t *set)
 {
 	int fd = signalfd(-1, set, SFD_CLOEXEC | SFD_NONBLOCK);
 
@@ -39,44 +49,42 @@ static int read_signals(const sigset_t *set)
 	return fd;
 }
 
-/* --- the guardian --- */
-
-struct guardian {
-	struct holding *holding;
-	struct terminal terminal;
-	int channel;
-	int children; /* SIGCHLD */
-	int grace;    /* a timer: when the patience with a command that must stop ends */
-	pid_t run;    /* the process that the user started */
-	bool run_stopped;
-	pid_t command;
-	int status; /* of the command, once it has ended */
-	bool ended;
-	bool none_left; /* of its descendants either */
-	bool lost;
-	bool killing; /* no more patience */
-};
-
-/* By the group as long as the command has not been reaped: then the number may be another's. */
-static void signal_command(const struct guardian *guardian, int signal)
+static bool tell_run(const struct guardian *guardian, int byte)
 {
-	if (!guardian->ended)
-		kill(-guardian->command, signal);
+	char text = (char)byte;
+
+	return send(guardian->channel, &text, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1;
+}
+
+static void set_timer(const struct guardian *guardian, int64_t ms)
+{
+	const struct itimerspec when = {
+	        .it_value = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000}};
+
+	must(timerfd_settime(guardian->timer, 0, &when, NULL) == 0);
+}
+
+/* --- the command --- */
+
+/* By the group as long as the command has not been reaped: then the number may be another's. False:
+ * not permitted, not to any of them. */
+static bool signal_command(const struct guardian *guardian, int signal)
+{
+	return guardian->ending.ended || kill(-guardian->ending.command, signal) == 0 ||
+	       errno != EPERM;
 }
 
 static void tell_stopped(struct guardian *guardian, int signal)
 {
-	char byte = (char)signal;
-
 	if (signal == SIGTTIN || signal == SIGTTOU) {
 		/* It needs the terminal, and nobody else has it. */
-		if (terminal_lend(&guardian->terminal, guardian->command)) {
+		if (terminal_lend(&guardian->terminal, guardian->ending.command)) {
 			signal_command(guardian, SIGCONT);
 			return;
 		}
 	}
-	terminal_take_back(&guardian->terminal, guardian->command);
-	if (send(guardian->channel, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+	terminal_take_back(&guardian->terminal, guardian->ending.command);
+	if (tell_run(guardian, signal))
 		guardian->run_stopped = true;
 }
 
@@ -90,70 +98,142 @@ static void wake_run(struct guardian *guardian)
 /* Also those that have lost their parents. */
 static void reap(struct guardian *guardian)
 {
-	struct signalfd_siginfo info;
 	int status;
 	pid_t pid;
 
-	while (read(guardian->children, &info, sizeof(info)) > 0)
-		;
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
-		if (pid != guardian->command)
+		if (pid != guardian->ending.command)
 			continue;
 		if (WIFSTOPPED(status)) {
 			tell_stopped(guardian, WSTOPSIG(status));
 		} else if (WIFCONTINUED(status)) {
 			wake_run(guardian);
 		} else {
-			guardian->ended = true;
-			guardian->status = status;
+			guardian->ending.ended = true;
+			guardian->ending.status = status;
 		}
 	}
 	guardian->none_left = pid < 0 && errno == ECHILD;
 }
 
-static void forward(struct guardian *guardian)
+/* A round of killing, and the timer for the next. */
+static void kill_all(struct guardian *guardian)
+{
+	guardian->killing = true;
+	guardian->none_left = ending_round(&guardian->ending);
+	if (!guardian->none_left)
+		set_timer(guardian, guardian->ending.pause_ms);
+}
+
+/* --- what happens --- */
+
+static void on_child(struct guardian *guardian)
+{
+	struct signalfd_siginfo info;
+
+	while (read(guardian->children, &info, sizeof(info)) > 0)
+		;
+	if (guardian->killing)
+		kill_all(guardian);
+	else
+		reap(guardian);
+}
+
+static void on_timer(struct guardian *guardian)
+{
+	uint64_t times;
+
+	if (read(guardian->timer, &times, sizeof(times)) > 0)
+		kill_all(guardian);
+}
+
+static void forward_signal(struct guardian *guardian, int signal)
+{
+	if (signal == SIGCONT) {
+		guardian->run_stopped = false;
+		if (guardian->terminal.lent)
+			terminal_lend(&guardian->terminal, guardian->ending.command);
+	}
+	sigaddset(&guardian->forwarded, signal);
+	if (!signal_command(guardian, signal))
+		holding_say(guardian->holding,
+		            "SIG%s cannot be forwarded to process %d: EPERM (Operation not "
+		            "permitted), it runs as another user",
+		            sigabbrev_np(signal) != NULL ? sigabbrev_np(signal) : "RT",
+		            (int)guardian->ending.command);
+}
+
+static void on_channel(struct guardian *guardian)
 {
 	unsigned char bytes[64];
 	ssize_t count = recv(guardian->channel, bytes, sizeof(bytes), MSG_DONTWAIT);
 
-	if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR))
-		guardian->killing = true; /* 'baton run' is no more */
+	if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) {
+		close(guardian->channel);
+		guardian->channel = -1;
+		kill_all(guardian);
+	}
 	for (ssize_t i = 0; i < count; i++) {
-		if (bytes[i] == SIGCONT) {
-			guardian->run_stopped = false;
-			if (guardian->terminal.lent)
-				terminal_lend(&guardian->terminal, guardian->command);
-		}
-		signal_command(guardian, bytes[i]);
+		if (bytes[i] == CHANNEL_ALIVE)
+			tell_run(guardian, CHANNEL_ALIVE);
+		else
+			forward_signal(guardian, bytes[i]);
 	}
 }
 
 static void stop_command(struct guardian *guardian)
 {
-	const struct holding *holding = guardian->holding;
-	const struct itimerspec grace = {
-	        .it_value = {.tv_sec = holding->grace_ms / 1000,
-	                     .tv_nsec = holding->grace_ms % 1000 * 1000000}};
+	struct holding *holding = guardian->holding;
+	pid_t refused = 0;
 
-	guardian->lost = true;
-	fprintf(stderr,
-	        "baton %s: '%s' was lost (fence %llu): the command gets SIGTERM, and SIGKILL after "
-	        "%lld ms\n",
-	        holding->words->command, holding->words->name, (unsigned long long)holding->fence,
-	        (long long)holding->grace_ms);
-	signal_command(guardian, SIGTERM);
+	if (!signal_command(guardian, SIGTERM))
+		refused = guardian->ending.command;
 	signal_command(guardian, SIGCONT); /* or it could not act upon it */
-	guardian->grace = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
-	if (holding->grace_ms == 0 || guardian->grace < 0 ||
-	    timerfd_settime(guardian->grace, 0, &grace, NULL) != 0)
-		guardian->killing = true;
+	if (holding->grace_ms > 0)
+		set_timer(guardian, holding->grace_ms);
+	/* The group has got it if one of them has; look at each. And now, not when the grace is over:
+	 * the node has to hear of it in time. */
+	if (refused == 0)
+		refused = descendants_left(guardian->ending.spared, 0).refused;
+	if (refused != 0)
+		ending_refused(&guardian->ending, refused, "SIGTERM");
+	else
+		holding_say(
+		        holding,
+		        "'%s' was lost (fence %llu)%s; the command gets SIGTERM, and SIGKILL after "
+		        "%lld ms",
+		        holding->words->name, (unsigned long long)holding->fence, holding->why,
+		        (long long)holding->grace_ms);
+	if (holding->grace_ms == 0)
+		kill_all(guardian);
 }
+
+static void on_news(struct guardian *guardian)
+{
+	struct shared *shared = guardian->shared;
+
+	shared->reading = true;
+	tell_run(guardian, CHANNEL_READS);
+	bool lost = holding_lost(guardian->holding);
+	if (lost)
+		shared->lost_ns = boottime_ns();
+	shared->reading = false;
+	if (!lost)
+		return;
+	guardian->ending.lost = true;
+	if (guardian->killing)
+		kill_all(guardian);
+	else
+		stop_command(guardian);
+}
+
+/* --- its life --- */
 
 static bool is_over(const struct guardian *guardian)
 {
-	if (guardian->killing)
-		return true;
-	return guardian->lost ? guardian->none_left : guardian->ended;
+	if (guardian->killing || guardian->ending.lost)
+		return guardian->none_left;
+	return guardian->ending.ended;
 }
 
 static void guard(struct guardian *guardian)
@@ -162,187 +242,94 @@ static void guard(struct guardian *guardian)
 		struct pollfd items[] = {
 		        {.fd = guardian->channel, .events = POLLIN},
 		        {.fd = guardian->children, .events = POLLIN},
-		        {.fd = guardian->lost ? -1 : guardian->holding->watch, .events = POLLIN},
-		        {.fd = guardian->grace, .events = POLLIN},
+		        {.fd = guardian->ending.lost ? -1 : guardian->holding->watch,
+		         .events = POLLIN},
+		        {.fd = guardian->timer, .events = POLLIN},
 		};
 		if (poll(items, sizeof(items) / sizeof(*items), -1) < 0)
 			continue;
 		/* That it was lost comes before that the command has ended: who did both did not end in
 		 * good order. */
-		if (items[2].revents != 0 && holding_lost(guardian->holding))
-			stop_command(guardian);
+		if (items[2].revents != 0)
+			on_news(guardian);
 		if (items[0].revents != 0)
-			forward(guardian);
+			on_channel(guardian);
 		if (items[1].revents != 0)
-			reap(guardian);
+			on_child(guardian);
 		if (items[3].revents != 0)
-			guardian->killing = true;
+			on_timer(guardian);
+		guardian->shared->status = guardian->ending.status;
+		guardian->shared->ended = guardian->ending.ended;
 	}
+}
+
+/* How `baton run` has to end. */
+static void note_signal(struct guardian *guardian, bool had_terminal)
+{
+	int status = guardian->ending.status;
+
+	if (guardian->ending.lost || !WIFSIGNALED(status))
+		return;
+	int signal = WTERMSIG(status);
+	guardian->shared->interrupted = had_terminal && (signal == SIGINT || signal == SIGQUIT) &&
+	                                sigismember(&guardian->forwarded, signal) == 0;
+	guardian->shared->signal = signal;
 }
 
 /* The exit code of all. */
 static int finish(struct guardian *guardian)
 {
 	struct holding *holding = guardian->holding;
-	const struct spared none = {0};
+	struct ending *ending = &guardian->ending;
+	bool had_terminal = terminal_take_back(&guardian->terminal, ending->command);
 
-	terminal_take_back(&guardian->terminal, guardian->command);
-	if (guardian->killing)
-		descendants_end(guardian->children, &none, guardian->ended ? 0 : guardian->command,
-		                &guardian->status);
-	if (!guardian->lost && !holding_release(holding)) {
-		guardian->lost = true;
-		fprintf(stderr, "baton %s: '%s' was lost (fence %llu) while the command ran\n",
-		        holding->words->command, holding->words->name,
-		        (unsigned long long)holding->fence);
+	guardian->shared->over = true;
+	if (!ending->lost && !holding_release(holding)) {
+		ending->lost = true;
+		holding_say(holding, "'%s' was lost while the command ran (fence %llu)%s",
+		            holding->words->name, (unsigned long long)holding->fence, holding->why);
 	}
-	int child = child_code(guardian->status);
-	holding_report(holding, guardian->lost, child);
+	int child = child_code(ending->status);
+	int code = ending->lost ? EXIT_LOST : child;
+	note_signal(guardian, had_terminal);
+	guardian->shared->code = code;
+	guardian->shared->reported = true;
+	holding_report(holding, ending->lost, child);
 	holding_free(holding);
 	wake_run(guardian);
-	return guardian->lost ? EXIT_LOST : child;
+	return code;
 }
 
-static int be_guardian(struct holding *holding, int channel, pid_t run, char **command)
+int guardian_run(struct holding *holding, struct shared *shared, int channel, pid_t run,
+                 char **command)
 {
-	struct guardian guardian = {
-	        .holding = holding, .channel = channel, .grace = -1, .run = run};
+	static const struct spared none;
+	struct guardian guardian = {.holding = holding,
+	                            .shared = shared,
+	                            .channel = channel,
+	                            .run = run,
+	                            .ending = {.holding = holding, .spared = &none}};
 	sigset_t child_signal;
 
 	terminal_open(&guardian.terminal);
 	setpgid(0, 0);
 	prctl(PR_SET_NAME, "baton-guardian");
 	must(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+	sigemptyset(&guardian.forwarded);
 	sigemptyset(&child_signal);
 	sigaddset(&child_signal, SIGCHLD);
 	guardian.children = read_signals(&child_signal);
-	guardian.command = child_start(holding, &guardian.terminal, command);
-	if (guardian.command < 0) {
-		fprintf(stderr, "baton %s: no process can be made for the command: %s\n",
-		        holding->words->command, strerror(errno));
-		guardian.ended = true;
-		guardian.status = EXIT_NOT_EXECUTABLE << 8;
+	guardian.timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	must(guardian.timer >= 0);
+	pid_t pid = child_start(holding, &guardian.terminal, command);
+	if (pid < 0) {
+		holding_say(holding, "no process can be made for the command: %s", strerror(errno));
+		guardian.ending.ended = true;
+		guardian.ending.status = EXIT_NOT_EXECUTABLE << 8;
+	} else {
+		shared->command = guardian.ending.command = pid;
 	}
 	leave_streams();
 	guard(&guardian);
 	return finish(&guardian);
-}
-
-/* --- `baton run` itself --- */
-
-struct front {
-	struct holding *holding;
-	int channel;
-	int signals;
-	pid_t guardian;
-	struct spared spared;
-};
-
-/* As the command was, so that a shell sees its job stop. */
-static void stop_like_it(int signal)
-{
-	sigset_t set;
-	int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
-	bool in_foreground = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
-
-	if (terminal >= 0)
-		close(terminal);
-	/* What the terminal does, it does to the whole job; the guardian has given it back. */
-	kill(in_foreground && signal == SIGTSTP ? 0 : getpid(), signal);
-	sigemptyset(&set);
-	sigaddset(&set, signal);
-	sigprocmask(SIG_UNBLOCK, &set, NULL);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-}
-
-/* One signal; SIGCHLD only if somebody sent it. */
-static void pass_on(const struct front *front)
-{
-	struct signalfd_siginfo info;
-
-	while (read(front->signals, &info, sizeof(info)) == sizeof(info)) {
-		char byte = (char)info.ssi_signo;
-		if (info.ssi_signo == SIGCHLD && info.ssi_code > 0)
-			continue;
-		/* A guardian that is stopped and has a thousand unread gets no more. */
-		if (send(front->channel, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
-			continue;
-	}
-}
-
-/* Until the guardian ends. */
-static int attend(const struct front *front)
-{
-	struct pollfd items[] = {{.fd = front->signals, .events = POLLIN},
-	                         {.fd = front->channel, .events = POLLIN}};
-	unsigned char byte;
-	int status;
-
-	for (;;) {
-		if (poll(items, 2, -1) < 0)
-			continue;
-		if (items[0].revents != 0)
-			pass_on(front);
-		if (items[1].revents != 0) {
-			ssize_t count = recv(front->channel, &byte, 1, MSG_DONTWAIT);
-			if (count == 1)
-				stop_like_it(byte);
-			else if (count == 0 || errno != EAGAIN)
-				break;
-		}
-		if (waitpid(front->guardian, &status, WNOHANG) == front->guardian)
-			return status;
-	}
-	/* When it can be reaped, its children are ours. */
-	while (waitpid(front->guardian, &status, 0) < 0)
-		must(errno == EINTR);
-	return status;
-}
-
-static int take_over(struct front *front)
-{
-	struct holding *holding = front->holding;
-	int ignored = 0;
-
-	fprintf(stderr, "baton %s: the guardian was killed: the command is killed too\n",
-	        holding->words->command);
-	descendants_end(front->signals, &front->spared, 0, &ignored);
-	bool lost = !holding_release(holding);
-	holding_report(holding, lost, EXIT_SIGNAL + SIGKILL);
-	return lost ? EXIT_LOST : EXIT_SIGNAL + SIGKILL;
-}
-
-int guarded_run(struct holding *holding, char **command)
-{
-	struct front front = {.holding = holding};
-	pid_t self = getpid();
-	sigset_t all;
-	int channel[2];
-
-	must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) == 0);
-	spared_note(&front.spared);
-	must(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
-	front.guardian = fork();
-	if (front.guardian == 0) {
-		close(channel[0]);
-		_exit(be_guardian(holding, channel[1], self, command));
-	}
-	close(channel[1]);
-	if (front.guardian < 0) {
-		fprintf(stderr, "baton %s: no process can be made for the guardian: %s\n",
-		        holding->words->command, strerror(errno));
-		holding_release(holding);
-		holding_report(holding, false, -1);
-		holding_free(holding);
-		return EXIT_NOT_EXECUTABLE;
-	}
-	leave_streams();
-	front.channel = channel[0];
-	sigfillset(&all);
-	front.signals = read_signals(&all);
-	int status = attend(&front);
-	int code = WIFEXITED(status) ? WEXITSTATUS(status) : take_over(&front);
-	spared_free(&front.spared);
-	holding_free(holding);
-	return code;
 }

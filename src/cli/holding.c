@@ -7,18 +7,25 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-	/* The node keeps the time of -w; this is for one that is stopped. */
-	WAIT_MARGIN_MS = 50,
+	/* The node keeps the time of -w. One that has said nothing so much later does not answer, and
+	 * then it is not known whether the lock is free. */
+	WAIT_MARGIN_MS = 2000,
 	NOWAIT_MS_MAX = 3000,
+	RETRY_MS = 100, /* how often a node is looked for */
 	RELEASE_MS_MAX = 1000,
 	DESCRIPTORS = 16, /* connections, signals, timers, the guardian, with room to spare */
+	/* Of the lease. The node adds a tenth of it, in which the last of the command must be gone. */
+	GRACE_PERCENT_MAX = 35,
 };
 
 uint64_t boottime_ns(void)
@@ -27,6 +34,26 @@ uint64_t boottime_ns(void)
 
 	clock_gettime(CLOCK_BOOTTIME, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void say_directly(const char *text)
+{
+	ssize_t written = write(STDERR_FILENO, text, strlen(text));
+	(void)written;
+}
+
+void holding_say(const struct holding *holding, const char *format, ...)
+{
+	struct pollfd item = {.fd = STDERR_FILENO, .events = POLLOUT};
+	char said[900], line[1000];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(said, sizeof(said), format, arguments);
+	va_end(arguments);
+	snprintf(line, sizeof(line), "baton %s: %s\n", holding->words->command, said);
+	if (poll(&item, 1, 0) == 1 && (item.revents & POLLOUT) != 0)
+		say_directly(line);
 }
 
 /* --- options --- */
@@ -48,20 +75,37 @@ int holding_misused(const struct holding_words *words, const struct problem *pro
 	return EXIT_BAD_USAGE;
 }
 
-/* A time, or 0 in any unit. */
+/* A zero, however it is written. */
+static bool is_no_time(const char *text)
+{
+	static const char *const units[] = {"", "ms", "s", "m", "h"};
+	size_t size = strspn(text, "0.");
+
+	if (memchr(text, '0', size) == NULL || strchr(text, '.') != strrchr(text, '.'))
+		return false;
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++) {
+		if (strcmp(text + size, units[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* A time or 0. Without a digit before the point too: "-w .007" is in flock's manual. */
 static int parse_time_or_none(const char *text, const char *what, int64_t *ret_ms,
                               struct problem *problem)
 {
-	static const char *const none[] = {"0", "0ms", "0s", "0m", "0h"};
+	char digit_first[48] = "0";
 	uint64_t ms;
 
-	for (size_t i = 0; i < sizeof(none) / sizeof(*none); i++) {
-		if (strcmp(text, none[i]) == 0) {
-			*ret_ms = 0;
-			return 0;
-		}
+	if (is_no_time(text)) {
+		*ret_ms = 0;
+		return 0;
 	}
-	if (parse_duration(text, what, &ms, problem) != 0)
+	bool pointed = text[0] == '.' && strlen(text) < sizeof(digit_first) - 1;
+	if (pointed)
+		strcpy(digit_first + 1, text);
+	if ((!pointed || parse_duration(digit_first, what, &ms, problem) != 0) &&
+	    parse_duration(text, what, &ms, problem) != 0)
 		return -1;
 	*ret_ms = (int64_t)ms;
 	return 0;
@@ -90,6 +134,21 @@ static int parse_status_fd(const char *text, int *ret_fd, struct problem *proble
 	return 0;
 }
 
+/* What flock has and this has not. */
+static int refuse(int option, struct problem *problem)
+{
+	if (option == 's')
+		return problem_set(problem, "-s, --shared: there are no shared locks, every lock "
+		                            "is exclusive (-x)");
+	if (option == 'u')
+		return problem_set(problem,
+		                   "-u, --unlock: a lock is given back when what holds it ends; "
+		                   "'baton break' takes one away from another");
+	return problem_set(problem,
+	                   "-F, --no-fork: 'baton run' cannot become the command: it stays "
+	                   "to stop it when the lock is lost");
+}
+
 int holding_option(int option, const char *value, struct holding_words *words,
                    struct problem *problem)
 {
@@ -114,10 +173,21 @@ int holding_option(int option, const char *value, struct holding_words *words,
 	case 'S':
 		words->socket = value;
 		return 0;
-	case 'g':
-		return parse_time_or_none(value, "--grace", &words->grace_ms, problem);
+	case 'x': /* as every lock is */
+	case 'e':
+	case 'o': /* so it is: the command never has the lock's descriptor */
+		return 0;
 	case 's':
+	case 'u':
+	case 'F':
+		return refuse(option, problem);
+	case OPTION_GRACE:
+		return parse_time_or_none(value, "--grace", &words->grace_ms, problem);
+	case OPTION_STATUS_FD:
 		return parse_status_fd(value, &words->status_fd, problem);
+	case OPTION_VERBOSE:
+		words->verbose = true;
+		return 0;
 	default:
 		return 1;
 	}
@@ -183,6 +253,14 @@ void holding_report(const struct holding *holding, bool lost, int child)
 		put_number(&line, (uint64_t)child, 1);
 	else
 		put_text(&line, "null");
+	put_text(&line, ",\"reason\":");
+	if (holding->reason != NULL) {
+		put_text(&line, "\"");
+		put_text(&line, holding->reason);
+		put_text(&line, "\"");
+	} else {
+		put_text(&line, "null");
+	}
 	put_text(&line, "}\n");
 	/* Whoever asked for it and went away does not want it. SIGPIPE: see holding_acquire. */
 	ssize_t written = write(holding->words->status_fd, line.text, line.size);
@@ -193,35 +271,64 @@ void holding_report(const struct holding *holding, bool lost, int child)
 
 /* Nothing has been done yet that would have to be undone: the end of the process is the end of the
  * session, and withdraws the request. So a signal need not wait for a node that does not answer. */
-static const struct holding *waiting;
+static struct holding *waiting;
+/* ELECT has no timeout of its own. So when the time is over, whoever campaigns is not elected; but
+ * whoever has not even been answered before does not know. */
+static volatile sig_atomic_t campaigning;
 
-static void say_directly(const char *text)
-{
-	ssize_t written = write(STDERR_FILENO, text, strlen(text));
-	(void)written;
-}
-
-static void stop_waiting(int signal, siginfo_t *info, void *context)
+/* The time is over; the exit code. */
+static int give_up(void)
 {
 	const struct holding_words *words = waiting->words;
-	int code = EXIT_SIGNAL + signal;
 
-	(void)context;
-	if (signal == SIGALRM && info->si_code == SI_KERNEL) {
+	if (!campaigning) {
 		say_directly("baton ");
 		say_directly(words->command);
-		if (words->timeout_ms == BATON_TRY) {
-			say_directly(": the node does not answer\n");
-			code = EXIT_UNAVAILABLE;
-		} else {
-			say_directly(": '");
-			say_directly(words->name);
-			say_directly("' was not free in time\n");
-			code = words->busy_code;
-		}
+		say_directly(": the node does not answer\n");
+		waiting->reason = "silent";
+		return EXIT_UNAVAILABLE;
 	}
+	if (words->verbose) {
+		say_directly("baton ");
+		say_directly(words->command);
+		say_directly(": '");
+		say_directly(words->name);
+		say_directly("' was not free in time\n");
+	}
+	return words->busy_code;
+}
+
+void end_by_signal(int number, bool group)
+{
+	const struct sigaction plain = {.sa_handler = SIG_DFL};
+	const struct rlimit none = {0};
+	sigset_t set;
+
+	/* A core would be one of baton's, not of what went wrong. The second is for a core_pattern
+	 * that is a pipe, which has no limit. */
+	setrlimit(RLIMIT_CORE, &none);
+	prctl(PR_SET_DUMPABLE, 0);
+	/* To process 1 a signal with its default action does nothing. */
+	if (getpid() != 1) {
+		sigaction(number, &plain, NULL);
+		kill(group ? 0 : getpid(), number);
+		sigemptyset(&set);
+		sigaddset(&set, number);
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+	}
+	_exit(EXIT_SIGNAL + number);
+}
+
+static void stop_waiting(int number, siginfo_t *info, void *context)
+{
+	bool over = number == SIGALRM && info->si_code == SI_KERNEL;
+	int code = over ? give_up() : 0;
+
+	(void)context;
 	holding_report(waiting, false, -1);
-	_exit(code);
+	if (over)
+		_exit(code);
+	end_by_signal(number, false);
 }
 
 /* Those that end a process and are not about an error of its own. */
@@ -319,57 +426,103 @@ static void fill_streams(void)
 }
 
 /* HOLDING_ACQUIRED: as far as this goes. Or the exit code. */
-static int check_grace(struct holding *holding, uint64_t lease_ms)
+static int check_grace(struct holding *holding)
 {
 	const struct holding_words *words = holding->words;
+	const int64_t lease_ms = (int64_t)holding->lease_ms;
+	const int64_t grace_ms_max = lease_ms * GRACE_PERCENT_MAX / 100;
 	struct problem problem;
 
-	holding->grace_ms = words->grace_ms >= 0 ? words->grace_ms : (int64_t)lease_ms / 4;
-	if (holding->grace_ms == 0 || holding->grace_ms <= (int64_t)lease_ms * 35 / 100)
+	holding->grace_ms = words->grace_ms >= 0 ? words->grace_ms : lease_ms / 4;
+	if (holding->grace_ms <= grace_ms_max)
 		return HOLDING_ACQUIRED;
-	problem_set(&problem,
-	            "--grace %lld ms does not fit the lease of node '%.100s', %llu ms: another "
-	            "could be let in before the command is killed",
-	            (long long)words->grace_ms, holding->node, (unsigned long long)lease_ms);
+	problem_set(
+	        &problem,
+	        "--grace %lld ms does not fit the lease of node '%.100s', %lld ms: at most 0.35 "
+	        "of it, %lld ms, or another could be let in before the command is killed",
+	        (long long)words->grace_ms, holding->node, (long long)lease_ms,
+	        (long long)grace_ms_max);
 	return holding_misused(words, &problem);
 }
 
-static int not_acquired(const struct holding *holding, int error)
+static bool connection_has_ended(const struct holding *holding)
+{
+	struct pollfd item = {.fd = baton_fd(holding->baton), .events = POLLRDHUP};
+
+	return item.fd < 0 || (poll(&item, 1, 0) > 0 && item.revents != 0);
+}
+
+static int not_acquired(struct holding *holding, int error)
 {
 	const struct holding_words *words = holding->words;
-	int code = service_problem(words->command, holding->baton, error);
+	int code = words->busy_code;
 
+	/* As flock: that it is busy is not an error, the exit code tells it. */
+	if ((error != BATON_ETIMEOUT && error != BATON_ENOTFREE) || words->verbose)
+		code = service_problem(words->command, holding->baton, error);
 	if (error == BATON_ETIMEOUT || error == BATON_ENOTFREE)
 		return words->busy_code;
+	if (error == BATON_ESILENT)
+		holding->reason = "silent";
+	else if (error == BATON_ECONNECTION ||
+	         (error == BATON_ELOST && connection_has_ended(holding)))
+		holding->reason = "connection";
 	if (error == BATON_ELOST)
 		return EXIT_LOST;
 	return code == EXIT_USAGE ? EXIT_BAD_USAGE : code;
+}
+
+/* What is left of the time of -w. */
+static int64_t time_left_ms(const struct holding *holding)
+{
+	int64_t waited_ms = (int64_t)((boottime_ns() - holding->asked_ns) / 1000000);
+
+	return holding->words->timeout_ms - waited_ms;
+}
+
+/* A node to talk to; with -w also one that comes in time. 0 or an error. */
+static int reach_node(struct holding *holding)
+{
+	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
+	int error;
+
+	for (;;) {
+		error = holding->watch = baton_watch(holding->baton);
+		if (error >= 0)
+			error = baton_node(holding->baton, holding->node, &holding->lease_ms);
+		if (error != BATON_ENODE && error != BATON_ECONNECTION)
+			return error;
+		if (holding->words->timeout_ms <= 0 || time_left_ms(holding) <= RETRY_MS)
+			return error;
+		nanosleep(&pause, NULL);
+	}
 }
 
 /* As holding_acquire. */
 static int ask(struct holding *holding)
 {
 	const struct holding_words *words = holding->words;
-	uint64_t lease_ms;
-	int error = baton_watch(holding->baton);
+	int error = reach_node(holding);
 
-	holding->watch = error;
-	if (error >= 0)
-		error = baton_node(holding->baton, holding->node, &lease_ms);
 	if (error < 0)
 		return not_acquired(holding, error);
-	int code = check_grace(holding, lease_ms);
+	int code = check_grace(holding);
 	if (code != HOLDING_ACQUIRED)
 		return code;
 	error = baton_grace(holding->baton,
 	                    holding->grace_ms > 0 ? (uint32_t)holding->grace_ms : 1);
 	if (error < 0)
 		return not_acquired(holding, error);
+	campaigning = words->value != NULL;
 	if (words->value != NULL)
 		error = baton_elect(holding->baton, words->name, words->value, strlen(words->value),
 		                    &holding->fence);
 	else
-		error = baton_lock(holding->baton, words->name, words->timeout_ms, &holding->fence);
+		error = baton_lock(holding->baton, words->name,
+		                   words->timeout_ms <= 0      ? words->timeout_ms
+		                   : time_left_ms(holding) > 0 ? time_left_ms(holding)
+		                                               : 1,
+		                   &holding->fence);
 	return error < 0 ? not_acquired(holding, error) : HOLDING_ACQUIRED;
 }
 
@@ -405,6 +558,10 @@ int holding_acquire(struct holding *holding, const struct holding_words *words)
 	block_signals();
 	if (code == HOLDING_ACQUIRED) {
 		holding->acquired_ns = boottime_ns();
+		if (words->verbose)
+			holding_say(holding, "'%s' is held (fence %llu) after %.6f s", words->name,
+			            (unsigned long long)holding->fence,
+			            (double)(holding->acquired_ns - holding->asked_ns) / 1e9);
 		return code;
 	}
 	holding_report(holding, code == EXIT_LOST, -1);
@@ -414,9 +571,33 @@ int holding_acquire(struct holding *holding, const struct holding_words *words)
 
 /* --- losing it, giving it back --- */
 
+/* In a word for --status-fd, and in words for people. */
+static void note_reason(struct holding *holding)
+{
+	static const struct {
+		const char *word, *text;
+	} reasons[] = {
+	        [BATON_LOST_BROKEN] = {"broken", NULL}, /* as the node says it: by whom */
+	        [BATON_LOST_LEAVING] = {"leaving", "its node is leaving"},
+	        [BATON_LOST_CONNECTION] = {"connection", "the connection to the node is gone"},
+	        [BATON_LOST_LEASE] = {"lease", "its node is not in the cluster's view any more"},
+	};
+	const char *said;
+	enum baton_reason reason = baton_lost_reason(holding->baton, &said);
+
+	if (reason == 0) /* a node of an older version does not say */
+		return;
+	holding->reason = reasons[reason].word;
+	snprintf(holding->why, sizeof(holding->why), ": %s",
+	         reasons[reason].text != NULL ? reasons[reason].text : said);
+}
+
 bool holding_lost(struct holding *holding)
 {
-	return baton_lost(holding->baton, NULL, NULL) == 1;
+	if (baton_lost(holding->baton, NULL, NULL) != 1)
+		return false;
+	note_reason(holding);
+	return true;
 }
 
 bool holding_release(struct holding *holding)

@@ -32,10 +32,14 @@ struct holding_words {
 	const char *socket;
 	int64_t timeout_ms; /* as of baton_lock */
 	int busy_code;      /* -E */
-	int64_t grace_ms;   /* -1: a third of the lease */
+	int64_t grace_ms;   /* -1: a quarter of the lease */
 	int status_fd;      /* -1: none */
+	bool verbose;       /* tell also that the lock is busy, and how long it took to get it */
 	bool json;
 };
+
+/* What the long options without a letter of their own give. Letters are flock's, so that -s is one. */
+enum { OPTION_GRACE = 256, OPTION_STATUS_FD, OPTION_VERBOSE };
 
 /* Each command takes some of these. */
 #define HOLDING_NONBLOCK                                                                           \
@@ -56,12 +60,28 @@ struct holding_words {
 	}
 #define HOLDING_GRACE                                                                              \
 	{                                                                                          \
-		"grace", required_argument, NULL, 'g'                                              \
+		"grace", required_argument, NULL, OPTION_GRACE                                     \
 	}
 #define HOLDING_STATUS_FD                                                                          \
 	{                                                                                          \
-		"status-fd", required_argument, NULL, 's'                                          \
+		"status-fd", required_argument, NULL, OPTION_STATUS_FD                             \
 	}
+#define HOLDING_VERBOSE                                                                            \
+	{                                                                                          \
+		"verbose", no_argument, NULL, OPTION_VERBOSE                                       \
+	}
+/* flock's other words, and those that are refused with a reason. */
+#define HOLDING_TIMEOUT                                                                            \
+	{                                                                                          \
+		"timeout", required_argument, NULL, 'w'                                            \
+	}
+#define HOLDING_FLOCK                                                                              \
+	{"nonblocking", no_argument, NULL, 'n'}, {"nb", no_argument, NULL, 'n'},                   \
+	        {"exclusive", no_argument, NULL, 'x'}, {"shared", no_argument, NULL, 's'},         \
+	{                                                                                          \
+		"unlock", no_argument, NULL, 'u'                                                   \
+	}
+#define HOLDING_FLOCK_LETTERS "xesu"
 
 struct holding {
 	const struct holding_words *words;
@@ -69,7 +89,10 @@ struct holding {
 	int watch; /* becomes readable when the lock may have been lost */
 	char node[BATON_NAME_MAX + 1];
 	uint64_t fence;
+	uint64_t lease_ms; /* the node's */
 	int64_t grace_ms;
+	const char *reason; /* why it was lost or not acquired, for --status-fd; NULL: not known */
+	char why[BATON_NAME_MAX + 80]; /* the same after a colon, to end a sentence with; or "" */
 	uint64_t asked_ns, acquired_ns; /* acquired_ns 0: it never was */
 	/* As they were at the start, and as a command must find them again. */
 	sigset_t mask;
@@ -85,10 +108,15 @@ int holding_option(int option, const char *value, struct holding_words *words,
 /* One line on stderr; returns EXIT_BAD_USAGE. */
 int holding_misused(const struct holding_words *words, const struct problem *problem);
 
+/* One line on stderr, "baton run: …". Never blocks: what nobody takes now is not said, because the
+ * command may have to be killed meanwhile. */
+__attribute__((format(printf, 2, 3))) void holding_say(const struct holding *holding,
+                                                       const char *format, ...);
+
 /*
  * Waits until the lock is held. While it waits, any signal that would end the process withdraws the
- * request and exits with 128 + its number. HOLDING_ACQUIRED, and from then on all signals are blocked;
- * or the exit code, which may be any, and everything is said and freed.
+ * request and ends the process, by that signal. HOLDING_ACQUIRED, and from then on all signals are
+ * blocked; or the exit code, which may be any, and everything is said and freed.
  */
 enum { HOLDING_ACQUIRED = -1 };
 int holding_acquire(struct holding *holding, const struct holding_words *words);
@@ -96,7 +124,7 @@ int holding_acquire(struct holding *holding, const struct holding_words *words);
 /* What would have ended the process while it waited; a subset of those that were not ignored. */
 void holding_ending_signals(const struct holding *holding, sigset_t *ret_set);
 
-/* Has it been lost? Never blocks. */
+/* Has it been lost? Told once. Never blocks. */
 bool holding_lost(struct holding *holding);
 
 /* Gives it back and waits a while for the node's word. Whether it was still held. */
@@ -107,6 +135,12 @@ bool holding_release(struct holding *holding);
 void holding_report(const struct holding *holding, bool lost, int child);
 
 void holding_free(struct holding *holding);
+
+/*
+ * The end of this process by a signal, without a core; `group`: sent to the whole process group, as a
+ * terminal does. Process 1 exits with 128 + its number. Safe in a signal handler.
+ */
+_Noreturn void end_by_signal(int number, bool group);
 
 /* CLOCK_BOOTTIME. */
 uint64_t boottime_ns(void);

@@ -9,9 +9,31 @@
 #include <string.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-enum { EXIT_OUTPUT = 74 }; /* EX_IOERR */
+enum { EXIT_STREAM = 74 }; /* EX_IOERR */
+
+int presence_check(struct problem *problem)
+{
+	struct stat input;
+	const char *what = NULL;
+
+	if (fstat(STDIN_FILENO, &input) != 0)
+		what = "is closed";
+	else if (S_ISREG(input.st_mode))
+		what = "is a file";
+	else if (S_ISDIR(input.st_mode))
+		what = "is a directory";
+	else if (S_ISCHR(input.st_mode) && input.st_rdev == makedev(1, 3))
+		what = "is /dev/null";
+	if (what == NULL)
+		return 0;
+	return problem_set(problem,
+	                   "standard input %s and cannot stay open, so that nothing would be held: "
+	                   "give it a pipe or a terminal, or use 'baton run LOCK COMMAND'",
+	                   what);
+}
 
 static int print_fence(const struct holding *holding)
 {
@@ -29,7 +51,7 @@ static int print_fence(const struct holding *holding)
 	fprintf(stderr, "baton %s: standard output cannot be written: %s\n", words->command,
 	        strerror(errno));
 	clearerr(stdout);
-	return EXIT_OUTPUT;
+	return EXIT_STREAM;
 }
 
 /* Whether there is more to come. */
@@ -47,6 +69,19 @@ static bool somebody_writes(void)
 
 	return fstat(STDIN_FILENO, &input) == 0 &&
 	       (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode) || isatty(STDIN_FILENO));
+}
+
+/* Whether it has ended already. What somebody wrote before does not matter. */
+static bool input_has_ended(void)
+{
+	struct pollfd item = {.fd = STDIN_FILENO, .events = POLLIN};
+
+	/* Not for ever: there may be more of it than can be read. */
+	for (int i = 0; i < 64 && poll(&item, 1, 0) == 1; i++) {
+		if (!read_input())
+			return true;
+	}
+	return false;
 }
 
 /* Whether it is lost. */
@@ -75,15 +110,33 @@ static bool wait_for_end(struct holding *holding, bool any_input)
 	}
 }
 
-int presence_hold(struct holding *holding, bool any_input)
+/* Holds it; the exit code, and whether it was lost. */
+static int hold(struct holding *holding, bool must_stay, bool *ret_lost)
+{
+	/* Before the fence is printed: who has read it may close the input at once. */
+	if (must_stay && input_has_ended()) {
+		fprintf(stderr,
+		        "baton %s: standard input ended before '%s' was held: it holds nothing; "
+		        "keep "
+		        "the input open, or use 'baton run'\n",
+		        holding->words->command, holding->words->name);
+		return EXIT_STREAM;
+	}
+	int code = print_fence(holding);
+	*ret_lost = code == 0 && wait_for_end(holding, must_stay);
+	return code;
+}
+
+int presence_hold(struct holding *holding, bool must_stay)
 {
 	const struct holding_words *words = holding->words;
-	int code = print_fence(holding);
-	bool lost = (code == 0 && wait_for_end(holding, any_input)) || !holding_release(holding);
+	bool lost = false;
+	int code = hold(holding, must_stay, &lost);
 
-	if (lost) {
-		fprintf(stderr, "baton %s: '%s' was lost (fence %llu)\n", words->command,
-		        words->name, (unsigned long long)holding->fence);
+	if (lost || !holding_release(holding)) {
+		lost = true;
+		fprintf(stderr, "baton %s: '%s' was lost (fence %llu)%s\n", words->command,
+		        words->name, (unsigned long long)holding->fence, holding->why);
 		code = EXIT_LOST;
 	}
 	holding_report(holding, lost, -1);

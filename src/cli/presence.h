@@ -7,9 +7,16 @@
 #include "holding.h"
 
 /*
- * Until standard input ends, a signal comes, or the lock is lost; the exit code. Unless `any_input`,
- * input that nobody can write to (/dev/null, a file) is no reason to end.
+ * Can standard input stay open? Not /dev/null, a file, a closed descriptor: whoever holds a lock until
+ * those end holds nothing. 0, or -1 and a problem.
  */
-int presence_hold(struct holding *holding, bool any_input);
+int presence_check(struct problem *problem);
+
+/*
+ * Until standard input ends, a signal comes, or the lock is lost; the exit code. Unless `must_stay`,
+ * input that nobody can write to (/dev/null, a file) is no reason to end; with it, input that has
+ * ended before the lock was held is an error.
+ */
+int presence_hold(struct holding *holding, bool must_stay);
 
 #endif

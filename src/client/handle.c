@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
+/* How long baton_stay waits for its answer: a caller has other things to do. */
+enum { STAY_MS_MAX = 200 };
+
 /* A fence is below 2^53. */
 #define FENCE_MAX ((UINT64_C(1) << 53) - 1)
 
@@ -256,9 +259,11 @@ int session_take_unlock(struct baton *baton, int64_t timeout_ms)
 	if (got <= 0)
 		return got < 0 ? session_fail(baton, got) : got;
 	baton->unlocks_pending--;
-	if (reply->type != REDIS_REPLY_INTEGER && reply->type != REDIS_REPLY_ERROR)
+	if (reply->type != REDIS_REPLY_INTEGER && reply->type != REDIS_REPLY_ERROR &&
+	    reply->type != REDIS_REPLY_STATUS) /* the last is to CLIENT STAY */
 		return unexpected(baton, reply, "UNLOCK");
-	if (reply->type == REDIS_REPLY_ERROR || reply->integer != 1)
+	if (reply->type == REDIS_REPLY_ERROR ||
+	    (reply->type == REDIS_REPLY_INTEGER && reply->integer != 1))
 		baton->unlocks_lost = true;
 	freeReplyObject(reply);
 	return 1;
@@ -425,6 +430,40 @@ int baton_grace(struct baton *baton, uint32_t grace_ms)
 		return unexpected(baton, reply, "CLIENT GRACE");
 	freeReplyObject(reply);
 	baton->grace_ms = grace_ms;
+	return 0;
+}
+
+int baton_stay(struct baton *baton)
+{
+	const struct word words[] = {WORD("CLIENT"), WORD("STAY")};
+	redisReply *reply;
+	int error = session_ready(baton);
+
+	if (error < 0)
+		return error;
+	if (!session_open(baton))
+		return why_set(&baton->why, BATON_ECONNECTION,
+		               "the connection to the node has ended: it keeps nothing");
+	error = session_send(baton, words, 2);
+	if (error < 0)
+		return error;
+	error = session_reply(baton, STAY_MS_MAX, &reply);
+	if (error == 0) {
+		baton->unlocks_pending++; /* its reply comes as theirs do */
+		return why_set(&baton->why, BATON_EPENDING,
+		               "the node at %.200s has not answered within %d ms", baton->address,
+		               STAY_MS_MAX);
+	}
+	if (error < 0)
+		return error;
+	if (reply->type == REDIS_REPLY_ERROR) {
+		error = refused(baton, reply);
+		freeReplyObject(reply);
+		return error;
+	}
+	if (reply->type != REDIS_REPLY_STATUS)
+		return unexpected(baton, reply, "CLIENT STAY");
+	freeReplyObject(reply);
 	return 0;
 }
 

@@ -196,6 +196,8 @@ static void close_client(struct client *client, bool timed_out)
 	if (client->grace_ms > 0 && !client->quits && client->tcp && make_orphan(client, timed_out))
 		session = 0;
 	loop_timer_clear(&daemon->loop, &client->grace);
+	if (client->forsaken)
+		session = 0;
 	client->session = 0;
 	loop_close_fd(&daemon->loop, &client->watch);
 	client->closed_next = daemon->closed;
@@ -227,7 +229,7 @@ void client_set_grace(struct client *client, uint64_t ms)
 
 void client_lost(struct client *client)
 {
-	if (client->grace_ms == 0 || client->told_lost)
+	if ((client->grace_ms == 0 && !client->stays) || client->told_lost)
 		return;
 	client->told_lost = true;
 	client->lost_next = client->daemon->lost;
@@ -241,10 +243,21 @@ void clients_begin_grace(struct daemon *daemon)
 	while (daemon->lost != NULL) {
 		struct client *client = daemon->lost;
 		daemon->lost = client->lost_next;
-		if (client->told_lost && !client->closing)
+		if (client->told_lost && !client->stays && !client->closing)
 			loop_timer_set(&daemon->loop, &client->grace,
 			               clock_now() + time_to_stop_ms(client) * LOOP_MS);
 	}
+}
+
+void client_stay(struct client *client)
+{
+	if (client->stays)
+		return;
+	client->stays = true;
+	node_session_linger(client->daemon->node, client->session);
+	loop_timer_clear(&client->daemon->loop, &client->grace);
+	log_line(LEVEL_WARNING, "a client cannot stop what it runs: what it loses stays with it "
+	                        "until its connection ends");
 }
 
 void client_end(struct client *client)
@@ -562,7 +575,7 @@ void client_renew(struct client *client)
 	}
 	loop_timer_clear(&daemon->loop, &client->grace);
 	client->grace_ms = 0;
-	client->told_lost = client->reasons = false;
+	client->told_lost = client->reasons = client->stays = false;
 	client->events_dropped = 0;
 	node_session_close(daemon->node, client->session, daemon->loop.now);
 	client->session = node_session_open(daemon->node, &client->who, daemon->loop.now);
@@ -587,7 +600,7 @@ void clients_leave(struct daemon *daemon)
 bool clients_are_stopping(const struct daemon *daemon)
 {
 	for (const struct client *client = daemon->clients; client != NULL; client = client->next) {
-		if (client->told_lost && !client->closing)
+		if (client->told_lost && !client->stays && !client->closing)
 			return true;
 	}
 	return false;
@@ -601,6 +614,8 @@ bool clients_are_gone(struct daemon *daemon)
 		return false;
 	for (struct client *client = daemon->clients; client != NULL; client = next) {
 		next = client->next;
+		/* What it runs goes on: nobody else may be let in. */
+		client->forsaken = client->stays && client->told_lost;
 		client_close(client);
 	}
 	return daemon->clients_count == 0 && daemon->orphans_count == 0;

@@ -418,6 +418,16 @@ static bool serve_grace(struct client *client, const struct resp_argument *a, ui
 	return true;
 }
 
+/* It cannot stop what it does under its locks; see client_stay. */
+static bool serve_stay(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	(void)a;
+	(void)count;
+	client_stay(client);
+	resp_simple(&client->output, "OK");
+	return true;
+}
+
 /* Messages that a lock was lost say why. */
 static bool serve_reasons(struct client *client, const struct resp_argument *a, uint32_t count)
 {
@@ -450,6 +460,7 @@ static const struct {
         {"REASONS", " ON | OFF", serve_reasons, 3},
         {"SETINFO", " LIB-NAME | LIB-VER text", client_setinfo, 4},
         {"SETNAME", " name", client_setname, 3},
+        {"STAY", "", serve_stay, 2},
 };
 
 static bool serve_client(struct client *client, const struct resp_argument *a, uint32_t count)

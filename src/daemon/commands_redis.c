@@ -178,8 +178,8 @@ bool client_info(struct client *client, const struct resp_argument *a, uint32_t 
 	        "ssub=0 multi=-1 qbuf=%zu qbuf-free=%zu argv-mem=0 multi-mem=0 obl=%zu oll=0 "
 	        "omem=%zu tot-mem=%zu events=r cmd=client|info user=default redir=-1 resp=%d "
 	        "lib-name=%s lib-ver=%s\n",
-	        (unsigned long long)client->session, address, client->tcp ? "" : ":0", client->watch.fd,
-	        texts[CLIENT_NAME] != NULL ? texts[CLIENT_NAME] : "",
+	        (unsigned long long)client->session, address, client->tcp ? "" : ":0",
+	        client->watch.fd, texts[CLIENT_NAME] != NULL ? texts[CLIENT_NAME] : "",
 	        (unsigned long long)((client->daemon->loop.now - client->since) / 1000000000),
 	        client->subscriptions_count > 0 ? "P"
 	        : client->tcp                   ? "N"

@@ -73,11 +73,13 @@ struct client {
 	size_t needed;       /* bytes of it before it is worth a look */
 	uint32_t argument; /* of a command that is served piece by piece: which one is under way */
 	struct buffer output; /* to be written */
-	uint64_t
-	        grace_ms; /* it needs to stop when it loses a lock; 0: none, it goes to others at once */
+	/* Milliseconds that it needs to stop when it loses a lock; 0: the lock goes to others at once. */
+	uint64_t grace_ms;
 	struct loop_timer grace;
-	bool told_lost;           /* it has lost a lock, and has until `grace` to stop */
-	bool quits;               /* it said QUIT: it has stopped whatever it did */
+	bool told_lost; /* it has lost a lock, and has until `grace` to stop */
+	bool quits;     /* it said QUIT: it has stopped whatever it did */
+	bool stays;     /* it cannot stop: what it loses stays with it while it is connected */
+	bool forsaken;  /* this node ends while it stays: its locks are not handed on */
 	struct client *lost_next; /* that were told so in this turn */
 	struct subscription *subscriptions;
 	uint32_t subscriptions_count;
@@ -126,6 +128,8 @@ void client_renew(struct client *client);
 /* Locks that are taken away from it are held back until it has stopped, for that time at most; the time
  * that it needs to notice, and a margin, are added. */
 void client_set_grace(struct client *client, uint64_t ms);
+/* It cannot stop: locks that are taken away from it are held back until its connection ends. */
+void client_stay(struct client *client);
 /* A lock was taken away from it. */
 void client_lost(struct client *client);
 /* All that was said in this turn is written: the time of those who lost a lock begins. */

@@ -113,6 +113,17 @@ class ServiceTest(unittest.TestCase):
     def run_baton(self, *words, **options):
         return self.finish(self.start(*words, **options))
 
+    def with_status(self, *words, **options):
+        """baton run: (exit code, what --status-fd tells, stderr)"""
+        read, write = os.pipe()
+        process = self.start("run", "--status-fd", str(write), *words, pass_fds=[write], **options)
+        os.close(write)
+        code, _, err = self.finish(process)
+        with open(read, encoding="utf-8") as file:
+            text = file.read()
+        self.assertEqual(text.count("\n"), 1)
+        return code, json.loads(text), err
+
     def hold(self, lock):
         """Somebody holds it; close its input to make it let go."""
         holder = self.start("lock", lock, stdin=subprocess.PIPE)

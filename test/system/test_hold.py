@@ -12,14 +12,32 @@ from service import ServiceTest, is_alive
 
 
 class Lock(ServiceTest):
+    def open_input(self):
+        """Standard input that nobody closes before the test has ended."""
+        read, write = os.pipe()
+        self.addCleanup(os.close, read)
+        self.addCleanup(os.close, write)
+        return read
+
+    def lock_and_leave(self, *words):
+        """As somebody does who reads the fence and then ends the input: (exit code, stdout, stderr)."""
+        holder = self.start("lock", *words, stdin=subprocess.PIPE)
+        first = holder.stdout.readline()
+        code, rest, err = self.finish(holder)
+        return code, first + rest, err
+
     def test_exit_codes(self):
         for words, code, says in [
                 (["x"], 0, ""), (["-n", "x"], 0, ""), (["x", "-w", "1s"], 0, ""), (["--json", "x"], 0, ""),
+                (["-x", "-w", ".5", "x"], 0, ""), (["-e", "--timeout", "1", "--exclusive", "x"], 0, ""),
+                (["--verbose", "x"], 0, "'x' is held (fence"),
+                (["-s", "x"], 64, "there are no shared locks"), (["-u", "x"], 64, "'baton break' takes one away"),
+                (["-o", "x"], 64, "unknown option '-o'"), (["-F", "x"], 64, "unknown option '-F'"),
                 ([], 64, "a lock is needed"), (["x", "y"], 64, "unexpected 'y'"), ([""], 64, "1 to 255 bytes"),
                 (["--fence", "x"], 64, "unknown option '--fence'"), (["-E", "x", "x"], 64, "-E"),
                 (["-S", "/nowhere", "x"], 69, "no node at /nowhere")]:
             with self.subTest(words=words):
-                got, out, err = self.run_baton("lock", *words)
+                got, out, err = self.lock_and_leave(*words)
                 self.assertEqual(got, code, err)
                 self.assertEqual(out != "", code == 0)
                 self.assertIn(says, err)
@@ -27,22 +45,57 @@ class Lock(ServiceTest):
     def test_holds_until_its_input_ends(self):
         holder = self.hold("x")
         for words, code in [(["-n"], 75), (["-w", "1ms"], 75), (["-n", "-E", "0"], 0), (["-n", "-E", "4"], 4)]:
-            self.assertEqual(self.run_baton("lock", *words, "x")[:2], (code, ""))
+            self.assertEqual(self.run_baton("lock", *words, "x", stdin=self.open_input()), (code, "", ""))
+        self.assertIn("'x' is not free", self.run_baton("lock", "-n", "--verbose", "x", stdin=self.open_input())[2])
         holder.stdin.write("this does not matter\n")
         holder.stdin.flush()
-        self.assertEqual(self.run_baton("lock", "-n", "x")[0], 75)
+        self.assertEqual(self.run_baton("lock", "-n", "x", stdin=self.open_input())[0], 75)
         self.let_go(holder)
-        code, out, _ = self.run_baton("lock", "-n", "x", "--json")
+        code, out, _ = self.lock_and_leave("-n", "x", "--json")
         answer = json.loads(out)
         self.assertEqual((code, list(answer), answer["name"], answer["node"]), (0, ["name", "fence", "node"], "x", "alpha"))
         self.assertGreater(answer["fence"], holder.fence)
+
+    def test_input_that_cannot_stay_open_is_refused(self):
+        """Or a script would believe that it holds the lock. Nothing is asked for, so nobody is waited for either."""
+        self.hold("x")
+        with open(self.path("file"), "w+", encoding="utf-8") as file:
+            file.write("line\n" * 10000)
+            file.seek(0)
+            folder = os.open("/", os.O_RDONLY)
+            self.addCleanup(os.close, folder)
+            for name, options, says in [("null", {"stdin": subprocess.DEVNULL}, "is /dev/null"), ("file", {"stdin": file}, "is a file"),
+                                        ("folder", {"stdin": folder}, "is a directory"),
+                                        ("closed", {"stdin": None, "preexec_fn": lambda: os.close(0)}, "is closed")]:
+                for lock in ("x", "free"):
+                    with self.subTest(name=name, lock=lock):
+                        code, out, err = self.run_baton("lock", lock, **options)
+                        self.assertEqual((code, out), (64, ""))
+                        self.assertIn(f"standard input {says}", err)
+                        self.assertIn("nothing would be held: give it a pipe or a terminal, or use 'baton run", err)
+
+    def test_input_that_has_ended_before_it_is_held(self):
+        """While it waited, or from the start: then it holds nothing, says so, and prints no fence."""
+        for written in ("", "something\n"):
+            with self.subTest(written=written):
+                holder = self.hold("x")
+                waiter = self.start("lock", "x", stdin=subprocess.PIPE)
+                self.wait_for_waiters("x")
+                waiter.stdin.write(written)
+                waiter.stdin.close()
+                waiter.stdin = None
+                self.let_go(holder)
+                code, out, err = self.finish(waiter)
+                self.assertEqual((code, out), (74, ""))
+                self.assertIn("standard input ended before 'x' was held: it holds nothing", err)
+                self.assertEqual(self.run_baton("run", "-n", "x", "true")[0], 0)
 
     def test_holds_until_it_is_signalled(self):
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             holder = self.hold("x")
             holder.send_signal(number)
             self.assertEqual(holder.wait(PATIENCE), 0)
-            self.assertEqual(self.run_baton("lock", "-n", "x")[0], 0)
+            self.assertEqual(self.run_baton("run", "-n", "x", "true")[0], 0)
 
     def test_withdraws(self):
         self.hold("x")
@@ -50,14 +103,14 @@ class Lock(ServiceTest):
             waiter = self.start("lock", "x", stdin=subprocess.PIPE)
             self.wait_for_waiters("x")
             waiter.send_signal(number)
-            self.assertEqual(waiter.wait(PATIENCE), 128 + number)
+            self.assertEqual(waiter.wait(PATIENCE), -number)
 
     def test_is_free_when_it_is_killed(self):
         holder = self.hold("x")
-        waiter = self.start("lock", "x")
+        waiter = self.start("lock", "x", stdin=subprocess.PIPE)
         self.wait_for_waiters("x")
         holder.kill()
-        self.assertGreater(int(self.finish(waiter)[1]), holder.fence)
+        self.assertGreater(int(waiter.stdout.readline()), holder.fence)
 
     def test_loses(self):
         for how in ("broken", "killed"):
@@ -71,7 +124,7 @@ class Lock(ServiceTest):
 
     def test_output_that_nobody_can_take(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
-            code, _, err = self.run_baton("lock", "x", stdin=subprocess.PIPE, stdout=full)
+            code, _, err = self.run_baton("lock", "x", stdin=self.open_input(), stdout=full)
         self.assertEqual(code, 74)
         self.assertIn("No space left", err)
 
@@ -98,10 +151,10 @@ class Break(ServiceTest):
 
     def test_the_next_gets_it(self):
         holder = self.hold("x")
-        waiter = self.start("lock", "x")
+        waiter = self.start("lock", "x", stdin=subprocess.PIPE)
         self.wait_for_waiters("x")
         self.run_baton("break", "--fence", str(holder.fence), "x")
-        self.assertGreater(int(self.finish(waiter)[1]), holder.fence)
+        self.assertGreater(int(waiter.stdout.readline()), holder.fence)
 
 
 class Elections(ServiceTest):
@@ -115,6 +168,7 @@ class Elections(ServiceTest):
                 (["job", "v", "--", "sh", "-c", "exit 7"], 7, ""), (["job", "", "--", "true"], 0, ""),
                 (["job", "v", "--", "./nonesuch"], 127, "No such file"), (["-w", "1s", "job", "v", "--", "false"], 1, ""),
                 (["--grace", "0", "job", "v", "--", "echo", "--", "-x"], 0, ""),
+                (["--timeout", "1", "job", "v", "--", "sh", "-c", "kill -INT $$"], -signal.SIGINT, ""),
                 ([], 64, "a name and a value are needed"), (["job"], 64, "a name and a value are needed"),
                 (["job", "v", "w"], 64, "unexpected 'w': '--' goes before a command"),
                 (["job", "v", "--"], 64, "a command is needed behind '--'"),
@@ -137,9 +191,8 @@ class Elections(ServiceTest):
 
     def test_not_elected_in_time(self):
         self.lead("first")
-        code, _, err = self.run_baton("elect", "-w", "10ms", "-E", "5", "job", "second", "--", "true")
-        self.assertEqual(code, 5)
-        self.assertIn("was not free in time", err)
+        for words, says in [([], ""), (["--verbose"], "baton elect: 'job' was not free in time\n")]:
+            self.assertEqual(self.run_baton("elect", "-w", ".01", "-E", "5", *words, "job", "second", "--", "true"), (5, "", says))
 
     def test_observers_see_every_leader_in_order(self):
         """Resigned, killed, terminated, broken: the next leads at once."""

@@ -9,6 +9,7 @@ import unittest
 
 from baton import BATON
 from cluster import free_port, until
+from fake_node import FakeNode
 from proxy import Proxy
 from running import PATIENCE
 from service import ServiceTest, is_alive, program_of, stat_of
@@ -35,8 +36,8 @@ class ExitCodes(ServiceTest):
         (["x", "sh", "-c", "exit 7"], 7, ""),
         (["x", "sh", "-c", "exit 255"], 255, ""),
         (["x", "-c", "exit 9"], 9, ""),
-        (["x", "-c", "kill -TERM $$"], 128 + 15, ""),
-        (["x", "-c", "kill -KILL $$"], 128 + 9, ""),
+        (["x", "-c", "kill -TERM $$"], -signal.SIGTERM, ""),
+        (["x", "-c", "kill -KILL $$"], -signal.SIGKILL, ""),
         (["x", "./nonesuch"], 127, "'./nonesuch' cannot be executed: No such file"),
         (["x", "nonesuch-command"], 127, "No such file"),
         (["x", "/etc/passwd"], 126, "Permission denied"),
@@ -48,7 +49,7 @@ class ExitCodes(ServiceTest):
         (["", "true"], 64, "1 to 255 bytes"),
         (["n" * 256, "true"], 64, "1 to 255 bytes, not 256"),
         (["n" * 255, "true"], 0, ""),
-        (["-x", "l", "true"], 64, "unknown option '-x'"),
+        (["-z", "l", "true"], 64, "unknown option '-z'"),
         (["--grase", "1s", "l", "true"], 64, "did you mean '--grace'?"),
         (["--gra", "1s", "l", "true"], 64, "unknown option '--gra'"),
         (["-w"], 64, "'-w' needs a value"),
@@ -62,9 +63,11 @@ class ExitCodes(ServiceTest):
         (["x", "-c"], 64, "'-c' needs a value"),
         (["--status-fd", "77", "x", "true"], 64, "--status-fd 77: this descriptor is not open"),
         (["--status-fd", "one", "x", "true"], 64, "--status-fd"),
-        (["--grace", "3s", "x", "true"], 64, "does not fit the lease of node 'alpha', 3000 ms"),
+        (["--grace", "1051ms", "x", "true"], 64,
+         "--grace 1051 ms does not fit the lease of node 'alpha', 3000 ms: at most 0.35 of it, 1050 ms"),
+        (["--grace", "3s", "x", "true"], 64, "--grace 3000 ms does not fit the lease of node 'alpha', 3000 ms"),
         (["--grace", "1h", "x", "true"], 64, "does not fit the lease"),
-        (["--grace", "2999ms", "x", "true"], 0, ""),
+        (["--grace", "1050ms", "x", "true"], 0, ""),
         (["--grace", "0", "x", "true"], 0, ""),
         (["-S", "", "x", "true"], 64, "path of a socket"),
         (["-S", "host:port", "x", "true"], 64, "HOST:PORT"),
@@ -74,6 +77,29 @@ class ExitCodes(ServiceTest):
         (["-nw1", "x", "true"], 0, ""),
         (["-w", "1s", "-E", "3", "x", "true"], 0, ""),
         (["--nonblock", "x", "true"], 0, ""),
+        # flock's letters
+        (["--nb", "x", "true"], 0, ""),
+        (["--nonblocking", "x", "true"], 0, ""),
+        (["-x", "x", "true"], 0, ""),
+        (["-e", "x", "true"], 0, ""),
+        (["-xn", "x", "true"], 0, ""),
+        (["--exclusive", "x", "true"], 0, ""),
+        (["-o", "x", "true"], 0, ""),
+        (["--close", "x", "true"], 0, ""),
+        (["-w", ".007", "x", "true"], 0, ""),
+        (["-w", ".5s", "x", "true"], 0, ""),
+        (["-w", "0.0", "x", "true"], 0, ""),
+        (["--timeout", "1", "x", "true"], 0, ""),
+        (["--timeout=1.5", "x", "true"], 0, ""),
+        (["-w", ".", "x", "true"], 64, "-w '.'"),
+        (["-w", "..5", "x", "true"], 64, "-w '..5'"),
+        (["-w", ".5parsecs", "x", "true"], 64, "-w '.5parsecs': a time such as"),
+        (["-s", "x", "true"], 64, "there are no shared locks"),
+        (["--shared", "x", "true"], 64, "there are no shared locks"),
+        (["-u", "x", "true"], 64, "'baton break' takes one away"),
+        (["--unlock", "x", "true"], 64, "'baton break' takes one away"),
+        (["-F", "x", "true"], 64, "cannot become the command"),
+        (["--no-fork", "x", "true"], 64, "cannot become the command"),
         (["--wait=1s", "--conflict-exit-code=3", "x", "--command", "exit 4"], 4, ""),
         (["x", "-n", "true"], 0, ""),
         (["-c", "exit 5", "x"], 5, ""),
@@ -92,17 +118,25 @@ class ExitCodes(ServiceTest):
                     self.assertEqual(err.count("\n"), 1, err)
 
     def test_busy(self):
+        """As flock: the exit code tells it, and nothing is said unless somebody wants to hear it."""
         holder = self.hold("x")
-        for words, code in [(["-n"], 75), (["-w", "10ms"], 75), (["-w", "0"], 75), (["-n", "-E", "0"], 0),
-                            (["-n", "-E", "9"], 9), (["-w", "0.01", "-E", "200"], 200)]:
+        for words, code, says in [(["-n"], 75, "is not free"), (["-w", "10ms"], 75, "was not free within 10 ms"),
+                                  (["-w", ".007"], 75, "was not free within 7 ms"), (["--timeout", "0.01"], 75, "was not free within 10 ms"),
+                                  (["-w", "0"], 75, "is not free"), (["-w", ".0"], 75, "is not free"),
+                                  (["-n", "-E", "0"], 0, "is not free"), (["--nb", "-E", "9"], 9, "is not free"),
+                                  (["-w", "0.01", "-E", "200"], 200, "was not free")]:
             with self.subTest(words=words):
-                got, _, err = self.run_baton("run", *words, "x", "touch", self.path("entered"))
-                self.assertEqual(got, code, err)
-                self.assertIn("'x'", err)
+                command = ["x", "touch", self.path("entered")]
+                self.assertEqual(self.run_baton("run", *words, *command), (code, "", ""))
+                got, _, err = self.run_baton("run", "--verbose", *words, *command)
+                self.assertEqual(got, code)
+                self.assertRegex(err, f"^baton run: 'x' {says}[^\n]*\n$")
                 self.assertFalse(os.path.exists(self.path("entered")))
         self.assertEqual(self.run_baton("run", "-n", "y", "true")[0], 0)
         self.let_go(holder)
-        self.assertEqual(self.run_baton("run", "-n", "x", "true")[0], 0)
+        code, _, err = self.run_baton("run", "-n", "--verbose", "x", "true")
+        self.assertEqual(code, 0)
+        self.assertRegex(err, r"^baton run: 'x' is held \(fence \d+\) after 0\.\d+ s\n$")
 
     def test_in_time(self):
         holder = self.hold("x")
@@ -133,15 +167,40 @@ class ExitCodes(ServiceTest):
         self.assertFalse(os.path.exists(self.path("entered")))
 
     def test_a_node_that_is_stopped(self):
+        """Then nobody knows whether the lock is free."""
         self.node.process.send_signal(signal.SIGSTOP)
-        for words, code in [(["-w", "50ms"], 75), (["-n"], 69)]:
+        for words in (["-w", "50ms"], ["-n"], ["-n", "-E", "0"]):
             with self.subTest(words=words):
-                self.assertEqual(self.run_baton("run", *words, "x", "true")[0], code)
+                code, line, err = self.with_status(*words, "x", "true")
+                self.assertEqual((code, line["acquired"], line["reason"]), (69, False, "silent"))
+                self.assertIn("the node does not answer", err)
         waiter = self.start("run", "x", "true")
         until("it has connected", lambda: "sock" in os.readlink(f"/proc/{waiter.pid}/fd/5") if
                    os.path.exists(f"/proc/{waiter.pid}/fd/5") else False)
         waiter.terminate()
-        self.assertEqual(self.finish(waiter)[0], 143)
+        self.assertEqual(self.finish(waiter)[0], -signal.SIGTERM)
+
+    def test_a_member_that_is_silent(self):
+        """What the node says of it is told, whatever -E is."""
+        with FakeNode(self.path("fake"), {"LOCK": b"-SILENT n2 did not answer\r\n"}) as fake:
+            for words in (["-n"], ["-n", "-E", "0"], ["-w", "1s"]):
+                with self.subTest(words=words):
+                    code, line, err = self.with_status("-S", fake.path, *words, "x", "true")
+                    self.assertEqual((code, line["acquired"], line["lost"], line["reason"]), (69, False, False, "silent"))
+                    self.assertIn("n2 did not answer", err)
+
+    def test_grace_is_sent_without_a_margin(self):
+        """The node adds it."""
+        for words, ms in [([], "3000"), (["--grace", "4200ms"], "4200"), (["--grace", "0"], "1")]:
+            with self.subTest(words=words), FakeNode(self.path("fake"), {"LOCK": b":7\r\n"}, lease_ms=12000) as fake:
+                self.assertEqual(self.run_baton("run", "-S", fake.path, *words, "x", "true")[0], 0)
+                self.assertIn(["CLIENT", "GRACE", ms], fake.commands)
+                os.unlink(fake.path)
+
+    def test_the_connection_ends_while_it_waits(self):
+        with FakeNode(self.path("fake"), {"LOCK": None}) as fake:
+            code, line, _ = self.with_status("-S", fake.path, "x", "true")
+            self.assertEqual((code, line["acquired"], line["reason"]), (69, False, "connection"))
 
     def test_the_lock_is_free_when_it_returns(self):
         for _ in range(20):
@@ -247,15 +306,10 @@ class Surroundings(ServiceTest):
         ]
         for words, expected in table:
             with self.subTest(words=words):
-                read, write = os.pipe()
-                self.run_baton("run", "--status-fd", str(write), *words, pass_fds=[write])
-                os.close(write)
-                with open(read, encoding="utf-8") as file:
-                    text = file.read()
-                self.assertEqual(text.count("\n"), 1)
-                line = json.loads(text)
-                self.assertEqual(list(line), ["acquired", "fence", "waited", "held", "lost", "child"])
+                line = self.with_status(*words)[1]
+                self.assertEqual(list(line), ["acquired", "fence", "waited", "held", "lost", "child", "reason"])
                 self.assertEqual({key: line[key] for key in expected}, expected)
+                self.assertIsNone(line["reason"])
                 self.assertGreaterEqual(line["waited"], 0)
                 if line["acquired"]:
                     self.assertGreater(line["fence"], holder.fence if words[0] == "busy" else 0)
@@ -301,7 +355,7 @@ class Signals(ServiceTest):
                 os.close(write)
                 self.wait_for_waiters("x")
                 waiter.send_signal(number)
-                self.assertEqual(waiter.wait(PATIENCE), 128 + number)
+                self.assertEqual(waiter.wait(PATIENCE), -number)
                 with open(read, encoding="utf-8") as file:
                     self.assertEqual(json.loads(file.read())["acquired"], False)
                 until("it has withdrawn", lambda: not self.status("x")["locks"][0]["waiters"])
@@ -381,6 +435,8 @@ class Losing(ServiceTest):
                         line = json.loads(file.read())
                     self.assertEqual((line["acquired"], line["lost"], line["child"]),
                                      (True, True, 4 if dies_of == "term" else 137))
+                    if how == "killed":
+                        self.assertEqual(line["reason"], "connection")
 
     def test_broken_nobody_comes_in_before_the_command_is_gone(self):
         for script in ("trap '' TERM; echo $$; while :; do sleep 0.01; done", "echo $$; sleep 1000"):
@@ -559,7 +615,7 @@ class Killed(ServiceTest):
         os.kill(stat_of(command)[1], signal.SIGKILL)
         self.assertEqual(heir.wait(PATIENCE), 0)
         code, _, err = self.finish(run)
-        self.assertEqual(code, 137)
+        self.assertEqual(code, -signal.SIGKILL)
         self.assertIn("the guardian was killed", err)
         self.assertEqual(self.commands("x"), [])
 
@@ -570,7 +626,7 @@ class Killed(ServiceTest):
         self.addCleanup(self.end, run)
         command, before = int(run.stdout.readline()), int(self.text("before"))
         os.kill(stat_of(command)[1], signal.SIGKILL)
-        self.assertEqual(run.wait(PATIENCE), 137)
+        self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
         self.assertTrue(is_alive(before))
         self.assertFalse(is_alive(command))
         os.kill(before, signal.SIGKILL)
@@ -588,7 +644,7 @@ class Killed(ServiceTest):
     def test_the_command(self):
         run, command = self.family()
         os.kill(command, signal.SIGKILL)
-        self.assertEqual(run.wait(PATIENCE), 137)
+        self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
 
     def test_a_run_within_a_run(self):
         """The inner lock is not free either before the inner command is gone."""

@@ -10,7 +10,7 @@ import unittest
 from baton import BATON
 from cluster import until
 from running import PATIENCE
-from service import ServiceTest, program_of, stat_of
+from service import ServiceTest, is_alive, program_of, stat_of
 
 
 class Terminal(ServiceTest):
@@ -59,12 +59,63 @@ class Terminal(ServiceTest):
         until("the shell has the terminal", lambda: self.foreground() == self.shell)
 
     def test_interrupt(self):
-        self.type("$BATON run x sh -c 'echo pid $$ go; exec sleep 1000'; echo \"code $?\"\n")
+        self.type("$BATON run x sh -c 'echo pid $$ go; exec sleep 1000'\n")
         command = int(self.see(r"pid (\d+) go")[1])
         # The shell could forget it at the wrong moment.
         until("the command is there", lambda: program_of(command) == "sleep")
         self.type("\x03")
+        self.type("echo \"code $?\"\n")
         self.see("code 130")
+
+    def script(self, wrapper, kind):
+        """A script with a line that is interrupted, and one behind it that must not be reached."""
+        with open(self.path("script"), "w", encoding="utf-8") as file:
+            file.write({"line": f"{wrapper} sh -c 'echo pid $$ go; exec sleep 1000'\n",
+                        "loop": f"while :; do {wrapper} sh -c 'echo pid $$ go; exec sleep 1000'; done\n",
+                        "pipe": f"{wrapper} sh -c 'echo pid $$ go; exec sleep 1000' </dev/null | cat\n"}[kind])
+            file.write("echo rea''ched\n")
+
+    def test_an_interrupt_ends_the_script_around_it(self):
+        """As with flock, whether the command has the terminal or not."""
+        for wrapper in ("flock file", "$BATON run x"):
+            for kind in ("line", "loop", "pipe"):
+                for shell in ("bash", "sh"):
+                    with self.subTest(wrapper=wrapper, kind=kind, shell=shell):
+                        self.script(wrapper, kind)
+                        self.seen = ""
+                        self.type(f"{shell} script\n")
+                        command = int(self.see(r"pid (\d+) go")[1])
+                        until("the command is there", lambda: program_of(command) == "sleep")
+                        self.type("\x03")
+                        until("the command is gone", lambda: not is_alive(command))
+                        self.type("echo \"code $?\"\n")
+                        end = self.see(r"code (\d+)")
+                        self.assertEqual(end[1], "130")
+                        self.assertNotIn("reached", end.string[:end.start()])
+
+    def test_an_interrupt_ends_the_script_while_it_waits(self):
+        self.hold("x")
+        with open(self.path("script"), "w", encoding="utf-8") as file:
+            file.write("$BATON run x true\necho rea''ched\n")
+        self.type("bash script\n")
+        self.wait_for_waiters("x")
+        self.type("\x03")
+        until("it has withdrawn", lambda: not self.status("x")["locks"][0]["waiters"])
+        self.type("echo \"code $?\"\n")
+        end = self.see(r"code (\d+)")
+        self.assertEqual(end[1], "130")
+        self.assertNotIn("reached", end.string[:end.start()])
+
+    def test_a_signal_from_elsewhere_is_the_commands_alone(self):
+        """The script around it goes on: it has got no signal."""
+        with open(self.path("script"), "w", encoding="utf-8") as file:
+            file.write("$BATON run x sh -c 'echo pid $$ $PPID go; exec sleep 1000'\necho rea''ched $?\n")
+        self.type("bash script\n")
+        found = self.see(r"pid (\d+) (\d+) go")
+        command, guardian = int(found[1]), int(found[2])
+        until("the command is there", lambda: program_of(command) == "sleep")
+        os.kill(stat_of(guardian)[1], signal.SIGINT)
+        self.see("reached 130")
 
     def test_an_interrupt_comes_once(self):
         """Whether the terminal was lent and sends it to the command, or `baton run` forwards it."""

@@ -95,6 +95,51 @@ static void test_sync_does_not_know_when_the_connection_ends(void **state)
 	end(node, baton);
 }
 
+static void test_stay_tells_what_the_node_says(void **state)
+{
+	(void)state;
+	BEGIN({0, "LOCK x", ":7\r\n"}, {0, "CLIENT STAY", "+OK\r\n"},
+	      {0, "CLIENT STAY", "-ERR CLIENT knows nothing of it\r\n"},
+	      {0, "UNLOCK x 7", ":1\r\n"});
+
+	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), 0);
+	assert_int_equal(baton_stay(baton), 0);
+	assert_int_equal(baton_stay(baton), BATON_EREFUSED);
+	assert_non_null(strstr(baton_message(baton), "knows nothing of it"));
+	assert_int_equal(baton_fence(baton, "x", &fence), 0);
+	assert_int_equal(baton_unlock(baton, "x"), 0);
+	assert_int_equal(baton_sync(baton), 0);
+	end(node, baton);
+}
+
+/* It goes on, and the answers that come later are those of the right commands. */
+static void test_stay_does_not_wait_for_a_node_that_is_stopped(void **state)
+{
+	(void)state;
+	BEGIN({0, "LOCK x", ":7\r\n"}, {0, "CLIENT STAY", NULL}, {0, "UNLOCK x 7", "+OK\r\n:1\r\n"},
+	      {0, "LOCK y", ":8\r\n"});
+
+	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), 0);
+	assert_int_equal(baton_stay(baton), BATON_EPENDING);
+	assert_int_equal(baton_unlock(baton, "x"), 0);
+	assert_int_equal(baton_sync(baton), 0);
+	assert_int_equal(baton_lock(baton, "y", BATON_FOREVER, &fence), 0);
+	assert_int_equal(fence, 8);
+	end(node, baton);
+}
+
+static void test_stay_never_connects(void **state)
+{
+	(void)state;
+	BEGIN({0, "LOCK x", ":7\r\n"}, {0, "CLIENT STAY", CLOSE});
+
+	assert_int_equal(baton_stay(baton), BATON_ECONNECTION);
+	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), 0);
+	assert_int_equal(baton_stay(baton), BATON_ELOST);
+	assert_int_equal(baton_stay(baton), BATON_ECONNECTION);
+	end(node, baton);
+}
+
 /* Or the node would stop reading, and both would wait for each other. */
 static void test_not_too_many_unlocks_are_unanswered(void **state)
 {
@@ -829,6 +874,9 @@ int main(void)
 	        cmocka_unit_test(test_an_unlock_does_not_wait_for_its_answer),
 	        cmocka_unit_test(test_sync_tells_that_a_lock_had_been_lost),
 	        cmocka_unit_test(test_sync_does_not_know_when_the_connection_ends),
+	        cmocka_unit_test(test_stay_tells_what_the_node_says),
+	        cmocka_unit_test(test_stay_does_not_wait_for_a_node_that_is_stopped),
+	        cmocka_unit_test(test_stay_never_connects),
 	        cmocka_unit_test(test_not_too_many_unlocks_are_unanswered),
 	        cmocka_unit_test(test_busy_and_late_are_told_apart),
 	        cmocka_unit_test(test_refusals_have_codes),

@@ -1,0 +1,403 @@
+/*
+ * The process that the user started: it passes signals on to the guardian, stops and ends as the
+ * command does, and takes the guardian's place if that is killed or stopped. See guardian.h.
+ */
+#include "child.h"
+#include "ending.h"
+#include "guardian.h"
+#include "must.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { PATIENCE_MS_MIN = 10, PATIENCE_MS_MAX = 1000, LOOK_MS = 10 };
+
+enum trust {
+	TRUST_CALM,  /* there is no news */
+	TRUST_ASKED, /* the guardian has been asked for a sign of life */
+	TRUST_GIVEN, /* it has given one; the next question can wait */
+};
+
+struct front {
+	struct holding *holding;
+	struct shared *shared;
+	int channel;
+	int signals;
+	pid_t guardian;
+	struct spared spared;
+	struct ending ending; /* the guardian's work, when it falls to this process */
+	int patience_ms;      /* within which the guardian has to answer */
+	enum trust trust;
+	uint64_t trust_ns; /* since when */
+	uint64_t news_ns;  /* no news that is unread is older; 0: there was none */
+};
+
+/* --- signals --- */
+
+/* As the command was, so that a shell sees its job stop. */
+static void stop_like_it(int signal)
+{
+	sigset_t set;
+	int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
+	bool in_foreground = terminal >= 0 && tcgetpgrp(terminal) == getpgrp();
+
+	if (terminal >= 0)
+		close(terminal);
+	/* What the terminal does, it does to the whole job; the guardian has given it back. */
+	kill(in_foreground && signal == SIGTSTP ? 0 : getpid(), signal);
+	sigemptyset(&set);
+	sigaddset(&set, signal);
+	sigprocmask(SIG_UNBLOCK, &set, NULL);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+/* The next that came; 0: none. SIGCHLD only if somebody sent it. */
+static int next_signal(const struct front *front)
+{
+	struct signalfd_siginfo info;
+
+	while (read(front->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo != SIGCHLD || info.ssi_code <= 0)
+			return (int)info.ssi_signo;
+	}
+	return 0;
+}
+
+static void tell_guardian(const struct front *front, int byte)
+{
+	char text = (char)byte;
+
+	/* A guardian that is stopped and has a thousand unread gets no more. */
+	if (send(front->channel, &text, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
+		return;
+}
+
+static void pass_on(const struct front *front)
+{
+	int signal;
+
+	while ((signal = next_signal(front)) != 0)
+		tell_guardian(front, signal);
+}
+
+/* --- is the guardian alive? --- */
+
+static void set_trust(struct front *front, enum trust trust)
+{
+	front->trust = trust;
+	front->trust_ns = boottime_ns();
+	if (trust == TRUST_CALM)
+		front->news_ns = 0;
+	else if (trust == TRUST_GIVEN || front->news_ns == 0)
+		front->news_ns = front->trust_ns;
+}
+
+static bool has_news(const struct front *front)
+{
+	struct pollfd item = {.fd = front->holding->watch, .events = POLLIN};
+
+	return poll(&item, 1, 0) == 1;
+}
+
+static void ask(struct front *front)
+{
+	if (front->trust == TRUST_ASKED || front->shared->over)
+		return;
+	set_trust(front, TRUST_ASKED);
+	tell_guardian(front, CHANNEL_ALIVE);
+}
+
+/* Until the question or the answer is too old; -1: there is none. */
+static int time_left(const struct front *front)
+{
+	if (front->trust == TRUST_CALM)
+		return -1;
+	int64_t passed_ms = (int64_t)((boottime_ns() - front->trust_ns) / 1000000);
+	return passed_ms < front->patience_ms ? (int)(front->patience_ms - passed_ms) : 0;
+}
+
+/* Whether it is stopped, or has ended. */
+static bool stands_still(pid_t pid)
+{
+	siginfo_t info = {.si_pid = 0};
+
+	return waitid(P_PID, (id_t)pid, &info, WSTOPPED | WEXITED | WNOHANG | WNOWAIT) != 0 ||
+	       info.si_pid == pid;
+}
+
+/*
+ * The guardian does not answer. With it standing still, this process may read the news. Whether the lock
+ * is lost; if not, the guardian is left as it was.
+ */
+static bool look_instead(struct front *front)
+{
+	const struct shared *shared = front->shared;
+	bool was_still = stands_still(front->guardian);
+
+	kill(front->guardian, SIGSTOP);
+	/* Not for ever: a debugger may have it, or a device. It does not read then either. */
+	for (int ms = 0; ms < front->patience_ms && !stands_still(front->guardian); ms++)
+		poll(NULL, 0, 1);
+	bool lost = false;
+	if (!shared->over)
+		lost = shared->lost_ns != 0 || shared->reading || holding_lost(front->holding);
+	if (!lost && !was_still)
+		kill(front->guardian, SIGCONT);
+	return lost;
+}
+
+/* Some time has passed since the question or the answer. False: the guardian has to be replaced. */
+static bool trust_again(struct front *front)
+{
+	if (front->trust == TRUST_ASKED && !front->shared->over) {
+		if (look_instead(front))
+			return false;
+		set_trust(front, TRUST_CALM);
+	} else if (!front->shared->over && (front->shared->lost_ns != 0 || has_news(front))) {
+		ask(front); /* until it has done what there is to do */
+	} else {
+		set_trust(front, TRUST_CALM);
+	}
+	return true;
+}
+
+/* What the guardian says. False: it has ended. */
+static bool listen_to_guardian(struct front *front)
+{
+	unsigned char byte;
+	ssize_t count = recv(front->channel, &byte, 1, MSG_DONTWAIT);
+
+	if (count != 1)
+		return count != 0 && (errno == EAGAIN || errno == EINTR);
+	if (byte == CHANNEL_ALIVE)
+		set_trust(front, TRUST_GIVEN);
+	else if (byte == CHANNEL_READS)
+		ask(front);
+	else
+		stop_like_it(byte);
+	return true;
+}
+
+static void wait_for_guardian(const struct front *front, int *ret_status)
+{
+	/* When it can be reaped, its children are ours. */
+	while (waitpid(front->guardian, ret_status, 0) < 0)
+		must(errno == EINTR);
+}
+
+/* Until the guardian ends: true, and its wait status; or has to be replaced: false. */
+static bool attend(struct front *front, int *ret_status)
+{
+	for (;;) {
+		bool watches = front->trust == TRUST_CALM && !front->shared->over;
+		struct pollfd items[] = {
+		        {.fd = front->signals, .events = POLLIN},
+		        {.fd = front->channel, .events = POLLIN},
+		        {.fd = watches ? front->holding->watch : -1, .events = POLLIN},
+		};
+		if (poll(items, sizeof(items) / sizeof(*items), time_left(front)) < 0)
+			continue;
+		if (items[0].revents != 0)
+			pass_on(front);
+		if (items[1].revents != 0 && !listen_to_guardian(front)) {
+			wait_for_guardian(front, ret_status);
+			return true;
+		}
+		if (waitpid(front->guardian, ret_status, WNOHANG) == front->guardian)
+			return true;
+		if (items[2].revents != 0)
+			ask(front);
+		else if (items[1].revents == 0 && time_left(front) == 0 && !trust_again(front))
+			return false;
+	}
+}
+
+/* --- the guardian's work --- */
+
+/* If the number is still that of the guardian's child, or of ours. */
+static void signal_command(const struct front *front, int signal)
+{
+	pid_t command = front->shared->command;
+	pid_t parent = command > 0 ? process_parent(command) : 0;
+
+	if (parent != 0 && (parent == front->guardian || parent == getpid()))
+		kill(-command, signal);
+}
+
+/* Until a signal comes, or there is news, or so long. Signals are passed on to the command. */
+static bool pause_for_news(const struct front *front, bool watches, int ms)
+{
+	struct pollfd items[] = {{.fd = front->signals, .events = POLLIN},
+	                         {.fd = watches ? front->holding->watch : -1, .events = POLLIN}};
+	int signal;
+
+	if (poll(items, 2, ms) <= 0)
+		return false;
+	while ((signal = next_signal(front)) != 0)
+		signal_command(front, signal);
+	return items[1].revents != 0;
+}
+
+static void take_terminal_back(pid_t command)
+{
+	struct terminal terminal;
+
+	terminal_open(&terminal);
+	if (terminal.fd < 0)
+		return;
+	terminal.lent = true;
+	terminal_take_back(&terminal, command);
+	close(terminal.fd);
+}
+
+/* The guardian is no more: kills what is left, gives the lock back. The exit code. */
+static int end_all(struct front *front)
+{
+	struct holding *holding = front->holding;
+	struct ending *ending = &front->ending;
+	const struct shared *shared = front->shared;
+
+	ending->command = shared->command;
+	ending->ended = shared->ended;
+	ending->status = shared->ended ? shared->status : SIGKILL;
+	/* What the command has left behind when it ended in good order goes on. */
+	while (!shared->over && !ending_round(ending)) {
+		if (pause_for_news(front, !ending->lost, ending->pause_ms) && holding_lost(holding))
+			ending->lost = true;
+	}
+	take_terminal_back(ending->command);
+	if (!ending->lost && !holding_release(holding))
+		ending->lost = true;
+	int child = child_code(ending->status);
+	holding_report(holding, ending->lost, child);
+	if (!ending->lost && WIFSIGNALED(ending->status))
+		front->shared->signal = WTERMSIG(ending->status);
+	return ending->lost ? EXIT_LOST : child;
+}
+
+/* The lock is lost, and the guardian does not see to it. */
+static int replace_guardian(struct front *front)
+{
+	struct holding *holding = front->holding;
+	uint64_t from_ns = front->shared->lost_ns != 0 ? front->shared->lost_ns : front->news_ns;
+	uint64_t until_ns = from_ns + (uint64_t)holding->grace_ms * 1000000;
+	struct descendants left;
+	int status;
+
+	front->ending.lost = true;
+	signal_command(front, SIGTERM);
+	signal_command(front, SIGCONT); /* or it could not act upon it */
+	holding_say(holding,
+	            "'%s' was lost (fence %llu), and the guardian, process %d, does not answer: "
+	            "it is replaced, and the command stopped",
+	            holding->words->name, (unsigned long long)holding->fence, (int)front->guardian);
+	/* The guardian ends last: with it the kernel kills the command. */
+	for (;;) {
+		left = descendants_left(&front->spared, front->guardian);
+		if (left.refused != 0)
+			ending_refused(&front->ending, left.refused, "SIGTERM");
+		if (left.count == 0 || boottime_ns() >= until_ns)
+			break;
+		pause_for_news(front, false, LOOK_MS);
+	}
+	kill(front->guardian, SIGKILL);
+	wait_for_guardian(front, &status);
+	return end_all(front);
+}
+
+/* The guardian has ended; the exit code. */
+static int follow(struct front *front, int status)
+{
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	if (front->shared->reported)
+		return front->shared->code;
+	holding_say(front->holding, "the guardian was killed: the command is killed too");
+	front->ending.lost = front->shared->lost_ns != 0;
+	return end_all(front);
+}
+
+/* --- its life --- */
+
+static struct shared *share(void)
+{
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+	                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	must(shared != MAP_FAILED);
+	return shared;
+}
+
+/* A small part of the grace; where there is hardly any, of the margin that the node adds to it, which
+ * is a tenth of the lease. */
+static int patience_of(const struct holding *holding)
+{
+	int64_t ms = holding->grace_ms / 4, margin_ms = (int64_t)holding->lease_ms / 40;
+
+	if (ms < margin_ms)
+		ms = margin_ms;
+	return ms < PATIENCE_MS_MIN ? PATIENCE_MS_MIN
+	                            : (int)(ms < PATIENCE_MS_MAX ? ms : PATIENCE_MS_MAX);
+}
+
+/* As if the terminal had sent it to all who belong to the job; that which was lent to the command has
+ * not. */
+static bool is_for_the_group(const struct shared *shared)
+{
+	int terminal = shared->interrupted ? open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
+
+	if (terminal < 0)
+		return false;
+	bool in_foreground = tcgetpgrp(terminal) == getpgrp();
+	close(terminal);
+	return in_foreground;
+}
+
+int guarded_run(struct holding *holding, char **command)
+{
+	struct front front = {.holding = holding, .shared = share()};
+	pid_t self = getpid();
+	sigset_t all;
+	int channel[2], status;
+
+	must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) == 0);
+	spared_note(&front.spared);
+	front.ending = (struct ending){.holding = holding, .spared = &front.spared};
+	must(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
+	front.guardian = fork();
+	if (front.guardian == 0) {
+		close(channel[0]);
+		_exit(guardian_run(holding, front.shared, channel[1], self, command));
+	}
+	close(channel[1]);
+	if (front.guardian < 0) {
+		holding_say(holding, "no process can be made for the guardian: %s",
+		            strerror(errno));
+		holding_release(holding);
+		holding_report(holding, false, -1);
+		holding_free(holding);
+		return EXIT_NOT_EXECUTABLE;
+	}
+	leave_streams();
+	front.channel = channel[0];
+	front.patience_ms = patience_of(holding);
+	sigfillset(&all);
+	front.signals = read_signals(&all);
+	int code = attend(&front, &status) ? follow(&front, status) : replace_guardian(&front);
+	int signal = front.shared->signal;
+	bool group = signal != 0 && is_for_the_group(front.shared);
+	spared_free(&front.spared);
+	holding_free(holding);
+	munmap(front.shared, sizeof(*front.shared));
+	if (signal != 0)
+		end_by_signal(signal, group);
+	return code;
+}

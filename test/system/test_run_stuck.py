@@ -1,0 +1,312 @@
+"""
+What cannot be stopped, or does not stop others: a guardian that is stopped (SIGSTOP), and a command that has become another
+user's, so that SIGTERM and SIGKILL give EPERM. Nobody else comes in while the command lives.
+"""
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import unittest
+
+from baton import BATON
+from cluster import Cluster, until
+from fake_node import FakeNode
+from resp import Client
+from running import PATIENCE
+from service import ServiceTest, is_alive, stat_of
+
+NOBODY = 65534
+# Becomes root for good, says its number, and lives until there is a file of that name.
+BECOMES_ROOT = """
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	if (argc != 2 || setresgid(0, 0, 0) != 0 || setresuid(0, 0, 0) != 0)
+		return 99;
+	printf("%d\\n", (int)getpid());
+	fflush(stdout);
+	while (access(argv[1], F_OK) != 0)
+		usleep(1000);
+	return 0;
+}
+"""
+STUBBORN = "trap '' TERM; echo $$; while :; do sleep 0.01; done"
+
+
+class StuckTest(ServiceTest):
+    def break_it(self, lock="x"):
+        fence = self.status(lock)["locks"][0]["fence"]
+        with Client(self.node.socket) as client:
+            self.assertEqual(client.call("BREAK", lock, fence), 1)
+
+    def heir(self, command):
+        """Who comes in next, and whether the command was still there then."""
+        heir = self.start("run", "x", "sh", "-c", f"kill -0 {command} 2>/dev/null && echo both || echo alone")
+        self.wait_for_waiters("x")
+        return heir
+
+
+class StoppedGuardian(StuckTest):
+    lease = "2s"
+
+    def begin(self, script, *words):
+        """(baton run, its guardian, its command)"""
+        read, write = os.pipe()
+        run = self.start("run", "--status-fd", str(write), *words, "x", "sh", "-c", script, pass_fds=[write])
+        os.close(write)
+        run.status = open(read, encoding="utf-8")
+        self.addCleanup(run.status.close)
+        command = int(run.stdout.readline())
+        return run, stat_of(command)[1], command
+
+    def stop(self, guardian):
+        os.kill(guardian, signal.SIGSTOP)
+        until("the guardian is stopped", lambda: stat_of(guardian)[0] == "T")
+
+    def check_end(self, run, child):
+        code, _, err = self.finish(run)
+        self.assertEqual(code, 76, err)
+        self.assertIn("does not answer", err)
+        line = json.loads(run.status.read())
+        self.assertEqual((line["lost"], line["child"]), (True, child))
+
+    def test_the_command_is_gone_before_the_next_one_is_in(self):
+        for script, child in [(STUBBORN, 137), ("trap 'exit 4' TERM; echo $$; while :; do sleep 0.01; done", 4),
+                              ("echo $$; setsid sh -c \"trap '' TERM; sleep 1000\" & wait", 143)]:
+            for words in ([], ["--grace", "0"], ["--grace", "700ms"]):
+                with self.subTest(script=script, words=words):
+                    run, guardian, command = self.begin(script, *words)
+                    heir = self.heir(command)
+                    self.stop(guardian)
+                    self.break_it()
+                    self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+                    # With a grace of 0 even the gentle one is killed, or has just ended.
+                    code, _, err = self.finish(run)
+                    self.assertEqual(code, 76, err)
+                    self.assertIn("does not answer", err)
+                    line = json.loads(run.status.read())
+                    self.assertTrue(line["lost"])
+                    self.assertIn(line["child"], (child, 137) if words == ["--grace", "0"] else (child,))
+                    self.assertEqual(self.commands("x"), [])
+                    self.assertIsNone(stat_of(guardian))
+
+    def test_it_is_stopped_when_it_has_told_the_command(self):
+        run, guardian, command = self.begin("trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done", "--grace", "700ms")
+        heir = self.heir(command)
+        self.break_it()
+        self.assertEqual(run.stdout.readline(), "term\n")
+        self.stop(guardian)
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        self.check_end(run, 137)
+
+    def test_the_node_is_killed(self):
+        run, guardian, command = self.begin(STUBBORN)
+        self.stop(guardian)
+        self.node.stop(signal.SIGKILL)
+        self.node.start()
+        script = f"kill -0 {command} 2>/dev/null && echo both || echo alone"
+        self.assertEqual(self.run_baton("run", "x", "sh", "-c", script)[:2], (0, "alone\n"))
+        self.check_end(run, 137)
+
+    def test_nothing_happens_while_the_lock_is_held(self):
+        run, guardian, command = self.begin("echo $$; exec sleep 1000")
+        self.stop(guardian)
+        self.assertEqual(self.run_baton("run", "-w", "1s", "x", "true")[0], 75)
+        self.assertTrue(is_alive(command))
+        os.kill(guardian, signal.SIGCONT)
+        os.kill(command, signal.SIGUSR1)
+        self.assertEqual(run.wait(PATIENCE), -signal.SIGUSR1)
+
+    def test_news_that_is_no_loss(self):
+        """`baton run` reads it in the guardian's place, and leaves everything as it is."""
+        with FakeNode(self.path("fake"), {"LOCK": b":7\r\n"}, lease_ms=2000) as fake:
+            run, guardian, command = self.begin("echo $$; exec sleep 1000", "-S", fake.path)
+            self.stop(guardian)
+            fake.publish("x", "leader 7 fake value")
+            until("somebody has read it", lambda: fake.unread() == 0)
+            fake.publish("x", "granted 8 other")
+            until("somebody has read it", lambda: fake.unread() == 0)
+            self.assertTrue(is_alive(command))
+            self.assertEqual(stat_of(guardian)[0], "T")
+            self.assertIsNone(run.poll())
+            fake.publish("x", "lost 7 fake")
+            self.check_end(run, 143)
+
+    def test_it_goes_on_meanwhile(self):
+        """Then both know of the loss, and it is told once."""
+        run, guardian, command = self.begin(STUBBORN, "--grace", "700ms")
+        heir = self.heir(command)
+        self.stop(guardian)
+        self.break_it()
+        os.kill(guardian, signal.SIGCONT)
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        self.assertEqual(run.wait(PATIENCE), 76)
+        self.assertEqual(run.status.read().count("\n"), 1)
+
+
+@unittest.skipUnless(os.getuid() == 0, "only root can make a program that becomes root")
+class ForeignCommand(StuckTest):
+    lease = "600ms"
+
+    def setUp(self):
+        super().setUp()
+        os.chmod(self.folder, 0o777)
+        os.chmod(self.node.socket, 0o666)
+        with open(self.path("helper.c"), "w", encoding="utf-8") as file:
+            file.write(BECOMES_ROOT)
+        subprocess.run(["cc", "-o", self.path("helper"), self.path("helper.c")], check=True)
+        os.chmod(self.path("helper"), 0o4755)
+        # Where baton is may be closed to others.
+        shutil.copy(BATON, self.path("baton"))
+
+    def begin(self, *command):
+        """(baton run as nobody, the process that is root's)"""
+        run = subprocess.Popen(["setpriv", f"--reuid={NOBODY}", "--clear-groups", self.path("baton"), "run", "x", *command],
+                               env={**self.environment, "ASAN_OPTIONS": "detect_leaks=0"}, cwd=self.folder, stdin=subprocess.DEVNULL,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(self.end, run)
+        root = int(run.stdout.readline())
+        until("it is root", lambda: os.stat(f"/proc/{root}").st_uid == 0)
+        return run, root
+
+    def node_says(self, text):
+        until(f"the node says {text}", lambda: text in self.node.log())
+
+    def let_it_end(self):
+        with open(self.path("end"), "w", encoding="utf-8"):
+            pass
+
+    def is_kept(self, holder):
+        """Longer than any grace and margin."""
+        self.assertEqual(self.run_baton("run", "-w", "2s", "x", "true")[0], 75)
+        self.assertEqual(self.status("x")["locks"][0]["holder"]["pid"], holder)
+
+    def check_words(self, err, root, signals="SIGTERM"):
+        self.assertRegex(err, rf"process {root} cannot be \w+: ({signals}) fails with EPERM \(Operation not permitted\)")
+        for claim in ("gets SIGTERM", "SIGKILL after", "was killed", "is killed"):
+            self.assertNotIn(claim, err)
+
+    def test_broken(self):
+        for command in (["./helper", "end"], ["sh", "-c", "./helper end; true"], ["sh", "-c", "setsid ./helper end & wait"]):
+            with self.subTest(command=command):
+                run, root = self.begin(*command)
+                heir = self.heir(root)
+                self.break_it()
+                self.node_says("cannot stop what it runs")
+                self.is_kept(run.pid)
+                self.assertTrue(is_alive(root))
+                self.assertIsNone(run.poll())
+                self.let_it_end()
+                self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+                code, _, err = self.finish(run)
+                self.assertEqual(code, 76)
+                self.check_words(err, root)
+                self.assertIn("'x' was lost (fence", err)
+                self.assertIn("nobody is let in before it has ended", err)
+                os.unlink(self.path("end"))
+
+    def test_baton_run_is_killed(self):
+        run, root = self.begin("./helper", "end")
+        run.kill()
+        heir = self.heir(root)
+        self.is_kept(run.pid)
+        self.break_it()
+        self.is_kept(run.pid)
+        self.assertTrue(is_alive(root))
+        self.let_it_end()
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        self.check_words(self.finish(run)[2], root, "SIGTERM|SIGKILL")
+
+    def test_the_guardian_is_killed(self):
+        run, root = self.begin("./helper", "end")
+        os.kill(stat_of(root)[1], signal.SIGKILL)
+        heir = self.heir(root)
+        self.is_kept(run.pid)
+        self.break_it()
+        self.is_kept(run.pid)
+        self.assertTrue(is_alive(root))
+        self.let_it_end()
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        code, _, err = self.finish(run)
+        self.assertEqual(code, 76)
+        self.assertRegex(err, rf"process {root} cannot be stopped: SIGKILL fails with EPERM")
+
+    def test_the_guardian_is_stopped(self):
+        run, root = self.begin("./helper", "end")
+        os.kill(stat_of(root)[1], signal.SIGSTOP)
+        heir = self.heir(root)
+        self.break_it()
+        self.is_kept(run.pid)
+        self.assertTrue(is_alive(root))
+        self.let_it_end()
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        code, _, err = self.finish(run)
+        self.assertEqual(code, 76)
+        self.check_words(err, root)
+
+    def test_a_signal_that_cannot_be_forwarded(self):
+        run, root = self.begin("./helper", "end")
+        run.terminate()
+        self.assertTrue(select.select([run.stderr], [], [], PATIENCE)[0], "nothing is said of it")
+        self.assertIn(f"SIGTERM cannot be forwarded to process {root}: EPERM", run.stderr.readline())
+        self.let_it_end()
+        self.assertEqual(run.wait(PATIENCE), 0)
+
+    def test_it_ends_by_itself(self):
+        run, _ = self.begin("./helper", "end")
+        self.let_it_end()
+        self.assertEqual(self.finish(run), (0, "", ""))
+
+
+class Stay(unittest.TestCase):
+    """CLIENT STAY, as the node has it."""
+
+    def test_what_is_lost_stays_until_the_connection_ends(self):
+        for early in (True, False):
+            with self.subTest(early=early), Cluster(1) as cluster:
+                holder, waiter, operator = (cluster[0].client() for _ in range(3))
+                self.assertEqual(holder.call("CLIENT", "GRACE", 300), "OK")
+                fence = holder.call("LOCK", "x")
+                if early:
+                    self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
+                waiter.send("LOCK", "x")
+                self.assertEqual(operator.call("BREAK", "x", fence), 1)
+                if not early:
+                    self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
+                self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
+                self.assertTrue(waiter.quiet(1.5))
+                self.assertEqual(holder.call("PING"), "PONG")
+                self.assertEqual(json.loads(operator.call("STATUS"))["locks"][0]["fence"], fence)
+                holder.close()
+                self.assertGreater(waiter.read(), fence)
+                waiter.close()
+                operator.close()
+
+    def test_a_node_that_leaves_does_not_hand_it_on(self):
+        with Cluster(2) as cluster:
+            holder, waiter = cluster[0].client(), cluster[1].client()
+            self.assertEqual(holder.call("CLIENT", "GRACE", 300), "OK")
+            fence = holder.call("LOCK", "x")
+            self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
+            waiter.send("LOCK", "x")
+            until("n2 waits", lambda: cluster[0].status()["locks"][0]["waiters"])
+            cluster[0].signal(signal.SIGTERM)
+            self.assertEqual(cluster[0].wait(), 0)
+            self.assertTrue(holder.closed())
+            self.assertTrue(waiter.quiet(1.5))
+            self.assertGreater(fence, 0)
+            holder.close()
+            waiter.close()
+
+    def test_words(self):
+        with Cluster(1) as cluster, cluster[0].client() as client:
+            self.assertIn("STAY", client.call("CLIENT", "STAY", "here"))
+            self.assertEqual(client.call("CLIENT", "STAY"), "OK")
+
+
+if __name__ == "__main__":
+    unittest.main()
