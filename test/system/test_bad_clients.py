@@ -211,24 +211,6 @@ class BadClients(unittest.TestCase):
             self.assertEqual(other.call("PING"), "PONG")
         self.stays_small(before_kb)
 
-    def test_who_never_reads_events_is_let_go(self):
-        before_kb = self.node.rss_kb()
-        listener, actor = self.client(), self.client()
-        listener.call("PSUBSCRIBE", "*")
-        name = "e" * 255
-        pair = encode("LOCK", name) + encode("UNLOCK", name)
-
-        def closed():
-            actor.send_bytes(pair * 500)
-            for _ in range(1000):
-                self.assertNotIsInstance(actor.read(), Wrong)
-            return "a subscriber does not read" in self.node.log()
-
-        until("the subscriber is let go", closed)
-        self.assertTrue(listener.closed())
-        self.stays_small(before_kb)
-        until("its subscription is gone", lambda: actor.call("PING") == "PONG")
-
     def test_who_reads_late_gets_all(self):
         client = self.client()
         replies = 12 # more than the node keeps for it, less than would stop who sends them all at once

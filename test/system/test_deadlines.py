@@ -1,0 +1,256 @@
+"""
+Nobody comes in before the one who lost the lock has had its time to stop, however long the node was idle before: the time is
+counted from when it was told. Every deadline of the daemon, swept over idle times.
+"""
+import contextlib
+import signal
+import socket
+import struct
+import subprocess
+import threading
+import time
+import unittest
+
+from baton import BATON
+from cluster import Cluster, free_port, until
+from resp import Client
+
+LEASE_MS = 3000
+GRACE_MS = 1000
+MARGIN_MS = LEASE_MS // 10
+NOTICE_MS = 10000 # a client over TCP may need so long to notice that it was cut off
+IDLE_S = [0, 0.3, 0.7, 1.1, 1.6, 2.2, 2.5, 3.1, 4.0, 4.9, 5.05, 6.0]
+# A clock is read before the message that starts the time arrives, and after the grant: what is measured is never less.
+TOLERANCE_MS = 2
+LATE_MS = 1500 # the machine may be busy
+
+
+def now_ms():
+    return time.clock_gettime(time.CLOCK_BOOTTIME) * 1000
+
+
+def waits(client, name):
+    client.send("LOCK", name)
+
+
+def all_at_once(one, cases):
+    """one(case) for each, in threads: it takes as long as the longest."""
+    failures = []
+
+    def run(case):
+        try:
+            one(case)
+        except BaseException as failure: # pylint: disable=broad-exception-caught
+            failures.append((case, failure))
+
+    threads = [threading.Thread(target=run, args=(case,)) for case in cases]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise AssertionError(f"failed: {[str(case) for case, _ in failures]}") from failures[0][1]
+
+
+class Sweep(unittest.TestCase):
+    """One cluster for each idle time."""
+
+    def sweep(self, one, nodes=2):
+        def run(idle_s):
+            with Cluster(nodes, "--lease", f"{LEASE_MS}ms") as cluster, contextlib.ExitStack() as stack:
+                one(cluster, lambda index: stack.enter_context(cluster[index].client()), idle_s)
+
+        all_at_once(run, IDLE_S)
+
+    def is_kept_out(self, waiter, begun_ms, least_ms):
+        """The waiter comes in, but not before `least_ms` after `begun_ms`."""
+        self.assertGreater(waiter.read(), 0)
+        took_ms = now_ms() - begun_ms
+        self.assertGreaterEqual(took_ms, least_ms - TOLERANCE_MS)
+        self.assertLess(took_ms, least_ms + LATE_MS)
+
+    def test_broken(self):
+        def one(cluster, client, idle_s):
+            holder, waiter, operator = client(0), client(1), client(0)
+            holder.call("CLIENT", "GRACE", GRACE_MS)
+            fence = holder.call("LOCK", "x")
+            operator.call("PING")
+            waits(waiter, "x")
+            until("it waits", lambda: cluster[0].status()["locks"][0]["waiters"])
+            time.sleep(idle_s)
+            begun_ms = now_ms()
+            self.assertEqual(operator.call("BREAK", "x", fence), 1)
+            self.is_kept_out(waiter, begun_ms, GRACE_MS + MARGIN_MS)
+
+        self.sweep(one)
+
+    def test_broken_from_afar(self):
+        def one(cluster, client, idle_s):
+            holder, waiter, operator = client(0), client(1), client(1)
+            holder.call("CLIENT", "GRACE", GRACE_MS)
+            fence = holder.call("LOCK", "x")
+            waits(waiter, "x")
+            until("it waits", lambda: cluster[0].status()["locks"][0]["waiters"])
+            time.sleep(idle_s)
+            begun_ms = now_ms()
+            self.assertEqual(operator.call("BREAK", "x", fence), 1)
+            self.is_kept_out(waiter, begun_ms, GRACE_MS + MARGIN_MS)
+
+        self.sweep(one)
+
+    def test_the_node_leaves(self):
+        def one(cluster, client, idle_s):
+            holder, waiter = client(0), client(1)
+            holder.call("CLIENT", "GRACE", GRACE_MS)
+            holder.call("LOCK", "x")
+            waits(waiter, "x")
+            until("it waits", lambda: cluster[0].status()["locks"][0]["waiters"])
+            time.sleep(idle_s)
+            begun_ms = now_ms()
+            cluster[0].signal(signal.SIGTERM)
+            self.is_kept_out(waiter, begun_ms, GRACE_MS + MARGIN_MS)
+            self.assertEqual(cluster[0].wait(), 0)
+
+        self.sweep(one)
+
+    def test_the_node_is_stopped_before_it_tells(self):
+        """A node that is stopped when the break comes tells of it when it goes on, and the time counts from then."""
+        def one(cluster, client, idle_s):
+            holder, ear, waiter, operator = client(0), client(0), client(1), client(0)
+            holder.call("CLIENT", "GRACE", GRACE_MS)
+            ear.call("SUBSCRIBE", "x")
+            fence = holder.call("LOCK", "x")
+            self.assertEqual(ear.read()[2], f"granted {fence} n1")
+            waits(waiter, "x")
+            until("it waits", lambda: cluster[0].status()["locks"][0]["waiters"])
+            cluster[0].signal(signal.SIGSTOP)
+            operator.send("BREAK", "x", fence)
+            time.sleep(min(idle_s, 2)) # longer, and the connection between the nodes would be given up
+            begun_ms = now_ms()
+            cluster[0].signal(signal.SIGCONT)
+            self.assertEqual(ear.read()[2], f"lost {fence} n1")
+            self.is_kept_out(waiter, begun_ms, GRACE_MS + MARGIN_MS)
+
+        self.sweep(one)
+
+    def test_timeouts_of_locks(self):
+        """LOCK … TIMEOUT ends in its time, and not before, however long the node slept."""
+        def one(cluster, client, idle_s):
+            holder, waiter = client(0), client(1)
+            holder.call("LOCK", "x")
+            time.sleep(idle_s)
+            begun_ms = now_ms()
+            self.assertIsNone(waiter.call("LOCK", "x", "TIMEOUT", 700))
+            took_ms = now_ms() - begun_ms
+            self.assertGreaterEqual(took_ms, 700 - TOLERANCE_MS)
+            self.assertLess(took_ms, 700 + LATE_MS)
+
+        self.sweep(one)
+
+    def test_a_stranger_has_its_time_to_say_who_it_is(self):
+        def one(cluster, client, idle_s):
+            time.sleep(idle_s)
+            begun_ms = now_ms()
+            with socket.create_connection(("127.0.0.1", cluster.ports[0])) as stranger:
+                stranger.settimeout(30)
+                while stranger.recv(1 << 16):
+                    pass
+            took_ms = now_ms() - begun_ms
+            self.assertGreaterEqual(took_ms, 5000 - TOLERANCE_MS)
+            self.assertLess(took_ms, 5000 + LATE_MS)
+
+        self.sweep(one)
+
+    def test_a_killed_node_is_followed_by_a_pause(self):
+        def one(cluster, client, idle_s):
+            client(0).call("LOCK", "x")
+            time.sleep(idle_s)
+            cluster[0].signal(signal.SIGKILL)
+            begun_ms = now_ms()
+            cluster[0].start()
+            until("it answers", cluster[0].answers)
+            until("it serves", cluster[0].serves)
+            took_ms = now_ms() - begun_ms
+            self.assertGreaterEqual(took_ms, LEASE_MS - TOLERANCE_MS)
+            self.assertLess(took_ms, LEASE_MS + LATE_MS)
+
+        self.sweep(one, nodes=1)
+
+
+class Remote(unittest.TestCase):
+    """A client over TCP may have been cut off: it needs ten seconds to notice."""
+
+    def reset(self, _, holder, __):
+        holder.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        holder.close()
+
+    def end_without_a_word(self, _, holder, __):
+        holder.close()
+
+    def break_it(self, cluster, _, fence):
+        """The holder reads nothing and says nothing."""
+        with cluster[1].client() as operator:
+            self.assertEqual(operator.call("BREAK", "x", fence), 1)
+
+    def leave(self, cluster, _, __):
+        cluster[0].signal(signal.SIGTERM)
+
+    def break_and_reset(self, cluster, holder, fence):
+        """What is left of the time that it was given stays its own."""
+        self.break_it(cluster, holder, fence)
+        self.reset(cluster, holder, fence)
+
+    def quit_it(self, _, holder, __):
+        holder.call("QUIT")
+
+    def unlock(self, _, holder, fence):
+        self.assertEqual(holder.call("UNLOCK", "x", fence), 1)
+
+    def is_kept_out(self, what, least_ms):
+        port = free_port()
+        each = lambda index: ["--clients", f"127.0.0.1:{port}"] if index == 0 else []
+        with Cluster(2, "--lease", f"{LEASE_MS}ms", each=each) as cluster, Client(("127.0.0.1", port)) as holder, \
+                cluster[1].client() as waiter:
+            holder.call("CLIENT", "GRACE", GRACE_MS)
+            fence = holder.call("LOCK", "x")
+            waits(waiter, "x")
+            until("it waits", lambda: cluster[0].status()["locks"][0]["waiters"])
+            begun_ms = now_ms()
+            what(cluster, holder, fence)
+            waiter.socket.settimeout(60)
+            self.assertGreater(waiter.read(), fence)
+            took_ms = now_ms() - begun_ms
+            self.assertGreaterEqual(took_ms, least_ms - TOLERANCE_MS, what)
+            self.assertLess(took_ms, least_ms + LATE_MS, what)
+            if what == self.leave:
+                self.assertEqual(cluster[0].wait(), 0)
+
+    def test_who_may_have_been_cut_off_has_time_to_notice(self):
+        cut_off = [self.reset, self.end_without_a_word, self.break_it, self.leave, self.break_and_reset]
+        all_at_once(lambda what: self.is_kept_out(what, NOTICE_MS + GRACE_MS + MARGIN_MS), cut_off)
+
+    def test_who_has_stopped_says_so(self):
+        all_at_once(lambda what: self.is_kept_out(what, 0), [self.quit_it, self.unlock])
+
+
+class Restarted(unittest.TestCase):
+    def test_a_node_with_clients_over_tcp_waits_for_those(self):
+        with Cluster(1, "--lease", "1s", "--clients", f"127.0.0.1:{free_port()}") as cluster:
+            cluster[0].signal(signal.SIGKILL)
+            begun_ms = now_ms()
+            cluster[0].start()
+            until("it answers", cluster[0].answers)
+            self.assertIn("which was killed", cluster[0].status()["waiting_for"])
+            until("it serves", cluster[0].serves)
+            self.assertGreaterEqual(now_ms() - begun_ms, NOTICE_MS + 350 + 100 - TOLERANCE_MS)
+
+    def test_small_timeouts_are_refused(self):
+        with Cluster(1) as cluster:
+            words = [BATON, "node", "--client-timeout", "9999ms", "--socket", "x"]
+            done = subprocess.run(words, capture_output=True, text=True, check=False, cwd=cluster.folder)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn("--client-timeout 9999ms: at least 10s", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
