@@ -223,9 +223,9 @@ int node_elect(struct node *node, uint64_t session, const char *name, size_t nam
 int node_unlock(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t fence, uint64_t now);
 
-/* Reply: REPLY_LEADER or REPLY_NIL, from what all members know that are not silent. While a view is
- * new and not all members have reported, the answer waits for them. Error:
- * BATON_ENOVIEW. */
+/* Reply: REPLY_LEADER or REPLY_NIL, from what all members know that are not silent, and who is. A leader whose own
+ * node is silent led when it was last heard; without a leader, one may have been elected at a silent member. While a
+ * view is new and not all members have reported, the answer waits for them. Error: BATON_ENOVIEW. */
 int node_leader(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t now);
 
@@ -356,6 +356,8 @@ struct node_effect {
 			uint64_t number; /* REPLY_FENCE, REPLY_NUMBER; REPLY_LEADER: the fence */
 			int error;       /* REPLY_ERROR */
 			struct node_bytes member, value; /* REPLY_LEADER */
+			struct node_bytes silent;        /* of node_leader: who did not answer, with
+			                             blanks between the names */
 			struct node_status *status;
 		} reply;
 		struct {
