@@ -259,6 +259,7 @@ int baton_fd(const struct baton *baton);
 struct baton_leader {
 	uint64_t fence;
 	size_t value_size;
+	int silent; /* 1: its node does not answer; it led when that was last heard of */
 	char node[BATON_NAME_MAX + 1];
 	char value[BATON_VALUE_MAX + 1];
 };
@@ -277,7 +278,8 @@ int baton_elect(struct baton *baton, const char *name, const void *value, size_t
 /* Stands down; as baton_unlock. */
 int baton_resign(struct baton *baton, const char *name);
 
-/* Who leads? 1 and the leader; 0: nobody; or an error: BATON_ENAME, or one of the above. */
+/* Who leads? 1 and the leader; 0: nobody; or an error: BATON_ESILENT (nobody is known to lead, but it
+ * cannot be known: baton_message tells which members do not answer), BATON_ENAME, or one of the above. */
 int baton_leader(struct baton *baton, const char *name, struct baton_leader *ret_leader);
 
 /*
@@ -288,16 +290,27 @@ int baton_leader(struct baton *baton, const char *name, struct baton_leader *ret
 int baton_observe(struct baton *baton, const char *name);
 
 enum baton_change {
-	BATON_LEADS = 1, /* this one leads from now on */
-	BATON_LED = 2,   /* this one, told before, leads no more, and nobody does until told */
+	BATON_LEADS =
+	        1,     /* this one leads from now on; or, if it was told before, its node has become
+	                      silent or answers again: see `silent` */
+	BATON_LED = 2, /* this one, told before, leads no more, and nobody does until told */
+	BATON_UNKNOWN =
+	        3, /* nobody is known to lead, but it cannot be known: members are silent, whose names
+	                      are the value, with blanks between; none: the node asked itself */
+	BATON_NOBODY = 4, /* after BATON_UNKNOWN: nobody leads */
 };
 
 /*
- * The next change, in the order in which they happened: first who leads already, if anybody does. Waits
+ * The next change, in the order in which they happened: first who leads already, if anybody does, or that
+ * this cannot be known. Waits
  * up to that many milliseconds, BATON_FOREVER, or not at all (0). Poll baton_fd for input, and then
  * call it until it returns 0.
  *
- * BATON_LEADS or BATON_LED, and who; 0: nothing in time; or an error, one of the above.
+ * That a node has become silent is told by no event. So the members are asked every second; who waits with a poll of
+ * its own calls this once a second too. A member is silent if it did not answer twice, within 200 ms each time,
+ * or if the node at the other end of this connection has not answered for 3 s.
+ *
+ * One of these changes, and who; 0: nothing in time; or an error, one of the above.
  * BATON_ECONNECTION: who led when it ended may lead no more; the next call connects again and goes
  * on with who leads then. What happened in between is not told.
  */

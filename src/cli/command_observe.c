@@ -1,5 +1,5 @@
 /*
- * `baton observe`: each leader of an election, as it changes.
+ * `baton observe`: each leader of an election, as it changes, and whether it can be known.
  */
 #include "cli.h"
 #include "must.h"
@@ -8,6 +8,7 @@
 #include <baton/baton.h>
 
 #include <stdio.h>
+#include <string.h>
 
 static const struct option options_long[] = {
         {"socket", required_argument, NULL, 'S'},
@@ -35,21 +36,62 @@ static void print_value(const char *value, size_t size)
 	putchar('\n');
 }
 
+/* The names of members that are silent, which have blanks between. */
+static json_t *names_json(const char *names)
+{
+	json_t *list = json_array();
+
+	for (const char *at = names; *at != '\0';) {
+		size_t size = strcspn(at, " ");
+		json_array_append_new(list, json_stringn(at, size));
+		at += size + (at[size] == ' ');
+	}
+	return list;
+}
+
+static void print_json_change(const struct observe_words *words, int change,
+                              const struct baton_leader *leader)
+{
+	bool known = change == BATON_LEADS || change == BATON_LED;
+	json_t *json = json_object();
+
+	json_object_set_new(json, "fence",
+	                    known ? json_integer((json_int_t)leader->fence) : json_null());
+	json_object_set_new(json, "node", known ? json_string(leader->node) : json_null());
+	/* Not UTF-8: null, rather than something else. */
+	json_t *value = known ? json_stringn(leader->value, leader->value_size) : NULL;
+	json_object_set_new(json, "value", value != NULL ? value : json_null());
+	json_object_set_new(json, "silent", json_boolean(leader->silent));
+	if (change == BATON_UNKNOWN)
+		json_object_set_new(json, "silent_members", names_json(leader->value));
+	if (words->all || change == BATON_LED)
+		json_object_set_new(json, "leads",
+		                    change == BATON_UNKNOWN ? json_null()
+		                                            : json_boolean(change == BATON_LEADS));
+	print_json(json);
+}
+
+/* A fence is a number, so that whoever reads "FENCE NODE VALUE" can tell the other lines by their first word. */
 static void print_change(const struct observe_words *words, int change,
                          const struct baton_leader *leader)
 {
-	if (words->json) {
-		/* Not UTF-8: null, rather than something else. */
-		json_t *json = json_pack("{s:I, s:s, s:o?}", "fence", (json_int_t)leader->fence,
-		                         "node", leader->node, "value",
-		                         json_stringn(leader->value, leader->value_size));
-		if (words->all)
-			json_object_set_new(json, "leads", json_boolean(change == BATON_LEADS));
-		print_json(json);
+	switch (change) {
+	case BATON_UNKNOWN:
+		fputs("unknown ", stdout);
+		print_value(leader->value, leader->value_size);
 		return;
+	case BATON_NOBODY:
+		puts("nobody");
+		return;
+	case BATON_LED:
+		fputs("ended ", stdout);
+		break;
+	default:
+		if (leader->silent)
+			fputs("silent ", stdout);
+		else if (words->all)
+			fputs("leads ", stdout);
 	}
-	if (words->all)
-		fputs(change == BATON_LEADS ? "leads " : "ended ", stdout);
 	printf("%llu %s ", (unsigned long long)leader->fence, leader->node);
 	print_value(leader->value, leader->value_size);
 }
@@ -58,13 +100,22 @@ static void print_change(const struct observe_words *words, int change,
 static int observe(struct baton *baton, const struct observe_words *words)
 {
 	struct baton_leader leader;
+	bool silent = false; /* the leader that was printed last is */
 	int change = baton_observe(baton, words->name);
 
 	while (change >= 0) {
 		change = baton_observe_next(baton, BATON_FOREVER, &leader);
-		if (change != BATON_LEADS && (change != BATON_LED || !words->all))
+		if (change <= 0)
 			continue;
-		print_change(words, change, &leader);
+		/* That a leader ends is for --all; but not to leave one standing as silent. */
+		bool print = change != BATON_LED || words->all || silent;
+		silent = change == BATON_LEADS && leader.silent;
+		if (!print)
+			continue;
+		if (words->json)
+			print_json_change(words, change, &leader);
+		else
+			print_change(words, change, &leader);
 		if (fflush(stdout) != 0)
 			return EXIT_USAGE; /* main says why */
 	}

@@ -130,6 +130,23 @@ int event_parse(const redisReply *reply, struct event *ret_event);
 
 /* --- leader.c --- */
 
+/* What a node says of who leads. */
+struct finding {
+	enum { FOUND_NOBODY, FOUND_LEADER, FOUND_UNKNOWN } kind;
+	struct baton_leader leader; /* FOUND_LEADER */
+	/* Who is silent, with blanks between; as many as there is room for. */
+	char silent[BATON_VALUE_MAX + 1];
+};
+
+/* "LEADER name SILENT". */
+enum { LEADER_WORDS = 3 };
+void leader_words(struct word name, struct word words[LEADER_WORDS]);
+/* The answer to it, which is no error. 0, or -1: it is none. */
+int leader_parse(const redisReply *reply, struct finding *ret_finding);
+void leader_copy(struct baton_leader *to, uint64_t fence, struct word node, struct word value);
+
+/* --- observe.c --- */
+
 void observer_free(struct baton *baton);
 
 #endif

@@ -447,10 +447,10 @@ static void check_silent(struct run *run, uint32_t number, const struct node_eff
 	uint64_t both_ways = 2 * judge_flood(run) + run->plan->tick_late_max;
 	uint64_t patience = client->patience == NODE_NOWAIT ? NODE_NOWAIT_NS : NODE_SILENCE_NS;
 
-	if (effect->reply.kind == REPLY_ERROR && effect->reply.value.size != 0 &&
+	if (effect->reply.kind == REPLY_ERROR && effect->reply.silent.size != 0 &&
 	    both_ways < patience && judge_calm_since(run, client->asked))
 		run_wrong(run, "client %u is told that %.*s did not answer, and all is calm",
-		          number, (int)effect->reply.value.size, effect->reply.value.bytes);
+		          number, (int)effect->reply.silent.size, effect->reply.silent.bytes);
 }
 
 static void refused(struct run *run, uint32_t number, const struct node_effect *effect)

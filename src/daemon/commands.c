@@ -162,9 +162,12 @@ static bool serve_elect(struct client *client, const struct resp_argument *a, ui
 
 static bool serve_leader(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	(void)count;
-	return under_way(client, node_leader(client->daemon->node, client->session, a[1].bytes,
-	                                     a[1].size, client->daemon->loop.now));
+	if (count == 3 && !is_word(&a[2], "SILENT"))
+		return tell_wrong(client, "syntax error: LEADER name [SILENT]");
+	int error = node_leader(client->daemon->node, client->session, a[1].bytes, a[1].size,
+	                        client->daemon->loop.now);
+	client->asks_silent = error == 0 && count == 3;
+	return under_way(client, error);
 }
 
 static bool serve_break(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -522,7 +525,7 @@ static const struct command {
         {"UNLOCK", serve_unlock, 2, 3, false, "Gives a lock back: name [fence]"},
         {"ELECT", serve_elect, 3, 3, false, "Leads, and publishes a value: name value"},
         {"RESIGN", serve_unlock, 2, 3, false, "Leads no more: name [fence]"},
-        {"LEADER", serve_leader, 2, 2, false, "Tells who leads: name"},
+        {"LEADER", serve_leader, 2, 3, false, "Tells who leads: name [SILENT]"},
         {"SUBSCRIBE", serve_subscribe, 2, RESP_ARGUMENTS_MAX, true,
          "Listens to what happens to locks: name ..."},
         {"PSUBSCRIBE", serve_psubscribe, 2, RESP_ARGUMENTS_MAX, true,
@@ -675,11 +678,45 @@ bool command_serve(struct client *client, const struct resp_command *words)
 
 /* --- what the node says --- */
 
+/* [fence, node, value, [silent members]], the first three nil if nobody is known to lead. */
+static void tell_leader_and_silent(struct client *client, const struct node_effect *effect)
+{
+	struct buffer *output = &client->output;
+	struct node_bytes left = effect->reply.silent;
+	size_t count = left.size != 0;
+
+	resp_array(output, 4);
+	if (effect->reply.kind == REPLY_LEADER) {
+		resp_integer(output, effect->reply.number);
+		resp_bulk(output, effect->reply.member.bytes, effect->reply.member.size);
+		resp_bulk(output, effect->reply.value.bytes, effect->reply.value.size);
+	} else {
+		for (unsigned i = 0; i < 3; i++)
+			resp_nil(output, client->version);
+	}
+	for (size_t i = 0; i < left.size; i++)
+		count += left.bytes[i] == ' ';
+	resp_array(output, count);
+	while (left.size > 0) {
+		const char *blank = memchr(left.bytes, ' ', left.size);
+		size_t size = blank != NULL ? (size_t)(blank - left.bytes) : left.size;
+		resp_bulk(output, left.bytes, size);
+		size += blank != NULL;
+		left = (struct node_bytes){left.bytes + size, left.size - size};
+	}
+}
+
 void command_reply(struct client *client, const struct node_effect *effect)
 {
 	struct buffer *output = &client->output;
 
 	client_dirty(client);
+	if (client->asks_silent && effect->reply.kind != REPLY_ERROR) {
+		client->asks_silent = false;
+		tell_leader_and_silent(client, effect);
+		client_answered(client);
+		return;
+	}
 	switch (effect->reply.kind) {
 	case REPLY_NIL:
 		resp_nil(output, client->version);
@@ -703,8 +740,9 @@ void command_reply(struct client *client, const struct node_effect *effect)
 		status_begin(client, effect->reply.status);
 		return;
 	case REPLY_ERROR:
+		client->asks_silent = false;
 		if (effect->reply.error == BATON_ESILENT)
-			tell_silent(client, &effect->reply.value);
+			tell_silent(client, &effect->reply.silent);
 		else
 			tell_error(client, effect->reply.error);
 		break;

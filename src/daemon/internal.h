@@ -64,10 +64,11 @@ struct client {
 	uint64_t session;
 	int version; /* of RESP */
 	bool dirty, ready;
-	bool waiting; /* a command has no answer yet */
-	bool paused;  /* not read from: it does not take what it is told */
-	bool ending;  /* no command is read any more; closed when all is written */
-	bool overdue; /* that was so already when clients were watched last */
+	bool waiting;     /* a command has no answer yet */
+	bool asks_silent; /* that is LEADER, and the answer is to tell who is silent, too */
+	bool paused;      /* not read from: it does not take what it is told */
+	bool ending;      /* no command is read any more; closed when all is written */
+	bool overdue;     /* that was so already when clients were watched last */
 	bool closing;
 	struct buffer input; /* what has not been understood yet */
 	size_t needed;       /* bytes of it before it is worth a look */

@@ -141,26 +141,32 @@ static bool is_silent(const struct node *node, const struct question *question, 
 		return false;
 	if (!node->view.active)
 		return !node->view.members[member - 1].reported;
-	return question->missing != NULL &&
-	       (question->missing[member / 64] & UINT64_C(1) << member % 64) != 0;
+	return question_missing(question, member);
 }
 
-/* A command fails because of silent members, whose names go with it. */
-static void fail_silent(struct node *node, struct session *session)
+struct span ask_keep_silent(struct node *node, const struct question *question)
 {
 	struct outbox *outbox = &node->outbox;
 	struct span names = outbox_keep(outbox, NULL, 0);
 
 	for (uint32_t i = 1; i <= node->view.count; i++) {
 		const char *name = node->view.members[i - 1].name;
-		if (!is_silent(node, &session->question, i))
+		if (!is_silent(node, question, i))
 			continue;
 		outbox_keep(outbox, " ", names.size != 0);
 		outbox_keep(outbox, name, strlen(name));
 		names.size = (uint32_t)outbox->bytes_count - names.offset;
 	}
+	return names;
+}
+
+/* A command fails because of silent members, whose names go with it. */
+static void fail_silent(struct node *node, struct session *session)
+{
+	struct span names = ask_keep_silent(node, &session->question);
+
 	session_fail(node, session, BATON_ESILENT);
-	outbox->records[outbox->records_count - 1].b = names;
+	node->outbox.records[node->outbox.records_count - 1].c = names;
 }
 
 void ask_give_up(struct node *node, struct session *session)

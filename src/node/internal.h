@@ -501,6 +501,8 @@ void ask(struct node *node, struct session *session);
 /* The same question to the members of a new view. */
 void ask_again(struct node *node);
 void ask_probe(struct node *node, struct session *session);
+/* The names of the members that have not answered, with blanks between. */
+struct span ask_keep_silent(struct node *node, const struct question *question);
 /* The wait is over, and it cannot be known whether the lock is busy. */
 void ask_give_up(struct node *node, struct session *session);
 /* Those who asked whether the lock is busy are told that it is. */

@@ -242,23 +242,24 @@ void leader_reply(struct node *node, struct session *session)
 	struct question *question = &session->question;
 	struct told here = find_leader(
 	        node, (struct slice){(const uint8_t *)question->name, question->name_size});
+	struct span of_name = {0}, of_value = {0};
 
 	collect(session, &here, node->view.self);
 	const struct claim *best = &question->own;
-	uint32_t member = question->stored.member;
-	bool silent = question->missing != NULL && question->stored.fence != 0 &&
-	              (question->missing[member / 64] >> member % 64 & 1) != 0;
+	bool silent =
+	        question->stored.fence != 0 && question_missing(question, question->stored.member);
 	if (silent && question->stored.fence > best->fence)
 		best = &question->stored;
-	if (best->fence == 0) {
-		session_reply(node, session, REPLY_NIL, 0);
-		return;
+	struct span of_silent = ask_keep_silent(node, question);
+	if (best->fence != 0) {
+		const char *name = node->view.members[best->member - 1].name;
+		of_name = outbox_keep(&node->outbox, name, strlen(name));
+		of_value = outbox_keep(&node->outbox, best->value, best->value_size);
 	}
-	const char *name = node->view.members[best->member - 1].name;
-	struct span of_name = outbox_keep(&node->outbox, name, strlen(name));
-	struct span of_value = outbox_keep(&node->outbox, best->value, best->value_size);
-	session_reply(node, session, REPLY_LEADER, best->fence);
+	uint64_t fence = best->fence;
+	session_reply(node, session, fence == 0 ? REPLY_NIL : REPLY_LEADER, fence);
 	struct record *record = &node->outbox.records[node->outbox.records_count - 1];
 	record->a = of_name;
 	record->b = of_value;
+	record->c = of_silent;
 }

@@ -206,7 +206,7 @@ enum node_patience { NODE_WAIT, NODE_TIMEOUT, NODE_NOWAIT };
 /*
  * Reply: the fence (REPLY_FENCE), or REPLY_NIL: another is known to be inside or to wait for it
  * (NODE_NOWAIT: as soon as that is known; NODE_TIMEOUT: when the time is over), or REPLY_ERROR with
- * BATON_ESILENT: that cannot be known. Its `value` has the names of the members that did not answer,
+ * BATON_ESILENT: that cannot be known. `silent` has the names of the members that did not answer,
  * separated by spaces; none: all did, and it did not come. NODE_NOWAIT is answered within
  * NODE_NOWAIT_NS; NODE_TIMEOUT within NODE_SILENCE_NS of its end, as the others are asked then. Errors: BATON_EHELD,
  * BATON_EWAITERS, BATON_ELOCKS, BATON_ENOVIEW. A client that waits when the node drops out of the view
@@ -228,9 +228,9 @@ int node_elect(struct node *node, uint64_t session, const char *name, size_t nam
 int node_unlock(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t fence, uint64_t now);
 
-/* Reply: REPLY_LEADER or REPLY_NIL, from what all members know that are not silent. While a view is
- * new and not all members have reported, the answer waits for them. Error:
- * BATON_ENOVIEW. */
+/* Reply: REPLY_LEADER or REPLY_NIL, from what all members know that are not silent, and who is. A leader whose own
+ * node is silent led when it was last heard; without a leader, one may have been elected at a silent member. While a
+ * view is new and not all members have reported, the answer waits for them. Error: BATON_ENOVIEW. */
 int node_leader(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t now);
 
@@ -375,7 +375,10 @@ struct node_effect {
 			enum node_reply_kind kind;
 			uint64_t number; /* REPLY_FENCE, REPLY_NUMBER; REPLY_LEADER: the fence */
 			int error;       /* REPLY_ERROR */
-			struct node_bytes member, value; /* REPLY_LEADER; value: BATON_ESILENT */
+			struct node_bytes member, value; /* REPLY_LEADER */
+			/* Who did not answer, with blanks between the names: of node_leader, and with
+			 * BATON_ESILENT. */
+			struct node_bytes silent;
 			struct node_status *status;
 		} reply;
 		struct {

@@ -255,6 +255,7 @@ static void fill_reply(const struct outbox *outbox, const struct record *record,
 	effect->reply.error = record->error;
 	effect->reply.member = bytes_of(outbox, record->a);
 	effect->reply.value = bytes_of(outbox, record->b);
+	effect->reply.silent = bytes_of(outbox, record->c);
 	effect->reply.status = record->status != NULL ? status_view(record->status) : NULL;
 }
 

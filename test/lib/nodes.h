@@ -114,10 +114,12 @@ static inline void nodes_send(struct nodes *nodes, uint32_t from, const struct n
 static inline void nodes_hear_reply(struct nodes *nodes, const struct node_effect *effect)
 {
 	uint64_t session = effect->reply.session;
+	const struct node_bytes *silent = &effect->reply.silent;
+	const char *comma = silent->size != 0 ? ", silent " : "";
 
 	switch (effect->reply.kind) {
 	case REPLY_NIL:
-		nodes_say(nodes, session, "nil");
+		nodes_say(nodes, session, "nil%s%.*s", comma, (int)silent->size, silent->bytes);
 		break;
 	case REPLY_FENCE:
 		nodes_say(nodes, session, "fence %s", fence_text(effect->reply.number));
@@ -126,24 +128,25 @@ static inline void nodes_hear_reply(struct nodes *nodes, const struct node_effec
 		nodes_say(nodes, session, "number %llu", (unsigned long long)effect->reply.number);
 		break;
 	case REPLY_LEADER:
-		nodes_say(nodes, session, "leader %s %.*s %.*s", fence_text(effect->reply.number),
-		          (int)effect->reply.member.size, effect->reply.member.bytes,
-		          (int)effect->reply.value.size, effect->reply.value.bytes);
+		nodes_say(nodes, session, "leader %s %.*s %.*s%s%.*s",
+		          fence_text(effect->reply.number), (int)effect->reply.member.size,
+		          effect->reply.member.bytes, (int)effect->reply.value.size,
+		          effect->reply.value.bytes, comma, (int)silent->size, silent->bytes);
 		break;
 	case REPLY_STATUS:
 		nodes_say(nodes, session, "status of %u", effect->reply.status->members_count);
 		break;
 	case REPLY_ERROR:
 		nodes_say(nodes, session, "error %d%s%.*s", effect->reply.error,
-		          effect->reply.value.size > 0 ? " " : "", (int)effect->reply.value.size,
-		          effect->reply.value.bytes);
+		          silent->size > 0 ? " " : "", (int)silent->size, silent->bytes);
 		break;
 	}
 }
 
 static inline void nodes_hear_event(struct nodes *nodes, const struct node_effect *effect)
 {
-	static const char *const kinds[] = {"granted", "released", "lost", "leader"};
+	static const char *const kinds[] = {"granted", "released", "lost", "leader",
+	                                    "dropped"};
 
 	nodes_say(nodes, effect->event.session, "%.*s %s %s %.*s%s%.*s",
 	          (int)effect->event.name.size, effect->event.name.bytes, kinds[effect->event.kind],

@@ -214,7 +214,7 @@ class Elections(ServiceTest):
         lines = [observers[0].stdout.readline() for _ in seen]
         self.assertEqual(lines, [f"{fence} alpha {value}\n" for fence, value in seen])
         lines = [json.loads(observers[1].stdout.readline()) for _ in seen]
-        self.assertEqual(lines, [{"fence": fence, "node": "alpha", "value": value} for fence, value in seen])
+        self.assertEqual(lines, [{"fence": fence, "node": "alpha", "value": value, "silent": False} for fence, value in seen])
         lines = [observers[2].stdout.readline() for _ in range(2 * len(seen))]
         self.assertEqual(lines, [f"{what} {fence} alpha {value}\n" for fence, value in seen for what in ("leads", "ended")])
 

@@ -22,6 +22,8 @@
 #include <cmocka.h>
 
 #define NIL "$-1\r\n"
+#define NOBODY_BUT(silent) "*4\r\n" NIL NIL NIL silent
+#define NOBODY NOBODY_BUT("*0\r\n")
 #define MESSAGE(channel, text) "*3\r\n" BULK(7, "message") channel text
 #define SUBSCRIBED(channel) "*3\r\n" BULK(9, "subscribe") channel ":1\r\n"
 #define UNSUBSCRIBED(channel) "*3\r\n" BULK(11, "unsubscribe") channel ":0\r\n"
@@ -194,7 +196,7 @@ static void test_refusals_have_codes(void **state)
 	BEGIN({0, "LOCK x", "-HELD this session holds the lock already\r\n"},
 	      {0, "LOCK x", "-NOVIEW this node is in no agreed view\r\n"},
 	      {0, "LOCK x", "-NOPERM not yours\r\n"}, {0, "LOCK x", "-ACCESS not yours\r\n"},
-	      {0, "LOCK x", "-ERR something else\r\n"}, {0, "LEADER x", "-NOVIEW none\r\n"});
+	      {0, "LOCK x", "-ERR something else\r\n"}, {0, "LEADER x SILENT", "-NOVIEW none\r\n"});
 	static const int codes[] = {BATON_EHELD, BATON_ENOVIEW, BATON_EACCESS, BATON_EACCESS,
 	                            BATON_EREFUSED};
 
@@ -241,7 +243,7 @@ static void test_an_idle_connection_that_ended_is_made_anew(void **state)
 	(void)state;
 	BEGIN({0, "LOCK x", ":1\r\n"}, {0, "UNLOCK x 1", ":1\r\n"}, {0, NULL, CLOSE},
 	      {1, "LOCK x", ":2\r\n"}, {1, "UNLOCK x 2", ":1\r\n"}, {1, NULL, CLOSE},
-	      {2, "LEADER x", NIL}, {2, NULL, CLOSE}, {3, "BREAK x 4", ":0\r\n"});
+	      {2, "LEADER x SILENT", NOBODY}, {2, NULL, CLOSE}, {3, "BREAK x 4", ":0\r\n"});
 
 	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), 0);
 	assert_int_equal(baton_unlock(baton, "x"), 0);
@@ -258,7 +260,8 @@ static void test_an_idle_connection_that_ended_is_made_anew(void **state)
 static void test_a_break_that_may_have_been_done_is_not_repeated(void **state)
 {
 	(void)state;
-	BEGIN({0, "LEADER x", NIL}, {0, "BREAK x 4", CLOSE}, {1, "LEADER x", NIL});
+	BEGIN({0, "LEADER x SILENT", NOBODY}, {0, "BREAK x 4", CLOSE},
+	      {1, "LEADER x SILENT", NOBODY});
 
 	assert_int_equal(baton_leader(baton, "x", NULL), 0);
 	assert_int_equal(baton_break(baton, "x", 4), BATON_ECONNECTION);
@@ -269,8 +272,8 @@ static void test_a_break_that_may_have_been_done_is_not_repeated(void **state)
 static void test_a_try_that_ends_with_an_older_session_begins_anew_once(void **state)
 {
 	(void)state;
-	BEGIN({0, "LEADER x", NIL}, {0, "LOCK x NOWAIT", CLOSE}, {1, "LOCK x NOWAIT", CLOSE},
-	      {2, "LOCK x NOWAIT", ":5\r\n"});
+	BEGIN({0, "LEADER x SILENT", NOBODY}, {0, "LOCK x NOWAIT", CLOSE},
+	      {1, "LOCK x NOWAIT", CLOSE}, {2, "LOCK x NOWAIT", ":5\r\n"});
 
 	assert_int_equal(baton_leader(baton, "x", NULL), 0);
 	assert_int_equal(baton_trylock(baton, "x", &fence), BATON_ECONNECTION);
@@ -468,7 +471,7 @@ static void test_a_lock_is_started_and_finished(void **state)
 static void test_a_started_lock_ends_with_the_connection(void **state)
 {
 	(void)state;
-	BEGIN({0, "LEADER x", NIL}, {0, "LOCK x", CLOSE}, {1, "LOCK w", ":1\r\n"},
+	BEGIN({0, "LEADER x SILENT", NOBODY}, {0, "LOCK x", CLOSE}, {1, "LOCK w", ":1\r\n"},
 	      {1, "LOCK x", CLOSE});
 
 	assert_int_equal(baton_leader(baton, "x", NULL), 0);
@@ -610,9 +613,10 @@ static void test_who_leads(void **state)
 {
 	(void)state;
 	struct baton_leader leader;
-	BEGIN({0, "LEADER x", NIL}, {0, "LEADER x", "*3\r\n:5\r\n" BULK(2, "n1") BULK(3, "a b")},
+	BEGIN({0, "LEADER x SILENT", NOBODY},
+	      {0, "LEADER x SILENT", "*4\r\n:5\r\n" BULK(2, "n1") BULK(3, "a b") "*0\r\n"},
 	      {0, "ELECT x me", ":6\r\n"}, {0, "UNLOCK x 6", ":1\r\n"},
-	      {0, "LEADER x", "*2\r\n:5\r\n" BULK(2, "n1")});
+	      {0, "LEADER x SILENT", "*2\r\n:5\r\n" BULK(2, "n1")});
 
 	assert_int_equal(baton_leader(baton, "x", &leader), 0);
 	assert_int_equal(baton_leader(baton, "x", &leader), 1);
@@ -627,7 +631,8 @@ static void test_who_leads(void **state)
 	end(node, baton);
 }
 
-#define LEADER(fence, value) "*3\r\n:" #fence "\r\n" BULK(1, "n") BULK(1, value)
+#define LEADER_BUT(fence, value, silent) "*4\r\n:" #fence "\r\n" BULK(1, "n") BULK(1, value) silent
+#define LEADER(fence, value) LEADER_BUT(fence, value, "*0\r\n")
 
 static void expect_change(struct baton *baton, int change, uint64_t fence, const char *value)
 {
@@ -639,12 +644,68 @@ static void expect_change(struct baton *baton, int change, uint64_t fence, const
 	assert_string_equal(leader.value, value);
 }
 
+#define SILENT "*2\r\n" BULK(1, "n") BULK(2, "n3")
+
+static void test_who_leads_may_not_be_known(void **state)
+{
+	(void)state;
+	struct baton_leader leader;
+	BEGIN({0, "LEADER x SILENT", NOBODY_BUT(SILENT)},
+	      {0, "LEADER x SILENT", LEADER_BUT(6, "b", SILENT)},
+	      {0, "LEADER x SILENT", LEADER_BUT(6, "b", "*1\r\n" BULK(2, "n3"))},
+	      {0, "LEADER x SILENT", NOBODY_BUT(":1\r\n")});
+
+	assert_int_equal(baton_leader(baton, "x", &leader), BATON_ESILENT);
+	assert_non_null(strstr(baton_message(baton), "no answer from n n3"));
+	assert_int_equal(baton_leader(baton, "x", &leader), 1);
+	assert_int_equal(leader.silent, 1);
+	assert_int_equal(baton_leader(baton, "x", &leader), 1);
+	assert_int_equal(leader.silent, 0);
+	assert_int_equal(baton_leader(baton, "x", &leader), BATON_EPROTOCOL);
+	end(node, baton);
+}
+
+static void expect_silence(struct baton *baton, int change, int silent)
+{
+	struct baton_leader leader = {.silent = 2};
+
+	assert_int_equal(baton_observe_next(baton, LONG_MS, &leader), change);
+	assert_int_equal(leader.silent, silent);
+	if (change == BATON_UNKNOWN)
+		assert_string_equal(leader.value, "n n3");
+}
+
+/* What contradicts the last word must be said twice in a row. */
+static void test_an_observer_is_told_what_cannot_be_known(void **state)
+{
+	(void)state;
+	BEGIN({0, "SUBSCRIBE x", SUBSCRIBED(X)}, {1, "LEADER x SILENT", NOBODY_BUT(SILENT)},
+	      {1, "LEADER x SILENT", NOBODY_BUT(SILENT)}, {1, "LEADER x SILENT", LEADER(6, "b")},
+	      {1, "LEADER x SILENT", LEADER_BUT(6, "b", SILENT)},
+	      {1, "LEADER x SILENT", LEADER(6, "b")},
+	      {1, "LEADER x SILENT", LEADER_BUT(6, "b", SILENT)},
+	      {1, "LEADER x SILENT", "-NOVIEW none\r\n"}, {1, "LEADER x SILENT", NOBODY},
+	      {1, "LEADER x SILENT", NOBODY_BUT(SILENT)},
+	      {1, "LEADER x SILENT", NOBODY_BUT(SILENT)}, {1, "LEADER x SILENT", NOBODY},
+	      {0, NULL, MESSAGE(X, BULK(12, "leader 7 n c"))});
+
+	assert_int_equal(baton_observe(baton, "x"), 0);
+	expect_silence(baton, BATON_UNKNOWN, 1);
+	expect_change(baton, BATON_LEADS, 6, "b");
+	expect_silence(baton, BATON_LEADS, 1);
+	expect_change(baton, BATON_LED, 6, "b");
+	expect_silence(baton, BATON_UNKNOWN, 1);
+	expect_silence(baton, BATON_NOBODY, 0);
+	expect_change(baton, BATON_LEADS, 7, "c");
+	end(node, baton);
+}
+
 static void test_an_observer_sees_each_change_once(void **state)
 {
 	(void)state;
 	/* The second connection asks who leads; what the first tells once more is not told again. */
 	BEGIN({0, "SUBSCRIBE x", SUBSCRIBED(X) MESSAGE(X, BULK(12, "leader 5 n a"))},
-	      {1, "LEADER x", LEADER(6, "b")},
+	      {1, "LEADER x SILENT", LEADER(6, "b")},
 	      {0, NULL,
 	       MESSAGE(X, BULK(12, "released 5 n")) MESSAGE(X, BULK(11, "granted 6 n"))
 	               MESSAGE(X, BULK(12, "leader 6 n b")) MESSAGE(X, BULK(8, "lost 6 n")) MESSAGE(
@@ -670,11 +731,12 @@ static void test_an_observer_sees_each_change_once(void **state)
 static void test_an_observer_goes_on_after_the_connection_ended(void **state)
 {
 	(void)state;
-	BEGIN({0, "SUBSCRIBE x", SUBSCRIBED(X)}, {1, "LEADER x", LEADER(6, "b")}, {0, NULL, CLOSE},
-	      {2, "SUBSCRIBE x", SUBSCRIBED(X)}, {3, "LEADER x", LEADER(6, "b")}, {2, NULL, CLOSE},
-	      {4, "SUBSCRIBE x", SUBSCRIBED(X)}, {5, "LEADER x", NIL},
+	BEGIN({0, "SUBSCRIBE x", SUBSCRIBED(X)}, {1, "LEADER x SILENT", LEADER(6, "b")},
+	      {0, NULL, CLOSE}, {2, "SUBSCRIBE x", SUBSCRIBED(X)},
+	      {3, "LEADER x SILENT", LEADER(6, "b")}, {2, NULL, CLOSE},
+	      {4, "SUBSCRIBE x", SUBSCRIBED(X)}, {5, "LEADER x SILENT", NOBODY},
 	      {4, NULL, MESSAGE(X, BULK(12, "leader 7 n c"))}, {4, NULL, CLOSE},
-	      {6, "SUBSCRIBE x", SUBSCRIBED(X)}, {7, "LEADER x", "-NOVIEW none\r\n"});
+	      {6, "SUBSCRIBE x", SUBSCRIBED(X)}, {7, "LEADER x SILENT", "-NOVIEW none\r\n"});
 
 	assert_int_equal(baton_observe(baton, "x"), 0);
 	expect_change(baton, BATON_LEADS, 6, "b");
@@ -901,6 +963,8 @@ int main(void)
 	        cmocka_unit_test(test_a_started_lock_and_the_watch_end_together),
 	        cmocka_unit_test(test_a_subscription_that_is_refused_locks_nothing),
 	        cmocka_unit_test(test_who_leads),
+	        cmocka_unit_test(test_who_leads_may_not_be_known),
+	        cmocka_unit_test(test_an_observer_is_told_what_cannot_be_known),
 	        cmocka_unit_test(test_an_observer_sees_each_change_once),
 	        cmocka_unit_test(test_an_observer_goes_on_after_the_connection_ended),
 	        cmocka_unit_test(test_status_and_break),

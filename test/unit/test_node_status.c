@@ -1,0 +1,358 @@
+/*
+ * The lock node: STATUS.
+ */
+#include "../lib/node_fixture.h"
+
+/* The status itself, taken before anything else is. */
+static void ask_status(uint32_t i, const char *pattern, uint32_t count)
+{
+	uint64_t session = nodes_open(&nodes, i);
+
+	assert_int_equal(node_status(nodes.node[i], session_id(session), pattern,
+	                             pattern != NULL ? strlen(pattern) : 0, count, nodes.now),
+	                 0);
+	nodes_take(&nodes, i);
+}
+
+static const struct node_status *take_status(uint32_t i)
+{
+	struct node_effect effect;
+
+	while (node_effect(nodes.node[i], &effect)) {
+		if (effect.kind != NODE_REPLY || effect.reply.kind != REPLY_STATUS)
+			continue;
+		while (node_status_step(effect.reply.status))
+			;
+		return effect.reply.status;
+	}
+	return NULL;
+}
+
+/* Of a cluster of one: the answer is there at once. */
+static void ask_nobody_else(uint32_t count)
+{
+	uint64_t session = nodes_open(&nodes, 0);
+
+	assert_int_equal(node_status(nodes.node[0], session_id(session), NULL, 0, count, nodes.now),
+	                 0);
+}
+
+static bool is_text(struct node_bytes bytes, const char *text)
+{
+	return bytes.size == strlen(text) && memcmp(bytes.bytes, text, bytes.size) == 0;
+}
+
+/* The last answer to a's question is on its way from c. */
+static const struct node_status *status_of_a(void)
+{
+	for (uint32_t turn = 0; turn < 4; turn++) {
+		for (uint32_t i = 1; i < 3; i++) {
+			while (nodes_deliver(&nodes, 0, i))
+				;
+		}
+		while (nodes_deliver(&nodes, 1, 0))
+			;
+	}
+	const struct test_frame *frame = nodes.link[2][0].first;
+	assert_non_null(frame);
+	assert_int_equal(node_receive(nodes.node[0], "c", frame->bytes, frame->size, nodes.now), 0);
+	return take_status(0);
+}
+
+static void test_status_is_merged_from_all_members(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "suzuki-kasami", 3);
+	uint64_t holder = nodes_open(&nodes, 2), first = nodes_open(&nodes, 1),
+	         second = nodes_open(&nodes, 1), third = nodes_open(&nodes, 0),
+	         other = nodes_open(&nodes, 0);
+	assert_int_equal(nodes_lock(&nodes, 2, holder, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_lock(&nodes, 1, first, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 1, second, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, third, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, other, "other"), 0);
+	nodes_deliver_all(&nodes);
+	nodes.now += 5 * MILLISECOND;
+	ask_status(0, NULL, 0);
+	const struct node_status *status = status_of_a();
+	assert_non_null(status);
+	assert_int_equal(status->epoch, 1);
+	assert_int_equal(status->self, 0);
+	assert_int_equal(status->members_count, 3);
+	assert_string_equal(status->members[1].name, "b");
+	assert_string_equal(status->members[1].address, "somewhere");
+	assert_null(status->waiting_for);
+	uint64_t sent = 0, grants = 0;
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_false(status->members[i].silent);
+		assert_true(status->members[i].active);
+		grants += status->members[i].grants;
+		sent += status->members[i].sent;
+		assert_true(status->members[i].sent == status->members[i].sent_by_type[0] +
+		                                               status->members[i].sent_by_type[1]);
+	}
+	assert_int_equal(grants, 2);
+	assert_true(sent > 0);
+	assert_int_equal(status->locks_count, 2);
+	assert_true(is_text(status->locks[0].name, "other"));
+	const struct node_status_lock *lock = &status->locks[1];
+	assert_true(is_text(lock->name, "x"));
+	assert_string_equal(fence_text(lock->fence), "1:1");
+	assert_non_null(lock->holder);
+	assert_int_equal(lock->holder->member, 2);
+	assert_int_equal(lock->holder->pid, 102);
+	assert_int_equal(lock->holder->uid, 7);
+	assert_true(is_text(lock->holder->command, "job"));
+	assert_int_equal(lock->holder->since_ms, 5);
+	assert_int_equal(lock->waiters_count, 3);
+	assert_int_equal(lock->waiters[0].member, 0);
+	assert_int_equal(lock->waiters[1].member, 1);
+	assert_int_equal(lock->waiters[2].member, 1);
+}
+
+/* c tells that it holds the lock; then b is let in, and tells the same. */
+static void test_a_lock_that_is_handed_on_meanwhile(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "suzuki-kasami", 3);
+	uint64_t first = nodes_open(&nodes, 2), second = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock(&nodes, 2, first, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_lock(&nodes, 1, second, "x"), 0);
+	nodes_deliver_all(&nodes);
+	ask_status(0, NULL, 0);
+	while (nodes_deliver(&nodes, 0, 2))
+		;
+	assert_int_equal(nodes_unlock(&nodes, 2, first, "x"), 1);
+	while (nodes_deliver(&nodes, 2, 1))
+		;
+	assert_string_equal(nodes_said(&nodes, second), "fence 1:2");
+	while (nodes_deliver(&nodes, 0, 1) || nodes_deliver(&nodes, 2, 0))
+		;
+	const struct test_frame *frame = nodes.link[1][0].first;
+	assert_non_null(frame);
+	assert_int_equal(node_receive(nodes.node[0], "b", frame->bytes, frame->size, nodes.now), 0);
+	const struct node_status *status = take_status(0);
+	assert_non_null(status);
+	assert_int_equal(status->locks_count, 1);
+	assert_string_equal(fence_text(status->locks[0].fence), "1:2");
+	assert_int_equal(status->locks[0].holder->member, 1);
+}
+
+static void test_status_by_pattern_and_count(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	for (unsigned k = 0; k < 20; k++) {
+		char name[8];
+		snprintf(name, sizeof(name), "%c%u", k % 2 == 0 ? 'x' : 'y', k);
+		assert_int_equal(nodes_lock(&nodes, 0, nodes_open(&nodes, 0), name), 0);
+	}
+	uint64_t session = nodes_open(&nodes, 0);
+	assert_int_equal(node_status(nodes.node[0], session_id(session), "x*", 2, 0, nodes.now), 0);
+	const struct node_status *status = take_status(0);
+	assert_int_equal(status->locks_count, 10);
+	assert_int_equal(node_status(nodes.node[0], session_id(session), "x*", 2, 3, nodes.now), 0);
+	status = take_status(0);
+	assert_int_equal(status->locks_count, 3);
+}
+
+/* More than fits into one frame. */
+static void test_a_long_status_comes_in_parts(void **state)
+{
+	enum { WAITERS = 300 };
+
+	(void)state;
+	char command[NODE_COMMAND_MAX + 1];
+	memset(command, 'c', sizeof(command) - 1);
+	command[NODE_COMMAND_MAX] = '\0';
+	nodes_start(&nodes, "central", 2);
+	for (unsigned k = 0; k < WAITERS; k++) {
+		struct node_client client = {.pid = k, .command = command};
+		uint64_t session = node_session_open(nodes.node[1], &client, nodes.now);
+		assert_int_equal(node_lock(nodes.node[1], session, "x", 1, NODE_WAIT, 0, nodes.now),
+		                 0);
+		nodes_take(&nodes, 1);
+	}
+	nodes_deliver_all(&nodes);
+	ask_status(0, NULL, 0);
+	while (nodes_deliver(&nodes, 0, 1))
+		;
+	const struct node_status *status = NULL;
+	unsigned parts = 0;
+	for (const struct test_frame *frame = nodes.link[1][0].first; frame != NULL;
+	     frame = frame->next) {
+		assert_int_equal(
+		        node_receive(nodes.node[0], "b", frame->bytes, frame->size, nodes.now), 0);
+		status = take_status(0);
+		parts++;
+	}
+	assert_true(parts > 1);
+	assert_non_null(status);
+	assert_int_equal(status->locks_count, 1);
+	assert_int_equal(status->locks[0].holder->pid, 0);
+	assert_int_equal(status->locks[0].waiters_count, WAITERS - 1);
+	for (uint32_t k = 1; k < WAITERS; k++)
+		assert_int_equal(status->locks[0].waiters[k - 1].pid, k);
+}
+
+static void test_a_silent_member_is_listed(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 3);
+	nodes.link[2][0].cut = true;
+	ask_status(0, NULL, 0);
+	nodes_pass(&nodes, NODE_SILENCE_NS - 1);
+	assert_int_equal(nodes.said_count, 0);
+	node_tick(nodes.node[0], nodes.now + 1);
+	const struct node_status *status = take_status(0);
+	assert_non_null(status);
+	assert_false(status->members[1].silent);
+	assert_true(status->members[2].silent);
+}
+
+/* Who has told only a part of its answer is silent; that part is shown. */
+static void test_a_member_that_falls_silent_while_it_tells(void **state)
+{
+	enum { LOCKS = 400 };
+
+	(void)state;
+	char name[NODE_NAME_MAX + 1];
+	nodes_start(&nodes, "central", 2);
+	uint64_t session = nodes_open(&nodes, 1);
+	for (unsigned k = 0; k < LOCKS; k++) {
+		snprintf(name, sizeof(name), "%0255u", k);
+		assert_int_equal(nodes_lock(&nodes, 1, session, name), 0);
+		nodes_deliver_all(&nodes);
+		nodes_said(&nodes, session);
+	}
+	ask_status(0, NULL, 0);
+	while (nodes_deliver(&nodes, 0, 1))
+		;
+	const struct test_frame *part = nodes.link[1][0].first;
+	assert_non_null(part->next);
+	assert_int_equal(node_receive(nodes.node[0], "b", part->bytes, part->size, nodes.now), 0);
+	node_tick(nodes.node[0], nodes.now + NODE_SILENCE_NS);
+	const struct node_status *status = take_status(0);
+	assert_non_null(status);
+	assert_true(status->members[1].silent);
+	assert_in_range(status->locks_count, 1, LOCKS - 1);
+	assert_true(status->locks[0].holder->member == 1);
+}
+
+/* A driver may have it longer than the node that made it. */
+static void test_a_status_can_be_kept(void **state)
+{
+	enum { LOCKS = 3000 };
+	struct node_effect effect;
+	unsigned steps = 1;
+	char name[8];
+
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	uint64_t holder = nodes_open(&nodes, 0), session = nodes_open(&nodes, 0);
+	for (unsigned k = 0; k < LOCKS; k++) { /* not in the order of their names */
+		snprintf(name, sizeof(name), "%04u", k * 7 % LOCKS);
+		assert_int_equal(nodes_lock(&nodes, 0, holder, name), 0);
+		nodes_said(&nodes, holder);
+	}
+	int error = node_status(nodes.node[0], session_id(session), NULL, 0, LOCKS, nodes.now);
+	assert_int_equal(error, 0);
+	do {
+		assert_true(node_effect(nodes.node[0], &effect));
+	} while (effect.kind != NODE_REPLY || effect.reply.kind != REPLY_STATUS);
+	struct node_status *status = effect.reply.status;
+	node_status_keep(status);
+	node_tick(nodes.node[0], nodes.now + MILLISECOND);
+	node_session_close(nodes.node[0], session_id(holder), nodes.now + MILLISECOND);
+	while (node_status_step(status))
+		steps++;
+	assert_in_range(steps, 3, LOCKS); /* it is not done in one */
+	assert_int_equal(status->locks_count, LOCKS);
+	for (unsigned k = 0; k < LOCKS; k++) {
+		snprintf(name, sizeof(name), "%04u", k);
+		assert_true(is_text(status->locks[k].name, name));
+		assert_non_null(status->locks[k].holder);
+	}
+	node_status_free(status);
+}
+
+/* More waiters than a step merges: the lock goes on where the last step ended. */
+static void test_one_lock_may_take_many_steps(void **state)
+{
+	enum { WAITERS = 2500 };
+
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	for (unsigned k = 0; k <= WAITERS; k++) {
+		struct node_client client = {.pid = k, .command = "job"};
+		uint64_t session = node_session_open(nodes.node[0], &client, nodes.now);
+		int error = node_lock(nodes.node[0], session, "x", 1, NODE_WAIT, 0, nodes.now);
+		assert_int_equal(error, 0);
+	}
+	ask_nobody_else(WAITERS + 1);
+	const struct node_status *status = take_status(0);
+	assert_int_equal(status->locks_count, 1);
+	assert_int_equal(status->locks[0].holder->pid, 0);
+	assert_int_equal(status->locks[0].waiters_count, WAITERS);
+	for (unsigned k = 0; k < WAITERS; k++)
+		assert_int_equal(status->locks[0].waiters[k].pid, k + 1);
+}
+
+static void test_a_lock_that_is_being_taken_away(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 1);
+	uint64_t holder = nodes_open(&nodes, 0);
+	assert_int_equal(nodes_lock(&nodes, 0, holder, "x"), 0);
+	node_session_linger(nodes.node[0], session_id(holder));
+	for (unsigned broken = 0; broken < 2; broken++) {
+		ask_nobody_else(0);
+		const struct node_status *status = take_status(0);
+		assert_int_equal(status->locks_count, 1);
+		assert_int_equal(status->locks[0].holder->losing, broken);
+		if (!broken)
+			assert_true(
+			        node_session_evict(nodes.node[0], session_id(holder),
+			                               NODE_LOST_LEAVING, nodes.now));
+	}
+}
+
+static void test_status_without_a_view_and_while_waiting(void **state)
+{
+	(void)state;
+	nodes_create(&nodes, "central", 2);
+	uint64_t session = nodes_open(&nodes, 0);
+	assert_int_equal(node_status(nodes.node[0], session_id(session), NULL, 0, 0, nodes.now), 0);
+	const struct node_status *status = take_status(0);
+	assert_non_null(status);
+	assert_int_equal(status->members_count, 1);
+	assert_string_equal(status->members[0].name, "a");
+	assert_string_equal(status->waiting_for, "a view that has this node in it");
+	nodes_view(&nodes);
+	nodes_deliver(&nodes, 0, 1);
+	assert_int_equal(node_status(nodes.node[0], session_id(session), NULL, 0, 0, nodes.now), 0);
+	node_tick(nodes.node[0], nodes.now + NODE_SILENCE_NS);
+	status = take_status(0);
+	assert_non_null(status);
+	assert_false(status->members[0].active);
+	assert_string_equal(status->waiting_for, "the reports of b");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(test_status_is_merged_from_all_members),
+	        TEST(test_a_lock_that_is_handed_on_meanwhile),
+	        TEST(test_status_by_pattern_and_count),
+	        TEST(test_a_long_status_comes_in_parts),
+	        TEST(test_a_silent_member_is_listed),
+	        TEST(test_a_member_that_falls_silent_while_it_tells),
+	        TEST(test_a_status_can_be_kept),
+	        TEST(test_one_lock_may_take_many_steps),
+	        TEST(test_a_lock_that_is_being_taken_away),
+	        TEST(test_status_without_a_view_and_while_waiting),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
