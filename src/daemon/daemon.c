@@ -493,7 +493,7 @@ static void run(struct daemon *daemon)
 	while (uv_loop_alive(&daemon->loop)) {
 		if (!daemon->ended)
 			end_turn(daemon);
-		int patience_ms = uv_backend_timeout(&daemon->loop);
+		int patience_ms = daemon->later != NULL ? 0 : uv_backend_timeout(&daemon->loop);
 		if (patience_ms > 0) {
 			uv_update_time(&daemon->loop);
 			patience_ms = uv_backend_timeout(&daemon->loop);
@@ -507,6 +507,7 @@ static void run(struct daemon *daemon)
 			else
 				client_event(events[i].data.ptr, events[i].events);
 		}
+		clients_turn(daemon);
 		if (others)
 			uv_run(&daemon->loop, UV_RUN_NOWAIT);
 		clients_forget_closed(daemon);
