@@ -42,7 +42,7 @@ void client_dirty(struct client *client)
 	client->daemon->dirty = client;
 }
 
-static void client_ready(struct client *client)
+void client_ready(struct client *client)
 {
 	if (client->ready || client->closing)
 		return;
@@ -54,7 +54,8 @@ static void client_ready(struct client *client)
 void client_answered(struct client *client)
 {
 	client->waiting = false;
-	if (buffer_size(&client->input) > 0)
+	/* Answered at once: serve() goes on by itself. */
+	if (buffer_size(&client->input) > 0 && !client->serving)
 		client_ready(client);
 }
 
@@ -69,6 +70,7 @@ void clients_forget_closed(struct daemon *daemon)
 		daemon->closed = client->closed_next;
 		buffer_free(&client->input);
 		buffer_free(&client->output);
+		client_charge(client);
 		subscriptions_free(client);
 		for (int i = 0; i < CLIENT_TEXTS; i++)
 			free(client->texts[i]);
@@ -119,6 +121,14 @@ static void drop_from_lists(struct client *client)
 		if (*at == client) {
 			*at = client->ready_next;
 			client->ready = false;
+			break;
+		}
+	}
+	for (struct client **at = &daemon->later; client->later && *at != NULL;
+	     at = &(*at)->later_next) {
+		if (*at == client) {
+			*at = client->later_next;
+			client->later = false;
 			break;
 		}
 	}
@@ -266,31 +276,18 @@ void client_end(struct client *client)
 	client_dirty(client);
 }
 
-void clients_watch(struct daemon *daemon)
-{
-	struct client *next;
-
-	for (struct client *client = daemon->clients; client != NULL; client = next) {
-		next = client->next;
-		if (client->overdue)
-			client_close(client);
-		client->overdue = client->ending;
-	}
-	doors_open_again(daemon);
-}
-
 /* --- writing --- */
-
-static bool takes_replies(const struct client *client)
-{
-	return buffer_size(&client->output) < CLIENT_OUTPUT_PAUSE;
-}
 
 /* What one large command or reply needed is not kept for ever. */
 static void slim(struct buffer *buffer)
 {
-	if (buffer->room > CLIENT_ROOM_KEPT && buffer_size(buffer) == 0)
-		buffer_free(buffer);
+	struct buffer smaller = {0};
+
+	if (buffer->room <= CLIENT_ROOM_KEPT || buffer_size(buffer) > buffer->room / 8)
+		return;
+	buffer_append(&smaller, buffer_front(buffer), buffer_size(buffer));
+	buffer_free(buffer);
+	*buffer = smaller;
 }
 
 static void hang_up(struct client *client);
@@ -326,15 +323,22 @@ static void flush(struct client *client)
 			hang_up(client);
 			return;
 		}
-		if (written > 0)
+		if (written > 0) {
 			buffer_take(output, (size_t)written);
+			client->taken += (uint64_t)written;
+		}
 	}
-	if (client->paused && takes_replies(client))
-		client_ready(client);
+	slim(output);
+	if (client->paused && !client->waiting && !client->later) {
+		if (client_takes_replies(client))
+			client_ready(client);
+		else
+			client_tell_unread(client);
+	}
 	if (client->events_dropped > 0 && buffer_size(output) < CLIENT_EVENTS_MAX / 2)
 		command_tell_dropped(client);
 	if (buffer_size(output) == 0) {
-		slim(output);
+		client->told_unread = false;
 		if (client->ending) {
 			client_close(client);
 			return;
@@ -355,27 +359,64 @@ void clients_flush(struct daemon *daemon)
 
 /* --- reading --- */
 
+/* The rest of its commands is for the next turn. */
+static void client_later(struct client *client)
+{
+	if (client->later || client->closing)
+		return;
+	client->later = true;
+	client->later_next = client->daemon->later;
+	client->daemon->later = client;
+}
+
+void clients_turn(struct daemon *daemon)
+{
+	while (daemon->later != NULL) {
+		struct client *client = daemon->later;
+		daemon->later = client->later_next;
+		client->later = false;
+		client_ready(client);
+	}
+}
+
+/* The last reply, and why it is the last. */
+static void end_with(struct client *client, const char *what, const char *why)
+{
+	char text[160];
+
+	snprintf(text, sizeof(text), "%s%s", what, why);
+	resp_error(&client->output, "ERR", text);
+	client_end(client);
+}
+
 /* Serves commands as long as there are whole ones; how many bytes that took. */
-static size_t serve(struct client *client, const char *bytes, size_t size)
+static size_t serve_commands(struct client *client, const char *bytes, size_t size)
 {
 	struct daemon *daemon = client->daemon;
 	size_t taken = 0;
+	size_t unread = buffer_size(&client->output);
 	const char *wrong = "";
 
 	client->needed = 0;
 	while (taken < size && !client->waiting && !client->ending && !client->closing &&
-	       takes_replies(client)) {
+	       client_takes_replies(client)) {
+		if (client->excess && client->argument == 0) {
+			end_with(client, "",
+			         "more than 1048576 bytes of commands behind one that "
+			         "waits: they were not done");
+			return size;
+		}
+		if (buffer_size(&client->output) >= unread + CLIENT_TURN) {
+			client_later(client);
+			break;
+		}
 		switch (resp_read(bytes + taken, size - taken, &daemon->command, &client->needed,
 		                  &wrong)) {
 		case RESP_MORE:
 			return taken;
-		case RESP_WRONG: {
-			char text[160];
-			snprintf(text, sizeof(text), "Protocol error: %s", wrong);
-			resp_error(&client->output, "ERR", text);
-			client_end(client);
+		case RESP_WRONG:
+			end_with(client, "Protocol error: ", wrong);
 			return size;
-		}
 		case RESP_COMMAND:
 			break;
 		}
@@ -386,14 +427,31 @@ static size_t serve(struct client *client, const char *bytes, size_t size)
 	return taken;
 }
 
+static size_t serve(struct client *client, const char *bytes, size_t size)
+{
+	client->serving = true;
+	size_t taken = serve_commands(client, bytes, size);
+	client->serving = false;
+	return taken;
+}
+
+/* Its input holds commands that cannot be served now: then nothing more is read. */
 static void pause_or_resume(struct client *client)
 {
-	bool pause = !client->closing && !client->waiting && !takes_replies(client);
-
-	if (pause == client->paused || client->closing || client->ending)
+	if (client->closing || client->ending)
 		return;
-	client->paused = pause;
-	watch(client);
+	bool stuffed = client->waiting && !client->excess &&
+	               buffer_size(&client->input) > CLIENT_INPUT_MAX;
+	bool unread = !client->waiting && !client_takes_replies(client);
+	bool pause = stuffed || unread || client->later;
+	if (stuffed) {
+		/* Also if nothing changes: that it has closed may have been told before, and matters now. */
+		client->paused = true;
+		wait_for(client, client->events & ~(uint32_t)EPOLLIN);
+	} else if (pause != client->paused) {
+		client->paused = pause;
+		watch(client);
+	}
 }
 
 /* What is in its input, now that it can be served again. */
@@ -421,6 +479,8 @@ bool clients_serve_ready(struct daemon *daemon)
 
 static void take_bytes(struct client *client, const char *bytes, size_t size)
 {
+	if (client->excess)
+		return;
 	if (buffer_size(&client->input) == 0) {
 		size_t taken = serve(client, bytes, size);
 		if (client->closing)
@@ -430,14 +490,23 @@ static void take_bytes(struct client *client, const char *bytes, size_t size)
 		return;
 	}
 	buffer_append(&client->input, bytes, size);
-	if (client->waiting && buffer_size(&client->input) > CLIENT_INPUT_MAX) {
-		resp_error(&client->output, "ERR",
-		           "more than 1048576 bytes of commands behind one that waits");
+	if (client->waiting)
+		pause_or_resume(client);
+	else
+		serve_input(client);
+}
+
+/* It says no more, and gets what has been said to it; but what it waits for it does not want any more. */
+static void hear_the_end(struct client *client)
+{
+	if (!client->waiting && buffer_size(&client->output) > 0) {
 		client_end(client);
 		return;
 	}
-	if (!client->waiting)
-		serve_input(client);
+	if (buffer_size(&client->output) > 0)
+		send(client->watch.fd, buffer_front(&client->output), buffer_size(&client->output),
+		     MSG_NOSIGNAL);
+	client_close(client);
 }
 
 /* How many bytes there were; 0: none, or it is closed. */
@@ -451,15 +520,12 @@ static size_t receive(struct client *client)
 	} while (size < 0 && errno == EINTR);
 	if (size < 0 && errno == EAGAIN)
 		return 0;
-	if (size <= 0) {
-		bool timed_out = size < 0 && errno == ETIMEDOUT;
-		/* Half-closed: it sends nothing more but may still read replies. */
-		if (size == 0 && buffer_size(&client->output) > 0)
-			send(client->watch.fd, buffer_front(&client->output),
-			     buffer_size(&client->output), MSG_NOSIGNAL);
-		close_client(client, timed_out);
+	if (size == 0)
+		hear_the_end(client);
+	else if (size < 0)
+		close_client(client, errno == ETIMEDOUT);
+	if (size <= 0)
 		return 0;
-	}
 	take_bytes(client, inbox, (size_t)size);
 	return (size_t)size;
 }
@@ -500,8 +566,29 @@ static void on_client_ready(struct loop_watch *watch, uint32_t events)
 	}
 	if (client->closing)
 		return;
+	if (ends && client->paused && client->waiting) {
+		hear_the_end(client);
+		return;
+	}
 	if (ends || (events & EPOLLOUT) != 0)
 		client_dirty(client);
+}
+
+/*
+ * It has said too much behind a command that waits, and nothing more was read since: it may be in the middle of
+ * writing, and never come to read. So the rest is taken and thrown away. The reply to the command that waits
+ * comes when it comes, the error behind it.
+ */
+void client_watch_stuffed(struct client *client)
+{
+	bool stuffed = client->waiting && client->paused;
+
+	if (stuffed && client->stuffed) {
+		client->excess = true;
+		client->paused = false;
+		watch(client);
+	}
+	client->stuffed = stuffed;
 }
 
 /* --- the beginning of a connection --- */
@@ -542,7 +629,7 @@ void client_begin(struct client *client, const struct node_client *who)
 	client->who = *who;
 	client->who.command = strdup(who->command);
 	must(client->who.command != NULL);
-	client->since = daemon->loop.now;
+	client->since = client->slow_since = daemon->loop.now;
 	bool room = daemon->clients_count <= daemon->clients_most;
 	if (room)
 		client->session = node_session_open(daemon->node, who, daemon->loop.now);

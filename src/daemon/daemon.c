@@ -439,8 +439,9 @@ int daemon_run(const struct daemon_options *options)
 		loop_timer_set(&daemon->loop, &daemon->nag, daemon->loop.now + NAG_MS * LOOP_MS);
 	}
 	while (!daemon->ended) {
-		bool busy = end_turn(daemon);
+		bool busy = end_turn(daemon) || daemon->later != NULL;
 		loop_turn(&daemon->loop, busy, member_deadline(daemon->member));
+		clients_turn(daemon);
 	}
 	close_all(daemon);
 	int code = daemon->code;

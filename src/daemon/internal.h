@@ -30,13 +30,20 @@ void notify(const char *state);
 
 enum {
 	CLIENT_BUCKETS = 4096,
-	/* A client that does not take its replies is served no more from here on … */
-	CLIENT_OUTPUT_PAUSE = 1 << 16,
-	/* … and events for it are dropped here. */
+	/* Events for a client that has so much unread are dropped. */
 	CLIENT_EVENTS_MAX = 1 << 20,
-	/* Bytes of commands behind one that waits. */
+	/* Bytes of replies that commands of one client make in a turn, before others have theirs. */
+	CLIENT_TURN = 1 << 16,
+	/* Bytes of replies that a client may leave unread; with more its commands are not served. */
+	CLIENT_UNREAD_MAX = 1 << 26,
+	/* The same while all clients together have the memory of CLIENTS_UNREAD_MAX. */
+	CLIENT_UNREAD_FREE = 1 << 16,
+	CLIENTS_UNREAD_MAX = 1 << 28,
+	/* Who leaves more than this unread and takes less than this of it in --client-timeout is closed. */
+	CLIENT_UNREAD_SLOW = 1 << 20,
+	/* Bytes of commands behind one that waits; with more the client is not read from. */
 	CLIENT_INPUT_MAX = 1 << 20,
-	/* Of a buffer that is empty again. */
+	/* Of a buffer that is (nearly) empty again. */
 	CLIENT_ROOM_KEPT = 1 << 16,
 };
 
@@ -60,20 +67,30 @@ struct client {
 	struct client *bucket_next;  /* with sessions of the same bucket */
 	struct client *dirty_next;   /* that have something to write */
 	struct client *ready_next;   /* whose next command can be read */
+	struct client *later_next;   /* whose next command is served in the next turn */
 	struct client *closed_next;  /* whose memory is given back when the turn is over */
 	uint64_t session;
 	int version; /* of RESP */
-	bool dirty, ready;
+	bool dirty, ready, later;
+	bool serving;     /* its commands are being served */
 	bool waiting;     /* a command has no answer yet */
 	bool asks_silent; /* that is LEADER, and the answer is to tell who is silent, too */
-	bool paused;      /* not read from: it does not take what it is told */
+	bool paused;      /* not read from: commands in its input cannot be served yet */
+	bool stuffed;     /* that was so, behind one that waits, when clients were watched last */
+	bool excess;      /* and went on: what it says is thrown away, and the connection ends */
 	bool ending;      /* no command is read any more; closed when all is written */
-	bool overdue;     /* that was so already when clients were watched last */
+	bool overdue;     /* that was so already when clients were watched last … */
+	uint64_t overdue_taken; /* … and it had taken so much then */
 	bool closing;
 	struct buffer input; /* what has not been understood yet */
 	size_t needed;       /* bytes of it before it is worth a look */
 	uint32_t argument; /* of a command that is served piece by piece: which one is under way */
 	struct buffer output; /* to be written */
+	size_t charged;       /* its part of daemon->unread_room */
+	uint64_t taken;       /* bytes of its output that were ever written */
+	uint64_t slow_since;  /* it has taken next to nothing since then, … */
+	uint64_t slow_taken;  /* … when it had taken this much */
+	bool told_unread;     /* the log has said that it does not read */
 	/* Milliseconds that it needs to stop when it loses a lock; 0: the lock goes to others at once. */
 	uint64_t grace_ms;
 	struct loop_timer grace;
@@ -115,8 +132,13 @@ void clients_forget_closed(struct daemon *daemon);
 /* Serves what clients have sent whose last command was answered; false: there was none. */
 bool clients_serve_ready(struct daemon *daemon);
 void clients_flush(struct daemon *daemon);
-/* Now and then: is there one whose connection ends, and which does not take its last replies? */
-void clients_watch(struct daemon *daemon);
+/* A turn begins: those that had enough of the last one are ready again. Until then the loop must not sleep
+ * if daemon->later is not NULL. */
+void clients_turn(struct daemon *daemon);
+/* Now and then: has it said too much behind a command that waits? */
+void client_watch_stuffed(struct client *client);
+/* Its next command can be read. */
+void client_ready(struct client *client);
 /* The command that was under way has its answer. */
 void client_answered(struct client *client);
 /* Something was put into its output. */
@@ -135,6 +157,17 @@ void client_stay(struct client *client);
 void client_lost(struct client *client);
 /* All that was said in this turn is written: the time of those who lost a lock begins. */
 void clients_begin_grace(struct daemon *daemon);
+
+/* --- flow.c --- */
+
+/* The memory of its output may have changed. */
+void client_charge(struct client *client);
+/* Is there room for its replies? */
+bool client_takes_replies(struct client *client);
+/* The log says that there is none, once; not of one that has little unread and stops because of others. */
+void client_tell_unread(struct client *client);
+/* Now and then: is there a client that does not take its replies, or says too much? */
+void clients_watch(struct daemon *daemon);
 
 /* --- doors.c --- */
 
@@ -226,8 +259,10 @@ struct daemon {
 	bool socket_made;
 	struct client *clients;
 	struct client *buckets[CLIENT_BUCKETS];
-	struct client *dirty, *ready, *closed, *lost;
+	struct client *dirty, *ready, *later, *closed, *lost;
 	struct status_job *status_jobs;
+	size_t unread_room; /* of all outputs, each without the first CLIENT_UNREAD_FREE */
+	bool crowded;       /* that is too much */
 	uint32_t clients_count;
 	uint32_t clients_most;       /* for whom there are descriptors */
 	uint32_t orphans_count;      /* sessions without a connection that still hold something */

@@ -12,9 +12,9 @@ void buffer_make_room(struct buffer *buffer, size_t size)
 		if (used > 0)
 			memcpy(buffer->bytes, buffer->bytes + buffer->start, used);
 	} else {
-		size_t room = buffer->room * 2;
-		if (room < used + size)
-			room = used + size;
+		/* As much again is free then, so that copying costs a byte for a byte at most; and a buffer
+		 * that stays full has at most twice the room that it needs. */
+		size_t room = 2 * used + size;
 		if (room < 256)
 			room = 256;
 		/* realloc moves many megabytes without copying them, but would copy what was taken. */

@@ -28,7 +28,8 @@ class BadClients(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.port = free_port()
-        cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}", "--client-timeout", "10s").start()
+        # However slow the machine is, none of them is closed because it has not read yet.
+        cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}", "--client-timeout", "10m").start()
         cls.node = cls.cluster[0]
 
     @classmethod
@@ -111,19 +112,50 @@ class BadClients(unittest.TestCase):
         self.assertEqual([client.read()[2] for _ in range(1024)], list(range(1, 1025)))
 
     def test_too_much_behind_a_waiting_lock_ends_the_connection(self):
+        """LOCK has its reply when its turn has come; then the error, in the place of what was not done."""
         holder, client, next_one = self.client(), self.client(), self.client()
         holder.call("LOCK", "behind")
         client.send("LOCK", "behind")
-        try:
-            for _ in range(40):
-                client.send_bytes(encode("PING", "x" * 65536))
-        except OSError:
-            pass # it did not listen to the end
+        for number in range(40):
+            client.send("LOCK", f"behind-{number}", "x" * 65536) # all of it is taken, in the end
+        next_one.send("LOCK", "behind")
+        self.assertTrue(client.quiet())
+        holder.call("UNLOCK", "behind")
+        self.assertGreater(client.read(), 0)
         self.assertIn("1048576 bytes of commands behind one that waits", client.read())
         self.assertTrue(client.closed())
-        next_one.send("LOCK", "behind")
-        holder.call("UNLOCK", "behind")
         self.assertGreater(next_one.read(), 0)
+
+    def test_too_much_behind_what_waits_for_a_moment_is_served(self):
+        """It is left in the socket until then."""
+        holder, client = self.client(), self.client()
+        holder.call("LOCK", "moment")
+        client.send("LOCK", "moment")
+        client.socket.setblocking(False)
+        data, sent = encode("PING", "x" * 65536) * 40, 0
+        with contextlib.suppress(BlockingIOError):
+            while sent < len(data):
+                sent += client.socket.send(data[sent:])
+        client.socket.settimeout(60)
+        holder.call("UNLOCK", "moment")
+        self.assertGreater(client.read(), 0)
+        client.send_bytes(data[sent:])
+        self.assertEqual({client.read() for _ in range(40)}, {"x" * 65536})
+
+    def test_who_says_too_much_and_goes_waits_no_more(self):
+        for tcp in (False, True):
+            holder, client = self.client(), self.client(tcp)
+            holder.call("LOCK", "went")
+            client.send("LOCK", "went")
+            client.socket.setblocking(False)
+            with contextlib.suppress(BlockingIOError):
+                while True:
+                    client.socket.send(encode("PING", "x" * 65536))
+            waiters = lambda: len(self.node.status("went")["locks"][0]["waiters"])
+            self.assertEqual(waiters(), 1)
+            client.close()
+            until("nobody waits", lambda: waiters() == 0)
+            holder.call("UNLOCK", "went")
 
     def test_nearly_too_much_behind_a_waiting_lock_is_served(self):
         holder, client = self.client(), self.client()
@@ -136,29 +168,50 @@ class BadClients(unittest.TestCase):
         for number in range(15):
             self.assertEqual(client.read(), f"{number}" + "x" * 65536)
 
-    def stays_small(self, before_kb):
+    def stays_small(self, before_kb, more_kb=8192):
         if not SANITIZED: # whose memory is not given back
-            self.assertLess(self.node.rss_kb(), before_kb + 8192)
+            self.assertLess(self.node.rss_kb(), before_kb + more_kb)
 
-    def test_who_never_reads_replies_does_not_grow_the_node(self):
+    def test_many_commands_before_the_first_reply_is_read(self):
+        for tcp in (False, True):
+            with self.subTest(tcp=tcp):
+                client, count = self.client(tcp), 50000
+                client.send_bytes(b"".join(encode("PING", number) for number in range(count)))
+                client.send_bytes((encode("LOCK", "many") + encode("UNLOCK", "many")) * (count // 2))
+                self.assertEqual([client.read() for _ in range(count)], [str(number) for number in range(count)])
+                replies = [client.read() for _ in range(count)]
+                self.assertEqual(set(replies[1::2]), {1})
+                self.assertEqual(replies[::2], sorted(set(replies[::2])))
+
+    def test_they_are_done_before_their_replies_are_read(self):
+        client = self.client()
+        client.send_bytes(encode("PING", "x" * 1000) * 20000 + encode("LOCK", "done"))
+        until("the last is done", lambda: self.node.status("done")["locks"])
+        self.assertEqual([client.read() for _ in range(20000)], ["x" * 1000] * 20000)
+        self.assertGreater(client.read(), 0)
+
+    def test_who_never_reads_replies_is_kept_64_mib_at_most(self):
         before_kb = self.node.rss_kb()
         sent = 0
         client = self.client()
         client.call("LOCK", "unread")
         client.socket.settimeout(1)
         try:
-            while sent < 64 << 20: # far more than the system keeps for it
+            while sent < 256 << 20: # far more than is kept for it
                 client.send_bytes(encode("PING", "x" * 100000))
                 sent += 100000
         except TimeoutError:
             pass
-        self.assertLess(sent, 64 << 20)
-        self.stays_small(before_kb)
+        self.assertGreater(sent, 64 << 20)
+        self.assertLess(sent, 80 << 20)
+        self.stays_small(before_kb, (2 * 64 + 8) << 10) # at most half of a buffer is not used
+        self.node.says("bytes of replies unread, and is not served until it reads: pid")
         other = self.client()
         other.send("LOCK", "unread")
         self.assertTrue(other.quiet()) # it lives, and holds
         client.close()
         self.assertGreater(other.read(), 0)
+        until("its memory is given back", lambda: SANITIZED or self.node.rss_kb() < before_kb + (32 << 10))
 
     def test_who_does_not_read_why_its_connection_ends_is_let_go(self):
         client, other = self.client(), self.client()
@@ -209,7 +262,8 @@ class BadClients(unittest.TestCase):
         other = self.client()
         for _ in range(20):
             self.assertEqual(other.call("PING"), "PONG")
-        self.stays_small(before_kb)
+        self.node.says("bytes of replies unread, and is not served until it reads")
+        self.stays_small(before_kb, (2 * 64 + 8) << 10)
 
     def test_who_reads_late_gets_all(self):
         client = self.client()
@@ -225,6 +279,14 @@ class BadClients(unittest.TestCase):
         client.socket.shutdown(socket.SHUT_WR)
         self.assertGreater(client.read(), 0)
         self.assertEqual(client.read(), "OK")
+        self.assertRaises(Closed, client.read)
+
+    def test_who_says_no_more_still_gets_all_its_answers(self):
+        """More than the system keeps for it."""
+        client = self.client()
+        client.send_bytes(encode("PING", "x" * 10000) * 1000)
+        client.socket.shutdown(socket.SHUT_WR)
+        self.assertEqual([client.read() for _ in range(1000)], ["x" * 10000] * 1000)
         self.assertRaises(Closed, client.read)
 
     def test_what_was_said_before_the_end_counts(self):
@@ -264,6 +326,68 @@ class BadClients(unittest.TestCase):
 
 
 class Limits(unittest.TestCase):
+    @staticmethod
+    def fill(client, size):
+        """Commands for so many bytes of replies, which are not read."""
+        client.socket.settimeout(1)
+        sent = 0
+        try:
+            while sent < size:
+                client.send_bytes(encode("PING", "x" * 100000))
+                sent += 100000
+        except TimeoutError:
+            pass
+        client.socket.settimeout(60)
+        return sent
+
+    def test_who_never_reads_is_let_go_in_the_end(self):
+        """Unlike one that reads late, and one that reads slowly."""
+        with Cluster(1, "--client-timeout", "10s") as cluster, cluster[0].client() as never, cluster[0].client() as late, \
+                cluster[0].client() as slow, cluster[0].client() as other:
+            for client in (never, slow):
+                client.call("LOCK", f"held-{id(client)}")
+                self.fill(client, 16 << 20)
+            late.call("LOCK", f"held-{id(late)}")
+            self.fill(late, 1 << 20) # which nobody minds
+            other.send("LOCK", f"held-{id(never)}")
+
+            begin, taken = time.monotonic(), 0
+
+            def let_go():
+                nonlocal taken
+                if taken < min(5 * (time.monotonic() - begin), 150): # half a megabyte a second
+                    taken += 1
+                    slow.read()
+                return "bytes of replies unread for 1" in cluster[0].log()
+
+            until("who never reads is let go", let_go)
+            self.assertGreater(other.read(), 0)
+            self.assertEqual(cluster[0].log().count("its connection is closed"), 1)
+            self.assertTrue(never.closed())
+            self.assertEqual(late.read(), "x" * 100000)
+            self.assertEqual(late.call("PING", "more"), "x" * 100000)
+            self.assertEqual(len(cluster[0].status("held-*")["locks"]), 3)
+
+    def test_all_clients_together_are_kept_256_mib(self):
+        with Cluster(1, "--client-timeout", "10m") as cluster, contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(cluster[0].client()) for _ in range(8)]
+            sent = [self.fill(client, 60 << 20) for client in clients]
+            cluster[0].says("clients leave 256 MiB of replies unread")
+            self.assertLess(sum(sent), 320 << 20)
+            if not SANITIZED:
+                self.assertLess(cluster[0].rss_kb(), 400 << 10)
+            with cluster[0].client() as client: # others are served as ever
+                for number in range(100):
+                    self.assertEqual(client.call("PING", number), str(number))
+            paused = stack.enter_context(cluster[0].client())
+            paused.send_bytes(encode("COMMAND", "DOCS") * 1000 + encode("LOCK", "paused")) # a few megabytes
+            with cluster[0].client() as client:
+                self.assertEqual(client.call("PING"), "PONG")
+            self.assertEqual(cluster[0].status("paused")["locks"], [])
+            for client in clients:
+                client.close()
+            until("it is served, though it has not read", lambda: cluster[0].status("paused")["locks"])
+
     def test_too_many_clients_are_refused_with_a_reason(self):
         with Cluster(1, "--max-clients", "3") as cluster:
             clients = []

@@ -146,6 +146,18 @@ class Commands(unittest.TestCase):
         client.send_bytes(b"".join(encode("PING", number) for number in range(count)))
         self.assertEqual([client.read() for _ in range(count)], [str(number) for number in range(count)])
 
+    def test_a_long_pipeline_of_locks_that_come_from_elsewhere(self):
+        """Every LOCK waits for a moment, and far more than is kept is behind it."""
+        client, rival, count = self.client(0), self.client(1), 25000
+        client.send_bytes(b"".join(encode("LOCK", f"elsewhere-{number % 7}") + encode("UNLOCK", f"elsewhere-{number % 7}")
+                                   for number in range(count)))
+        for number in range(50):
+            rival.call("LOCK", f"elsewhere-{number % 7}")
+            rival.call("UNLOCK", f"elsewhere-{number % 7}")
+        replies = [client.read() for _ in range(2 * count)]
+        self.assertEqual(set(replies[1::2]), {1})
+        self.assertTrue(all(isinstance(fence, int) and fence > 1 for fence in replies[::2]))
+
     def test_clients_of_a_node_are_served_in_order(self):
         holder = self.client(0)
         holder.call("LOCK", "order")

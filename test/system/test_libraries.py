@@ -139,6 +139,17 @@ class Libraries(unittest.TestCase):
                 self.assertEqual(found["pattern"], ["npm", f"released {fence + 1} n2"])
                 until("its locks are free", lambda: self.cluster[0].status("npm*")["locks"] == [])
 
+    def test_npm_ioredis(self):
+        if shutil.which("node") is None or shutil.which("npm") is None:
+            self.skipTest("node and npm are not here: tools/setup test installs them")
+        npm.install(os.path.join(HERE, "node"), NPM)
+        found = json.loads(self.run_words("node", os.path.join(NPM, "ioredis.mjs"), *self.sockets[:2]))
+        self.assertGreater(found["fence"], 0)
+        self.assertEqual((found["name"], found["busy"], found["free"], found["reset"]), ("io", None, [], "RESET"))
+        self.assertEqual(found["heard"], ["io", f"granted {found['fence']} n1"])
+        self.assertEqual(found["pipeline"], [[None, 1], [None, 0], [None, "last"]])
+        self.assertIn("EXECABORT", found["multi"])
+
 
 if __name__ == "__main__":
     unittest.main()
