@@ -545,8 +545,7 @@ static void judge_acquired(struct run *run, uint32_t number, const struct node_e
 	           (effect->reply.kind == REPLY_ERROR && effect->reply.error == BATON_ESILENT)) {
 		refused(run, number, effect);
 	} else if (effect->reply.kind == REPLY_ERROR && effect->reply.error == BATON_ENOVIEW &&
-	           client->patience != NODE_WAIT &&
-	           node_self(run->cluster.places[client->place].node) == 0) {
+	           client->patience != NODE_WAIT && !judge_calm_since(run, client->asked)) {
 		stop_waiting(run, client);
 	} else if (effect->reply.kind == REPLY_ERROR && effect->reply.error == BATON_ELOST &&
 	           client->command == COMMAND_ELECT && client->lost) {
