@@ -8,6 +8,8 @@
 #include <baton/baton.h>
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static const struct option options_long[] = {
         {"fence", required_argument, NULL, 'f'},
@@ -16,6 +18,37 @@ static const struct option options_long[] = {
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
 };
+
+/*
+ * Does the holder still have it? It was told that it lost the lock, and may have been promised time to stop
+ * (its grace). Nobody else comes in before.
+ */
+static bool is_losing(struct baton *baton, const char *name, uint64_t fence)
+{
+	char pattern[BATON_NAME_MAX + 1];
+	char *text;
+	bool losing = false;
+	size_t i;
+	const json_t *lock;
+
+	/* What a pattern would not take literally may be any byte; the names are compared below. */
+	snprintf(pattern, sizeof(pattern), "%s", name);
+	for (char *at = pattern; (at = strpbrk(at, "*[]\\")) != NULL;)
+		*at = '?';
+	if (baton_status(baton, pattern, 0, &text) != 0)
+		return false;
+	json_t *status = json_loads(text, 0, NULL);
+	free(text);
+	json_array_foreach (json_object_get(status, "locks"), i, lock) {
+		const json_t *its_fence = json_object_get(lock, "fence");
+		const char *its_name = json_string_value(json_object_get(lock, "name"));
+		losing = losing || (its_name != NULL && strcmp(its_name, name) == 0 &&
+		                    json_integer_value(its_fence) == (json_int_t)fence &&
+		                    json_is_object(json_object_get(lock, "holder")));
+	}
+	json_decref(status);
+	return losing;
+}
 
 static int break_lock(const char *name, uint64_t fence, const char *socket, bool json)
 {
@@ -36,9 +69,16 @@ static int break_lock(const char *name, uint64_t fence, const char *socket, bool
 	} else if (error < 0) {
 		code = service_problem("break", baton, error);
 	}
+	bool losing = error == 0 && is_losing(baton, name, fence);
+	if (losing)
+		fprintf(stderr,
+		        "baton break: '%s' is being taken away: its holder was told and has not "
+		        "stopped yet. Nobody else gets it before, or before its time is over: "
+		        "see 'baton status'\n",
+		        name);
 	if (json && (error == 0 || error == BATON_ENOTHELD))
-		print_json(json_pack("{s:o?, s:I, s:b}", "name", json_string(name), "fence",
-		                     (json_int_t)fence, "broken", error == 0));
+		print_json(json_pack("{s:o?, s:I, s:b, s:b}", "name", json_string(name), "fence",
+		                     (json_int_t)fence, "broken", error == 0, "losing", losing));
 	baton_close(baton);
 	return code;
 }
