@@ -330,7 +330,9 @@ int baton_observe_next(struct baton *baton, int64_t timeout_ms, struct baton_lea
 int baton_status(struct baton *baton, const char *pattern, uint32_t count, char **ret_json);
 
 /*
- * Takes a lock from whoever holds it with this fence. 0, or an error: BATON_ENOTHELD (nobody does);
+ * Takes a lock from whoever holds it with this fence. Returns when the holder's node has told the holder; if
+ * that asked for time to stop (baton_grace), nobody else gets the lock before it has stopped or that time is
+ * over, and baton_status tells of it as "losing". 0, or an error: BATON_ENOTHELD (nobody does);
  * BATON_EFENCE (not 1 to 2^53 - 1); BATON_ESILENT (a member did not answer, and no other has it);
  * BATON_ENAME; or one of the above: after BATON_ECONNECTION it may have been done or not.
  */
