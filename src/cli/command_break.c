@@ -2,6 +2,7 @@
  * `baton break`: an operator takes a lock from a holder that does not give it back.
  */
 #include "cli.h"
+#include "holding.h"
 #include "must.h"
 #include "service.h"
 
@@ -10,6 +11,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+/* How often it looks whether the holder has stopped. */
+enum { LOOK_MS = 20 };
 
 static const struct option options_long[] = {
         {"fence", required_argument, NULL, 'f'},
@@ -19,43 +24,71 @@ static const struct option options_long[] = {
         {NULL, 0, NULL, 0},
 };
 
-/*
- * Does the holder still have it? It was told that it lost the lock, and may have been promised time to stop
- * (its grace). Nobody else comes in before.
- */
-static bool is_losing(struct baton *baton, const char *name, uint64_t fence)
+/* A pattern that only this name matches. */
+static void escape_name(const char *name, char pattern[2 * BATON_NAME_MAX + 1])
 {
-	char pattern[BATON_NAME_MAX + 1];
-	char *text;
-	bool losing = false;
-	size_t i;
-	const json_t *lock;
+	size_t size = 0;
 
-	/* What a pattern would not take literally may be any byte; the names are compared below. */
-	snprintf(pattern, sizeof(pattern), "%s", name);
-	for (char *at = pattern; (at = strpbrk(at, "*[]\\")) != NULL;)
-		*at = '?';
-	if (baton_status(baton, pattern, 0, &text) != 0)
-		return false;
+	for (; *name != '\0'; name++) {
+		if (strchr("*?[]^-\\", *name) != NULL)
+			pattern[size++] = '\\';
+		pattern[size++] = *name;
+	}
+	pattern[size] = '\0';
+}
+
+/* Is somebody still inside with this fence? 1, 0, or an error. */
+static int is_held(struct baton *baton, const char *pattern, uint64_t fence)
+{
+	char *text;
+	int error = baton_status(baton, pattern, 0, &text), held = 0;
+	size_t i;
+	json_t *lock;
+
+	if (error < 0)
+		return error;
 	json_t *status = json_loads(text, 0, NULL);
 	free(text);
 	json_array_foreach (json_object_get(status, "locks"), i, lock) {
-		const json_t *its_fence = json_object_get(lock, "fence");
-		const char *its_name = json_string_value(json_object_get(lock, "name"));
-		losing = losing || (its_name != NULL && strcmp(its_name, name) == 0 &&
-		                    json_integer_value(its_fence) == (json_int_t)fence &&
-		                    json_is_object(json_object_get(lock, "holder")));
+		if ((uint64_t)json_integer_value(json_object_get(lock, "fence")) == fence)
+			held = 1;
 	}
 	json_decref(status);
-	return losing;
+	return held;
+}
+
+/*
+ * A holder that needs time to stop has it: until then nobody else is let in. Waits for that, for a lease at
+ * most, and says so if it takes longer. Whether the holder is gone.
+ */
+static bool wait_until_gone(struct baton *baton, const char *name, uint64_t fence,
+                            uint64_t lease_ms)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+	char pattern[2 * BATON_NAME_MAX + 1];
+	uint64_t until_ns = boottime_ns() + lease_ms * 1000000;
+	int held;
+
+	escape_name(name, pattern);
+	/* A longer pattern than a node takes: then it is not looked at. */
+	while ((held = is_held(baton, pattern, fence)) == 1 && boottime_ns() < until_ns)
+		nanosleep(&pause, NULL);
+	if (held == 1)
+		fprintf(stderr,
+		        "baton break: '%s' is being taken away, but its holder has not stopped "
+		        "yet: that goes on, see 'baton status'\n",
+		        name);
+	return held == 0;
 }
 
 static int break_lock(const char *name, uint64_t fence, const char *socket, bool json)
 {
 	struct baton *baton = baton_open(socket);
+	uint64_t lease_ms;
+	bool gone = false;
 
 	must(baton != NULL);
-	int code = service_reach("break", baton);
+	int code = service_reach("break", baton, &lease_ms);
 	if (code != 0) {
 		baton_close(baton);
 		return code;
@@ -68,17 +101,12 @@ static int break_lock(const char *name, uint64_t fence, const char *socket, bool
 		code = EXIT_VIOLATED;
 	} else if (error < 0) {
 		code = service_problem("break", baton, error);
+	} else {
+		gone = wait_until_gone(baton, name, fence, lease_ms);
 	}
-	bool losing = error == 0 && is_losing(baton, name, fence);
-	if (losing)
-		fprintf(stderr,
-		        "baton break: '%s' is being taken away: its holder was told and has not "
-		        "stopped yet. Nobody else gets it before, or before its time is over: "
-		        "see 'baton status'\n",
-		        name);
 	if (json && (error == 0 || error == BATON_ENOTHELD))
 		print_json(json_pack("{s:o?, s:I, s:b, s:b}", "name", json_string(name), "fence",
-		                     (json_int_t)fence, "broken", error == 0, "losing", losing));
+		                     (json_int_t)fence, "broken", error == 0, "gone", gone));
 	baton_close(baton);
 	return code;
 }

@@ -566,6 +566,7 @@ int command_node(int argc, char **argv)
 	struct problem problem;
 	bool help = false;
 
+	fill_streams();
 	int code = EXIT_HELD;
 	if (read_words(argc, argv, &words, &help, &problem) != 0) {
 		code = usage_problem("node", &problem);

@@ -149,7 +149,7 @@ int command_observe(int argc, char **argv)
 	words.name = argv[optind];
 	struct baton *baton = baton_open(words.socket);
 	must(baton != NULL);
-	int code = service_reach("observe", baton);
+	int code = service_reach("observe", baton, NULL);
 	if (code == 0)
 		code = observe(baton, &words);
 	baton_close(baton);

@@ -177,7 +177,7 @@ static json_t *ask_status(const char *address, const char *pattern, uint64_t cou
 	char *text;
 
 	must(baton != NULL);
-	*ret_code = quiet ? 0 : service_reach("status", baton);
+	*ret_code = quiet ? 0 : service_reach("status", baton, NULL);
 	int error =
 	        *ret_code == 0 ? baton_status(baton, pattern, (uint32_t)count, &text) : BATON_ENODE;
 	if (*ret_code == 0 && error != 0)

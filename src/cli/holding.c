@@ -416,15 +416,6 @@ static void block_signals(void)
 
 /* --- taking it --- */
 
-/* So that nothing of ours takes the place of a stream that is closed. The command finds it closed. */
-static void fill_streams(void)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (fcntl(fd, F_GETFD) < 0)
-			must(open("/dev/null", O_RDWR | O_CLOEXEC) == fd);
-	}
-}
-
 /* HOLDING_ACQUIRED: as far as this goes. Or the exit code. */
 static int check_grace(struct holding *holding)
 {

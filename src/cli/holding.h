@@ -92,7 +92,7 @@ struct holding {
 	uint64_t lease_ms; /* the node's */
 	int64_t grace_ms;
 	const char *reason; /* why it was lost or not acquired, for --status-fd; NULL: not known */
-	char why[BATON_NAME_MAX + 80]; /* the same after a colon, to end a sentence with; or "" */
+	char why[BATON_NAME_MAX + 80];  /* the same after a colon, to end a sentence with; or "" */
 	uint64_t asked_ns, acquired_ns; /* acquired_ns 0: it never was */
 	/* As they were at the start, and as a command must find them again. */
 	sigset_t mask;

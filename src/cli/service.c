@@ -4,10 +4,12 @@
 #include "service.h"
 
 #include "cli.h"
+#include "must.h"
 #include "setup.h"
 
 #include <baton/baton.h>
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,14 @@
 #include <unistd.h>
 
 enum { ANSWER_S = 5 };
+
+void fill_streams(void)
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
+		if (fcntl(fd, F_GETFD) < 0)
+			must(open("/dev/null", O_RDWR | O_CLOEXEC) == fd);
+	}
+}
 
 int parse_address(const char *text, const char *what, struct daemon_address *ret_address,
                   struct problem *problem)
@@ -58,16 +68,15 @@ static void give_up(int signal)
 	_exit(EXIT_UNAVAILABLE);
 }
 
-int service_reach(const char *command, struct baton *baton)
+int service_reach(const char *command, struct baton *baton, uint64_t *ret_lease_ms)
 {
 	struct sigaction before, action = {.sa_handler = give_up};
 	char name[BATON_NAME_MAX + 1];
-	uint64_t lease_ms;
 
 	reaching = command;
 	sigaction(SIGALRM, &action, &before);
 	alarm(ANSWER_S);
-	int error = baton_node(baton, name, &lease_ms);
+	int error = baton_node(baton, name, ret_lease_ms);
 	alarm(0);
 	sigaction(SIGALRM, &before, NULL);
 	return error == 0 ? 0 : service_problem(command, baton, error);

@@ -11,11 +11,15 @@
 int parse_address(const char *text, const char *what, struct daemon_address *ret_address,
                   struct problem *problem);
 
+/* Streams that are closed become /dev/null, so that nothing of ours takes their place. A command that is
+ * executed finds them closed. */
+void fill_streams(void);
+
 struct baton;
 
 /* Whoever does not answer a simple question within some seconds will not answer at all: then that is
- * said, and the process ends. 0, or the exit code, and why has been said. */
-int service_reach(const char *command, struct baton *baton);
+ * said, and the process ends. *ret_lease_ms may be NULL. 0, or the exit code, and why has been said. */
+int service_reach(const char *command, struct baton *baton, uint64_t *ret_lease_ms);
 
 /* "baton status: …" on stderr, what an error of libbaton's is about; the exit code for it. */
 int service_problem(const char *command, const struct baton *baton, int error);

@@ -293,6 +293,11 @@ static int take_event(struct baton *baton, bool *ret_any)
 		return got;
 	if (event_parse(reply, &event) < 0)
 		return unexpected(baton, reply, "SUBSCRIBE");
+	if (event.kind == EVENT_DROPPED) { /* who leads may have changed: as after a connection that ended */
+		freeReplyObject(reply);
+		return session_fail(baton, why_set(&baton->why, BATON_ECONNECTION,
+		                                   "the node dropped events"));
+	}
 	int change = tell_event(baton->observer, &event);
 	freeReplyObject(reply);
 	*ret_any = true;

@@ -780,7 +780,10 @@ void command_event(struct client *client, const struct node_effect *effect)
 
 	if (client->ending)
 		return;
-	if (buffer_size(&client->output) > CLIENT_EVENTS_MAX) {
+	/* A long reply may stand before them: events have room of their own. */
+	if (buffer_size(&client->output) <= CLIENT_EVENTS_MAX)
+		client->events_size = 0;
+	if (client->events_size > CLIENT_EVENTS_MAX) {
 		if (client->events_dropped++ == 0)
 			log_line(LEVEL_WARNING,
 			         "a subscriber does not read: it is sent no events until it does");
@@ -793,7 +796,9 @@ void command_event(struct client *client, const struct node_effect *effect)
 		memcpy(message + size, effect->event.value.bytes, effect->event.value.size);
 		size += (int)effect->event.value.size;
 	}
+	size_t before = buffer_size(&client->output);
 	tell_message(client, effect->event.pattern, effect->event.name, message, (size_t)size);
+	client->events_size += buffer_size(&client->output) - before;
 }
 
 /* On every channel, because any of them may have missed something. */

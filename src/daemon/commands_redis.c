@@ -30,6 +30,10 @@ bool serve_reset(struct client *client, const struct resp_argument *a, uint32_t 
 {
 	(void)a;
 	(void)count;
+	/* It has said that what it runs goes on until the connection ends. */
+	if (client->stays)
+		return tell_wrong(client, "RESET would give back what CLIENT STAY keeps: end the "
+		                          "connection instead");
 	client_renew(client);
 	resp_simple(&client->output, "RESET");
 	return true;

@@ -102,6 +102,7 @@ struct client {
 	struct subscription *subscriptions;
 	uint32_t subscriptions_count;
 	bool reasons;                  /* it wants to know why locks are lost */
+	size_t events_size;            /* of those put into an output that was already long */
 	uint64_t events_dropped;       /* because it did not read, and it has not been told */
 	struct status_job *status_job; /* its STATUS that is being written, or NULL */
 	struct node_client who;        /* its command is this client's own */

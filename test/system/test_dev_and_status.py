@@ -223,22 +223,6 @@ class Status(unittest.TestCase):
             self.assertEqual(holder.call("UNLOCK", "x"), 0)
             self.assertEqual(cluster[1].status()["locks"], [])
 
-    def test_break_says_that_the_holder_has_not_stopped(self):
-        """A name may look like a pattern; and what is over is over."""
-        with Cluster(2, "--lease", "1h") as cluster:
-            for name in ("x", "a[b]*\\?"):
-                for grace, holds_on in ((1000000, True), (None, False)):
-                    with self.subTest(name=name, grace=grace), cluster[0].client() as holder:
-                        if grace is not None:
-                            holder.call("CLIENT", "GRACE", grace)
-                        fence = holder.call("LOCK", name)
-                        done = subprocess.run([BATON, "break", name, "--fence", str(fence), "--json", "-S", cluster[1].socket],
-                                              capture_output=True, text=True, timeout=PATIENCE_S, check=False)
-                        self.assertEqual(done.returncode, 0, done.stderr)
-                        self.assertEqual(json.loads(done.stdout),
-                                         {"name": name, "fence": fence, "broken": True, "losing": holds_on})
-                        self.assertEqual("is being taken away" in done.stderr, holds_on, done.stderr)
-
     def test_who_leaves_serves_nobody(self):
         with Cluster(1, "--lease", "1h") as cluster, cluster[0].client() as holder:
             holder.call("CLIENT", "GRACE", 1000000)

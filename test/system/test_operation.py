@@ -1,4 +1,5 @@
 """How a node is run: its file, its log, readiness, ends, and what it refuses to do."""
+import json
 import os
 import signal
 import socket
@@ -9,6 +10,7 @@ import unittest
 
 from baton import BATON, baton
 from cluster import Cluster, Node, environment, free_port, until
+from resp import Client
 
 
 def policy_of(node):
@@ -355,6 +357,85 @@ class Readiness(unittest.TestCase):
                        "clients", "client-timeout", "lease", "data", "epoch-floor", "max-clients", "max-locks", "insecure",
                        "log", "config"):
             self.assertIn(f"--{option} ", text)
+
+
+class Undisturbed(unittest.TestCase):
+    """What does not stop a node."""
+
+    def test_a_log_that_nobody_reads(self):
+        """A pipe takes 64 KiB; what does not fit is counted, and nothing waits for it."""
+        read, write = os.pipe()
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "socket")
+            node = subprocess.Popen([BATON, "node", "--name", "n", "--socket", path, "--lease", "1h"], stderr=write,
+                                    stdin=subprocess.DEVNULL, env=environment())
+            os.close(write)
+            try:
+                until("it answers", lambda: os.path.exists(path))
+                with Client(path) as holder, Client(path) as operator:
+                    holder.call("CLIENT", "GRACE", 1000)
+                    for _ in range(1500): # two lines each
+                        fence = holder.call("LOCK", "x")
+                        self.assertEqual(operator.call("BREAK", "x", fence), 1)
+                        holder.call("UNLOCK", "x")
+                    with open(read, "rb", buffering=0) as pipe:
+                        pipe.read(1 << 20)
+                        fence = holder.call("LOCK", "x")
+                        operator.call("BREAK", "x", fence)
+                        until("it is told how many lines are missing", lambda: b"lines are missing here" in pipe.read(1 << 20))
+            finally:
+                node.terminate()
+                self.assertEqual(node.wait(60), 0)
+
+    def test_closed_descriptors(self):
+        for closed in ((0,), (1,), (2,), (0, 1, 2)):
+            with self.subTest(closed=closed), tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, "socket")
+                words = " ".join(f"{fd}{'<' if fd == 0 else '>'}&-" for fd in closed)
+                node = subprocess.Popen(["sh", "-c", f"exec {BATON} node --name n --socket {path} --log debug {words}"],
+                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
+                try:
+                    until("it is there", lambda: os.path.exists(path) or node.poll() is not None)
+                    with Client(path) as client:
+                        fence = client.call("LOCK", "x")
+                        with Client(path) as operator: # which is told of in the log
+                            self.assertEqual(operator.call("BREAK", "x", fence), 1)
+                            self.assertEqual(operator.call("PING"), "PONG")
+                        self.assertEqual(client.call("PING"), "PONG")
+                finally:
+                    node.terminate()
+                    self.assertEqual(node.wait(60), 0)
+
+    def test_a_hangup(self):
+        with Cluster(1) as cluster, cluster[0].client() as client:
+            fence = client.call("LOCK", "x")
+            cluster[0].signal(signal.SIGHUP)
+            cluster[0].says("SIGHUP")
+            self.assertEqual(client.call("UNLOCK", "x", fence), 1)
+
+
+class Breaking(unittest.TestCase):
+    def break_it(self, cluster, fence, *words):
+        return subprocess.run([BATON, "break", "-S", cluster[0].socket, "x*[", "--fence", str(fence), *words],
+                              capture_output=True, text=True, check=False, env=environment(), timeout=60)
+
+    def test_it_waits_for_the_holder_to_stop(self):
+        with Cluster(1) as cluster, cluster[0].client() as holder, cluster[0].client() as other:
+            holder.call("CLIENT", "GRACE", 1000)
+            fence = holder.call("LOCK", "x*[")
+            other.call("LOCK", "xy[") # which a pattern would match
+            done = self.break_it(cluster, fence, "--json")
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            self.assertEqual(json.loads(done.stdout), {"name": "x*[", "fence": fence, "broken": True, "gone": True})
+            self.assertGreater(other.call("LOCK", "x*[", "NOWAIT"), fence)
+
+    def test_or_says_that_it_goes_on(self):
+        with Cluster(1, "--lease", "1s") as cluster, cluster[0].client() as holder:
+            self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
+            fence = holder.call("LOCK", "x*[")
+            done = self.break_it(cluster, fence)
+            self.assertEqual(done.returncode, 0)
+            self.assertIn("has not stopped yet: that goes on", done.stderr)
 
 
 if __name__ == "__main__":

@@ -687,7 +687,7 @@ static void test_an_observer_is_told_what_cannot_be_known(void **state)
 	      {1, "LEADER x SILENT", "-NOVIEW none\r\n"}, {1, "LEADER x SILENT", NOBODY},
 	      {1, "LEADER x SILENT", NOBODY_BUT(SILENT)},
 	      {1, "LEADER x SILENT", NOBODY_BUT(SILENT)}, {1, "LEADER x SILENT", NOBODY},
-	      {0, NULL, MESSAGE(X, BULK(12, "leader 7 n c"))});
+	      {0, NULL, PAUSE}, {0, NULL, MESSAGE(X, BULK(12, "leader 7 n c"))});
 
 	assert_int_equal(baton_observe(baton, "x"), 0);
 	expect_silence(baton, BATON_UNKNOWN, 1);
@@ -696,6 +696,7 @@ static void test_an_observer_is_told_what_cannot_be_known(void **state)
 	expect_change(baton, BATON_LED, 6, "b");
 	expect_silence(baton, BATON_UNKNOWN, 1);
 	expect_silence(baton, BATON_NOBODY, 0);
+	fake_node_go(node);
 	expect_change(baton, BATON_LEADS, 7, "c");
 	end(node, baton);
 }
