@@ -50,7 +50,8 @@
  * What it cannot promise. That a lock was lost is known some time after it happened: messages take
  * time, and so does a process that is suspended. Only a resource that refuses older fences
  * (baton_fence_check, or a condition in a database) is safe from a holder that does not know yet. A
- * node that is stopped but not dead (SIGSTOP) is not noticed by this library.
+ * node that is stopped but not dead (SIGSTOP) is noticed by baton_observe_next only; every other call
+ * waits for its answer, whatever its timeout.
  */
 #ifndef BATON_BATON_H
 #define BATON_BATON_H
@@ -77,6 +78,9 @@ enum {
  * A timeout gives BATON_ETIMEOUT if the lock was still busy then, and BATON_ESILENT if that cannot be known;
  * it also waits for a node, or for a view of the cluster, that comes within the time. BATON_FOREVER waits
  * through restarts of the node, but if there is no node, or no view, to begin with, that is an error at once.
+ *
+ * These times are kept by the node: one that is stopped (SIGSTOP) keeps none. Whoever must not wait for it polls,
+ * see baton_lock_start.
  */
 #define BATON_FOREVER INT64_C(-1)
 #define BATON_TRY INT64_C(0)
@@ -326,7 +330,9 @@ int baton_observe_next(struct baton *baton, int64_t timeout_ms, struct baton_lea
 int baton_status(struct baton *baton, const char *pattern, uint32_t count, char **ret_json);
 
 /*
- * Takes a lock from whoever holds it with this fence. 0, or an error: BATON_ENOTHELD (nobody does);
+ * Takes a lock from whoever holds it with this fence. Returns when the holder's node has told the holder; if
+ * that asked for time to stop (baton_grace), nobody else gets the lock before it has stopped or that time is
+ * over, and baton_status tells of it as "losing". 0, or an error: BATON_ENOTHELD (nobody does);
  * BATON_EFENCE (not 1 to 2^53 - 1); BATON_ESILENT (a member did not answer, and no other has it);
  * BATON_ENAME; or one of the above: after BATON_ECONNECTION it may have been done or not.
  */

@@ -1,7 +1,6 @@
 /*
- * The daemon: a lock node behind sockets. It ties together the node (locks, without I/O), the engine
- * (who is in the cluster), links to the other members and the connections of clients, in one thread:
- * libuv's loop inside one of epoll.
+ * The daemon: a member of the cluster (src/member, without I/O) behind sockets. It carries bytes between the
+ * member and its peers, and between the member's node and clients, in one thread with one event loop (loop.h).
  */
 #ifndef DAEMON_DAEMON_H
 #define DAEMON_DAEMON_H

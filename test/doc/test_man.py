@@ -29,7 +29,8 @@ class Manual(unittest.TestCase):
 
     def test_every_example_runs(self):
         self.assertEqual([page.name for page in PAGES],
-                         ["baton-elect.1.scd", "baton-lock.1.scd", "baton-run.1.scd", "baton.1.scd"])
+                         ["baton-break.1.scd", "baton-elect.1.scd", "baton-fence-check.1.scd", "baton-lock.1.scd",
+                          "baton-node.1.scd", "baton-run.1.scd", "baton-status.1.scd", "baton.1.scd"])
         for page in PAGES:
             blocks = examples(page)
             self.assertGreater(len(blocks), 0, page.name)
@@ -40,13 +41,40 @@ class Manual(unittest.TestCase):
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_every_option_of_the_help_is_in_its_page(self):
-        for command in ("run", "lock", "elect"):
-            page = next(p for p in PAGES if p.name == f"baton-{command}.1.scd").read_text().replace("\\", "")
+        for command in ("run", "lock", "elect", "observe", "node", "status", "break", "fence-check"):
+            name = {"observe": "elect"}.get(command, command)
+            page = next(p for p in PAGES if p.name == f"baton-{name}.1.scd").read_text().replace("\\", "")
             text = subprocess.run([BATON, "help", command], capture_output=True, text=True, check=True).stdout
             for option in re.findall(r"^  (--?[\w-]+)", text, re.M):
-                if option not in ("--help", "--socket"):
-                    with self.subTest(command=command, option=option):
-                        self.assertIn(f"*{option}*", page)
+                with self.subTest(command=command, option=option):
+                    self.assertIn(f"*{option}*", page)
+
+    def test_every_page_has_what_readers_look_for(self):
+        general = next(p for p in PAGES if p.name == "baton.1.scd").read_text()
+        linked = general.split("# SEE ALSO", 1)[1]
+        for page in PAGES:
+            text = page.read_text()
+            sections = re.findall(r"^# (.*)$", text, re.M)
+            with self.subTest(page=page.name):
+                for section in ("NAME", "SYNOPSIS", "DESCRIPTION", "EXIT STATUS", "EXAMPLES", "SEE ALSO"):
+                    self.assertIn(section, sections)
+                if text != general:
+                    self.assertIn(f"*{page.name.split('.')[0]}*(1)", linked)
+                    self.assertIn("*baton*(1)", text.split("# SEE ALSO", 1)[1])
+                for name, number in re.findall(r"\*(baton[a-z-]*)\*\((\d)\)", text):
+                    self.assertTrue((page.parent / f"{name}.{number}.scd").is_file(), f"{name}({number}) is not there")
+
+    def test_exit_codes_of_the_help_are_in_the_page(self):
+        """Those of `Exit: …`, which ends with the paragraph."""
+        for command in ("run", "lock", "status", "break", "fence-check"):
+            page = next(p for p in PAGES if p.name == f"baton-{command}.1.scd").read_text()
+            status = page.split("# EXIT STATUS", 1)[1].split("\n# ", 1)[0]
+            text = subprocess.run([BATON, "help", command], capture_output=True, text=True, check=True).stdout
+            codes = re.findall(r"(?<![\d+])(\d+) [a-z]", text.split("Exit: ", 1)[1].split("\n\n", 1)[0])
+            self.assertGreater(len(codes), 2, command)
+            for code in codes:
+                with self.subTest(command=command, code=code):
+                    self.assertIn(f"*{code}*", status)
 
     def test_its_pages_fit_a_terminal(self):
         built = pathlib.Path(BATON).parent / "doc" / "man"

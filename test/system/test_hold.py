@@ -145,7 +145,7 @@ class Break(ServiceTest):
                 self.assertIn(says, err)
         self.assertIsNone(holder.poll())
         code, out, _ = self.run_baton("break", "--json", "--fence", str(holder.fence), "x")
-        self.assertEqual((code, json.loads(out)), (0, {"name": "x", "fence": holder.fence, "broken": True}))
+        self.assertEqual((code, json.loads(out)), (0, {"name": "x", "fence": holder.fence, "broken": True, "gone": True}))
         self.assertEqual(holder.wait(PATIENCE), 76)
         self.assertEqual(self.run_baton("break", "--fence", str(holder.fence), "x")[0], 1)
 
