@@ -24,12 +24,16 @@ static const struct option options_long[] = {
         {NULL, 0, NULL, 0},
 };
 
-/* A pattern that only this name matches. */
-static void escape_name(const char *name, char pattern[2 * BATON_NAME_MAX + 1])
+/* A pattern that matches this name, and few others if it would become too long. */
+static void escape_name(const char *name, char pattern[BATON_NAME_MAX + 1])
 {
 	size_t size = 0;
 
 	for (; *name != '\0'; name++) {
+		if (size + 3 > BATON_NAME_MAX) {
+			pattern[size++] = '*';
+			break;
+		}
 		if (strchr("*?[]^-\\", *name) != NULL)
 			pattern[size++] = '\\';
 		pattern[size++] = *name;
@@ -38,7 +42,7 @@ static void escape_name(const char *name, char pattern[2 * BATON_NAME_MAX + 1])
 }
 
 /* Is somebody still inside with this fence? 1, 0, or an error. */
-static int is_held(struct baton *baton, const char *pattern, uint64_t fence)
+static int is_held(struct baton *baton, const char *name, const char *pattern, uint64_t fence)
 {
 	char *text;
 	int error = baton_status(baton, pattern, 0, &text), held = 0;
@@ -50,7 +54,10 @@ static int is_held(struct baton *baton, const char *pattern, uint64_t fence)
 	json_t *status = json_loads(text, 0, NULL);
 	free(text);
 	json_array_foreach (json_object_get(status, "locks"), i, lock) {
-		if ((uint64_t)json_integer_value(json_object_get(lock, "fence")) == fence)
+		const char *found = json_string_value(json_object_get(lock, "name"));
+		/* A name that is no UTF-8 is shown otherwise: then the fence alone must do. */
+		if ((uint64_t)json_integer_value(json_object_get(lock, "fence")) == fence &&
+		    (found == NULL || strcmp(found, name) == 0 || strchr(found, '\\') != NULL))
 			held = 1;
 	}
 	json_decref(status);
@@ -65,13 +72,12 @@ static bool wait_until_gone(struct baton *baton, const char *name, uint64_t fenc
                             uint64_t lease_ms)
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
-	char pattern[2 * BATON_NAME_MAX + 1];
+	char pattern[BATON_NAME_MAX + 1];
 	uint64_t until_ns = boottime_ns() + lease_ms * 1000000;
 	int held;
 
 	escape_name(name, pattern);
-	/* A longer pattern than a node takes: then it is not looked at. */
-	while ((held = is_held(baton, pattern, fence)) == 1 && boottime_ns() < until_ns)
+	while ((held = is_held(baton, name, pattern, fence)) == 1 && boottime_ns() < until_ns)
 		nanosleep(&pause, NULL);
 	if (held == 1)
 		fprintf(stderr,

@@ -17,6 +17,7 @@
 enum {
 	PEERS_MAX = 4096,
 	SOCKET_PATH_MAX = 107,
+	LEASE_MS_MIN = 500,
 	LEASE_MS_MAX = 24 * 60 * 60 * 1000,
 	EPOCH_FLOOR_MAX = (1 << 19) - 2, /* so that there is one more */
 };
@@ -174,9 +175,9 @@ static int set_lease(struct words *words, const char *text, struct problem *prob
 {
 	if (parse_duration(text, "--lease", &words->lease_ms, problem) != 0)
 		return -1;
-	return words->lease_ms <= LEASE_MS_MAX
-	               ? 0
-	               : problem_set(problem, "--lease '%.40s': at most 24h", text);
+	if (words->lease_ms < LEASE_MS_MIN || words->lease_ms > LEASE_MS_MAX)
+		return problem_set(problem, "--lease '%.40s': from 500ms to 24h", text);
+	return 0;
 }
 
 static int set_level(struct words *words, const char *text, struct problem *problem)

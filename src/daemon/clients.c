@@ -176,7 +176,7 @@ static bool make_orphan(struct client *client, bool timed_out)
 	if (timed_out)
 		ms = ms > silent_ms ? ms - silent_ms : 0;
 	uint64_t at = clock_now() + ms * LOOP_MS;
-	if (loop_timer_is_set(&client->grace))
+	if (loop_timer_is_set(&client->grace) && client->grace.at > at)
 		at = client->grace.at;
 	struct orphan *orphan = calloc(1, sizeof(*orphan));
 	must(orphan != NULL);
@@ -225,10 +225,23 @@ static void on_grace_over(struct loop_timer *timer)
 {
 	struct client *client = (struct client *)((char *)timer - offsetof(struct client, grace));
 
-	log_line(LEVEL_WARNING, "a client that lost a lock has not stopped in its %llu ms: closed",
-	         (unsigned long long)time_to_stop_ms(client));
+	log_line(
+	        LEVEL_WARNING,
+	        "a client that lost a lock has not stopped in its %llu ms: the lock goes to others",
+	        (unsigned long long)time_to_stop_ms(client));
+	client->told_lost = false;
+	if (node_session_forfeit(client->daemon->node, client->session, client->daemon->loop.now))
+		return; /* it holds another lock, which nobody took away */
 	client->quits = true;
 	client_close(client);
+}
+
+void client_unlocked(struct client *client)
+{
+	if (!client->told_lost || node_session_losing(client->daemon->node, client->session))
+		return;
+	client->told_lost = false;
+	loop_timer_clear(&client->daemon->loop, &client->grace);
 }
 
 void client_set_grace(struct client *client, uint64_t ms)
@@ -239,9 +252,13 @@ void client_set_grace(struct client *client, uint64_t ms)
 
 void client_lost(struct client *client)
 {
-	if ((client->grace_ms == 0 && !client->stays) || client->told_lost)
+	if (client->grace_ms == 0 && !client->stays)
 		return;
+	/* Another lock was lost before: the time of both begins again. */
 	client->told_lost = true;
+	if (client->in_lost)
+		return;
+	client->in_lost = true;
 	client->lost_next = client->daemon->lost;
 	client->daemon->lost = client;
 }
@@ -253,6 +270,7 @@ void clients_begin_grace(struct daemon *daemon)
 	while (daemon->lost != NULL) {
 		struct client *client = daemon->lost;
 		daemon->lost = client->lost_next;
+		client->in_lost = false;
 		if (client->told_lost && !client->stays && !client->closing)
 			loop_timer_set(&daemon->loop, &client->grace,
 			               clock_now() + time_to_stop_ms(client) * LOOP_MS);
@@ -679,7 +697,8 @@ void clients_leave(struct daemon *daemon)
 		if (node_session_evict(daemon->node, client->session, NODE_LOST_LEAVING,
 		                       daemon->loop.now))
 			client_lost(client);
-		else if (client->subscriptions_count == 0) /* else it may have to hear of it */
+		/* One that only listens may have to hear of it. One that waits must not be let in any more. */
+		else if (client->subscriptions_count == 0 || client->waiting)
 			client_close(client);
 	}
 }

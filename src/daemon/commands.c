@@ -147,6 +147,7 @@ static bool serve_unlock(struct client *client, const struct resp_argument *a, u
 		tell_error(client, result);
 	else
 		resp_integer(&client->output, (uint64_t)result);
+	client_unlocked(client);
 	return true;
 }
 

@@ -98,7 +98,8 @@ struct client {
 	bool quits;     /* it said QUIT: it has stopped whatever it did */
 	bool stays;     /* it cannot stop: what it loses stays with it while it is connected */
 	bool forsaken;  /* this node ends while it stays: its locks are not handed on */
-	struct client *lost_next; /* that were told so in this turn */
+	bool in_lost;   /* that was so in this turn: it is in daemon->lost */
+	struct client *lost_next;
 	struct subscription *subscriptions;
 	uint32_t subscriptions_count;
 	bool reasons;                  /* it wants to know why locks are lost */
@@ -156,6 +157,8 @@ void client_set_grace(struct client *client, uint64_t ms);
 void client_stay(struct client *client);
 /* A lock was taken away from it. */
 void client_lost(struct client *client);
+/* It gave a lock back: perhaps the one that it had lost. */
+void client_unlocked(struct client *client);
 /* All that was said in this turn is written: the time of those who lost a lock begins. */
 void clients_begin_grace(struct daemon *daemon);
 

@@ -29,7 +29,7 @@
 #include <stdint.h>
 
 enum {
-	LINK_VERSION = 1,
+	LINK_VERSION = 2,
 	LINK_NAME_MAX = 255,
 	LINK_FRAME_MAX = 1 << 20,
 	LINK_TEXT_MAX = 512, /* bytes of why a connection is refused */

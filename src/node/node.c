@@ -373,6 +373,31 @@ bool node_session_evict(struct node *node, uint64_t id, const char *why, uint64_
 	return session->holds != NULL;
 }
 
+bool node_session_losing(const struct node *node, uint64_t id)
+{
+	const struct session *session = find_session(node, id);
+	const struct live *live = session != NULL ? session->holds : NULL;
+
+	while (live != NULL && !live->lost)
+		live = live->hold_next;
+	return live != NULL;
+}
+
+bool node_session_forfeit(struct node *node, uint64_t id, uint64_t now)
+{
+	advance(node, now);
+	const struct session *session = find_session(node, id);
+	if (session == NULL)
+		return false;
+	for (struct live *live = session->holds, *next; live != NULL; live = next) {
+		next = live->hold_next;
+		if (live->lost)
+			live_release(node, live);
+	}
+	finish(node);
+	return session->holds != NULL;
+}
+
 void node_session_close(struct node *node, uint64_t id, uint64_t now)
 {
 	advance(node, now);

@@ -196,6 +196,12 @@ void node_session_linger(struct node *node, uint64_t session);
  * lingers, and holds something. */
 bool node_session_evict(struct node *node, uint64_t session, const char *why, uint64_t now);
 
+/* Has it lost something, and not given it back yet? */
+bool node_session_losing(const struct node *node, uint64_t session);
+/* What a session has lost and not given back in its time goes to others now. True: it holds something else,
+ * which it has not lost. */
+bool node_session_forfeit(struct node *node, uint64_t session, uint64_t now);
+
 /*
  * Commands. All of them can give BATON_ESESSION (no such session), BATON_EBUSY, BATON_ESTOPPED, and
  * those with a name or pattern BATON_ENAME.

@@ -233,6 +233,52 @@ class Remote(unittest.TestCase):
         all_at_once(lambda what: self.is_kept_out(what, 0), [self.quit_it, self.unlock])
 
 
+class Several(unittest.TestCase):
+    """One client with more than one lock: what happens to one of them takes nothing from the others."""
+
+    def setUp(self):
+        self.cluster = Cluster(2, "--lease", f"{LEASE_MS}ms").start()
+        self.addCleanup(self.cluster.end)
+        self.holder, self.operator = self.cluster[0].client(), self.cluster[0].client()
+        self.waiters = {name: self.cluster[1].client() for name in "xy"}
+        self.addCleanup(lambda: [client.close() for client in (self.holder, self.operator, *self.waiters.values())])
+        self.holder.call("CLIENT", "GRACE", GRACE_MS)
+        self.fences = {name: self.holder.call("LOCK", name) for name in "xy"}
+        for name, waiter in self.waiters.items():
+            waits(waiter, name)
+        until("they wait", lambda: [len(lock["waiters"]) for lock in self.cluster[0].status()["locks"]] == [1, 1])
+
+    def break_it(self, name):
+        self.assertEqual(self.operator.call("BREAK", name, self.fences[name]), 1)
+        return now_ms()
+
+    def test_the_second_that_is_lost_has_its_own_time(self):
+        self.break_it("x")
+        time.sleep(0.8)
+        begun_ms = now_ms()
+        self.break_it("y")
+        self.assertGreater(self.waiters["y"].read(), 0)
+        self.assertGreaterEqual(now_ms() - begun_ms, GRACE_MS + MARGIN_MS - TOLERANCE_MS)
+
+    def test_given_back_in_time_it_is_over(self):
+        self.break_it("x")
+        self.assertEqual(self.holder.call("UNLOCK", "x"), 0)
+        self.assertGreater(self.waiters["x"].read(), 0)
+        time.sleep((GRACE_MS + MARGIN_MS) / 1000 + 0.3)
+        self.assertEqual(self.holder.call("PING"), "PONG")
+        begun_ms = now_ms()
+        self.break_it("y")
+        self.assertGreater(self.waiters["y"].read(), 0)
+        self.assertGreaterEqual(now_ms() - begun_ms, GRACE_MS + MARGIN_MS - TOLERANCE_MS)
+
+    def test_not_given_back_the_other_is_still_held(self):
+        self.break_it("x")
+        self.assertGreater(self.waiters["x"].read(), 0)
+        self.assertTrue(self.waiters["y"].quiet(0.3))
+        self.assertEqual(self.holder.call("UNLOCK", "y", self.fences["y"]), 1)
+        self.assertGreater(self.waiters["y"].read(), 0)
+
+
 class Restarted(unittest.TestCase):
     def test_a_node_with_clients_over_tcp_waits_for_those(self):
         with Cluster(1, "--lease", "1s", "--clients", f"127.0.0.1:{free_port()}") as cluster:

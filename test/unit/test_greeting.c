@@ -56,7 +56,7 @@ static void test_a_hello_is_read_as_it_was_written(void **state)
 static void test_the_bytes_of_a_hello(void **state)
 {
 	static const uint8_t bytes[] = {57,  0,   0,   0,   1,                     /* HELLO */
-	                                'b', 'a', 't', 'o', 'n', 1,   0,   0,   0, /* version 1 */
+	                                'b', 'a', 't', 'o', 'n', 2,   0,   0,   0, /* version 2 */
 	                                255, 255, 255, 255, 255, 255, 255, 255,    /* cluster */
 	                                8,   7,   6,   5,   4,   3,   2,   1,      /* setup */
 	                                3,   0,   0,   0,   0,   0,   0,   0,      /* incarnation */

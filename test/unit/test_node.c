@@ -263,6 +263,19 @@ static void test_not_in_time_means_that_it_is_known_to_be_busy(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "nil");
 }
 
+/* Another client of the same node waits for the same lock: that is enough to know. */
+static void test_not_in_time_because_another_waits_here(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	uint64_t first = nodes_open(&nodes, 1), second = nodes_open(&nodes, 1);
+	nodes.link[1][0].cut = true;
+	assert_int_equal(nodes_lock(&nodes, 1, first, "x"), 0);
+	assert_int_equal(nodes_lock_for(&nodes, 1, second, "x", NODE_TIMEOUT, MILLISECOND), 0);
+	nodes_pass(&nodes, MILLISECOND);
+	assert_string_equal(nodes_said(&nodes, second), "nil");
+}
+
 /* It comes while the members are asked a last time. */
 static void test_a_lock_that_comes_late_is_taken(void **state)
 {
@@ -681,6 +694,7 @@ int main(void)
 	        TEST(test_a_timeout_gives_nil_in_time_and_not_before),
 	        TEST(test_what_is_due_happens_before_what_comes),
 	        TEST(test_not_in_time_means_that_it_is_known_to_be_busy),
+	        TEST(test_not_in_time_because_another_waits_here),
 	        TEST(test_a_lock_that_comes_late_is_taken),
 	        TEST(test_nowait_gets_what_is_free_elsewhere),
 	        TEST(test_nowait_is_told_by_whoever_is_inside),
