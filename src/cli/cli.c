@@ -293,6 +293,11 @@ void warn_of_order(const char *command, const struct setup *setup)
 		        command, setup->network.algorithm->name);
 }
 
+const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 void print_json(json_t *json)
 {
 	json_dumpf(json, stdout, JSON_COMPACT | JSON_REAL_PRECISION(15));

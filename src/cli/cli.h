@@ -98,6 +98,9 @@ void announce_work(const char *command, double messages, const char *less);
 /* "--reorder" on an algorithm that needs order: said on stderr. */
 void warn_of_order(const char *command, const struct setup *setup);
 
+/* "" or "s". */
+const char *plural(uint64_t count);
+
 /* Dumps it on stdout with a newline and frees it; `main` sees whether stdout could take it. */
 void print_json(json_t *json);
 

@@ -118,11 +118,6 @@ static void report_json(const struct replay_request *request, const struct setup
 	print_json(report);
 }
 
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 static int report(const struct replay_request *request, const struct setup *setup,
                   const struct replay_result *result)
 {

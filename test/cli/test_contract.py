@@ -73,9 +73,10 @@ class Contract(unittest.TestCase):
             "mutual_exclusion", "deadlock", "starvation", "invariants", "max_bypass", "max_messages", "min_messages",
             "seconds", "states_per_second", "bytes_per_state"])
         self.assertEqual((result["entries"], result["mutual_exclusion"], result["deadlock"], result["starvation"]),
-                         (1, "holds", "none", "none"))
+                         (1, "holds", "none", None))
         self.assertEqual(result["invariants"], {"one_token": "holds", "queue_has_each_once": "holds"})
         self.assertEqual(check("neilsen --nodes 2 --entries unlimited")["entries"], "unlimited")
+        self.assertEqual(check("neilsen --nodes 2 --entries unlimited")["starvation"], "none")
 
     def test_topologies(self):
         for topology, nodes, edges in (("edges:1-2,1-3,2-3", 3, 3), ("complete --nodes 4", 4, 6)):
