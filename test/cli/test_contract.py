@@ -25,9 +25,11 @@ class Contract(unittest.TestCase):
     def test_fields_of_sim(self):
         run = sim("neilsen")
         self.assertEqual(list(run), [
-            "algorithm", "topology", "nodes", "edges", "holder", "seed", "load", "fifo", "entries", "messages", "bytes",
-            "sync_delay", "response", "bypass", "state_bytes", "lost", "regenerated", "virtual_time", "events",
+            "algorithm", "topology", "nodes", "edges", "holder", "seed", "load", "fifo", "entries", "warmup",
+            "entries_per_node", "waiting", "starved", "messages", "bytes", "sync_delay", "response", "bypass", "state_bytes", "lost", "regenerated", "virtual_time", "events",
             "seconds", "events_per_second", "violations"])
+        self.assertEqual(list(run["entries_per_node"]), ["min", "max", "jain"])
+        self.assertEqual(list(run["waiting"]), ["count", "longest"])
         self.assertEqual(list(run["messages"]), ["total", "per_entry", "min", "max", "idle", "init", "by_type"])
         self.assertEqual((run["topology"], run["nodes"], run["edges"], run["holder"], run["seed"], run["load"],
                           run["fifo"], run["entries"]), ("star", 5, 4, 1, 1, "heavy", False, 1000))

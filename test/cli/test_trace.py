@@ -82,7 +82,7 @@ class Traces(unittest.TestCase):
             if row["kind"] != "mutex":
                 continue
             for work in ("--delay exp:1", "--load light", "--load poisson:0.1 --delay uniform:0,2"):
-                words = f"{row['name']} {work} --entries 200 --trace {self.path}"
+                words = f"{row['name']} {work} --entries 200 --warmup 0 --trace {self.path}"
                 with self.subTest(words=words):
                     run = sim(words)
                     trace = Trace(self.path)
@@ -120,7 +120,7 @@ class Diagrams(unittest.TestCase):
         self.folder.cleanup()
 
     def draw(self, words):
-        run = sim(f"{words} --diagram {self.path}")
+        run = sim(f"{words} --warmup 0 --diagram {self.path}")
         picture = ElementTree.parse(self.path).getroot()
         arrows = [path for path in picture.iter(f"{SVG}path") if path.get("class", "").startswith("arrow") and "L" in path.get("d")]
         return run, picture, arrows

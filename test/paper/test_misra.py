@@ -54,7 +54,7 @@ class Misra(unittest.TestCase):
     def test_heavy_load_costs_one_hop_of_ping_and_two_of_pong(self):
         """PONG goes on during the critical section: one hop for each unit of time."""
         for n in (2, 5, 20):
-            messages = sim(f"misra --nodes {n} --entries {1000 * n}")["messages"]
+            messages = sim(f"misra --nodes {n} --entries {1000 * n} --warmup 0")["messages"]
             self.assertEqual(messages["by_type"]["PING"], 1000 * n)
             self.assertAlmostEqual(messages["per_entry"], 3, delta=0.01)
             messages = sim(f"misra --nodes {n} --entries {1000 * n} --cs constant:3")["messages"]
