@@ -430,6 +430,7 @@ static int run(struct check_request *request, struct problem *problem)
 		return usage_problem("check", problem);
 	}
 	warn_of_order("check", &setup);
+	warn_of_holder("check", &request->words, &setup);
 	request->options.setup = &setup;
 	request->options.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
 	request->options.interrupted = &interrupted;

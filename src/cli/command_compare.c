@@ -20,6 +20,8 @@ struct compare_request {
 	char *command; /* the command line, if a page wants it */
 	struct compare_options options;
 	uint64_t rate, rates[PAGE_RATES];
+	const char *of_runs;      /* an option that was given, and is about runs */
+	const char *of_exclusion; /* … and about runs of mutual exclusion */
 	bool claims, one_load, json, csv;
 };
 
@@ -60,6 +62,14 @@ static int parse_option(int option, const char *value, struct compare_request *r
 	struct compare_options *options = &request->options;
 	uint64_t number;
 
+	for (size_t i = 0; option_table[i].name != NULL; i++) {
+		if (option_table[i].val != option)
+			continue;
+		if (strchr("NTleSt", option) != NULL)
+			request->of_runs = option_table[i].name;
+		if (strchr("le", option) != NULL)
+			request->of_exclusion = option_table[i].name;
+	}
 	switch (option) {
 	case 'N':
 		request->nodes = value;
@@ -126,6 +136,8 @@ static int parse_arguments(int argc, char **argv, struct compare_request *reques
 		return problem_set(problem, "--claims has --json, and no --csv");
 	if (request->claims && request->html != NULL)
 		return problem_set(problem, "--claims runs nothing, and has no --html");
+	if (request->claims && request->of_runs != NULL)
+		return problem_set(problem, "--%s: --claims runs nothing", request->of_runs);
 	return 0;
 }
 
@@ -195,6 +207,20 @@ static int find_algorithms(const char *text, const struct algorithm *ret_list[AL
 	}
 	*ret_count = count;
 	return 0;
+}
+
+/* Is there anybody whom --load and --entries concern? */
+static void warn_of_elections(const struct compare_request *request,
+                              const struct algorithm *const *list, size_t count)
+{
+	size_t elections = 0;
+
+	for (size_t i = 0; i < count; i++)
+		elections += list[i]->kind == KIND_ELECTION;
+	if (request->of_exclusion != NULL && elections == count)
+		fprintf(stderr,
+		        "baton compare: --%s has no effect: these are elections, which have none\n",
+		        request->of_exclusion);
 }
 
 /* The command line as a shell would take it. To be freed. */
@@ -289,6 +315,7 @@ static int run(struct compare_request *request, struct problem *problem)
 		free(sizes);
 		return usage_problem("compare", problem);
 	}
+	warn_of_elections(request, list, count);
 	struct compare_subject *subjects =
 	        compare_subjects(list, count, request->topology, &options->subjects_count);
 	options->subjects = subjects;

@@ -172,19 +172,29 @@ static int parse_arguments(int argc, char **argv, struct sim_request *request,
 	if (request->seeds && (request->trace != NULL || request->diagram != NULL))
 		return problem_set(
 		        problem, "--trace and --diagram are for one run: give --seed, not --seeds");
-	return 0;
+	const char *topology = request->words.topology;
+	bool of_file = topology != NULL && strncmp(topology, "file:", 5) == 0;
+	return check_outputs(of_file ? topology + 5 : NULL, "the topology", request->trace,
+	                     request->diagram, problem);
 }
 
 /* What a document says; else what follows from the rules, and no claim. */
-static void print_claimed(const struct algorithm *algorithm)
+static void print_claimed(const struct sim_request *request, const struct algorithm *algorithm)
 {
 	const struct headline *headline = headline_of(algorithm, NULL);
+
+	/* A document may speak of a variant. */
+	for (size_t i = 0; i < request->words.parameters_count; i++) {
+		const struct headline *own = headline_of(algorithm, request->words.parameters[i]);
+		headline = own != NULL ? own : headline;
+	}
 
 	printf(" (%s: %s)", headline != NULL ? "claimed" : "expected",
 	       headline != NULL ? headline->text : algorithm->claim_messages);
 }
 
-static void print_messages(const struct sim_options *options, const struct sim_result *result)
+static void print_messages(const struct sim_request *request, const struct sim_options *options,
+                           const struct sim_result *result)
 {
 	const struct algorithm *algorithm = options->setup->network.algorithm;
 
@@ -193,7 +203,7 @@ static void print_messages(const struct sim_options *options, const struct sim_r
 	if (options->load == LOAD_LIGHT && result->entry.all.min <= result->entry.all.max)
 		printf("; %" PRIu64 " to %" PRIu64 " for one", result->entry.all.min,
 		       result->entry.all.max);
-	print_claimed(algorithm);
+	print_claimed(request, algorithm);
 	printf("\n             ");
 	for (size_t i = 0; i < algorithm->messages_count; i++) {
 		if (!algorithm->messages[i].init)
@@ -241,12 +251,13 @@ static void print_entries(const struct sim_options *options, const struct sim_re
 		print_nodes(result->starved, result->starved_count);
 }
 
-static void print_means(const struct sim_options *options, const struct sim_result *result)
+static void print_means(const struct sim_request *request, const struct sim_options *options,
+                        const struct sim_result *result)
 {
 	const struct algorithm *algorithm = options->setup->network.algorithm;
 	double unit = (double)distribution_mean(&options->delay);
 
-	print_messages(options, result);
+	print_messages(request, options, result);
 	printf("  bytes       %.6g an entry, %" PRIu64 " the largest message\n",
 	       (double)result->bytes / (double)result->entries,
 	       sim_largest_message(algorithm, result, CARRIES_ANY));
@@ -275,7 +286,7 @@ static void print_run(const struct sim_request *request, const struct sim_option
 	print_entries(options, result);
 	/* Stuck before the window of the means began. */
 	if (result->entries_all > options->warmup)
-		print_means(options, result);
+		print_means(request, options, result);
 	printf("  bypass      at most %" PRIu64 " %s of others between a request and its entry\n",
 	       result->bypass_max, result->bypass_max == 1 ? "entry" : "entries");
 	printf("  state       mean %.6g, max %" PRIu64 " bytes a node\n",
@@ -292,17 +303,18 @@ static void print_run(const struct sim_request *request, const struct sim_option
 	       time_text(result->time, time), result->events, plural(result->events), seconds);
 }
 
-static void print_election(const struct sim_options *options, const struct sim_result *result,
-                           double seconds)
+static void print_election(const struct sim_request *request, const struct sim_options *options,
+                           const struct sim_result *result, double seconds)
 {
 	const struct network *network = &options->setup->network;
 	const struct algorithm *algorithm = network->algorithm;
 	uint64_t announcement = 0;
 	char time[32];
 
-	printf("%s, %s of %" PRIu32 ", %" PRIu32 " initiators, seed %" PRIu64 "\n", algorithm->name,
-	       options->setup->topology, network->graph.nodes,
-	       options->setup->electorate.initiators_count, options->seed);
+	printf("%s, %s of %" PRIu32 ", %" PRIu32 " initiator%s, seed %" PRIu64 "\n",
+	       algorithm->name, options->setup->topology, network->graph.nodes,
+	       options->setup->electorate.initiators_count,
+	       plural(options->setup->electorate.initiators_count), options->seed);
 	if (result->violations == 0)
 		printf("  leader      %" PRIu32 ", agreed by all\n", result->leader);
 	else
@@ -313,13 +325,13 @@ static void print_election(const struct sim_options *options, const struct sim_r
 	}
 	printf("  messages    %" PRIu64 " to elect, %" PRIu64 " to announce",
 	       result->messages - announcement, announcement);
-	print_claimed(algorithm);
+	print_claimed(request, algorithm);
 	printf("\n             ");
 	for (size_t i = 0; i < algorithm->messages_count; i++)
 		printf(" %s %" PRIu64, algorithm->messages[i].name, result->messages_by_type[i]);
 	printf("\n  bytes       %" PRIu64 "\n", result->bytes);
-	printf("  time        %s virtual, %" PRIu64 " events in %.3f s\n",
-	       time_text(result->time, time), result->events, seconds);
+	printf("  time        %s virtual, %" PRIu64 " event%s in %.3f s\n",
+	       time_text(result->time, time), result->events, plural(result->events), seconds);
 }
 
 /* What makes no sense for this algorithm. */
@@ -372,8 +384,10 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		setup_free(&setup);
 		return -1;
 	}
-	if (seed == request->seed_first)
+	if (seed == request->seed_first) {
 		warn_of_order("sim", &setup);
+		warn_of_holder("sim", &request->words, &setup);
+	}
 	if (request->trace != NULL || request->diagram != NULL) {
 		options.trace = trace_open(request->trace, request->diagram, problem);
 		if (options.trace == NULL) {
@@ -410,7 +424,7 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		        runs, election ? election_report(&options, ret_result, seconds)
 		                       : sim_report(&options, request->load, ret_result, seconds));
 	else if (wrong == 0 && election)
-		print_election(&options, ret_result, seconds);
+		print_election(request, &options, ret_result, seconds);
 	else if (wrong == 0)
 		print_run(request, &options, ret_result, seconds);
 	sim_destroy(sim);
