@@ -1,9 +1,10 @@
 """No flag is ignored in silence: it has an effect, or it is refused, or a word says that it has none."""
 import os
+import statistics
 import tempfile
 import unittest
 
-from baton import baton
+from baton import baton, report, sim
 
 
 class Flags(unittest.TestCase):
@@ -36,6 +37,21 @@ class Flags(unittest.TestCase):
             result = baton("compare --claims --algorithms central", words)
             self.assertEqual((result.code, result.out), (2, ""), words)
             self.assertIn(f"{words.split()[0]}: --claims runs nothing", result.err)
+
+    def test_chance_has_a_say_in_poisson_load(self):
+        """The error is that of the means of the runs; of one run it is not known."""
+        words = "compare --algorithms neilsen,central --nodes 8 --load poisson:0.05 --entries 200"
+        for row in report(words, "--seeds 1..10")["rows"]:
+            messages = row["poisson"][0]["messages"]
+            self.assertGreater(messages["error"], 0)
+            means = [sim(f"{row['algorithm']} --nodes 8 --load poisson:0.05 --entries {320 + 16} --warmup 16 --seed {seed}")
+                     ["messages"]["per_entry"] for seed in range(1, 11)]
+            self.assertAlmostEqual(messages["mean"], statistics.mean(means), places=9)
+            self.assertAlmostEqual(messages["error"], statistics.stdev(means) / 10 ** 0.5, places=9)
+        for row in report(words, "--seeds 1..1")["rows"]:
+            self.assertIsNone(row["poisson"][0]["messages"]["error"])
+        row, = report("compare --algorithms neilsen --nodes 8 --load heavy --seeds 1..2")["rows"]
+        self.assertEqual(row["heavy"]["messages"]["error"], 0)  # all want in all the time, delays are alike
 
 
 class Files(unittest.TestCase):

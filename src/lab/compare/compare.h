@@ -55,7 +55,7 @@ struct compare_mean {
  */
 struct compare_load {
 	double rate;                  /* of poisson, else 0 */
-	struct compare_mean messages; /* for an entry; the error is 0 where it is not known */
+	struct compare_mean messages; /* for an entry; the error is NAN where it is not known */
 	double bytes;                 /* for an entry, mean */
 	double idle;                  /* messages for an entry while nobody wanted in, mean */
 	double sync_mean, sync_max;   /* in message delays; NAN if nobody waited at any exit */
