@@ -175,24 +175,6 @@ static void show_progress(const char *doing, uint64_t states, uint64_t depth, ui
 	        doing, states, (double)states / seconds / 1e6, depth, memory >> 20, seconds);
 }
 
-/* The figures so far are worth something. A second one ends it at once. */
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number)
-{
-	interrupted = number;
-}
-
-static void watch_for_interrupt(void)
-{
-	struct sigaction before,
-	        action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-
-	/* Unless whoever started us wants it to be ignored. */
-	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-		sigaction(SIGINT, &action, NULL);
-}
-
 static int trace_problem(const struct check_request *request, struct problem *problem)
 {
 	return problem_set(problem, "trace file '%.200s': %s", request->trace, strerror(errno));
@@ -433,8 +415,7 @@ static int run(struct check_request *request, struct problem *problem)
 	warn_of_holder("check", &request->words, &setup);
 	request->options.setup = &setup;
 	request->options.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
-	request->options.interrupted = &interrupted;
-	watch_for_interrupt();
+	request->options.interrupted = watch_for_interrupt();
 	if (setup.network.algorithm->kind == KIND_MUTEX) {
 		check_run(&request->options, &result);
 	} else if (check_elections(&request->words, &request->options, &result, problem) != 0) {
@@ -456,10 +437,7 @@ static int run(struct check_request *request, struct problem *problem)
 		tell_limit(&request->options, result.limit);
 	check_result_free(&result);
 	setup_free(&setup);
-	if (interrupted != 0) { /* who started us may want to know */
-		fflush(stdout);
-		raise(SIGINT);
-	}
+	end_if_interrupted();
 	return code;
 }
 

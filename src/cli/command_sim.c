@@ -399,6 +399,7 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 	options.setup = &setup;
 	options.seed = seed;
 	options.progress = request->seeds ? NULL : show_exits;
+	options.interrupted = watch_for_interrupt();
 	if (options.bound == 0)
 		options.bound = distribution_bound(&options.delay);
 	if (election)
@@ -412,6 +413,13 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 	int wrong = options.trace != NULL ? trace_end(options.trace, ret_result->time, problem) : 0;
 	if (!request->seeds)
 		progress_clear();
+	if (ret_result->interrupted) {
+		progress_clear();
+		fprintf(stderr,
+		        "baton sim: seed %" PRIu64 ": interrupted after %" PRIu64 " entr%s\n", seed,
+		        ret_result->entries_all, ret_result->entries_all == 1 ? "y" : "ies");
+		end_if_interrupted();
+	}
 	if (wrong == 0 && ret_result->endless)
 		wrong = problem_set(
 		        problem,

@@ -488,9 +488,16 @@ static const uint64_t time_max = UINT64_C(1) << 62;
 
 static void handle(struct sim *sim, const struct event *event)
 {
+	enum { INTERRUPT_EVERY = 1024 };
+
 	if (event->time > time_max) {
 		sim->result->endless = true;
 		sim->stuck = true;
+		return;
+	}
+	if (sim->result->events % INTERRUPT_EVERY == 0 && sim->options.interrupted != NULL &&
+	    *sim->options.interrupted != 0) {
+		sim->result->interrupted = sim->stuck = true;
 		return;
 	}
 	sim->now = event->time;

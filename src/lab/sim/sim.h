@@ -9,6 +9,8 @@
 #include "setup.h"
 #include "trace.h"
 
+#include <signal.h>
+
 /* LOAD_ELECTION: the initiators initiate at once, and the run lasts until all is quiet. */
 enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON, LOAD_ELECTION };
 
@@ -25,6 +27,7 @@ struct sim_options {
 	size_t lose_hops_count;
 	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below */
 	struct trace *trace; /* or NULL */
+	const volatile sig_atomic_t *interrupted; /* not 0: enough; NULL: never */
 	/* Called now and then with the exits so far, or NULL. */
 	void (*progress)(void *context, uint64_t exits, uint64_t entries);
 	void *progress_context;
@@ -77,7 +80,8 @@ struct sim_result {
 	uint64_t elected; /* when it was */
 	bool disputed;    /* another was declared too */
 	uint64_t time, events;
-	bool endless; /* given up: time came to its end */
+	bool endless;     /* given up: time came to its end */
+	bool interrupted; /* given up: that was asked for */
 	uint64_t violations;
 	const char *violation; /* the first, or NULL */
 };
