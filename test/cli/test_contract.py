@@ -22,6 +22,23 @@ class Contract(unittest.TestCase):
             for heading in ("Idea", "Variables", "Messages", "Assumptions", "Bounds"):
                 self.assertIn(f"## {heading}", page.out, row["name"])
 
+    def test_where_the_rules_come_from_is_told(self):
+        """Five follow their own paper; the rest another document's account, or an idea only."""
+        table = baton("algorithms").out
+        self.assertLessEqual(max(map(len, table.splitlines())), 100)
+        rows = {line.split()[0]: line for line in table.splitlines() if line}
+        own = [name for name, line in rows.items() if line.endswith(" its paper")]
+        self.assertEqual(sorted(own), ["dijkstra-ring", "helary", "neilsen", "suzuki-kasami", "suzuki-kasami-b"])
+        made = [name for name, line in rows.items() if line.endswith(" reconstructed")]
+        self.assertEqual(sorted(made), ["bully", "central", "franklin", "korach-moran-zaks", "le-lann-election", "singhal"])
+        for name in ("lamport", "raymond", "maekawa"):
+            self.assertRegex(rows[name], r" Neilsen 2\.\d$")
+        for name in ("misra", "chang-roberts", "dolev-klawe-rodeh"):
+            self.assertRegex(rows[name], r" Raynal [45]\.\d$")
+        for name in (*own, *made):
+            self.assertIn("## Where the rules come from\n", baton("algorithms", name).out)
+        self.assertIn("another document's account, not the paper: Raynal 5.2.", baton("algorithms chang-roberts").out)
+
     def test_fields_of_sim(self):
         run = sim("neilsen")
         self.assertEqual(list(run), [
