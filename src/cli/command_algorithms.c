@@ -51,17 +51,17 @@ static void list_kind(enum kind kind)
 		printf("%-22s %-4u %-9s %-5s %-5s %-22s", algorithm->name, algorithm->year,
 		       graph_class_name(algorithm->links), shape != NULL ? shape : "-",
 		       algorithm->needs_fifo ? "fifo" : "any", algorithm->claim_messages);
-		printf(" %-9s %s\n", algorithm->claim_delay != NULL ? algorithm->claim_delay : "",
+		printf(" %-11s %s\n", algorithm->claim_delay != NULL ? algorithm->claim_delay : "",
 		       rules_text(algorithm));
 	}
 }
 
 static int list_table(void)
 {
-	printf("%-22s %-4s %-9s %-5s %-5s %-22s %-9s %s\n", "mutual exclusion", "year", "links",
+	printf("%-22s %-4s %-9s %-5s %-5s %-22s %-11s %s\n", "mutual exclusion", "year", "links",
 	       "shape", "order", "messages for an entry", "delay", "rules after");
 	list_kind(KIND_MUTEX);
-	printf("\n%-22s %-4s %-9s %-5s %-5s %-22s %-9s %s\n", "election", "year", "links", "shape",
+	printf("\n%-22s %-4s %-9s %-5s %-5s %-22s %-11s %s\n", "election", "year", "links", "shape",
 	       "order", "messages", "", "rules after");
 	list_kind(KIND_ELECTION);
 	printf("\nMessages and delay (messages between an exit and the next entry) as the papers "
