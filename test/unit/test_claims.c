@@ -218,11 +218,11 @@ static void test_claims_know_the_network(void **state)
 	assert_true(claimed("helary", "D", "ring", 9, NULL) == 4);
 	assert_true(claimed("suzuki-kasami-b", "N + (N - 1)/L", NULL, 5, NULL) == 7);
 	assert_true(claimed("suzuki-kasami-b", "N + (N - 1)/L", NULL, 11, "L=10") == 12);
-	/* A plane of seven has committees of three, a grid of sixteen of seven. */
+	/* A plane of seven has committees of three, a cyclic cover of sixteen of five. */
 	assert_true(claimed("maekawa", "3(K - 1)", NULL, 7, NULL) == 6);
-	assert_true(claimed("maekawa", "3(K - 1)", NULL, 16, NULL) == 18);
-	/* Five nodes: rows 1 2 3 and 4 5; node 3 is alone in its column. */
-	assert_true(claimed("maekawa", "3(K - 1)", NULL, 5, NULL) == 9);
+	assert_true(claimed("maekawa", "3(K - 1)", NULL, 16, NULL) == 12);
+	/* A grid of four, a cover of five: all committees have three. */
+	assert_true(claimed("maekawa", "3(K - 1)", NULL, 4, NULL) == 6);
 	assert_true(claimed("maekawa", "3(k - 1)", NULL, 5, NULL) == 6);
 }
 
