@@ -78,6 +78,7 @@ enum finding check_finding(const struct check_options *options, const struct che
 		return FINDING_VIOLATED;
 	if (!result->complete)
 		return FINDING_UNDECIDED;
+	must(property != VERDICT_STARVATION || options->entries != NULL);
 	for (uint32_t i = 0; i < nodes && property == VERDICT_STARVATION; i++) {
 		if (options->entries[i] != ENTRIES_UNLIMITED)
 			return FINDING_UNDECIDED;
