@@ -21,6 +21,9 @@
  * a release, to max(clock, received) + 1 at every receipt; an ACKNOWLEDGE does not tick but carries
  * the clock that the receipt of the REQUEST has just moved. At its release a node takes its own
  * REQUEST out of its queue (Lamport's rule 3) and puts nothing in its place.
+ *
+ * `--param acknowledge=always` acknowledges every REQUEST, as Lamport's own text has it and as Raynal
+ * (3.1) counts: 3(n - 1) messages whatever the load.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -28,6 +31,8 @@
 #include <string.h>
 
 enum { REQUEST, ACKNOWLEDGE, RELEASE, MESSAGES_COUNT };
+enum { ACKNOWLEDGES }; /* a parameter */
+enum { NEEDED, ALWAYS };
 
 /* The latest message kept from a node. The clock of a message is never 0. */
 struct entry {
@@ -136,7 +141,7 @@ static void on_request(const struct site *site, struct state *node, uint64_t c, 
 {
 	keep(node, REQUEST, c, J);
 	/* J keeps this node's own REQUEST, and would throw the ACKNOWLEDGE away. */
-	if (!is_pending(node, site->self)) {
+	if (!is_pending(node, site->self) || site->parameters[ACKNOWLEDGES] == ALWAYS) {
 		make_message(site, node, ACKNOWLEDGE, out);
 		out_send(out, J);
 	}
@@ -258,10 +263,30 @@ static bool first_come_first_served(const struct snapshot *snapshot)
 	return true;
 }
 
+static const struct parameter parameters[] = {
+        [ACKNOWLEDGES] =
+                {
+                        .name = "acknowledge",
+                        .help = "needed: a node whose own request is pending sends no "
+                                "ACKNOWLEDGE; always: every REQUEST is acknowledged",
+                        .choices =
+                                (const struct parameter_choice[]){
+                                        {"needed", NEEDED},
+                                        {"always", ALWAYS},
+                                        {NULL, 0},
+                                },
+                },
+        {.name = NULL},
+};
+
 const struct algorithm lamport = {
         .name = "lamport",
         .title = "Lamport: a queue of requests at every node, in the order of logical clocks",
         .year = 1978,
+        .source = SOURCE_ACCOUNT,
+        .rules = "Neilsen 2.1",
+        .nodes_checked = 3,
+        .grows = "clocks",
         .kind = KIND_MUTEX,
         .links = GRAPH_COMPLETE,
         .topology = "complete",
@@ -275,6 +300,7 @@ const struct algorithm lamport = {
                         [RELEASE] = {.name = "RELEASE"},
                 },
         .messages_count = MESSAGES_COUNT,
+        .parameters = parameters,
         .invariants =
                 (const struct invariant[]){
                         {.name = "receipt_comes_after", .local = receipt_comes_after},

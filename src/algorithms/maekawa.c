@@ -565,6 +565,7 @@ static const struct parameter_choice kinds_of_committees[] = {
         {"auto", COMMITTEES_AUTO},
         {"plane", COMMITTEES_PLANE},
         {"grid", COMMITTEES_GRID},
+        {"cyclic", COMMITTEES_CYCLIC},
         {NULL, 0},
 };
 
@@ -579,8 +580,8 @@ static const struct parameter parameters[] = {
         [PARAMETER_OF_COMMITTEES] =
                 {
                         .name = "committees",
-                        .help = "auto: a plane where there is one, else a grid; or as "
-                                "1.2/2.3/3.1, those of 1, 2 and 3",
+                        .help = "auto: the smallest of a plane, where there is one, a grid and a "
+                                "cyclic difference cover; or as 1.2/2.3/3.1, those of 1, 2 and 3",
                         .choices = kinds_of_committees,
                         .takes_text = true,
                 },
@@ -591,6 +592,10 @@ const struct algorithm maekawa = {
         .name = "maekawa",
         .title = "Maekawa and Sanders: ask a committee, which meets every other",
         .year = 1985,
+        .source = SOURCE_ACCOUNT,
+        .rules = "Neilsen 2.6",
+        .nodes_checked = 4,
+        .grows = "sequence numbers",
         .kind = KIND_MUTEX,
         .links = GRAPH_COMPLETE,
         .topology = "complete",

@@ -90,14 +90,169 @@ static uint32_t grid_width(uint32_t N)
 	return width;
 }
 
+/* Of the largest committee: a row, and what is left of a column. */
+static uint32_t grid_committee(uint32_t N)
+{
+	uint32_t width = grid_width(N);
+
+	return width + (N + width - 1) / width - 1;
+}
+
+/*
+ * A difference cover: numbers such that each number from 1 to N - 1 is the difference of two of them,
+ * modulo N. Any two translates of it meet, as do the lines of a plane, which is the best of covers.
+ * They are about as small as committees can be, for every N.
+ */
+enum { SEARCH_NODES_MAX = 100, SEARCH_STEPS_MAX = 20000, SEARCH_COVER_MAX = 32 };
+
+struct cover {
+	uint32_t N;
+	uint32_t count, count_max;
+	uint32_t
+	        covered; /* of the differences from 1 to N/2: the others are these, the other way round */
+	uint32_t steps;
+	uint32_t numbers[SEARCH_COVER_MAX];
+	uint32_t times[SEARCH_NODES_MAX / 2 + 1]; /* how often each is a difference */
+};
+
+static uint32_t difference(uint32_t N, uint32_t a, uint32_t b)
+{
+	uint32_t d = a > b ? a - b : b - a;
+	return d <= N / 2 ? d : N - d;
+}
+
+/* Takes a number into the cover, or out again, which must be the last. */
+static void change_cover(struct cover *cover, uint32_t number, bool in)
+{
+	cover->count -= !in;
+	for (uint32_t i = 0; i < cover->count; i++) {
+		uint32_t *times = &cover->times[difference(cover->N, number, cover->numbers[i])];
+		cover->covered += in && *times == 0;
+		*times += in ? 1 : UINT32_MAX /* less one */;
+		cover->covered -= !in && *times == 0;
+	}
+	if (in)
+		cover->numbers[cover->count++] = number;
+}
+
+static bool is_in_cover(const struct cover *cover, uint32_t number)
+{
+	for (uint32_t i = 0; i < cover->count; i++) {
+		if (cover->numbers[i] == number)
+			return true;
+	}
+	return false;
+}
+
+/* Makes the greatest difference that is missing, by a number more, and goes on; back if that leads
+ * nowhere. It gives up after so many steps: a cover may then be missed, and never a wrong one be made.
+ * The calls are as deep as the cover is large. */
+static bool complete_cover(struct cover *cover) /* NOLINT(misc-no-recursion) */
+{
+	uint32_t half = cover->N / 2, missing = half, more = 0;
+
+	if (cover->covered == half)
+		return true;
+	for (uint32_t i = cover->count; i < cover->count_max; i++)
+		more += i;
+	if (cover->covered + more < half || ++cover->steps > SEARCH_STEPS_MAX)
+		return false;
+	while (cover->times[missing] != 0)
+		missing--;
+	for (uint32_t i = 0; i < 2 * cover->count; i++) {
+		uint32_t number = cover->numbers[i / 2];
+		number = (number + (i % 2 != 0 ? missing : cover->N - missing)) % cover->N;
+		if (is_in_cover(cover, number))
+			continue;
+		change_cover(cover, number, true);
+		if (complete_cover(cover))
+			return true;
+		change_cover(cover, number, false);
+	}
+	return false;
+}
+
+/*
+ * B. Wichmann, "A note on restricted difference bases", Journal of the London Mathematical Society 38,
+ * 1963, pages 465-466: marks 1 (r times), r + 1, 2r + 1 (r times), 4r + 3 (s times), 2r + 2 (r + 1
+ * times), 1 (r times) apart measure every length from 1 to that of the ruler. Modulo N, half of N is
+ * enough. There are 4r + s + 3 marks, about sqrt(1.5 N).
+ */
+struct ruler {
+	uint32_t r, s;
+};
+
+static uint32_t ruler_marks(struct ruler ruler)
+{
+	return 4 * ruler.r + ruler.s + 3;
+}
+
+/* The one with the fewest marks. */
+static struct ruler find_ruler(uint32_t N)
+{
+	struct ruler best = {0, N};
+
+	for (uint64_t r = 0; 4 * r < ruler_marks(best); r++) {
+		/* 4r(r + s + 2) + 3(s + 1) is the length. */
+		uint64_t least = N / 2, fixed = 4 * r * (r + 2) + 3, step = 4 * r + 3;
+		uint64_t s = least > fixed ? (least - fixed + step - 1) / step : 0;
+		struct ruler ruler = {(uint32_t)r, (uint32_t)s};
+		if (ruler_marks(ruler) < ruler_marks(best))
+			best = ruler;
+	}
+	return best;
+}
+
+/* Is there a cover that is smaller than the ruler? */
+static bool search_cover(uint32_t N, struct cover *ret_cover)
+{
+	uint32_t marks = ruler_marks(find_ruler(N)), least = 1;
+
+	while (least * (least - 1) + 1 < N)
+		least++;
+	for (uint32_t size = least; N <= SEARCH_NODES_MAX && size < marks; size++) {
+		*ret_cover = (struct cover){.N = N, .count_max = size};
+		change_cover(ret_cover, 0, true);
+		if (complete_cover(ret_cover))
+			return true;
+	}
+	return false;
+}
+
+/* Of a committee. */
+static uint32_t cover_size(uint32_t N)
+{
+	struct cover cover;
+
+	return search_cover(N, &cover) ? cover.count : ruler_marks(find_ruler(N));
+}
+
+/* AUTO is the smallest that can be made; of several a plane, then a grid. */
+static enum committees_kind choose_kind(uint32_t N, enum committees_kind kind)
+{
+	if (kind != COMMITTEES_AUTO)
+		return kind;
+	if (plane_order(N, kind) > 0)
+		return COMMITTEES_PLANE;
+	return cover_size(N) < grid_committee(N) ? COMMITTEES_CYCLIC : COMMITTEES_GRID;
+}
+
 /* Members of all committees, at most. */
 static size_t capacity_needed(uint32_t N, enum committees_kind kind, const char *text)
 {
-	uint32_t q = plane_order(N, kind);
 	size_t count = 1;
 
-	if (kind != COMMITTEES_GIVEN)
-		return (size_t)N * (q > 0 ? q + 1 : 2 * grid_width(N) - 1);
+	switch (kind) {
+	case COMMITTEES_AUTO:
+	case COMMITTEES_PLANE:
+		return (size_t)N * (plane_order(N, kind) + 1);
+	case COMMITTEES_CYCLIC:
+		return (size_t)N * cover_size(N);
+	case COMMITTEES_GRID:
+		return (size_t)N * grid_committee(N);
+	case COMMITTEES_GIVEN:
+		break;
+	}
 	for (; *text != '\0'; text++)
 		count += *text == '.' || *text == '/';
 	return count;
@@ -105,6 +260,7 @@ static size_t capacity_needed(uint32_t N, enum committees_kind kind, const char 
 
 size_t committees_size(uint32_t nodes, enum committees_kind kind, const char *text)
 {
+	kind = choose_kind(nodes, kind);
 	size_t N = nodes, q = plane_order(nodes, kind);
 	size_t plane = q * q * q + q + 1; /* the powers of find_powers, and q + 1 differences */
 	size_t scratch = plane > N ? plane : N;
@@ -224,6 +380,40 @@ static void make_grid(struct committees *committees, uint32_t N)
 	}
 }
 
+/* A step of a ruler, so many times: each mark is a member of all committees, which are translates. */
+static uint32_t make_marks(struct committees *committees, uint32_t N, uint32_t i, uint32_t mark,
+                           uint32_t step, uint32_t times)
+{
+	for (; times > 0; times--) {
+		mark += step;
+		add_member(committees, N, i, (i - 1 + mark) % N + 1);
+	}
+	return mark;
+}
+
+static void make_cyclic(struct committees *committees, uint32_t N)
+{
+	struct ruler ruler = find_ruler(N);
+	uint32_t r = ruler.r;
+	struct cover cover;
+	bool searched = search_cover(N, &cover);
+
+	for (uint32_t i = 1; i <= N; i++) {
+		committees->first[i] = committees->first[i - 1];
+		for (uint32_t k = 0; searched && k < cover.count; k++)
+			add_member(committees, N, i, (i - 1 + cover.numbers[k]) % N + 1);
+		if (searched)
+			continue;
+		add_member(committees, N, i, i);
+		uint32_t mark = make_marks(committees, N, i, 0, 1, r);
+		mark = make_marks(committees, N, i, mark, r + 1, 1);
+		mark = make_marks(committees, N, i, mark, 2 * r + 1, r);
+		mark = make_marks(committees, N, i, mark, 4 * r + 3, ruler.s);
+		mark = make_marks(committees, N, i, mark, 2 * r + 2, r + 1);
+		make_marks(committees, N, i, mark, 1, r);
+	}
+}
+
 static const char *make_given(struct committees *committees, uint32_t N, const char *text)
 {
 	uint32_t i = 1;
@@ -231,7 +421,7 @@ static const char *make_given(struct committees *committees, uint32_t N, const c
 	for (;; text++) {
 		uint64_t node = 0;
 		if (*text < '0' || *text > '9')
-			return "committees are auto, plane, grid, or given as 1.2/2.3/3.1";
+			return "committees are auto, plane, cyclic, grid, or given as 1.2/2.3/3.1";
 		for (; *text >= '0' && *text <= '9' && node <= N; text++)
 			node = node * 10 + (uint64_t)(*text - '0');
 		if (node < 1 || node > N)
@@ -301,6 +491,7 @@ static const char *judge(const struct committees *committees, uint32_t N, uint32
 const char *committees_make(uint32_t nodes, enum committees_kind kind, const char *text,
                             struct committees *committees)
 {
+	kind = choose_kind(nodes, kind);
 	uint32_t q = plane_order(nodes, kind);
 	const char *wrong = NULL;
 
@@ -312,6 +503,8 @@ const char *committees_make(uint32_t nodes, enum committees_kind kind, const cha
 		wrong = make_given(committees, nodes, text);
 	else if (q > 0)
 		make_plane(committees, nodes, q, scratch);
+	else if (kind == COMMITTEES_CYCLIC)
+		make_cyclic(committees, nodes);
 	else
 		make_grid(committees, nodes);
 	if (wrong != NULL)

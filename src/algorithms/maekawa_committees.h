@@ -11,10 +11,11 @@
 #include <stdint.h>
 
 enum committees_kind {
-	COMMITTEES_AUTO,  /* a plane if there is one, else a grid */
-	COMMITTEES_PLANE, /* the lines of a projective plane: q + 1 of q^2 + q + 1 nodes */
-	COMMITTEES_GRID,  /* the row and the column of a node: at most 2 sqrt(N) - 1 nodes or so */
-	COMMITTEES_GIVEN, /* a text: 1.2/2.3/3.1 */
+	COMMITTEES_AUTO, /* the smallest of the next three; a plane before a grid before the last */
+	COMMITTEES_PLANE,  /* the lines of a projective plane: q + 1 of q^2 + q + 1 nodes */
+	COMMITTEES_GRID,   /* the row and the column of a node: at most 2 sqrt(N) - 1 nodes or so */
+	COMMITTEES_CYCLIC, /* translates of a difference cover: from sqrt(N) to sqrt(1.5 N) or so */
+	COMMITTEES_GIVEN,  /* a text: 1.2/2.3/3.1 */
 };
 
 struct committees;

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -232,11 +233,56 @@ double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+	interrupted = number;
+}
+
+/* By default and the first time only. */
+static void handle_interrupt(void (*handler)(int number))
+{
+	struct sigaction before, action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
+
+	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &action, NULL);
+}
+
+const volatile sig_atomic_t *watch_for_interrupt(void)
+{
+	handle_interrupt(on_interrupt);
+	return &interrupted;
+}
+
+void end_if_interrupted(void)
+{
+	if (interrupted == 0)
+		return;
+	fflush(stdout);
+	raise(SIGINT);
+}
+
 static double progress_begin, progress_shown;
+static volatile sig_atomic_t progress_visible;
+
+/* The prompt of a shell begins its own line. */
+static void on_interrupt_clear(int number)
+{
+	static const char clear[] = "\r\033[K";
+
+	if (progress_visible && write(STDERR_FILENO, clear, sizeof(clear) - 1) < 0)
+		progress_visible = 0; /* nothing more can be done */
+	raise(number);
+}
 
 void progress_start(void)
 {
+	struct sigaction before;
+
 	progress_begin = seconds_now();
+	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
+		handle_interrupt(on_interrupt_clear);
 }
 
 void progress_show(double part, const char *doing)
@@ -248,6 +294,7 @@ void progress_show(double part, const char *doing)
 	if (!isatty(STDERR_FILENO) || spent < 1 || now - progress_shown < 0.1)
 		return;
 	progress_shown = now;
+	progress_visible = 1;
 	fprintf(stderr, "\r\033[K[%-*.*s] %3.0f %%  %s", width, (int)(part * width), full,
 	        100 * part, doing);
 	double left = part > 0 ? spent * (1 - part) / part : 0;
@@ -270,6 +317,7 @@ void progress_clear(void)
 	if (progress_shown != 0)
 		fputs("\r\033[K", stderr);
 	progress_shown = 0;
+	progress_visible = 0;
 }
 
 void announce_work(const char *command, double messages, const char *less)
@@ -291,6 +339,44 @@ void warn_of_order(const char *command, const struct setup *setup)
 		fprintf(stderr,
 		        "baton %s: warning: %s needs channels that keep order; expect violations\n",
 		        command, setup->network.algorithm->name);
+}
+
+void warn_of_holder(const char *command, const struct setup_words *words, const struct setup *setup)
+{
+	if (words->holder != 0 && !setup->network.algorithm->has_token)
+		fprintf(stderr, "baton %s: --holder %" PRIu32 " has no effect: %s has no token\n",
+		        command, words->holder, setup->network.algorithm->name);
+}
+
+/* A device may be named twice. */
+static bool is_same_file(const char *a, const char *b)
+{
+	struct stat first, second;
+
+	if (a == NULL || b == NULL)
+		return false;
+	if (stat(a, &first) != 0 || stat(b, &second) != 0)
+		return strcmp(a, b) == 0;
+	return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
+	       first.st_ino == second.st_ino;
+}
+
+int check_outputs(const char *source, const char *what, const char *trace, const char *diagram,
+                  struct problem *problem)
+{
+	if (is_same_file(source, trace) || is_same_file(source, diagram))
+		return problem_set(problem, "%s '%.200s' is %s itself: give another file",
+		                   is_same_file(source, trace) ? "--trace" : "--diagram", source,
+		                   what);
+	if (is_same_file(trace, diagram))
+		return problem_set(problem, "--trace and --diagram '%.200s' are the same file",
+		                   diagram);
+	return 0;
+}
+
+const char *plural(uint64_t count)
+{
+	return count == 1 ? "" : "s";
 }
 
 void print_json(json_t *json)

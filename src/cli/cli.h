@@ -10,6 +10,7 @@
 
 #include <getopt.h>
 #include <jansson.h>
+#include <signal.h>
 #include <stdbool.h>
 
 enum exit_code { EXIT_HELD = 0, EXIT_VIOLATED = 1, EXIT_USAGE = 2, EXIT_LIMIT = 3 };
@@ -97,6 +98,25 @@ void announce_work(const char *command, double messages, const char *less);
 
 /* "--reorder" on an algorithm that needs order: said on stderr. */
 void warn_of_order(const char *command, const struct setup *setup);
+
+/* From now on ^C only sets what this points to, so that what was found so far can be told and files
+ * end with a whole line. A second one ends the program at once. Unless whoever started us wants it to
+ * be ignored. */
+const volatile sig_atomic_t *watch_for_interrupt(void);
+/* Ends the program by the signal if it has come: who started us may want to know. */
+void end_if_interrupted(void);
+
+/* "" or "s". */
+const char *plural(uint64_t count);
+
+/* "--holder" where there is no token: said on stderr. */
+void warn_of_holder(const char *command, const struct setup_words *words,
+                    const struct setup *setup);
+
+/* What is written must not destroy what is read (`source`, or NULL), nor the other way round. Any of
+ * the three may be NULL. 0, or -1 and a problem. */
+int check_outputs(const char *source, const char *what, const char *trace, const char *diagram,
+                  struct problem *problem);
 
 /* Dumps it on stdout with a newline and frees it; `main` sees whether stdout could take it. */
 void print_json(json_t *json);

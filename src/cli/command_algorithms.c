@@ -33,6 +33,14 @@ static int list_json(const struct algorithm *only)
 	return EXIT_HELD;
 }
 
+/* Where the rules come from that are written here. */
+static const char *rules_text(const struct algorithm *algorithm)
+{
+	return algorithm->source == SOURCE_PAPER     ? "its paper"
+	       : algorithm->source == SOURCE_ACCOUNT ? algorithm->rules
+	                                             : "reconstructed";
+}
+
 static void list_kind(enum kind kind)
 {
 	for (size_t i = 0; algorithms[i] != NULL; i++) {
@@ -43,20 +51,24 @@ static void list_kind(enum kind kind)
 		printf("%-22s %-4u %-9s %-5s %-5s %-22s", algorithm->name, algorithm->year,
 		       graph_class_name(algorithm->links), shape != NULL ? shape : "-",
 		       algorithm->needs_fifo ? "fifo" : "any", algorithm->claim_messages);
-		printf(" %s\n", algorithm->claim_delay != NULL ? algorithm->claim_delay : "");
+		printf(" %-11s %s\n", algorithm->claim_delay != NULL ? algorithm->claim_delay : "",
+		       rules_text(algorithm));
 	}
 }
 
 static int list_table(void)
 {
-	printf("%-22s %-4s %-9s %-5s %-5s %-22s %s\n", "mutual exclusion", "year", "links", "shape",
-	       "order", "messages for an entry", "delay");
+	printf("%-22s %-4s %-9s %-5s %-5s %-22s %-11s %s\n", "mutual exclusion", "year", "links",
+	       "shape", "order", "messages for an entry", "delay", "rules after");
 	list_kind(KIND_MUTEX);
-	printf("\n%-22s %-4s %-9s %-5s %-5s %s\n", "election", "year", "links", "shape", "order",
-	       "messages");
+	printf("\n%-22s %-4s %-9s %-5s %-5s %-22s %-11s %s\n", "election", "year", "links", "shape",
+	       "order", "messages", "", "rules after");
 	list_kind(KIND_ELECTION);
 	printf("\nMessages and delay (messages between an exit and the next entry) as the papers "
-	       "claim them.\n");
+	       "claim them.\nRules after: the paper that published it; what another document says "
+	       "of it, in that section;\nor reconstructed, because the document has the idea or "
+	       "the "
+	       "name only.\n");
 	return EXIT_HELD;
 }
 
@@ -113,12 +125,27 @@ static void print_parameters(const struct algorithm *algorithm)
 		print_parameter(parameter);
 }
 
+static void print_source(const struct algorithm *algorithm)
+{
+	static const char *const texts[] = {
+	        [SOURCE_PAPER] = "The rules here are after the paper itself",
+	        [SOURCE_ACCOUNT] = "The rules here are after another document's account, not the "
+	                           "paper",
+	        [SOURCE_RECONSTRUCTED] = "The rules here are reconstructed; only the idea or the "
+	                                 "name is in the document",
+	};
+
+	printf("\n## Where the rules come from\n\n%s: %s.\n", texts[algorithm->source],
+	       algorithm->rules);
+}
+
 static int print_page(const struct algorithm *algorithm)
 {
 	for (const struct page *page = pages; page->name != NULL; page++) {
 		if (strcmp(page->name, algorithm->name) == 0)
 			fputs(page->text, stdout);
 	}
+	print_source(algorithm);
 	print_parameters(algorithm);
 	return EXIT_HELD;
 }

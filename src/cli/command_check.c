@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-enum { ENTRIES_CHECKED_MAX = 1000000 };
+enum { ENTRIES_CHECKED_MAX = 1000000, SECONDS_DEFAULT = 60 };
 
 struct check_request {
 	struct setup_words words;
@@ -175,24 +175,6 @@ static void show_progress(const char *doing, uint64_t states, uint64_t depth, ui
 	        doing, states, (double)states / seconds / 1e6, depth, memory >> 20, seconds);
 }
 
-/* The figures so far are worth something. A second one ends it at once. */
-static volatile sig_atomic_t interrupted;
-
-static void on_interrupt(int number)
-{
-	interrupted = number;
-}
-
-static void watch_for_interrupt(void)
-{
-	struct sigaction before,
-	        action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND};
-
-	/* Unless whoever started us wants it to be ignored. */
-	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-		sigaction(SIGINT, &action, NULL);
-}
-
 static int trace_problem(const struct check_request *request, struct problem *problem)
 {
 	return problem_set(problem, "trace file '%.200s': %s", request->trace, strerror(errno));
@@ -247,14 +229,15 @@ static int write_trace(const struct check_request *request, const char *scenario
 	return fclose(file) != 0 || failed ? trace_problem(request, problem) : 0;
 }
 
-static const char *verdict_text(const struct check_result *result, bool election)
+static const char *verdict_text(const struct check_result *result, bool election, bool lives)
 {
 	switch (result->verdict) {
 	case VERDICT_HOLDS:
 		if (!result->complete)
-			return "nothing wrong so far";
+			return "not decided: nothing wrong so far";
 		return election ? "one leader, agreed by all, every run ends"
-		                : "mutual exclusion holds, no deadlock, no starvation";
+		       : lives  ? "mutual exclusion holds, no deadlock, no starvation"
+		                : "mutual exclusion holds, no deadlock";
 	case VERDICT_MUTUAL_EXCLUSION:
 		return "VIOLATED: two nodes are inside at once";
 	case VERDICT_DEADLOCK:
@@ -284,34 +267,70 @@ static void print_runs(const struct check_request *request, uint32_t nodes,
 	                          : nodes <= ELECTIONS_ARRANGED_MAX ? "all"
 	                                                            : "increasing only";
 
-	printf("  tried     %" PRIu64 " runs: arrangements %s, sets of initiators %s\n",
-	       result->runs, arrangement, words->initiators != NULL ? words->initiators : "all");
+	printf("  tried     %" PRIu64 " run%s: arrangements %s, sets of initiators %s\n",
+	       result->runs, plural(result->runs), arrangement,
+	       words->initiators != NULL ? words->initiators : "all");
+}
+
+/* What was not shown, and how it could be. */
+static void print_undecided(const struct check_request *request, const struct check_result *result)
+{
+	const struct setup *setup = request->options.setup;
+	const char *grows = setup_grows(setup);
+
+	if (result->verdict != VERDICT_HOLDS && !result->complete)
+		printf("            the rest: not decided (the search ended with this)\n");
+	if (!result->complete || setup->network.algorithm->kind == KIND_ELECTION)
+		return;
+	if (result->verdict == VERDICT_STARVATION)
+		printf("            mutual exclusion holds, no deadlock\n");
+	if (check_finding(&request->options, result, VERDICT_STARVATION) != FINDING_UNDECIDED)
+		return;
+	if (grows == NULL)
+		printf("            starvation: not decided (entries are bounded; --entries "
+		       "unlimited "
+		       "decides it, or look at the bypass)\n");
+	else
+		printf("            starvation: not decided (entries are bounded; %s grow without "
+		       "bound, so that --entries unlimited cannot decide it: look at the bypass)\n",
+		       grows);
+}
+
+static void print_verdict(const struct check_request *request, const struct check_result *result)
+{
+	bool election = request->options.setup->network.algorithm->kind == KIND_ELECTION;
+	bool lives = !election &&
+	             check_finding(&request->options, result, VERDICT_STARVATION) == FINDING_HOLDS;
+
+	printf("  verdict   %s", verdict_text(result, election, lives));
+	if (result->verdict >= VERDICT_INVARIANT)
+		printf(": %s", result->what);
+	putchar('\n');
+	print_undecided(request, result);
 }
 
 static void print_result(const struct check_request *request, const struct check_result *result)
 {
 	const struct setup *setup = request->options.setup;
 
-	printf("%s, %s of %" PRIu32 ", %s\n", setup->network.algorithm->name, setup->topology,
-	       setup->network.graph.nodes,
-	       setup->fifo ? "channels keep order" : "messages may overtake each other");
+	printf("%s, %s of %" PRIu32, setup->network.algorithm->name, setup->topology,
+	       setup->network.graph.nodes);
+	if (setup->nodes_chosen)
+		printf(" (chosen for %s; --nodes N for another)", setup->network.algorithm->name);
+	printf(", %s\n", setup->fifo ? "channels keep order" : "messages may overtake each other");
 	if (setup->network.algorithm->kind == KIND_ELECTION)
 		print_runs(request, setup->network.graph.nodes, result);
-	printf("  verdict   %s",
-	       verdict_text(result, setup->network.algorithm->kind == KIND_ELECTION));
-	if (result->verdict >= VERDICT_INVARIANT)
-		printf(": %s", result->what);
-	printf("\n  states    %" PRIu64 ", %" PRIu64 " transitions, depth %" PRIu64 "%s%s%s\n",
-	       result->states, result->transitions, result->depth,
+	print_verdict(request, result);
+	printf("  states    %" PRIu64 ", %" PRIu64 " transition%s, depth %" PRIu64 "%s%s%s\n",
+	       result->states, result->transitions, plural(result->transitions), result->depth,
 	       request->options.reduce ? ", reduced by persistent sets" : "",
 	       result->complete ? "" : ", not complete",
 	       result->verdict == VERDICT_HOLDS && result->limit != NULL ? " (a limit was reached)"
 	                                                                 : "");
 	if (result->complete && result->bypass_bounded &&
 	    setup->network.algorithm->kind == KIND_MUTEX)
-		printf("  bypass    at most %" PRIu64
-		       " entries of others once a request is known\n",
-		       result->bypass_max);
+		printf("  bypass    at most %" PRIu64 " %s of others once a request is known\n",
+		       result->bypass_max, result->bypass_max == 1 ? "entry" : "entries");
 	if (result->complete && result->bounded)
 		printf("  messages  %" PRIu64 " to %" PRIu64 " in a whole run\n",
 		       result->messages_min, result->messages_max);
@@ -320,6 +339,23 @@ static void print_result(const struct check_request *request, const struct check
 	       (double)result->memory / (double)result->memory_states);
 	if (result->scenario != NULL)
 		printf("\n%s", result->scenario);
+}
+
+/* Without an end of states there would be no end of the search. */
+static int check_finite(const struct check_request *request, const struct setup *setup,
+                        struct problem *problem)
+{
+	const char *grows = setup_grows(setup);
+
+	for (uint32_t i = 0; i < setup->network.graph.nodes && grows != NULL; i++) {
+		if (request->entries_each[i] == ENTRIES_UNLIMITED)
+			return problem_set(problem,
+			                   "--entries unlimited: %s of %s grow without bound, so "
+			                   "that there is no end of states; give a number, such as "
+			                   "--entries 2",
+			                   grows, setup->network.algorithm->name);
+	}
+	return 0;
 }
 
 /* The entries of each node, for mutual exclusion; an election has initiators instead. */
@@ -346,8 +382,22 @@ static int prepare_entries(struct check_request *request, const struct setup *se
 		return problem_set(problem, "--reduce: of elections only, and %s is not one",
 		                   algorithm->name);
 	request->options.entries = request->entries_each;
-	return parse_entries(request->entries != NULL ? request->entries : "1",
-	                     setup->network.graph.nodes, request->entries_each, problem);
+	if (parse_entries(request->entries != NULL ? request->entries : "1",
+	                  setup->network.graph.nodes, request->entries_each, problem) != 0)
+		return -1;
+	return check_finite(request, setup, problem);
+}
+
+static void tell_limit(const struct check_options *options, const char *limit)
+{
+	if (strcmp(limit, "--timeout") == 0)
+		fprintf(stderr,
+		        "baton check: --timeout %.6g s was reached before an answer; fewer --nodes "
+		        "or --entries, or a longer --timeout\n",
+		        options->seconds_max);
+	else
+		fprintf(stderr, "baton check: %s %s before an answer\n", limit,
+		        limit[0] == '-' ? "was reached" : "came");
 }
 
 static int run(struct check_request *request, struct problem *problem)
@@ -362,10 +412,10 @@ static int run(struct check_request *request, struct problem *problem)
 		return usage_problem("check", problem);
 	}
 	warn_of_order("check", &setup);
+	warn_of_holder("check", &request->words, &setup);
 	request->options.setup = &setup;
 	request->options.progress = isatty(STDERR_FILENO) ? show_progress : NULL;
-	request->options.interrupted = &interrupted;
-	watch_for_interrupt();
+	request->options.interrupted = watch_for_interrupt();
 	if (setup.network.algorithm->kind == KIND_MUTEX) {
 		check_run(&request->options, &result);
 	} else if (check_elections(&request->words, &request->options, &result, problem) != 0) {
@@ -384,14 +434,10 @@ static int run(struct check_request *request, struct problem *problem)
 	else
 		print_result(request, &result);
 	if (code == EXIT_LIMIT)
-		fprintf(stderr, "baton check: %s %s before an answer\n", result.limit,
-		        result.limit[0] == '-' ? "was reached" : "came");
+		tell_limit(&request->options, result.limit);
 	check_result_free(&result);
 	setup_free(&setup);
-	if (interrupted != 0) { /* who started us may want to know */
-		fflush(stdout);
-		raise(SIGINT);
-	}
+	end_if_interrupted();
 	return code;
 }
 
@@ -432,7 +478,9 @@ static uint64_t memory_by_default(void)
 int command_check(int argc, char **argv)
 {
 	struct check_request request = {
-	        .options = {.states_max = INT64_MAX,
+	        .words = {.few = true},
+	        .options = {.seconds_max = SECONDS_DEFAULT,
+	                    .states_max = INT64_MAX,
 	                    .memory_max = memory_by_default(),
 	                    .threads = 1},
 	};

@@ -20,6 +20,11 @@ struct compare_request {
 	char *command; /* the command line, if a page wants it */
 	struct compare_options options;
 	uint64_t rate, rates[PAGE_RATES];
+	const struct algorithm *list[ALGORITHMS_MAX];
+	char *parameters[ALGORITHMS_MAX]; /* of each, or NULL */
+	size_t list_count;
+	const char *of_runs;      /* an option that was given, and is about runs */
+	const char *of_exclusion; /* … and about runs of mutual exclusion */
 	bool claims, one_load, json, csv;
 };
 
@@ -60,6 +65,14 @@ static int parse_option(int option, const char *value, struct compare_request *r
 	struct compare_options *options = &request->options;
 	uint64_t number;
 
+	for (size_t i = 0; option_table[i].name != NULL; i++) {
+		if (option_table[i].val != option)
+			continue;
+		if (strchr("NTleSt", option) != NULL)
+			request->of_runs = option_table[i].name;
+		if (strchr("le", option) != NULL)
+			request->of_exclusion = option_table[i].name;
+	}
 	switch (option) {
 	case 'N':
 		request->nodes = value;
@@ -126,6 +139,8 @@ static int parse_arguments(int argc, char **argv, struct compare_request *reques
 		return problem_set(problem, "--claims has --json, and no --csv");
 	if (request->claims && request->html != NULL)
 		return problem_set(problem, "--claims runs nothing, and has no --html");
+	if (request->claims && request->of_runs != NULL)
+		return problem_set(problem, "--%s: --claims runs nothing", request->of_runs);
 	return 0;
 }
 
@@ -169,32 +184,65 @@ static int find_sizes(struct compare_request *request, uint32_t **ret_sizes, uin
 	return 0;
 }
 
-/* The algorithms named, or all. */
-static int find_algorithms(const char *text, const struct algorithm *ret_list[ALGORITHMS_MAX],
-                           size_t *ret_count, struct problem *problem)
+/* NAME, or NAME:PARAMETER=VALUE, which is then run with that parameter alone. */
+static int add_algorithm(const char *word, size_t length, struct compare_request *request,
+                         struct problem *problem)
 {
-	size_t count = 0;
+	size_t count = request->list_count;
+	char name[64];
+	size_t name_length = strcspn(word, ":,");
 
-	for (; text == NULL && algorithms[count] != NULL; count++)
-		ret_list[count] = algorithms[count];
+	must(count < ALGORITHMS_MAX);
+	snprintf(name, sizeof(name), "%.*s",
+	         (int)(name_length < sizeof(name) ? name_length : sizeof(name)), word);
+	request->list[count] = setup_algorithm(name, problem);
+	if (request->list[count] == NULL)
+		return -1;
+	if (name_length < length) {
+		request->parameters[count] =
+		        strndup(word + name_length + 1, length - name_length - 1);
+		must(request->parameters[count] != NULL);
+	}
+	request->list_count++;
+	for (size_t i = 0; i < count; i++) {
+		const char *one = request->parameters[i], *other = request->parameters[count];
+		if (request->list[i] == request->list[count] &&
+		    (one == NULL || other == NULL ? one == other : strcmp(one, other) == 0))
+			return problem_set(problem, "--algorithms: %s occurs twice", name);
+	}
+	return 0;
+}
+
+/* The algorithms named, or all. */
+static int find_algorithms(struct compare_request *request, struct problem *problem)
+{
+	const char *text = request->algorithms;
+
+	for (; text == NULL && algorithms[request->list_count] != NULL; request->list_count++)
+		request->list[request->list_count] = algorithms[request->list_count];
 	while (text != NULL) {
-		char name[64];
 		size_t length = strcspn(text, ",");
-		snprintf(name, sizeof(name), "%.*s",
-		         (int)(length < sizeof(name) ? length : sizeof(name)), text);
-		const struct algorithm *algorithm = setup_algorithm(name, problem);
-		if (algorithm == NULL)
+		if (request->list_count == ALGORITHMS_MAX)
+			return problem_set(problem, "--algorithms: at most %d", ALGORITHMS_MAX);
+		if (add_algorithm(text, length, request, problem) != 0)
 			return -1;
-		for (size_t i = 0; i < count; i++) {
-			if (ret_list[i] == algorithm)
-				return problem_set(problem, "--algorithms: %s occurs twice", name);
-		}
-		must(count < ALGORITHMS_MAX);
-		ret_list[count++] = algorithm;
 		text = text[length] == ',' ? text + length + 1 : NULL;
 	}
-	*ret_count = count;
 	return 0;
+}
+
+/* Is there anybody whom --load and --entries concern? */
+static void warn_of_elections(const struct compare_request *request,
+                              const struct algorithm *const *list, size_t count)
+{
+	size_t elections = 0;
+
+	for (size_t i = 0; i < count; i++)
+		elections += list[i]->kind == KIND_ELECTION;
+	if (request->of_exclusion != NULL && elections == count)
+		fprintf(stderr,
+		        "baton compare: --%s has no effect: these are elections, which have none\n",
+		        request->of_exclusion);
 }
 
 /* The command line as a shell would take it. To be freed. */
@@ -270,17 +318,16 @@ static void announce(double messages)
 
 static int run(struct compare_request *request, struct problem *problem)
 {
-	const struct algorithm *list[ALGORITHMS_MAX];
+	const struct algorithm *const *list = request->list;
 	struct compare_options *options = &request->options;
 	struct comparison comparison;
 	uint32_t *sizes, sizes_count;
-	size_t count = 0;
 	FILE *page = NULL;
 
-	if (find_algorithms(request->algorithms, list, &count, problem) != 0)
+	if (find_algorithms(request, problem) != 0)
 		return usage_problem("compare", problem);
 	if (request->claims) {
-		report_claims(request, list, count);
+		report_claims(request, list, request->list_count);
 		return EXIT_HELD;
 	}
 	if (find_sizes(request, &sizes, &sizes_count, problem) != 0)
@@ -289,8 +336,10 @@ static int run(struct compare_request *request, struct problem *problem)
 		free(sizes);
 		return usage_problem("compare", problem);
 	}
+	warn_of_elections(request, list, request->list_count);
 	struct compare_subject *subjects =
-	        compare_subjects(list, count, request->topology, &options->subjects_count);
+	        compare_subjects(list, (const char *const *)request->parameters,
+	                         request->list_count, request->topology, &options->subjects_count);
 	options->subjects = subjects;
 	options->nodes = sizes;
 	options->nodes_count = sizes_count;
@@ -335,6 +384,8 @@ int command_compare(int argc, char **argv)
 	           : parsed > 0 ? EXIT_HELD
 	                        : run(&request, &problem);
 
+	for (size_t i = 0; i < request.list_count; i++)
+		free(request.parameters[i]);
 	free(request.command);
 	return code;
 }

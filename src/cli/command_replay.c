@@ -51,7 +51,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 		return problem_set(problem, "one scenario at a time, and '%.60s' is the second",
 		                   argv[optind + 1]);
 	request->file = argv[optind];
-	return 0;
+	return check_outputs(strcmp(request->file, "-") != 0 ? request->file : NULL, "the scenario",
+	                     request->trace, request->diagram, problem);
 }
 
 /* The bytes of a file, to be freed; one more than the parser takes, so that it can say that they
@@ -116,11 +117,6 @@ static void report_json(const struct replay_request *request, const struct setup
 	        "line", line, "expected", result->expected, "found", result->found);
 	must(report != NULL);
 	print_json(report);
-}
-
-static const char *plural(uint64_t count)
-{
-	return count == 1 ? "" : "s";
 }
 
 static int report(const struct replay_request *request, const struct setup *setup,

@@ -1,6 +1,7 @@
 #include "claims.h"
 #include "cli.h"
 #include "sim.h"
+#include "summary.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,7 +14,8 @@ struct sim_request {
 	const char *load;
 	const char *trace, *diagram;
 	uint64_t seed_first, seed_last;
-	bool seeds, json;
+	uint64_t warmup; /* if that was given */
+	bool seed, seeds, warmed, json;
 	const char *not_for_elections; /* an option that was given */
 	uint64_t *lose_hops;
 };
@@ -66,10 +68,11 @@ static int parse_option(int option, const char *value, struct sim_request *reque
 
 	if (result <= 0)
 		return result;
-	if (option == 'e' || option == 'l' || option == 'c' || option == 'X')
+	if (option == 'e' || option == 'l' || option == 'c' || option == 'X' || option == 'W')
 		request->not_for_elections = option == 'e'   ? "--entries"
 		                             : option == 'l' ? "--load"
 		                             : option == 'c' ? "--cs"
+		                             : option == 'W' ? "--warmup"
 		                                             : "--lose-token";
 	switch (option) {
 	case 'e':
@@ -78,8 +81,11 @@ static int parse_option(int option, const char *value, struct sim_request *reque
 		if (parse_number(value, 0, INT64_MAX, "--seed", &request->seed_first, problem) != 0)
 			return -1;
 		request->seed_last = request->seed_first;
-		request->seeds = false;
+		request->seed = true;
 		return 0;
+	case 'W':
+		request->warmed = true;
+		return parse_number(value, 0, ENTRIES_MAX, "--warmup", &request->warmup, problem);
 	case 'S':
 		request->seeds = true;
 		return parse_seeds(value, &request->seed_first, &request->seed_last, problem);
@@ -122,6 +128,7 @@ static int parse_option(int option, const char *value, struct sim_request *reque
 static const struct option sim_option_table[] = {
         NETWORK_OPTIONS,
         {"entries", required_argument, NULL, 'e'},
+        {"warmup", required_argument, NULL, 'W'},
         {"seed", required_argument, NULL, 's'},
         {"seeds", required_argument, NULL, 'S'},
         {"load", required_argument, NULL, 'l'},
@@ -155,22 +162,39 @@ static int parse_arguments(int argc, char **argv, struct sim_request *request,
 		return problem_set(problem, "one algorithm at a time, and '%.40s' is the second",
 		                   argv[optind + 1]);
 	request->words.algorithm = argv[optind];
+	if (request->seed && request->seeds)
+		return problem_set(problem, "--seed or --seeds, not both");
+	if (request->warmed && request->warmup >= request->options.entries)
+		return problem_set(problem,
+		                   "--warmup %" PRIu64 ": fewer than the entries are needed, which "
+		                   "are %" PRIu64,
+		                   request->warmup, request->options.entries);
 	if (request->seeds && (request->trace != NULL || request->diagram != NULL))
 		return problem_set(
 		        problem, "--trace and --diagram are for one run: give --seed, not --seeds");
-	return 0;
+	const char *topology = request->words.topology;
+	bool of_file = topology != NULL && strncmp(topology, "file:", 5) == 0;
+	return check_outputs(of_file ? topology + 5 : NULL, "the topology", request->trace,
+	                     request->diagram, problem);
 }
 
 /* What a document says; else what follows from the rules, and no claim. */
-static void print_claimed(const struct algorithm *algorithm)
+static void print_claimed(const struct sim_request *request, const struct algorithm *algorithm)
 {
 	const struct headline *headline = headline_of(algorithm, NULL);
+
+	/* A document may speak of a variant. */
+	for (size_t i = 0; i < request->words.parameters_count; i++) {
+		const struct headline *own = headline_of(algorithm, request->words.parameters[i]);
+		headline = own != NULL ? own : headline;
+	}
 
 	printf(" (%s: %s)", headline != NULL ? "claimed" : "expected",
 	       headline != NULL ? headline->text : algorithm->claim_messages);
 }
 
-static void print_messages(const struct sim_options *options, const struct sim_result *result)
+static void print_messages(const struct sim_request *request, const struct sim_options *options,
+                           const struct sim_result *result)
 {
 	const struct algorithm *algorithm = options->setup->network.algorithm;
 
@@ -179,7 +203,7 @@ static void print_messages(const struct sim_options *options, const struct sim_r
 	if (options->load == LOAD_LIGHT && result->entry.all.min <= result->entry.all.max)
 		printf("; %" PRIu64 " to %" PRIu64 " for one", result->entry.all.min,
 		       result->entry.all.max);
-	print_claimed(algorithm);
+	print_claimed(request, algorithm);
 	printf("\n             ");
 	for (size_t i = 0; i < algorithm->messages_count; i++) {
 		if (!algorithm->messages[i].init)
@@ -193,66 +217,104 @@ static void print_messages(const struct sim_options *options, const struct sim_r
 	putchar('\n');
 }
 
-static void print_run(const struct sim_request *request, const struct sim_options *options,
-                      const struct sim_result *result, double seconds)
+static void print_nodes(const uint32_t *nodes, uint32_t count)
 {
-	const struct network *network = &options->setup->network;
-	double unit = (double)distribution_mean(&options->delay);
-	double entries = (double)result->entries;
-	char time[32];
+	enum { SHOWN_MAX = 20 };
 
-	printf("%s, %s of %" PRIu32 ", %s load, seed %" PRIu64 "\n", network->algorithm->name,
-	       options->setup->topology, network->graph.nodes, request->load, options->seed);
-	printf("  entries     %" PRIu64, result->entries);
+	printf("  starved     node%s ", plural(count));
+	for (uint32_t i = 0; i < count && i < SHOWN_MAX; i++)
+		printf("%s%" PRIu32, i == 0 ? "" : ", ", nodes[i]);
+	if (count > SHOWN_MAX)
+		printf(" and %" PRIu32 " more", count - SHOWN_MAX);
+	putchar('\n');
+}
+
+/* Who got in, and who did not. */
+static void print_entries(const struct sim_options *options, const struct sim_result *result)
+{
+	uint32_t nodes = options->setup->network.graph.nodes;
+
+	printf("  entries     %" PRIu64, result->entries_all);
+	if (nodes > 1 && result->entries_all != 0)
+		printf(", %" PRIu64 " to %" PRIu64 " a node (Jain's index %.4g)",
+		       result->entries_each.min, result->entries_each.max, sim_jain(result, nodes));
+	if (options->warmup != 0)
+		printf(", %" PRIu64 " of them left out of the means", options->warmup);
 	if (result->violations == 0)
-		printf(", no violation\n");
+		printf("; no violation\n");
 	else
-		printf(", %" PRIu64 " VIOLATED: %s\n", result->violations, result->violation);
-	if (result->entries == 0)
-		return;
-	print_messages(options, result);
+		printf("; %" PRIu64 " VIOLATED: %s\n", result->violations, result->violation);
+	if (result->waiting_count != 0)
+		printf("  waiting     %" PRIu32 " at the end, the longest for %.6g\n",
+		       result->waiting_count, (double)result->waiting_longest / MILLION);
+	if (result->starved_count != 0)
+		print_nodes(result->starved, result->starved_count);
+}
+
+static void print_means(const struct sim_request *request, const struct sim_options *options,
+                        const struct sim_result *result)
+{
+	const struct algorithm *algorithm = options->setup->network.algorithm;
+	double unit = (double)distribution_mean(&options->delay);
+
+	print_messages(request, options, result);
 	printf("  bytes       %.6g an entry, %" PRIu64 " the largest message\n",
-	       (double)result->bytes / entries,
-	       sim_largest_message(network->algorithm, result, CARRIES_ANY));
+	       (double)result->bytes / (double)result->entries,
+	       sim_largest_message(algorithm, result, CARRIES_ANY));
 	if (result->sync_count != 0 && unit != 0)
 		printf("  sync delay  mean %.6g, max %.6g message delays (%s: %s)\n",
 		       (double)result->sync_sum / (double)result->sync_count / unit,
 		       (double)result->sync_max / unit,
-		       claim_of_document(network->algorithm, HEAVY_SYNC_MAX) ? "claimed"
-		                                                             : "expected",
-		       network->algorithm->claim_delay);
-	printf("  response    mean %.6g, half within %.6g, 99 %% within %.6g, max %.6g\n",
-	       (double)result->response_sum / (double)result->response_count / MILLION,
-	       (double)result->response_p50 / MILLION, (double)result->response_p99 / MILLION,
-	       (double)result->response_max / MILLION);
-	printf("  bypass      at most %" PRIu64
-	       " entries of others between a request and its entry\n",
-	       result->bypass_max);
+		       claim_of_document(algorithm, HEAVY_SYNC_MAX) ? "claimed" : "expected",
+		       algorithm->claim_delay);
+	if (result->response_count != 0)
+		printf("  response    mean %.6g, half within %.6g, 99 %% within %.6g, max %.6g\n",
+		       (double)result->response_sum / (double)result->response_count / MILLION,
+		       (double)result->response_p50 / MILLION,
+		       (double)result->response_p99 / MILLION,
+		       (double)result->response_max / MILLION);
+}
+
+static void print_run(const struct sim_request *request, const struct sim_options *options,
+                      const struct sim_result *result, double seconds)
+{
+	const struct network *network = &options->setup->network;
+	char time[32];
+
+	printf("%s, %s of %" PRIu32 ", %s load, seed %" PRIu64 "\n", network->algorithm->name,
+	       options->setup->topology, network->graph.nodes, request->load, options->seed);
+	print_entries(options, result);
+	/* Stuck before the window of the means began. */
+	if (result->entries_all > options->warmup)
+		print_means(request, options, result);
+	printf("  bypass      at most %" PRIu64 " %s of others between a request and its entry\n",
+	       result->bypass_max, result->bypass_max == 1 ? "entry" : "entries");
 	printf("  state       mean %.6g, max %" PRIu64 " bytes a node\n",
 	       (double)result->state_sum / network->graph.nodes, result->state_max);
 	if (result->lost != 0)
-		printf("  lost        %" PRIu64 " messages\n", result->lost);
+		printf("  lost        %" PRIu64 " message%s\n", result->lost, plural(result->lost));
 	if (result->regenerated != 0)
-		printf("  regenerated %" PRIu64 " times, after %.6g hops on average, %" PRIu64
+		printf("  regenerated %" PRIu64 " time%s, after %.6g hops on average, %" PRIu64
 		       " at most\n",
-		       result->regenerated,
+		       result->regenerated, plural(result->regenerated),
 		       (double)result->regenerated_hops_sum / (double)result->regenerated,
 		       result->regenerated_hops_max);
-	printf("  time        %s virtual, %" PRIu64 " events in %.3f s\n",
-	       time_text(result->time, time), result->events, seconds);
+	printf("  time        %s virtual, %" PRIu64 " event%s in %.3f s\n",
+	       time_text(result->time, time), result->events, plural(result->events), seconds);
 }
 
-static void print_election(const struct sim_options *options, const struct sim_result *result,
-                           double seconds)
+static void print_election(const struct sim_request *request, const struct sim_options *options,
+                           const struct sim_result *result, double seconds)
 {
 	const struct network *network = &options->setup->network;
 	const struct algorithm *algorithm = network->algorithm;
 	uint64_t announcement = 0;
 	char time[32];
 
-	printf("%s, %s of %" PRIu32 ", %" PRIu32 " initiators, seed %" PRIu64 "\n", algorithm->name,
-	       options->setup->topology, network->graph.nodes,
-	       options->setup->electorate.initiators_count, options->seed);
+	printf("%s, %s of %" PRIu32 ", %" PRIu32 " initiator%s, seed %" PRIu64 "\n",
+	       algorithm->name, options->setup->topology, network->graph.nodes,
+	       options->setup->electorate.initiators_count,
+	       plural(options->setup->electorate.initiators_count), options->seed);
 	if (result->violations == 0)
 		printf("  leader      %" PRIu32 ", agreed by all\n", result->leader);
 	else
@@ -263,13 +325,13 @@ static void print_election(const struct sim_options *options, const struct sim_r
 	}
 	printf("  messages    %" PRIu64 " to elect, %" PRIu64 " to announce",
 	       result->messages - announcement, announcement);
-	print_claimed(algorithm);
+	print_claimed(request, algorithm);
 	printf("\n             ");
 	for (size_t i = 0; i < algorithm->messages_count; i++)
 		printf(" %s %" PRIu64, algorithm->messages[i].name, result->messages_by_type[i]);
 	printf("\n  bytes       %" PRIu64 "\n", result->bytes);
-	printf("  time        %s virtual, %" PRIu64 " events in %.3f s\n",
-	       time_text(result->time, time), result->events, seconds);
+	printf("  time        %s virtual, %" PRIu64 " event%s in %.3f s\n",
+	       time_text(result->time, time), result->events, plural(result->events), seconds);
 }
 
 /* What makes no sense for this algorithm. */
@@ -297,12 +359,22 @@ static void show_exits(void *context, uint64_t exits, uint64_t entries)
 	progress_count(exits, entries);
 }
 
-/* One run; a report is added to `runs` if that is not NULL. 0, or -1 and a problem. */
-static int run_once(struct sim_request *request, uint64_t seed, bool quiet, json_t *runs,
-                    uint64_t *ret_violations, struct problem *problem)
+/* The means leave out the beginning, in which nobody had to wait yet: a turn of all, or half of the
+ * run. */
+static uint64_t warmup_of(const struct sim_request *request, uint32_t nodes)
+{
+	uint64_t half = request->options.entries / 2;
+
+	if (request->warmed)
+		return request->warmup;
+	return request->options.load == LOAD_LIGHT ? 0 : nodes < half ? nodes : half;
+}
+
+/* One run, in words or as a report that is added to `runs`. 0, or -1 and a problem. */
+static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
+                    struct sim_result *ret_result, struct problem *problem)
 {
 	struct sim_options options = request->options;
-	struct sim_result result;
 	struct setup setup;
 
 	request->words.seed = seed;
@@ -312,8 +384,10 @@ static int run_once(struct sim_request *request, uint64_t seed, bool quiet, json
 		setup_free(&setup);
 		return -1;
 	}
-	if (seed == request->seed_first)
+	if (seed == request->seed_first) {
 		warn_of_order("sim", &setup);
+		warn_of_holder("sim", &request->words, &setup);
+	}
 	if (request->trace != NULL || request->diagram != NULL) {
 		options.trace = trace_open(request->trace, request->diagram, problem);
 		if (options.trace == NULL) {
@@ -321,73 +395,162 @@ static int run_once(struct sim_request *request, uint64_t seed, bool quiet, json
 			return -1;
 		}
 	}
+	bool election = setup.network.algorithm->kind == KIND_ELECTION;
 	options.setup = &setup;
 	options.seed = seed;
 	options.progress = request->seeds ? NULL : show_exits;
+	options.interrupted = watch_for_interrupt();
 	if (options.bound == 0)
 		options.bound = distribution_bound(&options.delay);
-	bool election = setup.network.algorithm->kind == KIND_ELECTION;
 	if (election)
 		options.load = LOAD_ELECTION;
+	options.warmup = election ? 0 : warmup_of(request, setup.network.graph.nodes);
+	options.entries -= options.warmup;
 	double begin = seconds_now();
 	struct sim *sim = sim_create(&setup);
-	sim_run(sim, &options, &result);
-	sim_destroy(sim);
+	sim_run(sim, &options, ret_result);
 	double seconds = seconds_now() - begin;
-	int written = options.trace != NULL ? trace_end(options.trace, result.time, problem) : 0;
+	int wrong = options.trace != NULL ? trace_end(options.trace, ret_result->time, problem) : 0;
 	if (!request->seeds)
 		progress_clear();
-	if (written == 0 && result.endless)
-		written = problem_set(
+	if (ret_result->interrupted) {
+		progress_clear();
+		fprintf(stderr,
+		        "baton sim: seed %" PRIu64 ": interrupted after %" PRIu64 " entr%s\n", seed,
+		        ret_result->entries_all, ret_result->entries_all == 1 ? "y" : "ies");
+		end_if_interrupted();
+	}
+	if (wrong == 0 && ret_result->endless)
+		wrong = problem_set(
 		        problem,
 		        "seed %" PRIu64
 		        ": the run lasts longer than virtual time can tell (about 4.6e12): "
 		        "fewer --entries or shorter delays are needed",
 		        seed);
-	if (written != 0) {
-		setup_free(&setup);
-		return -1;
-	}
-	if (runs != NULL)
+	if (wrong == 0 && runs != NULL)
 		json_array_append_new(
-		        runs, election ? election_report(&options, &result, seconds)
-		                       : sim_report(&options, request->load, &result, seconds));
-	else if ((!quiet || result.violations != 0) && election)
-		print_election(&options, &result, seconds);
-	else if (!quiet || result.violations != 0)
-		print_run(request, &options, &result, seconds);
-	*ret_violations = result.violations;
+		        runs, election ? election_report(&options, ret_result, seconds)
+		                       : sim_report(&options, request->load, ret_result, seconds));
+	else if (wrong == 0 && election)
+		print_election(request, &options, ret_result, seconds);
+	else if (wrong == 0)
+		print_run(request, &options, ret_result, seconds);
+	sim_destroy(sim);
 	setup_free(&setup);
-	return 0;
+	return wrong;
 }
 
-static int run_all(struct sim_request *request, struct problem *problem)
-{
-	json_t *runs = request->json ? json_array() : NULL;
-	uint64_t violated = 0, count = request->seed_last - request->seed_first + 1;
+/* Of many runs: which of the figures stand in the table, and by which names. */
+static const struct {
+	const char *path, *name;
+} table_rows[] = {
+        {"messages.per_entry", "messages an entry"},
+        {"messages.election", "messages to elect"},
+        {"messages.announcement", "messages to announce"},
+        {"bytes.per_entry", "bytes an entry"},
+        {"bytes", "bytes"},
+        {"sync_delay.mean", "sync delay, mean"},
+        {"sync_delay.max", "sync delay, longest"},
+        {"response.mean", "response, mean"},
+        {"response.p99", "response, 99 %"},
+        {"response.max", "response, longest"},
+        {"bypass.max", "bypass, most"},
+        {"entries_per_node.jain", "Jain's index"},
+        {"waiting.count", "waiting at the end"},
+        {"lost", "lost"},
+        {"virtual_time", "virtual time"},
+};
 
+static void print_table(const json_t *summary)
+{
+	printf("%24s%12s   %s\n", "", "mean", "95 % interval");
+	for (size_t i = 0; i < sizeof(table_rows) / sizeof(*table_rows); i++) {
+		const json_t *row = json_object_get(summary, table_rows[i].path);
+		const json_t *interval = json_object_get(row, "ci95");
+		if (row == NULL)
+			continue;
+		printf("  %-22s%12.6g", table_rows[i].name,
+		       json_number_value(json_object_get(row, "mean")));
+		if (json_is_array(interval))
+			printf("   %.6g to %.6g", json_number_value(json_array_get(interval, 0)),
+			       json_number_value(json_array_get(interval, 1)));
+		putchar('\n');
+	}
+}
+
+/* Of many runs, for people: which were violated, and a table. */
+static void print_runs(const struct sim_request *request, const json_t *runs, uint64_t violated,
+                       const char *violations)
+{
+	const json_t *first = json_array_get(runs, 0);
+	const char *topology = json_string_value(json_object_get(first, "topology"));
+	json_int_t nodes = json_integer_value(json_object_get(first, "nodes"));
+	uint64_t count = json_array_size(runs);
+
+	printf("%s, ", request->words.algorithm);
+	if (topology != NULL)
+		printf("%s of %" JSON_INTEGER_FORMAT ", %s load, ", topology, nodes, request->load);
+	else
+		printf("%" JSON_INTEGER_FORMAT " node%s, ", nodes, plural((uint64_t)nodes));
+	printf("seeds %" PRIu64 "..%" PRIu64 ": %" PRIu64 " run%s, ", request->seed_first,
+	       request->seed_last, count, plural(count));
+	if (violated != 0)
+		printf("%" PRIu64 " violated\n%s", violated, violations);
+	else
+		printf("none violated\n");
+	json_t *summary = summary_make(runs);
+	print_table(summary);
+	json_decref(summary);
+}
+
+static int run_seeds(struct sim_request *request, struct problem *problem)
+{
+	enum { TOLD_MAX = 10 };
+	uint64_t violated = 0, count = request->seed_last - request->seed_first + 1;
+	json_t *runs = json_array();
+	char *violations = NULL;
+	size_t size = 0;
+	FILE *told = open_memstream(&violations, &size);
+	int wrong = 0;
+
+	must(told != NULL);
 	progress_start();
-	for (uint64_t seed = request->seed_first; seed <= request->seed_last; seed++) {
-		uint64_t violations;
-		if (run_once(request, seed, request->seeds, runs, &violations, problem) != 0) {
-			json_decref(runs);
-			return usage_problem("sim", problem);
-		}
-		violated += violations != 0;
-		if (request->seeds)
-			progress_count(seed - request->seed_first, count);
+	for (uint64_t i = 0; i < count && wrong == 0; i++) {
+		struct sim_result result;
+		wrong = run_once(request, request->seed_first + i, runs, &result, problem);
+		if (wrong == 0 && result.violations != 0 && violated++ < TOLD_MAX)
+			fprintf(told, "  seed %" PRIu64 ": VIOLATED: %s\n", request->seed_first + i,
+			        result.violation);
+		progress_count(i, count);
 	}
 	progress_clear();
-	if (request->json) {
-		json_t *report = request->seeds ? json_pack("{s:O}", "runs", runs)
-		                                : json_incref(json_array_get(runs, 0));
-		print_json(report);
-		json_decref(runs);
-	} else if (request->seeds) {
-		printf("%s: %" PRIu64 " runs, %" PRIu64 " violated\n", request->words.algorithm,
-		       count, violated);
-	}
+	if (violated > TOLD_MAX)
+		fprintf(told, "  and %" PRIu64 " more\n", violated - TOLD_MAX);
+	fclose(told);
+	if (wrong == 0 && request->json)
+		print_json(json_pack("{s:O, s:o}", "runs", runs, "summary", summary_make(runs)));
+	else if (wrong == 0)
+		print_runs(request, runs, violated, violations);
+	free(violations);
+	json_decref(runs);
+	if (wrong != 0)
+		return usage_problem("sim", problem);
 	return violated != 0 ? EXIT_VIOLATED : EXIT_HELD;
+}
+
+static int run_one(struct sim_request *request, struct problem *problem)
+{
+	json_t *runs = request->json ? json_array() : NULL;
+	struct sim_result result;
+
+	progress_start();
+	int wrong = run_once(request, request->seed_first, runs, &result, problem);
+	if (wrong == 0 && request->json)
+		print_json(json_incref(json_array_get(runs, 0)));
+	json_decref(runs);
+	if (wrong != 0)
+		return usage_problem("sim", problem);
+	return result.violations != 0 ? EXIT_VIOLATED : EXIT_HELD;
 }
 
 int command_sim(int argc, char **argv)
@@ -403,9 +566,10 @@ int command_sim(int argc, char **argv)
 	};
 	struct problem problem;
 	int parsed = parse_arguments(argc, argv, &request, &problem);
-	int code = parsed < 0   ? usage_problem("sim", &problem)
-	           : parsed > 0 ? EXIT_HELD
-	                        : run_all(&request, &problem);
+	int code = parsed < 0      ? usage_problem("sim", &problem)
+	           : parsed > 0    ? EXIT_HELD
+	           : request.seeds ? run_seeds(&request, &problem)
+	                           : run_one(&request, &problem);
 
 	free(request.lose_hops);
 	return code;

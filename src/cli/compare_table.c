@@ -226,7 +226,7 @@ static bool held_text(const struct compare_row *row, bool of_documents, char ret
 	size_t counts[CLAIM_UNMEASURED + 1];
 
 	compare_count(row, of_documents, counts);
-	size_t judged = counts[CLAIM_HELD] + counts[CLAIM_WRONG] + counts[CLAIM_VIOLATED];
+	size_t judged = counts[CLAIM_HELD] + counts[CLAIM_REFUTED] + counts[CLAIM_VIOLATED];
 	bool bad = counts[CLAIM_VIOLATED] != 0 || (of_documents && row->violation != NULL);
 	if (judged == 0 && !bad)
 		ret_text[0] = '\0';
@@ -500,10 +500,15 @@ static void print_sources(const struct comparison *comparison)
 
 static void print_counts(const char *what, const size_t *counts)
 {
-	printf("%s: %zu held, %zu violated, %zu known to be wrong, %zu not to be told by this "
-	       "work\n",
-	       what, counts[CLAIM_HELD], counts[CLAIM_VIOLATED], counts[CLAIM_WRONG],
-	       counts[CLAIM_UNMEASURED]);
+	char *text = NULL;
+
+	must(asprintf(&text,
+	              "%s: %zu held, %zu violated, %zu refuted, %zu of another variant or "
+	              "construction, %zu not to be told by this work",
+	              what, counts[CLAIM_HELD], counts[CLAIM_VIOLATED], counts[CLAIM_REFUTED],
+	              counts[CLAIM_OTHER], counts[CLAIM_UNMEASURED]) >= 0);
+	print_paragraph(stdout, text, 2);
+	free(text);
 }
 
 /* "- most messages for an entry, on a star: at most 4 (Neilsen 6.1)" */
@@ -523,8 +528,11 @@ static void print_claim(const struct paper_claim *claim)
 		        claim->graph == ON_COMPLETE ? " graph" : "");
 	fprintf(file, ": %s %s (%s)", relation_text(claim->relation), claim->formula,
 	        claim->where != NULL ? claim->where : "follows from the rules");
-	if (claim->wrong != NULL)
-		fprintf(file, ". Known not to hold everywhere: %s", claim->wrong);
+	if (claim->refuted != NULL)
+		fprintf(file, ". Known not to hold everywhere: %s", claim->refuted);
+	if (claim->other != NULL)
+		fprintf(file, ". Where it fails, what is run is not what is meant: %s",
+		        claim->other);
 	fclose(file);
 	print_paragraph(stdout, text, 2);
 	free(text);
@@ -562,7 +570,8 @@ void print_comparison(const struct comparison *comparison)
 		putchar('\n');
 	print_failures(comparison, CLAIM_VIOLATED);
 	print_violations(comparison);
-	print_failures(comparison, CLAIM_WRONG);
+	print_failures(comparison, CLAIM_REFUTED);
+	print_failures(comparison, CLAIM_OTHER);
 	print_left_out(comparison, stdout);
 	print_sources(comparison);
 	size_t documents[CLAIM_UNMEASURED + 1];

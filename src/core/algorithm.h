@@ -136,10 +136,24 @@ struct invariant {
 	bool (*global)(const struct snapshot *snapshot);
 };
 
+/* Where the rules of an algorithm come from, as they are written here. */
+enum source {
+	SOURCE_PAPER,         /* the paper that published it */
+	SOURCE_ACCOUNT,       /* what another document says of it */
+	SOURCE_RECONSTRUCTED, /* a document has the idea, or the name; the rules are not in it */
+};
+
 struct algorithm {
 	const char *name;
 	const char *title;
 	unsigned year;
+	enum source source;
+	const char *rules; /* the document and section: "Neilsen 2.1" */
+	uint32_t
+	        nodes_checked; /* that a search of all interleavings takes seconds for, one entry each */
+	/* What grows without bound if entries do, so that there is no end of states: "clocks". NULL:
+	 * nothing. And the parameter that keeps it bounded unless it is 0, or NULL. */
+	const char *grows, *grows_unless;
 	enum kind kind;
 	enum graph_class links; /* the weakest network that its messages need */
 	enum graph_class shape; /* a logical structure upon it, or GRAPH_NONE */

@@ -35,7 +35,7 @@ class Check(unittest.TestCase):
             path = os.path.join(folder, "lost.scn")
             result = check(f"suzuki-kasami --nodes 2 --lose-token --trace {path}", expect=1)
             self.assertEqual(result["deadlock"], "found")
-            self.assertEqual(result["mutual_exclusion"], "holds")
+            self.assertIsNone(result["mutual_exclusion"])  # the search ended with the deadlock
             replayed = baton("replay", path)
             self.assertEqual(replayed.code, 1, replayed)
             with open(path, encoding="utf-8") as file:

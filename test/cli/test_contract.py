@@ -22,12 +22,31 @@ class Contract(unittest.TestCase):
             for heading in ("Idea", "Variables", "Messages", "Assumptions", "Bounds"):
                 self.assertIn(f"## {heading}", page.out, row["name"])
 
+    def test_where_the_rules_come_from_is_told(self):
+        """Five follow their own paper; the rest another document's account, or an idea only."""
+        table = baton("algorithms").out
+        self.assertLessEqual(max(map(len, table.splitlines())), 100)
+        rows = {line.split()[0]: line for line in table.splitlines() if line}
+        own = [name for name, line in rows.items() if line.endswith(" its paper")]
+        self.assertEqual(sorted(own), ["dijkstra-ring", "helary", "neilsen", "suzuki-kasami", "suzuki-kasami-b"])
+        made = [name for name, line in rows.items() if line.endswith(" reconstructed")]
+        self.assertEqual(sorted(made), ["bully", "central", "franklin", "korach-moran-zaks", "le-lann-election", "singhal"])
+        for name in ("lamport", "raymond", "maekawa"):
+            self.assertRegex(rows[name], r" Neilsen 2\.\d$")
+        for name in ("misra", "chang-roberts", "dolev-klawe-rodeh"):
+            self.assertRegex(rows[name], r" Raynal [45]\.\d$")
+        for name in (*own, *made):
+            self.assertIn("## Where the rules come from\n", baton("algorithms", name).out)
+        self.assertIn("another document's account, not the paper: Raynal 5.2.", baton("algorithms chang-roberts").out)
+
     def test_fields_of_sim(self):
         run = sim("neilsen")
         self.assertEqual(list(run), [
-            "algorithm", "topology", "nodes", "edges", "holder", "seed", "load", "fifo", "entries", "messages", "bytes",
-            "sync_delay", "response", "bypass", "state_bytes", "lost", "regenerated", "virtual_time", "events",
+            "algorithm", "topology", "nodes", "edges", "holder", "seed", "load", "fifo", "entries", "warmup",
+            "entries_per_node", "waiting", "starved", "messages", "bytes", "sync_delay", "response", "bypass", "state_bytes", "lost", "regenerated", "virtual_time", "events",
             "seconds", "events_per_second", "violations"])
+        self.assertEqual(list(run["entries_per_node"]), ["min", "max", "jain"])
+        self.assertEqual(list(run["waiting"]), ["count", "longest"])
         self.assertEqual(list(run["messages"]), ["total", "per_entry", "min", "max", "idle", "init", "by_type"])
         self.assertEqual((run["topology"], run["nodes"], run["edges"], run["holder"], run["seed"], run["load"],
                           run["fifo"], run["entries"]), ("star", 5, 4, 1, 1, "heavy", False, 1000))
@@ -73,9 +92,10 @@ class Contract(unittest.TestCase):
             "mutual_exclusion", "deadlock", "starvation", "invariants", "max_bypass", "max_messages", "min_messages",
             "seconds", "states_per_second", "bytes_per_state"])
         self.assertEqual((result["entries"], result["mutual_exclusion"], result["deadlock"], result["starvation"]),
-                         (1, "holds", "none", "none"))
+                         (1, "holds", "none", None))
         self.assertEqual(result["invariants"], {"one_token": "holds", "queue_has_each_once": "holds"})
         self.assertEqual(check("neilsen --nodes 2 --entries unlimited")["entries"], "unlimited")
+        self.assertEqual(check("neilsen --nodes 2 --entries unlimited")["starvation"], "none")
 
     def test_topologies(self):
         for topology, nodes, edges in (("edges:1-2,1-3,2-3", 3, 3), ("complete --nodes 4", 4, 6)):

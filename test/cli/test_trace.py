@@ -1,10 +1,16 @@
 """The trace makes sense, agrees with the report, and is the same for the same seed."""
+import json
 import os
+import pty
+import re
+import signal
+import subprocess
 import tempfile
 import unittest
 from xml.etree import ElementTree
 
-from baton import baton, report, sim
+from baton import BATON, baton, report, sim
+from cluster import until
 from tracefile import Trace
 
 SCENARIO = """\
@@ -82,7 +88,7 @@ class Traces(unittest.TestCase):
             if row["kind"] != "mutex":
                 continue
             for work in ("--delay exp:1", "--load light", "--load poisson:0.1 --delay uniform:0,2"):
-                words = f"{row['name']} {work} --entries 200 --trace {self.path}"
+                words = f"{row['name']} {work} --entries 200 --warmup 0 --trace {self.path}"
                 with self.subTest(words=words):
                     run = sim(words)
                     trace = Trace(self.path)
@@ -99,6 +105,38 @@ class Traces(unittest.TestCase):
     def test_losses_are_told(self):
         sim(f"suzuki-kasami --lose 0.2 --trace {self.path}", expect=1)
         self.assertGreater(Trace(self.path).lost, 0)
+
+    def test_an_interrupt_leaves_whole_lines(self):
+        words = f"sim neilsen --nodes 20 --entries 100000000 --trace {self.path}"
+        with subprocess.Popen([BATON, *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            until("a trace", lambda: os.path.exists(self.path) and os.path.getsize(self.path) > 100_000)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate()
+        self.assertEqual((process.returncode, out), (-signal.SIGINT, ""))
+        self.assertRegex(err, r"^baton sim: seed 1: interrupted after \d+ entries\n$")
+        with open(self.path, encoding="utf-8") as file:
+            text = file.read()
+        self.assertTrue(text.endswith("\n"))
+        self.assertEqual([json.loads(line)["ev"] for line in text.splitlines()[-1:]], ["end"])
+
+    def test_an_interrupt_clears_the_bar(self):
+        """What a shell prints next begins a line of its own."""
+        ours, theirs = pty.openpty()
+        words = "compare --algorithms lamport --nodes 512 --entries 100000"
+        with subprocess.Popen([BATON, *words.split()], stdout=subprocess.DEVNULL, stderr=theirs) as process:
+            os.close(theirs)
+            seen = b""
+            while not re.search(rb"\[[# ]+\]", seen):
+                seen += os.read(ours, 4096)
+            process.send_signal(signal.SIGINT)
+            self.assertEqual(process.wait(), -signal.SIGINT)
+            try:
+                while more := os.read(ours, 4096):
+                    seen += more
+            except OSError:  # the other end is closed
+                pass
+        os.close(ours)
+        self.assertTrue(seen.endswith(b"\r\033[K"), seen[-200:])
 
     def test_the_same_seed_gives_the_same_bytes(self):
         words = f"neilsen --nodes 7 --delay exp:1 --seed 3 --trace {self.path}"
@@ -120,7 +158,7 @@ class Diagrams(unittest.TestCase):
         self.folder.cleanup()
 
     def draw(self, words):
-        run = sim(f"{words} --diagram {self.path}")
+        run = sim(f"{words} --warmup 0 --diagram {self.path}")
         picture = ElementTree.parse(self.path).getroot()
         arrows = [path for path in picture.iter(f"{SVG}path") if path.get("class", "").startswith("arrow") and "L" in path.get("d")]
         return run, picture, arrows

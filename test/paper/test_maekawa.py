@@ -17,6 +17,10 @@ FULL = "--param committees=1.2.3/1.2.3/1.2.3"
 TRIANGLE = "--param committees=1.2/2.3/3.1"
 
 
+def made(nodes):
+    return "--param committees=grid" if nodes in GRIDS else ""
+
+
 def committees(nodes, kind):
     """Whom each node asks, itself included."""
     with tempfile.NamedTemporaryFile() as file:
@@ -42,10 +46,27 @@ class Committees(unittest.TestCase):
             for a, b in itertools.combinations(committees(nodes, "grid").values(), 2):
                 self.assertTrue(a & b, nodes)
 
-    def test_a_plane_is_taken_where_there_is_one(self):
+    def test_cyclic_ones_are_about_as_small_as_can_be(self):
+        """Translates of a difference cover, all of one size; any two meet."""
+        for nodes, k in ((16, 5), (64, 9), (100, 12), (2, 2), (5, 3), (20, 6), (23, 6), (300, 21)):
+            sets = committees(nodes, "cyclic")
+            self.assertEqual({len(members) for members in sets.values()}, {k}, nodes)
+            for a, b in itertools.combinations(sets.values(), 2):
+                self.assertTrue(a & b, nodes)
+            self.assertGreaterEqual(k * (k - 1) + 1, nodes)  # no committees of one size can be smaller
+
+    def test_the_smallest_are_taken_and_of_several_a_plane_then_a_grid(self):
         for nodes in range(1, 32):
-            kind = "plane" if nodes in (3, 7, 13, 21, 31) else "grid"
-            self.assertEqual(committees(nodes, "auto"), committees(nodes, kind), nodes)
+            made = {kind: committees(nodes, kind) for kind in ("plane", "grid", "cyclic")
+                    if kind != "plane" or nodes in (3, 7, 13, 21, 31)}
+            best = min(made.values(), key=lambda sets: max(map(len, sets.values())))  # the first of several
+            self.assertEqual(committees(nodes, "auto"), best, nodes)
+
+    def test_with_small_committees_the_claims_hold(self):
+        """Neilsen 2.6: about sqrt(N) members, at most 7 sqrt(N) messages."""
+        for nodes in (16, 64, 100):
+            run = sim(f"maekawa --nodes {nodes} --entries 2000 --delay exp:1")
+            self.assertLessEqual(run["messages"]["per_entry"], 5 * nodes ** 0.5)
 
     def test_a_plane_that_nobody_knows_is_refused(self):
         for nodes in (2, 4, 8, 43, 111):  # q = 6 and q = 10 are no powers of primes
@@ -75,20 +96,20 @@ class Maekawa(unittest.TestCase):
     def test_in_the_best_case_three_sets_of_messages(self):
         """REQUEST, LOCKED and RELEASE."""
         for nodes, k in (PLANES | GRIDS | {2: 2, 3: 2}).items():
-            messages = sim(f"maekawa --nodes {nodes} --load light --entries 2000")["messages"]
+            messages = sim(f"maekawa --nodes {nodes} --load light --entries 2000 {made(nodes)}")["messages"]
             self.assertEqual((messages["min"], messages["max"]), (3 * (k - 1), 3 * (k - 1)), nodes)
 
     def test_all_want_in_all_the_time_four_sets_of_messages(self):
         """FAIL besides: who asks again comes behind all others."""
         for nodes, k in {7: 3, 13: 4, 31: 6, **GRIDS}.items():
-            messages = sim(f"maekawa --nodes {nodes} --entries {500 * nodes}")["messages"]
+            messages = sim(f"maekawa --nodes {nodes} --entries {500 * nodes} {made(nodes)}")["messages"]
             self.assertAlmostEqual(messages["per_entry"] / (4 * (k - 1)), 1, delta=0.01)
 
     def test_no_load_takes_more_than_seven_sets_of_messages(self):
         for nodes, k in {7: 3, 13: 4, 57: 8, **GRIDS}.items():
             for load in ("heavy", "poisson:0.01", "poisson:0.1", "poisson:1"):
                 for delay in ("constant:1", "exp:1", "uniform:0,20"):
-                    run = sim(f"maekawa --nodes {nodes} --entries 2000 --load {load} --delay {delay}")
+                    run = sim(f"maekawa --nodes {nodes} --entries 2000 --load {load} --delay {delay} {made(nodes)}")
                     self.assertLessEqual(run["messages"]["per_entry"], 7 * (k - 1))
 
     def test_all_seven_sets_of_messages_occur(self):
@@ -98,7 +119,7 @@ class Maekawa(unittest.TestCase):
 
     def test_synchronization_delay_is_release_and_locked(self):
         for nodes in (9, 16, 25):
-            delay = sim(f"maekawa --nodes {nodes} --entries {50 * nodes}")["sync_delay"]
+            delay = sim(f"maekawa --nodes {nodes} --entries {50 * nodes} {made(nodes)}")["sync_delay"]
             self.assertEqual((delay["mean"], delay["max"]), (2, 2))
 
     def test_synchronization_delay_is_one_if_the_last_arbiter_leaves_or_enters(self):

@@ -40,9 +40,9 @@ class Misra(unittest.TestCase):
             self.assertEqual(result["starvation"], "none")
             self.assertEqual(result["max_bypass"], n * (n - 1) // 2 + 1 if n > 1 else 0)
 
-    def test_unbounded_numbers_hold_as_far_as_one_looks(self):
+    def test_unbounded_numbers_break_nothing_as_far_as_one_looks(self):
         result = check("misra --nodes 3 --entries 1 --param bounded=off --lose-token --max-states 100000", expect=3)
-        self.assertEqual(result["invariants"], HOLD)
+        self.assertEqual(result["invariants"], dict.fromkeys(HOLD))
 
     def test_light_load_costs_half_a_turn_of_both(self):
         for n in (2, 5, 20):
@@ -54,7 +54,7 @@ class Misra(unittest.TestCase):
     def test_heavy_load_costs_one_hop_of_ping_and_two_of_pong(self):
         """PONG goes on during the critical section: one hop for each unit of time."""
         for n in (2, 5, 20):
-            messages = sim(f"misra --nodes {n} --entries {1000 * n}")["messages"]
+            messages = sim(f"misra --nodes {n} --entries {1000 * n} --warmup 0")["messages"]
             self.assertEqual(messages["by_type"]["PING"], 1000 * n)
             self.assertAlmostEqual(messages["per_entry"], 3, delta=0.01)
             messages = sim(f"misra --nodes {n} --entries {1000 * n} --cs constant:3")["messages"]

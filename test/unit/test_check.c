@@ -181,6 +181,30 @@ static void test_a_fair_cycle_in_which_somebody_waits_is_starvation(void **state
 	check_result_free(&result);
 }
 
+/* Starvation is looked for when all states are known: the rest holds. A deadlock ends the search. */
+static void test_what_was_not_looked_at_is_not_decided(void **state)
+{
+	struct network network = {.graph = {.nodes = 2}};
+	struct setup setup = {.network = network};
+	uint32_t entries[2] = {1, ENTRIES_UNLIMITED};
+	struct check_options options = {.setup = &setup, .entries = entries};
+	struct check_result starves = {.complete = true, .verdict = VERDICT_STARVATION};
+	struct check_result stuck = {.complete = false, .verdict = VERDICT_DEADLOCK};
+	struct check_result right = {.complete = true};
+
+	(void)state;
+	assert_int_equal(check_finding(&options, &starves, VERDICT_STARVATION), FINDING_VIOLATED);
+	assert_int_equal(check_finding(&options, &starves, VERDICT_DEADLOCK), FINDING_HOLDS);
+	assert_int_equal(check_finding(&options, &stuck, VERDICT_DEADLOCK), FINDING_VIOLATED);
+	assert_int_equal(check_finding(&options, &stuck, VERDICT_STARVATION), FINDING_UNDECIDED);
+	assert_int_equal(check_finding(&options, &stuck, VERDICT_MUTUAL_EXCLUSION),
+	                 FINDING_UNDECIDED);
+	assert_int_equal(check_finding(&options, &right, VERDICT_DEADLOCK), FINDING_HOLDS);
+	assert_int_equal(check_finding(&options, &right, VERDICT_STARVATION), FINDING_UNDECIDED);
+	entries[0] = ENTRIES_UNLIMITED;
+	assert_int_equal(check_finding(&options, &right, VERDICT_STARVATION), FINDING_HOLDS);
+}
+
 static void test_a_refused_message_is_a_violation(void **state)
 {
 	struct check_result result = check(&proud, 2, 1);
@@ -273,6 +297,7 @@ int main(void)
 	        cmocka_unit_test(test_two_inside_are_found_after_two_requests),
 	        cmocka_unit_test(test_a_deadlock_is_found_where_nothing_is_left_to_happen),
 	        cmocka_unit_test(test_a_fair_cycle_in_which_somebody_waits_is_starvation),
+	        cmocka_unit_test(test_what_was_not_looked_at_is_not_decided),
 	        cmocka_unit_test(test_a_refused_message_is_a_violation),
 	        cmocka_unit_test(test_a_broken_invariant_is_named),
 	        cmocka_unit_test(test_a_step_that_is_not_pure_is_noticed),

@@ -108,8 +108,7 @@ static void test_every_claim_has_a_value(void **state)
 {
 	static const char *const topologies[CLAIM_GRAPHS] = {
 	        [ON_TREE] = "tree:2",      [ON_STAR] = "star", [ON_LINE] = "line",
-	        [ON_LOW_TREE] = "star",    [ON_RING] = "ring", [ON_COMPLETE] = "complete",
-	        [ON_ARMS] = "radiating:3",
+	        [ON_BRANCHING] = "tree:3", [ON_RING] = "ring", [ON_COMPLETE] = "complete",
 	};
 
 	(void)state;
@@ -218,11 +217,11 @@ static void test_claims_know_the_network(void **state)
 	assert_true(claimed("helary", "D", "ring", 9, NULL) == 4);
 	assert_true(claimed("suzuki-kasami-b", "N + (N - 1)/L", NULL, 5, NULL) == 7);
 	assert_true(claimed("suzuki-kasami-b", "N + (N - 1)/L", NULL, 11, "L=10") == 12);
-	/* A plane of seven has committees of three, a grid of sixteen of seven. */
+	/* A plane of seven has committees of three, a cyclic cover of sixteen of five. */
 	assert_true(claimed("maekawa", "3(K - 1)", NULL, 7, NULL) == 6);
-	assert_true(claimed("maekawa", "3(K - 1)", NULL, 16, NULL) == 18);
-	/* Five nodes: rows 1 2 3 and 4 5; node 3 is alone in its column. */
-	assert_true(claimed("maekawa", "3(K - 1)", NULL, 5, NULL) == 9);
+	assert_true(claimed("maekawa", "3(K - 1)", NULL, 16, NULL) == 12);
+	/* A grid of four, a cover of five: all committees have three. */
+	assert_true(claimed("maekawa", "3(K - 1)", NULL, 4, NULL) == 6);
 	assert_true(claimed("maekawa", "3(k - 1)", NULL, 5, NULL) == 6);
 }
 
@@ -231,10 +230,11 @@ static void test_a_claim_about_another_graph_says_nothing(void **state)
 	(void)state;
 	assert_true(isnan(claimed("neilsen", "3 - 5/N + 2/N^2", "line", 7, NULL)));
 	assert_true(isnan(claimed("helary", "N - 1 + D", "ring", 7, NULL)));
-	/* A radiating star branches in one node. */
-	assert_true(claimed("raymond", "4", "radiating:3", 16, NULL) == 4);
-	assert_true(claimed("raymond", "4", "line", 16, NULL) == 4);
-	assert_true(isnan(claimed("raymond", "4", "tree:2", 16, NULL)));
+	/* A radiating star is meant whose arms branch, or are short: of 2 log N hops at most. */
+	assert_true(claimed("raymond", "log(N)", "tree:2", 16, NULL) == 4);
+	assert_true(claimed("raymond", "log(N)", "radiating:8", 16, NULL) == 4);
+	assert_true(isnan(claimed("raymond", "log(N)", "radiating:3", 16, NULL)));
+	assert_true(isnan(claimed("raymond", "log(N)", "line", 16, NULL)));
 	assert_true(isnan(claimed("helary", "N + 2", "ring", 4, NULL)));
 	assert_true(!isnan(claimed("helary", "N + 2", "ring", 5, NULL)));
 	/* A triangle is a ring and complete; two nodes are all. */

@@ -71,6 +71,16 @@ int check_elections(const struct setup_words *words, const struct check_options 
 
 void check_result_free(struct check_result *result);
 
+/*
+ * A search that was cut short, by a limit or by something wrong, has shown nothing about the rest:
+ * what a verdict says of a property.
+ */
+enum finding { FINDING_UNDECIDED, FINDING_HOLDS, FINDING_VIOLATED };
+/* VERDICT_STARVATION is decided only where nobody's entries are bounded: who has no entries left
+ * bypasses nobody. */
+enum finding check_finding(const struct check_options *options, const struct check_result *result,
+                           enum verdict_kind property);
+
 json_t *check_report(const struct check_options *options, const struct check_result *result);
 
 #endif

@@ -7,6 +7,11 @@ static json_t *integer(uint64_t value)
 	return json_integer((json_int_t)value);
 }
 
+static json_t *text_or_null(const char *text)
+{
+	return text != NULL ? json_string(text) : json_null();
+}
+
 static json_t *report_number_of_entries(uint32_t entries)
 {
 	return entries == ENTRIES_UNLIMITED ? json_string("unlimited") : integer(entries);
@@ -47,14 +52,15 @@ static json_t *report_invariants(const struct check_options *options,
 	const struct algorithm *algorithm = network->algorithm;
 	const struct invariant *invariant = algorithm->invariants;
 	bool printed = is_printed(network);
+	const char *verdict = result->complete ? "holds" : NULL;
 	json_t *list = json_object();
 
 	if (algorithm->has_token && !algorithm->regenerates && !options->lose_token)
-		json_object_set_new(list, "one_token", json_string("holds"));
+		json_object_set_new(list, "one_token", text_or_null(verdict));
 	/* A reduction may leave out states that break an invariant about several nodes. */
 	for (; invariant != NULL && invariant->name != NULL; invariant++) {
 		if (!printed && !(options->reduce && invariant->global != NULL))
-			json_object_set_new(list, invariant->name, json_string("holds"));
+			json_object_set_new(list, invariant->name, text_or_null(verdict));
 	}
 	if (result->verdict == VERDICT_INVARIANT)
 		json_object_set_new(list, result->what, json_string("violated"));
@@ -63,28 +69,50 @@ static json_t *report_invariants(const struct check_options *options,
 	return list;
 }
 
-static void report_mutex(json_t *report, const struct check_result *result)
+enum finding check_finding(const struct check_options *options, const struct check_result *result,
+                           enum verdict_kind property)
 {
-	json_object_set_new(
-	        report, "mutual_exclusion",
-	        json_string(result->verdict == VERDICT_MUTUAL_EXCLUSION ? "violated" : "holds"));
-	json_object_set_new(report, "deadlock",
-	                    json_string(result->verdict == VERDICT_DEADLOCK ? "found" : "none"));
-	json_object_set_new(report, "starvation",
-	                    json_string(result->verdict == VERDICT_STARVATION ? "found" : "none"));
+	uint32_t nodes = options->setup->network.graph.nodes;
+
+	if (result->verdict == property)
+		return FINDING_VIOLATED;
+	if (!result->complete)
+		return FINDING_UNDECIDED;
+	must(property != VERDICT_STARVATION || options->entries != NULL);
+	for (uint32_t i = 0; i < nodes && property == VERDICT_STARVATION; i++) {
+		if (options->entries[i] != ENTRIES_UNLIMITED)
+			return FINDING_UNDECIDED;
+	}
+	return FINDING_HOLDS;
 }
 
-static void report_election(json_t *report, const struct check_result *result)
+/* The verdicts are those of the command: "mutual_exclusion": "holds", and so on. */
+static void report_findings(json_t *report, const struct check_options *options,
+                            const struct check_result *result)
 {
-	json_object_set_new(
-	        report, "unique_leader",
-	        json_string(result->verdict == VERDICT_UNIQUE_LEADER ? "violated" : "holds"));
-	json_object_set_new(
-	        report, "agreement",
-	        json_string(result->verdict == VERDICT_AGREEMENT ? "violated" : "holds"));
-	json_object_set_new(
-	        report, "termination",
-	        json_string(result->verdict == VERDICT_TERMINATION ? "violated" : "holds"));
+	static const struct {
+		enum kind kind;
+		enum verdict_kind property;
+		const char *name, *holds, *violated;
+	} findings[] = {
+	        {KIND_MUTEX, VERDICT_MUTUAL_EXCLUSION, "mutual_exclusion", "holds", "violated"},
+	        {KIND_MUTEX, VERDICT_DEADLOCK, "deadlock", "none", "found"},
+	        {KIND_MUTEX, VERDICT_STARVATION, "starvation", "none", "found"},
+	        {KIND_ELECTION, VERDICT_UNIQUE_LEADER, "unique_leader", "holds", "violated"},
+	        {KIND_ELECTION, VERDICT_AGREEMENT, "agreement", "holds", "violated"},
+	        {KIND_ELECTION, VERDICT_TERMINATION, "termination", "holds", "violated"},
+	};
+
+	for (size_t i = 0; i < sizeof(findings) / sizeof(*findings); i++) {
+		if (findings[i].kind != options->setup->network.algorithm->kind)
+			continue;
+		enum finding finding = check_finding(options, result, findings[i].property);
+		json_object_set_new(report, findings[i].name,
+		                    text_or_null(finding == FINDING_HOLDS ? findings[i].holds
+		                                 : finding == FINDING_VIOLATED
+		                                         ? findings[i].violated
+		                                         : NULL));
+	}
 }
 
 json_t *check_report(const struct check_options *options, const struct check_result *result)
@@ -103,10 +131,7 @@ json_t *check_report(const struct check_options *options, const struct check_res
 	json_object_set_new(report, "transitions", integer(result->transitions));
 	json_object_set_new(report, "depth", integer(result->depth));
 	json_object_set_new(report, "complete", json_boolean(all));
-	if (setup->network.algorithm->kind == KIND_ELECTION)
-		report_election(report, result);
-	else
-		report_mutex(report, result);
+	report_findings(report, options, result);
 	json_object_set_new(report, "invariants", report_invariants(options, result));
 	json_object_set_new(report, "max_bypass",
 	                    all && result->bypass_bounded ? integer(result->bypass_max)
@@ -126,7 +151,6 @@ json_t *check_report(const struct check_options *options, const struct check_res
 		json_object_set_new(report, "reduction",
 		                    options->reduce ? json_string("persistent sets") : json_null());
 	}
-	json_object_set_new(report, "counterexample",
-	                    result->scenario != NULL ? json_string(result->scenario) : json_null());
+	json_object_set_new(report, "counterexample", text_or_null(result->scenario));
 	return report;
 }

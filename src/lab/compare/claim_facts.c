@@ -68,9 +68,13 @@ const char *relation_text(enum relation relation)
 const char *claim_graph_text(enum claim_graph graph)
 {
 	static const char *const texts[] = {
-	        [ON_ANY] = "any",   [ON_TREE] = "tree",           [ON_STAR] = "star",
-	        [ON_LINE] = "line", [ON_ARMS] = "radiating star", [ON_LOW_TREE] = "low tree",
-	        [ON_RING] = "ring", [ON_COMPLETE] = "complete",
+	        [ON_ANY] = "any",
+	        [ON_TREE] = "tree",
+	        [ON_STAR] = "star",
+	        [ON_LINE] = "line",
+	        [ON_BRANCHING] = "radiating star, arms branch",
+	        [ON_RING] = "ring",
+	        [ON_COMPLETE] = "complete",
 	};
 	return texts[graph];
 }
@@ -122,22 +126,20 @@ static double find_diameter(const struct graph *graph, const bool *is, uint32_t 
 
 static void classify(const struct graph *graph, struct claim_facts *facts, uint32_t *scratch)
 {
-	uint32_t degree_max = 0, branching = 0;
+	uint32_t degree_max = 0;
 
 	for (uint32_t i = 1; i <= graph->nodes; i++) {
 		uint32_t degree = graph_degree(graph, i);
 		degree_max = degree > degree_max ? degree : degree_max;
-		branching += degree > 2;
 	}
 	facts->is[ON_ANY] = true;
 	facts->is[ON_TREE] = graph_is(graph, GRAPH_TREE, scratch);
 	facts->is[ON_STAR] = facts->is[ON_TREE] && degree_max + 1 == graph->nodes;
 	facts->is[ON_LINE] = facts->is[ON_TREE] && degree_max <= 2;
-	facts->is[ON_ARMS] = facts->is[ON_TREE] && branching <= 1;
 	facts->is[ON_RING] = graph_is(graph, GRAPH_RING, scratch);
 	facts->is[ON_COMPLETE] = graph_is(graph, GRAPH_COMPLETE, scratch);
 	facts->diameter = find_diameter(graph, facts->is, scratch);
-	facts->is[ON_LOW_TREE] =
+	facts->is[ON_BRANCHING] =
 	        facts->is[ON_TREE] && facts->diameter <= 2 * log2((double)graph->nodes);
 }
 

@@ -68,8 +68,7 @@ enum claim_graph {
 	ON_TREE,
 	ON_STAR,
 	ON_LINE,
-	ON_ARMS,     /* a radiating star: all but one node have two neighbours at most */
-	ON_LOW_TREE, /* of diameter 2 log N at most */
+	ON_BRANCHING, /* a radiating star whose arms branch: a tree of diameter 2 log N at most */
 	ON_RING,
 	ON_COMPLETE,
 	CLAIM_GRAPHS,
@@ -83,9 +82,11 @@ struct paper_claim {
 	enum quantity quantity;
 	enum relation relation;
 	const char *formula;
-	const char *where; /* the document and section; NULL: no document says so, it follows from
+	const char *where;   /* the document and section; NULL: no document says so, it follows from
 	                      the rules */
-	const char *wrong; /* NULL; or the claim is known not to hold everywhere, and why */
+	const char *refuted; /* NULL; or the claim is known not to hold everywhere, and why */
+	const char *other; /* NULL; or where it fails, what was run is not what the document speaks
+	                        of: why */
 };
 
 /* In the order of the algorithms; `algorithm` is NULL at the end. */
@@ -96,6 +97,7 @@ struct headline {
 	const char *algorithm;
 	const char *parameter; /* as of a claim */
 	const char *text, *where;
+	bool apart; /* a variant that is compared only if it is asked for */
 };
 /* NULL if no document says how many messages it takes. */
 const struct headline *headline_of(const struct algorithm *algorithm, const char *parameter);

@@ -129,20 +129,26 @@ void comparison_free(struct comparison *comparison)
 	free(comparison->left_out);
 }
 
-struct compare_subject *compare_subjects(const struct algorithm *const *algorithms, size_t count,
+struct compare_subject *compare_subjects(const struct algorithm *const *algorithms,
+                                         const char *const *parameters, size_t count,
                                          const char *topology, size_t *ret_count)
 {
 	struct compare_subject *subjects = NULL;
 	size_t size = 0, used = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		const char *last = NULL;
+		const char *only = parameters != NULL ? parameters[i] : NULL, *last = NULL;
 		subjects = grow(subjects, &size, used + 1, sizeof(*subjects));
-		subjects[used++] = (struct compare_subject){algorithms[i], NULL, topology};
-		for (const struct paper_claim *claim = claims; claim->algorithm != NULL; claim++) {
+		subjects[used++] = (struct compare_subject){algorithms[i], only, topology};
+		for (const struct paper_claim *claim = claims;
+		     only == NULL && claim->algorithm != NULL; claim++) {
 			if (claim->parameter == NULL ||
 			    !claim_concerns(claim, algorithms[i], claim->parameter) ||
 			    (last != NULL && strcmp(last, claim->parameter) == 0))
+				continue;
+			const struct headline *headline =
+			        headline_of(algorithms[i], claim->parameter);
+			if (headline != NULL && headline->apart)
 				continue;
 			last = claim->parameter;
 			subjects = grow(subjects, &size, used + 1, sizeof(*subjects));

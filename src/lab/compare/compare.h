@@ -55,7 +55,7 @@ struct compare_mean {
  */
 struct compare_load {
 	double rate;                  /* of poisson, else 0 */
-	struct compare_mean messages; /* for an entry; the error is 0 where it is not known */
+	struct compare_mean messages; /* for an entry; the error is NAN where it is not known */
 	double bytes;                 /* for an entry, mean */
 	double idle;                  /* messages for an entry while nobody wanted in, mean */
 	double sync_mean, sync_max;   /* in message delays; NAN if nobody waited at any exit */
@@ -77,7 +77,9 @@ struct compare_elections {
 enum claim_verdict {
 	CLAIM_HELD,
 	CLAIM_VIOLATED,
-	CLAIM_WRONG,      /* does not hold, and is known not to: claim->wrong says why */
+	CLAIM_REFUTED,    /* does not hold, and is known not to: claim->refuted says why */
+	CLAIM_OTHER,      /* does not hold, but what was run is not what the document speaks of:
+	                     claim->other says why */
 	CLAIM_UNMEASURED, /* not by this work: another load, too few entries, sizes too close */
 };
 
@@ -131,9 +133,11 @@ struct comparison {
 
 /*
  * The subjects for some algorithms: each, and each again with every parameter that a claim speaks
- * of. An array to be freed; `topology` is that of all, or NULL.
+ * of and that is not compared apart; or, where `parameters` is not NULL and has one, with that alone. An array to be freed;
+ * `topology` is that of all, or NULL.
  */
-struct compare_subject *compare_subjects(const struct algorithm *const *algorithms, size_t count,
+struct compare_subject *compare_subjects(const struct algorithm *const *algorithms,
+                                         const char *const *parameters, size_t count,
                                          const char *topology, size_t *ret_count);
 
 /* A subject that cannot run at a size is left out. To be freed with comparison_free. */

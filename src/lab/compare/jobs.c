@@ -112,10 +112,19 @@ struct sums {
 	uint64_t entries, messages, squares, bytes, idle, sync_count, sync, sync_max;
 	uint64_t response_count, response, response_max, bypass_max;
 	uint64_t asked_time_max, token_time_max;
+	/* Of each run its mean: entries of one run are not independent. */
+	uint64_t runs;
+	double means, means_squares;
 };
 
 static void add_run(struct sums *sums, const struct sim_result *result)
 {
+	if (result->entries != 0) {
+		double mean = (double)result->messages / (double)result->entries;
+		sums->runs++;
+		sums->means += mean;
+		sums->means_squares += mean * mean;
+	}
 	sums->entries += result->entries;
 	sums->messages += result->messages;
 	sums->squares += result->entry.squares;
@@ -137,13 +146,18 @@ static void add_run(struct sums *sums, const struct sim_result *result)
 		sums->token_time_max = result->token_time_max;
 }
 
-static void divide(const struct sums *sums, bool light, struct compare_load *load)
+static void divide(const struct job *job, const struct sums *sums, struct compare_load *load)
 {
 	double entries = (double)sums->entries;
+	bool light = job->kind <= JOB_LIGHT_BOUNDED;
 
 	load->messages = mean_make(sums->entries, (double)sums->messages, (double)sums->squares);
-	if (!light)
-		load->messages.error = 0;
+	if (!light) /* one run tells what chance has no say in, and nothing of what it has */
+		load->messages.error =
+		        job->kind == JOB_HEAVY ? 0
+		        : sums->runs > 1
+		                ? mean_make(sums->runs, sums->means, sums->means_squares).error
+		                : NAN;
 	if (sums->entries == 0)
 		return;
 	load->bytes = (double)sums->bytes / entries;
@@ -232,7 +246,7 @@ static void run_load(struct job *job, const struct compare_options *options, enu
 		range_widen(&load->entry.asked_token, result.entry.asked_token);
 		range_widen(&load->entry.asked_others, result.entry.asked_others);
 	}
-	divide(&sums, kind == LOAD_LIGHT, load);
+	divide(job, &sums, load);
 	sim_destroy(sim);
 }
 

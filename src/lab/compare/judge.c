@@ -160,7 +160,10 @@ static double tolerance(const struct compare_row *row, const struct compare_verd
 
 static enum claim_verdict decide(bool holds, const struct paper_claim *claim)
 {
-	return holds ? CLAIM_HELD : claim->wrong != NULL ? CLAIM_WRONG : CLAIM_VIOLATED;
+	return holds                    ? CLAIM_HELD
+	       : claim->refuted != NULL ? CLAIM_REFUTED
+	       : claim->other != NULL   ? CLAIM_OTHER
+	                                : CLAIM_VIOLATED;
 }
 
 static enum claim_verdict judge(const struct compare_row *row,
@@ -259,7 +262,8 @@ const char *verdict_name(enum claim_verdict verdict)
 	static const char *const names[] = {
 	        [CLAIM_HELD] = "held",
 	        [CLAIM_VIOLATED] = "violated",
-	        [CLAIM_WRONG] = "wrong",
+	        [CLAIM_REFUTED] = "refuted",
+	        [CLAIM_OTHER] = "other",
 	        [CLAIM_UNMEASURED] = "unmeasured",
 	};
 	return names[verdict];

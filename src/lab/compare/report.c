@@ -94,7 +94,9 @@ static json_t *report_verdicts(const struct compare_row *row)
 	for (size_t i = 0; i < row->verdicts_count; i++) {
 		const struct compare_verdict *verdict = &row->verdicts[i];
 		const struct paper_claim *claim = verdict->claim;
-		const char *why = verdict->verdict == CLAIM_WRONG ? claim->wrong : NULL;
+		const char *why = verdict->verdict == CLAIM_REFUTED ? claim->refuted
+		                  : verdict->verdict == CLAIM_OTHER ? claim->other
+		                                                    : NULL;
 		json_array_append_new(
 		        list, json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o}", "quantity",
 		                        quantity_name(claim->quantity), "relation",
@@ -196,13 +198,13 @@ json_t *compare_report(const struct comparison *comparison)
 
 static json_t *report_claim(const struct paper_claim *claim)
 {
-	return json_pack("{s:s, s:o, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o}", "algorithm",
+	return json_pack("{s:s, s:o, s:s, s:o, s:s, s:s, s:s, s:s, s:o, s:o, s:o}", "algorithm",
 	                 claim->algorithm, "parameter", text_or_null(claim->parameter), "graph",
 	                 claim_graph_text(claim->graph), "nodes_min", integer(claim->nodes_min),
 	                 "quantity", quantity_name(claim->quantity), "text",
 	                 quantity_text(claim->quantity), "relation", relation_text(claim->relation),
-	                 "formula", claim->formula, "where", text_or_null(claim->where), "wrong",
-	                 text_or_null(claim->wrong));
+	                 "formula", claim->formula, "where", text_or_null(claim->where), "refuted",
+	                 text_or_null(claim->refuted), "other", text_or_null(claim->other));
 }
 
 json_t *compare_report_claims(const struct algorithm *const *algorithms, size_t count)

@@ -57,8 +57,10 @@ char *compare_failure_text(const struct comparison *comparison, size_t row_index
 				        verdict->claimed);
 		}
 	}
-	if (failed->verdict == CLAIM_WRONG)
-		fprintf(file, ". Claim fails: %s.", claim->wrong);
+	if (failed->verdict == CLAIM_REFUTED)
+		fprintf(file, ". Claim fails: %s.", claim->refuted);
+	if (failed->verdict == CLAIM_OTHER)
+		fprintf(file, ". Not what the document speaks of: %s.", claim->other);
 	else
 		fputs(". VIOLATED: it ought to hold.", file);
 	fclose(file);

@@ -122,6 +122,20 @@ static const struct parameter *find_parameter(const struct algorithm *algorithm,
 	return NULL;
 }
 
+const char *setup_grows(const struct setup *setup)
+{
+	const struct algorithm *algorithm = setup->network.algorithm;
+	const char *unless = algorithm->grows_unless;
+	size_t index;
+
+	if (unless != NULL) {
+		must(find_parameter(algorithm, unless, strlen(unless), &index) != NULL);
+		if (setup->network.parameters[index] != 0)
+			return NULL;
+	}
+	return algorithm->grows;
+}
+
 static int unknown_parameter(const struct algorithm *algorithm, const char *word,
                              struct problem *problem)
 {
@@ -282,14 +296,17 @@ int setup_topology_nodes(const char *text, uint32_t *ret_nodes, struct problem *
 
 /* How many nodes: given, or fixed by the topology, or the default. */
 static int count_nodes(const struct setup_words *words, const struct topology *topology,
-                       uint32_t *ret_nodes, struct problem *problem)
+                       struct setup *setup, uint32_t *ret_nodes, struct problem *problem)
 {
-	uint32_t fixed = topology_nodes(topology), listed = NODES_DEFAULT;
+	uint32_t fixed = topology_nodes(topology);
+	uint32_t listed = words->few ? setup->network.algorithm->nodes_checked : NODES_DEFAULT;
 
+	setup->nodes_chosen = words->nodes == 0 && fixed == 0;
 	/* A list of identifiers tells how many there are. */
 	if (words->arrangement != NULL && words->arrangement[0] >= '0' &&
 	    words->arrangement[0] <= '9') {
 		listed = 1;
+		setup->nodes_chosen = false;
 		for (const char *c = words->arrangement; *c != '\0'; c++)
 			listed += *c == ',';
 	}
@@ -343,7 +360,7 @@ static int make_graph(const struct setup_words *words, struct setup *setup, stru
 	uint32_t nodes;
 
 	if (parse_topology(setup->topology, setup, &topology, problem) != 0 ||
-	    count_nodes(words, &topology, &nodes, problem) != 0)
+	    count_nodes(words, &topology, setup, &nodes, problem) != 0)
 		return -1;
 	size_t graph_size = topology_memory(&topology, nodes);
 	if (graph_size == 0)

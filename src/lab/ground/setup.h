@@ -19,6 +19,7 @@ struct setup_words {
 	const char *algorithm;
 	const char *topology; /* NULL: the best for the algorithm */
 	uint32_t nodes;       /* 0: not given */
+	bool few;             /* then as many as a search of all interleavings can take on */
 	uint32_t holder;      /* 0: not given */
 	enum order order;
 	uint64_t seed;           /* random:D draws from it */
@@ -42,6 +43,7 @@ struct setup {
 	struct network network;
 	const char *topology; /* as given, or the default */
 	bool fifo;
+	bool nodes_chosen; /* nobody said how many */
 	uint64_t seed;
 	json_t *parameters; /* those given, for reports: {"init":"wave"} */
 	void *memory;       /* of the graph and what is derived from it */
@@ -51,6 +53,10 @@ struct setup {
 };
 
 enum { NODES_DEFAULT = 5 };
+
+/* What grows without bound, with these parameters, if entries are not bounded: "clocks". NULL: nothing,
+ * the states are finite. */
+const char *setup_grows(const struct setup *setup);
 
 /* 0 and a setup to be freed; or what is negative and the problem: SETUP_UNSUITED if the graph is not
  * of the kind that the algorithm needs, else -1. */

@@ -15,7 +15,8 @@ static const struct {
 } signs[] = {
         [CLAIM_HELD] = {"✓", "held"},
         [CLAIM_VIOLATED] = {"‼", "violated"},
-        [CLAIM_WRONG] = {"✗", "known to be wrong"},
+        [CLAIM_REFUTED] = {"✗", "refuted"},
+        [CLAIM_OTHER] = {"~", "another variant or construction"},
         [CLAIM_UNMEASURED] = {"?", "not to be told by this work"},
 };
 
@@ -229,7 +230,8 @@ void write_claims(const struct comparison_page *page, FILE *file)
 	fputs(". A claim counts once for each size.</p>\n", file);
 	write_violations(comparison, file);
 	write_failures(comparison, CLAIM_VIOLATED, "Violated: these ought to hold", file);
-	write_failures(comparison, CLAIM_WRONG, "Known to be wrong", file);
+	write_failures(comparison, CLAIM_REFUTED, "Refuted", file);
+	write_failures(comparison, CLAIM_OTHER, "Of another variant or construction", file);
 	fputs("<h3>All of them</h3>\n<p>What was measured, and <small>below it what is claimed "
 	      "for that size</small>.</p>\n",
 	      file);

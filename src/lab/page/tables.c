@@ -133,7 +133,7 @@ static void write_held_cell(const struct comparison_page *page, const struct com
 
 	compare_count(row, of_documents, counts);
 	size_t held = counts[CLAIM_HELD],
-	       judged = held + counts[CLAIM_WRONG] + counts[CLAIM_VIOLATED];
+	       judged = held + counts[CLAIM_REFUTED] + counts[CLAIM_VIOLATED];
 	bool bad = counts[CLAIM_VIOLATED] != 0 || (of_documents && row->violation != NULL);
 	fprintf(file, "<td class=\"%s\" data-v=\"%.6f\">", bad ? "violated" : "held",
 	        judged != 0 ? (double)held / (double)judged : 0);

@@ -1,6 +1,27 @@
 #include "report.h"
 #include "sim.h"
 
+uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
+                             enum carries carries)
+{
+	uint64_t largest = 0;
+
+	for (size_t i = 0; i < algorithm->messages_count; i++) {
+		bool counts = carries == CARRIES_ANY ||
+		              algorithm->messages[i].token == (carries == CARRIES_TOKEN);
+		if (counts && result->bytes_largest[i] > largest)
+			largest = result->bytes_largest[i];
+	}
+	return largest;
+}
+
+double sim_jain(const struct sim_result *result, uint32_t nodes)
+{
+	double sum = (double)result->entries_all;
+
+	return result->entries_all == 0 ? NAN : sum * sum / (nodes * result->entries_squares);
+}
+
 static json_t *integer(uint64_t value)
 {
 	return json_integer((json_int_t)value);
@@ -14,6 +35,14 @@ static json_t *ratio(uint64_t sum, uint64_t count)
 static json_t *time_number(uint64_t time)
 {
 	return report_number((double)time / MILLION);
+}
+
+static json_t *list_numbers(const uint32_t *numbers, uint32_t count)
+{
+	json_t *list = json_array();
+	for (uint32_t i = 0; i < count; i++)
+		json_array_append_new(list, integer(numbers[i]));
+	return list;
 }
 
 static json_t *report_messages(const struct sim_options *options, const struct sim_result *result)
@@ -89,7 +118,19 @@ json_t *sim_report(const struct sim_options *options, const char *load,
 	json_object_set_new(report, "seed", integer(options->seed));
 	json_object_set_new(report, "load", json_string(load));
 	json_object_set_new(report, "fifo", json_boolean(setup->fifo));
-	json_object_set_new(report, "entries", integer(result->entries));
+	json_object_set_new(report, "entries", integer(result->entries_all));
+	json_object_set_new(report, "warmup", integer(options->warmup));
+	json_object_set_new(report, "entries_per_node",
+	                    json_pack("{s:o, s:o, s:o}", "min", integer(result->entries_each.min),
+	                              "max", integer(result->entries_each.max), "jain",
+	                              report_number(sim_jain(result, network->graph.nodes))));
+	json_object_set_new(
+	        report, "waiting",
+	        json_pack("{s:o, s:o}", "count", integer(result->waiting_count), "longest",
+	                  result->waiting_count != 0 ? time_number(result->waiting_longest)
+	                                             : json_null()));
+	json_object_set_new(report, "starved",
+	                    list_numbers(result->starved, result->starved_count));
 	json_object_set_new(report, "messages", report_messages(options, result));
 	json_object_set_new(
 	        report, "bytes",
@@ -115,14 +156,6 @@ json_t *sim_report(const struct sim_options *options, const char *load,
 	                    : json_null());
 	json_object_set_new(report, "violations", integer(result->violations));
 	return report;
-}
-
-static json_t *list_numbers(const uint32_t *numbers, uint32_t count)
-{
-	json_t *list = json_array();
-	for (uint32_t i = 0; i < count; i++)
-		json_array_append_new(list, integer(numbers[i]));
-	return list;
 }
 
 json_t *election_report(const struct sim_options *options, const struct sim_result *result,

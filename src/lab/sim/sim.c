@@ -17,6 +17,8 @@ struct asking {
 	uint64_t time;    /* of the request */
 	uint64_t entries; /* of all, at the request */
 	uint64_t heard;   /* light load: the number of the last request that reached the node */
+	uint64_t exits;   /* of the node */
+	bool starved;
 };
 
 struct sim {
@@ -28,6 +30,7 @@ struct sim {
 	struct samples *responses;
 	struct random random;
 	struct asking *asking;
+	uint32_t *starved; /* a list for the result */
 	uint32_t *learned; /* elections: the leader that each place knows, or 0; else NULL */
 	uint8_t *dead;     /* elections: crashed from the start; else NULL */
 	uint8_t *deferred; /* wants to ask, is not ready; NULL if the algorithm always is */
@@ -43,7 +46,7 @@ struct sim {
 	uint64_t lost_hops;    /* the token's hops when one was lost last */
 	uint64_t counted_from; /* light load: messages before the current entry */
 	uint64_t counted_token_from;
-	uint64_t requests;   /* light load: so many were made, whatever the run */
+	uint64_t requests;   /* light load: so many were made */
 	uint64_t asked_at;   /* … when the last was */
 	uint64_t token_left; /* … and its token set out, if token_moving */
 	uint64_t futile_max;
@@ -66,7 +69,8 @@ struct sim *sim_create(const struct setup *setup)
 	sim->channels = channels_create();
 	sim->responses = samples_create();
 	sim->asking = calloc(nodes, sizeof(*sim->asking));
-	must(sim->asking != NULL);
+	sim->starved = calloc(nodes, sizeof(*sim->starved));
+	must(sim->asking != NULL && sim->starved != NULL);
 	if (setup->network.algorithm->kind == KIND_ELECTION) {
 		sim->learned = calloc(nodes, sizeof(*sim->learned));
 		sim->dead = calloc(nodes, 1);
@@ -90,6 +94,7 @@ void sim_destroy(struct sim *sim)
 	channels_destroy(sim->channels);
 	samples_destroy(sim->responses);
 	free(sim->asking);
+	free(sim->starved);
 	free(sim->learned);
 	free(sim->dead);
 	free(sim->deferred);
@@ -197,6 +202,17 @@ static void push(struct sim *sim, enum sim_event_kind kind, uint32_t node, uint6
 	queue_push(sim->queue, &(struct event){.time = time, .node = node, .kind = (uint8_t)kind});
 }
 
+/* Has it waited for longer than anybody should: while all the others could have entered many times,
+ * and for more than an unlucky message? */
+static bool waits_too_long(const struct sim *sim, uint32_t node)
+{
+	const struct asking *asking = &sim->asking[node - 1];
+	uint64_t much = (uint64_t)SIM_STARVES * sim->setup->network.graph.nodes;
+
+	return sim->entered - asking->entries >= much &&
+	       sim->now - asking->time >= much * distribution_mean(&sim->options.delay);
+}
+
 static void enter(struct sim *sim, uint32_t node)
 {
 	struct sim_result *result = sim->result;
@@ -205,6 +221,8 @@ static void enter(struct sim *sim, uint32_t node)
 
 	if (sim->world.inside_count > 1)
 		violate(sim, "two nodes are inside at once");
+	if (waits_too_long(sim, node))
+		sim->asking[node - 1].starved = true;
 	sim->entered++;
 	sim->futile_hops = 0;
 	samples_add(sim->responses, response);
@@ -377,6 +395,7 @@ static void on_exit_of(struct sim *sim, uint32_t node)
 		sim->exit_time = sim->now;
 	}
 	sim->result->entries++;
+	sim->asking[node - 1].exits++;
 	world_release(&sim->world, node);
 	perform(sim, node);
 	if (sim->warming && sim->options.load != LOAD_LIGHT &&
@@ -469,9 +488,16 @@ static const uint64_t time_max = UINT64_C(1) << 62;
 
 static void handle(struct sim *sim, const struct event *event)
 {
+	enum { INTERRUPT_EVERY = 1024 };
+
 	if (event->time > time_max) {
 		sim->result->endless = true;
 		sim->stuck = true;
+		return;
+	}
+	if (sim->result->events % INTERRUPT_EVERY == 0 && sim->options.interrupted != NULL &&
+	    *sim->options.interrupted != 0) {
+		sim->result->interrupted = sim->stuck = true;
 		return;
 	}
 	sim->now = event->time;
@@ -641,13 +667,40 @@ static void loop(struct sim *sim)
 }
 
 /* Who still waits has been bypassed too, perhaps for ever. */
-static void count_waiting(struct sim *sim)
+static void note_waiting(struct sim *sim, uint32_t node)
 {
+	struct asking *asking = &sim->asking[node - 1];
+	struct sim_result *result = sim->result;
+	uint64_t bypass = sim->entered - asking->entries, waited = sim->now - asking->time;
+
+	result->waiting_count++;
+	if (bypass > result->bypass_max)
+		result->bypass_max = bypass;
+	if (waited > result->waiting_longest)
+		result->waiting_longest = waited;
+	if (waited > result->response_max)
+		result->response_max = waited;
+	asking->starved = asking->starved || sim->stuck || waits_too_long(sim, node);
+}
+
+/* Who got in how often, and who did not. */
+static void count_nodes(struct sim *sim)
+{
+	struct sim_result *result = sim->result;
+
+	result->starved = sim->starved;
 	for (uint32_t i = 0; i < sim->setup->network.graph.nodes; i++) {
-		uint64_t bypass = sim->entered - sim->asking[i].entries;
-		if (sim->world.phases[i] == PHASE_WAITING && bypass > sim->result->bypass_max)
-			sim->result->bypass_max = bypass;
+		struct asking *asking = &sim->asking[i];
+		result->entries_all += asking->exits;
+		result->entries_squares += (double)asking->exits * (double)asking->exits;
+		widen(&result->entries_each, asking->exits);
+		if (sim->world.phases[i] == PHASE_WAITING && !result->endless)
+			note_waiting(sim, i + 1);
+		if (asking->starved)
+			sim->starved[result->starved_count++] = i + 1;
 	}
+	if (result->starved_count != 0 && !sim->stuck)
+		violate(sim, "somebody starves: the others enter again and again");
 }
 
 /* An election runs until all is quiet; then everybody alive knows the one leader, and nobody still
@@ -678,6 +731,7 @@ static void reset(struct sim *sim)
 {
 	uint32_t nodes = sim->setup->network.graph.nodes;
 
+	memset(sim->asking, 0, nodes * sizeof(*sim->asking));
 	world_reset(&sim->world);
 	queue_clear(sim->queue);
 	arena_clear(sim->arena);
@@ -698,13 +752,14 @@ void sim_run(struct sim *sim, const struct sim_options *options, struct sim_resu
 	const struct range none = {.min = UINT64_MAX};
 
 	*ret_result = (struct sim_result){
+	        .entries_each = none,
 	        .entry = {.all = none, .asked = none, .asked_token = none, .asked_others = none}};
 	sim->result = ret_result;
 	sim->options = *options;
 	sim->now = sim->happened = sim->number = sim->entered = 0;
 	sim->token_hops = sim->lose_next = sim->futile_hops = 0;
 	sim->counted_from = sim->counted_token_from = 0;
-	sim->asked_at = 0;
+	sim->asked_at = sim->requests = 0;
 	sim->token_moving = false;
 	sim->exit_pending = sim->counting = sim->lost_pending = sim->stuck = false;
 	sim->warming = options->warmup != 0;
@@ -715,22 +770,9 @@ void sim_run(struct sim *sim, const struct sim_options *options, struct sim_resu
 		run_election(sim);
 	else
 		loop(sim);
-	count_waiting(sim);
+	if (options->load != LOAD_ELECTION)
+		count_nodes(sim);
 	ret_result->time = sim->happened;
 	ret_result->response_p50 = samples_quantile(sim->responses, 50);
 	ret_result->response_p99 = samples_quantile(sim->responses, 99);
-}
-
-uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
-                             enum carries carries)
-{
-	uint64_t largest = 0;
-
-	for (size_t i = 0; i < algorithm->messages_count; i++) {
-		bool counts = carries == CARRIES_ANY ||
-		              algorithm->messages[i].token == (carries == CARRIES_TOKEN);
-		if (counts && result->bytes_largest[i] > largest)
-			largest = result->bytes_largest[i];
-	}
-	return largest;
 }

@@ -9,13 +9,15 @@
 #include "setup.h"
 #include "trace.h"
 
+#include <signal.h>
+
 /* LOAD_ELECTION: the initiators initiate at once, and the run lasts until all is quiet. */
 enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON, LOAD_ELECTION };
 
 struct sim_options {
 	const struct setup *setup;
 	uint64_t entries;
-	uint64_t warmup; /* entries before those: means leave them out, extremes do not */
+	uint64_t warmup; /* entries before those: means and sums leave them out, extremes do not */
 	uint64_t seed;
 	enum load load;
 	uint64_t interval; /* poisson: the mean time before a node asks */
@@ -25,12 +27,13 @@ struct sim_options {
 	size_t lose_hops_count;
 	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below */
 	struct trace *trace; /* or NULL */
+	const volatile sig_atomic_t *interrupted; /* not 0: enough; NULL: never */
 	/* Called now and then with the exits so far, or NULL. */
 	void (*progress)(void *context, uint64_t exits, uint64_t entries);
 	void *progress_context;
 };
 
-enum { MESSAGE_TYPES_MAX = 16 };
+enum { MESSAGE_TYPES_MAX = 16, SIM_STARVES = 100 };
 
 /* The least and the most of something; `min` is greater than `max` as long as there was none. */
 struct range {
@@ -47,12 +50,24 @@ struct sim_entry_messages {
 };
 
 struct sim_result {
-	uint64_t entries; /* completed */
+	uint64_t entries;          /* completed, behind the warm-up if that is over */
+	uint64_t entries_all;      /* with those of the warm-up */
+	struct range entries_each; /* of the node that entered least often, and most often */
+	double entries_squares;    /* the sum over the nodes of the squares of their entries */
+	uint32_t waiting_count;    /* at the end of the run */
+	uint64_t waiting_longest;  /* so far */
+	/* Who waits and nothing can happen any more; and who has waited while others entered
+	 * SIM_STARVES times for each node, and as many mean message delays. In order; the simulator's
+	 * until it runs again. */
+	const uint32_t *starved;
+	uint32_t starved_count;
 	uint64_t messages, messages_idle, messages_init, messages_by_type[MESSAGE_TYPES_MAX];
 	struct sim_entry_messages entry;
 	uint64_t bytes, bytes_largest[MESSAGE_TYPES_MAX];
 	uint64_t sync_count, sync_sum, sync_max;
-	uint64_t response_sum, response_p50, response_p99, response_max, response_count;
+	uint64_t response_sum, response_p50, response_p99,
+	        response_count; /* of those that entered */
+	uint64_t response_max;  /* of those that still wait, too */
 	/* Light load: from a request until the last of those whom it reaches is reached; and from
 	 * the token's leaving to the entry. */
 	uint64_t asked_time_max, token_time_max;
@@ -65,7 +80,8 @@ struct sim_result {
 	uint64_t elected; /* when it was */
 	bool disputed;    /* another was declared too */
 	uint64_t time, events;
-	bool endless; /* given up: time came to its end */
+	bool endless;     /* given up: time came to its end */
+	bool interrupted; /* given up: that was asked for */
 	uint64_t violations;
 	const char *violation; /* the first, or NULL */
 };
@@ -81,6 +97,10 @@ void sim_run(struct sim *sim, const struct sim_options *options, struct sim_resu
 enum carries { CARRIES_TOKEN, CARRIES_NO_TOKEN, CARRIES_ANY };
 uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
                              enum carries carries);
+
+/* Jain's index of fairness: 1 if all have entered as often, 1/N if one has and the others never; NAN
+ * if nobody has. */
+double sim_jain(const struct sim_result *result, uint32_t nodes);
 
 /* The report of CLI: one object. `load` as given. */
 json_t *sim_report(const struct sim_options *options, const char *load,

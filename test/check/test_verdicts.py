@@ -1,0 +1,132 @@
+"""A verdict says what was shown, and nothing else."""
+import re
+import time
+import unittest
+
+from baton import baton, check, report
+
+STARVES = "helary --topology complete --nodes 3 --fifo --entries 2,2,1 --param text=printed:min"
+GROWS = ("lamport", "ricart-agrawala", "carvalho-roucairol", "maekawa", "suzuki-kasami", "ricart-agrawala-token",
+         "singhal", "helary", "misra --param bounded=off")
+FINITE = ("central", "suzuki-kasami-b", "raymond", "neilsen", "dijkstra-ring", "le-lann", "misra")
+
+
+def verdicts(result):
+    return [result[name] for name in ("mutual_exclusion", "deadlock", "starvation")]
+
+
+class BoundedEntries(unittest.TestCase):
+    def test_nobody_can_starve_for_lack_of_entries_so_starvation_is_not_decided(self):
+        """The rule of this text starves, which four or six entries of others do not show."""
+        result = check(STARVES)
+        self.assertTrue(result["complete"])
+        self.assertEqual(verdicts(result), ["holds", "none", None])
+        text = baton("check", STARVES).out
+        self.assertIn("mutual exclusion holds, no deadlock\n", text)
+        self.assertIn("starvation: not decided (entries are bounded; ", text)
+        self.assertNotIn("no starvation", text)
+
+    def test_where_unlimited_is_finite_it_is_named(self):
+        for name in FINITE:
+            with self.subTest(name=name):
+                text = baton("check", name, "--nodes 2").out
+                self.assertIn("starvation: not decided (entries are bounded; --entries unlimited decides it, or look "
+                              "at the bypass)\n", text)
+                self.assertEqual(verdicts(check(name, "--nodes 2 --entries unlimited")), ["holds", "none", "none"])
+                self.assertIn("mutual exclusion holds, no deadlock, no starvation\n",
+                              baton("check", name, "--nodes 2 --entries unlimited").out)
+
+    def test_where_numbers_grow_it_is_said_that_it_cannot_be_decided_so(self):
+        for name in GROWS:
+            with self.subTest(name=name):
+                if "misra" not in name:  # whose numbers grow even if nobody enters
+                    self.assertRegex(baton("check", name, "--nodes 2").out,
+                                     r"starvation: not decided \(entries are bounded; [a-z ]+ grow without bound, so "
+                                     r"that --entries unlimited cannot decide it: look at the bypass\)\n")
+                refused = baton("check", name, "--nodes 2 --entries unlimited --max-states 1000")
+                self.assertEqual((refused.code, refused.out), (2, ""))
+                self.assertRegex(refused.err, r"^baton check: --entries unlimited: [a-z ]+ of [a-z-]+ grow without bound")
+
+    def test_a_list_in_which_somebody_is_bounded_decides_nothing(self):
+        self.assertEqual(verdicts(check("central --nodes 3 --entries unlimited,1,2")), ["holds", "none", None])
+
+
+class CutShort(unittest.TestCase):
+    def test_a_limit_leaves_everything_undecided(self):
+        for limit in ("--max-states 1000", "--timeout 50ms", "--max-memory 2M"):
+            with self.subTest(limit=limit):
+                words = f"suzuki-kasami --nodes 5 --entries 3 {limit}"
+                result = check(words, expect=3)
+                self.assertFalse(result["complete"])
+                self.assertEqual(verdicts(result), [None, None, None])
+                self.assertEqual(set(result["invariants"].values()), {None})
+                self.assertEqual([result[name] for name in ("max_bypass", "max_messages", "min_messages")], [None] * 3)
+                text = baton("check", words).out
+                self.assertIn("not decided", text)
+                self.assertNotIn("holds", text)
+
+    def test_a_violation_leaves_the_others_undecided(self):
+        result = check("suzuki-kasami --nodes 2 --lose-token", expect=1)
+        self.assertFalse(result["complete"])
+        self.assertEqual(verdicts(result), [None, "found", None])
+        self.assertEqual(set(result["invariants"].values()), {None})
+        text = baton("check suzuki-kasami --nodes 2 --lose-token").out
+        self.assertIn("VIOLATED: deadlock", text)
+        self.assertIn("the rest: not decided (the search ended with this)\n", text)
+
+    def test_an_election_that_was_cut_short_asserts_nothing(self):
+        names = ("unique_leader", "agreement", "termination")
+        result = check("franklin --nodes 5 --max-states 1000", expect=3)
+        self.assertEqual([result[name] for name in names], [None] * 3)
+        result = check("chang-roberts --nodes 3 --param text=printed", expect=1)
+        self.assertEqual(sorted(str(result[name]) for name in names), ["None", "None", "violated"])
+        text = baton("check franklin --nodes 5 --max-states 1000").out
+        self.assertIn("not decided", text)
+        result = check("chang-roberts --nodes 3")
+        self.assertEqual([result[name] for name in names], ["holds"] * 3)
+
+
+class Defaults(unittest.TestCase):
+    """A check without options answers, whatever the algorithm, and says what it took on."""
+
+    def test_all_answer_within_seconds(self):
+        for row in report("algorithms")["algorithms"]:
+            with self.subTest(name=row["name"]):
+                begin = time.monotonic()
+                result = check(row["name"])
+                self.assertTrue(result["complete"])
+                self.assertGreaterEqual(result["nodes"], 3)
+                self.assertLess(time.monotonic() - begin, 60)
+
+    def test_the_size_is_chosen_and_said(self):
+        for name, nodes in (("lamport", 3), ("ricart-agrawala", 4), ("neilsen", 5)):
+            self.assertEqual(check(name)["nodes"], nodes)
+            self.assertRegex(baton("check", name).out, rf"^{name}, \w+ of {nodes} \(chosen for {name}; --nodes N for "
+                                                       r"another\), ")
+        self.assertNotIn("chosen", baton("check neilsen --nodes 3").out)
+        self.assertNotIn("chosen", baton("check neilsen --topology edges:1-2,2-3").out)
+        self.assertEqual(check("helary --topology grid:1x4 --max-states 10", expect=3)["nodes"], 4)
+        self.assertEqual(check("chang-roberts --arrangement 2,3,1")["nodes"], 3)
+
+    def test_there_is_a_time_limit(self):
+        self.assertRegex(baton("check --help").out, r"--timeout TIME +\S.*\(default 60s\)")
+
+    def test_a_limit_that_was_reached_is_named_with_what_would_help(self):
+        result = baton("check lamport --nodes 5 --timeout 100ms")
+        self.assertEqual(result.code, 3)
+        self.assertRegex(result.err, r"^baton check: --timeout 0\.1 s was reached before an answer; fewer --nodes or "
+                                     r"--entries, or a longer --timeout\n$")
+
+
+class Words(unittest.TestCase):
+    def test_one_of_a_thing_is_not_several(self):
+        text = baton("check chang-roberts --nodes 1").out
+        self.assertIn("tried     1 run:", text)
+        self.assertNotRegex(text, r"\b1 (transitions|messages|states|runs)\b")
+        text = baton("check neilsen --nodes 1").out
+        self.assertNotRegex(text, r"\b1 (entries|transitions)\b")
+        self.assertFalse(re.search(r"\b1 entries", baton("check le-lann --nodes 2").out))
+
+
+if __name__ == "__main__":
+    unittest.main()

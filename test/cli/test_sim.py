@@ -1,0 +1,160 @@
+"""What sim says of a run: who got in and who did not, means of a window, and runs of many seeds."""
+import statistics
+import unittest
+
+from baton import baton, sim
+
+# Student's 97.5 % quantiles, from tables: degrees of freedom, quantile.
+STUDENT = {1: 12.7062, 2: 4.3027, 4: 2.7764, 9: 2.2622, 19: 2.0930, 40: 2.0211, 120: 1.9799}
+
+
+class WhoGetsIn(unittest.TestCase):
+    def test_entries_of_each_node(self):
+        run = sim("neilsen --nodes 4 --entries 400")
+        self.assertEqual(run["entries_per_node"], {"min": 100, "max": 100, "jain": 1})
+        run = sim("neilsen --nodes 4 --entries 3")
+        self.assertEqual((run["entries_per_node"]["min"], run["entries_per_node"]["max"]), (0, 1))
+        self.assertEqual(run["entries_per_node"]["jain"], 0.75)  # 3^2 / (4 * 3)
+        self.assertIn("100 to 100 a node", baton("sim neilsen --nodes 4 --entries 400").out)
+
+    def test_who_still_waits_is_told_and_the_longest_wait_includes_them(self):
+        run = sim("neilsen --nodes 5 --lose 1 --entries 100")
+        self.assertEqual(run["waiting"], {"count": 4, "longest": 100})
+        self.assertEqual((run["starved"], run["violations"]), ([], 0))
+        self.assertEqual(run["response"]["max"], 100)
+        self.assertLess(run["response"]["mean"], 1)  # of finished entries
+        self.assertEqual(run["entries_per_node"], {"min": 0, "max": 100, "jain": 0.2})
+        self.assertIn("waiting     4 at the end, the longest for 100\n",
+                      baton("sim neilsen --nodes 5 --lose 1 --entries 100").out)
+
+    def test_nobody_waits_at_the_end_of_light_load(self):
+        self.assertEqual(sim("neilsen --load light")["waiting"], {"count": 0, "longest": None})
+
+    def test_whoever_waits_while_others_enter_a_hundred_times_each_starves(self):
+        """Four of five are blocked for ever, and the holder goes on."""
+        run = sim("neilsen --lose 1", expect=1)
+        self.assertEqual(run["starved"], [2, 3, 4, 5])
+        self.assertGreater(run["violations"], 0)
+        text = baton("sim neilsen --lose 1")
+        self.assertEqual(text.code, 1)
+        self.assertIn("VIOLATED", text.out)
+        self.assertNotIn("no violation", text.out)
+        self.assertIn("starved     nodes 2, 3, 4, 5\n", text.out)
+        # 500 entries of others, and not before; node 1 is inside before the others ask.
+        self.assertEqual(sim("neilsen --lose 1 --entries 500")["starved"], [])
+        self.assertEqual(sim("neilsen --lose 1 --entries 501", expect=1)["starved"], [2, 3, 4, 5])
+
+    def test_a_hundred_entries_each_in_no_time_starve_nobody(self):
+        """The holder enters again and again while the first request is under way."""
+        run = sim("suzuki-kasami --cs constant:0 --entries 5000 --nodes 3", expect=None)
+        self.assertEqual(run["starved"], [])
+        run = sim("neilsen --lose 1 --cs constant:0.5 --entries 900")
+        self.assertEqual((run["starved"], run["virtual_time"]), ([], 450))
+        self.assertEqual(sim("neilsen --lose 1 --cs constant:0.5 --entries 1000", expect=1)["starved"], [2, 3, 4, 5])
+
+    def test_the_text_that_starves_is_seen_to(self):
+        run = sim("helary --topology complete --nodes 3 --param text=printed:min --entries 2000", expect=1)
+        self.assertEqual(run["starved"], [3])
+
+    def test_who_waits_when_nothing_can_happen_starves(self):
+        run = sim("suzuki-kasami --nodes 3 --lose-token 3", expect=1)
+        self.assertEqual(run["starved"], [1, 2, 3])
+        self.assertEqual(run["waiting"]["count"], 3)
+        run = sim("central --load light --lose 1", expect=1)
+        self.assertEqual(len(run["starved"]), 1)
+
+    def test_no_mended_algorithm_starves_anybody(self):
+        for name in ("central lamport ricart-agrawala carvalho-roucairol maekawa suzuki-kasami suzuki-kasami-b "
+                     "ricart-agrawala-token singhal raymond neilsen helary dijkstra-ring le-lann misra").split():
+            for load in ("heavy", "light", "poisson:0.05"):
+                with self.subTest(name=name, load=load):
+                    self.assertEqual(sim(name, "--entries 2000 --delay exp:1 --load", load)["starved"], [])
+
+
+class WarmUp(unittest.TestCase):
+    def test_defaults(self):
+        for words, warmup in (("neilsen", 5), ("neilsen --nodes 1000", 500), ("neilsen --entries 7", 3),
+                              ("neilsen --load light", 0), ("neilsen --load poisson:0.1 --nodes 20", 20),
+                              ("neilsen --entries 1", 0), ("neilsen --warmup 100", 100)):
+            with self.subTest(words=words):
+                run = sim(words)
+                self.assertEqual(run["warmup"], warmup)
+
+    def test_means_are_of_the_entries_behind_it(self):
+        run = sim("neilsen --nodes 1000")
+        self.assertLessEqual(run["messages"]["per_entry"], 3)
+        self.assertEqual(run["entries"], 1000)
+        self.assertEqual(run["messages"]["per_entry"], run["messages"]["total"] / 500)
+        self.assertEqual(sum(run["messages"]["by_type"].values()), run["messages"]["total"])
+        self.assertEqual(run["bytes"]["per_entry"], run["bytes"]["total"] / 500)
+        self.assertIn("500 of them left out of the means", baton("sim neilsen --nodes 1000").out)
+
+    def test_a_window_is_what_lies_between_two_exits(self):
+        """What two runs differ by, since the shorter is the beginning of the longer."""
+        def run(entries, warmup):
+            return sim(f"ricart-agrawala --delay exp:1 --seed 3 --entries {entries} --warmup {warmup}")
+        whole, first = run(300, 0), run(100, 0)
+        window = run(300, 100)
+        self.assertEqual(window["messages"]["total"], whole["messages"]["total"] - first["messages"]["total"])
+        self.assertEqual(window["bytes"]["total"], whole["bytes"]["total"] - first["bytes"]["total"])
+        for name in ("bypass", "entries_per_node", "virtual_time", "events", "waiting", "entries"):
+            self.assertEqual(window[name], whole[name], name)
+        self.assertEqual(window["sync_delay"]["max"], whole["sync_delay"]["max"])
+        self.assertEqual(window["response"]["max"], whole["response"]["max"])
+
+    def test_as_many_as_there_are_entries_are_too_many(self):
+        for words in ("--warmup 1000", "--entries 5 --warmup 5", "--warmup x", "--warmup -1"):
+            result = baton("sim neilsen", words)
+            self.assertEqual((result.code, result.out), (2, ""), words)
+            self.assertRegex(result.err, r"^baton sim: --warmup")
+        self.assertEqual(baton("sim chang-roberts --warmup 3").code, 2)
+
+
+class Seeds(unittest.TestCase):
+    def test_a_summary_has_means_and_students_intervals(self):
+        for last in (2, 3, 5, 10, 20, 41, 121):
+            report = sim(f"neilsen --delay exp:1 --entries 50 --seeds 1..{last}")
+            values = [run["messages"]["per_entry"] for run in report["runs"]]
+            summary = report["summary"]["messages.per_entry"]
+            self.assertEqual(list(summary), ["mean", "ci95"])
+            self.assertAlmostEqual(summary["mean"], statistics.mean(values), places=9)
+            half = STUDENT[last - 1] * statistics.stdev(values) / last ** 0.5
+            self.assertAlmostEqual(summary["ci95"][1] - summary["mean"], half, delta=half / 1e4)
+            self.assertAlmostEqual(summary["mean"] - summary["ci95"][0], half, delta=half / 1e4)
+
+    def test_every_figure_has_its_summary(self):
+        summary = sim("neilsen --seeds 1..3")["summary"]
+        for field in ("messages.total", "messages.per_entry", "messages.by_type.REQUEST", "bytes.per_entry",
+                      "sync_delay.mean", "sync_delay.max", "response.mean", "response.p99", "response.max", "bypass.max",
+                      "entries_per_node.jain", "waiting.count", "virtual_time", "events"):
+            self.assertIn(field, summary)
+        for field in ("seed", "seconds", "events_per_second", "nodes"):
+            self.assertNotIn(field, summary)
+        self.assertIn("messages.election", sim("chang-roberts --arrangement random --seeds 1..3")["summary"])
+
+    def test_one_run_has_no_interval(self):
+        self.assertEqual(sim("neilsen --seeds 4..4")["summary"]["messages.per_entry"]["ci95"], None)
+
+    def test_people_get_a_table(self):
+        text = baton("sim neilsen --delay exp:1 --seeds 1..20").out
+        self.assertRegex(text, r"^neilsen, star of 5, heavy load, seeds 1\.\.20: 20 runs, none violated\n")
+        self.assertRegex(text, r"(?m)^ +mean +95 % interval$")
+        self.assertRegex(text, r"(?m)^  messages an entry +[\d.]+ +[\d.]+ to [\d.]+$")
+        self.assertRegex(text, r"(?m)^  response, longest +[\d.]+ +[\d.]+ to [\d.]+$")
+        self.assertIn("1 run, none violated", baton("sim neilsen --seeds 3..3").out)
+
+    def test_runs_that_are_violated_are_named(self):
+        result = baton("sim lamport --nodes 3 --entries 100 --delay exp:1 --reorder --seeds 1..50")
+        self.assertEqual(result.code, 1)
+        self.assertRegex(result.out, r"(?m)^  seed \d+: VIOLATED: ")
+        self.assertRegex(result.out, r"50 runs, \d+ violated\n")
+
+    def test_not_beside_a_seed(self):
+        for words in ("--seed 3 --seeds 1..3", "--seeds 1..3 --seed 3"):
+            result = baton("sim neilsen", words)
+            self.assertEqual((result.code, result.out), (2, ""))
+            self.assertIn("--seed or --seeds, not both", result.err)
+
+
+if __name__ == "__main__":
+    unittest.main()
