@@ -16,6 +16,13 @@ bool is_word(const struct resp_argument *argument, const char *word);
 __attribute__((format(printf, 2, 3))) bool tell_wrong(struct client *client, const char *format,
                                                       ...);
 
+/* --- replies.c: what the node says --- */
+
+/* A sentence for an error code of the node. */
+const char *error_text(int error);
+/* An error reply; without a view it says what is waited for. */
+void tell_error(struct client *client, int error);
+
 /* --- commands_redis.c: what clients of Redis say beside locks --- */
 
 serve_command serve_echo, serve_auth, serve_reset, serve_multi, serve_exec, serve_discard;

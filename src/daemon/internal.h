@@ -191,11 +191,14 @@ void doors_close(struct daemon *daemon);
 /* Does what a command says. True: it is done with, and was answered or will be. False: it has to be given again when
  * the client has been answered: it is served piece by piece. */
 bool command_serve(struct client *client, const struct resp_command *command);
+void subscriptions_free(struct client *client);
+
+/* --- replies.c --- */
+
 void command_reply(struct client *client, const struct node_effect *effect);
 void command_event(struct client *client, const struct node_effect *effect);
 /* It reads again: it is told how many events were dropped. */
 void command_tell_dropped(struct client *client);
-void subscriptions_free(struct client *client);
 
 /* --- status.c --- */
 

@@ -110,12 +110,12 @@ static void test_another_version_is_recognised_by_its_first_bytes(void **state)
 	(void)state;
 	struct link_hello hello = make_hello(1, 1);
 	link_hello_write(&hello, room);
-	room[10] = 2;
+	room[10] = 3;
 	room[3] = 200; /* whatever its length */
 	for (size_t cut = 0; cut < 14; cut++)
 		assert_int_equal(greet(room, cut), GREETING_MORE);
 	assert_int_equal(greet(room, 14), GREETING_VERSION);
-	assert_int_equal(greeted.version, 2);
+	assert_int_equal(greeted.version, 3);
 }
 
 static void test_nonsense_is_recognised_early(void **state)
@@ -138,15 +138,15 @@ static void test_nonsense_is_recognised_early(void **state)
 	                 GREETING_NONSENSE);
 	/* Of our version, but not of any length. */
 	assert_int_equal(greet("\x00\0\0\0\x01"
-	                       "baton\x01\0\0\0",
+	                       "baton\x02\0\0\0",
 	                       14),
 	                 GREETING_NONSENSE);
 	assert_int_equal(greet("\x00\x10\0\0\x01"
-	                       "baton\x01\0\0\0",
+	                       "baton\x02\0\0\0",
 	                       14),
 	                 GREETING_NONSENSE);
 	assert_int_equal(greet("\x00\x04\0\0\x02"
-	                       "baton\x01\0\0\0",
+	                       "baton\x02\0\0\0",
 	                       14),
 	                 GREETING_NONSENSE);
 }

@@ -1,0 +1,201 @@
+/*
+ * What the node says, as RESP: replies to commands, errors, and events.
+ */
+#include "commands.h"
+
+#include "baton/error.h"
+
+#include <stdio.h>
+
+/* --- errors --- */
+
+/* "HELD", of BATON_EHELD: what programs look at. */
+static const char *error_code(int error)
+{
+	switch (error) {
+#define CODE(name, code, text)                                                                     \
+	case code:                                                                                 \
+		return &#name[sizeof("BATON_E") - 1];
+		BATON_ERRORS(CODE)
+#undef CODE
+	default:
+		return "ERR";
+	}
+}
+
+const char *error_text(int error)
+{
+	switch (error) {
+#define TEXT(name, code, text)                                                                     \
+	case code:                                                                                 \
+		return text;
+		BATON_ERRORS(TEXT)
+#undef TEXT
+	default:
+		return "unknown error";
+	}
+}
+
+void tell_error(struct client *client, int error)
+{
+	char text[WAITS_FOR_MAX + 64], waits_for[WAITS_FOR_MAX];
+
+	if (error == BATON_ENOVIEW &&
+	    status_waits_for(client->daemon, waits_for, sizeof(waits_for))) {
+		snprintf(text, sizeof(text), "%s: it waits for: %s", error_text(error), waits_for);
+		resp_error(&client->output, error_code(error), text);
+		return;
+	}
+	resp_error(&client->output, error_code(error), error_text(error));
+}
+
+/* Which members did not answer; none of them is missing: just the word. */
+static void tell_silent(struct client *client, const struct node_bytes *names)
+{
+	buffer_append(&client->output, "-SILENT", 7);
+	if (names->size > 0)
+		buffer_append(&client->output, " ", 1);
+	buffer_append(&client->output, names->bytes, names->size);
+	buffer_append(&client->output, "\r\n", 2);
+}
+
+/* --- replies and events --- */
+
+/* [fence, node, value, [silent members]], the first three nil if nobody is known to lead. */
+static void tell_leader_and_silent(struct client *client, const struct node_effect *effect)
+{
+	struct buffer *output = &client->output;
+	struct node_bytes left = effect->reply.silent;
+	size_t count = left.size != 0;
+
+	resp_array(output, 4);
+	if (effect->reply.kind == REPLY_LEADER) {
+		resp_integer(output, effect->reply.number);
+		resp_bulk(output, effect->reply.member.bytes, effect->reply.member.size);
+		resp_bulk(output, effect->reply.value.bytes, effect->reply.value.size);
+	} else {
+		for (unsigned i = 0; i < 3; i++)
+			resp_nil(output, client->version);
+	}
+	for (size_t i = 0; i < left.size; i++)
+		count += left.bytes[i] == ' ';
+	resp_array(output, count);
+	while (left.size > 0) {
+		const char *blank = memchr(left.bytes, ' ', left.size);
+		size_t size = blank != NULL ? (size_t)(blank - left.bytes) : left.size;
+		resp_bulk(output, left.bytes, size);
+		size += blank != NULL;
+		left = (struct node_bytes){left.bytes + size, left.size - size};
+	}
+}
+
+void command_reply(struct client *client, const struct node_effect *effect)
+{
+	struct buffer *output = &client->output;
+
+	client_dirty(client);
+	if (client->asks_silent && effect->reply.kind != REPLY_ERROR) {
+		client->asks_silent = false;
+		tell_leader_and_silent(client, effect);
+		client_answered(client);
+		return;
+	}
+	switch (effect->reply.kind) {
+	case REPLY_NIL:
+		resp_nil(output, client->version);
+		break;
+	case REPLY_NUMBER:
+		if (client->argument > 0) /* told when the command is given again */
+			client->subscriptions_count = (uint32_t)effect->reply.number;
+		else
+			resp_integer(output, effect->reply.number);
+		break;
+	case REPLY_FENCE:
+		resp_integer(output, effect->reply.number);
+		break;
+	case REPLY_LEADER:
+		resp_array(output, 3);
+		resp_integer(output, effect->reply.number);
+		resp_bulk(output, effect->reply.member.bytes, effect->reply.member.size);
+		resp_bulk(output, effect->reply.value.bytes, effect->reply.value.size);
+		break;
+	case REPLY_STATUS:
+		status_begin(client, effect->reply.status);
+		return;
+	case REPLY_ERROR:
+		client->asks_silent = false;
+		if (effect->reply.error == BATON_ESILENT)
+			tell_silent(client, &effect->reply.silent);
+		else
+			tell_error(client, effect->reply.error);
+		break;
+	}
+	client_answered(client);
+}
+
+/* A message on a channel; `pattern` is NULL if that is what is subscribed to. */
+static void tell_message(struct client *client, struct node_bytes pattern,
+                         struct node_bytes channel, const char *text, size_t size)
+{
+	struct buffer *output = &client->output;
+
+	client_dirty(client);
+	resp_push(output, pattern.bytes != NULL ? 4 : 3, client->version);
+	if (pattern.bytes != NULL) {
+		resp_text(output, "pmessage");
+		resp_bulk(output, pattern.bytes, pattern.size);
+	} else {
+		resp_text(output, "message");
+	}
+	resp_bulk(output, channel.bytes, channel.size);
+	resp_bulk(output, text, size);
+}
+
+void command_event(struct client *client, const struct node_effect *effect)
+{
+	static const char *const words[] = {
+	        [EVENT_GRANTED] = "granted", [EVENT_RELEASED] = "released", [EVENT_LOST] = "lost",
+	        [EVENT_LEADER] = "leader",   [EVENT_DROPPED] = "dropped",
+	};
+	bool has_value = effect->event.kind == EVENT_LEADER ||
+	                 (effect->event.kind == EVENT_LOST && client->reasons);
+	char message[NODE_NAME_MAX + 64 + NODE_VALUE_MAX];
+
+	if (client->ending)
+		return;
+	/* A long reply may stand before them: events have room of their own. */
+	if (buffer_size(&client->output) <= CLIENT_EVENTS_MAX)
+		client->events_size = 0;
+	if (client->events_size > CLIENT_EVENTS_MAX) {
+		if (client->events_dropped++ == 0)
+			log_line(LEVEL_WARNING,
+			         "a subscriber does not read: it is sent no events until it does");
+		return;
+	}
+	int size = snprintf(message, sizeof(message), "%s %llu %.*s%s", words[effect->event.kind],
+	                    (unsigned long long)effect->event.fence, (int)effect->event.member.size,
+	                    effect->event.member.bytes, has_value ? " " : "");
+	if (has_value) {
+		memcpy(message + size, effect->event.value.bytes, effect->event.value.size);
+		size += (int)effect->event.value.size;
+	}
+	size_t before = buffer_size(&client->output);
+	tell_message(client, effect->event.pattern, effect->event.name, message, (size_t)size);
+	client->events_size += buffer_size(&client->output) - before;
+}
+
+/* On every channel, because any of them may have missed something. */
+void command_tell_dropped(struct client *client)
+{
+	const struct daemon_options *options = client->daemon->options;
+	char message[NODE_NAME_MAX + 64];
+	int size = snprintf(message, sizeof(message), "dropped %llu %s",
+	                    (unsigned long long)client->events_dropped,
+	                    options->peers[options->self].name);
+
+	client->events_dropped = 0;
+	for (const struct subscription *at = client->subscriptions; at != NULL; at = at->next) {
+		struct node_bytes text = {at->text, at->size}, none = {NULL, 0};
+		tell_message(client, at->pattern ? text : none, text, message, (size_t)size);
+	}
+}
