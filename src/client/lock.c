@@ -81,6 +81,12 @@ static int ask(struct baton *baton, const struct request *request)
 static int acquired(struct baton *baton, uint64_t fence, uint64_t *ret_fence)
 {
 	struct hold *hold = baton->wanted;
+
+	/* This process may have been stopped since it was granted, and the lock taken away meanwhile. */
+	watch_read(baton);
+	if (!session_open(baton))
+		return why_set(&baton->why, BATON_ELOST, "'%s' was lost as soon as it was held",
+		               hold->name.bytes);
 	struct hold **before = hold_find(&baton->lost, hold->name);
 
 	/* Who asks again has given up the one that was lost. */

@@ -3,8 +3,8 @@
  *
  * They come from different members by different links: "granted 7" of one may overtake "released 6"
  * of another. Within an epoch grants are numbered without gaps, so that a gap is seen: what is behind
- * one is held back until it is filled, or for as long as a member may be silent; what comes after
- * that is too late and is not told. Before the first event of a name there may be a gap too, unless
+ * one is held back until it is filled, or for as long as a member may be silent, or until a client here
+ * must hear that it has lost the lock; what comes after that is too late and is not told. Before the first event of a name there may be a gap too, unless
  * it is the first grant of its epoch, or nobody else is there. A stream that nothing has happened on
  * for long may be forgotten for another, and then begins anew; only then could an event come out of
  * order, if it was under way all that time.
@@ -253,6 +253,14 @@ static void make_room(struct streams *streams)
 	}
 }
 
+/* A lock that a client here has lost: it has little time to stop, and must not hear of it late because of a gap
+ * before it. What is missing there is not told then. */
+static bool is_urgent(const struct node *node, const struct happening *happening)
+{
+	return happening->kind == EVENT_LOST &&
+	       happening->member.bytes == (const uint8_t *)node->name;
+}
+
 void stream_take(struct node *node, const struct happening *happening)
 {
 	uint64_t rank = rank_of(happening->fence, happening->kind);
@@ -261,6 +269,15 @@ void stream_take(struct node *node, const struct happening *happening)
 
 	if (rank <= stream->rank)
 		return;
+	if (is_urgent(node, happening)) {
+		while (stream->held != NULL &&
+		       rank_of(stream->held->fence, stream->held->kind) < rank)
+			tell_first_held(node, stream);
+		tell(node, stream, happening);
+		tell_what_follows(node, stream);
+		make_room(&node->streams);
+		return;
+	}
 	/* Of a hold that was carried into the epoch the end may still be under way. */
 	bool ended = stream->rank == 0 || is_end(stream->rank);
 	bool next =

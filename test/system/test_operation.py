@@ -126,7 +126,7 @@ class Starting(unittest.TestCase):
                            ("name =", "'name' needs a value"),
                            ("insecure = no", "'insecure' takes no value but 'yes'"),
                            ("lease = soon", "--lease 'soon': a time such as 250ms"),
-                           ("lease = 25h", "--lease '25h': at most 24h"),
+                           ("lease = 25h", "--lease '25h': from 500ms to 24h"),
                            ("turns = 0", "--turns"),
                            ("algorithm = neilson", "unknown algorithm 'neilson': did you mean 'neilsen'?"),
                            ("algorithm = bully", "--algorithm bully: this is an election"),

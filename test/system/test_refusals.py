@@ -10,6 +10,7 @@ from cluster import Cluster, Node, free_port, until
 from resp import Wrong
 
 HELLO, REFUSAL = 1, 2
+VERSION = 2 # of the handshake
 
 
 def greeting(kind, version, body=b""):
@@ -119,19 +120,19 @@ class Strangers(unittest.TestCase):
         connection = self.dialled()
         connection.sendall(greeting(HELLO, 99, b"whatever comes then"))
         kind, version, text = read_greeting(connection)
-        self.assertEqual((kind, version), (REFUSAL, 1))
-        self.assertIn("the other side speaks version 99 of the protocol, this one 1", text.decode())
-        self.node.says("speaks version 99 of the protocol, this one 1")
+        self.assertEqual((kind, version), (REFUSAL, VERSION))
+        self.assertIn(f"the other side speaks version 99 of the protocol, this one {VERSION}", text.decode())
+        self.node.says(f"speaks version 99 of the protocol, this one {VERSION}")
 
         with socket.create_server(("127.0.0.1", self.cluster.ports[1])) as listener:
             listener.settimeout(30)
             answered, _ = listener.accept()
             with answered:
-                self.assertEqual(read_greeting(answered)[:2], (HELLO, 1))
+                self.assertEqual(read_greeting(answered)[:2], (HELLO, VERSION))
                 answered.sendall(greeting(HELLO, 7))
                 kind, _, text = read_greeting(answered)
             self.assertEqual(kind, REFUSAL)
-            self.node.says("n2: the other side speaks version 7 of the protocol, this one 1")
+            self.node.says(f"n2: the other side speaks version 7 of the protocol, this one {VERSION}")
             answered, _ = listener.accept()
             with answered:
                 read_greeting(answered)
@@ -154,11 +155,11 @@ class Strangers(unittest.TestCase):
                 with connection:
                     connection.settimeout(30)
                     kind, version, body = read_greeting(connection)
-                    self.assertEqual((kind, version), (HELLO, 1))
+                    self.assertEqual((kind, version), (HELLO, VERSION))
                     # n1 says cluster, setup, its incarnation, ours as it knows it, what it has got, its name, ours.
                     cluster, setup, _, known, _ = struct.unpack("<5Q", body[:40])
                     numbers = struct.pack("<5Q", cluster, setup, known or 12345, 0, 0)
-                    connection.sendall(greeting(HELLO, 1, numbers + b"\x02n2\x02n1") + payload)
+                    connection.sendall(greeting(HELLO, VERSION, numbers + b"\x02n2\x02n1") + payload)
                     connection.shutdown(socket.SHUT_WR)
                     while connection.recv(4096):
                         pass
@@ -177,7 +178,7 @@ class Strangers(unittest.TestCase):
 
     def test_who_says_nothing_is_let_go(self):
         connection = self.dialled()
-        connection.sendall(greeting(HELLO, 1, bytes(60))[:20])
+        connection.sendall(greeting(HELLO, VERSION, bytes(60))[:20])
         self.assertEqual(connection.recv(100), b"")
         self.node.says("it says nothing")
 
@@ -185,7 +186,7 @@ class Strangers(unittest.TestCase):
         before = self.node.fds()
         for size in range(1, 40):
             connection = self.dialled()
-            connection.sendall(greeting(HELLO, 1, bytes(range(100)))[:size])
+            connection.sendall(greeting(HELLO, VERSION, bytes(range(100)))[:size])
             connection.close()
         until("all are gone", lambda: self.node.fds() <= before)
         self.assertIsNotNone(self.node.status()["waiting_for"])
