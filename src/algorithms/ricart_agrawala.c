@@ -231,6 +231,49 @@ static bool inside_comes_first(const struct snapshot *snapshot)
 	return true;
 }
 
+/* Numbers are compared and the highest is taken, plus one: nothing else is done with them. */
+static uint64_t state_slack(const void *state)
+{
+	const struct state *node = state;
+	uint64_t highest = node->Highest_Sequence_Number, ours = node->Our_Sequence_Number;
+
+	return ours != 0 && ours - 1 < highest ? ours - 1 : highest;
+}
+
+static void lower_state(void *state, uint64_t by)
+{
+	struct state *node = state;
+
+	node->Highest_Sequence_Number -= by;
+	if (node->Our_Sequence_Number != 0)
+		node->Our_Sequence_Number -= by;
+}
+
+static uint64_t message_slack(const struct message *message)
+{
+	struct in in = in_message(message);
+
+	return message->body[0] == REQUEST ? in_uint(&in) - 1 : UINT64_MAX;
+}
+
+static void lower_message(const struct message *message, uint64_t by, struct out *out)
+{
+	struct in in = in_message(message);
+
+	out_message(out, message->body[0]);
+	if (message->body[0] != REQUEST)
+		return;
+	out_uint(out, in_uint(&in) - by);
+	out_uint(out, in_uint(&in));
+}
+
+static const struct differences differences = {
+        .state_slack = state_slack,
+        .message_slack = message_slack,
+        .lower_state = lower_state,
+        .lower_message = lower_message,
+};
+
 const struct algorithm ricart_agrawala = {
         .name = "ricart-agrawala",
         .title = "Ricart and Agrawala: ask everybody, enter when everybody has replied",
@@ -239,6 +282,7 @@ const struct algorithm ricart_agrawala = {
         .rules = "Neilsen 2.2",
         .nodes_checked = 4,
         .grows = "sequence numbers",
+        .differences = &differences,
         .kind = KIND_MUTEX,
         .links = GRAPH_COMPLETE,
         .topology = "complete",

@@ -323,7 +323,9 @@ static void print_result(const struct check_request *request, const struct check
 	print_verdict(request, result);
 	printf("  states    %" PRIu64 ", %" PRIu64 " transition%s, depth %" PRIu64 "%s%s%s\n",
 	       result->states, result->transitions, plural(result->transitions), result->depth,
-	       request->options.reduce ? ", reduced by persistent sets" : "",
+	       request->options.reduce ? ", reduced by persistent sets"
+	       : result->lowered       ? ", numbers by their differences"
+	                               : "",
 	       result->complete ? "" : ", not complete",
 	       result->verdict == VERDICT_HOLDS && result->limit != NULL ? " (a limit was reached)"
 	                                                                 : "");

@@ -20,7 +20,7 @@ struct sim_request {
 	uint64_t *lose_hops;
 };
 
-enum { ENTRIES_MAX = 2000000000 };
+enum { ENTRIES_MAX = 2000000000, SIM_SEEDS_MAX = 100000 };
 
 static int parse_lose_hops(const char *text, struct sim_request *request, struct problem *problem)
 {
@@ -88,7 +88,13 @@ static int parse_option(int option, const char *value, struct sim_request *reque
 		return parse_number(value, 0, ENTRIES_MAX, "--warmup", &request->warmup, problem);
 	case 'S':
 		request->seeds = true;
-		return parse_seeds(value, &request->seed_first, &request->seed_last, problem);
+		if (parse_seeds(value, &request->seed_first, &request->seed_last, problem) != 0)
+			return -1;
+		/* The reports of all are kept until the end. */
+		if (request->seed_last - request->seed_first >= SIM_SEEDS_MAX)
+			return problem_set(problem, "--seeds '%.40s': at most %d seeds", value,
+			                   SIM_SEEDS_MAX);
+		return 0;
 	case 'l':
 		request->load = value;
 		if (parse_load(value, &options->load, &rate, problem) != 0)

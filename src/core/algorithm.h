@@ -136,6 +136,20 @@ struct invariant {
 	bool (*global)(const struct snapshot *snapshot);
 };
 
+/*
+ * Numbers that grow for ever, but of which only the differences count: whatever can happen with some
+ * numbers can happen with all of them less by the same. So a checker that lowers all numbers of a
+ * system, in states and messages alike, as far as they go, sees every behaviour and has an end.
+ */
+struct differences {
+	/* By how much its numbers can be lowered; UINT64_MAX if it has none. */
+	uint64_t (*state_slack)(const void *state);
+	uint64_t (*message_slack)(const struct message *message);
+	void (*lower_state)(void *state, uint64_t by);
+	/* Makes the message with lower numbers; it is the caller's to send it. */
+	void (*lower_message)(const struct message *message, uint64_t by, struct out *out);
+};
+
 /* Where the rules of an algorithm come from, as they are written here. */
 enum source {
 	SOURCE_PAPER,         /* the paper that published it */
@@ -154,6 +168,7 @@ struct algorithm {
 	/* What grows without bound if entries do, so that there is no end of states: "clocks". NULL:
 	 * nothing. And the parameter that keeps it bounded unless it is 0, or NULL. */
 	const char *grows, *grows_unless;
+	const struct differences *differences; /* then that is no matter; or NULL */
 	enum kind kind;
 	enum graph_class links; /* the weakest network that its messages need */
 	enum graph_class shape; /* a logical structure upon it, or GRAPH_NONE */

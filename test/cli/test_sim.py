@@ -149,6 +149,12 @@ class Seeds(unittest.TestCase):
         self.assertRegex(result.out, r"(?m)^  seed \d+: VIOLATED: ")
         self.assertRegex(result.out, r"50 runs, \d+ violated\n")
 
+    def test_more_than_memory_has_room_for_are_refused(self):
+        for words in ("0..9223372036854775807", "1..100001"):
+            result = baton("sim neilsen --entries 1 --seeds", words)
+            self.assertEqual((result.code, result.out), (2, ""))
+            self.assertIn("at most 100000 seeds", result.err)
+
     def test_not_beside_a_seed(self):
         for words in ("--seed 3 --seeds 1..3", "--seeds 1..3 --seed 3"):
             result = baton("sim neilsen", words)

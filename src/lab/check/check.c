@@ -208,6 +208,7 @@ static void check_once(const struct check_options *options, struct check_result 
 	ret_result->states = states_count(&search->states);
 	ret_result->transitions = search_transitions(search);
 	ret_result->depth = search->depth;
+	ret_result->lowered = search->model.lowers;
 	ret_result->memory = search_memory(search) + state_graph_memory(&check.graph);
 	ret_result->memory_states = ret_result->states;
 	ret_result->seconds = search_seconds(search);

@@ -41,6 +41,7 @@ enum verdict_kind {
 
 struct check_result {
 	uint64_t states, transitions, depth;
+	bool lowered;           /* numbers count by their differences only */
 	uint64_t runs;          /* elections: arrangements and sets of initiators that were tried */
 	uint64_t memory_states; /* the states that `memory` is for */
 	bool complete;

@@ -385,7 +385,15 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	                   .letter_width = row_usual.letter_width,
 	                   .fifo = setup->fifo},
 	        .usual = !setup->fifo,
+	        .learns = model,
 	};
+	for (uint32_t i = 0; i < model->nodes && model->algorithm->differences != NULL; i++)
+		model->lowers = model->lowers || entries[i] == ENTRIES_UNLIMITED;
+	if (model->lowers) {
+		/* A row must not outgrow its format while it is being made. */
+		model->format.local_width = model->format.letter_width = sizeof(uint32_t);
+		model->usual = false;
+	}
 	intern_init(&model->locals);
 	intern_init(&model->letters);
 	intern_init(&model->channels);
@@ -665,4 +673,58 @@ uint64_t model_marks(const struct model *model, struct state_row row)
 {
 	return model->usual ? sum_marks(model, row, row_usual)
 	                    : sum_marks(model, row, model->format);
+}
+
+static uint32_t lower_local(struct model *model, uint32_t number, uint64_t by)
+{
+	size_t size;
+	const uint8_t *bytes = intern_get(&model->locals, number, &size);
+
+	memcpy(model->buffer, bytes, size);
+	model->algorithm->differences->lower_state(model->buffer + sizeof(struct local_head), by);
+	return put_local(model, size);
+}
+
+static uint32_t lower_letter(struct model *model, uint32_t number, uint64_t by)
+{
+	const struct model_letter letter = model->letter[number];
+
+	if (model->algorithm->differences->message_slack(&letter.flight.message) == UINT64_MAX)
+		return number;
+	out_clear(&model->out);
+	model->algorithm->differences->lower_message(&letter.flight.message, by, &model->out);
+	out_send(&model->out, letter.flight.to);
+	return put_letter(model, letter.from, &model->out.effects[0]);
+}
+
+uint32_t model_lower(const struct model *seen, uint8_t *bytes, uint32_t size)
+{
+	struct model *model = seen->learns;
+	const struct differences *differences = model->algorithm->differences;
+	struct state_row row = {.bytes = bytes, .size = size};
+	uint32_t count = row_letters_count(model, row), width = model->format.local_width;
+	uint64_t by = UINT64_MAX;
+
+	for (uint32_t i = 0; i < model->nodes; i++) {
+		uint64_t slack =
+		        differences->state_slack(model->local[row_local(model, row, i)].state);
+		by = slack < by ? slack : by;
+	}
+	for (uint32_t k = 0; k < count; k++) {
+		uint64_t slack = differences->message_slack(
+		        &model->letter[row_letter(model, row, k)].flight.message);
+		by = slack < by ? slack : by;
+	}
+	if (by == 0)
+		return size;
+	for (uint32_t i = 0; i < model->nodes; i++)
+		row_set(bytes + (size_t)i * width, width,
+		        lower_local(model, row_local(model, row, i), by));
+	/* They are in the order of their numbers, and have others now. */
+	uint32_t made = model->nodes * width;
+	for (uint32_t k = 0; k < count; k++)
+		made = row_insert(model, bytes, made,
+		                  lower_letter(model, row_letter(model, row, k), by),
+		                  model->format);
+	return made;
 }

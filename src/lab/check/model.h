@@ -102,6 +102,8 @@ static const struct row_format row_usual = {.local_width = 2, .letter_width = 1,
 struct model {
 	const struct setup *setup;
 	const struct algorithm *algorithm;
+	struct model *
+	        learns; /* itself: what is known of states and messages grows while rows are made */
 	uint32_t nodes;
 	const uint32_t *entries;
 	bool *dead;              /* of an election: what is sent there is lost */
@@ -111,6 +113,7 @@ struct model {
 	struct intern locals, letters, channels;
 	struct row_format format;
 	bool usual;    /* that is row_usual */
+	bool lowers;   /* rows are lowered: see struct differences; one thread only */
 	bool outgrown; /* a number is too large for it */
 	struct local *local;
 	size_t local_size;
@@ -308,6 +311,10 @@ static inline uint32_t row_apply(const struct model *model, struct state_row row
 	return size;
 }
 
+/* The row with all numbers as low as they go: how many bytes it has. What it is made of may be new and
+ * is learned. */
+uint32_t model_lower(const struct model *model, uint8_t *bytes, uint32_t size);
+
 /* The row behind a step, without the message at a place (or PLACE_NONE), with what the node does
  * (NULL for a loss), in at most ROW_BYTES_MAX bytes: how many. ROW_SLACK bytes behind both rows
  * belong to the caller too, and are of no meaning. */
@@ -316,7 +323,8 @@ static inline uint32_t model_apply(const struct model *model, struct state_row r
 {
 	if (model->usual)
 		return row_apply(model, row, place, transition, ret_bytes, row_usual);
-	return row_apply(model, row, place, transition, ret_bytes, model->format);
+	uint32_t size = row_apply(model, row, place, transition, ret_bytes, model->format);
+	return model->lowers ? model_lower(model, ret_bytes, size) : size;
 }
 
 /* A sum over the row, so that a transition knows by how much it changes it; but when channels keep

@@ -151,6 +151,8 @@ json_t *check_report(const struct check_options *options, const struct check_res
 		json_object_set_new(report, "reduction",
 		                    options->reduce ? json_string("persistent sets") : json_null());
 	}
+	if (result->lowered)
+		json_object_set_new(report, "reduction", json_string("differences of numbers"));
 	json_object_set_new(report, "counterexample", text_or_null(result->scenario));
 	return report;
 }

@@ -40,7 +40,7 @@ void search_init(struct search *search, const struct check_options *options)
 	*search = (struct search){.options = options, .begin = seconds_now()};
 	model_init(&search->model, options->setup, options->entries, options->lose_token);
 	search->bypass_width = width_of_bypass(search);
-	crew_init(&search->crew, options->threads);
+	crew_init(&search->crew, search->model.lowers ? 1 : options->threads);
 	states_init(&search->states, search->crew.count, search->bypass_width * search->model.nodes,
 	            options->memory_max);
 	search->workers = apart_alloc(search->crew.count, sizeof(*search->workers));
@@ -129,7 +129,7 @@ static uint64_t hash_behind(const struct search *search, struct worker *worker,
 {
 	const struct model *model = &search->model;
 
-	if (model->format.fifo) {
+	if (model->format.fifo || model->lowers) {
 		uint32_t size =
 		        model_apply(model, pending->row, action->place, transition, worker->next);
 		return model_hash(model, (struct state_row){.bytes = worker->next, .size = size});

@@ -8,7 +8,8 @@ static const char not_sqrt[] = "sqrt(N) stands for the size K of a committee, th
                                "so small are known here: K(K-1) + 1 is N at least";
 
 /* Why some claims fail. */
-static const char few_nodes[] = "of two nodes it takes 2 + 1/L, whatever L is, and Ricart and Agrawala's algorithm 2";
+static const char few_nodes[] =
+        "of two nodes it takes 2 + 1/L, whatever L is, and Ricart and Agrawala's algorithm 2";
 static const char longest_path[] =
         "the token retraces the path of the copy that came first, which need not be a shortest "
         "one: on a ring it may have N - 2 hops";

@@ -133,7 +133,7 @@ const char *setup_grows(const struct setup *setup)
 		if (setup->network.parameters[index] != 0)
 			return NULL;
 	}
-	return algorithm->grows;
+	return algorithm->differences == NULL ? algorithm->grows : NULL;
 }
 
 static int unknown_parameter(const struct algorithm *algorithm, const char *word,

@@ -1,0 +1,110 @@
+"""Numbers by their differences: Ricart and Agrawala's algorithm without a bound on the entries.
+
+A model of the algorithm, written anew, with numbers as they are. It must have as many states as the checker has with bounded
+entries; and what is left of these states when all numbers are lowered together must be what the checker finds without a bound.
+"""
+import unittest
+
+from baton import baton, check
+
+
+class Model:
+    """States are (nodes, messages): a node (ours, highest, replies to come, deferred, entries left), a message (to, number, from)
+    or (to, 0, 0), a REPLY. Messages overtake each other."""
+
+    def __init__(self, nodes):
+        self.nodes = nodes
+
+    def steps(self, state):
+        places, flight = state
+        for i, (ours, highest, missing, deferred, left) in enumerate(places):
+            if ours == 0 and left != 0:
+                sent = [(j, highest + 1, i) for j in range(self.nodes) if j != i]
+                yield self.after(state, i, (highest + 1, highest, self.nodes - 1, deferred, left - 1), None, sent)
+            elif ours != 0 and missing == 0:
+                yield self.after(state, i, (0, highest, 0, frozenset(), left), None, [(j, 0, 0) for j in deferred])
+        for message in set(flight):
+            i, number, sender = message
+            ours, highest, missing, deferred, left = places[i]
+            if number == 0:
+                yield self.after(state, i, (ours, highest, missing - 1, deferred, left), message, [])
+            elif ours != 0 and (ours, i) < (number, sender):
+                yield self.after(state, i, (ours, max(highest, number), missing, deferred | {sender}, left), message, [])
+            else:
+                yield self.after(state, i, (ours, max(highest, number), missing, deferred, left), message, [(sender, 0, 0)])
+
+    @staticmethod
+    def after(state, i, place, taken, sent):
+        places, flight = list(state[0]), list(state[1])
+        places[i] = place
+        if taken is not None:
+            flight.remove(taken)
+        return tuple(places), tuple(sorted(flight + sent))
+
+    def reachable(self, entries, seen_as=lambda state: state):
+        """All states as they are seen, and how many steps there are from them. -1 entries are never used up."""
+        start = (tuple((0, 0, 0, frozenset(), entries) for _ in range(self.nodes)), ())
+        seen, todo, transitions = {start}, [start], 0
+        while todo:
+            for after in self.steps(todo.pop()):
+                transitions += 1
+                after = seen_as(after)
+                if after not in seen:
+                    seen.add(after)
+                    todo.append(after)
+        return seen, transitions
+
+
+def lower(state):
+    """All numbers less by as much as they can be, whatever entries are left."""
+    places, flight = state
+    by = min([highest for _, highest, *_ in places] + [ours - 1 for ours, *_ in places if ours] +
+             [number - 1 for _, number, _ in flight if number])
+    return (tuple((ours and ours - by, highest - by, missing, deferred, -1)
+                  for ours, highest, missing, deferred, _ in places),
+            tuple(sorted((to, number and number - by, sender) for to, number, sender in flight)))
+
+
+class Differences(unittest.TestCase):
+    def test_the_model_is_the_algorithm(self):
+        """As many states and steps with bounded entries, and numbers as they are."""
+        for nodes, entries in ((2, 1), (2, 3), (3, 1), (3, 2)):
+            states, transitions = Model(nodes).reachable(entries)
+            result = check(f"ricart-agrawala --nodes {nodes} --entries {entries} --reorder")
+            self.assertEqual((result["states"], result["transitions"]), (len(states), transitions))
+            self.assertNotIn("reduction", result)
+
+    def test_without_a_bound_there_are_as_many_as_in_the_model(self):
+        for nodes in (1, 2, 3):
+            endless, transitions = Model(nodes).reachable(-1, lower)
+            result = check(f"ricart-agrawala --nodes {nodes} --entries unlimited --reorder")
+            self.assertEqual((result["states"], result["transitions"]), (len(endless), transitions), nodes)
+            self.assertEqual(result["reduction"], "differences of numbers")
+            self.assertEqual((result["complete"], result["mutual_exclusion"], result["deadlock"], result["starvation"]),
+                             (True, "holds", "none", "none"))
+
+    def test_bounded_runs_with_all_numbers_lowered_come_to_the_same_states(self):
+        """Nothing is in the quotient that no run has, and nothing that a run has is missing."""
+        for nodes, entries in ((2, 6), (3, 3)):
+            states, _ = Model(nodes).reachable(entries)
+            seen = {lower(state) for state in states}
+            result = check(f"ricart-agrawala --nodes {nodes} --entries unlimited --reorder")
+            self.assertEqual(len(seen), result["states"], nodes)
+
+    def test_bypass_is_that_of_bounded_runs(self):
+        for nodes in (2, 3):
+            bounded = check(f"ricart-agrawala --nodes {nodes} --entries 3")["max_bypass"]
+            self.assertEqual(check(f"ricart-agrawala --nodes {nodes} --entries unlimited")["max_bypass"], bounded)
+
+    def test_threads_make_no_difference(self):
+        one, two = (check(f"ricart-agrawala --nodes 3 --entries unlimited --threads {n}") for n in (1, 2))
+        self.assertEqual(one["states"], two["states"])
+
+    def test_people_are_told(self):
+        self.assertIn("no starvation\n", baton("check ricart-agrawala --nodes 3 --entries unlimited").out)
+        self.assertIn("numbers by their differences", baton("check ricart-agrawala --nodes 3 --entries unlimited").out)
+        self.assertIn("--entries unlimited decides it", baton("check ricart-agrawala --nodes 2").out)
+
+
+if __name__ == "__main__":
+    unittest.main()
