@@ -596,8 +596,12 @@ bool holding_release(struct holding *holding)
 	/* A node that is stopped reads it when it goes on: no reason to wait for ever. */
 	struct pollfd answer = {.fd = baton_fd(holding->baton), .events = POLLIN};
 
-	if (holding_lost(holding) || baton_unlock(holding->baton, holding->words->name) != 0)
+	if (holding_lost(holding))
 		return false;
+	if (baton_unlock(holding->baton, holding->words->name) != 0) {
+		note_reason(holding);
+		return false;
+	}
 	return poll(&answer, 1, RELEASE_MS_MAX) != 1 || baton_sync(holding->baton) != BATON_ELOST;
 }
 

@@ -313,6 +313,7 @@ int baton_unlock(struct baton *baton, const char *name)
 		if (place == NULL)
 			return why_set(&baton->why, BATON_ENOTHELD,
 			               "this handle does not hold '%s'", name);
+		memcpy(baton->lost_why, (*place)->why, sizeof(baton->lost_why));
 		free(hold_take(place));
 		watch_flag(baton);
 		return why_set(&baton->why, BATON_ELOST, "'%s' was lost before it was given back",

@@ -10,6 +10,8 @@
 #include "internal.h"
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -142,6 +144,20 @@ static uint64_t time_to_stop_ms(const struct client *client)
 	return (client->tcp ? CLIENT_NOTICE_MS : 0) + client->grace_ms + margin_ms(client->daemon);
 }
 
+/* How long nothing was heard of a client that was given up because of that; 0: it was not. It may have answered
+ * and only not read: that is given up, too, but it counts as heard of. */
+static uint64_t silence_ms(const struct client *client)
+{
+	struct tcp_info info;
+	socklen_t size = sizeof(info);
+
+	if (!client->timed_out ||
+	    getsockopt(client->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+		return 0;
+	return info.tcpi_last_ack_recv < info.tcpi_last_data_recv ? info.tcpi_last_ack_recv
+	                                                          : info.tcpi_last_data_recv;
+}
+
 /* A session whose connection is gone, but which may not have stopped what it did under its locks. */
 struct orphan {
 	struct loop_timer timer;
@@ -162,19 +178,18 @@ static void on_orphan_over(struct loop_timer *timer)
 /*
  * True: it holds something, and is given the time that it needs to stop. That is counted from a new
  * reading of the clock, because the client may have been well until just now, and this process may have
- * been stopped since the turn began. If the system says that nothing was heard of it for the whole of
- * --client-timeout, that time counts.
+ * been stopped since the turn began. If nothing was heard of it for the whole of --client-timeout, that time
+ * counts.
  */
-static bool make_orphan(struct client *client, bool timed_out)
+static bool make_orphan(struct client *client)
 {
 	struct daemon *daemon = client->daemon;
-	uint64_t ms = time_to_stop_ms(client), silent_ms = daemon->options->client_timeout_ms;
+	uint64_t ms = time_to_stop_ms(client), silent_ms = silence_ms(client);
 
 	if (!node_session_evict(daemon->node, client->session, NODE_LOST_CONNECTION,
 	                        daemon->loop.now))
 		return false;
-	if (timed_out)
-		ms = ms > silent_ms ? ms - silent_ms : 0;
+	ms = ms > silent_ms ? ms - silent_ms : 0;
 	uint64_t at = clock_now() + ms * LOOP_MS;
 	if (loop_timer_is_set(&client->grace) && client->grace.at > at)
 		at = client->grace.at;
@@ -192,7 +207,7 @@ static bool make_orphan(struct client *client, bool timed_out)
 	return true;
 }
 
-static void close_client(struct client *client, bool timed_out)
+void client_close(struct client *client)
 {
 	struct daemon *daemon = client->daemon;
 	uint64_t session = client->session;
@@ -202,23 +217,18 @@ static void close_client(struct client *client, bool timed_out)
 	drop_from_lists(client);
 	status_cancel(client);
 	client->closing = true;
-	/* A Unix socket ends with those who hold it, but a network may just be cut. */
-	if (client->grace_ms > 0 && !client->quits && client->tcp && make_orphan(client, timed_out))
+	/* A Unix socket that the other side closed has ended with those who had it. But a network may just be cut;
+	 * and who is closed by us must notice that. */
+	bool stopped = client->quits || (client->gone && !client->tcp);
+	if (client->forsaken || (client->grace_ms > 0 && !stopped && make_orphan(client)))
 		session = 0;
 	loop_timer_clear(&daemon->loop, &client->grace);
-	if (client->forsaken)
-		session = 0;
 	client->session = 0;
 	loop_close_fd(&daemon->loop, &client->watch);
 	client->closed_next = daemon->closed;
 	daemon->closed = client;
 	if (session != 0)
 		node_session_close(daemon->node, session, daemon->loop.now);
-}
-
-void client_close(struct client *client)
-{
-	close_client(client, false);
 }
 
 static void on_grace_over(struct loop_timer *timer)
@@ -517,6 +527,7 @@ static void take_bytes(struct client *client, const char *bytes, size_t size)
 /* It says no more, and gets what has been said to it; but what it waits for it does not want any more. */
 static void hear_the_end(struct client *client)
 {
+	client->gone = true;
 	if (!client->waiting && buffer_size(&client->output) > 0) {
 		client_end(client);
 		return;
@@ -540,8 +551,11 @@ static size_t receive(struct client *client)
 		return 0;
 	if (size == 0)
 		hear_the_end(client);
-	else if (size < 0)
-		close_client(client, errno == ETIMEDOUT);
+	if (size < 0) {
+		client->gone = true;
+		client->timed_out = errno == ETIMEDOUT;
+		client_close(client);
+	}
 	if (size <= 0)
 		return 0;
 	take_bytes(client, inbox, (size_t)size);
@@ -552,6 +566,7 @@ static size_t receive(struct client *client)
 static void hang_up(struct client *client)
 {
 	size_t before;
+	int reads = 0; /* it may go on writing although it does not read */
 
 	do {
 		do {
@@ -559,7 +574,8 @@ static void hang_up(struct client *client)
 			buffer_take(&client->output, buffer_size(&client->output));
 			serve_input(client);
 		} while (buffer_size(&client->input) < before);
-	} while (!client->closing && !client->ending && !client->waiting && receive(client) > 0);
+	} while (!client->closing && !client->ending && !client->waiting && reads++ < READS_MAX &&
+	         receive(client) > 0);
 	client_close(client);
 }
 
@@ -694,11 +710,13 @@ void clients_leave(struct daemon *daemon)
 
 	for (struct client *client = daemon->clients; client != NULL; client = next) {
 		next = client->next;
+		/* Nobody is let in here any more. */
+		node_session_withdraw(daemon->node, client->session, daemon->loop.now);
 		if (node_session_evict(daemon->node, client->session, NODE_LOST_LEAVING,
 		                       daemon->loop.now))
 			client_lost(client);
-		/* One that only listens may have to hear of it. One that waits must not be let in any more. */
-		else if (client->subscriptions_count == 0 || client->waiting)
+		/* One that listens may have to hear of it. */
+		else if (client->subscriptions_count == 0)
 			client_close(client);
 	}
 }
@@ -706,7 +724,7 @@ void clients_leave(struct daemon *daemon)
 bool clients_are_stopping(const struct daemon *daemon)
 {
 	for (const struct client *client = daemon->clients; client != NULL; client = client->next) {
-		if (client->told_lost && !client->stays && !client->closing)
+		if (client->told_lost && !client->closing && !(client->stays && daemon->hurried))
 			return true;
 	}
 	return false;
@@ -722,6 +740,7 @@ bool clients_are_gone(struct daemon *daemon)
 		next = client->next;
 		/* What it runs goes on: nobody else may be let in. */
 		client->forsaken = client->stays && client->told_lost;
+		daemon->forsakes = daemon->forsakes || client->forsaken;
 		client_close(client);
 	}
 	return daemon->clients_count == 0 && daemon->orphans_count == 0;

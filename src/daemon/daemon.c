@@ -219,8 +219,9 @@ static void on_signal(struct loop_watch *watch, uint32_t events)
 			log_line(LEVEL_INFO, "SIGHUP: there is nothing to read again");
 			continue;
 		}
-		if (!daemon->leaving)
-			log_line(LEVEL_INFO, "SIG%s: leaving", sigabbrev_np((int)info.ssi_signo));
+		daemon->hurried = daemon->leaving;
+		log_line(LEVEL_INFO, "SIG%s: leaving%s", sigabbrev_np((int)info.ssi_signo),
+		         daemon->hurried ? ", and waits for nobody who cannot stop" : "");
 		daemon_leave(daemon);
 	}
 }
@@ -311,6 +312,7 @@ static int make_member(struct daemon *daemon)
 	        .self = options->self,
 	        .incarnation = daemon->incarnation,
 	        .quiet_until = daemon->serve_at,
+	        .lease_ms = options->lease_ms,
 	        .node =
 	                {
 	                        .algorithm = options->algorithm,
@@ -356,7 +358,9 @@ static int make_member(struct daemon *daemon)
  * and it is in the log. */
 static int raise_limits(struct daemon *daemon)
 {
-	const rlim_t ours = DESCRIPTORS_OURS + 3 * (rlim_t)daemon->options->peers_count;
+	const rlim_t ours =
+	        DESCRIPTORS_OURS + (rlim_t)daemon->options->peers_count +
+	        (daemon->options->listen.host != NULL ? peers_sockets_max(daemon->options) : 0);
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)

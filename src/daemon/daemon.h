@@ -51,6 +51,12 @@ struct daemon_options {
 	bool alone_unmeant;
 };
 
+/* Connections that peers, and strangers at their port, may have with a node at a time. */
+static inline uint32_t peers_sockets_max(const struct daemon_options *options)
+{
+	return 2 * options->peers_count + 32;
+}
+
 /* Until SIGTERM or SIGINT, then 0; or 1 and the reason is in the log: it could not start, or must not go on. */
 int daemon_run(const struct daemon_options *options);
 

@@ -241,6 +241,10 @@ static int open_unix(struct daemon *daemon)
 	        fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
 	int error = daemon->socket_made ? 0 : errno;
 	umask(mask);
+	if (daemon->socket_made && lstat(path, &stat) == 0) {
+		daemon->socket_device = stat.st_dev;
+		daemon->socket_inode = stat.st_ino;
+	}
 	if (error == 0)
 		error = listen_on(daemon, &daemon->unix_listener, fd, on_unix_client);
 	else if (fd >= 0)
@@ -276,11 +280,21 @@ int doors_open(struct daemon *daemon)
 	return daemon->options->clients.host == NULL ? 0 : open_tcp(daemon);
 }
 
+/* Another node may have taken the path for one that nobody serves. */
+static bool is_ours(const struct daemon *daemon)
+{
+	struct stat stat;
+
+	return lstat(daemon->options->socket, &stat) == 0 && stat.st_dev == daemon->socket_device &&
+	       stat.st_ino == daemon->socket_inode;
+}
+
 void doors_close(struct daemon *daemon)
 {
 	/* If what the clients of a killed node run may not have stopped, the next one has to wait too: it
 	 * knows by this. */
-	if (daemon->socket_made && daemon->serve_at <= daemon->loop.now)
+	if (daemon->socket_made && daemon->serve_at <= daemon->loop.now && !daemon->forsakes &&
+	    is_ours(daemon))
 		unlink(daemon->options->socket);
 	daemon->socket_made = false;
 	if (daemon->spare_fd >= 0)

@@ -13,6 +13,7 @@
 #include "resp.h"
 
 #include <string.h>
+#include <sys/types.h>
 
 /* --- log.c --- */
 
@@ -96,6 +97,8 @@ struct client {
 	struct loop_timer grace;
 	bool told_lost; /* it has lost a lock, and has until `grace` to stop */
 	bool quits;     /* it said QUIT: it has stopped whatever it did */
+	bool gone;      /* the other side has closed the connection, or the network has */
+	bool timed_out; /* because nothing was heard of it */
 	bool stays;     /* it cannot stop: what it loses stays with it while it is connected */
 	bool forsaken;  /* this node ends while it stays: its locks are not handed on */
 	bool in_lost;   /* that was so in this turn: it is in daemon->lost */
@@ -256,14 +259,18 @@ struct daemon {
 	bool told_ready;
 	bool pumping; /* effects are being done */
 	bool leaving;
-	bool ended; /* the loop has no more turns */
-	int code;   /* what daemon_run returns */
+	bool hurried; /* it was told twice to leave: who cannot stop is not waited for */
+	bool ended;   /* the loop has no more turns */
+	int code;     /* what daemon_run returns */
 	uint64_t leave_deadline;
 	/* Clients. */
 	struct listener unix_listener, tcp_listener;
 	bool listeners_paused; /* there is no descriptor for another client */
 	int spare_fd;          /* given up to tell somebody that there are no more */
 	bool socket_made;
+	dev_t socket_device; /* which it is, … */
+	ino_t socket_inode;
+	bool forsakes; /* a client that stays still has a lock: the next node here has to wait */
 	struct client *clients;
 	struct client *buckets[CLIENT_BUCKETS];
 	struct client *dirty, *ready, *later, *closed, *lost;

@@ -44,12 +44,14 @@ struct peer_socket {
 	struct lookup *lookup;                /* NULL: none is under way */
 	struct addrinfo *addresses, *address; /* all, and the one that is tried */
 	uint32_t events;
-	bool connecting, shut;
+	bool accepted, connecting, shut;
 };
 
 struct peers {
 	struct daemon *daemon;
 	struct loop_watch listener;
+	bool paused;            /* the listener is not served */
+	uint32_t sockets_count; /* that were accepted */
 	struct loop_watch bell; /* an eventfd: a look-up is done */
 	LIST_HEAD(, peer_socket) sockets;
 	LIST_HEAD(, peer_socket) closed; /* freed when the turn is over */
@@ -77,12 +79,24 @@ void peers_close_connection(struct connection *connection)
 	close_socket(connection_user(connection), NULL);
 }
 
+/* There is no descriptor for another, or too many strangers are there: until some of them have gone. */
+static void pause_listener(struct peers *peers, bool pause)
+{
+	if (peers->paused == pause || peers->listener.fd < 0)
+		return;
+	peers->paused = pause;
+	loop_change(&peers->daemon->loop, &peers->listener, pause ? 0 : EPOLLIN);
+}
+
 void peers_forget_closed(struct daemon *daemon)
 {
 	while (!LIST_EMPTY(&daemon->peers->closed)) {
 		struct peer_socket *socket = LIST_FIRST(&daemon->peers->closed);
 		LIST_REMOVE(socket, entry);
+		if (socket->accepted)
+			daemon->peers->sockets_count--;
 		free(socket);
+		pause_listener(daemon->peers, false);
 	}
 }
 
@@ -240,10 +254,13 @@ static void accept_one(struct peers *peers, int fd, const struct sockaddr *addre
 		close(fd);
 		return;
 	}
+	if (++peers->sockets_count >= peers_sockets_max(daemon->options))
+		pause_listener(peers, true);
 	tune(fd);
 	getnameinfo(address, address_size, host, sizeof(host), NULL, 0, NI_NUMERICHOST);
 	struct peer_socket *socket = new_socket(daemon);
 	socket->watch.fd = fd;
+	socket->accepted = true;
 	socket->events = EPOLLIN;
 	loop_add(&daemon->loop, &socket->watch, EPOLLIN);
 	socket->connection = member_accepted(daemon->member, host, socket, daemon->loop.now);
@@ -258,11 +275,15 @@ static void on_listener_ready(struct loop_watch *watch, uint32_t events)
 	                 SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	(void)events;
-	if (fd >= 0)
+	if (fd >= 0) {
 		accept_one(peers, fd, (struct sockaddr *)&address, size);
-	else if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED &&
-	         clients_may_complain(peers->daemon))
+		return;
+	}
+	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
+		return;
+	if (clients_may_complain(peers->daemon))
 		log_line(LEVEL_WARNING, "a peer cannot be accepted: %s", strerror(errno));
+	pause_listener(peers, true);
 }
 
 /* Tries the next address that its name has; `why` the last one did not do. */

@@ -241,10 +241,11 @@ static const char *find_fault(const struct member *member, const struct link_hel
 	else if (strcmp(hello->name, name) == 0)
 		snprintf(text, size, "two nodes call themselves %s: see --name", name);
 	else if (hello->setup != member->setup)
-		snprintf(text, size,
-		         "%s and %s differ in --peers, --algorithm, --topology or --param, which "
-		         "must be the same at all nodes",
-		         hello->name, name);
+		snprintf(
+		        text, size,
+		        "%s and %s differ in --peers, --algorithm, --topology, --param or --lease, "
+		        "which must be the same at all nodes",
+		        hello->name, name);
 	else if (hello->peer_incarnation != 0 && hello->peer_incarnation != member->incarnation)
 		snprintf(text, size,
 		         "%s restarted; this version cannot take it back: restart every node",

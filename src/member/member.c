@@ -213,6 +213,7 @@ static uint64_t digest_setup(const struct member_options *options)
 	XXH3_64bits_update(state, node->algorithm->name, strlen(node->algorithm->name) + 1);
 	const char *topology = node->topology != NULL ? node->topology : node->algorithm->topology;
 	XXH3_64bits_update(state, topology, strlen(topology) + 1);
+	XXH3_64bits_update(state, &options->lease_ms, sizeof(options->lease_ms));
 	for (size_t i = 0; i < PARAMETERS_MAX; i++) {
 		uint64_t number = node->parameters != NULL ? node->parameters[i] : 0;
 		const char *text =

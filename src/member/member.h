@@ -41,6 +41,7 @@ struct member_options {
 	uint32_t self;        /* its index */
 	uint64_t incarnation; /* of this process */
 	struct engine_proposal proposal;
+	uint64_t lease_ms;        /* the same at all members */
 	struct node_options node; /* name, incarnation and cluster are filled in */
 	uint64_t quiet_until;     /* no view is entered before this time */
 };

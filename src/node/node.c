@@ -373,6 +373,22 @@ bool node_session_evict(struct node *node, uint64_t id, const char *why, uint64_
 	return session->holds != NULL;
 }
 
+void node_session_withdraw(struct node *node, uint64_t id, uint64_t now)
+{
+	advance(node, now);
+	struct session *session = find_session(node, id);
+	if (session == NULL || session->waits == NULL)
+		return;
+	live_withdraw(node, session);
+	if (session->value != NULL) { /* it campaigned */
+		free(session->value);
+		session->value = NULL;
+		node->leaders_count--;
+	}
+	session_fail(node, session, BATON_ENOVIEW);
+	finish(node);
+}
+
 bool node_session_losing(const struct node *node, uint64_t id)
 {
 	const struct session *session = find_session(node, id);

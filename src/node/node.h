@@ -196,6 +196,8 @@ void node_session_linger(struct node *node, uint64_t session);
  * lingers, and holds something. */
 bool node_session_evict(struct node *node, uint64_t session, const char *why, uint64_t now);
 
+/* It waits for no lock any more: a command that does is answered with BATON_ENOVIEW. */
+void node_session_withdraw(struct node *node, uint64_t session, uint64_t now);
 /* Has it lost something, and not given it back yet? */
 bool node_session_losing(const struct node *node, uint64_t session);
 /* What a session has lost and not given back in its time goes to others now. True: it holds something else,

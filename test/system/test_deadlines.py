@@ -279,6 +279,52 @@ class Several(unittest.TestCase):
         self.assertGreater(self.waiters["y"].read(), 0)
 
 
+class ClosedByTheNode(unittest.TestCase):
+    """Who is closed by the node has its time, too: it has to notice."""
+
+    def is_kept_out(self, what):
+        with Cluster(1, "--lease", f"{LEASE_MS}ms") as cluster, cluster[0].client() as holder, cluster[0].client() as waiter:
+            holder.call("CLIENT", "GRACE", GRACE_MS)
+            holder.call("LOCK", "x")
+            waits(waiter, "x")
+            until("it waits", lambda: cluster[0].status()["locks"][0]["waiters"])
+            begun_ms = now_ms()
+            what(holder)
+            self.assertGreater(waiter.read(), 0)
+            took_ms = now_ms() - begun_ms
+            self.assertGreaterEqual(took_ms, GRACE_MS + MARGIN_MS - TOLERANCE_MS, what)
+            self.assertLess(took_ms, GRACE_MS + MARGIN_MS + LATE_MS, what)
+
+    def say_nonsense(self, holder):
+        holder.send_bytes(b"*nonsense\r\n")
+
+    def read_no_more(self, holder):
+        holder.socket.shutdown(socket.SHUT_RD)
+        holder.send("PING")
+
+    def test_it_is_kept_out(self):
+        all_at_once(self.is_kept_out, [self.say_nonsense, self.read_no_more])
+
+
+class HeardAtOnce(unittest.TestCase):
+    def test_a_loss_does_not_wait_behind_a_gap(self):
+        """Whoever subscribes late waits for events that are missing; but not a loss of its own."""
+        with Cluster(2, "--lease", f"{LEASE_MS}ms") as cluster, cluster[1].client() as other, \
+                cluster[0].client() as holder, cluster[0].client() as ear:
+            for number in range(20):
+                name = f"x{number}"
+                for _ in range(3):
+                    other.call("LOCK", name)
+                    other.call("UNLOCK", name)
+                ear.call("SUBSCRIBE", name)
+                fence = holder.call("LOCK", name)
+                begun_ms = now_ms()
+                self.assertEqual(other.call("BREAK", name, fence), 1)
+                while ear.read()[2] != f"lost {fence} n1":
+                    pass
+                self.assertLess(now_ms() - begun_ms, 150, "less than the 200 ms that a gap is waited for")
+
+
 class Restarted(unittest.TestCase):
     def test_a_node_with_clients_over_tcp_waits_for_those(self):
         with Cluster(1, "--lease", "1s", "--clients", f"127.0.0.1:{free_port()}") as cluster:

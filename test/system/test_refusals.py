@@ -56,23 +56,23 @@ class Differences(unittest.TestCase):
                     f"a connection from 127.0.0.1 is refused: {text}", f"n2: it ends the connection: {text}")
 
     def test_another_algorithm(self):
-        text = "n1 and n2 differ in --peers, --algorithm, --topology or --param"
+        text = "n1 and n2 differ in --peers, --algorithm, --topology, --param or --lease"
         self.refuse((["--algorithm", "neilsen"], ["--algorithm", "raymond"]), text, text)
 
     def test_another_topology(self):
-        text = "n1 and n2 differ in --peers, --algorithm, --topology or --param"
+        text = "n1 and n2 differ in --peers, --algorithm, --topology, --param or --lease"
         self.refuse((["--algorithm", "neilsen", "--topology", "line"],
                      ["--algorithm", "neilsen", "--topology", "star"]), text, text)
 
     def test_another_parameter(self):
-        text = "n1 and n2 differ in --peers, --algorithm, --topology or --param"
+        text = "n1 and n2 differ in --peers, --algorithm, --topology, --param or --lease"
         self.refuse((["--algorithm", "suzuki-kasami-b", "--param", "L=3"],
                      ["--algorithm", "suzuki-kasami-b", "--param", "L=4"]), text, text)
 
     def test_other_peers(self):
         cluster = Cluster(2, peers_of=lambda cluster, index: cluster.peers() + (
             f",n3=127.0.0.1:{free_port()}" if index == 0 else ""))
-        text = "n1 and n2 differ in --peers, --algorithm, --topology or --param"
+        text = "n1 and n2 differ in --peers, --algorithm, --topology, --param or --lease"
         try:
             for node in cluster:
                 node.start()

@@ -8,6 +8,7 @@ import select
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from baton import BATON
@@ -295,12 +296,41 @@ class Stay(unittest.TestCase):
             waiter.send("LOCK", "x")
             until("n2 waits", lambda: cluster[0].status()["locks"][0]["waiters"])
             cluster[0].signal(signal.SIGTERM)
+            self.assertTrue(waiter.quiet(1.5))
+            self.assertEqual(holder.call("PING"), "PONG") # it waits as long as it takes
+            cluster[0].signal(signal.SIGTERM)
+            cluster[0].says("waits for nobody who cannot stop")
             self.assertEqual(cluster[0].wait(), 0)
             self.assertTrue(holder.closed())
             self.assertTrue(waiter.quiet(1.5))
             self.assertGreater(fence, 0)
             holder.close()
             waiter.close()
+
+    def test_a_node_that_leaves_waits_for_it(self):
+        with Cluster(1) as cluster, cluster[0].client() as holder:
+            holder.call("LOCK", "x")
+            self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
+            cluster[0].signal(signal.SIGTERM)
+            cluster[0].says("leaving")
+            self.assertEqual(holder.call("PING"), "PONG")
+            holder.close()
+            self.assertEqual(cluster[0].wait(), 0)
+
+    def test_after_one_that_did_not_wait_the_next_one_does(self):
+        with Cluster(1, "--lease", "2s") as cluster, cluster[0].client() as holder:
+            fence = holder.call("LOCK", "x")
+            self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
+            cluster[0].signal(signal.SIGTERM)
+            cluster[0].says("leaving")
+            cluster[0].signal(signal.SIGTERM)
+            self.assertEqual(cluster[0].wait(), 0)
+            begun = time.monotonic()
+            cluster[0].start()
+            until("it serves", lambda: os.path.exists(cluster[0].socket) and cluster[0].serves())
+            self.assertGreaterEqual(time.monotonic() - begun, 1.9)
+            with cluster[0].client() as other:
+                self.assertGreater(other.call("LOCK", "x"), fence)
 
     def test_words(self):
         with Cluster(1) as cluster, cluster[0].client() as client:
