@@ -304,6 +304,7 @@ class Stay(unittest.TestCase):
             self.assertTrue(holder.closed())
             self.assertTrue(waiter.quiet(1.5))
             self.assertGreater(fence, 0)
+            os.unlink(cluster[0].socket) # by which the next node would know that it has to wait
             holder.close()
             waiter.close()
 
