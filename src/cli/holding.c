@@ -468,7 +468,8 @@ static int64_t time_left_ms(const struct holding *holding)
 {
 	int64_t waited_ms = (int64_t)((boottime_ns() - holding->asked_ns) / 1000000);
 
-	return holding->words->timeout_ms - waited_ms;
+	/* What it took to say hello does not count. */
+	return holding->words->timeout_ms - (waited_ms < RETRY_MS ? 0 : waited_ms);
 }
 
 /* A node to talk to; with -w also one that comes in time. 0 or an error. */
@@ -576,6 +577,8 @@ static void note_reason(struct holding *holding)
 	const char *said;
 	enum baton_reason reason = baton_lost_reason(holding->baton, &said);
 
+	if (reason == 0 && connection_has_ended(holding))
+		reason = BATON_LOST_CONNECTION;
 	if (reason == 0) /* a node of an older version does not say */
 		return;
 	holding->reason = reasons[reason].word;

@@ -333,7 +333,10 @@ int baton_unlock(struct baton *baton, const char *name)
 		watch_unsubscribe(baton, hold->name);
 	}
 	free(hold);
-	return error == 0 ? 0 : BATON_ELOST;
+	if (error == 0)
+		return 0;
+	snprintf(baton->lost_why, sizeof(baton->lost_why), "connection");
+	return BATON_ELOST;
 }
 
 int baton_resign(struct baton *baton, const char *name)

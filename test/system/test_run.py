@@ -160,7 +160,7 @@ class ExitCodes(ServiceTest):
 
     def test_no_node_while_waiting(self):
         self.hold("x")
-        waiter = self.start("run", "x", "touch", self.path("entered"))
+        waiter = self.start("run", "-w", "5s", "x", "touch", self.path("entered")) # for ever, it would wait for another
         self.wait_for_waiters("x")
         self.node.stop(signal.SIGKILL)
         self.assertEqual(self.finish(waiter)[0], 69)
@@ -199,7 +199,7 @@ class ExitCodes(ServiceTest):
 
     def test_the_connection_ends_while_it_waits(self):
         with FakeNode(self.path("fake"), {"LOCK": None}) as fake:
-            code, line, _ = self.with_status("-S", fake.path, "x", "true")
+            code, line, _ = self.with_status("-S", fake.path, "-n", "x", "true")
             self.assertEqual((code, line["acquired"], line["reason"]), (69, False, "connection"))
 
     def test_the_lock_is_free_when_it_returns(self):
