@@ -192,6 +192,67 @@ static int choose_network(const struct plan_words *words, struct random *random,
 	return 0;
 }
 
+/* --- members --- */
+
+/* Who is linked to whom; a topology that is too small for the algorithm becomes larger. */
+static int choose_links(struct plan *plan, struct problem *problem)
+{
+	struct setup_words words = {.algorithm = plan->algorithm->name,
+	                            .topology = plan->topology,
+	                            .nodes = plan->places_count,
+	                            .seed = plan->seed};
+	struct setup setup;
+
+	if (plan->fixed != 0)
+		words.nodes = plan->fixed;
+	while (setup_make(&words, &setup, problem) != 0) {
+		if (words.nodes == PLAN_NODES_MAX || plan->fixed != 0)
+			return -1;
+		words.nodes++;
+	}
+	plan->places_count = words.nodes;
+	for (uint32_t i = 0; i < words.nodes; i++) {
+		for (uint32_t k = 0; k < words.nodes; k++)
+			plan->wiring.linked[i][k] =
+			        i != k && network_linked(&setup.network, i + 1, k + 1);
+	}
+	setup_free(&setup);
+	return 0;
+}
+
+static void draw_wiring(struct random *random, struct plan *plan)
+{
+	static const uint32_t rooms[] = {1 << 20, 1 << 16, 2000, 300, 64};
+	static const uint32_t pieces[] = {0, 0, 0, 500, 40, 5, 1};
+	static const uint64_t hours[] = {3600 * CLUSTER_SECOND, CLUSTER_SECOND};
+	struct cluster_wiring *wiring = &plan->wiring;
+
+	wiring->room = rooms[random_below(random, chance(random, 70) ? 3 : 5)];
+	wiring->piece_max = pieces[random_below(random, chance(random, 70) ? 5 : 7)];
+	wiring->short_percent = chance(random, 50) ? 0 : draw(random, 5, 60);
+	wiring->silent_percent = chance(random, 40) ? 0 : draw(random, 20, 100);
+	wiring->dial_fail_percent = chance(random, 60) ? 0 : draw(random, 10, 60);
+	wiring->dial_slow_percent = chance(random, 60) ? 0 : draw(random, 10, 60);
+	if (chance(random, 40))
+		wiring->accept_late_max = draw(random, 1, 2000) * CLUSTER_MILLISECOND;
+	wiring->kept_max = chance(random, 20) ? 1 << 15 : 0;
+	wiring->first = (struct engine_proposal){plan->epoch, plan->floor};
+	wiring->hour = hours[random_below(random, 2)];
+}
+
+static void draw_member_faults(struct random *random, uint64_t unit, struct plan *plan)
+{
+	static const uint32_t often[] = {15, 40, 120, 400};
+
+	plan->view_every = 0;
+	if (chance(random, 80))
+		plan->cut_every = unit * often[random_below(random, 4)];
+	if (chance(random, 40))
+		plan->pause_every = unit * often[random_below(random, 4)];
+	plan->crash_every = chance(random, 30) ? unit * often[1 + random_below(random, 3)] : 0;
+	plan->restart_every = chance(random, 30) ? unit * often[1 + random_below(random, 3)] : 0;
+}
+
 int plan_make(const struct plan_words *words, struct plan *ret_plan, struct problem *problem)
 {
 	static const uint64_t hops[] = {0, CLUSTER_MILLISECOND, 10 * CLUSTER_MILLISECOND,
@@ -214,6 +275,13 @@ int plan_make(const struct plan_words *words, struct plan *ret_plan, struct prob
 	draw_work(&random, unit, &plan);
 	draw_faults(&random, unit, &plan);
 	draw_limits(&random, &plan);
+	if (words->members) {
+		plan.members = true;
+		if (choose_links(&plan, problem) != 0)
+			return -1;
+		draw_wiring(&random, &plan);
+		draw_member_faults(&random, unit, &plan);
+	}
 	*ret_plan = plan;
 	return 0;
 }
