@@ -484,7 +484,9 @@ void client_on_event(struct run *run, const struct event *event)
 		}
 		return;
 	}
-	run->actions++;
+	/* Whoever is told that there is no view has done nothing. */
+	if (!run->plan->members || (client->session != 0 && node_self(node_of(run, client)) != 0))
+		run->actions++;
 	if (client->session == 0)
 		connect(run, event->node);
 	else if (client->command != COMMAND_NONE)

@@ -474,48 +474,16 @@ void cluster_decide(struct cluster *cluster, uint64_t epoch, uint32_t places)
 	             &(struct note){NOTE_DECIDE, CLUSTER_NOWHERE, epoch, 0, 0, text, used});
 }
 
-/*
- * Where a view belongs among those that are known. Of one epoch there may be two, if all processes
- * ended in between; then counters must begin higher in the second.
- */
-static struct cluster_view *place_view(struct cluster *cluster, const struct cluster_view *view)
+const struct cluster_view *cluster_view_of(const struct cluster *cluster, uint32_t place,
+                                           uint64_t epoch)
 {
-	size_t at = cluster->views_count;
-
 	for (size_t i = cluster->views_count; i > 0; i--) {
-		struct cluster_view *old = &cluster->views[i - 1];
-		bool same = memcmp(old->incarnations, view->incarnations,
-		                   sizeof(view->incarnations)) == 0;
-		if (same && old->epoch == view->epoch) {
-			if (old->floor != view->floor)
-				complain(cluster, "two members have two floors of one epoch");
-			return old;
-		}
-		if (same && old->epoch > view->epoch)
-			at = i - 1;
-		if (!same && (old->epoch > view->epoch ||
-		              (old->epoch == view->epoch && old->floor >= view->floor)))
-			complain(cluster, "a new view is not above those of processes before");
+		const struct cluster_view *view = &cluster->views[i - 1];
+		if (view->epoch == epoch && (view->told >> place & 1) != 0 &&
+		    cluster_member(cluster, view, place) != 0)
+			return view;
 	}
-	cluster->views = grow(cluster->views, &cluster->views_size, cluster->views_count + 1,
-	                      sizeof(*cluster->views));
-	memmove(&cluster->views[at + 1], &cluster->views[at],
-	        (cluster->views_count - at) * sizeof(*cluster->views));
-	cluster->views_count++;
-	cluster->views[at] = *view;
-	return &cluster->views[at];
-}
-
-void cluster_entered(struct cluster *cluster, uint32_t place, const struct cluster_view *view)
-{
-	struct cluster_view *known = place_view(cluster, view);
-
-	cluster_note(cluster, &(struct note){NOTE_ENTER, place, view->epoch, 0, view->floor,
-	                                     view->incarnations, sizeof(view->incarnations)});
-	if (cluster_member(cluster, known, place) == 0)
-		complain(cluster, "a member enters a view that it is not in");
-	known->told |= 1U << place;
-	cluster->options.watch.told(cluster->options.watch.context, place);
+	return NULL;
 }
 
 static struct cluster_view *find_view(struct cluster *cluster, uint64_t epoch)

@@ -156,8 +156,9 @@ void cluster_rejoin(struct cluster *cluster, uint32_t place);
  * told. The epoch is greater than all before.
  */
 void cluster_decide(struct cluster *cluster, uint64_t epoch, uint32_t places);
-/* Members have agreed upon a view themselves, and one of them has entered it. */
-void cluster_entered(struct cluster *cluster, uint32_t place, const struct cluster_view *view);
+/* The view of that epoch that the process is in, as far as it has been told; NULL: none. */
+const struct cluster_view *cluster_view_of(const struct cluster *cluster, uint32_t place,
+                                           uint64_t epoch);
 /* The last one; NULL if there is none. */
 const struct cluster_view *cluster_latest(const struct cluster *cluster);
 /* The number of a place in a view, as the incarnation that it is now; 0 if it is no member. */

@@ -4,6 +4,7 @@
  */
 #include "wires.h"
 
+#include "grow.h"
 #include "member.h"
 
 #include <string.h>
@@ -133,6 +134,62 @@ static void judge_line(struct cluster *cluster, const char *text)
 	}
 }
 
+/* --- views --- */
+
+static bool has_same_members(const struct cluster_view *a, const struct cluster_view *b)
+{
+	return memcmp(a->incarnations, b->incarnations, sizeof(a->incarnations)) == 0;
+}
+
+/* Where the view is among those that are known; a new one is put behind those of lower epochs. */
+static struct cluster_view *place_view(struct cluster *cluster, const struct cluster_view *view)
+{
+	size_t at = cluster->views_count;
+
+	for (size_t i = cluster->views_count; i > 0; i--) {
+		struct cluster_view *old = &cluster->views[i - 1];
+		if (!has_same_members(old, view))
+			continue;
+		if (old->epoch == view->epoch) {
+			if (old->floor != view->floor)
+				complain(cluster, "two members have two floors of one epoch");
+			return old;
+		}
+		if (old->epoch > view->epoch)
+			at = i - 1;
+		else if (view->floor != 0)
+			complain(cluster, "a later epoch of the same members has a floor");
+	}
+	cluster->views = grow(cluster->views, &cluster->views_size, cluster->views_count + 1,
+	                      sizeof(*cluster->views));
+	memmove(&cluster->views[at + 1], &cluster->views[at],
+	        (cluster->views_count - at) * sizeof(*cluster->views));
+	cluster->views_count++;
+	cluster->views[at] = *view;
+	return &cluster->views[at];
+}
+
+static bool is_complete(const struct cluster_view *view)
+{
+	return view->told == (1U << view->members_count) - 1;
+}
+
+/*
+ * Processes that died and came back may leave the others with views that can never serve, because
+ * not all their members are in them. But where all are, fences must be above those of all before,
+ * even if the epoch is the same.
+ */
+static void check_rise(const struct cluster *cluster, const struct cluster_view *view)
+{
+	for (size_t i = 0; is_complete(view) && i < cluster->views_count; i++) {
+		const struct cluster_view *old = &cluster->views[i];
+		if (is_complete(old) && !has_same_members(old, view) &&
+		    (old->epoch > view->epoch ||
+		     (old->epoch == view->epoch && old->floor >= view->floor)))
+			complain(cluster, "a view is not above one of processes before");
+	}
+}
+
 static void enter(struct cluster *cluster, uint32_t place, const struct member_effect *effect)
 {
 	struct cluster_view view = {
@@ -150,7 +207,14 @@ static void enter(struct cluster *cluster, uint32_t place, const struct member_e
 	}
 	cluster->places[place].kept =
 	        (struct engine_proposal){.epoch = view.epoch, .floor = view.floor};
-	cluster_entered(cluster, place, &view);
+	cluster_note(cluster, &(struct note){NOTE_ENTER, place, view.epoch, 0, view.floor,
+	                                     view.incarnations, sizeof(view.incarnations)});
+	struct cluster_view *known = place_view(cluster, &view);
+	if (cluster_member(cluster, known, place) == 0)
+		complain(cluster, "a member enters a view that it is not in");
+	known->told |= 1U << place;
+	check_rise(cluster, known);
+	cluster->options.watch.told(cluster->options.watch.context, place);
 }
 
 static void do_effect(struct cluster *cluster, uint32_t place, const struct member_effect *effect)

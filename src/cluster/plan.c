@@ -235,15 +235,42 @@ static void draw_wiring(struct random *random, struct plan *plan)
 	wiring->dial_slow_percent = chance(random, 60) ? 0 : draw(random, 10, 60);
 	if (chance(random, 40))
 		wiring->accept_late_max = draw(random, 1, 2000) * CLUSTER_MILLISECOND;
-	wiring->kept_max = chance(random, 20) ? 1 << 15 : 0;
-	wiring->first = (struct engine_proposal){plan->epoch, plan->floor};
 	wiring->hour = hours[random_below(random, 2)];
+}
+
+/* Epochs end because numbers or tables do, or because much waits for a peer. What one epoch's first
+ * frames need must fit, or none would ever serve. */
+static void draw_member_limits(struct random *random, const struct plan_words *words,
+                               struct plan *plan)
+{
+	if (chance(random, 30))
+		plan->floor = NODE_COUNTER_MAX - draw(random, 1, 12);
+	if (chance(random, 30) && words->locks == 0) {
+		plan->clients_count = draw(random, 1, 5);
+		plan->limits.locks = plan->clients_count * 4;
+		plan->locks_count = draw(random, plan->limits.locks, PLAN_LOCKS_MAX);
+		plan->one_lock_percent = 0;
+	} else if (chance(random, 30) && plan->locks_count <= 3) {
+		plan->others_percent = 0;
+		plan->wiring.kept_max = draw(random, 500, 2000);
+	}
+	plan->wiring.first = (struct engine_proposal){plan->epoch, plan->floor};
 }
 
 static void draw_member_faults(struct random *random, uint64_t unit, struct plan *plan)
 {
 	static const uint32_t often[] = {15, 40, 120, 400};
+	uint64_t redial = 20 * CLUSTER_MILLISECOND;
 
+	/* Clients go on for longer than it takes to connect again, most times. */
+	if (unit < redial && chance(random, 70)) {
+		uint64_t slower = redial / unit;
+		plan->think.a *= slower;
+		plan->hold.a *= slower;
+		plan->stall_every *= slower;
+		plan->stall_mean *= slower;
+		unit = redial;
+	}
 	plan->view_every = 0;
 	if (chance(random, 80))
 		plan->cut_every = unit * often[random_below(random, 4)];
@@ -280,6 +307,7 @@ int plan_make(const struct plan_words *words, struct plan *ret_plan, struct prob
 		if (choose_links(&plan, problem) != 0)
 			return -1;
 		draw_wiring(&random, &plan);
+		draw_member_limits(&random, words, &plan);
 		draw_member_faults(&random, unit, &plan);
 	}
 	*ret_plan = plan;

@@ -88,7 +88,7 @@ static bool step(struct run *run)
 static void act_of_faults(struct run *run)
 {
 	/* Everybody may be waiting for something that only healing brings. */
-	enum { FUTILE_MAX = 2000, FUTILE_MEMBERS_MAX = 20000 };
+	enum { FUTILE_MAX = 2000, FUTILE_MEMBERS_MAX = 10000 };
 	uint64_t actions = 0, futile = 0;
 	uint64_t futile_max = run->plan->members ? FUTILE_MEMBERS_MAX : FUTILE_MAX;
 

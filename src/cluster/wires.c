@@ -375,6 +375,8 @@ void wires_changed(struct cluster *cluster, struct connection *connection)
 	if (end == NULL || end->state != END_OPEN)
 		return;
 	write_output(cluster, end);
+	if (!connection_reads(connection))
+		cluster->refusals++;
 	await(cluster, end);
 }
 
