@@ -57,6 +57,7 @@ struct cluster_place {
 	uint64_t epoch;        /* of the node, when it was looked at last */
 	bool out;              /* told of a view without it, and not started or rejoined since */
 	uint64_t paused_until; /* the process does nothing before that */
+	uint64_t quiet_until;  /* it may enter no view before that */
 	struct engine_proposal kept; /* the last view here, as on a disk: it outlives processes */
 };
 

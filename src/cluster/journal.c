@@ -61,6 +61,7 @@ static const char *const texts[NOTES] = {
         [NOTE_PAUSE] = "is paused until %T",
         [NOTE_ENTER] = "enters epoch %a, floor %c",
         [NOTE_LOG] = "says: %s",
+        [NOTE_FRAME] = "is sent frame %c by %A: %F",
 };
 
 struct journal *journal_create(const char *const *names, const struct algorithm *algorithm,

@@ -53,6 +53,7 @@ enum note_kind {
 	NOTE_PAUSE,
 	NOTE_ENTER,
 	NOTE_LOG,
+	NOTE_FRAME,
 	NOTES
 };
 

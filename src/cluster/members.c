@@ -67,6 +67,7 @@ void members_start(struct cluster *cluster, uint32_t place)
 	if (random_below(&cluster->random, 5) == 0)
 		options.quiet_until =
 		        cluster->now + random_below(&cluster->random, 2 * CLUSTER_SECOND);
+	at->quiet_until = options.quiet_until;
 	at->member = member_create(&options, &wrong);
 	if (at->member == NULL) {
 		fprintf(stderr, "member_create: %s\n", wrong);
@@ -197,6 +198,8 @@ static void enter(struct cluster *cluster, uint32_t place, const struct member_e
 	        .floor = effect->view.floor,
 	};
 
+	if (cluster->now < cluster->places[place].quiet_until)
+		complain(cluster, "a member enters a view though it must be quiet");
 	view.members_count = sort_places(cluster, view.places);
 	if (effect->view.members_count != view.members_count || !effect->view.served)
 		complain(cluster, "a member has a view that is not of all members");
@@ -215,6 +218,18 @@ static void enter(struct cluster *cluster, uint32_t place, const struct member_e
 	known->told |= 1U << place;
 	check_rise(cluster, known);
 	cluster->options.watch.told(cluster->options.watch.context, place);
+}
+
+/* Who knows all members has a view, unless it must be quiet, or is alone and waits for its first tick. */
+static void check_view(const struct cluster *cluster, uint32_t place)
+{
+	const struct cluster_place *at = &cluster->places[place];
+	uint64_t earliest = at->quiet_until > at->paused_until ? at->quiet_until : at->paused_until;
+
+	if (cluster->options.places_count > 1 &&
+	    cluster->now >= earliest + cluster->options.tick_late_max + (earliest != 0) &&
+	    node_epoch(at->node) == 0 && member_unknown(at->member) == NULL)
+		complain(cluster, "a member knows all others, and does not enter the view");
 }
 
 static void do_effect(struct cluster *cluster, uint32_t place, const struct member_effect *effect)
@@ -257,4 +272,5 @@ void members_after(struct cluster *cluster, uint32_t place)
 		if (connection != NULL)
 			wires_changed(cluster, connection);
 	} while (connection != NULL);
+	check_view(cluster, place);
 }

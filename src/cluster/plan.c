@@ -250,9 +250,9 @@ static void draw_member_limits(struct random *random, const struct plan_words *w
 		plan->limits.locks = plan->clients_count * 4;
 		plan->locks_count = draw(random, plan->limits.locks, PLAN_LOCKS_MAX);
 		plan->one_lock_percent = 0;
-	} else if (chance(random, 30) && plan->locks_count <= 3) {
+	} else if (chance(random, 60) && plan->locks_count <= 6) {
 		plan->others_percent = 0;
-		plan->wiring.kept_max = draw(random, 500, 2000);
+		plan->wiring.kept_max = draw(random, 700, 1500);
 	}
 	plan->wiring.first = (struct engine_proposal){plan->epoch, plan->floor};
 }

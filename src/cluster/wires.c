@@ -6,6 +6,7 @@
 #include "wires.h"
 
 #include "member.h"
+#include "tap.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -32,6 +33,8 @@ enum end_state {
 struct wire_end {
 	struct wire *wire;
 	uint32_t side, place;
+	uint64_t process; /* that has this end */
+	struct tap tap;   /* on what comes to it */
 	enum end_state state;
 	struct connection *connection; /* of the member, if dialling or open */
 	STAILQ_HEAD(, chunk) in;       /* bytes that are under way to this end, or not read */
@@ -40,6 +43,7 @@ struct wire_end {
 	bool finished;    /* nothing follows them: the other end is closed, or half-closed */
 	bool shut;        /* this end sends nothing more */
 	bool blocked;     /* it has output, and there is no room */
+	bool reads;       /* the member wanted to read it, when it was last asked */
 	bool awaited;     /* an EVENT_READABLE with this number will come */
 	uint32_t wake;
 };
@@ -55,7 +59,8 @@ LIST_HEAD(wire_list, wire);
 
 struct wires {
 	struct wire_list list;
-	uint64_t numbers; /* given so far */
+	struct tap_pair pairs[CLUSTER_PLACES_MAX][CLUSTER_PLACES_MAX]; /* from, to */
+	uint64_t numbers;                                              /* given so far */
 };
 
 void wires_init(struct cluster *cluster)
@@ -107,7 +112,7 @@ static void await(struct cluster *cluster, struct wire_end *end)
 {
 	uint64_t time = cluster->now;
 
-	if (end->awaited || end->state != END_OPEN || !connection_reads(end->connection))
+	if (end->awaited || end->state != END_OPEN || !end->reads)
 		return;
 	if (STAILQ_EMPTY(&end->in) && !end->finished)
 		return;
@@ -308,8 +313,10 @@ void wires_sweep(struct cluster *cluster)
 		if (wire->ends[0].state != END_NONE || wire->ends[1].state != END_NONE)
 			continue;
 		LIST_REMOVE(wire, entry);
-		drop_bytes(&wire->ends[0]);
-		drop_bytes(&wire->ends[1]);
+		for (uint32_t side = 0; side < 2; side++) {
+			drop_bytes(&wire->ends[side]);
+			tap_free(&wire->ends[side].tap);
+		}
 		free(wire);
 	}
 }
@@ -375,7 +382,8 @@ void wires_changed(struct cluster *cluster, struct connection *connection)
 	if (end == NULL || end->state != END_OPEN)
 		return;
 	write_output(cluster, end);
-	if (!connection_reads(connection))
+	end->reads = connection_reads(connection);
+	if (!end->reads)
 		cluster->refusals++;
 	await(cluster, end);
 }
@@ -397,6 +405,7 @@ void wires_dial(struct cluster *cluster, uint32_t from, struct connection *conne
 	}
 	LIST_INSERT_HEAD(&cluster->wires->list, wire, entry);
 	wire->ends[0].state = END_DIALLING;
+	wire->ends[0].process = cluster->places[from].process;
 	wire->ends[0].connection = connection;
 	connection_set_user(connection, &wire->ends[0]);
 	note(cluster, NOTE_DIAL, &wire->ends[0], 0, NULL);
@@ -426,7 +435,9 @@ static void on_dialled(struct cluster *cluster, struct wire_end *end)
 		return;
 	}
 	other->state = END_QUEUED;
+	other->process = cluster->places[other->place].process;
 	end->state = END_OPEN;
+	end->reads = true;
 	cluster->connections++;
 	if (!cluster->calm && wiring->accept_late_max != 0)
 		late = random_below(&cluster->random, wiring->accept_late_max);
@@ -439,6 +450,7 @@ static void on_accept(struct cluster *cluster, struct wire_end *end)
 	if (end->state != END_QUEUED)
 		return;
 	end->state = END_OPEN;
+	end->reads = true;
 	end->connection =
 	        member_accepted(cluster->places[end->place].member, "192.0.2.1", end, cluster->now);
 	await(cluster, end);
@@ -446,31 +458,81 @@ static void on_accept(struct cluster *cluster, struct wire_end *end)
 
 /* --- events --- */
 
-static void on_readable(struct cluster *cluster, struct wire_end *end)
+/* What the tap finds is noted as of this end. */
+struct tapped {
+	struct cluster *cluster;
+	const struct wire_end *end;
+};
+
+static void note_frame(void *context, uint64_t number, const uint8_t *bytes, size_t size)
+{
+	const struct tapped *tapped = context;
+	uint32_t from = tapped->end->wire->ends[1 - tapped->end->side].place;
+
+	cluster_note(tapped->cluster,
+	             &(struct note){NOTE_FRAME, tapped->end->place, from, 0, number, bytes, size});
+}
+
+static void tap_bytes(struct cluster *cluster, struct wire_end *end, const uint8_t *bytes,
+                      size_t size)
+{
+	struct wire_end *other = other_of(end);
+	const struct cluster_place *from = &cluster->places[other->place];
+	struct tapped tapped = {cluster, end};
+	struct tap_wire wire = {
+	        .tap = &end->tap,
+	        .other = &other->tap,
+	        .pair = &cluster->wires->pairs[other->place][end->place],
+	        .pair_back = &cluster->wires->pairs[end->place][other->place],
+	        .connection = end->wire->number,
+	        .receiver = cluster->places[end->place].incarnation,
+	        .epoch = from->node != NULL && from->process == other->process
+	                         ? node_epoch(from->node)
+	                         : 0,
+	        .context = &tapped,
+	        .frame = note_frame,
+	};
+
+	/* What an older process had sent may still come. */
+	if (!tap_pair_set(wire.pair, other->process, end->process) ||
+	    !tap_pair_set(wire.pair_back, end->process, other->process))
+		return;
+	const char *wrong = tap_read(&wire, bytes, size);
+	if (wrong != NULL)
+		cluster->options.watch.wrong(cluster->options.watch.context, wrong);
+}
+
+/* Reads once. True: there may be more. */
+static bool read_some(struct cluster *cluster, struct wire_end *end)
 {
 	enum { ROOM = 1 << 16 };
 	static _Thread_local uint8_t room[ROOM];
 	struct wire_end *other = other_of(end);
-
-	end->awaited = false;
-	if (!connection_reads(end->connection))
-		return;
 	size_t size = take_bytes(cluster, end, room, sizeof(room));
-	if (size == 0 && end->finished && end->arrival <= cluster->now) {
-		close_end(cluster, end, ENDING_POLITE, NULL);
-		return;
-	}
-	if (size == 0) { /* what should have come was lost */
-		await(cluster, end);
-		return;
+
+	if (size == 0) {
+		/* Unless what should have come was lost. */
+		if (STAILQ_EMPTY(&end->in) && end->finished && end->arrival <= cluster->now)
+			close_end(cluster, end, ENDING_POLITE, NULL);
+		return false;
 	}
 	note(cluster, NOTE_BYTES, end, size, room);
 	cluster->bytes += size;
 	if (other->blocked)
 		push(cluster, other, EVENT_WRITABLE, cluster->now + draw_delay(cluster));
+	tap_bytes(cluster, end, room, size);
 	/* The member may keep nothing of them after the call. */
 	member_input(cluster->places[end->place].member, end->connection, room, size, cluster->now);
 	memset(room, 0xa5, size);
+	return true;
+}
+
+/* Several times, before effects are taken, as a daemon does. */
+static void on_readable(struct cluster *cluster, struct wire_end *end)
+{
+	end->awaited = false;
+	while (connection_reads(end->connection) && read_some(cluster, end) && chance(cluster, 50))
+		;
 	await(cluster, end);
 }
 
@@ -542,8 +604,7 @@ bool cluster_wires_troubled(const struct cluster *cluster)
 	{
 		for (uint32_t side = 0; side < 2; side++) {
 			const struct wire_end *end = &wire->ends[side];
-			if (end->state != END_OPEN || end->blocked || wire->cut ||
-			    !connection_reads(end->connection))
+			if (end->state != END_OPEN || end->blocked || wire->cut || !end->reads)
 				return true;
 		}
 	}
@@ -579,6 +640,10 @@ uint32_t cluster_wires_count(const struct cluster *cluster)
 void wires_free(struct cluster *cluster)
 {
 	wires_sweep(cluster);
+	for (uint32_t i = 0; i < CLUSTER_PLACES_MAX; i++) {
+		for (uint32_t k = 0; k < CLUSTER_PLACES_MAX; k++)
+			tap_pair_free(&cluster->wires->pairs[i][k]);
+	}
 	must(LIST_EMPTY(&cluster->wires->list));
 	free(cluster->wires);
 }
