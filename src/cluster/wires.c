@@ -285,6 +285,7 @@ void wires_close(struct cluster *cluster, struct connection *connection)
 {
 	struct wire_end *end = connection_user(connection);
 
+	must(end->connection == connection); /* not one that is closed already */
 	/* A kernel that has bytes which nobody read says so with a reset. */
 	close_end(cluster, end, end->in_size > 0 ? ENDING_RESET : ENDING_POLITE, NULL);
 }
@@ -379,8 +380,9 @@ void wires_changed(struct cluster *cluster, struct connection *connection)
 {
 	struct wire_end *end = connection_user(connection);
 
-	if (end == NULL || end->state != END_OPEN)
+	if (end == NULL || end->state == END_DIALLING)
 		return;
+	must(end->state == END_OPEN && end->connection == connection);
 	write_output(cluster, end);
 	end->reads = connection_reads(connection);
 	if (!end->reads)
