@@ -114,13 +114,27 @@ void members_on_event(struct run *run, const struct event *event)
 	}
 }
 
+/* Have all processes that are there entered the same view? */
+static bool has_view(const struct run *run)
+{
+	const struct cluster_view *view = cluster_latest(&run->cluster);
+
+	for (uint32_t i = 0; i < run->plan->places_count; i++) {
+		if (view == NULL || !place_lives(run, i) || (view->told >> i & 1) == 0 ||
+		    cluster_member(&run->cluster, view, i) == 0)
+			return false;
+	}
+	return true;
+}
+
 /* A new view would hide what was lost: all start again only if they must. */
 void members_heal(struct run *run)
 {
 	uint32_t count = run->plan->places_count;
+	bool must_restart = run->cluster.mixed && !has_view(run);
 
 	run->cluster.calm = true;
-	for (uint32_t i = 0; run->cluster.mixed && i < count; i++) {
+	for (uint32_t i = 0; must_restart && i < count; i++) {
 		if (place_lives(run, i))
 			faults_crash(run, i, false);
 	}
