@@ -44,8 +44,7 @@ static void note(struct run *run, uint32_t number, enum note_kind kind, uint64_t
 /* A node does first what is due: a reply may be, to a client that would ask or go now. */
 static void catch_up(struct run *run, const struct client *client)
 {
-	node_tick(node_of(run, client), run->cluster.now);
-	cluster_after(&run->cluster, client->place);
+	cluster_tick(&run->cluster, client->place);
 }
 
 /* --- sessions --- */
@@ -438,7 +437,7 @@ static void connect(struct run *run, uint32_t number)
 
 	if (number * 100 < run->plan->one_place_percent * run->plan->clients_count)
 		place = 0;
-	if (place_lives(run, place))
+	if (place_lives(run, place) && !place_paused(run, place))
 		client_open(run, number, place);
 	rest(run, number);
 }
@@ -472,6 +471,11 @@ void client_on_event(struct run *run, const struct event *event)
 
 	if (client->wake != event->number)
 		return;
+	if (client->session != 0 && place_paused(run, client->place)) {
+		client_wake(run, event->node,
+		            run->cluster.places[client->place].paused_until - run->cluster.now);
+		return;
+	}
 	if (run->act != ACT_FAULTS) {
 		if (client->session != 0 && client->command == COMMAND_NONE &&
 		    client->holds_count != 0) {
@@ -480,7 +484,9 @@ void client_on_event(struct run *run, const struct event *event)
 		}
 		return;
 	}
-	run->actions++;
+	/* Whoever is told that there is no view has done nothing. */
+	if (!run->plan->members || (client->session != 0 && node_self(node_of(run, client)) != 0))
+		run->actions++;
 	if (client->session == 0)
 		connect(run, event->node);
 	else if (client->command != COMMAND_NONE)

@@ -1,11 +1,11 @@
 #include "cluster.h"
 
 #include "grow.h"
+#include "member.h"
+#include "wires.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum { EVENT_LINK, EVENT_TICK, EVENT_TELL };
 
 struct parcel_in_link {
 	struct parcel_in_link *next;
@@ -22,6 +22,8 @@ void cluster_init(struct cluster *cluster, const struct cluster_options *options
 	must(options->places_count <= CLUSTER_PLACES_MAX);
 	random_seed(&cluster->random, options->seed);
 	cluster->queue = queue_create();
+	if (options->wiring != NULL)
+		wires_init(cluster);
 	cluster->journal = journal_create(options->names, options->node.algorithm, options->text);
 	for (uint32_t i = 0; i < options->places_count; i++) {
 		must(strlen(options->names[i]) <= CLUSTER_NAME_MAX);
@@ -57,13 +59,17 @@ static void drop_first(struct cluster *cluster, struct cluster_link *link)
 void cluster_free(struct cluster *cluster)
 {
 	for (uint32_t i = 0; i < cluster->options.places_count; i++) {
-		if (cluster->places[i].node != NULL)
+		if (cluster->places[i].member != NULL)
+			members_crash(cluster, i, false);
+		else if (cluster->places[i].node != NULL)
 			node_destroy(cluster->places[i].node);
 		for (uint32_t k = 0; k < cluster->options.places_count; k++) {
 			while (cluster->links[i][k].first != NULL)
 				drop_first(cluster, &cluster->links[i][k]);
 		}
 	}
+	if (cluster->wires != NULL)
+		wires_free(cluster);
 	free(cluster->views);
 	queue_destroy(cluster->queue);
 	journal_destroy(cluster->journal);
@@ -99,6 +105,8 @@ void cluster_stall(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t
 	link->stalled = until;
 	link->awaited = false;
 	await(cluster, from, to);
+	if (cluster->wires != NULL)
+		wires_stalled(cluster, from, to);
 }
 
 static void send(struct cluster *cluster, uint32_t from, const struct node_effect *effect)
@@ -226,7 +234,8 @@ static void forget(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t
 static void set_tick(struct cluster *cluster, uint32_t place)
 {
 	struct cluster_place *at = &cluster->places[place];
-	uint64_t deadline = node_deadline(at->node);
+	uint64_t deadline =
+	        at->member != NULL ? member_deadline(at->member) : node_deadline(at->node);
 
 	if (deadline == at->tick)
 		return;
@@ -256,6 +265,8 @@ static void look_at_epoch(struct cluster *cluster, uint32_t place)
 	if (epoch < at->epoch)
 		complain(cluster, "a node's epoch goes back");
 	at->epoch = epoch;
+	if (at->member != NULL) /* its links see to that themselves */
+		return;
 	for (uint32_t i = 0; i < cluster->options.places_count; i++) {
 		forget(cluster, place, i, epoch);
 		forget(cluster, i, place, epoch);
@@ -268,43 +279,47 @@ void cluster_after(struct cluster *cluster, uint32_t place)
 	struct node *node = cluster->places[place].node;
 	struct node_effect effect;
 
-	while (node_effect(node, &effect)) {
-		if (effect.kind == NODE_SEND)
-			send(cluster, place, &effect);
-		else if (effect.kind == NODE_READ)
-			read_again(cluster, place);
-		else
-			watch->effect(watch->context, place, &effect);
+	if (cluster->places[place].member != NULL) {
+		members_after(cluster, place);
+	} else {
+		while (node_effect(node, &effect)) {
+			if (effect.kind == NODE_SEND)
+				send(cluster, place, &effect);
+			else if (effect.kind == NODE_READ)
+				read_again(cluster, place);
+			else
+				watch->effect(watch->context, place, &effect);
+		}
 	}
 	look_at_epoch(cluster, place);
 	set_tick(cluster, place);
 }
 
-static void tick(struct cluster *cluster, uint32_t place)
+void cluster_tick(struct cluster *cluster, uint32_t place)
 {
 	struct cluster_place *at = &cluster->places[place];
 
-	/* The same deadline again is another one. */
-	at->tick = 0;
-	cluster_note(cluster, &(struct note){NOTE_TICK, place, 0, 0, 0, NULL, 0});
-	node_tick(at->node, cluster->now);
+	if (at->member != NULL)
+		member_tick(at->member, cluster->now);
+	else
+		node_tick(at->node, cluster->now);
 	cluster_after(cluster, place);
 }
 
-void cluster_start(struct cluster *cluster, uint32_t place)
+static void tick(struct cluster *cluster, uint32_t place)
+{
+	/* The same deadline again is another one. */
+	cluster->places[place].tick = 0;
+	cluster_note(cluster, &(struct note){NOTE_TICK, place, 0, 0, 0, NULL, 0});
+	cluster_tick(cluster, place);
+}
+
+static void start_node(struct cluster *cluster, uint32_t place)
 {
 	struct cluster_place *at = &cluster->places[place];
 	struct node_options options = cluster->options.node;
 	const char *wrong = NULL;
 
-	must(at->node == NULL);
-	*at = (struct cluster_place){
-	        .name = at->name,
-	        .incarnation = ++cluster->incarnations,
-	        .process = at->process + 1,
-	        .tick = NODE_NEVER,
-	        .tick_number = at->tick_number + 1,
-	};
 	options.name = at->name;
 	options.incarnation = at->incarnation;
 	at->node = node_create(&options, &wrong);
@@ -313,6 +328,36 @@ void cluster_start(struct cluster *cluster, uint32_t place)
 		must(false);
 	}
 	node_floor(at->node, cluster->options.floor);
+}
+
+static bool is_empty(const struct cluster *cluster)
+{
+	for (uint32_t i = 0; i < cluster->options.places_count; i++) {
+		if (cluster->places[i].node != NULL)
+			return false;
+	}
+	return true;
+}
+
+void cluster_start(struct cluster *cluster, uint32_t place)
+{
+	struct cluster_place *at = &cluster->places[place];
+
+	must(at->node == NULL);
+	if (is_empty(cluster))
+		cluster->mixed = false;
+	*at = (struct cluster_place){
+	        .name = at->name,
+	        .incarnation = ++cluster->incarnations,
+	        .process = at->process + 1,
+	        .tick = NODE_NEVER,
+	        .tick_number = at->tick_number + 1,
+	        .kept = at->kept,
+	};
+	if (cluster->wires != NULL)
+		members_start(cluster, place);
+	else
+		start_node(cluster, place);
 	cluster_note(cluster, &(struct note){NOTE_START, place, at->incarnation, 0, 0, NULL, 0});
 	cluster_after(cluster, place);
 }
@@ -322,9 +367,13 @@ void cluster_crash(struct cluster *cluster, uint32_t place)
 	struct cluster_place *at = &cluster->places[place];
 
 	cluster_note(cluster, &(struct note){NOTE_CRASH, place, 0, 0, 0, NULL, 0});
+	at->tick_number++;
+	if (at->member != NULL) {
+		members_crash(cluster, place, false);
+		return;
+	}
 	node_destroy(at->node);
 	at->node = NULL;
-	at->tick_number++;
 	for (uint32_t i = 0; i < cluster->options.places_count; i++) {
 		struct cluster_link *in = &cluster->links[i][place],
 		                    *out = &cluster->links[place][i];
@@ -348,6 +397,19 @@ void cluster_crash(struct cluster *cluster, uint32_t place)
 		out->awaited = false;
 		await(cluster, place, i);
 	}
+}
+
+void cluster_leave(struct cluster *cluster, uint32_t place)
+{
+	cluster_note(cluster, &(struct note){NOTE_LEAVE, place, 0, 0, 0, NULL, 0});
+	cluster->places[place].tick_number++;
+	members_crash(cluster, place, true);
+}
+
+void cluster_pause(struct cluster *cluster, uint32_t place, uint64_t until)
+{
+	cluster_note(cluster, &(struct note){NOTE_PAUSE, place, 0, until, 0, NULL, 0});
+	cluster->places[place].paused_until = until;
 }
 
 void cluster_rejoin(struct cluster *cluster, uint32_t place)
@@ -384,7 +446,7 @@ uint32_t cluster_member(const struct cluster *cluster, const struct cluster_view
 
 void cluster_decide(struct cluster *cluster, uint64_t epoch, uint32_t places)
 {
-	struct cluster_view view = {.epoch = epoch};
+	struct cluster_view view = {.epoch = epoch, .floor = cluster->options.floor};
 	char text[CLUSTER_PLACES_MAX * (CLUSTER_NAME_MAX + 2)] = "";
 	size_t used = 0;
 
@@ -410,6 +472,18 @@ void cluster_decide(struct cluster *cluster, uint64_t epoch, uint32_t places)
 	cluster->views[cluster->views_count++] = view;
 	cluster_note(cluster,
 	             &(struct note){NOTE_DECIDE, CLUSTER_NOWHERE, epoch, 0, 0, text, used});
+}
+
+const struct cluster_view *cluster_view_of(const struct cluster *cluster, uint32_t place,
+                                           uint64_t epoch)
+{
+	for (size_t i = cluster->views_count; i > 0; i--) {
+		const struct cluster_view *view = &cluster->views[i - 1];
+		if (view->epoch == epoch && (view->told >> place & 1) != 0 &&
+		    cluster_member(cluster, view, place) != 0)
+			return view;
+	}
+	return NULL;
 }
 
 static struct cluster_view *find_view(struct cluster *cluster, uint64_t epoch)
@@ -472,14 +546,16 @@ void cluster_push(struct cluster *cluster, const struct event *event)
 	queue_push(cluster->queue, event);
 }
 
-bool cluster_step(struct cluster *cluster)
+static void act(struct cluster *cluster, struct event event)
 {
-	struct event event;
+	uint64_t paused_until =
+	        event.kind < CLUSTER_EVENTS ? cluster->places[event.node].paused_until : 0;
 
-	if (!queue_pop(cluster->queue, &event))
-		return false;
-	cluster->now = event.time;
-	cluster->events++;
+	if (paused_until > cluster->now) {
+		event.time = paused_until;
+		queue_push(cluster->queue, &event);
+		return;
+	}
 	switch (event.kind) {
 	case EVENT_LINK:
 		if (cluster->links[event.from][event.node].awaited &&
@@ -494,8 +570,28 @@ bool cluster_step(struct cluster *cluster)
 		if (cluster->places[event.node].node != NULL)
 			cluster_tell(cluster, event.node, event.number);
 		break;
+	case EVENT_DIALLED:
+	case EVENT_ACCEPT:
+	case EVENT_READABLE:
+	case EVENT_WRITABLE:
+	case EVENT_BROKEN:
+		wires_on_event(cluster, &event);
+		break;
 	default:
 		cluster->options.watch.event(cluster->options.watch.context, &event);
 	}
+}
+
+bool cluster_step(struct cluster *cluster)
+{
+	struct event event;
+
+	if (!queue_pop(cluster->queue, &event))
+		return false;
+	cluster->now = event.time;
+	cluster->events++;
+	act(cluster, event);
+	if (cluster->wires != NULL)
+		wires_sweep(cluster);
 	return true;
 }

@@ -74,6 +74,13 @@ static int decode(const uint8_t *bytes, size_t size, struct frame *ret_frame)
 	return frame_decode(bytes, size, cluster, ret_frame);
 }
 
+uint64_t frames_epoch(const uint8_t *bytes, size_t size)
+{
+	struct frame frame;
+
+	return decode(bytes, size, &frame) == 0 ? frame.epoch : 0;
+}
+
 uint32_t frames_tokens(const struct algorithm *algorithm, const uint8_t *bytes, size_t size,
                        const char *lock, size_t lock_size, uint64_t *ret_epoch)
 {

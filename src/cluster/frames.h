@@ -12,6 +12,9 @@
 uint32_t frames_tokens(const struct algorithm *algorithm, const uint8_t *bytes, size_t size,
                        const char *lock, size_t lock_size, uint64_t *ret_epoch);
 
+/* 0: it is none. */
+uint64_t frames_epoch(const uint8_t *bytes, size_t size);
+
 void frames_write(FILE *file, const struct algorithm *algorithm, const uint8_t *bytes, size_t size);
 
 #endif

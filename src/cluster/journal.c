@@ -15,7 +15,7 @@ struct journal {
 };
 
 /*
- * %a %b %c: the numbers; %A: the place that a is; %X: a fence, c, as epoch:counter; %T: b, a time;
+ * %a %b %c: the numbers; %A %B: the place that a or b is; %X: a fence, c, as epoch:counter; %T: b, a time;
  * %E: c, an error or a result; %s: the bytes, a text; %F: the bytes, a frame.
  */
 static const char *const texts[NOTES] = {
@@ -53,6 +53,15 @@ static const char *const texts[NOTES] = {
         [NOTE_EVENT] = "client %a is told: %s, kind %b, %X",
         [NOTE_LOST] = "client %a has lost %s, %X",
         [NOTE_ACT] = "--- %s ---",
+        [NOTE_DIAL] = "dials %B: connection %a",
+        [NOTE_BYTES] = "reads %c bytes of %B, connection %a",
+        [NOTE_CUT] = "its connection %a to %B is cut",
+        [NOTE_CLOSED] = "connection %a with %B is closed here, ending %c",
+        [NOTE_LEAVE] = "leaves",
+        [NOTE_PAUSE] = "is paused until %T",
+        [NOTE_ENTER] = "enters epoch %a, floor %c",
+        [NOTE_LOG] = "says: %s",
+        [NOTE_FRAME] = "is sent frame %c by %A: %F",
 };
 
 struct journal *journal_create(const char *const *names, const struct algorithm *algorithm,
@@ -130,6 +139,9 @@ static void write_field(const struct journal *journal, const struct note *note, 
 		break;
 	case 'A':
 		fputs(journal->names[note->a], file);
+		break;
+	case 'B':
+		fputs(journal->names[note->b], file);
 		break;
 	case 'T':
 		write_time(file, note->b);

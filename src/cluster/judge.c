@@ -6,6 +6,7 @@
 
 #include "frames.h"
 #include "grow.h"
+#include "member.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,7 @@ static bool is_unsettled(const struct run *run)
 	uint32_t fixed = run->plan->fixed;
 
 	if (view == NULL || run->cluster.links_refused != 0 || is_full(run) ||
+	    (run->plan->members && cluster_wires_troubled(&run->cluster)) ||
 	    (fixed != 0 && view->members_count != fixed))
 		return true;
 	for (uint32_t i = 0; i < view->members_count; i++) {
@@ -239,18 +241,19 @@ static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
 	const struct client *client = &run->clients[number];
 	uint64_t epoch = judge_fence_epoch(fence);
 	uint64_t now = node_epoch(run->cluster.places[client->place].node);
-	const struct cluster_view *view = NULL;
+	/* A member may end the epoch before all effects of the call that wanted it are taken. */
+	uint64_t before = run->plan->members ? run->cluster.places[client->place].epoch : now;
+	const struct cluster_view *view = cluster_view_of(&run->cluster, client->place, epoch);
 	uint32_t members = 0;
 
-	for (size_t i = 0; i < run->cluster.views_count; i++) {
-		if (run->cluster.views[i].epoch == epoch)
-			view = &run->cluster.views[i];
-	}
-	if (view == NULL || epoch > now || (client->command == COMMAND_LOCK && epoch != now)) {
+	if (view == NULL || epoch > now ||
+	    (client->command == COMMAND_LOCK && epoch != now && epoch != before)) {
 		run_wrong(run, "client %u gets a fence of epoch %llu in epoch %llu", number,
 		          (unsigned long long)epoch, (unsigned long long)now);
 		return;
 	}
+	if ((fence & NODE_COUNTER_MAX) <= view->floor)
+		run_wrong(run, "client %u is let in with a number from below the floor", number);
 	for (uint32_t i = 0; i < view->members_count; i++)
 		members |= 1U << view->places[i];
 	if (view->told != members)
@@ -331,8 +334,6 @@ static void granted(struct run *run, uint32_t number, uint64_t fence)
 		          lock->name);
 	if (lock->grants_count != 0 && fence <= lock->grants[lock->grants_count - 1].fence)
 		run_wrong(run, "a fence of %s is not greater than the one before", lock->name);
-	if ((fence & NODE_COUNTER_MAX) <= run->plan->floor)
-		run_wrong(run, "%s is granted with a number from below the floor", lock->name);
 	check_epoch(run, number, fence);
 	check_order(run, number);
 	if (!is_firm(client))
@@ -419,6 +420,12 @@ static bool is_second_enough(const struct run *run)
 	       hops * (plan->delay_max + plan->idle_hop + plan->tick_late_max) < NODE_NOWAIT_NS;
 }
 
+/* A process that is paused answers late. */
+static bool was_paused(const struct run *run, const struct client *client)
+{
+	return run->cluster.places[client->place].paused_until > client->asked;
+}
+
 static void check_nowait(struct run *run, uint32_t number, const struct node_effect *effect)
 {
 	const struct client *client = &run->clients[number];
@@ -426,7 +433,7 @@ static void check_nowait(struct run *run, uint32_t number, const struct node_eff
 	uint64_t waited = run->cluster.now - client->asked;
 	uint64_t settling = 2 * judge_flood(run) + run->plan->tick_late_max;
 
-	if (waited > NODE_NOWAIT_NS + run->plan->tick_late_max)
+	if (waited > NODE_NOWAIT_NS + run->plan->tick_late_max && !was_paused(run, client))
 		run_wrong(run, "client %u said NOWAIT and waited for more than a second", number);
 	check_busy(run, number);
 	if (!judge_calm_since(run, client->asked) || lock->interested != 0 ||
@@ -463,7 +470,8 @@ static void refused(struct run *run, uint32_t number, const struct node_effect *
 	else if (client->patience == NODE_WAIT || client->timeout == NODE_NEVER)
 		run_wrong(run, "client %u would wait for ever, and is told nil", number);
 	else if (waited < client->timeout ||
-	         waited > client->timeout + NODE_SILENCE_NS + 2 * run->plan->tick_late_max)
+	         (waited > client->timeout + NODE_SILENCE_NS + 2 * run->plan->tick_late_max &&
+	          !was_paused(run, client)))
 		run_wrong(run, "client %u would wait %llu ns, and waited %llu", number,
 		          (unsigned long long)client->timeout, (unsigned long long)waited);
 	check_silent(run, number, effect);
@@ -684,11 +692,41 @@ void judge_served(struct run *run)
 	}
 }
 
+/* Every link has its connection, and nothing is left to say. */
+static void check_members(struct run *run)
+{
+	const struct cluster *cluster = &run->cluster;
+	uint32_t links = 0;
+
+	for (uint32_t i = 0; i < run->plan->places_count; i++) {
+		const struct cluster_place *place = &cluster->places[i];
+		const char *missing = member_missing(place->member);
+		if (missing != NULL)
+			run_wrong(run, "all is quiet, and %s has no connection to %s", place->name,
+			          missing);
+		if (member_refusal(place->member) != NULL)
+			run_wrong(run, "all is quiet, and %s is refused: %s", place->name,
+			          member_refusal(place->member));
+		if (!member_quiet(place->member))
+			run_wrong(run, "all is quiet, and %s keeps what has arrived", place->name);
+		for (uint32_t k = 0; k < i; k++)
+			links += run->plan->wiring.linked[i][k];
+	}
+	if (cluster_wires_count(cluster) != links || cluster_wires_bytes(cluster) != 0)
+		run_wrong(
+		        run,
+		        "all is quiet, and there are %u connections for %u links, with %llu bytes",
+		        cluster_wires_count(cluster), links,
+		        (unsigned long long)cluster_wires_bytes(cluster));
+}
+
 void judge_quiet(struct run *run)
 {
 	const struct cluster_view *view = cluster_latest(&run->cluster);
 
 	judge_events(run, true);
+	if (run->plan->members)
+		check_members(run);
 	if (run->cluster.frames_flying != 0)
 		run_wrong(run, "nothing happens any more, and %llu frames are under way",
 		          (unsigned long long)run->cluster.frames_flying);
@@ -709,9 +747,10 @@ void judge_quiet(struct run *run)
 	}
 	for (uint32_t i = 0; i < run->plan->locks_count; i++) {
 		const struct lock_record *lock = &run->locks[i];
+		/* The same epoch may have begun twice, with a higher floor. */
 		bool granted_now = lock->grants_count != 0 &&
-		                   judge_fence_epoch(lock->grants[lock->grants_count - 1].fence) ==
-		                           view->epoch;
+		                   lock->grants[lock->grants_count - 1].fence >
+		                           ((view->epoch << NODE_COUNTER_BITS) | view->floor);
 		if (run->plan->algorithm->has_token)
 			check_tokens(run, i, granted_now);
 	}

@@ -88,14 +88,15 @@ static bool step(struct run *run)
 static void act_of_faults(struct run *run)
 {
 	/* Everybody may be waiting for something that only healing brings. */
-	enum { FUTILE_MAX = 2000 };
+	enum { FUTILE_MAX = 2000, FUTILE_MEMBERS_MAX = 10000 };
 	uint64_t actions = 0, futile = 0;
+	uint64_t futile_max = run->plan->members ? FUTILE_MEMBERS_MAX : FUTILE_MAX;
 
 	begin_act(run, ACT_FAULTS, "faults");
 	faults_begin(run);
 	for (uint32_t i = 0; i < run->clients_count; i++)
 		client_wake(run, i, distribution_draw(&run->plan->think, &run->random));
-	while (run->actions < run->plan->actions && futile < FUTILE_MAX && step(run)) {
+	while (run->actions < run->plan->actions && futile < futile_max && step(run)) {
 		futile = run->actions == actions ? futile + 1 : 0;
 		actions = run->actions;
 	}
@@ -104,10 +105,11 @@ static void act_of_faults(struct run *run)
 /* Until nothing happens any more. */
 static void settle(struct run *run)
 {
-	enum { EVENTS_MAX = 200000 };
+	enum { EVENTS_MAX = 200000, BYTES_MORE = 10 };
+	uint32_t events_max = run->plan->members ? EVENTS_MAX * BYTES_MORE : EVENTS_MAX;
 
 	for (uint32_t events = 0; step(run); events++) {
-		if (events == EVENTS_MAX)
+		if (events == events_max)
 			run_wrong(
 			        run,
 			        "nobody asks for anything any more, and it does not come to rest");
@@ -162,6 +164,9 @@ static void act_of_ending(struct run *run)
 			client_close(run, i);
 	}
 	settle(run);
+	/* Members begin an epoch only if they need one. */
+	if (run->plan->members || run->result->failed)
+		return;
 	faults_bump(run, cluster_latest(&run->cluster)->epoch);
 	settle(run);
 	judge_empty(run);
@@ -213,6 +218,7 @@ void run_plan(const struct plan *plan, FILE *text, struct run_result *ret_result
 	        .delay_max = plan->delay_max,
 	        .tick_late_max = plan->tick_late_max,
 	        .forget_percent = plan->forget_percent,
+	        .wiring = plan->members ? &plan->wiring : NULL,
 	        .seed = plan->seed,
 	        .text = text,
 	        .watch = {run, on_effect, on_event, on_told, on_wrong},
@@ -230,6 +236,9 @@ void run_plan(const struct plan *plan, FILE *text, struct run_result *ret_result
 	ret_result->events = run->cluster.events;
 	ret_result->views = run->cluster.views_count;
 	ret_result->refusals = run->cluster.refusals;
+	ret_result->connections = run->cluster.connections;
+	ret_result->cuts = run->cluster.cuts;
+	ret_result->bytes = run->cluster.bytes;
 	for (uint32_t i = 0; i < run->clients_count; i++)
 		clients_forget(&run->clients[i]);
 	cluster_free(&run->cluster);

@@ -16,7 +16,8 @@ struct run_result {
 	char wrong[RUN_WRONG_MAX]; /* what broke first, and when */
 	uint64_t hash;             /* of the journal */
 	uint64_t events, grants, views;
-	uint64_t refusals; /* frames that a node would not take yet */
+	uint64_t refusals;                 /* frames that a node would not take yet */
+	uint64_t connections, cuts, bytes; /* of members */
 };
 
 /* `text` gets the journal, or is NULL. */

@@ -3,7 +3,7 @@
  *
  *	run.c      the two acts                 clients.c  what clients do
  *	faults.c   stalls, crashes, views       judge.c    what clients must see of locks
- *	                                        judge_answers.c  … and of leaders and status
+ *	faults_members.c  … of members          judge_answers.c  … and of leaders and status
  *	                                        judge_events.c   … and of events
  */
 #ifndef CLUSTER_RUN_INTERNAL_H
@@ -167,7 +167,13 @@ enum {
 	EVENT_VIEW,
 	EVENT_CRASH,
 	EVENT_BUMP,
-	EVENT_SPITE
+	EVENT_SPITE,
+	/* With members: */
+	EVENT_CUT,
+	EVENT_PAUSE,
+	EVENT_RESTART,
+	EVENT_START,
+	EVENT_KILL
 };
 
 /* Something is broken: the run ends. */
@@ -186,6 +192,12 @@ static inline uint32_t run_draw(struct run *run, uint32_t count)
 static inline bool place_lives(const struct run *run, uint32_t place)
 {
 	return run->cluster.places[place].node != NULL;
+}
+
+/* Its clients cannot reach it, and it does nothing. */
+static inline bool place_paused(const struct run *run, uint32_t place)
+{
+	return run->cluster.places[place].paused_until > run->cluster.now;
 }
 
 /* --- clients.c --- */
@@ -211,6 +223,8 @@ void client_effect(struct run *run, uint32_t place, const struct node_effect *ef
 
 void faults_begin(struct run *run);
 void faults_on_event(struct run *run, const struct event *event);
+/* A process ends. `leaves`: a member that says goodbye. */
+void faults_crash(struct run *run, uint32_t place, bool leaves);
 void faults_bump(struct run *run, uint64_t epoch);
 /* Everything that went wrong is mended; all that live are members. */
 void faults_heal(struct run *run);
@@ -219,6 +233,12 @@ void faults_heal(struct run *run);
 void faults_spite(struct run *run, uint32_t place, uint32_t lock);
 /* Somebody wants to lead: a member may hear of it late. */
 void faults_campaign(struct run *run, uint32_t place);
+
+/* --- faults_members.c --- */
+
+void members_begin(struct run *run);
+void members_on_event(struct run *run, const struct event *event);
+void members_heal(struct run *run);
 
 /* --- judge.c --- */
 

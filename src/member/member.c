@@ -110,6 +110,7 @@ void member_enter(struct member *member)
 	struct outcome *outcome = member_outcome(member, MEMBER_VIEW, 0);
 	outcome->effect.view.epoch = view->epoch;
 	outcome->effect.view.floor = view->floor;
+	outcome->effect.view.members = view->members;
 	outcome->effect.view.members_count = view->members_count;
 	/* The others must know the view before they get frames of it. */
 	member_spread(member);
@@ -247,7 +248,8 @@ static void make_peers(struct member *member, const struct member_options *optio
 		                      .redial_at = dials ? 0 : NODE_NEVER,
 		                      .backoff_ms = REDIAL_MS_FIRST};
 		if (options->peers[i].linked)
-			peer->link = link_create(KEPT_MAX);
+			peer->link =
+			        link_create(options->kept_max != 0 ? options->kept_max : KEPT_MAX);
 	}
 }
 

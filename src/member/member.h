@@ -44,6 +44,7 @@ struct member_options {
 	uint64_t lease_ms;        /* the same at all members */
 	struct node_options node; /* name, incarnation and cluster are filled in */
 	uint64_t quiet_until;     /* no view is entered before this time */
+	size_t kept_max; /* bytes kept for a peer that does not take them, before the epoch ends; 0: 64 MiB */
 };
 
 /* NULL, and a sentence that says which option is wrong. Peers are dialled from the first tick on. */
@@ -134,6 +135,7 @@ struct member_effect {
 		struct connection *close;
 		struct {
 			uint64_t epoch, floor;
+			const struct engine_member *members; /* sorted by name */
 			uint32_t members_count;
 			bool served; /* false: the node says why it serves nobody in it */
 		} view;
