@@ -110,7 +110,7 @@ class SeparateHosts(unittest.TestCase):
         with Hosts(2, [(0, 1)]) as hosts:
             port = free_port()
             cluster = Cluster(1)
-            cluster.nodes = [Node(cluster.folder, "n1", ["--insecure", "--clients", f"0.0.0.0:{port}", "--client-timeout", "1s"],
+            cluster.nodes = [Node(cluster.folder, "n1", ["--insecure", "--clients", f"0.0.0.0:{port}", "--client-timeout", "10s"],
                                   prefix=hosts.within(0))]
             with cluster:
                 holder = subprocess.Popen(
