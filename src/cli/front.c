@@ -310,6 +310,9 @@ static int replace_guardian(struct front *front)
 	}
 	kill(front->guardian, SIGKILL);
 	wait_for_guardian(front, &status);
+	/* It was only slow: it has done all, and said so. */
+	if (front->shared->reported)
+		return front->shared->code;
 	return end_all(front);
 }
 

@@ -123,7 +123,7 @@ class SeparateHosts(unittest.TestCase):
                     fence = int(holder.stdout.readline())
                     with Client(cluster[0].socket) as other:
                         other.send("LOCK", "x")
-                        self.assertTrue(other.quiet(2)) # it lives, though it says nothing: longer than the timeout
+                        self.assertTrue(other.quiet(11)) # it lives, though it says nothing: longer than the timeout
                         hosts.pull(0)
                         self.assertGreater(other.read(), fence)
                 finally:
