@@ -186,6 +186,8 @@ static bool make_orphan(struct client *client)
 	struct daemon *daemon = client->daemon;
 	uint64_t ms = time_to_stop_ms(client), silent_ms = silence_ms(client);
 
+	/* Nobody is there any more to be let in elsewhere. */
+	node_session_withdraw(daemon->node, client->session, daemon->loop.now);
 	if (!node_session_evict(daemon->node, client->session, NODE_LOST_CONNECTION,
 	                        daemon->loop.now))
 		return false;
@@ -235,6 +237,10 @@ static void on_grace_over(struct loop_timer *timer)
 {
 	struct client *client = (struct client *)((char *)timer - offsetof(struct client, grace));
 
+	/* What came in this turn may have taken another lock from it: then the time of both begins again. */
+	daemon_effects(client->daemon);
+	if (client->in_lost || client->closing)
+		return;
 	log_line(
 	        LEVEL_WARNING,
 	        "a client that lost a lock has not stopped in its %llu ms: the lock goes to others",
@@ -263,6 +269,9 @@ void client_set_grace(struct client *client, uint64_t ms)
 void client_lost(struct client *client)
 {
 	if (client->grace_ms == 0 && !client->stays)
+		return;
+	/* It has given the lock back in the same turn. */
+	if (!node_session_losing(client->daemon->node, client->session))
 		return;
 	/* Another lock was lost before: the time of both begins again. */
 	client->told_lost = true;

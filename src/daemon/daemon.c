@@ -143,6 +143,7 @@ static void on_nag(struct loop_timer *timer)
 
 	loop_timer_set(&daemon->loop, timer, daemon->loop.now + NAG_MS * LOOP_MS);
 	clients_watch(daemon);
+	peers_open_again(daemon);
 	member_watch(daemon->member, daemon->loop.now);
 	if (unknown != NULL)
 		log_line(LEVEL_INFO, "waiting for %s", unknown);

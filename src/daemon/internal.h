@@ -230,6 +230,8 @@ void peers_dial(struct daemon *daemon, struct connection *connection, uint32_t p
 void peers_close_connection(struct connection *connection);
 /* Writes what connections have to say. */
 void peers_flush(struct daemon *daemon);
+/* Some time has passed: there may be room for peers again that could not be accepted. */
+void peers_open_again(struct daemon *daemon);
 /* No event of this turn can be theirs any more. */
 void peers_forget_closed(struct daemon *daemon);
 

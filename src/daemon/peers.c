@@ -88,6 +88,11 @@ static void pause_listener(struct peers *peers, bool pause)
 	loop_change(&peers->daemon->loop, &peers->listener, pause ? 0 : EPOLLIN);
 }
 
+void peers_open_again(struct daemon *daemon)
+{
+	pause_listener(daemon->peers, false);
+}
+
 void peers_forget_closed(struct daemon *daemon)
 {
 	while (!LIST_EMPTY(&daemon->peers->closed)) {
@@ -281,9 +286,11 @@ static void on_listener_ready(struct loop_watch *watch, uint32_t events)
 	}
 	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
 		return;
+	bool lacks = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
 	if (clients_may_complain(peers->daemon))
 		log_line(LEVEL_WARNING, "a peer cannot be accepted: %s", strerror(errno));
-	pause_listener(peers, true);
+	if (lacks)
+		pause_listener(peers, true);
 }
 
 /* Tries the next address that its name has; `why` the last one did not do. */

@@ -13,7 +13,7 @@ import unittest
 
 from baton import BATON
 from cluster import Cluster, free_port, until
-from resp import Client
+from resp import Client, encode
 
 LEASE_MS = 3000
 GRACE_MS = 1000
@@ -229,6 +229,21 @@ class Remote(unittest.TestCase):
         cut_off = [self.reset, self.end_without_a_word, self.break_it, self.leave, self.break_and_reset]
         all_at_once(lambda what: self.is_kept_out(what, NOTICE_MS + GRACE_MS + MARGIN_MS), cut_off)
 
+    def test_who_is_gone_is_not_let_in_elsewhere(self):
+        port = free_port()
+        with Cluster(1, "--lease", f"{LEASE_MS}ms", "--clients", f"127.0.0.1:{port}") as cluster, \
+                cluster[0].client() as other, Client(("127.0.0.1", port)) as client:
+            client.call("CLIENT", "GRACE", GRACE_MS)
+            client.call("LOCK", "x")
+            other.call("LOCK", "y")
+            client.send("ELECT", "y", "ghost")
+            until("it waits", lambda: any(lock["waiters"] for lock in cluster[0].status()["locks"]))
+            client.close()
+            cluster[0].says("the connection of a client that held a lock is gone")
+            other.call("UNLOCK", "y")
+            self.assertIsNone(other.call("LEADER", "y"))
+            self.assertGreater(other.call("LOCK", "y", "NOWAIT"), 0)
+
     def test_who_has_stopped_says_so(self):
         all_at_once(lambda what: self.is_kept_out(what, 0), [self.quit_it, self.unlock])
 
@@ -259,6 +274,20 @@ class Several(unittest.TestCase):
         self.break_it("y")
         self.assertGreater(self.waiters["y"].read(), 0)
         self.assertGreaterEqual(now_ms() - begun_ms, GRACE_MS + MARGIN_MS - TOLERANCE_MS)
+
+    def test_the_second_is_lost_when_the_time_of_the_first_is_over(self):
+        """Both in one turn of the loop: the node is stopped in the middle of one, while it has much to do."""
+        with self.cluster[0].client() as busy:
+            self.break_it("x")
+            time.sleep(0.5)
+            busy.send_bytes(encode("PING") * 15000)
+            self.cluster[0].signal(signal.SIGSTOP)
+            self.operator.send("BREAK", "y", self.fences["y"])
+            time.sleep(1.2)
+            begun_ms = now_ms()
+            self.cluster[0].signal(signal.SIGCONT)
+            self.assertGreater(self.waiters["y"].read(), 0)
+            self.assertGreaterEqual(now_ms() - begun_ms, GRACE_MS + MARGIN_MS - TOLERANCE_MS)
 
     def test_given_back_in_time_it_is_over(self):
         self.break_it("x")
