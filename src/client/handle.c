@@ -218,8 +218,10 @@ int session_connect(struct baton *baton)
 	error = watch_attach(baton);
 	if (error == 0 && baton->grace_ms > 0)
 		error = send_grace(baton);
-	if (error < 0)
+	if (error < 0) {
+		watch_detach(baton);
 		connection_close(&baton->session);
+	}
 	return error;
 }
 
