@@ -1,5 +1,5 @@
 /*
- * Random runs of whole clusters of lock nodes (src/cluster/run.h), a run for each seed. Every
+ * Random runs of whole clusters of lock nodes (src/service/torture/run.h), a run for each seed. Every
  * sixteenth is run twice and must give the same journal, byte for byte.
  */
 #include "run.h"

@@ -145,8 +145,7 @@ static inline void nodes_hear_reply(struct nodes *nodes, const struct node_effec
 
 static inline void nodes_hear_event(struct nodes *nodes, const struct node_effect *effect)
 {
-	static const char *const kinds[] = {"granted", "released", "lost", "leader",
-	                                    "dropped"};
+	static const char *const kinds[] = {"granted", "released", "lost", "leader", "dropped"};
 
 	nodes_say(nodes, effect->event.session, "%.*s %s %s %.*s%s%.*s",
 	          (int)effect->event.name.size, effect->event.name.bytes, kinds[effect->event.kind],

@@ -13,13 +13,13 @@ HELLO, REFUSAL = 1, 2
 VERSION = 2 # of the handshake
 
 
-def greeting(kind, version, body=b""):
+def hello(kind, version, body=b""):
     """The first record of a connection, by hand."""
     record = bytes([kind]) + b"baton" + struct.pack("<I", version) + body
     return struct.pack("<I", len(record)) + record
 
 
-def read_greeting(connection):
+def read_hello(connection):
     """(type, version, body) of what the other side says first."""
     data = b""
     while len(data) < 4 or len(data) < 4 + struct.unpack("<I", data[:4])[0]:
@@ -118,8 +118,8 @@ class Strangers(unittest.TestCase):
 
     def test_another_version_is_refused_on_both_sides(self):
         connection = self.dialled()
-        connection.sendall(greeting(HELLO, 99, b"whatever comes then"))
-        kind, version, text = read_greeting(connection)
+        connection.sendall(hello(HELLO, 99, b"whatever comes then"))
+        kind, version, text = read_hello(connection)
         self.assertEqual((kind, version), (REFUSAL, VERSION))
         self.assertIn(f"the other side speaks version 99 of the protocol, this one {VERSION}", text.decode())
         self.node.says(f"speaks version 99 of the protocol, this one {VERSION}")
@@ -128,18 +128,18 @@ class Strangers(unittest.TestCase):
             listener.settimeout(30)
             answered, _ = listener.accept()
             with answered:
-                self.assertEqual(read_greeting(answered)[:2], (HELLO, VERSION))
-                answered.sendall(greeting(HELLO, 7))
-                kind, _, text = read_greeting(answered)
+                self.assertEqual(read_hello(answered)[:2], (HELLO, VERSION))
+                answered.sendall(hello(HELLO, 7))
+                kind, _, text = read_hello(answered)
             self.assertEqual(kind, REFUSAL)
             self.node.says(f"n2: the other side speaks version 7 of the protocol, this one {VERSION}")
             answered, _ = listener.accept()
             with answered:
-                read_greeting(answered)
-                answered.sendall(greeting(REFUSAL, 8, b"I am too new\x1b[2J for you"))
+                read_hello(answered)
+                answered.sendall(hello(REFUSAL, 8, b"I am too new\x1b[2J for you"))
             self.node.says("n2: it ends the connection: I am too new?[2J for you")
 
-    def test_a_peer_that_talks_nonsense_after_its_greeting_does_no_harm(self):
+    def test_a_peer_that_talks_nonsense_after_its_hello_does_no_harm(self):
         chance = random.Random(1)
         payloads = [chance.randbytes(chance.randrange(1, 300)) for _ in range(15)]
         for kind in range(8): # whole records of every type, with any body
@@ -154,12 +154,12 @@ class Strangers(unittest.TestCase):
                 connection, _ = listener.accept()
                 with connection:
                     connection.settimeout(30)
-                    kind, version, body = read_greeting(connection)
+                    kind, version, body = read_hello(connection)
                     self.assertEqual((kind, version), (HELLO, VERSION))
                     # n1 says cluster, setup, its incarnation, ours as it knows it, what it has got, its name, ours.
                     cluster, setup, _, known, _ = struct.unpack("<5Q", body[:40])
                     numbers = struct.pack("<5Q", cluster, setup, known or 12345, 0, 0)
-                    connection.sendall(greeting(HELLO, VERSION, numbers + b"\x02n2\x02n1") + payload)
+                    connection.sendall(hello(HELLO, VERSION, numbers + b"\x02n2\x02n1") + payload)
                     connection.shutdown(socket.SHUT_WR)
                     while connection.recv(4096):
                         pass
@@ -171,14 +171,14 @@ class Strangers(unittest.TestCase):
     def test_nonsense_is_refused(self):
         connection = self.dialled()
         connection.sendall(b"GET / HTTP/1.1\r\n\r\n")
-        kind, _, text = read_greeting(connection)
+        kind, _, text = read_hello(connection)
         self.assertEqual((kind, text), (REFUSAL, b"it does not speak baton's protocol"))
         self.assertEqual(connection.recv(100), b"")
         self.node.says("it does not speak baton's protocol")
 
     def test_who_says_nothing_is_let_go(self):
         connection = self.dialled()
-        connection.sendall(greeting(HELLO, VERSION, bytes(60))[:20])
+        connection.sendall(hello(HELLO, VERSION, bytes(60))[:20])
         self.assertEqual(connection.recv(100), b"")
         self.node.says("it says nothing")
 
@@ -186,7 +186,7 @@ class Strangers(unittest.TestCase):
         before = self.node.fds()
         for size in range(1, 40):
             connection = self.dialled()
-            connection.sendall(greeting(HELLO, VERSION, bytes(range(100)))[:size])
+            connection.sendall(hello(HELLO, VERSION, bytes(range(100)))[:size])
             connection.close()
         until("all are gone", lambda: self.node.fds() <= before)
         self.assertIsNotNone(self.node.status()["waiting_for"])

@@ -313,8 +313,7 @@ static void test_a_lock_that_is_being_taken_away(void **state)
 		assert_int_equal(status->locks_count, 1);
 		assert_int_equal(status->locks[0].holder->losing, broken);
 		if (!broken)
-			assert_true(
-			        node_session_evict(nodes.node[0], session_id(holder),
+			assert_true(node_session_evict(nodes.node[0], session_id(holder),
 			                               NODE_LOST_LEAVING, nodes.now));
 	}
 }

@@ -1,0 +1,405 @@
+/*
+ * Observers: who leads, as it changes.
+ *
+ * An observer subscribes first and asks then, on a connection of its own, so that no change falls between;
+ * what the events tell once more is known by its fence. That a node has become silent is told by no event: so it goes
+ * on asking, every second.
+ *
+ * A finding may be older than the events that were read before it, and a member may be busy for a moment. So
+ * a finding that contradicts what the user knows, and is not plainly newer, must come twice in a row.
+ */
+#include "handle.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	ASK_MS = 1000,    /* from an answer to the next question */
+	ANSWER_MS = 3000, /* after this the node itself is silent */
+};
+
+struct observer {
+	struct word name; /* its bytes are behind it, ended by 0 */
+	/* What the user was told. */
+	enum { TOLD_NOBODY, TOLD_LEADER, TOLD_UNKNOWN } told;
+	struct baton_leader leader; /* the last that was told; fence 0: none */
+	/* The questions. */
+	struct baton *asking; /* the handle that asks */
+	bool asked;           /* and is not answered yet, … */
+	bool overdue;         /* … which has been noted, … */
+	int64_t ask_at_ms;    /* … since; or when to ask next */
+	bool doubted;         /* the last finding was a contradiction */
+	bool found_first;     /* the session's first finding has not been looked at */
+	struct finding found;
+};
+
+void observer_free(struct baton *baton)
+{
+	if (baton->observer != NULL)
+		baton_close(baton->observer->asking);
+	free(baton->observer);
+}
+
+/* --- what the user is told --- */
+
+/* A finding that contradicts what was told: true if it is not the first. */
+static bool is_confirmed(struct observer *observer)
+{
+	if (observer->doubted) {
+		observer->doubted = false;
+		return true;
+	}
+	observer->doubted = true;
+	if (!observer->asked)
+		observer->ask_at_ms = now_ms();
+	return false;
+}
+
+static int tell_led(struct observer *observer)
+{
+	observer->told = TOLD_NOBODY;
+	observer->leader.silent = 0;
+	return BATON_LED;
+}
+
+/* The leader that was told: its node is silent, or is no more. */
+static int tell_silent(struct observer *observer, bool silent)
+{
+	if (observer->leader.silent == silent) {
+		observer->doubted = false;
+		return 0;
+	}
+	if (silent && !is_confirmed(observer))
+		return 0;
+	observer->leader.silent = silent;
+	return BATON_LEADS;
+}
+
+static int learn_leader(struct observer *observer, const struct baton_leader *leader)
+{
+	if (leader->fence == observer->leader.fence && observer->told == TOLD_LEADER)
+		return tell_silent(observer, leader->silent);
+	/* Older than what was told since. */
+	if (leader->fence <= observer->leader.fence)
+		return 0;
+	if (leader->silent && !is_confirmed(observer))
+		return 0;
+	observer->leader = *leader;
+	observer->told = TOLD_LEADER;
+	return BATON_LEADS;
+}
+
+static int learn_nobody(struct observer *observer)
+{
+	bool was_unknown = observer->told == TOLD_UNKNOWN;
+
+	if (observer->told == TOLD_LEADER)
+		/* Asked after it had become silent: this is newer. */
+		return observer->leader.silent || is_confirmed(observer) ? tell_led(observer) : 0;
+	observer->doubted = false;
+	observer->told = TOLD_NOBODY;
+	return was_unknown ? BATON_NOBODY : 0;
+}
+
+/* Is the name among those with blanks between? */
+static bool has_name(const char *names, const char *name)
+{
+	size_t size = strlen(name);
+
+	for (const char *at = names; *at != '\0';) {
+		size_t length = strcspn(at, " ");
+		if (length == size && memcmp(at, name, size) == 0)
+			return true;
+		at += length + (at[length] == ' ');
+	}
+	return false;
+}
+
+static int learn_unknown(struct observer *observer, const char *silent)
+{
+	if (observer->told == TOLD_LEADER) {
+		/* Nobody remembers it: it may lead if its node does not answer. */
+		if (*silent == '\0' || has_name(silent, observer->leader.node))
+			return tell_silent(observer, true);
+		return is_confirmed(observer) ? tell_led(observer) : 0;
+	}
+	if (observer->told == TOLD_UNKNOWN) {
+		observer->doubted = false;
+		return 0;
+	}
+	if (!is_confirmed(observer))
+		return 0;
+	observer->told = TOLD_UNKNOWN;
+	return BATON_UNKNOWN;
+}
+
+/* What observer->found tells that the user does not know; 0: nothing. */
+static int learn(struct observer *observer)
+{
+	const struct finding *found = &observer->found;
+
+	switch (found->kind) {
+	case FOUND_LEADER:
+		return learn_leader(observer, &found->leader);
+	case FOUND_NOBODY:
+		return learn_nobody(observer);
+	case FOUND_UNKNOWN:
+		break;
+	}
+	return learn_unknown(observer, found->silent);
+}
+
+/* What an event tells that the user does not know; 0: nothing. */
+static int tell_event(struct observer *observer, const struct event *event)
+{
+	observer->doubted = false;
+	if (event->kind == EVENT_LEADER && event->fence > observer->leader.fence) {
+		leader_copy(&observer->leader, event->fence, event->node, event->value);
+		observer->told = TOLD_LEADER;
+		return BATON_LEADS;
+	}
+	if (event->kind == EVENT_GONE && observer->told == TOLD_LEADER &&
+	    event->fence == observer->leader.fence)
+		return tell_led(observer);
+	return 0;
+}
+
+/* --- the session --- */
+
+/* Subscribes on the session's connection. 0 or an error. */
+static int subscribe(struct baton *baton)
+{
+	const struct word words[] = {WORD("SUBSCRIBE"), baton->observer->name};
+	struct event event;
+	redisReply *reply;
+
+	int error = session_send(baton, words, 2);
+	if (error >= 0)
+		error = session_reply(baton, -1, &reply);
+	if (error < 0)
+		return error;
+	if (reply->type == REDIS_REPLY_ERROR) {
+		error = refused(baton, reply);
+		freeReplyObject(reply);
+		return error;
+	}
+	if (event_parse(reply, &event) < 0 || event.kind != EVENT_SUBSCRIBED)
+		return unexpected(baton, reply, "SUBSCRIBE");
+	freeReplyObject(reply);
+	return 0;
+}
+
+/* Asks and waits for the answer. 0 or an error, which is of the handle that asks. */
+static int ask_first(struct observer *observer)
+{
+	struct word words[LEADER_WORDS];
+	redisReply *reply;
+
+	leader_words(observer->name, words);
+	int error = session_command(observer->asking, words, LEADER_WORDS, true, &reply);
+	if (error < 0)
+		return error;
+	if (leader_parse(reply, &observer->found) < 0)
+		return unexpected(observer->asking, reply, "LEADER");
+	freeReplyObject(reply);
+	return 0;
+}
+
+/* A session that observes: after this `found` is what the members say. 0 or an error. */
+static int begin_observing(struct baton *baton)
+{
+	struct observer *observer = baton->observer;
+
+	if (session_open(baton))
+		return 0;
+	baton_close(observer->asking);
+	observer->asking = NULL;
+	int error = session_connect(baton);
+	if (error == 0)
+		error = subscribe(baton);
+	if (error < 0)
+		goto failed;
+	observer->asking = baton_open(baton->address);
+	if (observer->asking == NULL) {
+		error = why_set(&baton->why, BATON_EMEMORY, "out of memory");
+		goto failed;
+	}
+	error = ask_first(observer);
+	/* Who is silent is given a second chance. */
+	if (error == 0 && observer->found.silent[0] != '\0')
+		error = ask_first(observer);
+	if (error < 0) {
+		baton->why = observer->asking->why;
+		goto failed;
+	}
+	observer->found_first = observer->doubted = true;
+	observer->asked = observer->overdue = false;
+	observer->ask_at_ms = now_ms() + ASK_MS;
+	return 0;
+failed:
+	session_end(baton);
+	return error;
+}
+
+int baton_observe(struct baton *baton, const char *name)
+{
+	int error = session_ready(baton);
+
+	if (error == 0)
+		error = check_name(baton, name);
+	if (error < 0)
+		return error;
+	if (baton->held != NULL)
+		return why_set(&baton->why, BATON_EHELD, "this handle holds '%s': open another",
+		               baton->held->name.bytes);
+	if (baton->watch.epoll >= 0)
+		return why_set(&baton->why, BATON_EMODE,
+		               "this handle watches its locks: open another");
+	size_t size = strlen(name);
+	struct observer *observer = calloc(1, sizeof(*observer) + size + 1);
+	if (observer == NULL)
+		return why_set(&baton->why, BATON_EMEMORY, "out of memory");
+	memcpy(observer + 1, name, size + 1);
+	observer->name = (struct word){(const char *)(observer + 1), size};
+	session_end(baton);
+	baton->observer = observer;
+	error = begin_observing(baton);
+	if (error < 0) {
+		observer_free(baton);
+		baton->observer = NULL;
+	}
+	return error;
+}
+
+/* --- what comes --- */
+
+/* The connection that asks has ended: so has the session. */
+static int fail_asking(struct baton *baton, int error)
+{
+	baton->why = baton->observer->asking->why;
+	return session_fail(baton, error);
+}
+
+/* An event, if there is one. A change, 0 or an error. */
+static int take_event(struct baton *baton, bool *ret_any)
+{
+	struct event event;
+	redisReply *reply;
+
+	*ret_any = false;
+	int got = session_reply(baton, 0, &reply);
+	if (got <= 0)
+		return got;
+	if (event_parse(reply, &event) < 0)
+		return unexpected(baton, reply, "SUBSCRIBE");
+	if (event.kind ==
+	    EVENT_DROPPED) { /* who leads may have changed: as after a connection that ended */
+		freeReplyObject(reply);
+		return session_fail(
+		        baton, why_set(&baton->why, BATON_ECONNECTION, "the node dropped events"));
+	}
+	int change = tell_event(baton->observer, &event);
+	freeReplyObject(reply);
+	*ret_any = true;
+	return change;
+}
+
+/* The answer to the question, if there is one; a new question, if it is time. A change, 0 or an error. */
+static int take_answer(struct baton *baton)
+{
+	struct observer *observer = baton->observer;
+	struct word words[LEADER_WORDS];
+	redisReply *reply;
+
+	if (!observer->asked) {
+		if (now_ms() < observer->ask_at_ms)
+			return 0;
+		leader_words(observer->name, words);
+		int error = session_send(observer->asking, words, LEADER_WORDS);
+		if (error < 0)
+			return fail_asking(baton, error);
+		observer->asked = true;
+		observer->overdue = false;
+		observer->ask_at_ms = now_ms();
+	}
+	int got = session_reply(observer->asking, 0, &reply);
+	if (got < 0)
+		return fail_asking(baton, got);
+	observer->found.kind = FOUND_UNKNOWN;
+	observer->found.silent[0] = '\0';
+	if (got == 0) {
+		if (observer->overdue || now_ms() < observer->ask_at_ms + ANSWER_MS)
+			return 0;
+		observer->overdue = observer->doubted = true; /* that was long enough */
+		return learn(observer);
+	}
+	observer->asked = false;
+	observer->ask_at_ms = now_ms() + ASK_MS;
+	/* An error is no answer: the node is in no view, perhaps. */
+	if (reply->type != REDIS_REPLY_ERROR && leader_parse(reply, &observer->found) < 0) {
+		int error = unexpected(observer->asking, reply, "LEADER");
+		return fail_asking(baton, error);
+	}
+	freeReplyObject(reply);
+	return learn(observer);
+}
+
+/* Until something comes, or it is time to ask, or until then. */
+static void wait_for_news(const struct baton *baton, int64_t until_ms)
+{
+	const struct observer *observer = baton->observer;
+	/* What is not asked needs no answer: an end of that connection is found with the next question. */
+	int asking_fd = observer->asked ? observer->asking->session.fd : -1;
+	struct pollfd items[] = {{.fd = baton->session.fd, .events = POLLIN},
+	                         {.fd = asking_fd, .events = POLLIN}};
+	int64_t at_ms = observer->ask_at_ms + (observer->asked ? ANSWER_MS : 0);
+
+	if (observer->overdue || at_ms > until_ms)
+		at_ms = until_ms;
+	int64_t left_ms = at_ms - now_ms();
+	if (left_ms > INT32_MAX)
+		left_ms = INT32_MAX;
+	/* An interruption, too, is only a reason to look again. */
+	if (left_ms > 0)
+		poll(items, 2, (int)left_ms);
+}
+
+int baton_observe_next(struct baton *baton, int64_t timeout_ms, struct baton_leader *ret_leader)
+{
+	struct observer *observer = baton->observer;
+
+	if (observer == NULL)
+		return why_set(&baton->why, BATON_EMODE, "this handle observes nothing");
+	timeout_ms = timeout_clamp(timeout_ms);
+	int64_t until_ms = timeout_ms < 0 ? INT64_MAX : now_ms() + timeout_ms;
+	int change = begin_observing(baton);
+	if (change < 0)
+		return change;
+	if (observer->found_first) {
+		observer->found_first = false;
+		change = learn(observer);
+		observer->doubted = false;
+	}
+	while (change == 0) {
+		bool any;
+		change = take_event(baton, &any);
+		if (change == 0 && !any)
+			change = take_answer(baton);
+		if (change != 0 || any)
+			continue;
+		if (now_ms() >= until_ms)
+			return 0;
+		wait_for_news(baton, until_ms);
+	}
+	if (change < 0 || ret_leader == NULL)
+		return change;
+	if (change == BATON_LEADS || change == BATON_LED) {
+		*ret_leader = observer->leader;
+		return change;
+	}
+	struct word silent = word_of(change == BATON_UNKNOWN ? observer->found.silent : "");
+	leader_copy(ret_leader, 0, WORD(""), silent);
+	ret_leader->silent = change == BATON_UNKNOWN;
+	return change;
+}

@@ -1,0 +1,530 @@
+/*
+ * One end of a link: see link.h.
+ *
+ * `out` has the records as they go on the wire, in one piece. Frames stay in it until they are
+ * acknowledged, other records until they are written. In front of each batch of records there is
+ * room for an ACK, which is filled or skipped when the batch is written: only then is it known what
+ * there is to acknowledge.
+ */
+#include "link.h"
+
+#include "baton/error.h"
+#include "buffer.h"
+#include "grow.h"
+#include "record.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum {
+	/* An ACK goes out alone after so much. */
+	ACK_BYTES = 1 << 16,
+	ACK_FRAMES = 256,
+	/* A buffer that has become larger than this is given back when it is empty. */
+	ROOM_MAX = 1 << 20,
+	RECORD_MAX = RECORD_HEAD_SIZE + LINK_NOTICE_MAX,
+};
+
+_Static_assert(RECORD_NUMBERED_SIZE + LINK_FRAME_MAX <= RECORD_MAX, "the largest frame fits");
+
+/* The frames from this number on are of this epoch, up to the next era. */
+struct era {
+	uint64_t epoch, first;
+};
+
+struct link {
+	size_t kept_max;
+	bool attached;
+
+	struct buffer out;
+	size_t written;  /* bytes of `out` that went out on this connection */
+	bool room;       /* the record at `written` is the room for an ACK, and nothing of it or of
+	                   its batch is written */
+	uint64_t number; /* of the last frame that was given to the link */
+	uint64_t acknowledged; /* by the peer */
+	uint64_t forgotten;    /* the frames up to this number are not wanted any more */
+	uint64_t full_epoch;   /* of which a frame found no room; 0: none */
+	struct era *eras;
+	size_t eras_count, eras_size;
+
+	const uint8_t *given; /* what is left of link_input's bytes */
+	size_t given_size;
+	struct buffer held;      /* what came before them: the beginning of a record, or more */
+	size_t offered;          /* the size of the frame's record that may be taken; 0: none */
+	uint64_t offered_number; /* its number */
+	uint64_t received;       /* the number of the last frame taken */
+	bool ack_due;            /* the peer may not know that number */
+	uint32_t ack_frames;     /* taken since the last ACK */
+	size_t ack_bytes;        /* of these */
+	bool broken;
+	char text[LINK_TEXT_MAX + 1];
+};
+
+struct link *link_create(size_t kept_max)
+{
+	struct link *link = calloc(1, sizeof(*link));
+
+	must(link != NULL);
+	link->kept_max = kept_max;
+	return link;
+}
+
+void link_destroy(struct link *link)
+{
+	if (link == NULL)
+		return;
+	buffer_free(&link->out);
+	buffer_free(&link->held);
+	free(link->eras);
+	free(link);
+}
+
+/* --- what is kept --- */
+
+static uint8_t *out_at(const struct link *link, size_t offset)
+{
+	return (uint8_t *)link->out.bytes + link->out.start + offset;
+}
+
+/* The first so many bytes, which are whole records, are not needed any more. */
+static void drop_front(struct link *link, size_t size)
+{
+	buffer_take(&link->out, size);
+	link->written -= size;
+	if (link->out.room > ROOM_MAX && buffer_size(&link->out) == 0)
+		buffer_free(&link->out);
+}
+
+/* Drops from the front what is written and, if it is a frame, acknowledged. */
+static void drop_done(struct link *link)
+{
+	size_t done = 0;
+
+	while (done < link->written) {
+		const uint8_t *record = out_at(link, done);
+		if (record_type(record) == RECORD_FRAME &&
+		    record_number(record) > link->acknowledged)
+			break;
+		if (done + record_size(record) > link->written)
+			break;
+		done += record_size(record);
+	}
+	if (done > 0)
+		drop_front(link, done);
+}
+
+/* Drops all frames that are forgotten, and all other records that are written or `all_others`. What
+ * is half written must stay. */
+static void sift(struct link *link, bool all_others)
+{
+	size_t size = buffer_size(&link->out), kept = 0, written = 0;
+
+	for (size_t at = 0, end; at < size; at = end) {
+		const uint8_t *record = out_at(link, at);
+		end = at + record_size(record);
+		bool is_written = end <= link->written;
+		bool is_half = !is_written && at < link->written;
+		bool is_wanted = record_type(record) == RECORD_FRAME
+		                         ? record_number(record) > link->forgotten
+		                         : !is_written && !all_others;
+		if (!is_wanted && !is_half)
+			continue;
+		written += is_written ? end - at : is_half ? link->written - at : 0;
+		memmove(out_at(link, kept), record, end - at);
+		kept += end - at;
+	}
+	link->out.end = link->out.start + kept;
+	link->written = written;
+	/* The room for an ACK is of no use without a batch behind it. */
+	if (link->room && kept == written + RECORD_NUMBERED_SIZE &&
+	    record_type(out_at(link, written)) == RECORD_ROOM) {
+		link->out.end -= RECORD_NUMBERED_SIZE;
+		link->room = false;
+	}
+	drop_front(link, 0);
+}
+
+/* Makes room for `size` bytes instead of `old`, not at the end. */
+static uint8_t *replace_bytes(struct link *link, size_t at, size_t old, size_t size)
+{
+	size_t all = buffer_size(&link->out);
+
+	buffer_need(&link->out, size);
+	uint8_t *place = out_at(link, at);
+	memmove(place + size, place + old, all - at - old);
+	link->out.end += size - old;
+	return place;
+}
+
+static void acknowledge(struct link *link, uint64_t number)
+{
+	if (number > link->acknowledged)
+		link->acknowledged = number;
+	size_t over = 0;
+	while (over + 1 < link->eras_count && link->eras[over + 1].first <= link->acknowledged + 1)
+		over++;
+	if (over > 0) {
+		link->eras_count -= over;
+		memmove(link->eras, link->eras + over, link->eras_count * sizeof(*link->eras));
+	}
+	drop_done(link);
+}
+
+/* --- connections --- */
+
+int link_attach(struct link *link, uint64_t peer_received)
+{
+	must(!link->attached);
+	if (peer_received > link->number)
+		return BATON_EMESSAGE;
+	link->attached = true;
+	link->written = buffer_size(&link->out);
+	acknowledge(link, peer_received);
+	link->written = 0;
+	/* Our HELLO may be older than the last frame taken, and then that frame will come again. */
+	if (link->received > 0) {
+		record_put_head(replace_bytes(link, 0, 0, RECORD_NUMBERED_SIZE), RECORD_ROOM,
+		                RECORD_NUMBERED_SIZE);
+		link->room = link->ack_due = true;
+	}
+	return 0;
+}
+
+void link_detach(struct link *link)
+{
+	if (!link->attached)
+		return;
+	link->attached = false;
+	link->written = 0;
+	link->room = false;
+	sift(link, true);
+	link->given_size = 0;
+	buffer_take(&link->held, buffer_size(&link->held));
+	link->offered = 0;
+	link->broken = false;
+}
+
+bool link_attached(const struct link *link)
+{
+	return link->attached;
+}
+
+uint64_t link_received(const struct link *link)
+{
+	return link->received;
+}
+
+/* --- output --- */
+
+/* Where a record of that size goes, last of all. */
+static uint8_t *append_record(struct link *link, enum record_type type, size_t size)
+{
+	uint8_t *record = (uint8_t *)buffer_need(&link->out, size);
+
+	link->out.end += size;
+	return record_put_head(record, type, size);
+}
+
+/* What is appended now begins a batch, unless there is one that nothing is written of. */
+static void begin_batch(struct link *link)
+{
+	if (!link->attached || link->written < buffer_size(&link->out))
+		return;
+	append_record(link, RECORD_ROOM, RECORD_NUMBERED_SIZE);
+	link->room = true;
+}
+
+int link_send(struct link *link, uint64_t epoch, const uint8_t *bytes, size_t size)
+{
+	must(epoch > 0 && size > 0 && size <= LINK_FRAME_MAX);
+	size_t record_size = RECORD_NUMBERED_SIZE + size;
+	if (buffer_size(&link->out) + record_size > link->kept_max)
+		link->full_epoch = epoch;
+	if (link->full_epoch == epoch)
+		return BATON_ELINK;
+	link->number++;
+	if (link->eras_count == 0 || link->eras[link->eras_count - 1].epoch != epoch) {
+		must(link->eras_count == 0 || link->eras[link->eras_count - 1].epoch < epoch);
+		link->eras = grow(link->eras, &link->eras_size, link->eras_count + 1,
+		                  sizeof(*link->eras));
+		link->eras[link->eras_count++] = (struct era){epoch, link->number};
+	}
+	begin_batch(link);
+	uint8_t *next = append_record(link, RECORD_FRAME, record_size);
+	next = put_u64(next, link->number);
+	memcpy(next, bytes, size);
+	return 0;
+}
+
+/*
+ * Puts a record before everything that is not begun to be written, but behind the room for an ACK;
+ * instead of what stands there, if that is of the same type: a peer that reads slowly finds the last
+ * of several notices only, and they do not heap up.
+ */
+static void insert_record(struct link *link, const uint8_t *head, size_t head_size,
+                          const uint8_t *bytes, size_t size)
+{
+	begin_batch(link);
+	size_t at = 0, old = 0, all = buffer_size(&link->out);
+	while (at < link->written)
+		at += record_size(out_at(link, at));
+	if (link->room)
+		at += RECORD_NUMBERED_SIZE;
+	if (at < all && record_type(out_at(link, at)) == record_type(head))
+		old = record_size(out_at(link, at));
+	uint8_t *place = replace_bytes(link, at, old, head_size + size);
+	memcpy(place, head, head_size);
+	memcpy(place + head_size, bytes, size);
+}
+
+void link_notice(struct link *link, const uint8_t *bytes, size_t size)
+{
+	uint8_t head[RECORD_HEAD_SIZE];
+
+	must(size > 0 && size <= LINK_NOTICE_MAX);
+	if (!link->attached)
+		return;
+	record_put_head(head, RECORD_NOTICE, sizeof(head) + size);
+	insert_record(link, head, sizeof(head), bytes, size);
+}
+
+void link_refuse(struct link *link, const char *text)
+{
+	uint8_t record[LINK_HELLO_MAX];
+
+	if (!link->attached)
+		return;
+	size_t size = link_refusal_write(text, record);
+	insert_record(link, record, RECORD_HEAD_SIZE, record + RECORD_HEAD_SIZE,
+	              size - RECORD_HEAD_SIZE);
+}
+
+void link_forget(struct link *link, uint64_t epoch)
+{
+	size_t over = 0;
+
+	while (over < link->eras_count && link->eras[over].epoch < epoch)
+		over++;
+	if (over == 0)
+		return;
+	link->forgotten = over < link->eras_count ? link->eras[over].first - 1 : link->number;
+	link->eras_count -= over;
+	memmove(link->eras, link->eras + over, link->eras_count * sizeof(*link->eras));
+	sift(link, false);
+}
+
+static void fill_ack(struct link *link, uint8_t *body)
+{
+	put_u64(body, link->received);
+	link->ack_due = false;
+	link->ack_frames = 0;
+	link->ack_bytes = 0;
+}
+
+size_t link_output(struct link *link, const uint8_t **ret_bytes)
+{
+	must(link->attached);
+	size_t from = link->written;
+	if (link->room) {
+		uint8_t *room = out_at(link, from);
+		if (link->ack_due)
+			fill_ack(link, record_put_head(room, RECORD_ACK, RECORD_NUMBERED_SIZE));
+		if (record_type(room) == RECORD_ROOM)
+			from += RECORD_NUMBERED_SIZE;
+	}
+	size_t size = buffer_size(&link->out) - from;
+	*ret_bytes = size > 0 ? out_at(link, from) : NULL;
+	return size;
+}
+
+void link_written(struct link *link, size_t size)
+{
+	must(link->attached);
+	if (size == 0)
+		return;
+	if (link->room && record_type(out_at(link, link->written)) == RECORD_ROOM)
+		link->written += RECORD_NUMBERED_SIZE;
+	link->room = false;
+	link->written += size;
+	must(link->written <= buffer_size(&link->out));
+	drop_done(link);
+}
+
+bool link_wants_ack(const struct link *link)
+{
+	return link->attached && (link->ack_bytes >= ACK_BYTES || link->ack_frames >= ACK_FRAMES);
+}
+
+void link_ack(struct link *link)
+{
+	/* Where there is room for it, it is put when the batch is written. */
+	if (!link->attached || !link->ack_due || link->room)
+		return;
+	fill_ack(link, append_record(link, RECORD_ACK, RECORD_NUMBERED_SIZE));
+}
+
+size_t link_pending(const struct link *link)
+{
+	return buffer_size(&link->out);
+}
+
+/* --- input --- */
+
+static void hold(struct link *link, size_t size)
+{
+	buffer_append(&link->held, link->given, size);
+	link->given += size;
+	link->given_size -= size;
+}
+
+void link_input(struct link *link, const uint8_t *bytes, size_t size)
+{
+	must(link->attached && !link->broken && link->given_size == 0);
+	if (link->held.room > ROOM_MAX && buffer_size(&link->held) == 0)
+		buffer_free(&link->held);
+	link->given = bytes;
+	link->given_size = size;
+}
+
+void link_keep(struct link *link)
+{
+	hold(link, link->given_size);
+}
+
+static void break_off(struct link *link)
+{
+	link->broken = true;
+	link->given_size = 0;
+	buffer_take(&link->held, buffer_size(&link->held));
+}
+
+/* The next whole record; if there is none, what there is of it is held. */
+static const uint8_t *next_record(struct link *link)
+{
+	for (;;) {
+		bool is_held = buffer_size(&link->held) > 0;
+		size_t have = is_held ? buffer_size(&link->held) : link->given_size;
+		const uint8_t *bytes =
+		        is_held ? (const uint8_t *)buffer_front(&link->held) : link->given;
+		size_t need = RECORD_LENGTH_SIZE;
+		if (have >= RECORD_LENGTH_SIZE) {
+			need = record_size(bytes);
+			if (need < RECORD_HEAD_SIZE || need > RECORD_MAX) {
+				snprintf(link->text, sizeof(link->text),
+				         "a record of %zu bytes: there are 1 to %d behind the "
+				         "length",
+				         need - RECORD_LENGTH_SIZE,
+				         RECORD_MAX - RECORD_LENGTH_SIZE);
+				break_off(link);
+				return NULL;
+			}
+			if (have >= need)
+				return bytes;
+		}
+		if (link->given_size == 0)
+			return NULL;
+		size_t more = is_held ? need - have : have;
+		hold(link, more < link->given_size ? more : link->given_size);
+	}
+}
+
+static void consume(struct link *link, size_t size)
+{
+	if (buffer_size(&link->held) > 0) {
+		buffer_take(&link->held, size);
+	} else {
+		link->given += size;
+		link->given_size -= size;
+	}
+}
+
+/* Is the record right by itself, and an ACK for what was sent? Else the sentence is written. */
+static bool check_record(struct link *link, const uint8_t *record, size_t size)
+{
+	enum record_type type = record_type(record);
+
+	switch (type) {
+	case RECORD_FRAME:
+		if (size > RECORD_NUMBERED_SIZE && size <= RECORD_NUMBERED_SIZE + LINK_FRAME_MAX &&
+		    record_number(record) != 0)
+			return true;
+		break;
+	case RECORD_ACK:
+		if (size != RECORD_NUMBERED_SIZE)
+			break;
+		if (record_number(record) <= link->number)
+			return true;
+		snprintf(link->text, sizeof(link->text),
+		         "an acknowledgement of frame %" PRIu64 ": the last one sent is %" PRIu64,
+		         record_number(record), link->number);
+		return false;
+	case RECORD_NOTICE:
+		if (size > RECORD_HEAD_SIZE)
+			return true;
+		break;
+	case RECORD_REFUSAL:
+		if (record_refusal_read(record, size, link->text) == 0)
+			return true;
+		break;
+	case RECORD_ROOM:
+	case RECORD_HELLO:
+	default:
+		snprintf(link->text, sizeof(link->text),
+		         "a record of type %d in the middle of a link", type);
+		return false;
+	}
+	snprintf(link->text, sizeof(link->text), "a malformed record of type %d and %zu bytes",
+	         type, size);
+	return false;
+}
+
+enum link_record link_next(struct link *link, const uint8_t **ret_bytes, size_t *ret_size)
+{
+	const uint8_t *record;
+
+	link->offered = 0;
+	while (!link->broken && (record = next_record(link)) != NULL) {
+		size_t size = record_size(record);
+		if (!check_record(link, record, size)) {
+			break_off(link);
+			break;
+		}
+		if (record_type(record) == RECORD_FRAME && record_number(record) > link->received) {
+			link->offered = size;
+			link->offered_number = record_number(record);
+			*ret_bytes = record + RECORD_NUMBERED_SIZE;
+			*ret_size = size - RECORD_NUMBERED_SIZE;
+			return LINK_FRAME;
+		}
+		consume(link, size);
+		if (record_type(record) == RECORD_FRAME)
+			continue; /* it came on an earlier connection */
+		if (record_type(record) == RECORD_ACK) {
+			acknowledge(link, record_number(record));
+		} else if (record_type(record) == RECORD_NOTICE) {
+			*ret_bytes = record + RECORD_HEAD_SIZE;
+			*ret_size = size - RECORD_HEAD_SIZE;
+			return LINK_NOTICE;
+		} else {
+			*ret_bytes = (const uint8_t *)link->text;
+			*ret_size = strlen(link->text);
+			return LINK_REFUSED;
+		}
+	}
+	if (!link->broken)
+		return LINK_NOTHING;
+	*ret_bytes = (const uint8_t *)link->text;
+	*ret_size = strlen(link->text);
+	return LINK_BROKEN;
+}
+
+void link_take(struct link *link)
+{
+	must(link->offered > 0);
+	consume(link, link->offered);
+	link->received = link->offered_number;
+	link->ack_due = true;
+	link->ack_frames++;
+	link->ack_bytes += link->offered;
+	link->offered = 0;
+}

@@ -1,0 +1,83 @@
+/*
+ * Records on a connection between two members: length (4 bytes, of what follows), type (1 byte),
+ * body; all numbers little-endian. Shared by the handshake and what comes after it.
+ */
+#ifndef LINK_RECORD_H
+#define LINK_RECORD_H
+
+#include <endian.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum record_type {
+	RECORD_ROOM = 0, /* inside a link's buffer only: where an ACK may be put */
+	RECORD_HELLO = 1,
+	RECORD_REFUSAL = 2, /* magic, version, text; the same in all versions */
+	RECORD_FRAME = 3,   /* number (8 bytes), the frame */
+	RECORD_ACK = 4,     /* number (8 bytes) */
+	RECORD_NOTICE = 5,  /* the notice */
+};
+
+enum {
+	RECORD_LENGTH_SIZE = 4,
+	RECORD_HEAD_SIZE = RECORD_LENGTH_SIZE + 1,
+	RECORD_NUMBERED_SIZE = RECORD_HEAD_SIZE + 8, /* the head and a number */
+};
+
+static inline uint8_t *put_u32(uint8_t *bytes, uint32_t value)
+{
+	value = htole32(value);
+	memcpy(bytes, &value, sizeof(value));
+	return bytes + sizeof(value);
+}
+
+static inline uint8_t *put_u64(uint8_t *bytes, uint64_t value)
+{
+	value = htole64(value);
+	memcpy(bytes, &value, sizeof(value));
+	return bytes + sizeof(value);
+}
+
+static inline uint32_t get_u32(const uint8_t *bytes)
+{
+	uint32_t value;
+	memcpy(&value, bytes, sizeof(value));
+	return le32toh(value);
+}
+
+static inline uint64_t get_u64(const uint8_t *bytes)
+{
+	uint64_t value;
+	memcpy(&value, bytes, sizeof(value));
+	return le64toh(value);
+}
+
+/* The head of a record of `size` bytes, head included. */
+static inline uint8_t *record_put_head(uint8_t *bytes, enum record_type type, size_t size)
+{
+	bytes = put_u32(bytes, (uint32_t)(size - RECORD_LENGTH_SIZE));
+	*bytes++ = (uint8_t)type;
+	return bytes;
+}
+
+static inline size_t record_size(const uint8_t *bytes)
+{
+	return (size_t)RECORD_LENGTH_SIZE + get_u32(bytes);
+}
+
+static inline enum record_type record_type(const uint8_t *bytes)
+{
+	return (enum record_type)bytes[RECORD_LENGTH_SIZE];
+}
+
+static inline uint64_t record_number(const uint8_t *bytes)
+{
+	return get_u64(bytes + RECORD_HEAD_SIZE);
+}
+
+/* Reads a whole refusal record: the text, ended by 0, into `room` of LINK_TEXT_MAX + 1 bytes. 0, or
+ * BATON_EMESSAGE. */
+int record_refusal_read(const uint8_t *record, size_t size, char *room);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * What happened in a cluster, in order: always a hash of it, by which two runs are compared, and a
+ * text for people if somebody wants it.
+ */
+#ifndef TORTURE_JOURNAL_H
+#define TORTURE_JOURNAL_H
+
+#include "algorithm.h"
+
+#include <stdio.h>
+
+/* What a, b, c and the bytes of a note mean stands beside its text in journal.c. */
+enum note_kind {
+	NOTE_START,
+	NOTE_CRASH,
+	NOTE_REJOIN,
+	NOTE_DECIDE,
+	NOTE_TELL,
+	NOTE_STALL,
+	NOTE_TICK,
+	NOTE_SEND,
+	NOTE_RECEIVE,
+	NOTE_FORGET,
+	NOTE_READ,
+	NOTE_BUMP,
+	NOTE_STOP,
+	NOTE_OPEN,
+	NOTE_CLOSE,
+	NOTE_LOCK,
+	NOTE_LOCK_TIMEOUT,
+	NOTE_LOCK_NOWAIT,
+	NOTE_UNLOCK,
+	NOTE_ELECT,
+	NOTE_LEADER,
+	NOTE_BREAK,
+	NOTE_STATUS,
+	NOTE_SUBSCRIBE,
+	NOTE_UNSUBSCRIBE,
+	NOTE_REPLY_NIL,
+	NOTE_REPLY_FENCE,
+	NOTE_REPLY_NUMBER,
+	NOTE_REPLY_LEADER,
+	NOTE_REPLY_STATUS,
+	NOTE_REPLY_ERROR,
+	NOTE_EVENT,
+	NOTE_LOST,
+	NOTE_ACT,
+	NOTE_DIAL,
+	NOTE_BYTES,
+	NOTE_CUT,
+	NOTE_CLOSED,
+	NOTE_LEAVE,
+	NOTE_PAUSE,
+	NOTE_ENTER,
+	NOTE_LOG,
+	NOTE_FRAME,
+	NOTES
+};
+
+struct note {
+	enum note_kind kind;
+	uint32_t place; /* CLUSTER_NOWHERE: of the whole cluster */
+	uint64_t a, b, c;
+	const void *bytes;
+	size_t size;
+};
+
+struct journal;
+
+/* `names` of the places, which must stay; `text` may be NULL. */
+struct journal *journal_create(const char *const *names, const struct algorithm *algorithm,
+                               FILE *text);
+void journal_destroy(struct journal *journal);
+void journal_note(struct journal *journal, uint64_t time, const struct note *note);
+uint64_t journal_hash(const struct journal *journal);
+
+#endif

@@ -1,0 +1,141 @@
+#include "tap.h"
+
+#include "frames.h"
+#include "grow.h"
+#include "link.h"
+#include "record.h"
+
+#include <xxhash.h>
+
+void tap_free(struct tap *tap)
+{
+	buffer_free(&tap->bytes);
+}
+
+void tap_pair_free(struct tap_pair *pair)
+{
+	free(pair->frames);
+	*pair = (struct tap_pair){0};
+}
+
+bool tap_pair_set(struct tap_pair *pair, uint64_t from, uint64_t to)
+{
+	if (from < pair->from || to < pair->to)
+		return false;
+	if (from != pair->from || to != pair->to) {
+		tap_pair_free(pair);
+		pair->from = from;
+		pair->to = to;
+	}
+	return true;
+}
+
+static const char *read_hello(const struct tap_wire *wire, const struct link_hello *hello)
+{
+	const struct tap_pair *back = wire->pair_back;
+	uint64_t received = hello->peer_incarnation == wire->receiver ? hello->received : 0;
+
+	/* Who speaks to another process will be refused. */
+	if (hello->peer_incarnation != 0 && hello->peer_incarnation != wire->receiver)
+		return NULL;
+	if (received > back->received)
+		return "a HELLO says that frames have come that have not";
+	/* One that was given up may come after what was said on the next connection. */
+	if (received < back->acknowledged && wire->connection >= wire->pair->connection)
+		return "a HELLO says less than what was acknowledged before";
+	wire->other->last = received;
+	return NULL;
+}
+
+static bool has_gap(const struct tap_wire *wire, uint64_t number, uint64_t epoch)
+{
+	const struct tap *tap = wire->tap;
+
+	return number > tap->last + 1 && tap->last > 0 && tap->last <= wire->pair->frames_size &&
+	       wire->pair->frames[tap->last - 1].epoch == epoch && epoch == wire->epoch;
+}
+
+static const char *read_frame(const struct tap_wire *wire, const uint8_t *record, size_t size)
+{
+	struct tap_pair *pair = wire->pair;
+	uint64_t number = record_number(record);
+	const uint8_t *bytes = record + RECORD_NUMBERED_SIZE;
+	size_t bytes_size = size - RECORD_NUMBERED_SIZE, before = pair->frames_size;
+	struct tap_frame frame = {XXH3_64bits(bytes, bytes_size) | 1,
+	                          frames_epoch(bytes, bytes_size)};
+
+	wire->frame(wire->context, number, bytes, bytes_size);
+	if (number <= wire->tap->last)
+		return "a frame comes again, or too late";
+	if (has_gap(wire, number, frame.epoch))
+		return "a frame is missing";
+	wire->tap->last = number;
+	pair->frames = grow(pair->frames, &pair->frames_size, number, sizeof(*pair->frames));
+	for (size_t i = before; i < pair->frames_size; i++)
+		pair->frames[i] = (struct tap_frame){0};
+	if (pair->frames[number - 1].hash != 0 && pair->frames[number - 1].hash != frame.hash)
+		return "a frame comes again with other bytes";
+	pair->frames[number - 1] = frame;
+	if (number > pair->received)
+		pair->received = number;
+	return NULL;
+}
+
+static const char *read_record(const struct tap_wire *wire, const uint8_t *record, size_t size)
+{
+	struct tap_pair *back = wire->pair_back;
+
+	switch (record_type(record)) {
+	case RECORD_FRAME:
+		return read_frame(wire, record, size);
+	case RECORD_ACK:
+		if (record_number(record) > back->received)
+			return "a frame is acknowledged that has not come";
+		if (record_number(record) > back->acknowledged)
+			back->acknowledged = record_number(record);
+		return NULL;
+	case RECORD_NOTICE:
+	case RECORD_REFUSAL:
+		return NULL;
+	case RECORD_HELLO:
+	case RECORD_ROOM:
+	default:
+		return "a record comes that is never sent";
+	}
+}
+
+/* How many bytes a whole record has, 0 if it is not there yet; and what is wrong with it. */
+static size_t read_next(const struct tap_wire *wire, const char **ret_wrong)
+{
+	struct tap *tap = wire->tap;
+	const uint8_t *bytes = (const uint8_t *)buffer_front(&tap->bytes);
+	size_t have = buffer_size(&tap->bytes);
+
+	if (have < RECORD_HEAD_SIZE || have < record_size(bytes))
+		return 0;
+	if (tap->heard) {
+		*ret_wrong = read_record(wire, bytes, record_size(bytes));
+		return record_size(bytes);
+	}
+	struct link_heard heard;
+	link_hello_read(bytes, have, &heard);
+	tap->heard = true;
+	if (heard.kind == HELLO_WHOLE)
+		*ret_wrong = read_hello(wire, &heard.hello);
+	else if (heard.kind != HELLO_REFUSED)
+		*ret_wrong = "a connection does not begin with a HELLO or a refusal";
+	return record_size(bytes);
+}
+
+const char *tap_read(const struct tap_wire *wire, const uint8_t *bytes, size_t size)
+{
+	const char *wrong = NULL;
+	size_t taken;
+
+	if (wire->connection > wire->pair->connection)
+		wire->pair->connection = wire->connection;
+	buffer_append(&wire->tap->bytes, bytes, size);
+	while (wrong == NULL && (taken = read_next(wire, &wrong)) > 0)
+		buffer_take(&wire->tap->bytes, taken);
+	return wrong;
+}
