@@ -127,45 +127,81 @@ int network_option(int option, const char *value, struct setup_words *words,
 	}
 }
 
-int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct problem *problem)
+/* poisson:RATE and wishes:RATE. */
+static int parse_rate(const char *text, uint64_t *ret_rate, struct problem *problem)
 {
-	static const char *const names[] = {"light", "heavy", "poisson:RATE", NULL};
+	size_t length = strcspn(text, ":");
+
+	if (parse_decimal(text + length + 1, ret_rate) == 0 && *ret_rate != 0)
+		return 0;
+	return problem_set(problem,
+	                   "--load '%.40s': %.*s:RATE needs a decimal above 0, with at most 6 "
+	                   "digits after the point",
+	                   text, (int)length, text);
+}
+
+/* Which load it is by its name; the end of the names if it is none of them. */
+static enum load find_load(const char *text, const char *const *names)
+{
+	enum load load = LOAD_LIGHT;
+
+	for (; names[load] != NULL; load++) {
+		size_t length = strcspn(names[load], ":");
+		bool rated = names[load][length] == ':';
+		if (strncmp(text, names[load], length + rated) == 0 &&
+		    (rated || text[length] == '\0'))
+			break;
+	}
+	return load;
+}
+
+static int parse_one_of_loads(const char *text, const char *const *names, const char *all,
+                              enum load *ret_load, uint64_t *ret_rate, struct problem *problem)
+{
+	enum load load = find_load(text, names);
 
 	*ret_rate = 0;
-	if (strcmp(text, "light") == 0) {
-		*ret_load = LOAD_LIGHT;
-	} else if (strcmp(text, "heavy") == 0) {
-		*ret_load = LOAD_HEAVY;
-	} else if (strncmp(text, "poisson:", 8) == 0) {
-		*ret_load = LOAD_POISSON;
-		if (parse_decimal(text + 8, ret_rate) != 0 || *ret_rate == 0)
-			return problem_set(problem,
-			                   "--load '%.40s': poisson:RATE needs a decimal above 0, "
-			                   "with at most 6 digits behind "
-			                   "the point",
-			                   text);
-	} else {
+	if (names[load] == NULL) {
 		const char *nearest = nearest_name(text, names);
-		return problem_set(problem, "--load '%.40s': %s%s%s", text,
-		                   nearest != NULL ? "did you mean "
-		                                   : "light, heavy or poisson:RATE is needed",
-		                   nearest != NULL ? nearest : "", nearest != NULL ? "?" : "");
+		return problem_set(problem,
+		                   nearest != NULL ? "--load '%.40s': did you mean %s?"
+		                                   : "--load '%.40s': %s is needed",
+		                   text, nearest != NULL ? nearest : all);
 	}
-	return 0;
+	*ret_load = load;
+	return strchr(names[load], ':') != NULL ? parse_rate(text, ret_rate, problem) : 0;
+}
+
+int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct problem *problem)
+{
+	static const char *const names[] = {[LOAD_LIGHT] = "light",
+	                                    [LOAD_HEAVY] = "heavy",
+	                                    [LOAD_POISSON] = "poisson:RATE",
+	                                    [LOAD_WISHES] = "wishes:RATE",
+	                                    NULL};
+
+	return parse_one_of_loads(text, names, "light, heavy, poisson:RATE or wishes:RATE",
+	                          ret_load, ret_rate, problem);
 }
 
 int parse_compared_load(const char *text, enum load *ret_load, uint64_t *ret_rate,
                         struct problem *problem)
 {
+	static const char *const names[] = {[LOAD_LIGHT] = "light",
+	                                    [LOAD_HEAVY] = "heavy",
+	                                    [LOAD_POISSON] = "poisson:RATE",
+	                                    NULL};
 	enum { RATE_LEAST = 100 }; /* millionths */
 
-	if (parse_load(text, ret_load, ret_rate, problem) != 0)
+	if (parse_one_of_loads(text, names, "light, heavy or poisson:RATE", ret_load, ret_rate,
+	                       problem) != 0)
 		return -1;
 	/* A token that circulates makes ever more hops for nobody. */
 	if (*ret_load == LOAD_POISSON && *ret_rate < RATE_LEAST)
-		return problem_set(
-		        problem, "--load '%.40s': a rate of at least 0.0001; so idle is light load",
-		        text);
+		return problem_set(problem,
+		                   "--load '%.40s': a rate of at least 0.0001 is needed; below "
+		                   "that, take light load",
+		                   text);
 	return 0;
 }
 

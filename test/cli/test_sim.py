@@ -1,6 +1,9 @@
 """What sim says of a run: who got in and who did not, means of a window, and runs of many seeds."""
+import json
 import statistics
+import tempfile
 import unittest
+from decimal import Decimal
 
 from baton import baton, sim
 
@@ -108,6 +111,61 @@ class WarmUp(unittest.TestCase):
             self.assertEqual((result.code, result.out), (2, ""), words)
             self.assertRegex(result.err, r"^baton sim: --warmup")
         self.assertEqual(baton("sim chang-roberts --warmup 3").code, 2)
+
+
+class Wishes(unittest.TestCase):
+    """--load wishes:RATE: the times at which a node wishes depend on the seed and the node only."""
+
+    def requests(self, *words):
+        """Of each node: the times of its requests, and of its exits."""
+        requests, exits = {}, {}
+        with tempfile.NamedTemporaryFile() as file:
+            result = baton("sim", *words, "--trace", file.name)
+            self.assertEqual(result.code, 0, result)
+            for line in file.read().splitlines():
+                event = json.loads(line, parse_float=Decimal)
+                times = {"request": requests, "exit": exits}.get(event["ev"], {})
+                times.setdefault(event.get("node"), []).append(Decimal(event.get("t", 0)))
+        return requests, exits
+
+    def wishes(self, *words):
+        """Where nothing takes any time, everybody asks when it wishes."""
+        return self.requests("central --delay constant:0 --cs constant:0 --entries 400 --load wishes:0.2", *words)[0]
+
+    def test_an_algorithm_asks_when_it_wished_or_when_it_left(self):
+        wishes = self.wishes()
+        for name in ("neilsen", "lamport", "maekawa", "raymond --nodes 5 --delay exp:2 --topology line", "misra"):
+            with self.subTest(name=name):
+                requests, exits = self.requests(name, "--entries 150 --load wishes:0.2")
+                kept = 0
+                for node, times in requests.items():
+                    for turn, time in enumerate(times):
+                        left = exits[node][turn - 1] if turn > 0 else 0
+                        kept += left > wishes[node][turn]
+                        self.assertEqual(time, max(wishes[node][turn], left), (node, turn))
+                self.assertGreater(kept, 0)
+
+    def test_seed_and_node_fix_the_times(self):
+        whole, few, other = self.wishes(), self.wishes("--nodes 3"), self.wishes("--seed 2")
+        for node in (1, 2, 3):
+            common = min(len(whole[node]), len(few[node]))
+            self.assertGreater(common, 20)
+            self.assertEqual(whole[node][:common], few[node][:common])
+        self.assertEqual(len({tuple(times[:20]) for run in (whole, other) for times in run.values()}), 10)
+
+    def test_the_rate_is_the_rate(self):
+        """400 wishes of five nodes at a rate of 0.2 each: one a unit of time."""
+        last = max(times[-1] for times in self.wishes().values())
+        self.assertGreater(last, 340)
+        self.assertLess(last, 460)
+
+    def test_it_warms_up_as_poisson_does(self):
+        run = sim("neilsen --load wishes:0.1 --nodes 20")
+        self.assertEqual((run["warmup"], run["load"], run["violations"]), (20, "wishes:0.1", 0))
+
+    def test_all_wait_for_ever_however_much_they_wish(self):
+        run = sim("suzuki-kasami --load wishes:0.1 --lose-token 1", expect=1)
+        self.assertEqual(run["starved"], [1, 2, 3, 4, 5])
 
 
 class Seeds(unittest.TestCase):

@@ -4,6 +4,7 @@
 #include "channels.h"
 #include "queue.h"
 #include "samples.h"
+#include "wishes.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +29,7 @@ struct sim {
 	struct arena *arena;       /* messages too long for an event */
 	struct channels *channels; /* FIFO: when the last message of each arrives */
 	struct samples *responses;
+	struct wishes *wishes; /* NULL until a run has such a load */
 	struct random random;
 	struct asking *asking;
 	uint32_t *starved; /* a list for the result */
@@ -93,6 +95,7 @@ void sim_destroy(struct sim *sim)
 	arena_destroy(sim->arena);
 	channels_destroy(sim->channels);
 	samples_destroy(sim->responses);
+	wishes_destroy(sim->wishes);
 	free(sim->asking);
 	free(sim->starved);
 	free(sim->learned);
@@ -371,6 +374,14 @@ static struct distribution poisson(const struct sim *sim)
 	return (struct distribution){.kind = DISTRIBUTION_EXPONENTIAL, .a = sim->options.interval};
 }
 
+/* A wish that came while the node was waiting or inside is asked now. */
+static void ask_as_wished(struct sim *sim, uint32_t node)
+{
+	uint64_t time = wishes_take(sim->wishes, node);
+
+	push(sim, EVENT_REQUEST, node, time > sim->now ? time : sim->now);
+}
+
 /* The run has got going. What was the least or the most stays: it must hold from the start. */
 static void begin_count(struct sim *sim)
 {
@@ -406,6 +417,8 @@ static void on_exit_of(struct sim *sim, uint32_t node)
 	} else if (sim->options.load == LOAD_POISSON) {
 		struct distribution distribution = poisson(sim);
 		ask_after(sim, node, &distribution);
+	} else if (sim->options.load == LOAD_WISHES) {
+		ask_as_wished(sim, node);
 	}
 }
 
@@ -599,6 +612,13 @@ static void first_requests(struct sim *sim)
 	case LOAD_POISSON:
 		for (uint32_t i = 1; i <= nodes; i++)
 			ask_after(sim, i, &distribution);
+		break;
+	case LOAD_WISHES:
+		if (sim->wishes == NULL)
+			sim->wishes = wishes_create(nodes);
+		wishes_start(sim->wishes, sim->options.seed, sim->options.interval);
+		for (uint32_t i = 1; i <= nodes; i++)
+			ask_as_wished(sim, i);
 		break;
 	case LOAD_ELECTION:
 		for (uint32_t i = 0; i < sim->setup->electorate.initiators_count; i++)

@@ -12,7 +12,7 @@
 #include <signal.h>
 
 /* LOAD_ELECTION: the initiators initiate at once, and the run lasts until all is quiet. */
-enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON, LOAD_ELECTION };
+enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON, LOAD_WISHES, LOAD_ELECTION };
 
 struct sim_options {
 	const struct setup *setup;
@@ -20,7 +20,7 @@ struct sim_options {
 	uint64_t warmup; /* entries before those: means and sums leave them out, extremes do not */
 	uint64_t seed;
 	enum load load;
-	uint64_t interval; /* poisson: the mean time before a node asks */
+	uint64_t interval; /* poisson: the mean time before a node asks; wishes: between two */
 	struct distribution delay, cs;
 	uint64_t bound;            /* what timers take for the longest delay of a message */
 	const uint64_t *lose_hops; /* the token's hops at which it is lost, increasing */

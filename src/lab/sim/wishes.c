@@ -1,0 +1,54 @@
+#include "wishes.h"
+
+#include "must.h"
+#include "random.h"
+
+#include <stdlib.h>
+
+struct wisher {
+	struct random random;
+	uint64_t time; /* of the wish that was taken last */
+};
+
+struct wishes {
+	uint64_t interval;
+	uint32_t nodes;
+	struct wisher wishers[];
+};
+
+struct wishes *wishes_create(uint32_t nodes)
+{
+	struct wishes *wishes = calloc(1, sizeof(*wishes) + nodes * sizeof(*wishes->wishers));
+
+	must(wishes != NULL);
+	wishes->nodes = nodes;
+	return wishes;
+}
+
+void wishes_destroy(struct wishes *wishes)
+{
+	free(wishes);
+}
+
+/* Seeds that follow each other must not give node 2 of one the wishes of node 1 of the next: the
+ * node's number is mixed with a number drawn from the seed. */
+void wishes_start(struct wishes *wishes, uint64_t seed, uint64_t interval)
+{
+	struct random random;
+
+	random_seed(&random, seed);
+	uint64_t mixed = random_next(&random);
+	wishes->interval = interval;
+	for (uint32_t i = 0; i < wishes->nodes; i++) {
+		random_seed(&wishes->wishers[i].random, mixed + i);
+		wishes->wishers[i].time = 0;
+	}
+}
+
+uint64_t wishes_take(struct wishes *wishes, uint32_t node)
+{
+	struct wisher *wisher = &wishes->wishers[node - 1];
+
+	wisher->time += random_exponential(&wisher->random, wishes->interval);
+	return wisher->time;
+}
