@@ -1,6 +1,14 @@
-#include "internal.h"
+/*
+ * The entry points of a member. They alone advance its clock; what they decide is in the other files:
+ * handshake, records, views.
+ */
+#include "member.h"
 
-#include <stdarg.h>
+#include "handshake.h"
+#include "member_state.h"
+#include "records.h"
+#include "views.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,39 +18,14 @@ enum { KEPT_MAX = 64 << 20 /* bytes kept for a peer that does not take them */ }
 
 /* --- effects --- */
 
-struct outcome *member_outcome(struct member *member, enum member_effect_kind kind,
-                               size_t text_size)
-{
-	struct outcome *outcome = calloc(1, sizeof(*outcome) + text_size);
-
-	must(outcome != NULL);
-	outcome->effect.kind = kind;
-	STAILQ_INSERT_TAIL(&member->outcomes, outcome, entry);
-	return outcome;
-}
-
-void member_log(struct member *member, enum member_level level, const char *format, ...)
-{
-	char text[1024];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	struct outcome *outcome = member_outcome(member, MEMBER_LOG, strlen(text) + 1);
-	memcpy(outcome->text, text, strlen(text) + 1);
-	outcome->effect.log.level = level;
-	outcome->effect.log.text = outcome->text;
-}
-
 static void bump(struct member *member, uint64_t epoch)
 {
 	member_log(member, MEMBER_WARNING,
 	           "epoch %llu is at the end of its numbers or tables: a new one",
 	           (unsigned long long)epoch);
 	engine_bump(member->engine, epoch);
-	member_spread(member);
-	member_enter(member);
+	views_spread(member);
+	views_enter(member);
 }
 
 /* What the node wants of its peers is done here. True: it is for the driver. */
@@ -50,12 +33,12 @@ static bool is_for_driver(struct member *member, const struct node_effect *effec
 {
 	switch (effect->kind) {
 	case NODE_SEND:
-		peer_send(&member->peers[effect->send.to - 1], effect->send.epoch,
-		          effect->send.bytes, effect->send.size);
+		records_send(&member->peers[effect->send.to - 1], effect->send.epoch,
+		             effect->send.bytes, effect->send.size);
 		return false;
 	case NODE_READ:
 		for (uint32_t i = 0; i < member->peers_count; i++)
-			peer_read_again(&member->peers[i]);
+			records_read_again(&member->peers[i]);
 		return false;
 	case NODE_BUMP:
 		bump(member, effect->bump.epoch);
@@ -90,58 +73,13 @@ bool member_effect(struct member *member, struct member_effect *ret_effect)
 	}
 }
 
-/* --- views --- */
-
-void member_enter(struct member *member)
-{
-	bool changed;
-
-	if (member->now < member->quiet_until || member->leaving)
-		return;
-	const struct engine_view *view = engine_view(member->engine, &changed);
-	if (view == NULL || !changed)
-		return;
-	struct node_member *members = calloc(view->members_count, sizeof(*members));
-	must(members != NULL);
-	for (uint32_t i = 0; i < view->members_count; i++)
-		members[i] = (struct node_member){.name = view->members[i].name,
-		                                  .incarnation = view->members[i].incarnation,
-		                                  .address = member->peers[i].address};
-	struct outcome *outcome = member_outcome(member, MEMBER_VIEW, 0);
-	outcome->effect.view.epoch = view->epoch;
-	outcome->effect.view.floor = view->floor;
-	outcome->effect.view.members = view->members;
-	outcome->effect.view.members_count = view->members_count;
-	/* The others must know the view before they get frames of it. */
-	member_spread(member);
-	node_floor(member->node, view->floor);
-	outcome->effect.view.served = node_view(member->node, view->epoch, members,
-	                                        view->members_count, member->now) == 0;
-	for (uint32_t i = 0; i < member->peers_count; i++)
-		member->peers[i].congested = false;
-	free(members);
-}
-
-void member_spread(struct member *member)
-{
-	if (member->leaving || !engine_news(member->engine))
-		return;
-	const struct engine_view *view = engine_view(member->engine, NULL);
-	for (uint32_t i = 0; i < member->peers_count; i++) {
-		struct peer *peer = &member->peers[i];
-		if (peer->link != NULL && view != NULL)
-			link_forget(peer->link, view->epoch);
-		if (peer->connection != NULL)
-			peer_tell(peer);
-	}
-}
-
 /* --- time --- */
 
-void member_due(struct member *member, uint64_t at)
+/* Time never goes back, whatever the driver says. */
+static void advance(struct member *member, uint64_t now)
 {
-	if (at < member->timers_at)
-		member->timers_at = at;
+	if (now > member->now)
+		member->now = now;
 }
 
 uint64_t member_deadline(const struct member *member)
@@ -189,13 +127,65 @@ static void serve_timers(struct member *member)
 
 void member_tick(struct member *member, uint64_t now)
 {
-	if (now > member->now)
-		member->now = now;
+	advance(member, now);
 	if (member->timers_at <= member->now)
 		serve_timers(member);
 	node_tick(member->node, member->now);
-	member_spread(member);
-	member_enter(member);
+	views_spread(member);
+	views_enter(member);
+}
+
+/* --- connections --- */
+
+struct connection *member_accepted(struct member *member, const char *from, void *user,
+                                   uint64_t now)
+{
+	advance(member, now);
+	struct connection *connection = connection_new(member, CONNECTION_HELLO);
+	connection->user = user;
+	snprintf(connection->from, sizeof(connection->from), "%s", from);
+	return connection;
+}
+
+void member_dialled(struct member *member, struct connection *connection, uint64_t now)
+{
+	advance(member, now);
+	if (connection->state != CONNECTION_DIALLING)
+		return;
+	connection->state = CONNECTION_HELLO;
+	handshake_begin(connection);
+}
+
+void member_input(struct member *member, struct connection *connection, const uint8_t *bytes,
+                  size_t size, uint64_t now)
+{
+	advance(member, now);
+	if (size == 0)
+		return;
+	switch (connection->state) {
+	case CONNECTION_HELLO:
+		handshake_input(connection, bytes, size);
+		break;
+	case CONNECTION_UP:
+		records_input(connection, bytes, size);
+		break;
+	case CONNECTION_DIALLING:
+	case CONNECTION_ENDING:
+	case CONNECTION_CLOSING:
+		break;
+	}
+}
+
+void member_closed(struct member *member, struct connection *connection, const char *why,
+                   uint64_t now)
+{
+	advance(member, now);
+	if (why != NULL && connection->peer != NULL)
+		member_log(member, MEMBER_DEBUG, "%s: %s", connection->peer->name, why);
+	connection_part(connection);
+	/* The driver may have closed it by itself before it could be told to. */
+	outcomes_drop(member, connection);
+	connection_free(connection);
 }
 
 /* --- the beginning and the end --- */
@@ -385,8 +375,7 @@ const char *member_refusal(const struct member *member)
 
 void member_watch(struct member *member, uint64_t now)
 {
-	if (now > member->now)
-		member->now = now;
+	advance(member, now);
 	for (uint32_t i = 0; i < member->peers_count; i++) {
 		struct peer *peer = &member->peers[i];
 		size_t pending = peer->connection != NULL ? link_pending(peer->link) : 0;
