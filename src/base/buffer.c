@@ -2,6 +2,7 @@
  * Bytes that are appended at the end and taken from the front: see buffer.h.
  */
 #include "buffer.h"
+#include "memory.h"
 
 void buffer_make_room(struct buffer *buffer, size_t size)
 {
@@ -19,7 +20,7 @@ void buffer_make_room(struct buffer *buffer, size_t size)
 			room = 256;
 		/* realloc moves many megabytes without copying them, but would copy what was taken. */
 		char *bytes = buffer->start == 0 ? realloc(buffer->bytes, room) : malloc(room);
-		must(bytes != NULL);
+		memory_must(bytes != NULL);
 		if (buffer->start != 0) {
 			memcpy(bytes, buffer->bytes + buffer->start, used);
 			free(buffer->bytes);

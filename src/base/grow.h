@@ -4,7 +4,7 @@
 #ifndef BASE_GROW_H
 #define BASE_GROW_H
 
-#include "must.h"
+#include "memory.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ static inline void *grow(void *array, size_t *size, size_t needed, size_t elemen
 	if (*size < needed)
 		*size = needed;
 	array = realloc(array, *size * element);
-	must(array != NULL);
+	memory_must(array != NULL);
 	return array;
 }
 

@@ -2,38 +2,38 @@
  * baton: one program, a table of subcommands.
  */
 #include "cli.h"
+#include "memory.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
+	bool laboratory; /* a lack of memory is one of the limits that it may reach */
 };
 
 static int command_help(int argc, char **argv);
 
 static const struct command commands[] = {
-        {"algorithms", command_algorithms},
-        {"sim", command_sim},
-        {"check", command_check},
-        {"replay", command_replay},
-        {"compare", command_compare},
-        {"choose", command_choose},
-        {"fence-check", command_fence_check},
-        {"node", command_node},
-        {"dev", command_dev},
-        {"status", command_status},
-        {"run", command_run},
-        {"lock", command_lock},
-        {"elect", command_elect},
-        {"observe", command_observe},
-        {"break", command_break},
-        {"help", command_help},
-        {NULL, NULL},
+        {"algorithms", command_algorithms, true},
+        {"sim", command_sim, true},
+        {"check", command_check, true},
+        {"replay", command_replay, true},
+        {"compare", command_compare, true},
+        {"choose", command_choose, true},
+        {"fence-check", command_fence_check, false},
+        {"node", command_node, false},
+        {"dev", command_dev, false},
+        {"status", command_status, false},
+        {"run", command_run, false},
+        {"lock", command_lock, false},
+        {"elect", command_elect, false},
+        {"observe", command_observe, false},
+        {"break", command_break, false},
+        {"help", command_help, false},
+        {NULL, NULL, false},
 };
 
 static const struct command *find_command(const char *name)
@@ -85,25 +85,15 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	const struct command *command = find_command(argv[1]);
-	return command == NULL ? EXIT_USAGE : command->run(argc - 1, argv + 1);
-}
-
-/* What must hold did not (must.h): most often there was no memory. */
-static void say_why(int signal)
-{
-	static const char words[] = "baton: stopped: out of memory, or a bug in baton\n";
-	ssize_t written = write(STDERR_FILENO, words, sizeof(words) - 1);
-	(void)written;
-	raise(signal); /* and end, as it would have */
+	if (command == NULL)
+		return EXIT_USAGE;
+	if (command->laboratory)
+		memory_exit_set(EXIT_LIMIT);
+	return command->run(argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)
 {
-	struct sigaction action = {.sa_handler = say_why,
-	                           .sa_flags = (int)SA_RESETHAND | SA_NODEFER};
-
-	sigaction(SIGILL, &action, NULL);
-	sigaction(SIGTRAP, &action, NULL);
 	int code = run(argc, argv);
 
 	/* A report that nobody can read was not given. */

@@ -1,10 +1,14 @@
 /*
- * must(): an assertion that stays in release builds and needs no library. A false one is a bug of
- * ours, never bad input; the process stops on the spot, before it can do harm.
+ * must(): an assertion that stays in release builds. A condition that is false is a bug of ours,
+ * never bad input and never a lack of memory (base/memory.h). The process tells where it happened
+ * and stops on the spot, before it can do harm.
  */
 #ifndef CORE_MUST_H
 #define CORE_MUST_H
 
-#define must(condition) ((condition) ? (void)0 : __builtin_trap())
+#define must(condition) ((condition) ? (void)0 : must_failed(__FILE__, __LINE__, #condition))
+
+/* Core has no way to print: what links it brings this function. Base has one that aborts. */
+__attribute__((cold, noreturn)) void must_failed(const char *file, int line, const char *condition);
 
 #endif

@@ -259,7 +259,6 @@ int main(int argc, char **argv)
 			result = problem_set(&problem, "--trace '%.200s': cannot be written",
 			                     words.trace);
 	}
-	signal(SIGILL, on_signal);
 	signal(SIGABRT, on_signal);
 	if (result == 0)
 		result = run_all(argv[0], &words, trace, &problem);

@@ -1,10 +1,21 @@
 """What the tests share: running baton, and reading what it says."""
 import json
 import os
+import signal
 import subprocess
 
 BATON = os.environ.get("BATON", os.path.join(os.path.dirname(__file__), "../../build/baton"))
 ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
+
+
+def obey_signals():
+    """A test that was started in the background of a shell would hand on that it ignores Ctrl-C, and so would all it starts."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
+        if signal.getsignal(number) == signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
+
+obey_signals()
 
 
 class Result:

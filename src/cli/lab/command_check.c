@@ -1,6 +1,7 @@
 #include "check.h"
 #include "cli.h"
 #include "distribution.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -192,7 +193,7 @@ static int try_trace(const struct check_request *request, struct problem *proble
 	if (errno != ENOENT)
 		return trace_problem(request, problem);
 	char *copy = strdup(request->trace);
-	must(copy != NULL);
+	memory_must(copy != NULL);
 	int allowed = request->trace[0] != '\0' ? access(dirname(copy), W_OK | X_OK) : -1;
 	free(copy);
 	return allowed == 0 ? 0 : trace_problem(request, problem);

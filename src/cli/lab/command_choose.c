@@ -1,6 +1,7 @@
 #include "choose.h"
 #include "cli.h"
 #include "compare_table.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -147,7 +148,7 @@ static void print_refused(const struct choice *choice)
 		char *text = NULL;
 		size_t size = 0;
 		FILE *file = open_memstream(&text, &size);
-		must(file != NULL);
+		memory_must(file != NULL);
 		fprintf(file, "left out, because %s:", why);
 		for (size_t k = i; k < choice->refused_count; k++) {
 			if (choice->refused[k].why == why)
@@ -169,7 +170,7 @@ static void print_choice(const struct choice *choice, const char *load)
 	size_t size = 0;
 	FILE *file = open_memstream(&text, &size);
 
-	must(file != NULL);
+	memory_must(file != NULL);
 	printf("%s (%s%.60s, %" PRIu32 " node%s)\n\n", best->row->subject->algorithm->name,
 	       best->spanning ? "a spanning tree of " : "",
 	       best->spanning ? choice->options.topology : best->row->topology, best->row->nodes,

@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "compare_table.h"
+#include "memory.h"
 #include "page.h"
 #include "registry.h"
 
@@ -201,7 +202,7 @@ static int add_algorithm(const char *word, size_t length, struct compare_request
 	if (name_length < length) {
 		request->parameters[count] =
 		        strndup(word + name_length + 1, length - name_length - 1);
-		must(request->parameters[count] != NULL);
+		memory_must(request->parameters[count] != NULL);
 	}
 	request->list_count++;
 	for (size_t i = 0; i < count; i++) {
@@ -254,7 +255,7 @@ static char *command_line(int argc, char **argv)
 	size_t size = 0;
 	FILE *file = open_memstream(&text, &size);
 
-	must(file != NULL);
+	memory_must(file != NULL);
 	fputs("baton", file);
 	for (int i = 0; i < argc; i++) {
 		bool quoted = *argv[i] == '\0' || argv[i][strspn(argv[i], plain)] != '\0';

@@ -1,4 +1,5 @@
 #include "cli.h"
+#include "memory.h"
 #include "replay.h"
 
 #include <errno.h>
@@ -71,7 +72,7 @@ static char *read_text(const char *path, size_t *ret_size, struct problem *probl
 	do {
 		size = size == 0 ? 65536 : size * 2;
 		text = realloc(text, size);
-		must(text != NULL);
+		memory_must(text != NULL);
 		count = fread(text + used, 1, size - used, file);
 		used += count;
 	} while (used == size && used <= SCENARIO_SIZE_MAX);
@@ -94,7 +95,7 @@ static json_t *json_name(const char *name)
 	if (json != NULL)
 		return json;
 	char *copy = strdup(name);
-	must(copy != NULL);
+	memory_must(copy != NULL);
 	for (char *c = copy; *c != '\0'; c++) {
 		if ((unsigned char)*c >= 0x80)
 			*c = '?';
@@ -115,7 +116,7 @@ static void report_json(const struct replay_request *request, const struct setup
 	        (json_int_t)result->steps, "messages", (json_int_t)result->messages, "expectations",
 	        (json_int_t)result->expectations, "passed", result->verdict == REPLAY_PASSED,
 	        "line", line, "expected", result->expected, "found", result->found);
-	must(report != NULL);
+	memory_must(report != NULL);
 	print_json(report);
 }
 

@@ -1,5 +1,6 @@
 #include "claims.h"
 #include "cli.h"
+#include "memory.h"
 #include "sim.h"
 #include "summary.h"
 
@@ -29,7 +30,7 @@ static int parse_lose_hops(const char *text, struct sim_request *request, struct
 		count += *c == ',';
 	free(request->lose_hops);
 	request->lose_hops = malloc(count * sizeof(*request->lose_hops));
-	must(request->lose_hops != NULL);
+	memory_must(request->lose_hops != NULL);
 	for (size_t i = 0; i < count; i++) {
 		char word[32];
 		size_t length = strcspn(text, ",");
@@ -519,7 +520,7 @@ static int run_seeds(struct sim_request *request, struct problem *problem)
 	FILE *told = open_memstream(&violations, &size);
 	int wrong = 0;
 
-	must(told != NULL);
+	memory_must(told != NULL);
 	progress_start();
 	for (uint64_t i = 0; i < count && wrong == 0; i++) {
 		struct sim_result result;

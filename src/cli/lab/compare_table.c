@@ -1,4 +1,5 @@
 #include "compare_table.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -361,7 +362,7 @@ static bool print_kind(const struct comparison *comparison, enum kind kind)
 
 	table.rows = calloc(most + 1, sizeof(*table.rows));
 	table.bad = calloc(most + 1, sizeof(*table.bad));
-	must(table.rows != NULL && table.bad != NULL);
+	memory_must(table.rows != NULL && table.bad != NULL);
 	if (kind == KIND_MUTEX)
 		head_mutex(&table, &comparison->options);
 	else
@@ -420,8 +421,9 @@ static void print_failures(const struct comparison *comparison, enum claim_verdi
 				continue;
 			char *text = compare_failure_text(comparison, i, k), *marked = NULL;
 			if (text != NULL) {
-				must(asprintf(&marked, "%c %s", kind == CLAIM_VIOLATED ? '!' : '*',
-				              text) >= 0);
+				memory_must(asprintf(&marked, "%c %s",
+				                     kind == CLAIM_VIOLATED ? '!' : '*',
+				                     text) >= 0);
 				print_paragraph(stdout, marked, 2);
 			}
 			free(marked);
@@ -445,7 +447,7 @@ void print_left_out(const struct comparison *comparison, FILE *file)
 	for (size_t i = 0; i < comparison->left_out_count; i++) {
 		char *text = compare_left_out_text(comparison, i), *marked = NULL;
 		if (text != NULL) {
-			must(asprintf(&marked, "left out %s", text) >= 0);
+			memory_must(asprintf(&marked, "left out %s", text) >= 0);
 			print_paragraph(file, marked, 2);
 		}
 		free(marked);
@@ -472,7 +474,7 @@ static void print_sources(const struct comparison *comparison)
 	FILE *file = open_memstream(&text, &size);
 	FILE *rest = open_memstream(&silent, &silent_size);
 
-	must(file != NULL && rest != NULL);
+	memory_must(file != NULL && rest != NULL);
 	for (size_t i = 0; i < options->subjects_count; i++) {
 		const struct compare_subject *subject = &options->subjects[i];
 		const struct headline *headline = headline_of(subject->algorithm, NULL);
@@ -491,7 +493,7 @@ static void print_sources(const struct comparison *comparison)
 		        claimed != 0 ? "; by no document: " : "by no document: ", silent);
 	fclose(file);
 	char *whole = NULL;
-	must(asprintf(&whole, "messages claimed: %s", text) >= 0);
+	memory_must(asprintf(&whole, "messages claimed: %s", text) >= 0);
 	print_paragraph(stdout, whole, 2);
 	free(whole);
 	free(silent);
@@ -502,11 +504,12 @@ static void print_counts(const char *what, const size_t *counts)
 {
 	char *text = NULL;
 
-	must(asprintf(&text,
-	              "%s: %zu held, %zu violated, %zu refuted, %zu of another variant or "
-	              "construction, %zu not to be told by this work",
-	              what, counts[CLAIM_HELD], counts[CLAIM_VIOLATED], counts[CLAIM_REFUTED],
-	              counts[CLAIM_OTHER], counts[CLAIM_UNMEASURED]) >= 0);
+	memory_must(asprintf(&text,
+	                     "%s: %zu held, %zu violated, %zu refuted, %zu of another variant or "
+	                     "construction, %zu not to be told by this work",
+	                     what, counts[CLAIM_HELD], counts[CLAIM_VIOLATED],
+	                     counts[CLAIM_REFUTED], counts[CLAIM_OTHER],
+	                     counts[CLAIM_UNMEASURED]) >= 0);
 	print_paragraph(stdout, text, 2);
 	free(text);
 }
@@ -518,7 +521,7 @@ static void print_claim(const struct paper_claim *claim)
 	size_t size = 0;
 	FILE *file = open_memstream(&text, &size);
 
-	must(file != NULL);
+	memory_must(file != NULL);
 	fputs("- ", file);
 	if (claim->parameter != NULL)
 		fprintf(file, "%s, ", claim->parameter);
@@ -559,8 +562,8 @@ void print_comparison(const struct comparison *comparison)
 	char *above = NULL;
 
 	if (topology != NULL) {
-		must(asprintf(&above, "topology of all: %.80s%s", topology,
-		              strlen(topology) > 80 ? "…" : "") >= 0);
+		memory_must(asprintf(&above, "topology of all: %.80s%s", topology,
+		                     strlen(topology) > 80 ? "…" : "") >= 0);
 		print_paragraph(stdout, above, 2);
 		free(above);
 	}

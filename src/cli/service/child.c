@@ -1,5 +1,6 @@
 #include "child.h"
 
+#include "memory.h"
 #include "must.h"
 
 #include <errno.h>
@@ -58,7 +59,7 @@ static void set_socket(const char *address)
 		must(setenv("BATON_SOCKET", address, 1) == 0);
 		return;
 	}
-	must(asprintf(&path, "%s/%s", folder, address) > 0);
+	memory_must(asprintf(&path, "%s/%s", folder, address) > 0);
 	must(setenv("BATON_SOCKET", path, 1) == 0);
 	free(path);
 }

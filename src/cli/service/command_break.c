@@ -3,7 +3,7 @@
  */
 #include "cli.h"
 #include "holding.h"
-#include "must.h"
+#include "memory.h"
 #include "service.h"
 
 #include <baton/baton.h>
@@ -93,7 +93,7 @@ static int break_lock(const char *name, uint64_t fence, const char *socket, bool
 	uint64_t lease_ms;
 	bool gone = false;
 
-	must(baton != NULL);
+	memory_must(baton != NULL);
 	int code = service_reach("break", baton, &lease_ms);
 	if (code != 0) {
 		baton_close(baton);

@@ -3,6 +3,7 @@
  * that ends with this one; their sockets are in a folder of their own.
  */
 #include "cli.h"
+#include "memory.h"
 #include "service.h"
 
 #include <baton/baton.h>
@@ -395,7 +396,7 @@ int command_dev(int argc, char **argv)
 	uint64_t number;
 	int option, wrong = 0;
 
-	must(dev != NULL);
+	memory_must(dev != NULL);
 	dev->nodes = 3;
 	dev->algorithm = "neilsen";
 	while (wrong == 0 && (option = next_option(argc, argv, options, &problem)) != -1) {

@@ -4,6 +4,7 @@
  */
 #include "cli.h"
 #include "grow.h"
+#include "memory.h"
 #include "service.h"
 
 #include <errno.h>
@@ -38,7 +39,7 @@ struct words {
 
 static void *keep(struct words *words, void *memory)
 {
-	must(memory != NULL);
+	memory_must(memory != NULL);
 	words->kept =
 	        grow(words->kept, &words->kept_size, words->kept_count + 1, sizeof(*words->kept));
 	words->kept[words->kept_count++] = memory;
@@ -412,11 +413,12 @@ static void tell_alone(struct words *words, struct daemon_options *options)
 		snprintf(why + strlen(why), sizeof(why) - strlen(why),
 		         "; at --listen %.60s:%u nobody is let in", words->listen.host,
 		         words->listen.port);
-	must(asprintf(&text,
-	              "a cluster of one: %s. No other node keeps its clients out of locks that are "
-	              "held here. If there are other nodes, give all of them the same list: "
-	              "peers = NAME=HOST:PORT,NAME=HOST:PORT,...",
-	              why) > 0);
+	memory_must(asprintf(&text,
+	                     "a cluster of one: %s. No other node keeps its clients out of locks "
+	                     "that are "
+	                     "held here. If there are other nodes, give all of them the same list: "
+	                     "peers = NAME=HOST:PORT,NAME=HOST:PORT,...",
+	                     why) > 0);
 	options->alone = keep(words, text);
 }
 
@@ -487,7 +489,7 @@ static void make_socket(struct words *words, struct daemon_options *options)
 	else if (given != NULL && *given != '\0')
 		options->socket = given;
 	else if (folder != NULL && *folder != '\0' && access(folder, W_OK) == 0) {
-		must(asprintf(&path, "%s/baton.sock", folder) > 0);
+		memory_must(asprintf(&path, "%s/baton.sock", folder) > 0);
 		options->socket = keep(words, path);
 	} else
 		options->socket = "/run/baton.sock";

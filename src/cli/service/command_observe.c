@@ -2,7 +2,7 @@
  * `baton observe`: each leader of an election, as it changes, and whether it can be known.
  */
 #include "cli.h"
-#include "must.h"
+#include "memory.h"
 #include "service.h"
 
 #include <baton/baton.h>
@@ -148,7 +148,7 @@ int command_observe(int argc, char **argv)
 	}
 	words.name = argv[optind];
 	struct baton *baton = baton_open(words.socket);
-	must(baton != NULL);
+	memory_must(baton != NULL);
 	int code = service_reach("observe", baton, NULL);
 	if (code == 0)
 		code = observe(baton, &words);

@@ -3,6 +3,7 @@
  * columns.
  */
 #include "cli.h"
+#include "memory.h"
 #include "service.h"
 
 #include <baton/baton.h>
@@ -176,7 +177,7 @@ static json_t *ask_status(const char *address, const char *pattern, uint64_t cou
 	struct baton *baton = baton_open(address);
 	char *text;
 
-	must(baton != NULL);
+	memory_must(baton != NULL);
 	*ret_code = quiet ? 0 : service_reach("status", baton, NULL);
 	int error =
 	        *ret_code == 0 ? baton_status(baton, pattern, (uint32_t)count, &text) : BATON_ENODE;

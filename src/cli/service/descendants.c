@@ -1,6 +1,7 @@
 #include "descendants.h"
 
 #include "grow.h"
+#include "memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -81,7 +82,7 @@ static struct processes find_descendants(const struct processes *all, const stru
 {
 	struct processes found = {.list = calloc(all->count + 1, sizeof(*found.list)), .count = 1};
 
-	must(found.list != NULL);
+	memory_must(found.list != NULL);
 	found.list[0].pid = getpid();
 	for (size_t i = 0; i < found.count; i++) {
 		for (size_t k = 0; k < all->count && found.count <= all->count; k++) {

@@ -5,6 +5,7 @@
 #include "child.h"
 #include "ending.h"
 #include "guardian.h"
+#include "memory.h"
 #include "must.h"
 
 #include <errno.h>
@@ -335,7 +336,7 @@ static struct shared *share(void)
 	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 	                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	must(shared != MAP_FAILED);
+	memory_must(shared != MAP_FAILED);
 	return shared;
 }
 

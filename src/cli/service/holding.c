@@ -1,6 +1,7 @@
 #include "holding.h"
 
 #include "cli.h"
+#include "memory.h"
 #include "must.h"
 #include "service.h"
 
@@ -545,7 +546,7 @@ int holding_acquire(struct holding *holding, const struct holding_words *words)
 	}
 	watch_signals(holding);
 	holding->baton = baton_open(words->socket);
-	must(holding->baton != NULL);
+	memory_must(holding->baton != NULL);
 	int code = ask(holding);
 	block_signals();
 	if (code == HOLDING_ACQUIRED) {

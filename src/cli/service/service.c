@@ -4,6 +4,7 @@
 #include "service.h"
 
 #include "cli.h"
+#include "memory.h"
 #include "must.h"
 #include "setup.h"
 
@@ -49,7 +50,7 @@ int parse_address(const char *text, const char *what, struct daemon_address *ret
 		                   text);
 	}
 	char *host = strndup(text, size);
-	must(host != NULL);
+	memory_must(host != NULL);
 	ret_address->host = host;
 	ret_address->port = (uint16_t)port;
 	return 0;

@@ -2,6 +2,7 @@
 
 #include "counterexample.h"
 #include "graph_search.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ static void find_path(struct check *check)
 	for (state = violation->state; state != search->start; count++)
 		state = states_record(&search->states, state)->parent;
 	check->path = malloc((count + 1) * sizeof(*check->path));
-	must(check->path != NULL);
+	memory_must(check->path != NULL);
 	state = violation->state;
 	for (size_t i = count; i-- > 0; state = parent) {
 		parent = states_record(&search->states, state)->parent;
@@ -65,7 +66,7 @@ static void find_lasso(struct check *check, const struct liveness *liveness)
 	uint32_t *path = state_graph_path(graph, liveness->cycle[0], &count);
 
 	check->path = malloc((count + liveness->cycle_count) * sizeof(*check->path));
-	must(check->path != NULL);
+	memory_must(check->path != NULL);
 	for (size_t i = 0; i + 1 < count; i++)
 		check->path[used++] = find_action(&check->search, graph->names[path[i]],
 		                                  graph->names[path[i + 1]]);

@@ -1,4 +1,5 @@
 #include "counterexample.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -90,10 +91,10 @@ static void take_sends(struct follower *follower, uint32_t from)
 			follower->flight =
 			        realloc(follower->flight,
 			                follower->flight_size * sizeof(*follower->flight));
-			must(follower->flight != NULL);
+			memory_must(follower->flight != NULL);
 		}
 		uint8_t *body = malloc(effect->size);
-		must(body != NULL);
+		memory_must(body != NULL);
 		memcpy(body, out->bytes + effect->offset, effect->size);
 		follower->flight[follower->flight_count++] =
 		        (struct sent_message){.from = from,
@@ -206,7 +207,7 @@ char *counterexample_text(const struct model *model, const struct action *path, 
 	size_t size = 0;
 
 	follower.text = open_memstream(&text, &size);
-	must(follower.text != NULL);
+	memory_must(follower.text != NULL);
 	write_head(&follower, note);
 	world_init(&follower.world, &model->setup->network);
 	world_reset(&follower.world);

@@ -3,6 +3,7 @@
  * figures are added up.
  */
 #include "check.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +69,7 @@ static int check_one(struct tally *tally)
 	if (setup_make(&tally->words, &setup, tally->problem) != 0)
 		return -1;
 	uint32_t *entries = calloc(setup.network.graph.nodes, sizeof(*entries));
-	must(entries != NULL);
+	memory_must(entries != NULL);
 	for (uint32_t i = 0; i < setup.electorate.initiators_count; i++)
 		entries[setup.electorate.initiators[i] - 1] = 1;
 	options.setup = &setup;

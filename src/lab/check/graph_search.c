@@ -1,4 +1,5 @@
 #include "graph_search.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,7 @@ struct inquiry {
 static void *array(size_t count, size_t size)
 {
 	void *memory = calloc(count + 1, size);
-	must(memory != NULL);
+	memory_must(memory != NULL);
 	return memory;
 }
 
@@ -264,7 +265,7 @@ static void append_state(struct liveness *liveness, size_t *size, uint32_t state
 	if (liveness->cycle_count == *size) {
 		*size = *size == 0 ? 64 : *size * 2;
 		liveness->cycle = realloc(liveness->cycle, *size * sizeof(*liveness->cycle));
-		must(liveness->cycle != NULL);
+		memory_must(liveness->cycle != NULL);
 	}
 	liveness->cycle[liveness->cycle_count++] = state;
 }

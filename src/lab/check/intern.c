@@ -1,6 +1,8 @@
 #include "intern.h"
 
 #include "grow.h"
+#include "memory.h"
+#include "must.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +14,7 @@ void intern_init(struct intern *intern)
 {
 	*intern = (struct intern){.slots_size = 128};
 	intern->slots = calloc(intern->slots_size, sizeof(*intern->slots));
-	must(intern->slots != NULL);
+	memory_must(intern->slots != NULL);
 }
 
 void intern_free(struct intern *intern)
@@ -42,7 +44,7 @@ static void enlarge_slots(struct intern *intern)
 	free(intern->slots);
 	intern->slots_size *= 2;
 	intern->slots = calloc(intern->slots_size, sizeof(*intern->slots));
-	must(intern->slots != NULL);
+	memory_must(intern->slots != NULL);
 	for (uint32_t i = 0; i < intern->count; i++)
 		*find(intern, intern->strings[i].bytes, intern->strings[i].size) = i + 1;
 }
@@ -61,7 +63,7 @@ static uint8_t *take_room(struct intern *intern, size_t size)
 		intern->blocks = grow(intern->blocks, &intern->blocks_size,
 		                      intern->blocks_count + 1, sizeof(*intern->blocks));
 		uint8_t *block = malloc(intern->block_size);
-		must(block != NULL);
+		memory_must(block != NULL);
 		intern->blocks[intern->blocks_count++] = block;
 		intern->bytes_count += intern->block_size;
 	}

@@ -1,6 +1,7 @@
 #include "model.h"
 
 #include "grow.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -140,7 +141,7 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 	uint8_t *bytes = size <= sizeof(small) ? small : malloc(size);
 	bool new;
 
-	must(bytes != NULL);
+	memory_must(bytes != NULL);
 	memcpy(bytes, &head, sizeof(head));
 	memcpy(bytes + sizeof(head), body, effect->size);
 	uint32_t number = intern_put(&model->letters, bytes, size, &new);
@@ -330,7 +331,7 @@ static void enlarge_memo(struct model *model)
 	model->memo_shift = model->memo_size == 0 ? 64 - 10 : model->memo_shift - 1;
 	model->memo_size = (size_t)1 << (64 - model->memo_shift);
 	model->memo = calloc(model->memo_size, sizeof(*model->memo));
-	must(model->memo != NULL);
+	memory_must(model->memo != NULL);
 	for (size_t i = 1; i < model->transitions_count; i++)
 		*memo_find(model, model->transitions[i].key) = (uint32_t)i;
 }
@@ -408,11 +409,11 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 			model->buffer_size = size;
 	}
 	model->dead = calloc(model->nodes, sizeof(*model->dead));
-	must(model->dead != NULL);
+	memory_must(model->dead != NULL);
 	for (uint32_t i = 0; i < setup->electorate.crashed_count; i++)
 		model->dead[setup->electorate.crashed[i] - 1] = true;
 	model->channels_count = calloc((size_t)model->nodes * model->nodes, 1);
-	must(model->channels_count != NULL);
+	memory_must(model->channels_count != NULL);
 	for (uint32_t i = 0; i < model->nodes; i++) {
 		for (uint32_t j = 0; j < model->nodes; j++)
 			model->channels_count[i * model->nodes + j] =
@@ -420,7 +421,7 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	}
 	model->buffer = calloc(1, model->buffer_size);
 	model->again = calloc(1, model->buffer_size);
-	must(model->buffer != NULL && model->again != NULL);
+	memory_must(model->buffer != NULL && model->again != NULL);
 }
 
 uint32_t model_start(struct model *model, uint8_t *ret_bytes)

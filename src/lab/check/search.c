@@ -1,6 +1,7 @@
 #include "search.h"
 
 #include "grow.h"
+#include "memory.h"
 
 #include <string.h>
 #include <time.h>
@@ -51,7 +52,7 @@ void search_init(struct search *search, const struct check_options *options)
 		worker->sight.states =
 		        apart_alloc(search->model.nodes, sizeof(*worker->sight.states));
 		worker->next = malloc(ROW_BYTES_MAX + ROW_SLACK);
-		must(worker->next != NULL);
+		memory_must(worker->next != NULL);
 	}
 }
 

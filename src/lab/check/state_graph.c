@@ -4,6 +4,7 @@
  */
 #include "graph_search.h"
 #include "grow.h"
+#include "memory.h"
 
 #include <string.h>
 
@@ -40,7 +41,7 @@ static uint64_t who_waits(const struct model *model, struct state_row row)
 static void *array(size_t count, size_t size)
 {
 	void *memory = calloc(count + 1, size);
-	must(memory != NULL);
+	memory_must(memory != NULL);
 	return memory;
 }
 

@@ -1,6 +1,7 @@
 #include "states.h"
 
 #include "grow.h"
+#include "memory.h"
 
 #include <string.h>
 #include <sys/mman.h>
@@ -70,7 +71,7 @@ void *apart_alloc(size_t count, size_t size)
 {
 	size_t whole = (count * size + APART - 1) / APART * APART;
 	void *memory = aligned_alloc(APART, whole);
-	must(memory != NULL);
+	memory_must(memory != NULL);
 	return memset(memory, 0, whole);
 }
 
@@ -80,12 +81,12 @@ void states_init(struct states *states, uint32_t lanes_count, uint32_t extra, ui
 	states->lanes = apart_alloc(lanes_count, sizeof(*states->lanes));
 	states->chunks = calloc(CHUNKS_MAX, sizeof(*states->chunks));
 	states->level_begin = calloc(CHUNKS_MAX, sizeof(*states->level_begin));
-	must(states->chunks != NULL && states->level_begin != NULL);
+	memory_must(states->chunks != NULL && states->level_begin != NULL);
 	must(pthread_mutex_init(&states->chunks_mutex, NULL) == 0);
 	reserve_slots(states, memory_max / 2);
 	for (uint32_t i = 0; i < lanes_count; i++) {
 		states->lanes[i].chunks = calloc(CHUNKS_MAX, sizeof(struct states_chunk));
-		must(states->lanes[i].chunks != NULL);
+		memory_must(states->lanes[i].chunks != NULL);
 	}
 }
 
@@ -160,7 +161,7 @@ static uint32_t record_units(const struct states *states, uint32_t size)
 static void add_chunk(struct states *states, struct lane *lane)
 {
 	uint32_t *units = malloc(CHUNK_UNITS * sizeof(*units));
-	must(units != NULL);
+	memory_must(units != NULL);
 	pthread_mutex_lock(&states->chunks_mutex);
 	must(states->chunks_count < CHUNKS_MAX);
 	uint32_t number = states->chunks_count++;

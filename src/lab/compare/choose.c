@@ -1,5 +1,6 @@
 #include "choose.h"
 
+#include "memory.h"
 #include "registry.h"
 #include "report.h"
 
@@ -29,7 +30,7 @@ static char *make_spanning_tree(const struct graph *graph)
 	size_t size = 0;
 	FILE *file = open_memstream(&text, &size);
 
-	must(arrays != NULL && file != NULL);
+	memory_must(arrays != NULL && file != NULL);
 	for (uint32_t i = 1; i <= nodes; i++) {
 		graph_toward(graph, i, arrays, arrays + nodes);
 		uint32_t depth = depth_of(arrays, nodes);
@@ -77,7 +78,7 @@ static void find_subjects(struct choice *choice, const struct graph *graph, size
 	const char *topology = choice->options.topology;
 	size_t count = 0;
 
-	must(scratch != NULL);
+	memory_must(scratch != NULL);
 	bool complete = graph_is(graph, GRAPH_COMPLETE, scratch);
 	for (size_t i = 0; algorithms[i] != NULL; i++) {
 		const struct algorithm *algorithm = algorithms[i];
@@ -219,8 +220,8 @@ int choose_run(const struct choose_options *options, struct choice *ret_choice,
 	ret_choice->subjects = calloc(most, sizeof(*ret_choice->subjects));
 	ret_choice->candidates = calloc(most, sizeof(*ret_choice->candidates));
 	ret_choice->refused = calloc(most, sizeof(*ret_choice->refused));
-	must(ret_choice->subjects != NULL && ret_choice->candidates != NULL &&
-	     ret_choice->refused != NULL);
+	memory_must(ret_choice->subjects != NULL && ret_choice->candidates != NULL &&
+	            ret_choice->refused != NULL);
 	find_subjects(ret_choice, &setup.network.graph, &count);
 	setup_free(&setup);
 	try_subjects(ret_choice, count);
@@ -269,7 +270,7 @@ char *choice_reason(const struct choice *choice)
 	size_t size = 0;
 	FILE *file = open_memstream(&text, &size);
 
-	must(file != NULL);
+	memory_must(file != NULL);
 	if (choice->candidates_count == 1) {
 		fprintf(file, "No other algorithm can run on this network. It takes, messages for "
 		              "an entry × message delays, ");

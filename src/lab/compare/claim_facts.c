@@ -3,6 +3,7 @@
  */
 #include "claims.h"
 #include "formula.h"
+#include "memory.h"
 #include "world.h"
 
 #include <math.h>
@@ -170,7 +171,7 @@ void claim_facts_make(const struct setup *setup, struct claim_facts *ret_facts)
 	uint32_t *scratch = malloc(2 * (size_t)graph->nodes * sizeof(*scratch));
 	bool about_asked = false;
 
-	must(scratch != NULL);
+	memory_must(scratch != NULL);
 	*ret_facts = (struct claim_facts){.network = &setup->network};
 	classify(graph, ret_facts, scratch);
 	free(scratch);

@@ -2,6 +2,7 @@
 
 #include "grow.h"
 #include "jobs.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +42,7 @@ static void add_row(struct comparison *comparison, const struct compare_subject 
 		enum graph_class needs =
 		        algorithm->shape != GRAPH_NONE ? algorithm->shape : algorithm->links;
 		char *why = strdup(problem.text);
-		must(why != NULL);
+		memory_must(why != NULL);
 		comparison->left_out[comparison->left_out_count++] = (struct compare_left_out){
 		        subject, nodes, unsuited ? needs : GRAPH_NONE, why};
 		return;
@@ -53,7 +54,7 @@ static void add_row(struct comparison *comparison, const struct compare_subject 
 	                             ? options->rates_count
 	                             : 0;
 	row->poisson = calloc(row->poisson_count + 1, sizeof(*row->poisson));
-	must(row->poisson != NULL);
+	memory_must(row->poisson != NULL);
 	uint64_t states = 0;
 	for (uint32_t i = 1; i <= nodes; i++) {
 		struct site site = network_site(&setup->network, i);
@@ -98,7 +99,7 @@ void compare_run(const struct compare_options *options, struct comparison *ret_c
 	*comparison = (struct comparison){.options = *options};
 	comparison->rows = calloc(most + 1, sizeof(*comparison->rows));
 	comparison->left_out = calloc(most + 1, sizeof(*comparison->left_out));
-	must(setups != NULL && comparison->rows != NULL && comparison->left_out != NULL);
+	memory_must(setups != NULL && comparison->rows != NULL && comparison->left_out != NULL);
 	for (size_t i = 0; i < options->nodes_count; i++) {
 		for (size_t k = 0; k < options->subjects_count; k++)
 			add_row(comparison, &options->subjects[k], options->nodes[i], setups);

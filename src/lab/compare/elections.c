@@ -2,6 +2,7 @@
  * Elections: many arrangements of the identifiers, all begin or one.
  */
 #include "jobs.h"
+#include "memory.h"
 
 #include <stdlib.h>
 
@@ -91,7 +92,7 @@ void job_run_elections(struct job *job, const struct compare_options *options,
 	struct random random;
 	bool one = job->kind == JOB_ONE;
 
-	must(identifiers != NULL);
+	memory_must(identifiers != NULL);
 	elections->messages_range = elections->announcement = range_none;
 	setup.network.identifiers = setup.electorate.identifiers = identifiers;
 	if (one) {

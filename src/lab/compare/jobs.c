@@ -2,6 +2,7 @@
 
 #include "crew.h"
 #include "grow.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -261,7 +262,7 @@ static struct compare_mean run_first(struct job *job, const struct compare_optio
 	uint32_t *arrays = malloc(2 * (size_t)job->row->nodes * sizeof(*arrays));
 	struct sim_result result;
 
-	must(arrays != NULL);
+	memory_must(arrays != NULL);
 	setup.network.holder = holder;
 	if (setup.network.toward != NULL) {
 		graph_toward(&setup.network.graph, holder, arrays, arrays + job->row->nodes);

@@ -3,7 +3,7 @@
  */
 #include "compare.h"
 
-#include "must.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -39,7 +39,7 @@ char *compare_failure_text(const struct comparison *comparison, size_t row_index
 	if (is_told(comparison, row_index, failed))
 		return NULL;
 	FILE *file = open_memstream(&text, &size);
-	must(file != NULL);
+	memory_must(file != NULL);
 	/* "neilsen", "suzuki-kasami-b L=10" */
 	fputs(first->subject->algorithm->name, file);
 	if (first->subject->parameter != NULL)
@@ -131,7 +131,7 @@ char *compare_left_out_text(const struct comparison *comparison, size_t index)
 			return NULL;
 	}
 	FILE *line = open_memstream(&text, &size);
-	must(line != NULL);
+	memory_must(line != NULL);
 	if (left->needs != GRAPH_NONE)
 		write_unsuited(comparison, left, line);
 	else

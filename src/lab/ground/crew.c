@@ -1,5 +1,6 @@
 #include "crew.h"
 
+#include "memory.h"
 #include "must.h"
 
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static void start(struct crew *crew)
 {
 	crew->threads = calloc(crew->count, sizeof(*crew->threads));
 	crew->members = calloc(crew->count, sizeof(*crew->members));
-	must(crew->threads != NULL && crew->members != NULL);
+	memory_must(crew->threads != NULL && crew->members != NULL);
 	must(pthread_mutex_init(&crew->mutex, NULL) == 0);
 	must(pthread_cond_init(&crew->changed, NULL) == 0);
 	for (uint32_t i = 1; i < crew->count; i++) {

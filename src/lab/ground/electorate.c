@@ -1,5 +1,6 @@
 #include "electorate.h"
 
+#include "memory.h"
 #include "random.h"
 
 #include <stdlib.h>
@@ -16,7 +17,7 @@ static int are_distinct(const uint32_t *numbers, uint32_t count, struct problem 
 	uint32_t *sorted = malloc(count * sizeof(*sorted));
 	int result = 0;
 
-	must(sorted != NULL);
+	memory_must(sorted != NULL);
 	memcpy(sorted, numbers, count * sizeof(*sorted));
 	qsort(sorted, count, sizeof(*sorted), compare_numbers);
 	for (uint32_t i = 1; i < count && result == 0; i++) {
@@ -39,7 +40,7 @@ static int arrange(const struct setup_words *words, struct setup *setup, struct 
 	if (decreasing || mixed || strcmp(text, "increasing") == 0) {
 		struct random random;
 		electorate->identifiers = malloc(nodes * sizeof(*electorate->identifiers));
-		must(electorate->identifiers != NULL);
+		memory_must(electorate->identifiers != NULL);
 		for (uint32_t i = 0; i < nodes; i++)
 			electorate->identifiers[i] = decreasing ? nodes - i : i + 1;
 		random_seed(&random, words->seed);
@@ -95,7 +96,7 @@ static uint32_t *list_alive(const struct electorate *electorate, uint32_t nodes,
 {
 	uint32_t *places = malloc(nodes * sizeof(*places));
 
-	must(places != NULL);
+	memory_must(places != NULL);
 	*ret_count = 0;
 	for (uint32_t place = 1; place <= nodes; place++) {
 		if (!is_dead(electorate, place))

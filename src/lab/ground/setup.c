@@ -1,6 +1,7 @@
 #include "setup.h"
 
 #include "electorate.h"
+#include "memory.h"
 #include "registry.h"
 
 #include <errno.h>
@@ -78,7 +79,7 @@ int parse_numbers(const char *text, uint64_t least, uint64_t most, const char *w
 		return problem_set(problem, "%s '%.40s': %u numbers are needed, not %u", what, text,
 		                   count, there);
 	uint32_t *numbers = malloc(there * sizeof(*numbers));
-	must(numbers != NULL);
+	memory_must(numbers != NULL);
 	for (uint32_t i = 0; i < there; i++) {
 		char word[32];
 		size_t length = strcspn(text, ",");
@@ -235,7 +236,7 @@ static char *read_edges(const char *path, struct problem *problem)
 		if (size - used < 4096) {
 			size = size == 0 ? 65536 : size * 2;
 			text = realloc(text, size);
-			must(text != NULL);
+			memory_must(text != NULL);
 		}
 		size_t count = fread(text + used, 1, size - used - 1, file);
 		used += count;
@@ -266,7 +267,7 @@ static int parse_topology(const char *text, struct setup *setup, struct topology
 		if (setup->edges_text == NULL)
 			return -1;
 		char *list = NULL;
-		must(asprintf(&list, "edges:%s", setup->edges_text) > 0);
+		memory_must(asprintf(&list, "edges:%s", setup->edges_text) > 0);
 		free(setup->edges_text);
 		setup->edges_text = list;
 	}
@@ -401,7 +402,7 @@ static int prepare(struct setup *setup, struct problem *problem)
 	if (fits_memory(setup, (double)size, problem) != 0)
 		return -1;
 	setup->shared = calloc(1, size);
-	must(setup->shared != NULL);
+	memory_must(setup->shared != NULL);
 	const char *wrong = algorithm->prepare(network, setup->shared);
 	if (wrong != NULL)
 		return problem_set(problem, "%s on %u nodes: %s", algorithm->name,

@@ -1,4 +1,5 @@
 #include "world.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static size_t states_size(struct world *world)
 	if (alike)
 		return total;
 	world->offsets = malloc((nodes + 1) * sizeof(*world->offsets));
-	must(world->offsets != NULL);
+	memory_must(world->offsets != NULL);
 	total = 0;
 	for (uint32_t i = 1; i <= nodes; i++) {
 		world->offsets[i - 1] = total;
@@ -44,7 +45,7 @@ void world_init(struct world *world, const struct network *network)
 	*world = (struct world){.network = network, .algorithm = network->algorithm};
 	world->states = malloc(states_size(world));
 	world->phases = malloc(network->graph.nodes);
-	must(world->states != NULL && world->phases != NULL);
+	memory_must(world->states != NULL && world->phases != NULL);
 	out_init(&world->out);
 }
 
@@ -169,7 +170,7 @@ char *world_describe(const struct world *world, uint32_t node)
 	do {
 		size_t size = writer.used;
 		text = realloc(text, size + 1);
-		must(text != NULL);
+		memory_must(text != NULL);
 		writer_init(&writer, text, size);
 		writer_open(&writer, '{');
 		world->algorithm->describe(&site, world_state(world, node), &writer);
@@ -188,7 +189,7 @@ char *world_show(const struct world *world, const uint8_t *body, uint32_t size)
 	do {
 		size_t room = writer.used;
 		text = realloc(text, room + 1);
-		must(text != NULL);
+		memory_must(text != NULL);
 		writer_init(&writer, text, room);
 		writer_text(&writer, world->algorithm->messages[body[0]].name);
 		world->algorithm->show(&message, &writer);

@@ -5,6 +5,7 @@
 
 #include "grow.h"
 #include "html.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,7 +46,7 @@ static void make_subjects(struct comparison_page *page)
 	unsigned marks[2] = {0};
 
 	page->subjects = calloc(options->subjects_count + 1, sizeof(*page->subjects));
-	must(page->subjects != NULL);
+	memory_must(page->subjects != NULL);
 	for (size_t i = 0; i < options->subjects_count; i++) {
 		const struct compare_subject *subject = &options->subjects[i];
 		struct page_subject *made = &page->subjects[i];

@@ -2,6 +2,7 @@
 
 #include "grow.h"
 #include "html.h"
+#include "memory.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -247,7 +248,7 @@ static void spread(struct tip *tips, size_t count, double top, double bottom)
 	} *blocks = malloc((count + 1) * sizeof(*blocks));
 	size_t used = 0;
 
-	must(blocks != NULL);
+	memory_must(blocks != NULL);
 	for (size_t i = 0; i < count; i++) {
 		blocks[used++] = (struct block){i, 1, tips[i].wanted};
 		for (bool merged = true; merged;) {
@@ -379,7 +380,7 @@ void plot_write(const struct plot *plot, FILE *file)
 	struct tip *tips = malloc((plot->series_count + 1) * sizeof(*tips));
 	double height = LABEL_HEIGHT * (double)plot->series_count;
 
-	must(tips != NULL);
+	memory_must(tips != NULL);
 	height = height > HEIGHT_MIN ? height : HEIGHT_MIN;
 	double bottom = TOP + height;
 	struct scale x = make_scale(plot, false, LEFT + INSET, AREA - 2 * INSET);
@@ -428,7 +429,7 @@ static double *gather_columns(const struct plot *plot, size_t *ret_count)
 	        malloc((plot_count(plot, true) + plot_count(plot, false) + 1) * sizeof(*columns));
 	size_t count = 0, distinct = 0;
 
-	must(columns != NULL);
+	memory_must(columns != NULL);
 	for (size_t i = 0; i < plot->series_count; i++) {
 		for (size_t k = 0; k < plot->series[i].points_count && !plot->series[i].curve; k++)
 			columns[count++] = plot->series[i].points[k].x;

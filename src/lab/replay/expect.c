@@ -1,4 +1,5 @@
 #include "internal.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -36,7 +37,7 @@ static enum replay_verdict unknown_variable(struct replay *replay, const struct 
 static void write_variable(struct pieces *pieces, const char *name, const json_t *value)
 {
 	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-	must(text != NULL);
+	memory_must(text != NULL);
 	fprintf(pieces->file, " %s=%s", name, text);
 	free(text);
 }
@@ -76,7 +77,7 @@ static enum replay_verdict expect_variables(struct replay *replay, const struct 
 	char *text = world_describe(&replay->world, step->node);
 	json_t *variables = json_loads(text, 0, NULL);
 
-	must(variables != NULL);
+	memory_must(variables != NULL);
 	free(text);
 	enum replay_verdict verdict = compare_variables(replay, step, variables);
 	json_decref(variables);
@@ -286,7 +287,7 @@ static bool holds_globally(const struct replay *replay, const struct invariant *
 	const void **states = malloc(replay->nodes * sizeof(*states));
 	struct flight *flights = malloc((count + 1) * sizeof(*flights));
 
-	must(states != NULL && flights != NULL);
+	memory_must(states != NULL && flights != NULL);
 	for (uint32_t node = 1; node <= replay->nodes; node++)
 		states[node - 1] = world_state(&replay->world, node);
 	for (size_t i = 0; i < count; i++) {

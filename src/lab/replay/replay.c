@@ -1,4 +1,5 @@
 #include "internal.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -31,7 +32,7 @@ enum replay_verdict replay_fail(struct replay *replay, char *expected, char *fou
 void pieces_open(struct pieces *pieces)
 {
 	pieces->file = open_memstream(&pieces->text, &pieces->size);
-	must(pieces->file != NULL);
+	memory_must(pieces->file != NULL);
 }
 
 char *pieces_close(struct pieces *pieces)
@@ -63,7 +64,7 @@ static void make_room(struct replay *replay)
 	replay->envelopes_size = replay->envelopes_size == 0 ? 64 : replay->envelopes_size * 2;
 	replay->envelopes =
 	        realloc(replay->envelopes, replay->envelopes_size * sizeof(*replay->envelopes));
-	must(replay->envelopes != NULL);
+	memory_must(replay->envelopes != NULL);
 }
 
 /* Out of the row; the oldest costs nothing. */
@@ -103,7 +104,7 @@ static void send(struct replay *replay, uint32_t node, const struct effect *effe
 {
 	uint8_t *body = malloc(effect->size);
 
-	must(body != NULL);
+	memory_must(body != NULL);
 	memcpy(body, replay->world.out.bytes + effect->offset, effect->size);
 	make_room(replay);
 	replay->envelopes[replay->envelopes_end++] = (struct flying){
@@ -462,12 +463,12 @@ static void start(struct replay *replay)
 	replay->dead = calloc(replay->nodes, sizeof(*replay->dead));
 	replay->learned = calloc(replay->nodes, sizeof(*replay->learned));
 	replay->declared = calloc(replay->nodes, sizeof(*replay->declared));
-	must(replay->dead != NULL && replay->learned != NULL && replay->declared != NULL);
+	memory_must(replay->dead != NULL && replay->learned != NULL && replay->declared != NULL);
 	for (uint32_t i = 0; i < electorate->crashed_count; i++)
 		replay->dead[electorate->crashed[i] - 1] = true;
 	if (replay->algorithm->expire != NULL) {
 		replay->timers = calloc(replay->nodes, TIMERS_MAX * sizeof(*replay->timers));
-		must(replay->timers != NULL);
+		memory_must(replay->timers != NULL);
 	}
 	world_init(&replay->world, &replay->setup->network);
 	world_reset(&replay->world);

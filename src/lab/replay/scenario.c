@@ -1,4 +1,5 @@
 #include "scenario.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ static void *grow_array(void *array, size_t count, size_t *size, size_t element_
 		return array;
 	*size = *size == 0 ? 64 : *size * 2;
 	array = realloc(array, *size * element_size);
-	must(array != NULL);
+	memory_must(array != NULL);
 	return array;
 }
 
@@ -559,7 +560,7 @@ int scenario_parse(const char *text, size_t size, struct scenario *ret_scenario,
 		size -= sizeof(mark);
 	}
 	scenario.text = malloc(size + 1);
-	must(scenario.text != NULL);
+	memory_must(scenario.text != NULL);
 	if (size != 0)
 		memcpy(scenario.text, text, size);
 	scenario.text[size] = '\0';

@@ -1,5 +1,6 @@
 #include "arena.h"
 
+#include "memory.h"
 #include "must.h"
 
 #include <stdlib.h>
@@ -23,7 +24,7 @@ struct arena {
 struct arena *arena_create(void)
 {
 	struct arena *arena = calloc(1, sizeof(*arena));
-	must(arena != NULL);
+	memory_must(arena != NULL);
 	return arena;
 }
 
@@ -66,7 +67,7 @@ void *arena_take(struct arena *arena, size_t size)
 	if (chunk == NULL || chunk->size - arena->used < block_size) {
 		size_t chunk_size = block_size > CHUNK_SIZE ? block_size : CHUNK_SIZE;
 		chunk = malloc(sizeof(*chunk) + chunk_size);
-		must(chunk != NULL);
+		memory_must(chunk != NULL);
 		chunk->size = chunk_size;
 		SLIST_INSERT_HEAD(&arena->chunks, chunk, link);
 		arena->used = 0;

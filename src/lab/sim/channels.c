@@ -1,6 +1,6 @@
 #include "channels.h"
 
-#include "must.h"
+#include "memory.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,10 +24,10 @@ enum { SIZE_LEAST = 64 };
 struct channels *channels_create(void)
 {
 	struct channels *channels = calloc(1, sizeof(*channels));
-	must(channels != NULL);
+	memory_must(channels != NULL);
 	channels->size = SIZE_LEAST;
 	channels->slots = calloc(channels->size, sizeof(*channels->slots));
-	must(channels->slots != NULL);
+	memory_must(channels->slots != NULL);
 	return channels;
 }
 
@@ -61,7 +61,7 @@ static void enlarge(struct channels *channels)
 
 	channels->size *= 2;
 	channels->slots = calloc(channels->size, sizeof(*channels->slots));
-	must(channels->slots != NULL);
+	memory_must(channels->slots != NULL);
 	for (size_t i = 0; i < old_size; i++) {
 		if (old[i].key != 0)
 			*find(channels, old[i].key) = old[i];

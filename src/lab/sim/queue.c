@@ -26,6 +26,7 @@
  */
 #include "queue.h"
 
+#include "memory.h"
 #include "must.h"
 
 #include <stdlib.h>
@@ -98,7 +99,7 @@ struct queue *queue_create(void)
 {
 	struct queue *queue = calloc(1, sizeof(*queue));
 
-	must(queue != NULL);
+	memory_must(queue != NULL);
 	queue->limit = UINT64_MAX;
 	queue->front.free = UINT64_MAX;
 	return queue;
@@ -128,7 +129,7 @@ static void add_chunk(struct queue *queue)
 {
 	struct queue_chunk *chunk = malloc(sizeof(*chunk));
 
-	must(chunk != NULL);
+	memory_must(chunk != NULL);
 	SLIST_INSERT_HEAD(&queue->chunks, chunk, link);
 	for (size_t i = CHUNK_BLOCKS; i-- > 0;) {
 		chunk->blocks[i].next = queue->free;

@@ -1,6 +1,6 @@
 #include "samples.h"
 
-#include "must.h"
+#include "memory.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ struct samples {
 struct samples *samples_create(void)
 {
 	struct samples *samples = calloc(1, sizeof(*samples));
-	must(samples != NULL);
+	memory_must(samples != NULL);
 	samples->stride = 1;
 	return samples;
 }
@@ -39,7 +39,7 @@ static void make_room(struct samples *samples)
 	if (samples->kept_size < KEPT_MAX) {
 		samples->kept_size = samples->kept_size == 0 ? 1024 : samples->kept_size * 2;
 		samples->kept = realloc(samples->kept, samples->kept_size * sizeof(*samples->kept));
-		must(samples->kept != NULL);
+		memory_must(samples->kept != NULL);
 		return;
 	}
 	samples->kept_count /= 2;

@@ -2,6 +2,7 @@
 
 #include "arena.h"
 #include "channels.h"
+#include "memory.h"
 #include "queue.h"
 #include "samples.h"
 #include "wishes.h"
@@ -61,7 +62,7 @@ struct sim *sim_create(const struct setup *setup)
 	uint32_t nodes = setup->network.graph.nodes;
 	struct sim *sim = calloc(1, sizeof(*sim));
 
-	must(sim != NULL);
+	memory_must(sim != NULL);
 	must(setup->network.algorithm->messages_count <= MESSAGE_TYPES_MAX);
 	sim->setup = setup;
 	sim->futile_max = 10000 + 100 * (uint64_t)nodes * nodes;
@@ -72,18 +73,18 @@ struct sim *sim_create(const struct setup *setup)
 	sim->responses = samples_create();
 	sim->asking = calloc(nodes, sizeof(*sim->asking));
 	sim->starved = calloc(nodes, sizeof(*sim->starved));
-	must(sim->asking != NULL && sim->starved != NULL);
+	memory_must(sim->asking != NULL && sim->starved != NULL);
 	if (setup->network.algorithm->kind == KIND_ELECTION) {
 		sim->learned = calloc(nodes, sizeof(*sim->learned));
 		sim->dead = calloc(nodes, 1);
-		must(sim->learned != NULL && sim->dead != NULL);
+		memory_must(sim->learned != NULL && sim->dead != NULL);
 	} else if (setup->network.algorithm->ready != NULL) {
 		sim->deferred = calloc(nodes, 1);
-		must(sim->deferred != NULL);
+		memory_must(sim->deferred != NULL);
 	}
 	if (setup->network.algorithm->expire != NULL) {
 		sim->timers = calloc((size_t)nodes * TIMERS_MAX, sizeof(*sim->timers));
-		must(sim->timers != NULL);
+		memory_must(sim->timers != NULL);
 	}
 	return sim;
 }

@@ -1,6 +1,6 @@
 #include "wishes.h"
 
-#include "must.h"
+#include "memory.h"
 #include "random.h"
 
 #include <stdlib.h>
@@ -20,7 +20,7 @@ struct wishes *wishes_create(uint32_t nodes)
 {
 	struct wishes *wishes = calloc(1, sizeof(*wishes) + nodes * sizeof(*wishes->wishers));
 
-	must(wishes != NULL);
+	memory_must(wishes != NULL);
 	wishes->nodes = nodes;
 	return wishes;
 }

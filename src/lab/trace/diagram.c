@@ -1,5 +1,6 @@
 #include "diagram_draw.h"
 #include "grow.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -13,10 +14,10 @@ struct diagram *diagram_open(const char *path, struct problem *problem)
 		return NULL;
 	}
 	struct diagram *diagram = calloc(1, sizeof(*diagram));
-	must(diagram != NULL);
+	memory_must(diagram != NULL);
 	diagram->file = file;
 	diagram->path = strdup(path);
-	must(diagram->path != NULL);
+	memory_must(diagram->path != NULL);
 	return diagram;
 }
 

@@ -1,6 +1,7 @@
 #include "diagram_draw.h"
 
 #include "grow.h"
+#include "memory.h"
 #include "trace.h"
 
 #include <inttypes.h>
@@ -52,7 +53,7 @@ static void gather_times(struct drawing *page)
 
 	page->times = malloc((diagram->marks_count + 2 * diagram->arrows_count + 2) *
 	                     sizeof(*page->times));
-	must(page->times != NULL);
+	memory_must(page->times != NULL);
 	page->times[count++] = 0;
 	page->times[count++] = diagram->end;
 	for (size_t i = 0; i < diagram->marks_count; i++)
@@ -80,7 +81,7 @@ static void place_times(struct drawing *page)
 	uint64_t *gaps = malloc(page->times_count * sizeof(*gaps));
 
 	page->places = malloc(page->times_count * sizeof(*page->places));
-	must(gaps != NULL && page->places != NULL);
+	memory_must(gaps != NULL && page->places != NULL);
 	for (size_t i = 1; i < page->times_count; i++)
 		gaps[i - 1] = page->times[i] - page->times[i - 1];
 	qsort(gaps, page->times_count - 1, sizeof(*gaps), compare_times);
@@ -124,7 +125,7 @@ static void cut_strips(struct drawing *page)
 		end = WIDTH_LEAST - MARGIN;
 	page->strips_count = 1 + (size_t)((end - begin) / WIDTH_MOST);
 	page->cuts = malloc((page->strips_count + 1) * sizeof(*page->cuts));
-	must(page->cuts != NULL);
+	memory_must(page->cuts != NULL);
 	page->cuts[0] = begin;
 	page->cuts[page->strips_count] = end;
 	page->width = 0;
@@ -662,7 +663,7 @@ void diagram_draw(const struct diagram *diagram)
 	struct drawing page = {.diagram = diagram, .out = diagram->file};
 
 	page.boxes = malloc((diagram->arrows_count + 1) * sizeof(*page.boxes));
-	must(page.boxes != NULL);
+	memory_must(page.boxes != NULL);
 	gather_times(&page);
 	place_times(&page);
 	cut_strips(&page);

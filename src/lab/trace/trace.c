@@ -1,6 +1,7 @@
 #include "trace.h"
 
 #include "diagram.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -32,11 +33,11 @@ char *time_text(uint64_t time, char *ret_text)
 struct trace *trace_open(const char *path, const char *diagram_path, struct problem *problem)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
-	must(trace != NULL);
+	memory_must(trace != NULL);
 	if (path != NULL) {
 		trace->file = fopen(path, "wb");
 		trace->path = strdup(path);
-		must(trace->path != NULL);
+		memory_must(trace->path != NULL);
 	}
 	if (path != NULL && trace->file == NULL)
 		problem_set(problem, "trace file '%.200s': %s", path, strerror(errno));
@@ -67,7 +68,7 @@ void trace_start(struct trace *trace, const struct setup *setup)
 	        (json_int_t)network->graph.nodes, "edges", setup_edges(setup), "holder",
 	        network->algorithm->has_token ? json_integer(network->holder) : json_null(), "fifo",
 	        setup->fifo, "seed", (json_int_t)setup->seed, "params", setup->parameters);
-	must(line != NULL);
+	memory_must(line != NULL);
 	/* Of an election also the identifiers: a node is a place. */
 	if (trace->election) {
 		json_t *arrangement = json_array();
@@ -86,7 +87,7 @@ void trace_started(struct trace *trace, const struct world *world)
 		return;
 	trace->nodes = world->network->graph.nodes;
 	trace->variables = calloc(trace->nodes, sizeof(*trace->variables));
-	must(trace->variables != NULL);
+	memory_must(trace->variables != NULL);
 	for (uint32_t i = 1; i <= trace->nodes; i++)
 		trace->variables[i - 1] = world_describe(world, i);
 }

@@ -8,6 +8,7 @@
  * Sockets are waited for edge-triggered, and read and written by recv and send.
  */
 #include "internal.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -196,7 +197,7 @@ static bool make_orphan(struct client *client)
 	if (loop_timer_is_set(&client->grace) && client->grace.at > at)
 		at = client->grace.at;
 	struct orphan *orphan = calloc(1, sizeof(*orphan));
-	must(orphan != NULL);
+	memory_must(orphan != NULL);
 	*orphan = (struct orphan){
 	        .timer = {.due = on_orphan_over}, .daemon = daemon, .session = client->session};
 	loop_timer_set(&daemon->loop, &orphan->timer, at);
@@ -640,7 +641,7 @@ struct client *client_make(struct daemon *daemon, int fd)
 {
 	struct client *client = calloc(1, sizeof(*client));
 
-	must(client != NULL);
+	memory_must(client != NULL);
 	client->watch = (struct loop_watch){.fd = fd, .ready = on_client_ready};
 	client->grace.due = on_grace_over;
 	client->daemon = daemon;
@@ -671,7 +672,7 @@ void client_begin(struct client *client, const struct node_client *who)
 
 	client->who = *who;
 	client->who.command = strdup(who->command);
-	must(client->who.command != NULL);
+	memory_must(client->who.command != NULL);
 	client->since = client->slow_since = daemon->loop.now;
 	bool room = daemon->clients_count <= daemon->clients_most;
 	if (room)

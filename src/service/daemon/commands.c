@@ -5,6 +5,7 @@
 #include "commands.h"
 
 #include "baton/error.h"
+#include "memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -162,7 +163,7 @@ static void remember(struct client *client, bool pattern, const struct resp_argu
 			return;
 	}
 	*at = calloc(1, sizeof(**at) + text->size);
-	must(*at != NULL);
+	memory_must(*at != NULL);
 	(*at)->pattern = pattern;
 	(*at)->size = text->size;
 	memcpy((*at)->text, text->bytes, text->size);

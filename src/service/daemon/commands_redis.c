@@ -3,6 +3,7 @@
  * that what looks like a transaction must not act as if it were none.
  */
 #include "commands.h"
+#include "memory.h"
 
 #include <stdio.h>
 
@@ -111,7 +112,7 @@ bool client_keep_text(struct client *client, enum client_text which, const char 
 	if (text->size == 0)
 		return true;
 	client->texts[which] = strndup(text->bytes, text->size);
-	must(client->texts[which] != NULL);
+	memory_must(client->texts[which] != NULL);
 	return true;
 }
 

@@ -4,6 +4,7 @@
  * replies and messages, few system calls.
  */
 #include "internal.h"
+#include "memory.h"
 
 #include <errno.h>
 #include <netdb.h>
@@ -333,7 +334,7 @@ static int make_member(struct daemon *daemon)
 		return -1;
 	struct member_peer *peers = calloc(options->peers_count, sizeof(*peers));
 	char(*addresses)[300] = calloc(options->peers_count, sizeof(*addresses));
-	must(peers != NULL && addresses != NULL);
+	memory_must(peers != NULL && addresses != NULL);
 	for (uint32_t i = 0; i < options->peers_count; i++) {
 		const struct daemon_peer *peer = &options->peers[i];
 		snprintf(addresses[i], sizeof(*addresses), "%s:%u", peer->address.host,
@@ -418,7 +419,7 @@ int daemon_run(const struct daemon_options *options)
 	struct daemon *daemon = calloc(1, sizeof(*daemon));
 	struct timespec now;
 
-	must(daemon != NULL);
+	memory_must(daemon != NULL);
 	daemon->options = options;
 	daemon->unix_listener.watch.fd = daemon->tcp_listener.watch.fd = daemon->spare_fd = -1;
 	daemon->nag.due = on_nag;

@@ -5,6 +5,7 @@
  * A seam for TLS: read_socket and write_output are the only places that see the bytes of a connection.
  */
 #include "internal.h"
+#include "memory.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -226,7 +227,7 @@ static struct peer_socket *new_socket(struct daemon *daemon)
 {
 	struct peer_socket *socket = calloc(1, sizeof(*socket));
 
-	must(socket != NULL);
+	memory_must(socket != NULL);
 	socket->daemon = daemon;
 	socket->watch = (struct loop_watch){.fd = -1, .ready = on_socket_ready};
 	LIST_INSERT_HEAD(&daemon->peers->sockets, socket, entry);
@@ -385,9 +386,9 @@ static void look_up(struct peer_socket *socket, const struct daemon_address *add
 	struct lookup *lookup = calloc(1, sizeof(*lookup));
 	struct gaicb *request = &lookup->request;
 
-	must(lookup != NULL);
+	memory_must(lookup != NULL);
 	lookup->host = strdup(address->host);
-	must(lookup->host != NULL);
+	memory_must(lookup->host != NULL);
 	snprintf(lookup->port, sizeof(lookup->port), "%u", address->port);
 	lookup->hints = (struct addrinfo){.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
 	*request = (struct gaicb){
@@ -433,7 +434,7 @@ int peers_open(struct daemon *daemon)
 	struct peers *peers = calloc(1, sizeof(*peers));
 	int fd;
 
-	must(peers != NULL);
+	memory_must(peers != NULL);
 	daemon->peers = peers;
 	peers->daemon = daemon;
 	peers->listener = (struct loop_watch){.fd = -1, .ready = on_listener_ready};

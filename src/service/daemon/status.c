@@ -6,6 +6,7 @@
  * sent when it is whole.
  */
 #include "internal.h"
+#include "memory.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@ static json_t *text(const char *bytes, size_t size)
 	}
 	json = json_stringn(buffer_front(&escaped), buffer_size(&escaped));
 	buffer_free(&escaped);
-	must(json != NULL);
+	memory_must(json != NULL);
 	return json;
 }
 
@@ -136,7 +137,7 @@ static void append_text(struct buffer *to, const char *text)
 /* Takes the value. */
 static void append_json(struct buffer *to, json_t *value)
 {
-	must(value != NULL);
+	memory_must(value != NULL);
 	must(json_dump_callback(value, append, to, JSON_COMPACT | JSON_ENCODE_ANY) == 0);
 	json_decref(value);
 }
@@ -208,7 +209,7 @@ static struct status_job *begin_job(struct client *client, struct node_status *s
 	bool waits = status_waits_for(daemon, waiting_for, sizeof(waiting_for));
 	uint64_t grants;
 
-	must(job != NULL);
+	memory_must(job != NULL);
 	job->client = client;
 	job->status = status;
 	node_status_keep(status);
@@ -216,7 +217,7 @@ static struct status_job *begin_job(struct client *client, struct node_status *s
 	json_t *members = members_json(status, silent);
 	job->tail = json_pack("{s:o, s:I, s:o}", "messages", messages, "grants", (json_int_t)grants,
 	                      "silent", silent);
-	must(job->tail != NULL);
+	memory_must(job->tail != NULL);
 	buffer_append(&job->text, head, sizeof(head));
 	append_json(&job->text, json_pack("{s:s, s:I, s:s, s:s, s:o, s:n, s:I, s:o}", "node",
 	                                  options->peers[options->self].name, "epoch",

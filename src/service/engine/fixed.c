@@ -16,6 +16,7 @@
  */
 #include "baton/error.h"
 #include "engine.h"
+#include "memory.h"
 #include "outbuffer.h"
 
 #include <stdarg.h>
@@ -95,7 +96,7 @@ static XXH3_state_t *begin_digest(void)
 {
 	XXH3_state_t *state = XXH3_createState();
 
-	must(state != NULL);
+	memory_must(state != NULL);
 	XXH3_64bits_reset(state);
 	return state;
 }
@@ -164,20 +165,20 @@ struct engine *engine_create(const char *const *names, uint32_t names_count, uin
 	struct engine *engine = calloc(1, sizeof(*engine));
 	size_t missing_size = 1;
 
-	must(engine != NULL && self < names_count && names_count <= ENGINE_MEMBERS_MAX);
+	memory_must(engine != NULL && self < names_count && names_count <= ENGINE_MEMBERS_MAX);
 	must(incarnation > 0 && proposal.epoch > 0 && proposal.epoch <= ENGINE_EPOCH_MAX &&
 	     proposal.floor <= ENGINE_FLOOR_MAX);
 	engine->count = names_count;
 	engine->names = calloc(names_count, sizeof(*engine->names));
 	engine->members = calloc(names_count, sizeof(*engine->members));
 	engine->knowledge = calloc(names_count, sizeof(*engine->knowledge));
-	must(engine->names != NULL && engine->members != NULL && engine->knowledge != NULL);
+	memory_must(engine->names != NULL && engine->members != NULL && engine->knowledge != NULL);
 	for (uint32_t i = 0; i < names_count; i++) {
 		size_t size = strlen(names[i]);
 		must(size > 0 && size <= ENGINE_NAME_MAX);
 		missing_size += size + 2;
 		engine->names[i] = strdup(names[i]);
-		must(engine->names[i] != NULL);
+		memory_must(engine->names[i] != NULL);
 	}
 	qsort(engine->names, names_count, sizeof(*engine->names), compare_names);
 	for (uint32_t i = 0; i < names_count; i++) {
@@ -185,7 +186,7 @@ struct engine *engine_create(const char *const *names, uint32_t names_count, uin
 		engine->members[i].name = engine->names[i];
 	}
 	engine->missing = malloc(missing_size);
-	must(engine->missing != NULL);
+	memory_must(engine->missing != NULL);
 	engine->view.members = engine->members;
 	engine->view.members_count = names_count;
 	out_init(&engine->notice);

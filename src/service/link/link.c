@@ -11,6 +11,7 @@
 #include "baton/error.h"
 #include "buffer.h"
 #include "grow.h"
+#include "memory.h"
 #include "record.h"
 
 #include <inttypes.h>
@@ -64,7 +65,7 @@ struct link *link_create(size_t kept_max)
 {
 	struct link *link = calloc(1, sizeof(*link));
 
-	must(link != NULL);
+	memory_must(link != NULL);
 	link->kept_max = kept_max;
 	return link;
 }

@@ -1,6 +1,7 @@
 #include "connection.h"
 
 #include "member_state.h"
+#include "memory.h"
 #include "outcome.h"
 
 #include <stdio.h>
@@ -77,7 +78,7 @@ struct connection *connection_new(struct member *member, enum connection_state s
 {
 	struct connection *connection = calloc(1, sizeof(*connection));
 
-	must(connection != NULL);
+	memory_must(connection != NULL);
 	connection->member = member;
 	connection->state = state;
 	LIST_INSERT_HEAD(&member->connections, connection, all);

@@ -6,6 +6,7 @@
 
 #include "handshake.h"
 #include "member_state.h"
+#include "memory.h"
 #include "records.h"
 #include "views.h"
 
@@ -196,7 +197,7 @@ static uint64_t digest_setup(const struct member_options *options)
 	const struct node_options *node = &options->node;
 	XXH3_state_t *state = XXH3_createState();
 
-	must(state != NULL);
+	memory_must(state != NULL);
 	XXH3_64bits_reset(state);
 	for (uint32_t i = 0; i < options->peers_count; i++)
 		XXH3_64bits_update(state, options->peers[i].name,
@@ -221,14 +222,14 @@ static char *copy_text(const char *text)
 {
 	char *copy = text == NULL ? NULL : strdup(text);
 
-	must(text == NULL || copy != NULL);
+	memory_must(text == NULL || copy != NULL);
 	return copy;
 }
 
 static void make_peers(struct member *member, const struct member_options *options)
 {
 	member->peers = calloc(options->peers_count, sizeof(*member->peers));
-	must(member->peers != NULL);
+	memory_must(member->peers != NULL);
 	for (uint32_t i = 0; i < options->peers_count; i++) {
 		struct peer *peer = &member->peers[i];
 		bool dials = options->peers[i].linked && i > options->self;
@@ -255,7 +256,7 @@ struct member *member_create(const struct member_options *options, const char **
 		return NULL;
 	struct member *member = calloc(1, sizeof(*member));
 	const char **names = calloc(options->peers_count, sizeof(*names));
-	must(member != NULL && names != NULL);
+	memory_must(member != NULL && names != NULL);
 	for (uint32_t i = 0; i < options->peers_count; i++)
 		names[i] = options->peers[i].name;
 	*member = (struct member){

@@ -1,6 +1,7 @@
 #include "outcome.h"
 
 #include "member_state.h"
+#include "memory.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -11,7 +12,7 @@ struct outcome *outcome_add(struct member *member, enum member_effect_kind kind,
 {
 	struct outcome *outcome = calloc(1, sizeof(*outcome) + text_size);
 
-	must(outcome != NULL);
+	memory_must(outcome != NULL);
 	outcome->effect.kind = kind;
 	STAILQ_INSERT_TAIL(&member->outcomes, outcome, entry);
 	return outcome;

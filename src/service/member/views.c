@@ -2,6 +2,7 @@
 
 #include "connection.h"
 #include "member_state.h"
+#include "memory.h"
 #include "outcome.h"
 
 #include <stdlib.h>
@@ -39,7 +40,7 @@ void views_enter(struct member *member)
 	if (view == NULL || !changed)
 		return;
 	struct node_member *members = calloc(view->members_count, sizeof(*members));
-	must(members != NULL);
+	memory_must(members != NULL);
 	for (uint32_t i = 0; i < view->members_count; i++)
 		members[i] = (struct node_member){.name = view->members[i].name,
 		                                  .incarnation = view->members[i].incarnation,

@@ -4,6 +4,7 @@
  * in a new view it is asked again, under a new number, of the new members.
  */
 #include "frame.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,7 +52,7 @@ static void begin(struct node *node, struct session *session)
 	question->missing_count = count == 0 ? 0 : count - 1;
 	free(question->missing);
 	question->missing = calloc((count + 63) / 64 + 1, sizeof(uint64_t));
-	must(question->missing != NULL);
+	memory_must(question->missing != NULL);
 	for (uint32_t i = 1; i <= count; i++) {
 		if (i != node->view.self)
 			question->missing[i / 64] |= UINT64_C(1) << i % 64;
@@ -312,7 +313,7 @@ static void remember_probe(struct live *live, uint64_t question, uint32_t origin
 	if (live->probes_count == PROBES_MAX)
 		return;
 	struct probe *probe = malloc(sizeof(*probe));
-	must(probe != NULL);
+	memory_must(probe != NULL);
 	*probe = (struct probe){live->probes, question, origin};
 	live->probes = probe;
 	live->probes_count++;

@@ -6,6 +6,7 @@
  * sent once to each member that is interested.
  */
 #include "frame.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static void reserve(struct interests *interests)
 		return;
 	interests->buckets_count = old.buckets_count == 0 ? 16 : old.buckets_count * 2;
 	interests->buckets = calloc(interests->buckets_count, sizeof(struct interest *));
-	must(interests->buckets != NULL);
+	memory_must(interests->buckets != NULL);
 	for (uint32_t i = 0; i < old.buckets_count; i++) {
 		while (old.buckets[i] != NULL) {
 			struct interest *interest = old.buckets[i];
@@ -76,7 +77,7 @@ static bool add(struct interests *interests, bool pattern, struct slice text,
 	if (*find(interests, pattern, text, session, member) != NULL)
 		return false;
 	struct interest *interest = malloc(sizeof(*interest) + text.size);
-	must(interest != NULL);
+	memory_must(interest != NULL);
 	uint64_t hash = name_hash(text.bytes, text.size);
 	struct interest **bucket = bucket_of(interests, pattern, hash);
 	*interest = (struct interest){

@@ -5,6 +5,7 @@
  * published again.
  */
 #include "frame.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +56,7 @@ static void reserve(struct publications *publications)
 		return;
 	publications->buckets_count = old.buckets_count == 0 ? 64 : old.buckets_count * 2;
 	publications->buckets = calloc(publications->buckets_count, sizeof(struct publication *));
-	must(publications->buckets != NULL);
+	memory_must(publications->buckets != NULL);
 	for (uint32_t i = 0; i < old.buckets_count; i++) {
 		while (old.buckets[i] != NULL) {
 			struct publication *publication = old.buckets[i];
@@ -83,7 +84,7 @@ static void remember(struct publications *publications, struct slice name, uint6
 		drop(publications, at);
 	}
 	struct publication *publication = malloc(sizeof(*publication) + name.size + value.size);
-	must(publication != NULL);
+	memory_must(publication != NULL);
 	*publication = (struct publication){
 	        .next = *at,
 	        .hash = hash,
@@ -194,7 +195,7 @@ static void collect(struct session *session, const struct told *told, uint32_t f
 	best->member = told->member;
 	best->value_size = told->value.size;
 	best->value = malloc(told->value.size + 1UL);
-	must(best->value != NULL);
+	memory_must(best->value != NULL);
 	if (told->value.size != 0)
 		memcpy(best->value, told->value.bytes, told->value.size);
 }

@@ -8,6 +8,7 @@
  * in, it leaves at once.
  */
 #include "frame.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -235,7 +236,7 @@ static void forget(struct node *node, struct lock *lock)
 		return;
 	const struct site *site = lock_site(node, lock);
 	void *initial = calloc(1, node->view.state_size);
-	must(initial != NULL);
+	memory_must(initial != NULL);
 	out_clear(&node->out);
 	node->algorithm->init(site, initial, &node->out);
 	bool same = memcmp(initial, lock_state(node, lock), node->view.state_size) == 0;
@@ -280,7 +281,7 @@ struct parcel *parcel_make(const struct letter *letter)
 {
 	struct parcel *parcel = malloc(sizeof(*parcel) + letter->size);
 
-	must(parcel != NULL);
+	memory_must(parcel != NULL);
 	*parcel = (struct parcel){
 	        .counter = letter->counter, .size = letter->size, .side = (uint8_t)letter->side};
 	memcpy(parcel->body, letter->body, letter->size);
@@ -551,7 +552,7 @@ int node_elect(struct node *node, uint64_t session_id, const char *name, size_t 
 		return BATON_ELEADERS;
 	/* One byte more, so that an empty value is no NULL. */
 	session->value = malloc(value_size + 1);
-	must(session->value != NULL);
+	memory_must(session->value != NULL);
 	if (value_size != 0)
 		memcpy(session->value, value, value_size);
 	session->value_size = (uint32_t)value_size;

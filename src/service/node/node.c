@@ -4,6 +4,7 @@
 #include "internal.h"
 
 #include "grow.h"
+#include "memory.h"
 #include "outbuffer.h"
 
 #include <stdlib.h>
@@ -35,7 +36,7 @@ static char *copy_text(const char *text)
 {
 	char *copy = strdup(text);
 
-	must(copy != NULL);
+	memory_must(copy != NULL);
 	return copy;
 }
 
@@ -91,7 +92,7 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 		return NULL;
 	}
 	struct node *node = calloc(1, sizeof(*node));
-	must(node != NULL);
+	memory_must(node != NULL);
 	node->name = copy_text(options->name);
 	node->incarnation = options->incarnation;
 	node->cluster = options->cluster;
@@ -277,14 +278,14 @@ uint64_t node_session_open(struct node *node, const struct node_client *client, 
 		node->slots[slot] = (struct session_slot){0};
 	}
 	session = calloc(1, sizeof(*session));
-	must(session != NULL);
+	memory_must(session != NULL);
 	session->id = (uint64_t)++node->slots[slot].generation << 32 | (slot + 1);
 	session->pid = client->pid;
 	session->uid = client->uid;
 	session->deadline = NODE_NEVER;
 	if (client->command != NULL) {
 		session->command_line = strndup(client->command, NODE_COMMAND_MAX);
-		must(session->command_line != NULL);
+		memory_must(session->command_line != NULL);
 	}
 	node->slots[slot].session = session;
 	node->sessions_count++;

@@ -31,7 +31,7 @@
  * place when the view's members are sorted by name; the algorithms know members by it.
  *
  * Memory. A node copies what it is given, unless said otherwise. Running out of memory stops the
- * process (must.h). Every table has a limit (struct node_limits).
+ * process (memory.h). Every table has a limit (struct node_limits).
  */
 #ifndef NODE_NODE_H
 #define NODE_NODE_H

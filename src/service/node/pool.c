@@ -3,6 +3,7 @@
  * anything between them; one that is given back waits for the next of its size.
  */
 #include "internal.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +19,7 @@ static void add_chunk(struct pool *pool, size_t words)
 {
 	struct chunk *chunk = malloc(sizeof(*chunk) + words * sizeof(uint64_t));
 
-	must(chunk != NULL);
+	memory_must(chunk != NULL);
 	if (pool->left != 0)
 		pool_give(pool, pool->next, pool->left);
 	chunk->next = pool->chunks;
@@ -48,7 +49,7 @@ void pool_give(struct pool *pool, void *piece, size_t words)
 	if (words >= pool->free_sizes) {
 		size_t sizes = words * 2;
 		pool->free = realloc(pool->free, sizes * sizeof(void *));
-		must(pool->free != NULL);
+		memory_must(pool->free != NULL);
 		for (size_t i = pool->free_sizes; i < sizes; i++)
 			pool->free[i] = NULL;
 		pool->free_sizes = sizes;

@@ -8,6 +8,7 @@
  * not read keeps no report back.
  */
 #include "frame.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,7 +107,7 @@ static int keep(struct node *node, const struct arrival *arrival, const struct f
 		return BATON_EAGAIN;
 	}
 	waiting = malloc(needed);
-	must(waiting != NULL);
+	memory_must(waiting != NULL);
 	*waiting = (struct waiting_frame){.size = (uint32_t)arrival->size, .bytes_all = needed};
 	memcpy(waiting->bytes, arrival->bytes, arrival->size);
 	memcpy(waiting->bytes + arrival->size, arrival->from, from_size + 1);

@@ -6,6 +6,7 @@
  * algorithm knows it: whoever goes on with the same lock unpacks nothing.
  */
 #include "internal.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -118,5 +119,5 @@ void states_renew(struct node *node)
 	        .packed = malloc(words * (WORD + 1) + 1),
 	        .size = words * WORD,
 	};
-	must(opened->state != NULL && opened->packed != NULL);
+	memory_must(opened->state != NULL && opened->packed != NULL);
 }

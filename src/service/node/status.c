@@ -12,6 +12,7 @@
  * else 0), pid, uid, milliseconds, command.
  */
 #include "status.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -168,7 +169,7 @@ static void add_answer(struct question *question, uint32_t member, uint32_t rows
 	struct answer *answer = malloc(sizeof(*answer) + size);
 	struct answer **end = &question->answers;
 
-	must(answer != NULL);
+	memory_must(answer != NULL);
 	while (*end != NULL)
 		end = &(*end)->next;
 	*answer =

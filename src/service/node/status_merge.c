@@ -5,6 +5,7 @@
  * driver has other work: first each part of an answer is read and sorted, then the sorted parts, the runs, are
  * merged. A heap of runs, the one with the least row first, says where the next row comes from.
  */
+#include "memory.h"
 #include "status.h"
 
 #include <stdlib.h>
@@ -241,7 +242,7 @@ static char *keep_text(struct status *status, const char *text)
 	if (text == NULL)
 		return NULL;
 	char *copy = strdup(text);
-	must(copy != NULL);
+	memory_must(copy != NULL);
 	status->names[status->names_count++] = copy;
 	return copy;
 }
@@ -256,7 +257,7 @@ static void fill_members(const struct node *node, const struct question *questio
 	status->members = calloc(count, sizeof(*status->members));
 	status->types = calloc(count * types + 1, sizeof(*status->types));
 	status->names = calloc(2UL * count, sizeof(char *));
-	must(status->members != NULL && status->types != NULL && status->names != NULL);
+	memory_must(status->members != NULL && status->types != NULL && status->names != NULL);
 	status->types_count = types;
 	for (uint32_t i = 0; i < count; i++) {
 		struct node_status_member *member = &status->members[i];
@@ -288,8 +289,8 @@ static void fill_figures(struct status *status)
 	status->locks = malloc((status->rows_count + 1) * sizeof(*status->locks));
 	status->clients = malloc((status->rows_count + 1) * sizeof(*status->clients));
 	status->runs = malloc((answers_count + 1) * sizeof(*status->runs));
-	must(status->rows != NULL && status->locks != NULL && status->clients != NULL &&
-	     status->runs != NULL);
+	memory_must(status->rows != NULL && status->locks != NULL && status->clients != NULL &&
+	            status->runs != NULL);
 	status->unread = status->answers;
 	status->status.locks = status->locks;
 }
@@ -298,7 +299,7 @@ void status_reply(struct node *node, struct session *session)
 {
 	struct status *status = calloc(1, sizeof(*status));
 
-	must(status != NULL);
+	memory_must(status != NULL);
 	status->holders_count = 1;
 	status_tell_oneself(node, &session->question);
 	status->answers = session->question.answers;
@@ -309,7 +310,7 @@ void status_reply(struct node *node, struct session *session)
 	const char *waiting_for = node_waiting_for(node);
 	if (waiting_for != NULL) {
 		status->waiting_for = strdup(waiting_for);
-		must(status->waiting_for != NULL);
+		memory_must(status->waiting_for != NULL);
 		status->status.waiting_for = status->waiting_for;
 	}
 	session_reply(node, session, REPLY_STATUS, 0);

@@ -10,6 +10,7 @@
  * order, if it was under way all that time.
  */
 #include "internal.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,7 +140,7 @@ static struct stream *stream_get(struct streams *streams, struct slice name, uin
 {
 	if (streams->buckets == NULL) {
 		streams->buckets = calloc(BUCKETS, sizeof(struct stream *));
-		must(streams->buckets != NULL);
+		memory_must(streams->buckets != NULL);
 	}
 	struct stream *stream = *find(streams, name, hash);
 	if (stream != NULL) {
@@ -148,7 +149,7 @@ static struct stream *stream_get(struct streams *streams, struct slice name, uin
 		return stream;
 	}
 	stream = calloc(1, sizeof(*stream) + name.size);
-	must(stream != NULL);
+	memory_must(stream != NULL);
 	stream->hash = hash;
 	stream->any_next = true;
 	stream->name_size = (uint8_t)name.size;
@@ -219,7 +220,7 @@ static void hold_back(struct node *node, struct stream *stream, const struct hap
 	if (*at != NULL && rank_of((*at)->fence, (*at)->kind) == rank)
 		return;
 	struct held *held = malloc(sizeof(*held) + happening->member.size + happening->value.size);
-	must(held != NULL);
+	memory_must(held != NULL);
 	*held = (struct held){
 	        .next = *at,
 	        .fence = happening->fence,

@@ -6,6 +6,7 @@
  * part has chunks of its own, because it outlives the epoch.
  */
 #include "internal.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -79,7 +80,7 @@ static void allocate(struct table *table, uint32_t size)
 	table->count = 0;
 	table->tags = malloc(size * sizeof(*table->tags));
 	table->locks = calloc(size, sizeof(struct lock *));
-	must(table->tags != NULL && table->locks != NULL);
+	memory_must(table->tags != NULL && table->locks != NULL);
 }
 
 /* At most three quarters are filled, so that searches stay short. */
@@ -155,7 +156,7 @@ static void add_lives(struct node *node)
 {
 	struct live_chunk *chunk = calloc(1, sizeof(*chunk));
 
-	must(chunk != NULL);
+	memory_must(chunk != NULL);
 	chunk->next = node->live_chunks;
 	node->live_chunks = chunk;
 	for (size_t i = LIVES_PER_CHUNK; i-- > 0;) {

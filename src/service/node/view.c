@@ -9,6 +9,7 @@
  */
 #include "frame.h"
 
+#include "memory.h"
 #include "outbuffer.h"
 
 #include <stdarg.h>
@@ -55,7 +56,7 @@ static char *copy_text(const char *text)
 	if (text == NULL)
 		return NULL;
 	char *copy = strdup(text);
-	must(copy != NULL);
+	memory_must(copy != NULL);
 	return copy;
 }
 
@@ -75,7 +76,7 @@ static bool is_well_formed(uint64_t epoch, const struct node_member *members, ui
 static bool sort_members(struct view *view, const struct node_member *members, uint32_t count)
 {
 	view->members = calloc(count, sizeof(*view->members));
-	must(view->members != NULL);
+	memory_must(view->members != NULL);
 	view->count = count;
 	for (uint32_t i = 0; i < count; i++) {
 		struct member *member = &view->members[i];
@@ -98,7 +99,7 @@ __attribute__((format(printf, 2, 3))) static bool unsuitable(struct view *view, 
 	va_list arguments;
 
 	va_start(arguments, format);
-	must(vasprintf(&view->unsuitable, format, arguments) > 0);
+	memory_must(vasprintf(&view->unsuitable, format, arguments) > 0);
 	va_end(arguments);
 	return false;
 }
@@ -156,7 +157,7 @@ static bool prepare(const struct node *node, struct view *view)
 	if (algorithm->prepare == NULL)
 		return true;
 	view->shared = calloc(1, algorithm->shared_size(&view->network));
-	must(view->shared != NULL);
+	memory_must(view->shared != NULL);
 	const char *wrong = algorithm->prepare(&view->network, view->shared);
 	if (wrong != NULL)
 		return unsuitable(view, "%s with %u members: %s", algorithm->name, view->count,
@@ -173,7 +174,7 @@ static bool starts_by_itself(const struct view *view)
 	struct out out;
 	void *state = calloc(1, view->state_size + 1);
 
-	must(state != NULL);
+	memory_must(state != NULL);
 	out_init(&out);
 	site.holder = site.self;
 	algorithm->init(&site, state, &out);
@@ -194,7 +195,7 @@ static bool make_network(const struct node *node, struct view *view)
 	size_t size = topology_memory(&node->topology, view->count);
 	must(size != 0);
 	view->memory = malloc(size + 4UL * view->count * sizeof(uint32_t));
-	must(view->memory != NULL);
+	memory_must(view->memory != NULL);
 	view->network.algorithm = node->algorithm;
 	view->network.holder = view->self;
 	memcpy(view->network.parameters, node->parameters, sizeof(node->parameters));
@@ -477,7 +478,7 @@ static void remember_return(struct view *view, uint32_t member, struct slice nam
 {
 	struct returned *returned = malloc(sizeof(*returned) + name.size);
 
-	must(returned != NULL);
+	memory_must(returned != NULL);
 	*returned = (struct returned){
 	        .next = view->returned, .member = member, .name_size = (uint8_t)name.size};
 	memcpy(returned->name, name.bytes, name.size);
@@ -555,7 +556,7 @@ const char *node_waiting_for(struct node *node)
 	free(node->waiting_text);
 	node->waiting_text = NULL;
 	FILE *text = open_memstream(&node->waiting_text, &size);
-	must(text != NULL);
+	memory_must(text != NULL);
 	fputs("the reports of", text);
 	used = 0;
 	for (uint32_t i = 0; i < view->count; i++) {

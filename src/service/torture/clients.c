@@ -4,6 +4,7 @@
  * It never waits without an end for a lock while it holds one that comes later in the order of
  * locks, so that clients cannot block each other.
  */
+#include "memory.h"
 #include "run_internal.h"
 
 #include <stdlib.h>
@@ -295,7 +296,7 @@ void client_subscribe(struct run *run, uint32_t number, const struct subscriptio
 		*added = *wanted;
 		added->since = NODE_NEVER;
 		added->last = calloc(run->plan->locks_count, sizeof(*added->last));
-		must(added->last != NULL);
+		memory_must(added->last != NULL);
 	}
 	ordered(run, number, &(struct order){NOTE_SUBSCRIBE, 0, 0, wanted->text, result}, &before);
 }

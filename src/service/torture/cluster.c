@@ -2,6 +2,7 @@
 
 #include "grow.h"
 #include "member.h"
+#include "memory.h"
 #include "wires.h"
 
 #include <stdlib.h>
@@ -133,7 +134,7 @@ static void send(struct cluster *cluster, uint32_t from, const struct node_effec
 	if (cluster->places[to].node == NULL)
 		return;
 	struct parcel_in_link *parcel = malloc(sizeof(*parcel) + effect->send.size);
-	must(parcel != NULL);
+	memory_must(parcel != NULL);
 	*parcel = (struct parcel_in_link){
 	        .arrival = link->arrival,
 	        .epoch = effect->send.epoch,

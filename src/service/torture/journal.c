@@ -2,6 +2,7 @@
 
 #include "cluster.h"
 #include "frames.h"
+#include "memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -69,9 +70,9 @@ struct journal *journal_create(const char *const *names, const struct algorithm 
 {
 	struct journal *journal = calloc(1, sizeof(*journal));
 
-	must(journal != NULL);
+	memory_must(journal != NULL);
 	journal->state = XXH3_createState();
-	must(journal->state != NULL);
+	memory_must(journal->state != NULL);
 	XXH3_64bits_reset(journal->state);
 	journal->names = names;
 	journal->algorithm = algorithm;

@@ -7,6 +7,7 @@
 #include "frames.h"
 #include "grow.h"
 #include "member.h"
+#include "memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ void judge_init(struct run *run)
 	for (size_t i = 0; i < algorithm->messages_count; i++)
 		run->judge.tokens_max += algorithm->messages[i].token;
 	run->locks = calloc(run->plan->locks_count, sizeof(*run->locks));
-	must(run->locks != NULL);
+	memory_must(run->locks != NULL);
 	for (uint32_t i = 0; i < run->plan->locks_count; i++) {
 		struct lock_record *lock = &run->locks[i];
 		lock->name_size = (uint32_t)snprintf(lock->name, sizeof(lock->name), "lock-%u", i);

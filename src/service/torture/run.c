@@ -1,3 +1,4 @@
+#include "memory.h"
 #include "run_internal.h"
 
 #include <inttypes.h>
@@ -192,7 +193,7 @@ void run_plan(const struct plan *plan, FILE *text, struct run_result *ret_result
 	struct run *run = calloc(1, sizeof(*run));
 	const char *names[PLAN_NODES_MAX];
 
-	must(run != NULL);
+	memory_must(run != NULL);
 	*ret_result = (struct run_result){0};
 	run->plan = plan;
 	run->result = ret_result;

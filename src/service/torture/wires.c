@@ -6,6 +6,7 @@
 #include "wires.h"
 
 #include "member.h"
+#include "memory.h"
 #include "tap.h"
 
 #include <stdlib.h>
@@ -66,7 +67,7 @@ struct wires {
 void wires_init(struct cluster *cluster)
 {
 	cluster->wires = calloc(1, sizeof(*cluster->wires));
-	must(cluster->wires != NULL);
+	memory_must(cluster->wires != NULL);
 	LIST_INIT(&cluster->wires->list);
 }
 
@@ -334,7 +335,7 @@ static void send_bytes(struct cluster *cluster, struct wire_end *to, const uint8
 	if (to->wire->cut || to->state == END_NONE)
 		return;
 	struct chunk *chunk = malloc(sizeof(*chunk) + size);
-	must(chunk != NULL);
+	memory_must(chunk != NULL);
 	if (arrival > to->arrival)
 		to->arrival = arrival;
 	chunk->arrival = to->arrival;
@@ -398,7 +399,7 @@ void wires_dial(struct cluster *cluster, uint32_t from, struct connection *conne
 	struct wire *wire = calloc(1, sizeof(*wire));
 	uint64_t delay = draw_delay(cluster);
 
-	must(wire != NULL);
+	memory_must(wire != NULL);
 	wire->number = ++cluster->wires->numbers;
 	for (uint32_t side = 0; side < 2; side++) {
 		wire->ends[side] = (struct wire_end){
