@@ -27,8 +27,28 @@ class WhoGetsIn(unittest.TestCase):
         self.assertEqual(run["response"]["max"], 100)
         self.assertLess(run["response"]["mean"], 1)  # of finished entries
         self.assertEqual(run["entries_per_node"], {"min": 0, "max": 100, "jain": 0.2})
-        self.assertIn("waiting     4 at the end, the longest for 100\n",
+        self.assertIn("waiting     nodes 2, 3, 4, 5 at the end, node 2 since 0, for 100\n",
                       baton("sim neilsen --nodes 5 --lose 1 --entries 100").out)
+
+    def test_a_run_too_short_to_tell_who_starves_says_so(self):
+        """1000 entries of others are needed for ten nodes, and there are 999."""
+        words = "not decided: node 2 waits while others entered 999 times; after 1000 "
+        result = baton("sim neilsen --lose 1 --nodes 10")
+        self.assertEqual((result.code, result.err), (0, ""))
+        self.assertIn("starvation  " + words, result.out)
+        self.assertIn("waiting     nodes 2, 3, 4, 5, 6, 7, 8, 9, 10 at the end, node 2 since 0, for 1000\n", result.out)
+        result = baton("sim neilsen --lose 1 --nodes 10 --json")
+        self.assertEqual(json.loads(result.out)["starved"], [])
+        self.assertIn("baton sim: seed 1: starvation " + words, result.err)
+        for option in ("", "--json"):
+            result = baton("sim neilsen --lose 1 --nodes 10 --seeds 1..3", option)
+            self.assertIn("starvation not decided in 3 runs: ", result.err if option else result.out)
+        # Of nodes that never got in, and of those only, whoever waits is not known to starve.
+        self.assertIn("not decided", baton("sim neilsen --nodes 20 --entries 10").out)
+        for words in ("neilsen", "neilsen --nodes 1000", "raymond --topology line --nodes 50 --entries 500",
+                      "singhal --load poisson:0.1 --entries 5000", "neilsen --load light", "neilsen --lose 1 --entries 2000"):
+            with self.subTest(words=words):
+                self.assertNotIn("not decided", baton("sim", words).out)
 
     def test_nobody_waits_at_the_end_of_light_load(self):
         self.assertEqual(sim("neilsen --load light")["waiting"], {"count": 0, "longest": None})
@@ -105,12 +125,50 @@ class WarmUp(unittest.TestCase):
         self.assertEqual(window["sync_delay"]["max"], whole["sync_delay"]["max"])
         self.assertEqual(window["response"]["max"], whole["response"]["max"])
 
+    def test_a_run_that_ends_before_it_is_over_measures_nothing(self):
+        run = sim("suzuki-kasami --lose-token 3", expect=1)
+        self.assertEqual((run["entries"], run["warmup"]), (3, 5))
+        messages, each = run["messages"], run["bytes"]
+        for value in (messages["total"], messages["per_entry"], each["total"], each["per_entry"],
+                      *messages["by_type"].values(), run["sync_delay"]["mean"],
+                      *(run["response"][name] for name in ("mean", "p50", "p99"))):
+            self.assertIsNone(value)
+        # What was the most in the whole run is known.
+        self.assertEqual((run["response"]["max"], run["sync_delay"]["max"], each["largest"]), (6, 1, 10))
+        text = baton("sim suzuki-kasami --lose-token 3").out
+        self.assertIn("measured    nothing: the run ended in its warm-up of 5 entries\n", text)
+        self.assertNotIn("left out", text)
+        self.assertNotIn("an entry", text)
+
     def test_as_many_as_there_are_entries_are_too_many(self):
         for words in ("--warmup 1000", "--entries 5 --warmup 5", "--warmup x", "--warmup -1"):
             result = baton("sim neilsen", words)
             self.assertEqual((result.code, result.out), (2, ""), words)
             self.assertRegex(result.err, r"^baton sim: --warmup")
         self.assertEqual(baton("sim chang-roberts --warmup 3").code, 2)
+
+
+class Memory(unittest.TestCase):
+    def test_what_can_be_foreseen_is_refused_before_it_starts(self):
+        # A request to each of 19,999 others by each of 20,000; and states of 20,000 numbers each.
+        for words in ("lamport --nodes 20000 --max-memory 8G", "lamport --nodes 2000 --load light --max-memory 10M",
+                      "bully --nodes 3000 --arrangement increasing --max-memory 20M"):
+            with self.subTest(words=words):
+                result = baton("sim", words)
+                self.assertEqual((result.code, result.out), (2, ""))
+                self.assertRegex(result.err, r"^baton sim: \d+ nodes of \S+ need at least [\d.]+ [MG]B of memory for their "
+                                             r"states and the first messages, and --max-memory is [\d.]+ [MG]B: .*\n$")
+
+    def test_what_cannot_ends_the_run(self):
+        result = baton("sim lamport --nodes 300 --load poisson:100 --max-memory 3M")
+        self.assertEqual((result.code, result.out), (3, ""))
+        self.assertRegex(result.err, r"^baton sim: seed 1: --max-memory 3 MB was reached after \d+ entr(y|ies), by messages "
+                                     r"in flight: .*\n$")
+
+    def test_what_fits_is_run(self):
+        self.assertEqual(baton("sim lamport --nodes 300 --load poisson:100 --entries 50 --max-memory 100M").code, 0)
+        for words in ("--max-memory x", "--max-memory 0"):
+            self.assertEqual(baton("sim neilsen", words).code, 2)
 
 
 class Wishes(unittest.TestCase):

@@ -117,7 +117,22 @@ class Traces(unittest.TestCase):
         with open(self.path, encoding="utf-8") as file:
             text = file.read()
         self.assertTrue(text.endswith("\n"))
-        self.assertEqual([json.loads(line)["ev"] for line in text.splitlines()[-1:]], ["end"])
+        # It does not end like a whole one.
+        self.assertEqual([json.loads(line)["ev"] for line in text.splitlines()[-1:]], ["cut"])
+
+    def test_a_diagram_of_an_interrupted_run_says_so(self):
+        words = f"sim neilsen --nodes 3 --entries 100000000 --trace {self.path} --diagram {self.path}.svg"
+        with subprocess.Popen([BATON, *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            until("a trace", lambda: os.path.exists(self.path) and os.path.getsize(self.path) > 100_000)
+            process.send_signal(signal.SIGINT)
+            process.communicate()
+        texts = [text.text or "" for text in ElementTree.parse(f"{self.path}.svg").getroot().iter(f"{SVG}text")]
+        self.assertTrue(any(text.endswith("messages before the run was stopped") for text in texts), texts)
+
+    def test_a_run_that_memory_ends_is_cut_too(self):
+        words = f"sim lamport --nodes 300 --load poisson:100 --max-memory 3M --trace {self.path}"
+        self.assertEqual(baton(words).code, 3)
+        self.assertEqual(json.loads(self.read().splitlines()[-1])["ev"], "cut")
 
     def test_an_interrupt_clears_the_bar(self):
         """What a shell prints next begins a line of its own."""

@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "distribution.h"
 #include "memory.h"
+#include "memory_limit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +11,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 enum { ENTRIES_CHECKED_MAX = 1000000, SECONDS_DEFAULT = 60 };
@@ -23,26 +23,6 @@ struct check_request {
 	const char *trace;
 	bool json;
 };
-
-static int parse_size(const char *text, uint64_t *ret_bytes, struct problem *problem)
-{
-	static const char units[] = "KMGT";
-	char digits[32];
-	size_t length = strspn(text, "0123456789");
-	int letter = text[length] == 'k' ? 'K' : text[length];
-	const char *unit = letter != 0 ? strchr(units, letter) : NULL;
-	uint64_t shift = unit != NULL ? 10 * (uint64_t)(unit - units + 1) : 0;
-
-	snprintf(digits, sizeof(digits), "%.*s", (int)length, text);
-	if (length == 0 || length > 12 ||
-	    (text[length] != '\0' && (unit == NULL || text[length + 1] != '\0')))
-		return problem_set(
-		        problem, "--max-memory '%.40s': a size such as 500M or 4G is needed", text);
-	if (parse_number(digits, 1, UINT64_MAX >> shift, "--max-memory", ret_bytes, problem) != 0)
-		return -1;
-	*ret_bytes <<= shift;
-	return 0;
-}
 
 static const struct option check_option_table[] = {
         NETWORK_OPTIONS,
@@ -442,40 +422,6 @@ static int run(struct check_request *request, struct problem *problem)
 	setup_free(&setup);
 	end_if_interrupted();
 	return code;
-}
-
-/* What a container may use, by the file of its control group. */
-static uint64_t memory_of_container(void)
-{
-	uint64_t bytes = UINT64_MAX;
-	FILE *file = fopen("/sys/fs/cgroup/memory.max", "r");
-
-	if (file == NULL)
-		return UINT64_MAX;
-	if (fscanf(file, "%" SCNu64, &bytes) != 1)
-		bytes = UINT64_MAX; /* "max" */
-	fclose(file);
-	return bytes;
-}
-
-/* 8G, or three quarters of what the machine allows if that is less: a search that swaps never ends,
- * and one that is refused memory has no answer. Addresses are reserved ahead, so that a limit on
- * them needs more room. */
-static uint64_t memory_by_default(void)
-{
-	uint64_t most = (uint64_t)8 << 30, container = memory_of_container();
-	long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
-	uint64_t machine = pages > 0 && page > 0 ? (uint64_t)pages * (uint64_t)page : UINT64_MAX;
-	struct rlimit addresses;
-
-	if (container < machine)
-		machine = container;
-	if (machine / 4 * 3 < most)
-		most = machine / 4 * 3;
-	if (getrlimit(RLIMIT_AS, &addresses) == 0 && addresses.rlim_cur != RLIM_INFINITY &&
-	    addresses.rlim_cur / 2 < most)
-		most = addresses.rlim_cur / 2;
-	return most;
 }
 
 int command_check(int argc, char **argv)

@@ -1,6 +1,7 @@
 #include "claims.h"
 #include "cli.h"
 #include "memory.h"
+#include "memory_limit.h"
 #include "sim.h"
 #include "summary.h"
 
@@ -114,6 +115,8 @@ static int parse_option(int option, const char *value, struct sim_request *reque
 			                   "behind the point, below 1000000000",
 			                   value);
 		return 0;
+	case 'm':
+		return parse_size(value, &options->memory_max, problem);
 	case 'x':
 		return parse_lose(value, request, problem);
 	case 'X':
@@ -142,6 +145,7 @@ static const struct option sim_option_table[] = {
         {"delay", required_argument, NULL, 'd'},
         {"cs", required_argument, NULL, 'c'},
         {"bound", required_argument, NULL, 'b'},
+        {"max-memory", required_argument, NULL, 'm'},
         {"lose", required_argument, NULL, 'x'},
         {"lose-token", required_argument, NULL, 'X'},
         {"trace", required_argument, NULL, 't'},
@@ -205,8 +209,10 @@ static void print_messages(const struct sim_request *request, const struct sim_o
 {
 	const struct algorithm *algorithm = options->setup->network.algorithm;
 
-	printf("  messages    %.6g an entry, %" PRIu64 " in all",
-	       (double)result->messages / (double)result->entries, result->messages);
+	printf("  messages    ");
+	if (result->entries != 0)
+		printf("%.6g an entry, ", (double)result->messages / (double)result->entries);
+	printf("%" PRIu64 " in all", result->messages);
 	if (options->load == LOAD_LIGHT && result->entry.all.min <= result->entry.all.max)
 		printf("; %" PRIu64 " to %" PRIu64 " for one", result->entry.all.min,
 		       result->entry.all.max);
@@ -224,16 +230,29 @@ static void print_messages(const struct sim_request *request, const struct sim_o
 	putchar('\n');
 }
 
-static void print_nodes(const uint32_t *nodes, uint32_t count)
+static void print_nodes(const char *what, const uint32_t *nodes, uint32_t count)
 {
 	enum { SHOWN_MAX = 20 };
 
-	printf("  starved     node%s ", plural(count));
+	printf("  %-12snode%s ", what, plural(count));
 	for (uint32_t i = 0; i < count && i < SHOWN_MAX; i++)
 		printf("%s%" PRIu32, i == 0 ? "" : ", ", nodes[i]);
 	if (count > SHOWN_MAX)
 		printf(" and %" PRIu32 " more", count - SHOWN_MAX);
-	putchar('\n');
+}
+
+/* Whether somebody starves, if the run was too short to tell. */
+static void write_undecided(FILE *out, const struct sim_options *options,
+                            const struct sim_result *result)
+{
+	uint64_t much = (uint64_t)SIM_STARVES * options->setup->network.graph.nodes;
+
+	fprintf(out,
+	        "not decided: node %" PRIu32 " waits while others entered %" PRIu64
+	        " time%s; after %" PRIu64
+	        " and as many mean delays it counts as starved: give more --entries\n",
+	        result->undecided, result->undecided_passed, plural(result->undecided_passed),
+	        much);
 }
 
 /* Who got in, and who did not. */
@@ -245,17 +264,27 @@ static void print_entries(const struct sim_options *options, const struct sim_re
 	if (nodes > 1 && result->entries_all != 0)
 		printf(", %" PRIu64 " to %" PRIu64 " a node (Jain's index %.4g)",
 		       result->entries_each.min, result->entries_each.max, sim_jain(result, nodes));
-	if (options->warmup != 0)
+	if (options->warmup != 0 && result->measured)
 		printf(", %" PRIu64 " of them left out of the means", options->warmup);
 	if (result->violations == 0)
 		printf("; no violation\n");
 	else
 		printf("; %" PRIu64 " VIOLATED: %s\n", result->violations, result->violation);
-	if (result->waiting_count != 0)
-		printf("  waiting     %" PRIu32 " at the end, the longest for %.6g\n",
-		       result->waiting_count, (double)result->waiting_longest / MILLION);
-	if (result->starved_count != 0)
-		print_nodes(result->starved, result->starved_count);
+	if (result->waiting_count != 0) {
+		char since[32];
+		print_nodes("waiting", result->waiting, result->waiting_count);
+		printf(" at the end, node %" PRIu32 " since %s, for %.6g\n", result->waiting_first,
+		       time_text(result->time - result->waiting_longest, since),
+		       (double)result->waiting_longest / MILLION);
+	}
+	if (result->starved_count != 0) {
+		print_nodes("starved", result->starved, result->starved_count);
+		putchar('\n');
+	}
+	if (result->undecided != 0) {
+		printf("  starvation  ");
+		write_undecided(stdout, options, result);
+	}
 }
 
 static void print_means(const struct sim_request *request, const struct sim_options *options,
@@ -265,8 +294,10 @@ static void print_means(const struct sim_request *request, const struct sim_opti
 	double unit = (double)distribution_mean(&options->delay);
 
 	print_messages(request, options, result);
-	printf("  bytes       %.6g an entry, %" PRIu64 " the largest message\n",
-	       (double)result->bytes / (double)result->entries,
+	printf("  bytes       ");
+	if (result->entries != 0)
+		printf("%.6g an entry, ", (double)result->bytes / (double)result->entries);
+	printf("%" PRIu64 " the largest message\n",
 	       sim_largest_message(algorithm, result, CARRIES_ANY));
 	if (result->sync_count != 0 && unit != 0)
 		printf("  sync delay  mean %.6g, max %.6g message delays (%s: %s)\n",
@@ -280,6 +311,9 @@ static void print_means(const struct sim_request *request, const struct sim_opti
 		       (double)result->response_p50 / MILLION,
 		       (double)result->response_p99 / MILLION,
 		       (double)result->response_max / MILLION);
+	else if (result->waiting_count != 0)
+		printf("  response    max %.6g, of who still waits\n",
+		       (double)result->response_max / MILLION);
 }
 
 static void print_run(const struct sim_request *request, const struct sim_options *options,
@@ -291,9 +325,12 @@ static void print_run(const struct sim_request *request, const struct sim_option
 	printf("%s, %s of %" PRIu32 ", %s load, seed %" PRIu64 "\n", network->algorithm->name,
 	       options->setup->topology, network->graph.nodes, request->load, options->seed);
 	print_entries(options, result);
-	/* Stuck before the window of the means began. */
-	if (result->entries_all > options->warmup)
+	if (result->measured)
 		print_means(request, options, result);
+	else
+		printf("  measured    nothing: the run ended in its warm-up of %" PRIu64
+		       " entr%s\n",
+		       options->warmup, options->warmup == 1 ? "y" : "ies");
 	printf("  bypass      at most %" PRIu64 " %s of others between a request and its entry\n",
 	       result->bypass_max, result->bypass_max == 1 ? "entry" : "entries");
 	printf("  state       mean %.6g, max %" PRIu64 " bytes a node\n",
@@ -377,7 +414,58 @@ static uint64_t warmup_of(const struct sim_request *request, uint32_t nodes)
 	return request->options.load == LOAD_LIGHT ? 0 : nodes < half ? nodes : half;
 }
 
-/* One run, in words or as a report that is added to `runs`. 0, or -1 and a problem. */
+/* A run that cannot fit is refused before it starts. */
+static int check_memory(const struct sim_options *options, struct problem *problem)
+{
+	uint64_t needed = sim_memory_foreseen(options->setup, options->load);
+	char least[16], most[16];
+
+	if (needed <= options->memory_max)
+		return 0;
+	return problem_set(problem,
+	                   "%" PRIu32 " nodes of %s need at least %s of memory for their states "
+	                   "and the first messages, and --max-memory is %s: fewer --nodes, or a "
+	                   "larger --max-memory",
+	                   options->setup->network.graph.nodes,
+	                   options->setup->network.algorithm->name, memory_text(needed, least),
+	                   memory_text(options->memory_max, most));
+}
+
+/* The exit code of a problem that stopped a run, as run_once returns it. */
+enum { RUN_BAD = -1, RUN_LIMITED = -2 };
+
+static int give_up_memory(uint64_t seed, const struct sim_options *options,
+                          const struct sim_result *result, struct problem *problem)
+{
+	char most[16];
+
+	problem_set(problem,
+	            "seed %" PRIu64 ": --max-memory %s was reached after %" PRIu64
+	            " entr%s, by messages in flight: fewer --nodes, or a larger --max-memory",
+	            seed, memory_text(options->memory_max, most), result->entries_all,
+	            result->entries_all == 1 ? "y" : "ies");
+	return RUN_LIMITED;
+}
+
+/* What a run ends with that could not be finished. */
+static int end_unfinished(int wrong, const struct problem *problem)
+{
+	usage_problem("sim", problem);
+	return wrong == RUN_LIMITED ? EXIT_LIMIT : EXIT_USAGE;
+}
+
+/* In JSON there is no field for it. */
+static void tell_undecided(uint64_t seed, const struct sim_options *options,
+                           const struct sim_result *result)
+{
+	if (result->undecided == 0)
+		return;
+	fprintf(stderr, "baton sim: seed %" PRIu64 ": starvation ", seed);
+	write_undecided(stderr, options, result);
+}
+
+/* One run, in words or as a report that is added to `runs`. 0, or RUN_BAD or RUN_LIMITED and a
+ * problem. */
 static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
                     struct sim_result *ret_result, struct problem *problem)
 {
@@ -388,6 +476,21 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 	if (setup_make(&request->words, &setup, problem) != 0)
 		return -1;
 	if (check_options_fit(request, setup.network.algorithm, problem) != 0) {
+		setup_free(&setup);
+		return -1;
+	}
+	bool election = setup.network.algorithm->kind == KIND_ELECTION;
+	options.setup = &setup;
+	options.seed = seed;
+	options.progress = request->seeds ? NULL : show_exits;
+	options.interrupted = watch_for_interrupt();
+	if (options.bound == 0)
+		options.bound = distribution_bound(&options.delay);
+	if (election)
+		options.load = LOAD_ELECTION;
+	options.warmup = election ? 0 : warmup_of(request, setup.network.graph.nodes);
+	options.entries -= options.warmup;
+	if (check_memory(&options, problem) != 0) {
 		setup_free(&setup);
 		return -1;
 	}
@@ -402,17 +505,6 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 			return -1;
 		}
 	}
-	bool election = setup.network.algorithm->kind == KIND_ELECTION;
-	options.setup = &setup;
-	options.seed = seed;
-	options.progress = request->seeds ? NULL : show_exits;
-	options.interrupted = watch_for_interrupt();
-	if (options.bound == 0)
-		options.bound = distribution_bound(&options.delay);
-	if (election)
-		options.load = LOAD_ELECTION;
-	options.warmup = election ? 0 : warmup_of(request, setup.network.graph.nodes);
-	options.entries -= options.warmup;
 	double begin = seconds_now();
 	struct sim *sim = sim_create(&setup);
 	sim_run(sim, &options, ret_result);
@@ -427,6 +519,8 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		        ret_result->entries_all, ret_result->entries_all == 1 ? "y" : "ies");
 		end_if_interrupted();
 	}
+	if (wrong == 0 && ret_result->exhausted)
+		wrong = give_up_memory(seed, &options, ret_result, problem);
 	if (wrong == 0 && ret_result->endless)
 		wrong = problem_set(
 		        problem,
@@ -438,9 +532,11 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		json_array_append_new(
 		        runs, election ? election_report(&options, ret_result, seconds)
 		                       : sim_report(&options, request->load, ret_result, seconds));
-	else if (wrong == 0 && election)
+	if (wrong == 0 && request->json && !request->seeds && !election)
+		tell_undecided(seed, &options, ret_result);
+	if (wrong == 0 && runs == NULL && election)
 		print_election(request, &options, ret_result, seconds);
-	else if (wrong == 0)
+	else if (wrong == 0 && runs == NULL)
 		print_run(request, &options, ret_result, seconds);
 	sim_destroy(sim);
 	setup_free(&setup);
@@ -487,7 +583,7 @@ static void print_table(const json_t *summary)
 
 /* Of many runs, for people: which were violated, and a table. */
 static void print_runs(const struct sim_request *request, const json_t *runs, uint64_t violated,
-                       const char *violations)
+                       const char *remarks)
 {
 	const json_t *first = json_array_get(runs, 0);
 	const char *topology = json_string_value(json_object_get(first, "topology"));
@@ -502,9 +598,9 @@ static void print_runs(const struct sim_request *request, const json_t *runs, ui
 	printf("seeds %" PRIu64 "..%" PRIu64 ": %" PRIu64 " run%s, ", request->seed_first,
 	       request->seed_last, count, plural(count));
 	if (violated != 0)
-		printf("%" PRIu64 " violated\n%s", violated, violations);
+		printf("%" PRIu64 " violated\n%s", violated, remarks);
 	else
-		printf("none violated\n");
+		printf("none violated\n%s", remarks);
 	json_t *summary = summary_make(runs);
 	print_table(summary);
 	json_decref(summary);
@@ -513,11 +609,11 @@ static void print_runs(const struct sim_request *request, const json_t *runs, ui
 static int run_seeds(struct sim_request *request, struct problem *problem)
 {
 	enum { TOLD_MAX = 10 };
-	uint64_t violated = 0, count = request->seed_last - request->seed_first + 1;
+	uint64_t violated = 0, undecided = 0, count = request->seed_last - request->seed_first + 1;
 	json_t *runs = json_array();
-	char *violations = NULL;
+	char *remarks = NULL;
 	size_t size = 0;
-	FILE *told = open_memstream(&violations, &size);
+	FILE *told = open_memstream(&remarks, &size);
 	int wrong = 0;
 
 	memory_must(told != NULL);
@@ -528,20 +624,27 @@ static int run_seeds(struct sim_request *request, struct problem *problem)
 		if (wrong == 0 && result.violations != 0 && violated++ < TOLD_MAX)
 			fprintf(told, "  seed %" PRIu64 ": VIOLATED: %s\n", request->seed_first + i,
 			        result.violation);
+		undecided += wrong == 0 && result.undecided != 0;
 		progress_count(i, count);
 	}
 	progress_clear();
 	if (violated > TOLD_MAX)
 		fprintf(told, "  and %" PRIu64 " more\n", violated - TOLD_MAX);
+	if (undecided != 0)
+		fprintf(request->json ? stderr : told,
+		        "%sstarvation not decided in %" PRIu64
+		        " run%s: somebody waits at the end, and the run is too short to tell; give "
+		        "more --entries\n",
+		        request->json ? "baton sim: " : "  ", undecided, plural(undecided));
 	fclose(told);
 	if (wrong == 0 && request->json)
 		print_json(json_pack("{s:O, s:o}", "runs", runs, "summary", summary_make(runs)));
 	else if (wrong == 0)
-		print_runs(request, runs, violated, violations);
-	free(violations);
+		print_runs(request, runs, violated, remarks);
+	free(remarks);
 	json_decref(runs);
 	if (wrong != 0)
-		return usage_problem("sim", problem);
+		return end_unfinished(wrong, problem);
 	return violated != 0 ? EXIT_VIOLATED : EXIT_HELD;
 }
 
@@ -556,7 +659,7 @@ static int run_one(struct sim_request *request, struct problem *problem)
 		print_json(json_incref(json_array_get(runs, 0)));
 	json_decref(runs);
 	if (wrong != 0)
-		return usage_problem("sim", problem);
+		return end_unfinished(wrong, problem);
 	return result.violations != 0 ? EXIT_VIOLATED : EXIT_HELD;
 }
 
@@ -565,6 +668,7 @@ int command_sim(int argc, char **argv)
 	struct sim_request request = {
 	        .options = {.entries = 1000,
 	                    .load = LOAD_HEAVY,
+	                    .memory_max = memory_by_default(),
 	                    .delay = {DISTRIBUTION_CONSTANT, MILLION, 0},
 	                    .cs = {DISTRIBUTION_CONSTANT, MILLION, 0}},
 	        .load = "heavy",

@@ -18,6 +18,7 @@ struct arena_chunk {
 struct arena {
 	SLIST_HEAD(, arena_chunk) chunks; /* all, the one in use first */
 	size_t used;                      /* of the first chunk */
+	size_t memory;                    /* of all chunks */
 	void *free[CLASSES_COUNT];
 };
 
@@ -69,6 +70,7 @@ void *arena_take(struct arena *arena, size_t size)
 		chunk = malloc(sizeof(*chunk) + chunk_size);
 		memory_must(chunk != NULL);
 		chunk->size = chunk_size;
+		arena->memory += chunk_size;
 		SLIST_INSERT_HEAD(&arena->chunks, chunk, link);
 		arena->used = 0;
 	}
@@ -82,4 +84,14 @@ void arena_give_back(struct arena *arena, void *block, size_t size)
 	unsigned class = class_of(size);
 	memcpy(block, &arena->free[class], sizeof(block));
 	arena->free[class] = block;
+}
+
+size_t arena_memory(const struct arena *arena)
+{
+	return arena->memory;
+}
+
+size_t arena_block_size(size_t size)
+{
+	return (size_t)1 << class_of(size);
 }

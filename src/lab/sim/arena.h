@@ -16,5 +16,9 @@ void arena_destroy(struct arena *arena);
 void arena_clear(struct arena *arena);
 void *arena_take(struct arena *arena, size_t size);
 void arena_give_back(struct arena *arena, void *block, size_t size);
+/* Bytes that it holds, given back or not. */
+size_t arena_memory(const struct arena *arena);
+/* How many of them a block of that size takes. */
+size_t arena_block_size(size_t size);
 
 #endif

@@ -90,6 +90,7 @@ struct queue {
 	struct event batch[BATCH_MAX];
 	struct block *free;
 	SLIST_HEAD(, queue_chunk) chunks;
+	size_t chunks_count;
 	uint32_t rows;           /* a bit for each row that is not empty */
 	uint64_t occupied[ROWS]; /* a bit for each bucket that is not empty */
 	struct bucket wheel[ROWS][DIGITS];
@@ -131,6 +132,7 @@ static void add_chunk(struct queue *queue)
 
 	memory_must(chunk != NULL);
 	SLIST_INSERT_HEAD(&queue->chunks, chunk, link);
+	queue->chunks_count++;
 	for (size_t i = CHUNK_BLOCKS; i-- > 0;) {
 		chunk->blocks[i].next = queue->free;
 		queue->free = &chunk->blocks[i];
@@ -456,4 +458,9 @@ void queue_clear(struct queue *queue)
 size_t queue_count(const struct queue *queue)
 {
 	return queue->count;
+}
+
+size_t queue_memory(const struct queue *queue)
+{
+	return sizeof(*queue) + queue->chunks_count * sizeof(struct queue_chunk);
 }

@@ -33,6 +33,8 @@ void queue_clear(struct queue *queue);
 /* False if there is none. */
 bool queue_pop(struct queue *queue, struct event *ret_event);
 size_t queue_count(const struct queue *queue);
+/* Bytes that it holds; they never become fewer. */
+size_t queue_memory(const struct queue *queue);
 
 /*
  * Pushes an event of which only the time is set. The rest must be filled in before the queue is

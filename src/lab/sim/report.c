@@ -45,6 +45,12 @@ static json_t *list_numbers(const uint32_t *numbers, uint32_t count)
 	return list;
 }
 
+/* A sum over what came after the warm-up; null if that did not end. */
+static json_t *measured(const struct sim_result *result, uint64_t sum)
+{
+	return result->measured ? integer(sum) : json_null();
+}
+
 static json_t *report_messages(const struct sim_options *options, const struct sim_result *result)
 {
 	const struct algorithm *algorithm = options->setup->network.algorithm;
@@ -55,37 +61,42 @@ static json_t *report_messages(const struct sim_options *options, const struct s
 	for (size_t i = 0; i < algorithm->messages_count; i++) {
 		if (!algorithm->messages[i].init)
 			json_object_set_new(by_type, algorithm->messages[i].name,
-			                    integer(result->messages_by_type[i]));
+			                    measured(result, result->messages_by_type[i]));
 	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", integer(result->messages),
-	                 "per_entry", ratio(result->messages, result->entries), "min",
-	                 exact ? integer(entry->min) : json_null(), "max",
-	                 exact ? integer(entry->max) : json_null(), "idle",
-	                 algorithm->circulates ? integer(result->messages_idle) : json_null(),
-	                 "init", integer(result->messages_init), "by_type", by_type);
+	return json_pack(
+	        "{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "total", measured(result, result->messages),
+	        "per_entry", ratio(result->messages, result->entries), "min",
+	        exact ? integer(entry->min) : json_null(), "max",
+	        exact ? integer(entry->max) : json_null(), "idle",
+	        algorithm->circulates ? measured(result, result->messages_idle) : json_null(),
+	        "init", integer(result->messages_init), "by_type", by_type);
 }
 
 static json_t *report_delays(const struct sim_options *options, const struct sim_result *result)
 {
 	double unit = (double)distribution_mean(&options->delay);
 
-	if (result->sync_count == 0 || unit == 0)
+	if (result->sync_count_all == 0 || unit == 0)
 		return json_null();
-	return json_pack(
-	        "{s:o, s:o}", "mean",
-	        report_number((double)result->sync_sum / (double)result->sync_count / unit), "max",
-	        report_number((double)result->sync_max / unit));
+	return json_pack("{s:o, s:o}", "mean",
+	                 result->sync_count != 0 ? report_number((double)result->sync_sum /
+	                                                         (double)result->sync_count / unit)
+	                                         : json_null(),
+	                 "max", report_number((double)result->sync_max / unit));
 }
 
 static json_t *report_responses(const struct sim_result *result)
 {
-	if (result->response_count == 0)
+	bool any = result->response_count != 0;
+
+	if (!any && result->entries_all == 0 && result->waiting_count == 0)
 		return json_null();
 	return json_pack("{s:o, s:o, s:o, s:o}", "mean",
-	                 report_number((double)result->response_sum /
-	                               (double)result->response_count / MILLION),
-	                 "p50", time_number(result->response_p50), "p99",
-	                 time_number(result->response_p99), "max",
+	                 any ? report_number((double)result->response_sum /
+	                                     (double)result->response_count / MILLION)
+	                     : json_null(),
+	                 "p50", any ? time_number(result->response_p50) : json_null(), "p99",
+	                 any ? time_number(result->response_p99) : json_null(), "max",
 	                 time_number(result->response_max));
 }
 
@@ -134,7 +145,7 @@ json_t *sim_report(const struct sim_options *options, const char *load,
 	json_object_set_new(report, "messages", report_messages(options, result));
 	json_object_set_new(
 	        report, "bytes",
-	        json_pack("{s:o, s:o, s:o}", "total", integer(result->bytes), "per_entry",
+	        json_pack("{s:o, s:o, s:o}", "total", measured(result, result->bytes), "per_entry",
 	                  ratio(result->bytes, result->entries), "largest",
 	                  integer(sim_largest_message(network->algorithm, result, CARRIES_ANY))));
 	json_object_set_new(report, "sync_delay", report_delays(options, result));

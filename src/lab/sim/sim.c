@@ -33,7 +33,8 @@ struct sim {
 	struct wishes *wishes; /* NULL until a run has such a load */
 	struct random random;
 	struct asking *asking;
-	uint32_t *starved; /* a list for the result */
+	uint32_t *starved; /* lists for the result */
+	uint32_t *waiting;
 	uint32_t *learned; /* elections: the leader that each place knows, or 0; else NULL */
 	uint8_t *dead;     /* elections: crashed from the start; else NULL */
 	uint8_t *deferred; /* wants to ask, is not ready; NULL if the algorithm always is */
@@ -54,6 +55,8 @@ struct sim {
 	uint64_t token_left; /* … and its token set out, if token_moving */
 	uint64_t futile_max;
 	uint64_t futile_hops; /* deliveries while somebody waits and nobody enters */
+	uint64_t states_memory;
+	uint64_t weighed; /* messages that had been sent when memory was looked at last */
 	bool exit_pending, counting, lost_pending, stuck, warming, token_moving;
 };
 
@@ -73,7 +76,8 @@ struct sim *sim_create(const struct setup *setup)
 	sim->responses = samples_create();
 	sim->asking = calloc(nodes, sizeof(*sim->asking));
 	sim->starved = calloc(nodes, sizeof(*sim->starved));
-	memory_must(sim->asking != NULL && sim->starved != NULL);
+	sim->waiting = calloc(nodes, sizeof(*sim->waiting));
+	memory_must(sim->asking != NULL && sim->starved != NULL && sim->waiting != NULL);
 	if (setup->network.algorithm->kind == KIND_ELECTION) {
 		sim->learned = calloc(nodes, sizeof(*sim->learned));
 		sim->dead = calloc(nodes, 1);
@@ -99,6 +103,7 @@ void sim_destroy(struct sim *sim)
 	wishes_destroy(sim->wishes);
 	free(sim->asking);
 	free(sim->starved);
+	free(sim->waiting);
 	free(sim->learned);
 	free(sim->dead);
 	free(sim->deferred);
@@ -243,6 +248,7 @@ static void enter(struct sim *sim, uint32_t node)
 		uint64_t delay = sim->now - sim->exit_time;
 		sim->exit_pending = false;
 		result->sync_count++;
+		result->sync_count_all++;
 		result->sync_sum += delay;
 		if (delay > result->sync_max)
 			result->sync_max = delay;
@@ -302,9 +308,20 @@ static void elected(struct sim *sim, uint32_t node, uint32_t leader)
 	*learned = leader;
 }
 
+/* Gives up rather than take all the memory that there is. */
+static void weigh(struct sim *sim)
+{
+	uint64_t memory = sim->states_memory + queue_memory(sim->queue) + arena_memory(sim->arena);
+
+	sim->weighed = sim->number;
+	if (sim->options.memory_max != 0 && memory > sim->options.memory_max)
+		sim->result->exhausted = sim->stuck = true;
+}
+
 /* Performs the effects of the step that `node` has just made. */
 static void perform(struct sim *sim, uint32_t node)
 {
+	enum { WEIGH_EVERY = 4096 };
 	struct world *world = &sim->world;
 	uint64_t first_number = sim->number + 1;
 
@@ -335,6 +352,8 @@ static void perform(struct sim *sim, uint32_t node)
 		violate(sim, world->broken);
 		world->broken = NULL;
 	}
+	if (sim->number - sim->weighed >= WEIGH_EVERY)
+		weigh(sim);
 	if (sim->deferred != NULL && sim->deferred[node - 1] && world_may_request(world, node)) {
 		sim->deferred[node - 1] = false;
 		push(sim, EVENT_REQUEST, node, sim->now);
@@ -638,6 +657,7 @@ static void start(struct sim *sim)
 		uint64_t first_number = sim->number + 1;
 		size_t size = world_state_size(&sim->world, i);
 		sim->result->state_sum += size;
+		sim->states_memory += size;
 		if (size > sim->result->state_max)
 			sim->result->state_max = size;
 		world_start(&sim->world, i);
@@ -687,6 +707,16 @@ static void loop(struct sim *sim)
 		count_entry(sim);
 }
 
+/* Has nothing been shown of a node that still waits, neither that it starves nor that it is only
+ * its turn that has not come? */
+static bool is_undecided(const struct sim *sim, uint32_t node)
+{
+	const struct asking *asking = &sim->asking[node - 1];
+
+	return !asking->starved && (asking->exits == 0 || sim->entered - asking->entries >=
+	                                                          sim->setup->network.graph.nodes);
+}
+
 /* Who still waits has been bypassed too, perhaps for ever. */
 static void note_waiting(struct sim *sim, uint32_t node)
 {
@@ -694,14 +724,21 @@ static void note_waiting(struct sim *sim, uint32_t node)
 	struct sim_result *result = sim->result;
 	uint64_t bypass = sim->entered - asking->entries, waited = sim->now - asking->time;
 
-	result->waiting_count++;
+	sim->waiting[result->waiting_count++] = node;
 	if (bypass > result->bypass_max)
 		result->bypass_max = bypass;
-	if (waited > result->waiting_longest)
+	if (waited > result->waiting_longest || result->waiting_first == 0) {
 		result->waiting_longest = waited;
+		result->waiting_first = node;
+	}
 	if (waited > result->response_max)
 		result->response_max = waited;
 	asking->starved = asking->starved || sim->stuck || waits_too_long(sim, node);
+	if (is_undecided(sim, node) &&
+	    (result->undecided == 0 || bypass > result->undecided_passed)) {
+		result->undecided = node;
+		result->undecided_passed = bypass;
+	}
 }
 
 /* Who got in how often, and who did not. */
@@ -710,6 +747,7 @@ static void count_nodes(struct sim *sim)
 	struct sim_result *result = sim->result;
 
 	result->starved = sim->starved;
+	result->waiting = sim->waiting;
 	for (uint32_t i = 0; i < sim->setup->network.graph.nodes; i++) {
 		struct asking *asking = &sim->asking[i];
 		result->entries_all += asking->exits;
@@ -784,6 +822,7 @@ void sim_run(struct sim *sim, const struct sim_options *options, struct sim_resu
 	sim->token_moving = false;
 	sim->exit_pending = sim->counting = sim->lost_pending = sim->stuck = false;
 	sim->warming = options->warmup != 0;
+	sim->states_memory = sim->weighed = 0;
 	random_seed(&sim->random, options->seed);
 	reset(sim);
 	start(sim);
@@ -793,6 +832,13 @@ void sim_run(struct sim *sim, const struct sim_options *options, struct sim_resu
 		loop(sim);
 	if (options->load != LOAD_ELECTION)
 		count_nodes(sim);
+	/* What was counted in a warm-up that did not end is no measurement. */
+	ret_result->measured = !sim->warming;
+	if (sim->warming)
+		begin_count(sim);
+	if (options->trace != NULL &&
+	    (ret_result->interrupted || ret_result->endless || ret_result->exhausted))
+		trace_cut(options->trace);
 	ret_result->time = sim->happened;
 	ret_result->response_p50 = samples_quantile(sim->responses, 50);
 	ret_result->response_p99 = samples_quantile(sim->responses, 99);

@@ -26,6 +26,7 @@ struct sim_options {
 	const uint64_t *lose_hops; /* the token's hops at which it is lost, increasing */
 	size_t lose_hops_count;
 	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below */
+	uint64_t memory_max; /* bytes of states and messages in flight; 0: as there are */
 	struct trace *trace; /* or NULL */
 	const volatile sig_atomic_t *interrupted; /* not 0: enough; NULL: never */
 	/* Called now and then with the exits so far, or NULL. */
@@ -50,12 +51,21 @@ struct sim_entry_messages {
 };
 
 struct sim_result {
-	uint64_t entries;          /* completed, behind the warm-up if that is over */
-	uint64_t entries_all;      /* with those of the warm-up */
+	uint64_t entries;     /* completed after the warm-up */
+	bool measured;        /* the warm-up ended: there are sums, and means if anybody entered */
+	uint64_t entries_all; /* with those of the warm-up */
 	struct range entries_each; /* of the node that entered least often, and most often */
 	double entries_squares;    /* the sum over the nodes of the squares of their entries */
-	uint32_t waiting_count;    /* at the end of the run */
-	uint64_t waiting_longest;  /* so far */
+	/* Who still waits at the end of the run, in order; the simulator's until it runs again. */
+	const uint32_t *waiting;
+	uint32_t waiting_count;
+	uint32_t waiting_first;   /* the one of them that asked first */
+	uint64_t waiting_longest; /* how long that one has waited */
+	/* Whether somebody starves was not decided: a node that still waits never got in, or the
+	 * others have entered more often than once each since it asked; but not as often as it
+	 * takes to say that it starves. Of those, the one that was passed most often; or 0. */
+	uint32_t undecided;
+	uint64_t undecided_passed; /* how often the others entered meanwhile */
 	/* Who waits and nothing can happen any more; and who has waited while others entered
 	 * SIM_STARVES times for each node, and as many mean message delays. In order; the simulator's
 	 * until it runs again. */
@@ -64,7 +74,8 @@ struct sim_result {
 	uint64_t messages, messages_idle, messages_init, messages_by_type[MESSAGE_TYPES_MAX];
 	struct sim_entry_messages entry;
 	uint64_t bytes, bytes_largest[MESSAGE_TYPES_MAX];
-	uint64_t sync_count, sync_sum, sync_max;
+	uint64_t sync_count, sync_sum;     /* after the warm-up */
+	uint64_t sync_count_all, sync_max; /* with the warm-up */
 	uint64_t response_sum, response_p50, response_p99,
 	        response_count; /* of those that entered */
 	uint64_t response_max;  /* of those that still wait, too */
@@ -82,6 +93,7 @@ struct sim_result {
 	uint64_t time, events;
 	bool endless;     /* given up: time came to its end */
 	bool interrupted; /* given up: that was asked for */
+	bool exhausted;   /* given up: memory_max was reached */
 	uint64_t violations;
 	const char *violation; /* the first, or NULL */
 };
@@ -92,6 +104,10 @@ struct sim;
 struct sim *sim_create(const struct setup *setup);
 void sim_destroy(struct sim *sim);
 void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result);
+
+/* The memory that a run takes at least, as far as that can be told before it: the states, and under
+ * heavy load, or in an election, what all who begin at once send at once. */
+uint64_t sim_memory_foreseen(const struct setup *setup, enum load load);
 
 /* Of messages that carry the token, of the others, or of all. */
 enum carries { CARRIES_TOKEN, CARRIES_NO_TOKEN, CARRIES_ANY };

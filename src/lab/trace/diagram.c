@@ -113,6 +113,11 @@ void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number)
 	end_arrow(diagram, time, number, FATE_LOST);
 }
 
+void diagram_cut(struct diagram *diagram)
+{
+	diagram->given_up = true;
+}
+
 int diagram_end(struct diagram *diagram, uint64_t time, struct problem *problem)
 {
 	if (!diagram->cut)

@@ -36,6 +36,9 @@ void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint3
 void diagram_deliver(struct diagram *diagram, uint64_t time, uint64_t number);
 void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number);
 
+/* The run was given up before its end. */
+void diagram_cut(struct diagram *diagram);
+
 /* Draws it, and closes. -1 and a problem if it cannot be written. */
 int diagram_end(struct diagram *diagram, uint64_t time, struct problem *problem);
 

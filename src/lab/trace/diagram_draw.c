@@ -651,8 +651,14 @@ static void write_page(struct drawing *page)
 	if (diagram->cut)
 		fprintf(page->out,
 		        "<text class=\"soft\" x=\"%.1f\" y=\"24\" text-anchor=\"end\">the first %d "
-		        "of %" PRIu64 " messages</text>\n",
-		        page->width - MARGIN, DIAGRAM_MESSAGES_MAX, diagram->messages);
+		        "of %" PRIu64 " messages%s</text>\n",
+		        page->width - MARGIN, DIAGRAM_MESSAGES_MAX, diagram->messages,
+		        diagram->given_up ? " before the run was stopped" : "");
+	else if (diagram->given_up)
+		fprintf(page->out,
+		        "<text class=\"soft\" x=\"%.1f\" y=\"24\" text-anchor=\"end\">the run was "
+		        "stopped here</text>\n",
+		        page->width - MARGIN);
 	write_legend(page);
 	write_picture(page);
 	fputs("</svg>\n", page->out);

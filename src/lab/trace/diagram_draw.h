@@ -44,9 +44,10 @@ struct diagram {
 	size_t marks_count, marks_size;
 	struct arrow arrows[DIAGRAM_MESSAGES_MAX];
 	size_t arrows_count;
-	uint64_t messages;
-	uint64_t end;
-	bool cut;
+	uint64_t messages; /* sent in the run, drawn or not */
+	uint64_t end;      /* the time up to which it is drawn */
+	bool cut;          /* there were more messages than are drawn */
+	bool given_up;     /* the run did not reach its end */
 };
 
 static inline const struct message_type *type_of(const struct diagram *diagram, uint8_t type)

@@ -14,6 +14,7 @@ struct trace {
 	char *path;
 	struct diagram *diagram; /* NULL: none is wanted */
 	bool election;
+	bool cut; /* the run was given up */
 	uint32_t nodes;
 	char **variables; /* of each node, as last written */
 };
@@ -224,6 +225,13 @@ void trace_effects(struct trace *trace, const struct world *world, uint64_t time
 		write_variables(trace, world, time, node);
 }
 
+void trace_cut(struct trace *trace)
+{
+	trace->cut = true;
+	if (trace->diagram != NULL)
+		diagram_cut(trace->diagram);
+}
+
 int trace_end(struct trace *trace, uint64_t time, struct problem *problem)
 {
 	int failed = 0;
@@ -231,7 +239,7 @@ int trace_end(struct trace *trace, uint64_t time, struct problem *problem)
 	if (trace->diagram != NULL)
 		failed = diagram_end(trace->diagram, time, problem) != 0;
 	if (trace->file != NULL) {
-		begin_line(trace, time, "end");
+		begin_line(trace, time, trace->cut ? "cut" : "end");
 		fputs("}\n", trace->file);
 		bool unwritten = ferror(trace->file) != 0;
 		if (fclose(trace->file) != 0 || unwritten) {

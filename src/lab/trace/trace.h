@@ -35,6 +35,10 @@ void trace_sends(struct trace *trace, const struct world *world, uint64_t time, 
 void trace_effects(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
                    uint64_t number);
 
+/* The run was given up before its end: the last line will be `cut` instead of `end`, and a diagram
+ * says so. */
+void trace_cut(struct trace *trace);
+
 /* The last line; closes. The setup must still be there. -1 and a problem if anything could not be
  * written. */
 int trace_end(struct trace *trace, uint64_t time, struct problem *problem);
