@@ -84,23 +84,31 @@ void writer_null(struct writer *writer)
 	writer_text(writer, "null");
 }
 
+static void put_control(struct writer *writer, unsigned char c)
+{
+	static const char hex[] = "0123456789ABCDEF", letters[] = "btn\vfr";
+
+	if (c >= '\b' && c <= '\r' && c != '\v') {
+		char escape[2] = {'\\', letters[c - '\b']};
+		put(writer, escape, sizeof(escape));
+	} else {
+		char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+		put(writer, escape, sizeof(escape));
+	}
+}
+
 void writer_string(struct writer *writer, const char *value)
 {
-	static const char hex[] = "0123456789abcdef";
-
 	begin_value(writer);
 	put(writer, "\"", 1);
 	for (; *value != '\0'; value++) {
 		unsigned char c = (unsigned char)*value;
-		if (c == '"' || c == '\\') {
+		if (c == '"' || c == '\\')
 			put(writer, "\\", 1);
+		if (c < 0x20)
+			put_control(writer, c);
+		else
 			put(writer, value, 1);
-		} else if (c < 0x20) {
-			char escape[6] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
-			put(writer, escape, sizeof(escape));
-		} else {
-			put(writer, value, 1);
-		}
 	}
 	put(writer, "\"", 1);
 }

@@ -3,6 +3,7 @@
  * not read and work is bounded; what is looked for are crashes, leaks and undefined behaviour, here
  * and in every algorithm that a scenario can drive.
  */
+#include "host.h"
 #include "replay.h"
 
 #include <string.h>
@@ -34,6 +35,7 @@ static void replay(struct scenario *scenario)
 	struct setup setup;
 	uint32_t line = 0;
 
+	scenario->words.host = host_here();
 	if (scenario_setup(scenario, &setup, &line, &problem) != 0) {
 		must(line != 0);
 		return;

@@ -125,7 +125,6 @@ static struct setup make_setup(const struct algorithm *algorithm, uint32_t nodes
 	                    .graph = {.nodes = nodes, .complete = true},
 	                    .holder = 1},
 	        .topology = "complete",
-	        .parameters = json_object(),
 	};
 }
 

@@ -3,6 +3,7 @@
  * the project does yet or ever should: circulate, elect by timers, misbehave.
  */
 #include "electorate.h"
+#include "host.h"
 #include "replay.h"
 
 #include <setjmp.h>
@@ -291,7 +292,6 @@ static struct setup setup_by_hand(const struct algorithm *algorithm, uint32_t no
 	                    .graph = {.nodes = nodes, .complete = true},
 	                    .holder = 1},
 	        .topology = "by hand",
-	        .parameters = json_object(),
 	};
 
 	setup.network.parameters[0] = parameter;
@@ -339,6 +339,7 @@ static const char *play_bytes(const char *bytes, size_t size, struct trace *trac
 
 	if (scenario_parse(bytes, size, &scenario, &line, &problem) != 0)
 		return problem_text(line, &problem);
+	scenario.words.host = host_here();
 	if (scenario_setup(&scenario, &setup, &line, &problem) != 0) {
 		scenario_free(&scenario);
 		return problem_text(line, &problem);
@@ -395,31 +396,20 @@ static const char *elect(uint64_t parameter, const char *steps)
 	return play_on(&alarm_clock, 3, parameter, steps);
 }
 
-/* A trace to play into, and what was written. */
-static char trace_path[32];
-
+/* A trace to play into. */
 static struct trace *begin_trace(void)
 {
-	struct problem problem;
-
-	strcpy(trace_path, "/tmp/test_replay_XXXXXX");
-	int descriptor = mkstemp(trace_path);
-	assert_true(descriptor >= 0);
-	close(descriptor);
-	struct trace *trace = trace_open(trace_path, NULL, &problem);
-	assert_non_null(trace);
-	return trace;
+	return trace_create(true, false);
 }
 
-static const char *read_trace(void)
+/* What was written, and the trace's end. */
+static const char *end_trace(struct trace *trace)
 {
 	static char written[4096];
-	FILE *file = fopen(trace_path, "rb");
 
-	assert_non_null(file);
-	written[fread(written, 1, sizeof(written) - 1, file)] = '\0';
-	fclose(file);
-	unlink(trace_path);
+	trace_end(trace, last.time);
+	snprintf(written, sizeof(written), "%s", trace_lines(trace)->bytes);
+	trace_destroy(trace);
 	return written;
 }
 
@@ -802,13 +792,11 @@ static void test_a_message_to_the_dead_is_traced_as_lost(void **state)
 	        "{\"t\":3,\"ev\":\"elected\",\"node\":3,\"leader\":7}\n"
 	        "{\"t\":3,\"ev\":\"end\"}\n";
 	struct trace *trace = begin_trace();
-	struct problem problem;
 
 	(void)state;
 	assert_string_equal(
 	        play_traced(&alarm_clock, 3, WAKES, "crash 2\ninitiate 1\nrun\n", trace), "passed");
-	assert_int_equal(trace_end(trace, last.time, &problem), 0);
-	assert_string_equal(read_trace(), expected);
+	assert_string_equal(end_trace(trace), expected);
 }
 
 static void test_invariants_are_of_their_kind(void **state)
@@ -867,12 +855,10 @@ static void test_the_trace_has_a_second_for_each_step(void **state)
 	        "{\"t\":5,\"ev\":\"lose\",\"msg\":3}\n"
 	        "{\"t\":5,\"ev\":\"end\"}\n";
 	struct trace *trace = begin_trace();
-	struct problem problem;
 
 	(void)state;
 	assert_string_equal(play_bytes(text, strlen(text), trace), "passed");
-	assert_int_equal(trace_end(trace, last.time, &problem), 0);
-	assert_string_equal(read_trace(), expected);
+	assert_string_equal(end_trace(trace), expected);
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 #include "check.h"
 #include "cli.h"
 #include "distribution.h"
+#include "host.h"
 #include "memory.h"
 #include "memory_limit.h"
 
@@ -427,7 +428,7 @@ static int run(struct check_request *request, struct problem *problem)
 int command_check(int argc, char **argv)
 {
 	struct check_request request = {
-	        .words = {.few = true},
+	        .words = {.host = host_here(), .few = true},
 	        .options = {.seconds_max = SECONDS_DEFAULT,
 	                    .states_max = INT64_MAX,
 	                    .memory_max = memory_by_default(),

@@ -1,6 +1,7 @@
 #include "choose.h"
 #include "cli.h"
 #include "compare_table.h"
+#include "host.h"
 #include "memory.h"
 
 #include <inttypes.h>
@@ -75,7 +76,7 @@ static int parse_arguments(int argc, char **argv, struct choose_request *request
 		return problem_set(problem, "'%.40s' is no option; it is given as --nodes N",
 		                   argv[optind]);
 	if (options->topology != NULL &&
-	    setup_topology_nodes(options->topology, &fixed, problem) != 0)
+	    setup_topology_nodes(host_here(), options->topology, &fixed, problem) != 0)
 		return -1;
 	if (options->nodes == 0)
 		options->nodes = fixed != 0 ? fixed : NODES_DEFAULT;

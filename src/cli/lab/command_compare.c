@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "compare_table.h"
+#include "host.h"
 #include "memory.h"
 #include "page.h"
 #include "registry.h"
@@ -162,7 +163,7 @@ static int find_sizes(struct compare_request *request, uint32_t **ret_sizes, uin
 	char digits[16];
 
 	if (request->topology != NULL &&
-	    setup_topology_nodes(request->topology, &fixed, problem) != 0)
+	    setup_topology_nodes(host_here(), request->topology, &fixed, problem) != 0)
 		return -1;
 	if (fixed != 0 && request->nodes == NULL) {
 		snprintf(digits, sizeof(digits), "%u", fixed);

@@ -1,6 +1,8 @@
 #include "cli.h"
+#include "host.h"
 #include "memory.h"
 #include "replay.h"
+#include "trace_file.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -151,7 +153,7 @@ static int bad_line(const struct replay_request *request, uint32_t line,
 
 static int replay(const struct replay_request *request, struct scenario *scenario)
 {
-	struct trace *trace = NULL;
+	struct trace_file file;
 	struct replay_result result;
 	struct problem problem;
 	struct setup setup;
@@ -159,16 +161,13 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 
 	if (scenario_setup(scenario, &setup, &line, &problem) != 0)
 		return bad_line(request, line, &problem);
-	if (request->trace != NULL || request->diagram != NULL) {
-		trace = trace_open(request->trace, request->diagram, &problem);
-		if (trace == NULL) {
-			setup_free(&setup);
-			return usage_problem("replay", &problem);
-		}
+	if (trace_file_open(request->trace, request->diagram, &file, &problem) != 0) {
+		setup_free(&setup);
+		return usage_problem("replay", &problem);
 	}
-	replay_run(scenario, &setup, trace, REPLAY_RUN_MAX, &result);
+	replay_run(scenario, &setup, file.trace, REPLAY_RUN_MAX, &result);
 	int code;
-	if (trace != NULL && trace_end(trace, result.time, &problem) != 0)
+	if (trace_file_end(&file, result.time, &problem) != 0)
 		code = usage_problem("replay", &problem);
 	else if (result.verdict == REPLAY_BAD)
 		code = bad_line(request, result.line, &result.problem);
@@ -197,6 +196,7 @@ int command_replay(int argc, char **argv)
 	free(text);
 	if (wrong != 0)
 		return bad_line(&request, line, &problem);
+	scenario.words.host = host_here();
 	int code = replay(&request, &scenario);
 	scenario_free(&scenario);
 	return code;

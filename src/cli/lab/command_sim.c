@@ -1,9 +1,11 @@
 #include "claims.h"
 #include "cli.h"
+#include "host.h"
 #include "memory.h"
 #include "memory_limit.h"
-#include "sim.h"
+#include "sim_report.h"
 #include "summary.h"
+#include "trace_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -470,6 +472,7 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
                     struct sim_result *ret_result, struct problem *problem)
 {
 	struct sim_options options = request->options;
+	struct trace_file file;
 	struct setup setup;
 
 	request->words.seed = seed;
@@ -498,18 +501,16 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		warn_of_order("sim", &setup);
 		warn_of_holder("sim", &request->words, &setup);
 	}
-	if (request->trace != NULL || request->diagram != NULL) {
-		options.trace = trace_open(request->trace, request->diagram, problem);
-		if (options.trace == NULL) {
-			setup_free(&setup);
-			return -1;
-		}
+	if (trace_file_open(request->trace, request->diagram, &file, problem) != 0) {
+		setup_free(&setup);
+		return -1;
 	}
+	options.trace = file.trace;
 	double begin = seconds_now();
 	struct sim *sim = sim_create(&setup);
 	sim_run(sim, &options, ret_result);
 	double seconds = seconds_now() - begin;
-	int wrong = options.trace != NULL ? trace_end(options.trace, ret_result->time, problem) : 0;
+	int wrong = trace_file_end(&file, ret_result->time, problem);
 	if (!request->seeds)
 		progress_clear();
 	if (ret_result->interrupted) {
@@ -666,6 +667,7 @@ static int run_one(struct sim_request *request, struct problem *problem)
 int command_sim(int argc, char **argv)
 {
 	struct sim_request request = {
+	        .words = {.host = host_here()},
 	        .options = {.entries = 1000,
 	                    .load = LOAD_HEAVY,
 	                    .memory_max = memory_by_default(),

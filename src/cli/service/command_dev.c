@@ -3,6 +3,7 @@
  * that ends with this one; their sockets are in a folder of their own.
  */
 #include "cli.h"
+#include "host.h"
 #include "memory.h"
 #include "service.h"
 
@@ -426,7 +427,8 @@ int command_dev(int argc, char **argv)
 	if (wrong == 0 && optind < argc)
 		wrong = problem_set(&problem, "unexpected '%.60s'", argv[optind]);
 	if (wrong == 0) {
-		struct setup_words words = {.algorithm = dev->algorithm,
+		struct setup_words words = {.host = host_here(),
+		                            .algorithm = dev->algorithm,
 		                            .topology = dev->topology,
 		                            .nodes = dev->nodes,
 		                            .seed = 1};

@@ -4,6 +4,7 @@
  */
 #include "cli.h"
 #include "grow.h"
+#include "host.h"
 #include "memory.h"
 #include "service.h"
 
@@ -558,7 +559,7 @@ int command_node(int argc, char **argv)
 	struct words words = {
 	        .cluster = "baton",
 	        .level = LEVEL_INFO,
-	        .setup = {.algorithm = "neilsen"},
+	        .setup = {.host = host_here(), .algorithm = "neilsen"},
 	        .lease_ms = 3000,
 	        .client_timeout_ms = 30000,
 	        .idle_hop_ms = 10,

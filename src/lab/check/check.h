@@ -8,6 +8,7 @@
 #include "model.h"
 #include "states.h"
 
+#include <jansson.h>
 #include <signal.h>
 
 enum { ELECTIONS_ARRANGED_MAX = 5 };

@@ -43,8 +43,6 @@ static void write_head(struct follower *follower, const char *note)
 	const struct setup *setup = follower->model->setup;
 	const struct network *network = &setup->network;
 	FILE *text = follower->text;
-	const char *name;
-	json_t *value;
 
 	fprintf(text, "# %s\nalgorithm %s\n", note, network->algorithm->name);
 	if (strncmp(setup->topology, "random:", 7) != 0 &&
@@ -67,13 +65,9 @@ static void write_head(struct follower *follower, const char *note)
 	write_electorate(text, &setup->electorate, network->graph.nodes);
 	if (network->algorithm->has_token)
 		fprintf(text, "holder %" PRIu32 "\n", network->holder);
-	json_object_foreach (setup->parameters, name, value) {
-		if (json_is_string(value))
-			fprintf(text, "param %s=%s\n", name, json_string_value(value));
-		else
-			fprintf(text, "param %s=%" PRId64 "\n", name,
-			        (int64_t)json_integer_value(value));
-	}
+	for (size_t i = 0; i < setup->parameters_count; i++)
+		fprintf(text, "param %s=%s\n", setup->parameters[i].name,
+		        setup->parameters[i].value);
 	fprintf(text, "%s\n\n", setup->fifo ? "fifo" : "reorder");
 }
 

@@ -1,5 +1,6 @@
 #include "choose.h"
 
+#include "host.h"
 #include "memory.h"
 #include "registry.h"
 #include "report.h"
@@ -205,6 +206,7 @@ int choose_run(const struct choose_options *options, struct choice *ret_choice,
 {
 	struct setup setup;
 	struct setup_words words = {
+	        .host = host_here(),
 	        .algorithm = undemanding()->name,
 	        .topology = options->topology != NULL ? options->topology : "complete",
 	        .nodes = options->nodes,

@@ -8,6 +8,8 @@
 
 #include "compare.h"
 
+#include <jansson.h>
+
 struct choose_options {
 	uint32_t nodes;
 	const char *topology; /* the links that there are; NULL: all */

@@ -1,6 +1,7 @@
 #include "compare.h"
 
 #include "grow.h"
+#include "host.h"
 #include "jobs.h"
 #include "memory.h"
 
@@ -12,6 +13,7 @@ static struct setup_words words_of(const struct compare_row *row,
                                    const struct compare_options *options)
 {
 	return (struct setup_words){
+	        .host = host_here(),
 	        .algorithm = row->subject->algorithm->name,
 	        .topology = row->subject->topology,
 	        .nodes = row->nodes,

@@ -9,6 +9,7 @@
 #include "claims.h"
 #include "sim.h"
 
+#include <jansson.h>
 #include <stdio.h>
 
 /* Beyond these a comparison takes more memory and hours than anybody has: all nodes ask all others

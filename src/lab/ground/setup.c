@@ -3,12 +3,11 @@
 #include "electorate.h"
 #include "memory.h"
 #include "registry.h"
+#include "text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 const char *graph_class_name(enum graph_class class)
 {
@@ -101,10 +100,8 @@ int parse_numbers(const char *text, uint64_t least, uint64_t most, const char *w
 /* Reports and traces are JSON, which is UTF-8. */
 static int check_text(const char *what, const char *text, struct problem *problem)
 {
-	json_t *string = json_string(text);
-	if (string == NULL)
+	if (!text_is_utf8(text, strlen(text)))
 		return problem_set(problem, "the %s is not UTF-8 text", what);
-	json_decref(string);
 	return 0;
 }
 
@@ -178,6 +175,21 @@ static int parse_choice(const struct parameter *parameter, const char *value, ui
 	return 0;
 }
 
+/* Given twice, the last counts. */
+static void note_parameter(struct setup *setup, const struct parameter *parameter,
+                           const char *value)
+{
+	size_t i = 0;
+
+	while (i < setup->parameters_count && setup->parameters[i].name != parameter->name)
+		i++;
+	must(i < SETUP_PARAMETERS_MAX);
+	setup->parameters[i] = (struct setup_parameter){
+	        .name = parameter->name, .value = value, .number = parameter->choices == NULL};
+	if (i == setup->parameters_count)
+		setup->parameters_count++;
+}
+
 static int parse_parameters(const struct setup_words *words, struct setup *setup,
                             struct problem *problem)
 {
@@ -213,63 +225,21 @@ static int parse_parameters(const struct setup_words *words, struct setup *setup
 		                                   what, value, problem);
 		if (wrong != 0)
 			return -1;
-		json_t *shown = parameter->choices != NULL ? json_string(equals + 1)
-		                                           : json_integer((json_int_t)*value);
-		json_object_set_new(setup->parameters, parameter->name, shown);
+		note_parameter(setup, parameter, equals + 1);
 	}
 	return 0;
 }
 
-/* The text of a file of edges: a line each, '#' begins a comment. */
-static char *read_edges(const char *path, struct problem *problem)
-{
-	enum { FILE_MAX = 1 << 28 };
-	FILE *file = fopen(path, "rb");
-	char *text = NULL;
-	size_t used = 0, size = 0;
-
-	if (file == NULL) {
-		problem_set(problem, "topology file '%.200s': %s", path, strerror(errno));
-		return NULL;
-	}
-	for (;;) {
-		if (size - used < 4096) {
-			size = size == 0 ? 65536 : size * 2;
-			text = realloc(text, size);
-			memory_must(text != NULL);
-		}
-		size_t count = fread(text + used, 1, size - used - 1, file);
-		used += count;
-		if (count == 0 || used > FILE_MAX)
-			break;
-	}
-	bool failed = ferror(file) != 0;
-	fclose(file);
-	text[used] = '\0';
-	if (failed || used > FILE_MAX || strlen(text) != used) {
-		problem_set(problem, "topology file '%.200s': %s", path,
-		            failed ? "cannot be read" : "is not a list of edges (A-B, one a line)");
-		free(text);
-		return NULL;
-	}
-	for (char *c = strchr(text, '#'); c != NULL; c = strchr(c, '#')) {
-		while (*c != '\0' && *c != '\n')
-			*c++ = ' ';
-	}
-	return text;
-}
-
-static int parse_topology(const char *text, struct setup *setup, struct topology *ret_topology,
-                          struct problem *problem)
+static int parse_topology(const struct host *host, const char *text, struct setup *setup,
+                          struct topology *ret_topology, struct problem *problem)
 {
 	if (strncmp(text, "file:", 5) == 0) {
-		setup->edges_text = read_edges(text + 5, problem);
+		if (host == NULL || host->read_edges == NULL)
+			return problem_set(problem, "topology '%.60s': there are no files here",
+			                   text);
+		setup->edges_text = host->read_edges(text + 5, problem);
 		if (setup->edges_text == NULL)
 			return -1;
-		char *list = NULL;
-		memory_must(asprintf(&list, "edges:%s", setup->edges_text) > 0);
-		free(setup->edges_text);
-		setup->edges_text = list;
 	}
 	const char *wrong =
 	        topology_parse(setup->edges_text != NULL ? setup->edges_text : text, ret_topology);
@@ -281,14 +251,15 @@ static int parse_topology(const char *text, struct setup *setup, struct topology
 	return problem_set(problem, "topology '%.60s': %s", text, wrong);
 }
 
-int setup_topology_nodes(const char *text, uint32_t *ret_nodes, struct problem *problem)
+int setup_topology_nodes(const struct host *host, const char *text, uint32_t *ret_nodes,
+                         struct problem *problem)
 {
 	struct setup setup = {.topology = text};
 	struct topology topology;
 	int result = check_text("topology", text, problem);
 
 	if (result == 0)
-		result = parse_topology(text, &setup, &topology, problem);
+		result = parse_topology(host, text, &setup, &topology, problem);
 	if (result == 0)
 		*ret_nodes = topology_nodes(&topology);
 	free(setup.edges_text);
@@ -360,7 +331,7 @@ static int make_graph(const struct setup_words *words, struct setup *setup, stru
 	struct topology topology;
 	uint32_t nodes;
 
-	if (parse_topology(setup->topology, setup, &topology, problem) != 0 ||
+	if (parse_topology(words->host, setup->topology, setup, &topology, problem) != 0 ||
 	    count_nodes(words, &topology, setup, &nodes, problem) != 0)
 		return -1;
 	size_t graph_size = topology_memory(&topology, nodes);
@@ -378,11 +349,10 @@ static int make_graph(const struct setup_words *words, struct setup *setup, stru
 	return fit_graph(setup, arrays, arrays + nodes, arrays + 2 * (size_t)nodes, problem);
 }
 
-static int fits_memory(const struct setup *setup, double needed, struct problem *problem)
+static int fits_memory(const struct host *host, const struct setup *setup, double needed,
+                       struct problem *problem)
 {
-	double there = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
-
-	if (needed <= there / 2)
+	if (host == NULL || needed <= host->memory_size / 2)
 		return 0;
 	return problem_set(
 	        problem,
@@ -391,7 +361,7 @@ static int fits_memory(const struct setup *setup, double needed, struct problem 
 }
 
 /* What the algorithm makes of its parameters and the graph. */
-static int prepare(struct setup *setup, struct problem *problem)
+static int prepare(const struct host *host, struct setup *setup, struct problem *problem)
 {
 	struct network *network = &setup->network;
 	const struct algorithm *algorithm = network->algorithm;
@@ -399,7 +369,7 @@ static int prepare(struct setup *setup, struct problem *problem)
 	if (algorithm->prepare == NULL)
 		return 0;
 	size_t size = algorithm->shared_size(network);
-	if (fits_memory(setup, (double)size, problem) != 0)
+	if (fits_memory(host, setup, (double)size, problem) != 0)
 		return -1;
 	setup->shared = calloc(1, size);
 	memory_must(setup->shared != NULL);
@@ -412,7 +382,7 @@ static int prepare(struct setup *setup, struct problem *problem)
 }
 
 /* States are kept in memory, all of them. */
-static int check_memory(const struct setup *setup, struct problem *problem)
+static int check_memory(const struct host *host, const struct setup *setup, struct problem *problem)
 {
 	const struct network *network = &setup->network;
 	double needed = 0;
@@ -421,7 +391,7 @@ static int check_memory(const struct setup *setup, struct problem *problem)
 		struct site site = network_site(network, i);
 		needed += (double)network->algorithm->state_size(&site);
 	}
-	return fits_memory(setup, needed, problem);
+	return fits_memory(host, setup, needed, problem);
 }
 
 int setup_make(const struct setup_words *words, struct setup *ret_setup, struct problem *problem)
@@ -437,12 +407,12 @@ int setup_make(const struct setup_words *words, struct setup *ret_setup, struct 
 		return -1;
 	setup.fifo = words->order == ORDER_DEFAULT ? setup.network.algorithm->needs_fifo
 	                                           : words->order == ORDER_FIFO;
-	setup.parameters = json_object();
 	int result = parse_parameters(words, &setup, problem);
 	if (result == 0)
 		result = make_graph(words, &setup, problem);
 	if (result == 0 && (electorate_make(words, &setup, problem) != 0 ||
-	                    prepare(&setup, problem) != 0 || check_memory(&setup, problem) != 0))
+	                    prepare(words->host, &setup, problem) != 0 ||
+	                    check_memory(words->host, &setup, problem) != 0))
 		result = -1;
 	if (result != 0) {
 		setup_free(&setup);
@@ -454,25 +424,8 @@ int setup_make(const struct setup_words *words, struct setup *ret_setup, struct 
 
 void setup_free(struct setup *setup)
 {
-	json_decref(setup->parameters);
 	free(setup->memory);
 	free(setup->edges_text);
 	free(setup->shared);
 	electorate_free(&setup->electorate);
-}
-
-json_t *setup_edges(const struct setup *setup)
-{
-	const struct graph *graph = &setup->network.graph;
-	json_t *edges = json_array();
-
-	for (uint32_t i = 1; i <= graph->nodes; i++) {
-		for (uint32_t k = 0; k < graph_degree(graph, i); k++) {
-			uint32_t j = graph_neighbour(graph, i, k);
-			if (i < j)
-				json_array_append_new(
-				        edges, json_pack("[I,I]", (json_int_t)i, (json_int_t)j));
-		}
-	}
-	return edges;
 }

@@ -8,14 +8,23 @@
 #include "network.h"
 #include "problem.h"
 
-#include <jansson.h>
-
 enum { SETUP_PARAMETERS_MAX = 16 };
+
+/*
+ * The machine that a setup is made on, as far as a setup depends on it: files and memory. Without one
+ * (NULL) there are no files and no limit of memory is known.
+ */
+struct host {
+	/* The file as a topology edges:…, to be freed; NULL and a problem. NULL itself: no files. */
+	char *(*read_edges)(const char *path, struct problem *problem);
+	double memory_size; /* bytes */
+};
 
 enum order { ORDER_DEFAULT, ORDER_FIFO, ORDER_REORDER };
 
 /* Texts are the caller's and must stay while the setup lives. */
 struct setup_words {
+	const struct host *host;
 	const char *algorithm;
 	const char *topology; /* NULL: the best for the algorithm */
 	uint32_t nodes;       /* 0: not given */
@@ -28,6 +37,13 @@ struct setup_words {
 	const char *crash;       /* places that are dead: 4,5 */
 	const char *parameters[SETUP_PARAMETERS_MAX]; /* NAME=VALUE */
 	size_t parameters_count;
+};
+
+/* A parameter as it was given, for reports. */
+struct setup_parameter {
+	const char *name;
+	const char *value;
+	bool number; /* the value is one, and not a name */
 };
 
 /* Of an election; all NULL otherwise. */
@@ -45,10 +61,11 @@ struct setup {
 	bool fifo;
 	bool nodes_chosen; /* nobody said how many */
 	uint64_t seed;
-	json_t *parameters; /* those given, for reports: {"init":"wave"} */
-	void *memory;       /* of the graph and what is derived from it */
-	char *edges_text;   /* of file:PATH */
-	void *shared;       /* of network.shared */
+	struct setup_parameter parameters[SETUP_PARAMETERS_MAX]; /* given, each once */
+	size_t parameters_count;
+	void *memory;     /* of the graph and what is derived from it */
+	char *edges_text; /* what the file of a file:PATH says, as edges:… */
+	void *shared;     /* of network.shared */
 	struct electorate electorate;
 };
 
@@ -68,7 +85,8 @@ void setup_free(struct setup *setup);
 const struct algorithm *setup_algorithm(const char *name, struct problem *problem);
 
 /* How many nodes a topology fixes, 0 if it fixes none. 0, or -1 and what is wrong with the text. */
-int setup_topology_nodes(const char *text, uint32_t *ret_nodes, struct problem *problem);
+int setup_topology_nodes(const struct host *host, const char *text, uint32_t *ret_nodes,
+                         struct problem *problem);
 
 const char *graph_class_name(enum graph_class class);
 
@@ -80,8 +98,5 @@ int parse_number(const char *text, uint64_t least, uint64_t most, const char *wh
  * an array to be freed, or -1. */
 int parse_numbers(const char *text, uint64_t least, uint64_t most, const char *what, uint32_t count,
                   uint32_t **ret_numbers, uint32_t *ret_count, struct problem *problem);
-
-/* [[1,2],[1,3],…] */
-json_t *setup_edges(const struct setup *setup);
 
 #endif

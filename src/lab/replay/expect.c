@@ -1,8 +1,10 @@
 #include "internal.h"
+#include "json_text.h"
 #include "memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static enum replay_verdict expect_phase(struct replay *replay, const struct step *step)
 {
@@ -15,72 +17,62 @@ static enum replay_verdict expect_phase(struct replay *replay, const struct step
 }
 
 static enum replay_verdict unknown_variable(struct replay *replay, const struct step *step,
-                                            const char *name, json_t *variables)
+                                            const char *name, const char *variables)
 {
-	struct pieces list;
-	const char *key;
-	json_t *value;
-	bool first = true;
+	struct text list = {0};
+	struct json_member member;
 
-	pieces_open(&list);
-	json_object_foreach (variables, key, value) {
-		fprintf(list.file, "%s%s", first ? "" : ", ", key);
-		first = false;
-	}
-	char *text = pieces_close(&list);
+	for (const char *at = variables; (at = json_next_member(at, &member)) != NULL;)
+		text_format(&list, "%s%.*s", list.used == 0 ? "" : ", ", (int)member.name_length,
+		            member.name);
 	problem_set(&replay->result->problem, "unknown variable '%.40s': node %u of %s has %s",
-	            name, step->node, replay->algorithm->name, first ? "none" : text);
-	free(text);
+	            name, step->node, replay->algorithm->name,
+	            list.used == 0 ? "none" : list.bytes);
+	text_free(&list);
 	return REPLAY_BAD;
 }
 
-static void write_variable(struct pieces *pieces, const char *name, const json_t *value)
+static bool is_equal(const struct expected_variable *expected, const struct json_member *member)
 {
-	char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
-	memory_must(text != NULL);
-	fprintf(pieces->file, " %s=%s", name, text);
-	free(text);
+	return strlen(expected->value) == member->value_length &&
+	       memcmp(expected->value, member->value, member->value_length) == 0;
 }
 
 /* All that differ are told, and no other. */
 static enum replay_verdict compare_variables(struct replay *replay, const struct step *step,
-                                             json_t *variables)
+                                             const char *variables)
 {
-	struct pieces expected, found;
-	const char *name;
-	json_t *value;
+	struct text expected = {0}, found = {0};
+	struct json_member member;
 	bool equal = true;
 
-	json_object_foreach (step->variables, name, value) {
-		if (json_object_get(variables, name) == NULL)
-			return unknown_variable(replay, step, name, variables);
-		equal = equal && json_equal(value, json_object_get(variables, name));
+	for (size_t i = 0; i < step->variables_count; i++) {
+		if (!json_find_member(variables, step->variables[i].name, &member))
+			return unknown_variable(replay, step, step->variables[i].name, variables);
+		equal = equal && is_equal(&step->variables[i], &member);
 	}
 	if (equal)
 		return REPLAY_PASSED;
-	pieces_open(&expected);
-	pieces_open(&found);
-	fprintf(expected.file, "node %u", step->node);
-	fprintf(found.file, "node %u", step->node);
-	json_object_foreach (step->variables, name, value) {
-		if (json_equal(value, json_object_get(variables, name)))
+	text_format(&expected, "node %u", step->node);
+	text_format(&found, "node %u", step->node);
+	for (size_t i = 0; i < step->variables_count; i++) {
+		const struct expected_variable *variable = &step->variables[i];
+		must(json_find_member(variables, variable->name, &member));
+		if (is_equal(variable, &member))
 			continue;
-		write_variable(&expected, name, value);
-		write_variable(&found, name, json_object_get(variables, name));
+		text_format(&expected, " %s=%s", variable->name, variable->value);
+		text_format(&found, " %s=%.*s", variable->name, (int)member.value_length,
+		            member.value);
 	}
-	char *text = pieces_close(&expected);
-	return replay_fail(replay, text, pieces_close(&found));
+	return replay_fail(replay, text_take(&expected), text_take(&found));
 }
 
 static enum replay_verdict expect_variables(struct replay *replay, const struct step *step)
 {
-	char *text = world_describe(&replay->world, step->node);
-	json_t *variables = json_loads(text, 0, NULL);
-
-	memory_must(variables != NULL);
-	free(text);
+	char *variables = world_describe(&replay->world, step->node);
 	enum replay_verdict verdict = compare_variables(replay, step, variables);
-	json_decref(variables);
+
+	free(variables);
 	return verdict;
 }
 
@@ -162,19 +154,18 @@ static enum replay_verdict expect_leader(struct replay *replay, const struct ste
 /* The places that have declared themselves, as "1, 2 and 3". */
 static char *declared_text(const struct replay *replay, uint32_t count)
 {
-	struct pieces list;
+	struct text list = {0};
 	uint32_t written = 0;
 
-	pieces_open(&list);
 	for (uint32_t node = 1; node <= replay->nodes; node++) {
 		if (replay->declared[node - 1] == 0)
 			continue;
 		const char *separator = written == 0 ? "" : written + 1 == count ? " and " : ", ";
-		fprintf(list.file, "%s%u", separator, node);
+		text_format(&list, "%s%u", separator, node);
 		written++;
 	}
-	fputs(" declared", list.file);
-	return pieces_close(&list);
+	text_add_string(&list, " declared");
+	return text_take(&list);
 }
 
 static enum replay_verdict expect_unique_leader(struct replay *replay)
@@ -238,39 +229,37 @@ static enum replay_verdict expect_termination(struct replay *replay)
 
 static enum replay_verdict expect_mutual_exclusion(struct replay *replay)
 {
-	struct pieces list;
+	struct text list = {0};
 
 	if (replay->world.inside_count <= 1)
 		return REPLAY_PASSED;
-	pieces_open(&list);
-	fputs("nodes", list.file);
+	text_add_string(&list, "nodes");
 	for (uint32_t node = 1; node <= replay->nodes; node++) {
 		if (replay->world.phases[node - 1] == PHASE_INSIDE)
-			fprintf(list.file, " %u", node);
+			text_format(&list, " %u", node);
 	}
-	fputs(" in", list.file);
-	return replay_fail(replay, replay_text("mutual_exclusion"), pieces_close(&list));
+	text_add_string(&list, " in");
+	return replay_fail(replay, replay_text("mutual_exclusion"), text_take(&list));
 }
 
 static enum replay_verdict expect_one_token(struct replay *replay)
 {
 	const struct algorithm *algorithm = replay->algorithm;
-	struct pieces list;
+	struct text list = {0};
 	uint64_t count = 0;
 
-	pieces_open(&list);
 	for (uint32_t node = 1; algorithm->has_privilege != NULL && node <= replay->nodes; node++) {
 		struct site site = network_site(&replay->setup->network, node);
 		if (algorithm->has_privilege(&site, world_state(&replay->world, node)))
-			fprintf(list.file, "%s at node %u", count++ == 0 ? "" : ",", node);
+			text_format(&list, "%s at node %u", count++ == 0 ? "" : ",", node);
 	}
 	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++) {
 		const struct flying *envelope = &replay->envelopes[i];
 		if (algorithm->messages[envelope->body[0]].token)
-			fprintf(list.file, "%s from %u to %u", count++ == 0 ? "" : ",",
-			        envelope->from, envelope->to);
+			text_format(&list, "%s from %u to %u", count++ == 0 ? "" : ",",
+			            envelope->from, envelope->to);
 	}
-	char *places = pieces_close(&list);
+	char *places = text_take(&list);
 	enum replay_verdict verdict = REPLAY_PASSED;
 	if (count != 1)
 		verdict = replay_fail(replay, replay_text("one_token"),

@@ -7,8 +7,6 @@
 
 #include "replay.h"
 
-#include <stdio.h>
-
 /* A message in flight. */
 struct flying {
 	uint32_t from, to;
@@ -55,15 +53,6 @@ __attribute__((format(printf, 1, 2))) char *replay_text(const char *format, ...)
 
 /* REPLAY_FAILED; takes over both texts. `expected` may be NULL. */
 enum replay_verdict replay_fail(struct replay *replay, char *expected, char *found);
-
-/* A text that is written piece by piece, to be freed when it is closed. */
-struct pieces {
-	FILE *file;
-	char *text;
-	size_t size;
-};
-void pieces_open(struct pieces *pieces);
-char *pieces_close(struct pieces *pieces);
 
 static inline size_t envelopes_count(const struct replay *replay)
 {

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,7 @@ char *replay_text(const char *format, ...)
 	va_start(arguments, format);
 	int length = vasprintf(&text, format, arguments);
 	va_end(arguments);
-	must(length >= 0);
+	memory_must(length >= 0);
 	return text;
 }
 
@@ -27,18 +28,6 @@ enum replay_verdict replay_fail(struct replay *replay, char *expected, char *fou
 	replay->result->expected = expected;
 	replay->result->found = found;
 	return REPLAY_FAILED;
-}
-
-void pieces_open(struct pieces *pieces)
-{
-	pieces->file = open_memstream(&pieces->text, &pieces->size);
-	memory_must(pieces->file != NULL);
-}
-
-char *pieces_close(struct pieces *pieces)
-{
-	must(fclose(pieces->file) == 0);
-	return pieces->text;
 }
 
 /* Messages in flight. */
@@ -289,7 +278,7 @@ bool envelope_fits(const struct step *step, const struct flying *envelope)
 /* No K-th message: what is there. */
 static void explain_absence(struct replay *replay, const struct step *step, uint64_t found)
 {
-	struct pieces others;
+	struct text others = {0};
 	const char *type = step->name != NULL ? step->name : "message";
 
 	if (found != 0) {
@@ -299,18 +288,17 @@ static void explain_absence(struct replay *replay, const struct step *step, uint
 		            found);
 		return;
 	}
-	pieces_open(&others);
 	for (size_t i = replay->envelopes_first, count = 0; i < replay->envelopes_end && count < 8;
 	     i++, count++) {
 		const struct flying *envelope = &replay->envelopes[i];
-		fprintf(others.file, "%s %s from %u to %u", count == 0 ? "" : ",",
-		        envelope_type(replay, envelope), envelope->from, envelope->to);
+		text_format(&others, "%s %s from %u to %u", count == 0 ? "" : ",",
+		            envelope_type(replay, envelope), envelope->from, envelope->to);
 	}
 	if (envelopes_count(replay) > 8)
-		fprintf(others.file, ", … (%zu)", envelopes_count(replay));
+		text_format(&others, ", … (%zu)", envelopes_count(replay));
 	else if (envelopes_count(replay) == 0)
-		fputs(" nothing", others.file);
-	char *text = pieces_close(&others);
+		text_add_string(&others, " nothing");
+	char *text = text_take(&others);
 	problem_set(&replay->result->problem, "no %s is in flight from %u to %u; in flight:%s",
 	            type, step->node, step->to, text);
 	free(text);

@@ -1,6 +1,8 @@
 #include "scenario.h"
 #include "memory.h"
 
+#include "json_text.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -200,31 +202,43 @@ static int step_fail(struct scenario_parser *parser, struct step *step)
 	return 0;
 }
 
-/* What comes behind `expect I`. */
+/* What follows `expect I`. */
+
+static bool is_given(const struct step *step, const char *name)
+{
+	for (size_t i = 0; i < step->variables_count; i++) {
+		if (strcmp(step->variables[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
 
 static int expect_variables(struct scenario_parser *parser, struct step *step)
 {
 	step->kind = STEP_EXPECT_VARIABLES;
-	step->variables = json_object();
+	step->variables = calloc(parser->words_count - 2, sizeof(*step->variables));
+	memory_must(step->variables != NULL);
 	for (size_t i = 2; i < parser->words_count; i++) {
 		char *name = parser->words[i];
 		char *equals = strchr(name, '=');
+		struct text value = {0};
 		if (equals == NULL || equals == name)
 			return problem_set(parser->problem,
 			                   "'%.40s': VARIABLE=VALUE is needed, as in NEXT=2", name);
 		*equals = '\0';
-		const char *value = equals + 1;
-		if (json_object_get(step->variables, name) != NULL)
+		if (is_given(step, name))
 			return problem_set(parser->problem, "variable '%.40s' is given twice",
 			                   name);
-		json_t *json = json_loads(value, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES, NULL);
-		if (json == NULL)
+		if (!json_compact(equals + 1, &value)) {
+			text_free(&value);
 			return problem_set(parser->problem,
 			                   "%.40s=%.60s: the value is not JSON; right would be "
 			                   "false, 2, [-1,0,2], "
 			                   "null or \"text\"",
-			                   name, value);
-		json_object_set_new(step->variables, name, json);
+			                   name, equals + 1);
+		}
+		step->variables[step->variables_count++] =
+		        (struct expected_variable){.name = name, .value = text_take(&value)};
 	}
 	return 0;
 }
@@ -262,7 +276,7 @@ static int expect_node(struct scenario_parser *parser, struct step *step)
 	return expect_phase(parser, step);
 }
 
-/* What else comes behind `expect`. */
+/* What else follows `expect`. */
 
 static int expect_flight(struct scenario_parser *parser, struct step *step)
 {
@@ -490,13 +504,9 @@ static char *end_word(struct scenario_parser *parser, char *word, char *end)
 		            (int)(c - word > 40 ? 40 : c - word), word);
 		return NULL;
 	}
-	if (!ascii) {
-		json_t *checked = json_stringn(word, (size_t)(c - word));
-		if (checked == NULL) {
-			problem_set(parser->problem, "this is not UTF-8 text");
-			return NULL;
-		}
-		json_decref(checked);
+	if (!ascii && !text_is_utf8(word, (size_t)(c - word))) {
+		problem_set(parser->problem, "this is not UTF-8 text");
+		return NULL;
 	}
 	return c;
 }
@@ -578,8 +588,11 @@ int scenario_parse(const char *text, size_t size, struct scenario *ret_scenario,
 
 void scenario_free(struct scenario *scenario)
 {
-	for (size_t i = 0; i < scenario->steps_count; i++)
-		json_decref(scenario->steps[i].variables);
+	for (size_t i = 0; i < scenario->steps_count; i++) {
+		for (size_t k = 0; k < scenario->steps[i].variables_count; k++)
+			free(scenario->steps[i].variables[k].value);
+		free(scenario->steps[i].variables);
+	}
 	free(scenario->steps);
 	free(scenario->text);
 }
@@ -598,8 +611,10 @@ bool step_expects(const struct step *step)
 static uint32_t blame_line(const struct scenario *scenario, struct problem *problem)
 {
 	const struct setup_words *all = &scenario->words;
-	struct setup_words words = {
-	        .algorithm = all->algorithm, .order = all->order, .seed = all->seed};
+	struct setup_words words = {.host = all->host,
+	                            .algorithm = all->algorithm,
+	                            .order = all->order,
+	                            .seed = all->seed};
 	struct setup setup;
 
 	if (setup_make(&words, &setup, problem) != 0)

@@ -14,7 +14,6 @@
 #include "setup.h"
 #include "world.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,6 +48,12 @@ enum step_kind {
 	STEP_EXPECT_TERMINATION,
 };
 
+/* A variable that is expected to have a value. */
+struct expected_variable {
+	const char *name;
+	char *value; /* compact JSON */
+};
+
 struct step {
 	enum step_kind kind;
 	uint32_t line;
@@ -58,7 +63,8 @@ struct step {
 	bool has_number;
 	uint64_t number;
 	const char *name;
-	json_t *variables; /* {"NEXT":2,"FOLLOW":2} */
+	struct expected_variable *variables;
+	size_t variables_count;
 
 	/* What scenario_bind finds for the name. */
 	uint8_t type; /* of the message */

@@ -1,5 +1,5 @@
 #include "report.h"
-#include "sim.h"
+#include "sim_report.h"
 
 uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
                              enum carries carries)

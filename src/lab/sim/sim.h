@@ -118,12 +118,4 @@ uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim
  * if nobody has. */
 double sim_jain(const struct sim_result *result, uint32_t nodes);
 
-/* The report of CLI: one object. `load` as given. */
-json_t *sim_report(const struct sim_options *options, const char *load,
-                   const struct sim_result *result, double seconds);
-
-/* The same for an election. */
-json_t *election_report(const struct sim_options *options, const struct sim_result *result,
-                        double seconds);
-
 #endif

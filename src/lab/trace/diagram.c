@@ -2,23 +2,22 @@
 #include "grow.h"
 #include "memory.h"
 
-#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-struct diagram *diagram_open(const char *path, struct problem *problem)
+struct diagram *diagram_create(void)
 {
-	FILE *file = fopen(path, "wb");
-	if (file == NULL) {
-		problem_set(problem, "diagram file '%.200s': %s", path, strerror(errno));
-		return NULL;
-	}
 	struct diagram *diagram = calloc(1, sizeof(*diagram));
+
 	memory_must(diagram != NULL);
-	diagram->file = file;
-	diagram->path = strdup(path);
-	memory_must(diagram->path != NULL);
 	return diagram;
+}
+
+void diagram_destroy(struct diagram *diagram)
+{
+	free(diagram->marks);
+	free(diagram);
 }
 
 void diagram_start(struct diagram *diagram, const struct setup *setup)
@@ -118,18 +117,9 @@ void diagram_cut(struct diagram *diagram)
 	diagram->given_up = true;
 }
 
-int diagram_end(struct diagram *diagram, uint64_t time, struct problem *problem)
+void diagram_draw(struct diagram *diagram, uint64_t time, struct text *svg)
 {
 	if (!diagram->cut)
 		diagram->end = time;
-	diagram_draw(diagram);
-	int failed = ferror(diagram->file);
-	if (fclose(diagram->file) != 0)
-		failed = 1;
-	if (failed)
-		problem_set(problem, "diagram file '%.200s' could not be written", diagram->path);
-	free(diagram->marks);
-	free(diagram->path);
-	free(diagram);
-	return failed ? -1 : 0;
+	diagram_draw_picture(diagram, svg);
 }

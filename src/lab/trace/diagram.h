@@ -6,6 +6,7 @@
 #define LAB_DIAGRAM_H
 
 #include "setup.h"
+#include "text.h"
 #include "world.h"
 
 struct diagram;
@@ -18,9 +19,9 @@ enum { DIAGRAM_MESSAGES_MAX = 240 };
  * then left out. */
 enum { DIAGRAM_LABEL_MOST = 26 };
 
-/* NULL and a problem if the file cannot be written. */
-struct diagram *diagram_open(const char *path, struct problem *problem);
-/* The setup must stay until diagram_end. */
+struct diagram *diagram_create(void);
+void diagram_destroy(struct diagram *diagram);
+/* The setup must stay while the diagram lives. */
 void diagram_start(struct diagram *diagram, const struct setup *setup);
 
 /* What happens, in the order in which it does; times in millionths. */
@@ -39,7 +40,7 @@ void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number);
 /* The run was given up before its end. */
 void diagram_cut(struct diagram *diagram);
 
-/* Draws it, and closes. -1 and a problem if it cannot be written. */
-int diagram_end(struct diagram *diagram, uint64_t time, struct problem *problem);
+/* Appends the picture of what has happened until `time`, as SVG. More may happen afterwards. */
+void diagram_draw(struct diagram *diagram, uint64_t time, struct text *svg);
 
 #endif

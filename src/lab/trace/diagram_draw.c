@@ -5,6 +5,7 @@
 #include "trace.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +30,7 @@ struct box {
 
 struct drawing {
 	const struct diagram *diagram;
-	FILE *out;
+	struct text *out;
 	uint64_t *times; /* distinct, increasing */
 	double *places;  /* of each */
 	size_t times_count;
@@ -207,17 +208,18 @@ static void write_heads(const struct drawing *page)
 	const struct algorithm *algorithm = page->diagram->setup->network.algorithm;
 	char colour[32];
 
-	fputs("<defs>\n", page->out);
+	text_add_string(page->out, "<defs>\n");
 	for (uint8_t type = 0; type < algorithm->messages_count; type++) {
 		write_colour(colour, sizeof(colour), page->diagram, type);
-		fprintf(page->out,
+		text_format(
+		        page->out,
 		        "<marker id=\"m%u\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" "
 		        "markerWidth=\"7\" markerHeight=\"7\" "
 		        "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 1 10 5 0 9z\" "
 		        "fill=\"%s\"/></marker>\n",
 		        type, colour);
 	}
-	fputs("</defs>\n", page->out);
+	text_add_string(page->out, "</defs>\n");
 }
 
 static bool is_election(const struct diagram *diagram)
@@ -239,9 +241,9 @@ static bool is_dead(const struct diagram *diagram, uint32_t node)
 /* The line of a node, broken if it is dead. */
 static void write_line(const struct drawing *page, uint32_t node)
 {
-	fprintf(page->out, "<path class=\"line%s\" d=\"M%d %.1f H%.1f\"/>\n",
-	        is_dead(page->diagram, node) ? " flying" : "", LEFT - OVERHANG, y_of(node),
-	        edge_of(page));
+	text_format(page->out, "<path class=\"line%s\" d=\"M%d %.1f H%.1f\"/>\n",
+	            is_dead(page->diagram, node) ? " flying" : "", LEFT - OVERHANG, y_of(node),
+	            edge_of(page));
 }
 
 /* Before the line: who it is; in an election its identifier too. */
@@ -250,11 +252,13 @@ static void write_name(const struct drawing *page, uint32_t node, double below)
 	const struct network *network = &page->diagram->setup->network;
 	double y = y_of(node) + below;
 
-	fprintf(page->out,
-	        "<text class=\"node\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%" PRIu32 "</text>\n",
-	        LEFT - 32, y + 4.5, node);
+	text_format(page->out,
+	            "<text class=\"node\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%" PRIu32
+	            "</text>\n",
+	            LEFT - 32, y + 4.5, node);
 	if (is_election(page->diagram))
-		fprintf(page->out,
+		text_format(
+		        page->out,
 		        "<text class=\"soft\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">id %" PRIu32
 		        "%s</text>\n",
 		        LEFT - 26, y + 19, network->identifiers[node - 1],
@@ -274,11 +278,11 @@ static void write_axis(const struct drawing *page)
 		if (x - half < free)
 			continue;
 		free = x + half;
-		fprintf(page->out,
-		        "<path class=\"tick\" d=\"M%.1f %d V%.1f\"/><text class=\"soft\" "
-		        "x=\"%.1f\" y=\"%.1f\" "
-		        "text-anchor=\"middle\">%s</text>\n",
-		        x, TOP, bottom, x, bottom + 14, text);
+		text_format(page->out,
+		            "<path class=\"tick\" d=\"M%.1f %d V%.1f\"/><text class=\"soft\" "
+		            "x=\"%.1f\" y=\"%.1f\" "
+		            "text-anchor=\"middle\">%s</text>\n",
+		            x, TOP, bottom, x, bottom + 14, text);
 	}
 	for (uint32_t node = 1; node <= page->diagram->setup->network.graph.nodes; node++)
 		write_line(page, node);
@@ -288,10 +292,10 @@ static void write_bar(const struct drawing *page, const char *class, double from
                       uint32_t node, int height)
 {
 	double width = to - from < 2 ? 2 : to - from;
-	fprintf(page->out,
-	        "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" "
-	        "rx=\"2\"/>\n",
-	        class, from, y_of(node) - height / 2.0, width, height);
+	text_format(page->out,
+	            "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" "
+	            "rx=\"2\"/>\n",
+	            class, from, y_of(node) - height / 2.0, width, height);
 }
 
 /* When what began at mark `begin` ends: at the next mark of that kind at that node, or at the
@@ -310,8 +314,8 @@ static double end_of(const struct drawing *page, size_t begin, enum mark_kind ki
 static void write_held(const struct drawing *page, double from, double to, uint32_t node)
 {
 	if (to > from)
-		fprintf(page->out, "<path class=\"held\" d=\"M%.1f %.1f H%.1f\"/>\n", from,
-		        y_of(node), to);
+		text_format(page->out, "<path class=\"held\" d=\"M%.1f %.1f H%.1f\"/>\n", from,
+		            y_of(node), to);
 }
 
 /* Where the token rests, below everything else: between its coming to a node and its going away. */
@@ -362,7 +366,8 @@ static void write_marks(const struct drawing *page)
 		else if (is_leaving(page, i))
 			write_bar(page, "leave", x, end_of(page, i, MARK_IDLE), mark->node, BAR);
 		else if (mark->kind == MARK_ELECTED)
-			fprintf(page->out,
+			text_format(
+			        page->out,
 			        "<circle class=\"inside\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/><text "
 			        "class=\"label\" x=\"%.1f\" "
 			        "y=\"%.1f\">leader %" PRIu32 "</text>\n",
@@ -426,8 +431,8 @@ static void write_label(struct drawing *page, const char *text, double x1, doubl
 		}
 	}
 	page->boxes[page->boxes_count++] = best;
-	fprintf(page->out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", best.x,
-	        best.y + 10, text);
+	text_format(page->out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", best.x,
+	            best.y + 10, text);
 }
 
 /* A message to several at once is labelled once, on its last arrow. */
@@ -476,14 +481,14 @@ static void write_arrow(const struct drawing *page, const struct arrow *arrow)
 		snprintf(path, sizeof(path), "M%.1f %.1f L%.1f %.1f", x1, y1, x2, y2);
 	}
 	write_colour(colour, sizeof(colour), page->diagram, arrow->type);
-	fprintf(page->out,
-	        "<path class=\"arrow%s%s\" stroke=\"%s\" d=\"%s\" marker-end=\"url(#m%u)\"/>\n",
-	        token, flying, colour, path, arrow->type);
+	text_format(page->out,
+	            "<path class=\"arrow%s%s\" stroke=\"%s\" d=\"%s\" marker-end=\"url(#m%u)\"/>\n",
+	            token, flying, colour, path, arrow->type);
 	if (arrow->fate == FATE_LOST)
-		fprintf(page->out,
-		        "<path class=\"cross\" stroke=\"%s\" d=\"M%.1f %.1f l10 10 m0 -10 l-10 "
-		        "10\"/>\n",
-		        colour, x2 - 5, y2 - 5);
+		text_format(page->out,
+		            "<path class=\"cross\" stroke=\"%s\" d=\"M%.1f %.1f l10 10 m0 -10 l-10 "
+		            "10\"/>\n",
+		            colour, x2 - 5, y2 - 5);
 }
 
 /* The token above the others, its labels first to choose their places. */
@@ -531,10 +536,10 @@ static bool is_seen_leaving(const struct drawing *page)
 static void write_sample(const struct drawing *page, const char *class, double x, double y,
                          int height, const char *text)
 {
-	fprintf(page->out,
-	        "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"%d\" "
-	        "rx=\"2\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
-	        class, x, y, height, x + 28, (double)LEGEND, text);
+	text_format(page->out,
+	            "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"%d\" "
+	            "rx=\"2\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+	            class, x, y, height, x + 28, (double)LEGEND, text);
 }
 
 static void write_legend(const struct drawing *page)
@@ -546,11 +551,11 @@ static void write_legend(const struct drawing *page)
 	write_sample(page, "wait", x, y - 6, WAIT, election ? "has initiated" : "waits");
 	x += election ? 114 : 70;
 	if (election) {
-		fprintf(page->out,
-		        "<rect class=\"inside\" x=\"%.1f\" y=\"%.1f\" width=\"9\" height=\"9\" "
-		        "rx=\"5\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">knows the "
-		        "leader</text>\n",
-		        x, y - 8, x + 15, y);
+		text_format(page->out,
+		            "<rect class=\"inside\" x=\"%.1f\" y=\"%.1f\" width=\"9\" height=\"9\" "
+		            "rx=\"5\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">knows the "
+		            "leader</text>\n",
+		            x, y - 8, x + 15, y);
 		x += 124;
 	} else {
 		write_sample(page, "inside", x, y - 10, BAR, "inside");
@@ -561,10 +566,10 @@ static void write_legend(const struct drawing *page)
 		x += 76;
 	}
 	if (algorithm->has_token) {
-		fprintf(page->out,
-		        "<path class=\"held\" d=\"M%.1f %.1f h22\"/><text class=\"soft\" "
-		        "x=\"%.1f\" y=\"%.1f\">has the token</text>\n",
-		        x, y - 4, x + 28, y);
+		text_format(page->out,
+		            "<path class=\"held\" d=\"M%.1f %.1f h22\"/><text class=\"soft\" "
+		            "x=\"%.1f\" y=\"%.1f\">has the token</text>\n",
+		            x, y - 4, x + 28, y);
 		x += 114;
 	}
 	for (uint8_t type = 0; type < algorithm->messages_count; type++) {
@@ -573,12 +578,12 @@ static void write_legend(const struct drawing *page)
 		if (!has_type(page->diagram, type))
 			continue;
 		write_colour(colour, sizeof(colour), page->diagram, type);
-		fprintf(page->out,
-		        "<path class=\"arrow%s\" stroke=\"%s\" d=\"M%.1f %.1f h24\" "
-		        "marker-end=\"url(#m%u)\"/><text class=\"soft\" x=\"%.1f\" "
-		        "y=\"%.1f\">%s</text>\n",
-		        algorithm->messages[type].token ? " token" : "", colour, x, y - 4, type,
-		        x + 30, y, name);
+		text_format(page->out,
+		            "<path class=\"arrow%s\" stroke=\"%s\" d=\"M%.1f %.1f h24\" "
+		            "marker-end=\"url(#m%u)\"/><text class=\"soft\" x=\"%.1f\" "
+		            "y=\"%.1f\">%s</text>\n",
+		            algorithm->messages[type].token ? " token" : "", colour, x, y - 4, type,
+		            x + 30, y, name);
 		x += 44 + 7.2 * (double)strlen(name);
 	}
 	for (size_t i = 0; i < page->diagram->arrows_count; i++) {
@@ -586,7 +591,8 @@ static void write_legend(const struct drawing *page)
 		flying = flying || page->diagram->arrows[i].fate == FATE_FLYING;
 	}
 	if (flying) {
-		fprintf(page->out,
+		text_format(
+		        page->out,
 		        "<path class=\"line flying\" d=\"M%.1f %.1f h24\"/><text class=\"soft\" "
 		        "x=\"%.1f\" "
 		        "y=\"%.1f\">still under way</text>\n",
@@ -594,7 +600,8 @@ static void write_legend(const struct drawing *page)
 		x += 124;
 	}
 	if (lost)
-		fprintf(page->out,
+		text_format(
+		        page->out,
 		        "<path class=\"cross\" stroke=\"var(--ink)\" d=\"M%.1f %.1f l8 8 m0 -8 l-8 "
 		        "8\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">lost</text>\n",
 		        x, y - 8, x + 14, y);
@@ -606,12 +613,12 @@ static void write_picture(struct drawing *page)
 	bool cut = page->strips_count > 1;
 	uint32_t nodes = page->diagram->setup->network.graph.nodes;
 
-	fputs(cut ? "<defs><g id=\"all\">\n" : "", page->out);
+	text_add_string(page->out, cut ? "<defs><g id=\"all\">\n" : "");
 	write_axis(page);
 	write_token_rests(page);
 	write_marks(page);
 	write_arrows(page);
-	fputs(cut ? "</g></defs>\n" : "", page->out);
+	text_add_string(page->out, cut ? "</g></defs>\n" : "");
 	for (size_t i = 0; i < page->strips_count; i++) {
 		double below = page->strip_height * (double)i;
 		double width = page->cuts[i + 1] - page->cuts[i];
@@ -620,11 +627,11 @@ static void write_picture(struct drawing *page)
 		for (uint32_t node = 1; node <= nodes; node++)
 			write_name(page, node, below);
 		if (cut)
-			fprintf(page->out,
-			        "<svg x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
-			        "viewBox=\"%.1f %d %.1f %.1f\"><use href=\"#all\"/></svg>\n",
-			        LEFT - OVERHANG, TOP + below, width, page->strip_height,
-			        page->cuts[i], TOP, width, page->strip_height);
+			text_format(page->out,
+			            "<svg x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
+			            "viewBox=\"%.1f %d %.1f %.1f\"><use href=\"#all\"/></svg>\n",
+			            LEFT - OVERHANG, TOP + below, width, page->strip_height,
+			            page->cuts[i], TOP, width, page->strip_height);
 	}
 }
 
@@ -634,39 +641,41 @@ static void write_page(struct drawing *page)
 	const struct setup *setup = diagram->setup;
 	double height = TOP + page->strip_height * (double)page->strips_count;
 
-	fprintf(page->out,
-	        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
-	        "width=\"%.0f\" height=\"%.0f\" "
-	        "role=\"img\">\n<title>%s, %" PRIu32 " nodes: a space-time diagram</title>\n",
-	        page->width, height, page->width, height, setup->network.algorithm->name,
-	        setup->network.graph.nodes);
-	fputs(style, page->out);
+	text_format(page->out,
+	            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
+	            "width=\"%.0f\" height=\"%.0f\" "
+	            "role=\"img\">\n<title>%s, %" PRIu32 " nodes: a space-time diagram</title>\n",
+	            page->width, height, page->width, height, setup->network.algorithm->name,
+	            setup->network.graph.nodes);
+	text_add_string(page->out, style);
 	write_heads(page);
-	fprintf(page->out,
-	        "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
-	        "<text x=\"%d\" y=\"24\"><tspan class=\"title\">%s</tspan>"
-	        "<tspan class=\"soft\" dx=\"10\">%" PRIu32
-	        " nodes; time to the right, long waits cut short</tspan></text>\n",
-	        LEFT - 32, setup->network.algorithm->name, setup->network.graph.nodes);
+	text_format(page->out,
+	            "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
+	            "<text x=\"%d\" y=\"24\"><tspan class=\"title\">%s</tspan>"
+	            "<tspan class=\"soft\" dx=\"10\">%" PRIu32
+	            " nodes; time to the right, long waits cut short</tspan></text>\n",
+	            LEFT - 32, setup->network.algorithm->name, setup->network.graph.nodes);
 	if (diagram->cut)
-		fprintf(page->out,
+		text_format(
+		        page->out,
 		        "<text class=\"soft\" x=\"%.1f\" y=\"24\" text-anchor=\"end\">the first %d "
 		        "of %" PRIu64 " messages%s</text>\n",
 		        page->width - MARGIN, DIAGRAM_MESSAGES_MAX, diagram->messages,
 		        diagram->given_up ? " before the run was stopped" : "");
 	else if (diagram->given_up)
-		fprintf(page->out,
+		text_format(
+		        page->out,
 		        "<text class=\"soft\" x=\"%.1f\" y=\"24\" text-anchor=\"end\">the run was "
 		        "stopped here</text>\n",
 		        page->width - MARGIN);
 	write_legend(page);
 	write_picture(page);
-	fputs("</svg>\n", page->out);
+	text_add_string(page->out, "</svg>\n");
 }
 
-void diagram_draw(const struct diagram *diagram)
+void diagram_draw_picture(const struct diagram *diagram, struct text *svg)
 {
-	struct drawing page = {.diagram = diagram, .out = diagram->file};
+	struct drawing page = {.diagram = diagram, .out = svg};
 
 	page.boxes = malloc((diagram->arrows_count + 1) * sizeof(*page.boxes));
 	memory_must(page.boxes != NULL);

@@ -6,13 +6,11 @@
 
 #include "diagram.h"
 
-#include <stdio.h>
-
 enum mark_kind {
 	MARK_REQUEST,
 	MARK_ENTER,
 	MARK_EXIT,
-	MARK_IDLE, /* behind an exit */
+	MARK_IDLE, /* after an exit */
 	MARK_ELECTED,
 	MARK_TOKEN_COMES,
 	MARK_TOKEN_GOES
@@ -37,8 +35,6 @@ struct arrow {
 };
 
 struct diagram {
-	FILE *file;
-	char *path;
 	const struct setup *setup;
 	struct mark *marks;
 	size_t marks_count, marks_size;
@@ -55,7 +51,7 @@ static inline const struct message_type *type_of(const struct diagram *diagram, 
 	return &diagram->setup->network.algorithm->messages[type];
 }
 
-/* As SVG, into its file. */
-void diagram_draw(const struct diagram *diagram);
+/* Appends the picture, whose last moment is diagram->end. */
+void diagram_draw_picture(const struct diagram *diagram, struct text *svg);
 
 #endif

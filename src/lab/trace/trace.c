@@ -3,15 +3,19 @@
 #include "diagram.h"
 #include "memory.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* So many bytes are worth being taken away. */
+enum { DRAIN_SIZE = 1 << 16 };
+
 struct trace {
-	FILE *file; /* NULL: no lines are wanted */
-	char *path;
+	bool wants_lines;
+	struct text lines; /* since they were last taken away or cleared */
+	void (*take)(void *context, const struct text *lines);
+	void *context;
 	struct diagram *diagram; /* NULL: none is wanted */
 	bool election;
 	bool cut; /* the run was given up */
@@ -31,60 +35,142 @@ char *time_text(uint64_t time, char *ret_text)
 	return ret_text;
 }
 
-struct trace *trace_open(const char *path, const char *diagram_path, struct problem *problem)
+struct trace *trace_create(bool lines, bool diagram)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));
+
 	memory_must(trace != NULL);
-	if (path != NULL) {
-		trace->file = fopen(path, "wb");
-		trace->path = strdup(path);
-		memory_must(trace->path != NULL);
-	}
-	if (path != NULL && trace->file == NULL)
-		problem_set(problem, "trace file '%.200s': %s", path, strerror(errno));
-	else if (diagram_path != NULL)
-		trace->diagram = diagram_open(diagram_path, problem);
-	if ((path == NULL || trace->file != NULL) &&
-	    (diagram_path == NULL || trace->diagram != NULL))
-		return trace;
-	if (trace->file != NULL)
-		fclose(trace->file);
-	free(trace->path);
+	trace->wants_lines = lines;
+	if (diagram)
+		trace->diagram = diagram_create();
+	return trace;
+}
+
+void trace_destroy(struct trace *trace)
+{
+	if (trace->diagram != NULL)
+		diagram_destroy(trace->diagram);
+	for (uint32_t i = 0; i < trace->nodes; i++)
+		free(trace->variables[i]);
+	free(trace->variables);
+	text_free(&trace->lines);
 	free(trace);
-	return NULL;
+}
+
+void trace_drain(struct trace *trace, void (*take)(void *context, const struct text *lines),
+                 void *context)
+{
+	trace->take = take;
+	trace->context = context;
+}
+
+struct text *trace_lines(struct trace *trace)
+{
+	return &trace->lines;
+}
+
+/* Takes the lines away if there are so many bytes of them. */
+static void drain(struct trace *trace, size_t size)
+{
+	if (trace->take == NULL || trace->lines.used < size)
+		return;
+	trace->take(trace->context, &trace->lines);
+	text_clear(&trace->lines);
+}
+
+static void write_edges(struct writer *writer, const struct graph *graph)
+{
+	writer_open(writer, '[');
+	for (uint32_t i = 1; i <= graph->nodes; i++) {
+		for (uint32_t k = 0; k < graph_degree(graph, i); k++) {
+			uint32_t j = graph_neighbour(graph, i, k);
+			if (i > j)
+				continue;
+			writer_open(writer, '[');
+			writer_uint(writer, i);
+			writer_uint(writer, j);
+			writer_close(writer, ']');
+		}
+	}
+	writer_close(writer, ']');
+}
+
+static void write_parameters(struct writer *writer, const struct setup *setup)
+{
+	writer_open(writer, '{');
+	for (size_t i = 0; i < setup->parameters_count; i++) {
+		const struct setup_parameter *parameter = &setup->parameters[i];
+		writer_key(writer, parameter->name);
+		if (parameter->number)
+			writer_uint(writer, strtoull(parameter->value, NULL, 10));
+		else
+			writer_string(writer, parameter->value);
+	}
+	writer_close(writer, '}');
+}
+
+static void write_start(struct writer *writer, const struct setup *setup)
+{
+	const struct network *network = &setup->network;
+
+	writer_open(writer, '{');
+	writer_key(writer, "ev");
+	writer_string(writer, "start");
+	writer_key(writer, "algorithm");
+	writer_string(writer, network->algorithm->name);
+	writer_key(writer, "topology");
+	writer_string(writer, setup->topology);
+	writer_key(writer, "nodes");
+	writer_uint(writer, network->graph.nodes);
+	writer_key(writer, "edges");
+	write_edges(writer, &network->graph);
+	writer_key(writer, "holder");
+	if (network->algorithm->has_token)
+		writer_uint(writer, network->holder);
+	else
+		writer_null(writer);
+	writer_key(writer, "fifo");
+	writer_bool(writer, setup->fifo);
+	writer_key(writer, "seed");
+	writer_uint(writer, setup->seed);
+	writer_key(writer, "params");
+	write_parameters(writer, setup);
+	/* Of an election also the identifiers: a node is a place. */
+	if (network->algorithm->kind == KIND_ELECTION) {
+		writer_key(writer, "arrangement");
+		writer_open(writer, '[');
+		for (uint32_t i = 0; i < network->graph.nodes; i++)
+			writer_uint(writer, network->identifiers[i]);
+		writer_close(writer, ']');
+	}
+	writer_close(writer, '}');
 }
 
 void trace_start(struct trace *trace, const struct setup *setup)
 {
-	const struct network *network = &setup->network;
+	struct writer writer = {.used = 0};
+	char *line = NULL;
 
-	trace->election = network->algorithm->kind == KIND_ELECTION;
+	trace->election = setup->network.algorithm->kind == KIND_ELECTION;
 	if (trace->diagram != NULL)
 		diagram_start(trace->diagram, setup);
-	if (trace->file == NULL)
+	if (!trace->wants_lines)
 		return;
-	json_t *line = json_pack(
-	        "{s:s, s:s, s:s, s:I, s:o, s:o, s:b, s:I, s:O}", "ev", "start", "algorithm",
-	        network->algorithm->name, "topology", setup->topology, "nodes",
-	        (json_int_t)network->graph.nodes, "edges", setup_edges(setup), "holder",
-	        network->algorithm->has_token ? json_integer(network->holder) : json_null(), "fifo",
-	        setup->fifo, "seed", (json_int_t)setup->seed, "params", setup->parameters);
-	memory_must(line != NULL);
-	/* Of an election also the identifiers: a node is a place. */
-	if (trace->election) {
-		json_t *arrangement = json_array();
-		for (uint32_t i = 0; i < network->graph.nodes; i++)
-			json_array_append_new(arrangement, json_integer(network->identifiers[i]));
-		json_object_set_new(line, "arrangement", arrangement);
-	}
-	json_dumpf(line, trace->file, JSON_COMPACT);
-	fputc('\n', trace->file);
-	json_decref(line);
+	do {
+		size_t size = writer.used;
+		line = realloc(line, size + 1);
+		memory_must(line != NULL);
+		writer_init(&writer, line, size);
+		write_start(&writer, setup);
+	} while (writer.used > writer.size);
+	text_add(&trace->lines, line, writer.used);
+	text_add(&trace->lines, "\n", 1);
+	free(line);
 }
 
 void trace_started(struct trace *trace, const struct world *world)
 {
-	if (trace->file == NULL)
+	if (!trace->wants_lines)
 		return;
 	trace->nodes = world->network->graph.nodes;
 	trace->variables = calloc(trace->nodes, sizeof(*trace->variables));
@@ -96,15 +182,15 @@ void trace_started(struct trace *trace, const struct world *world)
 static void begin_line(struct trace *trace, uint64_t time, const char *event)
 {
 	char text[32];
-	fprintf(trace->file, "{\"t\":%s,\"ev\":\"%s\"", time_text(time, text), event);
+	text_format(&trace->lines, "{\"t\":%s,\"ev\":\"%s\"", time_text(time, text), event);
 }
 
 static void write_event(struct trace *trace, uint64_t time, const char *event, uint32_t node)
 {
-	if (trace->file == NULL)
+	if (!trace->wants_lines)
 		return;
 	begin_line(trace, time, event);
-	fprintf(trace->file, ",\"node\":%" PRIu32 "}\n", node);
+	text_format(&trace->lines, ",\"node\":%" PRIu32 "}\n", node);
 }
 
 void trace_request(struct trace *trace, uint64_t time, uint32_t node)
@@ -131,22 +217,23 @@ void trace_deliver(struct trace *trace, uint64_t time, uint64_t number, uint32_t
 {
 	if (trace->diagram != NULL)
 		diagram_deliver(trace->diagram, time, number);
-	if (trace->file == NULL)
+	if (!trace->wants_lines)
 		return;
 	begin_line(trace, time, "deliver");
-	fprintf(trace->file,
-	        ",\"msg\":%" PRIu64 ",\"from\":%" PRIu32 ",\"to\":%" PRIu32 ",\"type\":\"%s\"}\n",
-	        number, from, to, type);
+	text_format(&trace->lines,
+	            ",\"msg\":%" PRIu64 ",\"from\":%" PRIu32 ",\"to\":%" PRIu32
+	            ",\"type\":\"%s\"}\n",
+	            number, from, to, type);
 }
 
 void trace_lose(struct trace *trace, uint64_t time, uint64_t number)
 {
 	if (trace->diagram != NULL)
 		diagram_lose(trace->diagram, time, number);
-	if (trace->file == NULL)
+	if (!trace->wants_lines)
 		return;
 	begin_line(trace, time, "lose");
-	fprintf(trace->file, ",\"msg\":%" PRIu64 "}\n", number);
+	text_format(&trace->lines, ",\"msg\":%" PRIu64 "}\n", number);
 }
 
 static void write_send(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
@@ -159,13 +246,14 @@ static void write_send(struct trace *trace, const struct world *world, uint64_t 
 	if (trace->diagram != NULL)
 		diagram_send(trace->diagram, time, number, node, effect->node, body[0],
 		             strlen(text) <= DIAGRAM_LABEL_MOST ? text : type->name);
-	if (trace->file != NULL) {
+	if (trace->wants_lines) {
 		begin_line(trace, time, "send");
-		fprintf(trace->file,
-		        ",\"msg\":%" PRIu64 ",\"from\":%" PRIu32 ",\"to\":%" PRIu32
-		        ",\"type\":\"%s\",\"text\":\"%s\",\"bytes\":%" PRIu32 ",\"token\":%s}\n",
-		        number, node, effect->node, type->name, text, effect->size,
-		        type->token ? "true" : "false");
+		text_format(&trace->lines,
+		            ",\"msg\":%" PRIu64 ",\"from\":%" PRIu32 ",\"to\":%" PRIu32
+		            ",\"type\":\"%s\",\"text\":\"%s\",\"bytes\":%" PRIu32
+		            ",\"token\":%s}\n",
+		            number, node, effect->node, type->name, text, effect->size,
+		            type->token ? "true" : "false");
 	}
 	free(text);
 }
@@ -183,10 +271,10 @@ static void write_elected(struct trace *trace, uint64_t time, uint32_t node, uin
 {
 	if (trace->diagram != NULL)
 		diagram_elected(trace->diagram, time, node, leader);
-	if (trace->file == NULL)
+	if (!trace->wants_lines)
 		return;
 	begin_line(trace, time, "elected");
-	fprintf(trace->file, ",\"node\":%" PRIu32 ",\"leader\":%" PRIu32 "}\n", node, leader);
+	text_format(&trace->lines, ",\"node\":%" PRIu32 ",\"leader\":%" PRIu32 "}\n", node, leader);
 }
 
 static void write_variables(struct trace *trace, const struct world *world, uint64_t time,
@@ -199,7 +287,7 @@ static void write_variables(struct trace *trace, const struct world *world, uint
 		return;
 	}
 	begin_line(trace, time, "state");
-	fprintf(trace->file, ",\"node\":%" PRIu32 ",\"vars\":%s}\n", node, variables);
+	text_format(&trace->lines, ",\"node\":%" PRIu32 ",\"vars\":%s}\n", node, variables);
 	free(trace->variables[node - 1]);
 	trace->variables[node - 1] = variables;
 }
@@ -221,8 +309,9 @@ void trace_effects(struct trace *trace, const struct world *world, uint64_t time
 			write_elected(trace, time, node, effect->node);
 		}
 	}
-	if (trace->file != NULL)
+	if (trace->wants_lines)
 		write_variables(trace, world, time, node);
+	drain(trace, DRAIN_SIZE);
 }
 
 void trace_cut(struct trace *trace)
@@ -232,26 +321,16 @@ void trace_cut(struct trace *trace)
 		diagram_cut(trace->diagram);
 }
 
-int trace_end(struct trace *trace, uint64_t time, struct problem *problem)
+void trace_end(struct trace *trace, uint64_t time)
 {
-	int failed = 0;
+	if (!trace->wants_lines)
+		return;
+	begin_line(trace, time, trace->cut ? "cut" : "end");
+	text_add_string(&trace->lines, "}\n");
+	drain(trace, 1);
+}
 
-	if (trace->diagram != NULL)
-		failed = diagram_end(trace->diagram, time, problem) != 0;
-	if (trace->file != NULL) {
-		begin_line(trace, time, trace->cut ? "cut" : "end");
-		fputs("}\n", trace->file);
-		bool unwritten = ferror(trace->file) != 0;
-		if (fclose(trace->file) != 0 || unwritten) {
-			problem_set(problem, "trace file '%.200s' could not be written",
-			            trace->path);
-			failed = 1;
-		}
-	}
-	for (uint32_t i = 0; i < trace->nodes; i++)
-		free(trace->variables[i]);
-	free(trace->variables);
-	free(trace->path);
-	free(trace);
-	return failed ? -1 : 0;
+void trace_draw(struct trace *trace, uint64_t time, struct text *svg)
+{
+	diagram_draw(trace->diagram, time, svg);
 }

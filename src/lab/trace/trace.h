@@ -2,17 +2,27 @@
  * The trace: what happened, in the order in which it happened, as JSON lines, as a space-time
  * diagram, or both. A step is an event line, and what it causes follows: its sends in order, then
  * `enter` or `elected`, then the node's variables if they changed.
+ *
+ * It is written into memory; who wants it in a file takes it away piece by piece (trace_drain).
  */
 #ifndef LAB_TRACE_H
 #define LAB_TRACE_H
 
 #include "setup.h"
+#include "text.h"
 #include "world.h"
 
 struct trace;
 
-/* Either path may be NULL. NULL and a problem if a file cannot be written. */
-struct trace *trace_open(const char *path, const char *diagram_path, struct problem *problem);
+/* Which of the two are wanted. */
+struct trace *trace_create(bool lines, bool diagram);
+void trace_destroy(struct trace *trace);
+
+/* From now on `take` gets the lines when there are many of them, and at the end; none stay here. */
+void trace_drain(struct trace *trace, void (*take)(void *context, const struct text *lines),
+                 void *context);
+/* The lines so far, for the caller to read and to clear. */
+struct text *trace_lines(struct trace *trace);
 
 /* The first line. Then, for every node, world_start and trace_sends; then trace_started, which
  * notes the variables of all. */
@@ -39,9 +49,11 @@ void trace_effects(struct trace *trace, const struct world *world, uint64_t time
  * says so. */
 void trace_cut(struct trace *trace);
 
-/* The last line; closes. The setup must still be there. -1 and a problem if anything could not be
- * written. */
-int trace_end(struct trace *trace, uint64_t time, struct problem *problem);
+/* The last line. */
+void trace_end(struct trace *trace, uint64_t time);
+
+/* Appends the diagram of what has happened until `time`, as SVG. The setup must still be there. */
+void trace_draw(struct trace *trace, uint64_t time, struct text *svg);
 
 /* A time in millionths as a decimal without needless zeros; at least 32 bytes. */
 char *time_text(uint64_t time, char *ret_text);

@@ -1,5 +1,6 @@
 #include "plan.h"
 
+#include "host.h"
 #include "registry.h"
 #include "setup.h"
 
@@ -180,6 +181,7 @@ static int choose_network(const struct plan_words *words, struct random *random,
 	/* Whether the graph suits the algorithm does not depend on how many there are, but for the
 	 * smallest. */
 	struct setup_words asked = {
+	        .host = host_here(),
 	        .algorithm = plan->algorithm->name,
 	        .topology = plan->topology,
 	        .nodes = plan->fixed != 0 ? plan->fixed : PLAN_NODES_MAX,
@@ -197,7 +199,8 @@ static int choose_network(const struct plan_words *words, struct random *random,
 /* Who is linked to whom; a topology that is too small for the algorithm becomes larger. */
 static int choose_links(struct plan *plan, struct problem *problem)
 {
-	struct setup_words words = {.algorithm = plan->algorithm->name,
+	struct setup_words words = {.host = host_here(),
+	                            .algorithm = plan->algorithm->name,
 	                            .topology = plan->topology,
 	                            .nodes = plan->places_count,
 	                            .seed = plan->seed};

@@ -1,0 +1,12 @@
+/*
+ * The machine that the laboratory runs on when it is a program of its own: its files and its memory.
+ */
+#ifndef LAB_HOST_H
+#define LAB_HOST_H
+
+#include "setup.h"
+
+/* The one host there is. */
+const struct host *host_here(void);
+
+#endif

@@ -1,0 +1,19 @@
+/*
+ * The report of a run: one JSON object, as the command line prints it.
+ */
+#ifndef LAB_SIM_REPORT_H
+#define LAB_SIM_REPORT_H
+
+#include "sim.h"
+
+#include <jansson.h>
+
+/* `load` as given. */
+json_t *sim_report(const struct sim_options *options, const char *load,
+                   const struct sim_result *result, double seconds);
+
+/* The same for an election. */
+json_t *election_report(const struct sim_options *options, const struct sim_result *result,
+                        double seconds);
+
+#endif
