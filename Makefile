@@ -1,56 +1,59 @@
-# What a person types. Meson and Ninja do the work.
+# What a person types; `make help` lists it. Meson and Ninja do the work.
 
 PREFIX ?= /usr/local
 
-.PHONY: all run tour test bench mutants checked errata results install clean format lint setup
+.PHONY: all help run tour quick test bench mutants checked errata results install clean format lint setup
 
-all: setup
+all: setup ## build/baton
 	@tools/build build
 
+help: ## this list
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r name text; do \
+		printf '  make %-9s %s\n' "$$name" "$$text"; done
+
 # Installs the Debian packages that are missing; quick when none is.
-setup:
+setup: ## what is needed to build: Debian packages
 	@tools/setup
 
-# A cluster of three on this machine; Ctrl-C ends it.
-run: all
+run: all ## a cluster of three on this machine; Ctrl-C ends it
 	@build/baton dev
 
-# The laboratory, a short guided tour.
-tour: all
+tour: all ## the laboratory, a short guided tour
 	@tools/tour
 
-test:
-	@tools/setup test
-	@tools/test
+quick: setup ## after one changed file: build, unit tests, scenarios, some random clusters, style; half a minute
+	@tools/test quick
 
-bench: all
+test: ## everything (8 minutes); AREA=node tests one part: lab, node, member, daemon, client, cli, doc, or a test's name
+	@tools/setup test
+	@tools/test $(AREA)
+
+bench: all ## measures, side by side with others
 	@tools/setup bench
 	@tools/bench
 
-mutants: all
+mutants: all ## every seeded bug must be caught
 	@test/mutants/run build
 
-# The documents that are made: what was checked (about 25 minutes), what was found in the papers, and what they claim beside what is
-# measured (about a minute).
-checked: all
+checked: all ## makes doc/checked.md: what was checked; about 25 minutes
 	@tools/checked
 
-errata: all
+errata: all ## makes doc/errata.md: what was found in the papers
 	@tools/errata
 
-results: all
+results: all ## makes doc/results.md: what the papers claim beside what is measured; about a minute
 	@tools/results
 
-install: setup
+install: setup ## to PREFIX, /usr/local unless given
 	@tools/build build "--prefix=$$(realpath -m "$(PREFIX)")"
 	@meson install -C build --quiet
 	@echo "installed: $(DESTDIR)$$(realpath -m "$(PREFIX)")/bin/baton"
 
-clean:
+clean: ## removes what was built
 	rm -rf build build-sanitize build-clang
 
-format: setup
+format: setup ## clang-format, in place
 	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
 
-lint: all
+lint: all ## clang-format, clang-tidy over everything, purity
 	@tools/lint

@@ -9,9 +9,9 @@ from cluster import until
 LOAD = os.path.join(os.environ.get("BUILD", os.path.dirname(BATON)), "test", "load")
 
 
-def work(cluster, seconds, seed=1, clients=50, locks=20):
-    """What the load program reports; fails if it saw two inside, a fence that did not rise, or somebody who starves."""
-    done = subprocess.run([LOAD, str(seconds), str(seed), str(clients), str(locks), cluster.folder,
+def work(cluster, rounds, seed=1, clients=50, locks=20):
+    """`rounds` times each client asks for a lock. What the load program reports; fails if it saw two inside, a fence that did not rise, or somebody who starves."""
+    done = subprocess.run([LOAD, str(rounds), str(seed), str(clients), str(locks), cluster.folder,
                            *(node.socket for node in cluster)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stderr}\n{[node.status() for node in cluster]}\n{cluster.logs()}"
     report = json.loads(done.stdout)

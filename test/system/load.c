@@ -1,10 +1,13 @@
 /*
- * Clients at work, and witnesses: load SECONDS SEED CLIENTS LOCKS FOLDER SOCKET...
+ * Clients at work, and witnesses: load ROUNDS SEED CLIENTS LOCKS FOLDER SOCKET...
  *
- * Each client is a thread with a connection to one of the sockets, in turn. For so many seconds it asks for locks drawn at random:
- * patiently, with a timeout, only if free, with the release sent behind the request, or going away while it waits. Who is inside makes a
- * file that must not be there yet, sees that its fence is greater than the last, and removes the file before it gives
- * the lock back, by UNLOCK or by going away. Then every request that still waits must be answered.
+ * Each client is a thread with a connection to one of the sockets, in turn. So many times it asks for a lock drawn at
+ * random: patiently, with a timeout, only if free, with the release sent right after the request, or going away while
+ * it waits. A client that is inside makes a file that must not be there yet, sees that its fence is greater than the
+ * last, and removes the file before it gives the lock back, by UNLOCK or by going away. A client starves if it waits
+ * for a minute for one lock: the amount of work is fixed and not the time, so that a busy machine only takes longer.
+ *
+ * A node may answer SILENT where it is asked only to try: on a busy machine another member did not answer in time.
  *
  * Prints one JSON object and exits 0; or says what was wrong and exits 1.
  */
@@ -30,15 +33,17 @@ struct worker {
 	uint64_t random; /* the state of its chance */
 	const char *socket;
 	redisContext *connection;
-	uint64_t grants, refusals, wait_ns_max;
-	atomic_int waits_for; /* the lock's number + 1; 0: it does not wait */
+	uint64_t grants, refusals, unknown, wait_ns_max;
+	atomic_int waits_for;          /* the lock's number + 1; 0: it does not wait */
+	atomic_uint_fast64_t since_ns; /* when it began to wait, or when it last did anything */
+	atomic_bool done;
 };
 
 static struct worker workers[CLIENTS_MAX];
 static atomic_uint_fast64_t fences[LOCKS_MAX]; /* the last that was seen by who was inside */
 static const char *folder;
 static int locks_count;
-static uint64_t end_ns;
+static uint64_t rounds;
 static atomic_bool failed;
 
 __attribute__((format(printf, 1, 2), noreturn)) static void fail(const char *format, ...)
@@ -95,18 +100,27 @@ static redisReply *next_reply(struct worker *worker)
 
 	if (redisGetReply(worker->connection, &reply) != REDIS_OK)
 		fail("%s: %s", worker->socket, worker->connection->errstr);
-	redisReply *found = reply;
-	if (found->type == REDIS_REPLY_ERROR)
-		fail("%s: %s", worker->socket, found->str);
-	return found;
+	return reply;
 }
 
-/* The number of the next reply; 0 if it is nil. */
-static uint64_t next_number(struct worker *worker)
+static bool is_silent(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "SILENT", 6) == 0;
+}
+
+/* The number of the next reply; 0 if it is nil, or if it was only tried and nobody knows. */
+static uint64_t next_number(struct worker *worker, bool only_tried)
 {
 	redisReply *reply = next_reply(worker);
 	uint64_t number = reply->type == REDIS_REPLY_INTEGER ? (uint64_t)reply->integer : 0;
 
+	if (only_tried && is_silent(reply)) {
+		worker->unknown++;
+		freeReplyObject(reply);
+		return 0;
+	}
+	if (reply->type == REDIS_REPLY_ERROR)
+		fail("%s: %s", worker->socket, reply->str);
 	if (reply->type != REDIS_REPLY_INTEGER && reply->type != REDIS_REPLY_NIL)
 		fail("%s: a reply of type %d", worker->socket, reply->type);
 	freeReplyObject(reply);
@@ -146,18 +160,24 @@ static void give_back(struct worker *worker, int lock, uint64_t fence)
 		                   (unsigned long long)fence);
 	else
 		redisAppendCommand(worker->connection, "UNLOCK lock-%d", lock);
-	if (next_number(worker) != 1)
+	if (next_number(worker, false) != 1)
 		fail("lock-%d, fence %llu: UNLOCK did not give 1", lock, (unsigned long long)fence);
 }
 
 /* --- the ways to ask --- */
 
-static void wait_and_enter(struct worker *worker, int lock)
+static void begin_to_wait(struct worker *worker, int lock)
+{
+	atomic_store(&worker->since_ns, now_ns());
+	atomic_store(&worker->waits_for, lock + 1);
+}
+
+static void wait_and_enter(struct worker *worker, int lock, bool only_tried)
 {
 	uint64_t before = now_ns();
 
-	atomic_store(&worker->waits_for, lock + 1);
-	uint64_t fence = next_number(worker);
+	begin_to_wait(worker, lock);
+	uint64_t fence = next_number(worker, only_tried);
 	atomic_store(&worker->waits_for, 0);
 	if (now_ns() - before > worker->wait_ns_max)
 		worker->wait_ns_max = now_ns() - before;
@@ -170,21 +190,21 @@ static void wait_and_enter(struct worker *worker, int lock)
 	give_back(worker, lock, fence);
 }
 
-/* The release is behind the request before anybody knows when that is granted. */
+/* The release is sent before anybody knows when the request is granted. */
 static void pass_through(struct worker *worker, int lock)
 {
 	uint64_t last = atomic_load(&fences[lock]);
 
 	redisAppendCommand(worker->connection, "LOCK lock-%d", lock);
 	redisAppendCommand(worker->connection, "UNLOCK lock-%d", lock);
-	atomic_store(&worker->waits_for, lock + 1);
-	uint64_t fence = next_number(worker);
+	begin_to_wait(worker, lock);
+	uint64_t fence = next_number(worker, false);
 	atomic_store(&worker->waits_for, 0);
 	if (fence <= last)
 		fail("lock-%d: fence %llu after fence %llu", lock, (unsigned long long)fence,
 		     (unsigned long long)last);
-	if (next_number(worker) != 1)
-		fail("lock-%d: the UNLOCK behind its LOCK did not give 1", lock);
+	if (next_number(worker, false) != 1)
+		fail("lock-%d: the UNLOCK sent with its LOCK did not give 1", lock);
 	worker->grants++;
 }
 
@@ -204,23 +224,22 @@ static void give_up(struct worker *worker, int lock)
 static void *work(void *argument)
 {
 	struct worker *worker = argument;
-	bool first = true;
 
 	connect_again(worker);
-	while (first || now_ns() < end_ns) {
+	for (uint64_t round = 0; round < rounds; round++) {
 		int lock = draw(worker, locks_count);
-		int how = first ? 0 : draw(worker, 100);
-		first = false;
+		int how = round == 0 ? 0 : draw(worker, 100);
+		atomic_store(&worker->since_ns, now_ns());
 		if (how < 60) {
 			redisAppendCommand(worker->connection, "LOCK lock-%d", lock);
-			wait_and_enter(worker, lock);
+			wait_and_enter(worker, lock, false);
 		} else if (how < 75) {
 			redisAppendCommand(worker->connection, "LOCK lock-%d TIMEOUT %d", lock,
 			                   draw(worker, 50));
-			wait_and_enter(worker, lock);
+			wait_and_enter(worker, lock, true);
 		} else if (how < 90) {
 			redisAppendCommand(worker->connection, "LOCK lock-%d NOWAIT", lock);
-			wait_and_enter(worker, lock);
+			wait_and_enter(worker, lock, true);
 		} else if (how < 95) {
 			pass_through(worker, lock);
 		} else {
@@ -230,64 +249,68 @@ static void *work(void *argument)
 			pause_us(draw(worker, 2000));
 	}
 	redisFree(worker->connection);
+	atomic_store(&worker->done, true);
 	return NULL;
 }
 
 /* --- the whole --- */
 
+/* Until each has done its work. One that has been at the same thing for a minute never will. */
 static void wait_for_all(int count)
 {
-	struct timespec limit;
-	uint64_t now = now_ns();
-	uint64_t left_s = (end_ns > now ? (end_ns - now) / 1000000000 : 0) + PATIENCE_S;
-
-	clock_gettime(CLOCK_REALTIME, &limit);
-	limit.tv_sec += (time_t)left_s;
 	for (int i = 0; i < count; i++) {
-		if (pthread_timedjoin_np(workers[i].thread, NULL, &limit) == 0)
-			continue;
-		int lock = atomic_load(&workers[i].waits_for) - 1;
-		if (lock < 0)
-			fail("client %d at %s does not end", i, workers[i].socket);
-		fail("client %d at %s starves: it waits for lock-%d", i, workers[i].socket, lock);
+		struct worker *worker = &workers[i];
+		while (!atomic_load(&worker->done)) {
+			uint64_t since_ns = atomic_load(&worker->since_ns);
+			int lock = atomic_load(&worker->waits_for) - 1;
+			if (now_ns() < since_ns + PATIENCE_S * UINT64_C(1000000000))
+				pause_us(2000);
+			else if (lock < 0)
+				fail("client %d at %s does not end", i, worker->socket);
+			else
+				fail("client %d at %s starves: it waits for lock-%d", i,
+				     worker->socket, lock);
+		}
+		pthread_join(worker->thread, NULL);
 	}
 }
 
 static void report(int count)
 {
-	uint64_t grants = 0, refusals = 0, least = UINT64_MAX, wait_ns = 0;
+	uint64_t grants = 0, refusals = 0, unknown = 0, least = UINT64_MAX, wait_ns = 0;
 
 	for (int i = 0; i < count; i++) {
 		const struct worker *worker = &workers[i];
 		grants += worker->grants;
 		refusals += worker->refusals;
+		unknown += worker->unknown;
 		if (worker->grants < least)
 			least = worker->grants;
 		if (worker->wait_ns_max > wait_ns)
 			wait_ns = worker->wait_ns_max;
 	}
 	printf("{\"grants\": %llu, \"grants_least\": %llu, \"refusals\": %llu, "
-	       "\"wait_ms_max\": %.1f}\n",
+	       "\"unknown\": %llu, \"wait_ms_max\": %.1f}\n",
 	       (unsigned long long)grants, (unsigned long long)least, (unsigned long long)refusals,
-	       (double)wait_ns / 1e6);
+	       (unsigned long long)unknown, (double)wait_ns / 1e6);
 }
 
 int main(int argc, char **argv)
 {
 	if (argc < 7)
-		fail("usage: load SECONDS SEED CLIENTS LOCKS FOLDER SOCKET...");
-	double seconds = atof(argv[1]);
+		fail("usage: load ROUNDS SEED CLIENTS LOCKS FOLDER SOCKET...");
+	rounds = strtoull(argv[1], NULL, 10);
 	uint64_t seed = strtoull(argv[2], NULL, 10);
 	int count = atoi(argv[3]);
 	locks_count = atoi(argv[4]);
 	folder = argv[5];
-	if (seconds <= 0 || count < 1 || count > CLIENTS_MAX || locks_count < 1 ||
+	if (rounds < 1 || count < 1 || count > CLIENTS_MAX || locks_count < 1 ||
 	    locks_count > LOCKS_MAX)
-		fail("load: SECONDS must be positive, CLIENTS and LOCKS from 1 to 1000");
-	end_ns = now_ns() + (uint64_t)(seconds * 1e9);
+		fail("load: ROUNDS must be positive, CLIENTS and LOCKS from 1 to 1000");
 	for (int i = 0; i < count; i++) {
 		workers[i].random = seed * CLIENTS_MAX + (uint64_t)i;
 		workers[i].socket = argv[6 + i % (argc - 6)];
+		workers[i].since_ns = now_ns();
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
 			fail("no thread can be made");
 	}

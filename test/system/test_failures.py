@@ -76,7 +76,7 @@ class OneIsGone(unittest.TestCase):
                 self.assertEqual(holder.read(), 1)
                 self.assertGreater(waiter.read(), fence)
             until("nobody is silent", lambda: cluster[0].status()["silent"] == [])
-            work(cluster, 0.3, clients=12, locks=3)
+            work(cluster, 30, clients=12, locks=3)
 
     def test_much_for_one_that_is_stopped(self):
         """suzuki-kasami tells everybody of every request; what is for the one that is stopped waits for it."""
@@ -92,7 +92,7 @@ class OneIsGone(unittest.TestCase):
             cluster[2].signal(signal.SIGCONT)
             self.assertEqual(holder.call("UNLOCK", "theirs", fence), 1)
             self.assertGreater(take_and_leave(cluster[2], "ours"), fence)
-            work(cluster, 0.3, clients=12, locks=3)
+            work(cluster, 30, clients=12, locks=3)
 
     def test_stopped_until_its_connections_are_given_up(self):
         """So much is for it that its sockets are full; then it wakes up, and what was sent in between has not been lost."""
@@ -117,7 +117,7 @@ class OneIsGone(unittest.TestCase):
                     until("n1 waits", lambda: cluster[1].status()["locks"][0]["waiters"])
                     client.call("UNLOCK", name, fence)
                     self.assertEqual(waiter.read(), fence + 1)
-            work(cluster, 0.3, clients=8, locks=3)
+            work(cluster, 30, clients=8, locks=3)
 
 
 class Leaving(unittest.TestCase):

@@ -3,31 +3,35 @@ import json
 import unittest
 
 from baton import baton
-from cluster import SANITIZED, Cluster
+from cluster import SANITIZED, Cluster, until
 from work import comes_back_to, fds_with_one_client, work
 
 
+def every_one(status):
+    """A busy machine may let a member be silent for a moment."""
+    return status if status["silent"] == [] else None
+
+
 class RandomWork(unittest.TestCase):
-    def hold(self, algorithm, seconds):
+    def hold(self, algorithm, rounds):
         with Cluster(5, "--algorithm", algorithm) as cluster:
             fds = [fds_with_one_client(node) for node in cluster]
-            report = work(cluster, seconds / 2 if SANITIZED else seconds)
+            report = work(cluster, rounds // 2 if SANITIZED else rounds)
             print(f"{algorithm}: {report}", flush=True)
             comes_back_to(cluster, fds)
-            status = cluster[0].status()
+            status = until("everybody answers", lambda: every_one(cluster[0].status()))
             self.assertEqual(status["locks"], [])
-            self.assertEqual(status["silent"], [])
             self.assertGreaterEqual(status["grants"], report["grants"])
 
 
-def claim(algorithm, seconds):
-    return lambda self: self.hold(algorithm, seconds)
+def claim(algorithm, rounds):
+    return lambda self: self.hold(algorithm, rounds)
 
 
 NAMES = [row["name"] for row in json.loads(baton("algorithms --json").out)["algorithms"] if row["kind"] == "mutex"]
 assert len(NAMES) == 15, NAMES
 for name in NAMES:
-    setattr(RandomWork, f"test_{name.replace('-', '_')}", claim(name, 20 if name == "neilsen" else 2))
+    setattr(RandomWork, f"test_{name.replace('-', '_')}", claim(name, 1000 if name == "neilsen" else 60))
 
 if __name__ == "__main__":
     unittest.main()

@@ -57,7 +57,7 @@ class Links(unittest.TestCase):
     def has_only(self, expected, *options):
         with Cluster(5, *options) as cluster:
             self.end_to_end(cluster)
-            work(cluster, 0.5, clients=20, locks=5)
+            work(cluster, 40, clients=20, locks=5)
             self.assertEqual(links(cluster), {(f"n{a}", f"n{b}") for a, b in expected})
 
     def test_helary_on_a_line(self):
@@ -97,7 +97,7 @@ class SeparateHosts(unittest.TestCase):
                                 "--peers", peers]
             with cluster:
                 Links.end_to_end(self, cluster)
-                work(cluster, 1, clients=20, locks=5)
+                work(cluster, 80, clients=20, locks=5)
                 for near, far in ((0, 2), (0, 3), (1, 3)):
                     dialled = subprocess.run(
                         [*hosts.within(near), "python3", "-c",

@@ -1,0 +1,47 @@
+"""
+A short run of every algorithm, in every driver of the laboratory. Other tests count what comes out; this one is for the sanitizers,
+under which they would take too long.
+"""
+import json
+import unittest
+
+from baton import baton, check, sim
+
+ALGORITHMS = json.loads(baton("algorithms --json").out)["algorithms"]
+
+
+class EveryAlgorithm(unittest.TestCase):
+    def test_all_are_here(self):
+        self.assertEqual(len(ALGORITHMS), 22)
+
+    def test_sim_under_each_load(self):
+        for row in ALGORITHMS:
+            loads = ["heavy", "light", "poisson:0.1"] if row["kind"] == "mutex" else []
+            for load in loads:
+                with self.subTest(row["name"], load=load):
+                    run = sim(row["name"], f"--entries 60 --nodes 6 --load {load} --delay exp:1 --seed 5")
+                    self.assertEqual((run["entries"], run["violations"]), (60, 0))
+
+    def test_sim_of_elections(self):
+        for row in ALGORITHMS:
+            if row["kind"] == "election":
+                with self.subTest(row["name"]):
+                    run = sim(row["name"], "--nodes 6 --arrangement random --initiators random:3 --seed 5")
+                    self.assertEqual((run["agreed"], run["violations"]), (True, 0))
+
+    def test_check_of_the_smallest(self):
+        for row in ALGORITHMS:
+            with self.subTest(row["name"]):
+                report = check(row["name"], "--nodes 2")
+                self.assertTrue(report["complete"])
+
+    def test_as_printed(self):
+        """The errors of the documents: other branches of the same files."""
+        for row in ALGORITHMS:
+            with self.subTest(row["name"]):
+                self.assertIn(baton("check", row["name"], "--nodes 3 --param text=printed --max-states 20000 --timeout 60").code,
+                              (0, 1, 2, 3))
+
+
+if __name__ == "__main__":
+    unittest.main()
