@@ -24,6 +24,28 @@ def unread(connection):
     return struct.unpack("i", fcntl.ioctl(connection, termios.FIONREAD, b"\0" * 4))[0]
 
 
+def pour(client, node, size):
+    """
+    Commands for so many bytes of replies, which are not read; fewer if the node takes no more, which it says. How many they were.
+    """
+    said = node.log().count("unread")
+    data = encode("PING", "x" * 100000)
+    sent = offset = stalls = 0
+    client.socket.settimeout(1)
+    while sent < size:
+        try:
+            offset += client.socket.send(data[offset:])
+        except TimeoutError:
+            if node.log().count("unread") > said or "256 MiB" in node.log():
+                break
+            stalls += 1
+            assert stalls < 60, f"nothing is taken, and nothing said of it, after {sent} bytes"
+        if offset == len(data):
+            sent, offset = sent + 100000, 0
+    client.socket.settimeout(60)
+    return sent
+
+
 class BadClients(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -192,16 +214,9 @@ class BadClients(unittest.TestCase):
 
     def test_who_never_reads_replies_is_kept_64_mib_at_most(self):
         before_kb = self.node.rss_kb()
-        sent = 0
         client = self.client()
         client.call("LOCK", "unread")
-        client.socket.settimeout(1)
-        try:
-            while sent < 256 << 20: # far more than is kept for it
-                client.send_bytes(encode("PING", "x" * 100000))
-                sent += 100000
-        except TimeoutError:
-            pass
+        sent = pour(client, self.node, 256 << 20) # far more than is kept for it
         self.assertGreater(sent, 64 << 20)
         self.assertLess(sent, 80 << 20)
         self.stays_small(before_kb, (2 * 64 + 8) << 10) # at most half of a buffer is not used
@@ -326,29 +341,15 @@ class BadClients(unittest.TestCase):
 
 
 class Limits(unittest.TestCase):
-    @staticmethod
-    def fill(client, size):
-        """Commands for so many bytes of replies, which are not read."""
-        client.socket.settimeout(1)
-        sent = 0
-        try:
-            while sent < size:
-                client.send_bytes(encode("PING", "x" * 100000))
-                sent += 100000
-        except TimeoutError:
-            pass
-        client.socket.settimeout(60)
-        return sent
-
     def test_who_never_reads_is_let_go_in_the_end(self):
         """Unlike one that reads late, and one that reads slowly."""
         with Cluster(1, "--client-timeout", "10s") as cluster, cluster[0].client() as never, cluster[0].client() as late, \
                 cluster[0].client() as slow, cluster[0].client() as other:
             for client in (never, slow):
                 client.call("LOCK", f"held-{id(client)}")
-                self.fill(client, 16 << 20)
+                pour(client, cluster[0], 16 << 20)
             late.call("LOCK", f"held-{id(late)}")
-            self.fill(late, 1 << 20) # which nobody minds
+            pour(late, cluster[0], 1 << 20) # which nobody minds
             other.send("LOCK", f"held-{id(never)}")
 
             begin, taken = time.monotonic(), 0
@@ -371,7 +372,7 @@ class Limits(unittest.TestCase):
     def test_all_clients_together_are_kept_256_mib(self):
         with Cluster(1, "--client-timeout", "10m") as cluster, contextlib.ExitStack() as stack:
             clients = [stack.enter_context(cluster[0].client()) for _ in range(8)]
-            sent = [self.fill(client, 60 << 20) for client in clients]
+            sent = [pour(client, cluster[0], 60 << 20) for client in clients]
             cluster[0].says("clients leave 256 MiB of replies unread")
             self.assertLess(sum(sent), 320 << 20)
             if not SANITIZED:

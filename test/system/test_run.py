@@ -5,6 +5,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 import unittest
 
 from baton import BATON
@@ -136,7 +137,16 @@ class ExitCodes(ServiceTest):
         self.let_go(holder)
         code, _, err = self.run_baton("run", "-n", "--verbose", "x", "true")
         self.assertEqual(code, 0)
-        self.assertRegex(err, r"^baton run: 'x' is held \(fence \d+\) after 0\.\d+ s\n$")
+        self.assertRegex(err, r"^baton run: 'x' is held \(fence \d+\) after \d+\.\d+ s\n$")
+
+    def test_the_time_that_was_given_is_told(self):
+        """Not what was left of it when the node had said hello."""
+        self.hold("x")
+        self.node.process.send_signal(signal.SIGSTOP)
+        run = self.start("run", "--verbose", "-w", "1s", "x", "true")
+        time.sleep(0.3) # longer than what does not count
+        self.node.process.send_signal(signal.SIGCONT)
+        self.assertEqual(self.finish(run), (75, "", "baton run: 'x' was not free within 1000 ms\n"))
 
     def test_in_time(self):
         holder = self.hold("x")

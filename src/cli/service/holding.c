@@ -447,13 +447,17 @@ static bool connection_has_ended(const struct holding *holding)
 static int not_acquired(struct holding *holding, int error)
 {
 	const struct holding_words *words = holding->words;
-	int code = words->busy_code;
 
-	/* As flock: that it is busy is not an error, the exit code tells it. */
-	if ((error != BATON_ETIMEOUT && error != BATON_ENOTFREE) || words->verbose)
-		code = service_problem(words->command, holding->baton, error);
+	/* As flock: that it is busy is not an error, the exit code tells it. The library was told
+	 * what was left of the time; the user gave all of it. */
+	if (error == BATON_ETIMEOUT && words->verbose)
+		holding_say(holding, "'%s' was not free within %lld ms", words->name,
+		            (long long)words->timeout_ms);
+	else if (error == BATON_ENOTFREE && words->verbose)
+		service_problem(words->command, holding->baton, error);
 	if (error == BATON_ETIMEOUT || error == BATON_ENOTFREE)
 		return words->busy_code;
+	int code = service_problem(words->command, holding->baton, error);
 	if (error == BATON_ESILENT)
 		holding->reason = "silent";
 	else if (error == BATON_ECONNECTION ||
