@@ -6,6 +6,7 @@
  * frame of raw bytes, or a frame with a good head and the bytes that follow as its body.
  */
 #include "frame.h"
+#include "node.h"
 #include "registry.h"
 
 #include <stdlib.h>

@@ -22,7 +22,8 @@
 #ifndef NODE_FRAME_H
 #define NODE_FRAME_H
 
-#include "internal.h"
+#include "slice.h"
+#include "wire.h"
 
 enum { FRAME_VERSION = 2 };
 
@@ -49,37 +50,20 @@ enum frame_kind {
 struct frame {
 	enum frame_kind kind;
 	uint64_t epoch;
-	uint32_t sender;
+	uint32_t sender; /* the peer of the link, by its number in the view of that epoch */
 	uint64_t incarnation;
-	uint32_t origin, destination; /* of control */
-	uint64_t number;
-	struct in body;
+	uint32_t origin;      /* control only: the member that made it … */
+	uint32_t destination; /* … and the one that it is for; 0: all */
+	uint64_t number;      /* of a flood, counted by its origin */
+	struct in body;       /* what the kind says */
 };
 
 /* 0, BATON_EMESSAGE or BATON_ECLUSTER. Looks at the head only; the body is the kind's business. */
 int frame_decode(const uint8_t *bytes, size_t size, uint64_t cluster, struct frame *ret_frame);
 
+/* What is read beyond the end, or is greater than `most`, makes it bad. */
 uint8_t in_byte(struct in *in, uint8_t most);
 struct slice in_name(struct in *in);
 struct slice in_text(struct in *in, uint32_t most);
-
-/* What each kind of control does; 0 or BATON_EMESSAGE, and then nothing has happened. */
-int on_probe(struct node *node, const struct frame *frame);
-int on_publish(struct node *node, const struct frame *frame);
-int on_ended(struct node *node, const struct frame *frame);
-int on_report(struct node *node, const struct frame *frame);
-int on_return(struct node *node, const struct frame *frame);
-int on_ask_leader(struct node *node, const struct frame *frame);
-int on_tell_leader(struct node *node, const struct frame *frame);
-int on_ask_status(struct node *node, const struct frame *frame);
-int on_tell_status(struct node *node, const struct frame *frame);
-int on_break(struct node *node, const struct frame *frame);
-int on_interest(struct node *node, const struct frame *frame);
-int on_event(struct node *node, const struct frame *frame);
-int on_dropped(struct node *node, const struct frame *frame);
-int on_answer(struct node *node, const struct frame *frame);
-
-/* Control of another member on its way to others. */
-void control_relay(struct node *node, const struct frame *frame);
 
 #endif

@@ -1,19 +1,23 @@
 /*
- * A node as a whole: its making, its clock, its sessions.
+ * The entry points of a node. Only this file advances the clock and finishes what a call has begun.
  */
-#include "internal.h"
+#include "node.h"
 
-#include "grow.h"
+#include "ask.h"
+#include "event.h"
+#include "hold.h"
 #include "memory.h"
+#include "name.h"
 #include "outbuffer.h"
+#include "receive.h"
+#include "recovery.h"
+#include "step.h"
+#include "trouble.h"
+#include "wait.h"
+#include "whole.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-bool name_is_good(const void *name, size_t size)
-{
-	return name != NULL && size >= 1 && size <= NODE_NAME_MAX;
-}
 
 static uint32_t limit_of(uint32_t given, uint32_t initial)
 {
@@ -97,64 +101,41 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 	node->incarnation = options->incarnation;
 	node->cluster = options->cluster;
 	node->seed = options->seed;
-	node->idle_hop = options->idle_hop_ns;
 	node->algorithm = options->algorithm;
 	node->topology_text = text;
 	node->topology = topology;
 	copy_parameters(node, options);
 	node->turns = options->turns != 0 ? options->turns : 1;
 	node->limits = fill_limits(&options->limits);
-	node->hop_deadline = node->bump_deadline = NODE_NEVER;
-	node->slot_free = UINT32_MAX;
-	node->backlog.end = &node->backlog.first;
+	node->bump_deadline = NODE_NEVER;
+	roads_init(&node->roads, options->idle_hop_ns);
+	lives_init(&node->lives);
+	sessions_init(&node->sessions);
+	streams_init(&node->streams);
+	backlog_init(&node->backlog, node->limits.backlog_bytes);
 	node->name_offset =
 	        sizeof(struct lock) + (options->algorithm->circulates ? sizeof(struct road *) : 0);
-	states_renew(node);
+	packed_renew(&node->opened, 0);
 	out_init(&node->out);
 	return node;
 }
 
-static void free_session(struct node *node, struct session *session)
-{
-	ask_forget(session);
-	free(session->command_line);
-	free(session->value);
-	free(session);
-	(void)node;
-}
-
 void node_destroy(struct node *node)
 {
-	for (struct live *live = node->lives; live != NULL; live = live->next) {
-		free(live->value);
-		probes_forget(live);
-		while (live->pending != NULL) {
-			struct parcel *next = live->pending->next;
-			free(live->pending);
-			live->pending = next;
-		}
-	}
-	for (uint32_t i = 0; i < node->slots_count; i++) {
-		if (node->slots[i].session != NULL)
-			free_session(node, node->slots[i].session);
-	}
+	lives_free(&node->lives);
+	sessions_free(&node->sessions);
 	interests_free(&node->interests);
 	streams_clear(&node->streams);
-	publications_clear(&node->publications);
-	free(node->publications.buckets);
+	publications_free(&node->publications);
 	backlog_free(&node->backlog);
 	table_free(node);
-	free(node->opened.state);
-	free(node->opened.packed);
-	free(node->due);
-	free(node->moving);
+	packed_free(&node->opened);
+	roads_free(&node->roads);
 	view_free(&node->view);
 	outbox_free(&node->outbox);
 	out_free(&node->out);
 	for (size_t i = 0; i < PARAMETERS_MAX; i++)
 		free(node->texts[i]);
-	free(node->slots);
-	free(node->timers);
 	free(node->waiting_text);
 	free(node->topology_text);
 	free(node->name);
@@ -170,77 +151,59 @@ static uint64_t earlier(uint64_t a, uint64_t b)
 
 uint64_t node_deadline(const struct node *node)
 {
-	uint64_t deadline = earlier(node->hop_deadline, stream_deadline(node));
+	const struct timer *timer = timers_first(&node->sessions.timers);
+	uint64_t deadline = earlier(node->roads.hop_deadline, streams_deadline(&node->streams));
 
 	if (node->stopped)
 		return NODE_NEVER;
 	deadline = earlier(deadline, node->bump_deadline);
-	if (node->timers_count != 0)
-		deadline = earlier(deadline, node->timers[1]->deadline);
-	return deadline;
+	return timer != NULL ? earlier(deadline, timer->deadline) : deadline;
 }
 
 static void expire(struct node *node, struct session *session)
 {
-	timer_clear(node, session);
-	/* Who leads is published anew in a new view: until all have reported it may not be known
+	timer_clear(&node->sessions.timers, &session->timer);
+	/* Leaders are published again in a new view: until all have reported they may not be known
 	 * here. */
-	if (session->command == COMMAND_LEADER && node->view.count != 0 && !node->view.active) {
-		timer_set(node, session, node->now + NODE_SILENCE_NS);
-		return;
-	}
-	if (session->command != COMMAND_LOCK) {
+	if (session->command == COMMAND_LEADER && node->view.count != 0 && !node->view.active)
+		timer_set(&node->sessions.timers, &session->timer, node->now + NODE_SILENCE_NS);
+	else if (session->command != COMMAND_LOCK)
 		ask_finish(node, session);
-		return;
-	}
-	live_expire(node, session);
+	else
+		wait_expire(node, session);
 }
 
-static void propose_bump(struct node *node)
+/* What is due by `now`, before anything else: every entry point begins with it. */
+static void advance(struct node *node, uint64_t now)
 {
-	node->bump_earliest = node->bump_deadline = node->now + NODE_BUMP_NS;
-	outbox_record(&node->outbox, NODE_BUMP)->session = node->epoch;
-}
+	struct timer *timer;
 
-/* A table that stays full, because all its locks are in use, must not end epoch after epoch. */
-void bump(struct node *node)
-{
-	if (node->bump_deadline != NODE_NEVER)
-		return;
-	node->bump_deadline = node->bump_earliest;
-	if (node->bump_deadline <= node->now)
-		propose_bump(node);
-}
-
-void advance(struct node *node, uint64_t now)
-{
 	outbox_clear_taken(&node->outbox);
 	if (now > node->now)
 		node->now = now;
 	if (node->stopped || node_deadline(node) > node->now)
 		return;
-	if (node->hop_deadline <= node->now)
-		road_hop(node);
-	if (stream_deadline(node) <= node->now)
-		stream_expire(node);
+	if (node->roads.hop_deadline <= node->now)
+		lock_hop(node);
+	if (streams_deadline(&node->streams) <= node->now)
+		streams_expire(node);
 	if (node->bump_deadline <= node->now)
-		propose_bump(node);
-	while (node->timers_count != 0 && node->timers[1]->deadline <= node->now && !node->stopped)
-		expire(node, node->timers[1]);
+		trouble_propose(node);
+	while ((timer = timers_first(&node->sessions.timers)) != NULL &&
+	       timer->deadline <= node->now && !node->stopped)
+		expire(node, session_of_timer(timer));
 }
 
-void finish(struct node *node)
+/* What every entry point ends with: what waited is tried again, and links are read again when there
+ * is room. */
+static void finish(struct node *node)
 {
 	while (node->backlog.again && !node->stopped) {
 		node->backlog.again = false;
-		backlog_replay(node);
+		receive_again(node);
 	}
-	/* Half is room enough, but not for a frame that is larger: something must have gone. */
-	if (node->backlog.refused && node->backlog.bytes < node->backlog.refused_at &&
-	    node->backlog.bytes <= node->limits.backlog_bytes / 2) {
-		node->backlog.refused = false;
+	if (backlog_reopens(&node->backlog))
 		outbox_record(&node->outbox, NODE_READ);
-	}
 }
 
 void node_tick(struct node *node, uint64_t now)
@@ -249,63 +212,214 @@ void node_tick(struct node *node, uint64_t now)
 	finish(node);
 }
 
-void stop(struct node *node, const char *why)
+/* --- views --- */
+
+void node_floor(struct node *node, uint64_t floor)
 {
+	node->floor_next = floor < NODE_COUNTER_MAX ? floor : NODE_COUNTER_MAX;
+}
+
+int node_view(struct node *node, uint64_t epoch, const struct node_member *members,
+              uint32_t members_count, uint64_t now)
+{
+	struct view view;
+
+	advance(node, now);
 	if (node->stopped)
+		return BATON_ESTOPPED;
+	int error = view_make(node, epoch, members, members_count, &view);
+	if (error != 0)
+		return error;
+	if (epoch <= node->epoch) {
+		view_free(&view);
+		return 0;
+	}
+	node->epoch = epoch;
+	node->floor = node->floor_next;
+	error = recovery_begin(node, &view);
+	finish(node);
+	return error;
+}
+
+int node_rejoin(struct node *node, uint64_t incarnation, uint64_t now)
+{
+	advance(node, now);
+	if (node->stopped)
+		return BATON_ESTOPPED;
+	if (node->view.count != 0 || incarnation <= node->incarnation)
+		return BATON_EVIEW;
+	node->incarnation = incarnation;
+	return 0;
+}
+
+uint64_t node_epoch(const struct node *node)
+{
+	return node->epoch;
+}
+
+uint32_t node_self(const struct node *node)
+{
+	return node->view.self;
+}
+
+uint32_t node_members_count(const struct node *node)
+{
+	return node->view.count;
+}
+
+bool node_linked(const struct node *node, uint32_t member)
+{
+	return member >= 1 && member <= node->view.count && node->view.members[member - 1].linked;
+}
+
+const char *node_waiting_for(struct node *node)
+{
+	return view_waiting_for(node);
+}
+
+/* --- frames and effects --- */
+
+int node_receive(struct node *node, const char *from, const uint8_t *bytes, size_t size,
+                 uint64_t now)
+{
+	advance(node, now);
+	if (node->stopped)
+		return BATON_ESTOPPED;
+	int error = receive_frame(node, from, bytes, size);
+	finish(node);
+	return error;
+}
+
+void node_congested(struct node *node, uint32_t number, bool congested, uint64_t now)
+{
+	advance(node, now);
+	if (number == 0 || number > node->view.count || node->stopped)
 		return;
-	node->stopped = true;
-	struct span text = outbox_keep(&node->outbox, why, strlen(why) + 1);
-	outbox_record(&node->outbox, NODE_STOP)->a = text;
+	node->view.members[number - 1].congested = congested;
+	if (!congested)
+		event_tell_dropped(node, number);
+	finish(node);
+}
+
+bool node_effect(struct node *node, struct node_effect *ret_effect)
+{
+	return outbox_take(&node->outbox, ret_effect);
 }
 
 /* --- sessions --- */
 
 uint64_t node_session_open(struct node *node, const struct node_client *client, uint64_t now)
 {
-	struct session *session;
-	uint32_t slot = node->slot_free;
-
 	advance(node, now);
 	finish(node);
-	if (node->sessions_count >= node->limits.sessions)
+	if (node->sessions.count >= node->limits.sessions)
 		return 0;
-	if (slot != UINT32_MAX) {
-		node->slot_free = node->slots[slot].free_next;
-	} else {
-		slot = node->slots_count++;
-		node->slots = grow(node->slots, &node->slots_size, node->slots_count,
-		                   sizeof(*node->slots));
-		node->slots[slot] = (struct session_slot){0};
-	}
-	session = calloc(1, sizeof(*session));
-	memory_must(session != NULL);
-	session->id = (uint64_t)++node->slots[slot].generation << 32 | (slot + 1);
-	session->pid = client->pid;
-	session->uid = client->uid;
-	session->deadline = NODE_NEVER;
-	if (client->command != NULL) {
-		session->command_line = strndup(client->command, NODE_COMMAND_MAX);
-		memory_must(session->command_line != NULL);
-	}
-	node->slots[slot].session = session;
-	node->sessions_count++;
-	return session->id;
+	return session_open(&node->sessions, client)->id;
 }
 
-static struct session *find_session(const struct node *node, uint64_t id)
+void node_session_linger(struct node *node, uint64_t id)
 {
-	uint32_t slot = (uint32_t)id - 1;
+	struct session *session = session_find(&node->sessions, id);
 
-	if (slot >= node->slots_count || node->slots[slot].session == NULL ||
-	    node->slots[slot].session->id != id)
-		return NULL;
-	return node->slots[slot].session;
+	if (session != NULL)
+		session->lingers = true;
 }
 
-struct session *command_begin(struct node *node, uint64_t id, uint64_t now, int *ret_error)
+bool node_session_evict(struct node *node, uint64_t id, const char *why, uint64_t now)
+{
+	struct live *next;
+
+	advance(node, now);
+	const struct session *session = session_find(&node->sessions, id);
+	if (session == NULL)
+		return false;
+	for (struct live *live = LIST_FIRST(&session->holds); live != NULL; live = next) {
+		next = LIST_NEXT(live, held);
+		if (!live->lost)
+			hold_break(node, live, why);
+	}
+	finish(node);
+	return !LIST_EMPTY(&session->holds);
+}
+
+/* An ELECT that waits will not publish its value. */
+static void drop_value(struct node *node, struct session *session)
+{
+	if (session->value == NULL)
+		return;
+	free(session->value);
+	session->value = NULL;
+	node->sessions.leaders_count--;
+}
+
+void node_session_withdraw(struct node *node, uint64_t id, uint64_t now)
 {
 	advance(node, now);
-	struct session *session = find_session(node, id);
+	struct session *session = session_find(&node->sessions, id);
+	if (session == NULL || session->waits == NULL)
+		return;
+	wait_withdraw(node, session);
+	drop_value(node, session);
+	session_fail(node, session, BATON_ENOVIEW);
+	finish(node);
+}
+
+bool node_session_losing(const struct node *node, uint64_t id)
+{
+	const struct session *session = session_find(&node->sessions, id);
+	const struct live *live = session != NULL ? LIST_FIRST(&session->holds) : NULL;
+
+	while (live != NULL && !live->lost)
+		live = LIST_NEXT(live, held);
+	return live != NULL;
+}
+
+bool node_session_forfeit(struct node *node, uint64_t id, uint64_t now)
+{
+	struct live *next;
+
+	advance(node, now);
+	const struct session *session = session_find(&node->sessions, id);
+	if (session == NULL)
+		return false;
+	for (struct live *live = LIST_FIRST(&session->holds); live != NULL; live = next) {
+		next = LIST_NEXT(live, held);
+		if (live->lost)
+			hold_release(node, live);
+	}
+	finish(node);
+	return !LIST_EMPTY(&session->holds);
+}
+
+void node_session_close(struct node *node, uint64_t id, uint64_t now)
+{
+	advance(node, now);
+	struct session *session = session_find(&node->sessions, id);
+	if (session == NULL)
+		return;
+	session_end_command(&node->sessions, session);
+	event_unsubscribe_all(node, session); /* first: it is told nothing any more */
+	if (session->waits != NULL)
+		wait_withdraw(node, session);
+	drop_value(node, session);
+	while (!LIST_EMPTY(&session->holds))
+		hold_release(node, LIST_FIRST(&session->holds));
+	session_free(&node->sessions, session);
+	finish(node);
+}
+
+/* --- commands --- */
+
+static struct slice slice_of(const char *bytes, size_t size)
+{
+	return (struct slice){(const uint8_t *)bytes, (uint32_t)size};
+}
+
+/* The session if it may give a command now, or NULL and the error. */
+static struct session *begin_command(struct node *node, uint64_t id, uint64_t now, int *ret_error)
+{
+	advance(node, now);
+	struct session *session = session_find(&node->sessions, id);
 
 	*ret_error = 0;
 	if (node->stopped)
@@ -317,10 +431,11 @@ struct session *command_begin(struct node *node, uint64_t id, uint64_t now, int 
 	return *ret_error == 0 ? session : NULL;
 }
 
-struct session *command_begin_named(struct node *node, uint64_t id, const char *name,
-                                    size_t name_size, uint64_t now, int *ret_error)
+/* The same for a command that needs a name. */
+static struct session *begin_named(struct node *node, uint64_t id, const char *name,
+                                   size_t name_size, uint64_t now, int *ret_error)
 {
-	struct session *session = command_begin(node, id, now, ret_error);
+	struct session *session = begin_command(node, id, now, ret_error);
 
 	if (session == NULL || name_is_good(name, name_size))
 		return session;
@@ -328,126 +443,183 @@ struct session *command_begin_named(struct node *node, uint64_t id, const char *
 	return NULL;
 }
 
-static void end_command(struct node *node, struct session *session)
+int node_lock(struct node *node, uint64_t session_id, const char *name, size_t name_size,
+              enum node_patience patience, uint64_t timeout_ns, uint64_t now)
 {
-	session->command = COMMAND_NONE;
-	timer_clear(node, session);
-	ask_forget(session);
-}
-
-void session_reply(struct node *node, struct session *session, enum node_reply_kind kind,
-                   uint64_t number)
-{
-	struct record *record = outbox_record(&node->outbox, NODE_REPLY);
-
-	record->session = session->id;
-	record->reply = kind;
-	record->number = number;
-	end_command(node, session);
-}
-
-void session_fail(struct node *node, struct session *session, int error)
-{
-	session_reply(node, session, REPLY_ERROR, 0);
-	node->outbox.records[node->outbox.records_count - 1].error = error;
-}
-
-void node_session_linger(struct node *node, uint64_t id)
-{
-	struct session *session = find_session(node, id);
-
-	if (session != NULL)
-		session->lingers = true;
-}
-
-bool node_session_evict(struct node *node, uint64_t id, const char *why, uint64_t now)
-{
-	advance(node, now);
-	struct session *session = find_session(node, id);
+	int error;
+	struct session *session = begin_named(node, session_id, name, name_size, now, &error);
 	if (session == NULL)
-		return false;
-	for (struct live *live = session->holds, *next; live != NULL; live = next) {
-		next = live->hold_next;
-		if (!live->lost)
-			live_break(node, live, why);
-	}
-	return session->holds != NULL;
+		return error;
+	error = wait_begin(node, session, slice_of(name, name_size), COMMAND_LOCK, patience,
+	                   timeout_ns);
+	finish(node);
+	return error;
 }
 
-void node_session_withdraw(struct node *node, uint64_t id, uint64_t now)
+int node_elect(struct node *node, uint64_t session_id, const char *name, size_t name_size,
+               const void *value, size_t value_size, uint64_t now)
 {
-	advance(node, now);
-	struct session *session = find_session(node, id);
-	if (session == NULL || session->waits == NULL)
-		return;
-	live_withdraw(node, session);
-	if (session->value != NULL) { /* it campaigned */
+	int error;
+	struct session *session = begin_named(node, session_id, name, name_size, now, &error);
+	if (session == NULL)
+		return error;
+	if (value_size > NODE_VALUE_MAX)
+		return BATON_EVALUE;
+	if (node->sessions.leaders_count >= node->limits.leaders)
+		return BATON_ELEADERS;
+	/* One byte more, so that an empty value is no NULL. */
+	session->value = malloc(value_size + 1);
+	memory_must(session->value != NULL);
+	if (value_size != 0)
+		memcpy(session->value, value, value_size);
+	session->value_size = (uint32_t)value_size;
+	node->sessions.leaders_count++;
+	error = wait_begin(node, session, slice_of(name, name_size), COMMAND_ELECT, NODE_WAIT, 0);
+	if (error != 0) {
 		free(session->value);
 		session->value = NULL;
-		node->leaders_count--;
-	}
-	session_fail(node, session, BATON_ENOVIEW);
-	finish(node);
-}
-
-bool node_session_losing(const struct node *node, uint64_t id)
-{
-	const struct session *session = find_session(node, id);
-	const struct live *live = session != NULL ? session->holds : NULL;
-
-	while (live != NULL && !live->lost)
-		live = live->hold_next;
-	return live != NULL;
-}
-
-bool node_session_forfeit(struct node *node, uint64_t id, uint64_t now)
-{
-	advance(node, now);
-	const struct session *session = find_session(node, id);
-	if (session == NULL)
-		return false;
-	for (struct live *live = session->holds, *next; live != NULL; live = next) {
-		next = live->hold_next;
-		if (live->lost)
-			live_release(node, live);
+		node->sessions.leaders_count--;
 	}
 	finish(node);
-	return session->holds != NULL;
+	return error;
 }
 
-void node_session_close(struct node *node, uint64_t id, uint64_t now)
+int node_unlock(struct node *node, uint64_t session_id, const char *name, size_t name_size,
+                uint64_t fence, uint64_t now)
 {
-	advance(node, now);
-	struct session *session = find_session(node, id);
+	int error;
+	struct session *session = begin_named(node, session_id, name, name_size, now, &error);
 	if (session == NULL)
-		return;
-	end_command(node, session);
-	interests_forget(node, session); /* first: it is told nothing any more */
-	if (session->waits != NULL)
-		live_withdraw(node, session);
-	if (session->value != NULL)
-		node->leaders_count--;
-	while (session->holds != NULL)
-		live_release(node, session->holds);
-	struct session_slot *slot = &node->slots[(uint32_t)id - 1];
-	slot->session = NULL;
-	slot->free_next = node->slot_free;
-	node->slot_free = (uint32_t)id - 1;
-	node->sessions_count--;
-	free_session(node, session);
+		return error;
+	const struct lock *lock =
+	        table_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
+	struct live *live = lock != NULL ? lock->live : NULL;
+	if (live == NULL || live->holder != session || (fence != 0 && fence != live->fence))
+		return 0;
+	bool lost = live->lost;
+	hold_release(node, live);
 	finish(node);
+	return lost ? 0 : 1;
+}
+
+static void set_name(struct question *question, const char *name, size_t size)
+{
+	question->name_size = (uint8_t)size;
+	if (size != 0)
+		memcpy(question->name, name, size);
+}
+
+/* A session's question begins; silence ends it. */
+static void ask_for(struct node *node, struct session *session, enum command command)
+{
+	session->command = command;
+	timer_set(&node->sessions.timers, &session->timer, node->now + NODE_SILENCE_NS);
+	ask_all(node, session);
+	finish(node);
+}
+
+int node_leader(struct node *node, uint64_t session_id, const char *name, size_t name_size,
+                uint64_t now)
+{
+	int error;
+	struct session *session = begin_named(node, session_id, name, name_size, now, &error);
+	if (session == NULL)
+		return error;
+	if (node->view.count == 0)
+		return BATON_ENOVIEW;
+	set_name(&session->question, name, name_size);
+	ask_for(node, session, COMMAND_LEADER);
+	return 0;
+}
+
+int node_break(struct node *node, uint64_t session_id, const char *name, size_t name_size,
+               uint64_t fence, uint64_t now)
+{
+	int error;
+	struct session *session = begin_named(node, session_id, name, name_size, now, &error);
+	if (session == NULL)
+		return error;
+	if (fence == 0 || fence >= UINT64_C(1) << 53)
+		return BATON_EFENCE;
+	if (node->view.count == 0)
+		return BATON_ENOVIEW;
+	char why[ASK_WHY_MAX + 1];
+	ask_describe_breaker(node, session, why);
+	if (ask_break_here(node, slice_of(name, name_size), fence, why)) {
+		session_reply(node, session, REPLY_NUMBER, 1);
+		finish(node);
+		return 0;
+	}
+	set_name(&session->question, name, name_size);
+	session->question.fence = fence;
+	ask_for(node, session, COMMAND_BREAK);
+	return 0;
+}
+
+int node_status(struct node *node, uint64_t session_id, const char *pattern, size_t pattern_size,
+                uint32_t count, uint64_t now)
+{
+	enum { COUNT_DEFAULT = 1000 };
+	int error;
+	struct session *session = begin_command(node, session_id, now, &error);
+
+	if (session == NULL)
+		return error;
+	if (pattern != NULL && !name_is_good(pattern, pattern_size))
+		return BATON_ENAME;
+	set_name(&session->question, pattern, pattern != NULL ? pattern_size : 0);
+	session->question.count = count == 0            ? COUNT_DEFAULT
+	                          : count == UINT32_MAX ? UINT32_MAX - 1
+	                                                : count;
+	ask_for(node, session, COMMAND_STATUS);
+	return 0;
+}
+
+int node_subscribe(struct node *node, uint64_t session_id, bool pattern, const char *text,
+                   size_t text_size, uint64_t now)
+{
+	int error;
+	struct session *session = begin_named(node, session_id, text, text_size, now, &error);
+	if (session == NULL)
+		return error;
+	if (!event_subscribe(node, session, pattern, slice_of(text, text_size)))
+		return BATON_ESUBSCRIPTIONS;
+	set_name(&session->question, text, text_size);
+	session->question.pattern = pattern;
+	ask_for(node, session, COMMAND_SUBSCRIBE);
+	return 0;
+}
+
+int node_unsubscribe(struct node *node, uint64_t session_id, bool pattern, const char *text,
+                     size_t text_size, uint64_t now)
+{
+	int error;
+	struct session *session = begin_command(node, session_id, now, &error);
+
+	if (session == NULL)
+		return error;
+	if (text != NULL && !name_is_good(text, text_size))
+		return BATON_ENAME;
+	event_unsubscribe(node, session, pattern, slice_of(text, text_size));
+	finish(node);
+	return (int)session->subscriptions_count;
 }
 
 /* --- for tests and measurement --- */
 
+uint32_t node_home(const struct node *node, const char *name, size_t name_size)
+{
+	return node->view.count == 0 ? 0 : view_home(&node->view, name_hash(name, name_size));
+}
+
 bool node_has_token(struct node *node, const char *name, size_t name_size)
 {
 	const struct algorithm *algorithm = node->algorithm;
-	struct lock *lock = lock_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
+	struct lock *lock = table_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
 
 	if (!algorithm->has_token || lock == NULL || lock->phase == PHASE_NONE)
 		return false;
-	return algorithm->has_privilege(lock_site(node, lock), lock_state(node, lock)) ||
+	return algorithm->has_privilege(step_site(node, lock), step_state(node, lock)) ||
 	       road_rests(node, lock);
 }
 

@@ -1,8 +1,5 @@
-/*
- * The memory of the locks of an epoch. Pieces of a few words are cut from large chunks, without
- * anything between them; one that is given back waits for the next of its size.
- */
-#include "internal.h"
+#include "pool.h"
+
 #include "memory.h"
 
 #include <stdlib.h>
@@ -10,20 +7,19 @@
 
 enum { CHUNK_WORDS = (1 << 13) - 1 };
 
-struct chunk {
-	struct chunk *next;
+struct pool_chunk {
+	SLIST_ENTRY(pool_chunk) chunks;
 	uint64_t words[];
 };
 
 static void add_chunk(struct pool *pool, size_t words)
 {
-	struct chunk *chunk = malloc(sizeof(*chunk) + words * sizeof(uint64_t));
+	struct pool_chunk *chunk = malloc(sizeof(*chunk) + words * sizeof(uint64_t));
 
 	memory_must(chunk != NULL);
 	if (pool->left != 0)
 		pool_give(pool, pool->next, pool->left);
-	chunk->next = pool->chunks;
-	pool->chunks = chunk;
+	SLIST_INSERT_HEAD(&pool->chunks, chunk, chunks);
 	pool->next = chunk->words;
 	pool->left = words;
 	pool->bytes += sizeof(*chunk) + words * sizeof(uint64_t);
@@ -60,10 +56,10 @@ void pool_give(struct pool *pool, void *piece, size_t words)
 
 void pool_free(struct pool *pool)
 {
-	while (pool->chunks != NULL) {
-		struct chunk *next = pool->chunks->next;
-		free(pool->chunks);
-		pool->chunks = next;
+	while (!SLIST_EMPTY(&pool->chunks)) {
+		struct pool_chunk *chunk = SLIST_FIRST(&pool->chunks);
+		SLIST_REMOVE_HEAD(&pool->chunks, chunks);
+		free(chunk);
 	}
 	free(pool->free);
 }

@@ -1,23 +1,7 @@
-/*
- * Tokens that circulate for ever (le-lann, misra) would cost every idle lock a message a hop, as
- * fast as links are. So a message that arrives where nobody waits is not given to the algorithm at
- * once: it rests for --idle-hop, and all that rest go on in one batch. At the lock's home it is
- * parked once it has come round twice and nothing has happened meanwhile. To the algorithm this is
- * nothing but a slow channel: the order of messages is kept, and none is made or lost.
- *
- * What has happened is told by the lock's counter, which every grant increases and every message
- * carries: a round is idle if a message finds the counter as it was when the message last passed.
- * That is counted for each type of message (misra has two tokens, and one of them passes by while
- * the other is in use).
- *
- * Who begins to wait sends TOUCH to the home, which then counts from 0: so the token passes
- * everybody once more before it can be parked. No TOUCH is needed where each type has brought news
- * when it last passed: it was parked neither before nor can it be parked before it has passed again,
- * because its home, too, saw that news either in this round or in the one before.
- */
-#include "internal.h"
+#include "road.h"
 
 #include "grow.h"
+#include "whole.h"
 
 #include <string.h>
 
@@ -84,7 +68,7 @@ static struct road *road_of(struct node *node, struct lock *lock)
 	return road != NULL ? road : resize(node, lock, 0);
 }
 
-/* The message at `in`, which moves behind it. */
+/* The message at `in`, which moves past it. */
 static struct letter next_letter(struct in *in)
 {
 	struct letter letter = {.side = (enum side) * in->next++};
@@ -133,13 +117,16 @@ static void count_round(const struct node *node, const struct lock *lock, struct
 /* Joins the batch that goes on next. */
 static void schedule(struct node *node, struct lock *lock, struct road *road)
 {
+	struct roads *roads = &node->roads;
+
 	if (road->due)
 		return;
 	road->due = true;
-	node->due = grow(node->due, &node->due_size, node->due_count + 1, sizeof(struct lock *));
-	node->due[node->due_count++] = lock;
-	if (node->hop_deadline == NODE_NEVER)
-		node->hop_deadline = node->now + node->idle_hop;
+	roads->due =
+	        grow(roads->due, &roads->due_size, roads->due_count + 1, sizeof(struct lock *));
+	roads->due[roads->due_count++] = lock;
+	if (roads->hop_deadline == NODE_NEVER)
+		roads->hop_deadline = node->now + roads->idle_hop;
 }
 
 void road_add(struct node *node, struct lock *lock, const struct letter *letter)
@@ -162,42 +149,38 @@ void road_add(struct node *node, struct lock *lock, const struct letter *letter)
 		schedule(node, lock, road);
 }
 
-/* The oldest message goes to the algorithm, which may send one to this very road. */
-static void move_first(struct node *node, struct lock *lock)
+struct letter road_take(struct node *node, struct lock *lock)
 {
+	struct roads *roads = &node->roads;
 	struct road *road = *place_of(lock);
 	struct in in = what_rests(node, road);
 	struct letter letter = next_letter(&in);
 	size_t left = (size_t)(in.end - in.next);
 
-	node->moving = grow(node->moving, &node->moving_size, letter.size, sizeof(uint8_t));
-	memcpy(node->moving, letter.body, letter.size);
-	letter.body = node->moving;
+	roads->moving = grow(roads->moving, &roads->moving_size, letter.size, sizeof(uint8_t));
+	memcpy(roads->moving, letter.body, letter.size);
+	letter.body = roads->moving;
 	memmove(rest_of(node, road), in.next, left);
 	resize(node, lock, left);
-	if (lock_deliver(node, lock, &letter) != 0)
-		node->figures.malformed++;
+	return letter;
 }
 
-void road_move(struct node *node, struct lock *lock, bool all)
+uint32_t road_count(struct node *node, struct lock *lock)
 {
 	struct in in = what_rests(node, road_of(node, lock));
-
-	/* With one member what moves comes back at once: each message moves once. */
 	uint32_t count = 0;
+
 	for (; in.next < in.end; count++)
 		next_letter(&in);
-	while (count-- > 0 && (all || lock->phase == PHASE_WAITING))
-		move_first(node, lock);
+	return count;
 }
 
-void road_touch(struct node *node, struct lock *lock)
+void road_unpark(struct node *node, struct lock *lock)
 {
 	struct road *road = road_of(node, lock);
 
 	for (size_t i = 0; i < types_count(node); i++)
 		road->bytes[i] &= (uint8_t)~TYPE_IDLE;
-	road_move(node, lock, true);
 }
 
 bool road_is_fresh(const struct node *node, struct lock *lock)
@@ -213,35 +196,18 @@ bool road_is_fresh(const struct node *node, struct lock *lock)
 	return true;
 }
 
-/* What is parked stays, unless something behind it goes on: they keep their order. */
-static void hop(struct node *node, struct lock *lock)
+uint32_t road_due(struct node *node, struct lock *lock)
 {
 	struct road *road = *place_of(lock);
 	struct in in = what_rests(node, road);
 	uint32_t count = 0;
 
+	road->due = false;
 	for (uint32_t place = 1; in.next < in.end; place++) {
 		if (!is_parked(node, lock, road, next_letter(&in).body[0]))
 			count = place;
 	}
-	while (count-- > 0)
-		move_first(node, lock);
-	lock_settle(node, lock);
-}
-
-void road_hop(struct node *node)
-{
-	size_t count = node->due_count;
-
-	node->hop_deadline = NODE_NEVER;
-	for (size_t i = 0; i < count; i++) {
-		struct lock *lock = node->due[i];
-		(*place_of(lock))->due = false;
-		hop(node, lock);
-	}
-	node->due_count -= count;
-	if (node->due_count != 0)
-		memmove(node->due, node->due + count, node->due_count * sizeof(struct lock *));
+	return count;
 }
 
 bool road_rests(const struct node *node, struct lock *lock)
@@ -249,4 +215,22 @@ bool road_rests(const struct node *node, struct lock *lock)
 	const struct road *road = node->algorithm->circulates ? *place_of(lock) : NULL;
 
 	return road != NULL && road->size != 0;
+}
+
+void roads_init(struct roads *roads, uint64_t idle_hop)
+{
+	roads->idle_hop = idle_hop;
+	roads->hop_deadline = NODE_NEVER;
+}
+
+void roads_clear(struct roads *roads)
+{
+	roads->due_count = 0;
+	roads->hop_deadline = NODE_NEVER;
+}
+
+void roads_free(struct roads *roads)
+{
+	free(roads->due);
+	free(roads->moving);
 }

@@ -1,38 +1,14 @@
-/*
- * STATUS: every member tells what its clients hold and wait for, row by row; status_merge.c puts the
- * rows together by lock.
- *
- * A member tells all its rows in one step, so that they are how things were at one moment. That is quick: a row
- * is copied, no more. What takes long, sorting and writing it down for people, is the asker's work and can be done
- * in small pieces.
- *
- * What a member tells, in each part of its answer: active (a byte), grants, messages received, other
- * frames sent, the number of types of messages, how many of each were sent; then rows: waiter (0), holder (1) or
- * holder that was told that it lost the lock and has not stopped yet (2), the lock's name, the fence (of a holder;
- * else 0), pid, uid, milliseconds, command.
- */
 #include "status.h"
-#include "memory.h"
+
+#include "control.h"
+#include "glob.h"
+#include "status_merge.h"
+#include "whole.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { PART_SIZE = 1 << 16 };
-
-void answers_free(struct answer *answer)
-{
-	while (answer != NULL) {
-		struct answer *next = answer->next;
-		free(answer);
-		answer = next;
-	}
-}
-
-void status_forget(struct question *question)
-{
-	answers_free(question->answers);
-	question->answers = NULL;
-}
 
 /* --- telling --- */
 
@@ -40,13 +16,13 @@ static void put_figures(struct node *node)
 {
 	const struct node_figures *figures = &node->figures;
 
-	put_byte(node, node->view.active);
-	put_uint(node, figures->grants);
-	put_uint(node, figures->received);
-	put_uint(node, figures->control_sent);
-	put_uint(node, node->algorithm->messages_count);
+	control_byte(node, node->view.active);
+	control_uint(node, figures->grants);
+	control_uint(node, figures->received);
+	control_uint(node, figures->control_sent);
+	control_uint(node, node->algorithm->messages_count);
 	for (size_t i = 0; i < node->algorithm->messages_count; i++)
-		put_uint(node, figures->sent_by_type[i]);
+		control_uint(node, figures->sent_by_type[i]);
 }
 
 static uint8_t *encode_uint(uint8_t *to, uint64_t value)
@@ -98,7 +74,7 @@ struct cursor {
 
 static void next_lock(struct cursor *cursor)
 {
-	cursor->live = cursor->live->next;
+	cursor->live = TAILQ_NEXT(cursor->live, all);
 	cursor->session = NULL;
 	cursor->waiters = 0;
 }
@@ -113,7 +89,7 @@ static bool put_rows(struct node *node, struct cursor *cursor, struct slice patt
 		if (node->outbox.bytes_count >= end)
 			return true;
 		if (cursor->session == NULL) {
-			bool told = (live->holder != NULL || live->first != NULL) &&
+			bool told = (live->holder != NULL || !TAILQ_EMPTY(&live->queue)) &&
 			            (pattern.size == 0 ||
 			             glob_matches(pattern, lock_name(node, live->lock)));
 			if (!told || ++cursor->locks > count) {
@@ -124,11 +100,11 @@ static bool put_rows(struct node *node, struct cursor *cursor, struct slice patt
 				put_row(node, live, live->holder, true);
 				cursor->rows++;
 			}
-			cursor->session = live->first;
+			cursor->session = TAILQ_FIRST(&live->queue);
 		} else {
 			put_row(node, live, cursor->session, false);
 			cursor->rows++;
-			cursor->session = cursor->session->queue_next;
+			cursor->session = TAILQ_NEXT(cursor->session, queue);
 			cursor->waiters++;
 		}
 		if (cursor->session == NULL || cursor->waiters >= count)
@@ -143,16 +119,16 @@ int on_ask_status(struct node *node, const struct frame *frame)
 	uint64_t question = in_uint(&in);
 	uint32_t count = (uint32_t)in_range(&in, 1, UINT32_MAX - 1);
 	struct slice pattern = in_text(&in, NODE_NAME_MAX);
-	struct cursor cursor = {.live = node->lives};
+	struct cursor cursor = {.live = TAILQ_FIRST(&node->lives.all)};
 	bool more;
 
 	if (!in_end(&in))
 		return BATON_EMESSAGE;
 	do {
 		control_begin(node, FRAME_TELL_STATUS, frame->origin);
-		put_uint(node, question);
+		control_uint(node, question);
 		size_t last = node->outbox.bytes_count;
-		put_byte(node, true);
+		control_byte(node, true);
 		put_figures(node);
 		more = put_rows(node, &cursor, pattern, count);
 		node->outbox.bytes[last] = !more;
@@ -162,21 +138,6 @@ int on_ask_status(struct node *node, const struct frame *frame)
 }
 
 /* --- hearing --- */
-
-static void add_answer(struct question *question, uint32_t member, uint32_t rows_count,
-                       const uint8_t *bytes, size_t size)
-{
-	struct answer *answer = malloc(sizeof(*answer) + size);
-	struct answer **end = &question->answers;
-
-	memory_must(answer != NULL);
-	while (*end != NULL)
-		end = &(*end)->next;
-	*answer =
-	        (struct answer){.member = member, .rows_count = rows_count, .size = (uint32_t)size};
-	memcpy(answer->bytes, bytes, size);
-	*end = answer;
-}
 
 int on_tell_status(struct node *node, const struct frame *frame)
 {
@@ -194,21 +155,20 @@ int on_tell_status(struct node *node, const struct frame *frame)
 		if (!row_read(&in, frame->origin, &row))
 			return BATON_EMESSAGE;
 	}
-	struct session *session = ask_answered(node, number, frame->origin, last);
+	struct session *session = session_answered(node, number, frame->origin, last);
 	if (session == NULL || session->command != COMMAND_STATUS)
 		return 0;
-	add_answer(&session->question, frame->origin, rows_count, told.next,
-	           (size_t)(told.end - told.next));
-	if (session->question.missing_count == 0)
-		ask_finish(node, session);
+	answers_add(&session->question.answers, frame->origin, rows_count, told.next,
+	            (size_t)(told.end - told.next));
+	node->sessions.answered = session;
 	return 0;
 }
 
-/* What this node itself tells, written behind what goes out and taken away again. */
-void status_tell_oneself(struct node *node, struct question *question)
+/* What this node itself tells, written after what goes out and taken away again. */
+static void tell_oneself(struct node *node, struct question *question)
 {
 	struct slice pattern = {(const uint8_t *)question->name, question->name_size};
-	struct cursor cursor = {.live = node->lives};
+	struct cursor cursor = {.live = TAILQ_FIRST(&node->lives.all)};
 	size_t start = node->outbox.bytes_count;
 	bool more;
 
@@ -216,9 +176,40 @@ void status_tell_oneself(struct node *node, struct question *question)
 		uint32_t before = cursor.rows;
 		put_figures(node);
 		more = put_rows(node, &cursor, pattern, question->count);
-		add_answer(question, node->view.count == 0 ? 1 : node->view.self,
-		           cursor.rows - before, node->outbox.bytes + start,
-		           node->outbox.bytes_count - start);
+		answers_add(&question->answers, node->view.count == 0 ? 1 : node->view.self,
+		            cursor.rows - before, node->outbox.bytes + start,
+		            node->outbox.bytes_count - start);
 		node->outbox.bytes_count = start;
 	} while (more);
+}
+
+/* Without a view the node is its only member. Who has not told all of its answer is silent. */
+static void describe_members(const struct node *node, const struct question *question,
+                             struct status *status, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		const struct view_member *known =
+		        node->view.count == 0 ? NULL : &node->view.members[i];
+		struct node_status_member *member = status_member(status, i);
+		member->name = status_keep_text(status, known != NULL ? known->name : node->name);
+		member->address = status_keep_text(status, known != NULL ? known->address : NULL);
+		member->incarnation = known != NULL ? known->incarnation : node->incarnation;
+		member->silent = question_missing(question, i + 1);
+	}
+}
+
+void status_reply(struct node *node, struct session *session)
+{
+	uint32_t count = node->view.count == 0 ? 1 : node->view.count;
+	struct status *status = status_make(count, node->algorithm->messages_count);
+	struct node_status *told = status_view(status);
+
+	tell_oneself(node, &session->question);
+	told->epoch = node->epoch;
+	told->self = node->view.count == 0 ? 0 : node->view.self - 1;
+	told->waiting_for = status_keep_text(status, view_waiting_for(node));
+	describe_members(node, &session->question, status, count);
+	status_take_answers(status, &session->question.answers);
+	struct record *record = session_reply(node, session, REPLY_STATUS, 0);
+	outbox_own_status(&node->outbox, record, status);
 }

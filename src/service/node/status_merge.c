@@ -1,12 +1,13 @@
 /*
- * The answers to a STATUS, put together by lock.
- *
- * It is done in steps of a few hundred microseconds (node_status_step), because there may be a million rows and a
- * driver has other work: first each part of an answer is read and sorted, then the sorted parts, the runs, are
- * merged. A heap of runs, the one with the least row first, says where the next row comes from.
+ * It is done in steps of a few hundred microseconds (node_status_step), because there may be a
+ * million rows and a driver has other work: first each part of an answer is read and sorted, then the
+ * sorted parts, the runs, are merged. A heap of runs, the one with the least row first, says where
+ * the next row comes from.
  */
+#include "status_merge.h"
+
 #include "memory.h"
-#include "status.h"
+#include "must.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,42 +15,41 @@
 enum { ROWS_A_STEP = 1024 };
 
 /* Rows of one part that have not been merged yet. */
-struct run {
+struct sorted_run {
 	size_t next, end;
 };
 
 struct status {
 	struct node_status status;   /* the first: node_status_keep and others have only this */
-	uint32_t holders_count;      /* the outbox, and a driver that keeps it */
-	struct answer *answers;      /* texts point into them */
+	uint32_t owners_count;       /* the outbox, and a driver that keeps it */
+	struct answers answers;      /* texts point into them */
 	const struct answer *unread; /* the next to be read */
 	struct row *rows;
 	size_t rows_count, rows_read, rows_merged;
-	const struct row *last; /* the one that was merged last; NULL: none */
-	struct run *runs;       /* a heap, from 0 */
+	const struct row *last;  /* the one that was merged last; NULL: none */
+	struct sorted_run *runs; /* a heap, from 0 */
 	size_t runs_count;
 	struct node_status_member *members;
 	struct node_status_lock *locks;
 	struct node_status_client *clients;
 	uint64_t *types;
 	size_t types_count; /* of each member */
-	char **names, *waiting_for;
-	uint32_t names_count;
+	char **texts;       /* names and addresses of members, and what is waited for */
+	uint32_t texts_count;
 };
 
 _Static_assert(offsetof(struct status, status) == 0, "one pointer is good for both");
 
-/* --- who has it --- */
+/* --- its owners --- */
 
 void status_free(struct status *status)
 {
-	if (status == NULL || --status->holders_count > 0)
+	if (status == NULL || --status->owners_count > 0)
 		return;
-	answers_free(status->answers);
-	for (uint32_t i = 0; i < status->names_count; i++)
-		free(status->names[i]);
-	free(status->names);
-	free(status->waiting_for);
+	answers_free(&status->answers);
+	for (uint32_t i = 0; i < status->texts_count; i++)
+		free(status->texts[i]);
+	free(status->texts);
 	free(status->members);
 	free(status->locks);
 	free(status->clients);
@@ -66,7 +66,7 @@ struct node_status *status_view(struct status *status)
 
 void node_status_keep(struct node_status *status)
 {
-	((struct status *)status)->holders_count++;
+	((struct status *)status)->owners_count++;
 }
 
 void node_status_free(struct node_status *status)
@@ -139,7 +139,8 @@ static bool same_lock(const struct row *a, const struct row *b)
 	       memcmp(a->name.bytes, b->name.bytes, a->name.size) == 0;
 }
 
-static bool run_before(const struct status *status, const struct run *a, const struct run *b)
+static bool run_before(const struct status *status, const struct sorted_run *a,
+                       const struct sorted_run *b)
 {
 	return compare_rows(&status->rows[a->next], &status->rows[b->next]) < 0;
 }
@@ -147,7 +148,7 @@ static bool run_before(const struct status *status, const struct run *a, const s
 /* The run at place i has another first row than before, or is new there. */
 static void sift(struct status *status, size_t i)
 {
-	struct run run = status->runs[i], *runs = status->runs;
+	struct sorted_run run = status->runs[i], *runs = status->runs;
 
 	for (; i > 0 && run_before(status, &run, &runs[(i - 1) / 2]); i = (i - 1) / 2)
 		runs[i] = runs[(i - 1) / 2];
@@ -167,7 +168,7 @@ static void sift(struct status *status, size_t i)
 static void read_answer(struct status *status, const struct answer *answer)
 {
 	struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
-	struct run run = {status->rows_read, status->rows_read + answer->rows_count};
+	struct sorted_run run = {status->rows_read, status->rows_read + answer->rows_count};
 	struct node_status_member figures; /* told already */
 
 	must(figures_read(&in, status->types_count, &figures, NULL));
@@ -210,7 +211,7 @@ static void merge_some(struct status *status)
 	const struct row *before = status->last;
 
 	for (unsigned i = 0; i < ROWS_A_STEP && status->runs_count > 0; i++) {
-		struct run *first = &status->runs[0];
+		struct sorted_run *first = &status->runs[0];
 		const struct row *row = &status->rows[first->next++];
 		merge_row(status, row, before);
 		before = row;
@@ -228,7 +229,7 @@ bool node_status_step(struct node_status *of)
 
 	if (status->unread != NULL) {
 		read_answer(status, status->unread);
-		status->unread = status->unread->next;
+		status->unread = STAILQ_NEXT(status->unread, answers);
 	} else {
 		merge_some(status);
 	}
@@ -237,48 +238,48 @@ bool node_status_step(struct node_status *of)
 
 /* --- the beginning --- */
 
-static char *keep_text(struct status *status, const char *text)
+struct status *status_make(uint32_t members_count, size_t types_count)
+{
+	struct status *status = calloc(1, sizeof(*status));
+
+	memory_must(status != NULL);
+	status->owners_count = 1;
+	STAILQ_INIT(&status->answers);
+	status->members = calloc(members_count, sizeof(*status->members));
+	status->types = calloc(members_count * types_count + 1, sizeof(*status->types));
+	status->texts = calloc(2UL * members_count + 1, sizeof(char *));
+	memory_must(status->members != NULL && status->types != NULL && status->texts != NULL);
+	status->types_count = types_count;
+	for (uint32_t i = 0; i < members_count; i++)
+		status->members[i].sent_by_type = status->types + types_count * i;
+	status->status.members = status->members;
+	status->status.members_count = members_count;
+	return status;
+}
+
+struct node_status_member *status_member(struct status *status, uint32_t index)
+{
+	return &status->members[index];
+}
+
+char *status_keep_text(struct status *status, const char *text)
 {
 	if (text == NULL)
 		return NULL;
 	char *copy = strdup(text);
 	memory_must(copy != NULL);
-	status->names[status->names_count++] = copy;
+	status->texts[status->texts_count++] = copy;
 	return copy;
 }
 
-/* Without a view the node is its only member. Who has not told all of its answer is silent. */
-static void fill_members(const struct node *node, const struct question *question,
-                         struct status *status)
+void status_take_answers(struct status *status, struct answers *answers)
 {
-	uint32_t count = node->view.count == 0 ? 1 : node->view.count;
-	size_t types = node->algorithm->messages_count;
-
-	status->members = calloc(count, sizeof(*status->members));
-	status->types = calloc(count * types + 1, sizeof(*status->types));
-	status->names = calloc(2UL * count, sizeof(char *));
-	memory_must(status->members != NULL && status->types != NULL && status->names != NULL);
-	status->types_count = types;
-	for (uint32_t i = 0; i < count; i++) {
-		struct node_status_member *member = &status->members[i];
-		const struct member *known = node->view.count == 0 ? NULL : &node->view.members[i];
-		member->name = keep_text(status, known != NULL ? known->name : node->name);
-		member->address = keep_text(status, known != NULL ? known->address : NULL);
-		member->incarnation = known != NULL ? known->incarnation : node->incarnation;
-		member->silent = question_missing(question, i + 1);
-		member->sent_by_type = status->types + types * i;
-	}
-	status->status.members = status->members;
-	status->status.members_count = count;
-	status->status.self = node->view.count == 0 ? 0 : node->view.self - 1;
-}
-
-/* What is known without looking at the rows. */
-static void fill_figures(struct status *status)
-{
+	const struct answer *answer;
 	size_t answers_count = 0;
 
-	for (const struct answer *answer = status->answers; answer != NULL; answer = answer->next) {
+	STAILQ_CONCAT(&status->answers, answers);
+	STAILQ_FOREACH(answer, &status->answers, answers)
+	{
 		struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
 		must(figures_read(&in, status->types_count, &status->members[answer->member - 1],
 		                  status->types + status->types_count * (answer->member - 1)));
@@ -291,28 +292,6 @@ static void fill_figures(struct status *status)
 	status->runs = malloc((answers_count + 1) * sizeof(*status->runs));
 	memory_must(status->rows != NULL && status->locks != NULL && status->clients != NULL &&
 	            status->runs != NULL);
-	status->unread = status->answers;
+	status->unread = STAILQ_FIRST(&status->answers);
 	status->status.locks = status->locks;
-}
-
-void status_reply(struct node *node, struct session *session)
-{
-	struct status *status = calloc(1, sizeof(*status));
-
-	memory_must(status != NULL);
-	status->holders_count = 1;
-	status_tell_oneself(node, &session->question);
-	status->answers = session->question.answers;
-	session->question.answers = NULL;
-	status->status.epoch = node->epoch;
-	fill_members(node, &session->question, status);
-	fill_figures(status);
-	const char *waiting_for = node_waiting_for(node);
-	if (waiting_for != NULL) {
-		status->waiting_for = strdup(waiting_for);
-		memory_must(status->waiting_for != NULL);
-		status->status.waiting_for = status->waiting_for;
-	}
-	session_reply(node, session, REPLY_STATUS, 0);
-	node->outbox.records[node->outbox.records_count - 1].status = status;
 }

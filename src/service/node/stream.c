@@ -1,24 +1,17 @@
-/*
- * The events of a name, in the order of their fences.
- *
- * They come from different members by different links: "granted 7" of one may overtake "released 6"
- * of another. Within an epoch grants are numbered without gaps, so that a gap is seen: what is behind
- * one is held back until it is filled, or for as long as a member may be silent, or until a client here
- * must hear that it has lost the lock; what comes after that is too late and is not told. Before the first event of a name there may be a gap too, unless
- * it is the first grant of its epoch, or nobody else is there. A stream that nothing has happened on
- * for long may be forgotten for another, and then begins anew; only then could an event come out of
- * order, if it was under way all that time.
- */
-#include "internal.h"
+#include "stream.h"
+
 #include "memory.h"
+#include "name.h"
+#include "whole.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { STREAMS_MAX = 1 << 16, BUCKETS = 1 << 12, HELD_MAX = 64 };
 
+/* An event that is held back. */
 struct held {
-	struct held *next;
+	SLIST_ENTRY(held) held;
 	uint64_t fence;
 	enum node_event_kind kind;
 	uint32_t member_size, value_size;
@@ -26,13 +19,13 @@ struct held {
 };
 
 struct stream {
-	struct stream *next; /* of the bucket */
-	struct stream *older, *newer;
-	struct stream *due_previous, *due_next;
+	LIST_ENTRY(stream) bucket;
+	TAILQ_ENTRY(stream) use;
+	TAILQ_ENTRY(stream) due;
 	uint64_t hash;
-	uint64_t rank;     /* of the event told last */
-	bool any_next;     /* what is lost cannot be waited for */
-	struct held *held; /* by rank */
+	uint64_t rank; /* of the event told last */
+	bool any_next; /* what is lost cannot be waited for: the next event follows, whatever it is */
+	SLIST_HEAD(, held) held; /* by rank */
 	uint32_t held_count;
 	uint64_t deadline; /* until when they are held back */
 	uint8_t name_size;
@@ -70,82 +63,58 @@ static bool is_first(const struct node *node, uint64_t rank)
 	return rank % 4 == 0 && (rank / 4 & NODE_COUNTER_MAX) == node->floor + 1;
 }
 
-static void unlink_use(struct streams *streams, struct stream *stream)
+static struct stream *find(const struct streams *streams, struct slice name, uint64_t hash)
 {
-	*(stream->older != NULL ? &stream->older->newer : &streams->oldest) = stream->newer;
-	*(stream->newer != NULL ? &stream->newer->older : &streams->newest) = stream->older;
-}
+	struct stream *stream;
 
-static void link_use(struct streams *streams, struct stream *stream)
-{
-	stream->older = streams->newest;
-	stream->newer = NULL;
-	*(streams->newest != NULL ? &streams->newest->newer : &streams->oldest) = stream;
-	streams->newest = stream;
-}
-
-static void unlink_due(struct streams *streams, struct stream *stream)
-{
-	*(stream->due_previous != NULL ? &stream->due_previous->due_next : &streams->due) =
-	        stream->due_next;
-	*(stream->due_next != NULL ? &stream->due_next->due_previous : &streams->due_last) =
-	        stream->due_previous;
-	stream->due_previous = stream->due_next = NULL;
-}
-
-static void link_due(struct streams *streams, struct stream *stream)
-{
-	stream->due_previous = streams->due_last;
-	*(streams->due_last != NULL ? &streams->due_last->due_next : &streams->due) = stream;
-	streams->due_last = stream;
-}
-
-static struct stream **find(const struct streams *streams, struct slice name, uint64_t hash)
-{
-	struct stream **at = &streams->buckets[hash % BUCKETS];
-
-	while (*at != NULL && ((*at)->hash != hash || (*at)->name_size != name.size ||
-	                       memcmp((*at)->name, name.bytes, name.size) != 0))
-		at = &(*at)->next;
-	return at;
+	LIST_FOREACH(stream, &streams->buckets[hash % BUCKETS], bucket)
+	{
+		if (stream->hash == hash && stream->name_size == name.size &&
+		    memcmp(stream->name, name.bytes, name.size) == 0)
+			break;
+	}
+	return stream;
 }
 
 static void drop(struct streams *streams, struct stream *stream)
 {
-	struct stream **at =
-	        find(streams, (struct slice){stream->name, stream->name_size}, stream->hash);
-
-	*at = stream->next;
-	unlink_use(streams, stream);
-	if (stream->held != NULL)
-		unlink_due(streams, stream);
-	while (stream->held != NULL) {
-		struct held *next = stream->held->next;
-		free(stream->held);
-		stream->held = next;
+	LIST_REMOVE(stream, bucket);
+	TAILQ_REMOVE(&streams->use, stream, use);
+	if (!SLIST_EMPTY(&stream->held))
+		TAILQ_REMOVE(&streams->due, stream, due);
+	while (!SLIST_EMPTY(&stream->held)) {
+		struct held *held = SLIST_FIRST(&stream->held);
+		SLIST_REMOVE_HEAD(&stream->held, held);
+		free(held);
 	}
 	free(stream);
 	streams->count--;
 }
 
+void streams_init(struct streams *streams)
+{
+	TAILQ_INIT(&streams->use);
+	TAILQ_INIT(&streams->due);
+}
+
 void streams_clear(struct streams *streams)
 {
-	while (streams->oldest != NULL)
-		drop(streams, streams->oldest);
+	while (!TAILQ_EMPTY(&streams->use))
+		drop(streams, TAILQ_FIRST(&streams->use));
 	free(streams->buckets);
 	streams->buckets = NULL;
 }
 
-static struct stream *stream_get(struct streams *streams, struct slice name, uint64_t hash)
+static struct stream *get_stream(struct streams *streams, struct slice name, uint64_t hash)
 {
 	if (streams->buckets == NULL) {
-		streams->buckets = calloc(BUCKETS, sizeof(struct stream *));
+		streams->buckets = calloc(BUCKETS, sizeof(*streams->buckets));
 		memory_must(streams->buckets != NULL);
 	}
-	struct stream *stream = *find(streams, name, hash);
+	struct stream *stream = find(streams, name, hash);
 	if (stream != NULL) {
-		unlink_use(streams, stream);
-		link_use(streams, stream);
+		TAILQ_REMOVE(&streams->use, stream, use);
+		TAILQ_INSERT_TAIL(&streams->use, stream, use);
 		return stream;
 	}
 	stream = calloc(1, sizeof(*stream) + name.size);
@@ -154,23 +123,27 @@ static struct stream *stream_get(struct streams *streams, struct slice name, uin
 	stream->any_next = true;
 	stream->name_size = (uint8_t)name.size;
 	memcpy(stream->name, name.bytes, name.size);
-	stream->next = streams->buckets[hash % BUCKETS];
-	streams->buckets[hash % BUCKETS] = stream;
-	link_use(streams, stream);
+	LIST_INSERT_HEAD(&streams->buckets[hash % BUCKETS], stream, bucket);
+	TAILQ_INSERT_TAIL(&streams->use, stream, use);
 	streams->count++;
 	return stream;
+}
+
+static uint64_t rank_held(const struct held *held)
+{
+	return rank_of(held->fence, held->kind);
 }
 
 static void tell(struct node *node, struct stream *stream, const struct happening *happening)
 {
 	stream->rank = rank_of(happening->fence, happening->kind);
 	stream->any_next = false;
-	event_deliver(node, happening);
+	interests_tell(node, happening);
 }
 
 static void tell_first_held(struct node *node, struct stream *stream)
 {
-	struct held *held = stream->held;
+	struct held *held = SLIST_FIRST(&stream->held);
 	struct happening happening = {
 	        .kind = held->kind,
 	        .name = {stream->name, stream->name_size},
@@ -179,10 +152,10 @@ static void tell_first_held(struct node *node, struct stream *stream)
 	        .fence = held->fence,
 	};
 
-	stream->held = held->next;
+	SLIST_REMOVE_HEAD(&stream->held, held);
 	stream->held_count--;
-	if (stream->held == NULL)
-		unlink_due(&node->streams, stream);
+	if (SLIST_EMPTY(&stream->held))
+		TAILQ_REMOVE(&node->streams.due, stream, due);
 	tell(node, stream, &happening);
 	free(held);
 }
@@ -196,14 +169,14 @@ static bool is_early(const struct node *node, const struct stream *stream, uint6
 {
 	if (!is_first(node, rank))
 		return false;
-	const struct lock *lock = lock_find(node, stream->name, stream->name_size, stream->hash);
+	const struct lock *lock = table_find(node, stream->name, stream->name_size, stream->hash);
 	return lock != NULL && lock->live != NULL && lock->live->closed_by != 0;
 }
 
 static void tell_what_follows(struct node *node, struct stream *stream)
 {
-	while (stream->held != NULL) {
-		uint64_t rank = rank_of(stream->held->fence, stream->held->kind);
+	while (!SLIST_EMPTY(&stream->held)) {
+		uint64_t rank = rank_held(SLIST_FIRST(&stream->held));
 		if (!follows(node, rank, stream->rank) || is_early(node, stream, rank))
 			break;
 		tell_first_held(node, stream);
@@ -213,16 +186,17 @@ static void tell_what_follows(struct node *node, struct stream *stream)
 static void hold_back(struct node *node, struct stream *stream, const struct happening *happening)
 {
 	uint64_t rank = rank_of(happening->fence, happening->kind);
-	struct held **at = &stream->held;
+	struct held *before = NULL, *next = SLIST_FIRST(&stream->held);
 
-	while (*at != NULL && rank_of((*at)->fence, (*at)->kind) < rank)
-		at = &(*at)->next;
-	if (*at != NULL && rank_of((*at)->fence, (*at)->kind) == rank)
+	while (next != NULL && rank_held(next) < rank) {
+		before = next;
+		next = SLIST_NEXT(next, held);
+	}
+	if (next != NULL && rank_held(next) == rank)
 		return;
 	struct held *held = malloc(sizeof(*held) + happening->member.size + happening->value.size);
 	memory_must(held != NULL);
 	*held = (struct held){
-	        .next = *at,
 	        .fence = happening->fence,
 	        .kind = happening->kind,
 	        .member_size = happening->member.size,
@@ -232,11 +206,14 @@ static void hold_back(struct node *node, struct stream *stream, const struct hap
 	if (happening->value.size != 0)
 		memcpy(held->bytes + happening->member.size, happening->value.bytes,
 		       happening->value.size);
-	if (stream->held == NULL) {
+	if (SLIST_EMPTY(&stream->held)) {
 		stream->deadline = node->now + NODE_SILENCE_NS;
-		link_due(&node->streams, stream);
+		TAILQ_INSERT_TAIL(&node->streams.due, stream, due);
 	}
-	*at = held;
+	if (before != NULL)
+		SLIST_INSERT_AFTER(before, held, held);
+	else
+		SLIST_INSERT_HEAD(&stream->held, held, held);
 	if (++stream->held_count > HELD_MAX)
 		tell_first_held(node, stream);
 }
@@ -244,13 +221,13 @@ static void hold_back(struct node *node, struct stream *stream, const struct hap
 /* The stream used last goes on; another one that holds nothing back makes room. */
 static void make_room(struct streams *streams)
 {
-	struct stream *stream = streams->oldest;
+	struct stream *next, *newest = TAILQ_LAST(&streams->use, stream_list);
 
-	while (streams->count > STREAMS_MAX && stream != streams->newest) {
-		struct stream *newer = stream->newer;
-		if (stream->held == NULL)
+	for (struct stream *stream = TAILQ_FIRST(&streams->use);
+	     streams->count > STREAMS_MAX && stream != newest; stream = next) {
+		next = TAILQ_NEXT(stream, use);
+		if (SLIST_EMPTY(&stream->held))
 			drop(streams, stream);
-		stream = newer;
 	}
 }
 
@@ -265,14 +242,13 @@ static bool is_urgent(const struct node *node, const struct happening *happening
 void stream_take(struct node *node, const struct happening *happening)
 {
 	uint64_t rank = rank_of(happening->fence, happening->kind);
-	struct stream *stream = stream_get(&node->streams, happening->name,
+	struct stream *stream = get_stream(&node->streams, happening->name,
 	                                   name_hash(happening->name.bytes, happening->name.size));
 
 	if (rank <= stream->rank)
 		return;
 	if (is_urgent(node, happening)) {
-		while (stream->held != NULL &&
-		       rank_of(stream->held->fence, stream->held->kind) < rank)
+		while (!SLIST_EMPTY(&stream->held) && rank_held(SLIST_FIRST(&stream->held)) < rank)
 			tell_first_held(node, stream);
 		tell(node, stream, happening);
 		tell_what_follows(node, stream);
@@ -286,7 +262,7 @@ void stream_take(struct node *node, const struct happening *happening)
 	        (stream->any_next && ((is_first(node, rank) && ended) || node->view.count == 1));
 	/* Something older that is held back goes first, whatever it waits for. */
 	if (is_early(node, stream, rank) ||
-	    (stream->held != NULL && rank_of(stream->held->fence, stream->held->kind) < rank))
+	    (!SLIST_EMPTY(&stream->held) && rank_held(SLIST_FIRST(&stream->held)) < rank))
 		next = false;
 	if (next) {
 		tell(node, stream, happening);
@@ -300,37 +276,39 @@ void stream_take(struct node *node, const struct happening *happening)
 
 void stream_opened(struct node *node, struct slice name)
 {
-	if (node->streams.due == NULL)
+	if (TAILQ_EMPTY(&node->streams.due))
 		return;
-	struct stream *stream = *find(&node->streams, name, name_hash(name.bytes, name.size));
+	struct stream *stream = find(&node->streams, name, name_hash(name.bytes, name.size));
 	if (stream != NULL)
 		tell_what_follows(node, stream);
 }
 
-uint64_t stream_deadline(const struct node *node)
+uint64_t stream_deadline(const struct stream *stream)
 {
-	return node->streams.due != NULL ? node->streams.due->deadline : NODE_NEVER;
+	return stream->deadline;
 }
 
-void stream_expire(struct node *node)
+void streams_expire(struct node *node)
 {
-	while (stream_deadline(node) <= node->now) {
-		struct stream *stream = node->streams.due;
+	while (streams_deadline(&node->streams) <= node->now) {
+		struct stream *stream = TAILQ_FIRST(&node->streams.due);
 		tell_first_held(node, stream);
 		tell_what_follows(node, stream);
-		if (stream->held == NULL)
+		if (SLIST_EMPTY(&stream->held))
 			continue;
 		/* Another gap, which has not been waited for yet. */
-		unlink_due(&node->streams, stream);
+		TAILQ_REMOVE(&node->streams.due, stream, due);
 		stream->deadline = node->now + NODE_SILENCE_NS;
-		link_due(&node->streams, stream);
+		TAILQ_INSERT_TAIL(&node->streams.due, stream, due);
 	}
 }
 
 void streams_flush(struct node *node)
 {
-	while (node->streams.due != NULL)
-		tell_first_held(node, node->streams.due);
-	for (struct stream *stream = node->streams.oldest; stream != NULL; stream = stream->newer)
-		stream->any_next = true;
+	struct stream *stream;
+
+	while (!TAILQ_EMPTY(&node->streams.due))
+		tell_first_held(node, TAILQ_FIRST(&node->streams.due));
+	TAILQ_FOREACH(stream, &node->streams.use, use)
+	stream->any_next = true;
 }

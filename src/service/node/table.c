@@ -1,53 +1,23 @@
 /*
- * The locks that a node knows in an epoch, by name, and their memory.
- *
- * Linear probing over 32-bit tags; a removal moves what follows up, so that no place is ever marked
- * as deleted. A lock lies in the pool and never moves; all locks of an epoch go at once. The live
- * part has chunks of its own, because it outlives the epoch.
+ * Linear probing over 32-bit tags. A removal moves what follows up, so that no place is ever marked
+ * as deleted. A lock is in the pool and never moves; all locks of an epoch are freed at once.
  */
-#include "internal.h"
+#include "table.h"
+
 #include "memory.h"
+#include "name.h"
+#include "whole.h"
 
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
-enum { LIVES_PER_CHUNK = 64 };
-
-struct live_chunk {
-	struct live_chunk *next;
-	struct live lives[LIVES_PER_CHUNK];
-};
-
-uint64_t name_hash(const void *name, size_t size)
+bool table_has_room(const struct node *node, uint32_t count)
 {
-	return XXH3_64bits(name, size);
+	return node->table.count <= node->limits.locks &&
+	       node->limits.locks - node->table.count >= count;
 }
 
-/*
- * Rendezvous hashing: the member with the greatest weight, so that a member that comes or goes
- * moves only the locks that it wins or had. The finalizer is that of splitmix64.
- */
-uint32_t name_home(const struct view *view, uint64_t hash)
-{
-	uint64_t greatest = 0;
-	uint32_t home = 1;
-
-	for (uint32_t i = 0; i < view->count; i++) {
-		uint64_t weight = hash ^ view->members[i].hash;
-		weight = (weight ^ weight >> 30) * 0xbf58476d1ce4e5b9;
-		weight = (weight ^ weight >> 27) * 0x94d049bb133111eb;
-		weight ^= weight >> 31;
-		if (weight > greatest) {
-			greatest = weight;
-			home = i + 1;
-		}
-	}
-	return home;
-}
-
-struct lock *lock_find(const struct node *node, const void *name, uint32_t size, uint64_t hash)
+struct lock *table_find(const struct node *node, const void *name, uint32_t size, uint64_t hash)
 {
 	const struct table *table = &node->table;
 
@@ -104,24 +74,24 @@ static size_t lock_words(const struct node *node, uint32_t name_size)
 	return words_of(node->name_offset + name_size);
 }
 
-struct lock *lock_make(struct node *node, const void *name, uint32_t size, uint64_t hash)
+struct lock *table_add(struct node *node, const void *name, uint32_t size, uint64_t hash)
 {
 	reserve(&node->table);
 	struct lock *lock = pool_take(&node->pool, lock_words(node, size));
 	memset(lock, 0, node->name_offset);
 	lock->hash = (uint32_t)hash;
 	lock->name_size = (uint8_t)size;
-	lock->home = (uint16_t)name_home(&node->view, hash);
+	lock->home = (uint16_t)view_home(&node->view, hash);
 	memcpy((uint8_t *)lock + node->name_offset, name, size);
 	insert(&node->table, lock);
 	return lock;
 }
 
-struct lock *lock_get(struct node *node, const void *name, uint32_t size, uint64_t hash)
+struct lock *table_get(struct node *node, const void *name, uint32_t size, uint64_t hash)
 {
-	struct lock *lock = lock_find(node, name, size, hash);
+	struct lock *lock = table_find(node, name, size, hash);
 
-	return lock != NULL ? lock : lock_make(node, name, size, hash);
+	return lock != NULL ? lock : table_add(node, name, size, hash);
 }
 
 static void remove_at(struct table *table, uint32_t hole)
@@ -141,78 +111,31 @@ static void remove_at(struct table *table, uint32_t hole)
 }
 
 /* One that has a road, whose token is somewhere, is never dropped within an epoch. */
-void lock_drop(struct node *node, struct lock *lock)
+void table_drop(struct node *node, struct lock *lock)
 {
 	uint32_t i = lock->hash & (node->table.size - 1);
 
 	while (node->table.locks[i] != lock)
 		i = (i + 1) & (node->table.size - 1);
 	remove_at(&node->table, i);
-	state_drop(node, lock);
+	packed_drop(&node->opened, &node->pool, lock);
 	pool_give(&node->pool, lock, lock_words(node, lock->name_size));
-}
-
-static void add_lives(struct node *node)
-{
-	struct live_chunk *chunk = calloc(1, sizeof(*chunk));
-
-	memory_must(chunk != NULL);
-	chunk->next = node->live_chunks;
-	node->live_chunks = chunk;
-	for (size_t i = LIVES_PER_CHUNK; i-- > 0;) {
-		chunk->lives[i].next = node->lives_free;
-		node->lives_free = &chunk->lives[i];
-	}
-}
-
-struct live *lock_live(struct node *node, struct lock *lock)
-{
-	if (lock->live != NULL)
-		return lock->live;
-	if (node->lives_free == NULL)
-		add_lives(node);
-	struct live *live = node->lives_free;
-	node->lives_free = live->next;
-	*live = (struct live){.lock = lock, .previous = node->lives_last};
-	live->end = &live->pending;
-	if (node->lives_last != NULL)
-		node->lives_last->next = live;
-	else
-		node->lives = live;
-	node->lives_last = live;
-	lock->live = live;
-	return live;
-}
-
-void live_drop(struct node *node, struct live *live)
-{
-	must(live->holder == NULL && live->first == NULL && live->pending == NULL);
-	probes_forget(live);
-	live->lock->live = NULL;
-	if (live->previous != NULL)
-		live->previous->next = live->next;
-	else
-		node->lives = live->next;
-	if (live->next != NULL)
-		live->next->previous = live->previous;
-	else
-		node->lives_last = live->previous;
-	live->next = node->lives_free;
-	node->lives_free = live;
 }
 
 void table_renew(struct node *node)
 {
 	struct table old_table = node->table;
 	struct pool old_pool = node->pool;
+	struct live *live;
 
 	node->table = (struct table){0};
 	node->pool = (struct pool){0};
-	states_renew(node);
-	for (struct live *live = node->lives; live != NULL; live = live->next) {
+	packed_renew(&node->opened, node->view.state_size);
+	TAILQ_FOREACH(live, &node->lives.all, all)
+	{
 		struct slice name = lock_name(node, live->lock);
 		struct lock *lock =
-		        lock_make(node, name.bytes, name.size, name_hash(name.bytes, name.size));
+		        table_add(node, name.bytes, name.size, name_hash(name.bytes, name.size));
 		lock->live = live;
 		live->lock = lock;
 	}
@@ -226,11 +149,6 @@ void table_free(struct node *node)
 	free(node->table.tags);
 	free(node->table.locks);
 	pool_free(&node->pool);
-	while (node->live_chunks != NULL) {
-		struct live_chunk *next = node->live_chunks->next;
-		free(node->live_chunks);
-		node->live_chunks = next;
-	}
 }
 
 size_t table_bytes(const struct node *node)

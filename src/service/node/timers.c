@@ -1,56 +1,58 @@
-/*
- * The deadlines of sessions: a binary heap, the earliest first, the older session first among
- * equals, so that the order is the same in every run.
- */
-#include "grow.h"
-#include "internal.h"
+#include "timers.h"
 
-static bool before(const struct session *a, const struct session *b)
+#include "grow.h"
+#include "node.h"
+
+static bool before(const struct timer *a, const struct timer *b)
 {
 	return a->deadline < b->deadline || (a->deadline == b->deadline && a->id < b->id);
 }
 
-static void place(struct node *node, uint32_t i, struct session *session)
+static void put(struct timers *timers, uint32_t place, struct timer *timer)
 {
-	node->timers[i] = session;
-	session->timer = i;
+	timers->heap[place] = timer;
+	timer->place = place;
 }
 
-/* From place i, where there is a hole, to where the session belongs. */
-static void sift(struct node *node, uint32_t i, struct session *session)
+/* From place i, which is empty, to where the timer belongs. */
+static void sift(struct timers *timers, uint32_t i, struct timer *timer)
 {
-	for (; i > 1 && before(session, node->timers[i / 2]); i /= 2)
-		place(node, i, node->timers[i / 2]);
-	for (uint32_t child = 2 * i; child <= node->timers_count; child = 2 * i) {
-		if (child < node->timers_count &&
-		    before(node->timers[child + 1], node->timers[child]))
+	for (; i > 1 && before(timer, timers->heap[i / 2]); i /= 2)
+		put(timers, i, timers->heap[i / 2]);
+	for (uint32_t child = 2 * i; child <= timers->count; child = 2 * i) {
+		if (child < timers->count && before(timers->heap[child + 1], timers->heap[child]))
 			child++;
-		if (!before(node->timers[child], session))
+		if (!before(timers->heap[child], timer))
 			break;
-		place(node, i, node->timers[child]);
+		put(timers, i, timers->heap[child]);
 		i = child;
 	}
-	place(node, i, session);
+	put(timers, i, timer);
 }
 
-void timer_set(struct node *node, struct session *session, uint64_t deadline)
+void timer_set(struct timers *timers, struct timer *timer, uint64_t deadline)
 {
-	timer_clear(node, session);
+	timer_clear(timers, timer);
 	if (deadline == NODE_NEVER)
 		return;
-	session->deadline = deadline;
-	node->timers = grow(node->timers, &node->timers_size, node->timers_count + 2UL,
-	                    sizeof(struct session *));
-	sift(node, ++node->timers_count, session);
+	timer->deadline = deadline;
+	timers->heap =
+	        grow(timers->heap, &timers->heap_size, timers->count + 2UL, sizeof(struct timer *));
+	sift(timers, ++timers->count, timer);
 }
 
-void timer_clear(struct node *node, struct session *session)
+void timer_clear(struct timers *timers, struct timer *timer)
 {
-	if (session->timer == 0)
+	if (timer->place == 0)
 		return;
-	struct session *last = node->timers[node->timers_count--];
-	if (last != session)
-		sift(node, session->timer, last);
-	session->timer = 0;
-	session->deadline = NODE_NEVER;
+	struct timer *last = timers->heap[timers->count--];
+	if (last != timer)
+		sift(timers, timer->place, last);
+	timer->place = 0;
+	timer->deadline = NODE_NEVER;
+}
+
+void timers_free(struct timers *timers)
+{
+	free(timers->heap);
 }

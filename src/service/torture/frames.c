@@ -1,6 +1,7 @@
 #include "frames.h"
 
 #include "frame.h"
+#include "node.h"
 
 #include <inttypes.h>
 #include <string.h>

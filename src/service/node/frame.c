@@ -1,0 +1,70 @@
+#include "frame.h"
+
+#include "baton/error.h"
+#include "node.h"
+
+uint8_t in_byte(struct in *in, uint8_t most)
+{
+	if (in->bad || in->next == in->end || *in->next > most) {
+		in->bad = true;
+		return 0;
+	}
+	return *in->next++;
+}
+
+static struct slice in_bytes(struct in *in, uint64_t size)
+{
+	if (in->bad || (uint64_t)(in->end - in->next) < size) {
+		in->bad = true;
+		return (struct slice){NULL, 0};
+	}
+	struct slice slice = {in->next, (uint32_t)size};
+	in->next += size;
+	return slice;
+}
+
+struct slice in_name(struct in *in)
+{
+	uint8_t size = in_byte(in, NODE_NAME_MAX);
+
+	if (size == 0)
+		in->bad = true;
+	return in_bytes(in, size);
+}
+
+struct slice in_text(struct in *in, uint32_t most)
+{
+	uint64_t size = in_range(in, 0, most);
+	return in_bytes(in, size);
+}
+
+int frame_decode(const uint8_t *bytes, size_t size, uint64_t cluster, struct frame *ret_frame)
+{
+	struct in in = {.next = bytes, .end = bytes + size};
+	struct frame frame = {.kind = FRAME_MESSAGE};
+	uint64_t of = 0;
+
+	if (size > NODE_FRAME_MAX || in_byte(&in, UINT8_MAX) != FRAME_VERSION)
+		return BATON_EMESSAGE;
+	frame.kind = (enum frame_kind)in_byte(&in, FRAME_KINDS - 1);
+	struct slice id = in_bytes(&in, sizeof(of));
+	if (in.bad)
+		return BATON_EMESSAGE;
+	for (uint32_t i = 0; i < sizeof(of); i++)
+		of |= (uint64_t)id.bytes[i] << 8 * i;
+	if (of != cluster)
+		return BATON_ECLUSTER;
+	frame.epoch = in_range(&in, 1, NODE_EPOCH_MAX);
+	frame.sender = (uint32_t)in_range(&in, 1, NODE_MEMBERS_MAX);
+	frame.incarnation = in_uint(&in);
+	if (frame.kind != FRAME_MESSAGE) {
+		frame.origin = (uint32_t)in_range(&in, 1, NODE_MEMBERS_MAX);
+		frame.destination = (uint32_t)in_range(&in, 0, NODE_MEMBERS_MAX);
+		frame.number = in_uint(&in);
+	}
+	frame.body = in;
+	if (in.bad)
+		return BATON_EMESSAGE;
+	*ret_frame = frame;
+	return 0;
+}

@@ -1,0 +1,109 @@
+/*
+ * The part of a lock that exists only while clients hold it or wait for it here, or while it is
+ * closed. It outlives the epoch.
+ */
+#ifndef NODE_LIVE_H
+#define NODE_LIVE_H
+
+#include "letter.h"
+#include "session.h"
+
+#include <stdbool.h>
+#include <sys/queue.h>
+
+struct lock;
+
+/* A message that waits for a closed lock to open. */
+struct parcel {
+	STAILQ_ENTRY(parcel) parcels;
+	uint64_t counter;
+	uint32_t size;
+	uint8_t side;
+	uint8_t body[];
+};
+
+/*
+ * A PROBE of another member that came while only clients with NOWAIT waited here. It has been
+ * answered with "not busy"; as soon as a client here is let in, it is answered again.
+ */
+struct probe {
+	SLIST_ENTRY(probe) probes;
+	uint64_t question;
+	uint32_t origin;
+};
+
+struct live {
+	struct lock *lock;
+	TAILQ_ENTRY(live) all;
+	LIST_ENTRY(live) held;  /* with the other holds of its holder */
+	struct session *holder; /* the client inside, or NULL */
+	uint64_t fence;         /* that the holder was granted */
+	uint64_t since;         /* when that was */
+	uint8_t *value;         /* what the holder publishes as a leader, or NULL */
+	uint32_t value_size;
+	bool lost;    /* the holder was told that it lost the lock, and is given time to stop */
+	bool carried; /* the grant is from an older epoch: a RETURN will end it */
+	bool touched; /* a TOUCH came while it was closed */
+	TAILQ_HEAD(session_queue, session) queue; /* the clients that wait, oldest first */
+	uint32_t waiters_count;      /* in the queue */
+	uint32_t firm_count;         /* of these, the ones that did not say NOWAIT */
+	uint32_t turns;     /* local clients let in since the algorithm last let this node in */
+	uint32_t closed_by; /* the member whose RETURN will open it; 0: it is open */
+	STAILQ_HEAD(, parcel) pending; /* in the order of arrival */
+	SLIST_HEAD(, probe) probes;
+	uint32_t probes_count;
+};
+
+TAILQ_HEAD(live_list, live);
+
+struct lives {
+	struct live_list all; /* oldest first */
+	struct live_list free;
+	SLIST_HEAD(, live_chunk) chunks;
+};
+
+void lives_init(struct lives *lives);
+void lives_free(struct lives *lives);
+/* The lock's live part, which is made if there is none. */
+struct live *live_get(struct lives *lives, struct lock *lock);
+/* Nobody holds the lock or waits for it, and it is open. */
+void live_drop(struct lives *lives, struct live *live);
+
+static inline void live_enqueue(struct live *live, struct session *session)
+{
+	session->waits = live;
+	TAILQ_INSERT_TAIL(&live->queue, session, queue);
+	live->waiters_count++;
+	live->firm_count += session->patience != NODE_NOWAIT;
+}
+
+static inline void live_dequeue(struct live *live, struct session *session)
+{
+	TAILQ_REMOVE(&live->queue, session, queue);
+	session->waits = NULL;
+	live->waiters_count--;
+	live->firm_count -= session->patience != NODE_NOWAIT;
+}
+
+static inline void live_add_hold(struct live *live, struct session *session)
+{
+	live->holder = session;
+	LIST_INSERT_HEAD(&session->holds, live, held);
+}
+
+static inline void live_end_hold(struct live *live)
+{
+	LIST_REMOVE(live, held);
+	live->holder = NULL;
+}
+
+/* The bytes that the parcel takes. */
+size_t live_add_parcel(struct live *live, const struct letter *letter);
+/* The oldest parcel, which is the caller's to free; NULL: none is left. */
+struct parcel *live_take_parcel(struct live *live);
+size_t parcel_bytes(const struct parcel *parcel);
+struct letter parcel_letter(const struct parcel *parcel);
+void live_add_probe(struct live *live, uint64_t question, uint32_t origin);
+void live_forget_probes(struct live *live);
+
+#endif

@@ -1,0 +1,9 @@
+#include "name.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+uint64_t name_hash(const void *name, size_t size)
+{
+	return XXH3_64bits(name, size);
+}

@@ -1,0 +1,82 @@
+/*
+ * Effects that wait to be taken, and the bytes that they refer to: frames, names, values.
+ */
+#ifndef NODE_OUTBOX_H
+#define NODE_OUTBOX_H
+
+#include "node.h"
+
+struct status;
+
+/* A piece of the outbox's bytes. */
+struct span {
+	uint32_t offset, size;
+};
+
+/* An effect as node.h tells it, but with spans: the bytes move when there are more of them. */
+struct record {
+	enum node_effect_kind kind;
+	union {
+		struct {
+			uint32_t to;
+			bool appendable; /* a frame of messages that no other record uses */
+			uint64_t epoch;
+			struct span frame;
+		} send;
+		struct {
+			uint64_t session;
+			enum node_reply_kind kind;
+			int error;
+			uint64_t number;
+			struct span member, value, silent;
+			struct status *status;
+		} reply;
+		struct {
+			uint64_t session;
+			enum node_event_kind kind;
+			bool named; /* subscribed to by name, not by pattern */
+			uint64_t fence;
+			struct span name, member, value, pattern;
+		} event;
+		struct {
+			uint64_t session;
+			uint64_t fence;
+			struct span name, why;
+		} lost;
+		struct {
+			uint64_t epoch;
+		} bump;
+		struct {
+			struct span why;
+		} stop;
+	};
+};
+
+struct outbox {
+	struct record *records;
+	size_t records_count, records_size;
+	size_t taken;        /* of the records */
+	size_t status_count; /* records that own a status */
+	uint8_t *bytes;
+	size_t bytes_count, bytes_size;
+	size_t frame; /* where the frame begun last starts */
+	bool single;  /* that frame has one message: the one sent last */
+};
+
+void outbox_free(struct outbox *outbox);
+/* Makes room, if all that is there has been taken. */
+void outbox_clear_taken(struct outbox *outbox);
+/* Good until the next record is made. */
+struct record *outbox_record(struct outbox *outbox, enum node_effect_kind kind);
+struct span outbox_keep(struct outbox *outbox, const void *bytes, size_t size);
+/* The record of a reply owns the status from now on. */
+void outbox_own_status(struct outbox *outbox, struct record *record, struct status *status);
+bool outbox_take(struct outbox *outbox, struct node_effect *ret_effect);
+
+/* Numbers as in wire.h; a name is preceded by its size in a byte, a text by its size as a number. */
+void outbox_put_byte(struct outbox *outbox, uint8_t byte);
+void outbox_put_uint(struct outbox *outbox, uint64_t value);
+void outbox_put_name(struct outbox *outbox, const void *name, size_t size);
+void outbox_put_text(struct outbox *outbox, const void *text, size_t size);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * What this node remembers of the leaders at other members.
+ */
+#ifndef NODE_PUBLICATION_H
+#define NODE_PUBLICATION_H
+
+#include "slice.h"
+
+#include <sys/queue.h>
+
+struct publication {
+	LIST_ENTRY(publication) bucket;
+	uint64_t hash, fence;
+	uint32_t member; /* where the leader is */
+	uint32_t value_size;
+	uint8_t name_size;
+	uint8_t bytes[]; /* the name, then the value */
+};
+
+struct publications {
+	LIST_HEAD(publication_bucket, publication) * buckets;
+	uint32_t buckets_count, count;
+};
+
+void publications_clear(struct publications *publications);
+void publications_free(struct publications *publications);
+/* NULL: nobody leads, for all that is known here. */
+struct publication *publication_find(const struct publications *publications, struct slice name,
+                                     uint64_t hash);
+/* What has the greater fence stays. */
+void publication_set(struct publications *publications, struct slice name, uint64_t fence,
+                     uint32_t member, struct slice value);
+void publication_drop(struct publications *publications, struct publication *publication);
+
+#endif

@@ -1,0 +1,39 @@
+#include "question.h"
+
+#include "memory.h"
+
+#include <stdlib.h>
+
+void question_begin(struct question *question, uint64_t number, uint32_t members_count,
+                    uint32_t self)
+{
+	question->number = number;
+	question->missing_count = members_count == 0 ? 0 : members_count - 1;
+	free(question->missing);
+	question->missing = calloc((members_count + 63) / 64 + 1, sizeof(uint64_t));
+	memory_must(question->missing != NULL);
+	STAILQ_INIT(&question->answers);
+	for (uint32_t i = 1; i <= members_count; i++) {
+		if (i != self)
+			question->missing[i / 64] |= UINT64_C(1) << i % 64;
+	}
+}
+
+void question_drop_answers(struct question *question)
+{
+	free(question->own.value);
+	free(question->stored.value);
+	question->own = question->stored = (struct leadership){.fence = 0};
+	question->done = false;
+	answers_free(&question->answers);
+}
+
+void question_forget(struct question *question)
+{
+	/* Most commands ask nobody. */
+	if (question->number == 0)
+		return;
+	question_drop_answers(question);
+	free(question->missing);
+	*question = (struct question){.number = 0};
+}

@@ -1,0 +1,235 @@
+#include "recovery.h"
+
+#include "ask.h"
+#include "control.h"
+#include "event.h"
+#include "hold.h"
+#include "leader.h"
+#include "name.h"
+#include "trouble.h"
+#include "wait.h"
+#include "whole.h"
+
+#include <stdlib.h>
+
+enum { REPORT_SIZE = 1 << 15 };
+
+static void free_pending(struct node *node, struct live *live)
+{
+	struct parcel *parcel;
+
+	while ((parcel = live_take_parcel(live)) != NULL) {
+		node->backlog.bytes -= parcel_bytes(parcel);
+		free(parcel);
+	}
+}
+
+/* Nothing is left of the old epoch but clients that wait and clients that hold. */
+static void throw_away(struct node *node)
+{
+	struct live *next;
+
+	for (struct live *live = TAILQ_FIRST(&node->lives.all); live != NULL; live = next) {
+		next = TAILQ_NEXT(live, all);
+		free_pending(node, live);
+		live_forget_probes(live);
+		live->closed_by = 0;
+		live->touched = false;
+		live->turns = 0;
+		live->carried = live->holder != NULL;
+		if (live->holder == NULL && TAILQ_EMPTY(&live->queue))
+			live_drop(&node->lives, live);
+	}
+	roads_clear(&node->roads);
+	node->bump_deadline = NODE_NEVER;
+	publications_clear(&node->publications);
+	interests_clear_remote(&node->interests);
+	streams_flush(node);
+}
+
+static void close_lock(struct node *node, struct live *live, uint32_t member)
+{
+	live->closed_by = member;
+	node->view.closed_count++;
+}
+
+/* Nobody can be told who leads, and no lock can be passed on: what is held is lost for good. */
+static void lose_holds(struct node *node)
+{
+	struct live *next;
+
+	for (struct live *live = TAILQ_FIRST(&node->lives.all); live != NULL; live = next) {
+		next = TAILQ_NEXT(live, all);
+		if (live->holder != NULL)
+			hold_lose(node, live, NODE_LOST_VIEW);
+	}
+}
+
+static void report(struct node *node)
+{
+	const struct live *live = TAILQ_FIRST(&node->lives.all);
+
+	do {
+		control_begin(node, FRAME_REPORT, 0);
+		size_t last = node->outbox.bytes_count;
+		control_byte(node, true);
+		for (; live != NULL && control_size(node) < REPORT_SIZE;
+		     live = TAILQ_NEXT(live, all)) {
+			if (live->holder == NULL)
+				continue;
+			control_name(node, lock_name(node, live->lock));
+			control_uint(node, live->fence);
+		}
+		node->outbox.bytes[last] = live == NULL;
+		control_end(node, 0);
+	} while (live != NULL);
+}
+
+/* Whoever waits and wants to know whether the lock is busy: it is, or all are asked. */
+static void settle_impatient(struct node *node, struct live *live)
+{
+	struct session *next;
+
+	for (struct session *session = TAILQ_FIRST(&live->queue); session != NULL; session = next) {
+		next = TAILQ_NEXT(session, queue);
+		if (session->patience != NODE_NOWAIT && !session->asks_last)
+			continue;
+		if (live->closed_by == 0) {
+			wait_probe(node, session);
+			continue;
+		}
+		wait_withdraw(node, session);
+		session_reply(node, session, REPLY_NIL, 0);
+	}
+}
+
+static void activate_if_reported(struct node *node)
+{
+	struct live *next;
+
+	if (node->view.reported_count < node->view.count || node->stopped)
+		return;
+	node->view.active = true;
+	node->backlog.again = true;
+	for (struct live *live = TAILQ_FIRST(&node->lives.all); live != NULL; live = next) {
+		next = TAILQ_NEXT(live, all);
+		if (live->closed_by == 0)
+			lock_settle(node, live->lock);
+		settle_impatient(node, live);
+	}
+}
+
+static void begin(struct node *node)
+{
+	struct view *view = &node->view;
+	struct live *live;
+
+	TAILQ_FOREACH(live, &node->lives.all, all)
+	{
+		if (live->holder != NULL)
+			close_lock(node, live, view->self);
+	}
+	/* First: who has all reports may grant, and is to tell those who want to know; and it knows
+	 * who leads. */
+	event_send_interests(node);
+	TAILQ_FOREACH(live, &node->lives.all, all)
+	{
+		if (live->holder != NULL && live->value != NULL)
+			leader_publish(node, live, 0);
+	}
+	report(node);
+	ask_again(node);
+	view->members[view->self - 1].reported = true;
+	view->reported_count = 1;
+	activate_if_reported(node);
+}
+
+int recovery_begin(struct node *node, struct view *next)
+{
+	struct view old = node->view;
+	bool suits = next->self != 0 && view_connect(node, next);
+
+	throw_away(node);
+	if (next->self == 0) {
+		view_free(next);
+		*next = (struct view){0};
+	}
+	node->view = *next;
+	node->view.site.parameters = node->view.network.parameters; /* they moved */
+	table_renew(node);
+	view_free(&old);
+	node->backlog.again = true;
+	if (next->self == 0)
+		lose_holds(node);
+	if (suits)
+		begin(node);
+	else
+		ask_again(node);
+	return suits || next->self == 0 ? 0 : BATON_EVIEW;
+}
+
+/* --- reports and returns --- */
+
+static void close_reported(struct node *node, uint32_t member, struct slice name)
+{
+	struct early_return *early = view_find_return(&node->view, member, name);
+	uint64_t hash = name_hash(name.bytes, name.size);
+
+	if (early != NULL) {
+		view_drop_return(&node->view, early);
+		return;
+	}
+	struct lock *lock = table_get(node, name.bytes, name.size, hash);
+	struct live *live = live_get(&node->lives, lock);
+	if (live->closed_by == member)
+		return;
+	if (live->closed_by != 0) {
+		trouble_stop(node, "two members report that they hold one lock");
+		return;
+	}
+	close_lock(node, live, member);
+}
+
+int on_report(struct node *node, const struct frame *frame)
+{
+	struct in in = frame->body;
+	struct view_member *member = &node->view.members[frame->origin - 1];
+	bool last = in_byte(&in, true);
+	struct in holds = in;
+
+	while (!in.bad && in.next < in.end) {
+		in_name(&in);
+		in_range(&in, 1, (UINT64_C(1) << 53) - 1);
+	}
+	if (in.bad || member->reported)
+		return BATON_EMESSAGE;
+	while (holds.next < holds.end && !node->stopped) {
+		close_reported(node, frame->origin, in_name(&holds));
+		in_uint(&holds);
+	}
+	if (!last)
+		return 0;
+	member->reported = true;
+	node->view.reported_count++;
+	activate_if_reported(node);
+	return 0;
+}
+
+int on_return(struct node *node, const struct frame *frame)
+{
+	struct in in = frame->body;
+	struct slice name = in_name(&in);
+
+	if (!in_end(&in))
+		return BATON_EMESSAGE;
+	const struct lock *lock =
+	        table_find(node, name.bytes, name.size, name_hash(name.bytes, name.size));
+	if (lock != NULL && lock->live != NULL && lock->live->closed_by == frame->origin) {
+		lock_open(node, lock->live);
+		stream_opened(node, name);
+	} else if (!node->view.members[frame->origin - 1].reported &&
+	           view_find_return(&node->view, frame->origin, name) == NULL) {
+		view_add_return(&node->view, frame->origin, name);
+	}
+	return 0;
+}

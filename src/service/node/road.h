@@ -1,0 +1,53 @@
+/*
+ * Tokens that circulate for ever (le-lann, misra) would cost every idle lock a message a hop, as
+ * fast as links are. So a message that arrives where nobody waits is not given to the algorithm at
+ * once: it rests for --idle-hop, and all that rest go on in one batch. At the lock's home it is
+ * parked once it has come round twice and nothing has happened meanwhile. To the algorithm this is
+ * nothing but a slow channel: the order of messages is kept, and none is made or lost.
+ *
+ * What has happened is told by the lock's counter, which every grant increases and every message
+ * carries: a round is idle if a message finds the counter as it was when the message last passed.
+ * That is counted for each type of message (misra has two tokens, and one of them passes by while
+ * the other is in use).
+ *
+ * Who begins to wait sends TOUCH to the home, which then counts from 0: so the token passes
+ * everybody once more before it can be parked. No TOUCH is needed where each type has brought news
+ * when it last passed: it was parked neither before nor can it be parked before it has passed again,
+ * because its home, too, saw that news either in this round or in the one before.
+ */
+#ifndef NODE_ROAD_H
+#define NODE_ROAD_H
+
+#include "lock.h"
+
+/* What all locks of a node have in common. */
+struct roads {
+	uint64_t idle_hop; /* how long a message rests where nobody waits for it */
+	struct lock **due; /* locks whose messages go on at hop_deadline */
+	size_t due_count, due_size;
+	uint64_t hop_deadline; /* NODE_NEVER: nothing is due */
+	uint8_t *moving;       /* a copy of the message that was taken last */
+	size_t moving_size;
+};
+
+void roads_init(struct roads *roads, uint64_t idle_hop);
+/* The epoch is over, and the locks with it. */
+void roads_clear(struct roads *roads);
+void roads_free(struct roads *roads);
+
+/* A message arrives and rests. */
+void road_add(struct node *node, struct lock *lock, const struct letter *letter);
+/* How many messages rest here. */
+uint32_t road_count(struct node *node, struct lock *lock);
+/* The oldest of them is taken away; good until the next is taken. */
+struct letter road_take(struct node *node, struct lock *lock);
+/* How many of the oldest go on now that the time has come. What is parked stays, unless something
+ * after it goes on: they keep their order. */
+uint32_t road_due(struct node *node, struct lock *lock);
+/* Somebody waits somewhere: nothing is parked any more. */
+void road_unpark(struct node *node, struct lock *lock);
+/* Will the token pass by here once more, whatever the home does? */
+bool road_is_fresh(const struct node *node, struct lock *lock);
+bool road_rests(const struct node *node, struct lock *lock);
+
+#endif

@@ -1,0 +1,180 @@
+#include "session.h"
+
+#include "grow.h"
+#include "interest.h"
+#include "live.h"
+#include "memory.h"
+#include "whole.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The number of a question has the session's slot in these bits, so that an answer finds it. */
+enum { SLOT_BITS = 24 };
+
+void sessions_init(struct sessions *sessions)
+{
+	sessions->slot_free = UINT32_MAX;
+}
+
+static void free_memory(struct session *session)
+{
+	question_forget(&session->question);
+	free(session->command_line);
+	free(session->value);
+	free(session);
+}
+
+void sessions_free(struct sessions *sessions)
+{
+	for (uint32_t i = 0; i < sessions->slots_count; i++) {
+		if (sessions->slots[i].session != NULL)
+			free_memory(sessions->slots[i].session);
+	}
+	free(sessions->slots);
+	timers_free(&sessions->timers);
+}
+
+static uint32_t take_slot(struct sessions *sessions)
+{
+	uint32_t slot = sessions->slot_free;
+
+	if (slot != UINT32_MAX) {
+		sessions->slot_free = sessions->slots[slot].free_next;
+		return slot;
+	}
+	slot = sessions->slots_count++;
+	sessions->slots = grow(sessions->slots, &sessions->slots_size, sessions->slots_count,
+	                       sizeof(*sessions->slots));
+	sessions->slots[slot] = (struct session_slot){0};
+	return slot;
+}
+
+struct session *session_open(struct sessions *sessions, const struct node_client *client)
+{
+	uint32_t slot = take_slot(sessions);
+	struct session *session = calloc(1, sizeof(*session));
+
+	memory_must(session != NULL);
+	session->id = (uint64_t)++sessions->slots[slot].generation << 32 | (slot + 1);
+	session->pid = client->pid;
+	session->uid = client->uid;
+	session->timer = (struct timer){.deadline = NODE_NEVER, .id = session->id};
+	if (client->command != NULL) {
+		session->command_line = strndup(client->command, NODE_COMMAND_MAX);
+		memory_must(session->command_line != NULL);
+	}
+	sessions->slots[slot].session = session;
+	sessions->count++;
+	return session;
+}
+
+void session_free(struct sessions *sessions, struct session *session)
+{
+	uint32_t number = (uint32_t)session->id - 1;
+	struct session_slot *slot = &sessions->slots[number];
+
+	must(session->waits == NULL && LIST_EMPTY(&session->holds));
+	slot->session = NULL;
+	slot->free_next = sessions->slot_free;
+	sessions->slot_free = number;
+	sessions->count--;
+	if (sessions->answered == session)
+		sessions->answered = NULL;
+	free_memory(session);
+}
+
+/* --- replies --- */
+
+void session_end_command(struct sessions *sessions, struct session *session)
+{
+	session->command = COMMAND_NONE;
+	timer_clear(&sessions->timers, &session->timer);
+	question_forget(&session->question);
+}
+
+struct record *session_reply(struct node *node, struct session *session, enum node_reply_kind kind,
+                             uint64_t number)
+{
+	struct record *record = outbox_record(&node->outbox, NODE_REPLY);
+
+	record->reply.session = session->id;
+	record->reply.kind = kind;
+	record->reply.number = number;
+	session_end_command(&node->sessions, session);
+	return record;
+}
+
+struct record *session_fail(struct node *node, struct session *session, int error)
+{
+	struct record *record = session_reply(node, session, REPLY_ERROR, 0);
+
+	record->reply.error = error;
+	return record;
+}
+
+/* --- questions --- */
+
+/* Has this member not answered? In a view that is not active: not reported. */
+static bool is_silent(const struct view *view, const struct question *question, uint32_t member)
+{
+	if (member == view->self)
+		return false;
+	if (!view->active)
+		return !view->members[member - 1].reported;
+	return question_missing(question, member);
+}
+
+struct span session_keep_silent(struct node *node, const struct question *question)
+{
+	struct outbox *outbox = &node->outbox;
+	struct span names = outbox_keep(outbox, NULL, 0);
+
+	for (uint32_t i = 1; i <= node->view.count; i++) {
+		const char *name = node->view.members[i - 1].name;
+		if (!is_silent(&node->view, question, i))
+			continue;
+		outbox_keep(outbox, " ", names.size != 0);
+		outbox_keep(outbox, name, strlen(name));
+		names.size = (uint32_t)outbox->bytes_count - names.offset;
+	}
+	return names;
+}
+
+void session_fail_silent(struct node *node, struct session *session)
+{
+	struct span names = session_keep_silent(node, &session->question);
+
+	session_fail(node, session, BATON_ESILENT)->reply.silent = names;
+}
+
+void session_ask(struct node *node, struct session *session)
+{
+	uint64_t number =
+	        ++node->sessions.question_serial << SLOT_BITS | ((uint32_t)session->id - 1);
+
+	question_begin(&session->question, number, node->view.count, node->view.self);
+}
+
+struct session *session_answered(struct node *node, uint64_t number, uint32_t member, bool last)
+{
+	const struct sessions *sessions = &node->sessions;
+	uint32_t slot = (uint32_t)(number & ((UINT64_C(1) << SLOT_BITS) - 1));
+	struct session *session =
+	        slot < sessions->slots_count ? sessions->slots[slot].session : NULL;
+
+	if (number == 0 || session == NULL || session->question.number != number)
+		return NULL;
+	struct question *question = &session->question;
+	uint64_t bit = UINT64_C(1) << member % 64;
+	if (question->missing != NULL) {
+		/* Whoever said that it is not busy may say later that it is. */
+		if ((question->missing[member / 64] & bit) == 0)
+			return session->waits != NULL ? session : NULL;
+		if (last) {
+			question->missing[member / 64] &= ~bit;
+			question->missing_count--;
+		}
+	}
+	return session;
+}

@@ -1,0 +1,101 @@
+/*
+ * The sessions of clients: what each holds, waits for and asks, and the reply to its command.
+ */
+#ifndef NODE_SESSION_H
+#define NODE_SESSION_H
+
+#include "question.h"
+#include "timers.h"
+
+#include <sys/queue.h>
+
+struct live;
+struct interest;
+
+enum command {
+	COMMAND_NONE,
+	COMMAND_LOCK,
+	COMMAND_ELECT,
+	COMMAND_LEADER,
+	COMMAND_BREAK,
+	COMMAND_STATUS,
+	COMMAND_SUBSCRIBE,
+};
+
+struct session {
+	uint64_t id;
+	uint32_t pid, uid;
+	char *command_line;   /* of the client's process, or NULL */
+	enum command command; /* under way */
+	enum node_patience patience;
+	bool asks_last; /* its time is over, and all members are asked whether the lock is busy */
+	bool lingers;   /* see node_session_linger */
+	uint64_t since; /* when it began to wait */
+	struct live *waits; /* the lock that it waits for, or NULL */
+	TAILQ_ENTRY(session) queue;
+	LIST_HEAD(, live) holds; /* newest first */
+	struct timer timer;      /* of the command under way */
+	uint8_t *value;          /* what an ELECT that waits will publish, or NULL */
+	uint32_t value_size;
+	struct question question;
+	LIST_HEAD(, interest) subscriptions;
+	uint32_t subscriptions_count;
+};
+
+struct session_slot {
+	struct session *session; /* NULL: free */
+	uint32_t generation;     /* sessions that have had this slot */
+	uint32_t free_next;
+};
+
+/* A session's id is its generation and, in the lower half, its slot + 1. */
+struct sessions {
+	struct session_slot *slots;
+	size_t slots_size;
+	uint32_t slots_count;
+	uint32_t slot_free; /* the first of a chain; UINT32_MAX: none */
+	uint32_t count;
+	uint32_t leaders_count; /* that lead or campaign */
+	uint64_t question_serial;
+	struct timers timers;
+	struct session *answered; /* its question may be complete now; ask_settle looks */
+};
+
+void sessions_init(struct sessions *sessions);
+void sessions_free(struct sessions *sessions);
+struct session *session_open(struct sessions *sessions, const struct node_client *client);
+/* It holds nothing, waits for nothing and is subscribed to nothing. */
+void session_free(struct sessions *sessions, struct session *session);
+/* NULL: there is none (any more). */
+static inline struct session *session_find(const struct sessions *sessions, uint64_t id)
+{
+	uint32_t slot = (uint32_t)id - 1;
+
+	if (slot >= sessions->slots_count || sessions->slots[slot].session == NULL ||
+	    sessions->slots[slot].session->id != id)
+		return NULL;
+	return sessions->slots[slot].session;
+}
+
+static inline struct session *session_of_timer(struct timer *timer)
+{
+	return (struct session *)(void *)((char *)timer - offsetof(struct session, timer));
+}
+
+/* The command under way is over; nothing is told. */
+void session_end_command(struct sessions *sessions, struct session *session);
+/* The command under way is over; the record can be filled further. */
+struct record *session_reply(struct node *node, struct session *session, enum node_reply_kind kind,
+                             uint64_t number);
+struct record *session_fail(struct node *node, struct session *session, int error);
+/* The command fails because members are silent, and the reply names them. */
+void session_fail_silent(struct node *node, struct session *session);
+/* The names of the members that have not answered, separated by spaces. */
+struct span session_keep_silent(struct node *node, const struct question *question);
+
+/* A new question to all other members, under a number that leads back to the session. */
+void session_ask(struct node *node, struct session *session);
+/* The session whose question has this number, or NULL. The member has answered, `last`: wholly. */
+struct session *session_answered(struct node *node, uint64_t number, uint32_t member, bool last);
+
+#endif

@@ -1,0 +1,14 @@
+/*
+ * A piece of text or bytes that belongs to somebody else.
+ */
+#ifndef NODE_SLICE_H
+#define NODE_SLICE_H
+
+#include <stdint.h>
+
+struct slice {
+	const uint8_t *bytes;
+	uint32_t size;
+};
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * The locks that a node knows in an epoch, by name.
+ */
+#ifndef NODE_TABLE_H
+#define NODE_TABLE_H
+
+#include "lock.h"
+
+struct table {
+	uint32_t *tags; /* 32 bits of the hash, so that a search seldom looks at a lock */
+	struct lock **locks;
+	uint32_t size, count; /* the size is a power of two, or 0 */
+};
+
+/* NULL: there is none. */
+struct lock *table_find(const struct node *node, const void *name, uint32_t size, uint64_t hash);
+/* A lock that is not there yet. The limit is the caller's to ask (table_has_room). */
+struct lock *table_add(struct node *node, const void *name, uint32_t size, uint64_t hash);
+struct lock *table_get(struct node *node, const void *name, uint32_t size, uint64_t hash);
+void table_drop(struct node *node, struct lock *lock);
+/* A new epoch: only locks with a live part stay, without a state. */
+void table_renew(struct node *node);
+void table_free(struct node *node);
+size_t table_bytes(const struct node *node);
+/* Is there room for so many more? What others hold is known whatever the limit says, so the table
+ * may be beyond it. */
+bool table_has_room(const struct node *node, uint32_t count);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * Deadlines: a binary heap, the earliest first, and the smaller id first among equals, so that the
+ * order is the same in every run.
+ */
+#ifndef NODE_TIMERS_H
+#define NODE_TIMERS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A part of what it is the timer of. Not set: the deadline is NODE_NEVER. */
+struct timer {
+	uint64_t deadline;
+	uint64_t id;
+	uint32_t place; /* in the heap, from 1; 0: not set */
+};
+
+struct timers {
+	struct timer **heap; /* from 1 */
+	size_t heap_size;
+	uint32_t count;
+};
+
+/* Sets it, or sets it to another time; NODE_NEVER clears it. */
+void timer_set(struct timers *timers, struct timer *timer, uint64_t deadline);
+void timer_clear(struct timers *timers, struct timer *timer);
+void timers_free(struct timers *timers);
+
+/* The earliest, or NULL. */
+static inline struct timer *timers_first(const struct timers *timers)
+{
+	return timers->count != 0 ? timers->heap[1] : NULL;
+}
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * What ends an epoch before its time, or the node.
+ */
+#ifndef NODE_TROUBLE_H
+#define NODE_TROUBLE_H
+
+struct node;
+
+/* This epoch has come to an end of its numbers or tables: proposes that it end, until it does. */
+void trouble_bump(struct node *node);
+/* The time to propose it (again) has come. */
+void trouble_propose(struct node *node);
+/* Going on could do harm: nothing is granted, sent or answered any more. */
+void trouble_stop(struct node *node, const char *why);
+
+#endif

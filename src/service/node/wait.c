@@ -1,0 +1,105 @@
+#include "wait.h"
+
+#include "control.h"
+#include "name.h"
+#include "trouble.h"
+#include "whole.h"
+
+void wait_withdraw(struct node *node, struct session *session)
+{
+	struct live *live = session->waits;
+
+	live_dequeue(live, session);
+	lock_settle(node, live->lock);
+}
+
+void wait_probe(struct node *node, struct session *session)
+{
+	if (!node->view.active || node->view.count == 1)
+		return;
+	session_ask(node, session);
+	control_begin(node, FRAME_PROBE, 0);
+	control_uint(node, session->question.number);
+	control_name(node, lock_name(node, session->waits->lock));
+	control_end(node, 0);
+}
+
+/*
+ * Nobody can tell from its silence whether a lock is busy or whoever has its token is gone. So before
+ * a client is told that it was not free in time, the members are asked, unless it is known here.
+ */
+void wait_expire(struct node *node, struct session *session)
+{
+	struct live *live = session->waits;
+	bool others_wait = live->firm_count > (session->patience != NODE_NOWAIT);
+
+	if (node->view.count == 0) {
+		wait_withdraw(node, session);
+		session_fail(node, session, BATON_ENOVIEW);
+	} else if (live->holder != NULL || live->closed_by != 0 || others_wait) {
+		wait_withdraw(node, session);
+		session_reply(node, session, REPLY_NIL, 0);
+	} else if (session->patience == NODE_NOWAIT || session->asks_last) {
+		wait_withdraw(node, session);
+		session_fail_silent(node, session);
+	} else {
+		session->asks_last = true;
+		timer_set(&node->sessions.timers, &session->timer, node->now + NODE_SILENCE_NS);
+		wait_probe(node, session);
+	}
+}
+
+/* The command of a session that begins to wait, or is granted at once. */
+static void enter_queue(struct node *node, struct session *session, struct lock *lock,
+                        enum command command, enum node_patience patience, uint64_t timeout_ns)
+{
+	uint64_t wait = patience == NODE_NOWAIT    ? NODE_NOWAIT_NS
+	                : patience == NODE_TIMEOUT ? timeout_ns
+	                                           : NODE_NEVER;
+
+	session->command = command;
+	session->patience = patience;
+	session->asks_last = false;
+	session->since = node->now;
+	live_enqueue(live_get(&node->lives, lock), session);
+	lock_settle(node, lock);
+	if (session->waits == NULL)
+		return;
+	timer_set(&node->sessions.timers, &session->timer,
+	          wait < NODE_NEVER - node->now ? node->now + wait : NODE_NEVER);
+	if (patience == NODE_NOWAIT)
+		wait_probe(node, session);
+}
+
+/* Is it known here that the lock is not free? */
+static bool is_taken(const struct live *live)
+{
+	return live != NULL &&
+	       (live->holder != NULL || live->firm_count != 0 || live->closed_by != 0);
+}
+
+int wait_begin(struct node *node, struct session *session, struct slice name, enum command command,
+               enum node_patience patience, uint64_t timeout_ns)
+{
+	if (node->view.count == 0)
+		return BATON_ENOVIEW;
+	uint64_t hash = name_hash(name.bytes, name.size);
+	struct lock *lock = table_find(node, name.bytes, name.size, hash);
+	const struct live *live = lock != NULL ? lock->live : NULL;
+	if (live != NULL && live->holder == session)
+		return BATON_EHELD;
+	if (live != NULL && live->waiters_count >= node->limits.waiters)
+		return BATON_EWAITERS;
+	if (lock == NULL && !table_has_room(node, 1)) {
+		trouble_bump(node);
+		return BATON_ELOCKS;
+	}
+	if (patience == NODE_NOWAIT && is_taken(live)) {
+		session_reply(node, session, REPLY_NIL, 0);
+		return 0;
+	}
+	if (lock == NULL)
+		lock = table_add(node, name.bytes, name.size, hash);
+	enter_queue(node, session, lock, command, patience, timeout_ns);
+	return 0;
+}

@@ -1,0 +1,74 @@
+/*
+ * The node as a whole: all its parts. Only files that work on several parts include this; each part
+ * has a header of its own.
+ */
+#ifndef NODE_WHOLE_H
+#define NODE_WHOLE_H
+
+#include "backlog.h"
+#include "interest.h"
+#include "live.h"
+#include "lock.h"
+#include "node.h"
+#include "outbox.h"
+#include "packed.h"
+#include "publication.h"
+#include "road.h"
+#include "session.h"
+#include "slice.h"
+#include "stream.h"
+#include "table.h"
+#include "view.h"
+
+#include "topology.h"
+
+struct node {
+	/* What it was created with. */
+	char *name;
+	uint64_t incarnation, cluster, seed;
+	const struct algorithm *algorithm;
+	char *topology_text;
+	struct topology topology;
+	uint64_t parameters[PARAMETERS_MAX];
+	char *texts[PARAMETERS_MAX];
+	uint32_t turns; /* local clients in a row that may be let in */
+	struct node_limits limits;
+
+	uint64_t now;
+	bool stopped; /* for good: nothing is granted, sent or answered any more */
+
+	/* The epoch. */
+	uint64_t epoch;             /* the greatest seen */
+	uint64_t floor, floor_next; /* where counters begin, in this epoch and in the next */
+	struct view view;
+	char *waiting_text;     /* what node_waiting_for returned last */
+	uint64_t bump_deadline; /* when BUMP is proposed; NODE_NEVER: the epoch may go on */
+	uint64_t bump_earliest; /* when BUMP may be proposed again, in any epoch */
+
+	/* Locks. */
+	struct table table;
+	struct pool pool;
+	struct opened opened;
+	struct lives lives;
+	struct roads roads;
+	size_t name_offset; /* where the name is in a lock */
+	struct out out;     /* effects of the algorithm's last step */
+
+	/* Clients. */
+	struct sessions sessions;
+	struct interests interests;
+	struct streams streams;
+	struct publications publications;
+	uint64_t event_stamp; /* of the event told last */
+
+	struct backlog backlog;
+	struct outbox outbox;
+	struct node_figures figures;
+};
+
+static inline struct slice lock_name(const struct node *node, const struct lock *lock)
+{
+	return (struct slice){(const uint8_t *)lock + node->name_offset, lock->name_size};
+}
+
+#endif
