@@ -1,64 +1,8 @@
-#include "sim.h"
-
-#include "arena.h"
-#include "channels.h"
 #include "memory.h"
-#include "queue.h"
-#include "samples.h"
-#include "wishes.h"
+#include "simulation.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-enum sim_event_kind { EVENT_REQUEST, EVENT_EXIT, EVENT_DELIVER, EVENT_LOSE, EVENT_EXPIRE };
-
-enum { BODY_INLINE_MAX = sizeof(((struct event *)0)->body) };
-
-/* What the simulator knows of a node beside its state. */
-struct asking {
-	uint64_t time;    /* of the request */
-	uint64_t entries; /* of all, at the request */
-	uint64_t heard;   /* light load: the number of the last request that reached the node */
-	uint64_t exits;   /* of the node */
-	bool starved;
-};
-
-struct sim {
-	const struct setup *setup;
-	struct world world;
-	struct queue *queue;
-	struct arena *arena;       /* messages too long for an event */
-	struct channels *channels; /* FIFO: when the last message of each arrives */
-	struct samples *responses;
-	struct wishes *wishes; /* NULL until a run has such a load */
-	struct random random;
-	struct asking *asking;
-	uint32_t *starved; /* lists for the result */
-	uint32_t *waiting;
-	uint32_t *learned; /* elections: the leader that each place knows, or 0; else NULL */
-	uint8_t *dead;     /* elections: crashed from the start; else NULL */
-	uint8_t *deferred; /* wants to ask, is not ready; NULL if the algorithm always is */
-	uint32_t *timers;  /* [nodes][TIMERS_MAX]: how often set or stopped; NULL without timers */
-	struct sim_options options;
-	struct sim_result *result;
-	uint64_t now;
-	uint64_t happened;  /* when something did last: a stopped timer is nothing */
-	uint64_t number;    /* of the message sent last */
-	uint64_t entered;   /* entries begun */
-	uint64_t exit_time; /* of the exit at which somebody waited, if exit_pending */
-	uint64_t token_hops, lose_next;
-	uint64_t lost_hops;    /* the token's hops when one was lost last */
-	uint64_t counted_from; /* light load: messages before the current entry */
-	uint64_t counted_token_from;
-	uint64_t requests;   /* light load: so many were made */
-	uint64_t asked_at;   /* … when the last was */
-	uint64_t token_left; /* … and its token set out, if token_moving */
-	uint64_t futile_max;
-	uint64_t futile_hops; /* deliveries while somebody waits and nobody enters */
-	uint64_t states_memory;
-	uint64_t weighed; /* messages that had been sent when memory was looked at last */
-	bool exit_pending, counting, lost_pending, stuck, warming, token_moving;
-};
 
 struct sim *sim_create(const struct setup *setup)
 {
@@ -111,7 +55,7 @@ void sim_destroy(struct sim *sim)
 	free(sim);
 }
 
-static void violate(struct sim *sim, const char *what)
+void sim_violate(struct sim *sim, const char *what)
 {
 	sim->result->violations++;
 	if (sim->result->violation == NULL)
@@ -120,7 +64,7 @@ static void violate(struct sim *sim, const char *what)
 
 static void stop(struct sim *sim, const char *why)
 {
-	violate(sim, why);
+	sim_violate(sim, why);
 	sim->stuck = true;
 }
 
@@ -191,11 +135,13 @@ static void send(struct sim *sim, uint32_t from, const struct effect *effect)
 		sim->result->messages_init++;
 	else if (!counts_at_arrival(sim, body[0]))
 		count_message(sim, body[0], effect->size);
-	if (sim->setup->fifo && sim->options.delay.kind != DISTRIBUTION_CONSTANT)
+	if (sim->setup->fifo && (sim->options.delay.kind != DISTRIBUTION_CONSTANT || sim->touched))
 		event.time =
 		        channels_arrival(sim->channels, from, effect->node, event.side, event.time);
 	if (is_lost(sim, type->token)) {
 		event.kind = EVENT_LOSE;
+		event.size = 1;
+		event.body[0] = body[0];
 	} else if (effect->size <= BODY_INLINE_MAX) {
 		memcpy(event.body, body, effect->size);
 	} else {
@@ -211,17 +157,6 @@ static void push(struct sim *sim, enum sim_event_kind kind, uint32_t node, uint6
 	queue_push(sim->queue, &(struct event){.time = time, .node = node, .kind = (uint8_t)kind});
 }
 
-/* Has it waited for longer than anybody should: while all the others could have entered many times,
- * and for more than an unlucky message? */
-static bool waits_too_long(const struct sim *sim, uint32_t node)
-{
-	const struct asking *asking = &sim->asking[node - 1];
-	uint64_t much = (uint64_t)SIM_STARVES * sim->setup->network.graph.nodes;
-
-	return sim->entered - asking->entries >= much &&
-	       sim->now - asking->time >= much * distribution_mean(&sim->options.delay);
-}
-
 static void enter(struct sim *sim, uint32_t node)
 {
 	struct sim_result *result = sim->result;
@@ -229,8 +164,8 @@ static void enter(struct sim *sim, uint32_t node)
 	uint64_t bypass = sim->entered - sim->asking[node - 1].entries;
 
 	if (sim->world.inside_count > 1)
-		violate(sim, "two nodes are inside at once");
-	if (waits_too_long(sim, node))
+		sim_violate(sim, "two nodes are inside at once");
+	if (sim_waits_too_long(sim, node))
 		sim->asking[node - 1].starved = true;
 	sim->entered++;
 	sim->futile_hops = 0;
@@ -262,7 +197,7 @@ static void regenerated(struct sim *sim)
 	uint64_t hops = sim->lost_pending ? sim->token_hops - sim->lost_hops : 0;
 
 	if (!sim->lost_pending)
-		violate(sim, "a token was made anew though none was lost");
+		sim_violate(sim, "a token was made anew though none was lost");
 	sim->lost_pending = false;
 	result->regenerated++;
 	result->regenerated_hops_sum += hops;
@@ -293,14 +228,14 @@ static void elected(struct sim *sim, uint32_t node, uint32_t leader)
 	uint32_t *learned = &sim->learned[node - 1];
 
 	if (*learned != 0 && *learned != leader)
-		violate(sim, "a process changed its leader");
+		sim_violate(sim, "a process changed its leader");
 	else if (*learned == sim->setup->network.identifiers[node - 1])
-		violate(sim, "a process declared itself the leader twice");
+		sim_violate(sim, "a process declared itself the leader twice");
 	if (result->leader == 0) {
 		result->leader = leader;
 		result->elected = sim->now;
 	} else if (leader != result->leader) {
-		violate(sim, "two leaders");
+		sim_violate(sim, "two leaders");
 		result->disputed = true;
 	}
 	if (*learned == 0 && leader == result->leader)
@@ -349,7 +284,7 @@ static void perform(struct sim *sim, uint32_t node)
 	if (sim->options.trace != NULL)
 		trace_effects(sim->options.trace, world, sim->now, node, first_number);
 	if (world->broken != NULL) {
-		violate(sim, world->broken);
+		sim_violate(sim, world->broken);
 		world->broken = NULL;
 	}
 	if (sim->number - sim->weighed >= WEIGH_EVERY)
@@ -362,9 +297,15 @@ static void perform(struct sim *sim, uint32_t node)
 
 static void on_request(struct sim *sim, uint32_t node)
 {
-	if (!world_may_request(&sim->world, node)) {
+	if (!world_may_request(&sim->world, node) || (sim->dead != NULL && sim->dead[node - 1])) {
+		sim->silent++;
 		/* Somebody else's election has reached it before it could begin its own. */
 		if (sim->options.load == LOAD_ELECTION)
+			return;
+		/* A hand was faster: the node waits already, or is inside. */
+		if (sim->touched &&
+		    (sim->deferred == NULL || sim->world.phases[node - 1] == PHASE_WAITING ||
+		     sim->world.phases[node - 1] == PHASE_INSIDE))
 			return;
 		must(sim->deferred != NULL);
 		sim->deferred[node - 1] = true;
@@ -402,8 +343,7 @@ static void ask_as_wished(struct sim *sim, uint32_t node)
 	push(sim, EVENT_REQUEST, node, time > sim->now ? time : sim->now);
 }
 
-/* The run has got going. What was the least or the most stays: it must hold from the start. */
-static void begin_count(struct sim *sim)
+void sim_begin_count(struct sim *sim)
 {
 	struct sim_result *result = sim->result;
 
@@ -431,7 +371,7 @@ static void on_exit_of(struct sim *sim, uint32_t node)
 	perform(sim, node);
 	if (sim->warming && sim->options.load != LOAD_LIGHT &&
 	    sim->result->entries == sim->options.warmup)
-		begin_count(sim);
+		sim_begin_count(sim);
 	if (sim->options.load == LOAD_HEAVY) {
 		push(sim, EVENT_REQUEST, node, sim->now);
 	} else if (sim->options.load == LOAD_POISSON) {
@@ -456,13 +396,11 @@ static void note_heard(struct sim *sim, uint32_t node)
 
 static void on_deliver(struct sim *sim, const struct event *event)
 {
+	const uint8_t *body = event_body(event);
 	uint8_t *copy = NULL;
-	const uint8_t *body = event->body;
 
-	if (event->size > BODY_INLINE_MAX) {
+	if (event->size > BODY_INLINE_MAX)
 		memcpy(&copy, event->body, sizeof(copy));
-		body = copy;
-	}
 	if (counts_at_arrival(sim, body[0])) {
 		if (anybody_wants(sim))
 			count_message(sim, body[0], event->size);
@@ -490,18 +428,27 @@ static void on_deliver(struct sim *sim, const struct event *event)
 		arena_give_back(sim->arena, copy, event->size);
 }
 
-/* Not if it was stopped or set anew since; and what arrives at this very moment is in time, so that
- * the timer goes behind it once. */
+static void on_lose(struct sim *sim, const struct event *event)
+{
+	sim->result->lost++;
+	if (sim->options.trace != NULL)
+		trace_lose(sim->options.trace, sim->now, event->number);
+}
+
+/* Not if it was stopped or set again since, or its node is dead; and what arrives at this very moment
+ * is in time, so that the timer goes to the end of the queue once. */
 static bool runs_out(struct sim *sim, const struct event *event)
 {
-	struct event behind = *event;
+	struct event later = *event;
 
+	if (sim->dead != NULL && sim->dead[event->node - 1])
+		return false;
 	if (sim->timers[(size_t)(event->node - 1) * TIMERS_MAX + event->from] != event->number)
 		return false;
 	if (event->size != 0)
 		return true;
-	behind.size = 1;
-	queue_push(sim->queue, &behind);
+	later.size = 1;
+	queue_push(sim->queue, &later);
 	return false;
 }
 
@@ -519,7 +466,7 @@ static void on_expire(struct sim *sim, const struct event *event)
 /* Beyond this, adding the longest delay there is could overflow. */
 static const uint64_t time_max = UINT64_C(1) << 62;
 
-static void handle(struct sim *sim, const struct event *event)
+void sim_handle(struct sim *sim, const struct event *event)
 {
 	enum { INTERRUPT_EVERY = 1024 };
 
@@ -535,8 +482,10 @@ static void handle(struct sim *sim, const struct event *event)
 	}
 	sim->now = event->time;
 	sim->result->events++;
-	if (event->kind == EVENT_EXPIRE && !runs_out(sim, event))
+	if (event->kind == EVENT_EXPIRE && !runs_out(sim, event)) {
+		sim->silent++;
 		return;
+	}
 	sim->happened = sim->now;
 	switch ((enum sim_event_kind)event->kind) {
 	case EVENT_REQUEST:
@@ -549,9 +498,7 @@ static void handle(struct sim *sim, const struct event *event)
 		on_deliver(sim, event);
 		break;
 	case EVENT_LOSE:
-		sim->result->lost++;
-		if (sim->options.trace != NULL)
-			trace_lose(sim->options.trace, sim->now, event->number);
+		on_lose(sim, event);
 		break;
 	case EVENT_EXPIRE:
 		on_expire(sim, event);
@@ -559,16 +506,7 @@ static void handle(struct sim *sim, const struct event *event)
 	}
 }
 
-static void widen(struct range *range, uint64_t number)
-{
-	if (number < range->min)
-		range->min = number;
-	if (number > range->max)
-		range->max = number;
-}
-
-/* Light load: the messages since the last request belong to one entry. */
-static void count_entry(struct sim *sim)
+void sim_count_entry(struct sim *sim)
 {
 	const struct algorithm *algorithm = sim->world.algorithm;
 	struct sim_entry_messages *entry = &sim->result->entry;
@@ -579,12 +517,12 @@ static void count_entry(struct sim *sim)
 		token += algorithm->messages[i].token ? sim->result->messages_by_type[i] : 0;
 	if (sim->counting) {
 		uint64_t of_token = token - sim->counted_token_from;
-		widen(&entry->all, messages);
+		range_widen(&entry->all, messages);
 		entry->squares += messages * messages;
 		if (messages != 0) {
-			widen(&entry->asked, messages);
-			widen(&entry->asked_token, of_token);
-			widen(&entry->asked_others, messages - of_token);
+			range_widen(&entry->asked, messages);
+			range_widen(&entry->asked_token, of_token);
+			range_widen(&entry->asked_others, messages - of_token);
 		}
 	}
 	sim->counting = true;
@@ -600,9 +538,9 @@ static void ask_lightly(struct sim *sim)
 	uint32_t node = 1 + (uint32_t)random_below(&sim->random, nodes);
 	uint64_t wait = 0;
 
-	count_entry(sim);
+	sim_count_entry(sim);
 	if (sim->warming && sim->result->entries == sim->options.warmup)
-		begin_count(sim);
+		sim_begin_count(sim);
 	if (sim->world.algorithm->circulates)
 		wait = random_below(&sim->random,
 		                    nodes * distribution_mean(&sim->options.delay) + 1);
@@ -673,13 +611,12 @@ static void start(struct sim *sim)
 	first_requests(sim);
 }
 
-static void loop(struct sim *sim)
+/* Where nodes ask again and again: one event. False when the run is over. What stays the same in a
+ * run is an argument, so that the loop of a whole run need not read it again for every event. */
+static inline bool step_exclusion(struct sim *sim, bool light, bool circulates)
 {
 	enum { PROGRESS_EVERY = 1 << 16 };
 	const struct sim_options *options = &sim->options;
-	bool light = options->load == LOAD_LIGHT;
-	bool circulates = sim->world.algorithm->circulates;
-	uint64_t exits = 0;
 	struct event event;
 
 	while (!sim->stuck && (sim->warming || sim->result->entries < options->entries ||
@@ -687,103 +624,41 @@ static void loop(struct sim *sim)
 		if (!queue_pop(sim->queue, &event)) {
 			if (!light || anybody_wants(sim))
 				stop(sim, "stuck: somebody waits and nothing can happen");
-			else if (!sim->warming && sim->result->entries == options->entries)
-				break;
+			else if (!sim->warming && sim->result->entries >= options->entries)
+				return false;
 			else
 				ask_lightly(sim);
 			continue;
 		}
-		handle(sim, &event);
+		sim_handle(sim, &event);
 		if (is_futile(sim))
 			stop(sim, "stuck: somebody waits and the token never comes");
-		if (light && circulates && sim->result->entries > exits &&
-		    (sim->warming || sim->result->entries < options->entries))
-			ask_lightly(sim);
-		exits = sim->result->entries;
+		if (light && circulates) {
+			if (sim->result->entries > sim->exits_seen &&
+			    (sim->warming || sim->result->entries < options->entries))
+				ask_lightly(sim);
+			sim->exits_seen = sim->result->entries;
+		}
 		if (options->progress != NULL && sim->result->events % PROGRESS_EVERY == 0)
-			options->progress(options->progress_context, exits, options->entries);
+			options->progress(options->progress_context, sim->result->entries,
+			                  options->entries);
+		return true;
 	}
-	if (light && !sim->stuck)
-		count_entry(sim);
+	return false;
 }
 
-/* Has nothing been shown of a node that still waits, neither that it starves nor that it is only
- * its turn that has not come? */
-static bool is_undecided(const struct sim *sim, uint32_t node)
+/* An election runs until all is quiet: one event. False when there is none. */
+static bool step_election(struct sim *sim)
 {
-	const struct asking *asking = &sim->asking[node - 1];
-
-	return !asking->starved && (asking->exits == 0 || sim->entered - asking->entries >=
-	                                                          sim->setup->network.graph.nodes);
-}
-
-/* Who still waits has been bypassed too, perhaps for ever. */
-static void note_waiting(struct sim *sim, uint32_t node)
-{
-	struct asking *asking = &sim->asking[node - 1];
-	struct sim_result *result = sim->result;
-	uint64_t bypass = sim->entered - asking->entries, waited = sim->now - asking->time;
-
-	sim->waiting[result->waiting_count++] = node;
-	if (bypass > result->bypass_max)
-		result->bypass_max = bypass;
-	if (waited > result->waiting_longest || result->waiting_first == 0) {
-		result->waiting_longest = waited;
-		result->waiting_first = node;
-	}
-	if (waited > result->response_max)
-		result->response_max = waited;
-	asking->starved = asking->starved || sim->stuck || waits_too_long(sim, node);
-	if (is_undecided(sim, node) &&
-	    (result->undecided == 0 || bypass > result->undecided_passed)) {
-		result->undecided = node;
-		result->undecided_passed = bypass;
-	}
-}
-
-/* Who got in how often, and who did not. */
-static void count_nodes(struct sim *sim)
-{
-	struct sim_result *result = sim->result;
-
-	result->starved = sim->starved;
-	result->waiting = sim->waiting;
-	for (uint32_t i = 0; i < sim->setup->network.graph.nodes; i++) {
-		struct asking *asking = &sim->asking[i];
-		result->entries_all += asking->exits;
-		result->entries_squares += (double)asking->exits * (double)asking->exits;
-		widen(&result->entries_each, asking->exits);
-		if (sim->world.phases[i] == PHASE_WAITING && !result->endless)
-			note_waiting(sim, i + 1);
-		if (asking->starved)
-			sim->starved[result->starved_count++] = i + 1;
-	}
-	if (result->starved_count != 0 && !sim->stuck)
-		violate(sim, "somebody starves: the others enter again and again");
-}
-
-/* An election runs until all is quiet; then everybody alive knows the one leader, and nobody still
- * takes part. */
-static void run_election(struct sim *sim)
-{
-	uint32_t nodes = sim->setup->network.graph.nodes,
-	         alive = nodes - sim->setup->electorate.crashed_count;
-	uint64_t events_max = 1000000 + 100 * (uint64_t)nodes * nodes;
-	bool taking_part = false;
+	uint64_t nodes = sim->setup->network.graph.nodes;
 	struct event event;
 
-	while (!sim->stuck && queue_pop(sim->queue, &event)) {
-		handle(sim, &event);
-		if (sim->result->events > events_max)
-			stop(sim, "the election does not end");
-	}
-	for (uint32_t i = 1; i <= nodes; i++)
-		taking_part =
-		        taking_part || (!sim->dead[i - 1] && !world_may_request(&sim->world, i));
-	if (sim->result->learned != alive)
-		violate(sim, "somebody does not know the leader");
-	else if (taking_part)
-		violate(sim, "somebody still takes part");
+	if (sim->stuck || !queue_pop(sim->queue, &event))
+		return false;
+	sim_handle(sim, &event);
+	if (sim->result->events > 1000000 + 100 * nodes * nodes)
+		stop(sim, "the election does not end");
+	return true;
 }
 
 static void reset(struct sim *sim)
@@ -806,7 +681,7 @@ static void reset(struct sim *sim)
 		sim->dead[sim->setup->electorate.crashed[i] - 1] = true;
 }
 
-void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result)
+void sim_begin(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result)
 {
 	const struct range none = {.min = UINT64_MAX};
 
@@ -823,23 +698,32 @@ void sim_run(struct sim *sim, const struct sim_options *options, struct sim_resu
 	sim->exit_pending = sim->counting = sim->lost_pending = sim->stuck = false;
 	sim->warming = options->warmup != 0;
 	sim->states_memory = sim->weighed = 0;
+	sim->silent = sim->exits_seen = 0;
+	sim->touched = false;
 	random_seed(&sim->random, options->seed);
 	reset(sim);
 	start(sim);
-	if (options->load == LOAD_ELECTION)
-		run_election(sim);
-	else
-		loop(sim);
-	if (options->load != LOAD_ELECTION)
-		count_nodes(sim);
-	/* What was counted in a warm-up that did not end is no measurement. */
-	ret_result->measured = !sim->warming;
-	if (sim->warming)
-		begin_count(sim);
-	if (options->trace != NULL &&
-	    (ret_result->interrupted || ret_result->endless || ret_result->exhausted))
-		trace_cut(options->trace);
-	ret_result->time = sim->happened;
-	ret_result->response_p50 = samples_quantile(sim->responses, 50);
-	ret_result->response_p99 = samples_quantile(sim->responses, 99);
+}
+
+bool sim_step(struct sim *sim)
+{
+	if (sim->options.load == LOAD_ELECTION)
+		return step_election(sim);
+	return step_exclusion(sim, sim->options.load == LOAD_LIGHT,
+	                      sim->world.algorithm->circulates);
+}
+
+void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result)
+{
+	bool light = options->load == LOAD_LIGHT, circulates = sim->world.algorithm->circulates;
+
+	sim_begin(sim, options, ret_result);
+	if (options->load == LOAD_ELECTION) {
+		while (step_election(sim))
+			;
+	} else {
+		while (step_exclusion(sim, light, circulates))
+			;
+	}
+	sim_end(sim);
 }

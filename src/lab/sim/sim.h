@@ -105,6 +105,15 @@ struct sim *sim_create(const struct setup *setup);
 void sim_destroy(struct sim *sim);
 void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result);
 
+/*
+ * The same one event at a time: sim_begin, then sim_step as long as it returns true, then sim_end,
+ * which completes the result. The result must stay until then. Between two events a hand may reach
+ * in (hand.h).
+ */
+void sim_begin(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result);
+bool sim_step(struct sim *sim);
+void sim_end(struct sim *sim);
+
 /* The memory that a run takes at least, as far as that can be told before it: the states, and under
  * heavy load, or in an election, what all who begin at once send at once. */
 uint64_t sim_memory_foreseen(const struct setup *setup, enum load load);

@@ -1,0 +1,99 @@
+/* What a run was like, once it is over. */
+
+#include "simulation.h"
+
+/* Has nothing been shown of a node that still waits, neither that it starves nor that it is only
+ * its turn that has not come? */
+static bool is_undecided(const struct sim *sim, uint32_t node)
+{
+	const struct asking *asking = &sim->asking[node - 1];
+
+	return !asking->starved && (asking->exits == 0 || sim->entered - asking->entries >=
+	                                                          sim->setup->network.graph.nodes);
+}
+
+/* Who still waits has been bypassed too, perhaps for ever. */
+static void note_waiting(struct sim *sim, uint32_t node)
+{
+	struct asking *asking = &sim->asking[node - 1];
+	struct sim_result *result = sim->result;
+	uint64_t bypass = sim->entered - asking->entries, waited = sim->now - asking->time;
+
+	sim->waiting[result->waiting_count++] = node;
+	if (bypass > result->bypass_max)
+		result->bypass_max = bypass;
+	if (waited > result->waiting_longest || result->waiting_first == 0) {
+		result->waiting_longest = waited;
+		result->waiting_first = node;
+	}
+	if (waited > result->response_max)
+		result->response_max = waited;
+	asking->starved = asking->starved || sim->stuck || sim_waits_too_long(sim, node);
+	if (is_undecided(sim, node) &&
+	    (result->undecided == 0 || bypass > result->undecided_passed)) {
+		result->undecided = node;
+		result->undecided_passed = bypass;
+	}
+}
+
+/* Who got in how often, and who did not. */
+static void count_nodes(struct sim *sim)
+{
+	struct sim_result *result = sim->result;
+
+	result->starved = sim->starved;
+	result->waiting = sim->waiting;
+	for (uint32_t i = 0; i < sim->setup->network.graph.nodes; i++) {
+		struct asking *asking = &sim->asking[i];
+		result->entries_all += asking->exits;
+		result->entries_squares += (double)asking->exits * (double)asking->exits;
+		range_widen(&result->entries_each, asking->exits);
+		if (sim->world.phases[i] == PHASE_WAITING && !result->endless)
+			note_waiting(sim, i + 1);
+		if (asking->starved)
+			sim->starved[result->starved_count++] = i + 1;
+	}
+	if (result->starved_count != 0 && !sim->stuck)
+		sim_violate(sim, "somebody starves: the others enter again and again");
+}
+
+/* Everybody alive knows the one leader, and nobody still takes part. */
+static void judge_election(struct sim *sim)
+{
+	uint32_t alive = 0;
+	bool taking_part = false;
+
+	for (uint32_t i = 1; i <= sim->setup->network.graph.nodes; i++) {
+		if (sim->dead[i - 1])
+			continue;
+		alive++;
+		taking_part = taking_part || !world_may_request(&sim->world, i);
+	}
+	if (sim->result->learned != alive)
+		sim_violate(sim, "somebody does not know the leader");
+	else if (taking_part)
+		sim_violate(sim, "somebody still takes part");
+}
+
+void sim_end(struct sim *sim)
+{
+	struct sim_result *result = sim->result;
+
+	if (sim->options.load == LOAD_ELECTION) {
+		judge_election(sim);
+	} else {
+		if (sim->options.load == LOAD_LIGHT && !sim->stuck)
+			sim_count_entry(sim);
+		count_nodes(sim);
+	}
+	/* What was counted in a warm-up that did not end is no measurement. */
+	result->measured = !sim->warming;
+	if (sim->warming)
+		sim_begin_count(sim);
+	if (sim->options.trace != NULL &&
+	    (result->interrupted || result->endless || result->exhausted))
+		trace_cut(sim->options.trace);
+	result->time = sim->happened;
+	result->response_p50 = samples_quantile(sim->responses, 50);
+	result->response_p99 = samples_quantile(sim->responses, 99);
+}
