@@ -49,7 +49,7 @@ struct engine {
 };
 
 /* What a notice says of a member. */
-struct entry {
+struct notice_entry {
 	const char *name; /* not ended by 0 */
 	size_t size;
 	uint64_t incarnation;
@@ -292,9 +292,9 @@ int engine_met(struct engine *engine, const char *peer, uint64_t incarnation, co
 }
 
 /* Gives the entry behind `in`, which is moved on; what is malformed sets in->bad. */
-static struct entry read_entry(struct in *in)
+static struct notice_entry read_entry(struct in *in)
 {
-	struct entry entry = {.size = (size_t)in_range(in, 1, ENGINE_NAME_MAX)};
+	struct notice_entry entry = {.size = (size_t)in_range(in, 1, ENGINE_NAME_MAX)};
 
 	entry.name = (const char *)in->next;
 	if ((size_t)(in->end - in->next) < entry.size)
@@ -307,7 +307,7 @@ static struct entry read_entry(struct in *in)
 	return entry;
 }
 
-static bool is_before(const struct entry *a, const struct entry *b)
+static bool is_before(const struct notice_entry *a, const struct notice_entry *b)
 {
 	int order = memcmp(a->name, b->name, a->size < b->size ? a->size : b->size);
 
@@ -318,7 +318,7 @@ static bool is_before(const struct entry *a, const struct entry *b)
 static bool read_notice(const uint8_t *bytes, size_t size, struct notice *ret)
 {
 	struct in in = {.next = bytes, .end = bytes + size};
-	struct entry last = {0};
+	struct notice_entry last = {0};
 	uint64_t epoch_least = 0;
 
 	if (size == 0 || *in.next++ != NOTICE_TYPE)
@@ -326,7 +326,7 @@ static bool read_notice(const uint8_t *bytes, size_t size, struct notice *ret)
 	ret->count = (uint32_t)in_range(&in, 1, ENGINE_MEMBERS_MAX);
 	ret->entries = in;
 	for (uint32_t i = 0; i < ret->count && !in.bad; i++) {
-		struct entry entry = read_entry(&in);
+		struct notice_entry entry = read_entry(&in);
 		if (!in.bad && i > 0 && !is_before(&last, &entry))
 			in.bad = true;
 		if (entry.proposal.epoch > epoch_least)
@@ -354,7 +354,7 @@ static int judge_entries(struct engine *engine, uint32_t peer, const struct noti
 	bool has_peer = false;
 
 	for (uint32_t i = 0; i < notice->count; i++) {
-		struct entry entry = read_entry(&in);
+		struct notice_entry entry = read_entry(&in);
 		uint32_t index = find_name(engine, entry.name, entry.size);
 		if (index == engine->count)
 			return refuse_stranger(engine, ret_text, entry.name, (int)entry.size);
@@ -382,7 +382,7 @@ static bool has_our_members(const struct engine *engine, const struct notice *no
 	XXH3_state_t *state = begin_digest();
 
 	for (uint32_t i = 0; i < notice->count; i++) {
-		struct entry entry = read_entry(&in);
+		struct notice_entry entry = read_entry(&in);
 		add_to_digest(state, entry.name, entry.size, entry.incarnation);
 	}
 	return end_digest(state) == notice->digest && notice->count == engine->count;
@@ -407,7 +407,7 @@ int engine_notice(struct engine *engine, const char *peer, const uint8_t *bytes,
 		              peer, engine->names[engine->self]);
 	struct in in = notice.entries;
 	for (uint32_t i = 0; i < notice.count; i++) {
-		struct entry entry = read_entry(&in);
+		struct notice_entry entry = read_entry(&in);
 		uint32_t place = find_name(engine, entry.name, entry.size);
 		engine->members[place].incarnation = entry.incarnation;
 		learn(engine, place, entry.proposal);

@@ -1,0 +1,169 @@
+#include "candidates.h"
+
+#include "grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+void candidates_free(struct candidates *candidates)
+{
+	free(candidates->prospects);
+	free(candidates->absences);
+	*candidates = (struct candidates){0};
+}
+
+/* --- back-off --- */
+
+static struct absence *find_absence(const struct candidates *candidates, const char *name)
+{
+	for (uint32_t i = 0; i < candidates->absences_count; i++) {
+		if (strcmp(candidates->absences[i].name, name) == 0)
+			return &candidates->absences[i];
+	}
+	return NULL;
+}
+
+void candidates_absent(struct candidates *candidates, const char *name, uint64_t now)
+{
+	struct absence *absence = find_absence(candidates, name);
+
+	if (absence == NULL) {
+		candidates->absences = grow(candidates->absences, &candidates->absences_size,
+		                            candidates->absences_count + 1UL, sizeof(*absence));
+		absence = &candidates->absences[candidates->absences_count++];
+		strcpy(absence->name, name);
+	}
+	absence->since = now;
+}
+
+/* A name that was removed by its lease waits 1, 2, 4 … 64 leases: every coming and going stops
+ * everybody for a moment. An empty view has nobody to disturb. */
+static bool has_waited(const struct candidates *candidates, const struct agreed_state *state,
+                       const char *name, uint64_t now)
+{
+	const struct name_record *record = state_name(state, entry_text_of(name));
+	const struct absence *absence = find_absence(candidates, name);
+
+	if (record == NULL || record->strikes == 0 || absence == NULL || state->seats_count == 0)
+		return true;
+	return now >= absence->since + (state->settings.lease_ns << (record->strikes - 1));
+}
+
+/* --- prospects --- */
+
+static bool was_heard(const struct petitioner *petitioner, uint64_t lease, uint64_t now)
+{
+	return petitioner->heard + lease / 3 > now;
+}
+
+static bool is_forbidden(const struct agreed_state *state, const char *name)
+{
+	const struct name_record *record = state_name(state, entry_text_of(name));
+
+	return record != NULL && record->forbidden;
+}
+
+static bool may_be_prospect(const struct candidates *candidates, const struct agreed_state *state,
+                            const struct petitioner *petitioner, uint64_t now)
+{
+	uint64_t lease = state->settings.lease_ns;
+
+	return petitioner->candidate_since != 0 && petitioner->incarnation == 0 &&
+	       !petitioner->leaving && petitioner->lease_ns == lease &&
+	       was_heard(petitioner, lease, now) &&
+	       petitioner->candidate_since + lease / 6 <= now && petitioner->aside_until <= now &&
+	       state_seat(state, entry_text_of(petitioner->name)) == NULL &&
+	       !is_forbidden(state, petitioner->name) &&
+	       has_waited(candidates, state, petitioner->name, now);
+}
+
+/* Who cannot be linked for half a lease lets the others go first. */
+static void set_aside(const struct candidates *candidates, struct petitioner *petitioner,
+                      uint64_t lease, uint64_t now)
+{
+	bool lacks = false;
+
+	for (uint32_t i = 0; i < candidates->prospects_count; i++)
+		lacks |= candidates->prospects[i] == petitioner->process;
+	lacks = lacks && petitioner->lacks_count != 0;
+	if (!lacks) {
+		petitioner->lacking_since = 0;
+		return;
+	}
+	if (petitioner->lacking_since == 0)
+		petitioner->lacking_since = now;
+	if (petitioner->lacking_since + lease / 2 > now)
+		return;
+	petitioner->lacking_since = 0;
+	petitioner->aside_until = now + lease;
+}
+
+static void insert(struct candidates *candidates, struct petitioners *petitioners,
+                   const struct petitioner *petitioner)
+{
+	uint32_t place = candidates->prospects_count;
+
+	candidates->prospects = grow(candidates->prospects, &candidates->prospects_size,
+	                             place + 1UL, sizeof(*candidates->prospects));
+	for (; place > 0; place--) {
+		const struct petitioner *before =
+		        petitioners_find(petitioners, candidates->prospects[place - 1]);
+		int order = strcmp(before->name, petitioner->name);
+		if (order < 0)
+			break;
+		if (order == 0) /* the same name twice: one after the other, if ever */
+			return;
+	}
+	memmove(candidates->prospects + place + 1, candidates->prospects + place,
+	        (candidates->prospects_count - place) * sizeof(*candidates->prospects));
+	candidates->prospects[place] = petitioner->process;
+	candidates->prospects_count++;
+}
+
+bool candidates_choose(struct candidates *candidates, const struct agreed_state *state,
+                       struct petitioners *petitioners, uint64_t now)
+{
+	uint64_t before = candidates->digest;
+
+	for (uint32_t i = 0; i < petitioners->count; i++)
+		set_aside(candidates, &petitioners->list[i], state->settings.lease_ns, now);
+	candidates->prospects_count = 0;
+	for (uint32_t i = 0; i < petitioners->count; i++) {
+		const struct petitioner *petitioner = &petitioners->list[i];
+		if (may_be_prospect(candidates, state, petitioner, now))
+			insert(candidates, petitioners, petitioner);
+	}
+	candidates->digest = XXH3_64bits_withSeed(
+	        candidates->prospects, candidates->prospects_count * sizeof(*candidates->prospects),
+	        state->epoch);
+	return candidates->digest != before;
+}
+
+/* It knows all prospects, and has a link to each that it will need. */
+static bool is_linked(const struct candidates *candidates, const struct petitioner *petitioner,
+                      uint64_t lease, uint64_t now)
+{
+	return petitioner != NULL && was_heard(petitioner, lease, now) &&
+	       petitioner->prospect == candidates->digest && petitioner->lacks_count == 0;
+}
+
+bool candidates_ready(const struct candidates *candidates, const struct agreed_state *state,
+                      struct petitioners *petitioners, uint64_t now)
+{
+	uint64_t lease = state->settings.lease_ns;
+
+	for (uint32_t i = 0; i < state->seats_count; i++) {
+		if (!is_linked(candidates, petitioners_find(petitioners, state->seats[i].process),
+		               lease, now))
+			return false;
+	}
+	for (uint32_t i = 0; i < candidates->prospects_count; i++) {
+		const struct petitioner *petitioner =
+		        petitioners_find(petitioners, candidates->prospects[i]);
+		if (!is_linked(candidates, petitioner, lease, now) ||
+		    petitioner->candidate_since + lease / 3 > now)
+			return false;
+	}
+	return candidates->prospects_count != 0;
+}

@@ -1,0 +1,100 @@
+#include "petitioners.h"
+
+#include "grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void free_lists(struct petitioner *petitioner)
+{
+	free(petitioner->lacks);
+	free(petitioner->unreported);
+}
+
+void petitioners_free(struct petitioners *petitioners)
+{
+	for (uint32_t i = 0; i < petitioners->count; i++)
+		free_lists(&petitioners->list[i]);
+	free(petitioners->list);
+	*petitioners = (struct petitioners){0};
+}
+
+struct petitioner *petitioners_find(const struct petitioners *petitioners, uint64_t process)
+{
+	for (uint32_t i = 0; i < petitioners->count; i++) {
+		if (petitioners->list[i].process == process)
+			return &petitioners->list[i];
+	}
+	return NULL;
+}
+
+static void copy_list(struct process_list list, uint64_t **array, size_t *size, uint32_t *ret_count)
+{
+	*array = grow(*array, size, list.left, sizeof(**array));
+	*ret_count = 0;
+	while (process_next(&list, &(*array)[*ret_count]))
+		++*ret_count;
+}
+
+static void copy_text(char *to, struct entry_text text)
+{
+	memcpy(to, text.bytes, text.size);
+	to[text.size] = '\0';
+}
+
+static struct petitioner *add(struct petitioners *petitioners, const struct petition *petition)
+{
+	enum { PETITIONERS_MAX = 2 * STATE_SEATS_MAX };
+
+	if (petitioners->count == PETITIONERS_MAX)
+		return NULL;
+	petitioners->list = grow(petitioners->list, &petitioners->size, petitioners->count + 1UL,
+	                         sizeof(*petitioners->list));
+	struct petitioner *petitioner = &petitioners->list[petitioners->count++];
+	memset(petitioner, 0, sizeof(*petitioner));
+	petitioner->process = petition->process;
+	return petitioner;
+}
+
+/* Petitions may overtake each other: a smaller number tells of an older state of things. */
+struct petitioner *petitioners_take(struct petitioners *petitioners,
+                                    const struct petition *petition, uint64_t now)
+{
+	struct petitioner *petitioner = petitioners_find(petitioners, petition->process);
+
+	if (petitioner == NULL)
+		petitioner = add(petitioners, petition);
+	if (petitioner == NULL || petition->number <= petitioner->number)
+		return NULL;
+	copy_text(petitioner->name, petition->name);
+	copy_text(petitioner->address, petition->address);
+	petitioner->incarnation = petition->incarnation;
+	petitioner->number = petition->number;
+	petitioner->acknowledged = petition->acknowledged;
+	petitioner->lease_ns = petition->lease_ns;
+	petitioner->epoch = petition->epoch;
+	petitioner->limit = petition->limit;
+	petitioner->prospect = petition->prospect;
+	petitioner->active = petition->active;
+	petitioner->leaving = petition->leaving;
+	copy_list(petition->lacks, &petitioner->lacks, &petitioner->lacks_size,
+	          &petitioner->lacks_count);
+	copy_list(petition->unreported, &petitioner->unreported, &petitioner->unreported_size,
+	          &petitioner->unreported_count);
+	petitioner->heard = now;
+	if (petitioner->told != 0 && petitioner->acknowledged >= petitioner->told)
+		petitioner->told = 0;
+	return petitioner;
+}
+
+void petitioners_forget(struct petitioners *petitioners, uint64_t before)
+{
+	for (uint32_t i = 0; i < petitioners->count;) {
+		if (petitioners->list[i].heard >= before) {
+			i++;
+			continue;
+		}
+		free_lists(&petitioners->list[i]);
+		petitioners->list[i] = petitioners->list[--petitioners->count];
+	}
+}

@@ -1,0 +1,372 @@
+#include "state.h"
+
+#include "grow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void state_init(struct agreed_state *state, const struct state_settings *settings)
+{
+	*state = (struct agreed_state){.settings = *settings,
+	                               .version = 1,
+	                               .base = settings->base,
+	                               .limit = settings->base};
+}
+
+void state_free(struct agreed_state *state)
+{
+	free(state->seats);
+	free(state->names);
+	*state = (struct agreed_state){0};
+}
+
+/* --- finding --- */
+
+static int compare_text(const char *a, struct entry_text b)
+{
+	size_t size = strlen(a);
+	int order = memcmp(a, b.bytes, size < b.size ? size : b.size);
+
+	return order != 0 ? order : (size > b.size) - (size < b.size);
+}
+
+/* Where the seat of that name is, or would be. */
+static uint32_t place_of(const struct agreed_state *state, struct entry_text name)
+{
+	uint32_t low = 0, high = state->seats_count;
+
+	while (low < high) {
+		uint32_t middle = low + (high - low) / 2;
+		if (compare_text(state->seats[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+struct seat *state_seat(const struct agreed_state *state, struct entry_text name)
+{
+	uint32_t place = place_of(state, name);
+
+	if (place == state->seats_count || !entry_text_is(name, state->seats[place].name))
+		return NULL;
+	return &state->seats[place];
+}
+
+const struct seat *state_process(const struct agreed_state *state, uint64_t process)
+{
+	for (uint32_t i = 0; i < state->seats_count; i++) {
+		if (state->seats[i].process == process)
+			return &state->seats[i];
+	}
+	return NULL;
+}
+
+struct name_record *state_name(const struct agreed_state *state, struct entry_text name)
+{
+	for (uint32_t i = 0; i < state->names_count; i++) {
+		if (entry_text_is(name, state->names[i].name))
+			return &state->names[i];
+	}
+	return NULL;
+}
+
+static void copy_text(char *to, struct entry_text text)
+{
+	memcpy(to, text.bytes, text.size);
+	to[text.size] = '\0';
+}
+
+static struct name_record *get_name(struct agreed_state *state, struct entry_text name)
+{
+	struct name_record *record = state_name(state, name);
+
+	if (record != NULL)
+		return record;
+	state->names =
+	        grow(state->names, &state->names_size, state->names_count + 1UL, sizeof(*record));
+	record = &state->names[state->names_count++];
+	memset(record, 0, sizeof(*record));
+	copy_text(record->name, name);
+	return record;
+}
+
+static bool is_forbidden(const struct agreed_state *state, struct entry_text name)
+{
+	const struct name_record *record = state_name(state, name);
+
+	return record != NULL && record->forbidden;
+}
+
+/* --- parts; each is true if it is not void --- */
+
+/* The seat of that very incarnation. */
+static struct seat *seat_of(const struct agreed_state *state, const struct entry_part *part)
+{
+	struct seat *seat = state_seat(state, part->name);
+
+	return seat != NULL && seat->incarnation == part->incarnation ? seat : NULL;
+}
+
+static void renew(struct agreed_state *state, const struct entry_part *part)
+{
+	struct seat *seat = seat_of(state, part);
+
+	if (seat != NULL && !is_forbidden(state, part->name))
+		seat->renewed = state->index;
+}
+
+static void pardon(struct agreed_state *state, const struct entry_part *part)
+{
+	struct name_record *record = state_name(state, part->name);
+
+	if (record != NULL)
+		record->strikes = 0;
+}
+
+static void vacate(struct agreed_state *state, struct seat *seat)
+{
+	size_t after = (size_t)(state->seats + state->seats_count - seat) - 1;
+
+	memmove(seat, seat + 1, after * sizeof(*seat));
+	state->seats_count--;
+}
+
+/* A renewal may have come between the leader's decision and this: then the lease goes on. */
+static bool remove_member(struct agreed_state *state, const struct entry_part *part)
+{
+	struct seat *seat = seat_of(state, part);
+
+	if (seat == NULL || seat->renewed != part->renewed)
+		return false;
+	struct name_record *record = get_name(state, part->name);
+	if (record->strikes < STATE_STRIKES_MAX)
+		record->strikes++;
+	vacate(state, seat);
+	return true;
+}
+
+static bool leave(struct agreed_state *state, const struct entry_part *part)
+{
+	struct seat *seat = seat_of(state, part);
+
+	if (seat == NULL)
+		return false;
+	vacate(state, seat);
+	return true;
+}
+
+static bool join(struct agreed_state *state, const struct entry_part *part)
+{
+	struct seat *seat = state_seat(state, part->name);
+
+	if (is_forbidden(state, part->name) || state->seats_count == STATE_SEATS_MAX)
+		return false;
+	if (seat != NULL) {
+		/* Its lease may still be valid: it goes by a removal, never by somebody's coming. */
+		if (seat->process == part->process)
+			seat->renewed = state->index;
+		return false;
+	}
+	uint32_t place = place_of(state, part->name);
+	state->seats =
+	        grow(state->seats, &state->seats_size, state->seats_count + 1UL, sizeof(*seat));
+	seat = &state->seats[place];
+	memmove(seat + 1, seat, (state->seats_count - place) * sizeof(*seat));
+	state->seats_count++;
+	memset(seat, 0, sizeof(*seat));
+	copy_text(seat->name, part->name);
+	copy_text(seat->address, part->address);
+	seat->process = part->process;
+	seat->incarnation = seat->renewed = state->index;
+	return true;
+}
+
+/* --- entries --- */
+
+/* Its fences begin where those of the last epoch may have ended. */
+static void begin_epoch(struct agreed_state *state)
+{
+	state->epoch++;
+	state->base = state->limit;
+	state->limit = state->base + state->settings.block;
+}
+
+static bool has_fences(const struct agreed_state *state, uint64_t count)
+{
+	return state->limit < STATE_FENCE_END && count < STATE_FENCE_END - state->limit;
+}
+
+static void change(struct agreed_state *state, struct log_entry *entry)
+{
+	struct entry_part part;
+	bool changed = false;
+
+	if (entry->epoch != state->epoch || !has_fences(state, state->settings.block))
+		return;
+	while (entry_next(entry, &part)) {
+		if (part.kind == PART_REMOVAL)
+			changed |= remove_member(state, &part);
+		else if (part.kind == PART_LEAVE)
+			changed |= leave(state, &part);
+		else
+			changed |= join(state, &part);
+	}
+	if (changed)
+		begin_epoch(state);
+}
+
+static void tick(struct agreed_state *state, struct log_entry *entry)
+{
+	struct entry_part part;
+
+	while (entry_next(entry, &part)) {
+		if (part.kind == PART_RENEWAL)
+			renew(state, &part);
+		else
+			pardon(state, &part);
+	}
+}
+
+/* Many propose it at once: all but the first name a limit that is over. */
+static void extend(struct agreed_state *state, const struct log_entry *entry)
+{
+	uint64_t more = state->limit - state->base;
+
+	if (entry->epoch == state->epoch && entry->limit == state->limit && has_fences(state, more))
+		state->limit += more;
+}
+
+void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *bytes, size_t size)
+{
+	struct log_entry entry;
+
+	must(index == state->index + 1);
+	state->index = index;
+	if (!entry_read(bytes, size, &entry))
+		return;
+	switch (entry.kind) {
+	case ENTRY_TICK:
+		tick(state, &entry);
+		break;
+	case ENTRY_CHANGE:
+		change(state, &entry);
+		break;
+	case ENTRY_EXTEND:
+		extend(state, &entry);
+		break;
+	case ENTRY_BUMP:
+		if (entry.epoch == state->epoch && state->seats_count != 0 &&
+		    has_fences(state, state->settings.block))
+			begin_epoch(state);
+		break;
+	case ENTRY_FORBID:
+		get_name(state, entry.name)->forbidden = true;
+		break;
+	case ENTRY_INVITE:
+		if (is_forbidden(state, entry.name))
+			get_name(state, entry.name)->forbidden = false;
+		break;
+	case ENTRY_VERSION:
+		if (entry.version > state->version)
+			state->version = entry.version;
+		break;
+	}
+}
+
+/* --- snapshots --- */
+
+void state_write(const struct agreed_state *state, struct out *out)
+{
+	out_clear(out);
+	out_uint(out, state->settings.lease_ns);
+	out_uint(out, state->settings.base);
+	out_uint(out, state->settings.block);
+	out_uint(out, state->index);
+	out_uint(out, state->version);
+	out_uint(out, state->epoch);
+	out_uint(out, state->base);
+	out_uint(out, state->limit);
+	out_uint(out, state->seats_count);
+	for (uint32_t i = 0; i < state->seats_count; i++) {
+		const struct seat *seat = &state->seats[i];
+		entry_put_text(out, entry_text_of(seat->name));
+		entry_put_text(out, entry_text_of(seat->address));
+		out_uint(out, seat->process);
+		out_uint(out, seat->incarnation);
+		out_uint(out, seat->renewed);
+	}
+	out_uint(out, state->names_count);
+	for (uint32_t i = 0; i < state->names_count; i++) {
+		entry_put_text(out, entry_text_of(state->names[i].name));
+		out_uint(out, state->names[i].strikes);
+		out_uint(out, state->names[i].forbidden);
+	}
+}
+
+static void read_seats(struct agreed_state *state, struct in *in)
+{
+	uint32_t count = (uint32_t)in_range(in, 0, STATE_SEATS_MAX);
+
+	for (uint32_t i = 0; i < count && !in->bad; i++) {
+		struct entry_text name = entry_get_text(in, 1, ENTRY_NAME_MAX);
+		struct entry_text address = entry_get_text(in, 0, ENTRY_ADDRESS_MAX);
+		uint64_t process = in_range(in, 1, UINT64_MAX);
+		uint64_t incarnation = in_range(in, 1, state->index);
+		uint64_t renewed = in_range(in, incarnation, state->index);
+		if (in->bad)
+			return;
+		if (i > 0 && compare_text(state->seats[i - 1].name, name) >= 0) {
+			in->bad = true;
+			return;
+		}
+		state->seats =
+		        grow(state->seats, &state->seats_size, i + 1UL, sizeof(*state->seats));
+		struct seat *seat = &state->seats[state->seats_count++];
+		*seat = (struct seat){
+		        .process = process, .incarnation = incarnation, .renewed = renewed};
+		copy_text(seat->name, name);
+		copy_text(seat->address, address);
+	}
+}
+
+static void read_names(struct agreed_state *state, struct in *in)
+{
+	uint64_t count = in_uint(in);
+
+	for (uint64_t i = 0; i < count && !in->bad; i++) {
+		struct entry_text name = entry_get_text(in, 1, ENTRY_NAME_MAX);
+		uint32_t strikes = (uint32_t)in_range(in, 0, STATE_STRIKES_MAX);
+		bool forbidden = in_range(in, 0, 1) == 1;
+		if (in->bad)
+			return;
+		struct name_record *record = get_name(state, name);
+		record->strikes = strikes;
+		record->forbidden = forbidden;
+	}
+}
+
+bool state_read(struct agreed_state *state, const uint8_t *bytes, size_t size)
+{
+	struct in in = {.next = bytes, .end = bytes + size};
+	struct agreed_state read = {0};
+
+	read.settings.lease_ns = in_uint(&in);
+	read.settings.base = in_range(&in, 0, STATE_FENCE_END);
+	read.settings.block = in_range(&in, 1, STATE_FENCE_END);
+	read.index = in_uint(&in);
+	read.version = in_range(&in, 1, UINT32_MAX);
+	read.epoch = in_uint(&in);
+	read.base = in_range(&in, read.settings.base, STATE_FENCE_END);
+	read.limit = in_range(&in, read.base, STATE_FENCE_END);
+	read_seats(&read, &in);
+	read_names(&read, &in);
+	if (!in_end(&in)) {
+		state_free(&read);
+		return false;
+	}
+	state_free(state);
+	*state = read;
+	return true;
+}

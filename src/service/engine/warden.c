@@ -1,0 +1,586 @@
+#include "warden.h"
+
+#include "candidates.h"
+#include "complaints.h"
+#include "grow.h"
+#include "memory.h"
+#include "outbuffer.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/queue.h>
+
+/* A member for so long is forgiven that it was removed before. */
+#define PARDON_NS (UINT64_C(3600) * 1000000000)
+
+/* When this voter applied the last renewal of a member, by its own clock. */
+struct renewal_note {
+	uint64_t process, incarnation;
+	uint64_t renewed; /* the index of that renewal */
+	uint64_t time;
+	uint64_t since; /* when it was first seen as a member */
+	char name[ENTRY_NAME_MAX + 1];
+	bool seated;
+};
+
+struct warden_outcome {
+	STAILQ_ENTRY(warden_outcome) entry;
+	struct warden_effect effect;
+	uint8_t bytes[];
+};
+
+struct warden {
+	struct agreed_state state;
+	struct wiring wiring;
+	const char *const *voters;
+	uint32_t voters_count;
+	uint64_t now;
+	bool leads;
+	uint64_t beat;                      /* when the leader looks at everything next */
+	uint64_t quiet_until;               /* nobody is removed before this */
+	uint64_t changed_epoch, changed_at; /* the last CHANGE proposed, and when */
+	uint64_t extended_limit, extended_at;
+	uint64_t bumped_epoch, bumped_at;
+	struct renewal_note *notes;
+	uint32_t notes_count;
+	size_t notes_size;
+	struct petitioners petitioners;
+	struct candidates candidates;
+	struct complaints complaints;
+	struct out out;
+	STAILQ_HEAD(, warden_outcome) outcomes;
+	struct warden_outcome *taken;
+};
+
+uint64_t warden_patience(uint64_t lease_ns)
+{
+	/* Clocks differ by a thousandth at most: TTL (1+rho)/(1-rho), and a little for reading them. */
+	return lease_ns * 1001 / 999 + lease_ns / 100 + UINT64_C(2000000);
+}
+
+static uint64_t interval_of(const struct warden *warden)
+{
+	return warden->state.settings.lease_ns / 6;
+}
+
+static uint64_t beat_of(const struct warden *warden)
+{
+	return warden->state.settings.lease_ns / 12;
+}
+
+/* --- effects --- */
+
+static void put(struct warden *warden, enum warden_effect_kind kind, uint64_t process)
+{
+	size_t size = warden->out.bytes_count;
+	struct warden_outcome *outcome = malloc(sizeof(*outcome) + size);
+
+	memory_must(outcome != NULL);
+	memcpy(outcome->bytes, warden->out.bytes, size);
+	outcome->effect = (struct warden_effect){kind, process, outcome->bytes, size};
+	STAILQ_INSERT_TAIL(&warden->outcomes, outcome, entry);
+}
+
+bool warden_effect(struct warden *warden, struct warden_effect *ret_effect)
+{
+	struct warden_outcome *outcome = STAILQ_FIRST(&warden->outcomes);
+
+	free(warden->taken);
+	warden->taken = outcome;
+	if (outcome == NULL)
+		return false;
+	STAILQ_REMOVE_HEAD(&warden->outcomes, entry);
+	*ret_effect = outcome->effect;
+	return true;
+}
+
+/* What petitioner says it does not know yet. */
+static bool lacks_news(const struct warden *warden, const struct petitioner *petitioner)
+{
+	const struct agreed_state *state = &warden->state;
+	const struct seat *seat = state_process(state, petitioner->process);
+
+	return petitioner->epoch < state->epoch || petitioner->limit != state->limit ||
+	       (seat != NULL && petitioner->incarnation != seat->incarnation) ||
+	       (warden->leads && petitioner->prospect != warden->candidates.digest);
+}
+
+static void notify(struct warden *warden, uint64_t process)
+{
+	const struct candidates *candidates = &warden->candidates;
+	uint32_t count = warden->leads ? candidates->prospects_count : 0;
+	struct prospect *prospects = calloc(count + 1UL, sizeof(*prospects));
+
+	memory_must(prospects != NULL);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct petitioner *petitioner =
+		        petitioners_find(&warden->petitioners, candidates->prospects[i]);
+		prospects[i] =
+		        (struct prospect){entry_text_of(petitioner->name),
+		                          entry_text_of(petitioner->address), petitioner->process};
+	}
+	bulletin_write_view(&warden->out, &warden->state, warden->leads,
+	                    warden->leads ? candidates->digest : 0, prospects, count);
+	put(warden, WARDEN_NOTIFY, process);
+	free(prospects);
+}
+
+static void notify_all(struct warden *warden)
+{
+	for (uint32_t i = 0; i < warden->petitioners.count; i++)
+		notify(warden, warden->petitioners.list[i].process);
+}
+
+static void acknowledge(struct warden *warden, uint64_t process, uint64_t incarnation,
+                        uint64_t number)
+{
+	struct petitioner *petitioner = petitioners_find(&warden->petitioners, process);
+
+	bulletin_write_ack(&warden->out, incarnation, number);
+	put(warden, WARDEN_NOTIFY, process);
+	if (petitioner != NULL && petitioner->told == 0) {
+		petitioner->told = number;
+		petitioner->told_since = warden->now;
+	}
+}
+
+/* --- notes --- */
+
+static struct renewal_note *find_note(const struct warden *warden, const struct seat *seat)
+{
+	for (uint32_t i = 0; i < warden->notes_count; i++) {
+		struct renewal_note *note = &warden->notes[i];
+		if (note->process == seat->process && note->incarnation == seat->incarnation)
+			return note;
+	}
+	return NULL;
+}
+
+static struct renewal_note *get_note(struct warden *warden, const struct seat *seat)
+{
+	struct renewal_note *note = find_note(warden, seat);
+
+	if (note != NULL)
+		return note;
+	warden->notes =
+	        grow(warden->notes, &warden->notes_size, warden->notes_count + 1UL, sizeof(*note));
+	note = &warden->notes[warden->notes_count++];
+	memset(note, 0, sizeof(*note));
+	note->process = seat->process;
+	note->incarnation = seat->incarnation;
+	note->since = warden->now;
+	strcpy(note->name, seat->name);
+	return note;
+}
+
+/* Those without a seat are gone; how long a name has to wait counts from now. */
+static void drop_notes(struct warden *warden)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < warden->notes_count; i++) {
+		const struct renewal_note *note = &warden->notes[i];
+		if (note->seated)
+			warden->notes[kept++] = *note;
+		else
+			candidates_absent(&warden->candidates, note->name, warden->now);
+	}
+	warden->notes_count = kept;
+}
+
+static void take_notes(struct warden *warden)
+{
+	for (uint32_t i = 0; i < warden->notes_count; i++)
+		warden->notes[i].seated = false;
+	for (uint32_t i = 0; i < warden->state.seats_count; i++) {
+		const struct seat *seat = &warden->state.seats[i];
+		struct renewal_note *note = get_note(warden, seat);
+		note->seated = true;
+		if (note->renewed != seat->renewed) {
+			note->renewed = seat->renewed;
+			note->time = warden->now;
+		}
+	}
+	drop_notes(warden);
+}
+
+/* --- committed --- */
+
+/* Only what was accepted: whose lease is not renewed must not believe so. */
+static void acknowledge_accepted(struct warden *warden, struct log_entry *entry)
+{
+	struct entry_part part;
+
+	while (entry_next(entry, &part)) {
+		const struct seat *seat = state_seat(&warden->state, part.name);
+		if (seat == NULL || seat->renewed != warden->state.index)
+			continue;
+		if ((part.kind == PART_RENEWAL && part.incarnation == seat->incarnation) ||
+		    (part.kind == PART_JOIN && part.process == seat->process))
+			acknowledge(warden, seat->process, seat->incarnation, part.number);
+	}
+}
+
+static void see_candidates(struct warden *warden)
+{
+	for (uint32_t i = 0; i < warden->petitioners.count; i++) {
+		struct petitioner *petitioner = &warden->petitioners.list[i];
+		if (state_process(&warden->state, petitioner->process) != NULL) {
+			petitioner->candidate_since = 0;
+		} else if (petitioner->candidate_since == 0) {
+			petitioner->candidate_since = warden->now;
+			petitioner->lacking_since = petitioner->aside_until = 0;
+			petitioner->told = 0;
+		}
+	}
+}
+
+void warden_committed(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now)
+{
+	uint64_t epoch = warden->state.epoch, limit = warden->state.limit;
+	struct log_entry entry;
+
+	warden_tick(warden, now);
+	state_apply(&warden->state, warden->state.index + 1, bytes, size);
+	take_notes(warden);
+	if (warden->state.epoch != epoch || warden->state.limit != limit) {
+		see_candidates(warden);
+		if (warden->leads)
+			candidates_choose(&warden->candidates, &warden->state, &warden->petitioners,
+			                  now);
+		notify_all(warden);
+	}
+	if (warden->leads && entry_read(bytes, size, &entry))
+		acknowledge_accepted(warden, &entry);
+}
+
+/* --- proposals --- */
+
+static void propose(struct warden *warden)
+{
+	put(warden, WARDEN_PROPOSE, 0);
+}
+
+/* A growing list of parts; names point into petitioners, notes and the state. */
+struct parts {
+	struct entry_part *list;
+	uint32_t count;
+	size_t size;
+};
+
+static void add_part(struct parts *parts, struct entry_part part)
+{
+	parts->list = grow(parts->list, &parts->size, parts->count + 1UL, sizeof(part));
+	parts->list[parts->count++] = part;
+}
+
+static void add_pardons(const struct warden *warden, struct parts *parts)
+{
+	for (uint32_t i = 0; i < warden->notes_count; i++) {
+		const struct renewal_note *note = &warden->notes[i];
+		const struct name_record *record =
+		        state_name(&warden->state, entry_text_of(note->name));
+		if (record != NULL && record->strikes != 0 &&
+		    note->since + PARDON_NS <= warden->now)
+			add_part(parts, (struct entry_part){.kind = PART_PARDON,
+			                                    .name = entry_text_of(note->name)});
+	}
+}
+
+static void propose_tick(struct warden *warden)
+{
+	struct parts parts = {0};
+
+	for (uint32_t i = 0; i < warden->state.seats_count; i++) {
+		const struct seat *seat = &warden->state.seats[i];
+		struct petitioner *petitioner =
+		        petitioners_find(&warden->petitioners, seat->process);
+		if (petitioner == NULL || petitioner->incarnation != seat->incarnation ||
+		    petitioner->withheld || petitioner->number <= petitioner->proposed)
+			continue;
+		petitioner->proposed = petitioner->number;
+		add_part(&parts, (struct entry_part){.kind = PART_RENEWAL,
+		                                     .name = entry_text_of(seat->name),
+		                                     .incarnation = seat->incarnation,
+		                                     .number = petitioner->number});
+	}
+	add_pardons(warden, &parts);
+	if (parts.count != 0) {
+		entry_write_tick(&warden->out, parts.list, parts.count);
+		propose(warden);
+	}
+	free(parts.list);
+}
+
+static void add_removals(const struct warden *warden, struct parts *parts)
+{
+	uint64_t patience = warden_patience(warden->state.settings.lease_ns);
+
+	if (warden->now < warden->quiet_until)
+		return;
+	for (uint32_t i = 0; i < warden->notes_count; i++) {
+		const struct renewal_note *note = &warden->notes[i];
+		if (note->time + patience <= warden->now)
+			add_part(parts, (struct entry_part){.kind = PART_REMOVAL,
+			                                    .name = entry_text_of(note->name),
+			                                    .incarnation = note->incarnation,
+			                                    .renewed = note->renewed});
+	}
+}
+
+static void add_leaves(const struct warden *warden, struct parts *parts)
+{
+	for (uint32_t i = 0; i < warden->state.seats_count; i++) {
+		const struct seat *seat = &warden->state.seats[i];
+		const struct petitioner *petitioner =
+		        petitioners_find(&warden->petitioners, seat->process);
+		if (petitioner != NULL && petitioner->leaving &&
+		    petitioner->incarnation == seat->incarnation)
+			add_part(parts, (struct entry_part){.kind = PART_LEAVE,
+			                                    .name = entry_text_of(seat->name),
+			                                    .incarnation = seat->incarnation});
+	}
+}
+
+static void add_joins(const struct warden *warden, struct parts *parts)
+{
+	for (uint32_t i = 0; i < warden->candidates.prospects_count; i++) {
+		const struct petitioner *petitioner =
+		        petitioners_find(&warden->petitioners, warden->candidates.prospects[i]);
+		add_part(parts, (struct entry_part){.kind = PART_JOIN,
+		                                    .name = entry_text_of(petitioner->name),
+		                                    .address = entry_text_of(petitioner->address),
+		                                    .process = petitioner->process,
+		                                    .number = petitioner->number});
+	}
+}
+
+/* One epoch at a time: what can wait waits until everybody serves in this one. */
+static bool is_settled(const struct warden *warden)
+{
+	for (uint32_t i = 0; i < warden->state.seats_count; i++) {
+		const struct petitioner *petitioner =
+		        petitioners_find(&warden->petitioners, warden->state.seats[i].process);
+		if (petitioner == NULL || petitioner->epoch != warden->state.epoch ||
+		    !petitioner->active)
+			return false;
+	}
+	return true;
+}
+
+static void propose_change(struct warden *warden)
+{
+	struct parts parts = {0};
+
+	if (warden->changed_epoch == warden->state.epoch && warden->changed_at != 0 &&
+	    warden->changed_at + interval_of(warden) > warden->now)
+		return;
+	add_removals(warden, &parts);
+	bool settled = is_settled(warden);
+	if (parts.count != 0 || settled)
+		add_leaves(warden, &parts);
+	/* A graph that loses somebody has other neighbours: who joins waits for the next entry. */
+	if (settled && parts.count == 0 &&
+	    candidates_ready(&warden->candidates, &warden->state, &warden->petitioners,
+	                     warden->now))
+		add_joins(warden, &parts);
+	if (parts.count != 0) {
+		warden->changed_epoch = warden->state.epoch;
+		warden->changed_at = warden->now;
+		entry_write_change(&warden->out, warden->state.epoch, parts.list, parts.count);
+		propose(warden);
+	}
+	free(parts.list);
+}
+
+/* --- the leader's beat --- */
+
+static bool is_voter(const void *context, const char *name)
+{
+	const struct warden *warden = context;
+
+	for (uint32_t i = 0; i < warden->voters_count; i++) {
+		if (strcmp(warden->voters[i], name) == 0)
+			return true;
+	}
+	return false;
+}
+
+static void look(struct warden *warden)
+{
+	petitioners_forget(&warden->petitioners,
+	                   warden->now > 4 * warden->state.settings.lease_ns
+	                           ? warden->now - 4 * warden->state.settings.lease_ns
+	                           : 0);
+	complaints_judge(&warden->complaints, &warden->state, &warden->petitioners, &warden->wiring,
+	                 is_voter, warden, warden->now);
+	propose_tick(warden);
+	if (candidates_choose(&warden->candidates, &warden->state, &warden->petitioners,
+	                      warden->now))
+		notify_all(warden);
+	propose_change(warden);
+}
+
+uint64_t warden_deadline(const struct warden *warden)
+{
+	return warden->leads ? warden->beat : WARDEN_NEVER;
+}
+
+/* Whoever was stopped has renewals waiting to be read: they come first. */
+static void advance(struct warden *warden, uint64_t now)
+{
+	if (now <= warden->now)
+		return;
+	if (warden->leads && now > warden->beat + interval_of(warden))
+		warden->quiet_until = now + 2 * interval_of(warden);
+	warden->now = now;
+}
+
+void warden_tick(struct warden *warden, uint64_t now)
+{
+	advance(warden, now);
+	if (!warden->leads || warden->now < warden->beat)
+		return;
+	warden->beat = warden->now + beat_of(warden);
+	look(warden);
+}
+
+void warden_leads(struct warden *warden, bool leads, uint64_t now)
+{
+	advance(warden, now);
+	if (warden->leads == leads)
+		return;
+	warden->leads = leads;
+	if (!leads)
+		return;
+	warden->quiet_until = now + 2 * interval_of(warden);
+	warden->changed_at = warden->extended_at = warden->bumped_at = 0;
+	warden->complaints.pairs_count = 0;
+	warden->complaints.stalled_since = 0;
+	for (uint32_t i = 0; i < warden->petitioners.count; i++) {
+		warden->petitioners.list[i].proposed = 0;
+		warden->petitioners.list[i].told = 0;
+	}
+	/* What was said to the last leader is not lost with it. */
+	warden->beat = now;
+	warden_tick(warden, now);
+}
+
+/* --- petitions --- */
+
+static void take_renew(struct warden *warden, const struct petition *petition)
+{
+	struct petitioner *petitioner =
+	        petitioners_take(&warden->petitioners, petition, warden->now);
+
+	if (petitioner == NULL)
+		return;
+	if (state_process(&warden->state, petitioner->process) != NULL)
+		petitioner->candidate_since = 0;
+	else if (petitioner->candidate_since == 0)
+		petitioner->candidate_since = warden->now;
+	if (lacks_news(warden, petitioner))
+		notify(warden, petitioner->process);
+}
+
+static void take_extend(struct warden *warden, const struct petition *petition)
+{
+	if (!warden->leads || petition->epoch != warden->state.epoch ||
+	    petition->limit != warden->state.limit ||
+	    (warden->extended_limit == petition->limit && warden->extended_at != 0 &&
+	     warden->extended_at + beat_of(warden) > warden->now))
+		return;
+	warden->extended_limit = petition->limit;
+	warden->extended_at = warden->now;
+	entry_write_extend(&warden->out, petition->epoch, petition->limit);
+	propose(warden);
+}
+
+static void take_bump(struct warden *warden, const struct petition *petition)
+{
+	if (!warden->leads || petition->epoch != warden->state.epoch ||
+	    (warden->bumped_epoch == petition->epoch && warden->bumped_at != 0 &&
+	     warden->bumped_at + beat_of(warden) > warden->now))
+		return;
+	warden->bumped_epoch = petition->epoch;
+	warden->bumped_at = warden->now;
+	entry_write_bump(&warden->out, petition->epoch);
+	propose(warden);
+}
+
+bool warden_petition(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now)
+{
+	struct petition petition;
+
+	advance(warden, now);
+	if (!petition_read(bytes, size, &petition))
+		return false;
+	if (petition.kind == PETITION_RENEW)
+		take_renew(warden, &petition);
+	else if (petition.kind == PETITION_EXTEND)
+		take_extend(warden, &petition);
+	else
+		take_bump(warden, &petition);
+	return true;
+}
+
+void warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_t now)
+{
+	advance(warden, now);
+	if (!warden->leads)
+		return;
+	if (forbid)
+		entry_write_forbid(&warden->out, entry_text_of(name));
+	else
+		entry_write_invite(&warden->out, entry_text_of(name));
+	propose(warden);
+}
+
+/* --- the beginning and the end --- */
+
+struct warden *warden_create(const struct warden_options *options, uint64_t now)
+{
+	struct warden *warden = calloc(1, sizeof(*warden));
+
+	memory_must(warden != NULL);
+	warden->wiring = options->wiring;
+	warden->voters = options->voters;
+	warden->voters_count = options->voters_count;
+	warden->now = now;
+	STAILQ_INIT(&warden->outcomes);
+	out_init(&warden->out);
+	state_init(&warden->state, &options->settings);
+	if (options->snapshot != NULL &&
+	    !state_read(&warden->state, options->snapshot, options->snapshot_size)) {
+		warden_destroy(warden);
+		return NULL;
+	}
+	take_notes(warden);
+	for (uint32_t i = 0; i < warden->state.names_count; i++)
+		candidates_absent(&warden->candidates, warden->state.names[i].name, now);
+	return warden;
+}
+
+void warden_destroy(struct warden *warden)
+{
+	if (warden == NULL)
+		return;
+	while (!STAILQ_EMPTY(&warden->outcomes)) {
+		struct warden_outcome *outcome = STAILQ_FIRST(&warden->outcomes);
+		STAILQ_REMOVE_HEAD(&warden->outcomes, entry);
+		free(outcome);
+	}
+	free(warden->taken);
+	free(warden->notes);
+	petitioners_free(&warden->petitioners);
+	candidates_free(&warden->candidates);
+	complaints_free(&warden->complaints);
+	out_free(&warden->out);
+	state_free(&warden->state);
+	free(warden);
+}
+
+const struct agreed_state *warden_state(const struct warden *warden)
+{
+	return &warden->state;
+}

@@ -1,0 +1,325 @@
+/*
+ * The state that voters agree upon: which entries are void, what an epoch begins with, snapshots.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "outbuffer.h"
+#include "state.h"
+
+#include <string.h>
+
+enum { BASE = 1000, BLOCK = 6 };
+
+static struct agreed_state agreed;
+static struct out out;
+
+static int setup(void **context)
+{
+	(void)context;
+	state_init(&agreed, &(struct state_settings){3000000000, BASE, BLOCK});
+	out_init(&out);
+	return 0;
+}
+
+static int teardown(void **context)
+{
+	(void)context;
+	state_free(&agreed);
+	out_free(&out);
+	return 0;
+}
+
+static uint64_t apply(void)
+{
+	state_apply(&agreed, agreed.index + 1, out.bytes, out.bytes_count);
+	return agreed.index;
+}
+
+static struct entry_part join(const char *name, uint64_t process)
+{
+	return (struct entry_part){.kind = PART_JOIN,
+	                           .name = entry_text_of(name),
+	                           .address = entry_text_of("host:1"),
+	                           .process = process,
+	                           .number = 1};
+}
+
+static uint64_t change(uint64_t epoch, struct entry_part part)
+{
+	entry_write_change(&out, epoch, &part, 1);
+	return apply();
+}
+
+static uint64_t renew(const char *name, uint64_t incarnation)
+{
+	struct entry_part part = {.kind = PART_RENEWAL,
+	                          .name = entry_text_of(name),
+	                          .incarnation = incarnation,
+	                          .number = 9};
+
+	entry_write_tick(&out, &part, 1);
+	return apply();
+}
+
+static uint64_t removal(uint64_t epoch, const char *name, uint64_t incarnation, uint64_t renewed)
+{
+	return change(epoch, (struct entry_part){.kind = PART_REMOVAL,
+	                                         .name = entry_text_of(name),
+	                                         .incarnation = incarnation,
+	                                         .renewed = renewed});
+}
+
+static const struct seat *seat_of(const char *name)
+{
+	return state_seat(&agreed, entry_text_of(name));
+}
+
+static void test_a_join_makes_an_epoch_whose_index_is_the_incarnation(void **context)
+{
+	(void)context;
+	renew("a", 1);
+	uint64_t index = change(0, join("a", 77));
+	assert_int_equal(agreed.epoch, 1);
+	assert_int_equal(seat_of("a")->incarnation, index);
+	assert_int_equal(seat_of("a")->process, 77);
+	assert_int_equal(agreed.base, BASE);
+	assert_int_equal(agreed.limit, BASE + BLOCK);
+}
+
+static void test_a_change_of_another_epoch_is_void(void **context)
+{
+	(void)context;
+	change(0, join("a", 1));
+	change(0, join("b", 2));
+	change(2, join("b", 2));
+	assert_int_equal(agreed.epoch, 1);
+	assert_null(seat_of("b"));
+}
+
+static void test_a_join_replaces_nobody_and_renews_itself(void **context)
+{
+	(void)context;
+	uint64_t first = change(0, join("a", 1));
+	change(1, join("a", 2));
+	assert_int_equal(agreed.epoch, 1);
+	assert_int_equal(seat_of("a")->process, 1);
+	assert_int_equal(seat_of("a")->renewed, first);
+	uint64_t again = change(1, join("a", 1));
+	assert_int_equal(agreed.epoch, 1);
+	assert_int_equal(seat_of("a")->incarnation, first);
+	assert_int_equal(seat_of("a")->renewed, again);
+}
+
+static void test_a_removal_is_void_after_a_renewal(void **context)
+{
+	(void)context;
+	uint64_t first = change(0, join("a", 1));
+	uint64_t second = renew("a", first);
+	removal(1, "a", first, first);
+	assert_non_null(seat_of("a"));
+	removal(1, "a", first + 1, second);
+	assert_non_null(seat_of("a"));
+	removal(1, "a", first, second);
+	assert_null(seat_of("a"));
+	assert_int_equal(agreed.epoch, 2);
+	assert_int_equal(state_name(&agreed, entry_text_of("a"))->strikes, 1);
+}
+
+static void test_a_renewal_of_another_incarnation_is_void(void **context)
+{
+	(void)context;
+	uint64_t first = change(0, join("a", 1));
+	renew("a", first + 1);
+	assert_int_equal(seat_of("a")->renewed, first);
+}
+
+static void test_parts_of_a_change_are_void_one_by_one(void **context)
+{
+	(void)context;
+	uint64_t first = change(0, join("a", 1));
+	uint64_t second = renew("a", first);
+	struct entry_part parts[] = {
+	        {.kind = PART_REMOVAL,
+	         .name = entry_text_of("a"),
+	         .incarnation = first,
+	         .renewed = second},
+	        {.kind = PART_LEAVE, .name = entry_text_of("nobody"), .incarnation = 3},
+	        join("a", 2),
+	        join("b", 3),
+	};
+	entry_write_change(&out, 1, parts, 4);
+	uint64_t index = apply();
+	assert_int_equal(agreed.epoch, 2);
+	assert_int_equal(agreed.seats_count, 2);
+	assert_int_equal(seat_of("a")->process, 2);
+	assert_int_equal(seat_of("b")->incarnation, index);
+	/* All parts are void: no epoch. */
+	removal(2, "a", first, second);
+	assert_int_equal(agreed.epoch, 2);
+}
+
+static void test_many_extend_once(void **context)
+{
+	(void)context;
+	change(0, join("a", 1));
+	for (int i = 0; i < 3; i++) {
+		entry_write_extend(&out, 1, BASE + BLOCK);
+		apply();
+	}
+	assert_int_equal(agreed.limit, BASE + 2 * BLOCK);
+	entry_write_extend(&out, 2, BASE + 2 * BLOCK);
+	apply();
+	assert_int_equal(agreed.limit, BASE + 2 * BLOCK);
+}
+
+static void test_an_epoch_begins_at_the_last_limit(void **context)
+{
+	(void)context;
+	change(0, join("a", 1));
+	entry_write_extend(&out, 1, BASE + BLOCK);
+	apply();
+	entry_write_bump(&out, 1);
+	apply();
+	entry_write_bump(&out, 1);
+	apply();
+	assert_int_equal(agreed.epoch, 2);
+	assert_int_equal(agreed.base, BASE + 2 * BLOCK);
+	assert_int_equal(agreed.limit, BASE + 3 * BLOCK);
+}
+
+static void test_a_forbidden_name_is_not_renewed_and_does_not_join(void **context)
+{
+	(void)context;
+	uint64_t first = change(0, join("a", 1));
+	entry_write_forbid(&out, entry_text_of("a"));
+	apply();
+	renew("a", first);
+	assert_int_equal(seat_of("a")->renewed, first);
+	removal(1, "a", first, first);
+	change(2, join("a", 1));
+	assert_null(seat_of("a"));
+	entry_write_invite(&out, entry_text_of("a"));
+	apply();
+	change(2, join("a", 1));
+	assert_non_null(seat_of("a"));
+}
+
+static void test_a_pardon_forgets_strikes(void **context)
+{
+	(void)context;
+	uint64_t first = change(0, join("a", 1));
+	removal(1, "a", first, first);
+	struct entry_part part = {.kind = PART_PARDON, .name = entry_text_of("a")};
+	entry_write_tick(&out, &part, 1);
+	apply();
+	assert_int_equal(state_name(&agreed, entry_text_of("a"))->strikes, 0);
+}
+
+static void test_a_version_only_rises(void **context)
+{
+	(void)context;
+	entry_write_version(&out, 3);
+	apply();
+	entry_write_version(&out, 2);
+	apply();
+	assert_int_equal(agreed.version, 3);
+}
+
+static void test_no_epoch_without_fences(void **context)
+{
+	(void)context;
+	agreed.base = agreed.limit = STATE_FENCE_END - BLOCK;
+	change(0, join("a", 1));
+	assert_int_equal(agreed.epoch, 0);
+}
+
+static void fill(void)
+{
+	change(0, join("b", 2));
+	uint64_t a = change(1, join("a", 1));
+	change(2, join("c", 3));
+	removal(3, "a", a, a);
+	entry_write_forbid(&out, entry_text_of("d"));
+	apply();
+}
+
+static void test_a_snapshot_is_the_state(void **context)
+{
+	struct agreed_state copy = {0};
+	struct out again;
+	(void)context;
+
+	fill();
+	state_write(&agreed, &out);
+	assert_true(state_read(&copy, out.bytes, out.bytes_count));
+	out_init(&again);
+	state_write(&copy, &again);
+	assert_int_equal(again.bytes_count, out.bytes_count);
+	assert_memory_equal(again.bytes, out.bytes, out.bytes_count);
+	assert_int_equal(copy.epoch, 4);
+	assert_true(state_name(&copy, entry_text_of("d"))->forbidden);
+	out_free(&again);
+	state_free(&copy);
+}
+
+static void test_a_snapshot_that_is_cut_changes_nothing(void **context)
+{
+	struct agreed_state copy;
+	(void)context;
+
+	fill();
+	state_write(&agreed, &out);
+	state_init(&copy, &(struct state_settings){1, 2, 3});
+	for (uint32_t size = 0; size < out.bytes_count; size++)
+		assert_false(state_read(&copy, out.bytes, size));
+	assert_int_equal(copy.settings.block, 3);
+	state_free(&copy);
+}
+
+static void test_what_is_malformed_counts_as_an_entry_and_does_nothing(void **context)
+{
+	(void)context;
+	struct entry_part part = join("a", 1);
+	entry_write_change(&out, 0, &part, 1);
+	for (uint32_t size = 0; size < out.bytes_count; size++)
+		state_apply(&agreed, agreed.index + 1, out.bytes, size);
+	assert_int_equal(agreed.epoch, 0);
+	assert_int_equal(agreed.index, out.bytes_count);
+	/* Parts in another order than they are applied in. */
+	struct entry_part parts[] = {
+	        join("a", 1), {.kind = PART_LEAVE, .name = entry_text_of("b"), .incarnation = 1}};
+	entry_write_change(&out, 0, parts, 2);
+	apply();
+	assert_int_equal(agreed.epoch, 0);
+	/* A control character in a name. */
+	change(0, join("a\n", 1));
+	assert_int_equal(agreed.epoch, 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	        TEST(test_a_join_makes_an_epoch_whose_index_is_the_incarnation),
+	        TEST(test_a_change_of_another_epoch_is_void),
+	        TEST(test_a_join_replaces_nobody_and_renews_itself),
+	        TEST(test_a_removal_is_void_after_a_renewal),
+	        TEST(test_a_renewal_of_another_incarnation_is_void),
+	        TEST(test_parts_of_a_change_are_void_one_by_one),
+	        TEST(test_many_extend_once),
+	        TEST(test_an_epoch_begins_at_the_last_limit),
+	        TEST(test_a_forbidden_name_is_not_renewed_and_does_not_join),
+	        TEST(test_a_pardon_forgets_strikes),
+	        TEST(test_a_version_only_rises),
+	        TEST(test_no_epoch_without_fences),
+	        TEST(test_a_snapshot_is_the_state),
+	        TEST(test_a_snapshot_that_is_cut_changes_nothing),
+	        TEST(test_what_is_malformed_counts_as_an_entry_and_does_nothing),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

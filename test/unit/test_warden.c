@@ -1,0 +1,491 @@
+/*
+ * A voter's part and a member's part of the membership, talking to each other: one voter, whose log
+ * commits what it is told to, and a few members. Time is in milliseconds.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "outbuffer.h"
+#include "petition.h"
+#include "tenant.h"
+#include "warden.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+enum { LEASE = 1200, INTERVAL = LEASE / 6, MEMBERS = 4, QUEUE_MAX = 256 };
+
+static const char *const names[MEMBERS] = {"a", "b", "c", "d"};
+static const char *const voters[] = {"a"};
+
+/* Bytes that were proposed or petitioned and have not been carried on. */
+struct parcel_bytes {
+	uint8_t *bytes;
+	size_t size;
+};
+
+static struct warden *warden;
+static struct tenant *tenants[MEMBERS];
+static uint64_t deadlines[MEMBERS]; /* in ms */
+static uint64_t now;                /* in ms */
+static struct parcel_bytes proposals[QUEUE_MAX];
+static uint32_t proposals_count;
+static bool deaf[MEMBERS];  /* bulletins do not reach it */
+static bool stuck[MEMBERS]; /* its node does not renew */
+static bool cut_pair;       /* no link between c and d */
+static bool commits;        /* the log does */
+static bool unheard;        /* petitions do not reach the voter */
+static uint32_t changes;    /* CHANGE entries committed */
+
+static const struct state_settings settings = {LEASE * MS, 100, 10};
+
+static struct warden *make_warden(const uint8_t *snapshot, size_t size)
+{
+	struct warden_options options = {.settings = settings,
+	                                 .wiring = {.complete = true},
+	                                 .voters = voters,
+	                                 .voters_count = 1,
+	                                 .snapshot = snapshot,
+	                                 .snapshot_size = size};
+
+	return warden_create(&options, now * MS);
+}
+
+static void start(uint32_t i, uint64_t process, uint64_t lease)
+{
+	struct tenant_options options = {.name = names[i],
+	                                 .address = "host:1",
+	                                 .process = process,
+	                                 .lease_ns = lease * MS,
+	                                 .wiring = {.complete = true}};
+
+	tenant_destroy(tenants[i]);
+	tenants[i] = tenant_create(&options);
+	deadlines[i] = 0;
+}
+
+static int setup(void **context)
+{
+	(void)context;
+	now = 100000;
+	commits = true;
+	warden = make_warden(NULL, 0);
+	warden_leads(warden, true, now * MS);
+	return 0;
+}
+
+static int teardown(void **context)
+{
+	(void)context;
+	warden_destroy(warden);
+	for (uint32_t i = 0; i < MEMBERS; i++) {
+		tenant_destroy(tenants[i]);
+		tenants[i] = NULL;
+		deaf[i] = stuck[i] = false;
+	}
+	while (proposals_count > 0)
+		free(proposals[--proposals_count].bytes);
+	cut_pair = unheard = false;
+	changes = 0;
+	return 0;
+}
+
+static uint32_t owner_of(uint64_t process)
+{
+	return (uint32_t)(process % 10);
+}
+
+static void pump_tenant(uint32_t i);
+
+static void pump_warden(void)
+{
+	struct warden_effect effect;
+
+	while (warden_effect(warden, &effect)) {
+		if (effect.kind == WARDEN_PROPOSE) {
+			assert_true(proposals_count < QUEUE_MAX);
+			struct parcel_bytes *parcel = &proposals[proposals_count++];
+			parcel->bytes = malloc(effect.size);
+			parcel->size = effect.size;
+			memcpy(parcel->bytes, effect.bytes, effect.size);
+			continue;
+		}
+		uint32_t i = owner_of(effect.process);
+		if (tenants[i] == NULL || deaf[i])
+			continue;
+		assert_true(tenant_bulletin(tenants[i], effect.bytes, effect.size));
+		pump_tenant(i);
+	}
+}
+
+static void pump_tenant(uint32_t i)
+{
+	struct tenant_effect effect;
+
+	while (tenant_effect(tenants[i], &effect)) {
+		if (effect.kind == TENANT_LEASE && effect.deadline / MS > deadlines[i])
+			deadlines[i] = effect.deadline / MS;
+		if (effect.kind == TENANT_PETITION && !unheard)
+			assert_true(warden_petition(warden, effect.bytes, effect.size, now * MS));
+		if (effect.kind == TENANT_PEERS) {
+			uint32_t count;
+			const struct tenant_peer *peers = tenant_peers(tenants[i], &count);
+			for (uint32_t k = 0; k < count; k++) {
+				uint64_t process = peers[k].process;
+				bool cut = cut_pair && i >= 2 && owner_of(process) >= 2;
+				tenant_linked(tenants[i], process, !cut);
+			}
+		}
+	}
+}
+
+static void commit_all(void)
+{
+	for (uint32_t i = 0; i < proposals_count; i++) {
+		changes += proposals[i].bytes[0] == ENTRY_CHANGE;
+		warden_committed(warden, proposals[i].bytes, proposals[i].size, now * MS);
+		free(proposals[i].bytes);
+	}
+	proposals_count = 0;
+}
+
+static void renew(uint32_t i)
+{
+	struct tenant_view view = tenant_view(tenants[i]);
+	struct tenant_condition condition = {.active = view.self < view.seats_count};
+
+	tenant_renew(tenants[i], now * MS, &condition);
+	pump_tenant(i);
+}
+
+static void run(uint64_t ms)
+{
+	for (uint64_t end = now + ms; now < end; now++) {
+		for (uint32_t i = 0; i < MEMBERS; i++) {
+			if (tenants[i] != NULL && !stuck[i] && now % INTERVAL == 7 * i)
+				renew(i);
+		}
+		if (warden_deadline(warden) <= now * MS)
+			warden_tick(warden, now * MS);
+		pump_warden();
+		if (commits)
+			commit_all();
+		pump_warden();
+	}
+}
+
+static bool is_member(uint32_t i)
+{
+	return state_seat(warden_state(warden), entry_text_of(names[i])) != NULL;
+}
+
+static void start_all(void)
+{
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		start(i, 10 + i, LEASE);
+	run(LEASE);
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		assert_true(is_member(i) && tenant_incarnation(tenants[i]) != 0);
+}
+
+static void test_candidates_become_members_with_a_lease(void **context)
+{
+	(void)context;
+	start_all();
+	run(3 * LEASE);
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		assert_true(deadlines[i] > now + LEASE / 2 && deadlines[i] <= now + LEASE);
+	assert_true(changes <= 2);
+}
+
+static void test_a_silent_member_is_removed_after_its_deadline(void **context)
+{
+	(void)context;
+	start_all();
+	stuck[3] = true;
+	uint64_t last = 0;
+	while (is_member(3)) {
+		run(1);
+		last = deadlines[3];
+		assert_true(now < 200000);
+	}
+	assert_true(now > last);
+	assert_true(now < last + LEASE / 3);
+	assert_int_equal(tenant_incarnation(tenants[0]),
+	                 state_seat(warden_state(warden), entry_text_of("a"))->incarnation);
+}
+
+static void test_nothing_is_acknowledged_before_it_is_committed(void **context)
+{
+	(void)context;
+	start_all();
+	commits = false;
+	uint64_t before = deadlines[0];
+	run(2 * LEASE);
+	assert_int_equal(deadlines[0], before);
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		stuck[i] = true;
+	uint64_t sent_last = now;
+	run(LEASE / 2);
+	commits = true;
+	run(1);
+	/* What is acknowledged late counts from when it was sent. */
+	assert_true(deadlines[0] > before && deadlines[0] <= sent_last + LEASE);
+}
+
+static void test_a_refused_renewal_is_not_acknowledged(void **context)
+{
+	(void)context;
+	start_all();
+	warden_forbid(warden, "d", true, now * MS);
+	run(2);
+	uint64_t before = deadlines[3];
+	run(LEASE / 2);
+	assert_int_equal(deadlines[3], before);
+	run(LEASE);
+	assert_false(is_member(3));
+	run(8 * LEASE);
+	assert_false(is_member(3));
+	warden_forbid(warden, "d", false, now * MS);
+	run(3 * LEASE);
+	assert_true(is_member(3));
+}
+
+/* The voter goes on from a snapshot, and has heard nobody yet. */
+static void restart(void)
+{
+	struct out out;
+
+	out_init(&out);
+	state_write(warden_state(warden), &out);
+	warden_destroy(warden);
+	warden = make_warden(out.bytes, out.bytes_count);
+	out_free(&out);
+}
+
+static void test_a_new_leader_removes_nobody_at_once(void **context)
+{
+	(void)context;
+	start_all();
+	restart();
+	unheard = true;
+	run(2 * LEASE);
+	warden_leads(warden, true, now * MS);
+	unheard = false;
+	run(2 * INTERVAL);
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		assert_true(is_member(i));
+	run(LEASE);
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		assert_true(is_member(i));
+}
+
+static void test_a_leader_that_was_stopped_removes_nobody_at_once(void **context)
+{
+	(void)context;
+	start_all();
+	now += 2 * LEASE;
+	run(2 * INTERVAL - 2);
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		assert_true(is_member(i));
+}
+
+static void test_a_restarted_voter_notes_everybody_as_of_then(void **context)
+{
+	(void)context;
+	start_all();
+	now += 10 * LEASE;
+	restart();
+	warden_leads(warden, true, now * MS);
+	uint64_t began = now;
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		stuck[i] = true;
+	while (is_member(0))
+		run(1);
+	assert_true((now - began) * MS >= warden_patience(LEASE * MS));
+}
+
+static void test_who_does_not_hear_is_not_renewed(void **context)
+{
+	(void)context;
+	start_all();
+	deaf[2] = true;
+	run(3 * LEASE);
+	assert_false(is_member(2));
+	assert_true(is_member(0) && is_member(1) && is_member(3));
+}
+
+static void cut(uint32_t i, uint32_t k)
+{
+	tenant_linked(tenants[i], 10 + k, false);
+	tenant_linked(tenants[k], 10 + i, false);
+}
+
+static void test_one_of_two_without_a_link_goes_and_stays_away(void **context)
+{
+	(void)context;
+	start_all();
+	cut_pair = true;
+	cut(2, 3);
+	run(4 * LEASE);
+	assert_true(is_member(0) && is_member(1));
+	assert_true(is_member(2) != is_member(3));
+	uint32_t before = changes;
+	run(20 * LEASE);
+	assert_true(is_member(2) != is_member(3));
+	assert_int_equal(changes, before);
+}
+
+static void test_of_two_without_a_link_the_voter_stays(void **context)
+{
+	(void)context;
+	start_all();
+	cut(0, 1);
+	run(2 * LEASE);
+	assert_true(is_member(0));
+	assert_false(is_member(1));
+}
+
+static void test_who_was_removed_waits_longer_each_time(void **context)
+{
+	(void)context;
+	start_all();
+	uint64_t waited[3] = {0};
+	for (uint32_t round = 0; round < 3; round++) {
+		stuck[3] = true;
+		while (is_member(3))
+			run(1);
+		stuck[3] = false;
+		while (!is_member(3)) {
+			run(1);
+			waited[round]++;
+		}
+	}
+	assert_true(waited[0] >= LEASE && waited[0] < 2 * LEASE);
+	assert_true(waited[1] >= 2 * LEASE && waited[1] < 3 * LEASE);
+	assert_true(waited[2] >= 4 * LEASE && waited[2] < 5 * LEASE);
+}
+
+static void test_a_second_process_of_a_name_waits_for_the_removal_of_the_first(void **context)
+{
+	(void)context;
+	start_all();
+	uint64_t old = deadlines[3];
+	start(3, 23, LEASE);
+	run(LEASE / 2);
+	assert_int_equal(state_seat(warden_state(warden), entry_text_of("d"))->process, 13);
+	while (!is_member(3) || state_seat(warden_state(warden), entry_text_of("d"))->process == 13)
+		run(1);
+	assert_true(now > old);
+}
+
+static void test_who_leaves_is_out_at_once(void **context)
+{
+	(void)context;
+	start_all();
+	tenant_depart(tenants[1]);
+	run(LEASE / 2);
+	assert_false(is_member(1));
+	assert_null(state_name(warden_state(warden), entry_text_of("b")));
+}
+
+static void test_another_lease_does_not_join(void **context)
+{
+	(void)context;
+	start(0, 10, LEASE);
+	start(1, 11, 2 * LEASE);
+	run(5 * LEASE);
+	assert_true(is_member(0));
+	assert_false(is_member(1));
+	assert_non_null(tenant_refusal(tenants[1]));
+	assert_non_null(strstr(tenant_refusal(tenants[1]), "1200 ms"));
+}
+
+static void test_fences_are_extended_once_for_many(void **context)
+{
+	(void)context;
+	start_all();
+	const struct agreed_state *agreed = warden_state(warden);
+	uint64_t epoch = agreed->epoch, limit = agreed->limit;
+	for (uint32_t i = 0; i < MEMBERS; i++) {
+		tenant_extend(tenants[i], epoch, limit);
+		pump_tenant(i);
+	}
+	run(2);
+	assert_int_equal(agreed->limit, limit + 10);
+	assert_int_equal(tenant_view(tenants[2]).limit, limit + 10);
+	tenant_bump(tenants[1], epoch);
+	pump_tenant(1);
+	run(2);
+	assert_int_equal(agreed->epoch, epoch + 1);
+	assert_int_equal(tenant_view(tenants[2]).base, limit + 10);
+}
+
+static void test_an_acknowledgement_of_an_older_incarnation_is_nothing(void **context)
+{
+	struct out out;
+	struct tenant_effect effect;
+	(void)context;
+
+	start_all();
+	out_init(&out);
+	bulletin_write_ack(&out, tenant_incarnation(tenants[0]) + 1, 3);
+	assert_true(tenant_bulletin(tenants[0], out.bytes, out.bytes_count));
+	assert_false(tenant_effect(tenants[0], &effect));
+	/* Nor one of a number that was never used. */
+	bulletin_write_ack(&out, tenant_incarnation(tenants[0]), 1000);
+	assert_true(tenant_bulletin(tenants[0], out.bytes, out.bytes_count));
+	assert_false(tenant_effect(tenants[0], &effect));
+	out_free(&out);
+}
+
+static void test_an_older_view_is_ignored(void **context)
+{
+	struct agreed_state old;
+	struct out out;
+	struct tenant_effect effect;
+	(void)context;
+
+	start_all();
+	out_init(&out);
+	state_init(&old, &settings);
+	bulletin_write_view(&out, &old, true, 5, NULL, 0);
+	uint64_t epoch = tenant_view(tenants[0]).epoch;
+	assert_true(tenant_bulletin(tenants[0], out.bytes, out.bytes_count));
+	assert_false(tenant_effect(tenants[0], &effect));
+	assert_int_equal(tenant_view(tenants[0]).epoch, epoch);
+	for (uint32_t size = 0; size < out.bytes_count; size++)
+		assert_false(tenant_bulletin(tenants[0], out.bytes, size));
+	state_free(&old);
+	out_free(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	        TEST(test_candidates_become_members_with_a_lease),
+	        TEST(test_a_silent_member_is_removed_after_its_deadline),
+	        TEST(test_nothing_is_acknowledged_before_it_is_committed),
+	        TEST(test_a_refused_renewal_is_not_acknowledged),
+	        TEST(test_a_new_leader_removes_nobody_at_once),
+	        TEST(test_a_leader_that_was_stopped_removes_nobody_at_once),
+	        TEST(test_a_restarted_voter_notes_everybody_as_of_then),
+	        TEST(test_who_does_not_hear_is_not_renewed),
+	        TEST(test_one_of_two_without_a_link_goes_and_stays_away),
+	        TEST(test_of_two_without_a_link_the_voter_stays),
+	        TEST(test_who_was_removed_waits_longer_each_time),
+	        TEST(test_a_second_process_of_a_name_waits_for_the_removal_of_the_first),
+	        TEST(test_who_leaves_is_out_at_once),
+	        TEST(test_another_lease_does_not_join),
+	        TEST(test_fences_are_extended_once_for_many),
+	        TEST(test_an_acknowledgement_of_an_older_incarnation_is_nothing),
+	        TEST(test_an_older_view_is_ignored),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
