@@ -52,8 +52,9 @@ install: setup ## to PREFIX, /usr/local unless given
 clean: ## removes what was built
 	rm -rf build build-sanitize build-clang
 
-format: setup ## clang-format, in place
+format: setup ## clang-format and tools/wrap, in place
 	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
+	@tools/wrap
 
 lint: all ## clang-format, clang-tidy over everything, purity
 	@tools/lint

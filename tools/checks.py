@@ -8,6 +8,8 @@ import sys
 import textwrap
 import tomllib
 
+from wrapping import COLUMNS, wrapped # pylint: disable=unused-import
+
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 BATON = os.environ.get("BATON", str(ROOT / "build/baton"))
 CHECKED = ROOT / "doc/checked.md"
@@ -64,21 +66,11 @@ def table(columns, rows):
     return "\n".join([line(columns), "|" + "|".join(ruler) + "|", *map(line, rows)])
 
 
-def filled(text, width=120, **options):
+def filled(text, width=COLUMNS, **options):
     """A paragraph in lines; none begins with a sign, which markdown would take for a list."""
     text = re.sub(r" ([-+*]) ", "\u00a0\\1\u00a0", text)
     lines = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False, **options)
     return lines.replace("\u00a0", " ")
-
-
-def wrapped(markdown):
-    """The paragraphs in lines of at most 120 columns; programs, quotations, tables, lists and links to pictures as they are."""
-    parts, program = [], False
-    for part in markdown.split("\n\n"):
-        plain = not program and not part.startswith(("```", ">", "|", "#", "!", "<", "- "))
-        program ^= part.count("```") % 2 == 1
-        parts.append(filled(part) if plain else part)
-    return "\n\n".join(parts)
 
 
 def tables_in(page):

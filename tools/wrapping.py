@@ -1,0 +1,57 @@
+"""
+Documents wrapped evenly at 100 columns: paragraphs and items of lists are filled; tables, code, headings, pictures and quotations stay
+as they are. tools/wrap does it to files, and tools that make documents before they write them.
+"""
+import re
+import textwrap
+
+COLUMNS = 100
+ITEM = re.compile(r"( *)([-*] |\d+\. )")
+KEPT = re.compile(r" {4,}|\||#|>|!\[|<|\[[^]]+\]: ")
+
+
+def fill(lines):
+    """One paragraph or item, whose first line may begin with a bullet."""
+    item = ITEM.match(lines[0])
+    first = item[0] if item else re.match(" *", lines[0])[0]
+    text = " ".join(line.strip() for line in lines)
+    if item:
+        text = text[len(item[2]):]
+    # A blank in short code is no place to break a line.
+    text = re.sub(r"`[^`]{1,60}`", lambda code: code[0].replace(" ", "\0"), text.strip())
+    # A sign at the beginning of a line would be taken for a list.
+    text = re.sub(r" ([-+*]) ", "\0\\1\0", text)
+    filled = textwrap.wrap(text, COLUMNS, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False,
+                           break_on_hyphens=False)
+    return [line.replace("\0", " ") for line in filled]
+
+
+def wrapped(text):
+    out, paragraph, fenced = [], [], False
+
+    def end():
+        if paragraph:
+            out.extend(fill(paragraph))
+            paragraph.clear()
+
+    for line in text.split("\n"):
+        if line.lstrip().startswith("```"):
+            end()
+            fenced = not fenced
+            out.append(line)
+        elif fenced:
+            out.append(line)
+        elif not line.strip():
+            end()
+            out.append(line)
+        elif ITEM.match(line) and not (paragraph and re.match(r" *\d+\. ", line) and not ITEM.match(paragraph[0])):
+            end()
+            paragraph.append(line)
+        elif paragraph:
+            paragraph.append(line)
+        elif KEPT.match(line):
+            out.append(line)
+        else:
+            paragraph.append(line)
+    end()
+    return "\n".join(out)
