@@ -45,8 +45,8 @@ struct live {
 	bool carried; /* the grant is from an older epoch: a RETURN will end it */
 	bool touched; /* a TOUCH came while it was closed */
 	TAILQ_HEAD(session_queue, session) queue; /* the clients that wait, oldest first */
-	uint32_t waiters_count;      /* in the queue */
-	uint32_t firm_count;         /* of these, the ones that did not say NOWAIT */
+	uint32_t waiters_count;                   /* in the queue */
+	uint32_t firm_count;                      /* of these, the ones that did not say NOWAIT */
 	uint32_t turns;     /* local clients let in since the algorithm last let this node in */
 	uint32_t closed_by; /* the member whose RETURN will open it; 0: it is open */
 	STAILQ_HEAD(, parcel) pending; /* in the order of arrival */
