@@ -1,56 +1,16 @@
-/*
- * What clients say, and what they are told: the commands of the protocol on one side, the node's
- * calls and effects on the other.
- */
 #include "commands.h"
 
+#include "arguments.h"
 #include "baton/error.h"
-#include "memory.h"
+#include "commands_redis.h"
+#include "grace.h"
+#include "instance.h"
+#include "log.h"
+#include "must.h"
+#include "replies.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-
-bool is_word(const struct resp_argument *argument, const char *word)
-{
-	size_t i = 0;
-
-	for (; i < argument->size && word[i] != '\0'; i++) {
-		char c = argument->bytes[i];
-		if (c != word[i] && (c < 'a' || c > 'z' || c - 'a' + 'A' != word[i]))
-			return false;
-	}
-	return i == argument->size && word[i] == '\0';
-}
-
-/* A whole number up to 2^53. */
-static bool read_number(const struct resp_argument *argument, uint64_t *ret_number)
-{
-	uint64_t number = 0;
-
-	if (argument->size == 0 || argument->size > 16)
-		return false;
-	for (size_t i = 0; i < argument->size; i++) {
-		if (argument->bytes[i] < '0' || argument->bytes[i] > '9')
-			return false;
-		number = number * 10 + (uint64_t)(argument->bytes[i] - '0');
-	}
-	*ret_number = number;
-	return number <= UINT64_C(1) << 53;
-}
-
-/* --- errors --- */
-
-bool tell_wrong(struct client *client, const char *format, ...)
-{
-	char text[400];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	resp_error(&client->output, "ERR", text);
-	return true;
-}
+#include <string.h>
 
 /* The node has taken the command and will answer, or has refused it. */
 static bool under_way(struct client *client, int error)
@@ -58,7 +18,7 @@ static bool under_way(struct client *client, int error)
 	if (error == 0)
 		client->waiting = true;
 	else
-		tell_error(client, error);
+		reply_error(client, error);
 	return true;
 }
 
@@ -71,16 +31,16 @@ static bool serve_lock(struct client *client, const struct resp_argument *a, uin
 
 	if (client->daemon->leaving)
 		return under_way(client, BATON_ENOVIEW);
-	if (count == 3 && is_word(&a[2], "NOWAIT"))
+	if (count == 3 && argument_is(&a[2], "NOWAIT"))
 		patience = NODE_NOWAIT;
-	else if (count == 4 && is_word(&a[2], "TIMEOUT"))
+	else if (count == 4 && argument_is(&a[2], "TIMEOUT"))
 		patience = NODE_TIMEOUT;
 	else if (count != 2)
-		return tell_wrong(client, "syntax error: LOCK name [NOWAIT | TIMEOUT ms]");
+		return reply_wrong(client, "syntax error: LOCK name [NOWAIT | TIMEOUT ms]");
 	if (patience == NODE_TIMEOUT &&
-	    (!read_number(&a[3], &timeout_ms) || timeout_ms > UINT64_C(1000) * 86400 * 365))
-		return tell_wrong(client,
-		                  "TIMEOUT needs a whole number of milliseconds, at most a year");
+	    (!argument_number(&a[3], &timeout_ms) || timeout_ms > UINT64_C(1000) * 86400 * 365))
+		return reply_wrong(client,
+		                   "TIMEOUT needs a whole number of milliseconds, at most a year");
 	return under_way(client,
 	                 node_lock(client->daemon->node, client->session, a[1].bytes, a[1].size,
 	                           patience, timeout_ms * 1000000, client->daemon->loop.now));
@@ -90,12 +50,12 @@ static bool serve_unlock(struct client *client, const struct resp_argument *a, u
 {
 	uint64_t fence = 0;
 
-	if (count == 3 && (!read_number(&a[2], &fence) || fence == 0))
-		return tell_wrong(client, "%s", error_text(BATON_EFENCE));
+	if (count == 3 && (!argument_number(&a[2], &fence) || fence == 0))
+		return reply_wrong(client, "%s", reply_error_text(BATON_EFENCE));
 	int result = node_unlock(client->daemon->node, client->session, a[1].bytes, a[1].size,
 	                         fence, client->daemon->loop.now);
 	if (result < 0)
-		tell_error(client, result);
+		reply_error(client, result);
 	else
 		resp_integer(&client->output, (uint64_t)result);
 	client_unlocked(client);
@@ -114,8 +74,8 @@ static bool serve_elect(struct client *client, const struct resp_argument *a, ui
 
 static bool serve_leader(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	if (count == 3 && !is_word(&a[2], "SILENT"))
-		return tell_wrong(client, "syntax error: LEADER name [SILENT]");
+	if (count == 3 && !argument_is(&a[2], "SILENT"))
+		return reply_wrong(client, "syntax error: LEADER name [SILENT]");
 	int error = node_leader(client->daemon->node, client->session, a[1].bytes, a[1].size,
 	                        client->daemon->loop.now);
 	client->asks_silent = error == 0 && count == 3;
@@ -127,8 +87,8 @@ static bool serve_break(struct client *client, const struct resp_argument *a, ui
 	uint64_t fence;
 
 	(void)count;
-	if (!read_number(&a[2], &fence))
-		return tell_wrong(client, "%s", error_text(BATON_EFENCE));
+	if (!argument_number(&a[2], &fence))
+		return reply_wrong(client, "%s", reply_error_text(BATON_EFENCE));
 	int error = node_break(client->daemon->node, client->session, a[1].bytes, a[1].size, fence,
 	                       client->daemon->loop.now);
 	if (error == 0)
@@ -141,10 +101,10 @@ static bool serve_status(struct client *client, const struct resp_argument *a, u
 {
 	uint64_t most = 0;
 
-	if (count == 3 || (count == 4 && !is_word(&a[2], "COUNT")))
-		return tell_wrong(client, "syntax error: STATUS [pattern [COUNT n]]");
-	if (count == 4 && (!read_number(&a[3], &most) || most == 0 || most > UINT32_MAX))
-		return tell_wrong(client, "COUNT needs a whole number from 1 to 4294967295");
+	if (count == 3 || (count == 4 && !argument_is(&a[2], "COUNT")))
+		return reply_wrong(client, "syntax error: STATUS [pattern [COUNT n]]");
+	if (count == 4 && (!argument_number(&a[3], &most) || most == 0 || most > UINT32_MAX))
+		return reply_wrong(client, "COUNT needs a whole number from 1 to 4294967295");
 	return under_way(client,
 	                 node_status(client->daemon->node, client->session,
 	                             count > 1 ? a[1].bytes : NULL, count > 1 ? a[1].size : 0,
@@ -152,44 +112,6 @@ static bool serve_status(struct client *client, const struct resp_argument *a, u
 }
 
 /* --- subscriptions --- */
-
-static void remember(struct client *client, bool pattern, const struct resp_argument *text)
-{
-	struct subscription **at = &client->subscriptions;
-
-	for (; *at != NULL; at = &(*at)->next) {
-		if ((*at)->pattern == pattern && (*at)->size == text->size &&
-		    memcmp((*at)->text, text->bytes, text->size) == 0)
-			return;
-	}
-	*at = calloc(1, sizeof(**at) + text->size);
-	memory_must(*at != NULL);
-	(*at)->pattern = pattern;
-	(*at)->size = text->size;
-	memcpy((*at)->text, text->bytes, text->size);
-}
-
-static void forget(struct client *client, bool pattern, const char *bytes, size_t size)
-{
-	for (struct subscription **at = &client->subscriptions; *at != NULL; at = &(*at)->next) {
-		struct subscription *found = *at;
-		if (found->pattern == pattern && found->size == size &&
-		    memcmp(found->text, bytes, size) == 0) {
-			*at = found->next;
-			free(found);
-			return;
-		}
-	}
-}
-
-void subscriptions_free(struct client *client)
-{
-	while (client->subscriptions != NULL) {
-		struct subscription *next = client->subscriptions->next;
-		free(client->subscriptions);
-		client->subscriptions = next;
-	}
-}
 
 static void tell_subscription(struct client *client, const char *what, const char *bytes,
                               size_t size)
@@ -210,7 +132,7 @@ static bool subscribe(struct client *client, const struct resp_argument *a, uint
 {
 	if (client->argument > 0) {
 		const struct resp_argument *done = &a[client->argument];
-		remember(client, pattern, done);
+		subscription_add(client, pattern, done->bytes, done->size);
 		tell_subscription(client, pattern ? "psubscribe" : "subscribe", done->bytes,
 		                  done->size);
 	}
@@ -222,7 +144,7 @@ static bool subscribe(struct client *client, const struct resp_argument *a, uint
 			client->waiting = true;
 			return false;
 		}
-		tell_error(client, error);
+		reply_error(client, error);
 	}
 	client->argument = 0;
 	return true;
@@ -245,12 +167,12 @@ static void unsubscribe_one(struct client *client, bool pattern, const char *byt
 	                            client->daemon->loop.now);
 
 	if (left < 0) {
-		tell_error(client, left);
+		reply_error(client, left);
 		return;
 	}
 	client->subscriptions_count = (uint32_t)left;
 	tell_subscription(client, what, bytes, size);
-	forget(client, pattern, bytes, size);
+	subscription_remove(client, pattern, bytes, size);
 }
 
 static bool unsubscribe(struct client *client, const struct resp_argument *a, uint32_t count,
@@ -262,8 +184,9 @@ static bool unsubscribe(struct client *client, const struct resp_argument *a, ui
 		unsubscribe_one(client, pattern, a[i].bytes, a[i].size);
 	if (count > 1)
 		return true;
-	for (struct subscription *at = client->subscriptions, *next; at != NULL; at = next) {
-		next = at->next;
+	for (struct subscription *at = TAILQ_FIRST(&client->subscriptions), *next; at != NULL;
+	     at = next) {
+		next = TAILQ_NEXT(at, entry);
 		if (at->pattern == pattern) {
 			any = true;
 			unsubscribe_one(client, pattern, at->text, at->size);
@@ -336,17 +259,17 @@ static bool serve_hello(struct client *client, const struct resp_argument *a, ui
 {
 	uint64_t version = (uint64_t)client->version;
 
-	if (count > 1 && (!read_number(&a[1], &version) || version < 2 || version > 3)) {
+	if (count > 1 && (!argument_number(&a[1], &version) || version < 2 || version > 3)) {
 		resp_error(&client->output, "NOPROTO",
 		           "unsupported protocol version: HELLO 2 or 3");
 		return true;
 	}
 	const struct resp_argument *name = NULL;
 	for (uint32_t i = 2; i < count; i += 2) {
-		if (is_word(&a[i], "AUTH"))
+		if (argument_is(&a[i], "AUTH"))
 			return serve_auth(client, a, count);
-		if (i + 1 == count || !is_word(&a[i], "SETNAME"))
-			return tell_wrong(client, "syntax error: HELLO [2 | 3 [SETNAME name]]");
+		if (i + 1 == count || !argument_is(&a[i], "SETNAME"))
+			return reply_wrong(client, "syntax error: HELLO [2 | 3 [SETNAME name]]");
 		name = &a[i + 1];
 	}
 	if (name != NULL && !client_keep_text(client, CLIENT_NAME, "a client's name", name))
@@ -363,11 +286,11 @@ static bool serve_grace(struct client *client, const struct resp_argument *a, ui
 	uint64_t number, most = GRACE_MS_MAX(lease_ms);
 
 	(void)count;
-	if (!read_number(&a[2], &number) || number == 0 || number > most)
-		return tell_wrong(client,
-		                  "GRACE needs a whole number of milliseconds, 1 to %llu: at most "
-		                  "0.35 of the lease of %llu ms",
-		                  (unsigned long long)most, (unsigned long long)lease_ms);
+	if (!argument_number(&a[2], &number) || number == 0 || number > most)
+		return reply_wrong(client,
+		                   "GRACE needs a whole number of milliseconds, 1 to %llu: at most "
+		                   "0.35 of the lease of %llu ms",
+		                   (unsigned long long)most, (unsigned long long)lease_ms);
 	client_set_grace(client, number);
 	resp_simple(&client->output, "OK");
 	return true;
@@ -387,9 +310,9 @@ static bool serve_stay(struct client *client, const struct resp_argument *a, uin
 static bool serve_reasons(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
-	if (!is_word(&a[2], "ON") && !is_word(&a[2], "OFF"))
-		return tell_wrong(client, "syntax error: CLIENT REASONS ON | OFF");
-	client->reasons = is_word(&a[2], "ON");
+	if (!argument_is(&a[2], "ON") && !argument_is(&a[2], "OFF"))
+		return reply_wrong(client, "syntax error: CLIENT REASONS ON | OFF");
+	client->reasons = argument_is(&a[2], "ON");
 	resp_simple(&client->output, "OK");
 	return true;
 }
@@ -424,14 +347,15 @@ static bool serve_client(struct client *client, const struct resp_argument *a, u
 	size_t size = 0;
 
 	for (size_t i = 0; i < sizeof(client_commands) / sizeof(*client_commands); i++) {
-		if (count == client_commands[i].count && is_word(&a[1], client_commands[i].name))
+		if (count == client_commands[i].count &&
+		    argument_is(&a[1], client_commands[i].name))
 			return client_commands[i].serve(client, a, count);
 		size += (size_t)snprintf(known + size, sizeof(known) - size, "%s%s%s",
 		                         i > 0 ? ", " : "", client_commands[i].name,
 		                         client_commands[i].arguments);
 		must(size < sizeof(known));
 	}
-	return tell_wrong(client, "CLIENT knows %s", known);
+	return reply_wrong(client, "CLIENT knows %s", known);
 }
 
 static bool serve_info(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -446,8 +370,8 @@ static bool serve_info(struct client *client, const struct resp_argument *a, uin
 static bool serve_select(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
-	if (!is_word(&a[1], "0"))
-		return tell_wrong(client, "there is one database, 0");
+	if (!argument_is(&a[1], "0"))
+		return reply_wrong(client, "there is one database, 0");
 	resp_simple(&client->output, "OK");
 	return true;
 }
@@ -509,7 +433,7 @@ enum { COMMANDS_COUNT = sizeof(commands) / sizeof(*commands) };
 static const struct command *find_command(const struct resp_argument *name)
 {
 	for (size_t i = 0; i < COMMANDS_COUNT; i++) {
-		if (is_word(name, commands[i].name))
+		if (argument_is(name, commands[i].name))
 			return &commands[i];
 	}
 	return NULL;
@@ -578,22 +502,22 @@ static bool serve_command_docs(struct client *client, const struct resp_argument
 static bool serve_command_table(struct client *client, const struct resp_argument *a,
                                 uint32_t count)
 {
-	if (count == 2 && is_word(&a[1], "COUNT")) {
+	if (count == 2 && argument_is(&a[1], "COUNT")) {
 		resp_integer(&client->output, COMMANDS_COUNT);
-	} else if (count > 1 && is_word(&a[1], "DOCS")) {
+	} else if (count > 1 && argument_is(&a[1], "DOCS")) {
 		return serve_command_docs(client, a, count);
-	} else if (count == 1 || is_word(&a[1], "INFO")) {
+	} else if (count == 1 || argument_is(&a[1], "INFO")) {
 		resp_array(&client->output, count > 2 ? count - 2 : COMMANDS_COUNT);
 		for (size_t i = 0; count <= 2 && i < COMMANDS_COUNT; i++)
 			tell_command(client, &commands[i]);
 		for (uint32_t i = 2; i < count; i++)
 			tell_command(client, find_command(&a[i]));
-	} else if (count == 2 && is_word(&a[1], "LIST")) {
+	} else if (count == 2 && argument_is(&a[1], "LIST")) {
 		resp_array(&client->output, COMMANDS_COUNT);
 		for (size_t i = 0; i < COMMANDS_COUNT; i++)
 			tell_name(client, &commands[i]);
 	} else {
-		return tell_wrong(
+		return reply_wrong(
 		        client, "COMMAND knows COUNT, DOCS [name ...], INFO [name ...], and LIST");
 	}
 	return true;
@@ -609,21 +533,21 @@ bool command_serve(struct client *client, const struct resp_command *words)
 	if (refused_with_multi(client, &a[0]))
 		return true;
 	/* A page in somebody's browser can make it talk to a port here, but it begins like this. */
-	if (is_word(&a[0], "POST") || is_word(&a[0], "HOST:")) {
-		tell_wrong(client, "this is not a server of web pages");
+	if (argument_is(&a[0], "POST") || argument_is(&a[0], "HOST:")) {
+		reply_wrong(client, "this is not a server of web pages");
 		client_end(client);
 		return true;
 	}
 	if (command == NULL)
-		return tell_wrong(client, "unknown command '%.*s'",
-		                  (int)(a[0].size < 64 ? a[0].size : 64), a[0].bytes);
+		return reply_wrong(client, "unknown command '%.*s'",
+		                   (int)(a[0].size < 64 ? a[0].size : 64), a[0].bytes);
 	if (count < command->least || count > command->most)
-		return tell_wrong(client, "wrong number of arguments for '%s' command",
-		                  command->name);
+		return reply_wrong(client, "wrong number of arguments for '%s' command",
+		                   command->name);
 	if (only_listens(client) && !command->listening)
-		return tell_wrong(client,
-		                  "Can't execute '%s': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / "
-		                  "PING / QUIT / RESET are allowed in this context",
-		                  command->name);
+		return reply_wrong(client,
+		                   "Can't execute '%s': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / "
+		                   "PING / QUIT / RESET are allowed in this context",
+		                   command->name);
 	return command->serve(client, a, count);
 }

@@ -1,11 +1,13 @@
-/*
- * Commands that are here because clients of Redis say them: they have nothing to do with locks, except
- * that what looks like a transaction must not act as if it were none.
- */
-#include "commands.h"
+#include "commands_redis.h"
+
+#include "arguments.h"
+#include "instance.h"
 #include "memory.h"
+#include "replies.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 bool serve_echo(struct client *client, const struct resp_argument *a, uint32_t count)
 {
@@ -18,8 +20,8 @@ bool serve_auth(struct client *client, const struct resp_argument *a, uint32_t c
 {
 	(void)a;
 	(void)count;
-	return tell_wrong(client, "there are no passwords: who may open the socket may use it; "
-	                          "connect without AUTH");
+	return reply_wrong(client, "there are no passwords: who may open the socket may use it; "
+	                           "connect without AUTH");
 }
 
 /*
@@ -33,8 +35,8 @@ bool serve_reset(struct client *client, const struct resp_argument *a, uint32_t 
 	(void)count;
 	/* It has said that what it runs goes on until the connection ends. */
 	if (client->stays)
-		return tell_wrong(client, "RESET would give back what CLIENT STAY keeps: end the "
-		                          "connection instead");
+		return reply_wrong(client, "RESET would give back what CLIENT STAY keeps: end the "
+		                           "connection instead");
 	client_renew(client);
 	resp_simple(&client->output, "RESET");
 	return true;
@@ -52,9 +54,9 @@ bool serve_multi(struct client *client, const struct resp_argument *a, uint32_t 
 	(void)a;
 	(void)count;
 	client->multi_refused = true;
-	return tell_wrong(client,
-	                  "there are no transactions: MULTI is refused, and so is what follows "
-	                  "it up to EXEC or DISCARD");
+	return reply_wrong(client,
+	                   "there are no transactions: MULTI is refused, and so is what follows "
+	                   "it up to EXEC or DISCARD");
 }
 
 bool serve_exec(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -62,7 +64,7 @@ bool serve_exec(struct client *client, const struct resp_argument *a, uint32_t c
 	(void)a;
 	(void)count;
 	if (!client->multi_refused)
-		return tell_wrong(client, "EXEC without MULTI");
+		return reply_wrong(client, "EXEC without MULTI");
 	client->multi_refused = false;
 	resp_error(&client->output, "EXECABORT",
 	           "nothing was done, because MULTI was refused: there are no transactions");
@@ -74,7 +76,7 @@ bool serve_discard(struct client *client, const struct resp_argument *a, uint32_
 	(void)a;
 	(void)count;
 	if (!client->multi_refused)
-		return tell_wrong(client, "DISCARD without MULTI");
+		return reply_wrong(client, "DISCARD without MULTI");
 	client->multi_refused = false;
 	resp_simple(&client->output, "OK");
 	return true;
@@ -82,10 +84,10 @@ bool serve_discard(struct client *client, const struct resp_argument *a, uint32_
 
 bool refused_with_multi(struct client *client, const struct resp_argument *name)
 {
-	if (!client->multi_refused || is_word(name, "MULTI") || is_word(name, "EXEC") ||
-	    is_word(name, "DISCARD") || is_word(name, "RESET") || is_word(name, "QUIT"))
+	if (!client->multi_refused || argument_is(name, "MULTI") || argument_is(name, "EXEC") ||
+	    argument_is(name, "DISCARD") || argument_is(name, "RESET") || argument_is(name, "QUIT"))
 		return false;
-	tell_wrong(
+	reply_wrong(
 	        client,
 	        "'%.*s' is refused, because it follows a MULTI that was refused: EXEC or DISCARD "
 	        "ends that",
@@ -99,13 +101,13 @@ bool client_keep_text(struct client *client, enum client_text which, const char 
                       const struct resp_argument *text)
 {
 	if (text->size > CLIENT_TEXT_MAX)
-		return !tell_wrong(client, "%s has at most %d bytes", what, CLIENT_TEXT_MAX);
+		return !reply_wrong(client, "%s has at most %d bytes", what, CLIENT_TEXT_MAX);
 	for (size_t i = 0; i < text->size; i++) {
 		if (text->bytes[i] < '!' || text->bytes[i] > '~')
-			return !tell_wrong(client,
-			                   "%s cannot contain spaces, newlines or special "
-			                   "characters",
-			                   what);
+			return !reply_wrong(client,
+			                    "%s cannot contain spaces, newlines or special "
+			                    "characters",
+			                    what);
 	}
 	free(client->texts[which]);
 	client->texts[which] = NULL;
@@ -138,9 +140,9 @@ bool client_setname(struct client *client, const struct resp_argument *a, uint32
 bool client_setinfo(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
-	bool name = is_word(&a[2], "LIB-NAME");
-	if (!name && !is_word(&a[2], "LIB-VER"))
-		return tell_wrong(client, "CLIENT SETINFO knows LIB-NAME and LIB-VER");
+	bool name = argument_is(&a[2], "LIB-NAME");
+	if (!name && !argument_is(&a[2], "LIB-VER"))
+		return reply_wrong(client, "CLIENT SETINFO knows LIB-NAME and LIB-VER");
 	if (client_keep_text(client, name ? CLIENT_LIB_NAME : CLIENT_LIB_VER,
 	                     name ? "lib-name" : "lib-ver", &a[3]))
 		resp_simple(&client->output, "OK");
@@ -159,9 +161,10 @@ static void put_word(char *room, size_t size, const char *text)
 
 static uint32_t count_subscriptions(const struct client *client, bool pattern)
 {
+	const struct subscription *at;
 	uint32_t count = 0;
 
-	for (const struct subscription *at = client->subscriptions; at != NULL; at = at->next)
+	TAILQ_FOREACH (at, &client->subscriptions, entry)
 		count += at->pattern == pattern;
 	return count;
 }

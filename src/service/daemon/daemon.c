@@ -1,127 +1,39 @@
 /*
- * The daemon as a whole: its beginning, its turns, its end. Each turn of the loop (loop.h) takes in what
- * has come; then everything that follows from it is done and written before the loop sleeps again: many
- * replies and messages, few system calls.
+ * The daemon as a whole: its beginning, its turns, its end. Each turn of the loop (loop.h) takes in
+ * what has come; then everything that follows from it is done and written before the loop sleeps
+ * again: many replies and messages, few system calls.
  */
-#include "internal.h"
-#include "memory.h"
+#include "daemon.h"
 
-#include <errno.h>
-#include <netdb.h>
-#include <netinet/in.h>
+#include "clients.h"
+#include "closing.h"
+#include "effects.h"
+#include "epoch_file.h"
+#include "grace.h"
+#include "instance.h"
+#include "leave.h"
+#include "memory.h"
+#include "must.h"
+#include "notify.h"
+#include "peers.h"
+
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
-	NAG_MS = 5000,   /* how often the log says what the node waits for */
-	LEAVE_MS = 2000, /* how long the last messages may take */
-	LEAVE_POLL_MS = 5,
+	NAG_MS =
+	        5000, /* how often slow clients are looked after, and the log told of what is waited for */
 	DESCRIPTORS_OURS = 24, /* beside those of peers and clients */
 };
 
 /* 2026-01-01: epochs count the hours since. */
 static const time_t origin = 1767225600;
-
-uint64_t margin_ms(const struct daemon *daemon)
-{
-	return daemon->options->lease_ms / 10;
-}
-
-/* --- effects --- */
-
-static void do_lost(struct daemon *daemon, const struct node_effect *effect)
-{
-	struct client *client = client_of(daemon, effect->lost.session);
-
-	/* Its holder hears it as an event; the operator here. */
-	log_line(LEVEL_WARNING, "the holder of '%.*s' has lost it, fence %llu: %.*s",
-	         (int)effect->lost.name.size, effect->lost.name.bytes,
-	         (unsigned long long)effect->lost.fence, (int)effect->lost.why.size,
-	         effect->lost.why.bytes);
-	if (client != NULL)
-		client_lost(client);
-}
-
-static void do_node_effect(struct daemon *daemon, const struct node_effect *effect)
-{
-	struct client *client;
-
-	switch (effect->kind) {
-	case NODE_REPLY:
-		client = client_of(daemon, effect->reply.session);
-		if (client != NULL)
-			command_reply(client, effect);
-		break;
-	case NODE_EVENT:
-		client = client_of(daemon, effect->event.session);
-		if (client != NULL)
-			command_event(client, effect);
-		break;
-	case NODE_LOST:
-		do_lost(daemon, effect);
-		break;
-	case NODE_STOP:
-		log_line(LEVEL_ERROR, "stopped, because going on could do harm: %s",
-		         effect->stop.why);
-		daemon->code = 1;
-		daemon_leave(daemon);
-		break;
-	case NODE_SEND:
-	case NODE_READ:
-	case NODE_BUMP:
-		must(false); /* the member's own */
-	}
-}
-
-static void do_view(struct daemon *daemon, const struct member_effect *effect)
-{
-	if (daemon->options->data != NULL)
-		epoch_file_write(daemon->options->data, effect->view.epoch, effect->view.floor);
-	log_line(LEVEL_INFO, "epoch %llu, %u member%s", (unsigned long long)effect->view.epoch,
-	         effect->view.members_count, effect->view.members_count == 1 ? "" : "s");
-	if (!effect->view.served)
-		log_line(LEVEL_ERROR, "nobody is served in it: %s", node_waiting_for(daemon->node));
-}
-
-bool daemon_effects(struct daemon *daemon)
-{
-	static const enum daemon_level levels[] = {[MEMBER_WARNING] = LEVEL_WARNING,
-	                                           [MEMBER_INFO] = LEVEL_INFO,
-	                                           [MEMBER_DEBUG] = LEVEL_DEBUG};
-	struct member_effect effect;
-	bool any = false;
-
-	/* What an effect causes is done by whoever is at it already. */
-	if (daemon->pumping)
-		return false;
-	daemon->pumping = true;
-	for (; member_effect(daemon->member, &effect); any = true) {
-		switch (effect.kind) {
-		case MEMBER_NODE:
-			do_node_effect(daemon, &effect.node);
-			break;
-		case MEMBER_DIAL:
-			peers_dial(daemon, effect.dial.connection, effect.dial.peer);
-			break;
-		case MEMBER_CLOSE:
-			peers_close_connection(effect.close);
-			break;
-		case MEMBER_VIEW:
-			do_view(daemon, &effect);
-			break;
-		case MEMBER_LOG:
-			log_line(levels[effect.log.level], "%s", effect.log.text);
-			break;
-		}
-	}
-	daemon->pumping = false;
-	return any;
-}
 
 /* --- a turn --- */
 
@@ -131,8 +43,8 @@ static void tell_if_ready(struct daemon *daemon)
 		return;
 	daemon->told_ready = true;
 	log_line(LEVEL_INFO, "serving on %s", daemon->options->socket);
-	notify(daemon->options->alone == NULL ? "READY=1\nSTATUS=serving"
-	                                      : "READY=1\nSTATUS=serving, a cluster of one");
+	notify_send(daemon->options->alone == NULL ? "READY=1\nSTATUS=serving"
+	                                           : "READY=1\nSTATUS=serving, a cluster of one");
 }
 
 static void on_nag(struct loop_timer *timer)
@@ -144,7 +56,8 @@ static void on_nag(struct loop_timer *timer)
 
 	loop_timer_set(&daemon->loop, timer, daemon->loop.now + NAG_MS * LOOP_MS);
 	clients_watch(daemon);
-	peers_open_again(daemon);
+	listeners_resume(daemon);
+	peers_resume(daemon);
 	member_watch(daemon->member, daemon->loop.now);
 	if (unknown != NULL)
 		log_line(LEVEL_INFO, "waiting for %s", unknown);
@@ -162,9 +75,9 @@ static bool end_turn(struct daemon *daemon)
 
 	member_tick(daemon->member, daemon->loop.now);
 	for (;;) {
-		if (daemon_effects(daemon) || clients_serve_ready(daemon))
+		if (effects_do(daemon) || clients_serve_ready(daemon))
 			continue;
-		if (daemon->dirty == NULL)
+		if (LIST_EMPTY(&daemon->clients.dirty))
 			break;
 		/* One that was too slow to be served may have taken its replies now, another may be gone:
 		 * both cause more. */
@@ -174,41 +87,14 @@ static bool end_turn(struct daemon *daemon)
 	if (!daemon->told_ready)
 		tell_if_ready(daemon);
 	peers_flush(daemon);
-	clients_forget_closed(daemon);
+	if (clients_forget_closed(daemon))
+		listeners_resume(daemon);
 	peers_forget_closed(daemon);
-	pace_turn(&daemon->pace, daemon->loop.now / LOOP_MS);
+	sched_policy_turn(&daemon->sched_policy, daemon->loop.now / LOOP_MS);
 	return more;
 }
 
 /* --- the end --- */
-
-static void on_departure(struct loop_timer *timer)
-{
-	struct daemon *daemon =
-	        (struct daemon *)((char *)timer - offsetof(struct daemon, departure));
-
-	loop_timer_set(&daemon->loop, timer, daemon->loop.now + LEAVE_POLL_MS * LOOP_MS);
-	if (!clients_are_gone(daemon))
-		daemon->leave_deadline = daemon->loop.now + LEAVE_MS * LOOP_MS;
-	else if (member_quiet(daemon->member) || daemon->loop.now >= daemon->leave_deadline)
-		daemon->ended = true;
-}
-
-/* What clients hold goes to who waits for it, when they have stopped; when the others have heard of it,
- * the end. */
-void daemon_leave(struct daemon *daemon)
-{
-	if (daemon->leaving)
-		return;
-	notify("STOPPING=1");
-	daemon->leaving = true;
-	clients_leave(daemon);
-	member_leave(daemon->member);
-	loop_timer_clear(&daemon->loop, &daemon->nag);
-	daemon->leave_deadline = daemon->loop.now + LEAVE_MS * LOOP_MS;
-	loop_timer_set(&daemon->loop, &daemon->departure,
-	               daemon->loop.now + LEAVE_POLL_MS * LOOP_MS);
-}
 
 static void on_signal(struct loop_watch *watch, uint32_t events)
 {
@@ -230,52 +116,16 @@ static void on_signal(struct loop_watch *watch, uint32_t events)
 
 static void close_all(struct daemon *daemon)
 {
-	doors_close(daemon);
+	listeners_close(daemon);
 	peers_close(daemon);
 	if (daemon->member != NULL)
 		member_destroy(daemon->member);
 	loop_close_fd(&daemon->loop, &daemon->signals);
-	pace_close(&daemon->pace);
+	sched_policy_close(&daemon->sched_policy);
 	loop_close(&daemon->loop);
 }
 
 /* --- the beginning --- */
-
-int socket_tcp(int family)
-{
-	return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-}
-
-int bind_tcp(const struct daemon_address *address, int *ret_fd)
-{
-	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
-	                         .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
-	struct addrinfo *found;
-	char port[8];
-	int on = 1, off = 0;
-
-	snprintf(port, sizeof(port), "%u", address->port);
-	int error = getaddrinfo(address->host, port, &hints, &found);
-	if (error != 0)
-		return error == EAI_SYSTEM ? errno : error;
-	int fd = socket_tcp(found->ai_family);
-	if (fd >= 0 && found->ai_family == AF_INET6) /* [::] is for all, also for version 4 */
-		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	bool bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
-	             bind(fd, found->ai_addr, found->ai_addrlen) == 0;
-	error = bound ? 0 : errno;
-	freeaddrinfo(found);
-	if (!bound && fd >= 0)
-		close(fd);
-	*ret_fd = fd;
-	return error;
-}
-
-/* Those of getaddrinfo are negative, those of the system positive. */
-const char *bind_error(int error)
-{
-	return error < 0 ? gai_strerror(error) : strerror(error);
-}
 
 /* Greater than what was there before; or -1, and it is in the log. */
 static int propose(const struct daemon_options *options, struct engine_proposal *ret_proposal)
@@ -378,7 +228,7 @@ static int raise_limits(struct daemon *daemon)
 		         (unsigned long long)ours + 1, (unsigned long long)limit.rlim_cur);
 		return -1;
 	}
-	daemon->clients_most =
+	daemon->clients.count_max =
 	        limit.rlim_cur - ours < UINT32_MAX ? (uint32_t)(limit.rlim_cur - ours) : UINT32_MAX;
 	return 0;
 }
@@ -421,9 +271,9 @@ int daemon_run(const struct daemon_options *options)
 
 	memory_must(daemon != NULL);
 	daemon->options = options;
-	daemon->unix_listener.watch.fd = daemon->tcp_listener.watch.fd = daemon->spare_fd = -1;
+	listeners_init(&daemon->listeners);
+	TAILQ_INIT(&daemon->status_jobs);
 	daemon->nag.due = on_nag;
-	daemon->departure.due = on_departure;
 	clock_gettime(CLOCK_REALTIME, &now);
 	daemon->incarnation = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 	log_open(options->peers[options->self].name, options->level);
@@ -433,8 +283,8 @@ int daemon_run(const struct daemon_options *options)
 	}
 	loop_open(&daemon->loop);
 	read_signals(daemon);
-	pace_open(&daemon->pace, daemon->loop.now / LOOP_MS);
-	if (doors_open(daemon) != 0 || make_member(daemon) != 0 || peers_open(daemon) != 0) {
+	sched_policy_open(&daemon->sched_policy, daemon->loop.now / LOOP_MS);
+	if (listeners_open(daemon) != 0 || make_member(daemon) != 0 || peers_open(daemon) != 0) {
 		daemon->code = 1;
 		daemon->ended = true;
 	} else {
@@ -445,7 +295,7 @@ int daemon_run(const struct daemon_options *options)
 		loop_timer_set(&daemon->loop, &daemon->nag, daemon->loop.now + NAG_MS * LOOP_MS);
 	}
 	while (!daemon->ended) {
-		bool busy = end_turn(daemon) || daemon->later != NULL;
+		bool busy = end_turn(daemon) || !LIST_EMPTY(&daemon->clients.later);
 		loop_turn(&daemon->loop, busy, member_deadline(daemon->member));
 		clients_turn(daemon);
 	}

@@ -1,12 +1,12 @@
-/*
- * The file that remembers the last epoch, so that epochs do not go back when all nodes restart, whatever
- * the clocks say.
- */
-#include "internal.h"
+#include "epoch_file.h"
+
+#include "log.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 void epoch_file_write(const char *folder, uint64_t epoch, uint64_t floor)

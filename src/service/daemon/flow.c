@@ -1,25 +1,14 @@
-/*
- * How much is kept for clients that do not read. One that writes many commands before it reads the first reply is
- * served, up to CLIENT_UNREAD_MAX bytes of replies; all of them together may have the memory of CLIENTS_UNREAD_MAX.
- * Beyond that a client is not read from until it has taken some; and one that never does is closed.
- */
-#include "internal.h"
+#include "flow.h"
 
-#include <stdio.h>
-
-/* "pid 17, sleep 5", or "tcp 127.0.0.1:4711". */
-static void describe(const struct client *client, char *room, size_t size)
-{
-	if (client->tcp)
-		snprintf(room, size, "%s", client->who.command);
-	else
-		snprintf(room, size, "pid %u, %s", client->who.pid, client->who.command);
-}
+#include "instance.h"
+#include "log.h"
 
 /* There is memory for replies again. */
 static void wake_paused(struct daemon *daemon)
 {
-	for (struct client *client = daemon->clients; client != NULL; client = client->next) {
+	struct client *client;
+
+	LIST_FOREACH (client, &daemon->clients.all, all) {
 		if (client->paused && !client->waiting && !client->later)
 			client_ready(client);
 	}
@@ -27,53 +16,50 @@ static void wake_paused(struct daemon *daemon)
 
 void client_charge(struct client *client)
 {
-	struct daemon *daemon = client->daemon;
+	struct clients *clients = &client->daemon->clients;
 	size_t room = client->output.room;
 	size_t charged = room > CLIENT_UNREAD_FREE ? room - CLIENT_UNREAD_FREE : 0;
 
 	if (charged == client->charged)
 		return;
-	daemon->unread_room = daemon->unread_room - client->charged + charged;
+	clients->unread_room = clients->unread_room - client->charged + charged;
 	client->charged = charged;
-	if (!daemon->crowded && daemon->unread_room >= CLIENTS_UNREAD_MAX) {
-		daemon->crowded = true;
+	if (!clients->crowded && clients->unread_room >= CLIENTS_UNREAD_MAX) {
+		clients->crowded = true;
 		log_line(
 		        LEVEL_WARNING,
 		        "clients leave %d MiB of replies unread: none is served that has more than "
 		        "%d KiB, until they read",
 		        CLIENTS_UNREAD_MAX >> 20, CLIENT_UNREAD_FREE >> 10);
-	} else if (daemon->crowded && daemon->unread_room < CLIENTS_UNREAD_MAX / 4 * 3) {
-		daemon->crowded = false;
-		wake_paused(daemon);
+	} else if (clients->crowded && clients->unread_room < CLIENTS_UNREAD_MAX / 4 * 3) {
+		clients->crowded = false;
+		wake_paused(client->daemon);
 	}
 }
 
-/* A client that writes many commands before it reads is served, as far as the memory goes. */
 bool client_takes_replies(struct client *client)
 {
 	client_charge(client);
 	size_t unread = buffer_size(&client->output);
 	return unread < CLIENT_UNREAD_FREE ||
-	       (unread < CLIENT_UNREAD_MAX && !client->daemon->crowded);
+	       (unread < CLIENT_UNREAD_MAX && !client->daemon->clients.crowded);
 }
 
 void client_tell_unread(struct client *client)
 {
-	char who[NODE_COMMAND_MAX + 32];
+	char who[CLIENT_DESCRIPTION_MAX];
 
 	if (client->told_unread || buffer_size(&client->output) < CLIENT_UNREAD_SLOW)
 		return;
 	client->told_unread = true;
-	describe(client, who, sizeof(who));
+	client_describe(client, who);
 	log_line(
 	        LEVEL_WARNING,
 	        "a client leaves %zu bytes of replies unread, and is not served until it reads: %s",
 	        buffer_size(&client->output), who);
 }
 
-/* Its connection ends, and it does not take its last replies. Also if it takes some, but as slowly as if it
- * wanted to keep what it holds. */
-static bool is_overdue(struct client *client)
+bool client_is_overdue(struct client *client)
 {
 	bool overdue =
 	        client->overdue && client->taken - client->overdue_taken < CLIENT_UNREAD_FREE;
@@ -83,11 +69,10 @@ static bool is_overdue(struct client *client)
 	return overdue;
 }
 
-/* It never reads, unlike one that has written much and will. */
-static bool never_reads(struct client *client)
+bool client_never_reads(struct client *client)
 {
 	const struct daemon *daemon = client->daemon;
-	size_t most = daemon->crowded ? CLIENT_UNREAD_FREE : CLIENT_UNREAD_SLOW;
+	size_t most = daemon->clients.crowded ? CLIENT_UNREAD_FREE : CLIENT_UNREAD_SLOW;
 
 	if (buffer_size(&client->output) <= most || client->taken - client->slow_taken >= most) {
 		client->slow_since = daemon->loop.now;
@@ -96,32 +81,4 @@ static bool never_reads(struct client *client)
 	}
 	return daemon->loop.now - client->slow_since >=
 	       daemon->options->client_timeout_ms * UINT64_C(1000000);
-}
-
-void clients_watch(struct daemon *daemon)
-{
-	char who[NODE_COMMAND_MAX + 32];
-	struct client *next;
-
-	for (struct client *client = daemon->clients; client != NULL; client = next) {
-		next = client->next;
-		if (client->closing)
-			continue;
-		if (never_reads(client)) {
-			describe(client, who, sizeof(who));
-			log_line(LEVEL_WARNING,
-			         "a client has left %zu bytes of replies unread for %llu s: its "
-			         "connection is closed: %s",
-			         buffer_size(&client->output),
-			         (unsigned long long)(daemon->loop.now - client->slow_since) /
-			                 1000000000,
-			         who);
-			client_close(client);
-		} else if (is_overdue(client)) {
-			client_close(client);
-		} else {
-			client_watch_stuffed(client);
-		}
-	}
-	doors_open_again(daemon);
 }

@@ -1,11 +1,9 @@
-/*
- * The log: one line an event that matters, on stderr.
- */
-#include "internal.h"
+#include "log.h"
 
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -109,4 +107,14 @@ void log_line(enum daemon_level level, const char *format, ...)
 	tame(text);
 	if (log_dropped > 0 || !write_line(line, format_line(level, text, line, sizeof(line))))
 		log_dropped++;
+}
+
+bool log_limit_passes(struct log_limit *limit, uint64_t now)
+{
+	enum { LIMIT_NS = 1000000000 };
+
+	if (limit->last_at != 0 && now < limit->last_at + LIMIT_NS)
+		return false;
+	limit->last_at = now;
+	return true;
 }

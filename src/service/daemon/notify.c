@@ -1,15 +1,17 @@
 /*
- * Readiness, as systemd's service manager wants to hear it: a datagram to $NOTIFY_SOCKET. The protocol
- * is documented to be spoken without its library: sd_notify(3).
+ * A datagram to $NOTIFY_SOCKET. The protocol is documented, to be spoken without its library:
+ * sd_notify(3).
  */
-#include "internal.h"
+#include "notify.h"
 
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
-void notify(const char *state)
+void notify_send(const char *state)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un address = {.sun_family = AF_UNIX};

@@ -1,11 +1,13 @@
 /*
- * The sockets of connections with other members. What goes through them, and which to dial or close,
- * is the member's business (member.h).
- *
  * A seam for TLS: read_socket and write_output are the only places that see the bytes of a connection.
  */
-#include "internal.h"
+#include "peers.h"
+
+#include "instance.h"
+#include "log.h"
 #include "memory.h"
+#include "must.h"
+#include "sockets.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,6 +17,8 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/queue.h>
 #include <sys/socket.h>
@@ -89,7 +93,7 @@ static void pause_listener(struct peers *peers, bool pause)
 	loop_change(&peers->daemon->loop, &peers->listener, pause ? 0 : EPOLLIN);
 }
 
-void peers_open_again(struct daemon *daemon)
+void peers_resume(struct daemon *daemon)
 {
 	pause_listener(daemon->peers, false);
 }
@@ -288,7 +292,7 @@ static void on_listener_ready(struct loop_watch *watch, uint32_t events)
 	if (errno == EAGAIN || errno == EINTR || errno == ECONNABORTED)
 		return;
 	bool lacks = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-	if (clients_may_complain(peers->daemon))
+	if (log_limit_passes(&peers->daemon->refusals, peers->daemon->loop.now))
 		log_line(LEVEL_WARNING, "a peer cannot be accepted: %s", strerror(errno));
 	if (lacks)
 		pause_listener(peers, true);
@@ -444,14 +448,10 @@ int peers_open(struct daemon *daemon)
 	loop_add(&daemon->loop, &peers->bell, EPOLLIN);
 	if (options->listen.host == NULL) /* a cluster of one need not */
 		return 0;
-	int error = bind_tcp(&options->listen, &fd);
-	if (error == 0 && listen(fd, 1024) != 0) {
-		error = errno;
-		close(fd);
-	}
+	int error = socket_listen_tcp(&options->listen, &fd);
 	if (error != 0) {
 		log_line(LEVEL_ERROR, "--listen: cannot listen on %s:%u: %s", options->listen.host,
-		         options->listen.port, bind_error(error));
+		         options->listen.port, socket_error(error));
 		return -1;
 	}
 	peers->listener.fd = fd;

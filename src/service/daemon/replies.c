@@ -1,11 +1,12 @@
-/*
- * What the node says, as RESP: replies to commands, errors, and events.
- */
-#include "commands.h"
+#include "replies.h"
 
 #include "baton/error.h"
+#include "instance.h"
+#include "log.h"
 
+#include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 /* --- errors --- */
 
@@ -23,7 +24,7 @@ static const char *error_code(int error)
 	}
 }
 
-const char *error_text(int error)
+const char *reply_error_text(int error)
 {
 	switch (error) {
 #define TEXT(name, code, text)                                                                     \
@@ -36,17 +37,30 @@ const char *error_text(int error)
 	}
 }
 
-void tell_error(struct client *client, int error)
+void reply_error(struct client *client, int error)
 {
 	char text[WAITS_FOR_MAX + 64], waits_for[WAITS_FOR_MAX];
 
 	if (error == BATON_ENOVIEW &&
 	    status_waits_for(client->daemon, waits_for, sizeof(waits_for))) {
-		snprintf(text, sizeof(text), "%s: it waits for: %s", error_text(error), waits_for);
+		snprintf(text, sizeof(text), "%s: it waits for: %s", reply_error_text(error),
+		         waits_for);
 		resp_error(&client->output, error_code(error), text);
 		return;
 	}
-	resp_error(&client->output, error_code(error), error_text(error));
+	resp_error(&client->output, error_code(error), reply_error_text(error));
+}
+
+bool reply_wrong(struct client *client, const char *format, ...)
+{
+	char text[400];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	resp_error(&client->output, "ERR", text);
+	return true;
 }
 
 /* Which members did not answer; none of them is missing: just the word. */
@@ -89,7 +103,7 @@ static void tell_leader_and_silent(struct client *client, const struct node_effe
 	}
 }
 
-void command_reply(struct client *client, const struct node_effect *effect)
+void reply_tell(struct client *client, const struct node_effect *effect)
 {
 	struct buffer *output = &client->output;
 
@@ -127,7 +141,7 @@ void command_reply(struct client *client, const struct node_effect *effect)
 		if (effect->reply.error == BATON_ESILENT)
 			tell_silent(client, &effect->reply.silent);
 		else
-			tell_error(client, effect->reply.error);
+			reply_error(client, effect->reply.error);
 		break;
 	}
 	client_answered(client);
@@ -151,7 +165,7 @@ static void tell_message(struct client *client, struct node_bytes pattern,
 	resp_bulk(output, text, size);
 }
 
-void command_event(struct client *client, const struct node_effect *effect)
+void reply_event(struct client *client, const struct node_effect *effect)
 {
 	static const char *const words[] = {
 	        [EVENT_GRANTED] = "granted", [EVENT_RELEASED] = "released", [EVENT_LOST] = "lost",
@@ -185,16 +199,17 @@ void command_event(struct client *client, const struct node_effect *effect)
 }
 
 /* On every channel, because any of them may have missed something. */
-void command_tell_dropped(struct client *client)
+void reply_dropped(struct client *client)
 {
 	const struct daemon_options *options = client->daemon->options;
+	const struct subscription *at;
 	char message[NODE_NAME_MAX + 64];
 	int size = snprintf(message, sizeof(message), "dropped %llu %s",
 	                    (unsigned long long)client->events_dropped,
 	                    options->peers[options->self].name);
 
 	client->events_dropped = 0;
-	for (const struct subscription *at = client->subscriptions; at != NULL; at = at->next) {
+	TAILQ_FOREACH (at, &client->subscriptions, entry) {
 		struct node_bytes text = {at->text, at->size}, none = {NULL, 0};
 		tell_message(client, at->pattern ? text : none, text, message, (size_t)size);
 	}

@@ -132,8 +132,7 @@ void wires_stalled(struct cluster *cluster, uint32_t from, uint32_t to)
 {
 	struct wire *wire;
 
-	LIST_FOREACH(wire, &cluster->wires->list, entry)
-	{
+	LIST_FOREACH (wire, &cluster->wires->list, entry) {
 		for (uint32_t side = 0; side < 2; side++) {
 			struct wire_end *end = &wire->ends[side];
 			if (end->place != to || other_of(end)->place != from)
@@ -297,8 +296,7 @@ void wires_crash(struct cluster *cluster, uint32_t place, bool polite)
 	        polite ? ENDING_POLITE : (enum ending)random_below(&cluster->random, 3);
 	struct wire *wire;
 
-	LIST_FOREACH(wire, &cluster->wires->list, entry)
-	{
+	LIST_FOREACH (wire, &cluster->wires->list, entry) {
 		for (uint32_t side = 0; side < 2; side++) {
 			if (wire->ends[side].place == place && wire->ends[side].state != END_NONE)
 				close_end(cluster, &wire->ends[side], ending, NULL);
@@ -569,8 +567,7 @@ void wires_on_event(struct cluster *cluster, const struct event *event)
 {
 	struct wire *wire;
 
-	LIST_FOREACH(wire, &cluster->wires->list, entry)
-	{
+	LIST_FOREACH (wire, &cluster->wires->list, entry) {
 		if (wire->number == event->number)
 			break;
 	}
@@ -588,8 +585,8 @@ void cluster_cut(struct cluster *cluster, uint32_t number)
 	struct wire *wire = NULL;
 	uint32_t count = 0;
 
-	LIST_FOREACH(wire, &cluster->wires->list, entry)
-	count++;
+	LIST_FOREACH (wire, &cluster->wires->list, entry)
+		count++;
 	if (count == 0)
 		return;
 	number %= count;
@@ -603,8 +600,7 @@ bool cluster_wires_troubled(const struct cluster *cluster)
 {
 	struct wire *wire;
 
-	LIST_FOREACH(wire, &cluster->wires->list, entry)
-	{
+	LIST_FOREACH (wire, &cluster->wires->list, entry) {
 		for (uint32_t side = 0; side < 2; side++) {
 			const struct wire_end *end = &wire->ends[side];
 			if (end->state != END_OPEN || end->blocked || wire->cut || !end->reads)
@@ -625,8 +621,8 @@ uint64_t cluster_wires_bytes(const struct cluster *cluster)
 	struct wire *wire;
 	uint64_t bytes = 0;
 
-	LIST_FOREACH(wire, &cluster->wires->list, entry)
-	bytes += wire->ends[0].in_size + wire->ends[1].in_size;
+	LIST_FOREACH (wire, &cluster->wires->list, entry)
+		bytes += wire->ends[0].in_size + wire->ends[1].in_size;
 	return bytes;
 }
 
@@ -635,8 +631,8 @@ uint32_t cluster_wires_count(const struct cluster *cluster)
 	struct wire *wire;
 	uint32_t count = 0;
 
-	LIST_FOREACH(wire, &cluster->wires->list, entry)
-	count++;
+	LIST_FOREACH (wire, &cluster->wires->list, entry)
+		count++;
 	return count;
 }
 

@@ -8,13 +8,13 @@
  * run, and where that is long it is like all others (SCHED_OTHER) and tries again later, more and more
  * seldom.
  */
-#ifndef DAEMON_PACE_H
-#define DAEMON_PACE_H
+#ifndef DAEMON_SCHED_POLICY_H
+#define DAEMON_SCHED_POLICY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct pace {
+struct sched_policy {
 	int stat_fd; /* -1: the policy is left as it is */
 	bool yields;
 	uint64_t since_ms; /* it does, or does not */
@@ -28,13 +28,14 @@ struct pace {
 };
 
 /* Leaves the policy as it is if somebody has set one, or the system does not tell how long it waits. */
-void pace_open(struct pace *pace, uint64_t now_ms);
-void pace_close(struct pace *pace);
+void sched_policy_open(struct sched_policy *policy, uint64_t now_ms);
+void sched_policy_close(struct sched_policy *policy);
 
 /* After each turn of the loop. */
-void pace_turn(struct pace *pace, uint64_t now_ms);
+void sched_policy_turn(struct sched_policy *policy, uint64_t now_ms);
 
 /* So often it has run by now, and waited for so long in all. True: it should yield. */
-bool pace_judge(struct pace *pace, uint64_t now_ms, uint64_t waited_ns, uint64_t runs);
+bool sched_policy_judge(struct sched_policy *policy, uint64_t now_ms, uint64_t waited_ns,
+                        uint64_t runs);
 
 #endif

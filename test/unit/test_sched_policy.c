@@ -1,5 +1,5 @@
 /* When the node yields the processor: as long as it does not wait long for it. */
-#include "pace.h"
+#include "sched_policy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 enum { SHORT_NS = 20000, LONG_NS = 2000000 };
 
 struct world {
-	struct pace pace;
+	struct sched_policy policy;
 	uint64_t now_ms, waited_ns, runs;
 };
 
@@ -19,12 +19,12 @@ static struct world begin(void)
 {
 	struct world world = {.now_ms = 5000, .waited_ns = 123456789, .runs = 4711};
 
-	world.pace = (struct pace){.stat_fd = -1,
-	                           .yields = true,
-	                           .since_ms = world.now_ms,
-	                           .since_runs = world.runs,
-	                           .waited_ns = world.waited_ns,
-	                           .runs = world.runs};
+	world.policy = (struct sched_policy){.stat_fd = -1,
+	                                     .yields = true,
+	                                     .since_ms = world.now_ms,
+	                                     .since_runs = world.runs,
+	                                     .waited_ns = world.waited_ns,
+	                                     .runs = world.runs};
 	return world;
 }
 
@@ -34,7 +34,7 @@ static bool run(struct world *world, uint32_t runs, uint64_t each_ns)
 	world->runs += runs;
 	world->waited_ns += runs * each_ns;
 	world->now_ms += runs * each_ns / 1000000 + 1;
-	return pace_judge(&world->pace, world->now_ms, world->waited_ns, world->runs);
+	return sched_policy_judge(&world->policy, world->now_ms, world->waited_ns, world->runs);
 }
 
 /* How long it does not yield, in milliseconds, if it runs every millisecond. */

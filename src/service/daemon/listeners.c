@@ -1,8 +1,11 @@
-/*
- * Where clients come in: a Unix socket and, if asked, a port. Who they are, and what is told to those for
- * whom there is no room.
- */
-#include "internal.h"
+#include "listeners.h"
+
+#include "clients.h"
+#include "grace.h"
+#include "instance.h"
+#include "leave.h"
+#include "log.h"
+#include "sockets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,6 +13,7 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -18,36 +22,38 @@
 /* As long as the system lets a connection be idle between probes. */
 enum { PROBE_S_MAX = 32767 };
 
-/* There is no descriptor for one who knocks, but one is kept back to tell it so. */
-static void refuse_at_door(struct daemon *daemon, const struct listener *listener)
+/* There is no descriptor for another client, but one is kept back to tell it so. */
+static void refuse_one(struct daemon *daemon, const struct listener *listener)
 {
-	close(daemon->spare_fd);
+	close(daemon->listeners.spare_fd);
 	int fd = accept4(listener->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 	if (fd >= 0) {
 		send(fd, CLIENT_TOO_MANY, sizeof(CLIENT_TOO_MANY) - 1, MSG_NOSIGNAL);
 		close(fd);
 	}
-	daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	daemon->listeners.spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
 /* Nobody can be let in: the listeners are not served until somebody has gone, or some time has passed. */
 static void pause_listeners(struct daemon *daemon)
 {
-	daemon->listeners_paused = true;
-	if (daemon->unix_listener.watch.fd >= 0)
-		loop_change(&daemon->loop, &daemon->unix_listener.watch, 0);
-	if (daemon->tcp_listener.watch.fd >= 0)
-		loop_change(&daemon->loop, &daemon->tcp_listener.watch, 0);
+	struct listeners *listeners = &daemon->listeners;
+
+	listeners->paused = true;
+	if (listeners->local.watch.fd >= 0)
+		loop_change(&daemon->loop, &listeners->local.watch, 0);
+	if (listeners->tcp.watch.fd >= 0)
+		loop_change(&daemon->loop, &listeners->tcp.watch, 0);
 }
 
 static void cannot_accept(struct daemon *daemon, const struct listener *listener, int error)
 {
 	if (error == EAGAIN || error == EINTR || error == ECONNABORTED)
 		return;
-	if (clients_may_complain(daemon))
+	if (log_limit_passes(&daemon->refusals, daemon->loop.now))
 		log_line(LEVEL_WARNING, "a client cannot be accepted: %s", strerror(error));
-	if (error == EMFILE && daemon->spare_fd >= 0)
-		refuse_at_door(daemon, listener);
+	if (error == EMFILE && daemon->listeners.spare_fd >= 0)
+		refuse_one(daemon, listener);
 	else if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM)
 		pause_listeners(daemon);
 }
@@ -166,33 +172,27 @@ static bool is_served(const struct sockaddr_un *address)
 	return served;
 }
 
-/* 0 or an error number. The descriptor is the listener's from now on. */
-static int listen_on(struct daemon *daemon, struct listener *listener, int fd,
-                     void (*on_client)(struct loop_watch *watch, uint32_t events))
+/* The descriptor, which listens, is the listener's from now on. */
+static void serve_listener(struct daemon *daemon, struct listener *listener, int fd,
+                           void (*on_client)(struct loop_watch *watch, uint32_t events))
 {
-	if (listen(fd, 1024) != 0) {
-		int error = errno;
-		close(fd);
-		return error;
-	}
 	*listener = (struct listener){.watch = {.fd = fd, .ready = on_client}, .daemon = daemon};
 	loop_add(&daemon->loop, &listener->watch, EPOLLIN);
-	return 0;
 }
 
-void doors_open_again(struct daemon *daemon)
+void listeners_resume(struct daemon *daemon)
 {
-	struct listener *const listeners[] = {&daemon->unix_listener, &daemon->tcp_listener};
+	struct listeners *listeners = &daemon->listeners;
 
-	if (!daemon->listeners_paused)
+	if (!listeners->paused)
 		return;
-	daemon->listeners_paused = false;
-	if (daemon->spare_fd < 0)
-		daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	for (int i = 0; i < 2; i++) {
-		if (listeners[i]->watch.fd >= 0)
-			loop_change(&daemon->loop, &listeners[i]->watch, EPOLLIN);
-	}
+	listeners->paused = false;
+	if (listeners->spare_fd < 0)
+		listeners->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	if (listeners->local.watch.fd >= 0)
+		loop_change(&daemon->loop, &listeners->local.watch, EPOLLIN);
+	if (listeners->tcp.watch.fd >= 0)
+		loop_change(&daemon->loop, &listeners->tcp.watch, EPOLLIN);
 }
 
 /*
@@ -202,7 +202,7 @@ void doors_open_again(struct daemon *daemon)
 static uint64_t patience_ms(const struct daemon_options *options)
 {
 	uint64_t cut_off_ms =
-	        CLIENT_NOTICE_MS + GRACE_MS_MAX(options->lease_ms) + options->lease_ms / 10;
+	        CLIENT_NOTICE_MS + GRACE_MS_MAX(options->lease_ms) + grace_margin_ms(options);
 
 	return options->clients.host != NULL && cut_off_ms > options->lease_ms ? cut_off_ms
 	                                                                       : options->lease_ms;
@@ -237,22 +237,23 @@ static int open_unix(struct daemon *daemon)
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask = umask(0117); /* 0660, from the first moment on */
-	daemon->socket_made =
+	daemon->listeners.socket_made =
 	        fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
-	int error = daemon->socket_made ? 0 : errno;
+	int error = daemon->listeners.socket_made ? 0 : errno;
 	umask(mask);
-	if (daemon->socket_made && lstat(path, &stat) == 0) {
-		daemon->socket_device = stat.st_dev;
-		daemon->socket_inode = stat.st_ino;
+	if (daemon->listeners.socket_made && lstat(path, &stat) == 0) {
+		daemon->listeners.socket_device = stat.st_dev;
+		daemon->listeners.socket_inode = stat.st_ino;
 	}
-	if (error == 0)
-		error = listen_on(daemon, &daemon->unix_listener, fd, on_unix_client);
-	else if (fd >= 0)
-		close(fd);
+	if (error == 0 && listen(fd, 1024) != 0)
+		error = errno;
 	if (error != 0) {
+		if (fd >= 0)
+			close(fd);
 		log_line(LEVEL_ERROR, "--socket: '%s' cannot be made: %s", path, strerror(error));
 		return -1;
 	}
+	serve_listener(daemon, &daemon->listeners.local, fd, on_unix_client);
 	return 0;
 }
 
@@ -260,21 +261,26 @@ static int open_tcp(struct daemon *daemon)
 {
 	const struct daemon_address *address = &daemon->options->clients;
 	int fd;
-	int error = bind_tcp(address, &fd);
+	int error = socket_listen_tcp(address, &fd);
 
-	if (error == 0)
-		error = listen_on(daemon, &daemon->tcp_listener, fd, on_tcp_client);
 	if (error != 0) {
 		log_line(LEVEL_ERROR, "--clients: cannot listen on %s:%u: %s", address->host,
-		         address->port, bind_error(error));
+		         address->port, socket_error(error));
 		return -1;
 	}
+	serve_listener(daemon, &daemon->listeners.tcp, fd, on_tcp_client);
 	return 0;
 }
 
-int doors_open(struct daemon *daemon)
+void listeners_init(struct listeners *listeners)
 {
-	daemon->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	*listeners = (struct listeners){.spare_fd = -1};
+	listeners->local.watch.fd = listeners->tcp.watch.fd = -1;
+}
+
+int listeners_open(struct daemon *daemon)
+{
+	daemon->listeners.spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (open_unix(daemon) != 0)
 		return -1;
 	return daemon->options->clients.host == NULL ? 0 : open_tcp(daemon);
@@ -285,21 +291,22 @@ static bool is_ours(const struct daemon *daemon)
 {
 	struct stat stat;
 
-	return lstat(daemon->options->socket, &stat) == 0 && stat.st_dev == daemon->socket_device &&
-	       stat.st_ino == daemon->socket_inode;
+	return lstat(daemon->options->socket, &stat) == 0 &&
+	       stat.st_dev == daemon->listeners.socket_device &&
+	       stat.st_ino == daemon->listeners.socket_inode;
 }
 
-void doors_close(struct daemon *daemon)
+void listeners_close(struct daemon *daemon)
 {
 	/* If what the clients of a killed node run may not have stopped, the next one has to wait too: it
 	 * knows by this. */
-	if (daemon->socket_made && daemon->serve_at <= daemon->loop.now && !daemon->forsakes &&
-	    is_ours(daemon))
+	if (daemon->listeners.socket_made && daemon->serve_at <= daemon->loop.now &&
+	    !daemon->clients.forsakes && is_ours(daemon))
 		unlink(daemon->options->socket);
-	daemon->socket_made = false;
-	if (daemon->spare_fd >= 0)
-		close(daemon->spare_fd);
-	daemon->spare_fd = -1;
-	loop_close_fd(&daemon->loop, &daemon->unix_listener.watch);
-	loop_close_fd(&daemon->loop, &daemon->tcp_listener.watch);
+	daemon->listeners.socket_made = false;
+	if (daemon->listeners.spare_fd >= 0)
+		close(daemon->listeners.spare_fd);
+	daemon->listeners.spare_fd = -1;
+	loop_close_fd(&daemon->loop, &daemon->listeners.local.watch);
+	loop_close_fd(&daemon->loop, &daemon->listeners.tcp.watch);
 }

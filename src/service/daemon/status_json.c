@@ -5,11 +5,16 @@
  * others: each turn of the loop makes a piece of it (status_continue), and the reply, whose length comes first, is
  * sent when it is whole.
  */
-#include "internal.h"
+#include "status_json.h"
+
+#include "instance.h"
 #include "memory.h"
+#include "must.h"
 
 #include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 static json_t *text(const char *bytes, size_t size)
 {
@@ -114,7 +119,7 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 /* What is under way for a client. */
 struct status_job {
 	struct client *client;
-	struct status_job *next;
+	TAILQ_ENTRY(status_job) entry;
 	struct node_status *status;
 	json_t *tail;       /* what comes after the locks */
 	struct buffer text; /* the reply so far, behind room for its length */
@@ -289,7 +294,7 @@ static void send_job(struct status_job *job)
 
 void status_begin(struct client *client, struct node_status *status)
 {
-	struct status_job *job = begin_job(client, status), **end = &client->daemon->status_jobs;
+	struct status_job *job = begin_job(client, status);
 
 	client->status_job = job;
 	if (work(job)) { /* most are short */
@@ -297,20 +302,14 @@ void status_begin(struct client *client, struct node_status *status)
 		free_job(job);
 		return;
 	}
-	while (*end != NULL)
-		end = &(*end)->next;
-	*end = job;
+	TAILQ_INSERT_TAIL(&client->daemon->status_jobs, job, entry);
 }
 
 void status_cancel(struct client *client)
 {
-	struct status_job **at = &client->daemon->status_jobs;
-
 	if (client->status_job == NULL)
 		return;
-	while (*at != client->status_job)
-		at = &(*at)->next;
-	*at = client->status_job->next;
+	TAILQ_REMOVE(&client->daemon->status_jobs, client->status_job, entry);
 	free_job(client->status_job);
 	client->status_job = NULL;
 }
@@ -318,19 +317,16 @@ void status_cancel(struct client *client)
 /* One piece of the first, which then stands last: a short one does not wait for a long one. */
 bool status_continue(struct daemon *daemon)
 {
-	struct status_job *job = daemon->status_jobs, **end = &daemon->status_jobs;
+	struct status_job *job = TAILQ_FIRST(&daemon->status_jobs);
 
 	if (job == NULL)
 		return false;
-	daemon->status_jobs = job->next;
-	job->next = NULL;
+	TAILQ_REMOVE(&daemon->status_jobs, job, entry);
 	if (work(job)) {
 		send_job(job);
 		free_job(job);
 		return true; /* the reply is to be written, and others may be under way */
 	}
-	while (*end != NULL)
-		end = &(*end)->next;
-	*end = job;
+	TAILQ_INSERT_TAIL(&daemon->status_jobs, job, entry);
 	return true;
 }

@@ -1,0 +1,172 @@
+#include "client.h"
+
+#include "instance.h"
+#include "memory.h"
+#include "must.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- sessions --- */
+
+static struct client_bucket *bucket_of(struct daemon *daemon, uint64_t session)
+{
+	return &daemon->clients.buckets[(session ^ session >> 32) % CLIENT_BUCKETS];
+}
+
+struct client *client_of(struct daemon *daemon, uint64_t session)
+{
+	struct client *client = LIST_FIRST(bucket_of(daemon, session));
+
+	while (client != NULL && client->session != session)
+		client = LIST_NEXT(client, bucket);
+	return client;
+}
+
+void client_enter(struct client *client)
+{
+	LIST_INSERT_HEAD(bucket_of(client->daemon, client->session), client, bucket);
+}
+
+void client_leave(struct client *client)
+{
+	LIST_REMOVE(client, bucket);
+}
+
+/* Nothing of the old session is left: its locks, its subscriptions, what it asked for with CLIENT. */
+void client_renew(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+
+	client_leave(client);
+	subscriptions_free(client);
+	client->version = 2;
+	client->multi_refused = false;
+	for (int i = 0; i < CLIENT_TEXTS; i++) {
+		free(client->texts[i]);
+		client->texts[i] = NULL;
+	}
+	loop_timer_clear(&daemon->loop, &client->grace);
+	client->grace_ms = 0;
+	client->told_lost = client->reasons = client->stays = false;
+	client->events_dropped = 0;
+	node_session_close(daemon->node, client->session, daemon->loop.now);
+	client->session = node_session_open(daemon->node, &client->who, daemon->loop.now);
+	must(client->session != 0); /* there was room for the one before */
+	client_enter(client);
+}
+
+/* --- what is to be done for it --- */
+
+void client_dirty(struct client *client)
+{
+	if (client->dirty || client->closing)
+		return;
+	client->dirty = true;
+	LIST_INSERT_HEAD(&client->daemon->clients.dirty, client, dirty_entry);
+}
+
+void client_ready(struct client *client)
+{
+	if (client->ready || client->closing)
+		return;
+	client->ready = true;
+	LIST_INSERT_HEAD(&client->daemon->clients.ready, client, ready_entry);
+}
+
+void client_later(struct client *client)
+{
+	if (client->later || client->closing)
+		return;
+	client->later = true;
+	LIST_INSERT_HEAD(&client->daemon->clients.later, client, later_entry);
+}
+
+void client_answered(struct client *client)
+{
+	client->waiting = false;
+	/* Answered at once: serve_commands goes on by itself. */
+	if (buffer_size(&client->input) > 0 && !client->serving)
+		client_ready(client);
+}
+
+void client_end(struct client *client)
+{
+	client->ending = true;
+	client_dirty(client);
+}
+
+void client_wait_for(struct client *client, uint32_t events)
+{
+	client->events = events;
+	loop_change(&client->daemon->loop, &client->watch, events | EPOLLRDHUP | EPOLLET);
+}
+
+void client_watch(struct client *client)
+{
+	uint32_t events = 0;
+
+	if (!client->paused && !client->ending)
+		events |= EPOLLIN;
+	if (buffer_size(&client->output) > 0)
+		events |= EPOLLOUT;
+	if (events != client->events)
+		client_wait_for(client, events);
+}
+
+/* --- subscriptions --- */
+
+static struct subscription *find_subscription(const struct client *client, bool pattern,
+                                              const char *bytes, size_t size)
+{
+	struct subscription *at;
+
+	TAILQ_FOREACH (at, &client->subscriptions, entry) {
+		if (at->pattern == pattern && at->size == size &&
+		    memcmp(at->text, bytes, size) == 0)
+			return at;
+	}
+	return NULL;
+}
+
+void subscription_add(struct client *client, bool pattern, const char *bytes, size_t size)
+{
+	if (find_subscription(client, pattern, bytes, size) != NULL)
+		return;
+	struct subscription *added = calloc(1, sizeof(*added) + size);
+	memory_must(added != NULL);
+	added->pattern = pattern;
+	added->size = size;
+	memcpy(added->text, bytes, size);
+	TAILQ_INSERT_TAIL(&client->subscriptions, added, entry);
+}
+
+void subscription_remove(struct client *client, bool pattern, const char *bytes, size_t size)
+{
+	struct subscription *found = find_subscription(client, pattern, bytes, size);
+
+	if (found == NULL)
+		return;
+	TAILQ_REMOVE(&client->subscriptions, found, entry);
+	free(found);
+}
+
+void subscriptions_free(struct client *client)
+{
+	while (!TAILQ_EMPTY(&client->subscriptions)) {
+		struct subscription *first = TAILQ_FIRST(&client->subscriptions);
+		TAILQ_REMOVE(&client->subscriptions, first, entry);
+		free(first);
+	}
+	client->subscriptions_count = 0;
+}
+
+void client_describe(const struct client *client, char room[CLIENT_DESCRIPTION_MAX])
+{
+	if (client->tcp)
+		snprintf(room, CLIENT_DESCRIPTION_MAX, "%s", client->who.command);
+	else
+		snprintf(room, CLIENT_DESCRIPTION_MAX, "pid %u, %s", client->who.pid,
+		         client->who.command);
+}

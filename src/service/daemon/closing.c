@@ -1,0 +1,67 @@
+#include "closing.h"
+
+#include "flow.h"
+#include "grace.h"
+#include "instance.h"
+
+#include <stdlib.h>
+
+/* Off all lists that lead to something being done for it. */
+static void drop_from_lists(struct client *client)
+{
+	if (client->dirty)
+		LIST_REMOVE(client, dirty_entry);
+	if (client->ready)
+		LIST_REMOVE(client, ready_entry);
+	if (client->later)
+		LIST_REMOVE(client, later_entry);
+	client->dirty = client->ready = client->later = false;
+	if (client->session != 0)
+		client_leave(client);
+}
+
+void client_close(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+	uint64_t session = client->session;
+
+	if (client->closing)
+		return;
+	drop_from_lists(client);
+	status_cancel(client);
+	client->closing = true;
+	/* A Unix socket that the other side closed has ended with those who had it. But a network may just be cut;
+	 * and who is closed by us must notice that. */
+	bool stopped = client->quits || (client->gone && !client->tcp);
+	if (client->forsaken || (client->grace_ms > 0 && !stopped && client_orphan(client)))
+		session = 0;
+	loop_timer_clear(&daemon->loop, &client->grace);
+	client->session = 0;
+	loop_close_fd(&daemon->loop, &client->watch);
+	SLIST_INSERT_HEAD(&daemon->clients.closed, client, closed_entry);
+	if (session != 0)
+		node_session_close(daemon->node, session, daemon->loop.now);
+}
+
+bool clients_forget_closed(struct daemon *daemon)
+{
+	struct clients *clients = &daemon->clients;
+
+	if (SLIST_EMPTY(&clients->closed))
+		return false;
+	while (!SLIST_EMPTY(&clients->closed)) {
+		struct client *client = SLIST_FIRST(&clients->closed);
+		SLIST_REMOVE_HEAD(&clients->closed, closed_entry);
+		buffer_free(&client->input);
+		buffer_free(&client->output);
+		client_charge(client);
+		subscriptions_free(client);
+		for (int i = 0; i < CLIENT_TEXTS; i++)
+			free(client->texts[i]);
+		free((char *)client->who.command);
+		LIST_REMOVE(client, all);
+		clients->count--;
+		free(client);
+	}
+	return true;
+}

@@ -1,0 +1,131 @@
+#include "grace.h"
+
+#include "instance.h"
+#include "log.h"
+#include "memory.h"
+
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+uint64_t client_time_to_stop_ms(const struct client *client)
+{
+	return (client->tcp ? CLIENT_NOTICE_MS : 0) + client->grace_ms +
+	       grace_margin_ms(client->daemon->options);
+}
+
+void client_set_grace(struct client *client, uint64_t ms)
+{
+	client->grace_ms = ms;
+	node_session_linger(client->daemon->node, client->session);
+}
+
+void client_stay(struct client *client)
+{
+	if (client->stays)
+		return;
+	client->stays = true;
+	node_session_linger(client->daemon->node, client->session);
+	loop_timer_clear(&client->daemon->loop, &client->grace);
+	log_line(LEVEL_WARNING, "a client cannot stop what it runs: what it loses stays with it "
+	                        "until its connection ends");
+}
+
+void client_lost(struct client *client)
+{
+	if (client->grace_ms == 0 && !client->stays)
+		return;
+	/* It has given the lock back in the same turn. */
+	if (!node_session_losing(client->daemon->node, client->session))
+		return;
+	/* Another lock was lost before: the time of both begins again. */
+	client->told_lost = true;
+	if (client->in_lost)
+		return;
+	client->in_lost = true;
+	SLIST_INSERT_HEAD(&client->daemon->clients.lost, client, lost_entry);
+}
+
+void client_unlocked(struct client *client)
+{
+	if (!client->told_lost || node_session_losing(client->daemon->node, client->session))
+		return;
+	client->told_lost = false;
+	loop_timer_clear(&client->daemon->loop, &client->grace);
+}
+
+void clients_begin_grace(struct daemon *daemon)
+{
+	while (!SLIST_EMPTY(&daemon->clients.lost)) {
+		struct client *client = SLIST_FIRST(&daemon->clients.lost);
+		SLIST_REMOVE_HEAD(&daemon->clients.lost, lost_entry);
+		client->in_lost = false;
+		if (client->told_lost && !client->stays && !client->closing)
+			loop_timer_set(&daemon->loop, &client->grace,
+			               clock_now() + client_time_to_stop_ms(client) * LOOP_MS);
+	}
+}
+
+/* --- sessions whose connection is gone --- */
+
+/* How long nothing was heard of a client that was given up because of that; 0: it was not. It may have answered
+ * and only not read: that is given up, too, but it counts as heard of. */
+static uint64_t silence_ms(const struct client *client)
+{
+	struct tcp_info info;
+	socklen_t size = sizeof(info);
+
+	if (!client->timed_out ||
+	    getsockopt(client->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+		return 0;
+	return info.tcpi_last_ack_recv < info.tcpi_last_data_recv ? info.tcpi_last_ack_recv
+	                                                          : info.tcpi_last_data_recv;
+}
+
+/* A session whose connection is gone, but which may not have stopped what it did under its locks. */
+struct orphan {
+	struct loop_timer timer;
+	struct daemon *daemon;
+	uint64_t session;
+};
+
+static void on_orphan_over(struct loop_timer *timer)
+{
+	struct orphan *orphan = (struct orphan *)timer;
+	struct daemon *daemon = orphan->daemon;
+
+	daemon->clients.orphans_count--;
+	node_session_close(daemon->node, orphan->session, daemon->loop.now);
+	free(orphan);
+}
+
+bool client_orphan(struct client *client)
+{
+	struct daemon *daemon = client->daemon;
+	uint64_t ms = client_time_to_stop_ms(client), silent_ms = silence_ms(client);
+
+	/* Nobody is there any more to be let in elsewhere. */
+	node_session_withdraw(daemon->node, client->session, daemon->loop.now);
+	if (!node_session_evict(daemon->node, client->session, NODE_LOST_CONNECTION,
+	                        daemon->loop.now))
+		return false;
+	/* If nothing was heard of it for the whole of --client-timeout, that time counts. */
+	ms = ms > silent_ms ? ms - silent_ms : 0;
+	/* The client may have been well until just now. */
+	uint64_t at = clock_now() + ms * LOOP_MS;
+	if (loop_timer_is_set(&client->grace) && client->grace.at > at)
+		at = client->grace.at;
+	struct orphan *orphan = calloc(1, sizeof(*orphan));
+	memory_must(orphan != NULL);
+	*orphan = (struct orphan){
+	        .timer = {.due = on_orphan_over}, .daemon = daemon, .session = client->session};
+	loop_timer_set(&daemon->loop, &orphan->timer, at);
+	daemon->clients.orphans_count++;
+	log_line(LEVEL_WARNING,
+	         "the connection of a client that held a lock is gone: its locks are free in %llu "
+	         "ms",
+	         (unsigned long long)(at > daemon->loop.now ? (at - daemon->loop.now) / LOOP_MS
+	                                                    : 0));
+	return true;
+}

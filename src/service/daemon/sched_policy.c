@@ -1,0 +1,126 @@
+#include "sched_policy.h"
+
+#include "log.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum {
+	LONG_NS = 250000, /* to wait for the processor */
+	/* A look costs a system call, and one wait says little: after so many turns of the loop,
+	 * less if they take long. */
+	LOOK_TURNS = 256,
+	LOOK_TURNS_LEAST = 4,
+	LOOK_MS = 10,
+	/* It was wrong to yield: then not for so long, and not before it has run so often. */
+	PENALTY_LEAST_MS = 1000,
+	PENALTY_MOST_MS = 64000,
+	PENALTY_RUNS = 128,
+};
+
+static void set_since(struct sched_policy *policy, bool yields, uint64_t now_ms)
+{
+	policy->yields = yields;
+	policy->doubtful = false;
+	policy->since_ms = now_ms;
+	policy->since_runs = policy->runs;
+}
+
+bool sched_policy_judge(struct sched_policy *policy, uint64_t now_ms, uint64_t waited_ns,
+                        uint64_t runs)
+{
+	bool waits_long = waited_ns - policy->waited_ns > LONG_NS * (runs - policy->runs);
+	bool was_doubtful = policy->doubtful;
+	uint64_t for_ms = now_ms - policy->since_ms;
+
+	policy->waited_ns = waited_ns;
+	policy->runs = runs;
+	policy->turns = 0;
+	policy->looked_ms = now_ms;
+	policy->doubtful = waits_long;
+	if (!policy->yields) {
+		if (for_ms >= policy->penalty_ms && runs - policy->since_runs >= PENALTY_RUNS)
+			set_since(policy, true, now_ms);
+	} else if (was_doubtful && waits_long) {
+		policy->penalty_ms = policy->penalty_ms == 0                ? PENALTY_LEAST_MS
+		                     : policy->penalty_ms < PENALTY_MOST_MS ? 2 * policy->penalty_ms
+		                                                            : PENALTY_MOST_MS;
+		set_since(policy, false, now_ms);
+	} else if (for_ms >= PENALTY_MOST_MS) {
+		policy->penalty_ms = 0;
+	}
+	return policy->yields;
+}
+
+/* How long the process was ready and did not run, and how often it did. */
+static bool look(const struct sched_policy *policy, uint64_t *ret_waited_ns, uint64_t *ret_runs)
+{
+	char text[80];
+	ssize_t size = pread(policy->stat_fd, text, sizeof(text) - 1, 0);
+
+	if (size <= 0)
+		return false;
+	text[size] = '\0';
+	/* Where these are not counted they are 0. */
+	return sscanf(text, "%*u %" SCNu64 " %" SCNu64, ret_waited_ns, ret_runs) == 2 &&
+	       *ret_runs > 0;
+}
+
+/* From the other one, or not at all: somebody else may have set one meanwhile. */
+static bool change_policy(bool yields)
+{
+	static const struct sched_param none;
+	return sched_getscheduler(0) == (yields ? SCHED_OTHER : SCHED_BATCH) &&
+	       sched_setscheduler(0, yields ? SCHED_BATCH : SCHED_OTHER, &none) == 0;
+}
+
+void sched_policy_open(struct sched_policy *policy, uint64_t now_ms)
+{
+	*policy = (struct sched_policy){.stat_fd = -1};
+	policy->stat_fd = open("/proc/self/schedstat", O_RDONLY | O_CLOEXEC);
+	if (policy->stat_fd < 0)
+		return;
+	if (!look(policy, &policy->waited_ns, &policy->runs) || !change_policy(true)) {
+		sched_policy_close(policy);
+		return;
+	}
+	set_since(policy, true, now_ms);
+}
+
+void sched_policy_close(struct sched_policy *policy)
+{
+	if (policy->stat_fd >= 0)
+		close(policy->stat_fd);
+	policy->stat_fd = -1;
+}
+
+void sched_policy_turn(struct sched_policy *policy, uint64_t now_ms)
+{
+	uint64_t waited_ns, runs;
+	bool yielded = policy->yields;
+
+	if (policy->stat_fd < 0)
+		return;
+	policy->turns++;
+	if (policy->turns < LOOK_TURNS &&
+	    (policy->turns < LOOK_TURNS_LEAST || now_ms - policy->looked_ms < LOOK_MS))
+		return;
+	if (!look(policy, &waited_ns, &runs))
+		return;
+	if (sched_policy_judge(policy, now_ms, waited_ns, runs) == yielded)
+		return;
+	if (!change_policy(policy->yields)) {
+		log_line(LEVEL_DEBUG, "somebody has set a policy for this process: it is kept");
+		sched_policy_close(policy);
+		return;
+	}
+	log_line(LEVEL_DEBUG,
+	         policy->yields
+	                 ? "yields the processor to its clients"
+	                 : "something keeps the processor busy: does not yield it for %" PRIu64
+	                   " ms",
+	         policy->penalty_ms);
+}
