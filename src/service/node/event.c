@@ -69,8 +69,7 @@ static void send_list(struct node *node, const struct interest_list *list)
 {
 	const struct interest *interest;
 
-	LIST_FOREACH(interest, list, interests)
-	{
+	LIST_FOREACH (interest, list, interests) {
 		if (interest->session != NULL)
 			send_interest(node, interest, true);
 	}
@@ -141,8 +140,7 @@ static bool tell_list(struct node *node, const struct interest_list *list,
 	const struct interest *interest;
 	bool here = false;
 
-	LIST_FOREACH(interest, list, interests)
-	{
+	LIST_FOREACH (interest, list, interests) {
 		if (!interest_matches(interest, happening->name, hash))
 			continue;
 		if (interest->session != NULL) {
@@ -203,8 +201,7 @@ static void deliver_dropped(struct node *node, const struct interest_list *list,
 {
 	const struct interest *interest;
 
-	LIST_FOREACH(interest, list, interests)
-	{
+	LIST_FOREACH (interest, list, interests) {
 		happening->name = interest_text(interest);
 		if (interest->session != NULL)
 			interest_tell(node, interest, happening);

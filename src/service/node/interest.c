@@ -47,8 +47,7 @@ struct interest *interest_find(const struct interests *interests, bool pattern, 
 	uint64_t hash = name_hash(text.bytes, text.size);
 	struct interest *interest;
 
-	LIST_FOREACH(interest, list_of(interests, pattern, hash), interests)
-	{
+	LIST_FOREACH (interest, list_of(interests, pattern, hash), interests) {
 		if (interest->session == session && interest->member == member &&
 		    has_text(interest, text, hash))
 			break;
@@ -98,8 +97,7 @@ bool interest_is_local(const struct interests *interests, bool pattern, struct s
 {
 	const struct interest *interest;
 
-	LIST_FOREACH(interest, list_of(interests, pattern, hash), interests)
-	{
+	LIST_FOREACH (interest, list_of(interests, pattern, hash), interests) {
 		if (interest->session != NULL && has_text(interest, text, hash))
 			return true;
 	}
@@ -173,8 +171,7 @@ static void tell_list(struct node *node, const struct interest_list *list,
 {
 	const struct interest *interest;
 
-	LIST_FOREACH(interest, list, interests)
-	{
+	LIST_FOREACH (interest, list, interests) {
 		if (interest->session != NULL && interest_matches(interest, happening->name, hash))
 			interest_tell(node, interest, happening);
 	}

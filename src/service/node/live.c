@@ -27,8 +27,7 @@ void lives_free(struct lives *lives)
 	struct live *live;
 	struct parcel *parcel;
 
-	TAILQ_FOREACH(live, &lives->all, all)
-	{
+	TAILQ_FOREACH (live, &lives->all, all) {
 		free(live->value);
 		live_forget_probes(live);
 		while ((parcel = live_take_parcel(live)) != NULL)

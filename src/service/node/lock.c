@@ -31,8 +31,8 @@ static void answer_probes(struct node *node, struct live *live)
 {
 	const struct probe *probe;
 
-	SLIST_FOREACH(probe, &live->probes, probes)
-	control_answer(node, probe->question, probe->origin, true);
+	SLIST_FOREACH (probe, &live->probes, probes)
+		control_answer(node, probe->question, probe->origin, true);
 	live_forget_probes(live);
 }
 

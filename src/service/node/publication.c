@@ -18,8 +18,7 @@ struct publication *publication_find(const struct publications *publications, st
 
 	if (publications->count == 0)
 		return NULL;
-	LIST_FOREACH(publication, bucket_of(publications, hash), bucket)
-	{
+	LIST_FOREACH (publication, bucket_of(publications, hash), bucket) {
 		if (publication->hash == hash && publication->name_size == name.size &&
 		    memcmp(publication->bytes, name.bytes, name.size) == 0)
 			break;

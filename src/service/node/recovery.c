@@ -124,16 +124,14 @@ static void begin(struct node *node)
 	struct view *view = &node->view;
 	struct live *live;
 
-	TAILQ_FOREACH(live, &node->lives.all, all)
-	{
+	TAILQ_FOREACH (live, &node->lives.all, all) {
 		if (live->holder != NULL)
 			close_lock(node, live, view->self);
 	}
 	/* First: who has all reports may grant, and is to tell those who want to know; and it knows
 	 * who leads. */
 	event_send_interests(node);
-	TAILQ_FOREACH(live, &node->lives.all, all)
-	{
+	TAILQ_FOREACH (live, &node->lives.all, all) {
 		if (live->holder != NULL && live->value != NULL)
 			leader_publish(node, live, 0);
 	}

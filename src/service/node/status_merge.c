@@ -278,8 +278,7 @@ void status_take_answers(struct status *status, struct answers *answers)
 	size_t answers_count = 0;
 
 	STAILQ_CONCAT(&status->answers, answers);
-	STAILQ_FOREACH(answer, &status->answers, answers)
-	{
+	STAILQ_FOREACH (answer, &status->answers, answers) {
 		struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
 		must(figures_read(&in, status->types_count, &status->members[answer->member - 1],
 		                  status->types + status->types_count * (answer->member - 1)));

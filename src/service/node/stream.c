@@ -67,8 +67,7 @@ static struct stream *find(const struct streams *streams, struct slice name, uin
 {
 	struct stream *stream;
 
-	LIST_FOREACH(stream, &streams->buckets[hash % BUCKETS], bucket)
-	{
+	LIST_FOREACH (stream, &streams->buckets[hash % BUCKETS], bucket) {
 		if (stream->hash == hash && stream->name_size == name.size &&
 		    memcmp(stream->name, name.bytes, name.size) == 0)
 			break;
@@ -309,6 +308,6 @@ void streams_flush(struct node *node)
 
 	while (!TAILQ_EMPTY(&node->streams.due))
 		tell_first_held(node, TAILQ_FIRST(&node->streams.due));
-	TAILQ_FOREACH(stream, &node->streams.use, use)
-	stream->any_next = true;
+	TAILQ_FOREACH (stream, &node->streams.use, use)
+		stream->any_next = true;
 }

@@ -131,8 +131,7 @@ void table_renew(struct node *node)
 	node->table = (struct table){0};
 	node->pool = (struct pool){0};
 	packed_renew(&node->opened, node->view.state_size);
-	TAILQ_FOREACH(live, &node->lives.all, all)
-	{
+	TAILQ_FOREACH (live, &node->lives.all, all) {
 		struct slice name = lock_name(node, live->lock);
 		struct lock *lock =
 		        table_add(node, name.bytes, name.size, name_hash(name.bytes, name.size));

@@ -55,8 +55,7 @@ struct early_return *view_find_return(const struct view *view, uint32_t member, 
 {
 	struct early_return *early;
 
-	SLIST_FOREACH(early, &view->returns, returns)
-	{
+	SLIST_FOREACH (early, &view->returns, returns) {
 		if (early->member == member && early->name_size == name.size &&
 		    memcmp(early->name, name.bytes, name.size) == 0)
 			break;
