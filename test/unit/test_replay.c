@@ -819,6 +819,18 @@ static void test_invariants_are_of_their_kind(void **state)
 	                    "2: bad: rude is not an election: it elects nobody");
 }
 
+static void test_a_place_crashes_on_the_way(void **state)
+{
+	(void)state;
+	assert_string_equal(elect(WAKES, "initiate 1\ncrash 2\nrun\nexpect leader 7\n"), "passed");
+	assert_string_equal(elect(WAKES, "initiate 1\ncrash 2\ncrash 2\n"),
+	                    "4: bad: node 2 is dead already");
+	assert_string_equal(elect(WAKES, "initiate 1\ncrash 2\ninitiate 2\n"),
+	                    "4: bad: node 2 is dead: it cannot initiate");
+	assert_string_equal(play_on(&rude, 2, RECOVERS, "request 1\ncrash 1\n"),
+	                    "3: bad: rude assumes that nobody fails");
+}
+
 static void test_the_trace_has_a_second_for_each_step(void **state)
 {
 	static const char text[] = "algorithm neilsen\nnodes 2\nrequest 2\nexpect 2 "
@@ -886,6 +898,7 @@ int main(void)
 	        cmocka_unit_test(test_the_dead_begin_nothing),
 	        cmocka_unit_test(test_a_message_to_the_dead_is_traced_as_lost),
 	        cmocka_unit_test(test_invariants_are_of_their_kind),
+	        cmocka_unit_test(test_a_place_crashes_on_the_way),
 	        cmocka_unit_test(test_the_trace_has_a_second_for_each_step),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

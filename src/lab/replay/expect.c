@@ -254,7 +254,7 @@ static enum replay_verdict expect_one_token(struct replay *replay)
 			text_format(&list, "%s at node %u", count++ == 0 ? "" : ",", node);
 	}
 	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++) {
-		const struct flying *envelope = &replay->envelopes[i];
+		const struct envelope *envelope = &replay->envelopes[i];
 		if (algorithm->messages[envelope->body[0]].token)
 			text_format(&list, "%s from %u to %u", count++ == 0 ? "" : ",",
 			            envelope->from, envelope->to);
@@ -280,7 +280,7 @@ static bool holds_globally(const struct replay *replay, const struct invariant *
 	for (uint32_t node = 1; node <= replay->nodes; node++)
 		states[node - 1] = world_state(&replay->world, node);
 	for (size_t i = 0; i < count; i++) {
-		const struct flying *envelope = &replay->envelopes[replay->envelopes_first + i];
+		const struct envelope *envelope = &replay->envelopes[replay->envelopes_first + i];
 		const struct algorithm *algorithm = replay->setup->network.algorithm;
 		struct message message = {.side = side_opposite(envelope->side),
 		                          .size = envelope->size,
@@ -361,6 +361,7 @@ enum replay_verdict replay_expect(struct replay *replay, const struct step *step
 	case STEP_DELIVER:
 	case STEP_DROP:
 	case STEP_EXPIRE:
+	case STEP_CRASH:
 	case STEP_RUN:
 	case STEP_FAIL:
 		break;

@@ -5,16 +5,8 @@
 #ifndef LAB_REPLAY_INTERNAL_H
 #define LAB_REPLAY_INTERNAL_H
 
+#include "envelope.h"
 #include "replay.h"
-
-/* A message in flight. */
-struct flying {
-	uint32_t from, to;
-	enum side side; /* by which it left */
-	uint32_t size;
-	uint64_t number;
-	uint8_t *body;
-};
 
 /* A node learned who leads; nobody did while `node` is 0. */
 struct lesson {
@@ -28,17 +20,22 @@ struct replay {
 	const struct algorithm *algorithm;
 	struct trace *trace;
 	struct replay_result *result;
+	const struct scenario *scenario;
+	size_t next;        /* the step of the scenario that comes next, or goes on */
+	bool running;       /* … which is a `run`, of which more is to come */
+	uint64_t run_count; /* deliveries and timers of that `run` so far */
+	uint32_t line;      /* of what happened last */
 	struct world world;
 	uint32_t nodes;
 	uint64_t run_max;
 
 	/* The envelopes in flight, oldest first: [first] … [end - 1]. */
-	struct flying *envelopes;
+	struct envelope *envelopes;
 	size_t envelopes_first, envelopes_end, envelopes_size;
 	uint64_t sent;    /* the number of the last envelope */
 	uint64_t counted; /* for `expect messages`, but for circulating hops in flight */
 
-	bool *dead;         /* crashed from the start: what is sent there is lost */
+	bool *dead;         /* what is sent there is lost */
 	uint32_t *learned;  /* the identifier of the leader that a node knows, 0: none */
 	uint32_t *declared; /* how often a node has declared itself the leader */
 	/* All agree as long as every lesson is like the first: the first ever, and the first that
@@ -60,7 +57,7 @@ static inline size_t envelopes_count(const struct replay *replay)
 }
 
 /* Is it from the step's node to the other and, if a type is given, of that type? */
-bool envelope_fits(const struct step *step, const struct flying *envelope);
+bool envelope_fits(const struct step *step, const struct envelope *envelope);
 
 /* As `expect messages` counts them. */
 uint64_t replay_count_messages(const struct replay *replay);

@@ -32,7 +32,7 @@ enum replay_verdict replay_fail(struct replay *replay, char *expected, char *fou
 
 /* Messages in flight. */
 
-static const char *envelope_type(const struct replay *replay, const struct flying *envelope)
+static const char *envelope_type(const struct replay *replay, const struct envelope *envelope)
 {
 	return replay->algorithm->messages[envelope->body[0]].name;
 }
@@ -57,10 +57,10 @@ static void make_room(struct replay *replay)
 }
 
 /* Out of the row; the oldest costs nothing. */
-static struct flying take_envelope(struct replay *replay, size_t index)
+static struct envelope take_envelope(struct replay *replay, size_t index)
 {
-	struct flying *first = replay->envelopes + replay->envelopes_first;
-	struct flying envelope = replay->envelopes[index];
+	struct envelope *first = replay->envelopes + replay->envelopes_first;
+	struct envelope envelope = replay->envelopes[index];
 
 	memmove(first + 1, first, (index - replay->envelopes_first) * sizeof(*first));
 	replay->envelopes_first++;
@@ -96,7 +96,7 @@ static void send(struct replay *replay, uint32_t node, const struct effect *effe
 	memory_must(body != NULL);
 	memcpy(body, replay->world.out.bytes + effect->offset, effect->size);
 	make_room(replay);
-	replay->envelopes[replay->envelopes_end++] = (struct flying){
+	replay->envelopes[replay->envelopes_end++] = (struct envelope){
 	        .from = node,
 	        .to = effect->node,
 	        .side = effect->side,
@@ -143,7 +143,7 @@ static uint64_t begin_step(struct replay *replay)
 
 /* `envelope`: what was delivered, or NULL. */
 static enum replay_verdict end_step(struct replay *replay, uint32_t node,
-                                    const struct flying *envelope)
+                                    const struct envelope *envelope)
 {
 	struct world *world = &replay->world;
 	uint64_t first_number = replay->sent + 1;
@@ -165,12 +165,12 @@ static enum replay_verdict end_step(struct replay *replay, uint32_t node,
 /* It never arrives. */
 static enum replay_verdict lose(struct replay *replay, size_t index)
 {
-	struct flying envelope = take_envelope(replay, index);
+	struct envelope envelope = take_envelope(replay, index);
 	uint64_t time = begin_step(replay);
 
 	if (replay->trace != NULL)
 		trace_lose(replay->trace, time, envelope.number);
-	free(envelope.body);
+	free((void *)envelope.body);
 	return REPLAY_PASSED;
 }
 
@@ -178,7 +178,7 @@ static enum replay_verdict deliver(struct replay *replay, size_t index)
 {
 	if (replay->dead[replay->envelopes[index].to - 1])
 		return lose(replay, index);
-	struct flying envelope = take_envelope(replay, index);
+	struct envelope envelope = take_envelope(replay, index);
 	uint64_t time = begin_step(replay);
 
 	if (counts_at_arrival(replay, envelope.body[0]))
@@ -188,7 +188,7 @@ static enum replay_verdict deliver(struct replay *replay, size_t index)
 		              envelope_type(replay, &envelope));
 	world_deliver(&replay->world, envelope.to, envelope.side, envelope.body, envelope.size);
 	enum replay_verdict verdict = end_step(replay, envelope.to, &envelope);
-	free(envelope.body);
+	free((void *)envelope.body);
 	return verdict;
 }
 
@@ -269,7 +269,7 @@ static enum replay_verdict step_release(struct replay *replay, const struct step
 	return end_step(replay, step->node, NULL);
 }
 
-bool envelope_fits(const struct step *step, const struct flying *envelope)
+bool envelope_fits(const struct step *step, const struct envelope *envelope)
 {
 	return envelope->from == step->node && envelope->to == step->to &&
 	       (step->name == NULL || envelope->body[0] == step->type);
@@ -290,7 +290,7 @@ static void explain_absence(struct replay *replay, const struct step *step, uint
 	}
 	for (size_t i = replay->envelopes_first, count = 0; i < replay->envelopes_end && count < 8;
 	     i++, count++) {
-		const struct flying *envelope = &replay->envelopes[i];
+		const struct envelope *envelope = &replay->envelopes[i];
 		text_format(&others, "%s %s from %u to %u", count == 0 ? "" : ",",
 		            envelope_type(replay, envelope), envelope->from, envelope->to);
 	}
@@ -324,9 +324,9 @@ static enum replay_verdict step_deliver(struct replay *replay, const struct step
 
 	if (index == replay->envelopes_end)
 		return REPLAY_BAD;
-	const struct flying *envelope = &replay->envelopes[index];
+	const struct envelope *envelope = &replay->envelopes[index];
 	for (size_t i = replay->envelopes_first; replay->setup->fifo && i < index; i++) {
-		const struct flying *older = &replay->envelopes[i];
+		const struct envelope *older = &replay->envelopes[i];
 		if (older->from != envelope->from || older->to != envelope->to ||
 		    older->side != envelope->side)
 			continue;
@@ -385,25 +385,39 @@ static enum replay_verdict runs_on(struct replay *replay)
 	                               envelopes_count(replay), replay->run_max));
 }
 
+/* One delivery or timer of a `run`; replay->running says whether another may follow. */
 static enum replay_verdict step_run(struct replay *replay)
 {
-	for (uint64_t count = 0;; count++) {
-		bool flight = envelopes_count(replay) != 0;
-		uint32_t node, timer;
+	bool flight = envelopes_count(replay) != 0;
+	uint32_t node, timer;
 
-		/* Who waits while somebody is inside must wait for a release, however long a token goes round. */
-		if (replay->algorithm->circulates &&
-		    (replay->world.waiting_count == 0 || replay->world.inside_count != 0))
-			return REPLAY_PASSED;
-		if (!flight && !find_timer(replay, 1, replay->nodes, &node, &timer))
-			return REPLAY_PASSED;
-		if (count == replay->run_max)
-			return runs_on(replay);
-		enum replay_verdict verdict = flight ? deliver(replay, replay->envelopes_first)
-		                                     : expire(replay, node, timer);
-		if (verdict != REPLAY_PASSED)
-			return verdict;
+	replay->running = false;
+	/* While somebody is inside, whoever waits needs a release: no delivery would help. */
+	if (replay->algorithm->circulates &&
+	    (replay->world.waiting_count == 0 || replay->world.inside_count != 0))
+		return REPLAY_PASSED;
+	if (!flight && !find_timer(replay, 1, replay->nodes, &node, &timer))
+		return REPLAY_PASSED;
+	if (replay->run_count++ == replay->run_max)
+		return runs_on(replay);
+	replay->running = true;
+	return flight ? deliver(replay, replay->envelopes_first) : expire(replay, node, timer);
+}
+
+/* It is dead from now on, and its timers with it. */
+static enum replay_verdict step_crash(struct replay *replay, const struct step *step)
+{
+	if (replay->dead[step->node - 1]) {
+		problem_set(&replay->result->problem, "node %u is dead already", step->node);
+		return REPLAY_BAD;
 	}
+	uint64_t time = begin_step(replay);
+	if (replay->trace != NULL)
+		trace_crash(replay->trace, time, step->node);
+	replay->dead[step->node - 1] = true;
+	memset(&replay->timers[(size_t)(step->node - 1) * TIMERS_MAX], 0,
+	       TIMERS_MAX * sizeof(*replay->timers));
+	return REPLAY_PASSED;
 }
 
 /* The whole. */
@@ -422,6 +436,8 @@ static enum replay_verdict perform_step(struct replay *replay, const struct step
 		return step_drop(replay, step);
 	case STEP_EXPIRE:
 		return step_expire(replay, step);
+	case STEP_CRASH:
+		return step_crash(replay, step);
 	case STEP_RUN:
 		return step_run(replay);
 	case STEP_FAIL:
@@ -473,48 +489,122 @@ static void start(struct replay *replay)
 		trace_started(replay->trace, &replay->world);
 }
 
-static void finish(struct replay *replay)
+struct replay *replay_begin(const struct scenario *scenario, const struct setup *setup,
+                            struct trace *trace, uint64_t run_max, struct replay_result *ret_result)
+{
+	struct replay *replay = calloc(1, sizeof(*replay));
+
+	memory_must(replay != NULL);
+	*replay = (struct replay){
+	        .setup = setup,
+	        .algorithm = setup->network.algorithm,
+	        .trace = trace,
+	        .result = ret_result,
+	        .scenario = scenario,
+	        .nodes = setup->network.graph.nodes,
+	        .run_max = run_max,
+	};
+	*ret_result = (struct replay_result){.verdict = REPLAY_PASSED};
+	start(replay);
+	return replay;
+}
+
+/* A step that did what no step may do is told by the expectation after it, if there is one. */
+static void tell_forbidden(struct replay *replay, const struct step *step)
+{
+	const struct scenario *scenario = replay->scenario;
+	struct replay_result *result = replay->result;
+	bool told = step + 1 < scenario->steps + scenario->steps_count &&
+	            step[1].kind == STEP_EXPECT_STEPS_ALLOWED;
+
+	if (result->verdict == REPLAY_FAILED && replay->world.broken != NULL && told) {
+		result->expected = replay_text("steps_are_allowed");
+		result->line = step[1].line;
+	}
+}
+
+bool replay_step(struct replay *replay)
+{
+	struct replay_result *result = replay->result;
+
+	if (replay->next == replay->scenario->steps_count || result->verdict != REPLAY_PASSED)
+		return false;
+	const struct step *step = &replay->scenario->steps[replay->next];
+	if (!replay->running) {
+		replay->run_count = 0;
+		result->expectations += step_expects(step);
+	}
+	replay->line = step->line;
+	result->verdict = perform_step(replay, step);
+	if (result->verdict != REPLAY_PASSED)
+		result->line = step->line;
+	tell_forbidden(replay, step);
+	if (!replay->running)
+		replay->next++;
+	return true;
+}
+
+bool replay_act(struct replay *replay, const struct step *step)
+{
+	struct replay_result *result = replay->result;
+	enum replay_verdict verdict = perform_step(replay, step);
+
+	if (verdict == REPLAY_BAD)
+		return false;
+	if (verdict == REPLAY_FAILED)
+		result->verdict = verdict;
+	replay->line = 0;
+	return true;
+}
+
+void replay_end(struct replay *replay)
 {
 	replay->result->messages = replay_count_messages(replay);
 	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++)
-		free(replay->envelopes[i].body);
+		free((void *)replay->envelopes[i].body);
 	free(replay->envelopes);
 	free(replay->dead);
 	free(replay->learned);
 	free(replay->declared);
 	free(replay->timers);
 	world_free(&replay->world);
+	free(replay);
 }
 
 void replay_run(const struct scenario *scenario, const struct setup *setup, struct trace *trace,
                 uint64_t run_max, struct replay_result *ret_result)
 {
-	struct replay replay = {
-	        .setup = setup,
-	        .algorithm = setup->network.algorithm,
-	        .trace = trace,
-	        .result = ret_result,
-	        .nodes = setup->network.graph.nodes,
-	        .run_max = run_max,
-	};
+	struct replay *replay = replay_begin(scenario, setup, trace, run_max, ret_result);
 
-	*ret_result = (struct replay_result){.verdict = REPLAY_PASSED};
-	start(&replay);
-	for (size_t i = 0; i < scenario->steps_count && ret_result->verdict == REPLAY_PASSED; i++) {
-		const struct step *step = &scenario->steps[i];
-		ret_result->expectations += step_expects(step);
-		ret_result->verdict = perform_step(&replay, step);
-		if (ret_result->verdict != REPLAY_PASSED)
-			ret_result->line = step->line;
-		/* A step that did what no step may do is told by the expectation behind it, if there is one. */
-		bool told =
-		        i + 1 < scenario->steps_count && step[1].kind == STEP_EXPECT_STEPS_ALLOWED;
-		if (ret_result->verdict == REPLAY_FAILED && replay.world.broken != NULL && told) {
-			ret_result->expected = replay_text("steps_are_allowed");
-			ret_result->line = step[1].line;
-		}
-	}
-	finish(&replay);
+	while (replay_step(replay))
+		;
+	replay_end(replay);
+}
+
+uint32_t replay_line(const struct replay *replay)
+{
+	return replay->line;
+}
+
+const struct world *replay_world(const struct replay *replay)
+{
+	return &replay->world;
+}
+
+const uint32_t *replay_learned(const struct replay *replay)
+{
+	return replay->learned;
+}
+
+const bool *replay_dead(const struct replay *replay)
+{
+	return replay->dead;
+}
+
+size_t replay_flights(const struct replay *replay, const struct envelope **ret_flights)
+{
+	*ret_flights = replay->envelopes + replay->envelopes_first;
+	return envelopes_count(replay);
 }
 
 void replay_result_free(struct replay_result *result)

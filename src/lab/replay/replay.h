@@ -16,8 +16,9 @@
  * `expect leader ID`: somebody has learned that ID leads, and nobody has learned of another.
  * `expect I leader`: I has learned that it leads.
  *
- * In an election with a `crash` line what is sent to a dead place is lost when it is delivered: one
- * of the steps that happened, but none of the algorithm.
+ * In an election places may be dead, from the start (`crash 4,5` in the header) or from a step on
+ * (`crash 4`). What is sent to a dead place is lost when it is delivered: one of the steps that
+ * happened, but none of the algorithm.
  *
  * `expect invariant NAME`, of an election, looks back from where it stands:
  * - unique_leader: at most one place has declared itself (it has learned that its own identifier
@@ -29,6 +30,7 @@
 #ifndef LAB_REPLAY_H
 #define LAB_REPLAY_H
 
+#include "envelope.h"
 #include "scenario.h"
 #include "setup.h"
 #include "trace.h"
@@ -61,5 +63,30 @@ struct replay_result {
 void replay_run(const struct scenario *scenario, const struct setup *setup, struct trace *trace,
                 uint64_t run_max, struct replay_result *ret_result);
 void replay_result_free(struct replay_result *result);
+
+/*
+ * The same one step at a time: replay_begin, then replay_step as long as it returns true, then
+ * replay_end, which completes the result. A step is a line of the scenario; of a `run` it is one
+ * delivery or timer. The scenario, the setup and the result must stay until then.
+ */
+struct replay;
+struct replay *replay_begin(const struct scenario *scenario, const struct setup *setup,
+                            struct trace *trace, uint64_t run_max,
+                            struct replay_result *ret_result);
+bool replay_step(struct replay *replay);
+void replay_end(struct replay *replay);
+
+/* Between two steps, or after the last: a step that is not in the scenario and no expectation; of a
+ * `run` one delivery. False, and the result's problem, if it cannot happen. */
+bool replay_act(struct replay *replay, const struct step *step);
+
+/* The line of the step that happened last; 0 before the first, and after an act. */
+uint32_t replay_line(const struct replay *replay);
+const struct world *replay_world(const struct replay *replay);
+/* The leader that each node knows, 0: none; and who is dead. */
+const uint32_t *replay_learned(const struct replay *replay);
+const bool *replay_dead(const struct replay *replay);
+/* The messages in flight, oldest first; the replay's until its next step. */
+size_t replay_flights(const struct replay *replay, const struct envelope **ret_flights);
 
 #endif

@@ -405,6 +405,10 @@ static const struct step_form forms[] = {
         {NULL, NULL, 0, 0, NULL, NULL, 0, 0},
 };
 
+/* Among the steps a crash happens at its place, and to one node. */
+static const struct step_form crash_form = {"crash", "crash I", 2,          2,
+                                            NULL,    step_node, STEP_CRASH, 0};
+
 static int unknown_keyword(struct scenario_parser *parser)
 {
 	const char *names[sizeof(forms) / sizeof(*forms)];
@@ -461,6 +465,9 @@ static int parse_line(struct scenario_parser *parser)
 	const struct step_form *form = find_form(forms, parser->words[0]);
 	if (form == NULL)
 		return unknown_keyword(parser);
+	if (form->header == HEADER_CRASH && form->parse_header != NULL &&
+	    parser->scenario->steps_count != 0)
+		form = &crash_form;
 	if (count_words(parser, form) != 0)
 		return -1;
 	return form->parse_header != NULL ? parse_header(parser, form) : parse_step(parser, form);
@@ -744,6 +751,11 @@ static int bind_step(struct step *step, const struct network *network, struct pr
 	case STEP_DROP:
 	case STEP_EXPECT_FLIGHT:
 		return bind_type(step, algorithm, problem);
+	case STEP_CRASH:
+		return algorithm->expire != NULL && algorithm->kind == KIND_ELECTION
+		               ? 0
+		               : problem_set(problem, "%s assumes that nobody fails",
+		                             algorithm->name);
 	case STEP_EXPIRE:
 		return algorithm->expire != NULL
 		               ? 0

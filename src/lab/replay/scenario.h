@@ -30,6 +30,7 @@ enum step_kind {
 	STEP_DELIVER,  /* node, to, name or NULL, number: K */
 	STEP_DROP,     /* the same */
 	STEP_EXPIRE,   /* node, number: the timer if has_number */
+	STEP_CRASH,    /* node */
 	STEP_RUN,
 	STEP_FAIL,             /* name: the text */
 	STEP_EXPECT_PHASE,     /* node, phase */

@@ -205,6 +205,11 @@ void trace_expire(struct trace *trace, uint64_t time, uint32_t node)
 	write_event(trace, time, "expire", node);
 }
 
+void trace_crash(struct trace *trace, uint64_t time, uint32_t node)
+{
+	write_event(trace, time, "crash", node);
+}
+
 void trace_exit(struct trace *trace, uint64_t time, uint32_t node)
 {
 	if (trace->diagram != NULL)

@@ -33,6 +33,8 @@ void trace_started(struct trace *trace, const struct world *world);
 void trace_request(struct trace *trace, uint64_t time, uint32_t node);
 /* A timer of the node has run out. */
 void trace_expire(struct trace *trace, uint64_t time, uint32_t node);
+/* The place is dead from now on. */
+void trace_crash(struct trace *trace, uint64_t time, uint32_t node);
 void trace_exit(struct trace *trace, uint64_t time, uint32_t node);
 void trace_deliver(struct trace *trace, uint64_t time, uint64_t number, uint32_t from, uint32_t to,
                    const char *type);
