@@ -524,6 +524,7 @@ const struct algorithm helary = {
         .source = SOURCE_PAPER,
         .rules = "Hélary 4",
         .nodes_checked = 3,
+        .nodes_checked_twice = 2,
         .grows = "clocks",
         .kind = KIND_MUTEX,
         .links = GRAPH_CONNECTED,

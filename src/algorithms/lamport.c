@@ -286,6 +286,7 @@ const struct algorithm lamport = {
         .source = SOURCE_ACCOUNT,
         .rules = "Neilsen 2.1",
         .nodes_checked = 3,
+        .nodes_checked_twice = 2,
         .grows = "clocks",
         .kind = KIND_MUTEX,
         .links = GRAPH_COMPLETE,

@@ -595,6 +595,7 @@ const struct algorithm maekawa = {
         .source = SOURCE_ACCOUNT,
         .rules = "Neilsen 2.6",
         .nodes_checked = 4,
+        .nodes_checked_twice = 3,
         .grows = "sequence numbers",
         .kind = KIND_MUTEX,
         .links = GRAPH_COMPLETE,

@@ -297,6 +297,7 @@ const struct algorithm misra = {
         .source = SOURCE_ACCOUNT,
         .rules = "Raynal 4.2",
         .nodes_checked = 5,
+        .nodes_checked_twice = 4,
         .grows = "numbers of the tokens",
         .grows_unless = "bounded",
         .kind = KIND_MUTEX,

@@ -281,6 +281,7 @@ const struct algorithm ricart_agrawala = {
         .source = SOURCE_ACCOUNT,
         .rules = "Neilsen 2.2",
         .nodes_checked = 4,
+        .nodes_checked_twice = 3,
         .grows = "sequence numbers",
         .differences = &differences,
         .kind = KIND_MUTEX,

@@ -326,6 +326,7 @@ const struct algorithm ricart_agrawala_token = {
         .source = SOURCE_ACCOUNT,
         .rules = "Raynal 3",
         .nodes_checked = 4,
+        .nodes_checked_twice = 3,
         .grows = "clocks",
         .kind = KIND_MUTEX,
         .links = GRAPH_COMPLETE,

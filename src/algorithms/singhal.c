@@ -426,6 +426,7 @@ const struct algorithm singhal = {
         .source = SOURCE_RECONSTRUCTED,
         .rules = "Neilsen 2.5",
         .nodes_checked = 4,
+        .nodes_checked_twice = 3,
         .grows = "sequence numbers",
         .kind = KIND_MUTEX,
         .links = GRAPH_COMPLETE,

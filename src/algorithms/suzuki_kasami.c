@@ -298,6 +298,7 @@ const struct algorithm suzuki_kasami = {
         .source = SOURCE_PAPER,
         .rules = "Suzuki-Kasami 2",
         .nodes_checked = 4,
+        .nodes_checked_twice = 3,
         .grows = "sequence numbers",
         .kind = KIND_MUTEX,
         .links = GRAPH_COMPLETE,

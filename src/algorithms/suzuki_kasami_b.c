@@ -517,6 +517,7 @@ const struct algorithm suzuki_kasami_b = {
         .source = SOURCE_PAPER,
         .rules = "Suzuki-Kasami 3",
         .nodes_checked = 4,
+        .nodes_checked_twice = 3,
         .kind = KIND_MUTEX,
         .links = GRAPH_COMPLETE,
         .topology = "complete",

@@ -4,7 +4,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -382,32 +381,6 @@ void warn_of_holder(const char *command, const struct setup_words *words, const 
 	if (words->holder != 0 && !setup->network.algorithm->has_token)
 		fprintf(stderr, "baton %s: --holder %" PRIu32 " has no effect: %s has no token\n",
 		        command, words->holder, setup->network.algorithm->name);
-}
-
-/* A device may be named twice. */
-static bool is_same_file(const char *a, const char *b)
-{
-	struct stat first, second;
-
-	if (a == NULL || b == NULL)
-		return false;
-	if (stat(a, &first) != 0 || stat(b, &second) != 0)
-		return strcmp(a, b) == 0;
-	return S_ISREG(first.st_mode) && first.st_dev == second.st_dev &&
-	       first.st_ino == second.st_ino;
-}
-
-int check_outputs(const char *source, const char *what, const char *trace, const char *diagram,
-                  struct problem *problem)
-{
-	if (is_same_file(source, trace) || is_same_file(source, diagram))
-		return problem_set(problem, "%s '%.200s' is %s itself: give another file",
-		                   is_same_file(source, trace) ? "--trace" : "--diagram", source,
-		                   what);
-	if (is_same_file(trace, diagram))
-		return problem_set(problem, "--trace and --diagram '%.200s' are the same file",
-		                   diagram);
-	return 0;
 }
 
 const char *plural(uint64_t count)

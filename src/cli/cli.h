@@ -113,11 +113,6 @@ const char *plural(uint64_t count);
 void warn_of_holder(const char *command, const struct setup_words *words,
                     const struct setup *setup);
 
-/* What is written must not destroy what is read (`source`, or NULL), nor the other way round. Any of
- * the three may be NULL. 0, or -1 and a problem. */
-int check_outputs(const char *source, const char *what, const char *trace, const char *diagram,
-                  struct problem *problem);
-
 /* Dumps it on stdout with a newline and frees it; `main` sees whether stdout could take it. */
 void print_json(json_t *json);
 

@@ -1,9 +1,14 @@
 """A verdict says what was shown, and nothing else."""
+import json
+import os
 import re
+import signal
+import subprocess
 import time
 import unittest
 
-from baton import baton, check, report
+from baton import BATON, baton, check, report
+from cluster import until
 
 STARVES = "helary --topology complete --nodes 3 --fifo --entries 2,2,1 --param text=printed:min"
 GROWS = ("lamport", "carvalho-roucairol", "maekawa", "suzuki-kasami", "ricart-agrawala-token",
@@ -86,6 +91,48 @@ class CutShort(unittest.TestCase):
         self.assertEqual([result[name] for name in names], ["holds"] * 3)
 
 
+    def test_an_interrupt_is_no_limit(self):
+        words = "check suzuki-kasami --nodes 5 --entries 3 --timeout 1h"
+        for option in ([], ["--json"]):
+            with subprocess.Popen([BATON, *words.split(), *option], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  text=True) as process:
+                # It watches for the signal once it searches: then it takes memory.
+                until("a search", lambda: memory_mb(process.pid) > 40)
+                process.send_signal(signal.SIGINT)
+                out, err = process.communicate()
+            self.assertEqual((process.returncode, err), (-signal.SIGINT, "baton check: interrupted before an answer\n"))
+            self.assertTrue(out.endswith("\n"))
+            self.assertNotIn("limit", out)
+            if option:
+                self.assertEqual(verdicts(json.loads(out)), [None, None, None])
+            else:
+                self.assertIn("not complete (interrupted)\n", out)
+
+
+def memory_mb(pid):
+    with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+
+class Bypass(unittest.TestCase):
+    def test_one_that_used_up_all_entries_is_no_bound(self):
+        for words, all_of_them in (("neilsen", 4), ("neilsen --nodes 3", 2), (STARVES, 4)):
+            with self.subTest(words=words):
+                self.assertIn(f"bypass    {all_of_them} entries of others once a request is known: all that they had, which "
+                              "shows no bound\n", baton("check", words).out)
+        self.assertIn("bypass    1 entry of others once a request is known: all that they had", baton("check central --nodes 2").out)
+        self.assertIn("bypass    at most 2 of 4 entries of others once a request is known; more entries may show more\n",
+                      baton("check suzuki-kasami --nodes 3 --entries 2").out)
+        self.assertNotIn("  bypass", baton("check neilsen --nodes 1").out)
+
+    def test_without_a_bound_it_says_so(self):
+        words = "neilsen --nodes 3 --entries unlimited"
+        self.assertIsNone(check(words)["max_bypass"])
+        self.assertIn("bypass    no bound: others may enter again and again once a request is known\n", baton("check", words).out)
+        self.assertIn("bypass    at most 2 entries of others once a request is known\n",
+                      baton("check central --nodes 3 --entries unlimited").out)
+
+
 class Defaults(unittest.TestCase):
     """A check without options answers, whatever the algorithm, and says what it took on."""
 
@@ -103,6 +150,12 @@ class Defaults(unittest.TestCase):
             self.assertEqual(check(name)["nodes"], nodes)
             self.assertRegex(baton("check", name).out, rf"^{name}, \w+ of {nodes} \(chosen for {name}; --nodes N for "
                                                        r"another\), ")
+        # The more is asked the smaller.
+        for words, nodes in (("ricart-agrawala --entries unlimited", 3), ("lamport --entries 2", 2), ("neilsen --entries 3", 4),
+                             ("singhal --entries 4", 2), ("central --entries unlimited", 5)):
+            self.assertEqual(check(words)["nodes"], nodes)
+            name, asked = words.split(" ", 1)
+            self.assertIn(f" of {nodes} (chosen for {name} and {asked}; --nodes N for another), ", baton("check", words).out)
         self.assertNotIn("chosen", baton("check neilsen --nodes 3").out)
         self.assertNotIn("chosen", baton("check neilsen --topology edges:1-2,2-3").out)
         self.assertEqual(check("helary --topology grid:1x4 --max-states 10", expect=3)["nodes"], 4)
@@ -116,6 +169,28 @@ class Defaults(unittest.TestCase):
         self.assertEqual(result.code, 3)
         self.assertRegex(result.err, r"^baton check: --timeout 0\.1 s was reached before an answer; fewer --nodes or "
                                      r"--entries, or a longer --timeout\n$")
+
+
+class Conditions(unittest.TestCase):
+    """A verdict holds under conditions, and the heading names them."""
+
+    def test_the_heading_names_them(self):
+        for words, there in (
+                ("bully --crash 4", "; dead: place 4\n"),
+                ("bully --nodes 4 --crash 1,4", "; dead: places 1, 4\n"),
+                ("helary --nodes 2 --param text=printed:min", "; text=printed:min\n"),
+                ("suzuki-kasami-b --nodes 2 --param L=3 --holder 2", "; L=3; node 2 has the token at the start\n"),
+                ("neilsen --nodes 2 --entries 2 --fifo", ", 2 entries each, channels keep order\n"),
+                ("neilsen --nodes 2 --entries 2,1 --reorder", ", 2,1 entries by node, messages may overtake each other\n"),
+                ("misra --nodes 2 --lose-token", "; any one token message at a time may be lost\n"),
+                ("neilsen --nodes 2 --entries unlimited", ", unlimited entries each, ")):
+            with self.subTest(words=words):
+                text = baton("check", words).out
+                self.assertIn(there, text.splitlines(keepends=True)[0])
+
+    def test_not_every_set_of_initiators_of_many_places(self):
+        text = baton("check chang-roberts --nodes 17 --max-states 1000").out
+        self.assertIn("arrangements increasing only, sets of initiators that of all places only\n", text)
 
 
 class Words(unittest.TestCase):

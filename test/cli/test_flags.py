@@ -1,10 +1,11 @@
 """No flag is ignored in silence: it has an effect, or it is refused, or a word says that it has none."""
 import os
 import statistics
+import subprocess
 import tempfile
 import unittest
 
-from baton import baton, report, sim
+from baton import BATON, baton, report, sim
 
 
 class Flags(unittest.TestCase):
@@ -19,6 +20,12 @@ class Flags(unittest.TestCase):
                 self.assertEqual(result.err, f"baton {command}: --holder {holder} has no effect: {name} has no token\n")
         for words in ("sim neilsen --holder 2", "check misra --nodes 2 --holder 2", "sim central"):
             self.assertEqual(baton(words).err, "")
+
+    def test_a_holder_in_a_scenario_where_there_is_no_token(self):
+        for name, token in (("central", False), ("lamport", False), ("neilsen", True)):
+            result = baton("replay -", stdin=f"algorithm {name}\nnodes 3\nholder 2\nrequest 1\nrun\nexpect 1 in\n")
+            self.assertEqual(result.code, 0)
+            self.assertEqual(result.err, "" if token else f"baton replay: -: holder 2 has no effect: {name} has no token\n")
 
     def test_a_variant_is_measured_by_its_own_claim(self):
         text = baton("sim dolev-klawe-rodeh --param variant=peterson2").out
@@ -75,6 +82,54 @@ class Files(unittest.TestCase):
             result = baton("replay", path, "--trace", path + ".t", "--diagram", path + ".t")
             self.assertEqual(result.code, 2)
             self.assertIn("the same file", result.err)
+            # Not there yet, and named in two ways.
+            os.symlink(folder, os.path.join(folder, "again"))
+            result = baton("replay", path, "--trace", path + ".t", "--diagram", os.path.join(folder, "again", "a.scn.t"))
+            self.assertEqual(result.code, 2)
+            self.assertIn("the same file", result.err)
+            self.assertFalse(os.path.exists(path + ".t"))
+            with open(path, "rb") as file:
+                done = subprocess.run([BATON, "replay", "-", "--trace", path], stdin=file, capture_output=True, check=False)
+            self.assertEqual(done.returncode, 2)
+            with open(path, "rb") as file:
+                self.assertEqual(file.read(), scenario)
+
+    def test_no_output_destroys_the_file_of_the_topology(self):
+        edges = b"1-2\n1-3\n"
+        with tempfile.TemporaryDirectory() as folder:
+            path, link = os.path.join(folder, "g.txt"), os.path.join(folder, "link")
+            with open(path, "wb") as file:
+                file.write(edges)
+            os.symlink(path, link)
+            scenario = f"algorithm neilsen\ntopology file:{path}\nrequest 2\nrun\nexpect 2 in\n"
+            for words in ("sim neilsen --topology file:{} --trace {}", "sim neilsen --topology file:{} --diagram {}",
+                          "check neilsen --reorder --topology file:{} --trace {}", "replay - --trace {1}",
+                          "check suzuki-kasami --topology file:{} --lose-token --trace {}", "replay - --diagram {1}",
+                          "compare --algorithms neilsen --topology file:{} --html {}"):
+                for other in (path, link, f"{folder}/./g.txt"):
+                    with self.subTest(words=words, other=other):
+                        result = baton(words.format(path, other), stdin=scenario)
+                        self.assertEqual((result.code, result.out), (2, ""))
+                        self.assertIn(f"'{other}' is the topology itself: give another file\n", result.err)
+                        with open(path, "rb") as file:
+                            self.assertEqual(file.read(), edges)
+
+    def test_a_dash_is_no_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for words in ("sim neilsen --trace -", "sim neilsen --diagram -", "replay - --trace -", "replay - --diagram -",
+                          "check neilsen --trace -", "check suzuki-kasami --lose-token --trace -",
+                          "compare --algorithms neilsen --html -"):
+                done = subprocess.run([BATON, *words.split()], input=b"algorithm neilsen\nnodes 2\n", cwd=folder,
+                                      capture_output=True, check=False)
+                self.assertEqual((done.returncode, done.stdout, os.listdir(folder)), (2, b"", []), words)
+                self.assertIn(b"'-': a file is needed; standard output has the report\n", done.stderr)
+
+    def test_not_where_the_report_goes(self):
+        with tempfile.NamedTemporaryFile() as file:
+            done = subprocess.run([BATON, "sim", "neilsen", "--trace", file.name], stdout=file, stderr=subprocess.PIPE,
+                                  check=False)
+            self.assertEqual(done.returncode, 2)
+            self.assertIn(b"is where standard output goes", done.stderr)
 
 
 if __name__ == "__main__":

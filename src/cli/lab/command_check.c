@@ -1,9 +1,10 @@
-#include "check.h"
+#include "check_text.h"
 #include "cli.h"
 #include "distribution.h"
 #include "host.h"
 #include "memory.h"
 #include "memory_limit.h"
+#include "outputs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -88,6 +89,18 @@ static int parse_option(int option, const char *value, struct check_request *req
 	}
 }
 
+/* How many entries of each node, as far as the text can be read: prepare_entries tells what is wrong
+ * with it. A list of them does not change how many nodes there are by default. */
+static uint32_t entries_asked(const char *text)
+{
+	if (text == NULL || strchr(text, ',') != NULL)
+		return 1;
+	if (strcmp(text, "unlimited") == 0)
+		return SEARCHED_UNLIMITED;
+	unsigned long long number = strtoull(text, NULL, 10);
+	return number == 0 ? 1 : number < SEARCHED_UNLIMITED ? (uint32_t)number : 2;
+}
+
 /* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
 static int parse_arguments(int argc, char **argv, struct check_request *request,
                            struct problem *problem)
@@ -106,7 +119,9 @@ static int parse_arguments(int argc, char **argv, struct check_request *request,
 		return problem_set(problem, "one algorithm at a time, and '%.40s' is the second",
 		                   argv[optind + 1]);
 	request->words.algorithm = argv[optind];
-	return 0;
+	request->words.searched = entries_asked(request->entries);
+	return outputs_check(topology_file(request->words.topology), "the topology",
+	                     &(struct output){"--trace", request->trace}, 1, problem);
 }
 
 /* The entries of each node: K, or K,K,… node by node, or unlimited. */
@@ -211,120 +226,6 @@ static int write_trace(const struct check_request *request, const char *scenario
 	return fclose(file) != 0 || failed ? trace_problem(request, problem) : 0;
 }
 
-static const char *verdict_text(const struct check_result *result, bool election, bool lives)
-{
-	switch (result->verdict) {
-	case VERDICT_HOLDS:
-		if (!result->complete)
-			return "not decided: nothing wrong so far";
-		return election ? "one leader, agreed by all, every run ends"
-		       : lives  ? "mutual exclusion holds, no deadlock, no starvation"
-		                : "mutual exclusion holds, no deadlock";
-	case VERDICT_MUTUAL_EXCLUSION:
-		return "VIOLATED: two nodes are inside at once";
-	case VERDICT_DEADLOCK:
-		return "VIOLATED: deadlock, somebody waits or cannot leave, and nothing can happen";
-	case VERDICT_STARVATION:
-		return "VIOLATED: starvation, somebody may wait for ever";
-	case VERDICT_INVARIANT:
-		return "VIOLATED: invariant";
-	case VERDICT_BROKEN:
-		return "VIOLATED: a step did what no step may do";
-	case VERDICT_UNIQUE_LEADER:
-		return "VIOLATED: at most one process declares itself, once";
-	case VERDICT_AGREEMENT:
-		return "VIOLATED: all agree on the leader";
-	case VERDICT_TERMINATION:
-		return "VIOLATED: every run ends, all know the leader, nobody is left taking part";
-	}
-	return NULL;
-}
-
-/* What was tried of an election. */
-static void print_runs(const struct check_request *request, uint32_t nodes,
-                       const struct check_result *result)
-{
-	const struct setup_words *words = &request->words;
-	const char *arrangement = words->arrangement != NULL        ? words->arrangement
-	                          : nodes <= ELECTIONS_ARRANGED_MAX ? "all"
-	                                                            : "increasing only";
-
-	printf("  tried     %" PRIu64 " run%s: arrangements %s, sets of initiators %s\n",
-	       result->runs, plural(result->runs), arrangement,
-	       words->initiators != NULL ? words->initiators : "all");
-}
-
-/* What was not shown, and how it could be. */
-static void print_undecided(const struct check_request *request, const struct check_result *result)
-{
-	const struct setup *setup = request->options.setup;
-	const char *grows = setup_grows(setup);
-
-	if (result->verdict != VERDICT_HOLDS && !result->complete)
-		printf("            the rest: not decided (the search ended with this)\n");
-	if (!result->complete || setup->network.algorithm->kind == KIND_ELECTION)
-		return;
-	if (result->verdict == VERDICT_STARVATION)
-		printf("            mutual exclusion holds, no deadlock\n");
-	if (check_finding(&request->options, result, VERDICT_STARVATION) != FINDING_UNDECIDED)
-		return;
-	if (grows == NULL)
-		printf("            starvation: not decided (entries are bounded; --entries "
-		       "unlimited "
-		       "decides it, or look at the bypass)\n");
-	else
-		printf("            starvation: not decided (entries are bounded; %s grow without "
-		       "bound, so that --entries unlimited cannot decide it: look at the bypass)\n",
-		       grows);
-}
-
-static void print_verdict(const struct check_request *request, const struct check_result *result)
-{
-	bool election = request->options.setup->network.algorithm->kind == KIND_ELECTION;
-	bool lives = !election &&
-	             check_finding(&request->options, result, VERDICT_STARVATION) == FINDING_HOLDS;
-
-	printf("  verdict   %s", verdict_text(result, election, lives));
-	if (result->verdict >= VERDICT_INVARIANT)
-		printf(": %s", result->what);
-	putchar('\n');
-	print_undecided(request, result);
-}
-
-static void print_result(const struct check_request *request, const struct check_result *result)
-{
-	const struct setup *setup = request->options.setup;
-
-	printf("%s, %s of %" PRIu32, setup->network.algorithm->name, setup->topology,
-	       setup->network.graph.nodes);
-	if (setup->nodes_chosen)
-		printf(" (chosen for %s; --nodes N for another)", setup->network.algorithm->name);
-	printf(", %s\n", setup->fifo ? "channels keep order" : "messages may overtake each other");
-	if (setup->network.algorithm->kind == KIND_ELECTION)
-		print_runs(request, setup->network.graph.nodes, result);
-	print_verdict(request, result);
-	printf("  states    %" PRIu64 ", %" PRIu64 " transition%s, depth %" PRIu64 "%s%s%s\n",
-	       result->states, result->transitions, plural(result->transitions), result->depth,
-	       request->options.reduce ? ", reduced by persistent sets"
-	       : result->lowered       ? ", numbers by their differences"
-	                               : "",
-	       result->complete ? "" : ", not complete",
-	       result->verdict == VERDICT_HOLDS && result->limit != NULL ? " (a limit was reached)"
-	                                                                 : "");
-	if (result->complete && result->bypass_bounded &&
-	    setup->network.algorithm->kind == KIND_MUTEX)
-		printf("  bypass    at most %" PRIu64 " %s of others once a request is known\n",
-		       result->bypass_max, result->bypass_max == 1 ? "entry" : "entries");
-	if (result->complete && result->bounded)
-		printf("  messages  %" PRIu64 " to %" PRIu64 " in a whole run\n",
-		       result->messages_min, result->messages_max);
-	printf("  time      %.3f s, %.2f M states/s, %.1f bytes a state\n", result->seconds,
-	       (double)result->states / (result->seconds + 1e-9) / 1e6,
-	       (double)result->memory / (double)result->memory_states);
-	if (result->scenario != NULL)
-		printf("\n%s", result->scenario);
-}
-
 /* Without an end of states there would be no end of the search. */
 static int check_finite(const struct check_request *request, const struct setup *setup,
                         struct problem *problem)
@@ -380,8 +281,7 @@ static void tell_limit(const struct check_options *options, const char *limit)
 		        "or --entries, or a longer --timeout\n",
 		        options->seconds_max);
 	else
-		fprintf(stderr, "baton check: %s %s before an answer\n", limit,
-		        limit[0] == '-' ? "was reached" : "came");
+		fprintf(stderr, "baton check: %s was reached before an answer\n", limit);
 }
 
 static int run(struct check_request *request, struct problem *problem)
@@ -416,8 +316,10 @@ static int run(struct check_request *request, struct problem *problem)
 	else if (request->json)
 		print_json(check_report(&request->options, &result));
 	else
-		print_result(request, &result);
-	if (code == EXIT_LIMIT)
+		check_print(&request->words, request->entries, &request->options, &result);
+	if (result.interrupted)
+		fprintf(stderr, "baton check: interrupted before an answer\n");
+	else if (code == EXIT_LIMIT)
 		tell_limit(&request->options, result.limit);
 	check_result_free(&result);
 	setup_free(&setup);
@@ -428,7 +330,7 @@ static int run(struct check_request *request, struct problem *problem)
 int command_check(int argc, char **argv)
 {
 	struct check_request request = {
-	        .words = {.host = host_here(), .few = true},
+	        .words = {.host = host_here(), .searched = 1},
 	        .options = {.seconds_max = SECONDS_DEFAULT,
 	                    .states_max = INT64_MAX,
 	                    .memory_max = memory_by_default(),

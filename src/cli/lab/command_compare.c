@@ -2,6 +2,7 @@
 #include "compare_table.h"
 #include "host.h"
 #include "memory.h"
+#include "outputs.h"
 #include "page.h"
 #include "registry.h"
 
@@ -143,7 +144,8 @@ static int parse_arguments(int argc, char **argv, struct compare_request *reques
 		return problem_set(problem, "--claims runs nothing, and has no --html");
 	if (request->claims && request->of_runs != NULL)
 		return problem_set(problem, "--%s: --claims runs nothing", request->of_runs);
-	return 0;
+	return outputs_check(topology_file(request->topology), "the topology",
+	                     &(struct output){"--html", request->html}, 1, problem);
 }
 
 static int compare_numbers(const void *a, const void *b)

@@ -1,6 +1,7 @@
 #include "cli.h"
 #include "host.h"
 #include "memory.h"
+#include "outputs.h"
 #include "replay.h"
 #include "trace_file.h"
 
@@ -15,6 +16,16 @@ struct replay_request {
 	const char *trace, *diagram;
 	bool json;
 };
+
+/* What is written must not be what is read. */
+static int check_outputs(const char *source, const char *what, const struct replay_request *request,
+                         struct problem *problem)
+{
+	const struct output outputs[] = {{"--trace", request->trace},
+	                                 {"--diagram", request->diagram}};
+
+	return outputs_check(source, what, outputs, 2, problem);
+}
 
 /* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
 static int parse_arguments(int argc, char **argv, struct replay_request *request,
@@ -54,8 +65,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 		return problem_set(problem, "one scenario at a time, and '%.60s' is the second",
 		                   argv[optind + 1]);
 	request->file = argv[optind];
-	return check_outputs(strcmp(request->file, "-") != 0 ? request->file : NULL, "the scenario",
-	                     request->trace, request->diagram, problem);
+	return check_outputs(strcmp(request->file, "-") != 0 ? request->file : "/dev/stdin",
+	                     "the scenario", request, problem);
 }
 
 /* The bytes of a file, to be freed; one more than the parser takes, so that it can say that they
@@ -159,14 +170,23 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 	struct setup setup;
 	uint32_t line;
 
+	if (check_outputs(topology_file(scenario->words.topology), "the topology", request,
+	                  &problem) != 0)
+		return usage_problem("replay", &problem);
 	if (scenario_setup(scenario, &setup, &line, &problem) != 0)
 		return bad_line(request, line, &problem);
+	if (scenario->words.holder != 0 && !setup.network.algorithm->has_token)
+		fprintf(stderr,
+		        "baton replay: %s: holder %" PRIu32 " has no effect: %s has no token\n",
+		        request->file, scenario->words.holder, setup.network.algorithm->name);
 	if (trace_file_open(request->trace, request->diagram, &file, &problem) != 0) {
 		setup_free(&setup);
 		return usage_problem("replay", &problem);
 	}
 	replay_run(scenario, &setup, file.trace, REPLAY_RUN_MAX, &result);
 	int code;
+	if (file.trace != NULL && result.verdict == REPLAY_BAD)
+		trace_cut(file.trace);
 	if (trace_file_end(&file, result.time, &problem) != 0)
 		code = usage_problem("replay", &problem);
 	else if (result.verdict == REPLAY_BAD)

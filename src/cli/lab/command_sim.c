@@ -3,6 +3,7 @@
 #include "host.h"
 #include "memory.h"
 #include "memory_limit.h"
+#include "outputs.h"
 #include "sim_report.h"
 #include "summary.h"
 #include "trace_file.h"
@@ -185,10 +186,10 @@ static int parse_arguments(int argc, char **argv, struct sim_request *request,
 	if (request->seeds && (request->trace != NULL || request->diagram != NULL))
 		return problem_set(
 		        problem, "--trace and --diagram are for one run: give --seed, not --seeds");
-	const char *topology = request->words.topology;
-	bool of_file = topology != NULL && strncmp(topology, "file:", 5) == 0;
-	return check_outputs(of_file ? topology + 5 : NULL, "the topology", request->trace,
-	                     request->diagram, problem);
+	const struct output outputs[] = {{"--trace", request->trace},
+	                                 {"--diagram", request->diagram}};
+	return outputs_check(topology_file(request->words.topology), "the topology", outputs, 2,
+	                     problem);
 }
 
 /* What a document says; else what follows from the rules, and no claim. */

@@ -201,6 +201,7 @@ static void check_once(const struct check_options *options, struct check_result 
 		complete = check_cycles(&check);
 	ret_result->complete = complete;
 	ret_result->limit = search->limit;
+	ret_result->interrupted = search->limit == search_interrupt;
 	ret_result->verdict = search->violation.verdict;
 	ret_result->what = search->violation.what;
 	ret_result->node = search->violation.node;

@@ -11,7 +11,8 @@
 #include <jansson.h>
 #include <signal.h>
 
-enum { ELECTIONS_ARRANGED_MAX = 5 };
+/* Up to so many nodes all arrangements of an election are tried, and all sets of initiators. */
+enum { ELECTIONS_ARRANGED_MAX = 5, ELECTIONS_SETS_MAX = 16 };
 
 struct check_options {
 	const struct setup *setup;
@@ -47,6 +48,7 @@ struct check_result {
 	uint64_t memory_states; /* the states that `memory` is for */
 	bool complete;
 	const char *limit; /* which one ended it, if it is not complete and nothing is violated */
+	bool interrupted;  /* no limit, but ^C */
 	enum verdict_kind verdict;
 	const char *what;                    /* the invariant, or what was done */
 	uint32_t node;                       /* who waits, or broke it */

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { ARRANGED_MAX = ELECTIONS_ARRANGED_MAX, SETS_MAX = 16 };
+enum { ARRANGED_MAX = ELECTIONS_ARRANGED_MAX, SETS_MAX = ELECTIONS_SETS_MAX };
 
 struct tally {
 	const struct check_options *options;
@@ -55,6 +55,7 @@ static void add_up(struct check_result *sum, struct check_result *one)
 		sum->messages_min = one->messages_min;
 	sum->complete = sum->complete && one->complete && one->verdict == VERDICT_HOLDS;
 	sum->limit = one->limit;
+	sum->interrupted = one->interrupted;
 	take_violation(sum, one);
 }
 

@@ -537,6 +537,8 @@ static bool is_violated(struct search *search)
 	return false;
 }
 
+const char search_interrupt[] = "interrupt";
+
 const char *search_limit(const struct search *search, uint64_t more_bytes)
 {
 	const struct check_options *options = search->options;
@@ -548,7 +550,7 @@ const char *search_limit(const struct search *search, uint64_t more_bytes)
 	if (options->seconds_max > 0 && search_seconds(search) >= options->seconds_max)
 		return "--timeout";
 	if (options->interrupted != NULL && *options->interrupted != 0)
-		return "an interrupt";
+		return search_interrupt;
 	return NULL;
 }
 

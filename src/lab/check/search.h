@@ -133,7 +133,9 @@ void search_actions(const struct search *search, struct state_row row, struct ac
 /* The state behind one of these actions, or STATE_NONE if it was not yet found. */
 uint32_t search_follow(struct search *search, struct state_row row, const struct action *action);
 
-/* The limit that is reached if so many bytes more are taken, or NULL. */
+/* The limit that is reached if so many bytes more are taken, or NULL; search_interrupt if it is no
+ * limit but ^C. */
+extern const char search_interrupt[];
 const char *search_limit(const struct search *search, uint64_t more_bytes);
 
 /* Called now and then. */

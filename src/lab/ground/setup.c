@@ -266,12 +266,27 @@ int setup_topology_nodes(const struct host *host, const char *text, uint32_t *re
 	return result;
 }
 
+/* How many nodes a search of all interleavings takes on if nobody says: the more entries, the fewer. */
+static uint32_t nodes_searched(const struct algorithm *algorithm, uint32_t entries)
+{
+	uint32_t twice = algorithm->nodes_checked_twice != 0 ? algorithm->nodes_checked_twice
+	                                                     : algorithm->nodes_checked;
+
+	if (entries <= 1)
+		return algorithm->nodes_checked;
+	if (entries == 2 || entries == SEARCHED_UNLIMITED)
+		return twice;
+	return entries == 3 && twice > 2 ? twice - 1 : 2;
+}
+
 /* How many nodes: given, or fixed by the topology, or the default. */
 static int count_nodes(const struct setup_words *words, const struct topology *topology,
                        struct setup *setup, uint32_t *ret_nodes, struct problem *problem)
 {
 	uint32_t fixed = topology_nodes(topology);
-	uint32_t listed = words->few ? setup->network.algorithm->nodes_checked : NODES_DEFAULT;
+	uint32_t listed = words->searched != 0
+	                          ? nodes_searched(setup->network.algorithm, words->searched)
+	                          : NODES_DEFAULT;
 
 	setup->nodes_chosen = words->nodes == 0 && fixed == 0;
 	/* A list of identifiers tells how many there are. */

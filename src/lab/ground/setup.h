@@ -20,6 +20,8 @@ struct host {
 	double memory_size; /* bytes */
 };
 
+enum { SEARCHED_UNLIMITED = UINT32_MAX };
+
 enum order { ORDER_DEFAULT, ORDER_FIFO, ORDER_REORDER };
 
 /* Texts are the caller's and must stay while the setup lives. */
@@ -28,8 +30,10 @@ struct setup_words {
 	const char *algorithm;
 	const char *topology; /* NULL: the best for the algorithm */
 	uint32_t nodes;       /* 0: not given */
-	bool few;             /* then as many as a search of all interleavings can take on */
-	uint32_t holder;      /* 0: not given */
+	/* Not 0: a search of all interleavings, and this is the most entries of a node
+	 * (SEARCHED_UNLIMITED: no bound). Then nodes that are not given are few. */
+	uint32_t searched;
+	uint32_t holder; /* 0: not given */
 	enum order order;
 	uint64_t seed;           /* random:D draws from it */
 	const char *arrangement; /* of an election: increasing, decreasing, random, 3,1,2 */

@@ -1,0 +1,185 @@
+#include "check_text.h"
+
+#include "cli.h"
+#include "conditions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *verdict_text(const struct check_result *result, bool election, bool lives)
+{
+	switch (result->verdict) {
+	case VERDICT_HOLDS:
+		if (!result->complete)
+			return "not decided: nothing wrong so far";
+		return election ? "one leader, agreed by all, every run ends"
+		       : lives  ? "mutual exclusion holds, no deadlock, no starvation"
+		                : "mutual exclusion holds, no deadlock";
+	case VERDICT_MUTUAL_EXCLUSION:
+		return "VIOLATED: two nodes are inside at once";
+	case VERDICT_DEADLOCK:
+		return "VIOLATED: deadlock, somebody waits or cannot leave, and nothing can happen";
+	case VERDICT_STARVATION:
+		return "VIOLATED: starvation, somebody may wait for ever";
+	case VERDICT_INVARIANT:
+		return "VIOLATED: invariant";
+	case VERDICT_BROKEN:
+		return "VIOLATED: a step did what no step may do";
+	case VERDICT_UNIQUE_LEADER:
+		return "VIOLATED: at most one process declares itself, once";
+	case VERDICT_AGREEMENT:
+		return "VIOLATED: all agree on the leader";
+	case VERDICT_TERMINATION:
+		return "VIOLATED: every run ends, all know the leader, nobody is left taking part";
+	}
+	return NULL;
+}
+
+/* What was tried of an election. */
+static void print_runs(const struct setup_words *words, uint32_t nodes,
+                       const struct check_result *result)
+{
+	const char *arrangement = words->arrangement != NULL        ? words->arrangement
+	                          : nodes <= ELECTIONS_ARRANGED_MAX ? "all"
+	                                                            : "increasing only";
+	const char *initiators = words->initiators != NULL     ? words->initiators
+	                         : nodes <= ELECTIONS_SETS_MAX ? "all"
+	                                                       : "that of all places only";
+
+	printf("  tried     %" PRIu64 " run%s: arrangements %s, sets of initiators %s\n",
+	       result->runs, plural(result->runs), arrangement, initiators);
+}
+
+/* What was not shown, and how it could be. */
+static void print_undecided(const struct check_options *options, const struct check_result *result)
+{
+	const char *grows = setup_grows(options->setup);
+
+	if (result->verdict != VERDICT_HOLDS && !result->complete)
+		printf("            the rest: not decided (the search ended with this)\n");
+	if (!result->complete || options->setup->network.algorithm->kind == KIND_ELECTION)
+		return;
+	if (result->verdict == VERDICT_STARVATION)
+		printf("            mutual exclusion holds, no deadlock\n");
+	if (check_finding(options, result, VERDICT_STARVATION) != FINDING_UNDECIDED)
+		return;
+	if (grows == NULL)
+		printf("            starvation: not decided (entries are bounded; --entries "
+		       "unlimited "
+		       "decides it, or look at the bypass)\n");
+	else
+		printf("            starvation: not decided (entries are bounded; %s grow without "
+		       "bound, so that --entries unlimited cannot decide it: look at the bypass)\n",
+		       grows);
+}
+
+static void print_verdict(const struct check_options *options, const struct check_result *result)
+{
+	bool election = options->setup->network.algorithm->kind == KIND_ELECTION;
+	bool lives =
+	        !election && check_finding(options, result, VERDICT_STARVATION) == FINDING_HOLDS;
+
+	printf("  verdict   %s", verdict_text(result, election, lives));
+	if (result->verdict >= VERDICT_INVARIANT)
+		printf(": %s", result->what);
+	putchar('\n');
+	print_undecided(options, result);
+}
+
+/* How many entries the others have for each node that can ask, at least; ENTRIES_UNLIMITED if
+ * nothing bounds them. */
+static uint64_t entries_of_others(const struct check_options *options)
+{
+	uint32_t nodes = options->setup->network.graph.nodes;
+	uint64_t sum = 0, least = UINT64_MAX;
+
+	for (uint32_t i = 0; i < nodes; i++) {
+		if (options->entries[i] == ENTRIES_UNLIMITED)
+			return ENTRIES_UNLIMITED;
+		sum += options->entries[i];
+	}
+	for (uint32_t i = 0; i < nodes; i++) {
+		if (options->entries[i] != 0 && sum - options->entries[i] < least)
+			least = sum - options->entries[i];
+	}
+	return least != UINT64_MAX ? least : 0;
+}
+
+/* A bypass of as many entries as there are is no bound: with more entries it could be longer. */
+static void print_bypass(const struct check_options *options, const struct check_result *result)
+{
+	uint64_t others = entries_of_others(options), most = result->bypass_max;
+
+	if (!result->bypass_bounded)
+		printf("  bypass    no bound: others may enter again and again once a request is "
+		       "known\n");
+	else if (others == ENTRIES_UNLIMITED)
+		printf("  bypass    at most %" PRIu64 " %s of others once a request is known\n",
+		       most, most == 1 ? "entry" : "entries");
+	else if (most < others)
+		printf("  bypass    at most %" PRIu64 " of %" PRIu64
+		       " entries of others once a request is known; more entries may show more\n",
+		       most, others);
+	else if (others != 0)
+		printf("  bypass    %" PRIu64
+		       " %s of others once a request is known: all that they "
+		       "had, which shows no bound\n",
+		       most, most == 1 ? "entry" : "entries");
+}
+
+static void print_heading(const struct setup_words *words, const char *entries,
+                          const struct check_options *options)
+{
+	const struct setup *setup = options->setup;
+	bool election = setup->network.algorithm->kind == KIND_ELECTION;
+	bool list = entries != NULL && strchr(entries, ',') != NULL;
+
+	printf("%s, %s of %" PRIu32, setup->network.algorithm->name, setup->topology,
+	       setup->network.graph.nodes);
+	if (setup->nodes_chosen)
+		printf(" (chosen for %s%s%s; --nodes N for another)",
+		       setup->network.algorithm->name,
+		       entries != NULL && !list ? " and --entries " : "",
+		       entries != NULL && !list ? entries : "");
+	if (!election && list)
+		printf(", %s entries by node", entries);
+	else if (!election)
+		printf(", %s entr%s each", entries != NULL ? entries : "1",
+		       entries == NULL || strcmp(entries, "1") == 0 ? "y" : "ies");
+	printf(", %s", setup->fifo ? "channels keep order" : "messages may overtake each other");
+	if (options->lose_token)
+		printf("; any one token message at a time may be lost");
+	conditions_print(words, setup, "; ");
+	putchar('\n');
+}
+
+void check_print(const struct setup_words *words, const char *entries,
+                 const struct check_options *options, const struct check_result *result)
+{
+	const struct network *network = &options->setup->network;
+
+	print_heading(words, entries, options);
+	if (network->algorithm->kind == KIND_ELECTION)
+		print_runs(words, network->graph.nodes, result);
+	print_verdict(options, result);
+	printf("  states    %" PRIu64 ", %" PRIu64 " transition%s, depth %" PRIu64 "%s%s",
+	       result->states, result->transitions, plural(result->transitions), result->depth,
+	       options->reduce   ? ", reduced by persistent sets"
+	       : result->lowered ? ", numbers by their differences"
+	                         : "",
+	       result->complete ? "" : ", not complete");
+	if (result->verdict == VERDICT_HOLDS && result->limit != NULL)
+		printf(" (%s)", result->interrupted ? "interrupted" : "a limit was reached");
+	putchar('\n');
+	if (result->complete && network->algorithm->kind == KIND_MUTEX)
+		print_bypass(options, result);
+	if (result->complete && result->bounded)
+		printf("  messages  %" PRIu64 " to %" PRIu64 " in a whole run\n",
+		       result->messages_min, result->messages_max);
+	printf("  time      %.3f s, %.2f M states/s, %.1f bytes a state\n", result->seconds,
+	       (double)result->states / (result->seconds + 1e-9) / 1e6,
+	       (double)result->memory / (double)result->memory_states);
+	if (result->scenario != NULL)
+		printf("\n%s", result->scenario);
+}
