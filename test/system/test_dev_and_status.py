@@ -241,6 +241,20 @@ class Status(unittest.TestCase):
                 self.assertTrue(other.closed())
             self.assertEqual(cluster[0].wait(), 0)
 
+    def test_the_last_command_before_a_node_has_left_is_answered(self):
+        """Also if it comes in the turn in which the node sees that nobody is left to wait for."""
+        with Cluster(1, "--lease", "1h") as cluster, cluster[0].client() as holder:
+            holder.call("CLIENT", "GRACE", 1000000)
+            holder.call("LOCK", "x")
+            cluster[0].signal(signal.SIGTERM)
+            cluster[0].says("leaving")
+            cluster[0].signal(signal.SIGSTOP)
+            holder.send("UNLOCK", "x")
+            time.sleep(0.1) # its timer runs out meanwhile
+            cluster[0].signal(signal.SIGCONT)
+            self.assertEqual(holder.read(), 0)
+            self.assertEqual(cluster[0].wait(), 0)
+
     def test_a_probe_is_bounded_in_time(self):
         with Cluster(1) as cluster:
             cluster[0].signal(signal.SIGSTOP)

@@ -46,6 +46,11 @@ static bool clients_are_gone(struct daemon *daemon)
 
 	if (clients_are_stopping(daemon))
 		return false;
+	/* Replies to commands of this turn are written at its end, and not by closing. */
+	LIST_FOREACH (client, &clients->all, all) {
+		if (client->dirty)
+			return false;
+	}
 	LIST_FOREACH (client, &clients->all, all) {
 		/* What it runs goes on: nobody else may be let in. */
 		client->forsaken = client->stays && client->told_lost;
