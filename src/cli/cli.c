@@ -84,124 +84,13 @@ int next_letter_or_option(int argc, char **argv, const char *letters, const stru
 int network_option(int option, const char *value, struct setup_words *words,
                    struct problem *problem)
 {
-	uint64_t number;
+	static const struct option network_options[] = {NETWORK_OPTIONS, {NULL, 0, NULL, 0}};
 
-	switch (option) {
-	case 'T':
-		words->topology = value;
-		return 0;
-	case 'N':
-		if (parse_number(value, 1, NODES_MAX, "--nodes", &number, problem) != 0)
-			return -1;
-		words->nodes = (uint32_t)number;
-		return 0;
-	case 'H':
-		if (parse_number(value, 1, NODES_MAX, "--holder", &number, problem) != 0)
-			return -1;
-		words->holder = (uint32_t)number;
-		return 0;
-	case 'P':
-		if (words->parameters_count == SETUP_PARAMETERS_MAX)
-			return problem_set(problem, "--param: at most %d can be given",
-			                   SETUP_PARAMETERS_MAX);
-		words->parameters[words->parameters_count++] = value;
-		return 0;
-	case 'F':
-	case 'R':
-		if (words->order == (option == 'F' ? ORDER_REORDER : ORDER_FIFO))
-			return problem_set(problem, "--fifo or --reorder, not both");
-		words->order = option == 'F' ? ORDER_FIFO : ORDER_REORDER;
-		return 0;
-	case 'A':
-		words->arrangement = value;
-		return 0;
-	case 'I':
-		words->initiators = value;
-		return 0;
-	case 'C':
-		words->crash = value;
-		return 0;
-	default:
-		return 1;
+	for (size_t i = 0; network_options[i].name != NULL; i++) {
+		if (network_options[i].val == option)
+			return setup_option(network_options[i].name, value, words, problem);
 	}
-}
-
-/* poisson:RATE and wishes:RATE. */
-static int parse_rate(const char *text, uint64_t *ret_rate, struct problem *problem)
-{
-	size_t length = strcspn(text, ":");
-
-	if (parse_decimal(text + length + 1, ret_rate) == 0 && *ret_rate != 0)
-		return 0;
-	return problem_set(problem,
-	                   "--load '%.40s': %.*s:RATE needs a decimal above 0, with at most 6 "
-	                   "digits after the point",
-	                   text, (int)length, text);
-}
-
-/* Which load it is by its name; the end of the names if it is none of them. */
-static enum load find_load(const char *text, const char *const *names)
-{
-	enum load load = LOAD_LIGHT;
-
-	for (; names[load] != NULL; load++) {
-		size_t length = strcspn(names[load], ":");
-		bool rated = names[load][length] == ':';
-		if (strncmp(text, names[load], length + rated) == 0 &&
-		    (rated || text[length] == '\0'))
-			break;
-	}
-	return load;
-}
-
-static int parse_one_of_loads(const char *text, const char *const *names, const char *all,
-                              enum load *ret_load, uint64_t *ret_rate, struct problem *problem)
-{
-	enum load load = find_load(text, names);
-
-	*ret_rate = 0;
-	if (names[load] == NULL) {
-		const char *nearest = nearest_name(text, names);
-		return problem_set(problem,
-		                   nearest != NULL ? "--load '%.40s': did you mean %s?"
-		                                   : "--load '%.40s': %s is needed",
-		                   text, nearest != NULL ? nearest : all);
-	}
-	*ret_load = load;
-	return strchr(names[load], ':') != NULL ? parse_rate(text, ret_rate, problem) : 0;
-}
-
-int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct problem *problem)
-{
-	static const char *const names[] = {[LOAD_LIGHT] = "light",
-	                                    [LOAD_HEAVY] = "heavy",
-	                                    [LOAD_POISSON] = "poisson:RATE",
-	                                    [LOAD_WISHES] = "wishes:RATE",
-	                                    NULL};
-
-	return parse_one_of_loads(text, names, "light, heavy, poisson:RATE or wishes:RATE",
-	                          ret_load, ret_rate, problem);
-}
-
-int parse_compared_load(const char *text, enum load *ret_load, uint64_t *ret_rate,
-                        struct problem *problem)
-{
-	static const char *const names[] = {[LOAD_LIGHT] = "light",
-	                                    [LOAD_HEAVY] = "heavy",
-	                                    [LOAD_POISSON] = "poisson:RATE",
-	                                    NULL};
-	enum { RATE_LEAST = 100 }; /* millionths */
-
-	if (parse_one_of_loads(text, names, "light, heavy or poisson:RATE", ret_load, ret_rate,
-	                       problem) != 0)
-		return -1;
-	/* A token that circulates makes ever more hops for nobody. */
-	if (*ret_load == LOAD_POISSON && *ret_rate < RATE_LEAST)
-		return problem_set(problem,
-		                   "--load '%.40s': a rate of at least 0.0001 is needed; below "
-		                   "that, take light load",
-		                   text);
-	return 0;
+	return 1;
 }
 
 int parse_duration(const char *text, const char *what, uint64_t *ret_ms, struct problem *problem)

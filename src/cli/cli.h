@@ -66,12 +66,6 @@ void print_help(const char *command);
 int network_option(int option, const char *value, struct setup_words *words,
                    struct problem *problem);
 
-/* light, heavy, poisson:RATE or wishes:RATE; the rate is in millionths, and 0 without one. 0, or -1
- * and a problem. */
-int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct problem *problem);
-/* The same for a comparison, which knows no wishes and no rate close to 0. */
-int parse_compared_load(const char *text, enum load *ret_load, uint64_t *ret_rate,
-                        struct problem *problem);
 /* A..B, A at most B. */
 int parse_seeds(const char *text, uint64_t *ret_first, uint64_t *ret_last, struct problem *problem);
 

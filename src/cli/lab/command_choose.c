@@ -2,6 +2,7 @@
 #include "cli.h"
 #include "compare_table.h"
 #include "host.h"
+#include "load.h"
 #include "memory.h"
 
 #include <inttypes.h>

@@ -1,6 +1,7 @@
 #include "cli.h"
 #include "compare_table.h"
 #include "host.h"
+#include "load.h"
 #include "memory.h"
 #include "outputs.h"
 #include "page.h"

@@ -5,6 +5,7 @@
 #include "memory_limit.h"
 #include "outputs.h"
 #include "sim_report.h"
+#include "sim_words.h"
 #include "summary.h"
 #include "trace_file.h"
 
@@ -14,83 +15,19 @@
 #include <string.h>
 
 struct sim_request {
-	struct setup_words words;
-	struct sim_options options;
-	const char *load;
+	struct sim_words words;
 	const char *trace, *diagram;
 	uint64_t seed_first, seed_last;
-	uint64_t warmup; /* if that was given */
-	bool seed, seeds, warmed, json;
-	const char *not_for_elections; /* an option that was given */
-	uint64_t *lose_hops;
+	bool seeds, json;
 };
 
-enum { ENTRIES_MAX = 2000000000, SIM_SEEDS_MAX = 100000 };
+enum { SIM_SEEDS_MAX = 100000 };
 
-static int parse_lose_hops(const char *text, struct sim_request *request, struct problem *problem)
+/* The options that are no words of a run. */
+static int parse_other_option(int option, const char *value, struct sim_request *request,
+                              struct problem *problem)
 {
-	size_t count = 1;
-	for (const char *c = text; *c != '\0'; c++)
-		count += *c == ',';
-	free(request->lose_hops);
-	request->lose_hops = malloc(count * sizeof(*request->lose_hops));
-	memory_must(request->lose_hops != NULL);
-	for (size_t i = 0; i < count; i++) {
-		char word[32];
-		size_t length = strcspn(text, ",");
-		snprintf(word, sizeof(word), "%.*s",
-		         (int)(length < sizeof(word) ? length : sizeof(word)), text);
-		uint64_t least = i == 0 ? 1 : request->lose_hops[i - 1] + 1;
-		if (parse_number(word, least, INT64_MAX,
-		                 "--lose-token (increasing numbers of hops):",
-		                 &request->lose_hops[i], problem) != 0)
-			return -1;
-		text += length + (text[length] == ',');
-	}
-	request->options.lose_hops = request->lose_hops;
-	request->options.lose_hops_count = count;
-	return 0;
-}
-
-static int parse_lose(const char *text, struct sim_request *request, struct problem *problem)
-{
-	uint64_t millionths;
-	if (parse_decimal(text, &millionths) != 0 || millionths > MILLION)
-		return problem_set(problem,
-		                   "--lose '%.40s': a probability from 0 to 1 is needed, with at "
-		                   "most 6 digits behind the point",
-		                   text);
-	request->options.lose_below = (millionths << 32) / MILLION;
-	return 0;
-}
-
-static int parse_option(int option, const char *value, struct sim_request *request,
-                        struct problem *problem)
-{
-	struct sim_options *options = &request->options;
-	uint64_t rate = 0;
-	int result = network_option(option, value, &request->words, problem);
-
-	if (result <= 0)
-		return result;
-	if (option == 'e' || option == 'l' || option == 'c' || option == 'X' || option == 'W')
-		request->not_for_elections = option == 'e'   ? "--entries"
-		                             : option == 'l' ? "--load"
-		                             : option == 'c' ? "--cs"
-		                             : option == 'W' ? "--warmup"
-		                                             : "--lose-token";
 	switch (option) {
-	case 'e':
-		return parse_number(value, 1, ENTRIES_MAX, "--entries", &options->entries, problem);
-	case 's':
-		if (parse_number(value, 0, INT64_MAX, "--seed", &request->seed_first, problem) != 0)
-			return -1;
-		request->seed_last = request->seed_first;
-		request->seed = true;
-		return 0;
-	case 'W':
-		request->warmed = true;
-		return parse_number(value, 0, ENTRIES_MAX, "--warmup", &request->warmup, problem);
 	case 'S':
 		request->seeds = true;
 		if (parse_seeds(value, &request->seed_first, &request->seed_last, problem) != 0)
@@ -100,30 +37,8 @@ static int parse_option(int option, const char *value, struct sim_request *reque
 			return problem_set(problem, "--seeds '%.40s': at most %d seeds", value,
 			                   SIM_SEEDS_MAX);
 		return 0;
-	case 'l':
-		request->load = value;
-		if (parse_load(value, &options->load, &rate, problem) != 0)
-			return -1;
-		options->interval = rate != 0 ? (uint64_t)MILLION * MILLION / rate : 0;
-		return 0;
-	case 'd':
-		return distribution_parse(value, "--delay", &options->delay, problem);
-	case 'c':
-		return distribution_parse(value, "--cs", &options->cs, problem);
-	case 'b':
-		if (parse_decimal(value, &options->bound) != 0 || options->bound == 0)
-			return problem_set(problem,
-			                   "--bound '%.40s': a decimal above 0 is needed, with at "
-			                   "most 6 digits "
-			                   "behind the point, below 1000000000",
-			                   value);
-		return 0;
 	case 'm':
-		return parse_size(value, &options->memory_max, problem);
-	case 'x':
-		return parse_lose(value, request, problem);
-	case 'X':
-		return parse_lose_hops(value, request, problem);
+		return parse_size(value, &request->words.options.memory_max, problem);
 	case 't':
 		request->trace = value;
 		return 0;
@@ -158,6 +73,19 @@ static const struct option sim_option_table[] = {
         {NULL, 0, NULL, 0},
 };
 
+static int parse_option(int option, const char *value, struct sim_request *request,
+                        struct problem *problem)
+{
+	const struct option *known = sim_option_table;
+
+	while (known->name != NULL && known->val != option)
+		known++;
+	int result = known->name == NULL
+	                     ? 1
+	                     : sim_words_option(known->name, value, &request->words, problem);
+	return result <= 0 ? result : parse_other_option(option, value, request, problem);
+}
+
 /* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
 static int parse_arguments(int argc, char **argv, struct sim_request *request,
                            struct problem *problem)
@@ -175,21 +103,20 @@ static int parse_arguments(int argc, char **argv, struct sim_request *request,
 	if (argc - optind > 1)
 		return problem_set(problem, "one algorithm at a time, and '%.40s' is the second",
 		                   argv[optind + 1]);
-	request->words.algorithm = argv[optind];
-	if (request->seed && request->seeds)
+	request->words.setup.algorithm = argv[optind];
+	if (request->words.seeded && request->seeds)
 		return problem_set(problem, "--seed or --seeds, not both");
-	if (request->warmed && request->warmup >= request->options.entries)
-		return problem_set(problem,
-		                   "--warmup %" PRIu64 ": fewer than the entries are needed, which "
-		                   "are %" PRIu64,
-		                   request->warmup, request->options.entries);
+	if (!request->seeds)
+		request->seed_first = request->seed_last = request->words.setup.seed;
+	if (sim_words_check(&request->words, problem) != 0)
+		return -1;
 	if (request->seeds && (request->trace != NULL || request->diagram != NULL))
 		return problem_set(
 		        problem, "--trace and --diagram are for one run: give --seed, not --seeds");
 	const struct output outputs[] = {{"--trace", request->trace},
 	                                 {"--diagram", request->diagram}};
-	return outputs_check(topology_file(request->words.topology), "the topology", outputs, 2,
-	                     problem);
+	return outputs_check(topology_file(request->words.setup.topology), "the topology", outputs,
+	                     2, problem);
 }
 
 /* What a document says; else what follows from the rules, and no claim. */
@@ -198,8 +125,9 @@ static void print_claimed(const struct sim_request *request, const struct algori
 	const struct headline *headline = headline_of(algorithm, NULL);
 
 	/* A document may speak of a variant. */
-	for (size_t i = 0; i < request->words.parameters_count; i++) {
-		const struct headline *own = headline_of(algorithm, request->words.parameters[i]);
+	for (size_t i = 0; i < request->words.setup.parameters_count; i++) {
+		const struct headline *own =
+		        headline_of(algorithm, request->words.setup.parameters[i]);
 		headline = own != NULL ? own : headline;
 	}
 
@@ -326,7 +254,7 @@ static void print_run(const struct sim_request *request, const struct sim_option
 	char time[32];
 
 	printf("%s, %s of %" PRIu32 ", %s load, seed %" PRIu64 "\n", network->algorithm->name,
-	       options->setup->topology, network->graph.nodes, request->load, options->seed);
+	       options->setup->topology, network->graph.nodes, request->words.load, options->seed);
 	print_entries(options, result);
 	if (result->measured)
 		print_means(request, options, result);
@@ -381,40 +309,10 @@ static void print_election(const struct sim_request *request, const struct sim_o
 	       time_text(result->time, time), result->events, plural(result->events), seconds);
 }
 
-/* What makes no sense for this algorithm. */
-static int check_options_fit(const struct sim_request *request, const struct algorithm *algorithm,
-                             struct problem *problem)
-{
-	if (algorithm->kind == KIND_ELECTION && request->not_for_elections != NULL)
-		return problem_set(problem, "%s: %s is an election", request->not_for_elections,
-		                   algorithm->name);
-	if (algorithm->expire == NULL && request->options.bound != 0)
-		return problem_set(problem, "--bound: %s has no timers", algorithm->name);
-	if (algorithm->circulates && distribution_mean(&request->options.delay) == 0)
-		return problem_set(problem,
-		                   "--delay: the token of %s goes round for ever; without delay "
-		                   "time would stand still",
-		                   algorithm->name);
-	if (!algorithm->has_token && request->options.lose_hops_count != 0)
-		return problem_set(problem, "--lose-token: %s has no token", algorithm->name);
-	return 0;
-}
-
 static void show_exits(void *context, uint64_t exits, uint64_t entries)
 {
 	(void)context;
 	progress_count(exits, entries);
-}
-
-/* The means leave out the beginning, in which nobody had to wait yet: a turn of all, or half of the
- * run. */
-static uint64_t warmup_of(const struct sim_request *request, uint32_t nodes)
-{
-	uint64_t half = request->options.entries / 2;
-
-	if (request->warmed)
-		return request->warmup;
-	return request->options.load == LOAD_LIGHT ? 0 : nodes < half ? nodes : half;
 }
 
 /* A run that cannot fit is refused before it starts. */
@@ -472,35 +370,27 @@ static void tell_undecided(uint64_t seed, const struct sim_options *options,
 static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
                     struct sim_result *ret_result, struct problem *problem)
 {
-	struct sim_options options = request->options;
+	struct sim_options options;
 	struct trace_file file;
 	struct setup setup;
 
-	request->words.seed = seed;
-	if (setup_make(&request->words, &setup, problem) != 0)
+	request->words.setup.seed = seed;
+	if (setup_make(&request->words.setup, &setup, problem) != 0)
 		return -1;
-	if (check_options_fit(request, setup.network.algorithm, problem) != 0) {
+	if (sim_words_options(&request->words, &setup, &options, problem) != 0) {
 		setup_free(&setup);
 		return -1;
 	}
 	bool election = setup.network.algorithm->kind == KIND_ELECTION;
-	options.setup = &setup;
-	options.seed = seed;
 	options.progress = request->seeds ? NULL : show_exits;
 	options.interrupted = watch_for_interrupt();
-	if (options.bound == 0)
-		options.bound = distribution_bound(&options.delay);
-	if (election)
-		options.load = LOAD_ELECTION;
-	options.warmup = election ? 0 : warmup_of(request, setup.network.graph.nodes);
-	options.entries -= options.warmup;
 	if (check_memory(&options, problem) != 0) {
 		setup_free(&setup);
 		return -1;
 	}
 	if (seed == request->seed_first) {
 		warn_of_order("sim", &setup);
-		warn_of_holder("sim", &request->words, &setup);
+		warn_of_holder("sim", &request->words.setup, &setup);
 	}
 	if (trace_file_open(request->trace, request->diagram, &file, problem) != 0) {
 		setup_free(&setup);
@@ -531,9 +421,10 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		        "fewer --entries or shorter delays are needed",
 		        seed);
 	if (wrong == 0 && runs != NULL)
-		json_array_append_new(
-		        runs, election ? election_report(&options, ret_result, seconds)
-		                       : sim_report(&options, request->load, ret_result, seconds));
+		json_array_append_new(runs, election
+		                                    ? election_report(&options, ret_result, seconds)
+		                                    : sim_report(&options, request->words.load,
+		                                                 ret_result, seconds));
 	if (wrong == 0 && request->json && !request->seeds && !election)
 		tell_undecided(seed, &options, ret_result);
 	if (wrong == 0 && runs == NULL && election)
@@ -592,9 +483,10 @@ static void print_runs(const struct sim_request *request, const json_t *runs, ui
 	json_int_t nodes = json_integer_value(json_object_get(first, "nodes"));
 	uint64_t count = json_array_size(runs);
 
-	printf("%s, ", request->words.algorithm);
+	printf("%s, ", request->words.setup.algorithm);
 	if (topology != NULL)
-		printf("%s of %" JSON_INTEGER_FORMAT ", %s load, ", topology, nodes, request->load);
+		printf("%s of %" JSON_INTEGER_FORMAT ", %s load, ", topology, nodes,
+		       request->words.load);
 	else
 		printf("%" JSON_INTEGER_FORMAT " node%s, ", nodes, plural((uint64_t)nodes));
 	printf("seeds %" PRIu64 "..%" PRIu64 ": %" PRIu64 " run%s, ", request->seed_first,
@@ -667,24 +559,17 @@ static int run_one(struct sim_request *request, struct problem *problem)
 
 int command_sim(int argc, char **argv)
 {
-	struct sim_request request = {
-	        .words = {.host = host_here()},
-	        .options = {.entries = 1000,
-	                    .load = LOAD_HEAVY,
-	                    .memory_max = memory_by_default(),
-	                    .delay = {DISTRIBUTION_CONSTANT, MILLION, 0},
-	                    .cs = {DISTRIBUTION_CONSTANT, MILLION, 0}},
-	        .load = "heavy",
-	        .seed_first = 1,
-	        .seed_last = 1,
-	};
+	struct sim_request request = {0};
 	struct problem problem;
+
+	sim_words_init(&request.words, host_here());
+	request.words.options.memory_max = memory_by_default();
 	int parsed = parse_arguments(argc, argv, &request, &problem);
 	int code = parsed < 0      ? usage_problem("sim", &problem)
 	           : parsed > 0    ? EXIT_HELD
 	           : request.seeds ? run_seeds(&request, &problem)
 	                           : run_one(&request, &problem);
 
-	free(request.lose_hops);
+	sim_words_free(&request.words);
 	return code;
 }

@@ -75,6 +75,13 @@ struct setup {
 
 enum { NODES_DEFAULT = 5 };
 
+/*
+ * A word by its long name as an option: topology, nodes, holder, param, fifo, reorder, arrangement,
+ * initiators, crash. The value must stay. 0, or -1 and a problem; 1: there is no such word.
+ */
+int setup_option(const char *name, const char *value, struct setup_words *words,
+                 struct problem *problem);
+
 /* What grows without bound, with these parameters, if entries are not bounded: "clocks". NULL: nothing,
  * the states are finite. */
 const char *setup_grows(const struct setup *setup);

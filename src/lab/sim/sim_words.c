@@ -1,0 +1,192 @@
+#include "sim_words.h"
+
+#include "load.h"
+#include "memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ENTRIES_MAX = 2000000000 };
+
+void sim_words_init(struct sim_words *words, const struct host *host)
+{
+	*words = (struct sim_words){
+	        .setup = {.host = host, .seed = 1},
+	        .options = {.entries = 1000,
+	                    .load = LOAD_HEAVY,
+	                    .delay = {DISTRIBUTION_CONSTANT, MILLION, 0},
+	                    .cs = {DISTRIBUTION_CONSTANT, MILLION, 0}},
+	        .load = "heavy",
+	};
+}
+
+void sim_words_free(struct sim_words *words)
+{
+	free(words->lose_hops);
+}
+
+static int parse_lose_hops(const char *text, struct sim_words *words, struct problem *problem)
+{
+	size_t count = 1;
+	for (const char *c = text; *c != '\0'; c++)
+		count += *c == ',';
+	free(words->lose_hops);
+	words->lose_hops = malloc(count * sizeof(*words->lose_hops));
+	memory_must(words->lose_hops != NULL);
+	for (size_t i = 0; i < count; i++) {
+		char word[32];
+		size_t length = strcspn(text, ",");
+		snprintf(word, sizeof(word), "%.*s",
+		         (int)(length < sizeof(word) ? length : sizeof(word)), text);
+		uint64_t least = i == 0 ? 1 : words->lose_hops[i - 1] + 1;
+		if (parse_number(word, least, INT64_MAX,
+		                 "--lose-token (increasing numbers of hops):", &words->lose_hops[i],
+		                 problem) != 0)
+			return -1;
+		text += length + (text[length] == ',');
+	}
+	words->options.lose_hops = words->lose_hops;
+	words->options.lose_hops_count = count;
+	return 0;
+}
+
+static int parse_lose(const char *text, struct sim_words *words, struct problem *problem)
+{
+	uint64_t millionths;
+	if (parse_decimal(text, &millionths) != 0 || millionths > MILLION)
+		return problem_set(problem,
+		                   "--lose '%.40s': a probability from 0 to 1 is needed, with at "
+		                   "most 6 digits behind the point",
+		                   text);
+	words->options.lose_below = (millionths << 32) / MILLION;
+	return 0;
+}
+
+static int parse_bound(const char *text, uint64_t *ret_bound, struct problem *problem)
+{
+	if (parse_decimal(text, ret_bound) == 0 && *ret_bound != 0)
+		return 0;
+	return problem_set(problem,
+	                   "--bound '%.40s': a decimal above 0 is needed, with at most 6 digits "
+	                   "behind the point, below 1000000000",
+	                   text);
+}
+
+static int parse_load_word(const char *text, struct sim_words *words, struct problem *problem)
+{
+	uint64_t rate;
+
+	words->load = text;
+	if (parse_load(text, &words->options.load, &rate, problem) != 0)
+		return -1;
+	words->options.interval = rate != 0 ? (uint64_t)MILLION * MILLION / rate : 0;
+	return 0;
+}
+
+/* An election lasts until it is over: no word about entries makes sense for it. */
+static void note_word(const char *name, struct sim_words *words)
+{
+	static const char *const entries_words[] = {"--entries", "--load", "--cs", "--warmup",
+	                                            "--lose-token"};
+
+	for (size_t i = 0; i < sizeof(entries_words) / sizeof(*entries_words); i++) {
+		if (strcmp(entries_words[i] + 2, name) == 0)
+			words->not_for_elections = entries_words[i];
+	}
+}
+
+int sim_words_option(const char *name, const char *value, struct sim_words *words,
+                     struct problem *problem)
+{
+	struct sim_options *options = &words->options;
+	int result = setup_option(name, value, &words->setup, problem);
+
+	if (result <= 0)
+		return result;
+	note_word(name, words);
+	if (strcmp(name, "entries") == 0)
+		return parse_number(value, 1, ENTRIES_MAX, "--entries", &options->entries, problem);
+	if (strcmp(name, "warmup") == 0) {
+		words->warmed = true;
+		return parse_number(value, 0, ENTRIES_MAX, "--warmup", &words->warmup, problem);
+	}
+	if (strcmp(name, "seed") == 0) {
+		words->seeded = true;
+		return parse_number(value, 0, INT64_MAX, "--seed", &words->setup.seed, problem);
+	}
+	if (strcmp(name, "load") == 0)
+		return parse_load_word(value, words, problem);
+	if (strcmp(name, "delay") == 0)
+		return distribution_parse(value, "--delay", &options->delay, problem);
+	if (strcmp(name, "cs") == 0)
+		return distribution_parse(value, "--cs", &options->cs, problem);
+	if (strcmp(name, "bound") == 0)
+		return parse_bound(value, &options->bound, problem);
+	if (strcmp(name, "lose") == 0)
+		return parse_lose(value, words, problem);
+	if (strcmp(name, "lose-token") == 0)
+		return parse_lose_hops(value, words, problem);
+	return 1;
+}
+
+int sim_words_check(const struct sim_words *words, struct problem *problem)
+{
+	if (!words->warmed || words->warmup < words->options.entries)
+		return 0;
+	return problem_set(problem,
+	                   "--warmup %" PRIu64 ": fewer than the entries are needed, which are "
+	                   "%" PRIu64,
+	                   words->warmup, words->options.entries);
+}
+
+/* What makes no sense for this algorithm. */
+static int check_options_fit(const struct sim_words *words, const struct algorithm *algorithm,
+                             struct problem *problem)
+{
+	if (algorithm->kind == KIND_ELECTION && words->not_for_elections != NULL)
+		return problem_set(problem, "%s: %s is an election", words->not_for_elections,
+		                   algorithm->name);
+	if (algorithm->expire == NULL && words->options.bound != 0)
+		return problem_set(problem, "--bound: %s has no timers", algorithm->name);
+	if (algorithm->circulates && distribution_mean(&words->options.delay) == 0)
+		return problem_set(problem,
+		                   "--delay: the token of %s goes round for ever; without delay "
+		                   "time would stand still",
+		                   algorithm->name);
+	if (!algorithm->has_token && words->options.lose_hops_count != 0)
+		return problem_set(problem, "--lose-token: %s has no token", algorithm->name);
+	return 0;
+}
+
+/* The means leave out the beginning, in which nobody had to wait yet: a turn of all, or half of the
+ * run. */
+static uint64_t warmup_of(const struct sim_words *words, uint32_t nodes)
+{
+	uint64_t half = words->options.entries / 2;
+
+	if (words->warmed)
+		return words->warmup;
+	return words->options.load == LOAD_LIGHT ? 0 : nodes < half ? nodes : half;
+}
+
+int sim_words_options(const struct sim_words *words, const struct setup *setup,
+                      struct sim_options *ret_options, struct problem *problem)
+{
+	struct sim_options options = words->options;
+	bool election = setup->network.algorithm->kind == KIND_ELECTION;
+
+	if (check_options_fit(words, setup->network.algorithm, problem) != 0)
+		return -1;
+	options.setup = setup;
+	options.seed = setup->seed;
+	if (options.bound == 0)
+		options.bound = distribution_bound(&options.delay);
+	if (election)
+		options.load = LOAD_ELECTION;
+	options.warmup = election ? 0 : warmup_of(words, setup->network.graph.nodes);
+	options.entries -= options.warmup;
+	*ret_options = options;
+	return 0;
+}
