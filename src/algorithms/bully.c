@@ -247,13 +247,19 @@ const struct algorithm bully = {
         .claim_messages = "about N^2",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [ELECTION] = {.name = "ELECTION"},
-                        [ANSWER] = {.name = "ANSWER"},
+                        [ELECTION] = {.name = "ELECTION", .role = ROLE_ASKS},
+                        [ANSWER] = {.name = "ANSWER", .role = ROLE_REFUSES},
                         /* Who is not told of the coordinator begins anew: it is a part of the
                          * election. */
-                        [COORDINATOR] = {.name = "COORDINATOR"},
+                        [COORDINATOR] = {.name = "COORDINATOR", .role = ROLE_ANNOUNCES},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"participant", VARIABLE_PLAIN},
+                        {"coordinator", VARIABLE_PLAIN},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .invariants =
                 (const struct invariant[]){
                         {.name = "coordinator_is_not_lower", .local = coordinator_is_not_lower},

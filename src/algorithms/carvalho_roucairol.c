@@ -327,10 +327,20 @@ const struct algorithm carvalho_roucairol = {
         .claim_delay = "1",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQUEST] = {.name = "REQUEST"},
-                        [REPLY] = {.name = "REPLY"},
+                        [REQUEST] = {.name = "REQUEST", .role = ROLE_ASKS},
+                        [REPLY] = {.name = "REPLY", .role = ROLE_PERMITS},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"Our_Sequence_Number", VARIABLE_PLAIN},
+                        {"Highest_Sequence_Number", VARIABLE_PLAIN},
+                        {"Waiting", VARIABLE_PLAIN},
+                        {"Using", VARIABLE_PLAIN},
+                        {"A", VARIABLE_ROW},
+                        {"Reply_Deferred", VARIABLE_ROW},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[]){
                         {

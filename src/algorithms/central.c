@@ -182,11 +182,18 @@ const struct algorithm central = {
         .claim_delay = "2",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQUEST] = {.name = "REQUEST"},
-                        [GRANT] = {.name = "GRANT"},
-                        [RELEASE] = {.name = "RELEASE"},
+                        [REQUEST] = {.name = "REQUEST", .role = ROLE_ASKS},
+                        [GRANT] = {.name = "GRANT", .role = ROLE_PERMITS},
+                        [RELEASE] = {.name = "RELEASE", .role = ROLE_GIVES_BACK},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"waits", VARIABLE_PLAIN},
+                        {"inside", VARIABLE_NODE},
+                        {"queue", VARIABLE_QUEUE},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .invariants =
                 (const struct invariant[]){
                         {.name = "nobody_waits_in_vain", .local = nobody_waits_in_vain},

@@ -189,10 +189,18 @@ const struct algorithm chang_roberts = {
         .claim_messages = "N to N(N+1)/2",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [ELECTION] = {.name = "ELECTION"},
-                        [ELECTED] = {.name = "ELECTED", .announcement = true},
+                        [ELECTION] = {.name = "ELECTION", .role = ROLE_ASKS},
+                        [ELECTED] = {.name = "ELECTED",
+                                     .role = ROLE_ANNOUNCES,
+                                     .announcement = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"participant", VARIABLE_PLAIN},
+                        {"coordinator", VARIABLE_PLAIN},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[PARAMETERS_COUNT + 1]){
                         [TEXT] =

@@ -274,10 +274,17 @@ const struct algorithm dijkstra_ring = {
         .claim_delay = "1 to 2(N-1)",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [SIGNAL] = {.name = "SIGNAL"},
-                        [TOKEN] = {.name = "TOKEN", .token = true},
+                        [SIGNAL] = {.name = "SIGNAL", .role = ROLE_ASKS},
+                        [TOKEN] = {.name = "TOKEN", .role = ROLE_PERMITS, .token = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"state", VARIABLE_PLAIN},
+                        {"black", VARIABLE_PLAIN},
+                        {"token", VARIABLE_PLAIN},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .invariants =
                 (const struct invariant[]){
                         {.name = "P0_critical_has_the_token", .local = P0},

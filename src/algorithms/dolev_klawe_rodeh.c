@@ -311,11 +311,20 @@ const struct algorithm dolev_klawe_rodeh = {
         .claim_messages = "2N log N + N",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [FIRST] = {.name = "FIRST"},
-                        [SECOND] = {.name = "SECOND"},
-                        [ELECTED] = {.name = "ELECTED", .announcement = true},
+                        [FIRST] = {.name = "FIRST", .role = ROLE_ASKS},
+                        [SECOND] = {.name = "SECOND", .role = ROLE_ASKS},
+                        [ELECTED] = {.name = "ELECTED",
+                                     .role = ROLE_ANNOUNCES,
+                                     .announcement = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"state", VARIABLE_PLAIN},
+                        {"max", VARIABLE_PLAIN},
+                        {"neighbourR", VARIABLE_PLAIN},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[]){
                         [TEXT] =

@@ -283,10 +283,21 @@ const struct algorithm franklin = {
         .claim_messages = "2n(1 + log n)",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [CANDIDATE] = {.name = "CANDIDATE"},
-                        [ELECTED] = {.name = "ELECTED", .announcement = true},
+                        [CANDIDATE] = {.name = "CANDIDATE", .role = ROLE_ASKS},
+                        [ELECTED] = {.name = "ELECTED",
+                                     .role = ROLE_ANNOUNCES,
+                                     .announcement = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"state", VARIABLE_PLAIN},
+                        {"left", VARIABLE_PLAIN},
+                        {"right", VARIABLE_PLAIN},
+                        {"queued", VARIABLE_PLAIN},
+                        {"leader", VARIABLE_PLAIN},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[]){
                         [TEXT] = {.name = "text",

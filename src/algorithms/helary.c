@@ -534,10 +534,19 @@ const struct algorithm helary = {
         .claim_delay = "1 to D",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQ] = {.name = "REQ"},
-                        [TOKEN] = {.name = "TOKEN", .token = true},
+                        [REQ] = {.name = "REQ", .role = ROLE_ASKS},
+                        [TOKEN] = {.name = "TOKEN", .role = ROLE_PERMITS, .token = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"C", VARIABLE_PLAIN},
+                        {"token_here", VARIABLE_PLAIN},
+                        {"in_CS", VARIABLE_PLAIN},
+                        {"req_array", VARIABLE_PLAIN},
+                        {"lud", VARIABLE_ROW},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[]){
                         {

@@ -361,11 +361,20 @@ const struct algorithm hirschberg_sinclair = {
         .claim_messages = "8n(1 + log n)",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [CANDIDATURE] = {.name = "CANDIDATURE"},
-                        [RESPONSE] = {.name = "RESPONSE"},
-                        [ENDED] = {.name = "ENDED", .announcement = true},
+                        [CANDIDATURE] = {.name = "CANDIDATURE", .role = ROLE_ASKS},
+                        [RESPONSE] = {.name = "RESPONSE", .role = ROLE_PERMITS},
+                        [ENDED] = {.name = "ENDED", .role = ROLE_ANNOUNCES, .announcement = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"state", VARIABLE_PLAIN},
+                        {"lgmax", VARIABLE_PLAIN},
+                        {"winner", VARIABLE_PLAIN},
+                        {"nbresp", VARIABLE_PLAIN},
+                        {"respOK", VARIABLE_PLAIN},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[]){
                         [TEXT] = {.name = "text",

@@ -356,13 +356,23 @@ const struct algorithm korach_moran_zaks = {
         .claim_messages = "O(N log N)",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [CLAIM] = {.name = "CLAIM"},
-                        [APPEAL] = {.name = "APPEAL"},
-                        [YIELD] = {.name = "YIELD"},
-                        [ACCEPT] = {.name = "ACCEPT"},
-                        [LEADER] = {.name = "LEADER", .announcement = true},
+                        [CLAIM] = {.name = "CLAIM", .role = ROLE_ASKS},
+                        [APPEAL] = {.name = "APPEAL", .role = ROLE_ASKS},
+                        [YIELD] = {.name = "YIELD", .role = ROLE_REFUSES},
+                        [ACCEPT] = {.name = "ACCEPT", .role = ROLE_PERMITS},
+                        [LEADER] = {.name = "LEADER", .role = ROLE_ANNOUNCES, .announcement = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"state", VARIABLE_PLAIN},
+                        {"level", VARIABLE_PLAIN},
+                        {"king", VARIABLE_PLAIN},
+                        {"lord", VARIABLE_NODE},
+                        {"claimant", VARIABLE_NODE},
+                        {"leader", VARIABLE_PLAIN},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[]){
                         {

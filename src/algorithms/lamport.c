@@ -296,11 +296,17 @@ const struct algorithm lamport = {
         .claim_delay = "1",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQUEST] = {.name = "REQUEST"},
-                        [ACKNOWLEDGE] = {.name = "ACKNOWLEDGE"},
-                        [RELEASE] = {.name = "RELEASE"},
+                        [REQUEST] = {.name = "REQUEST", .role = ROLE_ASKS},
+                        [ACKNOWLEDGE] = {.name = "ACKNOWLEDGE", .role = ROLE_PERMITS},
+                        [RELEASE] = {.name = "RELEASE", .role = ROLE_GIVES_BACK},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"clock", VARIABLE_PLAIN},
+                        {"queue", VARIABLE_ROW},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters = parameters,
         .invariants =
                 (const struct invariant[]){

@@ -117,9 +117,14 @@ const struct algorithm le_lann = {
         .claim_delay = "1 to N-1",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [TOKEN] = {.name = "TOKEN", .token = true},
+                        [TOKEN] = {.name = "TOKEN", .role = ROLE_PERMITS, .token = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"token", VARIABLE_PLAIN},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .state_size = state_size,
         .init = init,
         .request = request,

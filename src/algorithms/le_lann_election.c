@@ -223,10 +223,20 @@ const struct algorithm le_lann_election = {
         .claim_messages = "kN, k initiators",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [ELECTION] = {.name = "ELECTION"},
-                        [ELECTED] = {.name = "ELECTED", .announcement = true},
+                        [ELECTION] = {.name = "ELECTION", .role = ROLE_ASKS},
+                        [ELECTED] = {.name = "ELECTED",
+                                     .role = ROLE_ANNOUNCES,
+                                     .announcement = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"participant", VARIABLE_PLAIN},
+                        {"initiator", VARIABLE_PLAIN},
+                        {"max", VARIABLE_PLAIN},
+                        {"coordinator", VARIABLE_PLAIN},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .invariants =
                 (const struct invariant[]){
                         {.name = "leader_is_no_less_than_an_initiator",

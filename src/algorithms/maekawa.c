@@ -605,14 +605,27 @@ const struct algorithm maekawa = {
         .claim_delay = "2",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQUEST] = {.name = "REQUEST"},
-                        [LOCKED] = {.name = "LOCKED"},
-                        [FAIL] = {.name = "FAIL"},
-                        [INQUIRE] = {.name = "INQUIRE"},
-                        [RELINQUISH] = {.name = "RELINQUISH"},
-                        [RELEASE] = {.name = "RELEASE"},
+                        [REQUEST] = {.name = "REQUEST", .role = ROLE_ASKS},
+                        [LOCKED] = {.name = "LOCKED", .role = ROLE_PERMITS},
+                        [FAIL] = {.name = "FAIL", .role = ROLE_REFUSES},
+                        [INQUIRE] = {.name = "INQUIRE", .role = ROLE_REFUSES},
+                        [RELINQUISH] = {.name = "RELINQUISH", .role = ROLE_REFUSES},
+                        [RELEASE] = {.name = "RELEASE", .role = ROLE_GIVES_BACK},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"highest", VARIABLE_PLAIN},
+                        {"number", VARIABLE_PLAIN},
+                        {"locked_by", VARIABLE_QUEUE},
+                        {"failed_by", VARIABLE_QUEUE},
+                        {"inquired_by", VARIABLE_QUEUE},
+                        {"locked_for", VARIABLE_NODE},
+                        {"inquired", VARIABLE_PLAIN},
+                        {"queue", VARIABLE_QUEUE},
+                        {"failed", VARIABLE_QUEUE},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters = parameters,
         .invariants =
                 (const struct invariant[]){

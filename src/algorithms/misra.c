@@ -312,10 +312,17 @@ const struct algorithm misra = {
         .claim_delay = "1 to N-1",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [PING] = {.name = "PING", .token = true},
-                        [PONG] = {.name = "PONG", .token = true},
+                        [PING] = {.name = "PING", .role = ROLE_PERMITS, .token = true},
+                        [PONG] = {.name = "PONG", .role = ROLE_PERMITS, .token = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"m", VARIABLE_PLAIN},
+                        {"nbping", VARIABLE_PLAIN},
+                        {"nbpong", VARIABLE_PLAIN},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[PARAMETERS_COUNT + 1]){
                         [TEXT] =

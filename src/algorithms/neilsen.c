@@ -253,11 +253,18 @@ const struct algorithm neilsen = {
         .claim_delay = "1",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQUEST] = {.name = "REQUEST"},
-                        [PRIVILEGE] = {.name = "PRIVILEGE", .token = true},
-                        [INITIALIZE] = {.name = "INITIALIZE", .init = true},
+                        [REQUEST] = {.name = "REQUEST", .role = ROLE_ASKS},
+                        [PRIVILEGE] = {.name = "PRIVILEGE", .role = ROLE_PERMITS, .token = true},
+                        [INITIALIZE] = {.name = "INITIALIZE", .role = ROLE_PREPARES, .init = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"HOLDING", VARIABLE_PLAIN},
+                        {"NEXT", VARIABLE_NODE},
+                        {"FOLLOW", VARIABLE_NODE},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[]){
                         {

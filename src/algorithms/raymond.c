@@ -306,10 +306,18 @@ const struct algorithm raymond = {
         .claim_delay = "D",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQUEST] = {.name = "REQUEST"},
-                        [PRIVILEGE] = {.name = "PRIVILEGE", .token = true},
+                        [REQUEST] = {.name = "REQUEST", .role = ROLE_ASKS},
+                        [PRIVILEGE] = {.name = "PRIVILEGE", .role = ROLE_PERMITS, .token = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"NEXT", VARIABLE_NODE},
+                        {"USING", VARIABLE_PLAIN},
+                        {"ASKED", VARIABLE_PLAIN},
+                        {"queue", VARIABLE_QUEUE},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[]){
                         {

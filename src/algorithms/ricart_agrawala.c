@@ -291,10 +291,19 @@ const struct algorithm ricart_agrawala = {
         .claim_delay = "1",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQUEST] = {.name = "REQUEST"},
-                        [REPLY] = {.name = "REPLY"},
+                        [REQUEST] = {.name = "REQUEST", .role = ROLE_ASKS},
+                        [REPLY] = {.name = "REPLY", .role = ROLE_PERMITS},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"Our_Sequence_Number", VARIABLE_PLAIN},
+                        {"Highest_Sequence_Number", VARIABLE_PLAIN},
+                        {"Outstanding_Reply_Count", VARIABLE_PLAIN},
+                        {"Requesting_Critical_Section", VARIABLE_PLAIN},
+                        {"Reply_Deferred", VARIABLE_ROW},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .invariants =
                 (const struct invariant[]){
                         {.name = "idle_owes_nothing", .local = idle_owes_nothing},

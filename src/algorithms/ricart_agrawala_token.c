@@ -336,10 +336,19 @@ const struct algorithm ricart_agrawala_token = {
         .claim_delay = "1",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQUEST] = {.name = "REQUEST"},
-                        [TOKEN] = {.name = "TOKEN", .token = true},
+                        [REQUEST] = {.name = "REQUEST", .role = ROLE_ASKS},
+                        [TOKEN] = {.name = "TOKEN", .role = ROLE_PERMITS, .token = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"clock", VARIABLE_PLAIN},
+                        {"token_present", VARIABLE_PLAIN},
+                        {"token_held", VARIABLE_PLAIN},
+                        {"token", VARIABLE_ROW},
+                        {"requests", VARIABLE_ROW},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[]){
                         [PARAM_TEXT] =

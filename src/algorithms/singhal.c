@@ -436,10 +436,18 @@ const struct algorithm singhal = {
         .claim_delay = "1",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQUEST] = {.name = "REQUEST"},
-                        [PRIVILEGE] = {.name = "PRIVILEGE", .token = true},
+                        [REQUEST] = {.name = "REQUEST", .role = ROLE_ASKS},
+                        [PRIVILEGE] = {.name = "PRIVILEGE", .role = ROLE_PERMITS, .token = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"SV", VARIABLE_ROW},
+                        {"SN", VARIABLE_ROW},
+                        {"TSV", VARIABLE_ROW},
+                        {"TSN", VARIABLE_ROW},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[]){
                         {

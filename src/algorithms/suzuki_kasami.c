@@ -308,10 +308,19 @@ const struct algorithm suzuki_kasami = {
         .claim_delay = "1",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQUEST] = {.name = "REQUEST"},
-                        [PRIVILEGE] = {.name = "PRIVILEGE", .token = true},
+                        [REQUEST] = {.name = "REQUEST", .role = ROLE_ASKS},
+                        [PRIVILEGE] = {.name = "PRIVILEGE", .role = ROLE_PERMITS, .token = true},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"HavePrivilege", VARIABLE_PLAIN},
+                        {"Requesting", VARIABLE_PLAIN},
+                        {"RN", VARIABLE_ROW},
+                        {"LN", VARIABLE_ROW},
+                        {"Q", VARIABLE_QUEUE},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .invariants =
                 (const struct invariant[]){
                         {.name = "queue_has_each_once", .local = queue_has_each_once},

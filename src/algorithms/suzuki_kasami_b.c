@@ -526,11 +526,22 @@ const struct algorithm suzuki_kasami_b = {
         .claim_delay = "1",
         .messages =
                 (const struct message_type[MESSAGES_COUNT]){
-                        [REQUEST] = {.name = "REQUEST"},
-                        [PRIVILEGE] = {.name = "PRIVILEGE", .token = true},
-                        [REPLY] = {.name = "REPLY"},
+                        [REQUEST] = {.name = "REQUEST", .role = ROLE_ASKS},
+                        [PRIVILEGE] = {.name = "PRIVILEGE", .role = ROLE_PERMITS, .token = true},
+                        [REPLY] = {.name = "REPLY", .role = ROLE_GIVES_BACK},
                 },
         .messages_count = MESSAGES_COUNT,
+        .variables =
+                (const struct variable[]){
+                        {"HavePrivilege", VARIABLE_PLAIN},
+                        {"Requesting", VARIABLE_PLAIN},
+                        {"RN", VARIABLE_ROW},
+                        {"LN", VARIABLE_ROW},
+                        {"Q", VARIABLE_QUEUE},
+                        {"RequestCount", VARIABLE_ROW},
+                        {"ReplyCount", VARIABLE_PLAIN},
+                        {NULL, VARIABLE_PLAIN},
+                },
         .parameters =
                 (const struct parameter[]){
                         [PARAM_TEXT] =

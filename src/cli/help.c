@@ -377,10 +377,9 @@ static const struct {
          "  expect 3 in\n"
          "\n"
          "An election has 'arrangement 3,1,2', 'crash 3', 'initiate 1', 'expect 2 leader',\n"
-         "'expect leader 3' (whoever knows a leader knows 3); 'crash 2' after the first step\n"
-         "lets a place fail then. 'expire I' lets a timer run out; 'expect invariant NAME' is "
-         "about\n"
-         "the whole system.\n"
+         "'expect leader 3' (whoever knows a leader knows 3); 'crash 2' after the first\n"
+         "step lets a place fail then. 'expire I' lets a timer run out; 'expect invariant\n"
+         "NAME' is about the whole system.\n"
          "\n"
          "example: baton replay test/scenarios/neilsen/figure-6.scn\n"},
         {"compare",

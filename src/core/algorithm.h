@@ -86,11 +86,37 @@ static inline uint32_t site_neighbour(const struct site *site, uint32_t k)
 	return k + 1 < site->self ? k + 1 : k + 2;
 }
 
+/* What a message does, in the one language in which all algorithms are drawn. */
+enum role {
+	ROLE_ASKS,
+	ROLE_PERMITS, /* the right to enter, or a part of it */
+	ROLE_REFUSES, /* or asks back, or yields, what was permitted */
+	ROLE_GIVES_BACK,
+	ROLE_ANNOUNCES,
+	ROLE_PREPARES, /* before any request */
+};
+
 struct message_type {
 	const char *name;
+	enum role role;
 	bool token;        /* it carries the privilege */
 	bool init;         /* sent before any request, and counted apart */
 	bool announcement; /* elections: counted apart */
+};
+
+/* What kind of thing a variable is that `describe` writes, so that it can be drawn: */
+enum variable_kind {
+	VARIABLE_PLAIN,
+	VARIABLE_NODE,  /* a node; 0 or null: none */
+	VARIABLE_QUEUE, /* an array of nodes, in order or a set */
+	VARIABLE_ROW,   /* an array with a value for each node, from node 1 on */
+};
+
+/* A node of a VARIABLE_NODE or VARIABLE_QUEUE may be the first element of an array, with what is known
+ * of it after it. */
+struct variable {
+	const char *name;
+	enum variable_kind kind;
 };
 
 /*
@@ -185,6 +211,7 @@ struct algorithm {
 	const char *claim_messages, *claim_delay;
 	const struct message_type *messages;
 	size_t messages_count;
+	const struct variable *variables; /* all that `describe` may write; ends with a NULL name */
 	const struct parameter *parameters; /* NULL, or ends with a NULL name */
 	const struct invariant *invariants; /* NULL, or ends with a NULL name */
 

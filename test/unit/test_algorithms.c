@@ -8,6 +8,7 @@
 
 #include <cmocka.h>
 
+#include "json_text.h"
 #include "random.h"
 #include "registry.h"
 #include "setup.h"
@@ -204,10 +205,64 @@ static void test_every_table_is_filled(void **state)
 	}
 }
 
+/* A drawing must find every variable in the table, and what the table says of it must be true. */
+static void check_variable(const struct chaos *chaos, const struct json_member *member)
+{
+	const struct variable *variable = chaos->world.algorithm->variables;
+	uint32_t commas = 0, depth = 0;
+
+	while (variable->name != NULL &&
+	       (strlen(variable->name) != member->name_length ||
+	        memcmp(variable->name, member->name, member->name_length) != 0))
+		variable++;
+	if (variable->name == NULL)
+		fail_msg("%s: the table has no %.*s", chaos->world.algorithm->name,
+		         (int)member->name_length, member->name);
+	for (size_t i = 0; i < member->value_length; i++) {
+		depth += member->value[i] == '[';
+		depth -= member->value[i] == ']';
+		commas += depth == 1 && member->value[i] == ',';
+	}
+	bool array = member->value[0] == '[', null = member->value[0] == 'n';
+	bool number = member->value[0] >= '0' && member->value[0] <= '9';
+	if ((variable->kind == VARIABLE_NODE && !number && !array && !null) ||
+	    (variable->kind == VARIABLE_QUEUE && !array && !null) ||
+	    (variable->kind == VARIABLE_ROW && !null &&
+	     (!array || commas + 1 != chaos->setup.network.graph.nodes)))
+		fail_msg("%s: %s is %.*s", chaos->world.algorithm->name, variable->name,
+		         (int)member->value_length, member->value);
+}
+
+static void check_variables(const struct chaos *chaos)
+{
+	for (uint32_t node = 1; node <= chaos->setup.network.graph.nodes; node++) {
+		char *variables = world_describe(&chaos->world, node);
+		struct json_member member;
+		for (const char *at = variables; (at = json_next_member(at, &member)) != NULL;)
+			check_variable(chaos, &member);
+		free(variables);
+	}
+}
+
+static void test_every_variable_is_in_the_table(void **state)
+{
+	(void)state;
+	for (size_t a = 0; algorithms[a] != NULL; a++) {
+		static struct chaos chaos;
+		chaos_start(&chaos, algorithms[a], 4, a);
+		for (int i = 0; i < 300; i++) {
+			chaos_step(&chaos);
+			check_variables(&chaos);
+		}
+		chaos_end(&chaos);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_every_table_is_filled),
+	        cmocka_unit_test(test_every_variable_is_in_the_table),
 	        cmocka_unit_test(test_bad_bytes_give_an_error_and_change_nothing),
 	        cmocka_unit_test(test_a_step_writes_within_its_state_and_is_repeatable),
 	};
