@@ -14,18 +14,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-struct process {
+struct descendant {
 	pid_t pid, parent;
 	bool zombie;
 };
 
 struct processes {
-	struct process *list;
+	struct descendant *list;
 	size_t count, room;
 };
 
 /* From /proc/PID/stat: "PID (NAME) STATE PARENT …"; a name may contain anything. */
-static bool read_process(const char *pid, struct process *ret_process)
+static bool read_process(const char *pid, struct descendant *ret_process)
 {
 	char path[64], text[512];
 	long parent;
@@ -43,9 +43,9 @@ static bool read_process(const char *pid, struct process *ret_process)
 	const char *name_end = strrchr(text, ')');
 	if (name_end == NULL || sscanf(name_end + 1, " %c %ld", &state, &parent) != 2)
 		return false;
-	*ret_process = (struct process){.pid = (pid_t)strtol(pid, NULL, 10),
-	                                .parent = (pid_t)parent,
-	                                .zombie = state == 'Z' || state == 'X'};
+	*ret_process = (struct descendant){.pid = (pid_t)strtol(pid, NULL, 10),
+	                                   .parent = (pid_t)parent,
+	                                   .zombie = state == 'Z' || state == 'X'};
 	return true;
 }
 
@@ -56,7 +56,7 @@ static struct processes list_processes(void)
 	const struct dirent *entry;
 
 	while (folder != NULL && (entry = readdir(folder)) != NULL) {
-		struct process process;
+		struct descendant process;
 		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
 		    !read_process(entry->d_name, &process))
 			continue;
@@ -158,7 +158,7 @@ struct descendants descendants_kill(const struct spared *spared, pid_t command)
 
 pid_t process_parent(pid_t pid)
 {
-	struct process process;
+	struct descendant process;
 	char text[24];
 
 	snprintf(text, sizeof(text), "%d", (int)pid);

@@ -4,7 +4,9 @@
  *
  * Only who has FILE.lock looks. A greater number is written to FILE.new, brought to disk, and renamed.
  */
-#include "handle.h"
+#include "word.h"
+
+#include <baton/baton.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,7 +102,7 @@ static int read_highest(const char *path, uint64_t *ret_highest, struct stat *re
 			return BATON_ETORN;
 		highest = highest * 10 + (uint64_t)(text[i] - '0');
 	}
-	if (check_fence(highest) < 0)
+	if (fence_verify(highest) < 0)
 		return BATON_ETORN;
 	*ret_highest = highest;
 	return 0;
@@ -172,7 +174,7 @@ int baton_fence_check(const char *file, uint64_t fence, uint64_t *ret_highest)
 {
 	struct paths paths;
 
-	if (check_fence(fence) < 0)
+	if (fence_verify(fence) < 0)
 		return BATON_EFENCE;
 	int result = paths_make(file, &paths);
 	if (result == 0) {

@@ -1,6 +1,5 @@
-/*
- * Who leads: asked once.
- */
+#include "leader.h"
+
 #include "handle.h"
 
 #include <string.h>
@@ -59,9 +58,10 @@ int leader_parse(const redisReply *reply, struct finding *ret_finding)
 	ret_finding->kind = FOUND_NOBODY;
 	if (fence->type != REDIS_REPLY_NIL) {
 		if (fence->type != REDIS_REPLY_INTEGER || fence->integer < 1 ||
-		    check_fence((uint64_t)fence->integer) < 0 || node->type != REDIS_REPLY_STRING ||
-		    node->len < 1 || node->len > BATON_NAME_MAX ||
-		    value->type != REDIS_REPLY_STRING || value->len > BATON_VALUE_MAX)
+		    fence_verify((uint64_t)fence->integer) < 0 ||
+		    node->type != REDIS_REPLY_STRING || node->len < 1 ||
+		    node->len > BATON_NAME_MAX || value->type != REDIS_REPLY_STRING ||
+		    value->len > BATON_VALUE_MAX)
 			return -1;
 		ret_finding->kind = FOUND_LEADER;
 		leader_copy(&ret_finding->leader, (uint64_t)fence->integer,
@@ -77,14 +77,14 @@ int baton_leader(struct baton *baton, const char *name, struct baton_leader *ret
 	struct finding finding;
 	redisReply *reply;
 
-	if (check_name(baton, name) < 0)
+	if (handle_check_name(baton, name) < 0)
 		return BATON_ENAME;
 	leader_words(word_of(name), words);
-	int error = session_command(baton, words, LEADER_WORDS, true, &reply);
+	int error = handle_command(baton, words, LEADER_WORDS, true, &reply);
 	if (error < 0)
 		return error;
 	if (leader_parse(reply, &finding) < 0)
-		return unexpected(baton, reply, "LEADER");
+		return handle_unexpected(baton, reply, "LEADER");
 	freeReplyObject(reply);
 	if (finding.kind == FOUND_UNKNOWN)
 		return why_set(&baton->why, BATON_ESILENT,

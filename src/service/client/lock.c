@@ -2,6 +2,7 @@
  * Locks: asked for and waited for, or asked for now and finished later.
  */
 #include "handle.h"
+#include "losses.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +17,7 @@ enum { UNLOCKS_PENDING_MAX = 64 };
 enum { RETRY_MS = 100 };
 
 /* LOCK, or ELECT with a value. */
-struct request {
+struct lock_request {
 	bool elect;
 	int64_t timeout_ms;
 	struct word value;
@@ -26,19 +27,19 @@ static void forget_wanted(struct baton *baton)
 {
 	if (baton->wanted == NULL)
 		return;
-	if (session_open(baton))
+	if (handle_is_open(baton))
 		watch_unsubscribe(baton, baton->wanted->name);
 	free(baton->wanted);
 	baton->wanted = NULL;
 }
 
 /* The lock becomes the wanted one. 0 or an error. */
-static int want(struct baton *baton, const char *name, const struct request *request)
+static int want(struct baton *baton, const char *name, const struct lock_request *request)
 {
-	int error = session_ready(baton);
+	int error = handle_ready(baton);
 
 	if (error == 0)
-		error = check_name(baton, name);
+		error = handle_check_name(baton, name);
 	if (error < 0)
 		return error;
 	if (request->value.size > BATON_VALUE_MAX)
@@ -54,15 +55,15 @@ static int want(struct baton *baton, const char *name, const struct request *req
 }
 
 /* Sends the command. 0 or an error. */
-static int ask(struct baton *baton, const struct request *request)
+static int ask(struct baton *baton, const struct lock_request *request)
 {
 	char number[24];
 	struct word words[4] = {request->elect ? WORD("ELECT") : WORD("LOCK"), baton->wanted->name};
 	size_t words_count = 2;
 
-	int error = session_connect(baton);
+	int error = handle_connect(baton);
 	if (error == 0)
-		error = watch_subscribe(baton, baton->wanted->name);
+		error = losses_subscribe(baton, baton->wanted->name);
 	if (error < 0)
 		return error;
 	if (request->elect) {
@@ -74,7 +75,7 @@ static int ask(struct baton *baton, const struct request *request)
 		words[words_count++] = WORD("TIMEOUT");
 		words[words_count++] = word_of(number);
 	}
-	return session_send(baton, words, words_count);
+	return handle_send(baton, words, words_count);
 }
 
 /* The wanted lock is held from now on. */
@@ -83,23 +84,22 @@ static int acquired(struct baton *baton, uint64_t fence, uint64_t *ret_fence)
 	struct hold *hold = baton->wanted;
 
 	/* This process may have been stopped since it was granted, and the lock taken away meanwhile. */
-	watch_read(baton);
-	if (!session_open(baton))
+	losses_read(baton);
+	if (!handle_is_open(baton))
 		return why_set(&baton->why, BATON_ELOST, "'%s' was lost as soon as it was held",
 		               hold->name.bytes);
-	struct hold **before = hold_find(&baton->lost, hold->name);
+	struct hold *before = hold_find(&baton->lost, hold->name);
 
 	/* Who asks again has given up the one that was lost. */
 	if (before != NULL) {
-		free(hold_take(before));
+		hold_drop(before);
 		watch_flag(baton);
 	}
 	baton->wanted = NULL;
 	hold->fence = fence;
-	hold->next = baton->held;
-	baton->held = hold;
+	LIST_INSERT_HEAD(&baton->held, hold, entry);
 	if (baton->watch.gone_fence >= fence) {
-		hold_lose(baton, &baton->held, WORD("broken"));
+		handle_lose(baton, hold, WORD("broken"));
 		return why_set(&baton->why, BATON_ELOST, "'%s' was lost as soon as it was held",
 		               hold->name.bytes);
 	}
@@ -136,7 +136,7 @@ static int cannot_know(struct baton *baton, const redisReply *reply)
 static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 {
 	redisReply *reply;
-	int error = session_reply(baton, wait ? -1 : 0, &reply);
+	int error = handle_reply(baton, wait ? -1 : 0, &reply);
 
 	if (error == 0)
 		return why_set(&baton->why, BATON_EPENDING, "'%s' is still waited for",
@@ -144,7 +144,7 @@ static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 	if (error < 0)
 		return error;
 	if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0 &&
-	    check_fence((uint64_t)reply->integer) == 0) {
+	    fence_verify((uint64_t)reply->integer) == 0) {
 		uint64_t fence = (uint64_t)reply->integer;
 		freeReplyObject(reply);
 		return acquired(baton, fence, ret_fence);
@@ -153,9 +153,9 @@ static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 		error = not_acquired(baton);
 	else if (reply->type == REDIS_REPLY_ERROR)
 		error = strncmp(reply->str, "SILENT", 6) == 0 ? cannot_know(baton, reply)
-		                                              : refused(baton, reply);
+		                                              : handle_refused(baton, reply);
 	else
-		return unexpected(baton, reply, "LOCK");
+		return handle_unexpected(baton, reply, "LOCK");
 	freeReplyObject(reply);
 	return error;
 }
@@ -167,7 +167,7 @@ static bool may_pass(int error)
 }
 
 /* Is it worth another try? After a pause, unless a session ended that had been there for longer. */
-static bool waits_on(const struct request *request, int error, bool met, bool fresh,
+static bool waits_on(const struct lock_request *request, int error, bool met, bool fresh,
                      int64_t until_ms)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
@@ -186,7 +186,7 @@ static bool waits_on(const struct request *request, int error, bool met, bool fr
  * Waits for it. If a session has ended or ends, and nothing was held, the wait begins anew on another:
  * whatever had happened on the old one ended with it.
  */
-static int acquire(struct baton *baton, const char *name, struct request request,
+static int acquire(struct baton *baton, const char *name, struct lock_request request,
                    uint64_t *ret_fence)
 {
 	int64_t until_ms = request.timeout_ms > 0 ? now_ms() + request.timeout_ms : 0;
@@ -200,7 +200,7 @@ static int acquire(struct baton *baton, const char *name, struct request request
 			int64_t left_ms = until_ms - now_ms();
 			request.timeout_ms = left_ms > 0 ? left_ms : 1;
 		}
-		fresh = !session_open(baton);
+		fresh = !handle_is_open(baton);
 		error = ask(baton, &request);
 		if (error == 0) {
 			error = settle(baton, true, ret_fence);
@@ -215,7 +215,7 @@ static int acquire(struct baton *baton, const char *name, struct request request
 
 int baton_lock(struct baton *baton, const char *name, int64_t timeout_ms, uint64_t *ret_fence)
 {
-	return acquire(baton, name, (struct request){.timeout_ms = timeout_clamp(timeout_ms)},
+	return acquire(baton, name, (struct lock_request){.timeout_ms = timeout_clamp(timeout_ms)},
 	               ret_fence);
 }
 
@@ -224,7 +224,7 @@ int baton_trylock(struct baton *baton, const char *name, uint64_t *ret_fence)
 	return baton_lock(baton, name, BATON_TRY, ret_fence);
 }
 
-static int start(struct baton *baton, const char *name, const struct request *request)
+static int start(struct baton *baton, const char *name, const struct lock_request *request)
 {
 	int error = want(baton, name, request);
 	bool fresh;
@@ -232,7 +232,7 @@ static int start(struct baton *baton, const char *name, const struct request *re
 	if (error < 0)
 		return error;
 	do {
-		fresh = !session_open(baton);
+		fresh = !handle_is_open(baton);
 		error = ask(baton, request);
 	} while (error == BATON_ECONNECTION && !fresh);
 	if (error < 0)
@@ -242,14 +242,14 @@ static int start(struct baton *baton, const char *name, const struct request *re
 
 int baton_lock_start(struct baton *baton, const char *name, int64_t timeout_ms)
 {
-	return start(baton, name, &(struct request){.timeout_ms = timeout_clamp(timeout_ms)});
+	return start(baton, name, &(struct lock_request){.timeout_ms = timeout_clamp(timeout_ms)});
 }
 
-static struct request election(const void *value, size_t value_size)
+static struct lock_request election(const void *value, size_t value_size)
 {
-	return (struct request){.elect = true,
-	                        .timeout_ms = BATON_FOREVER,
-	                        .value = {value_size > 0 ? value : "", value_size}};
+	return (struct lock_request){.elect = true,
+	                             .timeout_ms = BATON_FOREVER,
+	                             .value = {value_size > 0 ? value : "", value_size}};
 }
 
 int baton_elect(struct baton *baton, const char *name, const void *value, size_t value_size,
@@ -260,7 +260,7 @@ int baton_elect(struct baton *baton, const char *name, const void *value, size_t
 
 int baton_elect_start(struct baton *baton, const char *name, const void *value, size_t value_size)
 {
-	const struct request request = election(value, value_size);
+	const struct lock_request request = election(value, value_size);
 
 	return start(baton, name, &request);
 }
@@ -285,12 +285,12 @@ int baton_cancel(struct baton *baton)
 {
 	if (baton->wanted == NULL)
 		return 0;
-	if (baton->held != NULL)
+	if (!LIST_EMPTY(&baton->held))
 		return why_set(&baton->why, BATON_EHELD,
 		               "to withdraw '%s' would end the session, which holds '%s'",
-		               baton->wanted->name.bytes, baton->held->name.bytes);
-	session_end(baton);
-	connection_close(&baton->session);
+		               baton->wanted->name.bytes, LIST_FIRST(&baton->held)->name.bytes);
+	handle_end(baton);
+	exchange_close(&baton->session);
 	forget_wanted(baton);
 	return 0;
 }
@@ -298,34 +298,33 @@ int baton_cancel(struct baton *baton)
 int baton_unlock(struct baton *baton, const char *name)
 {
 	char number[24];
-	int error = session_ready(baton);
+	int error = handle_ready(baton);
 
 	if (error == 0)
-		error = check_name(baton, name);
+		error = handle_check_name(baton, name);
 	if (error < 0)
 		return error;
 	/* It may be that this loses everything: then the lock is found among those. */
 	for (int taken = 1; taken > 0 && baton->unlocks_pending >= UNLOCKS_PENDING_MAX;)
-		taken = session_take_unlock(baton, -1);
-	struct hold **place = hold_find(&baton->held, word_of(name));
-	if (place == NULL) {
-		place = hold_find(&baton->lost, word_of(name));
-		if (place == NULL)
+		taken = handle_take_unlock(baton, -1);
+	struct hold *hold = hold_find(&baton->held, word_of(name));
+	if (hold == NULL) {
+		hold = hold_find(&baton->lost, word_of(name));
+		if (hold == NULL)
 			return why_set(&baton->why, BATON_ENOTHELD,
 			               "this handle does not hold '%s'", name);
-		memcpy(baton->lost_why, (*place)->why, sizeof(baton->lost_why));
-		free(hold_take(place));
+		memcpy(baton->lost_why, hold->why, sizeof(baton->lost_why));
+		hold_drop(hold);
 		watch_flag(baton);
 		return why_set(&baton->why, BATON_ELOST, "'%s' was lost before it was given back",
 		               name);
 	}
-	struct hold *hold = hold_take(place);
+	LIST_REMOVE(hold, entry); /* if the session ends now, this lock is not among the lost */
 	snprintf(number, sizeof(number), "%" PRIu64, hold->fence);
 	const struct word words[] = {WORD("UNLOCK"), hold->name, word_of(number)};
-	error = session_send(baton, words, 3);
+	error = handle_send(baton, words, 3);
 	if (error == BATON_EMEMORY) { /* nothing has happened */
-		hold->next = baton->held;
-		baton->held = hold;
+		LIST_INSERT_HEAD(&baton->held, hold, entry);
 		return error;
 	}
 	if (error == 0) {
@@ -346,15 +345,15 @@ int baton_resign(struct baton *baton, const char *name)
 
 int baton_fence(struct baton *baton, const char *name, uint64_t *ret_fence)
 {
-	int error = check_name(baton, name);
+	int error = handle_check_name(baton, name);
 
 	if (error < 0)
 		return error;
-	watch_read(baton);
-	struct hold **place = hold_find(&baton->held, word_of(name));
-	if (place != NULL) {
+	losses_read(baton);
+	const struct hold *hold = hold_find(&baton->held, word_of(name));
+	if (hold != NULL) {
 		if (ret_fence != NULL)
-			*ret_fence = (*place)->fence;
+			*ret_fence = hold->fence;
 		return 0;
 	}
 	if (hold_find(&baton->lost, word_of(name)) != NULL)
@@ -364,16 +363,16 @@ int baton_fence(struct baton *baton, const char *name, uint64_t *ret_fence)
 
 int baton_lost(struct baton *baton, char *ret_name, uint64_t *ret_fence)
 {
-	watch_read(baton);
-	if (baton->lost == NULL)
+	losses_read(baton);
+	struct hold *hold = LIST_FIRST(&baton->lost);
+	if (hold == NULL)
 		return 0;
-	struct hold *hold = hold_take(&baton->lost);
 	if (ret_name != NULL)
 		memcpy(ret_name, hold->name.bytes, hold->name.size + 1);
 	if (ret_fence != NULL)
 		*ret_fence = hold->fence;
 	memcpy(baton->lost_why, hold->why, sizeof(baton->lost_why));
-	free(hold);
+	hold_drop(hold);
 	watch_flag(baton);
 	return 1;
 }

@@ -8,7 +8,11 @@
  * A finding may be older than the events that were read before it, and a member may be busy for a moment. So
  * a finding that contradicts what the user knows, and is not plainly newer, must come twice in a row.
  */
+#include "observe.h"
+
 #include "handle.h"
+#include "leader.h"
+#include "lock_event.h"
 
 #include <poll.h>
 #include <stdlib.h>
@@ -34,11 +38,20 @@ struct observer {
 	struct finding found;
 };
 
+static void stop_asking(struct observer *observer)
+{
+	if (observer->asking != NULL)
+		handle_free(observer->asking);
+	observer->asking = NULL;
+}
+
 void observer_free(struct baton *baton)
 {
-	if (baton->observer != NULL)
-		baton_close(baton->observer->asking);
+	if (baton->observer == NULL)
+		return;
+	stop_asking(baton->observer);
 	free(baton->observer);
+	baton->observer = NULL;
 }
 
 /* --- what the user is told --- */
@@ -151,7 +164,7 @@ static int learn(struct observer *observer)
 }
 
 /* What an event tells that the user does not know; 0: nothing. */
-static int tell_event(struct observer *observer, const struct event *event)
+static int tell_event(struct observer *observer, const struct lock_event *event)
 {
 	observer->doubted = false;
 	if (event->kind == EVENT_LEADER && event->fence > observer->leader.fence) {
@@ -171,21 +184,21 @@ static int tell_event(struct observer *observer, const struct event *event)
 static int subscribe(struct baton *baton)
 {
 	const struct word words[] = {WORD("SUBSCRIBE"), baton->observer->name};
-	struct event event;
+	struct lock_event event;
 	redisReply *reply;
 
-	int error = session_send(baton, words, 2);
+	int error = handle_send(baton, words, 2);
 	if (error >= 0)
-		error = session_reply(baton, -1, &reply);
+		error = handle_reply(baton, -1, &reply);
 	if (error < 0)
 		return error;
 	if (reply->type == REDIS_REPLY_ERROR) {
-		error = refused(baton, reply);
+		error = handle_refused(baton, reply);
 		freeReplyObject(reply);
 		return error;
 	}
-	if (event_parse(reply, &event) < 0 || event.kind != EVENT_SUBSCRIBED)
-		return unexpected(baton, reply, "SUBSCRIBE");
+	if (lock_event_parse(reply, &event) < 0 || event.kind != EVENT_SUBSCRIBED)
+		return handle_unexpected(baton, reply, "SUBSCRIBE");
 	freeReplyObject(reply);
 	return 0;
 }
@@ -197,11 +210,11 @@ static int ask_first(struct observer *observer)
 	redisReply *reply;
 
 	leader_words(observer->name, words);
-	int error = session_command(observer->asking, words, LEADER_WORDS, true, &reply);
+	int error = handle_command(observer->asking, words, LEADER_WORDS, true, &reply);
 	if (error < 0)
 		return error;
 	if (leader_parse(reply, &observer->found) < 0)
-		return unexpected(observer->asking, reply, "LEADER");
+		return handle_unexpected(observer->asking, reply, "LEADER");
 	freeReplyObject(reply);
 	return 0;
 }
@@ -211,16 +224,15 @@ static int begin_observing(struct baton *baton)
 {
 	struct observer *observer = baton->observer;
 
-	if (session_open(baton))
+	if (handle_is_open(baton))
 		return 0;
-	baton_close(observer->asking);
-	observer->asking = NULL;
-	int error = session_connect(baton);
+	stop_asking(observer);
+	int error = handle_connect(baton);
 	if (error == 0)
 		error = subscribe(baton);
 	if (error < 0)
 		goto failed;
-	observer->asking = baton_open(baton->address);
+	observer->asking = handle_new(baton->address);
 	if (observer->asking == NULL) {
 		error = why_set(&baton->why, BATON_EMEMORY, "out of memory");
 		goto failed;
@@ -238,21 +250,21 @@ static int begin_observing(struct baton *baton)
 	observer->ask_at_ms = now_ms() + ASK_MS;
 	return 0;
 failed:
-	session_end(baton);
+	handle_end(baton);
 	return error;
 }
 
 int baton_observe(struct baton *baton, const char *name)
 {
-	int error = session_ready(baton);
+	int error = handle_ready(baton);
 
 	if (error == 0)
-		error = check_name(baton, name);
+		error = handle_check_name(baton, name);
 	if (error < 0)
 		return error;
-	if (baton->held != NULL)
+	if (!LIST_EMPTY(&baton->held))
 		return why_set(&baton->why, BATON_EHELD, "this handle holds '%s': open another",
-		               baton->held->name.bytes);
+		               LIST_FIRST(&baton->held)->name.bytes);
 	if (baton->watch.epoll >= 0)
 		return why_set(&baton->why, BATON_EMODE,
 		               "this handle watches its locks: open another");
@@ -262,13 +274,11 @@ int baton_observe(struct baton *baton, const char *name)
 		return why_set(&baton->why, BATON_EMEMORY, "out of memory");
 	memcpy(observer + 1, name, size + 1);
 	observer->name = (struct word){(const char *)(observer + 1), size};
-	session_end(baton);
+	handle_end(baton);
 	baton->observer = observer;
 	error = begin_observing(baton);
-	if (error < 0) {
+	if (error < 0)
 		observer_free(baton);
-		baton->observer = NULL;
-	}
 	return error;
 }
 
@@ -278,25 +288,25 @@ int baton_observe(struct baton *baton, const char *name)
 static int fail_asking(struct baton *baton, int error)
 {
 	baton->why = baton->observer->asking->why;
-	return session_fail(baton, error);
+	return handle_fail(baton, error);
 }
 
 /* An event, if there is one. A change, 0 or an error. */
 static int take_event(struct baton *baton, bool *ret_any)
 {
-	struct event event;
+	struct lock_event event;
 	redisReply *reply;
 
 	*ret_any = false;
-	int got = session_reply(baton, 0, &reply);
+	int got = handle_reply(baton, 0, &reply);
 	if (got <= 0)
 		return got;
-	if (event_parse(reply, &event) < 0)
-		return unexpected(baton, reply, "SUBSCRIBE");
+	if (lock_event_parse(reply, &event) < 0)
+		return handle_unexpected(baton, reply, "SUBSCRIBE");
 	if (event.kind ==
 	    EVENT_DROPPED) { /* who leads may have changed: as after a connection that ended */
 		freeReplyObject(reply);
-		return session_fail(
+		return handle_fail(
 		        baton, why_set(&baton->why, BATON_ECONNECTION, "the node dropped events"));
 	}
 	int change = tell_event(baton->observer, &event);
@@ -316,14 +326,14 @@ static int take_answer(struct baton *baton)
 		if (now_ms() < observer->ask_at_ms)
 			return 0;
 		leader_words(observer->name, words);
-		int error = session_send(observer->asking, words, LEADER_WORDS);
+		int error = handle_send(observer->asking, words, LEADER_WORDS);
 		if (error < 0)
 			return fail_asking(baton, error);
 		observer->asked = true;
 		observer->overdue = false;
 		observer->ask_at_ms = now_ms();
 	}
-	int got = session_reply(observer->asking, 0, &reply);
+	int got = handle_reply(observer->asking, 0, &reply);
 	if (got < 0)
 		return fail_asking(baton, got);
 	observer->found.kind = FOUND_UNKNOWN;
@@ -338,7 +348,7 @@ static int take_answer(struct baton *baton)
 	observer->ask_at_ms = now_ms() + ASK_MS;
 	/* An error is no answer: the node is in no view, perhaps. */
 	if (reply->type != REDIS_REPLY_ERROR && leader_parse(reply, &observer->found) < 0) {
-		int error = unexpected(observer->asking, reply, "LEADER");
+		int error = handle_unexpected(observer->asking, reply, "LEADER");
 		return fail_asking(baton, error);
 	}
 	freeReplyObject(reply);

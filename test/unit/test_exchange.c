@@ -1,5 +1,5 @@
 /* A client's connection: what is told when it ends. */
-#include "connection.h"
+#include "exchange.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 static void test_the_last_words_of_a_node_are_told(void **state)
 {
 	static const char words[] = "-ERR too many clients at this node\r\n";
-	struct connection connection = {.reader = redisReaderCreate()};
+	struct exchange exchange = {.reader = redisReaderCreate()};
 	struct why why;
 	int ends[2];
 
@@ -23,17 +23,17 @@ static void test_the_last_words_of_a_node_are_told(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	assert_int_equal(write(ends[1], words, sizeof(words) - 1), sizeof(words) - 1);
 	close(ends[1]);
-	connection.fd = ends[0];
+	exchange.fd = ends[0];
 	assert_int_equal(
-	        connection_send(&connection, &(struct word){.bytes = "PING", .size = 4}, 1, &why),
+	        exchange_send(&exchange, &(struct word){.bytes = "PING", .size = 4}, 1, &why),
 	        BATON_ECONNECTION);
 	assert_string_equal(why.text, "the node has closed the connection: "
 	                              "ERR too many clients at this node");
 	assert_int_equal(
-	        connection_send(&connection, &(struct word){.bytes = "PING", .size = 4}, 1, &why),
+	        exchange_send(&exchange, &(struct word){.bytes = "PING", .size = 4}, 1, &why),
 	        BATON_ECONNECTION);
 	assert_string_equal(why.text, "the connection to the node has ended: Broken pipe");
-	connection_close(&connection);
+	exchange_close(&exchange);
 }
 
 int main(void)

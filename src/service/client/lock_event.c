@@ -1,10 +1,7 @@
-/*
- * What comes on a subscribed connection: [kind, channel, text] with the texts of CLI's table:
- * granted FENCE NODE, released FENCE NODE, lost FENCE NODE [WHY], leader FENCE NODE VALUE, dropped COUNT NODE.
- */
-#include "handle.h"
+#include "lock_event.h"
 
-#include <stdlib.h>
+#include <baton/baton.h>
+#include <baton/error.h>
 #include <string.h>
 
 static struct word text_of(const redisReply *reply)
@@ -37,10 +34,10 @@ static uint64_t fence_of(struct word word)
 			return 0;
 		fence = fence * 10 + (uint64_t)(word.bytes[i] - '0');
 	}
-	return check_fence(fence) == 0 ? fence : 0;
+	return fence_verify(fence) == 0 ? fence : 0;
 }
 
-static int parse_message(struct word text, struct event *event)
+static int parse_message(struct word text, struct lock_event *event)
 {
 	struct word kind = next_word(&text);
 
@@ -65,9 +62,9 @@ static int parse_message(struct word text, struct event *event)
 	return fits ? 0 : BATON_EPROTOCOL;
 }
 
-int event_parse(const redisReply *reply, struct event *ret_event)
+int lock_event_parse(const redisReply *reply, struct lock_event *ret_event)
 {
-	struct event event = {.kind = EVENT_OTHER};
+	struct lock_event event = {.kind = EVENT_OTHER};
 
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements < 3 ||
 	    reply->element[0]->type != REDIS_REPLY_STRING)

@@ -1,11 +1,10 @@
-#include "connection.h"
+#include "exchange.h"
 
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,16 +12,6 @@
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
-
-int why_set(struct why *why, int code, const char *format, ...)
-{
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(why->text, sizeof(why->text), format, arguments);
-	va_end(arguments);
-	return code;
-}
 
 int64_t timeout_clamp(int64_t timeout_ms)
 {
@@ -190,7 +179,7 @@ static int open_port(const char *address, struct why *why)
 
 /* --- a connection --- */
 
-int connection_open(struct connection *connection, const char *address, struct why *why)
+int exchange_open(struct exchange *exchange, const char *address, struct why *why)
 {
 	int fd = has_port(address) ? open_port(address, why) : open_path(address, why);
 
@@ -201,18 +190,18 @@ int connection_open(struct connection *connection, const char *address, struct w
 		close(fd);
 		return why_set(why, BATON_EMEMORY, "out of memory");
 	}
-	connection->fd = fd;
-	connection->reader = reader;
+	exchange->fd = fd;
+	exchange->reader = reader;
 	return 0;
 }
 
-void connection_close(struct connection *connection)
+void exchange_close(struct exchange *exchange)
 {
-	if (connection->fd < 0)
+	if (exchange->fd < 0)
 		return;
-	close(connection->fd);
-	redisReaderFree(connection->reader);
-	*connection = (struct connection){.fd = -1};
+	close(exchange->fd);
+	redisReaderFree(exchange->reader);
+	*exchange = (struct exchange){.fd = -1};
 }
 
 /* 1: there may be bytes; 0: not in time; -1 and errno. */
@@ -231,22 +220,21 @@ static int wait_for_bytes(int fd, int64_t until_ms)
 }
 
 /* 1: something was read; 0: nothing in time; or an error. */
-static int read_some(struct connection *connection, int64_t timeout_ms, int64_t until_ms,
+static int read_some(struct exchange *exchange, int64_t timeout_ms, int64_t until_ms,
                      struct why *why)
 {
 	char bytes[16384];
 	ssize_t count;
 
 	if (timeout_ms > 0) {
-		int ready = wait_for_bytes(connection->fd, until_ms);
+		int ready = wait_for_bytes(exchange->fd, until_ms);
 		if (ready <= 0)
 			return ready == 0 ? 0
 			                  : why_set(why, BATON_ECONNECTION, "poll: %s",
 			                            strerror(errno));
 	}
 	do
-		count = recv(connection->fd, bytes, sizeof(bytes),
-		             timeout_ms < 0 ? 0 : MSG_DONTWAIT);
+		count = recv(exchange->fd, bytes, sizeof(bytes), timeout_ms < 0 ? 0 : MSG_DONTWAIT);
 	while (count < 0 && errno == EINTR);
 	if (count < 0 && errno == EAGAIN)
 		return 0;
@@ -255,36 +243,36 @@ static int read_some(struct connection *connection, int64_t timeout_ms, int64_t 
 		               strerror(errno));
 	if (count == 0)
 		return why_set(why, BATON_ECONNECTION, "the node has closed the connection");
-	if (redisReaderFeed(connection->reader, bytes, (size_t)count) != REDIS_OK)
+	if (redisReaderFeed(exchange->reader, bytes, (size_t)count) != REDIS_OK)
 		return why_set(why, BATON_EMEMORY, "out of memory");
 	return 1;
 }
 
-int connection_receive(struct connection *connection, int64_t timeout_ms, redisReply **ret_reply,
-                       struct why *why)
+int exchange_receive(struct exchange *exchange, int64_t timeout_ms, redisReply **ret_reply,
+                     struct why *why)
 {
 	int64_t until_ms = timeout_ms > 0 ? now_ms() + timeout_ms : 0;
 
 	for (;;) {
 		void *reply = NULL;
-		if (redisReaderGetReply(connection->reader, &reply) != REDIS_OK)
+		if (redisReaderGetReply(exchange->reader, &reply) != REDIS_OK)
 			return why_set(why,
-			               connection->reader->err == REDIS_ERR_OOM ? BATON_EMEMORY
-			                                                        : BATON_EPROTOCOL,
+			               exchange->reader->err == REDIS_ERR_OOM ? BATON_EMEMORY
+			                                                      : BATON_EPROTOCOL,
 			               "what came is no answer of a node: %s",
-			               connection->reader->errstr);
+			               exchange->reader->errstr);
 		if (reply != NULL) {
 			*ret_reply = reply;
 			return 1;
 		}
-		int some = read_some(connection, timeout_ms, until_ms, why);
+		int some = read_some(exchange, timeout_ms, until_ms, why);
 		if (some <= 0)
 			return some;
 	}
 }
 
-int connection_send(struct connection *connection, const struct word *words, size_t words_count,
-                    struct why *why)
+int exchange_send(struct exchange *exchange, const struct word *words, size_t words_count,
+                  struct why *why)
 {
 	const char *bytes[COMMAND_WORDS_MAX];
 	size_t sizes[COMMAND_WORDS_MAX];
@@ -301,7 +289,7 @@ int connection_send(struct connection *connection, const struct word *words, siz
 	int error = 0;
 	while (sent < (size_t)size && error == 0) {
 		ssize_t count =
-		        send(connection->fd, command + sent, (size_t)size - sent, MSG_NOSIGNAL);
+		        send(exchange->fd, command + sent, (size_t)size - sent, MSG_NOSIGNAL);
 		if (count >= 0)
 			sent += (size_t)count;
 		else if (errno != EINTR)
@@ -316,8 +304,7 @@ int connection_send(struct connection *connection, const struct word *words, siz
 		               CONNECT_MS_MAX / 1000);
 	redisReply *last = NULL;
 	struct why ignored;
-	if (error == EPIPE && connection_receive(connection, 0, &last, &ignored) == 1 &&
-	    last != NULL) {
+	if (error == EPIPE && exchange_receive(exchange, 0, &last, &ignored) == 1 && last != NULL) {
 		if (last->type == REDIS_REPLY_ERROR) {
 			why_set(why, BATON_ECONNECTION,
 			        "the node has closed the connection: %.200s", last->str);
@@ -330,9 +317,9 @@ int connection_send(struct connection *connection, const struct word *words, siz
 	               strerror(error));
 }
 
-bool connection_ended(const struct connection *connection)
+bool exchange_ended(const struct exchange *exchange)
 {
-	struct pollfd item = {.fd = connection->fd, .events = POLLRDHUP};
+	struct pollfd item = {.fd = exchange->fd, .events = POLLRDHUP};
 
 	return poll(&item, 1, 0) > 0 && item.revents != 0;
 }

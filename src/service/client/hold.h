@@ -1,0 +1,29 @@
+/*
+ * A lock that is held, wanted or lost.
+ */
+#ifndef CLIENT_HOLD_H
+#define CLIENT_HOLD_H
+
+#include "word.h"
+
+#include <baton/baton.h>
+#include <sys/queue.h>
+
+struct hold {
+	LIST_ENTRY(hold) entry;
+	uint64_t fence;
+	char why[BATON_NAME_MAX + 64]; /* why it was lost, as the node says it */
+	struct word name;              /* ended by 0; its bytes stand after this struct */
+};
+
+/* The latest comes first. */
+LIST_HEAD(holds, hold);
+
+struct hold *hold_new(const char *name); /* NULL: no memory */
+/* NULL: it is not there. */
+struct hold *hold_find(const struct holds *holds, struct word name);
+/* Takes it off its list and frees it. */
+void hold_drop(struct hold *hold);
+void holds_free(struct holds *holds);
+
+#endif

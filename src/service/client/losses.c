@@ -1,0 +1,108 @@
+#include "losses.h"
+
+#include "lock_event.h"
+#include "watch.h"
+
+#include <string.h>
+
+/* A lock with this fence is held no more, whoever held it. */
+static void note_gone(struct baton *baton, const struct lock_event *event)
+{
+	struct hold *hold = hold_find(&baton->held, event->channel);
+
+	if (hold != NULL && hold->fence == event->fence)
+		handle_lose(baton, hold, event->value);
+	/* It may be told before the answer to our LOCK has been read. */
+	if (baton->wanted != NULL && baton->watch.gone_fence < event->fence &&
+	    word_is(event->channel, baton->wanted->name.bytes))
+		baton->watch.gone_fence = event->fence;
+}
+
+/* One event. 1: the one that says that `awaited` (or NULL) is subscribed to; 0: another; BATON_EPENDING:
+ * none, if not `wait`; or another error, and the session is over. */
+static int take_event(struct baton *baton, bool wait, const struct word *awaited)
+{
+	struct lock_event event;
+	redisReply *reply;
+	int got = exchange_receive(&baton->watch.events, wait ? -1 : 0, &reply, &baton->why);
+
+	if (got == 0)
+		return BATON_EPENDING;
+	if (got < 0)
+		return handle_fail(baton, got);
+	if (baton->watch.answer_pending) {
+		baton->watch.answer_pending = false;
+		freeReplyObject(reply);
+		return 0;
+	}
+	if (reply->type == REDIS_REPLY_ERROR) {
+		got = handle_refused(baton, reply);
+		freeReplyObject(reply);
+		/* To a SUBSCRIBE that is waited for; nothing else that we send can be refused. */
+		return awaited != NULL ? got : handle_fail(baton, got);
+	}
+	if (lock_event_parse(reply, &event) < 0)
+		return handle_unexpected(baton, reply, "SUBSCRIBE");
+	if (event.kind == EVENT_GONE)
+		note_gone(baton, &event);
+	if (event.kind == EVENT_DROPPED) { /* a loss may be among what was not told */
+		freeReplyObject(reply);
+		return handle_fail(baton, why_set(&baton->why, BATON_ECONNECTION,
+		                                  "this program did not read for so long that "
+		                                  "the node dropped events"));
+	}
+	got = event.kind == EVENT_SUBSCRIBED && awaited != NULL &&
+	      word_is(event.channel, awaited->bytes);
+	freeReplyObject(reply);
+	return got;
+}
+
+int losses_subscribe(struct baton *baton, struct word name)
+{
+	const struct word words[] = {WORD("SUBSCRIBE"), name};
+
+	baton->watch.gone_fence = 0;
+	if (baton->watch.epoll < 0)
+		return 0;
+	int error = exchange_send(&baton->watch.events, words, 2, &baton->why);
+	if (error < 0)
+		return handle_fail(baton, error);
+	do
+		error = take_event(baton, true, &name);
+	while (error == 0);
+	return error < 0 ? error : 0;
+}
+
+void losses_read(struct baton *baton)
+{
+	if (baton->watch.epoll < 0 || !handle_is_open(baton))
+		return;
+	while (take_event(baton, false, NULL) >= 0)
+		;
+	if (handle_is_open(baton) && exchange_ended(&baton->session))
+		handle_end(baton);
+}
+
+int baton_watch(struct baton *baton)
+{
+	struct watch *watch = &baton->watch;
+	int error = handle_ready(baton);
+
+	if (error < 0)
+		return error;
+	if (watch->epoll >= 0)
+		return watch->epoll;
+	if (!LIST_EMPTY(&baton->held))
+		return why_set(&baton->why, BATON_EHELD,
+		               "'%s' is held already: watch before anything is locked",
+		               LIST_FIRST(&baton->held)->name.bytes);
+	error = watch_open(baton);
+	if (error == 0)
+		error = handle_is_open(baton) ? watch_attach(baton) : handle_connect(baton);
+	if (error < 0) {
+		watch_free(baton);
+		return error;
+	}
+	watch_flag(baton);
+	return watch->epoll;
+}
