@@ -146,10 +146,10 @@ class Waiting(unittest.TestCase):
 class Reasons(unittest.TestCase):
     """Why a lock was lost, and by whom: in the log, to who asks for it, in the message of `baton run`, in --status-fd."""
 
-    def lose(self, cluster, how):
+    def lose(self, cluster, how, **variables):
         read, write = os.pipe()
         run = subprocess.Popen([BATON, "run", "-S", cluster[0].socket, "--status-fd", str(write), "x", "sleep", "1000"],
-                               stderr=subprocess.PIPE, text=True, pass_fds=[write], env=environment())
+                               stderr=subprocess.PIPE, text=True, pass_fds=[write], env=environment(**variables))
         os.close(write)
         fence = until("it holds", lambda: next((lock["fence"] for lock in cluster[0].status()["locks"]), None))
         how(fence)
@@ -194,6 +194,13 @@ class Reasons(unittest.TestCase):
             reason, said = self.lose(cluster, lambda _: cluster[0].signal(signal.SIGKILL))
             self.assertEqual(reason, "connection")
             self.assertIn("connection", said)
+
+    def test_connection_before_the_command_is_executed(self):
+        """One line is written, by `baton run`; not another by the process that is still looking for its program in a long PATH."""
+        with Cluster(1) as cluster:
+            path = "/x:" * 40000 + os.environ["PATH"]
+            reason, _ = self.lose(cluster, lambda _: cluster[0].signal(signal.SIGKILL), PATH=path)
+            self.assertEqual(reason, "connection")
 
 
 class Events(unittest.TestCase):

@@ -404,15 +404,23 @@ static void watch_signals(struct holding *holding)
 	arm_timer(holding->words);
 }
 
-/* From now on signals are read, not handled. */
-static void block_signals(void)
+/* From now on signals are read, not handled. The handler must be gone before anything is forked: a
+ * command that gets a signal before its exec would report as if it were this process. */
+static void block_signals(const struct holding *holding)
 {
 	const struct itimerval none = {0};
-	sigset_t all;
+	const struct sigaction plain = {.sa_handler = SIG_DFL};
+	sigset_t all, ending;
 
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, NULL);
 	setitimer(ITIMER_REAL, &none, NULL);
+	holding_ending_signals(holding, &ending);
+	sigaddset(&ending, SIGALRM);
+	for (int signal = 1; signal <= SIGRTMAX; signal++) {
+		if (sigismember(&ending, signal) == 1)
+			sigaction(signal, &plain, NULL);
+	}
 }
 
 /* --- taking it --- */
@@ -552,7 +560,7 @@ int holding_acquire(struct holding *holding, const struct holding_words *words)
 	holding->baton = baton_open(words->socket);
 	memory_must(holding->baton != NULL);
 	int code = ask(holding);
-	block_signals();
+	block_signals(holding);
 	if (code == HOLDING_ACQUIRED) {
 		holding->acquired_ns = boottime_ns();
 		if (words->verbose)
