@@ -62,6 +62,15 @@ struct nodes {
 	uint64_t frames, bumps, reads;
 	bool stopped[NODES_MOST];
 	uint64_t digest; /* of all that was sent and said, in order */
+	/* With leases (options.lease_ns), of each node: */
+	uint32_t renewals[NODES_MOST], warnings[NODES_MOST], extends[NODES_MOST],
+	        departures[NODES_MOST];
+	uint64_t renewed[NODES_MOST];      /* when its last renewal was taken; 0: answered */
+	bool acknowledged[NODES_MOST];     /* its renewals are answered at once */
+	uint64_t grant_lapses, grant_left; /* told with the last fence */
+	char lost_why[32];                 /* why the last lock was lost */
+	uint64_t extend_limit;             /* of the last EXTEND that was proposed */
+	uint64_t fences;                   /* of an epoch; 0 is 1,000 */
 	/* Options of the nodes, set before nodes_start. */
 	struct node_options options;
 };
@@ -122,6 +131,8 @@ static inline void nodes_hear_reply(struct nodes *nodes, const struct node_effec
 		nodes_say(nodes, session, "nil%s%.*s", comma, (int)silent->size, silent->bytes);
 		break;
 	case REPLY_FENCE:
+		nodes->grant_lapses = effect->reply.lapses;
+		nodes->grant_left = effect->reply.left_ns;
 		nodes_say(nodes, session, "fence %s", fence_text(effect->reply.number));
 		break;
 	case REPLY_NUMBER:
@@ -154,7 +165,7 @@ static inline void nodes_hear_event(struct nodes *nodes, const struct node_effec
 	          (int)effect->event.value.size, effect->event.value.bytes);
 }
 
-static inline void nodes_take(struct nodes *nodes, uint32_t i)
+static inline void nodes_take_effects(struct nodes *nodes, uint32_t i)
 {
 	struct node_effect effect;
 
@@ -171,6 +182,8 @@ static inline void nodes_take(struct nodes *nodes, uint32_t i)
 			nodes_hear_event(nodes, &effect);
 			break;
 		case NODE_LOST:
+			snprintf(nodes->lost_why, sizeof(nodes->lost_why), "%.*s",
+			         (int)effect.lost.why.size, effect.lost.why.bytes);
 			nodes_say(nodes, effect.lost.session, "lost %.*s %s",
 			          (int)effect.lost.name.size, effect.lost.name.bytes,
 			          fence_text(effect.lost.fence));
@@ -187,8 +200,62 @@ static inline void nodes_take(struct nodes *nodes, uint32_t i)
 		case NODE_STOP:
 			nodes->stopped[i] = true;
 			break;
+		case NODE_RENEW:
+			nodes->renewals[i]++;
+			nodes->renewed[i] = effect.renew.taken;
+			break;
+		case NODE_WARN:
+			nodes->warnings[i]++;
+			break;
+		case NODE_EXTEND:
+			nodes->extends[i]++;
+			nodes->extend_limit = effect.extend.limit;
+			break;
+		case NODE_DEPART:
+			nodes->departures[i]++;
+			break;
 		}
 	}
+}
+
+/* The voters acknowledge the last renewal of a node. */
+static inline void nodes_acknowledge(struct nodes *nodes, uint32_t i)
+{
+	uint64_t taken = nodes->renewed[i];
+
+	nodes->renewed[i] = 0;
+	if (taken != 0)
+		node_lease(nodes->node[i], taken + nodes->options.lease_ns, nodes->now);
+}
+
+static inline void nodes_take(struct nodes *nodes, uint32_t i)
+{
+	nodes_take_effects(nodes, i);
+	if (!nodes->acknowledged[i] || nodes->renewed[i] == 0)
+		return;
+	nodes_acknowledge(nodes, i);
+	nodes_take_effects(nodes, i);
+}
+
+/* The same view as one that was agreed on: its fences follow those of the epoch before. */
+static inline int nodes_enter_one(struct nodes *nodes, uint32_t i,
+                                  const struct node_member *members, uint32_t count)
+{
+	uint64_t fences = nodes->fences != 0 ? nodes->fences : 1000;
+	struct node_agreement agreement = {
+	        .epoch = nodes->epoch,
+	        .base = nodes->epoch * 1000,
+	        .limit = nodes->epoch * 1000 + fences,
+	        .members = members,
+	        .members_count = count,
+	        .self = NODE_NOT_IN,
+	};
+
+	for (uint32_t k = 0; k < count; k++) {
+		if (strcmp(members[k].name, nodes->name[i]) == 0)
+			agreement.self = k;
+	}
+	return node_enter(nodes->node[i], &agreement, nodes->now);
 }
 
 /* A view for one node, or for all; the members are those of nodes->member. */
@@ -202,7 +269,9 @@ static inline int nodes_view_one(struct nodes *nodes, uint32_t i)
 			members[count++] = (struct node_member){nodes->name[k],
 			                                        nodes->incarnation[k], "somewhere"};
 	}
-	int error = node_view(nodes->node[i], nodes->epoch, members, count, nodes->now);
+	int error = nodes->options.lease_ns != 0
+	                    ? nodes_enter_one(nodes, i, members, count)
+	                    : node_view(nodes->node[i], nodes->epoch, members, count, nodes->now);
 	nodes_take(nodes, i);
 	return error;
 }

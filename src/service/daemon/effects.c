@@ -50,6 +50,12 @@ static void do_node_effect(struct daemon *daemon, const struct node_effect *effe
 	case NODE_READ:
 	case NODE_BUMP:
 		must(false); /* the member's own */
+		break;
+	case NODE_RENEW:
+	case NODE_WARN:
+	case NODE_EXTEND:
+	case NODE_DEPART:
+		must(false); /* a fixed membership has no lease */
 	}
 }
 

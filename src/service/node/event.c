@@ -185,7 +185,7 @@ int on_event(struct node *node, const struct frame *frame)
 	struct happening happening = {.kind = (enum node_event_kind)in_byte(&in, EVENT_LEADER)};
 
 	happening.name = in_name(&in);
-	happening.fence = in_range(&in, 1, (UINT64_C(1) << 53) - 1);
+	happening.fence = in_range(&in, 1, NODE_FENCE_MAX);
 	happening.value = in_text(&in, NODE_VALUE_MAX);
 	happening.member = (struct slice){(const uint8_t *)member, (uint32_t)strlen(member)};
 	if (!in_end(&in))

@@ -54,7 +54,7 @@ int frame_decode(const uint8_t *bytes, size_t size, uint64_t cluster, struct fra
 		of |= (uint64_t)id.bytes[i] << 8 * i;
 	if (of != cluster)
 		return BATON_ECLUSTER;
-	frame.epoch = in_range(&in, 1, NODE_EPOCH_MAX);
+	frame.epoch = in_range(&in, 1, UINT64_MAX);
 	frame.sender = (uint32_t)in_range(&in, 1, NODE_MEMBERS_MAX);
 	frame.incarnation = in_uint(&in);
 	if (frame.kind != FRAME_MESSAGE) {

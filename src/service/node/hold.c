@@ -44,7 +44,9 @@ static void end_hold(struct node *node, struct live *live, enum node_event_kind 
 		lock_open(node, live);
 		return;
 	}
-	if (lock->phase == PHASE_INSIDE && live->turns >= node->turns)
+	/* A node that may not grant keeps nothing for its own clients, whatever their turns. */
+	if (lock->phase == PHASE_INSIDE &&
+	    (live->turns >= node->turns || !lease_may_grant(&node->lease, node->now)))
 		step_leave(node, lock);
 	lock_settle(node, lock);
 }

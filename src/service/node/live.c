@@ -18,7 +18,7 @@ struct live_chunk {
 void lives_init(struct lives *lives)
 {
 	TAILQ_INIT(&lives->all);
-	TAILQ_INIT(&lives->free);
+	SLIST_INIT(&lives->free);
 	SLIST_INIT(&lives->chunks);
 }
 
@@ -47,17 +47,17 @@ static void add_chunk(struct lives *lives)
 	memory_must(chunk != NULL);
 	SLIST_INSERT_HEAD(&lives->chunks, chunk, chunks);
 	for (size_t i = LIVES_PER_CHUNK; i-- > 0;)
-		TAILQ_INSERT_HEAD(&lives->free, &chunk->lives[i], all);
+		SLIST_INSERT_HEAD(&lives->free, &chunk->lives[i], free);
 }
 
 struct live *live_get(struct lives *lives, struct lock *lock)
 {
 	if (lock->live != NULL)
 		return lock->live;
-	if (TAILQ_EMPTY(&lives->free))
+	if (SLIST_EMPTY(&lives->free))
 		add_chunk(lives);
-	struct live *live = TAILQ_FIRST(&lives->free);
-	TAILQ_REMOVE(&lives->free, live, all);
+	struct live *live = SLIST_FIRST(&lives->free);
+	SLIST_REMOVE_HEAD(&lives->free, free);
 	*live = (struct live){.lock = lock};
 	TAILQ_INIT(&live->queue);
 	STAILQ_INIT(&live->pending);
@@ -69,10 +69,11 @@ struct live *live_get(struct lives *lives, struct lock *lock)
 void live_drop(struct lives *lives, struct live *live)
 {
 	must(live->holder == NULL && TAILQ_EMPTY(&live->queue) && STAILQ_EMPTY(&live->pending));
-	live_forget_probes(live);
+	if (!SLIST_EMPTY(&live->probes))
+		live_forget_probes(live);
 	live->lock->live = NULL;
 	TAILQ_REMOVE(&lives->all, live, all);
-	TAILQ_INSERT_HEAD(&lives->free, live, all);
+	SLIST_INSERT_HEAD(&lives->free, live, free);
 }
 
 size_t parcel_bytes(const struct parcel *parcel)

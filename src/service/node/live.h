@@ -34,7 +34,10 @@ struct probe {
 
 struct live {
 	struct lock *lock;
-	TAILQ_ENTRY(live) all;
+	union {
+		TAILQ_ENTRY(live) all;
+		SLIST_ENTRY(live) free; /* while it is not in use */
+	};
 	LIST_ENTRY(live) held;  /* with the other holds of its holder */
 	struct session *holder; /* the client inside, or NULL */
 	uint64_t fence;         /* that the holder was granted */
@@ -58,7 +61,7 @@ TAILQ_HEAD(live_list, live);
 
 struct lives {
 	struct live_list all; /* oldest first */
-	struct live_list free;
+	SLIST_HEAD(, live) free;
 	SLIST_HEAD(, live_chunk) chunks;
 };
 

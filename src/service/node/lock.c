@@ -20,10 +20,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Inside without being allowed to grant: nobody is let in. */
-static bool may_grant(const struct node *node)
+/* Are there fences left in this epoch? With few left, more are asked for in time. */
+static bool has_fence(struct node *node, const struct lock *lock)
 {
-	return node->view.active && !node->stopped;
+	uint64_t size = node->limit - node->base;
+
+	if (lock->counter < size / 2)
+		return true;
+	if (node->extends)
+		trouble_extend(node);
+	if (lock->counter < size)
+		return true;
+	if (!node->extends)
+		trouble_bump(node);
+	return false;
+}
+
+/* Without a lease that lasts long enough the node asks for nobody and lets nobody in. */
+static bool may_serve(struct node *node, const struct live *live)
+{
+	if (!node->view.active || node->stopped)
+		return false;
+	if (lease_may_grant(&node->lease, node->now) &&
+	    lease_may_grant_grace(&node->lease, node->now, TAILQ_FIRST(&live->queue)->grace))
+		return true;
+	node->lease.starved = true;
+	return false;
 }
 
 /* The lock is busy now: members that asked are told. */
@@ -62,7 +84,8 @@ static void grant(struct node *node, struct lock *lock)
 	live->carried = false;
 	live->turns++;
 	node->figures.grants++;
-	answer_probes(node, live);
+	if (!SLIST_EMPTY(&live->probes))
+		answer_probes(node, live);
 	event_tell(node, lock, EVENT_GRANTED, live->fence, (struct slice){NULL, 0});
 	if (session->command != COMMAND_ELECT) {
 		session_reply(node, session, REPLY_FENCE, live->fence);
@@ -114,12 +137,8 @@ void lock_settle(struct node *node, struct lock *lock)
 		if (live != NULL && live->holder != NULL)
 			break;
 		if (lock->phase == PHASE_INSIDE && waited_for) {
-			if (!may_grant(node))
+			if (!may_serve(node, live) || !has_fence(node, lock))
 				break;
-			if (node->floor + lock->counter >= NODE_COUNTER_MAX) {
-				trouble_bump(node);
-				break;
-			}
 			grant(node, lock);
 			refuse_impatient(node, live);
 			break;
@@ -128,8 +147,8 @@ void lock_settle(struct node *node, struct lock *lock)
 			step_leave(node, lock);
 			continue;
 		}
-		if (lock->phase == PHASE_WAITING || !waited_for || !node->view.active ||
-		    live->closed_by != 0)
+		if (lock->phase == PHASE_WAITING || !waited_for || live->closed_by != 0 ||
+		    !may_serve(node, live))
 			break;
 		step_request(node, lock);
 		if (lock->phase != PHASE_INSIDE)
@@ -225,4 +244,15 @@ void lock_hop(struct node *node)
 	roads->due_count -= count;
 	if (roads->due_count != 0)
 		memmove(roads->due, roads->due + count, roads->due_count * sizeof(struct lock *));
+}
+
+void lock_serve_all(struct node *node)
+{
+	struct live *next;
+
+	node->lease.starved = false;
+	for (struct live *live = TAILQ_FIRST(&node->lives.all); live != NULL; live = next) {
+		next = TAILQ_NEXT(live, all);
+		lock_settle(node, live->lock);
+	}
 }

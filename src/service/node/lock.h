@@ -42,6 +42,8 @@ void lock_postpone(struct node *node, struct live *live, const struct letter *le
 void lock_touch(struct node *node, struct lock *lock);
 /* A closed lock opens: what waited for that is done. */
 void lock_open(struct node *node, struct live *live);
+/* Clients may be let in again: settles all locks that somebody waits for. */
+void lock_serve_all(struct node *node);
 /* Tokens that have rested for as long as they may go on. */
 void lock_hop(struct node *node);
 

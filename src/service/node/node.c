@@ -5,6 +5,7 @@
 
 #include "ask.h"
 #include "event.h"
+#include "fencing.h"
 #include "hold.h"
 #include "memory.h"
 #include "name.h"
@@ -108,6 +109,7 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 	node->turns = options->turns != 0 ? options->turns : 1;
 	node->limits = fill_limits(&options->limits);
 	node->bump_deadline = NODE_NEVER;
+	lease_init(&node->lease, options->lease_ns);
 	roads_init(&node->roads, options->idle_hop_ns);
 	lives_init(&node->lives);
 	sessions_init(&node->sessions);
@@ -156,7 +158,7 @@ uint64_t node_deadline(const struct node *node)
 
 	if (node->stopped)
 		return NODE_NEVER;
-	deadline = earlier(deadline, node->bump_deadline);
+	deadline = earlier(deadline, earlier(node->lease.next, node->bump_deadline));
 	return timer != NULL ? earlier(deadline, timer->deadline) : deadline;
 }
 
@@ -183,6 +185,8 @@ static void advance(struct node *node, uint64_t now)
 		node->now = now;
 	if (node->stopped || node_deadline(node) > node->now)
 		return;
+	if (node->lease.next <= node->now)
+		fencing_advance(node);
 	if (node->roads.hop_deadline <= node->now)
 		lock_hop(node);
 	if (streams_deadline(&node->streams) <= node->now)
@@ -204,6 +208,8 @@ static void finish(struct node *node)
 	}
 	if (backlog_reopens(&node->backlog))
 		outbox_record(&node->outbox, NODE_READ);
+	if (node->lease.departing && !node->stopped)
+		fencing_settle(node);
 }
 
 void node_tick(struct node *node, uint64_t now)
@@ -219,14 +225,39 @@ void node_floor(struct node *node, uint64_t floor)
 	node->floor_next = floor < NODE_COUNTER_MAX ? floor : NODE_COUNTER_MAX;
 }
 
+/* The node drops everything but waiting clients, as if it had seen a view without it. */
+static void leave_view(struct node *node)
+{
+	struct view none = {0};
+
+	if (node->view.count != 0)
+		recovery_begin(node, &none);
+}
+
+/* A view that is well formed and new. */
+static int begin_view(struct node *node, const struct node_agreement *agreement, struct view *view)
+{
+	node->epoch = agreement->epoch;
+	node->base = agreement->base;
+	node->limit = agreement->limit;
+	return recovery_begin(node, view);
+}
+
 int node_view(struct node *node, uint64_t epoch, const struct node_member *members,
               uint32_t members_count, uint64_t now)
 {
+	struct node_agreement agreement = {
+	        .epoch = epoch,
+	        .base = (epoch << NODE_COUNTER_BITS) + node->floor_next,
+	        .limit = (epoch << NODE_COUNTER_BITS) + NODE_COUNTER_MAX,
+	};
 	struct view view;
 
 	advance(node, now);
 	if (node->stopped)
 		return BATON_ESTOPPED;
+	if (epoch > NODE_EPOCH_MAX)
+		return BATON_EVIEW;
 	int error = view_make(node, epoch, members, members_count, &view);
 	if (error != 0)
 		return error;
@@ -234,11 +265,68 @@ int node_view(struct node *node, uint64_t epoch, const struct node_member *membe
 		view_free(&view);
 		return 0;
 	}
-	node->epoch = epoch;
-	node->floor = node->floor_next;
-	error = recovery_begin(node, &view);
+	node->extends = false;
+	error = begin_view(node, &agreement, &view);
 	finish(node);
 	return error;
+}
+
+static bool is_well_formed(const struct node *node, const struct node_agreement *agreement)
+{
+	if (agreement->base >= agreement->limit || agreement->limit > NODE_FENCE_MAX)
+		return false;
+	if (agreement->self == NODE_NOT_IN)
+		return true;
+	return agreement->self < agreement->members_count &&
+	       agreement->members[agreement->self].name != NULL &&
+	       strcmp(agreement->members[agreement->self].name, node->name) == 0;
+}
+
+int node_enter(struct node *node, const struct node_agreement *agreement, uint64_t now)
+{
+	struct view view;
+	bool in = agreement->self != NODE_NOT_IN;
+
+	advance(node, now);
+	if (node->stopped)
+		return BATON_ESTOPPED;
+	if (!is_well_formed(node, agreement))
+		return BATON_EVIEW;
+	int error = view_make(node, agreement->epoch, agreement->members, agreement->members_count,
+	                      &view);
+	if (error != 0)
+		return error;
+	if (agreement->epoch <= node->epoch) {
+		view_free(&view);
+		return 0;
+	}
+	view.self = 0;
+	if (in) {
+		/* Another incarnation: it was removed and has joined again, unseen by this node. */
+		if (agreement->members[agreement->self].incarnation != node->incarnation) {
+			leave_view(node);
+			node->incarnation = agreement->members[agreement->self].incarnation;
+			lease_renew_incarnation(&node->lease);
+		}
+		view.self = view_find(&view, node->name);
+	}
+	node->extends = true;
+	error = begin_view(node, agreement, &view);
+	finish(node);
+	return error;
+}
+
+void node_extend(struct node *node, uint64_t epoch, uint64_t limit, uint64_t now)
+{
+	advance(node, now);
+	if (node->stopped || epoch != node->epoch || !node->extends || limit <= node->limit ||
+	    limit > NODE_FENCE_MAX)
+		return;
+	node->limit = limit;
+	node->lease.extend_at = NODE_NEVER;
+	lease_schedule(&node->lease);
+	lock_serve_all(node);
+	finish(node);
 }
 
 int node_rejoin(struct node *node, uint64_t incarnation, uint64_t now)
@@ -249,6 +337,7 @@ int node_rejoin(struct node *node, uint64_t incarnation, uint64_t now)
 	if (node->view.count != 0 || incarnation <= node->incarnation)
 		return BATON_EVIEW;
 	node->incarnation = incarnation;
+	lease_renew_incarnation(&node->lease);
 	return 0;
 }
 
@@ -275,6 +364,61 @@ bool node_linked(const struct node *node, uint32_t member)
 const char *node_waiting_for(struct node *node)
 {
 	return view_waiting_for(node);
+}
+
+bool node_active(const struct node *node)
+{
+	return node->view.active;
+}
+
+bool node_reported(const struct node *node, uint32_t member)
+{
+	return member >= 1 && member <= node->view.count && node->view.members[member - 1].reported;
+}
+
+uint64_t node_incarnation(const struct node *node)
+{
+	return node->incarnation;
+}
+
+/* --- the lease --- */
+
+void node_lease(struct node *node, uint64_t deadline, uint64_t now)
+{
+	advance(node, now);
+	if (node->stopped)
+		return;
+	fencing_prolong(node, deadline);
+	finish(node);
+}
+
+void node_depart(struct node *node, uint64_t now)
+{
+	advance(node, now);
+	if (node->stopped)
+		return;
+	fencing_depart(node);
+	finish(node);
+}
+
+uint64_t node_lease_deadline(const struct node *node)
+{
+	return node->lease.deadline;
+}
+
+uint64_t node_lapses(const struct node *node)
+{
+	return node->lease.lapses;
+}
+
+uint64_t node_lease_word(const struct node *node)
+{
+	enum { LAPSE_BITS = 16 };
+	uint64_t milliseconds =
+	        node->lease.deadline == NODE_NEVER ? UINT64_MAX : node->lease.deadline / 1000000;
+
+	return milliseconds << LAPSE_BITS |
+	       (node->lease.lapses & ((UINT64_C(1) << LAPSE_BITS) - 1));
 }
 
 /* --- frames and effects --- */
@@ -539,7 +683,7 @@ int node_break(struct node *node, uint64_t session_id, const char *name, size_t 
 	struct session *session = begin_named(node, session_id, name, name_size, now, &error);
 	if (session == NULL)
 		return error;
-	if (fence == 0 || fence >= UINT64_C(1) << 53)
+	if (fence == 0 || fence > NODE_FENCE_MAX)
 		return BATON_EFENCE;
 	if (node->view.count == 0)
 		return BATON_ENOVIEW;

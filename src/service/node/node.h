@@ -51,7 +51,11 @@ enum {
 	NODE_TYPES_MAX = 16         /* of an algorithm's messages */
 };
 
-/* A fence is the epoch times 2^34 plus the lock's counter in that epoch, and below 2^53. */
+/* Fences are below 2^53, so that JSON and JavaScript keep them exact. */
+#define NODE_FENCE_MAX ((UINT64_C(1) << 53) - 1)
+
+/* Of a fixed membership (node_view): a fence is the epoch times 2^34 plus the lock's counter in that
+ * epoch. */
 enum { NODE_COUNTER_BITS = 34 };
 #define NODE_COUNTER_MAX ((UINT64_C(1) << NODE_COUNTER_BITS) - 1)
 #define NODE_EPOCH_MAX ((UINT64_C(1) << (53 - NODE_COUNTER_BITS)) - 1)
@@ -94,6 +98,9 @@ struct node_options {
 	uint64_t
 	        idle_hop_ns; /* how long a circulating token rests where nobody wants it; with 0, and
 	                         links that take no time, it goes round without time passing */
+	uint64_t
+	        lease_ns; /* how long a lease lasts, the same at all members; 0: a fixed membership,
+	                      without leases */
 	struct node_limits limits;
 };
 
@@ -137,14 +144,35 @@ int node_view(struct node *node, uint64_t epoch, const struct node_member *membe
               uint32_t members_count, uint64_t now);
 
 /*
- * Where every lock's counter begins in the next epoch, the same at all members: 0 unless said. So that
- * fences rise even if all members forget everything and begin the same epoch again.
+ * Where every lock's counter begins in the next epoch of a fixed membership, the same at all members: 0
+ * unless said. So that fences rise even if all members forget everything and begin the same epoch again.
  */
 void node_floor(struct node *node, uint64_t floor);
 
 /* A new incarnation of a node that is in no view; BATON_EVIEW if it is in one, or if the
  * incarnation is not greater than the last. */
 int node_rejoin(struct node *node, uint64_t incarnation, uint64_t now);
+
+/* A view as the voters have agreed on it. */
+#define NODE_NOT_IN UINT32_MAX
+struct node_agreement {
+	uint64_t epoch;
+	uint64_t base, limit; /* fences of the epoch: greater than base, at most limit */
+	const struct node_member *members; /* in any order, each name once */
+	uint32_t members_count;
+	uint32_t self; /* which of them is this process, an index; NODE_NOT_IN: none */
+};
+
+/*
+ * As node_view, for a membership that is agreed on. If this node is in it with another incarnation than it has, it was
+ * removed and has joined again meanwhile: first it loses what its clients hold, then it enters as that incarnation.
+ * BATON_EVIEW also if base or limit make no sense.
+ */
+int node_enter(struct node *node, const struct node_agreement *agreement, uint64_t now);
+
+/* The voters have raised the limit of this epoch's fences. Ignored for another epoch, or if it is no
+ * raise. */
+void node_extend(struct node *node, uint64_t epoch, uint64_t limit, uint64_t now);
 
 /* The greatest epoch seen, 0 at first. */
 uint64_t node_epoch(const struct node *node);
@@ -156,6 +184,43 @@ bool node_linked(const struct node *node, uint32_t member);
 /* NULL if the node serves, else what it waits for: "a view that has this node in it", "the reports
  * of b, c", … Good until the next call with this node. */
 const char *node_waiting_for(struct node *node);
+
+/* Have all members of the view reported, so that the node serves (if its lease lets it)? */
+bool node_active(const struct node *node);
+/* Has this member of the view reported? */
+bool node_reported(const struct node *node, uint32_t member);
+uint64_t node_incarnation(const struct node *node);
+
+/* --- the lease (only with lease_ns) --- */
+
+/*
+ * A node begins without a lease and grants nothing. It asks for renewals by itself (NODE_RENEW), every sixth of the
+ * lease, in a view or not. When the voters have acknowledged one, its lease lasts until the time at which that renewal
+ * was taken plus lease_ns: the driver says so with node_lease. A deadline that is not later than the last is ignored.
+ *
+ * Half of the lease left: NODE_WARN. A tenth left, the margin: it grants nothing new and asks for nobody. None left: it
+ * lapses; every hold here is lost (NODE_LOST, "lease"), and the driver closes the sessions that held something. Leaving
+ * the view ends the lease, too, and counts as a lapse.
+ */
+void node_lease(struct node *node, uint64_t deadline, uint64_t now);
+
+/*
+ * This incarnation leaves the cluster: it grants nothing more, but takes part in views until it is out. NODE_DEPART comes
+ * when no client here holds anything, and again until the view is left. Clients that wait stay waiting: the driver
+ * answers them (node_session_withdraw).
+ */
+void node_depart(struct node *node, uint64_t now);
+
+/* NODE_NEVER: no lease is needed; 0: there is none now. In whole milliseconds. */
+uint64_t node_lease_deadline(const struct node *node);
+/* How often holds were lost because a lease or a view ended. */
+uint64_t node_lapses(const struct node *node);
+/*
+ * What clients may read instead of asking: the deadline in milliseconds, times 2^16, plus the lower 16 bits of the
+ * lapses. A client may go on while the lapses are those of its grant and its clock is before the deadline. To be
+ * published before any effect is carried out.
+ */
+uint64_t node_lease_word(const struct node *node);
 
 /* --- frames --- */
 
@@ -289,6 +354,7 @@ void node_congested(struct node *node, uint32_t member, bool congested, uint64_t
 #define NODE_LOST_LEAVING "leaving"       /* its node leaves */
 #define NODE_LOST_CONNECTION "connection" /* the client's connection is gone */
 #define NODE_LOST_VIEW "view"             /* the node is not in the view any more */
+#define NODE_LOST_LEASE "lease"           /* the node's lease has ended */
 
 /* --- effects --- */
 
@@ -301,6 +367,11 @@ enum node_effect_kind {
 	NODE_BUMP,  /* propose BUMP{epoch}: this epoch has come to an end of its numbers or tables;
 	              said again every NODE_BUMP_NS */
 	NODE_STOP,  /* the node has stopped for good, because going on could do harm: say so */
+	NODE_RENEW, /* send a renewal to all voters (outside a view: a wish to join) */
+	NODE_WARN,  /* half of the lease has passed without an acknowledgement: say so */
+	NODE_EXTEND, /* propose EXTEND{epoch, limit}: half of the fences below this limit are used up;
+	               said again until the limit is raised */
+	NODE_DEPART, /* propose LEAVE: no client here holds anything; said again until it is out */
 };
 
 enum node_reply_kind {
@@ -388,6 +459,8 @@ struct node_effect {
 			 * BATON_ESILENT. */
 			struct node_bytes silent;
 			struct node_status *status;
+			/* REPLY_FENCE: lapses so far, and what is left of the lease. */
+			uint64_t lapses, left_ns;
 		} reply;
 		struct {
 			uint64_t session;
@@ -410,6 +483,15 @@ struct node_effect {
 		struct {
 			const char *why;
 		} stop;
+		struct {
+			uint64_t taken; /* the lease will last until this plus lease_ns */
+		} renew;
+		struct {
+			uint64_t left_ns;
+		} warn;
+		struct {
+			uint64_t epoch, limit;
+		} extend;
 	};
 };
 

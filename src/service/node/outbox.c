@@ -129,6 +129,8 @@ static void fill_reply(const struct outbox *outbox, const struct record *record,
 	effect->reply.kind = record->reply.kind;
 	effect->reply.number = record->reply.number;
 	effect->reply.error = record->reply.error;
+	effect->reply.lapses = record->reply.lapses;
+	effect->reply.left_ns = record->reply.left;
 	effect->reply.member = bytes_of(outbox, record->reply.member);
 	effect->reply.value = bytes_of(outbox, record->reply.value);
 	effect->reply.silent = bytes_of(outbox, record->reply.silent);
@@ -167,6 +169,17 @@ bool outbox_take(struct outbox *outbox, struct node_effect *ret_effect)
 	case NODE_STOP:
 		ret_effect->stop.why = bytes_of(outbox, record->stop.why).bytes;
 		break;
+	case NODE_RENEW:
+		ret_effect->renew.taken = record->renew.taken;
+		break;
+	case NODE_EXTEND:
+		ret_effect->extend.epoch = record->extend.epoch;
+		ret_effect->extend.limit = record->extend.limit;
+		break;
+	case NODE_WARN:
+		ret_effect->warn.left_ns = record->warn.left;
+		break;
+	case NODE_DEPART:
 	case NODE_READ:
 		break;
 	}

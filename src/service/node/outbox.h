@@ -29,6 +29,7 @@ struct record {
 			int error;
 			uint64_t number;
 			struct span member, value, silent;
+			uint64_t lapses, left;
 			struct status *status;
 		} reply;
 		struct {
@@ -49,6 +50,15 @@ struct record {
 		struct {
 			struct span why;
 		} stop;
+		struct {
+			uint64_t taken;
+		} renew;
+		struct {
+			uint64_t epoch, limit;
+		} extend;
+		struct {
+			uint64_t left;
+		} warn;
 	};
 };
 

@@ -42,7 +42,7 @@ static bool next_envelope(struct in *in, struct envelope *ret_envelope)
 {
 	ret_envelope->letter.side = (enum side)in_byte(in, SIDE_RIGHT);
 	ret_envelope->name = in_name(in);
-	ret_envelope->letter.counter = in_range(in, 0, NODE_COUNTER_MAX);
+	ret_envelope->letter.counter = in_range(in, 0, NODE_FENCE_MAX);
 	struct slice message = in_text(in, NODE_FRAME_MAX);
 	ret_envelope->letter.body = message.bytes;
 	ret_envelope->letter.size = message.size;

@@ -41,7 +41,8 @@ static void throw_away(struct node *node)
 			live_drop(&node->lives, live);
 	}
 	roads_clear(&node->roads);
-	node->bump_deadline = NODE_NEVER;
+	node->bump_deadline = node->lease.extend_at = NODE_NEVER;
+	lease_schedule(&node->lease);
 	publications_clear(&node->publications);
 	interests_clear_remote(&node->interests);
 	streams_flush(node);
@@ -147,6 +148,10 @@ int recovery_begin(struct node *node, struct view *next)
 	struct view old = node->view;
 	bool suits = next->self != 0 && view_connect(node, next);
 
+	/* Leaving a view ends the lease that was given for it. */
+	if (next->self == 0 && old.count != 0)
+		lease_end(&node->lease);
+
 	throw_away(node);
 	if (next->self == 0) {
 		view_free(next);
@@ -197,7 +202,7 @@ int on_report(struct node *node, const struct frame *frame)
 
 	while (!in.bad && in.next < in.end) {
 		in_name(&in);
-		in_range(&in, 1, (UINT64_C(1) << 53) - 1);
+		in_range(&in, 1, NODE_FENCE_MAX);
 	}
 	if (in.bad || member->reported)
 		return BATON_EMESSAGE;

@@ -14,8 +14,8 @@
 #include "frame.h"
 #include "view.h"
 
-/* The next view begins; it is the node's from now on. 0, or BATON_EVIEW: the algorithm cannot run in
- * it. */
+/* The next view begins; it is the node's from now on. Without this node in it, the node has no view
+ * and loses what its clients hold. 0, or BATON_EVIEW: the algorithm cannot run in it. */
 int recovery_begin(struct node *node, struct view *next);
 
 /* Handlers of frames: 0 or BATON_EMESSAGE, and then nothing has happened. */

@@ -101,6 +101,10 @@ struct record *session_reply(struct node *node, struct session *session, enum no
 	record->reply.session = session->id;
 	record->reply.kind = kind;
 	record->reply.number = number;
+	if (kind == REPLY_FENCE) {
+		record->reply.lapses = node->lease.lapses;
+		record->reply.left = lease_left(&node->lease, node->now);
+	}
 	session_end_command(&node->sessions, session);
 	return record;
 }

@@ -30,6 +30,7 @@ struct session {
 	enum node_patience patience;
 	bool asks_last; /* its time is over, and all members are asked whether the lock is busy */
 	bool lingers;   /* see node_session_linger */
+	uint64_t grace; /* how long it needs to stop when its lease ends */
 	uint64_t since; /* when it began to wait */
 	struct live *waits; /* the lock that it waits for, or NULL */
 	TAILQ_ENTRY(session) queue;

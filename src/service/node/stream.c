@@ -53,14 +53,14 @@ static bool follows(const struct node *node, uint64_t rank, uint64_t last)
 		return true; /* from one member, in order */
 	if (rank % 4 != 0 || !is_end(last))
 		return false;
-	bool same_epoch = fence >> NODE_COUNTER_BITS == fence_last >> NODE_COUNTER_BITS;
-	return same_epoch ? fence == fence_last + 1 : (fence & NODE_COUNTER_MAX) == node->floor + 1;
+	/* A grant is told in its own epoch, which is ours. */
+	return fence == (fence_last > node->base ? fence_last : node->base) + 1;
 }
 
 /* The first grant of an epoch. */
 static bool is_first(const struct node *node, uint64_t rank)
 {
-	return rank % 4 == 0 && (rank / 4 & NODE_COUNTER_MAX) == node->floor + 1;
+	return rank % 4 == 0 && rank / 4 == node->base + 1;
 }
 
 static struct stream *find(const struct streams *streams, struct slice name, uint64_t hash)

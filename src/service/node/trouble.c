@@ -20,11 +20,28 @@ void trouble_bump(struct node *node)
 		trouble_propose(node);
 }
 
+void trouble_propose_extend(struct node *node)
+{
+	struct record *record = outbox_record(&node->outbox, NODE_EXTEND);
+
+	node->lease.extend_at = node->now + lease_interval(&node->lease);
+	lease_schedule(&node->lease);
+	record->extend.epoch = node->epoch;
+	record->extend.limit = node->limit;
+}
+
+void trouble_extend(struct node *node)
+{
+	if (node->lease.extend_at == NODE_NEVER)
+		trouble_propose_extend(node);
+}
+
 void trouble_stop(struct node *node, const char *why)
 {
 	if (node->stopped)
 		return;
 	node->stopped = true;
+	lease_end(&node->lease); /* clients that read the lease word must stop, too */
 	struct span text = outbox_keep(&node->outbox, why, strlen(why) + 1);
 	outbox_record(&node->outbox, NODE_STOP)->stop.why = text;
 }

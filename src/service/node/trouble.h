@@ -10,6 +10,9 @@ struct node;
 void trouble_bump(struct node *node);
 /* The time to propose it (again) has come. */
 void trouble_propose(struct node *node);
+/* More than half of the epoch's fences are used up: proposes to raise the limit, until it is. */
+void trouble_extend(struct node *node);
+void trouble_propose_extend(struct node *node);
 /* Going on could do harm: nothing is granted, sent or answered any more. */
 void trouble_stop(struct node *node, const char *why);
 

@@ -12,7 +12,7 @@
 
 uint64_t view_fence(const struct node *node, uint64_t counter)
 {
-	return (node->epoch << NODE_COUNTER_BITS) + node->floor + counter;
+	return node->base + counter;
 }
 
 void view_free(struct view *view)
@@ -97,7 +97,7 @@ static char *copy_text(const char *text)
 
 static bool is_well_formed(uint64_t epoch, const struct node_member *members, uint32_t count)
 {
-	if (epoch == 0 || epoch > NODE_EPOCH_MAX || count == 0 || count > NODE_MEMBERS_MAX)
+	if (epoch == 0 || count == 0 || count > NODE_MEMBERS_MAX)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		if (members[i].name == NULL ||
@@ -128,11 +128,10 @@ static bool sort_members(struct view *view, const struct node_member *members, u
 	return true;
 }
 
-static uint32_t find_self(const struct node *node, const struct view *view)
+uint32_t view_find(const struct view *view, const char *name)
 {
 	for (uint32_t i = 0; i < view->count; i++) {
-		if (strcmp(view->members[i].name, node->name) == 0 &&
-		    view->members[i].incarnation == node->incarnation)
+		if (strcmp(view->members[i].name, name) == 0)
 			return i + 1;
 	}
 	return 0;
@@ -149,7 +148,9 @@ int view_make(const struct node *node, uint64_t epoch, const struct node_member 
 		view_free(&view);
 		return BATON_EVIEW;
 	}
-	view.self = find_self(node, &view);
+	view.self = view_find(&view, node->name);
+	if (view.self != 0 && view.members[view.self - 1].incarnation != node->incarnation)
+		view.self = 0;
 	*ret_view = view;
 	return 0;
 }

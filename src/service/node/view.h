@@ -63,6 +63,8 @@ int view_make(const struct node *node, uint64_t epoch, const struct node_member 
  * algorithm cannot run in it. */
 bool view_connect(const struct node *node, struct view *view);
 void view_free(struct view *view);
+/* The number of a member; 0: there is none of this name. */
+uint32_t view_find(const struct view *view, const char *name);
 /* Rendezvous hashing: the member that has the token of an untouched lock. */
 uint32_t view_home(const struct view *view, uint64_t hash);
 uint64_t view_fence(const struct node *node, uint64_t counter);

@@ -7,6 +7,7 @@
 
 #include "backlog.h"
 #include "interest.h"
+#include "lease.h"
 #include "live.h"
 #include "lock.h"
 #include "node.h"
@@ -38,8 +39,11 @@ struct node {
 	bool stopped; /* for good: nothing is granted, sent or answered any more */
 
 	/* The epoch. */
-	uint64_t epoch;             /* the greatest seen */
-	uint64_t floor, floor_next; /* where counters begin, in this epoch and in the next */
+	uint64_t epoch;       /* the greatest seen */
+	uint64_t base, limit; /* the fences of this epoch: greater than base, at most limit */
+	bool extends;         /* the limit can be raised while the epoch goes on */
+	uint64_t floor_next;  /* what node_floor said: where counters begin in the next view */
+	struct lease lease;
 	struct view view;
 	char *waiting_text;     /* what node_waiting_for returned last */
 	uint64_t bump_deadline; /* when BUMP is proposed; NODE_NEVER: the epoch may go on */

@@ -45,6 +45,10 @@ static void on_effect(void *context, uint32_t place, const struct node_effect *e
 		break;
 	case NODE_SEND:
 	case NODE_READ:
+	case NODE_RENEW:
+	case NODE_WARN:
+	case NODE_EXTEND:
+	case NODE_DEPART:
 		must(false);
 	}
 }
