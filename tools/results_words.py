@@ -4,14 +4,14 @@ HEAD = """\
 # What the papers claim, and what was measured
 
 Of {all} claims of four documents about what the algorithms cost, {held} held, {refuted} are refuted, and {other} is of another
-variant or construction, which nobody could run here. {rules} sentences more, which no document has and which follow from the rules, are
-there to be held to: {rules_held} held. No figure here was typed: `make results` makes the page again, to the last digit. The
-claims are data (`src/lab/compare/claims.c`; `baton compare --claims` lists them), but for those that compare one algorithm
-or topology with another, or count the stages of an election.
+variant or construction, which nobody could run here. {rules} more, which no document has, follow from the rules of the algorithms:
+{rules_held} held. This page tells what failed; [results.csv](results.csv) has a row for every claim. No figure was typed: `make
+results` makes both again, to the last digit. The claims are data (`src/lab/compare/claims.c`; `baton compare --claims` lists
+them), but for those that compare one algorithm or topology with another, or count the stages of an election.
 """
 
 SHOWN = """\
-Each by a command that shows it:
+Each is shown by one of these commands, at every size where it fails:
 """
 
 OTHER = """\
@@ -23,16 +23,15 @@ here comes down to it. What could be run is run as the document means it: Maekaw
 [errata.md](errata.md#singhal-outdated)), Raymond's radiating star with arms that branch.
 """
 
-HELD = """\
-What was measured at the sizes that are listed, on one of the topologies that the claim is about; several values belong to
-several sizes. *States*: the bound also holds over every interleaving of three or four nodes, in so many states. The figures
+COMPARED = """\
+The {count} claims of documents that are not counted here compare one algorithm or topology with another, or count the stages of
+an election.
+
+[results.csv](results.csv) has a row for every claim: what was measured at the sizes that are listed, on one of the topologies
+that the claim is about; several values belong to several sizes. *States*: the bound also holds over every interleaving of
+three or four nodes, in so many states. *The rules*: no document says it, it follows from the rules of the algorithm. The figures
 are those of the mended texts: as it is printed, Hélary's floods some copies twice and can take more than 2n messages on a
 ring ([errata.md](errata.md#helary-seen)).
-"""
-
-RULES = """\
-No document says this. It follows from the rules of the algorithms: where a document says nothing, or something that is
-wrong, this is what they do.
 """
 
 HOW = """\

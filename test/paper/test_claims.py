@@ -58,11 +58,12 @@ class Claims(unittest.TestCase):
             self.assertLessEqual(formulas, held, topology)
 
     def test_a_radiating_star_is_of_the_order_log_n_if_its_arms_branch(self):
-        """With a fixed number of arms that do not, it is of the order N, and not what Neilsen 2.7 speaks of."""
+        """With arms that do not it is not what Neilsen 2.7 speaks of: of a fixed number of arms it is of the order N, and a star
+        is too short to show anything."""
         key = ("light.messages.mean", "log(N)", "held")
-        for topology, claimed in (("radiating:3", False), ("line", False), ("radiating:32", True), ("star", True),
+        for topology, claimed in (("radiating:3", False), ("line", False), ("radiating:32", False), ("star", False),
                                   ("tree:2", True), ("tree:3", True)):
-            comparison = self.assert_all_held(f"--algorithms raymond --topology {topology} --nodes 4,64")
+            comparison = self.assert_all_held(f"--algorithms raymond --topology {topology} --nodes 16,256 --entries 200")
             row = comparison["rows"][-1]
             self.assertEqual(key in {(claim["quantity"], claim["formula"], claim["verdict"]) for claim in row["claims"]},
                              claimed, topology)

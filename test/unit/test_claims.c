@@ -126,6 +126,28 @@ static void test_every_claim_has_a_value(void **state)
 	}
 }
 
+static bool is_branching(const char *topology, uint32_t nodes)
+{
+	struct setup setup = make("raymond", topology, nodes, NULL);
+	struct claim_facts facts;
+
+	claim_facts_make(&setup, &facts);
+	setup_free(&setup);
+	return facts.is[ON_BRANCHING];
+}
+
+/* A short tree is not enough: the arms of a star and of a plain radiating star do not branch. */
+static void test_a_radiating_star_has_arms_that_branch(void **state)
+{
+	(void)state;
+	assert_true(is_branching("tree:2", 10));
+	assert_true(is_branching("tree:3", 64));
+	assert_false(is_branching("star", 16));
+	assert_false(is_branching("radiating:32", 64));
+	assert_false(is_branching("line", 4));
+	assert_false(is_branching("tree:2", 4));
+}
+
 static void test_every_algorithm_has_claims_and_each_claim_an_algorithm(void **state)
 {
 	(void)state;
@@ -230,9 +252,10 @@ static void test_a_claim_about_another_graph_says_nothing(void **state)
 	(void)state;
 	assert_true(isnan(claimed("neilsen", "3 - 5/N + 2/N^2", "line", 7, NULL)));
 	assert_true(isnan(claimed("helary", "N - 1 + D", "ring", 7, NULL)));
-	/* A radiating star is meant whose arms branch, or are short: of 2 log N hops at most. */
+	/* A radiating star is meant whose arms branch. */
 	assert_true(claimed("raymond", "log(N)", "tree:2", 16, NULL) == 4);
-	assert_true(claimed("raymond", "log(N)", "radiating:8", 16, NULL) == 4);
+	assert_true(isnan(claimed("raymond", "log(N)", "radiating:8", 16, NULL)));
+	assert_true(isnan(claimed("raymond", "log(N)", "star", 16, NULL)));
 	assert_true(isnan(claimed("raymond", "log(N)", "radiating:3", 16, NULL)));
 	assert_true(isnan(claimed("raymond", "log(N)", "line", 16, NULL)));
 	assert_true(isnan(claimed("helary", "N + 2", "ring", 4, NULL)));
@@ -248,6 +271,7 @@ int main(void)
 	        cmocka_unit_test(test_formulas_have_the_values_that_a_hand_computes),
 	        cmocka_unit_test(test_what_is_no_formula_is_refused),
 	        cmocka_unit_test(test_every_claim_has_a_value),
+	        cmocka_unit_test(test_a_radiating_star_has_arms_that_branch),
 	        cmocka_unit_test(test_every_algorithm_has_claims_and_each_claim_an_algorithm),
 	        cmocka_unit_test(test_headlines_are_what_documents_claim),
 	        cmocka_unit_test(test_claims_know_the_network),

@@ -127,11 +127,12 @@ static double find_diameter(const struct graph *graph, const bool *is, uint32_t 
 
 static void classify(const struct graph *graph, struct claim_facts *facts, uint32_t *scratch)
 {
-	uint32_t degree_max = 0;
+	uint32_t degree_max = 0, forks_count = 0;
 
 	for (uint32_t i = 1; i <= graph->nodes; i++) {
 		uint32_t degree = graph_degree(graph, i);
 		degree_max = degree > degree_max ? degree : degree_max;
+		forks_count += degree >= 3;
 	}
 	facts->is[ON_ANY] = true;
 	facts->is[ON_TREE] = graph_is(graph, GRAPH_TREE, scratch);
@@ -140,8 +141,8 @@ static void classify(const struct graph *graph, struct claim_facts *facts, uint3
 	facts->is[ON_RING] = graph_is(graph, GRAPH_RING, scratch);
 	facts->is[ON_COMPLETE] = graph_is(graph, GRAPH_COMPLETE, scratch);
 	facts->diameter = find_diameter(graph, facts->is, scratch);
-	facts->is[ON_BRANCHING] =
-	        facts->is[ON_TREE] && facts->diameter <= 2 * log2((double)graph->nodes);
+	facts->is[ON_BRANCHING] = facts->is[ON_TREE] && forks_count > 1 &&
+	                          facts->diameter <= 2 * log2((double)graph->nodes);
 }
 
 /* How many nodes the first request of each concerns. Nothing is delivered: each is alone. */

@@ -197,9 +197,9 @@ const struct paper_claim claims[] = {
         {"raymond", NULL, ON_ANY, 2, LIGHT_TOKEN_MAX, AT_MOST, "D", "Neilsen 2.7", NULL, NULL},
         {"raymond", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "0", "Neilsen 2.7", NULL, NULL},
         /* Of the order log N only if the arms of the radiating star branch. */
-        {"raymond", NULL, ON_BRANCHING, 4, LIGHT_MEAN, OF_ORDER, "log(N)", "Neilsen 2.7", NULL,
+        {"raymond", NULL, ON_BRANCHING, 10, LIGHT_MEAN, OF_ORDER, "log(N)", "Neilsen 2.7", NULL,
          NULL},
-        {"raymond", NULL, ON_BRANCHING, 4, HEAVY_MEAN, ABOUT, "4", "Neilsen 2.7", NULL, NULL},
+        {"raymond", NULL, ON_BRANCHING, 10, HEAVY_MEAN, ABOUT, "4", "Neilsen 2.7", NULL, NULL},
         {"raymond", NULL, ON_ANY, 1, HEAVY_MEAN, AT_MOST, "2D", "Neilsen 2.7, 6.1", NULL, NULL},
         {"raymond", NULL, ON_ANY, 1, HEAVY_VARIED_MEAN, AT_MOST, "2D", "Neilsen 2.7, 6.1", NULL,
          NULL},

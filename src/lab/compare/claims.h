@@ -68,7 +68,9 @@ enum claim_graph {
 	ON_TREE,
 	ON_STAR,
 	ON_LINE,
-	ON_BRANCHING, /* a radiating star whose arms branch: a tree of diameter 2 log N at most */
+	/* A radiating star whose arms branch: a tree of diameter 2 log N at most in which not only the
+	 * node in the middle has three neighbours. A star is none, its arms have no length. */
+	ON_BRANCHING,
 	ON_RING,
 	ON_COMPLETE,
 	CLAIM_GRAPHS,
