@@ -10,48 +10,48 @@
  *     baton_close(baton);
  *
  * A handle is a session with one node, over one connection. It can hold any number of locks. When
- * the connection ends, for whatever reason, the node gives back all that the session holds.
+ * the connection ends, for whatever reason, the node releases all locks of the session.
  *
- * Threads. One handle, one thread at a time; different handles share nothing and need no locking. A
- * child made by fork must not use its parent's handles. It has their connections, though: a session
- * ends with baton_close, or when the last process that has its connection has ended. All descriptors are
- * close-on-exec.
+ * Threads. Only one thread at a time may use a handle. Different handles share nothing and need no
+ * locking. A child made by fork must not use its parent's handles, but it inherits their
+ * connections: a session ends with baton_close, or when the last process that has its connection
+ * open has ended. All descriptors are close-on-exec.
  *
  * Errors. Calls that can fail return an int: 0 or positive is success, a negative number one of
  * the codes in error.h; baton_error_text has a sentence for each, and baton_message the details of
  * the last one. Outputs (ret_…) are written on success only, and may be NULL unless said otherwise.
- * What is called with a wrong argument changes nothing.
+ * A call with an invalid argument changes nothing.
  *
- * Every call that talks to the node can give
+ * Every call that talks to the node can return
  *
- *     BATON_EADDRESS     the address is none: an empty path or one of more than 107 bytes, a port
- *                        that is no number
- *     BATON_ENODE        no node is there, or it takes no connection within 5 s
- *     BATON_EACCESS      the socket may not be opened by this user, or the node says so
- *     BATON_ECONNECTION  the connection ended before the answer came; nothing was held
- *     BATON_ELOST        the same, and something was held: all of it is lost
- *     BATON_EPROTOCOL    what came is no answer; the connection is closed, what was held is lost
- *     BATON_EREFUSED     the node refused the command for a reason that baton_message tells
+ *     BATON_EADDRESS     the address is invalid: an empty path, a path of more than 107 bytes, or a
+ *                        port that is not a number
+ *     BATON_ENODE        no node is there, or it did not accept the connection within 5 s
+ *     BATON_EACCESS      this user may not open the socket, or the node refuses this user
+ *     BATON_ECONNECTION  the connection ended before the answer came; the handle held no lock
+ *     BATON_ELOST        the connection ended, and the handle held locks: all of them are lost
+ *     BATON_EPROTOCOL    the answer was malformed; the connection is closed and all locks are lost
+ *     BATON_EREFUSED     the node refused the command; baton_message gives the reason
  *     BATON_ENOVIEW      the node is in no agreed view, and so can promise nothing
  *     BATON_ESTOPPED     the node has stopped itself, because going on could do harm
- *     BATON_EBUSY        a lock that was started (baton_lock_start) has not been finished
+ *     BATON_EBUSY        a request that was started (baton_lock_start) is not finished
  *     BATON_EMODE        the handle observes (baton_observe) and can do nothing else
- *     BATON_EMEMORY
+ *     BATON_EMEMORY      out of memory
  *
- * Connections are made when one is needed. If one has ended while nothing was held and no started
- * lock was waiting, the next call makes a new one, once, and repeats a command whose effect ended
- * with the old session or that has none. Otherwise the end is reported, because to go on as if
- * nothing had happened would be wrong: who held a lock holds it no more.
+ * The library connects when it needs to. If the connection ended while the handle held no lock and
+ * no started request was waiting, the next call reconnects once. It then repeats the command, if
+ * the command had no effect that outlives the old session. In all other cases the call reports the
+ * end: the program may have lost a lock and must know.
  *
- * The library never writes to standard streams, installs no signal handlers, starts no threads, is
- * not ended by SIGPIPE and goes on waiting after a signal. A program that wants to stop waiting when
- * a signal comes uses baton_lock_start and its own poll().
+ * The library never writes to standard streams, installs no signal handlers and starts no threads.
+ * It ignores SIGPIPE for its own writes, and a signal does not interrupt its waiting. A program
+ * that wants to stop waiting on a signal uses baton_lock_start and its own poll().
  *
- * What it cannot promise. That a lock was lost is known some time after it happened: messages take
- * time, and so does a process that is suspended. Only a resource that refuses older fences
- * (baton_fence_check, or a condition in a database) is safe from a holder that does not know yet. A
- * node that is stopped but not dead (SIGSTOP) is noticed by baton_observe_next only; every other call
- * waits for its answer, whatever its timeout.
+ * What it cannot promise. A program learns of a lost lock some time after the loss: messages take
+ * time, and a suspended process learns nothing. Only a resource that refuses older fences
+ * (baton_fence_check, or a condition in a database) is safe from a holder that does not know yet.
+ * A node that is stopped but not dead (SIGSTOP) is noticed by baton_observe_next only. Every other
+ * call waits for its answer, whatever its timeout.
  */
 #ifndef BATON_BATON_H
 #define BATON_BATON_H
@@ -66,21 +66,26 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 enum {
-	BATON_NAME_MAX = 255,   /* bytes of the name of a lock or a node; at least 1 */
-	BATON_VALUE_MAX = 4096, /* bytes of what a leader publishes */
+	BATON_NAME_MAX = 255,   /* the most bytes in the name of a lock or a node; the least is 1 */
+	BATON_VALUE_MAX = 4096, /* the most bytes in the value that a leader publishes */
 };
 
 /*
  * Timeouts are in milliseconds, a year at most. Any negative number waits for ever.
  *
- * BATON_TRY does not wait: it gives BATON_ENOTFREE as soon as a member says that somebody holds the lock or
- * waits for it, and within a second BATON_ESILENT if that cannot be known, because members do not answer.
- * A timeout gives BATON_ETIMEOUT if the lock was still busy then, and BATON_ESILENT if that cannot be known;
- * it also waits for a node, or for a view of the cluster, that comes within the time. BATON_FOREVER waits
- * through restarts of the node, but if there is no node, or no view, to begin with, that is an error at once.
+ * BATON_TRY does not wait for the lock. The call returns BATON_ENOTFREE as soon as a member says
+ * that somebody holds the lock or waits for it. If members do not answer, nobody knows whether it
+ * is free, and the call returns BATON_ESILENT within a second.
  *
- * These times are kept by the node: one that is stopped (SIGSTOP) keeps none. Whoever must not wait for it polls,
- * see baton_lock_start.
+ * A timeout ends with BATON_ETIMEOUT if the lock is still held then, and with BATON_ESILENT if
+ * members do not answer. Within the timeout the call also waits for a node to start and for the
+ * cluster to agree on a view.
+ *
+ * BATON_FOREVER keeps waiting while the node restarts. But if there is no node or no view when the
+ * call begins, it fails at once.
+ *
+ * The node keeps these times, and a node that is stopped (SIGSTOP) keeps none. A program that must
+ * not wait for such a node uses baton_lock_start and its own poll().
  */
 #define BATON_FOREVER INT64_C(-1)
 #define BATON_TRY INT64_C(0)
@@ -90,269 +95,289 @@ struct baton;
 /* --- handles --- */
 
 /*
- * A handle that connects when it must. The address is the path of a node's Unix socket, or HOST:PORT
- * (the last colon divides, an IPv6 address stands in brackets) of a node that has --clients; what
- * has a '/' or no colon is a path. NULL: the first that exists of $BATON_SOCKET, which may also be
- * HOST:PORT, $XDG_RUNTIME_DIR/baton.sock and /run/baton.sock, looked for at each connection. The
- * address is copied; NULL is returned only if there is no memory.
+ * Makes a handle. It connects when a call needs the node. The address is the path of a node's Unix
+ * socket, or HOST:PORT of a node with --clients. An address with a '/' or without a colon is a
+ * path; of several colons the last one separates the port, and an IPv6 address stands in brackets.
+ * If the address is NULL, each connection goes to the first of these that exists: $BATON_SOCKET (a
+ * path or HOST:PORT), $XDG_RUNTIME_DIR/baton.sock, /run/baton.sock. The address is copied. Returns
+ * NULL only if there is no memory.
  */
 struct baton *baton_open(const char *address);
 
-/* Connects if the handle is not connected: to learn early whether there is a node, and so that a
- * later baton_lock_start does not block. 0 or an error. */
+/* Connects if the handle is not connected. Use it to learn early whether there is a node, and to
+ * keep a later baton_lock_start from blocking. Returns 0 or an error. */
 int baton_connect(struct baton *baton);
 
-/* Gives back what is held, ends the session (even if a forked child has the connection), frees the
- * handle. NULL is ignored. */
+/* Releases all locks, ends the session (even if a forked child has the connection open) and
+ * frees the handle. NULL is ignored. */
 void baton_close(struct baton *baton);
 
-/* The address in use, such as "/run/baton.sock". Good until the next connection. */
+/* Returns the address in use, such as "/run/baton.sock". The text is valid until the next
+ * connection. */
 const char *baton_address(const struct baton *baton);
 
 /*
- * The node at the other end: its name, and how long a lease lasts, within which a holder that lost its
- * lock must have stopped. `ret_name` has room for BATON_NAME_MAX + 1 bytes.
+ * Asks the node for its name and for the length of a lease: a holder that lost its lock must have
+ * stopped within one lease. `ret_name` has room for BATON_NAME_MAX + 1 bytes.
  *
- * 0, or one of the above.
+ * Returns 0, or one of the errors above.
  */
 int baton_node(struct baton *baton, char *ret_name, uint64_t *ret_lease_ms);
 
-/* A sentence about the last error of this handle, without a newline: what, where, and what the
- * system or the node said. "" if there was none. Good until the next call with this handle. */
+/* Returns a sentence about the last error of this handle, without a newline: what failed, where,
+ * and what the system or the node said. Returns "" if there was no error. The text is valid
+ * until the next call with this handle. */
 const char *baton_message(const struct baton *baton);
 
-/* A sentence for an error code, and its name, such as "BATON_ENODE". Static; for other numbers they
- * say so. */
+/* Return a sentence for an error code, and its name, such as "BATON_ENODE". The texts are
+ * static. There is a text for numbers that are no error codes, too. */
 const char *baton_error_text(int error);
 const char *baton_error_name(int error);
 
 /* --- locks --- */
 
 /*
- * Waits until the lock is held and gives its fence: a number that rises with every holder, across
- * the cluster and its restarts, 1 to 2^53 - 1.
+ * Acquires the lock and returns its fence: a number from 1 to 2^53 - 1 that is greater for every
+ * later holder, in the whole cluster and across its restarts.
  *
- * 0, or an error: BATON_ETIMEOUT; BATON_ENOTFREE (with BATON_TRY); BATON_ESILENT (members do not answer, so
- * that it cannot be known whether the lock is free); BATON_ENAME; BATON_EHELD (this
- * handle holds it already); BATON_EWAITERS, BATON_ELOCKS and, after baton_watch, BATON_ESUBSCRIPTIONS
- * (limits of the node); or one of the above.
+ * Returns 0, or an error: BATON_ETIMEOUT; BATON_ENOTFREE (with BATON_TRY); BATON_ESILENT (members
+ * do not answer, so that nobody knows whether the lock is free); BATON_ENAME; BATON_EHELD (this
+ * handle holds it already); BATON_EWAITERS, BATON_ELOCKS and, after baton_watch,
+ * BATON_ESUBSCRIPTIONS (limits of the node); or one of the errors above.
  */
 int baton_lock(struct baton *baton, const char *name, int64_t timeout_ms, uint64_t *ret_fence);
 
-/* The same with BATON_TRY. */
+/* baton_lock with BATON_TRY. */
 int baton_trylock(struct baton *baton, const char *name, uint64_t *ret_fence);
 
 /*
- * Gives a lock back, won by election or not. Does not wait for the node's answer, which is read
- * with that of the next command: the lock is free as soon as the node has read this, well
- * within a millisecond. baton_sync waits.
+ * Releases a lock, or a leadership. It does not wait for the node's answer: the next command reads
+ * it. The lock is free as soon as the node has read the command, usually well within a
+ * millisecond. baton_sync waits for the answer.
  *
- * 0, or an error: BATON_ENOTHELD; BATON_ELOST (it was lost before, and is not held now either);
+ * Returns 0, or an error: BATON_ENOTHELD; BATON_ELOST (the lock was lost before this call);
  * BATON_EBUSY. Never connects.
  */
 int baton_unlock(struct baton *baton, const char *name);
 
 /*
- * Waits for the answers to all unlocks. 0; BATON_ELOST if a lock given back since the last
- * baton_sync had been lost before that; BATON_ECONNECTION if the connection ended, so that this
- * is not known. Never connects.
+ * Waits for the answers to all unlocks. Returns 0; BATON_ELOST if a lock released since the last
+ * baton_sync had been lost before its release; BATON_ECONNECTION if the connection ended, so that
+ * nobody knows. Never connects.
  */
 int baton_sync(struct baton *baton);
 
 /*
- * The fence of a lock that this handle holds, for all that it knows: what has arrived on the
- * descriptor of baton_watch is looked at, nothing is waited for.
+ * Returns the fence of a lock that this handle holds, as far as it knows: it reads what has
+ * arrived on the descriptor of baton_watch and waits for nothing.
  *
- * 0, or an error: BATON_ENOTHELD, BATON_ELOST. Never connects.
+ * Returns 0, or an error: BATON_ENOTHELD, BATON_ELOST. Never connects.
  */
 int baton_fence(struct baton *baton, const char *name, uint64_t *ret_fence);
 
 /* --- losing a lock --- */
 
 /*
- * A descriptor that becomes readable when a lock of this handle may have been lost: the node says
- * so, somebody breaks it, the node or the connection to it dies. It becomes readable for other
- * reasons too; baton_lost says what it was. Poll it for input; never read, write or close it. It
- * is the same as long as the handle and stays readable until baton_lost has been called as often
- * as needed.
+ * Returns a descriptor that becomes readable when a lock of this handle may have been lost:
+ * somebody broke it, the node leaves, the node or the connection to it died. It can become
+ * readable for other reasons too; baton_lost tells. Poll it for input; never read, write or close
+ * it. The descriptor stays the same for the life of the handle, and stays readable until
+ * baton_lost has returned 0.
  *
- * Must be called before anything is locked, and costs a second connection to the node and, for
- * every lock, another round trip. Locks taken from now on are watched.
+ * Call this before the first lock. It costs a second connection to the node and another round trip
+ * for every lock. Locks acquired from now on are watched.
  *
- * The descriptor (0 or greater), or an error: BATON_EHELD (this handle holds a lock already), or one
- * of the above.
+ * Returns the descriptor (0 or greater), or an error: BATON_EHELD (this handle holds a lock
+ * already), or one of the errors above.
  */
 int baton_watch(struct baton *baton);
 
 /*
- * Takes note of one lost lock; never blocks and never connects. 1 and its name and fence; 0: nothing
- * more is known to be lost. `ret_name` has room for BATON_NAME_MAX + 1 bytes. Each loss is told once,
- * here or by baton_unlock. Also works without baton_watch, for what other calls found out.
+ * Returns 1 with the name and fence of one lost lock, or 0 if no further loss is known. Never
+ * blocks and never connects. `ret_name` has room for BATON_NAME_MAX + 1 bytes. Each loss is
+ * reported once, here or by baton_unlock. Without baton_watch it reports the losses that other
+ * calls noticed.
  */
 int baton_lost(struct baton *baton, char *ret_name, uint64_t *ret_fence);
 
 enum baton_reason {
-	BATON_LOST_BROKEN = 1,     /* somebody took it away (baton_break) */
-	BATON_LOST_LEAVING = 2,    /* the node leaves */
+	BATON_LOST_BROKEN = 1,     /* an operator took the lock away (baton_break) */
+	BATON_LOST_LEAVING = 2,    /* the node is leaving the cluster */
 	BATON_LOST_CONNECTION = 3, /* the connection to the node has ended */
 	BATON_LOST_LEASE = 4,      /* the node is not in the cluster's view any more */
 };
 
 /*
- * Why the lock that baton_lost told last was lost, or 0 if it has told none. *ret_text says more, such as
- * "broken uid 0 pid 12 at n2"; good until the next call with this handle.
+ * Returns why the lock that baton_lost reported last was lost, or 0 if it has reported none.
+ * *ret_text has details, such as "broken uid 0 pid 12 at n2"; it is valid until the next call with
+ * this handle.
  */
 enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_text);
 
 /*
- * This program needs some time to stop when a lock of its is broken, when its node leaves, or when a TCP
- * connection ends: nobody else is let in before it has closed the handle, or so many milliseconds and a
- * margin of a tenth of the lease have passed. Over TCP ten seconds are added, within which a connection
- * that was cut is noticed. For all locks taken from now on with this handle, on later connections, too.
+ * Asks for time to stop. When a lock of this program is broken, when its node leaves, or when a
+ * TCP connection ends, nobody else gets the lock until the program has closed the handle, or until
+ * this many milliseconds and a margin of a tenth of the lease have passed. Over TCP ten seconds
+ * are added, because a program may need that long to notice that its connection was cut. This
+ * applies to all locks acquired from now on with this handle, also after a reconnection.
  *
- * 0, or an error: BATON_EREFUSED (not 1 to 0.35 of the lease), or one of the above.
+ * Returns 0, or an error: BATON_EREFUSED (not between 1 ms and 0.35 of the lease), or one of the
+ * errors above.
  */
 int baton_grace(struct baton *baton, uint32_t grace_ms);
 
 /*
- * This program cannot stop what it does under a lock that it has lost or may lose: the node keeps the
- * lock where it is until the connection ends, instead of giving it to another when the time of
- * baton_grace is over. For the present connection only, and not taken back.
+ * Tells the node that this program cannot stop what it does under its locks. If a lock is lost,
+ * nobody else gets it until the connection ends, even if the time of baton_grace is over. This
+ * applies to the present connection only and cannot be undone.
  *
- * 0, or an error: BATON_EPENDING (the node has not answered within 200 ms, and will do it when it
- * reads it); BATON_ECONNECTION (the session has ended, nothing can be kept); or one of the above.
- * Never connects.
+ * Returns 0, or an error: BATON_EPENDING (the node has not answered within 200 ms; it will obey
+ * when it reads the command); BATON_ECONNECTION (the session has ended, and its locks with it); or
+ * one of the errors above. Never connects.
  */
 int baton_stay(struct baton *baton);
 
 /* --- for programs with their own event loop --- */
 
 /*
- * Asks for a lock as baton_lock does and returns at once. 0: now poll baton_fd for input and call
- * baton_finish; until it is finished or cancelled, all other calls that talk to the node give
- * BATON_EBUSY. Errors as of baton_lock, as far as they are known at once. Blocks only to connect and,
- * after baton_watch, for the round trip that makes the lock watched.
+ * Asks for a lock as baton_lock does, but returns at once. If it returns 0, poll baton_fd for
+ * input and call baton_finish. Until then, or until baton_cancel, all other calls that talk to the
+ * node return BATON_EBUSY. The errors are those of baton_lock, as far as they are known at once.
+ * The call blocks only to connect and, after baton_watch, for the round trip that makes the lock
+ * watched.
  */
 int baton_lock_start(struct baton *baton, const char *name, int64_t timeout_ms);
 
-/* The same for baton_elect. */
+/* Starts what baton_elect does, in the same way. */
 int baton_elect_start(struct baton *baton, const char *name, const void *value, size_t value_size);
 
 /*
- * The outcome of what was started: 0 and the fence; BATON_EPENDING: poll baton_fd and call again; or
- * an error as of baton_lock and baton_elect, with which it has ended too. If the connection ends, so
- * does the wait: BATON_ECONNECTION, or BATON_ELOST if other locks were held. BATON_ENOTHELD if
- * nothing was started. Never blocks and never connects.
+ * Returns the outcome of a started request: 0 and the fence; BATON_EPENDING, which means poll
+ * baton_fd and call again; or an error of baton_lock or baton_elect, which ends the request. If
+ * the connection ends, the request ends too: BATON_ECONNECTION, or BATON_ELOST if the handle held
+ * other locks. Returns BATON_ENOTHELD if nothing was started. Never blocks and never connects.
  */
 int baton_finish(struct baton *baton, uint64_t *ret_fence);
 
 /*
- * Withdraws what was started, by ending the session. So nothing else may be held: else BATON_EHELD, and
- * it waits on. 0 also if nothing was started.
+ * Withdraws a started request by ending the session. That would release other locks too, so if the
+ * handle holds any, the call returns BATON_EHELD and the request goes on. Returns 0 also if
+ * nothing was started.
  */
 int baton_cancel(struct baton *baton);
 
-/* The connection's descriptor: to poll for input, and for a guardian to keep: the session lasts as long
- * as anybody has it open. Never read, write or close it. It may be another after BATON_ECONNECTION,
- * BATON_ELOST or BATON_EPROTOCOL. BATON_ECONNECTION if not connected. */
+/* Returns the connection's descriptor. Poll it for input. A child process may keep it open to
+ * keep the session alive: the session lasts until the last process closes it. Never read, write
+ * or close it. It can change after BATON_ECONNECTION, BATON_ELOST or BATON_EPROTOCOL. Returns
+ * BATON_ECONNECTION if the handle is not connected. */
 int baton_fd(const struct baton *baton);
 
 /* --- leaders --- */
 
-/* Both texts end with a 0 that does not count. */
+/* Both texts end with a 0 byte that does not count. */
 struct baton_leader {
-	uint64_t fence;
-	size_t value_size;
-	int silent; /* 1: its node does not answer; it led when that was last heard of */
-	char node[BATON_NAME_MAX + 1];
-	char value[BATON_VALUE_MAX + 1];
+	uint64_t fence;    /* the number of this leadership */
+	size_t value_size; /* the bytes of `value`, without the 0 byte */
+	int silent;        /* 1: the leader's node does not answer; it led when last heard of */
+	char node[BATON_NAME_MAX + 1];   /* the name of the leader's node */
+	char value[BATON_VALUE_MAX + 1]; /* what the leader published */
 };
 
 /*
  * Campaigns until this handle leads, and publishes a value, such as the address of a service. When
- * it returns, every member of the cluster knows who leads. A leader is the holder of the lock of that
- * name: baton_fence, baton_watch and the rest apply.
+ * it returns 0, every member of the cluster knows who leads. The leader is the holder of the lock
+ * of that name: baton_fence, baton_watch and so on apply.
  *
- * 0, or an error: as baton_lock; BATON_EVALUE (more than BATON_VALUE_MAX bytes); BATON_ELEADERS; and
- * BATON_ELOST also if the leadership was taken away before all knew of it.
+ * Returns 0, or an error: those of baton_lock; BATON_EVALUE (more than BATON_VALUE_MAX bytes);
+ * BATON_ELEADERS (a limit of the node); BATON_ELOST also if the leadership was taken away before
+ * all members knew of it.
  */
 int baton_elect(struct baton *baton, const char *name, const void *value, size_t value_size,
                 uint64_t *ret_fence);
 
-/* Stands down; as baton_unlock. */
+/* Gives up the leadership, in the same way as baton_unlock. */
 int baton_resign(struct baton *baton, const char *name);
 
-/* Who leads? 1 and the leader; 0: nobody; or an error: BATON_ESILENT (nobody is known to lead, but it
- * cannot be known: baton_message tells which members do not answer), BATON_ENAME, or one of the above. */
+/* Returns 1 and the leader, 0 if nobody leads, or an error: BATON_ESILENT (no leader is known,
+ * but members do not answer that may know one; baton_message names them), BATON_ENAME, or one of
+ * the errors above. */
 int baton_leader(struct baton *baton, const char *name, struct baton_leader *ret_leader);
 
 /*
- * Makes this handle an observer of an election, which must hold nothing; from then on it can only
- * do baton_observe_next, baton_fd and baton_close. 0, or an error: BATON_EHELD, BATON_EMODE (it
- * watches its locks), BATON_ENAME, or one of the above.
+ * Makes this handle an observer of an election. The handle must hold no lock. From then on only
+ * baton_observe_next, baton_fd and baton_close may be called with it. Returns 0, or an error:
+ * BATON_EHELD, BATON_EMODE (baton_watch was called), BATON_ENAME, or one of the errors above.
  */
 int baton_observe(struct baton *baton, const char *name);
 
 enum baton_change {
-	BATON_LEADS =
-	        1,     /* this one leads from now on; or, if it was told before, its node has become
-	                      silent or answers again: see `silent` */
-	BATON_LED = 2, /* this one, told before, leads no more, and nobody does until told */
-	BATON_UNKNOWN =
-	        3, /* nobody is known to lead, but it cannot be known: members are silent, whose names
-	                      are the value, with blanks between; none: the node asked itself */
-	BATON_NOBODY = 4, /* after BATON_UNKNOWN: nobody leads */
+	/* This one leads from now on. If it was reported before: its node has become silent or
+	 * answers again; see `silent`. */
+	BATON_LEADS = 1,
+	/* This one, reported before, no longer leads. Nobody leads until the next BATON_LEADS. */
+	BATON_LED = 2,
+	/* No leader is known, but members that may know one are silent. Their names are the
+	 * value, separated by blanks; an empty value means that the node at the other end is
+	 * silent itself. */
+	BATON_UNKNOWN = 3,
+	/* Follows BATON_UNKNOWN: all members answer, and nobody leads. */
+	BATON_NOBODY = 4,
 };
 
 /*
- * The next change, in the order in which they happened: first who leads already, if anybody does, or that
- * this cannot be known. Waits
- * up to that many milliseconds, BATON_FOREVER, or not at all (0). Poll baton_fd for input, and then
- * call it until it returns 0.
+ * Returns the next change, in the order in which they happened. The first one tells who leads
+ * already, if anybody does, or that this is unknown. Waits for `timeout_ms` milliseconds,
+ * BATON_FOREVER, or not at all (0). With a poll of your own: poll baton_fd for input, and then
+ * call this until it returns 0.
  *
- * That a node has become silent is told by no event. So the members are asked every second; who waits with a poll of
- * its own calls this once a second too. A member is silent if it did not answer twice, within 200 ms each time,
- * or if the node at the other end of this connection has not answered for 3 s.
+ * A node that becomes silent sends no event. So this call asks the members every second; a program
+ * with a poll of its own must call it once a second too. A member counts as silent if it did not
+ * answer twice, within 200 ms each time. The node at the other end of the connection counts as
+ * silent if it has not answered for 3 s.
  *
- * One of these changes, and who; 0: nothing in time; or an error, one of the above.
- * BATON_ECONNECTION: who led when it ended may lead no more; the next call connects again and goes
- * on with who leads then. What happened in between is not told.
+ * Returns a change and whom it is about; 0 if there was none in time; or one of the errors above.
+ * After BATON_ECONNECTION the last leader may no longer lead. The next call connects again and
+ * reports who leads then. It does not report what happened in between.
  */
 int baton_observe_next(struct baton *baton, int64_t timeout_ms, struct baton_leader *ret_leader);
 
 /* --- for operators --- */
 
 /*
- * What there is, as JSON text to be given to free(): members, and locks that somebody holds or waits for,
- * whose names match the pattern (NULL: all), at most `count` of each member (0: the node's default).
- * 0, or an error: BATON_ENAME (of the pattern), or one of the above.
+ * Returns the status of the cluster as JSON text, which the caller frees with free(): the members,
+ * and the locks that somebody holds or waits for. Only locks whose names match the pattern are
+ * included (NULL: all), and at most `count` of each member (0: the node's default). Returns 0, or
+ * an error: BATON_ENAME (of the pattern), or one of the errors above.
  */
 int baton_status(struct baton *baton, const char *pattern, uint32_t count, char **ret_json);
 
 /*
- * Takes a lock from whoever holds it with this fence. Returns when the holder's node has told the holder; if
- * that asked for time to stop (baton_grace), nobody else gets the lock before it has stopped or that time is
- * over, and baton_status tells of it as "losing". 0, or an error: BATON_ENOTHELD (nobody does);
- * BATON_EFENCE (not 1 to 2^53 - 1); BATON_ESILENT (a member did not answer, and no other has it);
- * BATON_ENAME; or one of the above: after BATON_ECONNECTION it may have been done or not.
+ * Takes a lock from the holder that has this fence. Returns when the holder's node has told the
+ * holder. If the holder asked for time to stop (baton_grace), nobody else gets the lock before it
+ * has stopped or that time is over; until then baton_status shows it as "losing".
+ *
+ * Returns 0, or an error: BATON_ENOTHELD (nobody holds the lock with this fence); BATON_EFENCE
+ * (not between 1 and 2^53 - 1); BATON_ESILENT (a member did not answer, and no other has the
+ * lock); BATON_ENAME; or one of the errors above. After BATON_ECONNECTION the lock may or may not
+ * have been broken.
  */
 int baton_break(struct baton *baton, const char *name, uint64_t fence);
 
 /* --- at the resource --- */
 
 /*
- * A guard for a resource: succeeds only if no greater fence was seen in this file before, and then
- * remembers this one. The file need not exist; it holds the highest fence as a line of text. Beside
- * it FILE.lock is made, which is locked (flock) meanwhile, so that any number of processes may ask, and
- * FILE.new, which takes the file's place when it is on disk: after a crash at any moment the
- * file holds the old fence or the new one.
+ * Guards a resource: succeeds only if the file has seen no greater fence, and then stores this
+ * one. The file need not exist. It holds the greatest fence as a line of text. The call makes two
+ * files next to it: FILE.lock, which it locks (flock), so that any number of processes may call
+ * this at once; and FILE.new, which replaces FILE when it is on disk, so that after a crash FILE
+ * holds the old fence or the new one.
  *
- * Between this call and the deed that it guards, another with a greater fence may pass. Where that
- * matters, hold a lock of the resource's own around both.
+ * Between this call and the action that it guards, a holder with a greater fence may pass. Where
+ * that matters, hold a lock of the resource's own around both.
  *
- * 0; BATON_ESTALE, and *ret_highest is written too; BATON_EFENCE (not 1 to 2^53 - 1); BATON_EFILE
- * (errno says why); BATON_ETORN: the file holds something else, and nothing passes until somebody
- * has put that right; BATON_EMEMORY.
+ * Returns 0; BATON_ESTALE, with *ret_highest written too; BATON_EFENCE (not between 1 and
+ * 2^53 - 1); BATON_EFILE (errno has the reason); BATON_ETORN (the file holds something that is no
+ * fence; nothing passes until somebody repairs it); BATON_EMEMORY.
  */
 int baton_fence_check(const char *file, uint64_t fence, uint64_t *ret_highest);
 
