@@ -185,7 +185,7 @@ class Status(unittest.TestCase):
         cluster[0].start()
         until("it answers", cluster[0].answers)
         text = self.run_status("-S", cluster[0].socket, code=3)
-        self.assertIn("It serves nobody; it waits for: ", text)
+        self.assertIn("Not serving: waiting for ", text)
         self.assertIn("n2", text)
         self.assertNotIn("cluster of one", text)
         self.assertIn("n2", json.loads(self.run_status("--json", "-S", cluster[0].socket, code=3))["waiting_for"])

@@ -82,7 +82,7 @@ static void print_client(const char *lock, const char *fence, const json_t *clie
 	putchar('\n');
 	if (json_is_true(json_object_get(client, "losing"))) {
 		print_cell("", 20, false);
-		puts("is being taken away: its holder was told and has not stopped yet");
+		puts("is being taken away: the holder was told and has not stopped yet");
 	}
 }
 
@@ -161,12 +161,13 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 		printf(", %.2f a grant", (double)sent / (double)grants);
 	putchar('\n');
 	if (*waiting_for != '\0')
-		printf("It serves nobody; it waits for: %s\n", waiting_for);
+		printf("Not serving: waiting for %s\n", waiting_for);
 	putchar('\n');
 	print_members(status);
 	print_locks(json_object_get(status, "locks"), pattern);
 	if (json_array_size(json_object_get(status, "locks")) >= count)
-		printf("\nThere may be more: %llu locks of each member are shown; see --count.\n",
+		printf("\nThere may be more: at most %llu locks of each member are shown; see "
+		       "--count.\n",
 		       (unsigned long long)count);
 }
 
@@ -191,7 +192,7 @@ static json_t *ask_status(const char *address, const char *pattern, uint64_t cou
 	if (status == NULL) {
 		*ret_code = EXIT_UNAVAILABLE;
 		if (!quiet)
-			fprintf(stderr, "baton status: the node's answer is no JSON\n");
+			fprintf(stderr, "baton status: the node's answer is not JSON\n");
 	}
 	return status;
 }

@@ -43,7 +43,7 @@ void reply_error(struct client *client, int error)
 
 	if (error == BATON_ENOVIEW &&
 	    status_waits_for(client->daemon, waits_for, sizeof(waits_for))) {
-		snprintf(text, sizeof(text), "%s: it waits for: %s", reply_error_text(error),
+		snprintf(text, sizeof(text), "%s; waiting for %s", reply_error_text(error),
 		         waits_for);
 		resp_error(&client->output, error_code(error), text);
 		return;

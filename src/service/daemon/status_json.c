@@ -99,11 +99,13 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 	if (waiting_for == NULL && !daemon->leaving)
 		return false;
 	if (daemon->leaving)
-		snprintf(ret_text, size, "clients that hold locks here to stop: it is leaving");
+		snprintf(ret_text, size,
+		         "clients that hold locks here to stop, because it is leaving");
 	else if (daemon->serve_at > daemon->loop.now)
 		snprintf(ret_text, size,
-		         "the end of commands started under the previous node on this socket, "
-		         "which was killed: %llu ms more",
+		         "commands started under the previous node on this socket, which was "
+		         "killed, "
+		         "to end: one lease, %llu ms of it left",
 		         (unsigned long long)((daemon->serve_at - daemon->loop.now) / LOOP_MS));
 	else if (refusal != NULL) /* tells more than that there is no connection */
 		snprintf(ret_text, size, "%s", refusal);

@@ -283,7 +283,7 @@ const char *view_waiting_for(struct node *node)
 	size_t used, size = 0;
 
 	if (node->stopped)
-		return "nothing: it has stopped";
+		return "a restart: this node has stopped itself";
 	if (view->count == 0)
 		return "a view that has this node in it";
 	if (view->unsuitable != NULL)
