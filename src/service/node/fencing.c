@@ -85,8 +85,7 @@ void fencing_settle(struct node *node)
 
 	if (node->lease.depart_at != NODE_NEVER || node->view.count == 0)
 		return;
-	TAILQ_FOREACH(live, &node->lives.all, all)
-	{
+	TAILQ_FOREACH (live, &node->lives.all, all) {
 		if (live->holder != NULL)
 			return;
 	}
