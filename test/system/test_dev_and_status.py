@@ -273,7 +273,7 @@ class Status(unittest.TestCase):
             self.assertEqual((holder["pid"], holder["command"]), (child.pid, f"{BATON} run -S {cluster[0].socket} x cat"))
             self.assertRegex(self.run_status("-S", cluster[0].socket), r"WHO .* CLIENT'S COMMAND LINE\n")
             child.stdin.close()
-        self.assertIn("command line are those of the client: the process that connected", self.run_status("--help"))
+        self.assertIn("command line are those of the process that connected", self.run_status("--help"))
 
     def test_a_cluster_of_one_says_so(self):
         with Cluster(1) as cluster:
