@@ -21,6 +21,7 @@
  */
 #include "algorithm.h"
 
+#include "dijkstra_ring_words.h"
 #include "network.h"
 
 enum { SIGNAL, TOKEN, MESSAGES_COUNT };
@@ -259,6 +260,95 @@ static bool one_message(const struct snapshot *snapshot)
 	return true;
 }
 
+/* The letter of a process, and of the connection at its left; '\0' for two messages on one. */
+static char letter_of_process(const struct snapshot *snapshot, uint32_t i)
+{
+	const struct state *process = snapshot->states[i - 1];
+
+	return (process->black ? "NWC" : "nwc")[process->state];
+}
+
+static char letter_of_connection(const struct snapshot *snapshot, uint32_t i)
+{
+	char letter = '-';
+
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		const struct flight *flight = &snapshot->flights[k];
+		if (connection_of(snapshot->network, flight) != i)
+			continue;
+		if (letter != '-')
+			return '\0';
+		letter = flight->message.body[0] == SIGNAL ? 's' : 't';
+	}
+	return letter;
+}
+
+/* How many tokens there are, and where the last of them is: at a process, or on the connection at
+ * the left of one. */
+static uint32_t find_tokens(const struct snapshot *snapshot, uint32_t *ret_process,
+                            bool *ret_in_flight)
+{
+	uint32_t found = 0;
+
+	for (uint32_t i = 1; i <= snapshot->network->graph.nodes; i++) {
+		if (!((const struct state *)snapshot->states[i - 1])->token)
+			continue;
+		*ret_process = i;
+		*ret_in_flight = false;
+		found++;
+	}
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		if (snapshot->flights[k].message.body[0] != TOKEN)
+			continue;
+		*ret_process = connection_of(snapshot->network, &snapshot->flights[k]);
+		*ret_in_flight = true;
+		found++;
+	}
+	return found;
+}
+
+/*
+ * "I have not given a genuine invariant characterizing all permissible states. The answer is
+ * probably … enumerating the possible ring states as strings to be characterized by regular
+ * expressions. These strings could begin with the process holding or the connection carrying the
+ * token." This is one; see dijkstra_ring_words.c.
+ */
+static bool permissible(const struct snapshot *snapshot)
+{
+	uint32_t nodes = snapshot->network->graph.nodes, i = 0;
+	bool in_flight = false;
+	struct words words;
+	uint64_t at = words_start();
+	uint32_t tokens = find_tokens(snapshot, &i, &in_flight);
+
+	if (tokens != 1)
+		return tokens == 0; /* a lost token is no matter of the expression's */
+	must(words_parse(words_permitted, &words));
+	if (in_flight) {
+		at = words_read(&words, at, letter_of_connection(snapshot, i));
+		i = network_site(snapshot->network, i).left;
+	}
+	for (uint32_t k = 1; k <= nodes; k++) {
+		at = words_read(&words, at, letter_of_process(snapshot, i));
+		if (!in_flight || k < nodes)
+			at = words_read(&words, at, letter_of_connection(snapshot, i));
+		i = network_site(snapshot->network, i).left;
+	}
+	return words_end(&words, at);
+}
+
+/* The token of a word may be at, or at the left of, each process. */
+static uint64_t count_permissible(const struct network *network)
+{
+	uint32_t nodes = network->graph.nodes;
+	struct words words;
+	uint64_t count;
+
+	must(words_parse(words_permitted, &words));
+	count = words_count(&words, 2 * nodes);
+	return count <= UINT64_MAX / nodes ? count * nodes : UINT64_MAX;
+}
+
 const struct algorithm dijkstra_ring = {
         .name = "dijkstra-ring",
         .title = "Dijkstra: signals to the right call the token to the left",
@@ -294,6 +384,9 @@ const struct algorithm dijkstra_ring = {
                         {.name = "P5_token_finds_black_or_waiting", .global = P5},
                         {.name = "P6_idle_token_is_white", .local = P6},
                         {.name = "connection_has_one_message", .global = one_message},
+                        {.name = "permissible",
+                         .global = permissible,
+                         .permitted = count_permissible},
                         {.name = NULL},
                 },
         .state_size = state_size,

@@ -154,12 +154,17 @@ struct snapshot {
 	size_t flights_count;
 };
 
-/* An invariant speaks of one node (`local`) or of all of them (`global`); the other is NULL. False:
- * broken. */
+/*
+ * An invariant speaks of one node (`local`) or of all of them (`global`); the other is NULL. False:
+ * broken. One that claims to be exact, to hold in no state of the system but those that can be
+ * reached, says in how many states of that network it holds: a checker that has reached all of
+ * them, with no bound on entries, compares. UINT64_MAX: too many to count.
+ */
 struct invariant {
 	const char *name;
 	bool (*local)(const struct site *site, const void *state);
 	bool (*global)(const struct snapshot *snapshot);
+	uint64_t (*permitted)(const struct network *network);
 };
 
 /*

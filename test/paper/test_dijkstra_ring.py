@@ -1,7 +1,8 @@
 """What Dijkstra's note of 12 March 1983 promises, and what the ring costs."""
+import re
 import unittest
 
-from baton import check, no_violation_over, sim
+from baton import ROOT, baton, check, no_violation_over, sim
 
 INVARIANTS = (
     "one_token",
@@ -12,6 +13,7 @@ INVARIANTS = (
     "P5_token_finds_black_or_waiting",
     "P6_idle_token_is_white",
     "connection_has_one_message",
+    "permissible",
 )
 
 
@@ -26,6 +28,32 @@ class DijkstraRing(unittest.TestCase):
                     self.assertEqual(result["states"], states)
                     self.assertEqual(result["starvation"], "none")
                     self.assertEqual(result["invariants"], dict.fromkeys(INVARIANTS, "holds"))
+
+    def test_the_states_that_are_reached_are_the_words_of_the_expression(self):
+        """The note's question: "a genuine invariant characterizing all permissible states"."""
+        for n in range(1, 9):
+            result = check(f"dijkstra-ring --nodes {n} --entries unlimited")
+            self.assertEqual(result["permitted"], {"permissible": result["states"]})
+        text = baton("check dijkstra-ring --nodes 7 --entries unlimited").out
+        self.assertIn('permitted 28385 by "permissible": the states reached are those permitted', text)
+
+    def test_nothing_is_said_of_permitted_states_where_not_all_can_be_reached(self):
+        for words in ("--entries 2", "--entries unlimited --max-states 10"):
+            result = check(f"dijkstra-ring --nodes 3 {words}", expect=None)
+            self.assertNotIn("permitted", result)
+
+    def test_the_page_has_the_expression_of_the_program(self):
+        with open(f"{ROOT}/doc/algorithms/dijkstra-ring.md", encoding="utf-8") as file:
+            block = file.read().split("```")[1]
+        parts = dict(re.findall(r"^(TRAIL|MORE) += (.*?)(?:  .*)?$", block, re.M))
+        lines = re.findall(r"^  [ |] (.*?)(?:  .*)?$", block, re.M)
+        expression = "|".join(lines)
+        expression = expression.replace("MORE", f"({parts['MORE']})").replace("TRAIL", parts["TRAIL"]).replace(" ", "")
+        with open(f"{ROOT}/src/algorithms/dijkstra_ring_words.c", encoding="utf-8") as file:
+            source = file.read()
+        trail, more = (re.search(rf"#define {name} (.*)", source)[1] for name in ("TRAIL", "MORE"))
+        text = re.search(r"words_permitted\[\] = (.*?);", source, re.S)[1].replace("MORE", more).replace("TRAIL", trail)
+        self.assertEqual("".join(re.findall(r'"(.*?)"', text)), expression)
 
     def test_the_token_may_reside_at_an_arbitrary_process(self):
         for holder in range(1, 5):

@@ -154,6 +154,24 @@ static void print_heading(const struct setup_words *words, const char *entries,
 	putchar('\n');
 }
 
+/* An invariant that claims to be exact: it held in all states that were reached. */
+static void print_permitted(const struct check_options *options, const struct check_result *result)
+{
+	const struct invariant *invariant = options->setup->network.algorithm->invariants;
+	uint64_t permitted;
+
+	for (; invariant != NULL && invariant->name != NULL; invariant++) {
+		if (!check_permitted(options, result, invariant, &permitted))
+			continue;
+		printf("  permitted %" PRIu64 " by \"%s\": ", permitted, invariant->name);
+		if (permitted == result->states)
+			printf("the states reached are those permitted\n");
+		else
+			printf("NOT EXACT, %" PRIu64 " of them cannot be reached\n",
+			       permitted - result->states);
+	}
+}
+
 void check_print(const struct setup_words *words, const char *entries,
                  const struct check_options *options, const struct check_result *result)
 {
@@ -172,6 +190,7 @@ void check_print(const struct setup_words *words, const char *entries,
 	if (result->verdict == VERDICT_HOLDS && result->limit != NULL)
 		printf(" (%s)", result->interrupted ? "interrupted" : "a limit was reached");
 	putchar('\n');
+	print_permitted(options, result);
 	if (result->complete && network->algorithm->kind == KIND_MUTEX)
 		print_bypass(options, result);
 	if (result->complete && result->bounded)

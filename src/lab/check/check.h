@@ -85,6 +85,14 @@ enum finding { FINDING_UNDECIDED, FINDING_HOLDS, FINDING_VIOLATED };
 enum finding check_finding(const struct check_options *options, const struct check_result *result,
                            enum verdict_kind property);
 
+/*
+ * Of an invariant that claims to be exact: in how many states it holds. False if it makes no such
+ * claim, or the search says nothing about it: it is not complete, entries are bounded, tokens are
+ * lost, or states were left out or taken together.
+ */
+bool check_permitted(const struct check_options *options, const struct check_result *result,
+                     const struct invariant *invariant, uint64_t *ret_permitted);
+
 json_t *check_report(const struct check_options *options, const struct check_result *result);
 
 #endif

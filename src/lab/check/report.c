@@ -86,6 +86,40 @@ enum finding check_finding(const struct check_options *options, const struct che
 	return FINDING_HOLDS;
 }
 
+bool check_permitted(const struct check_options *options, const struct check_result *result,
+                     const struct invariant *invariant, uint64_t *ret_permitted)
+{
+	const struct network *network = &options->setup->network;
+
+	if (invariant->permitted == NULL || !result->complete || options->lose_token ||
+	    options->reduce || result->lowered || is_printed(network))
+		return false;
+	for (uint32_t i = 0; i < network->graph.nodes; i++) {
+		if (options->entries[i] != ENTRIES_UNLIMITED)
+			return false;
+	}
+	*ret_permitted = invariant->permitted(network);
+	return *ret_permitted != UINT64_MAX;
+}
+
+/* The claim of each exact invariant, to be compared with "states". */
+static void report_permitted(json_t *report, const struct check_options *options,
+                             const struct check_result *result)
+{
+	const struct invariant *invariant = options->setup->network.algorithm->invariants;
+	json_t *list = json_object();
+	uint64_t permitted;
+
+	for (; invariant != NULL && invariant->name != NULL; invariant++) {
+		if (check_permitted(options, result, invariant, &permitted))
+			json_object_set_new(list, invariant->name, integer(permitted));
+	}
+	if (json_object_size(list) > 0)
+		json_object_set_new(report, "permitted", list);
+	else
+		json_decref(list);
+}
+
 /* The verdicts are those of the command: "mutual_exclusion": "holds", and so on. */
 static void report_findings(json_t *report, const struct check_options *options,
                             const struct check_result *result)
@@ -133,6 +167,7 @@ json_t *check_report(const struct check_options *options, const struct check_res
 	json_object_set_new(report, "complete", json_boolean(all));
 	report_findings(report, options, result);
 	json_object_set_new(report, "invariants", report_invariants(options, result));
+	report_permitted(report, options, result);
 	json_object_set_new(report, "max_bypass",
 	                    all && result->bypass_bounded ? integer(result->bypass_max)
 	                                                  : json_null());
