@@ -33,19 +33,19 @@ static int keep(struct node *node, const struct arrival *arrival, const struct f
 }
 
 /* One message of a frame of them. */
-struct envelope {
+struct framed {
 	struct slice name;
 	struct letter letter;
 };
 
-static bool next_envelope(struct in *in, struct envelope *ret_envelope)
+static bool next_framed(struct in *in, struct framed *ret_framed)
 {
-	ret_envelope->letter.side = (enum side)in_byte(in, SIDE_RIGHT);
-	ret_envelope->name = in_name(in);
-	ret_envelope->letter.counter = in_range(in, 0, NODE_FENCE_MAX);
+	ret_framed->letter.side = (enum side)in_byte(in, SIDE_RIGHT);
+	ret_framed->name = in_name(in);
+	ret_framed->letter.counter = in_range(in, 0, NODE_FENCE_MAX);
 	struct slice message = in_text(in, NODE_FRAME_MAX);
-	ret_envelope->letter.body = message.bytes;
-	ret_envelope->letter.size = message.size;
+	ret_framed->letter.body = message.bytes;
+	ret_framed->letter.size = message.size;
 	if (message.size == 0)
 		in->bad = true;
 	return !in->bad;
@@ -55,11 +55,11 @@ static bool next_envelope(struct in *in, struct envelope *ret_envelope)
 static uint32_t count_messages(const struct frame *frame)
 {
 	struct in in = frame->body;
-	struct envelope envelope;
+	struct framed framed;
 	uint32_t count = 0;
 
 	do {
-		if (!next_envelope(&in, &envelope))
+		if (!next_framed(&in, &framed))
 			return 0;
 		count++;
 	} while (in.next < in.end);
@@ -70,33 +70,33 @@ static uint32_t count_messages(const struct frame *frame)
 static bool has_room(const struct node *node, const struct frame *frame)
 {
 	struct in in = frame->body;
-	struct envelope envelope;
+	struct framed framed;
 	uint32_t locks = 0;
 	size_t bytes = 0;
 
-	while (in.next < in.end && next_envelope(&in, &envelope)) {
+	while (in.next < in.end && next_framed(&in, &framed)) {
 		const struct lock *lock =
-		        table_find(node, envelope.name.bytes, envelope.name.size,
-		                   name_hash(envelope.name.bytes, envelope.name.size));
+		        table_find(node, framed.name.bytes, framed.name.size,
+		                   name_hash(framed.name.bytes, framed.name.size));
 		if (lock == NULL)
 			locks++;
 		else if (lock->live != NULL && lock->live->closed_by != 0)
-			bytes += sizeof(struct parcel) + envelope.letter.size;
+			bytes += sizeof(struct parcel) + framed.letter.size;
 	}
 	return table_has_room(node, locks) &&
 	       (bytes == 0 || backlog_has_room(&node->backlog, bytes));
 }
 
-static int take_message(struct node *node, const struct envelope *envelope)
+static int take_message(struct node *node, const struct framed *framed)
 {
-	struct lock *lock = table_get(node, envelope->name.bytes, envelope->name.size,
-	                              name_hash(envelope->name.bytes, envelope->name.size));
+	struct lock *lock = table_get(node, framed->name.bytes, framed->name.size,
+	                              name_hash(framed->name.bytes, framed->name.size));
 	struct live *live = lock->live;
 
 	node->figures.received++;
 	if (live == NULL || live->closed_by == 0)
-		return lock_message(node, lock, &envelope->letter);
-	lock_postpone(node, live, &envelope->letter);
+		return lock_message(node, lock, &framed->letter);
+	lock_postpone(node, live, &framed->letter);
 	return 0;
 }
 
@@ -105,7 +105,7 @@ static int take_messages(struct node *node, const struct arrival *arrival,
 {
 	uint32_t count = count_messages(frame);
 	struct in in = frame->body;
-	struct envelope envelope;
+	struct framed framed;
 	int error = 0;
 
 	if (count == 0)
@@ -118,8 +118,8 @@ static int take_messages(struct node *node, const struct arrival *arrival,
 		trouble_bump(node);
 		return keep(node, arrival, frame);
 	}
-	while (in.next < in.end && next_envelope(&in, &envelope)) {
-		int refused = take_message(node, &envelope);
+	while (in.next < in.end && next_framed(&in, &framed)) {
+		int refused = take_message(node, &framed);
 		if (refused != 0)
 			error = refused;
 	}

@@ -34,11 +34,6 @@ void cluster_init(struct cluster *cluster, const struct cluster_options *options
 	}
 }
 
-void cluster_note(struct cluster *cluster, const struct note *note)
-{
-	journal_note(cluster->journal, cluster->now, note);
-}
-
 static void complain(struct cluster *cluster, const char *what)
 {
 	cluster->options.watch.wrong(cluster->options.watch.context, what);
@@ -429,22 +424,6 @@ void cluster_rejoin(struct cluster *cluster, uint32_t place)
 
 /* --- views --- */
 
-const struct cluster_view *cluster_latest(const struct cluster *cluster)
-{
-	return cluster->views_count == 0 ? NULL : &cluster->views[cluster->views_count - 1];
-}
-
-uint32_t cluster_member(const struct cluster *cluster, const struct cluster_view *view,
-                        uint32_t place)
-{
-	for (uint32_t i = 0; i < view->members_count; i++) {
-		if (view->places[i] == place &&
-		    view->incarnations[i] == cluster->places[place].incarnation)
-			return i + 1;
-	}
-	return 0;
-}
-
 void cluster_decide(struct cluster *cluster, uint64_t epoch, uint32_t places)
 {
 	struct cluster_view view = {.epoch = epoch, .floor = cluster->options.floor};
@@ -473,18 +452,6 @@ void cluster_decide(struct cluster *cluster, uint64_t epoch, uint32_t places)
 	cluster->views[cluster->views_count++] = view;
 	cluster_note(cluster,
 	             &(struct note){NOTE_DECIDE, CLUSTER_NOWHERE, epoch, 0, 0, text, used});
-}
-
-const struct cluster_view *cluster_view_of(const struct cluster *cluster, uint32_t place,
-                                           uint64_t epoch)
-{
-	for (size_t i = cluster->views_count; i > 0; i--) {
-		const struct cluster_view *view = &cluster->views[i - 1];
-		if (view->epoch == epoch && (view->told >> place & 1) != 0 &&
-		    cluster_member(cluster, view, place) != 0)
-			return view;
-	}
-	return NULL;
 }
 
 static struct cluster_view *find_view(struct cluster *cluster, uint64_t epoch)
@@ -576,7 +543,8 @@ static void act(struct cluster *cluster, struct event event)
 	case EVENT_READABLE:
 	case EVENT_WRITABLE:
 	case EVENT_BROKEN:
-		wires_on_event(cluster, &event);
+		if (wires_on_event(cluster, &event))
+			cluster_after(cluster, event.node);
 		break;
 	default:
 		cluster->options.watch.event(cluster->options.watch.context, &event);

@@ -193,6 +193,9 @@ void cluster_each_frame(const struct cluster *cluster,
 /* Whoever has called a node does this next: it takes the effects and sees to the time. */
 void cluster_after(struct cluster *cluster, uint32_t place);
 
-void cluster_note(struct cluster *cluster, const struct note *note);
+static inline void cluster_note(struct cluster *cluster, const struct note *note)
+{
+	journal_note(cluster->journal, cluster->now, note);
+}
 
 #endif

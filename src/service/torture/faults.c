@@ -5,7 +5,12 @@
  * There are no leases yet: nothing would keep a member that is removed, and does not know it, from
  * going on. So a member is removed only if it is dead, or has been told before anybody else is.
  */
-#include "run_internal.h"
+#include "faults.h"
+
+#include "crash.h"
+#include "faults_members.h"
+#include "random_run.h"
+#include "spite.h"
 
 static void push_after(struct run *run, uint8_t kind, uint64_t mean, uint64_t number)
 {
@@ -114,12 +119,6 @@ static void on_bump(struct run *run, uint64_t epoch)
 
 /* --- stalls and crashes --- */
 
-static void stall(struct run *run, uint32_t from, uint32_t to, uint64_t until)
-{
-	cluster_stall(&run->cluster, from, to, until);
-	judge_disturbed(run, until);
-}
-
 static void on_stall(struct run *run)
 {
 	uint32_t count = run->plan->places_count;
@@ -127,27 +126,14 @@ static void on_stall(struct run *run)
 	uint64_t until = run->cluster.now + random_exponential(&run->random, run->plan->stall_mean);
 
 	if (kind < 2)
-		stall(run, a, b, until);
+		faults_stall(run, a, b, until);
 	for (uint32_t i = 0; i < count; i++) {
 		if (kind == 2)
-			stall(run, a, i, until);
+			faults_stall(run, a, i, until);
 		if (kind == 3)
-			stall(run, i, a, until);
+			faults_stall(run, i, a, until);
 	}
 	push_after(run, EVENT_STALL, run->plan->stall_every, 0);
-}
-
-void faults_crash(struct run *run, uint32_t place, bool leaves)
-{
-	if (leaves)
-		cluster_leave(&run->cluster, place);
-	else
-		cluster_crash(&run->cluster, place);
-	judge_disturbed(run, run->cluster.now);
-	for (uint32_t i = 0; i < run->clients_count; i++) {
-		if (run->clients[i].session != 0 && run->clients[i].place == place)
-			client_orphan(run, i);
-	}
 }
 
 static void on_crash(struct run *run)
@@ -161,50 +147,16 @@ static void on_crash(struct run *run)
 	push_after(run, EVENT_VIEW, run->plan->crash_every / 4, 1);
 }
 
-static void silence(struct run *run, uint32_t place)
-{
-	if (run->plan->stall_every == 0 || !run_chance(run, 70))
-		return;
-	for (uint32_t i = 0; i < run->plan->places_count; i++)
-		stall(run, place, i, run->cluster.now + 2 * NODE_SILENCE_NS);
-}
-
-void faults_spite(struct run *run, uint32_t place, uint32_t lock)
-{
-	bool late = run_chance(run, 40);
-
-	if (run->act != ACT_FAULTS || !run_chance(run, 40))
-		return;
-	if (!late)
-		silence(run, place);
-	uint64_t delay = random_exponential(&run->random, run->plan->delay.a + 1) +
-	                 (late ? judge_flood(run) : 0);
-	cluster_push(&run->cluster, &(struct event){.time = run->cluster.now + 1 + delay,
-	                                            .kind = EVENT_SPITE,
-	                                            .node = place,
-	                                            .from = late,
-	                                            .number = lock});
-}
-
-void faults_campaign(struct run *run, uint32_t place)
-{
-	if (run->act != ACT_FAULTS || run->plan->stall_every == 0 || !run_chance(run, 30))
-		return;
-	/* One after the other: the order in which arguments are drawn is the compiler's. */
-	uint64_t until = run->cluster.now + random_exponential(&run->random, NODE_SILENCE_NS);
-	stall(run, place, run_draw(run, run->plan->places_count), until);
-}
-
 static void on_spite(struct run *run, uint32_t place, uint32_t lock)
 {
 	uint32_t first = run_draw(run, run->clients_count);
 
 	for (uint32_t i = 0; i < run->clients_count; i++) {
 		uint32_t number = (first + i) % run->clients_count;
-		const struct client *client = &run->clients[number];
+		const struct visitor *client = &run->clients[number];
 		if (client->session != 0 && client->command == COMMAND_NONE &&
 		    client->place != place && !place_paused(run, client->place)) {
-			client_ask_leader(run, number, lock);
+			visitor_ask_leader(run, number, lock);
 			return;
 		}
 	}
@@ -266,7 +218,7 @@ void faults_on_event(struct run *run, const struct event *event)
 		break;
 	case EVENT_SPITE:
 		if (event->from != 0)
-			silence(run, event->node);
+			faults_silence(run, event->node);
 		on_spite(run, event->node, (uint32_t)event->number);
 		break;
 	default:

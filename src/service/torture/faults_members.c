@@ -3,7 +3,10 @@
  * They decide upon views themselves. Membership is fixed: who has died can come back only if all
  * others start again, too, so that now and then all do, at once or one after the other.
  */
-#include "run_internal.h"
+#include "faults_members.h"
+
+#include "crash.h"
+#include "random_run.h"
 
 static void push_after(struct run *run, uint8_t kind, uint64_t delay, uint32_t place)
 {

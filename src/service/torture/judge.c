@@ -2,7 +2,11 @@
  * The judge of locks. It sees what clients ask and are told, and knows which views were decided; of
  * the nodes themselves it only asks what any observer could.
  */
-#include "run_internal.h"
+#include "judge.h"
+
+#include "judge_answers.h"
+#include "judge_events.h"
+#include "random_run.h"
 
 #include "frames.h"
 #include "grow.h"
@@ -13,52 +17,6 @@
 #include <string.h>
 
 /* --- calm --- */
-
-static void disturb(struct judge *judge, uint64_t from, uint64_t until)
-{
-	struct disturbance *last = judge->disturbances_count != 0
-	                                   ? &judge->disturbances[judge->disturbances_count - 1]
-	                                   : NULL;
-
-	if (last != NULL && from <= last->until) {
-		if (until > last->until)
-			last->until = until;
-		return;
-	}
-	judge->disturbances = grow(judge->disturbances, &judge->disturbances_size,
-	                           judge->disturbances_count + 1, sizeof(*judge->disturbances));
-	judge->disturbances[judge->disturbances_count++] = (struct disturbance){from, until};
-}
-
-void judge_disturbed(struct run *run, uint64_t until)
-{
-	disturb(&run->judge, run->cluster.now, until);
-}
-
-uint64_t judge_flood(const struct run *run)
-{
-	bool complete = run->plan->algorithm->links == GRAPH_COMPLETE;
-	uint64_t hops = complete || run->plan->places_count == 1 ? 1 : run->plan->places_count - 1;
-
-	return hops * run->plan->delay_max;
-}
-
-/* After a disturbance members still tell each other what they hold, and ask again. */
-bool judge_calm_between(const struct run *run, uint64_t from, uint64_t until)
-{
-	const struct judge *judge = &run->judge;
-	uint64_t settling = 2 * judge_flood(run) + run->plan->tick_late_max;
-	size_t i = judge->disturbances_count;
-
-	while (i > 0 && judge->disturbances[i - 1].from > until)
-		i--;
-	return i == 0 || judge->disturbances[i - 1].until + settling < from;
-}
-
-bool judge_calm_since(const struct run *run, uint64_t time)
-{
-	return !run->judge.unsettled && judge_calm_between(run, time, NODE_NEVER);
-}
 
 /* A message waits because a table is full: the epoch should end, and will in a second or so. */
 static bool is_full(const struct run *run)
@@ -128,28 +86,7 @@ void judge_free(struct run *run)
 	free(run->judge.disturbances);
 }
 
-int32_t judge_find_lock(const struct run *run, struct node_bytes name)
-{
-	for (uint32_t i = 0; i < run->plan->locks_count; i++) {
-		if (run->locks[i].name_size == name.size &&
-		    memcmp(run->locks[i].name, name.bytes, name.size) == 0)
-			return (int32_t)i;
-	}
-	return NOBODY;
-}
-
-struct grant *judge_grant(const struct run *run, uint32_t lock, uint64_t fence)
-{
-	const struct lock_record *record = &run->locks[lock];
-
-	for (size_t i = record->grants_count; i > 0 && record->grants[i - 1].fence >= fence; i--) {
-		if (record->grants[i - 1].fence == fence)
-			return &record->grants[i - 1];
-	}
-	return NULL;
-}
-
-static bool is_firm(const struct client *client)
+static bool is_firm(const struct visitor *client)
 {
 	return client->command == COMMAND_ELECT ||
 	       (client->command == COMMAND_LOCK && client->patience != NODE_NOWAIT);
@@ -162,16 +99,16 @@ static void cease(const struct run *run, struct lock_record *lock)
 }
 
 /* The client's LOCK or ELECT waits no more. */
-static void stop_waiting(struct run *run, const struct client *client)
+static void stop_waiting(struct run *run, const struct visitor *client)
 {
 	if (is_firm(client))
 		cease(run, &run->locks[client->lock]);
 }
 
 /* The client is inside no more. */
-static void drop_hold(struct run *run, struct client *client, uint32_t k)
+static void drop_hold(struct run *run, struct visitor *client, uint32_t k)
 {
-	struct hold hold = client->holds[k];
+	struct visitor_hold hold = client->holds[k];
 	struct lock_record *lock = &run->locks[hold.lock];
 
 	judge_grant(run, hold.lock, hold.fence)->ended = run->cluster.now;
@@ -186,7 +123,7 @@ static void drop_hold(struct run *run, struct client *client, uint32_t k)
 
 void judge_asked(struct run *run, uint32_t number)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 	struct judge *judge = &run->judge;
 
 	client->order = ++judge->asks;
@@ -213,7 +150,7 @@ void judge_asked(struct run *run, uint32_t number)
 
 void judge_unlock(struct run *run, uint32_t number, uint32_t hold, int result)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 
 	if (result != 1)
 		run_wrong(run, "client %u is inside %s, and UNLOCK says %d", number,
@@ -223,7 +160,7 @@ void judge_unlock(struct run *run, uint32_t number, uint32_t hold, int result)
 
 void judge_closed(struct run *run, uint32_t number)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 
 	while (client->holds_count > 0)
 		drop_hold(run, client, client->holds_count - 1);
@@ -239,7 +176,7 @@ void judge_closed(struct run *run, uint32_t number)
  * by an older one. */
 static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 	uint64_t epoch = judge_fence_epoch(fence);
 	uint64_t now = node_epoch(run->cluster.places[client->place].node);
 	/* A member may end the epoch before all effects of the call that wanted it are taken. */
@@ -264,7 +201,7 @@ static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
 }
 
 /* Since when does the place ask for this client at the latest? Not before its last turn was over. */
-static uint64_t asked_since(const struct run *run, const struct client *client)
+static uint64_t asked_since(const struct run *run, const struct visitor *client)
 {
 	const struct lock_record *lock = &run->locks[client->lock];
 	size_t i = lock->grants_count;
@@ -284,7 +221,7 @@ static bool is_awaited_elsewhere(const struct run *run, uint32_t lock, uint32_t 
 	        run->plan->places_count * (run->plan->delay_max + run->plan->tick_late_max);
 
 	for (uint32_t i = 0; i < run->clients_count; i++) {
-		const struct client *client = &run->clients[i];
+		const struct visitor *client = &run->clients[i];
 		if (client->session != 0 && is_firm(client) && client->lock == lock &&
 		    client->place != place && asked_since(run, client) + 3 * round < before &&
 		    judge_calm_since(run, client->asked))
@@ -313,10 +250,10 @@ static void check_turns(struct run *run, uint32_t number, uint32_t lock)
 /* Clients of one node go in the order in which they came. */
 static void check_order(struct run *run, uint32_t number)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 
 	for (uint32_t i = 0; i < run->clients_count; i++) {
-		const struct client *other = &run->clients[i];
+		const struct visitor *other = &run->clients[i];
 		if (other->session != 0 && other->place == client->place &&
 		    (other->command == COMMAND_LOCK || other->command == COMMAND_ELECT) &&
 		    other->lock == client->lock && other->asked < client->asked)
@@ -327,7 +264,7 @@ static void check_order(struct run *run, uint32_t number)
 
 static void granted(struct run *run, uint32_t number, uint64_t fence)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 	struct lock_record *lock = &run->locks[client->lock];
 
 	if (lock->inside != NOBODY)
@@ -352,8 +289,8 @@ static void granted(struct run *run, uint32_t number, uint64_t fence)
 	/* When an ELECT is answered it was let in some time ago. */
 	if (client->command == COMMAND_LOCK)
 		judge_happened(run, client->lock, fence, EVENT_GRANTED);
-	client->holds[client->holds_count++] = (struct hold){client->lock, fence, client->asked,
-	                                                     is_firm(client), client->campaign};
+	client->holds[client->holds_count++] = (struct visitor_hold){
+	        client->lock, fence, client->asked, is_firm(client), client->campaign};
 	run->result->grants++;
 	check_turns(run, number, client->lock);
 }
@@ -361,10 +298,10 @@ static void granted(struct run *run, uint32_t number, uint64_t fence)
 /* --- those that are not let in --- */
 
 /* Has somebody else had or wanted the lock since before the client asked, and until now? */
-static bool is_taken_since(const struct run *run, const struct client *client)
+static bool is_taken_since(const struct run *run, const struct visitor *client)
 {
 	for (uint32_t i = 0; i < run->clients_count; i++) {
-		const struct client *other = &run->clients[i];
+		const struct visitor *other = &run->clients[i];
 		if (other->session == 0 || other == client ||
 		    cluster_member(&run->cluster, cluster_latest(&run->cluster), other->place) == 0)
 			continue;
@@ -384,7 +321,7 @@ static bool is_taken_since(const struct run *run, const struct client *client)
  * other's node knows of the question by then, and answers it when it lets the other in, even if that
  * one said NOWAIT, too.
  */
-static bool is_overdue(const struct run *run, const struct client *client,
+static bool is_overdue(const struct run *run, const struct visitor *client,
                        const struct grant *inside)
 {
 	uint64_t flood = judge_flood(run), known = client->asked + flood;
@@ -398,7 +335,7 @@ static bool is_overdue(const struct run *run, const struct client *client,
 /* The lock was taken all the while, and the answer came late: a BUSY was not heard. */
 static void check_busy(struct run *run, uint32_t number)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 	const struct lock_record *lock = &run->locks[client->lock];
 	uint64_t both_ways = 2 * judge_flood(run) + run->plan->tick_late_max;
 	bool taken = client->asked + both_ways < run->cluster.now && is_taken_since(run, client);
@@ -422,14 +359,14 @@ static bool is_second_enough(const struct run *run)
 }
 
 /* A process that is paused answers late. */
-static bool was_paused(const struct run *run, const struct client *client)
+static bool was_paused(const struct run *run, const struct visitor *client)
 {
 	return run->cluster.places[client->place].paused_until > client->asked;
 }
 
 static void check_nowait(struct run *run, uint32_t number, const struct node_effect *effect)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 	const struct lock_record *lock = &run->locks[client->lock];
 	uint64_t waited = run->cluster.now - client->asked;
 	uint64_t settling = 2 * judge_flood(run) + run->plan->tick_late_max;
@@ -451,7 +388,7 @@ static void check_nowait(struct run *run, uint32_t number, const struct node_eff
 /* When all is calm, everybody answers, if answers can come in time. */
 static void check_silent(struct run *run, uint32_t number, const struct node_effect *effect)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 	uint64_t both_ways = 2 * judge_flood(run) + run->plan->tick_late_max;
 	uint64_t patience = client->patience == NODE_NOWAIT ? NODE_NOWAIT_NS : NODE_SILENCE_NS;
 
@@ -463,7 +400,7 @@ static void check_silent(struct run *run, uint32_t number, const struct node_eff
 
 static void refused(struct run *run, uint32_t number, const struct node_effect *effect)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 	uint64_t waited = run->cluster.now - client->asked;
 
 	if (client->patience == NODE_NOWAIT)
@@ -480,7 +417,7 @@ static void refused(struct run *run, uint32_t number, const struct node_effect *
 }
 
 /* A lock can be taken away by BREAK, or because the node is out of the view. */
-static bool may_lose(const struct run *run, const struct client *client, uint32_t lock,
+static bool may_lose(const struct run *run, const struct visitor *client, uint32_t lock,
                      uint64_t fence)
 {
 	const struct judge *judge = &run->judge;
@@ -494,7 +431,7 @@ static bool may_lose(const struct run *run, const struct client *client, uint32_
 	return false;
 }
 
-static uint32_t find_hold(const struct client *client, int32_t lock, uint64_t fence)
+static uint32_t find_hold(const struct visitor *client, int32_t lock, uint64_t fence)
 {
 	uint32_t i = 0;
 
@@ -506,7 +443,7 @@ static uint32_t find_hold(const struct client *client, int32_t lock, uint64_t fe
 
 void judge_lost(struct run *run, uint32_t number, const struct node_effect *effect)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 	int32_t lock = judge_find_lock(run, effect->lost.name);
 	uint32_t hold = find_hold(client, lock, effect->lost.fence);
 
@@ -542,7 +479,7 @@ void judge_told(struct run *run, uint32_t place)
 
 static void judge_acquired(struct run *run, uint32_t number, const struct node_effect *effect)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 
 	if (effect->reply.kind == REPLY_FENCE) {
 		if (client->command == COMMAND_LOCK && client->patience == NODE_NOWAIT)
@@ -667,7 +604,7 @@ void judge_after_event(struct run *run)
 	struct judge *judge = &run->judge;
 
 	if (judge->unsettled)
-		disturb(judge, judge->looked, run->cluster.now);
+		judge_disturb(judge, judge->looked, run->cluster.now);
 	judge->unsettled = is_unsettled(run);
 	judge->looked = run->cluster.now;
 	judge_events(run, false);
@@ -685,7 +622,7 @@ void judge_served(struct run *run)
 	                                    "BREAK",   "STATUS", "SUBSCRIBE"};
 
 	for (uint32_t i = 0; i < run->clients_count; i++) {
-		const struct client *client = &run->clients[i];
+		const struct visitor *client = &run->clients[i];
 		if (client->session != 0 && client->command != COMMAND_NONE)
 			run_wrong(run, "all is quiet, and client %u of %s still waits: %s %s", i,
 			          run->cluster.places[client->place].name, names[client->command],

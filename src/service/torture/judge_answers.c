@@ -2,11 +2,13 @@
  * The judge of what nodes answer: who leads, what there is. Nothing may be invented; and when all has
  * been calm, nothing may be missing.
  */
-#include "run_internal.h"
+#include "judge_answers.h"
+
+#include "random_run.h"
+#include "spite.h"
 
 #include "grow.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,18 +19,9 @@ static bool all_answer_since(const struct run *run, uint64_t asked)
 	       2 * judge_flood(run) + run->plan->tick_late_max < NODE_SILENCE_NS;
 }
 
-bool judge_is_name_of(const struct run *run, uint32_t place, struct node_bytes name)
-{
-	const char *right = run->cluster.places[place].name;
-
-	return name.size == strlen(right) && memcmp(name.bytes, right, name.size) == 0;
-}
-
-/* --- leaders --- */
-
 void judge_elected(struct run *run, uint32_t number, uint64_t fence)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 	struct campaign *campaign = &run->judge.campaigns[client->campaign];
 
 	campaign->answered = run->cluster.now;
@@ -47,32 +40,15 @@ void judge_campaign_ended(struct run *run, int32_t campaign)
 		faults_spite(run, ended->place, ended->lock);
 }
 
-const struct campaign *judge_find_campaign(const struct run *run, uint32_t lock,
-                                           struct node_bytes member, struct node_bytes value,
-                                           uint64_t fence)
-{
-	uint64_t number = 0;
-
-	for (size_t i = 0; i < value.size && number < UINT32_MAX; i++)
-		number = number * 10 + (uint64_t)(value.bytes[i] - '0');
-	if (value.size == 0 || number >= run->judge.campaigns_count)
-		return NULL;
-	const struct campaign *campaign = &run->judge.campaigns[number];
-	if (campaign->lock != lock || !judge_is_name_of(run, campaign->place, member) ||
-	    (campaign->fence != 0 && campaign->fence != fence))
-		return NULL;
-	return campaign;
-}
-
 /* Who has led all the while since the client asked, and is known as the leader to all members. */
-static const struct campaign *must_be_told(const struct run *run, const struct client *client)
+static const struct campaign *must_be_told(const struct run *run, const struct visitor *client)
 {
 	int32_t inside = run->locks[client->lock].inside;
 
 	if (inside == NOBODY)
 		return NULL;
 	for (uint32_t i = 0; i < run->clients[inside].holds_count; i++) {
-		const struct hold *hold = &run->clients[inside].holds[i];
+		const struct visitor_hold *hold = &run->clients[inside].holds[i];
 		if (hold->lock != client->lock || hold->campaign == NOBODY)
 			continue;
 		const struct campaign *campaign = &run->judge.campaigns[hold->campaign];
@@ -87,7 +63,7 @@ static const struct campaign *must_be_told(const struct run *run, const struct c
 
 void judge_leader(struct run *run, uint32_t number, const struct node_effect *effect)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 	const struct campaign *right = must_be_told(run, client), *told = NULL;
 	const char *name = run->locks[client->lock].name;
 
@@ -120,7 +96,7 @@ void judge_leader(struct run *run, uint32_t number, const struct node_effect *ef
 
 void judge_break(struct run *run, uint32_t number, const struct node_effect *effect)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 	const struct grant *grant = judge_grant(run, client->lock, client->fence);
 	const char *name = run->locks[client->lock].name;
 	bool inside = grant != NULL && grant->ended == NODE_NEVER;
@@ -159,11 +135,6 @@ static bool has_waiter(const struct node_status_lock *lock, uint32_t pid)
 	return false;
 }
 
-bool judge_matches(const char *pattern, const char *name)
-{
-	return pattern == NULL || fnmatch(pattern, name, 0) == 0;
-}
-
 /* Whoever was inside or waited all the while must be there. */
 static void check_complete(struct run *run, uint64_t asked, const char *pattern,
                            const struct node_status *status)
@@ -181,7 +152,7 @@ static void check_complete(struct run *run, uint64_t asked, const char *pattern,
 			          (int)lock->inside, lock->name);
 	}
 	for (uint32_t i = 0; i < run->clients_count; i++) {
-		const struct client *client = &run->clients[i];
+		const struct visitor *client = &run->clients[i];
 		if (client->session == 0 || client->command != COMMAND_LOCK ||
 		    client->asked >= asked ||
 		    !judge_matches(pattern, run->locks[client->lock].name) ||
@@ -219,7 +190,7 @@ static void check_true(struct run *run, uint64_t asked, const char *pattern,
 
 void judge_status(struct run *run, uint32_t number, const struct node_effect *effect)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 	const struct node_status *status = effect->reply.status;
 	const struct cluster_view *view = cluster_latest(&run->cluster);
 

@@ -2,7 +2,9 @@
  * The judge of events: each in its order, once, none invented; and what happens while all is calm is
  * told to everybody who wants to know.
  */
-#include "run_internal.h"
+#include "judge_events.h"
+
+#include "random_run.h"
 
 #include "grow.h"
 
@@ -17,7 +19,7 @@ static uint64_t rank_of(uint64_t fence, enum node_event_kind kind)
 
 void judge_subscribed(struct run *run, uint32_t number, uint64_t count)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 
 	if (count != client->subscriptions_count)
 		run_wrong(run, "client %u has %u subscriptions and is told %llu", number,
@@ -29,7 +31,7 @@ void judge_subscribed(struct run *run, uint32_t number, uint64_t count)
 	}
 }
 
-static bool is_for(const struct subscription *subscription, const char *lock)
+static bool is_for(const struct visitor_subscription *subscription, const char *lock)
 {
 	return subscription->pattern ? judge_matches(subscription->text, lock)
 	                             : strcmp(subscription->text, lock) == 0;
@@ -37,14 +39,14 @@ static bool is_for(const struct subscription *subscription, const char *lock)
 
 /* --- what is told --- */
 
-static struct subscription *find_subscription(struct client *client,
-                                              const struct node_effect *effect)
+static struct visitor_subscription *find_subscription(struct visitor *client,
+                                                      const struct node_effect *effect)
 {
 	bool pattern = effect->event.pattern.bytes != NULL;
 	struct node_bytes text = pattern ? effect->event.pattern : effect->event.name;
 
 	for (uint32_t i = 0; i < client->subscriptions_count; i++) {
-		struct subscription *subscription = &client->subscriptions[i];
+		struct visitor_subscription *subscription = &client->subscriptions[i];
 		if (subscription->pattern == pattern && strlen(subscription->text) == text.size &&
 		    memcmp(subscription->text, text.bytes, text.size) == 0)
 			return subscription;
@@ -73,7 +75,7 @@ static void check_grant(struct run *run, uint32_t lock, const struct node_effect
 }
 
 /* A subscriber has been told this, and need not be any more. */
-static void meet(struct run *run, uint32_t number, const struct subscription *subscription,
+static void meet(struct run *run, uint32_t number, const struct visitor_subscription *subscription,
                  uint32_t lock, uint64_t rank)
 {
 	struct judge *judge = &run->judge;
@@ -91,8 +93,8 @@ static void meet(struct run *run, uint32_t number, const struct subscription *su
 
 void judge_event(struct run *run, uint32_t number, const struct node_effect *effect)
 {
-	struct client *client = &run->clients[number];
-	struct subscription *subscription = find_subscription(client, effect);
+	struct visitor *client = &run->clients[number];
+	struct visitor_subscription *subscription = find_subscription(client, effect);
 	int32_t lock = judge_find_lock(run, effect->event.name);
 	enum node_event_kind kind = effect->event.kind;
 
@@ -155,8 +157,8 @@ static void check_rumours(struct run *run)
  * from an older epoch may come after the next grant; who was not told of its beginning cannot know
  * that it is missing.
  */
-static bool must_tell(const struct run *run, const struct subscription *subscription, uint32_t lock,
-                      uint64_t rank)
+static bool must_tell(const struct run *run, const struct visitor_subscription *subscription,
+                      uint32_t lock, uint64_t rank)
 {
 	uint64_t epoch = cluster_latest(&run->cluster)->epoch, fence = rank / 4;
 
@@ -176,13 +178,13 @@ void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_ev
 	if (2 * judge_flood(run) + run->plan->tick_late_max >= NODE_SILENCE_NS)
 		return;
 	for (uint32_t i = 0; i < run->clients_count; i++) {
-		const struct client *client = &run->clients[i];
+		const struct visitor *client = &run->clients[i];
 		if (client->session == 0 ||
 		    cluster_member(&run->cluster, cluster_latest(&run->cluster), client->place) ==
 		            0)
 			continue;
 		for (uint32_t k = 0; k < client->subscriptions_count; k++) {
-			const struct subscription *subscription = &client->subscriptions[k];
+			const struct visitor_subscription *subscription = &client->subscriptions[k];
 			if (!must_tell(run, subscription, lock, rank))
 				continue;
 			judge->expectations =
@@ -204,12 +206,12 @@ void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_ev
 /* Does the client still want to know? */
 static bool is_wanted(const struct run *run, const struct expectation *wanted)
 {
-	const struct client *client = &run->clients[wanted->client];
+	const struct visitor *client = &run->clients[wanted->client];
 
 	if (client->session != wanted->session)
 		return false;
 	for (uint32_t i = 0; i < client->subscriptions_count; i++) {
-		const struct subscription *subscription = &client->subscriptions[i];
+		const struct visitor_subscription *subscription = &client->subscriptions[i];
 		if (subscription->pattern == wanted->pattern &&
 		    subscription->text == wanted->text && subscription->since < wanted->time)
 			return true;

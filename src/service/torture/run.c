@@ -1,25 +1,14 @@
+#include "run.h"
 #include "memory.h"
-#include "run_internal.h"
+
+#include "faults.h"
+#include "judge.h"
+#include "random_run.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-
-void run_wrong(struct run *run, const char *format, ...)
-{
-	struct run_result *result = run->result;
-	va_list arguments;
-
-	if (result->failed)
-		return;
-	result->failed = true;
-	int used = snprintf(result->wrong, sizeof(result->wrong), "at %" PRIu64 ".%09" PRIu64 ": ",
-	                    run->cluster.now / CLUSTER_SECOND, run->cluster.now % CLUSTER_SECOND);
-	va_start(arguments, format);
-	vsnprintf(result->wrong + used, sizeof(result->wrong) - (size_t)used, format, arguments);
-	va_end(arguments);
-}
 
 static void on_effect(void *context, uint32_t place, const struct node_effect *effect)
 {
@@ -29,7 +18,7 @@ static void on_effect(void *context, uint32_t place, const struct node_effect *e
 	case NODE_REPLY:
 	case NODE_EVENT:
 	case NODE_LOST:
-		client_effect(run, place, effect);
+		visitor_effect(run, place, effect);
 		break;
 	case NODE_BUMP:
 		cluster_note(&run->cluster,
@@ -58,7 +47,7 @@ static void on_event(void *context, const struct event *event)
 	struct run *run = context;
 
 	if (event->kind == EVENT_CLIENT)
-		client_on_event(run, event);
+		visitor_on_event(run, event);
 	else
 		faults_on_event(run, event);
 }
@@ -100,7 +89,7 @@ static void act_of_faults(struct run *run)
 	begin_act(run, ACT_FAULTS, "faults");
 	faults_begin(run);
 	for (uint32_t i = 0; i < run->clients_count; i++)
-		client_wake(run, i, distribution_draw(&run->plan->think, &run->random));
+		visitor_wake(run, i, distribution_draw(&run->plan->think, &run->random));
 	while (run->actions < run->plan->actions && futile < futile_max && step(run)) {
 		futile = run->actions == actions ? futile + 1 : 0;
 		actions = run->actions;
@@ -138,23 +127,23 @@ static void act_of_healing(struct run *run)
 static void act_of_probing(struct run *run)
 {
 	enum { ROUNDS = 4 };
-	static const struct subscription everything = {.pattern = true, .text = "*"};
+	static const struct visitor_subscription everything = {.pattern = true, .text = "*"};
 	uint32_t first = run->clients_count;
 
 	begin_act(run, ACT_PROBE, "probing");
 	for (uint32_t i = 0; i < run->plan->places_count; i++) {
 		if (place_lives(run, i))
-			client_open(run, run->clients_count++, i);
+			visitor_open(run, run->clients_count++, i);
 	}
 	if (run->clients[first].session != 0)
-		client_subscribe(run, first, &everything);
+		visitor_subscribe(run, first, &everything);
 	settle(run);
 	for (uint32_t round = 0; round < ROUNDS && !run->result->failed; round++) {
 		uint32_t lock = round == 0 ? 0 : run_draw(run, run->plan->locks_count);
 		bool last = round + 1 == ROUNDS;
 		for (uint32_t i = last ? 0 : first; i < run->clients_count; i++) {
 			if (run->clients[i].session != 0)
-				client_lock(run, i, lock, last ? NODE_NOWAIT : NODE_WAIT, 0);
+				visitor_lock(run, i, lock, last ? NODE_NOWAIT : NODE_WAIT, 0);
 		}
 		settle(run);
 	}
@@ -166,7 +155,7 @@ static void act_of_ending(struct run *run)
 	begin_act(run, ACT_END, "ending");
 	for (uint32_t i = 0; i < run->clients_count; i++) {
 		if (run->clients[i].session != 0)
-			client_close(run, i);
+			visitor_close(run, i);
 	}
 	settle(run);
 	/* Members begin an epoch only if they need one. */
@@ -245,7 +234,7 @@ void run_plan(const struct plan *plan, FILE *text, struct run_result *ret_result
 	ret_result->cuts = run->cluster.cuts;
 	ret_result->bytes = run->cluster.bytes;
 	for (uint32_t i = 0; i < run->clients_count; i++)
-		clients_forget(&run->clients[i]);
+		visitor_forget(&run->clients[i]);
 	cluster_free(&run->cluster);
 	judge_free(run);
 	free(run);

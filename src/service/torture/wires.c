@@ -563,7 +563,7 @@ static void act(struct cluster *cluster, struct wire_end *end, const struct even
 	}
 }
 
-void wires_on_event(struct cluster *cluster, const struct event *event)
+bool wires_on_event(struct cluster *cluster, const struct event *event)
 {
 	struct wire *wire;
 
@@ -573,9 +573,9 @@ void wires_on_event(struct cluster *cluster, const struct event *event)
 	}
 	/* A process that died has no ends any more. */
 	if (wire == NULL || wire->ends[event->from].state == END_NONE)
-		return;
+		return false;
 	act(cluster, &wire->ends[event->from], event);
-	cluster_after(cluster, event->node);
+	return true;
 }
 
 /* --- what the driver may do and ask --- */

@@ -36,7 +36,7 @@ void wires_close(struct cluster *cluster, struct connection *connection);
 void wires_crash(struct cluster *cluster, uint32_t place, bool polite);
 /* A stall has begun, has changed or is over. */
 void wires_stalled(struct cluster *cluster, uint32_t from, uint32_t to);
-void wires_on_event(struct cluster *cluster, const struct event *event);
+bool wires_on_event(struct cluster *cluster, const struct event *event);
 /* Connections that nobody has any more are forgotten. */
 void wires_sweep(struct cluster *cluster);
 

@@ -5,17 +5,22 @@
  * locks, so that clients cannot block each other.
  */
 #include "memory.h"
-#include "run_internal.h"
+#include "visitor.h"
+
+#include "judge.h"
+#include "judge_events.h"
+#include "random_run.h"
+#include "spite.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static struct node *node_of(const struct run *run, const struct client *client)
+static struct node *node_of(const struct run *run, const struct visitor *client)
 {
 	return run->cluster.places[client->place].node;
 }
 
-void client_wake(struct run *run, uint32_t number, uint64_t delay)
+void visitor_wake(struct run *run, uint32_t number, uint64_t delay)
 {
 	cluster_push(&run->cluster, &(struct event){
 	                                    .time = run->cluster.now + delay,
@@ -31,8 +36,8 @@ static void rest(struct run *run, uint32_t number)
 	const struct plan *plan = run->plan;
 	bool holds = run->clients[number].holds_count != 0;
 
-	client_wake(run, number,
-	            distribution_draw(holds ? &plan->hold : &plan->think, &run->random));
+	visitor_wake(run, number,
+	             distribution_draw(holds ? &plan->hold : &plan->think, &run->random));
 }
 
 static void note(struct run *run, uint32_t number, enum note_kind kind, uint64_t b, int64_t result,
@@ -43,16 +48,16 @@ static void note(struct run *run, uint32_t number, enum note_kind kind, uint64_t
 }
 
 /* A node does first what is due: a reply may be, to a client that would ask or go now. */
-static void catch_up(struct run *run, const struct client *client)
+static void catch_up(struct run *run, const struct visitor *client)
 {
 	cluster_tick(&run->cluster, client->place);
 }
 
 /* --- sessions --- */
 
-void client_open(struct run *run, uint32_t number, uint32_t place)
+void visitor_open(struct run *run, uint32_t number, uint32_t place)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 	char command[32];
 	struct node_client who = {.pid = number + 1, .uid = 1000, .command = command};
 
@@ -65,33 +70,33 @@ void client_open(struct run *run, uint32_t number, uint32_t place)
 	cluster_after(&run->cluster, place);
 }
 
-void clients_forget(struct client *client)
+void visitor_forget(struct visitor *client)
 {
 	while (client->subscriptions_count > 0)
 		free(client->subscriptions[--client->subscriptions_count].last);
 }
 
-void client_orphan(struct run *run, uint32_t number)
+void visitor_orphan(struct run *run, uint32_t number)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 
 	judge_closed(run, number);
 	client->session = 0;
 	client->command = COMMAND_NONE;
 	client->holds_count = 0;
-	clients_forget(client);
+	visitor_forget(client);
 	if (run->act == ACT_FAULTS)
 		rest(run, number);
 }
 
-void client_close(struct run *run, uint32_t number)
+void visitor_close(struct run *run, uint32_t number)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 	uint64_t session = client->session;
 
 	catch_up(run, client);
 	/* The judge is told before the node: others may be let in by the very call. */
-	client_orphan(run, number);
+	visitor_orphan(run, number);
 	note(run, number, NOTE_CLOSE, 0, 0, "");
 	node_session_close(node_of(run, client), session, run->cluster.now);
 	cluster_after(&run->cluster, client->place);
@@ -99,7 +104,7 @@ void client_close(struct run *run, uint32_t number)
 
 /* --- commands --- */
 
-static bool holds_lock(const struct client *client, uint32_t lock)
+static bool holds_lock(const struct visitor *client, uint32_t lock)
 {
 	for (uint32_t i = 0; i < client->holds_count; i++) {
 		if (client->holds[i].lock == lock)
@@ -109,7 +114,7 @@ static bool holds_lock(const struct client *client, uint32_t lock)
 }
 
 /* Why a node may refuse a command; everything else is wrong. */
-static bool may_refuse(const struct run *run, const struct client *client, uint32_t lock,
+static bool may_refuse(const struct run *run, const struct visitor *client, uint32_t lock,
                        bool was_busy, int error)
 {
 	const struct node_limits *limits = &run->plan->limits;
@@ -145,9 +150,9 @@ struct order {
 
 /* The command of `before` is still under way if this one is refused. */
 static void ordered(struct run *run, uint32_t number, const struct order *order,
-                    const struct client *before)
+                    const struct visitor *before)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 	bool was_busy = before->command != COMMAND_NONE;
 
 	note(run, number, order->note, order->b, order->result, order->text);
@@ -173,10 +178,10 @@ static void ordered(struct run *run, uint32_t number, const struct order *order,
 }
 
 /* The client as it is with a new command; `ret_before` is for `ordered`. */
-static struct client *prepare(struct run *run, uint32_t number, enum command_kind command,
-                              uint32_t lock, struct client *ret_before)
+static struct visitor *prepare(struct run *run, uint32_t number, enum command_kind command,
+                               uint32_t lock, struct visitor *ret_before)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 
 	catch_up(run, client);
 	*ret_before = *client;
@@ -190,12 +195,12 @@ static struct client *prepare(struct run *run, uint32_t number, enum command_kin
 	return client;
 }
 
-void client_lock(struct run *run, uint32_t number, uint32_t lock, enum node_patience patience,
-                 uint64_t timeout)
+void visitor_lock(struct run *run, uint32_t number, uint32_t lock, enum node_patience patience,
+                  uint64_t timeout)
 {
 	static const enum note_kind notes[] = {NOTE_LOCK, NOTE_LOCK_TIMEOUT, NOTE_LOCK_NOWAIT};
 	const struct lock_record *record = &run->locks[lock];
-	struct client before, *client = prepare(run, number, COMMAND_LOCK, lock, &before);
+	struct visitor before, *client = prepare(run, number, COMMAND_LOCK, lock, &before);
 
 	client->patience = patience;
 	client->timeout = timeout;
@@ -207,10 +212,10 @@ void client_lock(struct run *run, uint32_t number, uint32_t lock, enum node_pati
 	        &before);
 }
 
-static void client_elect(struct run *run, uint32_t number, uint32_t lock)
+static void visitor_elect(struct run *run, uint32_t number, uint32_t lock)
 {
 	const struct lock_record *record = &run->locks[lock];
-	struct client before, *client = prepare(run, number, COMMAND_ELECT, lock, &before);
+	struct visitor before, *client = prepare(run, number, COMMAND_ELECT, lock, &before);
 	char value[NODE_VALUE_MAX + 1];
 
 	client->patience = NODE_WAIT;
@@ -226,10 +231,10 @@ static void client_elect(struct run *run, uint32_t number, uint32_t lock)
 	        &before);
 }
 
-void client_ask_leader(struct run *run, uint32_t number, uint32_t lock)
+void visitor_ask_leader(struct run *run, uint32_t number, uint32_t lock)
 {
 	const struct lock_record *record = &run->locks[lock];
-	struct client before, *client = prepare(run, number, COMMAND_LEADER, lock, &before);
+	struct visitor before, *client = prepare(run, number, COMMAND_LEADER, lock, &before);
 	int result = node_leader(node_of(run, client), client->session, record->name,
 	                         record->name_size, run->cluster.now);
 
@@ -238,10 +243,10 @@ void client_ask_leader(struct run *run, uint32_t number, uint32_t lock)
 
 /* Somebody's fence, an old one, or the one that is next: perhaps of a leader that is not announced
  * yet. */
-static void client_break(struct run *run, uint32_t number, uint32_t lock)
+static void visitor_break(struct run *run, uint32_t number, uint32_t lock)
 {
 	const struct lock_record *record = &run->locks[lock];
-	struct client before, *client = prepare(run, number, COMMAND_BREAK, lock, &before);
+	struct visitor before, *client = prepare(run, number, COMMAND_BREAK, lock, &before);
 	uint64_t fence = 1;
 
 	if (record->grants_count != 0)
@@ -260,9 +265,9 @@ static const char *draw_pattern(struct run *run)
 	return patterns[run_draw(run, sizeof(patterns) / sizeof(*patterns))];
 }
 
-static void client_status(struct run *run, uint32_t number)
+static void visitor_status(struct run *run, uint32_t number)
 {
-	struct client before, *client = prepare(run, number, COMMAND_STATUS, 0, &before);
+	struct visitor before, *client = prepare(run, number, COMMAND_STATUS, 0, &before);
 
 	client->pattern = run_chance(run, 60) ? NULL : draw_pattern(run);
 	int result = node_status(node_of(run, client), client->session, client->pattern,
@@ -274,25 +279,26 @@ static void client_status(struct run *run, uint32_t number)
 	        &before);
 }
 
-static struct subscription draw_subscription(struct run *run)
+static struct visitor_subscription draw_subscription(struct run *run)
 {
 	bool pattern = run_chance(run, 40);
 	uint32_t lock = run_draw(run, run->plan->locks_count);
 
-	return (struct subscription){
+	return (struct visitor_subscription){
 	        .pattern = pattern,
 	        .text = pattern ? draw_pattern(run) : run->locks[lock].name,
 	};
 }
 
-void client_subscribe(struct run *run, uint32_t number, const struct subscription *wanted)
+void visitor_subscribe(struct run *run, uint32_t number, const struct visitor_subscription *wanted)
 {
-	struct client before, *client = prepare(run, number, COMMAND_SUBSCRIBE, 0, &before);
+	struct visitor before, *client = prepare(run, number, COMMAND_SUBSCRIBE, 0, &before);
 	int result = node_subscribe(node_of(run, client), client->session, wanted->pattern,
 	                            wanted->text, strlen(wanted->text), run->cluster.now);
 
 	if (result == 0) {
-		struct subscription *added = &client->subscriptions[client->subscriptions_count++];
+		struct visitor_subscription *added =
+		        &client->subscriptions[client->subscriptions_count++];
 		*added = *wanted;
 		added->since = NODE_NEVER;
 		added->last = calloc(run->plan->locks_count, sizeof(*added->last));
@@ -304,8 +310,8 @@ void client_subscribe(struct run *run, uint32_t number, const struct subscriptio
 /* Something that it has not subscribed to yet. */
 static void subscribe_to_something(struct run *run, uint32_t number)
 {
-	const struct client *client = &run->clients[number];
-	struct subscription wanted = draw_subscription(run);
+	const struct visitor *client = &run->clients[number];
+	struct visitor_subscription wanted = draw_subscription(run);
 	bool known = client->subscriptions_count == SUBSCRIPTIONS_MAX;
 
 	for (uint32_t i = 0; i < client->subscriptions_count; i++)
@@ -313,26 +319,26 @@ static void subscribe_to_something(struct run *run, uint32_t number)
 	if (known)
 		rest(run, number);
 	else
-		client_subscribe(run, number, &wanted);
+		visitor_subscribe(run, number, &wanted);
 }
 
 /* From one of what it has subscribed to, or from all patterns or names. */
-static void client_unsubscribe(struct run *run, uint32_t number)
+static void visitor_unsubscribe(struct run *run, uint32_t number)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 	bool all = run_chance(run, 20), pattern = run_chance(run, 50);
 	const char *text = NULL;
 	uint32_t kept = 0;
 
 	catch_up(run, client);
 	if (client->subscriptions_count != 0 && !all) {
-		const struct subscription *one =
+		const struct visitor_subscription *one =
 		        &client->subscriptions[run_draw(run, client->subscriptions_count)];
 		pattern = one->pattern;
 		text = one->text;
 	}
 	for (uint32_t i = 0; i < client->subscriptions_count; i++) {
-		struct subscription *subscription = &client->subscriptions[i];
+		struct visitor_subscription *subscription = &client->subscriptions[i];
 		if (subscription->pattern == pattern &&
 		    (text == NULL || subscription->text == text))
 			free(subscription->last);
@@ -350,9 +356,9 @@ static void client_unsubscribe(struct run *run, uint32_t number)
 	rest(run, number);
 }
 
-void client_unlock(struct run *run, uint32_t number, uint32_t hold)
+void visitor_unlock(struct run *run, uint32_t number, uint32_t hold)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 	const struct lock_record *record = &run->locks[client->holds[hold].lock];
 	uint64_t fence = run_chance(run, 50) ? client->holds[hold].fence : 0;
 	int result = node_unlock(node_of(run, client), client->session, record->name,
@@ -366,7 +372,7 @@ void client_unlock(struct run *run, uint32_t number, uint32_t hold)
 /* What it does not hold, or not with that fence, it cannot give back. */
 static void unlock_wrongly(struct run *run, uint32_t number)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 	uint32_t lock = run_draw(run, run->plan->locks_count);
 	const struct lock_record *record = &run->locks[lock];
 	uint64_t fence = holds_lock(client, lock) ? 1 : 0;
@@ -391,7 +397,7 @@ static uint32_t draw_lock(struct run *run)
 
 static void want_lock(struct run *run, uint32_t number)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 	uint32_t lock = draw_lock(run), kind = run_draw(run, 100);
 	bool may_wait = true;
 	struct distribution patience = {DISTRIBUTION_EXPONENTIAL,
@@ -400,16 +406,16 @@ static void want_lock(struct run *run, uint32_t number)
 	for (uint32_t i = 0; i < client->holds_count; i++)
 		may_wait = may_wait && client->holds[i].lock < lock;
 	if (kind < 12 && run->plan->others_percent != 0 && may_wait)
-		client_elect(run, number, lock);
+		visitor_elect(run, number, lock);
 	else if (kind < 65 && may_wait)
-		client_lock(run, number, lock, NODE_WAIT, 0);
+		visitor_lock(run, number, lock, NODE_WAIT, 0);
 	else if (kind < 66 && may_wait)
-		client_lock(run, number, lock, NODE_TIMEOUT, NODE_NEVER);
+		visitor_lock(run, number, lock, NODE_TIMEOUT, NODE_NEVER);
 	else if (kind < 82)
-		client_lock(run, number, lock, NODE_TIMEOUT,
-		            distribution_draw(&patience, &run->random));
+		visitor_lock(run, number, lock, NODE_TIMEOUT,
+		             distribution_draw(&patience, &run->random));
 	else
-		client_lock(run, number, lock, NODE_NOWAIT, 0);
+		visitor_lock(run, number, lock, NODE_NOWAIT, 0);
 }
 
 static void want_something(struct run *run, uint32_t number)
@@ -417,19 +423,19 @@ static void want_something(struct run *run, uint32_t number)
 	uint32_t kind = run_draw(run, 100);
 
 	if (kind < 25)
-		client_ask_leader(run, number, draw_lock(run));
+		visitor_ask_leader(run, number, draw_lock(run));
 	else if (kind < 35)
-		client_status(run, number);
+		visitor_status(run, number);
 	else if (kind < 50)
 		subscribe_to_something(run, number);
 	else if (kind < 55)
-		client_unsubscribe(run, number);
+		visitor_unsubscribe(run, number);
 	else if (kind < 75)
-		client_break(run, number, draw_lock(run));
+		visitor_break(run, number, draw_lock(run));
 	else if (kind < 90)
 		unlock_wrongly(run, number);
 	else
-		client_close(run, number);
+		visitor_close(run, number);
 }
 
 static void connect(struct run *run, uint32_t number)
@@ -439,19 +445,19 @@ static void connect(struct run *run, uint32_t number)
 	if (number * 100 < run->plan->one_place_percent * run->plan->clients_count)
 		place = 0;
 	if (place_lives(run, place) && !place_paused(run, place))
-		client_open(run, number, place);
+		visitor_open(run, number, place);
 	rest(run, number);
 }
 
 static void begin_something(struct run *run, uint32_t number)
 {
-	const struct client *client = &run->clients[number];
+	const struct visitor *client = &run->clients[number];
 
 	if (run_chance(run, run->plan->others_percent))
 		want_something(run, number);
 	else if (client->holds_count != 0 &&
 	         (client->holds_count == HOLDS_MAX || run_chance(run, 75))) {
-		client_unlock(run, number, run_draw(run, client->holds_count));
+		visitor_unlock(run, number, run_draw(run, client->holds_count));
 		rest(run, number);
 	} else
 		want_lock(run, number);
@@ -461,26 +467,26 @@ static void begin_something(struct run *run, uint32_t number)
 static void lose_patience(struct run *run, uint32_t number)
 {
 	if (run_chance(run, 70))
-		client_close(run, number);
+		visitor_close(run, number);
 	else
 		want_lock(run, number);
 }
 
-void client_on_event(struct run *run, const struct event *event)
+void visitor_on_event(struct run *run, const struct event *event)
 {
-	struct client *client = &run->clients[event->node];
+	struct visitor *client = &run->clients[event->node];
 
 	if (client->wake != event->number)
 		return;
 	if (client->session != 0 && place_paused(run, client->place)) {
-		client_wake(run, event->node,
-		            run->cluster.places[client->place].paused_until - run->cluster.now);
+		visitor_wake(run, event->node,
+		             run->cluster.places[client->place].paused_until - run->cluster.now);
 		return;
 	}
 	if (run->act != ACT_FAULTS) {
 		if (client->session != 0 && client->command == COMMAND_NONE &&
 		    client->holds_count != 0) {
-			client_unlock(run, event->node, client->holds_count - 1);
+			visitor_unlock(run, event->node, client->holds_count - 1);
 			rest(run, event->node);
 		}
 		return;
@@ -539,7 +545,7 @@ static void note_reply(struct run *run, uint32_t number, const struct node_effec
 
 static void on_reply(struct run *run, uint32_t number, const struct node_effect *effect)
 {
-	struct client *client = &run->clients[number];
+	struct visitor *client = &run->clients[number];
 
 	note_reply(run, number, effect);
 	if (client->command == COMMAND_NONE) {
@@ -551,7 +557,7 @@ static void on_reply(struct run *run, uint32_t number, const struct node_effect 
 	rest(run, number);
 }
 
-void client_effect(struct run *run, uint32_t place, const struct node_effect *effect)
+void visitor_effect(struct run *run, uint32_t place, const struct node_effect *effect)
 {
 	uint64_t session = effect->kind == NODE_REPLY   ? effect->reply.session
 	                   : effect->kind == NODE_EVENT ? effect->event.session

@@ -1,0 +1,17 @@
+/*
+ * What goes wrong in a random run: stalls, crashes, views.
+ */
+#ifndef TORTURE_FAULTS_H
+#define TORTURE_FAULTS_H
+
+#include "queue.h"
+
+struct run;
+
+void faults_begin(struct run *run);
+void faults_on_event(struct run *run, const struct event *event);
+void faults_bump(struct run *run, uint64_t epoch);
+/* Everything that went wrong is mended; all that live are members. */
+void faults_heal(struct run *run);
+
+#endif

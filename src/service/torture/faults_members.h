@@ -1,0 +1,15 @@
+/*
+ * What goes wrong in a random run of whole members.
+ */
+#ifndef TORTURE_FAULTS_MEMBERS_H
+#define TORTURE_FAULTS_MEMBERS_H
+
+#include "queue.h"
+
+struct run;
+
+void members_begin(struct run *run);
+void members_on_event(struct run *run, const struct event *event);
+void members_heal(struct run *run);
+
+#endif
