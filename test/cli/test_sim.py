@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from decimal import Decimal
 
-from baton import baton, sim
+from baton import baton, report, sim
 
 # Student's 97.5 % quantiles, from tables: degrees of freedom, quantile.
 STUDENT = {1: 12.7062, 2: 4.3027, 4: 2.7764, 9: 2.2622, 19: 2.0930, 40: 2.0211, 120: 1.9799}
@@ -148,6 +148,26 @@ class WarmUp(unittest.TestCase):
         self.assertEqual(baton("sim chang-roberts --warmup 3").code, 2)
 
 
+class Conditions(unittest.TestCase):
+    def test_the_heading_names_what_was_given(self):
+        for words, there in (("neilsen --param init=wave --holder 3 --delay exp:2", "; init=wave; node 3 has the token at the start; delay exp:2\n"),
+                             ("neilsen --fifo --cs uniform:0,2 --lose-token 900", "; channels keep order; cs uniform:0,2; lose-token 900\n"),
+                             ("neilsen --delay exp:1 --reorder", "; delay exp:1; messages may overtake each other\n"),
+                             ("bully --crash 4 --initiators 1,2 --bound 2", "; dead: 4; initiators 1,2; bound 2\n"),
+                             ("neilsen", ", seed 1\n")):
+            self.assertTrue(baton("sim", words).out.splitlines(keepends=True)[0].endswith(there), words)
+        self.assertIn("\n  with init=wave; lose 0\n", baton("sim neilsen --param init=wave --lose 0 --seeds 1..3").out)
+
+    def test_what_has_no_effect_is_told(self):
+        result = baton("sim neilsen --lose-token 7,5000 --entries 100")
+        self.assertRegex(result.err, r"^baton sim: seed 1: --lose-token 5000 has no effect: the token made \d+ hops\n$")
+        self.assertEqual(baton("sim misra --lose-token 7").err, "")
+        result = baton("sim lamport --reorder")
+        self.assertEqual((result.code, result.err), (0, "baton sim: --reorder has no effect: with constant delays no message "
+                                                        "overtakes another; --delay exp:1 lets them\n"))
+        self.assertIn("expect violations", baton("sim lamport --reorder --delay exp:1").err)
+
+
 class Memory(unittest.TestCase):
     def test_what_can_be_foreseen_is_refused_before_it_starts(self):
         # A request to each of 19,999 others by each of 20,000; and states of 20,000 numbers each.
@@ -258,6 +278,14 @@ class Seeds(unittest.TestCase):
         self.assertRegex(text, r"(?m)^  messages an entry +[\d.]+ +[\d.]+ to [\d.]+$")
         self.assertRegex(text, r"(?m)^  response, longest +[\d.]+ +[\d.]+ to [\d.]+$")
         self.assertIn("1 run, none violated", baton("sim neilsen --seeds 3..3").out)
+
+    def test_a_figure_that_not_every_run_has_says_of_how_many_it_is(self):
+        """Some of these runs end in their warm-up."""
+        words = "sim suzuki-kasami --lose 0.1 --seeds 1..20"
+        runs = report(words, expect=1)["runs"]
+        count = sum(run["messages"]["per_entry"] is not None for run in runs)
+        self.assertTrue(0 < count < 20, count)
+        self.assertRegex(baton(words).out, rf"(?m)^  messages an entry +[\d.]+ +[\d.]+ to [\d.]+   \(of {count} runs?\)$")
 
     def test_runs_that_are_violated_are_named(self):
         result = baton("sim lamport --nodes 3 --entries 100 --delay exp:1 --reorder --seeds 1..50")

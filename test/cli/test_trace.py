@@ -129,6 +129,23 @@ class Traces(unittest.TestCase):
         texts = [text.text or "" for text in ElementTree.parse(f"{self.path}.svg").getroot().iter(f"{SVG}text")]
         self.assertTrue(any(text.endswith("messages before the run was stopped") for text in texts), texts)
 
+    def test_a_replay_that_is_interrupted_ends_with_a_whole_line(self):
+        scenario = os.path.join(self.folder.name, "long.scn")
+        with open(scenario, "w", encoding="utf-8") as file:
+            file.write("algorithm le-lann\nnodes 3\n" + "request 1\nrun\nexpect 1 in\nrelease 1\n" * 200_000)
+        words = f"replay {scenario} --trace {self.path}"
+        with subprocess.Popen([BATON, *words.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            until("a trace", lambda: os.path.exists(self.path) and os.path.getsize(self.path) > 100_000)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate()
+        self.assertEqual((process.returncode, out), (-signal.SIGINT, ""))
+        self.assertRegex(err, r"^baton replay: .*/long\.scn: interrupted after \d+ steps\n$")
+        self.assertEqual(json.loads(self.read().splitlines()[-1])["ev"], "cut")
+
+    def test_a_scenario_that_cannot_go_on_is_cut(self):
+        self.assertEqual(baton(f"replay - --trace {self.path}", stdin=SCENARIO + "release 2\n").code, 2)
+        self.assertEqual(json.loads(self.read().splitlines()[-1])["ev"], "cut")
+
     def test_a_run_that_memory_ends_is_cut_too(self):
         words = f"sim lamport --nodes 300 --load poisson:100 --max-memory 3M --trace {self.path}"
         self.assertEqual(baton(words).code, 3)

@@ -162,6 +162,13 @@ static int bad_line(const struct replay_request *request, uint32_t line,
 	return EXIT_USAGE;
 }
 
+static int tell_interrupt(const struct replay_request *request, const struct replay_result *result)
+{
+	fprintf(stderr, "baton replay: %s: interrupted after %" PRIu64 " step%s\n", request->file,
+	        result->steps, plural(result->steps));
+	return EXIT_LIMIT;
+}
+
 static int replay(const struct replay_request *request, struct scenario *scenario)
 {
 	struct trace_file file;
@@ -183,18 +190,25 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 		setup_free(&setup);
 		return usage_problem("replay", &problem);
 	}
-	replay_run(scenario, &setup, file.trace, REPLAY_RUN_MAX, &result);
+	const volatile sig_atomic_t *interrupted = watch_for_interrupt();
+	struct replay *steps = replay_begin(scenario, &setup, file.trace, REPLAY_RUN_MAX, &result);
+	while (*interrupted == 0 && replay_step(steps)) {
+	}
+	replay_end(steps);
 	int code;
-	if (file.trace != NULL && result.verdict == REPLAY_BAD)
+	if (file.trace != NULL && (result.verdict == REPLAY_BAD || *interrupted != 0))
 		trace_cut(file.trace);
 	if (trace_file_end(&file, result.time, &problem) != 0)
 		code = usage_problem("replay", &problem);
+	else if (*interrupted != 0)
+		code = tell_interrupt(request, &result);
 	else if (result.verdict == REPLAY_BAD)
 		code = bad_line(request, result.line, &result.problem);
 	else
 		code = report(request, &setup, &result);
 	replay_result_free(&result);
 	setup_free(&setup);
+	end_if_interrupted();
 	return code;
 }
 

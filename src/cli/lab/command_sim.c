@@ -19,6 +19,7 @@ struct sim_request {
 	const char *trace, *diagram;
 	uint64_t seed_first, seed_last;
 	bool seeds, json;
+	char conditions[256]; /* words that change what a figure means, for the heading */
 };
 
 enum { SIM_SEEDS_MAX = 100000 };
@@ -73,6 +74,46 @@ static const struct option sim_option_table[] = {
         {NULL, 0, NULL, 0},
 };
 
+/* The text with the value in place of its %s. */
+static void fill_in(char *ret_text, size_t size, const char *text, const char *value)
+{
+	size_t before = strcspn(text, "%");
+
+	snprintf(ret_text, size, "%.*s%s%s", (int)before, text, text[before] != '\0' ? value : "",
+	         text[before] != '\0' ? text + before + 2 : "");
+}
+
+/* What changes the meaning of a figure beside network, load and seed, as it was given. */
+static void note_condition(const char *name, const char *value, struct sim_request *request)
+{
+	static const struct {
+		const char *name, *text;
+	} conditions[] = {
+	        {"param", "%s"},
+	        {"holder", "node %s has the token at the start"},
+	        {"fifo", "channels keep order"},
+	        {"reorder", "messages may overtake each other"},
+	        {"delay", "delay %s"},
+	        {"cs", "cs %s"},
+	        {"bound", "bound %s"},
+	        {"lose", "lose %s"},
+	        {"lose-token", "lose-token %s"},
+	        {"arrangement", "arrangement %s"},
+	        {"initiators", "initiators %s"},
+	        {"crash", "dead: %s"},
+	};
+	char *end = request->conditions + strlen(request->conditions);
+	size_t room = (size_t)(request->conditions + sizeof(request->conditions) - end);
+
+	for (size_t i = 0; i < sizeof(conditions) / sizeof(*conditions); i++) {
+		if (strcmp(conditions[i].name, name) != 0)
+			continue;
+		int length = snprintf(end, room, "; ");
+		if (length > 0 && (size_t)length < room)
+			fill_in(end + length, room - (size_t)length, conditions[i].text, value);
+	}
+}
+
 static int parse_option(int option, const char *value, struct sim_request *request,
                         struct problem *problem)
 {
@@ -83,6 +124,8 @@ static int parse_option(int option, const char *value, struct sim_request *reque
 	int result = known->name == NULL
 	                     ? 1
 	                     : sim_words_option(known->name, value, &request->words, problem);
+	if (result == 0)
+		note_condition(known->name, value, request);
 	return result <= 0 ? result : parse_other_option(option, value, request, problem);
 }
 
@@ -253,8 +296,9 @@ static void print_run(const struct sim_request *request, const struct sim_option
 	const struct network *network = &options->setup->network;
 	char time[32];
 
-	printf("%s, %s of %" PRIu32 ", %s load, seed %" PRIu64 "\n", network->algorithm->name,
+	printf("%s, %s of %" PRIu32 ", %s load, seed %" PRIu64, network->algorithm->name,
 	       options->setup->topology, network->graph.nodes, request->words.load, options->seed);
+	printf("%s\n", request->conditions);
 	print_entries(options, result);
 	if (result->measured)
 		print_means(request, options, result);
@@ -286,10 +330,11 @@ static void print_election(const struct sim_request *request, const struct sim_o
 	uint64_t announcement = 0;
 	char time[32];
 
-	printf("%s, %s of %" PRIu32 ", %" PRIu32 " initiator%s, seed %" PRIu64 "\n",
-	       algorithm->name, options->setup->topology, network->graph.nodes,
+	printf("%s, %s of %" PRIu32 ", %" PRIu32 " initiator%s, seed %" PRIu64, algorithm->name,
+	       options->setup->topology, network->graph.nodes,
 	       options->setup->electorate.initiators_count,
 	       plural(options->setup->electorate.initiators_count), options->seed);
+	printf("%s\n", request->conditions);
 	if (result->violations == 0)
 		printf("  leader      %" PRIu32 ", agreed by all\n", result->leader);
 	else
@@ -355,6 +400,33 @@ static int end_unfinished(int wrong, const struct problem *problem)
 	return wrong == RUN_LIMITED ? EXIT_LIMIT : EXIT_USAGE;
 }
 
+/* "--reorder" where it may do harm, and where it does nothing. */
+static void warn_of_overtaking(const struct sim_request *request, const struct sim_options *options)
+{
+	if (options->delay.kind != DISTRIBUTION_CONSTANT)
+		warn_of_order("sim", options->setup);
+	else if (request->words.setup.order == ORDER_REORDER)
+		fprintf(stderr,
+		        "baton sim: --reorder has no effect: with constant delays no message "
+		        "overtakes another; --delay exp:1 lets them\n");
+}
+
+/* A loss that was asked for and did not happen. */
+static void warn_of_losses(uint64_t seed, const struct sim_options *options,
+                           const struct sim_result *result)
+{
+	for (size_t i = 0; i < options->lose_hops_count; i++) {
+		if (options->lose_hops[i] <= result->token_hops)
+			continue;
+		fprintf(stderr,
+		        "baton sim: seed %" PRIu64 ": --lose-token %" PRIu64
+		        " has no effect: the token made %" PRIu64 " hop%s\n",
+		        seed, options->lose_hops[i], result->token_hops,
+		        plural(result->token_hops));
+		return;
+	}
+}
+
 /* In JSON there is no field for it. */
 static void tell_undecided(uint64_t seed, const struct sim_options *options,
                            const struct sim_result *result)
@@ -389,7 +461,7 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		return -1;
 	}
 	if (seed == request->seed_first) {
-		warn_of_order("sim", &setup);
+		warn_of_overtaking(request, &options);
 		warn_of_holder("sim", &request->words.setup, &setup);
 	}
 	if (trace_file_open(request->trace, request->diagram, &file, problem) != 0) {
@@ -425,6 +497,8 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		                                    ? election_report(&options, ret_result, seconds)
 		                                    : sim_report(&options, request->words.load,
 		                                                 ret_result, seconds));
+	if (wrong == 0)
+		warn_of_losses(seed, &options, ret_result);
 	if (wrong == 0 && request->json && !request->seeds && !election)
 		tell_undecided(seed, &options, ret_result);
 	if (wrong == 0 && runs == NULL && election)
@@ -457,8 +531,10 @@ static const struct {
         {"virtual_time", "virtual time"},
 };
 
-static void print_table(const json_t *summary)
+static void print_table(const json_t *runs)
 {
+	json_t *summary = summary_make(runs);
+
 	printf("%24s%12s   %s\n", "", "mean", "95 % interval");
 	for (size_t i = 0; i < sizeof(table_rows) / sizeof(*table_rows); i++) {
 		const json_t *row = json_object_get(summary, table_rows[i].path);
@@ -470,8 +546,13 @@ static void print_table(const json_t *summary)
 		if (json_is_array(interval))
 			printf("   %.6g to %.6g", json_number_value(json_array_get(interval, 0)),
 			       json_number_value(json_array_get(interval, 1)));
+		/* Not every run has every figure. */
+		size_t count = summary_count(runs, table_rows[i].path);
+		if (count < json_array_size(runs))
+			printf("   (of %zu run%s)", count, plural(count));
 		putchar('\n');
 	}
+	json_decref(summary);
 }
 
 /* Of many runs, for people: which were violated, and a table. */
@@ -492,12 +573,13 @@ static void print_runs(const struct sim_request *request, const json_t *runs, ui
 	printf("seeds %" PRIu64 "..%" PRIu64 ": %" PRIu64 " run%s, ", request->seed_first,
 	       request->seed_last, count, plural(count));
 	if (violated != 0)
-		printf("%" PRIu64 " violated\n%s", violated, remarks);
+		printf("%" PRIu64 " violated\n", violated);
 	else
-		printf("none violated\n%s", remarks);
-	json_t *summary = summary_make(runs);
-	print_table(summary);
-	json_decref(summary);
+		printf("none violated\n");
+	if (request->conditions[0] != '\0')
+		printf("  with %s\n", request->conditions + 2);
+	fputs(remarks, stdout);
+	print_table(runs);
 }
 
 static int run_seeds(struct sim_request *request, struct problem *problem)

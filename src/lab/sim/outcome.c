@@ -94,6 +94,7 @@ void sim_end(struct sim *sim)
 	    (result->interrupted || result->endless || result->exhausted))
 		trace_cut(sim->options.trace);
 	result->time = sim->happened;
+	result->token_hops = sim->token_hops;
 	result->response_p50 = samples_quantile(sim->responses, 50);
 	result->response_p99 = samples_quantile(sim->responses, 99);
 }

@@ -85,6 +85,7 @@ struct sim_result {
 	uint64_t bypass_max;
 	uint64_t state_sum, state_max; /* bytes, over the nodes */
 	uint64_t lost;
+	uint64_t token_hops; /* messages sent that carry the token, in the whole run */
 	uint64_t regenerated, regenerated_hops_sum, regenerated_hops_max;
 	uint32_t leader;  /* elections: the identifier that was declared first, or 0 */
 	uint32_t learned; /* how many places know it */

@@ -56,6 +56,16 @@ static const json_t *find(const json_t *report, const char *path)
 	return report;
 }
 
+size_t summary_count(const json_t *runs, const char *path)
+{
+	size_t count = 0, i;
+	const json_t *run;
+
+	json_array_foreach ((json_t *)runs, i, run)
+		count += json_is_number(find(run, path));
+	return count;
+}
+
 static void summarize(const json_t *runs, const char *path, json_t *summary)
 {
 	double count = 0, sum = 0, squares = 0;

@@ -18,4 +18,7 @@ double student_quantile(uint64_t freedom);
  */
 json_t *summary_make(const json_t *runs);
 
+/* How many of the runs have a number at that path, such as "messages.total". */
+size_t summary_count(const json_t *runs, const char *path);
+
 #endif
