@@ -7,7 +7,8 @@ import textwrap
 
 COLUMNS = 100
 ITEM = re.compile(r"( *)([-*] |\d+\. )")
-KEPT = re.compile(r" {4,}|\||#|>|!\[|<|\[[^]]+\]: ")
+KEPT = re.compile(r" {4,}| *\||#|>|!\[|<|\[[^]]+\]: ")
+ROW = re.compile(r" *\|")
 
 
 def fill(lines):
@@ -47,9 +48,10 @@ def wrapped(text):
         elif ITEM.match(line) and not (paragraph and re.match(r" *\d+\. ", line) and not ITEM.match(paragraph[0])):
             end()
             paragraph.append(line)
-        elif paragraph:
+        elif paragraph and not ROW.match(line):
             paragraph.append(line)
         elif KEPT.match(line):
+            end()
             out.append(line)
         else:
             paragraph.append(line)

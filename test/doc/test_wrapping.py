@@ -9,7 +9,10 @@ A paragraph
 of short lines, with `code that is not broken at its blanks` inside it, which is filled up to one hundred columns.
 
 - An item that is longer than one hundred columns is continued under its own text and not under its bullet, as here.
-- Another.
+- Another, with a table:
+
+  | a row | that is indented and longer than one hundred columns | is left alone like any other row of a table, of course |
+  | --- | --- | --- |
 
 | a table | that is longer than one hundred columns | is left alone, because its rows cannot be broken into several lines |
 | --- | --- | --- |
@@ -25,7 +28,10 @@ up to one hundred columns.
 
 - An item that is longer than one hundred columns is continued under its own text and not under its
   bullet, as here.
-- Another.
+- Another, with a table:
+
+  | a row | that is indented and longer than one hundred columns | is left alone like any other row of a table, of course |
+  | --- | --- | --- |
 
 | a table | that is longer than one hundred columns | is left alone, because its rows cannot be broken into several lines |
 | --- | --- | --- |
