@@ -52,6 +52,15 @@ def environment(**more):
     return {**kept, **more}
 
 
+def takes_clients(path):
+    """A socket is there a moment before it can be connected to."""
+    try:
+        Client(path).close()
+        return True
+    except OSError:
+        return False
+
+
 class Node:
     def __init__(self, folder, name, options, prefix=(), env=None):
         self.name = name
@@ -90,12 +99,7 @@ class Node:
             return False
 
     def answers(self):
-        """Its socket is there a moment before it can be connected to."""
-        try:
-            self.client().close()
-            return True
-        except OSError:
-            return False
+        return takes_clients(self.socket)
 
     def log(self):
         with open(self.log_path, encoding="utf-8", errors="replace") as file:

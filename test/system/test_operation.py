@@ -9,7 +9,7 @@ import time
 import unittest
 
 from baton import BATON, baton
-from cluster import Cluster, Node, environment, free_port, until
+from cluster import Cluster, Node, environment, free_port, takes_clients, until
 from resp import Client
 
 
@@ -371,7 +371,7 @@ class Undisturbed(unittest.TestCase):
                                     stdin=subprocess.DEVNULL, env=environment())
             os.close(write)
             try:
-                until("it answers", lambda: os.path.exists(path))
+                until("it answers", lambda: takes_clients(path))
                 with Client(path) as holder, Client(path) as operator:
                     holder.call("CLIENT", "GRACE", 1000)
                     for _ in range(1500): # two lines each
@@ -395,7 +395,7 @@ class Undisturbed(unittest.TestCase):
                 node = subprocess.Popen(["sh", "-c", f"exec {BATON} node --name n --socket {path} --log debug {words}"],
                                         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
                 try:
-                    until("it is there", lambda: os.path.exists(path) or node.poll() is not None)
+                    until("it answers", lambda: takes_clients(path) or node.poll() is not None)
                     with Client(path) as client:
                         fence = client.call("LOCK", "x")
                         with Client(path) as operator: # which is told of in the log
