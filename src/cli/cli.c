@@ -1,10 +1,11 @@
 #include "cli.h"
 
+#include "clock.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 int usage_problem(const char *command, const struct problem *problem)
@@ -150,13 +151,6 @@ uint32_t processors_count(void)
 	return count < 1 ? 1 : count < THREADS_MAX ? (uint32_t)count : THREADS_MAX;
 }
 
-double seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
-
 static volatile sig_atomic_t interrupted;
 
 static void on_interrupt(int number)
@@ -204,7 +198,7 @@ void progress_start(void)
 {
 	struct sigaction before;
 
-	progress_begin = seconds_now();
+	progress_begin = clock_seconds();
 	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler == SIG_DFL)
 		handle_interrupt(on_interrupt_clear);
 }
@@ -212,7 +206,7 @@ void progress_start(void)
 void progress_show(double part, const char *doing)
 {
 	static const char full[] = "####################";
-	double now = seconds_now(), spent = now - progress_begin;
+	double now = clock_seconds(), spent = now - progress_begin;
 	int width = (int)sizeof(full) - 1;
 
 	if (!isatty(STDERR_FILENO) || spent < 1 || now - progress_shown < 0.1)

@@ -76,9 +76,6 @@ int parse_duration(const char *text, const char *what, uint64_t *ret_ms, struct 
 enum { THREADS_MAX = 256 };
 uint32_t processors_count(void);
 
-/* By the monotonic clock. */
-double seconds_now(void);
-
 /* A bar on stderr, if that is a terminal and the work lasts longer than a second. */
 void progress_start(void);
 /* How much is done, from 0 to 1, and a few words on what is being done. */

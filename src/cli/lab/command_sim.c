@@ -1,5 +1,6 @@
 #include "claims.h"
 #include "cli.h"
+#include "clock.h"
 #include "host.h"
 #include "memory.h"
 #include "memory_limit.h"
@@ -469,10 +470,10 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		return -1;
 	}
 	options.trace = file.trace;
-	double begin = seconds_now();
+	double begin = clock_seconds();
 	struct sim *sim = sim_create(&setup);
 	sim_run(sim, &options, ret_result);
-	double seconds = seconds_now() - begin;
+	double seconds = clock_seconds() - begin;
 	int wrong = trace_file_end(&file, ret_result->time, problem);
 	if (!request->seeds)
 		progress_clear();

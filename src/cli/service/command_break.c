@@ -2,6 +2,7 @@
  * `baton break`: an operator takes a lock from a holder that does not give it back.
  */
 #include "cli.h"
+#include "clock.h"
 #include "holding.h"
 #include "memory.h"
 #include "service.h"
@@ -73,11 +74,11 @@ static bool wait_until_gone(struct baton *baton, const char *name, uint64_t fenc
 {
 	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
 	char pattern[BATON_NAME_MAX + 1];
-	uint64_t until_ns = boottime_ns() + lease_ms * 1000000;
+	uint64_t until_ns = clock_boot_ns() + lease_ms * 1000000;
 	int held;
 
 	escape_name(name, pattern);
-	while ((held = is_held(baton, name, pattern, fence)) == 1 && boottime_ns() < until_ns)
+	while ((held = is_held(baton, name, pattern, fence)) == 1 && clock_boot_ns() < until_ns)
 		nanosleep(&pause, NULL);
 	if (held == 1)
 		fprintf(stderr,

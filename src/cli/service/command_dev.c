@@ -3,6 +3,7 @@
  * that ends with this one; their sockets are in a folder of their own.
  */
 #include "cli.h"
+#include "clock.h"
 #include "host.h"
 #include "memory.h"
 #include "service.h"
@@ -224,7 +225,7 @@ static void end_nodes(struct dev *dev)
 static int wait_for_signal(struct dev *dev, int64_t ms)
 {
 	sigset_t set;
-	double end = seconds_now() + (double)ms / 1000;
+	double end = clock_seconds() + (double)ms / 1000;
 	int status;
 
 	sigemptyset(&set);
@@ -233,7 +234,7 @@ static int wait_for_signal(struct dev *dev, int64_t ms)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	for (;;) {
-		double left = ms < 0 ? 3600 : end - seconds_now();
+		double left = ms < 0 ? 3600 : end - clock_seconds();
 		if (left <= 0)
 			return 0;
 		struct timespec wait = {.tv_sec = (time_t)left,
@@ -262,7 +263,7 @@ static int wait_for_signal(struct dev *dev, int64_t ms)
 /* Until all nodes serve: each says so when it is asked for a lock that nobody wants. */
 static int wait_until_ready(struct dev *dev)
 {
-	double end = seconds_now() + START_MS / 1000.0;
+	double end = clock_seconds() + START_MS / 1000.0;
 
 	for (uint32_t i = 0; i < dev->nodes; i++) {
 		struct baton *baton = baton_open(dev->sockets[i]);
@@ -278,7 +279,7 @@ static int wait_until_ready(struct dev *dev)
 				break;
 			int number = wait_for_signal(dev, 20);
 			bool gone = dev->pids[i] <= 0;
-			if (number == 0 && !gone && seconds_now() < end)
+			if (number == 0 && !gone && clock_seconds() < end)
 				continue;
 			baton_close(baton);
 			if (number == 0)
@@ -322,9 +323,9 @@ static int hand_around(struct dev *dev)
 	for (uint32_t i = 0; i <= dev->nodes; i++) {
 		uint32_t node = i % dev->nodes;
 		struct baton *baton = baton_open(dev->sockets[node]);
-		double before = seconds_now();
+		double before = clock_seconds();
 		int error = baton == NULL ? BATON_EMEMORY : baton_lock(baton, "demo", 5000, &fence);
-		double after = seconds_now();
+		double after = clock_seconds();
 		if (error != 0) {
 			fprintf(stderr, "baton dev: %s: %s\n", dev->names[node],
 			        baton != NULL ? baton_message(baton) : baton_error_text(error));

@@ -4,6 +4,7 @@
 #include "cli.h"
 #include "memory.h"
 #include "service.h"
+#include "tame.h"
 
 #include <baton/baton.h>
 
@@ -27,11 +28,10 @@ struct observe_words {
 static void print_value(const char *value, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
-		unsigned char c = (unsigned char)value[i];
-		if (c < ' ' || c == 0x7f)
-			printf("\\x%02x", c);
+		if (tame_is_control(value[i]))
+			printf("\\x%02x", (unsigned char)value[i]);
 		else
-			putchar(c);
+			putchar(value[i]);
 	}
 	putchar('\n');
 }

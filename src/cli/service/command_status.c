@@ -5,6 +5,7 @@
 #include "cli.h"
 #include "memory.h"
 #include "service.h"
+#include "tame.h"
 
 #include <baton/baton.h>
 
@@ -58,7 +59,7 @@ static void print_cell(const char *text, int width, bool last)
 			}
 			columns++;
 		}
-		putchar((unsigned char)*c < ' ' || *c == 0x7f ? '?' : *c);
+		putchar(tame_is_control(*c) ? '?' : *c);
 	}
 	if (!last)
 		printf("%*s", width - columns + 2, "");

@@ -3,6 +3,7 @@
  * command does, and takes the guardian's place if that is killed or stopped. See guardian.h.
  */
 #include "child.h"
+#include "clock.h"
 #include "ending.h"
 #include "guardian.h"
 #include "memory.h"
@@ -94,7 +95,7 @@ static void pass_on(const struct front *front)
 static void set_trust(struct front *front, enum trust trust)
 {
 	front->trust = trust;
-	front->trust_ns = boottime_ns();
+	front->trust_ns = clock_boot_ns();
 	if (trust == TRUST_CALM)
 		front->news_ns = 0;
 	else if (trust == TRUST_GIVEN || front->news_ns == 0)
@@ -121,7 +122,7 @@ static int time_left(const struct front *front)
 {
 	if (front->trust == TRUST_CALM)
 		return -1;
-	int64_t passed_ms = (int64_t)((boottime_ns() - front->trust_ns) / 1000000);
+	int64_t passed_ms = (int64_t)((clock_boot_ns() - front->trust_ns) / 1000000);
 	return passed_ms < front->patience_ms ? (int)(front->patience_ms - passed_ms) : 0;
 }
 
@@ -305,7 +306,7 @@ static int replace_guardian(struct front *front)
 		left = descendants_left(&front->spared, front->guardian);
 		if (left.refused != 0)
 			ending_refused(&front->ending, left.refused, "SIGTERM");
-		if (left.count == 0 || boottime_ns() >= until_ns)
+		if (left.count == 0 || clock_boot_ns() >= until_ns)
 			break;
 		pause_for_news(front, false, LOOK_MS);
 	}

@@ -1,6 +1,7 @@
 #include "guardian.h"
 
 #include "child.h"
+#include "clock.h"
 #include "ending.h"
 #include "must.h"
 
@@ -216,7 +217,7 @@ static void on_news(struct guardian *guardian)
 	tell_run(guardian, CHANNEL_READS);
 	bool lost = holding_lost(guardian->holding);
 	if (lost)
-		shared->lost_ns = boottime_ns();
+		shared->lost_ns = clock_boot_ns();
 	shared->reading = false;
 	if (!lost)
 		return;

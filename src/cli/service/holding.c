@@ -1,6 +1,7 @@
 #include "holding.h"
 
 #include "cli.h"
+#include "clock.h"
 #include "memory.h"
 #include "must.h"
 #include "service.h"
@@ -28,14 +29,6 @@ enum {
 	/* Of the lease. The node adds a tenth of it, in which the last of the command must be gone. */
 	GRACE_PERCENT_MAX = 35,
 };
-
-uint64_t boottime_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static void say_directly(const char *text)
 {
@@ -230,7 +223,7 @@ static void put_seconds(struct line *line, uint64_t ns)
 
 void holding_report(const struct holding *holding, bool lost, int child)
 {
-	uint64_t now = boottime_ns();
+	uint64_t now = clock_boot_ns();
 	bool acquired = holding->acquired_ns != 0;
 	struct line line = {.size = 0};
 
@@ -479,7 +472,7 @@ static int not_acquired(struct holding *holding, int error)
 /* What is left of the time of -w. */
 static int64_t time_left_ms(const struct holding *holding)
 {
-	int64_t waited_ms = (int64_t)((boottime_ns() - holding->asked_ns) / 1000000);
+	int64_t waited_ms = (int64_t)((clock_boot_ns() - holding->asked_ns) / 1000000);
 
 	/* What it took to say hello does not count. */
 	return holding->words->timeout_ms - (waited_ms < RETRY_MS ? 0 : waited_ms);
@@ -549,7 +542,7 @@ static bool has_descriptors(void)
 
 int holding_acquire(struct holding *holding, const struct holding_words *words)
 {
-	*holding = (struct holding){.words = words, .asked_ns = boottime_ns()};
+	*holding = (struct holding){.words = words, .asked_ns = clock_boot_ns()};
 	fill_streams();
 	if (!has_descriptors()) {
 		fprintf(stderr, "baton %s: too few descriptors may be open: %s (ulimit -n)\n",
@@ -562,7 +555,7 @@ int holding_acquire(struct holding *holding, const struct holding_words *words)
 	int code = ask(holding);
 	block_signals(holding);
 	if (code == HOLDING_ACQUIRED) {
-		holding->acquired_ns = boottime_ns();
+		holding->acquired_ns = clock_boot_ns();
 		if (words->verbose)
 			holding_say(holding, "'%s' is held (fence %llu) after %.6f s", words->name,
 			            (unsigned long long)holding->fence,

@@ -142,7 +142,4 @@ void holding_free(struct holding *holding);
  */
 _Noreturn void end_by_signal(int number, bool group);
 
-/* CLOCK_BOOTTIME. */
-uint64_t boottime_ns(void);
-
 #endif

@@ -1,10 +1,10 @@
 #include "search.h"
 
+#include "clock.h"
 #include "grow.h"
 #include "memory.h"
 
 #include <string.h>
-#include <time.h>
 
 /* What a thread finds should stay in its cache until it is looked up; but at the end of a round all
  * threads wait for each other. */
@@ -12,13 +12,6 @@ enum { FOUND_MAX = 4096, ROUND_ALONE = FOUND_MAX, ROUND_TOGETHER = 65536, AT_ONC
 /* How much more than its budget a thread may find in a round and look up before its end. */
 enum { ROUND_SLACK = 4096 };
 enum { UNCOUNTED = 3 << 20 };
-
-static double seconds_now(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
-}
 
 /* How wide a counter of bypasses must be; 0 if there are none. The largest value is taken. */
 static uint32_t width_of_bypass(const struct search *search)
@@ -38,7 +31,7 @@ static uint32_t width_of_bypass(const struct search *search)
 
 void search_init(struct search *search, const struct check_options *options)
 {
-	*search = (struct search){.options = options, .begin = seconds_now()};
+	*search = (struct search){.options = options, .begin = clock_seconds()};
 	model_init(&search->model, options->setup, options->entries, options->lose_token);
 	search->bypass_width = width_of_bypass(search);
 	crew_init(&search->crew, search->model.lowers ? 1 : options->threads);
@@ -88,7 +81,7 @@ uint64_t search_memory(const struct search *search)
 
 double search_seconds(const struct search *search)
 {
-	return seconds_now() - search->begin;
+	return clock_seconds() - search->begin;
 }
 
 uint64_t search_transitions(const struct search *search)

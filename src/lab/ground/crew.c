@@ -1,10 +1,10 @@
 #include "crew.h"
 
+#include "clock.h"
 #include "memory.h"
 #include "must.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 /* Most waits are shorter than it takes to fall asleep and be woken; but who waits longer should not
  * keep others from the processor. */
@@ -15,23 +15,16 @@ struct crew_member {
 	uint32_t number;
 };
 
-static int64_t now_ns(void)
-{
-	struct timespec now;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 static void wait_until(struct crew *crew, atomic_uint *value, unsigned wanted)
 {
-	int64_t end = now_ns() + SPIN_NS;
+	uint64_t end = clock_monotonic_ns() + SPIN_NS;
 
 	do {
 		for (int i = 0; i < SPINS_AT_ONCE; i++) {
 			if (atomic_load_explicit(value, memory_order_acquire) == wanted)
 				return;
 		}
-	} while (now_ns() < end);
+	} while (clock_monotonic_ns() < end);
 	pthread_mutex_lock(&crew->mutex);
 	while (atomic_load(value) != wanted)
 		pthread_cond_wait(&crew->changed, &crew->mutex);

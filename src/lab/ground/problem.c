@@ -1,5 +1,7 @@
 #include "problem.h"
 
+#include "tame.h"
+
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,10 +14,7 @@ int problem_set(struct problem *problem, const char *format, ...)
 	vsnprintf(problem->text, sizeof(problem->text), format, arguments);
 	va_end(arguments);
 	/* The text may quote what was given: whatever that is, the problem stays one line. */
-	for (char *c = problem->text; *c != '\0'; c++) {
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
-	}
+	tame_text(problem->text, strlen(problem->text));
 	return -1;
 }
 

@@ -6,6 +6,7 @@
 #include "daemon.h"
 
 #include "clients.h"
+#include "clock.h"
 #include "closing.h"
 #include "effects.h"
 #include "epoch_file.h"
@@ -23,7 +24,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -33,7 +33,7 @@ enum {
 };
 
 /* 2026-01-01: epochs count the hours since. */
-static const time_t origin = 1767225600;
+static const uint64_t origin_ms = UINT64_C(1767225600000);
 
 /* --- a turn --- */
 
@@ -130,19 +130,16 @@ static void close_all(struct daemon *daemon)
 /* Greater than what was there before; or -1, and it is in the log. */
 static int propose(const struct daemon_options *options, struct engine_proposal *ret_proposal)
 {
-	struct timespec now;
 	struct engine_proposal proposal = {.epoch = 1}, last = {0};
+	const uint64_t now_ms = clock_real_ns() / 1000000, hour_ms = 3600000;
 
 	if (options->data != NULL && epoch_file_read(options->data, &last) != 0)
 		return -1;
-	clock_gettime(CLOCK_REALTIME, &now);
-	if (now.tv_sec >= origin + 3600) {
-		proposal.epoch = (uint64_t)(now.tv_sec - origin) / 3600;
+	if (now_ms >= origin_ms + hour_ms) {
+		proposal.epoch = (now_ms - origin_ms) / hour_ms;
 		/* Within the hour milliseconds, each with room for 4,096 grants of a lock, so that fences rise also
 		 * when all restart at once. */
-		proposal.floor = ((uint64_t)(now.tv_sec - origin) % 3600 * 1000 +
-		                  (uint64_t)now.tv_nsec / 1000000)
-		                 << 12;
+		proposal.floor = (now_ms - origin_ms) % hour_ms << 12;
 	}
 	/* The clock has gone back, or epochs are ahead of it. */
 	if (proposal.epoch < last.epoch ||
@@ -267,15 +264,13 @@ static void say_patience(const struct daemon *daemon)
 int daemon_run(const struct daemon_options *options)
 {
 	struct daemon *daemon = calloc(1, sizeof(*daemon));
-	struct timespec now;
 
 	memory_must(daemon != NULL);
 	daemon->options = options;
 	listeners_init(&daemon->listeners);
 	TAILQ_INIT(&daemon->status_jobs);
 	daemon->nag.due = on_nag;
-	clock_gettime(CLOCK_REALTIME, &now);
-	daemon->incarnation = (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
+	daemon->incarnation = clock_real_ns() / 1000;
 	log_open(options->peers[options->self].name, options->level);
 	if (raise_limits(daemon) != 0) {
 		free(daemon);

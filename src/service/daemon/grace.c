@@ -1,5 +1,6 @@
 #include "grace.h"
 
+#include "clock.h"
 #include "instance.h"
 #include "log.h"
 #include "memory.h"
@@ -63,7 +64,7 @@ void clients_begin_grace(struct daemon *daemon)
 		client->in_lost = false;
 		if (client->told_lost && !client->stays && !client->closing)
 			loop_timer_set(&daemon->loop, &client->grace,
-			               clock_now() + client_time_to_stop_ms(client) * LOOP_MS);
+			               clock_boot_ns() + client_time_to_stop_ms(client) * LOOP_MS);
 	}
 }
 
@@ -113,7 +114,7 @@ bool client_orphan(struct client *client)
 	/* If nothing was heard of it for the whole of --client-timeout, that time counts. */
 	ms = ms > silent_ms ? ms - silent_ms : 0;
 	/* The client may have been well until just now. */
-	uint64_t at = clock_now() + ms * LOOP_MS;
+	uint64_t at = clock_boot_ns() + ms * LOOP_MS;
 	if (loop_timer_is_set(&client->grace) && client->grace.at > at)
 		at = client->grace.at;
 	struct orphan *orphan = calloc(1, sizeof(*orphan));

@@ -1,11 +1,13 @@
 #include "listeners.h"
 
 #include "clients.h"
+#include "clock.h"
 #include "grace.h"
 #include "instance.h"
 #include "leave.h"
 #include "log.h"
 #include "sockets.h"
+#include "tame.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -93,7 +95,7 @@ static void read_command_line(pid_t pid, char *room, size_t size)
 	while (got > 0 && room[got - 1] == '\0')
 		got--;
 	for (ssize_t i = 0; i < got; i++) {
-		if ((unsigned char)room[i] < ' ' || room[i] == 0x7f)
+		if (tame_is_control(room[i]))
 			room[i] = ' ';
 	}
 	room[got] = '\0';
@@ -233,7 +235,7 @@ static int open_unix(struct daemon *daemon)
 			return -1;
 		}
 		unlink(path);
-		daemon->serve_at = clock_now() + patience_ms(daemon->options) * LOOP_MS;
+		daemon->serve_at = clock_boot_ns() + patience_ms(daemon->options) * LOOP_MS;
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask = umask(0117); /* 0660, from the first moment on */

@@ -1,9 +1,12 @@
 #include "log.h"
 
+#include "tame.h"
+
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -31,18 +34,6 @@ static bool is_socket(void)
 	struct stat stat;
 
 	return fstat(STDERR_FILENO, &stat) == 0 && S_ISSOCK(stat.st_mode);
-}
-
-/* Names and what peers say may be any bytes: one line stays one line, and a terminal obeys none of them. */
-static void tame(char *text)
-{
-	for (unsigned char *c = (unsigned char *)text; *c != '\0'; c++) {
-		bool high = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0;
-		if (*c < ' ' || *c == 0x7f || high)
-			*c = '?';
-		if (high)
-			*++c = '?';
-	}
 }
 
 void log_open(const char *name, enum daemon_level level)
@@ -104,7 +95,7 @@ void log_line(enum daemon_level level, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	tame(text);
+	tame_text(text, strlen(text)); /* names and what peers say may be any bytes */
 	if (log_dropped > 0 || !write_line(line, format_line(level, text, line, sizeof(line))))
 		log_dropped++;
 }

@@ -1,24 +1,16 @@
 #include "loop.h"
 
+#include "clock.h"
 #include "grow.h"
 #include "must.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Descriptors served in one turn; the others have theirs in the next. */
 enum { EVENTS_MAX = 256 };
-
-uint64_t clock_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 /* --- descriptors --- */
 
@@ -151,7 +143,7 @@ void loop_turn(struct loop *loop, bool busy, uint64_t deadline)
 		set_alarm(loop, deadline);
 	int count = epoll_wait(loop->epoll_fd, events, EVENTS_MAX, busy ? 0 : -1);
 	must(count >= 0 || errno == EINTR);
-	loop->now = clock_now();
+	loop->now = clock_boot_ns();
 	for (int i = 0; i < count; i++) {
 		struct loop_watch *watch = events[i].data.ptr;
 		if (watch->fd >= 0)
@@ -162,7 +154,7 @@ void loop_turn(struct loop *loop, bool busy, uint64_t deadline)
 
 void loop_open(struct loop *loop)
 {
-	*loop = (struct loop){.alarm_at = LOOP_NEVER, .now = clock_now()};
+	*loop = (struct loop){.alarm_at = LOOP_NEVER, .now = clock_boot_ns()};
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	loop->alarm.fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 	must(loop->epoll_fd >= 0 && loop->alarm.fd >= 0);

@@ -4,7 +4,9 @@
  * A turn sleeps until a descriptor is ready or a timer is due, reads the clock once, and then calls
  * who waits: descriptors first, timers after them. Everything in a turn sees the same time
  * (loop->now), and every deadline is counted from it, so that a deadline can never lie before the
- * moment that caused it by more than the length of the turn.
+ * moment that caused it by more than the length of the turn. Time that is given to others to stop is the
+ * exception: it is counted from a new reading (clock_boot_ns), because the process may have been stopped
+ * since the turn began.
  *
  * The clock is CLOCK_BOOTTIME: it counts while the machine is suspended. All timers share one timer
  * of the kernel on that clock, which stays set while the loop sleeps and wakes.
@@ -41,10 +43,6 @@ struct loop {
 	struct loop_timer **heap;
 	size_t heap_count, heap_size;
 };
-
-/* CLOCK_BOOTTIME in nanoseconds, read now. Only for what must not be counted from the beginning of the
- * turn, because the process may have been stopped since. */
-uint64_t clock_now(void);
 
 void loop_open(struct loop *loop);
 /* Descriptors and timers stay their owners'. */

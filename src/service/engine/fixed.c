@@ -15,9 +15,11 @@
  * of an epoch, as long as the digest is the same.
  */
 #include "baton/error.h"
+#include "bytes.h"
 #include "engine.h"
 #include "memory.h"
 #include "outbuffer.h"
+#include "tame.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -105,8 +107,7 @@ static void add_to_digest(XXH3_state_t *state, const char *name, size_t size, ui
 {
 	uint8_t head[9] = {(uint8_t)size};
 
-	for (unsigned i = 0; i < 8; i++)
-		head[1 + i] = (uint8_t)(incarnation >> 8 * i);
+	bytes_put_u64(head + 1, incarnation);
 	XXH3_64bits_update(state, head, sizeof(head));
 	XXH3_64bits_update(state, name, size);
 }
@@ -300,7 +301,7 @@ static struct notice_entry read_entry(struct in *in)
 	if ((size_t)(in->end - in->next) < entry.size)
 		in->bad = true;
 	for (size_t i = 0; !in->bad && i < entry.size; i++, in->next++)
-		in->bad = *in->next < 0x20 || *in->next == 0x7f;
+		in->bad = tame_is_control((char)*in->next);
 	entry.incarnation = in_range(in, 1, UINT64_MAX);
 	entry.proposal.epoch = in_range(in, 1, ENGINE_EPOCH_MAX);
 	entry.proposal.floor = in_range(in, 0, ENGINE_FLOOR_MAX);
@@ -340,8 +341,8 @@ static bool read_notice(const uint8_t *bytes, size_t size, struct notice *ret)
 	if (ret->epoch != 0) {
 		if (in.end - in.next < DIGEST_SIZE)
 			return false;
-		for (unsigned i = 0; i < DIGEST_SIZE; i++)
-			ret->digest |= (uint64_t)*in.next++ << 8 * i;
+		ret->digest = bytes_get_u64(in.next);
+		in.next += DIGEST_SIZE;
 	}
 	return in_end(&in);
 }
@@ -443,8 +444,8 @@ size_t engine_write(struct engine *engine, const uint8_t **ret_bytes)
 	out_uint(out, engine->view.epoch);
 	if (engine->formed) {
 		out_need(out, DIGEST_SIZE);
-		for (unsigned i = 0; i < DIGEST_SIZE; i++)
-			out->bytes[out->bytes_count++] = (uint8_t)(engine->digest >> 8 * i);
+		bytes_put_u64(out->bytes + out->bytes_count, engine->digest);
+		out->bytes_count += DIGEST_SIZE;
 	}
 	*ret_bytes = out->bytes;
 	return out->bytes_count;

@@ -7,6 +7,7 @@
 #include "link.h"
 #include "must.h"
 #include "record.h"
+#include "tame.h"
 
 #include <string.h>
 
@@ -19,20 +20,12 @@ enum {
 	          5 * 8 /* in a HELLO, the two names are last, each with its size (a byte) */
 };
 
-static bool is_control(uint8_t byte)
-{
-	return byte < 0x20 || byte == 0x7f;
-}
-
 /* What a stranger says may end in a terminal: its control characters must not. */
 static void copy_text(char *room, const uint8_t *bytes, size_t size)
 {
-	for (size_t i = 0; i < size; i++) {
-		/* U+0080 to U+009F are control characters too. */
-		bool high = i > 0 && bytes[i - 1] == 0xc2 && bytes[i] < 0xa0;
-		room[i] = (char)(is_control(bytes[i]) || high ? '?' : bytes[i]);
-	}
+	memcpy(room, bytes, size);
 	room[size] = '\0';
+	tame_text(room, size);
 }
 
 /* The bytes behind the name, or NULL. */
@@ -42,7 +35,7 @@ static const uint8_t *read_name(const uint8_t *next, const uint8_t *end, char ro
 		return NULL;
 	size_t size = *next++;
 	for (size_t i = 0; i < size; i++) {
-		if (is_control(next[i]))
+		if (tame_is_control((char)next[i]))
 			return NULL;
 	}
 	memcpy(room, next, size);
@@ -57,11 +50,11 @@ static bool read_hello(const uint8_t *bytes, size_t size, struct link_hello *ret
 
 	if (size < NAME_AT)
 		return false;
-	ret->cluster = get_u64(number);
-	ret->setup = get_u64(number + 8);
-	ret->incarnation = get_u64(number + 16);
-	ret->peer_incarnation = get_u64(number + 24);
-	ret->received = get_u64(number + 32);
+	ret->cluster = bytes_get_u64(number);
+	ret->setup = bytes_get_u64(number + 8);
+	ret->incarnation = bytes_get_u64(number + 16);
+	ret->peer_incarnation = bytes_get_u64(number + 24);
+	ret->received = bytes_get_u64(number + 32);
 	const uint8_t *next = read_name(bytes + NAME_AT, end, ret->name);
 	return read_name(next, end, ret->peer) == end && ret->incarnation != 0;
 }
@@ -99,7 +92,7 @@ void link_hello_read(const uint8_t *bytes, size_t size, struct link_heard *ret)
 	if (size < BODY_AT)
 		return;
 	size_t whole = record_size(bytes);
-	ret->version = get_u32(bytes + VERSION_AT);
+	ret->version = bytes_get_u32(bytes + VERSION_AT);
 	if (record_type(bytes) == RECORD_HELLO && ret->version != LINK_VERSION) {
 		ret->kind = HELLO_VERSION;
 	} else if (whole < BODY_AT || whole > LINK_HELLO_MAX) {
@@ -121,7 +114,7 @@ static void write_head(uint8_t *room, enum record_type type, size_t size)
 	must(size <= LINK_HELLO_MAX);
 	uint8_t *next = record_put_head(room, type, size);
 	memcpy(next, magic, sizeof(magic));
-	put_u32(next + sizeof(magic), LINK_VERSION);
+	bytes_put_u32(next + sizeof(magic), LINK_VERSION);
 }
 
 static uint8_t *write_name(uint8_t *next, const char *name)
@@ -138,11 +131,11 @@ size_t link_hello_write(const struct link_hello *hello, uint8_t room[LINK_HELLO_
 	uint8_t *next = room + BODY_AT;
 
 	must(hello->incarnation != 0);
-	next = put_u64(next, hello->cluster);
-	next = put_u64(next, hello->setup);
-	next = put_u64(next, hello->incarnation);
-	next = put_u64(next, hello->peer_incarnation);
-	next = put_u64(next, hello->received);
+	next = bytes_put_u64(next, hello->cluster);
+	next = bytes_put_u64(next, hello->setup);
+	next = bytes_put_u64(next, hello->incarnation);
+	next = bytes_put_u64(next, hello->peer_incarnation);
+	next = bytes_put_u64(next, hello->received);
 	next = write_name(next, hello->name);
 	next = write_name(next, hello->peer);
 	write_head(room, RECORD_HELLO, (size_t)(next - room));

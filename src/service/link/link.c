@@ -252,7 +252,7 @@ int link_send(struct link *link, uint64_t epoch, const uint8_t *bytes, size_t si
 	}
 	begin_batch(link);
 	uint8_t *next = append_record(link, RECORD_FRAME, record_size);
-	next = put_u64(next, link->number);
+	next = bytes_put_u64(next, link->number);
 	memcpy(next, bytes, size);
 	return 0;
 }
@@ -316,7 +316,7 @@ void link_forget(struct link *link, uint64_t epoch)
 
 static void fill_ack(struct link *link, uint8_t *body)
 {
-	put_u64(body, link->received);
+	bytes_put_u64(body, link->received);
 	link->ack_due = false;
 	link->ack_frames = 0;
 	link->ack_bytes = 0;

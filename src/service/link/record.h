@@ -5,10 +5,10 @@
 #ifndef LINK_RECORD_H
 #define LINK_RECORD_H
 
-#include <endian.h>
+#include "bytes.h"
+
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 enum record_type {
 	RECORD_ROOM = 0, /* inside a link's buffer only: where an ACK may be put */
@@ -25,45 +25,17 @@ enum {
 	RECORD_NUMBERED_SIZE = RECORD_HEAD_SIZE + 8, /* the head and a number */
 };
 
-static inline uint8_t *put_u32(uint8_t *bytes, uint32_t value)
-{
-	value = htole32(value);
-	memcpy(bytes, &value, sizeof(value));
-	return bytes + sizeof(value);
-}
-
-static inline uint8_t *put_u64(uint8_t *bytes, uint64_t value)
-{
-	value = htole64(value);
-	memcpy(bytes, &value, sizeof(value));
-	return bytes + sizeof(value);
-}
-
-static inline uint32_t get_u32(const uint8_t *bytes)
-{
-	uint32_t value;
-	memcpy(&value, bytes, sizeof(value));
-	return le32toh(value);
-}
-
-static inline uint64_t get_u64(const uint8_t *bytes)
-{
-	uint64_t value;
-	memcpy(&value, bytes, sizeof(value));
-	return le64toh(value);
-}
-
 /* The head of a record of `size` bytes, head included. */
 static inline uint8_t *record_put_head(uint8_t *bytes, enum record_type type, size_t size)
 {
-	bytes = put_u32(bytes, (uint32_t)(size - RECORD_LENGTH_SIZE));
+	bytes = bytes_put_u32(bytes, (uint32_t)(size - RECORD_LENGTH_SIZE));
 	*bytes++ = (uint8_t)type;
 	return bytes;
 }
 
 static inline size_t record_size(const uint8_t *bytes)
 {
-	return (size_t)RECORD_LENGTH_SIZE + get_u32(bytes);
+	return (size_t)RECORD_LENGTH_SIZE + bytes_get_u32(bytes);
 }
 
 static inline enum record_type record_type(const uint8_t *bytes)
@@ -73,7 +45,7 @@ static inline enum record_type record_type(const uint8_t *bytes)
 
 static inline uint64_t record_number(const uint8_t *bytes)
 {
-	return get_u64(bytes + RECORD_HEAD_SIZE);
+	return bytes_get_u64(bytes + RECORD_HEAD_SIZE);
 }
 
 /* Reads a whole refusal record: the text, ended by 0, into `room` of LINK_TEXT_MAX + 1 bytes. 0, or

@@ -1,6 +1,7 @@
 #include "frame.h"
 
 #include "baton/error.h"
+#include "bytes.h"
 #include "node.h"
 
 uint8_t in_byte(struct in *in, uint8_t most)
@@ -42,17 +43,14 @@ int frame_decode(const uint8_t *bytes, size_t size, uint64_t cluster, struct fra
 {
 	struct in in = {.next = bytes, .end = bytes + size};
 	struct frame frame = {.kind = FRAME_MESSAGE};
-	uint64_t of = 0;
 
 	if (size > NODE_FRAME_MAX || in_byte(&in, UINT8_MAX) != FRAME_VERSION)
 		return BATON_EMESSAGE;
 	frame.kind = (enum frame_kind)in_byte(&in, FRAME_KINDS - 1);
-	struct slice id = in_bytes(&in, sizeof(of));
+	struct slice id = in_bytes(&in, sizeof(cluster));
 	if (in.bad)
 		return BATON_EMESSAGE;
-	for (uint32_t i = 0; i < sizeof(of); i++)
-		of |= (uint64_t)id.bytes[i] << 8 * i;
-	if (of != cluster)
+	if (bytes_get_u64(id.bytes) != cluster)
 		return BATON_ECLUSTER;
 	frame.epoch = in_range(&in, 1, UINT64_MAX);
 	frame.sender = (uint32_t)in_range(&in, 1, NODE_MEMBERS_MAX);

@@ -3,6 +3,8 @@
  */
 #include "resp.h"
 
+#include "tame.h"
+
 #include <stdbool.h>
 
 struct reader {
@@ -297,7 +299,7 @@ void resp_error(struct buffer *to, const char *code, const char *text)
 	buffer_append(to, " ", 1);
 	buffer_append(to, text, size);
 	for (char *c = to->bytes + to->end - size; size > 0; c++, size--) {
-		if ((unsigned char)*c < ' ' || *c == 0x7f)
+		if (tame_is_control(*c))
 			*c = ' ';
 	}
 	buffer_append(to, "\r\n", 2);
