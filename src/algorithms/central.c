@@ -9,6 +9,7 @@
  * Network: a link between node 1 and every other, no loss, any order.
  */
 #include "algorithm.h"
+#include "network.h"
 
 #include <string.h>
 
@@ -168,6 +169,21 @@ static bool nobody_waits_in_vain(const struct site *site, const void *state)
 	return site->self != COORDINATOR || node->inside != 0 || node->queue_count == 0;
 }
 
+/* First come, first served, by the order in which the coordinator has heard of them. */
+static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
+{
+	const struct state *coordinator = snapshot->states[COORDINATOR - 1];
+	uint32_t count = 0;
+
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		if (snapshot->flights[k].message.body[0] == GRANT)
+			ret_queue[count++] = snapshot->flights[k].to;
+	}
+	for (uint32_t k = 0; k < coordinator->queue_count; k++)
+		ret_queue[count++] = coordinator->queue[k];
+	return count;
+}
+
 const struct algorithm central = {
         .name = "central",
         .title = "A coordinator with a queue: the yardstick",
@@ -207,4 +223,5 @@ const struct algorithm central = {
         .describe = describe,
         .show = show,
         .origin = origin,
+        .queue = queue,
 };

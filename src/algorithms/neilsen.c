@@ -17,6 +17,7 @@
  * that Figure 5 ends in.
  */
 #include "algorithm.h"
+#include "network.h"
 
 enum { REQUEST, PRIVILEGE, INITIALIZE, MESSAGES_COUNT };
 
@@ -103,7 +104,7 @@ static void send_privilege(uint32_t to, struct out *out)
 	out_send(out, to);
 }
 
-/* P1 behind the critical section. */
+/* P1 after the critical section. */
 static void release(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -237,6 +238,105 @@ static bool holding_is_a_sink(const struct site *site, const void *state)
 	return !node->HOLDING || (node->NEXT == 0 && node->FOLLOW == 0 && node->using == USING_NOT);
 }
 
+/* "The global waiting queue … is easily known by following the FOLLOW values starting from the
+ * current token holder" (4.2). A REQUEST that is still under way may be overtaken by a later one. */
+static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
+{
+	uint32_t nodes = snapshot->network->graph.nodes, count = 0, last = 0;
+	const struct state *node;
+
+	for (uint32_t i = 1; i <= nodes; i++) {
+		node = snapshot->states[i - 1];
+		if (node->HOLDING || node->using == USING_INSIDE)
+			last = i;
+	}
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		if (snapshot->flights[k].message.body[0] == PRIVILEGE)
+			ret_queue[count++] = last = snapshot->flights[k].to;
+	}
+	while (last != 0 && count < nodes) {
+		node = snapshot->states[last - 1];
+		last = node->FOLLOW;
+		if (last != 0)
+			ret_queue[count++] = last;
+	}
+	return count;
+}
+
+/* Lemma 2: every node is on a path, of length less than N, to a sink. */
+static bool every_path_ends_at_a_sink(const struct snapshot *snapshot)
+{
+	uint32_t nodes = snapshot->network->graph.nodes;
+
+	for (uint32_t I = 1; I <= nodes; I++) {
+		uint32_t at = I;
+		for (uint32_t m = 1; m <= nodes && at != 0; m++)
+			at = ((const struct state *)snapshot->states[at - 1])->NEXT;
+		if (at != 0)
+			return false;
+	}
+	return true;
+}
+
+static bool is_edge(const struct site *site, uint32_t to)
+{
+	uint32_t k = 0;
+
+	while (k < site->neighbours_count && site_neighbour(site, k) != to)
+		k++;
+	return k < site->neighbours_count;
+}
+
+/* How often the edge is a NEXT variable or has a REQUEST on it. */
+static uint32_t count_uses(const struct snapshot *snapshot, uint32_t a, uint32_t b)
+{
+	const struct state *one = snapshot->states[a - 1], *other = snapshot->states[b - 1];
+	uint32_t count = (uint32_t)(one->NEXT == b) + (uint32_t)(other->NEXT == a);
+
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		const struct flight *flight = &snapshot->flights[k];
+		struct in in = in_message(&flight->message);
+		uint32_t X = flight->message.body[0] == REQUEST ? (uint32_t)in_uint(&in) : 0;
+		count += (X == a && flight->to == b) || (X == b && flight->to == a);
+	}
+	return count;
+}
+
+/* 5.2: "forwarding a REQUEST message simply changes the direction of an edge, it does not change
+ * the acyclic shape of the graph": each edge of the tree points one way or has a REQUEST on it, and
+ * NEXT is never anything else. */
+static bool shape_is_unchanged(const struct snapshot *snapshot)
+{
+	for (uint32_t a = 1; a <= snapshot->network->graph.nodes; a++) {
+		struct site site = network_site(snapshot->network, a);
+		const struct state *node = snapshot->states[a - 1];
+		if (node->NEXT != 0 && !is_edge(&site, node->NEXT))
+			return false;
+		for (uint32_t k = 0; k < site.neighbours_count && node->initialized; k++) {
+			uint32_t b = site_neighbour(&site, k);
+			const struct state *other = snapshot->states[b - 1];
+			if (b > a && other->initialized && count_uses(snapshot, a, b) != 1)
+				return false;
+		}
+	}
+	return true;
+}
+
+/* 3.2: "there may be more than one sink node in the system while some requests are in transit": one,
+ * and one more for each of them. */
+static bool sinks_are_one_and_requests(const struct snapshot *snapshot)
+{
+	size_t sinks = 0, requests = 0;
+
+	for (uint32_t i = 1; i <= snapshot->network->graph.nodes; i++) {
+		const struct state *node = snapshot->states[i - 1];
+		sinks += node->initialized && node->NEXT == 0;
+	}
+	for (size_t k = 0; k < snapshot->flights_count; k++)
+		requests += snapshot->flights[k].message.body[0] == REQUEST;
+	return sinks == 1 + requests;
+}
+
 const struct algorithm neilsen = {
         .name = "neilsen",
         .title = "Neilsen: requests along a tree that turns towards the last in line",
@@ -286,6 +386,10 @@ const struct algorithm neilsen = {
                         {.name = "sink_has_or_awaits_the_token",
                          .local = sink_has_or_awaits_the_token},
                         {.name = "holding_is_a_sink", .local = holding_is_a_sink},
+                        {.name = "every_path_ends_at_a_sink", .global = every_path_ends_at_a_sink},
+                        {.name = "shape_is_unchanged", .global = shape_is_unchanged},
+                        {.name = "sinks_are_one_and_requests",
+                         .global = sinks_are_one_and_requests},
                         {.name = NULL},
                 },
         .state_size = state_size,
@@ -298,4 +402,5 @@ const struct algorithm neilsen = {
         .describe = describe,
         .show = show,
         .origin = origin,
+        .queue = queue,
 };

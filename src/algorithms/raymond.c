@@ -291,6 +291,36 @@ static bool next_leads_to_the_token(const struct snapshot *snapshot)
 	return turned_count == flying_count || (!held && flying_count == 0);
 }
 
+/*
+ * From the node that has the token, or is about to, to the first in its queue, and so on. After a
+ * neighbour nothing of a queue is certain: it goes on only when the token comes back, and by then
+ * others may have come between.
+ */
+static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
+{
+	uint32_t count = 0, at = 0;
+
+	for (uint32_t i = 1; i <= snapshot->network->graph.nodes; i++) {
+		if (((const struct state *)snapshot->states[i - 1])->NEXT == i)
+			at = i;
+	}
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		if (snapshot->flights[k].message.body[0] == PRIVILEGE)
+			at = snapshot->flights[k].to;
+	}
+	for (uint32_t k = 0; k < snapshot->network->graph.nodes && at != 0; k++) {
+		struct site site = network_site(snapshot->network, at);
+		const struct state *node = snapshot->states[at - 1];
+		uint32_t place = node->first;
+		if (place != 0 && node_at(&site, place) == at) {
+			ret_queue[count++] = at;
+			place = node->after[place - 1] != place ? node->after[place - 1] : 0;
+		}
+		at = place != 0 ? node_at(&site, place) : 0;
+	}
+	return count;
+}
+
 const struct algorithm raymond = {
         .name = "raymond",
         .title = "Raymond: requests and token along a tree that points to the token",
@@ -351,4 +381,5 @@ const struct algorithm raymond = {
         .describe = describe,
         .show = show,
         .origin = origin,
+        .queue = queue,
 };

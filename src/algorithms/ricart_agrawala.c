@@ -274,6 +274,57 @@ static const struct differences differences = {
         .lower_message = lower_message,
 };
 
+static bool precedes(uint64_t c, uint32_t I, uint64_t d, uint32_t J)
+{
+	return c < d || (c == d && I < J);
+}
+
+static bool is_waiting(const struct state *node)
+{
+	return node->Requesting_Critical_Section && node->Outstanding_Reply_Count > 0;
+}
+
+/* Does what node a waits with come before what node b waits with? */
+static bool is_before(const struct snapshot *snapshot, uint32_t a, uint32_t b)
+{
+	const struct state *one = snapshot->states[a - 1], *other = snapshot->states[b - 1];
+
+	return precedes(one->Our_Sequence_Number, a, other->Our_Sequence_Number, b);
+}
+
+/* Could another, which does not wait or is served first, ask with a lower number? */
+static bool may_be_overtaken(const struct snapshot *snapshot, uint32_t i)
+{
+	const struct state *node = snapshot->states[i - 1];
+
+	for (uint32_t j = 1; j <= snapshot->network->graph.nodes; j++) {
+		const struct state *other = snapshot->states[j - 1];
+		if (j != i &&
+		    precedes(other->Highest_Sequence_Number + 1, j, node->Our_Sequence_Number, i))
+			return true;
+	}
+	return false;
+}
+
+/* The requests by their numbers, up to one that a later request may still precede. */
+static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
+{
+	uint32_t count = 0, told = 0;
+
+	for (uint32_t i = 1; i <= snapshot->network->graph.nodes; i++) {
+		uint32_t place = count;
+		if (!is_waiting(snapshot->states[i - 1]))
+			continue;
+		for (; place > 0 && is_before(snapshot, i, ret_queue[place - 1]); place--)
+			ret_queue[place] = ret_queue[place - 1];
+		ret_queue[place] = i;
+		count++;
+	}
+	while (told < count && !may_be_overtaken(snapshot, ret_queue[told]))
+		told++;
+	return told;
+}
+
 const struct algorithm ricart_agrawala = {
         .name = "ricart-agrawala",
         .title = "Ricart and Agrawala: ask everybody, enter when everybody has replied",
@@ -319,4 +370,5 @@ const struct algorithm ricart_agrawala = {
         .describe = describe,
         .show = show,
         .origin = origin,
+        .queue = queue,
 };

@@ -17,6 +17,7 @@
  * elsewhere.
  */
 #include "algorithm.h"
+#include "network.h"
 
 #include <string.h>
 
@@ -291,6 +292,32 @@ static bool queue_has_each_once(const struct site *site, const void *state)
 	return true;
 }
 
+/* Q, which is at the node that has the privilege or in the PRIVILEGE that is under way. Requests
+ * that the holder knows of come after, in an order that its exit decides. */
+static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
+{
+	uint32_t count = 0;
+
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		const struct flight *flight = &snapshot->flights[k];
+		struct in in = in_message(&flight->message);
+		if (flight->message.body[0] != PRIVILEGE)
+			continue;
+		ret_queue[count++] = flight->to;
+		for (uint64_t left = in_uint(&in); left > 0; left--)
+			ret_queue[count++] = (uint32_t)in_uint(&in);
+		return count;
+	}
+	for (uint32_t i = 1; i <= snapshot->network->graph.nodes; i++) {
+		struct site site = network_site(snapshot->network, i);
+		const struct state *node = snapshot->states[i - 1];
+		const uint32_t *waiting = Q(&site, (struct state *)(uintptr_t)node);
+		for (uint32_t k = 0; k < node->Q_count; k++)
+			ret_queue[count++] = waiting[k];
+	}
+	return count;
+}
+
 const struct algorithm suzuki_kasami = {
         .name = "suzuki-kasami",
         .title = "Suzuki and Kasami, A: ask everybody, the privilege carries the queue",
@@ -335,4 +362,5 @@ const struct algorithm suzuki_kasami = {
         .describe = describe,
         .show = show,
         .origin = origin,
+        .queue = queue,
 };

@@ -253,6 +253,14 @@ struct algorithm {
 	void (*show)(const struct message *message, struct writer *writer);
 	/* Whose request the message is a copy of, 0 if it is none. NULL: no message names one. */
 	uint32_t (*origin)(const struct message *message);
+	/*
+	 * The nodes that wait, in the order in which they will be served, as far as states and
+	 * messages decide it already: no request that comes later, and no order of delivery, changes
+	 * what is told. Who waits and is not told has a place after those who are. Whoever is inside
+	 * is not in it. There is room for all nodes; returns how many there are. NULL: states do not
+	 * tell.
+	 */
+	uint32_t (*queue)(const struct snapshot *snapshot, uint32_t *ret_queue);
 };
 
 #endif

@@ -1,7 +1,33 @@
 """What Neilsen's thesis claims, claim by claim."""
+import os
+import tempfile
 import unittest
 
-from baton import check, no_violation_over, sim
+from baton import baton, check, no_violation_over, sim
+from tracefile import Trace
+
+# Figure 4: the states of a node, and its transitions by their numbers: who may go where.
+FIGURE_4 = {
+    ("N", "R"): 1, ("R", "RF"): 2, ("E", "EF"): 2, ("R", "E"): 4, ("RF", "EF"): 4, ("E", "H"): 5, ("H", "E"): 6, ("EF", "N"): 7,
+    ("H", "N"): 8,
+}
+
+
+def states_of_figure_4(events):
+    """The states that each node goes through, from its variables and from what it does: one for each step of the node."""
+    phase, variables, states, stepping = {}, {}, {}, None
+    for event in [*events, {"ev": "deliver", "to": None}]:
+        if event["ev"] in ("request", "exit", "deliver", "end"):
+            if stepping in variables:
+                values = variables[stepping]
+                state = "H" if values["HOLDING"] else (phase.get(stepping, "") + ("F" if values["FOLLOW"] else "")) or "N"
+                states.setdefault(stepping, []).append((state, values))
+            stepping = event.get("to", event.get("node"))
+        if event["ev"] in ("request", "enter", "exit"):
+            phase[event["node"]] = {"request": "R", "enter": "E", "exit": ""}[event["ev"]]
+        elif event["ev"] == "state":
+            variables[event["node"]] = event["vars"]
+    return states
 
 
 class Neilsen(unittest.TestCase):
@@ -58,6 +84,26 @@ class Neilsen(unittest.TestCase):
         for nodes in (2, 3, 4):
             check(f"neilsen --topology line --nodes {nodes} --entries unlimited")
         check("neilsen --topology line --nodes 4 --param init=wave")
+
+    def test_no_transition_happens_but_those_of_figure_4(self):
+        """Transition 3, a REQUEST that is forwarded, leaves a node in N, RF or EF; sinks are R, E and H."""
+        seen = set()
+        with tempfile.TemporaryDirectory() as folder:
+            for seed in range(1, 6):
+                path = os.path.join(folder, "trace")
+                baton(f"sim neilsen --topology line --nodes 5 --load poisson:0.3 --delay exp:1 --entries 300 --seed {seed}",
+                      f"--trace {path}")
+                for states in states_of_figure_4(Trace(path).events).values():
+                    for state, variables in states:
+                        self.assertEqual(state in ("R", "E", "H"), variables["NEXT"] == 0, (state, variables))
+                    seen |= {(a, b) for (a, _), (b, _) in zip(states, states[1:]) if a != b}
+        self.assertEqual(seen, set(FIGURE_4))
+
+    def test_lemma_2_and_the_shape_and_the_sinks_in_every_interleaving(self):
+        for topology in ("star", "line"):
+            result = check(f"neilsen --topology {topology} --nodes 4 --entries unlimited")
+            for name in ("every_path_ends_at_a_sink", "shape_is_unchanged", "sinks_are_one_and_requests"):
+                self.assertEqual(result["invariants"][name], "holds")
 
 
 if __name__ == "__main__":

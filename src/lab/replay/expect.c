@@ -269,9 +269,10 @@ static enum replay_verdict expect_one_token(struct replay *replay)
 	return verdict;
 }
 
-/* All of the system at this moment, as an invariant wants it. */
-static bool holds_globally(const struct replay *replay, const struct invariant *invariant)
+/* All of the system at this moment, to be given back. */
+static struct snapshot take_snapshot(const struct replay *replay)
 {
+	const struct algorithm *algorithm = replay->setup->network.algorithm;
 	size_t count = envelopes_count(replay);
 	const void **states = malloc(replay->nodes * sizeof(*states));
 	struct flight *flights = malloc((count + 1) * sizeof(*flights));
@@ -281,7 +282,6 @@ static bool holds_globally(const struct replay *replay, const struct invariant *
 		states[node - 1] = world_state(&replay->world, node);
 	for (size_t i = 0; i < count; i++) {
 		const struct envelope *envelope = &replay->envelopes[replay->envelopes_first + i];
-		const struct algorithm *algorithm = replay->setup->network.algorithm;
 		struct message message = {.side = side_opposite(envelope->side),
 		                          .size = envelope->size,
 		                          .body = envelope->body};
@@ -291,16 +291,52 @@ static bool holds_globally(const struct replay *replay, const struct invariant *
 		        .message = message,
 		};
 	}
-	struct snapshot snapshot = {
+	return (struct snapshot){
 	        .network = &replay->setup->network,
 	        .states = states,
 	        .flights = flights,
 	        .flights_count = count,
 	};
+}
+
+static void give_snapshot_back(const struct snapshot *snapshot)
+{
+	free((void *)(uintptr_t)snapshot->states);
+	free((void *)(uintptr_t)snapshot->flights);
+}
+
+static bool holds_globally(const struct replay *replay, const struct invariant *invariant)
+{
+	struct snapshot snapshot = take_snapshot(replay);
 	bool holds = invariant->global(&snapshot);
-	free(states);
-	free(flights);
+
+	give_snapshot_back(&snapshot);
 	return holds;
+}
+
+/* Those that wait and whose place is not certain yet are told too, but not compared. */
+static enum replay_verdict expect_queue(struct replay *replay, const struct step *step)
+{
+	struct snapshot snapshot = take_snapshot(replay);
+	uint32_t *queue = malloc(replay->nodes * sizeof(*queue));
+	struct text found = {0};
+
+	memory_must(queue != NULL);
+	uint32_t count = replay->algorithm->queue(&snapshot, queue);
+	must(count <= replay->nodes);
+	for (uint32_t k = 0; k < count; k++)
+		text_format(&found, "%s%u", k == 0 ? "" : ",", queue[k]);
+	text_add_string(&found, count == 0 ? "nobody" : "");
+	bool equal = strcmp(found.bytes, step->name) == 0;
+	if (count < replay->world.waiting_count)
+		text_format(&found, " (%u more wait, in an order that is not certain yet)",
+		            replay->world.waiting_count - count);
+	free(queue);
+	give_snapshot_back(&snapshot);
+	if (!equal)
+		return replay_fail(replay, replay_text("queue %s", step->name), text_take(&found));
+	text_free(&found);
+	return REPLAY_PASSED;
 }
 
 static enum replay_verdict expect_invariant(struct replay *replay, const struct step *step)
@@ -338,6 +374,8 @@ enum replay_verdict replay_expect(struct replay *replay, const struct step *step
 		return expect_flight(replay, step);
 	case STEP_EXPECT_MESSAGES:
 		return expect_messages(replay, step);
+	case STEP_EXPECT_QUEUE:
+		return expect_queue(replay, step);
 	case STEP_EXPECT_LEADER:
 		return expect_leader(replay, step);
 	case STEP_EXPECT_INVARIANT:

@@ -447,6 +447,7 @@ static enum replay_verdict perform_step(struct replay *replay, const struct step
 	case STEP_EXPECT_VARIABLES:
 	case STEP_EXPECT_FLIGHT:
 	case STEP_EXPECT_MESSAGES:
+	case STEP_EXPECT_QUEUE:
 	case STEP_EXPECT_LEADER:
 	case STEP_EXPECT_INVARIANT:
 	case STEP_EXPECT_MUTUAL_EXCLUSION:

@@ -300,6 +300,26 @@ static int expect_messages(struct scenario_parser *parser, struct step *step)
 	                    parser->problem);
 }
 
+/* Nodes with commas between them, or nobody. */
+static int expect_queue(struct scenario_parser *parser, struct step *step)
+{
+	uint64_t node;
+
+	step->name = parser->words[2];
+	if (strcmp(step->name, "nobody") == 0)
+		return 0;
+	for (const char *at = step->name; at != NULL; at = strchr(at, ',')) {
+		char word[16] = "";
+		at += *at == ',';
+		for (size_t i = 0; i + 1 < sizeof(word) && at[i] != ',' && at[i] != '\0'; i++)
+			word[i] = at[i];
+		if (parse_number(word, 1, UINT32_MAX, "a node of the queue", &node,
+		                 parser->problem) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static int expect_leader(struct scenario_parser *parser, struct step *step)
 {
 	return parse_number(parser->words[2], 1, UINT32_MAX, "leader", &step->number,
@@ -335,6 +355,7 @@ static int expect_invariant(struct scenario_parser *parser, struct step *step)
 static const struct step_form expect_forms[] = {
         {"flight", "expect flight A B TYPE [xN]", 5, 6, NULL, expect_flight, STEP_EXPECT_FLIGHT, 0},
         {"messages", "expect messages N", 3, 3, NULL, expect_messages, STEP_EXPECT_MESSAGES, 0},
+        {"queue", "expect queue 2,1,5|nobody", 3, 3, NULL, expect_queue, STEP_EXPECT_QUEUE, 0},
         {"leader", "expect leader ID", 3, 3, NULL, expect_leader, STEP_EXPECT_LEADER, 0},
         {"invariant", "expect invariant NAME", 3, 3, NULL, expect_invariant, STEP_EXPECT_INVARIANT,
          0},
@@ -369,7 +390,8 @@ static int count_words(struct scenario_parser *parser, const struct step_form *f
 
 static int step_expect(struct scenario_parser *parser, struct step *step)
 {
-	static const char *const names[] = {"flight", "messages", "leader", "invariant", NULL};
+	static const char *const names[] = {"flight", "messages",  "queue",
+	                                    "leader", "invariant", NULL};
 	const char *word = parser->words[1];
 	const struct step_form *form = find_form(expect_forms, word);
 
@@ -378,7 +400,8 @@ static int step_expect(struct scenario_parser *parser, struct step *step)
 	if (form == NULL)
 		return unknown_word(
 		        parser->problem, "expectation", word, names,
-		        "expect is followed by a node, flight, messages, leader or invariant");
+		        "expect is followed by a node, flight, messages, queue, leader or "
+		        "invariant");
 	step->kind = form->kind;
 	return count_words(parser, form) != 0 ? -1 : form->parse_step(parser, step);
 }
@@ -760,6 +783,13 @@ static int bind_step(struct step *step, const struct network *network, struct pr
 		return algorithm->expire != NULL
 		               ? 0
 		               : problem_set(problem, "%s has no timers", algorithm->name);
+	case STEP_EXPECT_QUEUE:
+		return algorithm->queue != NULL
+		               ? 0
+		               : problem_set(problem,
+		                             "the states of %s do not tell in which order the "
+		                             "nodes that wait will be served",
+		                             algorithm->name);
 	case STEP_EXPECT_LEADS:
 	case STEP_EXPECT_LEADER:
 		return need_kind(algorithm, KIND_ELECTION, "it has no leader", problem);

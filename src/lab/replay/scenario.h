@@ -39,6 +39,7 @@ enum step_kind {
 	STEP_EXPECT_FLIGHT, /* node, to, name; number: exactly so many if has_number, else at least
 	                       one */
 	STEP_EXPECT_MESSAGES,         /* number */
+	STEP_EXPECT_QUEUE,            /* name: nodes with commas between them, or "nobody" */
 	STEP_EXPECT_LEADER,           /* number: an identifier */
 	STEP_EXPECT_INVARIANT,        /* name */
 	STEP_EXPECT_MUTUAL_EXCLUSION, /* at most one node is inside */
