@@ -4,6 +4,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include "numbers.h"
 #include "problem.h"
 #include "setup.h"
 #include "sim.h"

@@ -24,7 +24,7 @@ enum {
 	EPOCH_FLOOR_MAX = (1 << 19) - 2, /* so that there is one more */
 };
 
-struct words {
+struct node_words {
 	const char *name, *cluster, *socket, *data, *config;
 	struct daemon_address listen, clients; /* no host: not given */
 	struct daemon_peer *peers;
@@ -38,7 +38,7 @@ struct words {
 	size_t kept_count, kept_size;
 };
 
-static void *keep(struct words *words, void *memory)
+static void *keep(struct node_words *words, void *memory)
 {
 	memory_must(memory != NULL);
 	words->kept =
@@ -47,7 +47,7 @@ static void *keep(struct words *words, void *memory)
 	return memory;
 }
 
-static void free_words(struct words *words)
+static void free_words(struct node_words *words)
 {
 	while (words->kept_count > 0)
 		free(words->kept[--words->kept_count]);
@@ -106,7 +106,7 @@ static int compare_peers(const void *a, const void *b)
 	return strcmp(((const struct daemon_peer *)a)->name, ((const struct daemon_peer *)b)->name);
 }
 
-static int parse_peers(struct words *words, const char *text, struct problem *problem)
+static int parse_peers(struct node_words *words, const char *text, struct problem *problem)
 {
 	struct daemon_peer *peers = keep(words, calloc(PEERS_MAX, sizeof(*peers)));
 	uint32_t count = 0;
@@ -149,7 +149,7 @@ static int parse_peers(struct words *words, const char *text, struct problem *pr
 	return 0;
 }
 
-static int set_address(struct words *words, const char *text, const char *what,
+static int set_address(struct node_words *words, const char *text, const char *what,
                        struct daemon_address *ret_address, struct problem *problem)
 {
 	if (parse_address(text, what, ret_address, problem) != 0)
@@ -158,7 +158,7 @@ static int set_address(struct words *words, const char *text, const char *what,
 	return 0;
 }
 
-static int set_algorithm(struct words *words, const char *name, struct problem *problem)
+static int set_algorithm(struct node_words *words, const char *name, struct problem *problem)
 {
 	const struct algorithm *algorithm = setup_algorithm(name, problem);
 
@@ -173,7 +173,7 @@ static int set_algorithm(struct words *words, const char *name, struct problem *
 	return 0;
 }
 
-static int set_lease(struct words *words, const char *text, struct problem *problem)
+static int set_lease(struct node_words *words, const char *text, struct problem *problem)
 {
 	if (parse_duration(text, "--lease", &words->lease_ms, problem) != 0)
 		return -1;
@@ -182,7 +182,7 @@ static int set_lease(struct words *words, const char *text, struct problem *prob
 	return 0;
 }
 
-static int set_level(struct words *words, const char *text, struct problem *problem)
+static int set_level(struct node_words *words, const char *text, struct problem *problem)
 {
 	static const char *const levels[] = {"error", "warning", "info", "debug"};
 
@@ -196,7 +196,7 @@ static int set_level(struct words *words, const char *text, struct problem *prob
 }
 
 /* A client needs ten seconds to notice that its connection was cut. */
-static int set_client_timeout(struct words *words, const char *value, struct problem *problem)
+static int set_client_timeout(struct node_words *words, const char *value, struct problem *problem)
 {
 	enum { LEAST_MS = 10000 };
 	uint64_t ms;
@@ -212,7 +212,8 @@ static int set_client_timeout(struct words *words, const char *value, struct pro
 	return 0;
 }
 
-static int set_word(struct words *words, int option, const char *value, struct problem *problem)
+static int set_word(struct node_words *words, int option, const char *value,
+                    struct problem *problem)
 {
 	switch (option) {
 	case 'n':
@@ -283,7 +284,7 @@ static char *trim(char *text)
 }
 
 /* name = value, a line each; # begins a comment line. */
-static int read_line(struct words *words, char *line, unsigned number, struct problem *problem)
+static int read_line(struct node_words *words, char *line, unsigned number, struct problem *problem)
 {
 	const char *names[sizeof(options_long) / sizeof(*options_long)] = {NULL};
 	size_t count = 0;
@@ -320,7 +321,7 @@ static int read_line(struct words *words, char *line, unsigned number, struct pr
 }
 
 /* The text stays: the words point into it. */
-static int read_config(struct words *words, const char *path, struct problem *problem)
+static int read_config(struct node_words *words, const char *path, struct problem *problem)
 {
 	FILE *file = fopen(path, "re");
 	char *line = NULL;
@@ -344,7 +345,7 @@ static int read_config(struct words *words, const char *path, struct problem *pr
 }
 
 /* A problem that was seen later, of the option that it begins with: where that stands. */
-static void add_line(const struct words *words, struct problem *problem)
+static void add_line(const struct node_words *words, struct problem *problem)
 {
 	struct problem wrong = *problem;
 	const char *text = wrong.text + strspn(wrong.text, "-");
@@ -376,7 +377,7 @@ static bool is_loopback(const char *host)
 	return loopback;
 }
 
-static int check_secure(const struct words *words, const struct daemon_options *options,
+static int check_secure(const struct node_words *words, const struct daemon_options *options,
                         struct problem *problem)
 {
 	if (words->insecure)
@@ -401,7 +402,7 @@ static int check_secure(const struct words *words, const struct daemon_options *
  * neighbouring hosts, and then nothing keeps their clients apart. A file or an address for peers tells that it
  * was hardly meant.
  */
-static void tell_alone(struct words *words, struct daemon_options *options)
+static void tell_alone(struct node_words *words, struct daemon_options *options)
 {
 	char *text = NULL, why[400] = "no --peers";
 
@@ -423,7 +424,8 @@ static void tell_alone(struct words *words, struct daemon_options *options)
 	options->alone = keep(words, text);
 }
 
-static int make_peers(struct words *words, struct daemon_options *options, struct problem *problem)
+static int make_peers(struct node_words *words, struct daemon_options *options,
+                      struct problem *problem)
 {
 	static char host_name[256];
 	const char *name = words->name;
@@ -456,8 +458,8 @@ static int make_peers(struct words *words, struct daemon_options *options, struc
 }
 
 /* The algorithm on its topology, and who is linked to whom. */
-static int make_network(struct words *words, struct daemon_options *options, struct setup *setup,
-                        struct problem *problem)
+static int make_network(struct node_words *words, struct daemon_options *options,
+                        struct setup *setup, struct problem *problem)
 {
 	for (size_t i = 0; i < words->setup.parameters_count; i++) {
 		if (strncmp(words->setup.parameters[i], "text=", 5) == 0)
@@ -480,7 +482,7 @@ static int make_network(struct words *words, struct daemon_options *options, str
 	return 0;
 }
 
-static void make_socket(struct words *words, struct daemon_options *options)
+static void make_socket(struct node_words *words, struct daemon_options *options)
 {
 	const char *given = getenv("BATON_SOCKET"), *folder = getenv("XDG_RUNTIME_DIR");
 	char *path = NULL;
@@ -496,8 +498,8 @@ static void make_socket(struct words *words, struct daemon_options *options)
 		options->socket = "/run/baton.sock";
 }
 
-static int make_options(struct words *words, struct daemon_options *options, struct setup *setup,
-                        struct problem *problem)
+static int make_options(struct node_words *words, struct daemon_options *options,
+                        struct setup *setup, struct problem *problem)
 {
 	struct stat stat_of_data;
 
@@ -527,7 +529,7 @@ static int make_options(struct words *words, struct daemon_options *options, str
 	return check_secure(words, options, problem);
 }
 
-static int read_words(int argc, char **argv, struct words *words, bool *ret_help,
+static int read_words(int argc, char **argv, struct node_words *words, bool *ret_help,
                       struct problem *problem)
 {
 	int option;
@@ -556,7 +558,7 @@ static int read_words(int argc, char **argv, struct words *words, bool *ret_help
 
 int command_node(int argc, char **argv)
 {
-	struct words words = {
+	struct node_words words = {
 	        .cluster = "baton",
 	        .level = LEVEL_INFO,
 	        .setup = {.host = host_here(), .algorithm = "neilsen"},

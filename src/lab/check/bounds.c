@@ -34,16 +34,16 @@ static void give_ready(struct worker *from, struct worker *to, size_t count)
 /* Few are the first thread's; of many, each gets as many as the others. False: nothing is ready. */
 static bool share_ready(struct search *search)
 {
-	struct worker *workers = search->workers, *end = workers + search->crew.count;
+	struct worker *workers = search->workers, *end = workers + search->team.count;
 	struct worker *poor = workers;
 	size_t count = 0;
 
 	for (struct worker *worker = workers; worker < end; worker++)
 		count += worker->ready_count;
-	search->together = search->crew.count > 1 && count >= TOGETHER_LEAST;
+	search->together = search->team.count > 1 && count >= TOGETHER_LEAST;
 	for (struct worker *worker = workers + 1; worker < end && !search->together; worker++)
 		give_ready(worker, workers, worker->ready_count);
-	size_t fair = search->together ? count / search->crew.count : count;
+	size_t fair = search->together ? count / search->team.count : count;
 	for (struct worker *rich = workers; rich < end; rich++) {
 		while (rich->ready_count > fair) {
 			while (poor < end && poor->ready_count >= fair)
@@ -61,7 +61,7 @@ static bool share_ready(struct search *search)
 static bool order(struct search *search)
 {
 	search->ordering = true;
-	for (uint32_t i = 0; i < search->crew.count; i++)
+	for (uint32_t i = 0; i < search->team.count; i++)
 		prepare_order(search, i);
 	states_record(&search->states, search->start)->fewest = 0;
 	worker_put_ready(&search->workers[0], search->start);
@@ -85,7 +85,7 @@ bool search_bounds(struct search *search, struct run_bounds *ret_bounds)
 		return true;
 	if (!search->graded && !order(search))
 		return false;
-	for (uint32_t i = 0; i < search->crew.count; i++) {
+	for (uint32_t i = 0; i < search->team.count; i++) {
 		const struct worker *worker = &search->workers[i];
 		done += worker->done;
 		if (worker->messages_max > ret_bounds->messages_max)

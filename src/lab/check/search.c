@@ -34,11 +34,11 @@ void search_init(struct search *search, const struct check_options *options)
 	*search = (struct search){.options = options, .begin = clock_seconds()};
 	model_init(&search->model, options->setup, options->entries, options->lose_token);
 	search->bypass_width = width_of_bypass(search);
-	crew_init(&search->crew, search->model.lowers ? 1 : options->threads);
-	states_init(&search->states, search->crew.count, search->bypass_width * search->model.nodes,
+	team_init(&search->team, search->model.lowers ? 1 : options->threads);
+	states_init(&search->states, search->team.count, search->bypass_width * search->model.nodes,
 	            options->memory_max);
-	search->workers = apart_alloc(search->crew.count, sizeof(*search->workers));
-	for (uint32_t i = 0; i < search->crew.count; i++) {
+	search->workers = apart_alloc(search->team.count, sizeof(*search->workers));
+	for (uint32_t i = 0; i < search->team.count; i++) {
 		struct worker *worker = &search->workers[i];
 		worker->number = i;
 		must(pthread_mutex_init(&worker->level_mutex, NULL) == 0);
@@ -51,7 +51,7 @@ void search_init(struct search *search, const struct check_options *options)
 
 void search_free(struct search *search)
 {
-	for (uint32_t i = 0; i < search->crew.count; i++) {
+	for (uint32_t i = 0; i < search->team.count; i++) {
 		struct worker *worker = &search->workers[i];
 		pthread_mutex_destroy(&worker->level_mutex);
 		free(worker->found);
@@ -64,7 +64,7 @@ void search_free(struct search *search)
 		free(worker->ready);
 	}
 	free(search->workers);
-	crew_free(&search->crew);
+	team_free(&search->team);
 	states_free(&search->states);
 	model_free(&search->model);
 }
@@ -73,7 +73,7 @@ uint64_t search_memory(const struct search *search)
 {
 	uint64_t memory = states_memory(&search->states) + model_memory(&search->model);
 
-	for (uint32_t i = 0; i < search->crew.count; i++)
+	for (uint32_t i = 0; i < search->team.count; i++)
 		memory += search->workers[i].ready_size * sizeof(uint32_t) +
 		          search->workers[i].found_size * sizeof(struct found);
 	return memory;
@@ -87,7 +87,7 @@ double search_seconds(const struct search *search)
 uint64_t search_transitions(const struct search *search)
 {
 	uint64_t transitions = 0;
-	for (uint32_t i = 0; i < search->crew.count; i++)
+	for (uint32_t i = 0; i < search->team.count; i++)
 		transitions += search->workers[i].transitions;
 	return transitions;
 }
@@ -254,7 +254,7 @@ static void settle(const struct search *search, struct worker *worker, struct pe
 #define KEEP_IF(search, place, value, better)                                                      \
 	do {                                                                                       \
 		__typeof__(*(place)) kept_ = __atomic_load_n(place, __ATOMIC_RELAXED);             \
-		if ((search)->crew.count == 1)                                                     \
+		if ((search)->team.count == 1)                                                     \
 			*(place) = (value)better kept_ ? (value) : kept_;                          \
 		else                                                                               \
 			while ((value)better kept_ &&                                              \
@@ -304,8 +304,8 @@ static uint32_t next_states(struct search *search, struct worker *worker, uint32
 	if (worker->spent + worker->missing_count >= search->budget)
 		return 0;
 	if (!search->ordering) {
-		for (uint32_t i = 0; i < search->crew.count && count == 0; i++)
-			count = claim(search, (worker->number + i) % search->crew.count,
+		for (uint32_t i = 0; i < search->team.count && count == 0; i++)
+			count = claim(search, (worker->number + i) % search->team.count,
 			              ret_states);
 		return count;
 	}
@@ -368,7 +368,7 @@ static struct state_row row_behind(const struct search *search, struct worker *w
 static uint16_t count_edge(const struct search *search, struct state_record *record,
                            uint16_t change)
 {
-	if (search->crew.count > 1)
+	if (search->team.count > 1)
 		return __atomic_add_fetch(&record->edges_in, change, __ATOMIC_ACQ_REL);
 	return record->edges_in = (uint16_t)(record->edges_in + change);
 }
@@ -501,7 +501,7 @@ static void expand(void *context, uint32_t member)
 /* One thread learns what others had to leave. True: something is wrong with it. */
 static bool learn_missing(struct search *search)
 {
-	for (uint32_t i = 0; i < search->crew.count; i++) {
+	for (uint32_t i = 0; i < search->team.count; i++) {
 		struct worker *worker = &search->workers[i];
 		for (size_t k = 0; k < worker->missing_count; k++) {
 			const struct missing *missing = &worker->missing[k];
@@ -521,7 +521,7 @@ static bool learn_missing(struct search *search)
 /* The first thread's violation, if there is any. */
 static bool is_violated(struct search *search)
 {
-	for (uint32_t i = 0; i < search->crew.count; i++) {
+	for (uint32_t i = 0; i < search->team.count; i++) {
 		if (search->workers[i].violation.verdict != VERDICT_HOLDS) {
 			search->violation = search->workers[i].violation;
 			return true;
@@ -537,7 +537,7 @@ const char *search_limit(const struct search *search, uint64_t more_bytes)
 	const struct check_options *options = search->options;
 
 	/* What is not counted: the program itself, and for each thread what it may take in a round. */
-	more_bytes += UNCOUNTED + (uint64_t)search->crew.started * UNCOUNTED;
+	more_bytes += UNCOUNTED + (uint64_t)search->team.started * UNCOUNTED;
 	if (search_memory(search) + more_bytes >= options->memory_max)
 		return "--max-memory";
 	if (options->seconds_max > 0 && search_seconds(search) >= options->seconds_max)
@@ -557,11 +557,11 @@ void search_progress(const struct search *search, const char *doing)
 /* Limits are kept to the letter by one thread; several must not come near them in a round. */
 static bool may_be_together(const struct search *search)
 {
-	uint64_t most = (uint64_t)search->crew.count * (ROUND_TOGETHER + ROUND_SLACK);
+	uint64_t most = (uint64_t)search->team.count * (ROUND_TOGETHER + ROUND_SLACK);
 	uint64_t count = states_count(&search->states);
 	uint64_t bytes = search_memory(search) / count * most;
 
-	return search->crew.count > 1 && search->level_states >= TOGETHER_LEAST &&
+	return search->team.count > 1 && search->level_states >= TOGETHER_LEAST &&
 	       count + most <= search->options->states_max &&
 	       search_limit(search, bytes + states_reserve_cost(&search->states, most)) == NULL;
 }
@@ -569,7 +569,7 @@ static bool may_be_together(const struct search *search)
 static void run(struct search *search, void (*work)(void *context, uint32_t member))
 {
 	if (search->together)
-		crew_run(&search->crew, work, search);
+		team_run(&search->team, work, search);
 	else
 		work(search, 0);
 }
@@ -579,7 +579,7 @@ static uint64_t found_count(const struct search *search)
 {
 	uint64_t count = 0;
 
-	for (uint32_t i = 0; i < search->crew.count; i++)
+	for (uint32_t i = 0; i < search->team.count; i++)
 		count += search->workers[i].found_count;
 	return count;
 }
@@ -604,7 +604,7 @@ static bool run_round(struct search *search)
 	search->budget = search->together     ? ROUND_TOGETHER
 	                 : left < ROUND_ALONE ? (uint32_t)left + 1
 	                                      : ROUND_ALONE;
-	uint64_t threads = search->together ? search->crew.count : 1;
+	uint64_t threads = search->together ? search->team.count : 1;
 	if (!make_room(search, threads * (search->budget + ROUND_SLACK)))
 		return false;
 	run(search, expand);
@@ -615,7 +615,7 @@ static bool run_round(struct search *search)
 	if (!make_room(search, found_count(search)))
 		return false;
 	run(search, take_found);
-	for (uint32_t i = 0; i < search->crew.count; i++)
+	for (uint32_t i = 0; i < search->team.count; i++)
 		search->graded = search->graded && search->workers[i].graded;
 	if (is_violated(search))
 		return false;
@@ -630,7 +630,7 @@ static bool begin_level(struct search *search)
 	uint64_t count = states_count(&search->states);
 
 	search->level_states = count - search->level_count;
-	for (uint32_t i = 0; i < search->crew.count; i++) {
+	for (uint32_t i = 0; i < search->team.count; i++) {
 		search->workers[i].level_end = lane_end(&search->states.lanes[i]);
 		search->workers[i].graded = search->graded;
 	}
@@ -641,7 +641,7 @@ static bool begin_level(struct search *search)
 
 static bool is_level_done(const struct search *search)
 {
-	for (uint32_t i = 0; i < search->crew.count; i++) {
+	for (uint32_t i = 0; i < search->team.count; i++) {
 		const struct worker *worker = &search->workers[i];
 		if (worker->cursor.chunk != worker->level_end.chunk ||
 		    worker->cursor.unit != worker->level_end.unit)
@@ -656,7 +656,7 @@ static bool put_start(struct search *search)
 	uint8_t *bytes = search->workers[0].next;
 	bool new;
 
-	for (uint32_t i = 0; i < search->crew.count; i++) {
+	for (uint32_t i = 0; i < search->team.count; i++) {
 		struct worker *worker = &search->workers[i];
 		worker->cursor = (struct lane_cursor){0};
 		worker->missing_count = 0;
@@ -709,7 +709,7 @@ bool search_explore(struct search *search)
 	       search->limit == NULL) {
 		model_widen(&search->model);
 		states_free(&search->states);
-		states_init(&search->states, search->crew.count,
+		states_init(&search->states, search->team.count,
 		            search->bypass_width * search->model.nodes,
 		            search->options->memory_max);
 		complete = explore(search);

@@ -14,7 +14,7 @@
 #define LAB_SEARCH_H
 
 #include "check.h"
-#include "crew.h"
+#include "team.h"
 #include "model.h"
 #include "states.h"
 
@@ -88,7 +88,7 @@ struct search {
 	const struct check_options *options;
 	struct model model;
 	struct states states;
-	struct crew crew;
+	struct team team;
 	struct worker *workers;
 	uint32_t start;
 	uint32_t bypass_width; /* bytes of a counter of bypasses in a record */

@@ -1,8 +1,8 @@
 #include "jobs.h"
 
-#include "crew.h"
 #include "grow.h"
 #include "memory.h"
+#include "team.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -419,7 +419,7 @@ static double estimate(const struct job *job, const struct compare_options *opti
 
 void pool_run(struct job_pool *pool)
 {
-	struct crew crew;
+	struct team team;
 
 	for (size_t i = 0; i < pool->jobs_count; i++) {
 		pool->jobs[i].pool = pool;
@@ -429,9 +429,9 @@ void pool_run(struct job_pool *pool)
 	if (pool->options->announce != NULL)
 		pool->options->announce(pool->weight);
 	pthread_mutex_init(&pool->mutex, NULL);
-	crew_init(&crew, pool->options->threads);
-	crew_run(&crew, work, pool);
-	crew_free(&crew);
+	team_init(&team, pool->options->threads);
+	team_run(&team, work, pool);
+	team_free(&team);
 	pthread_mutex_destroy(&pool->mutex);
 }
 

@@ -6,6 +6,7 @@
 #define LAB_SETUP_H
 
 #include "network.h"
+#include "numbers.h"
 #include "problem.h"
 
 enum { SETUP_PARAMETERS_MAX = 16 };
@@ -100,14 +101,5 @@ int setup_topology_nodes(const struct host *host, const char *text, uint32_t *re
                          struct problem *problem);
 
 const char *graph_class_name(enum graph_class class);
-
-/* A whole number from least to most; 0, or -1 and a problem that begins with `what`. */
-int parse_number(const char *text, uint64_t least, uint64_t most, const char *what,
-                 uint64_t *ret_number, struct problem *problem);
-
-/* Numbers from least to most, separated by commas: exactly `count` of them if that is not 0. 0 and
- * an array to be freed, or -1. */
-int parse_numbers(const char *text, uint64_t least, uint64_t most, const char *what, uint32_t count,
-                  uint32_t **ret_numbers, uint32_t *ret_count, struct problem *problem);
 
 #endif

@@ -2,8 +2,8 @@
  * What is wrong with what a user gave: one line of text. Functions that can find a problem return
  * -1 and write it.
  */
-#ifndef LAB_PROBLEM_H
-#define LAB_PROBLEM_H
+#ifndef BASE_PROBLEM_H
+#define BASE_PROBLEM_H
 
 #include <stddef.h>
 
