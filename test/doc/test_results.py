@@ -37,7 +37,7 @@ class Results(unittest.TestCase):
         average = "neilsen, messages an entry, light load, mean 3"
         bypass = "entries of others before mine, at most N - 1, the rules"
         self.assertEqual(sorted(result.stdout.splitlines()), sorted([
-            "misra, hops until a lost token is made anew, at most N, Raynal 4.2: held in the table, and refuted now",
+            "misra, hops until a lost token is replaced, at most N, Raynal 4.2: held in the table, and refuted now",
             f"{average} - 6/N + 2/N^2, Neilsen 6.2: in the table, but no longer found",
             f"{average} - 5/N + 2/N^2, Neilsen 6.2: not in the table",
             f"{average} - 5/N + 2/N^2, Neilsen 6.2: a claim without a row",

@@ -255,8 +255,9 @@ static int prepare_entries(struct check_request *request, const struct setup *se
 		return problem_set(problem, "--nodes: at most %d can be checked", MODEL_NODES_MAX);
 	if (algorithm->kind == KIND_ELECTION) {
 		if (request->options.reduce && !setup->fifo)
-			return problem_set(problem, "--reduce: only channels that keep order allow "
-			                            "it; with --fifo it does");
+			return problem_set(problem,
+			                   "--reduce: this needs channels that keep order; "
+			                   "give --fifo");
 		if (request->entries != NULL)
 			return problem_set(problem,
 			                   "--entries: %s is an election; it has --initiators",
@@ -264,7 +265,7 @@ static int prepare_entries(struct check_request *request, const struct setup *se
 		return 0;
 	}
 	if (request->options.reduce)
-		return problem_set(problem, "--reduce: of elections only, and %s is not one",
+		return problem_set(problem, "--reduce: this is for elections, and %s is not one",
 		                   algorithm->name);
 	request->options.entries = request->entries_each;
 	if (parse_entries(request->entries != NULL ? request->entries : "1",

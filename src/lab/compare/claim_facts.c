@@ -35,7 +35,7 @@ static const struct {
         [STATE_BYTES] = {"state_bytes.max", "bytes of state of a node"},
         [TOKEN_BYTES] = {"token_bytes", "bytes of the token"},
         [REQUEST_BYTES] = {"request_bytes", "bytes of the largest other message"},
-        [REGENERATED_MAX] = {"regenerated.hops.max", "hops until a lost token is made anew"},
+        [REGENERATED_MAX] = {"regenerated.hops.max", "hops until a lost token is replaced"},
         [ALL_MEAN] = {"all.messages.mean", "messages to elect, all begin"},
         [ALL_MIN] = {"all.messages.min", "fewest messages to elect, all begin"},
         [ALL_MAX] = {"all.messages.max", "most messages to elect, all begin"},

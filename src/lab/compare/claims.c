@@ -17,7 +17,7 @@ static const char longest_time[] =
         "where delays differ the copy that comes first may have come by a longer path, which the "
         "token retraces, and each of whose hops may then take as long as a hop can";
 static const char one_hop_more[] =
-        "it can take n + 1: if PONG is lost just behind a meeting, no process has the new number "
+        "it can take n + 1: if PONG is lost just after a meeting, no process has the new number "
         "yet";
 static const char ring_twice[] =
         "the initiator's number needs n - 1 messages to reach the greatest process, and that "

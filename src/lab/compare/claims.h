@@ -40,7 +40,7 @@ enum quantity {
 	STATE_BYTES,     /* of the node that needs most */
 	TOKEN_BYTES,     /* of the largest message that carries the token */
 	REQUEST_BYTES,   /* … that does not */
-	REGENERATED_MAX, /* hops of the tokens from a loss until the lost one is made anew */
+	REGENERATED_MAX, /* hops of the tokens from a loss until the lost one is replaced */
 	ALL_MEAN, /* elections: messages to elect, all begin at once; of random arrangements */
 	ALL_MIN,  /* of all arrangements that were tried */
 	ALL_MAX,

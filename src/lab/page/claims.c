@@ -17,7 +17,7 @@ static const struct {
         [CLAIM_VIOLATED] = {"‼", "violated"},
         [CLAIM_REFUTED] = {"✗", "refuted"},
         [CLAIM_OTHER] = {"~", "another variant or construction"},
-        [CLAIM_UNMEASURED] = {"?", "not to be told by this work"},
+        [CLAIM_UNMEASURED] = {"?", "this run cannot tell"},
 };
 
 static const struct compare_verdict *find_verdict(const struct comparison *comparison,
@@ -138,7 +138,7 @@ static void write_claims_of(const struct comparison_page *page,
 			        "colspan=\"%zu\">%s</th></tr>\n",
 			        columns,
 			        of_documents ? "claimed by documents"
-			                     : "claimed by no document: follows from the rules");
+			                     : "our own claims, which follow from the rules");
 		any = true;
 		write_claim(page, subject, claim, file);
 	}
@@ -222,17 +222,17 @@ void write_claims(const struct comparison_page *page, FILE *file)
 	for (int i = CLAIM_HELD; i <= CLAIM_UNMEASURED; i++)
 		documents[i] = comparison->verdict_counts[i] - comparison->rule_counts[i];
 	fputs("<section id=\"claims\">\n<h2>What is claimed, and whether it held</h2>\n"
-	      "<p>Of what documents claim: ",
+	      "<p>Claims of documents: ",
 	      file);
 	write_sums(documents, file);
-	fputs(". Of what no document claims, but follows from the rules of the algorithms: ", file);
+	fputs(". Our own claims, which follow from the rules of the algorithms: ", file);
 	write_sums(comparison->rule_counts, file);
 	fputs(". A claim counts once for each size.</p>\n", file);
 	write_violations(comparison, file);
-	write_failures(comparison, CLAIM_VIOLATED, "Violated: these ought to hold", file);
+	write_failures(comparison, CLAIM_VIOLATED, "Violated, although these ought to hold", file);
 	write_failures(comparison, CLAIM_REFUTED, "Refuted", file);
 	write_failures(comparison, CLAIM_OTHER, "Of another variant or construction", file);
-	fputs("<h3>All of them</h3>\n<p>What was measured, and <small>below it what is claimed "
+	fputs("<h3>All claims</h3>\n<p>What was measured, and <small>below it what is claimed "
 	      "for that size</small>.</p>\n",
 	      file);
 	for (size_t i = 0; i < comparison->options.subjects_count; i++)

@@ -12,14 +12,14 @@
 #include <string.h>
 
 const struct family families[] = {
-        {"A coordinator is asked", KIND_MUTEX, 4},
-        {"Others give permission", KIND_MUTEX, 0},
-        {"A token, and all are asked for it", KIND_MUTEX, 1},
-        {"A token that is asked for along a tree or a graph", KIND_MUTEX, 2},
+        {"Ask a coordinator", KIND_MUTEX, 4},
+        {"Ask the others for permission", KIND_MUTEX, 0},
+        {"A token; ask everybody for it", KIND_MUTEX, 1},
+        {"A token; ask for it along a tree or a graph", KIND_MUTEX, 2},
         {"A token on a ring", KIND_MUTEX, 3},
         {"On a ring, one way", KIND_ELECTION, 1},
         {"On a ring, both ways", KIND_ELECTION, 3},
-        {"Each can reach each", KIND_ELECTION, 0},
+        {"All nodes are linked", KIND_ELECTION, 0},
         {NULL, KIND_MUTEX, 0},
 };
 enum { COORDINATOR, PERMISSION, TOKEN_OF_ALL, TOKEN_ALONG, TOKEN_RING, ONE_WAY, BOTH_WAYS, EACH };
@@ -243,7 +243,7 @@ static void make_elections(struct comparison_page *page, struct figure *figure)
 	}
 	for (int most = 0; most < PANELS_MAX; most++) {
 		struct plot *plot = add_panel(figure, most ? "elections-most" : "elections-mean",
-		                              most ? "The dearest arrangement that was tried"
+		                              most ? "The most expensive arrangement that was tried"
 		                                   : "Mean of random arrangements",
 		                              "messages to elect");
 		add_curves(page, plot);
@@ -276,7 +276,7 @@ void page_make(struct comparison_page *page)
 	make_ticks(page, KIND_MUTEX);
 	make_ticks(page, KIND_ELECTION);
 	page->titles[LOAD_LIGHT] = "Light load: one request at a time";
-	page->titles[LOAD_HEAVY] = "Heavy load: all want in, all the time";
+	page->titles[LOAD_HEAVY] = "Heavy load: everybody always wants in";
 	page->titles[LOAD_POISSON] = page->poisson_title;
 	if (options->rates_count != 0)
 		snprintf(page->poisson_title, sizeof(page->poisson_title),

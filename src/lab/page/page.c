@@ -177,7 +177,9 @@ static void write_network(const struct comparison_page *page, FILE *file)
 	const char *topology = page->comparison->options.subjects[0].topology;
 
 	if (topology == NULL) {
-		fputs("Each on the network that suits it best: the table has it. ", file);
+		fputs("Each algorithm runs on the network that suits it best, which the table "
+		      "names. ",
+		      file);
 	} else {
 		fputs("All on the topology ", file);
 		html_text(topology, file);
@@ -199,7 +201,8 @@ static void write_caption(const struct comparison_page *page, const struct figur
 		fprintf(file,
 		        "All with N = %" PRIu32
 		        ", %s. A node asks again after a pause of 1/rate on "
-		        "average: to the left hardly anybody meets another, to the right all wait "
+		        "average. At the left requests hardly ever meet; at the right everybody "
+		        "waits "
 		        "all the time. ",
 		        nodes,
 		        nodes <= RATES_NODES ? "the greatest of the sizes up to 16"
@@ -274,30 +277,34 @@ static void write_left_out(const struct comparison_page *page, FILE *file)
 
 static const char terms[] =
         "</main>\n<footer id=\"terms\">\n<h2>Terms</h2>\n<dl class=\"terms\">\n"
-        "<dt>entry</dt><dd>A node enters its critical section, where it is alone, and leaves it. "
-        "That takes one unit of time, and so does a message.</dd>\n"
+        "<dt>entry</dt><dd>A node enters its critical section, where it must be alone, and leaves "
+        "it. "
+        "The section lasts one unit of time, and a message takes one.</dd>\n"
         "<dt>light load</dt><dd>When nobody wants in and no message is under way, a node drawn "
-        "from all asks. Fewest and most also with delays that vary.</dd>\n"
+        "from all asks. The extremes include runs in which delays vary.</dd>\n"
         "<dt>heavy load</dt><dd>Every node asks again as soon as it has left.</dd>\n"
         "<dt>Poisson load</dt><dd>After leaving, a node pauses for a random time, exponentially "
         "distributed, 1/rate on average, and asks again.</dd>\n"
-        "<dt>messages</dt><dd>What a node tells itself is none. Hops of a token that goes round "
-        "while nobody wants in are not counted.</dd>\n"
-        "<dt>bytes</dt><dd>Of messages as they are encoded: a type, then numbers of seven bits a "
+        "<dt>messages</dt><dd>What a node sends to itself is not counted, nor are hops of a "
+        "circulating token "
+        "while nobody wants in.</dd>\n"
+        "<dt>bytes</dt><dd>The size of messages as they are encoded: a type, then numbers of seven "
+        "bits a "
         "byte.</dd>\n"
         "<dt>response</dt><dd>From a request to its entry, in message delays.</dd>\n"
         "<dt>sync delay</dt><dd>From an exit to the next entry, if somebody waits at that exit, in "
         "message delays.</dd>\n"
         "<dt>pass, bypass</dt><dd>The most entries of others between a request and its "
         "entry.</dd>\n"
-        "<dt>claimed</dt><dd>N nodes, E edges, D the diameter of the network, K and k the most and "
-        "the fewest nodes that a request concerns, log to the base 2, H(n) = 1 + 1/2 + … + 1/n. "
-        "What "
-        "no document claims, but follows from the rules of an algorithm, is set apart.</dd>\n"
+        "<dt>claimed</dt><dd>N is the number of nodes, E of edges, D the diameter of the network, "
+        "K "
+        "and k the most and the fewest nodes that a request concerns; log is to the base 2; H(n) = "
+        "1 + 1/2 + … + 1/n. What no document claims, but follows from the rules of an algorithm, "
+        "is counted separately.</dd>\n"
         "<dt>election</dt><dd>All processes begin at once. The arrangements of their numbers: "
         "increasing, decreasing, nested (every second is greater than both neighbours, and so on), "
         "and a random one for each seed; means are of the random ones.</dd>\n"
-        "<dt>tell</dt><dd>Messages by which the leader is announced.</dd>\n"
+        "<dt>tell</dt><dd>Messages that announce the leader.</dd>\n"
         "</dl>\n</footer>\n";
 
 void page_write(const struct comparison *comparison, const char *command, const char *version,

@@ -45,8 +45,7 @@ static void add_claim_heads(struct heads *heads)
 	heads->list[heads->count - 1].text = true;
 	add_head(heads, NULL, "held",
 	         "claims of documents that held, of those that could be judged");
-	add_head(heads, NULL, "rules",
-	         "the same of what no document claims, but follows from the rules");
+	add_head(heads, NULL, "rules", "the same for our own claims, which follow from the rules");
 	add_head(heads, "bytes in", "node", "bytes of state of a node, mean");
 }
 
@@ -54,7 +53,7 @@ static void add_mutex_heads(struct heads *heads, const struct compare_options *o
 {
 	if (options->light) {
 		add_head(heads, "light load", "mean", "messages for an entry, mean");
-		add_head(heads, NULL, "min–max", "messages for an entry, fewest and most");
+		add_head(heads, NULL, "min–max", "fewest and most messages for an entry");
 	}
 	if (options->light && !options->heavy) {
 		add_head(heads, NULL, "bytes", "bytes for an entry, mean");
@@ -73,7 +72,7 @@ static void add_mutex_heads(struct heads *heads, const struct compare_options *o
 static void add_election_heads(struct heads *heads)
 {
 	add_head(heads, "messages, all begin", "mean", "mean of random arrangements");
-	add_head(heads, NULL, "min–max", "fewest and most of all arrangements that were tried");
+	add_head(heads, NULL, "min–max", "fewest and most over all arrangements that were tried");
 	add_head(heads, NULL, "/n", "mean, divided by n");
 	add_head(heads, NULL, "/n log n", "mean, divided by n log n");
 	add_head(heads, NULL, "tell", "messages that announce the leader");

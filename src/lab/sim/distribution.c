@@ -9,7 +9,7 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* Reads a decimal at *text and moves behind it. */
+/* Reads a decimal at *text and moves past it. */
 static int read_decimal(const char **text, uint64_t *ret_millionths)
 {
 	const char *c = *text;
@@ -73,7 +73,7 @@ int distribution_parse(const char *text, const char *what, struct distribution *
 		return problem_set(problem,
 		                   "%s '%.40s': constant:D, uniform:A,B (A at most B) or exp:M is "
 		                   "needed, in decimals with "
-		                   "at most 6 digits behind the point, below 1000000000",
+		                   "at most 6 digits after the point, below 1000000000",
 		                   what, text);
 	*ret_distribution = distribution;
 	return 0;

@@ -18,7 +18,7 @@ struct distribution {
 
 enum { MILLION = 1000000 };
 
-/* A decimal with at most six digits behind the point, below a thousand million, in millionths. 0,
+/* A decimal with at most six digits after the point, below a thousand million, in millionths. 0,
  * or -1 without a problem. */
 int parse_decimal(const char *text, uint64_t *ret_millionths);
 

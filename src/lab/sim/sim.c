@@ -197,7 +197,7 @@ static void regenerated(struct sim *sim)
 	uint64_t hops = sim->lost_pending ? sim->token_hops - sim->lost_hops : 0;
 
 	if (!sim->lost_pending)
-		sim_violate(sim, "a token was made anew though none was lost");
+		sim_violate(sim, "a token was made again though none was lost");
 	sim->lost_pending = false;
 	result->regenerated++;
 	result->regenerated_hops_sum += hops;

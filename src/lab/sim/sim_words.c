@@ -58,7 +58,7 @@ static int parse_lose(const char *text, struct sim_words *words, struct problem 
 	if (parse_decimal(text, &millionths) != 0 || millionths > MILLION)
 		return problem_set(problem,
 		                   "--lose '%.40s': a probability from 0 to 1 is needed, with at "
-		                   "most 6 digits behind the point",
+		                   "most 6 digits after the point",
 		                   text);
 	words->options.lose_below = (millionths << 32) / MILLION;
 	return 0;
@@ -70,7 +70,7 @@ static int parse_bound(const char *text, uint64_t *ret_bound, struct problem *pr
 		return 0;
 	return problem_set(problem,
 	                   "--bound '%.40s': a decimal above 0 is needed, with at most 6 digits "
-	                   "behind the point, below 1000000000",
+	                   "after the point, below 1000000000",
 	                   text);
 }
 
@@ -135,10 +135,9 @@ int sim_words_check(const struct sim_words *words, struct problem *problem)
 {
 	if (!words->warmed || words->warmup < words->options.entries)
 		return 0;
-	return problem_set(problem,
-	                   "--warmup %" PRIu64 ": fewer than the entries are needed, which are "
-	                   "%" PRIu64,
-	                   words->warmup, words->options.entries);
+	return problem_set(
+	        problem, "--warmup %" PRIu64 ": it must be less than --entries, which is %" PRIu64,
+	        words->warmup, words->options.entries);
 }
 
 /* What makes no sense for this algorithm. */
@@ -146,8 +145,8 @@ static int check_options_fit(const struct sim_words *words, const struct algorit
                              struct problem *problem)
 {
 	if (algorithm->kind == KIND_ELECTION && words->not_for_elections != NULL)
-		return problem_set(problem, "%s: %s is an election", words->not_for_elections,
-		                   algorithm->name);
+		return problem_set(problem, "%s: %s is an election, which has none",
+		                   words->not_for_elections, algorithm->name);
 	if (algorithm->expire == NULL && words->options.bound != 0)
 		return problem_set(problem, "--bound: %s has no timers", algorithm->name);
 	if (algorithm->circulates && distribution_mean(&words->options.delay) == 0)
