@@ -63,8 +63,8 @@ struct nodes {
 	bool stopped[NODES_MOST];
 	uint64_t digest; /* of all that was sent and said, in order */
 	/* With leases (options.lease_ns), of each node: */
-	uint32_t renewals[NODES_MOST], warnings[NODES_MOST], extends[NODES_MOST],
-	        departures[NODES_MOST];
+	uint32_t shouts[NODES_MOST], renewals[NODES_MOST], warnings[NODES_MOST],
+	        extends[NODES_MOST], departures[NODES_MOST];
 	uint64_t renewed[NODES_MOST];      /* when its last renewal was taken; 0: answered */
 	bool acknowledged[NODES_MOST];     /* its renewals are answered at once */
 	uint64_t grant_lapses, grant_left; /* told with the last fence */
@@ -199,6 +199,9 @@ static inline void nodes_take_effects(struct nodes *nodes, uint32_t i)
 			break;
 		case NODE_STOP:
 			nodes->stopped[i] = true;
+			break;
+		case NODE_SHOUT:
+			nodes->shouts[i]++;
 			break;
 		case NODE_RENEW:
 			nodes->renewals[i]++;

@@ -465,6 +465,169 @@ static void test_a_new_incarnation_grants_again(void **state)
 	assert_string_equal(nodes_said(&nodes, client), "fence 0:2001");
 }
 
+/* --- clients that cannot read the lease word --- */
+
+static void ask_lease(uint32_t i, uint64_t session, uint64_t *ret_left)
+{
+	uint64_t lapses;
+
+	assert_int_equal(node_session_lease(nodes.node[i], session_id(session), nodes.now, ret_left,
+	                                    &lapses),
+	                 0);
+	nodes_take(&nodes, i);
+	assert_int_equal(lapses, node_lapses(nodes.node[i]));
+}
+
+static void test_what_a_lost_client_was_told_is_waited_for(void **state)
+{
+	(void)state;
+	begin_with_leases("neilsen", 2);
+	uint64_t remote = nodes_open(&nodes, 0), other = nodes_open(&nodes, 1), left;
+	ask_lease(0, remote, &left);
+	assert_int_equal(left, left_of(0));
+	assert_int_equal(nodes_lock(&nodes, 0, remote, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, remote), "fence 0:1001");
+	nodes_pass(&nodes, RENEWAL);
+	ask_lease(0, remote, &left); /* more than the grant told */
+	assert_int_equal(nodes_lock(&nodes, 1, other, "x"), 0);
+	nodes_close(&nodes, 0, remote);
+	assert_int_equal(nodes_unlock(&nodes, 0, remote, "x"), BATON_ESESSION);
+	nodes_pass(&nodes, left - 1);
+	assert_string_equal(nodes_said(&nodes, other), "");
+	nodes_pass(&nodes, 1);
+	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
+}
+
+/* The grant told more than the last question. */
+static void test_a_grant_tells_a_deadline_too(void **state)
+{
+	(void)state;
+	begin_with_leases("neilsen", 2);
+	uint64_t remote = nodes_open(&nodes, 0), other = nodes_open(&nodes, 1), left;
+	ask_lease(0, remote, &left);
+	nodes_pass(&nodes, 3 * RENEWAL);
+	assert_int_equal(nodes_lock(&nodes, 0, remote, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes.grant_left, left_of(0));
+	uint64_t until = left_of(0);
+	nodes_said(&nodes, remote);
+	assert_int_equal(nodes_lock(&nodes, 1, other, "x"), 0);
+	nodes_close(&nodes, 0, remote);
+	nodes_pass(&nodes, until - 1);
+	assert_string_equal(nodes_said(&nodes, other), "");
+	nodes_pass(&nodes, 1);
+	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
+}
+
+static void test_a_client_that_quits_is_not_waited_for(void **state)
+{
+	(void)state;
+	begin_with_leases("neilsen", 1);
+	uint64_t remote = nodes_open(&nodes, 0), other = nodes_open(&nodes, 0), left;
+	ask_lease(0, remote, &left);
+	assert_int_equal(nodes_lock(&nodes, 0, remote, "x"), 0);
+	nodes_said(&nodes, remote);
+	assert_int_equal(nodes_lock(&nodes, 0, other, "x"), 0);
+	node_session_quit(nodes.node[0], session_id(remote), nodes.now);
+	nodes_take(&nodes, 0);
+	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
+}
+
+static void test_a_client_that_never_asked_is_not_waited_for(void **state)
+{
+	(void)state;
+	begin_with_leases("neilsen", 1);
+	uint64_t client = nodes_open(&nodes, 0), other = nodes_open(&nodes, 0);
+	assert_int_equal(nodes_lock(&nodes, 0, client, "x"), 0);
+	nodes_said(&nodes, client);
+	assert_int_equal(nodes_lock(&nodes, 0, other, "x"), 0);
+	nodes_close(&nodes, 0, client);
+	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
+}
+
+/* Nobody can tell it, so that breaking its lock must wait, too. */
+static void test_what_a_lost_client_holds_is_not_broken_early(void **state)
+{
+	(void)state;
+	begin_with_leases("neilsen", 1);
+	uint64_t remote = nodes_open(&nodes, 0), other = nodes_open(&nodes, 0), left;
+	ask_lease(0, remote, &left);
+	assert_int_equal(nodes_lock(&nodes, 0, remote, "x"), 0);
+	nodes_said(&nodes, remote);
+	nodes_close(&nodes, 0, remote);
+	assert_int_equal(node_break(nodes.node[0], session_id(other), "x", 1, 1001, nodes.now), 0);
+	nodes_take(&nodes, 0);
+	nodes_said(&nodes, other);
+	assert_int_equal(nodes_lock(&nodes, 0, other, "x"), 0);
+	nodes_pass(&nodes, left - 1);
+	assert_string_equal(nodes_said(&nodes, other), "");
+	nodes_pass(&nodes, 1);
+	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
+}
+
+/* The lost client's holds are holds: a node that leaves waits for them. */
+static void test_a_node_does_not_leave_before_a_lost_client_s_deadline(void **state)
+{
+	(void)state;
+	begin_with_leases("neilsen", 1);
+	uint64_t remote = nodes_open(&nodes, 0), left;
+	ask_lease(0, remote, &left);
+	assert_int_equal(nodes_lock(&nodes, 0, remote, "x"), 0);
+	nodes_close(&nodes, 0, remote);
+	node_depart(nodes.node[0], nodes.now);
+	nodes_pass(&nodes, left - 1);
+	assert_int_equal(nodes.departures[0], 0);
+	nodes_pass(&nodes, 1);
+	assert_int_equal(nodes.departures[0], 1);
+}
+
+static void test_without_leases_nothing_is_told_of_them(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 1);
+	uint64_t client = nodes_open(&nodes, 0), other = nodes_open(&nodes, 0), left, lapses;
+	assert_int_equal(
+	        node_session_lease(nodes.node[0], session_id(client), nodes.now, &left, &lapses),
+	        0);
+	assert_int_equal(left, NODE_NEVER);
+	assert_int_equal(nodes_lock(&nodes, 0, client, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, other, "x"), 0);
+	nodes_close(&nodes, 0, client);
+	assert_string_equal(nodes_said(&nodes, other), "fence 1:2");
+}
+
+/* --- grace --- */
+
+static void test_nothing_is_granted_to_whom_too_little_is_left(void **state)
+{
+	(void)state;
+	begin_with_leases("neilsen", 1);
+	isolate(0);
+	uint64_t careful = nodes_open(&nodes, 0), quick = nodes_open(&nodes, 0);
+	node_session_grace(nodes.node[0], session_id(careful), LEASE / 4);
+	nodes_pass(&nodes, left_of(0) - LEASE / 4 - LEASE / 10 + 1);
+	assert_int_equal(nodes_lock(&nodes, 0, careful, "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 0, quick, "y"), 0);
+	assert_string_equal(nodes_said(&nodes, quick), "fence 0:1001");
+	assert_string_equal(nodes_said(&nodes, careful), "");
+	nodes_acknowledge(&nodes, 0);
+	nodes_take(&nodes, 0);
+	assert_string_equal(nodes_said(&nodes, careful), "fence 0:1001");
+}
+
+static void test_whom_enough_is_left_is_granted(void **state)
+{
+	(void)state;
+	begin_with_leases("neilsen", 1);
+	isolate(0);
+	uint64_t careful = nodes_open(&nodes, 0);
+	node_session_grace(nodes.node[0], session_id(careful), LEASE / 4);
+	nodes_pass(&nodes, left_of(0) - LEASE / 4 - LEASE / 10);
+	assert_int_equal(nodes_lock(&nodes, 0, careful, "x"), 0);
+	assert_string_equal(nodes_said(&nodes, careful), "fence 0:1001");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -492,6 +655,15 @@ int main(void)
 	        TEST(test_a_node_that_leaves_grants_nothing_and_waits_for_its_holders),
 	        TEST(test_a_node_that_leaves_takes_part_in_views),
 	        TEST(test_a_new_incarnation_grants_again),
+	        TEST(test_what_a_lost_client_was_told_is_waited_for),
+	        TEST(test_a_grant_tells_a_deadline_too),
+	        TEST(test_a_client_that_quits_is_not_waited_for),
+	        TEST(test_a_client_that_never_asked_is_not_waited_for),
+	        TEST(test_what_a_lost_client_holds_is_not_broken_early),
+	        TEST(test_a_node_does_not_leave_before_a_lost_client_s_deadline),
+	        TEST(test_without_leases_nothing_is_told_of_them),
+	        TEST(test_nothing_is_granted_to_whom_too_little_is_left),
+	        TEST(test_whom_enough_is_left_is_granted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

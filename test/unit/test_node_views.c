@@ -264,30 +264,59 @@ static void test_a_turn_ends_with_the_epoch(void **state)
 	assert_string_equal(nodes_said(&nodes, second), "fence 2:1");
 }
 
-static void test_two_holders_of_a_lock_stop_the_node(void **state)
+/* Each of two nodes alone in a view of its own, with a client inside, which cannot be. */
+static void begin_with_two_holders(uint64_t ret_session[2], uint32_t more)
 {
-	(void)state;
-	nodes_create(&nodes, "neilsen", 2);
-	uint64_t session[2];
+	nodes_create(&nodes, "neilsen", 3);
 	for (uint32_t i = 0; i < 2; i++) {
-		/* Each alone in a view of its own, which cannot be. */
-		nodes.member[i] = true;
-		nodes.member[1 - i] = false;
+		for (uint32_t k = 0; k < 3; k++)
+			nodes.member[k] = k == i;
 		nodes.epoch = 0;
 		nodes_next_epoch(&nodes);
 		assert_int_equal(nodes_view_one(&nodes, i), 0);
-		session[i] = nodes_open(&nodes, i);
-		assert_int_equal(nodes_lock(&nodes, i, session[i], "x"), 0);
-		assert_string_equal(nodes_said(&nodes, session[i]), "fence 1:1");
+		ret_session[i] = nodes_open(&nodes, i);
+		for (uint32_t k = 0; k < (i == 1 ? more : 0); k++) {
+			assert_int_equal(nodes_lock(&nodes, i, ret_session[i], "x"), 0);
+			assert_int_equal(nodes_unlock(&nodes, i, ret_session[i], "x"), 1);
+			nodes_said(&nodes, ret_session[i]);
+		}
+		assert_int_equal(nodes_lock(&nodes, i, ret_session[i], "x"), 0);
+		nodes_said(&nodes, ret_session[i]);
 	}
-	nodes.member[0] = nodes.member[1] = true;
+	nodes.member[0] = nodes.member[1] = nodes.member[2] = true;
 	nodes_view(&nodes);
-	nodes_deliver(&nodes, 0, 1);
-	nodes_deliver(&nodes, 1, 0);
-	for (uint32_t i = 0; i < 2; i++) {
-		assert_true(nodes.stopped[i]);
-		assert_int_equal(nodes_unlock(&nodes, i, session[i], "x"), BATON_ESTOPPED);
+	nodes_deliver_all(&nodes);
+}
+
+static void test_of_two_holders_of_a_lock_the_greater_fence_stays(void **state)
+{
+	(void)state;
+	uint64_t session[2];
+	begin_with_two_holders(session, 1);
+	assert_string_equal(nodes_said(&nodes, session[0]), "lost x 1:1");
+	assert_string_equal(nodes.lost_why, NODE_LOST_CONFLICT);
+	assert_string_equal(nodes_said(&nodes, session[1]), "");
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(nodes.shouts[i] > 0);
+		assert_false(nodes.stopped[i]);
 	}
+	uint64_t waiter = nodes_open(&nodes, 2);
+	assert_int_equal(nodes_lock(&nodes, 2, waiter, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, waiter), "");
+	assert_int_equal(nodes_unlock(&nodes, 1, session[1], "x"), 1);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, waiter), "fence 2:1");
+}
+
+static void test_of_two_equal_fences_the_first_member_s_stays(void **state)
+{
+	(void)state;
+	uint64_t session[2];
+	begin_with_two_holders(session, 0);
+	assert_string_equal(nodes_said(&nodes, session[0]), "");
+	assert_string_equal(nodes_said(&nodes, session[1]), "lost x 1:1");
+	assert_int_equal(nodes_unlock(&nodes, 0, session[0], "x"), 1);
 }
 
 /* --- coming and going --- */
@@ -698,7 +727,8 @@ int main(void)
 	        TEST(test_a_closed_lock_is_busy_for_nowait),
 	        TEST(test_nowait_asks_again_when_the_node_is_active),
 	        TEST(test_a_turn_ends_with_the_epoch),
-	        TEST(test_two_holders_of_a_lock_stop_the_node),
+	        TEST(test_of_two_holders_of_a_lock_the_greater_fence_stays),
+	        TEST(test_of_two_equal_fences_the_first_member_s_stays),
 	        TEST(test_a_node_that_is_removed_loses_its_holds_and_keeps_its_waiters),
 	        TEST(test_a_lock_moves_home_when_its_home_leaves),
 	        TEST(test_an_old_view_is_ignored),

@@ -46,6 +46,9 @@ static void do_node_effect(struct daemon *daemon, const struct node_effect *effe
 		daemon->code = 1;
 		daemon_leave(daemon);
 		break;
+	case NODE_SHOUT:
+		log_line(LEVEL_ERROR, "%s", effect->shout.text);
+		break;
 	case NODE_SEND:
 	case NODE_READ:
 	case NODE_BUMP:

@@ -48,6 +48,7 @@ static bool is_for_driver(struct member *member, const struct node_effect *effec
 	case NODE_EVENT:
 	case NODE_LOST:
 	case NODE_STOP:
+	case NODE_SHOUT:
 	case NODE_RENEW:
 	case NODE_WARN:
 	case NODE_EXTEND:

@@ -50,8 +50,9 @@ struct live {
 	TAILQ_HEAD(session_queue, session) queue; /* the clients that wait, oldest first */
 	uint32_t waiters_count;                   /* in the queue */
 	uint32_t firm_count;                      /* of these, the ones that did not say NOWAIT */
-	uint32_t turns;     /* local clients let in since the algorithm last let this node in */
-	uint32_t closed_by; /* the member whose RETURN will open it; 0: it is open */
+	uint32_t turns;        /* local clients let in since the algorithm last let this node in */
+	uint32_t closed_by;    /* the member whose RETURN will open it; 0: it is open */
+	uint64_t closed_fence; /* of the hold that this member reported */
 	STAILQ_HEAD(, parcel) pending; /* in the order of arrival */
 	SLIST_HEAD(, probe) probes;
 	uint32_t probes_count;

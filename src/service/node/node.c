@@ -139,6 +139,7 @@ void node_destroy(struct node *node)
 	for (size_t i = 0; i < PARAMETERS_MAX; i++)
 		free(node->texts[i]);
 	free(node->waiting_text);
+	free(node->shouted);
 	free(node->topology_text);
 	free(node->name);
 	free(node);
@@ -162,9 +163,21 @@ uint64_t node_deadline(const struct node *node)
 	return timer != NULL ? earlier(deadline, timer->deadline) : deadline;
 }
 
+/* Ends what is left of a session, and frees it. */
+static void end_session(struct node *node, struct session *session)
+{
+	while (!LIST_EMPTY(&session->holds))
+		hold_release(node, LIST_FIRST(&session->holds));
+	session_free(&node->sessions, session);
+}
+
 static void expire(struct node *node, struct session *session)
 {
 	timer_clear(&node->sessions.timers, &session->timer);
+	if (session->orphan) {
+		end_session(node, session);
+		return;
+	}
 	/* Leaders are published again in a new view: until all have reported they may not be known
 	 * here. */
 	if (session->command == COMMAND_LEADER && node->view.count != 0 && !node->view.active)
@@ -535,7 +548,7 @@ bool node_session_forfeit(struct node *node, uint64_t id, uint64_t now)
 	return !LIST_EMPTY(&session->holds);
 }
 
-void node_session_close(struct node *node, uint64_t id, uint64_t now)
+static void close_session(struct node *node, uint64_t id, bool quits, uint64_t now)
 {
 	advance(node, now);
 	struct session *session = session_find(&node->sessions, id);
@@ -546,10 +559,49 @@ void node_session_close(struct node *node, uint64_t id, uint64_t now)
 	if (session->waits != NULL)
 		wait_withdraw(node, session);
 	drop_value(node, session);
-	while (!LIST_EMPTY(&session->holds))
-		hold_release(node, LIST_FIRST(&session->holds));
-	session_free(&node->sessions, session);
+	if (quits || session->told <= node->now || LIST_EMPTY(&session->holds)) {
+		end_session(node, session);
+	} else {
+		session->orphan = session->lingers = true;
+		timer_set(&node->sessions.timers, &session->timer, session->told);
+	}
 	finish(node);
+}
+
+void node_session_close(struct node *node, uint64_t id, uint64_t now)
+{
+	close_session(node, id, false, now);
+}
+
+void node_session_quit(struct node *node, uint64_t id, uint64_t now)
+{
+	close_session(node, id, true, now);
+}
+
+int node_session_lease(struct node *node, uint64_t id, uint64_t now, uint64_t *ret_left_ns,
+                       uint64_t *ret_lapses)
+{
+	advance(node, now);
+	struct session *session = session_find(&node->sessions, id);
+	finish(node);
+	if (node->stopped)
+		return BATON_ESTOPPED;
+	if (session == NULL)
+		return BATON_ESESSION;
+	session->asks_lease = node->lease.ttl != 0;
+	if (session->asks_lease && session->told < node->lease.deadline)
+		session->told = node->lease.deadline;
+	*ret_left_ns = lease_left(&node->lease, node->now);
+	*ret_lapses = node->lease.lapses;
+	return 0;
+}
+
+void node_session_grace(struct node *node, uint64_t id, uint64_t grace_ns)
+{
+	struct session *session = session_find(&node->sessions, id);
+
+	if (session != NULL)
+		session->grace = grace_ns;
 }
 
 /* --- commands --- */

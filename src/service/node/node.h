@@ -247,8 +247,24 @@ struct node_client {
 /* A session, never 0 and never used again, or 0: the limit of sessions is reached. */
 uint64_t node_session_open(struct node *node, const struct node_client *client, uint64_t now);
 /* Its locks are released, its wait is withdrawn, its command gets no reply. An unknown session is
- * ignored. */
+ * ignored. See node_session_lease for clients that may still believe that they hold something. */
 void node_session_close(struct node *node, uint64_t session, uint64_t now);
+/* The same for a client that says that it has stopped. */
+void node_session_quit(struct node *node, uint64_t session, uint64_t now);
+
+/*
+ * The client of this session cannot read the lease word and asks instead, first before it asks for a lock and then again
+ * and again: what is left of the lease (NODE_NEVER: there is none), and the lapses. It may go on until its own clock, read before
+ * it asked, plus what was left, less what the clocks may differ. If the session is closed without node_session_quit,
+ * the client may not know: what it holds stays held until the last deadline that it was told, and is neither broken nor
+ * evicted before. 0, BATON_ESESSION or BATON_ESTOPPED.
+ */
+int node_session_lease(struct node *node, uint64_t session, uint64_t now, uint64_t *ret_left_ns,
+                       uint64_t *ret_lapses);
+
+/* The client needs so long to stop when the lease ends: it is granted nothing while less than that and the margin
+ * is left. 0 at first. An unknown session is ignored. */
+void node_session_grace(struct node *node, uint64_t session, uint64_t grace_ns);
 
 /*
  * When a lock is broken that this session holds, the session is told at once (NODE_LOST, the event), but nobody
@@ -355,6 +371,7 @@ void node_congested(struct node *node, uint32_t member, bool congested, uint64_t
 #define NODE_LOST_CONNECTION "connection" /* the client's connection is gone */
 #define NODE_LOST_VIEW "view"             /* the node is not in the view any more */
 #define NODE_LOST_LEASE "lease"           /* the node's lease has ended */
+#define NODE_LOST_CONFLICT "conflict"     /* another member has it with a greater fence */
 
 /* --- effects --- */
 
@@ -367,6 +384,7 @@ enum node_effect_kind {
 	NODE_BUMP,  /* propose BUMP{epoch}: this epoch has come to an end of its numbers or tables;
 	              said again every NODE_BUMP_NS */
 	NODE_STOP,  /* the node has stopped for good, because going on could do harm: say so */
+	NODE_SHOUT, /* something happened that must never happen, but the node goes on: say so, loudly */
 	NODE_RENEW, /* send a renewal to all voters (outside a view: a wish to join) */
 	NODE_WARN,  /* half of the lease has passed without an acknowledgement: say so */
 	NODE_EXTEND, /* propose EXTEND{epoch, limit}: half of the fences below this limit are used up;
@@ -483,6 +501,9 @@ struct node_effect {
 		struct {
 			const char *why;
 		} stop;
+		struct {
+			const char *text;
+		} shout;
 		struct {
 			uint64_t taken; /* the lease will last until this plus lease_ns */
 		} renew;

@@ -169,6 +169,9 @@ bool outbox_take(struct outbox *outbox, struct node_effect *ret_effect)
 	case NODE_STOP:
 		ret_effect->stop.why = bytes_of(outbox, record->stop.why).bytes;
 		break;
+	case NODE_SHOUT:
+		ret_effect->shout.text = bytes_of(outbox, record->shout.text).bytes;
+		break;
 	case NODE_RENEW:
 		ret_effect->renew.taken = record->renew.taken;
 		break;

@@ -51,6 +51,9 @@ struct record {
 			struct span why;
 		} stop;
 		struct {
+			struct span text;
+		} shout;
+		struct {
 			uint64_t taken;
 		} renew;
 		struct {

@@ -10,6 +10,8 @@
 #include "wait.h"
 #include "whole.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { REPORT_SIZE = 1 << 15 };
@@ -48,10 +50,11 @@ static void throw_away(struct node *node)
 	streams_flush(node);
 }
 
-static void close_lock(struct node *node, struct live *live, uint32_t member)
+static void close_lock(struct node *node, struct live *live, uint32_t member, uint64_t fence)
 {
+	node->view.closed_count += live->closed_by == 0;
 	live->closed_by = member;
-	node->view.closed_count++;
+	live->closed_fence = fence;
 }
 
 /* Nobody can be told who leads, and no lock can be passed on: what is held is lost for good. */
@@ -127,7 +130,7 @@ static void begin(struct node *node)
 
 	TAILQ_FOREACH (live, &node->lives.all, all) {
 		if (live->holder != NULL)
-			close_lock(node, live, view->self);
+			close_lock(node, live, view->self, live->fence);
 	}
 	/* First: who has all reports may grant, and is to tell those who want to know; and it knows
 	 * who leads. */
@@ -173,7 +176,42 @@ int recovery_begin(struct node *node, struct view *next)
 
 /* --- reports and returns --- */
 
-static void close_reported(struct node *node, uint32_t member, struct slice name)
+static void shout(struct node *node, struct slice name, const struct live *live, uint32_t member,
+                  uint64_t fence)
+{
+	char text[3 * NODE_NAME_MAX + 128];
+
+	snprintf(text, sizeof(text),
+	         "'%.*s' is held twice: at %s with fence %" PRIu64
+	         ", and at %s with fence %" PRIu64,
+	         (int)name.size, (const char *)name.bytes,
+	         node->view.members[live->closed_by - 1].name, live->closed_fence,
+	         node->view.members[member - 1].name, fence);
+	trouble_shout(node, text);
+}
+
+/*
+ * Two members have a client inside one lock, which no order of events allows: one of them is broken.
+ * It must not end the cluster. The greater fence stays, because a resource that checks fences has
+ * seen it; the other client is told by its own node, which hears this report as all members do.
+ */
+static void settle_conflict(struct node *node, struct live *live, struct slice name,
+                            uint32_t member, uint64_t fence)
+{
+	shout(node, name, live, member, fence);
+	/* Of equal ones, the smaller number's. */
+	if (fence < live->closed_fence || (fence == live->closed_fence && member > live->closed_by))
+		return;
+	if (live->holder != NULL) {
+		hold_lose(node, live, NODE_LOST_CONFLICT);
+		/* The lock may have been forgotten. */
+		uint64_t hash = name_hash(name.bytes, name.size);
+		live = live_get(&node->lives, table_get(node, name.bytes, name.size, hash));
+	}
+	close_lock(node, live, member, fence);
+}
+
+static void close_reported(struct node *node, uint32_t member, struct slice name, uint64_t fence)
 {
 	struct early_return *early = view_find_return(&node->view, member, name);
 	uint64_t hash = name_hash(name.bytes, name.size);
@@ -184,13 +222,10 @@ static void close_reported(struct node *node, uint32_t member, struct slice name
 	}
 	struct lock *lock = table_get(node, name.bytes, name.size, hash);
 	struct live *live = live_get(&node->lives, lock);
-	if (live->closed_by == member)
-		return;
-	if (live->closed_by != 0) {
-		trouble_stop(node, "two members report that they hold one lock");
-		return;
-	}
-	close_lock(node, live, member);
+	if (live->closed_by == 0)
+		close_lock(node, live, member, fence);
+	else if (live->closed_by != member)
+		settle_conflict(node, live, name, member, fence);
 }
 
 int on_report(struct node *node, const struct frame *frame)
@@ -207,8 +242,8 @@ int on_report(struct node *node, const struct frame *frame)
 	if (in.bad || member->reported)
 		return BATON_EMESSAGE;
 	while (holds.next < holds.end && !node->stopped) {
-		close_reported(node, frame->origin, in_name(&holds));
-		in_uint(&holds);
+		struct slice name = in_name(&holds);
+		close_reported(node, frame->origin, name, in_uint(&holds));
 	}
 	if (!last)
 		return 0;

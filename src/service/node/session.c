@@ -102,6 +102,8 @@ struct record *session_reply(struct node *node, struct session *session, enum no
 	record->reply.kind = kind;
 	record->reply.number = number;
 	if (kind == REPLY_FENCE) {
+		if (session->asks_lease && session->told < node->lease.deadline)
+			session->told = node->lease.deadline;
 		record->reply.lapses = node->lease.lapses;
 		record->reply.left = lease_left(&node->lease, node->now);
 	}

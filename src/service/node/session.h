@@ -30,8 +30,11 @@ struct session {
 	enum node_patience patience;
 	bool asks_last; /* its time is over, and all members are asked whether the lock is busy */
 	bool lingers;   /* see node_session_linger */
-	uint64_t grace; /* how long it needs to stop when its lease ends */
-	uint64_t since; /* when it began to wait */
+	bool orphan; /* its client is gone, but may believe until `told` that it holds something */
+	bool asks_lease;    /* its client cannot read the lease word: see node_session_lease */
+	uint64_t told;      /* the latest deadline that such a client was told */
+	uint64_t grace;     /* how long it needs to stop when its lease ends */
+	uint64_t since;     /* when it began to wait */
 	struct live *waits; /* the lock that it waits for, or NULL */
 	TAILQ_ENTRY(session) queue;
 	LIST_HEAD(, live) holds; /* newest first */
@@ -67,15 +70,15 @@ void sessions_free(struct sessions *sessions);
 struct session *session_open(struct sessions *sessions, const struct node_client *client);
 /* It holds nothing, waits for nothing and is subscribed to nothing. */
 void session_free(struct sessions *sessions, struct session *session);
-/* NULL: there is none (any more). */
+/* NULL: there is none (any more), or its client is gone. */
 static inline struct session *session_find(const struct sessions *sessions, uint64_t id)
 {
 	uint32_t slot = (uint32_t)id - 1;
 
-	if (slot >= sessions->slots_count || sessions->slots[slot].session == NULL ||
-	    sessions->slots[slot].session->id != id)
+	if (slot >= sessions->slots_count)
 		return NULL;
-	return sessions->slots[slot].session;
+	struct session *session = sessions->slots[slot].session;
+	return session != NULL && session->id == id && !session->orphan ? session : NULL;
 }
 
 static inline struct session *session_of_timer(struct timer *timer)

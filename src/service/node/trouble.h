@@ -13,6 +13,8 @@ void trouble_propose(struct node *node);
 /* More than half of the epoch's fences are used up: proposes to raise the limit, until it is. */
 void trouble_extend(struct node *node);
 void trouble_propose_extend(struct node *node);
+/* Something happened that must never happen, but the node goes on: operators are told. */
+void trouble_shout(struct node *node, const char *text);
 /* Going on could do harm: nothing is granted, sent or answered any more. */
 void trouble_stop(struct node *node, const char *why);
 

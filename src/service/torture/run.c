@@ -32,6 +32,9 @@ static void on_effect(void *context, uint32_t place, const struct node_effect *e
 		                            strlen(effect->stop.why)});
 		run_wrong(run, "%s stops: %s", run->cluster.places[place].name, effect->stop.why);
 		break;
+	case NODE_SHOUT:
+		run_wrong(run, "%s", effect->shout.text);
+		break;
 	case NODE_SEND:
 	case NODE_READ:
 	case NODE_RENEW:
