@@ -28,6 +28,7 @@ int command_choose(int argc, char **argv);
 int command_fence_check(int argc, char **argv);
 int command_node(int argc, char **argv);
 int command_dev(int argc, char **argv);
+int command_torture(int argc, char **argv);
 int command_status(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_lock(int argc, char **argv);

@@ -26,6 +26,7 @@ static const struct command commands[] = {
         {"fence-check", command_fence_check, false},
         {"node", command_node, false},
         {"dev", command_dev, false},
+        {"torture", command_torture, false},
         {"status", command_status, false},
         {"run", command_run, false},
         {"lock", command_lock, false},

@@ -362,6 +362,11 @@ bool tenant_bulletin(struct tenant *tenant, const uint8_t *bytes, size_t size)
 
 /* --- the rest --- */
 
+const char *tenant_name(const struct tenant *tenant)
+{
+	return tenant->name;
+}
+
 uint64_t tenant_incarnation(const struct tenant *tenant)
 {
 	return tenant->incarnation;

@@ -48,6 +48,7 @@ void tenant_linked(struct tenant *tenant, uint64_t process, bool stands);
 /* A bulletin of a voter. False: malformed. */
 bool tenant_bulletin(struct tenant *tenant, const uint8_t *bytes, size_t size);
 
+const char *tenant_name(const struct tenant *tenant);
 /* The own incarnation; 0: not in the view. */
 uint64_t tenant_incarnation(const struct tenant *tenant);
 /* NULL, or why this process can never join: good as long as the tenant. */

@@ -1,0 +1,483 @@
+/*
+ * baton torture: whole clusters in virtual time, one run for each seed, on several threads.
+ */
+#include "cli.h"
+#include "clock.h"
+#include "drawing.h"
+#include "memory.h"
+#include "ordeal.h"
+#include "registry.h"
+#include "team.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOLD_MAX = 3, LEASE_MS = 3000 };
+
+struct torture_request {
+	struct ordeal_plan plan;
+	uint64_t seed_first, seed_last;
+	uint32_t threads;
+	const char *trace, *diagram;
+	const char *faults; /* as given, or NULL */
+	uint32_t only[ORDEAL_FAULTS_MAX];
+	bool json;
+};
+
+static const struct option torture_option_table[] = {
+        {"seeds", required_argument, NULL, 's'},   {"nodes", required_argument, NULL, 'n'},
+        {"locks", required_argument, NULL, 'l'},   {"algorithm", required_argument, NULL, 'a'},
+        {"time", required_argument, NULL, 't'},    {"faults", required_argument, NULL, 'f'},
+        {"only", required_argument, NULL, 'o'},    {"engine", required_argument, NULL, 'e'},
+        {"threads", required_argument, NULL, 'p'}, {"trace", required_argument, NULL, 'T'},
+        {"diagram", required_argument, NULL, 'd'}, {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0},
+};
+
+/* --- the command line --- */
+
+static int parse_small(const char *text, uint32_t most, const char *what, uint32_t *ret_number,
+                       struct problem *problem)
+{
+	uint64_t number;
+
+	if (parse_number(text, 1, most, what, &number, problem) != 0)
+		return -1;
+	*ret_number = (uint32_t)number;
+	return 0;
+}
+
+static int add_kind(const char *word, size_t size, uint32_t *kinds, struct problem *problem)
+{
+	char all[512] = "";
+
+	for (uint32_t i = 0; i < FAULT_KINDS_COUNT; i++) {
+		if (strlen(fault_words[i]) == size && memcmp(fault_words[i], word, size) == 0) {
+			*kinds |= UINT32_C(1) << i;
+			return 0;
+		}
+		strcat(strcat(all, i == 0 ? "" : ", "), fault_words[i]);
+	}
+	if (size == 4 && memcmp(word, "none", size) == 0)
+		return 0;
+	return problem_set(problem, "--faults '%.*s': none, or of %s", (int)(size < 40 ? size : 40),
+	                   word, all);
+}
+
+static int parse_faults(const char *text, uint32_t *ret_kinds, struct problem *problem)
+{
+	uint32_t kinds = 0;
+
+	for (;;) {
+		size_t size = strcspn(text, ",");
+		if (add_kind(text, size, &kinds, problem) != 0)
+			return -1;
+		if (text[size] == '\0')
+			break;
+		text += size + 1;
+	}
+	*ret_kinds = kinds;
+	return 0;
+}
+
+static int parse_only(const char *text, struct torture_request *request, struct problem *problem)
+{
+	char word[16];
+
+	request->plan.only = request->only;
+	for (;;) {
+		size_t size = strcspn(text, ",");
+		snprintf(word, sizeof(word), "%.*s", (int)(size < 15 ? size : 15), text);
+		if (request->plan.only_count == ORDEAL_FAULTS_MAX)
+			return problem_set(problem, "--only: at most %d faults", ORDEAL_FAULTS_MAX);
+		if (parse_small(word, ORDEAL_FAULTS_MAX, "--only",
+		                &request->only[request->plan.only_count++], problem) != 0)
+			return -1;
+		if (text[size] == '\0')
+			return 0;
+		text += size + 1;
+	}
+}
+
+static int parse_algorithm(const char *text, struct torture_request *request,
+                           struct problem *problem)
+{
+	const struct algorithm *algorithm = algorithm_find(text);
+
+	if (algorithm == NULL)
+		return problem_set(problem, "--algorithm '%.40s': 'baton algorithms' lists them",
+		                   text);
+	if (algorithm->kind != KIND_MUTEX)
+		return problem_set(
+		        problem,
+		        "--algorithm %s: it is an election, and locks need mutual exclusion",
+		        algorithm->name);
+	request->plan.algorithm = algorithm;
+	return 0;
+}
+
+static int parse_time(const char *text, struct torture_request *request, struct problem *problem)
+{
+	uint64_t ms;
+
+	if (parse_duration(text, "--time", &ms, problem) != 0)
+		return -1;
+	if (ms < LEASE_MS || ms > 3600 * 1000)
+		return problem_set(problem, "--time '%.40s': from %d s to an hour", text,
+		                   LEASE_MS / 1000);
+	request->plan.time = ms * UINT64_C(1000000);
+	return 0;
+}
+
+static int parse_engine(const char *text, struct problem *problem)
+{
+	if (strcmp(text, "atomic") == 0)
+		return 0;
+	if (strcmp(text, "raft") == 0)
+		return problem_set(problem,
+		                   "--engine raft: this version has no such engine yet; atomic is "
+		                   "the one it has");
+	return problem_set(problem, "--engine '%.40s': atomic", text);
+}
+
+static int parse_option(int option, const char *value, struct torture_request *request,
+                        struct problem *problem)
+{
+	switch (option) {
+	case 's':
+		return parse_seeds(value, &request->seed_first, &request->seed_last, problem);
+	case 'n':
+		return parse_small(value, ORDEAL_NODES_MAX, "--nodes", &request->plan.nodes,
+		                   problem);
+	case 'l':
+		return parse_small(value, ORDEAL_LOCKS_MAX, "--locks", &request->plan.locks,
+		                   problem);
+	case 'a':
+		return parse_algorithm(value, request, problem);
+	case 't':
+		return parse_time(value, request, problem);
+	case 'f':
+		request->faults = value;
+		return parse_faults(value, &request->plan.kinds, problem);
+	case 'o':
+		return parse_only(value, request, problem);
+	case 'e':
+		return parse_engine(value, problem);
+	case 'p':
+		return parse_small(value, THREADS_MAX, "--threads", &request->threads, problem);
+	case 'T':
+		request->trace = value;
+		return 0;
+	case 'd':
+		request->diagram = value;
+		return 0;
+	case 'j':
+		request->json = true;
+		return 0;
+	default:
+		return -1; /* next_option has said why */
+	}
+}
+
+/* 0; -1 and a problem; 1 if help was printed. */
+static int parse_arguments(int argc, char **argv, struct torture_request *request,
+                           struct problem *problem)
+{
+	for (int option; (option = next_option(argc, argv, torture_option_table, problem)) != -1;) {
+		if (option == 'h') {
+			print_help("torture");
+			return 1;
+		}
+		if (parse_option(option, optarg, request, problem) != 0)
+			return -1;
+	}
+	if (optind < argc)
+		return problem_set(problem, "'%.40s': torture has options only", argv[optind]);
+	bool single = request->seed_first == request->seed_last;
+	if (!single && request->plan.only != NULL)
+		return problem_set(problem, "--only: of one seed, such as --seeds 17..17");
+	if (!single && (request->trace != NULL || request->diagram != NULL))
+		return problem_set(problem,
+		                   "--trace and --diagram: of one seed, such as --seeds 17..17");
+	return 0;
+}
+
+/* --- the runs --- */
+
+struct torture_total {
+	uint64_t runs, grants, views, lapses, events;
+	uint64_t served_ms, time_ms;
+	uint64_t faults[FAULT_KINDS_COUNT];
+	uint64_t *violated;
+	size_t violated_count, violated_size;
+};
+
+struct torture_work {
+	const struct torture_request *request;
+	const volatile sig_atomic_t *interrupted;
+	atomic_uint_fast64_t next, done;
+	pthread_mutex_t mutex;
+	struct torture_total total;
+};
+
+static void add_result(struct torture_work *work, uint64_t seed, const struct ordeal_result *result)
+{
+	struct torture_total *total = &work->total;
+
+	pthread_mutex_lock(&work->mutex);
+	total->runs++;
+	total->grants += result->grants;
+	total->views += result->views;
+	total->lapses += result->lapses;
+	total->events += result->events;
+	total->served_ms += result->served_ms;
+	total->time_ms += result->time_ms;
+	for (uint32_t i = 0; i < FAULT_KINDS_COUNT; i++)
+		total->faults[i] += result->faults[i];
+	if (result->failed) {
+		if (total->violated_count == total->violated_size) {
+			total->violated_size = total->violated_size * 2 + 16;
+			total->violated = realloc(total->violated,
+			                          total->violated_size * sizeof(*total->violated));
+			memory_must(total->violated != NULL);
+		}
+		total->violated[total->violated_count++] = seed;
+	}
+	pthread_mutex_unlock(&work->mutex);
+}
+
+static void do_runs(void *context, uint32_t member)
+{
+	struct torture_work *work = context;
+	const struct torture_request *request = work->request;
+	struct ordeal_result *result = malloc(sizeof(*result));
+
+	memory_must(result != NULL);
+	for (;;) {
+		uint64_t seed = request->seed_first + work->next++;
+		if (seed > request->seed_last || *work->interrupted)
+			break;
+		struct ordeal_plan plan = request->plan;
+		plan.seed = seed;
+		ordeal_run(&plan, result);
+		add_result(work, seed, result);
+		work->done++;
+		if (member == 0)
+			progress_count(work->done, request->seed_last - request->seed_first + 1);
+	}
+	free(result);
+}
+
+static int compare_seeds(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* --- what is told --- */
+
+static void print_command(const struct torture_request *request, uint64_t seed,
+                          const uint32_t *only, uint32_t count)
+{
+	const struct ordeal_plan *plan = &request->plan;
+
+	printf("  baton torture --seeds %" PRIu64 "..%" PRIu64 " --nodes %" PRIu32
+	       " --locks %" PRIu32 " --algorithm %s --time %" PRIu64 "ms",
+	       seed, seed, plan->nodes, plan->locks, plan->algorithm->name,
+	       plan->time / UINT64_C(1000000));
+	if (request->faults != NULL)
+		printf(" --faults %s", request->faults);
+	for (uint32_t i = 0; i < count; i++)
+		printf("%s%" PRIu32, i == 0 ? " --only " : ",", only[i]);
+	printf("\n");
+}
+
+/* A violation needs few of the faults that happened: these are what to look at. */
+static void tell_violation(const struct torture_request *request, uint64_t seed)
+{
+	struct ordeal_plan plan = request->plan;
+	struct ordeal_result *result = malloc(sizeof(*result));
+	uint32_t only[ORDEAL_FAULTS_MAX];
+
+	memory_must(result != NULL);
+	plan.seed = seed;
+	ordeal_run(&plan, result);
+	uint32_t before = result->stories_count;
+	/* Faults that were asked for by number are shown as they are. */
+	uint32_t count = plan.only == NULL ? ordeal_shrink(&plan, result, only) : 0;
+	printf("seed %" PRIu64 ": VIOLATED, %s\n", seed, result->wrong);
+	if (plan.only == NULL)
+		printf("  %" PRIu32 " of %" PRIu32 " faults are enough:\n", count, before);
+	for (uint32_t i = 0; i < result->stories_count; i++)
+		printf("    %3" PRIu32 "  %s\n", result->numbers[i], result->stories[i]);
+	if (plan.only == NULL)
+		print_command(request, seed, only, count);
+	free(result);
+}
+
+static void print_text(const struct torture_request *request, const struct torture_total *total,
+                       double seconds)
+{
+	const struct ordeal_plan *plan = &request->plan;
+	uint64_t faults = 0;
+
+	for (uint32_t i = 0; i < FAULT_KINDS_COUNT; i++)
+		faults += total->faults[i];
+	for (size_t i = 0; i < total->violated_count && i < TOLD_MAX; i++)
+		tell_violation(request, total->violated[i]);
+	if (total->violated_count > TOLD_MAX) {
+		printf("also violated:");
+		for (size_t i = TOLD_MAX; i < total->violated_count && i < 20; i++)
+			printf(" %" PRIu64, total->violated[i]);
+		printf("%s\n", total->violated_count > 20 ? " ..." : "");
+	}
+	printf("%s, %" PRIu32 " node%s, %" PRIu32 " lock%s, %g s each: %" PRIu64
+	       " run%s, %zu violation%s\n",
+	       plan->algorithm->name, plan->nodes, plural(plan->nodes), plan->locks,
+	       plural(plan->locks), (double)plan->time / 1e9, total->runs, plural(total->runs),
+	       total->violated_count, plural(total->violated_count));
+	printf("  %" PRIu64 " grants, %" PRIu64 " views, %" PRIu64 " lapses, %" PRIu64
+	       " faults, %" PRIu64 " events in %.1f s; served %.1f %% of the time\n",
+	       total->grants, total->views, total->lapses, faults, total->events, seconds,
+	       total->time_ms == 0 ? 0.0
+	                           : 100.0 * (double)total->served_ms / (double)total->time_ms);
+}
+
+static void print_report(const struct torture_total *total, double seconds)
+{
+	json_t *seeds = json_array(), *faults = json_object();
+
+	for (size_t i = 0; i < total->violated_count; i++)
+		json_array_append_new(seeds, json_integer((json_int_t)total->violated[i]));
+	for (uint32_t i = 0; i < FAULT_KINDS_COUNT; i++) {
+		if (total->faults[i] != 0)
+			json_object_set_new(faults, fault_words[i],
+			                    json_integer((json_int_t)total->faults[i]));
+	}
+	print_json(json_pack("{s:I, s:I, s:o, s:I, s:I, s:I, s:o, s:I, s:f}", "runs",
+	                     (json_int_t)total->runs, "violations",
+	                     (json_int_t)total->violated_count, "seeds_violated", seeds, "grants",
+	                     (json_int_t)total->grants, "views", (json_int_t)total->views, "lapses",
+	                     (json_int_t)total->lapses, "faults", faults, "events",
+	                     (json_int_t)total->events, "seconds", seconds));
+}
+
+/* --- files --- */
+
+static FILE *open_output(const char *path, const char *what, struct problem *problem)
+{
+	FILE *file = strcmp(path, "-") == 0 ? stdout : fopen(path, "w");
+
+	if (file == NULL)
+		problem_set(problem, "%s '%.200s': %s", what, path, strerror(errno));
+	return file;
+}
+
+static int close_output(FILE *file, const char *path, const char *what, struct problem *problem)
+{
+	bool failed = fflush(file) != 0 || ferror(file);
+
+	if (file != stdout && fclose(file) != 0)
+		failed = true;
+	return failed ? problem_set(problem, "%s '%.200s': %s", what, path, strerror(errno)) : 0;
+}
+
+static int write_diagram(const struct torture_request *request, FILE *file,
+                         struct run_drawing *drawing, struct problem *problem)
+{
+	const char *names[DRAWING_ROWS_MAX];
+	char title[128];
+
+	for (uint32_t i = 0; i <= request->plan.nodes; i++)
+		names[i] = ordeal_name(i < request->plan.nodes ? i : DRAWING_ROWS_MAX);
+	snprintf(title, sizeof(title), "baton torture --seeds %" PRIu64 "..%" PRIu64 ", %s",
+	         request->seed_first, request->seed_first, request->plan.algorithm->name);
+	if (!drawing_write(drawing, file, names, request->plan.nodes + 1, title))
+		return problem_set(problem, "--diagram '%.200s': %s", request->diagram,
+		                   strerror(errno));
+	return close_output(file, request->diagram, "--diagram", problem);
+}
+
+/* One run, told in full. */
+static int trace_run(struct torture_request *request, struct problem *problem)
+{
+	struct ordeal_plan plan = request->plan;
+	struct ordeal_result *result = malloc(sizeof(*result));
+	FILE *trace = NULL, *diagram = NULL;
+	int failed = 0;
+
+	memory_must(result != NULL);
+	if ((request->trace != NULL &&
+	     (trace = open_output(request->trace, "--trace", problem)) == NULL) ||
+	    (request->diagram != NULL &&
+	     (diagram = open_output(request->diagram, "--diagram", problem)) == NULL)) {
+		free(result);
+		return -1;
+	}
+	plan.seed = request->seed_first;
+	plan.trace = trace;
+	plan.drawing = diagram != NULL ? drawing_create() : NULL;
+	ordeal_run(&plan, result);
+	free(result);
+	if (trace != NULL)
+		failed = close_output(trace, request->trace, "--trace", problem);
+	if (diagram != NULL) {
+		if (failed == 0)
+			failed = write_diagram(request, diagram, plan.drawing, problem);
+		drawing_destroy(plan.drawing);
+	}
+	return failed;
+}
+
+static int run(struct torture_request *request, struct problem *problem)
+{
+	struct torture_work work = {.request = request, .interrupted = watch_for_interrupt()};
+	double began = clock_seconds();
+	struct team team;
+
+	if ((request->trace != NULL || request->diagram != NULL) &&
+	    trace_run(request, problem) != 0)
+		return usage_problem("torture", problem);
+	progress_start();
+	pthread_mutex_init(&work.mutex, NULL);
+	team_init(&team, request->threads);
+	team_run(&team, do_runs, &work);
+	team_free(&team);
+	pthread_mutex_destroy(&work.mutex);
+	progress_clear();
+	if (work.total.violated_count != 0)
+		qsort(work.total.violated, work.total.violated_count, sizeof(*work.total.violated),
+		      compare_seeds);
+	if (request->json)
+		print_report(&work.total, clock_seconds() - began);
+	else
+		print_text(request, &work.total, clock_seconds() - began);
+	int code = work.total.violated_count != 0 ? EXIT_VIOLATED : EXIT_HELD;
+	free(work.total.violated);
+	end_if_interrupted();
+	return code;
+}
+
+int command_torture(int argc, char **argv)
+{
+	struct torture_request request = {
+	        .plan = {.algorithm = algorithm_find("neilsen"),
+	                 .nodes = 5,
+	                 .locks = 3,
+	                 .time = UINT64_C(60000000000),
+	                 .lease_ns = LEASE_MS * UINT64_C(1000000),
+	                 .kinds = FAULTS_USUAL},
+	        .seed_first = 1,
+	        .seed_last = 100,
+	        .threads = processors_count(),
+	};
+	struct problem problem;
+	int parsed = parse_arguments(argc, argv, &request, &problem);
+
+	if (parsed != 0)
+		return parsed < 0 ? usage_problem("torture", &problem) : EXIT_HELD;
+	return run(&request, &problem);
+}

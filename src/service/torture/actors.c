@@ -1,0 +1,368 @@
+#include "actors.h"
+
+#include "memory.h"
+#include "ordeal.h"
+#include "verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A word is the deadline in ms above 16 bits of the lapse count. */
+static uint64_t deadline_of(uint64_t word)
+{
+	return (word >> 16) * REALM_MS;
+}
+
+bool actor_is_valid(const struct realm *realm, const struct actor *actor)
+{
+	return actor->state == ACTOR_HOLDS &&
+	       (actor->page->word & 0xffff) == (actor->lapses & 0xffff) &&
+	       realm_clock(realm, actor->place) < deadline_of(actor->page->word);
+}
+
+struct actors *actors_create(const struct realm *realm)
+{
+	struct actors *actors = calloc(1, sizeof(*actors));
+
+	memory_must(actors != NULL);
+	actors->count = 3 * realm->plan->nodes;
+	actors->list = calloc(actors->count, sizeof(*actors->list));
+	memory_must(actors->list != NULL);
+	for (uint32_t i = 0; i < actors->count; i++) {
+		actors->list[i].place = i % realm->plan->nodes;
+		actors->list[i].chance = chance_stream(realm->plan->seed, STREAM_ACTORS, i);
+	}
+	return actors;
+}
+
+void actors_destroy(struct actors *actors)
+{
+	free(actors->list);
+	free(actors);
+}
+
+static uint32_t number_of(const struct realm *realm, const struct actor *actor)
+{
+	return (uint32_t)(actor - realm->actors->list);
+}
+
+static void wake(struct realm *realm, struct actor *actor, uint64_t delay)
+{
+	realm_push(realm, realm->now + delay, REALM_ACTOR, actor->place, ++actor->wake,
+	           number_of(realm, actor));
+}
+
+static void rest(struct realm *realm, struct actor *actor)
+{
+	uint64_t lease = realm->plan->lease_ns;
+
+	wake(realm, actor, chance_between(&actor->chance, lease / 600, lease / 10));
+}
+
+void actors_begin(struct realm *realm)
+{
+	for (uint32_t i = 0; i < realm->actors->count; i++)
+		rest(realm, &realm->actors->list[i]);
+}
+
+static struct node *node_of(const struct realm *realm, const struct actor *actor)
+{
+	return resident_node(realm->hosts[actor->place].resident);
+}
+
+static const char *name_of(uint32_t lock, char room[16])
+{
+	snprintf(room, 16, "lock-%u", lock);
+	return room;
+}
+
+/* --- holds --- */
+
+static void end_hold(struct realm *realm, struct actor *actor, const char *how)
+{
+	if (actor->state == ACTOR_HOLDS) {
+		realm_mark(realm, how, actor->place, number_of(realm, actor), actor->fence);
+		realm_draw(realm, DRAWN_RELEASE, actor->place, number_of(realm, actor), 0, NULL);
+	}
+	actor->state = ACTOR_IDLE;
+	actor->page = NULL;
+	actor->dead = false;
+}
+
+/* Mostly short; now and then longer than a lease, or than several. */
+static uint64_t draw_hold(const struct realm *realm, struct actor *actor)
+{
+	uint64_t lease = realm->plan->lease_ns;
+	uint32_t dice = (uint32_t)chance_below(&actor->chance, 100);
+
+	if (dice < 92 || realm->actors->healing)
+		return chance_between(&actor->chance, REALM_MS, lease / 15);
+	if (dice < 98)
+		return chance_between(&actor->chance, lease / 4, lease);
+	return chance_between(&actor->chance, lease, 4 * lease);
+}
+
+static void begin_hold(struct realm *realm, struct actor *actor, const struct node_effect *effect)
+{
+	actor->state = ACTOR_HOLDS;
+	actor->fence = effect->reply.number;
+	actor->lapses = effect->reply.lapses;
+	actor->page = realm->hosts[actor->place].page;
+	actor->dead = false;
+	realm->actors->grants++;
+	realm_mark(realm, "granted", actor->place, number_of(realm, actor), actor->fence);
+	realm_draw(realm, DRAWN_GRANT, actor->place, number_of(realm, actor), actor->lock, NULL);
+	verdict_granted(realm, actor);
+	wake(realm, actor, draw_hold(realm, actor));
+}
+
+/* --- what it hears --- */
+
+static struct actor *find(const struct realm *realm, uint32_t place, uint64_t session)
+{
+	for (uint32_t i = 0; i < realm->actors->count; i++) {
+		struct actor *actor = &realm->actors->list[i];
+		if (actor->place == place && actor->session == session && session != 0 &&
+		    actor->life == realm->hosts[place].life)
+			return actor;
+	}
+	return NULL;
+}
+
+static void on_reply(struct realm *realm, struct actor *actor, const struct node_effect *effect)
+{
+	if (effect->reply.kind == REPLY_FENCE) {
+		if (realm->now - actor->asked > realm->actors->waits_longest)
+			realm->actors->waits_longest = realm->now - actor->asked;
+		begin_hold(realm, actor, effect);
+		return;
+	}
+	actor->state = ACTOR_IDLE;
+	rest(realm, actor);
+}
+
+void actors_effect(struct realm *realm, uint32_t place, const struct node_effect *effect)
+{
+	struct actor *actor;
+
+	if (effect->kind == NODE_REPLY) {
+		actor = find(realm, place, effect->reply.session);
+		if (actor != NULL)
+			on_reply(realm, actor, effect);
+	} else if (effect->kind == NODE_LOST) {
+		actor = find(realm, place, effect->lost.session);
+		if (actor == NULL || actor->state != ACTOR_HOLDS)
+			return;
+		verdict_lost(realm, actor, effect);
+		end_hold(realm, actor, "lost");
+		actor->must_close = true;
+		wake(realm, actor, REALM_MS);
+	} else if (effect->kind == NODE_EVENT) {
+		realm_mark(realm, "event", place, effect->event.kind, effect->event.fence);
+	}
+}
+
+void actors_orphan(struct realm *realm, uint32_t place)
+{
+	for (uint32_t i = 0; i < realm->actors->count; i++) {
+		struct actor *actor = &realm->actors->list[i];
+		if (actor->place != place || actor->session == 0)
+			continue;
+		actor->session = 0;
+		actor->must_close = false;
+		if (actor->state != ACTOR_HOLDS) {
+			actor->state = ACTOR_IDLE;
+			rest(realm, actor);
+			continue;
+		}
+		/* It goes on until it learns of it, or its lease is over. */
+		wake(realm, actor, chance_below(&actor->chance, 2 * realm->plan->lease_ns));
+	}
+}
+
+void actors_kill(struct realm *realm, uint32_t place)
+{
+	for (uint32_t i = 0; i < realm->actors->count; i++) {
+		struct actor *actor = &realm->actors->list[i];
+		if (actor->place != place)
+			continue;
+		end_hold(realm, actor, "killed");
+		actor->session = 0;
+		actor->must_close = false;
+		rest(realm, actor);
+	}
+}
+
+/* --- what it does --- */
+
+static void close_session(struct realm *realm, struct actor *actor)
+{
+	uint64_t session = actor->session;
+
+	/* Others may be let in by the very call. */
+	end_hold(realm, actor, "closed");
+	actor->session = 0;
+	actor->must_close = false;
+	node_session_close(node_of(realm, actor), session, realm_clock(realm, actor->place));
+	rest(realm, actor);
+	realm_pump(realm, actor->place);
+}
+
+static void open_session(struct realm *realm, struct actor *actor)
+{
+	struct node_client client = {.pid = number_of(realm, actor) + 1};
+
+	actor->session =
+	        node_session_open(node_of(realm, actor), &client, realm_clock(realm, actor->place));
+	actor->life = realm->hosts[actor->place].life;
+	rest(realm, actor);
+	realm_pump(realm, actor->place);
+}
+
+static void release(struct realm *realm, struct actor *actor)
+{
+	char name[16];
+	uint64_t fence = actor->fence;
+
+	name_of(actor->lock, name);
+	end_hold(realm, actor, "released");
+	node_unlock(node_of(realm, actor), actor->session, name, strlen(name), fence,
+	            realm_clock(realm, actor->place));
+	rest(realm, actor);
+	realm_pump(realm, actor->place);
+}
+
+/* An operator takes a lock from whoever has it. */
+static int break_lock(struct realm *realm, struct actor *actor, const char *name)
+{
+	for (uint32_t i = 0; i < realm->actors->count; i++) {
+		const struct actor *other = &realm->actors->list[i];
+		if (other->state == ACTOR_HOLDS && other->lock == actor->lock)
+			return node_break(node_of(realm, actor), actor->session, name, strlen(name),
+			                  other->fence, realm_clock(realm, actor->place));
+	}
+	return -1;
+}
+
+static int ask(struct realm *realm, struct actor *actor, const char *name)
+{
+	struct node *node = node_of(realm, actor);
+	uint64_t clock = realm_clock(realm, actor->place);
+	uint32_t dice = (uint32_t)chance_below(&actor->chance, 100);
+	size_t size = strlen(name);
+
+	actor->elects = false;
+	if (realm->actors->healing || dice < 70) {
+		actor->state = ACTOR_WAITS;
+		return node_lock(node, actor->session, name, size, NODE_WAIT, 0, clock);
+	}
+	if (dice < 78) {
+		actor->state = ACTOR_WAITS;
+		return node_lock(node, actor->session, name, size, NODE_NOWAIT, 0, clock);
+	}
+	if (dice < 86) {
+		actor->state = ACTOR_WAITS;
+		return node_lock(node, actor->session, name, size, NODE_TIMEOUT,
+		                 realm->plan->lease_ns / 4, clock);
+	}
+	if (dice < 92) {
+		actor->elects = true;
+		actor->state = ACTOR_WAITS;
+		return node_elect(node, actor->session, name, size, "me", 2, clock);
+	}
+	actor->state = ACTOR_ASKS;
+	if (dice < 94)
+		return break_lock(realm, actor, name);
+	if (dice < 97)
+		return node_subscribe(node, actor->session, false, name, size, clock);
+	return node_leader(node, actor->session, name, size, clock);
+}
+
+static void act_idle(struct realm *realm, struct actor *actor)
+{
+	char name[16];
+
+	if (realm->actors->healing) {
+		if (actor->rounds == 0)
+			return;
+		actor->rounds--;
+	}
+	actor->lock = (uint32_t)chance_below(&actor->chance, realm->plan->locks);
+	actor->asked = realm->now;
+	int error = ask(realm, actor, name_of(actor->lock, name));
+	if (error < 0) {
+		actor->state = ACTOR_IDLE;
+		if (realm->actors->healing)
+			actor->rounds++;
+		rest(realm, actor);
+	} else if (!realm->actors->healing && chance_percent(&actor->chance, 10)) {
+		/* It may lose patience. */
+		wake(realm, actor, chance_below(&actor->chance, 2 * realm->plan->lease_ns));
+	}
+	realm_pump(realm, actor->place);
+}
+
+static void act(struct realm *realm, struct actor *actor)
+{
+	const struct realm_host *host = &realm->hosts[actor->place];
+
+	if (actor->state == ACTOR_HOLDS && actor->session == 0) {
+		end_hold(realm, actor, "noticed"); /* that its process is gone */
+		rest(realm, actor);
+	} else if (host->resident == NULL || host->departs) {
+		rest(realm, actor);
+	} else if (actor->session == 0) {
+		open_session(realm, actor);
+	} else if (actor->must_close) {
+		close_session(realm, actor);
+	} else if (actor->state == ACTOR_HOLDS) {
+		if (chance_percent(&actor->chance, 85))
+			release(realm, actor);
+		else
+			close_session(realm, actor);
+	} else if (actor->state == ACTOR_IDLE) {
+		act_idle(realm, actor);
+	} else if (!realm->actors->healing) {
+		close_session(realm, actor);
+	}
+}
+
+void actors_on_event(struct realm *realm, const struct event *event)
+{
+	struct actor *actor = &realm->actors->list[event->from];
+
+	if (event->number != actor->wake)
+		return;
+	/* A process that is stopped does not answer; on a suspended host nobody asks. */
+	if (realm_lives(realm, actor->place) && realm_paused(realm, actor->place)) {
+		realm_push(realm, realm->hosts[actor->place].paused_until, REALM_ACTOR,
+		           actor->place, event->number, event->from);
+		return;
+	}
+	act(realm, actor);
+}
+
+/* --- the second act --- */
+
+void actors_heal(struct realm *realm)
+{
+	enum { ROUNDS = 2 };
+
+	realm->actors->healing = true;
+	for (uint32_t i = 0; i < realm->actors->count; i++) {
+		struct actor *actor = &realm->actors->list[i];
+		actor->rounds = ROUNDS;
+		if (actor->state == ACTOR_IDLE)
+			rest(realm, actor);
+	}
+}
+
+const struct actor *actors_unserved(const struct realm *realm)
+{
+	for (uint32_t i = 0; i < realm->actors->count; i++) {
+		const struct actor *actor = &realm->actors->list[i];
+		if (actor->state != ACTOR_IDLE || actor->rounds != 0)
+			return actor;
+	}
+	return NULL;
+}

@@ -1,0 +1,479 @@
+#include "mischief.h"
+
+#include "actors.h"
+#include "memory.h"
+#include "outbuffer.h"
+#include "paths.h"
+#include "petition.h"
+#include "spiteful_log.h"
+#include "verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *const fault_words[FAULT_KINDS_COUNT] = {
+#define FAULT_WORD(name, word, text) word,
+        FAULT_KINDS(FAULT_WORD)
+#undef FAULT_WORD
+};
+
+const char *const fault_texts[FAULT_KINDS_COUNT] = {
+#define FAULT_TEXT(name, word, text) text,
+        FAULT_KINDS(FAULT_TEXT)
+#undef FAULT_TEXT
+};
+
+struct fault {
+	uint32_t number; /* from 1 */
+	enum fault_kind kind;
+	uint64_t begin, end;
+	uint32_t a, b; /* two different hosts */
+	bool begun, over;
+	struct chance chance;
+};
+
+struct mischief {
+	struct fault *list;
+	uint32_t count;
+	bool healed;
+};
+
+enum fault_event { FAULT_BEGINS, FAULT_ENDS, FAULT_GOES_ON };
+
+/* --- drawing them --- */
+
+static uint64_t draw_duration(struct chance *chance, uint64_t lease)
+{
+	uint32_t dice = (uint32_t)chance_below(chance, 100);
+
+	if (dice < 50)
+		return chance_between(chance, lease / 10, lease);
+	if (dice < 85)
+		return chance_between(chance, lease, 3 * lease);
+	return chance_between(chance, 3 * lease, 8 * lease);
+}
+
+static enum fault_kind draw_kind(struct chance *chance, uint32_t kinds)
+{
+	enum fault_kind kind;
+
+	do {
+		kind = (enum fault_kind)chance_below(chance, FAULT_KINDS_COUNT);
+	} while ((kinds >> kind & 1) == 0);
+	return kind;
+}
+
+static struct fault draw_fault(const struct ordeal_plan *plan, uint32_t number)
+{
+	struct fault fault = {.number = number};
+
+	fault.chance = chance_stream(plan->seed, STREAM_FAULTS, number);
+	fault.kind = draw_kind(&fault.chance, plan->kinds);
+	fault.begin = chance_between(&fault.chance, 0, plan->time);
+	fault.end = fault.begin + draw_duration(&fault.chance, plan->lease_ns);
+	if (fault.end > plan->time)
+		fault.end = plan->time;
+	fault.a = (uint32_t)chance_below(&fault.chance, plan->nodes);
+	fault.b = plan->nodes == 1
+	                  ? fault.a
+	                  : (fault.a + 1 + (uint32_t)chance_below(&fault.chance, plan->nodes - 1)) %
+	                            plan->nodes;
+	return fault;
+}
+
+static bool is_wanted(const struct ordeal_plan *plan, uint32_t number)
+{
+	if (plan->only == NULL)
+		return true;
+	for (uint32_t i = 0; i < plan->only_count; i++) {
+		if (plan->only[i] == number)
+			return true;
+	}
+	return false;
+}
+
+struct mischief *mischief_create(const struct realm *realm)
+{
+	const struct ordeal_plan *plan = realm->plan;
+	struct mischief *mischief = calloc(1, sizeof(*mischief));
+	struct chance chance = chance_stream(plan->seed, STREAM_FAULTS, 0);
+	/* Some runs are calm, in some much goes wrong at once. */
+	uint64_t leases = plan->time / plan->lease_ns + 1;
+	uint64_t count = chance_between(&chance, 1 + leases / 8, 2 + 2 * leases);
+
+	memory_must(mischief != NULL);
+	if (plan->kinds == 0)
+		count = 0;
+	mischief->count = count > ORDEAL_FAULTS_MAX ? ORDEAL_FAULTS_MAX : (uint32_t)count;
+	mischief->list = calloc(mischief->count + 1UL, sizeof(*mischief->list));
+	memory_must(mischief->list != NULL);
+	for (uint32_t i = 0; i < mischief->count; i++) {
+		mischief->list[i] = draw_fault(plan, i + 1);
+		mischief->list[i].over = !is_wanted(plan, i + 1);
+	}
+	return mischief;
+}
+
+void mischief_destroy(struct mischief *mischief)
+{
+	free(mischief->list);
+	free(mischief);
+}
+
+static void push(struct realm *realm, const struct fault *fault, enum fault_event event,
+                 uint64_t time)
+{
+	realm_push(realm, time, REALM_FAULT, 0, (uint64_t)event, fault->number);
+}
+
+void mischief_begin(struct realm *realm)
+{
+	const struct mischief *mischief = realm->mischief;
+
+	for (uint32_t i = 0; i < mischief->count; i++) {
+		if (!mischief->list[i].over)
+			push(realm, &mischief->list[i], FAULT_BEGINS, mischief->list[i].begin);
+	}
+}
+
+/* --- what they do --- */
+
+static void cut_voters(struct realm *realm, uint32_t place, bool from, int more)
+{
+	for (uint32_t i = 0; i < realm->voters_count; i++) {
+		uint32_t voter = realm->voters[i];
+		if (voter == place)
+			continue;
+		paths_cut(realm, from ? voter : place, from ? place : voter, false, true, more);
+	}
+}
+
+static void isolate(struct realm *realm, uint32_t place, int more)
+{
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		if (i == place)
+			continue;
+		paths_cut(realm, i, place, true, true, more);
+		paths_cut(realm, place, i, true, true, more);
+	}
+}
+
+static void cut(struct realm *realm, const struct fault *fault, int more)
+{
+	uint32_t a = fault->a, b = fault->b;
+
+	if (fault->kind == FAULT_CUT) {
+		paths_cut(realm, a, b, true, true, more);
+		paths_cut(realm, b, a, true, true, more);
+	} else if (fault->kind == FAULT_ONEWAY) {
+		paths_cut(realm, a, b, true, true, more);
+	} else if (fault->kind == FAULT_LINKS) {
+		paths_cut(realm, a, b, true, false, more);
+	} else if (fault->kind == FAULT_ISOLATE) {
+		isolate(realm, a, more);
+	} else {
+		cut_voters(realm, a, fault->kind == FAULT_DEAF, more);
+	}
+}
+
+static void bump(struct realm *realm, uint32_t place)
+{
+	struct petition petition = {.kind = PETITION_BUMP,
+	                            .process = realm->hosts[place].process,
+	                            .epoch = verdict_epochs(realm)};
+	struct out out;
+
+	if (!realm_lives(realm, place))
+		return;
+	out_init(&out);
+	petition_write(&out, &petition, NULL, 0, NULL, 0);
+	for (uint32_t i = 0; i < realm->voters_count; i++)
+		paths_send(realm, place, realm->voters[i], true, out.bytes, out.bytes_count);
+	out_free(&out);
+}
+
+static void forbid(struct realm *realm, const char *name, bool forbids)
+{
+	uint32_t leader = log_leader(realm);
+
+	if (leader == REALM_NOWHERE || !realm_voter_runs(realm, leader))
+		return;
+	warden_forbid(realm->hosts[leader].warden, name, forbids, realm_clock(realm, leader));
+	realm_pump_warden(realm, leader);
+}
+
+static void start(struct realm *realm, uint32_t place)
+{
+	if (!realm_lives(realm, place))
+		realm_start(realm, place);
+}
+
+static void set_drift(struct realm *realm, uint32_t place, int64_t drift_ppm)
+{
+	struct realm_host *host = &realm->hosts[place];
+
+	host->clock_base = realm_clock(realm, place);
+	host->booted_at = realm->now;
+	host->drift_ppm = drift_ppm;
+}
+
+static void leave(struct realm *realm, uint32_t place)
+{
+	struct realm_host *host = &realm->hosts[place];
+
+	if (host->resident == NULL || realm_paused(realm, place))
+		return;
+	host->departs = true;
+	resident_depart(host->resident, realm_clock(realm, place));
+	realm_pump(realm, place);
+}
+
+static void begin_twin(struct realm *realm, const struct fault *fault)
+{
+	struct realm_host *twin = &realm->hosts[realm->plan->nodes];
+
+	if (twin->resident != NULL)
+		return;
+	memmove(twin->name, realm->hosts[fault->a].name, sizeof(twin->name));
+	realm_start(realm, twin->place);
+}
+
+static void begin(struct realm *realm, struct fault *fault)
+{
+	uint64_t lease = realm->plan->lease_ns;
+	uint32_t a = fault->a;
+
+	switch (fault->kind) {
+	case FAULT_CRASH:
+		realm_kill(realm, a);
+		break;
+	case FAULT_LOOP:
+		push(realm, fault, FAULT_GOES_ON, realm->now);
+		break;
+	case FAULT_REBOOT:
+		realm_kill(realm, a);
+		actors_kill(realm, a);
+		break;
+	case FAULT_PAUSE:
+	case FAULT_SUSPEND:
+		realm_pause(realm, a, fault->end, true, true);
+		break;
+	case FAULT_VOTER:
+		realm_pause(realm, realm->voters[a % realm->voters_count], fault->end, false, true);
+		break;
+	case FAULT_CUT:
+	case FAULT_ONEWAY:
+	case FAULT_LINKS:
+	case FAULT_DEAF:
+	case FAULT_MUTE:
+	case FAULT_ISOLATE:
+		cut(realm, fault, 1);
+		break;
+	case FAULT_LOSS:
+		paths_trouble(realm, (uint32_t)chance_between(&fault->chance, 5, 40), lease / 8);
+		break;
+	case FAULT_BREAK:
+		push(realm, fault, FAULT_GOES_ON, realm->now);
+		break;
+	case FAULT_DISK:
+		log_slow(realm, chance_between(&fault->chance, lease / 40, lease / 3));
+		break;
+	case FAULT_LEADER:
+		log_depose(realm);
+		break;
+	case FAULT_HEADLESS:
+		log_headless(realm, fault->end);
+		break;
+	case FAULT_LEAVE:
+		leave(realm, a);
+		break;
+	case FAULT_TWIN:
+		begin_twin(realm, fault);
+		break;
+	case FAULT_BUMP:
+		bump(realm, a);
+		break;
+	case FAULT_FORBID:
+		forbid(realm, realm->hosts[a].name, true);
+		break;
+	case FAULT_LEASE:
+		realm_kill(realm, a);
+		realm->hosts[a].lease_ns = 2 * lease;
+		realm_start(realm, a);
+		break;
+	case FAULT_CLOCK:
+		set_drift(realm, a, chance_percent(&fault->chance, 50) ? 150000 : -150000);
+		break;
+	case FAULT_KINDS_COUNT:
+		must(false);
+	}
+}
+
+static void end(struct realm *realm, struct fault *fault)
+{
+	uint32_t a = fault->a;
+
+	switch (fault->kind) {
+	case FAULT_CRASH:
+	case FAULT_LOOP:
+		start(realm, a);
+		break;
+	case FAULT_REBOOT:
+		if (!realm_lives(realm, a)) {
+			/* Clients of a process that ran here meanwhile have the old clock. */
+			actors_kill(realm, a);
+			realm_reboot_clock(realm, a);
+			realm_start(realm, a);
+		}
+		break;
+	case FAULT_CUT:
+	case FAULT_ONEWAY:
+	case FAULT_LINKS:
+	case FAULT_DEAF:
+	case FAULT_MUTE:
+	case FAULT_ISOLATE:
+		cut(realm, fault, -1);
+		break;
+	case FAULT_LOSS:
+		paths_trouble(realm, 0, 0);
+		break;
+	case FAULT_DISK:
+		log_slow(realm, 0);
+		break;
+	case FAULT_LEAVE:
+		if (realm->hosts[a].departs) {
+			realm_kill(realm, a);
+			realm->hosts[a].departs = false;
+		}
+		start(realm, a);
+		break;
+	case FAULT_TWIN:
+		realm_kill(realm, realm->plan->nodes);
+		break;
+	case FAULT_FORBID:
+		forbid(realm, realm->hosts[a].name, false);
+		break;
+	case FAULT_LEASE:
+		realm_kill(realm, a);
+		realm_start(realm, a);
+		break;
+	case FAULT_CLOCK:
+		set_drift(realm, a, 0);
+		break;
+	case FAULT_PAUSE:
+	case FAULT_SUSPEND:
+	case FAULT_VOTER:
+	case FAULT_BREAK:
+	case FAULT_LEADER:
+	case FAULT_HEADLESS:
+	case FAULT_BUMP:
+		break;
+	case FAULT_KINDS_COUNT:
+		must(false);
+	}
+}
+
+/* Of faults that act again and again. */
+static void go_on(struct realm *realm, struct fault *fault)
+{
+	uint64_t lease = realm->plan->lease_ns;
+
+	if (fault->over)
+		return;
+	if (fault->kind == FAULT_BREAK) {
+		paths_break(realm, fault->a);
+		push(realm, fault, FAULT_GOES_ON,
+		     realm->now + chance_between(&fault->chance, lease / 100, lease / 6));
+		return;
+	}
+	if (realm_lives(realm, fault->a))
+		realm_kill(realm, fault->a);
+	else
+		realm_start(realm, fault->a);
+	push(realm, fault, FAULT_GOES_ON,
+	     realm->now + chance_between(&fault->chance, lease / 6, lease));
+}
+
+void mischief_invite(struct realm *realm)
+{
+	for (uint32_t i = 0; i < realm->plan->nodes; i++) {
+		if (verdict_forbids(realm, realm->hosts[i].name))
+			forbid(realm, realm->hosts[i].name, false);
+	}
+}
+
+static void tell_fault(const struct realm *realm, const struct fault *fault, char *room,
+                       size_t size)
+{
+	snprintf(room, size, "%s, %s and %s, %.1f to %.1f s", fault_words[fault->kind],
+	         realm->hosts[fault->a].name, realm->hosts[fault->b].name,
+	         (double)fault->begin / REALM_SECOND, (double)fault->end / REALM_SECOND);
+}
+
+void mischief_on_event(struct realm *realm, const struct event *event)
+{
+	struct fault *fault = &realm->mischief->list[event->from - 1];
+	char text[96];
+
+	switch ((enum fault_event)event->number) {
+	case FAULT_BEGINS:
+		if (realm->mischief->healed)
+			return;
+		tell_fault(realm, fault, text, sizeof(text));
+		realm_note(realm, REALM_NOWHERE, "fault %u: %s", fault->number, text);
+		realm_draw(realm, DRAWN_FAULT, 0, fault->number, fault->end, text);
+		fault->begun = true;
+		begin(realm, fault);
+		push(realm, fault, FAULT_ENDS, fault->end);
+		break;
+	case FAULT_ENDS:
+		if (fault->over)
+			return;
+		fault->over = true;
+		realm_note(realm, REALM_NOWHERE, "fault %u is over", fault->number);
+		end(realm, fault);
+		break;
+	case FAULT_GOES_ON:
+		go_on(realm, fault);
+		break;
+	}
+}
+
+void mischief_heal(struct realm *realm)
+{
+	struct mischief *mischief = realm->mischief;
+
+	mischief->healed = true;
+	for (uint32_t i = 0; i < mischief->count && !realm->failed; i++) {
+		struct fault *fault = &mischief->list[i];
+		if (!fault->begun || fault->over)
+			continue;
+		fault->over = true;
+		end(realm, fault);
+	}
+	paths_heal(realm);
+	log_slow(realm, 0);
+	log_headless(realm, 0);
+	for (uint32_t i = 0; i < realm->plan->nodes && !realm->failed; i++) {
+		realm->hosts[i].paused_until = realm->hosts[i].voter_paused_until = 0;
+		if (realm->hosts[i].departs)
+			realm_kill(realm, i);
+		start(realm, i);
+	}
+	realm_kill(realm, realm->plan->nodes);
+}
+
+void mischief_tell(const struct realm *realm, struct ordeal_result *result)
+{
+	const struct mischief *mischief = realm->mischief;
+
+	for (uint32_t i = 0; i < mischief->count; i++) {
+		const struct fault *fault = &mischief->list[i];
+		if (!fault->begun)
+			continue;
+		result->faults[fault->kind]++;
+		result->numbers[result->stories_count] = fault->number;
+		tell_fault(realm, fault, result->stories[result->stories_count++],
+		           sizeof(result->stories[0]));
+	}
+}

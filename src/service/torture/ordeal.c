@@ -1,0 +1,170 @@
+#include "ordeal.h"
+
+#include "actors.h"
+#include "memory.h"
+#include "mischief.h"
+#include "realm.h"
+#include "spiteful_log.h"
+#include "verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char *ordeal_name(uint32_t place)
+{
+	static const char *const names[ORDEAL_NODES_MAX] = {
+	        "ant",  "bee", "crow", "dog",  "elk",  "fox",  "gnu", "hare",
+	        "ibis", "jay", "koi",  "lynx", "mole", "newt", "owl", "pug"};
+
+	return place < ORDEAL_NODES_MAX ? names[place] : "twin";
+}
+
+/* How many windows of a quarter of a lease saw somebody let in. */
+struct windows {
+	uint64_t width, index, grants;
+	uint64_t served, count;
+};
+
+static void look_at_windows(struct windows *windows, const struct realm *realm)
+{
+	while (realm->now / windows->width > windows->index) {
+		windows->served += realm->actors->grants > windows->grants;
+		windows->count++;
+		windows->grants = realm->actors->grants;
+		windows->index++;
+	}
+}
+
+static void act_of_faults(struct realm *realm, struct ordeal_result *result)
+{
+	struct windows windows = {.width = realm->plan->lease_ns / 4};
+
+	while (realm->now < realm->plan->time && realm_step(realm))
+		look_at_windows(&windows, realm);
+	result->served_ms = windows.served * windows.width / REALM_MS;
+	result->time_ms = windows.count * windows.width / REALM_MS;
+}
+
+/* A name that was removed often waits up to 64 leases before it may join. */
+static void act_of_healing(struct realm *realm)
+{
+	enum { LEASES_MAX = 160 };
+	uint64_t end = realm->now + LEASES_MAX * realm->plan->lease_ns;
+	uint64_t look = realm->now;
+	char room[128];
+
+	realm_note(realm, REALM_NOWHERE, "everything is mended");
+	mischief_heal(realm);
+	actors_heal(realm);
+	while (realm_step(realm)) {
+		if (realm->now < look)
+			continue;
+		look = realm->now + realm->plan->lease_ns / 4;
+		mischief_invite(realm);
+		const struct actor *actor = actors_unserved(realm);
+		const char *unsettled = verdict_unsettled(realm, room);
+		if (actor == NULL && unsettled == NULL)
+			return;
+		if (realm->now <= end)
+			continue;
+		if (unsettled != NULL)
+			realm_wrong(realm, "everything was mended, and %s", unsettled);
+		else
+			realm_wrong(realm,
+			            "everything was mended, and a client at %s waits for lock-%u",
+			            realm->hosts[actor->place].name, actor->lock);
+	}
+}
+
+void ordeal_run(const struct ordeal_plan *plan, struct ordeal_result *ret_result)
+{
+	struct realm *realm = calloc(1, sizeof(*realm));
+
+	memory_must(realm != NULL);
+	memset(ret_result, 0, sizeof(*ret_result));
+	realm_init(realm, plan);
+	act_of_faults(realm, ret_result);
+	if (!realm->failed)
+		act_of_healing(realm);
+	ret_result->failed = realm->failed;
+	memcpy(ret_result->wrong, realm->wrong, sizeof(realm->wrong));
+	ret_result->hash = realm->hash;
+	ret_result->events = realm->events;
+	ret_result->grants = realm->actors->grants;
+	ret_result->views = verdict_epochs(realm);
+	ret_result->lapses = verdict_lapses(realm);
+	ret_result->entries = log_committed(realm);
+	mischief_tell(realm, ret_result);
+	realm_free(realm);
+	free(realm);
+}
+
+/* --- shrinking --- */
+
+struct shrinking {
+	struct ordeal_plan plan;
+	struct ordeal_result *result, *trial;
+	uint32_t *only;
+	uint32_t count, runs;
+};
+
+/* Without those from `first` on, so many: still broken? */
+static bool still_fails(struct shrinking *shrinking, uint32_t first, uint32_t many)
+{
+	uint32_t left[ORDEAL_FAULTS_MAX], count = 0;
+
+	for (uint32_t i = 0; i < shrinking->count; i++) {
+		if (i < first || i >= first + many)
+			left[count++] = shrinking->only[i];
+	}
+	shrinking->plan.only = left;
+	shrinking->plan.only_count = count;
+	shrinking->runs++;
+	ordeal_run(&shrinking->plan, shrinking->trial);
+	if (!shrinking->trial->failed)
+		return false;
+	memcpy(shrinking->only, left, count * sizeof(*left));
+	shrinking->count = count;
+	*shrinking->result = *shrinking->trial;
+	return true;
+}
+
+enum { SHRINK_RUNS_MAX = 500 };
+
+/* Leaves out parts of that size wherever it still fails. True: something was left out. */
+static bool leave_out(struct shrinking *shrinking, uint32_t many)
+{
+	bool smaller = false;
+
+	for (uint32_t first = 0; first < shrinking->count && shrinking->runs < SHRINK_RUNS_MAX;) {
+		uint32_t left = shrinking->count - first;
+		if (still_fails(shrinking, first, many < left ? many : left))
+			smaller = true;
+		else
+			first += many;
+	}
+	return smaller;
+}
+
+/* Two faults may hide each other, so that both can go and neither alone: once more from the largest. */
+uint32_t ordeal_shrink(const struct ordeal_plan *plan, struct ordeal_result *result, uint32_t *only)
+{
+	struct shrinking shrinking = {.plan = *plan,
+	                              .result = result,
+	                              .trial = malloc(sizeof(*result)),
+	                              .only = only,
+	                              .count = result->stories_count};
+	bool smaller = true;
+
+	memory_must(shrinking.trial != NULL);
+	memcpy(only, result->numbers, result->stories_count * sizeof(*only));
+	shrinking.plan.trace = NULL;
+	shrinking.plan.drawing = NULL;
+	while (smaller) {
+		smaller = false;
+		for (uint32_t many = shrinking.count; many > 0; many /= 2)
+			smaller |= leave_out(&shrinking, many);
+	}
+	free(shrinking.trial);
+	return shrinking.count;
+}

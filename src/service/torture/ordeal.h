@@ -1,0 +1,92 @@
+/*
+ * One run of torture: a cluster in virtual time from a seed, in two acts. In the first, faults of all
+ * kinds; in the second everything is mended, and everybody who waits must be served.
+ */
+#ifndef TORTURE_ORDEAL_H
+#define TORTURE_ORDEAL_H
+
+#include "algorithm.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Kinds of faults, their names on the command line, and what they are. */
+#define FAULT_KINDS(X)                                                                             \
+	X(CRASH, "crash", "a process is killed; its clients live on")                              \
+	X(LOOP, "loop", "a process is killed again and again")                                     \
+	X(REBOOT, "reboot", "a host starts again, its clock from nothing")                         \
+	X(PAUSE, "pause", "a process is stopped for a while")                                      \
+	X(SUSPEND, "suspend", "a host is suspended, clients included")                             \
+	X(VOTER, "voter", "only the voter of a process is stopped")                                \
+	X(CUT, "cut", "two hosts cannot reach each other")                                         \
+	X(ONEWAY, "oneway", "one host cannot reach another, which can reach it")                   \
+	X(LINKS, "links", "two hosts lose their link; both still reach the voters")                \
+	X(DEAF, "deaf", "a member hears nothing from voters, and is heard")                        \
+	X(MUTE, "mute", "a member hears voters, and is not heard")                                 \
+	X(ISOLATE, "isolate", "a host reaches nobody")                                             \
+	X(LOSS, "loss", "messages to voters are lost, doubled and late")                           \
+	X(BREAK, "break", "connections break, at any byte")                                        \
+	X(DISK, "disk", "entries are committed slowly")                                            \
+	X(LEADER, "leader", "another voter leads; the old one does not know")                      \
+	X(HEADLESS, "headless", "no voter leads for a while")                                      \
+	X(LEAVE, "leave", "a member leaves and comes back")                                        \
+	X(TWIN, "twin", "a second process with a member's name")                                   \
+	X(BUMP, "bump", "an epoch ends for no reason")                                             \
+	X(FORBID, "forbid", "an operator removes a member and invites it again")                   \
+	X(LEASE, "lease", "a process with another lease than the cluster's")                       \
+	X(CLOCK, "clock", "a clock that is wrong by more than is allowed: finds violations")
+
+enum fault_kind {
+#define FAULT_ENUM(name, word, text) FAULT_##name,
+	FAULT_KINDS(FAULT_ENUM)
+#undef FAULT_ENUM
+	        FAULT_KINDS_COUNT
+};
+
+extern const char *const fault_words[FAULT_KINDS_COUNT];
+extern const char *const fault_texts[FAULT_KINDS_COUNT];
+/* All but those that break an assumption. */
+#define FAULTS_USUAL ((UINT32_C(1) << FAULT_CLOCK) - 1)
+
+enum { ORDEAL_FAULTS_MAX = 256, ORDEAL_NODES_MAX = 16, ORDEAL_LOCKS_MAX = 64 };
+
+struct ordeal_plan {
+	uint64_t seed;
+	const struct algorithm *algorithm;
+	const char *topology; /* NULL: the algorithm's */
+	uint32_t nodes, locks;
+	uint64_t time;        /* of the first act, in ns */
+	uint64_t lease_ns;    /* of the cluster */
+	uint32_t kinds;       /* of faults, a bit each */
+	const uint32_t *only; /* the faults that happen, by number from 1; NULL: all */
+	uint32_t only_count;
+	FILE *trace;                 /* or NULL */
+	struct run_drawing *drawing; /* or NULL */
+};
+
+struct ordeal_result {
+	bool failed;
+	char wrong[512];
+	uint64_t hash; /* of all that happened */
+	uint64_t events, grants, views, lapses, entries;
+	uint64_t faults[FAULT_KINDS_COUNT];
+	/* The faults that happened before the end, in a sentence each: "fault 3: …"; for a report. */
+	uint32_t numbers[ORDEAL_FAULTS_MAX];
+	char stories[ORDEAL_FAULTS_MAX][96];
+	uint32_t stories_count;
+	uint64_t served_ms, time_ms; /* somebody was served in so many windows of the first act */
+};
+
+/* What hosts are called; beyond the last: the one that has the name of another. */
+const char *ordeal_name(uint32_t place);
+void ordeal_run(const struct ordeal_plan *plan, struct ordeal_result *ret_result);
+
+/*
+ * Leaves out faults as long as it still fails. `only` has room for ORDEAL_FAULTS_MAX; how many are
+ * left is returned. `result` is of the whole run and becomes that of the shrunk one.
+ */
+uint32_t ordeal_shrink(const struct ordeal_plan *plan, struct ordeal_result *result,
+                       uint32_t *only);
+
+#endif

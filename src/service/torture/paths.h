@@ -1,0 +1,36 @@
+/*
+ * The paths between hosts. Petitions and bulletins go as datagrams that may be lost, doubled and
+ * overtake each other. Links have lines: connections that keep order, carry bytes in any pieces, and
+ * break at any byte; neither end need learn of it soon.
+ */
+#ifndef TORTURE_PATHS_H
+#define TORTURE_PATHS_H
+
+#include "realm.h"
+
+struct path_net *paths_create(uint64_t seed);
+void paths_destroy(struct path_net *paths);
+
+/* Counts of reasons why nothing goes from one host to another. */
+void paths_cut(struct realm *realm, uint32_t from, uint32_t to, bool links, bool engine, int more);
+bool paths_reach(const struct realm *realm, uint32_t from, uint32_t to);
+/* Percent of datagrams that are lost or doubled, and how late they may be. */
+void paths_trouble(struct realm *realm, uint32_t percent, uint64_t late_max);
+/* One line of the host breaks, if it has one. */
+void paths_break(struct realm *realm, uint32_t place);
+/* Nothing is cut or lost any more. */
+void paths_heal(struct realm *realm);
+
+/* To the voter of a host, or to its resident. */
+void paths_send(struct realm *realm, uint32_t from, uint32_t to, bool to_voter,
+                const uint8_t *bytes, size_t size);
+void paths_dial(struct realm *realm, uint32_t place, struct strand *line, const char *address);
+void paths_close(struct realm *realm, struct strand *line);
+void paths_changed(struct realm *realm, struct strand *line);
+/* The process of the host is gone, with its ends of lines. */
+void paths_kill(struct realm *realm, uint32_t place);
+
+void paths_on_datagram(struct realm *realm, const struct event *event);
+void paths_on_line(struct realm *realm, const struct event *event);
+
+#endif

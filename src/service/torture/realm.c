@@ -1,0 +1,499 @@
+#include "realm.h"
+
+#include "actors.h"
+#include "drawing.h"
+#include "grow.h"
+#include "memory.h"
+#include "mischief.h"
+#include "ordeal.h"
+#include "paths.h"
+#include "spiteful_log.h"
+#include "verdict.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- what is told --- */
+
+static void hash_in(struct realm *realm, uint64_t value)
+{
+	realm->hash = chance_mix(realm->hash ^ value) + UINT64_C(0x9e3779b97f4a7c15);
+}
+
+static void print_head(const struct realm *realm, uint32_t place)
+{
+	fprintf(realm->trace, "%4" PRIu64 ".%06" PRIu64 " %-6s ", realm->now / REALM_SECOND,
+	        realm->now % REALM_SECOND / 1000,
+	        place == REALM_NOWHERE ? "" : realm->hosts[place].name);
+}
+
+void realm_note(struct realm *realm, uint32_t place, const char *format, ...)
+{
+	char text[256];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	hash_in(realm, realm->now ^ place);
+	for (const char *at = text; *at != '\0'; at++)
+		hash_in(realm, (uint8_t)*at);
+	if (realm->trace != NULL) {
+		print_head(realm, place);
+		fprintf(realm->trace, "%s\n", text);
+	}
+}
+
+void realm_draw(struct realm *realm, enum drawn_kind kind, uint32_t place, uint64_t number,
+                uint64_t other, const char *text)
+{
+	if (realm->drawing != NULL)
+		drawing_add(realm->drawing, kind, realm->now, place, number, other, text);
+}
+
+void realm_mark(struct realm *realm, const char *what, uint32_t place, uint64_t a, uint64_t b)
+{
+	hash_in(realm, realm->now);
+	hash_in(realm, ((uint64_t)place << 32) ^ (uint8_t)what[0]);
+	hash_in(realm, a);
+	hash_in(realm, b);
+	if (realm->trace == NULL)
+		return;
+	print_head(realm, place);
+	fprintf(realm->trace, "%s %" PRIu64 " %" PRIu64 "\n", what, a, b);
+}
+
+void realm_wrong(struct realm *realm, const char *format, ...)
+{
+	va_list arguments;
+
+	if (realm->failed)
+		return;
+	realm->failed = true;
+	int used = snprintf(realm->wrong, sizeof(realm->wrong),
+	                    "at %" PRIu64 ".%03" PRIu64 " s: ", realm->now / REALM_SECOND,
+	                    realm->now % REALM_SECOND / REALM_MS);
+	va_start(arguments, format);
+	vsnprintf(realm->wrong + used, sizeof(realm->wrong) - (size_t)used, format, arguments);
+	va_end(arguments);
+	realm_note(realm, REALM_NOWHERE, "VIOLATION %s", realm->wrong);
+	realm_draw(realm, DRAWN_WRONG, 0, 0, 0, realm->wrong);
+}
+
+/* --- clocks --- */
+
+uint64_t realm_clock(const struct realm *realm, uint32_t place)
+{
+	const struct realm_host *host = &realm->hosts[place];
+	uint64_t passed = realm->now - host->booted_at;
+	/* In whole microseconds, so that nothing overflows. */
+	int64_t off = (int64_t)(passed / 1000) * host->drift_ppm / 1000;
+
+	return host->clock_base + passed + (uint64_t)off;
+}
+
+uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock)
+{
+	const struct realm_host *host = &realm->hosts[place];
+	uint64_t here = realm_clock(realm, place);
+
+	if (clock <= here)
+		return realm->now;
+	uint64_t ahead = clock - here;
+	/* A little late rather than early: a timer that is early fires twice. */
+	uint64_t rate = (uint64_t)(1000000 + host->drift_ppm);
+	return realm->now + ahead / rate * 1000000 + ahead % rate * 1000000 / rate + 2000;
+}
+
+/* --- events --- */
+
+void realm_push(struct realm *realm, uint64_t time, enum realm_event kind, uint32_t place,
+                uint64_t number, uint32_t from)
+{
+	queue_push(realm->queue, &(struct event){.time = time < realm->now ? realm->now : time,
+	                                         .kind = (uint8_t)kind,
+	                                         .node = place,
+	                                         .number = number,
+	                                         .from = from});
+}
+
+static void await_resident(struct realm *realm, struct realm_host *host)
+{
+	uint64_t clock = resident_deadline(host->resident);
+	uint64_t due = clock == NODE_NEVER ? NODE_NEVER : realm_when(realm, host->place, clock);
+
+	if (due == host->resident_due)
+		return;
+	host->resident_due = due;
+	host->resident_wake++;
+	if (due != NODE_NEVER)
+		realm_push(realm, due, REALM_RESIDENT, host->place, host->resident_wake, 0);
+}
+
+static void await_warden(struct realm *realm, struct realm_host *host)
+{
+	uint64_t clock = warden_deadline(host->warden);
+	uint64_t due = clock == WARDEN_NEVER ? NODE_NEVER : realm_when(realm, host->place, clock);
+
+	if (due == host->warden_due)
+		return;
+	host->warden_due = due;
+	host->warden_wake++;
+	if (due != NODE_NEVER)
+		realm_push(realm, due, REALM_WARDEN, host->place, host->warden_wake, 0);
+}
+
+/* --- effects --- */
+
+static void petition(struct realm *realm, uint32_t place, const struct resident_effect *effect)
+{
+	for (uint32_t i = 0; i < realm->voters_count; i++)
+		paths_send(realm, place, realm->voters[i], true, effect->bytes, effect->size);
+}
+
+static void take_effect(struct realm *realm, struct realm_host *host,
+                        const struct resident_effect *effect)
+{
+	switch (effect->kind) {
+	case RESIDENT_NODE:
+		if (effect->node.kind == NODE_STOP)
+			realm_wrong(realm, "%s stops: %s", host->name, effect->node.stop.why);
+		else if (effect->node.kind == NODE_SHOUT)
+			realm_wrong(realm, "%s: %s", host->name, effect->node.shout.text);
+		else
+			actors_effect(realm, host->place, &effect->node);
+		break;
+	case RESIDENT_PETITION:
+		petition(realm, host->place, effect);
+		break;
+	case RESIDENT_DIAL:
+		paths_dial(realm, host->place, effect->line, effect->address);
+		break;
+	case RESIDENT_CLOSE:
+		paths_close(realm, effect->line);
+		break;
+	case RESIDENT_VIEW:
+		verdict_view(realm, host->place);
+		break;
+	}
+}
+
+/* The word is stored before anything that follows from it can be seen. */
+static void publish(struct realm *realm, struct realm_host *host)
+{
+	uint64_t word = node_lease_word(resident_node(host->resident));
+
+	if (word == host->page->word)
+		return;
+	verdict_word_before(realm, host->place);
+	host->page->word = word;
+	verdict_word(realm, host->place);
+}
+
+void realm_pump(struct realm *realm, uint32_t place)
+{
+	struct realm_host *host = &realm->hosts[place];
+	struct resident_effect effect;
+	struct strand *line;
+
+	if (host->resident == NULL)
+		return;
+	publish(realm, host);
+	while (!realm->failed && resident_effect(host->resident, &effect)) {
+		publish(realm, host);
+		take_effect(realm, host, &effect);
+	}
+	publish(realm, host);
+	while ((line = resident_changed(host->resident)) != NULL)
+		paths_changed(realm, line);
+	verdict_after(realm, place);
+	await_resident(realm, host);
+}
+
+void realm_pump_warden(struct realm *realm, uint32_t place)
+{
+	struct realm_host *host = &realm->hosts[place];
+	struct warden_effect effect;
+
+	if (host->warden == NULL)
+		return;
+	while (warden_effect(host->warden, &effect)) {
+		uint32_t to;
+		if (effect.kind == WARDEN_PROPOSE)
+			log_propose(realm, place, effect.bytes, effect.size);
+		else if ((to = realm_place_of(realm, effect.process)) != REALM_NOWHERE)
+			paths_send(realm, place, to, false, effect.bytes, effect.size);
+	}
+	await_warden(realm, host);
+}
+
+uint32_t realm_place_of(const struct realm *realm, uint64_t process)
+{
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		if (realm->hosts[i].resident != NULL && realm->hosts[i].process == process)
+			return i;
+	}
+	return REALM_NOWHERE;
+}
+
+/* --- the loop --- */
+
+static void on_resident(struct realm *realm, struct realm_host *host, const struct event *event)
+{
+	if (host->resident == NULL || event->number != host->resident_wake)
+		return;
+	if (realm_paused(realm, host->place)) {
+		realm_push(realm, host->paused_until, REALM_RESIDENT, host->place, event->number,
+		           0);
+		return;
+	}
+	host->resident_due = NODE_NEVER;
+	resident_tick(host->resident, realm_clock(realm, host->place));
+	realm_pump(realm, host->place);
+}
+
+static void on_warden(struct realm *realm, struct realm_host *host, const struct event *event)
+{
+	if (host->warden == NULL || event->number != host->warden_wake)
+		return;
+	if (host->voter_paused_until > realm->now) {
+		realm_push(realm, host->voter_paused_until, REALM_WARDEN, host->place,
+		           event->number, 0);
+		return;
+	}
+	host->warden_due = NODE_NEVER;
+	warden_tick(host->warden, realm_clock(realm, host->place));
+	realm_pump_warden(realm, host->place);
+}
+
+bool realm_step(struct realm *realm)
+{
+	struct event event;
+
+	if (realm->failed || !queue_pop(realm->queue, &event))
+		return false;
+	realm->now = event.time;
+	realm->events++;
+	switch ((enum realm_event)event.kind) {
+	case REALM_RESIDENT:
+		on_resident(realm, &realm->hosts[event.node], &event);
+		break;
+	case REALM_WARDEN:
+		on_warden(realm, &realm->hosts[event.node], &event);
+		break;
+	case REALM_DATAGRAM:
+		paths_on_datagram(realm, &event);
+		break;
+	case REALM_LINE:
+		paths_on_line(realm, &event);
+		break;
+	case REALM_LOG:
+		log_on_event(realm, &event);
+		break;
+	case REALM_ACTOR:
+		actors_on_event(realm, &event);
+		break;
+	case REALM_FAULT:
+		mischief_on_event(realm, &event);
+		break;
+	}
+	return !realm->failed;
+}
+
+/* --- processes --- */
+
+static struct wiring wiring_of_plan(const struct ordeal_plan *plan)
+{
+	const struct algorithm *algorithm = plan->algorithm;
+	struct wiring wiring = {.complete = algorithm->links == GRAPH_COMPLETE, .seed = plan->seed};
+	const char *text = plan->topology != NULL ? plan->topology : algorithm->topology;
+
+	must(topology_parse(text, &wiring.topology) == NULL);
+	return wiring;
+}
+
+static struct state_settings settings_of(const struct ordeal_plan *plan)
+{
+	struct chance chance = chance_stream(plan->seed, STREAM_PLAN, 1);
+
+	/* Some clusters run out of fences all the time, some never. */
+	return (struct state_settings){.lease_ns = plan->lease_ns,
+	                               .base = UINT64_C(1) << 40,
+	                               .block = chance_percent(&chance, 50) ? 6 : 1 << 20};
+}
+
+const struct state_settings *realm_settings(const struct realm *realm)
+{
+	return &realm->settings;
+}
+
+static void start_warden(struct realm *realm, struct realm_host *host)
+{
+	size_t size;
+	const uint8_t *snapshot = log_snapshot(realm, host->place, &size);
+	struct warden_options options = {.settings = realm->settings,
+	                                 .wiring = wiring_of_plan(realm->plan),
+	                                 .voters = realm->voter_names,
+	                                 .voters_count = realm->voters_count,
+	                                 .snapshot = snapshot,
+	                                 .snapshot_size = size};
+
+	host->warden = warden_create(&options, realm_clock(realm, host->place));
+	must(host->warden != NULL);
+	host->warden_due = NODE_NEVER;
+	log_started(realm, host->place);
+	realm_pump_warden(realm, host->place);
+}
+
+void realm_start(struct realm *realm, uint32_t place)
+{
+	const struct ordeal_plan *plan = realm->plan;
+	struct realm_host *host = &realm->hosts[place];
+	struct chance chance = chance_stream(plan->seed, STREAM_PLAN, 0);
+	const char *wrong;
+
+	must(host->resident == NULL);
+	host->life++;
+	do {
+		host->process = chance_next(&host->chance);
+	} while (host->process == 0 || realm_place_of(realm, host->process) != REALM_NOWHERE);
+	struct resident_options options = {
+	        .name = host->name,
+	        .address = host->address,
+	        .process = host->process,
+	        .lease_ns = host->lease_ns != 0 ? host->lease_ns : plan->lease_ns,
+	        .wiring = wiring_of_plan(plan),
+	        .node =
+	                {
+	                        .cluster = plan->seed,
+	                        .algorithm = plan->algorithm,
+	                        .topology = plan->topology,
+	                        .seed = plan->seed,
+	                        .turns = chance_percent(&chance, 50) ? 1 : 3,
+	                        .idle_hop_ns = 10 * REALM_MS,
+	                },
+	};
+	host->lease_ns = 0;
+	host->resident = resident_create(&options, &wrong);
+	must(host->resident != NULL);
+	host->page = calloc(1, sizeof(*host->page));
+	memory_must(host->page != NULL);
+	host->page->process = host->process;
+	realm->pages = grow(realm->pages, &realm->pages_size, realm->pages_count + 1UL,
+	                    sizeof(*realm->pages));
+	realm->pages[realm->pages_count++] = host->page;
+	host->departs = false;
+	host->paused_until = host->voter_paused_until = 0;
+	host->resident_due = NODE_NEVER;
+	realm_note(realm, place, "starts, process %" PRIu64, host->process % 100000);
+	realm_draw(realm, DRAWN_START, place, 0, 0, NULL);
+	if (host->votes)
+		start_warden(realm, host);
+	resident_tick(host->resident, realm_clock(realm, place));
+	realm_pump(realm, place);
+}
+
+void realm_kill(struct realm *realm, uint32_t place)
+{
+	struct realm_host *host = &realm->hosts[place];
+
+	if (host->resident == NULL)
+		return;
+	realm_note(realm, place, "is killed");
+	realm_draw(realm, DRAWN_END, place, 0, 0, NULL);
+	paths_kill(realm, place);
+	actors_orphan(realm, place);
+	resident_destroy(host->resident);
+	host->resident = NULL;
+	host->resident_wake++;
+	if (host->warden != NULL) {
+		log_stopped(realm, place);
+		warden_destroy(host->warden);
+		host->warden = NULL;
+		host->warden_wake++;
+	}
+}
+
+void realm_reboot_clock(struct realm *realm, uint32_t place)
+{
+	struct realm_host *host = &realm->hosts[place];
+
+	host->booted_at = realm->now;
+	host->clock_base = 5 * REALM_SECOND;
+}
+
+void realm_pause(struct realm *realm, uint32_t place, uint64_t until, bool resident, bool voter)
+{
+	struct realm_host *host = &realm->hosts[place];
+
+	if (resident && until > host->paused_until)
+		host->paused_until = until;
+	if (voter && until > host->voter_paused_until)
+		host->voter_paused_until = until;
+}
+
+/* --- the beginning and the end --- */
+
+static uint32_t count_voters(uint32_t nodes)
+{
+	return nodes >= 7 ? 5 : nodes >= 3 ? 3 : 1;
+}
+
+void realm_init(struct realm *realm, const struct ordeal_plan *plan)
+{
+	memset(realm, 0, sizeof(*realm));
+	realm->plan = plan;
+	realm->settings = settings_of(plan);
+	realm->trace = plan->trace;
+	realm->drawing = plan->drawing;
+	realm->queue = queue_create();
+	realm->hosts_count = plan->nodes + 1;
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		struct realm_host *host = &realm->hosts[i];
+		host->place = i;
+		host->up = i < plan->nodes;
+		host->chance = chance_stream(plan->seed, STREAM_HOSTS, i);
+		snprintf(host->name, sizeof(host->name), "%s",
+		         i < plan->nodes ? ordeal_name(i) : "");
+		snprintf(host->address, sizeof(host->address), "%u", i);
+		host->clock_base = chance_between(&host->chance, 1, 1000) * REALM_SECOND;
+		host->drift_ppm = (int64_t)chance_below(&host->chance, 1999) - 999;
+	}
+	realm->voters_count = count_voters(plan->nodes);
+	for (uint32_t i = 0; i < realm->voters_count; i++) {
+		realm->voters[i] = i;
+		realm->hosts[i].votes = true;
+		realm->voter_names[i] = realm->hosts[i].name;
+	}
+	realm->paths = paths_create(plan->seed);
+	realm->log = log_create(plan->seed);
+	realm->actors = actors_create(realm);
+	realm->verdict = verdict_create(realm);
+	realm->mischief = mischief_create(realm);
+	log_begin(realm);
+	for (uint32_t i = 0; i < plan->nodes; i++)
+		realm_start(realm, i);
+	actors_begin(realm);
+	mischief_begin(realm);
+}
+
+void realm_free(struct realm *realm)
+{
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		struct realm_host *host = &realm->hosts[i];
+		if (host->resident != NULL)
+			resident_destroy(host->resident);
+		warden_destroy(host->warden);
+	}
+	for (uint32_t i = 0; i < realm->pages_count; i++)
+		free(realm->pages[i]);
+	free(realm->pages);
+	mischief_destroy(realm->mischief);
+	verdict_destroy(realm->verdict);
+	actors_destroy(realm->actors);
+	log_destroy(realm->log);
+	paths_destroy(realm->paths);
+	queue_destroy(realm->queue);
+}

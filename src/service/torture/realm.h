@@ -1,0 +1,162 @@
+/*
+ * A whole cluster in virtual time: hosts with clocks of their own, a process on each with a resident
+ * (resident.h) and, on some, a voter (warden.h); the paths between them (paths.h), the voters' log
+ * (spiteful_log.h), clients (actors.h). It does nothing by itself: mischief.h makes it suffer,
+ * verdict.h watches.
+ *
+ * True time is `now`, in nanoseconds; nobody in the cluster knows it. Everything that happens is an
+ * event of the queue; the same seed gives the same events, from every compiler.
+ */
+#ifndef TORTURE_REALM_H
+#define TORTURE_REALM_H
+
+#include "chance.h"
+#include "drawing.h"
+#include "queue.h"
+#include "resident.h"
+#include "warden.h"
+
+#include <stdio.h>
+
+enum { REALM_HOSTS_MAX = 17, REALM_NODES_MAX = 16, REALM_LOCKS_MAX = 64, REALM_NAME_MAX = 15 };
+#define REALM_NOWHERE UINT32_MAX
+#define REALM_MS UINT64_C(1000000)
+#define REALM_SECOND UINT64_C(1000000000)
+
+/* Streams of chance. */
+enum {
+	STREAM_PLAN,
+	STREAM_FAULTS,
+	STREAM_PATHS,
+	STREAM_LOG,
+	STREAM_ACTORS,
+	STREAM_HOSTS,
+};
+
+enum realm_event {
+	REALM_RESIDENT, /* the resident of `node` has something due */
+	REALM_WARDEN,
+	REALM_DATAGRAM, /* paths.h */
+	REALM_LINE,
+	REALM_LOG,   /* spiteful_log.h */
+	REALM_ACTOR, /* actors.h */
+	REALM_FAULT, /* mischief.h */
+};
+
+/* What a process shares with its clients: they can read it without asking, and after its end. */
+struct lease_page {
+	uint64_t word;
+	uint64_t process;
+};
+
+struct realm_host {
+	char name[REALM_NAME_MAX + 1];
+	char address[8];
+	uint32_t place;
+	bool votes;
+	bool up; /* its processes can run; false: it is switched off */
+
+	int64_t drift_ppm;              /* how much its clock is too fast */
+	uint64_t booted_at, clock_base; /* the clock said this at that true time */
+
+	struct resident *resident; /* NULL: no process */
+	struct warden *warden;     /* of a voter's process */
+	uint64_t process;          /* the number it drew */
+	uint64_t life;             /* counts the processes here */
+	struct lease_page *page;
+	bool departs;                /* it has been asked to leave */
+	uint64_t lease_ns;           /* that the next process here believes in; 0: the cluster's */
+	uint64_t paused_until;       /* the process does nothing before that … */
+	uint64_t voter_paused_until; /* … nor its voter */
+	uint64_t resident_due, warden_due;   /* when their next events are; NODE_NEVER: none */
+	uint64_t resident_wake, warden_wake; /* the numbers of those events; older ones are void */
+	struct chance chance;
+};
+
+struct ordeal_plan;
+struct path_net;
+struct spiteful_log;
+struct actors;
+struct verdict;
+struct mischief;
+
+struct realm {
+	const struct ordeal_plan *plan;
+	struct state_settings settings;
+	struct queue *queue;
+	uint64_t now, events;
+	struct realm_host hosts[REALM_HOSTS_MAX]; /* the last may have a name twice */
+	uint32_t hosts_count;
+	uint32_t voters[REALM_HOSTS_MAX];
+	uint32_t voters_count;
+	const char *voter_names[REALM_HOSTS_MAX];
+	struct lease_page **pages;
+	uint32_t pages_count;
+	size_t pages_size;
+	struct path_net *paths;
+	struct spiteful_log *log;
+	struct actors *actors;
+	struct verdict *verdict;
+	struct mischief *mischief;
+	uint64_t hash;               /* of everything that was noted */
+	FILE *trace;                 /* or NULL */
+	struct run_drawing *drawing; /* or NULL */
+	bool failed;
+	char wrong[512];
+};
+
+void realm_init(struct realm *realm, const struct ordeal_plan *plan);
+void realm_free(struct realm *realm);
+/* Takes the next event; false: the run has failed. */
+bool realm_step(struct realm *realm);
+
+/* An event of that kind for a host; `number` and `size` are the owner's. */
+void realm_push(struct realm *realm, uint64_t time, enum realm_event kind, uint32_t place,
+                uint64_t number, uint32_t from);
+
+/* The lease clock of a host, now; and when it will say that. */
+uint64_t realm_clock(const struct realm *realm, uint32_t place);
+uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock);
+/* What the cluster was born with. */
+const struct state_settings *realm_settings(const struct realm *realm);
+uint32_t realm_place_of(const struct realm *realm, uint64_t process);
+
+void realm_start(struct realm *realm, uint32_t place);
+void realm_kill(struct realm *realm, uint32_t place);
+/* The clock begins again, as after a reboot. */
+void realm_reboot_clock(struct realm *realm, uint32_t place);
+void realm_pause(struct realm *realm, uint32_t place, uint64_t until, bool resident, bool voter);
+
+static inline bool realm_lives(const struct realm *realm, uint32_t place)
+{
+	return realm->hosts[place].resident != NULL;
+}
+
+static inline bool realm_paused(const struct realm *realm, uint32_t place)
+{
+	return realm->hosts[place].paused_until > realm->now;
+}
+
+static inline bool realm_voter_runs(const struct realm *realm, uint32_t place)
+{
+	return realm->hosts[place].warden != NULL &&
+	       realm->hosts[place].voter_paused_until <= realm->now;
+}
+
+/* After a call with the resident or the warden of a host: takes effects and sees to the time. */
+void realm_pump(struct realm *realm, uint32_t place);
+void realm_pump_warden(struct realm *realm, uint32_t place);
+
+/* Something happened that a trace tells: text, with what it is about. */
+__attribute__((format(printf, 3, 4))) void realm_note(struct realm *realm, uint32_t place,
+                                                      const char *format, ...);
+/* The same for what happens often: it is hashed, and told only in a trace. */
+void realm_mark(struct realm *realm, const char *what, uint32_t place, uint64_t a, uint64_t b);
+/* The same for a diagram, if one is wanted. */
+void realm_draw(struct realm *realm, enum drawn_kind kind, uint32_t place, uint64_t number,
+                uint64_t other, const char *text);
+/* An invariant is broken: the run ends. */
+__attribute__((format(printf, 2, 3))) void realm_wrong(struct realm *realm, const char *format,
+                                                       ...);
+
+#endif

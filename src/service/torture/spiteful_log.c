@@ -1,0 +1,377 @@
+#include "spiteful_log.h"
+
+#include "grow.h"
+#include "memory.h"
+#include "ordeal.h"
+#include "outbuffer.h"
+#include "paths.h"
+#include "verdict.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SNAPSHOT_EVERY = 40 };
+
+struct stored {
+	uint8_t *bytes;
+	size_t size;
+	uint64_t due; /* of one that is not committed: not before this */
+};
+
+struct voter {
+	bool believes;        /* its warden has been told that it leads */
+	uint64_t applied;     /* so many entries its warden has been given */
+	uint64_t arrival;     /* of the last one on its way to it */
+	uint64_t sent;        /* so many are on their way or applied */
+	struct out snapshot;  /* on its disk */
+	uint64_t snapshot_at; /* the index of that */
+};
+
+enum log_event { LOG_CHECK, LOG_COMMIT, LOG_APPLY, LOG_TELL };
+
+struct spiteful_log {
+	struct chance chance;
+	struct stored *entries;
+	size_t entries_count, entries_size;
+	struct stored *pending; /* proposed by the leader, in order */
+	size_t pending_count, pending_size;
+	uint32_t leader;
+	uint64_t unfit_since; /* when the leader was first seen without a majority; 0: it has one */
+	uint64_t headless_until; /* nobody is elected before this */
+	uint64_t delay_max;      /* of a commit, beyond the usual */
+	uint64_t commit_at;      /* when the next commit is tried; NODE_NEVER: none is due */
+	struct voter voters[REALM_HOSTS_MAX];
+};
+
+struct spiteful_log *log_create(uint64_t seed)
+{
+	struct spiteful_log *log = calloc(1, sizeof(*log));
+
+	memory_must(log != NULL);
+	log->chance = chance_stream(seed, STREAM_LOG, 0);
+	log->leader = REALM_NOWHERE;
+	log->commit_at = NODE_NEVER;
+	for (uint32_t i = 0; i < REALM_HOSTS_MAX; i++)
+		out_init(&log->voters[i].snapshot);
+	return log;
+}
+
+void log_destroy(struct spiteful_log *log)
+{
+	for (size_t i = 0; i < log->entries_count; i++)
+		free(log->entries[i].bytes);
+	for (size_t i = 0; i < log->pending_count; i++)
+		free(log->pending[i].bytes);
+	for (uint32_t i = 0; i < REALM_HOSTS_MAX; i++)
+		out_free(&log->voters[i].snapshot);
+	free(log->entries);
+	free(log->pending);
+	free(log);
+}
+
+static void push(struct realm *realm, enum log_event kind, uint32_t place, uint64_t time)
+{
+	realm_push(realm, time, REALM_LOG, place, 0, (uint32_t)kind);
+}
+
+void log_begin(struct realm *realm)
+{
+	push(realm, LOG_CHECK, 0, realm->now);
+}
+
+uint32_t log_leader(const struct realm *realm)
+{
+	return realm->log->leader;
+}
+
+uint64_t log_committed(const struct realm *realm)
+{
+	return realm->log->entries_count;
+}
+
+/* --- majorities --- */
+
+static bool reaches(const struct realm *realm, uint32_t a, uint32_t b)
+{
+	return paths_reach(realm, a, b) && paths_reach(realm, b, a);
+}
+
+static bool has_majority(const struct realm *realm, uint32_t place)
+{
+	uint32_t count = 0;
+
+	if (!realm_voter_runs(realm, place))
+		return false;
+	for (uint32_t i = 0; i < realm->voters_count; i++) {
+		uint32_t voter = realm->voters[i];
+		count += realm_voter_runs(realm, voter) && reaches(realm, place, voter);
+	}
+	return 2 * count > realm->voters_count;
+}
+
+/* --- applying --- */
+
+static void send_on(struct realm *realm, uint32_t place)
+{
+	struct spiteful_log *log = realm->log;
+	struct voter *voter = &log->voters[place];
+
+	if (realm->hosts[place].warden == NULL || voter->sent == log->entries_count ||
+	    (log->leader != place &&
+	     (log->leader == REALM_NOWHERE || !reaches(realm, log->leader, place))))
+		return;
+	voter->sent = log->entries_count;
+	uint64_t arrival =
+	        realm->now + chance_between(&log->chance, REALM_MS / 10,
+	                                    log->leader == place ? REALM_MS : 8 * REALM_MS);
+	if (arrival > voter->arrival)
+		voter->arrival = arrival;
+	push(realm, LOG_APPLY, place, voter->arrival);
+}
+
+static void keep_snapshot(struct realm *realm, uint32_t place)
+{
+	struct voter *voter = &realm->log->voters[place];
+
+	voter->snapshot_at = voter->applied;
+	state_write(warden_state(realm->hosts[place].warden), &voter->snapshot);
+}
+
+static void apply(struct realm *realm, uint32_t place)
+{
+	struct spiteful_log *log = realm->log;
+	struct voter *voter = &log->voters[place];
+	const struct stored *entry = &log->entries[voter->applied++];
+
+	warden_committed(realm->hosts[place].warden, entry->bytes, entry->size,
+	                 realm_clock(realm, place));
+	if (voter->applied >= voter->snapshot_at + SNAPSHOT_EVERY)
+		keep_snapshot(realm, place);
+}
+
+static void on_apply(struct realm *realm, uint32_t place)
+{
+	struct voter *voter = &realm->log->voters[place];
+
+	if (realm->hosts[place].warden == NULL)
+		return;
+	if (!realm_voter_runs(realm, place)) {
+		push(realm, LOG_APPLY, place, realm->hosts[place].voter_paused_until);
+		return;
+	}
+	/* Entries that were sent later come later, unless they are in a hurry. */
+	if (voter->arrival > realm->now && voter->sent > voter->applied + 1) {
+		apply(realm, place);
+	} else {
+		while (voter->applied < voter->sent)
+			apply(realm, place);
+	}
+	realm_pump_warden(realm, place);
+}
+
+const uint8_t *log_snapshot(struct realm *realm, uint32_t place, size_t *ret_size)
+{
+	const struct voter *voter = &realm->log->voters[place];
+
+	*ret_size = voter->snapshot.bytes_count;
+	return voter->snapshot_at == 0 ? NULL : voter->snapshot.bytes;
+}
+
+/* Its log is on its disk: it has all that it had applied. */
+void log_started(struct realm *realm, uint32_t place)
+{
+	struct voter *voter = &realm->log->voters[place];
+	uint64_t had = voter->applied;
+
+	voter->applied = voter->snapshot_at;
+	voter->believes = false;
+	voter->sent = had;
+	while (voter->applied < had)
+		apply(realm, place);
+}
+
+void log_stopped(struct realm *realm, uint32_t place)
+{
+	struct voter *voter = &realm->log->voters[place];
+
+	voter->believes = false;
+	voter->sent = voter->applied;
+}
+
+/* --- committing --- */
+
+static void await_commit(struct realm *realm)
+{
+	struct spiteful_log *log = realm->log;
+
+	if (log->pending_count == 0 || log->commit_at != NODE_NEVER)
+		return;
+	log->commit_at = log->pending[0].due > realm->now ? log->pending[0].due : realm->now;
+	push(realm, LOG_COMMIT, 0, log->commit_at);
+}
+
+static void commit_first(struct realm *realm)
+{
+	struct spiteful_log *log = realm->log;
+
+	log->entries = grow(log->entries, &log->entries_size, log->entries_count + 1,
+	                    sizeof(*log->entries));
+	log->entries[log->entries_count++] = log->pending[0];
+	memmove(log->pending, log->pending + 1, --log->pending_count * sizeof(*log->pending));
+	const struct stored *entry = &log->entries[log->entries_count - 1];
+	verdict_committed(realm, log->entries_count, entry->bytes, entry->size);
+	for (uint32_t i = 0; i < realm->voters_count; i++)
+		send_on(realm, realm->voters[i]);
+}
+
+static void on_commit(struct realm *realm)
+{
+	struct spiteful_log *log = realm->log;
+
+	log->commit_at = NODE_NEVER;
+	if (log->leader == REALM_NOWHERE || !has_majority(realm, log->leader))
+		return; /* the next check looks again */
+	while (log->pending_count != 0 && log->pending[0].due <= realm->now && !realm->failed)
+		commit_first(realm);
+	await_commit(realm);
+}
+
+void log_propose(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size)
+{
+	struct spiteful_log *log = realm->log;
+	struct stored entry = {.bytes = malloc(size), .size = size};
+	uint64_t delay = chance_between(&log->chance, REALM_MS / 5, 4 * REALM_MS);
+
+	memory_must(entry.bytes != NULL);
+	if (log->delay_max != 0)
+		delay += chance_below(&log->chance, log->delay_max);
+	/* One that leads no more, and does not know it: nobody takes what it says. */
+	if (log->leader != place) {
+		free(entry.bytes);
+		return;
+	}
+	memcpy(entry.bytes, bytes, size);
+	entry.due = realm->now + delay;
+	if (log->pending_count != 0 && log->pending[log->pending_count - 1].due > entry.due)
+		entry.due = log->pending[log->pending_count - 1].due;
+	log->pending = grow(log->pending, &log->pending_size, log->pending_count + 1,
+	                    sizeof(*log->pending));
+	log->pending[log->pending_count++] = entry;
+	await_commit(realm);
+}
+
+/* --- leaders --- */
+
+/* Of what it proposed the first few have reached somebody who may lead next. */
+void log_depose(struct realm *realm)
+{
+	struct spiteful_log *log = realm->log;
+	size_t survive = chance_below(&log->chance, log->pending_count + 1);
+
+	if (log->leader == REALM_NOWHERE)
+		return;
+	realm_note(realm, log->leader, "leads no more; %zu of %zu proposals survive", survive,
+	           log->pending_count);
+	while (log->pending_count > survive)
+		free(log->pending[--log->pending_count].bytes);
+	log->leader = REALM_NOWHERE;
+	log->unfit_since = 0;
+}
+
+void log_headless(struct realm *realm, uint64_t until)
+{
+	realm->log->headless_until = until;
+	log_depose(realm);
+}
+
+void log_slow(struct realm *realm, uint64_t delay_max)
+{
+	realm->log->delay_max = delay_max;
+}
+
+static void elect(struct realm *realm)
+{
+	struct spiteful_log *log = realm->log;
+	uint32_t first = (uint32_t)chance_below(&log->chance, realm->voters_count);
+
+	if (realm->now < log->headless_until)
+		return;
+	for (uint32_t i = 0; i < realm->voters_count; i++) {
+		uint32_t voter = realm->voters[(first + i) % realm->voters_count];
+		if (!has_majority(realm, voter))
+			continue;
+		log->leader = voter;
+		realm_note(realm, voter, "leads");
+		push(realm, LOG_TELL, voter,
+		     realm->now + chance_below(&log->chance, 20 * REALM_MS));
+		return;
+	}
+}
+
+/* What a voter believes becomes true some time after it could have heard of it. */
+static void on_tell(struct realm *realm, uint32_t place)
+{
+	struct spiteful_log *log = realm->log;
+	struct voter *voter = &log->voters[place];
+	bool leads = log->leader == place;
+
+	if (!realm_voter_runs(realm, place) || voter->believes == leads)
+		return;
+	voter->believes = leads;
+	warden_leads(realm->hosts[place].warden, leads, realm_clock(realm, place));
+	realm_pump_warden(realm, place);
+}
+
+static void tell_old_leaders(struct realm *realm)
+{
+	struct spiteful_log *log = realm->log;
+
+	for (uint32_t i = 0; i < realm->voters_count; i++) {
+		uint32_t place = realm->voters[i];
+		bool hears = log->leader != REALM_NOWHERE && reaches(realm, log->leader, place);
+		if (realm->hosts[place].warden != NULL &&
+		    log->voters[place].believes != (log->leader == place) && hears &&
+		    chance_percent(&log->chance, 40))
+			push(realm, LOG_TELL, place, realm->now);
+		send_on(realm, place);
+	}
+}
+
+static void on_check(struct realm *realm)
+{
+	struct spiteful_log *log = realm->log;
+	uint64_t lease = realm->plan->lease_ns;
+
+	if (log->leader != REALM_NOWHERE && !has_majority(realm, log->leader)) {
+		if (log->unfit_since == 0)
+			log->unfit_since = realm->now;
+		if (log->unfit_since + lease / 10 + chance_below(&log->chance, lease / 10) <=
+		    realm->now)
+			log_depose(realm);
+	} else {
+		log->unfit_since = 0;
+	}
+	if (log->leader == REALM_NOWHERE)
+		elect(realm);
+	tell_old_leaders(realm);
+	await_commit(realm);
+	push(realm, LOG_CHECK, 0, realm->now + lease / 40);
+}
+
+void log_on_event(struct realm *realm, const struct event *event)
+{
+	switch ((enum log_event)event->from) {
+	case LOG_CHECK:
+		on_check(realm);
+		break;
+	case LOG_COMMIT:
+		on_commit(realm);
+		break;
+	case LOG_APPLY:
+		on_apply(realm, event->node);
+		break;
+	case LOG_TELL:
+		on_tell(realm, event->node);
+		break;
+	}
+}

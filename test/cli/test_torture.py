@@ -1,0 +1,83 @@
+"""baton torture: its report, its replays, and that a broken assumption is found."""
+import os
+import re
+import tempfile
+import unittest
+
+from baton import baton, report
+
+FIELDS = ["runs", "violations", "seeds_violated", "grants", "views", "lapses", "faults", "events", "seconds"]
+# Clocks that are wrong by 15 %, and what lets that matter.
+BROKEN = "torture --faults clock,pause,crash --time 40s"
+
+
+class Torture(unittest.TestCase):
+    def test_fields_of_the_report(self):
+        run = report("torture --seeds 1..3 --time 20s")
+        self.assertEqual(list(run), FIELDS)
+        self.assertEqual((run["runs"], run["violations"], run["seeds_violated"]), (3, 0, []))
+        self.assertGreater(run["grants"], 100)
+        self.assertGreater(sum(run["faults"].values()), 3)
+        self.assertNotIn("clock", run["faults"])
+
+    def test_one_node_and_no_faults(self):
+        run = report("torture --seeds 1..2 --nodes 1 --faults none --time 10s")
+        self.assertEqual((run["violations"], run["faults"], run["lapses"]), (0, {}, 0))
+        self.assertEqual(run["views"], 2)
+
+    def test_a_clock_beyond_its_bound_is_found_and_shrunk(self):
+        done = baton(f"{BROKEN} --seeds 1..40")
+        self.assertEqual((done.code, done.err), (1, ""))
+        self.assertRegex(done.out, r"(?m)^seed \d+: VIOLATED, at ")
+        command = re.search(r"^  baton (torture .*)$", done.out, re.M).group(1)
+        faults = re.search(r" --only ([\d,]+)$", command).group(1).split(",")
+        self.assertLessEqual(len(faults), 12)
+        again = baton(command)
+        self.assertEqual(again.code, 1)
+        self.assertIn(re.search(r"VIOLATED, (.*)", done.out).group(1), again.out)
+
+    def test_the_same_seed_gives_the_same_trace_and_another_another(self):
+        with tempfile.TemporaryDirectory() as folder:
+            texts = []
+            for name, seed in (("a", 5), ("b", 5), ("c", 6)):
+                path = os.path.join(folder, name)
+                self.assertEqual(baton(f"torture --seeds {seed}..{seed} --time 20s --trace {path}").code, 0)
+                with open(path, encoding="utf-8") as file:
+                    texts.append(file.read())
+        self.assertEqual(texts[0], texts[1])
+        self.assertNotEqual(texts[0], texts[2])
+        self.assertIn("everything is mended", texts[0])
+
+    def test_a_fault_that_is_left_out_does_not_change_the_others(self):
+        def faults(words):
+            out = baton(f"torture --seeds 7..7 --trace - {words}").out
+            return re.findall(r"fault (\d+): (.*)", out)
+
+        every = faults("")
+        self.assertGreater(len(every), 3)
+        only = [every[0], every[2]]
+        self.assertEqual(faults(f"--only {only[0][0]},{only[1][0]}"), only)
+
+    def test_a_diagram_has_a_row_for_each_host(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "run.svg")
+            self.assertEqual(baton(f"torture --seeds 3..3 --nodes 3 --time 20s --diagram {path}").code, 0)
+            with open(path, encoding="utf-8") as file:
+                picture = file.read()
+        for name in ("ant", "bee", "crow"):
+            self.assertIn(f">{name}</text>", picture)
+        for kind in ("lease", "view", "hold", "process", "fault"):
+            self.assertIn(f'class="{kind}"', picture)
+        self.assertTrue(picture.endswith("</svg>\n"))
+
+    def test_what_is_wrong_is_said(self):
+        for words, said in (("--faults rain", "crash, loop"), ("--engine raft", "atomic"), ("--nodes 17", "16"),
+                            ("--algorithm bully", "election"), ("--only 3", "--seeds 17..17"), ("--time 1s", "3 s"),
+                            ("--trace x", "one seed"), ("neilsen", "options only"), ("--only 0 --seeds 1..1", "1")):
+            done = baton(f"torture {words}")
+            self.assertEqual((done.code, done.out), (2, ""), words)
+            self.assertIn(said, done.err, words)
+
+
+if __name__ == "__main__":
+    unittest.main()
