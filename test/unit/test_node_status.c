@@ -339,9 +339,63 @@ static void test_status_without_a_view_and_while_waiting(void **state)
 	assert_string_equal(status->waiting_for, "the reports of b");
 }
 
+/* --- leases --- */
+
+static void test_a_status_tells_what_is_left_of_each_lease(void **state)
+{
+	(void)state;
+	nodes.options.lease_ns = 6000 * MILLISECOND;
+	nodes.acknowledged[0] = nodes.acknowledged[1] = nodes.acknowledged[2] = true;
+	nodes_start(&nodes, "neilsen", 3);
+	nodes.acknowledged[1] = false;
+	nodes_pass(&nodes, 2500 * MILLISECOND);
+	ask_status(0, NULL, 0);
+	const struct node_status *status = status_of_a();
+	assert_non_null(status);
+	assert_true(status->members[0].leased);
+	assert_int_equal(status->members[0].lease_ms, 5500);
+	assert_int_equal(status->members[1].lease_ms, 3500);
+	assert_int_equal(status->members[2].lease_ms, 5500);
+	/* A twelfth, the lease by the slowest clock, a hundredth, 2 ms. */
+	assert_in_range(status->takeover_ms, 6573, 6576);
+	assert_null(status->waiting_for);
+}
+
+static void test_without_leases_a_status_tells_of_none(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "neilsen", 3);
+	ask_status(0, NULL, 0);
+	const struct node_status *status = status_of_a();
+	assert_non_null(status);
+	assert_false(status->members[0].leased || status->members[1].leased);
+	assert_int_equal(status->takeover_ms, 0);
+}
+
+static void test_a_node_tells_that_it_waits_for_its_lease(void **state)
+{
+	(void)state;
+	nodes.options.lease_ns = 6000 * MILLISECOND;
+	nodes.acknowledged[0] = true;
+	nodes_start(&nodes, "neilsen", 1);
+	assert_null(node_waiting_for(nodes.node[0]));
+	nodes.acknowledged[0] = false;
+	nodes_pass(&nodes, 5400 * MILLISECOND);
+	node_tick(nodes.node[0], nodes.now);
+	assert_string_equal(node_waiting_for(nodes.node[0]), "the voters to acknowledge its lease");
+	nodes_acknowledge(&nodes, 0);
+	nodes_take(&nodes, 0);
+	assert_null(node_waiting_for(nodes.node[0]));
+	node_depart(nodes.node[0], nodes.now);
+	assert_string_equal(node_waiting_for(nodes.node[0]), "to be out of the cluster: it leaves");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	        TEST(test_a_status_tells_what_is_left_of_each_lease),
+	        TEST(test_without_leases_a_status_tells_of_none),
+	        TEST(test_a_node_tells_that_it_waits_for_its_lease),
 	        TEST(test_status_is_merged_from_all_members),
 	        TEST(test_a_lock_that_is_handed_on_meanwhile),
 	        TEST(test_status_by_pattern_and_count),

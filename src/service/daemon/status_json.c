@@ -54,10 +54,13 @@ static json_t *members_json(const struct node_status *status, json_t *silent)
 		                    : member->active ? "active"
 		                                     : "starting";
 		json_array_append_new(members,
-		                      json_pack("{s:s, s:s?, s:I, s:s, s:n}", "name", member->name,
+		                      json_pack("{s:s, s:s?, s:I, s:s, s:o}", "name", member->name,
 		                                "address", member->address, "incarnation",
 		                                (json_int_t)member->incarnation, "state", state,
-		                                "lease_ms"));
+		                                "lease_ms",
+		                                member->leased && !member->silent
+		                                        ? json_integer((json_int_t)member->lease_ms)
+		                                        : json_null()));
 		if (member->silent)
 			json_array_append_new(silent, json_string(member->name));
 	}
@@ -226,14 +229,17 @@ static struct status_job *begin_job(struct client *client, struct node_status *s
 	                      "silent", silent);
 	memory_must(job->tail != NULL);
 	buffer_append(&job->text, head, sizeof(head));
-	append_json(&job->text, json_pack("{s:s, s:I, s:s, s:s, s:o, s:n, s:I, s:o}", "node",
+	append_json(&job->text, json_pack("{s:s, s:I, s:s, s:s, s:o, s:o, s:I, s:o}", "node",
 	                                  options->peers[options->self].name, "epoch",
 	                                  (json_int_t)status->epoch, "algorithm",
 	                                  options->algorithm->name, "topology",
 	                                  options->topology != NULL ? options->topology
 	                                                            : options->algorithm->topology,
-	                                  "members", members, "takeover_ms", "lease_ms",
-	                                  (json_int_t)options->lease_ms, "waiting_for",
+	                                  "members", members, "takeover_ms",
+	                                  status->takeover_ms != 0
+	                                          ? json_integer((json_int_t)status->takeover_ms)
+	                                          : json_null(),
+	                                  "lease_ms", (json_int_t)options->lease_ms, "waiting_for",
 	                                  waits ? json_string(waiting_for) : json_null()));
 	job->text.end--; /* its brace: there is more */
 	append_text(&job->text, ",\"locks\":[");

@@ -89,3 +89,15 @@ uint64_t lease_margin(const struct lease *lease)
 {
 	return lease->ttl / 10;
 }
+
+/*
+ * The last renewal may have been sent just before, is gathered for a twelfth of the lease, and is
+ * then waited for as long as the lease lasts by the slowest clock: its rate may differ by a
+ * thousandth from ours, both ways, and a hundredth and 2 ms are added for reading it.
+ */
+uint64_t lease_takeover(const struct lease *lease)
+{
+	if (lease->ttl == 0)
+		return 0;
+	return lease->ttl / 12 + lease->ttl / 999 * 1001 + lease->ttl / 100 + 2 * millisecond;
+}

@@ -33,6 +33,8 @@ void lease_end(struct lease *lease);
 /* A new incarnation may grant again. */
 void lease_renew_incarnation(struct lease *lease);
 uint64_t lease_interval(const struct lease *lease);
+/* About how long after a member's death others are let in where its clients were; 0: unknown. */
+uint64_t lease_takeover(const struct lease *lease);
 /* The part of the lease in which nothing new is granted. */
 uint64_t lease_margin(const struct lease *lease);
 

@@ -139,7 +139,6 @@ void node_destroy(struct node *node)
 	for (size_t i = 0; i < PARAMETERS_MAX; i++)
 		free(node->texts[i]);
 	free(node->waiting_text);
-	free(node->shouted);
 	free(node->topology_text);
 	free(node->name);
 	free(node);

@@ -431,6 +431,8 @@ struct node_status_member {
 	uint64_t incarnation;
 	bool silent; /* it has not answered, or not told all: the rest is 0, or what it told */
 	bool active;
+	bool leased; /* it has leases; lease_ms is what is left of it */
+	uint64_t lease_ms;
 	uint64_t grants;
 	uint64_t sent, received;      /* messages of the algorithm, as the laboratory counts them */
 	const uint64_t *sent_by_type; /* [algorithm->messages_count], in the table's order */
@@ -441,7 +443,9 @@ struct node_status {
 	uint64_t epoch;
 	const struct node_status_member *members; /* in the order of their numbers */
 	uint32_t members_count;
-	uint32_t self;                        /* an index into `members` */
+	uint32_t self;        /* an index into `members` */
+	uint64_t takeover_ms; /* about how long after a member's death others are let in where its
+	                         clients were; 0: unknown, there are no leases */
 	const struct node_status_lock *locks; /* by name; see node_status_step */
 	uint32_t locks_count;
 	const char *waiting_for; /* node_waiting_for of the node asked */

@@ -16,7 +16,12 @@ static void put_figures(struct node *node)
 {
 	const struct node_figures *figures = &node->figures;
 
-	control_byte(node, node->view.active);
+	bool leased = node->lease.ttl != 0;
+
+	control_byte(node, (uint8_t)((node->view.active ? FIGURES_ACTIVE : 0) |
+	                             (leased ? FIGURES_LEASED : 0)));
+	if (leased)
+		control_uint(node, lease_left(&node->lease, node->now) / 1000000);
 	control_uint(node, figures->grants);
 	control_uint(node, figures->received);
 	control_uint(node, figures->control_sent);
@@ -207,6 +212,7 @@ void status_reply(struct node *node, struct session *session)
 	tell_oneself(node, &session->question);
 	told->epoch = node->epoch;
 	told->self = node->view.count == 0 ? 0 : node->view.self - 1;
+	told->takeover_ms = lease_takeover(&node->lease) / 1000000;
 	told->waiting_for = status_keep_text(status, view_waiting_for(node));
 	describe_members(node, &session->question, status, count);
 	status_take_answers(status, &session->question.answers);

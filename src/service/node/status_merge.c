@@ -97,7 +97,11 @@ bool row_read(struct in *in, uint32_t member, struct row *ret_row)
 bool figures_read(struct in *in, size_t types_count, struct node_status_member *member,
                   uint64_t *types)
 {
-	member->active = in_byte(in, true);
+	uint8_t flags = in_byte(in, FIGURES_ACTIVE | FIGURES_LEASED);
+
+	member->active = (flags & FIGURES_ACTIVE) != 0;
+	member->leased = (flags & FIGURES_LEASED) != 0;
+	member->lease_ms = member->leased ? in_uint(in) : 0;
 	member->grants = in_uint(in);
 	member->received = in_uint(in);
 	member->control_sent = in_uint(in);

@@ -1,7 +1,8 @@
 /*
  * The answers to a STATUS, put together by lock. Knows nothing of the node.
  *
- * What a member tells, in each part of its answer: active (a byte), grants, messages received, other
+ * What a member tells, in each part of its answer: a byte (1: active, 2: it has a lease), what is left
+ * of the lease in milliseconds (only if it has one), grants, messages received, other
  * frames sent, the number of types of messages, how many of each were sent; then rows: waiter (0),
  * holder (1) or holder that was told that it lost the lock and has not stopped yet (2), the lock's
  * name, the fence (of a holder; else 0), pid, uid, milliseconds, command.
@@ -12,6 +13,9 @@
 #include "answer.h"
 #include "frame.h"
 #include "node.h"
+
+/* The first byte of an answer, a sum. */
+enum { FIGURES_ACTIVE = 1, FIGURES_LEASED = 2 };
 
 /* The first byte of a row. */
 enum { ROW_WAITS, ROW_HOLDS, ROW_LOSES };

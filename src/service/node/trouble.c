@@ -1,9 +1,7 @@
 #include "trouble.h"
 
-#include "memory.h"
 #include "whole.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 void trouble_propose(struct node *node)
@@ -43,9 +41,6 @@ void trouble_shout(struct node *node, const char *text)
 	struct span kept = outbox_keep(&node->outbox, text, strlen(text) + 1);
 
 	outbox_record(&node->outbox, NODE_SHOUT)->shout.text = kept;
-	free(node->shouted);
-	node->shouted = strdup(text);
-	memory_must(node->shouted != NULL);
 }
 
 void trouble_stop(struct node *node, const char *why)

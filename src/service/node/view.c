@@ -288,8 +288,11 @@ const char *view_waiting_for(struct node *node)
 		return "a view that has this node in it";
 	if (view->unsuitable != NULL)
 		return view->unsuitable;
-	if (view->active)
+	if (view->active && lease_may_grant(&node->lease, node->now))
 		return NULL;
+	if (view->active)
+		return node->lease.departing ? "to be out of the cluster: it leaves"
+		                             : "the voters to acknowledge its lease";
 	free(node->waiting_text);
 	node->waiting_text = NULL;
 	FILE *text = open_memstream(&node->waiting_text, &size);

@@ -36,8 +36,7 @@ struct node {
 	struct node_limits limits;
 
 	uint64_t now;
-	char *shouted; /* the last thing that must never happen and did, or NULL */
-	bool stopped;  /* for good: nothing is granted, sent or answered any more */
+	bool stopped; /* for good: nothing is granted, sent or answered any more */
 
 	/* The epoch. */
 	uint64_t epoch;       /* the greatest seen */
