@@ -7,6 +7,7 @@
  */
 #include "baton/error.h"
 #include "buffer.h"
+#include "bytes.h"
 #include "link.h"
 #include "must.h"
 #include "record.h"
@@ -65,7 +66,7 @@ static void send_frame(struct target *target, uint8_t size)
 	uint8_t frame[8 + 255];
 
 	memset(frame, (int)(target->sent + 1), sizeof(frame));
-	put_u64(frame, target->sent + 1);
+	bytes_put_u64(frame, target->sent + 1);
 	target->sent += link_send(target->link, target->epoch, frame, 8U + size) == 0;
 }
 
@@ -75,7 +76,7 @@ static void check_record(struct target *target, const uint8_t *record, size_t si
 
 	switch (record_type(record)) {
 	case RECORD_FRAME:
-		must(size >= RECORD_NUMBERED_SIZE + 8 && record_number(record) == get_u64(frame));
+		must(size >= RECORD_NUMBERED_SIZE + 8 && record_number(record) == bytes_get_u64(frame));
 		must(record_number(record) > target->read);
 		must(record_number(record) <= target->sent);
 		must(size == RECORD_NUMBERED_SIZE + 8 ||
@@ -165,7 +166,7 @@ static void give_record(struct target *target, uint8_t type)
 	uint8_t *bytes = next_bytes(target, head, &size);
 	record_put_head(bytes, (enum record_type)type, head + size);
 	if (numbered)
-		put_u64(bytes + RECORD_HEAD_SIZE, number);
+		bytes_put_u64(bytes + RECORD_HEAD_SIZE, number);
 	give(target, bytes, head + size);
 }
 

@@ -21,7 +21,7 @@ struct host {
 	double memory_size; /* bytes */
 };
 
-enum { SEARCHED_UNLIMITED = UINT32_MAX };
+#define SEARCHED_UNLIMITED UINT32_MAX /* an enumerator would not fit into an int */
 
 enum order { ORDER_DEFAULT, ORDER_FIFO, ORDER_REORDER };
 
