@@ -76,7 +76,8 @@ static void check_record(struct target *target, const uint8_t *record, size_t si
 
 	switch (record_type(record)) {
 	case RECORD_FRAME:
-		must(size >= RECORD_NUMBERED_SIZE + 8 && record_number(record) == bytes_get_u64(frame));
+		must(size >= RECORD_NUMBERED_SIZE + 8 &&
+		     record_number(record) == bytes_get_u64(frame));
 		must(record_number(record) > target->read);
 		must(record_number(record) <= target->sent);
 		must(size == RECORD_NUMBERED_SIZE + 8 ||
