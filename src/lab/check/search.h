@@ -14,9 +14,9 @@
 #define LAB_SEARCH_H
 
 #include "check.h"
-#include "team.h"
 #include "model.h"
 #include "states.h"
+#include "team.h"
 
 /* What is wrong, where. */
 struct violation {
