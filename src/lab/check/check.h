@@ -16,15 +16,16 @@ enum { ELECTIONS_ARRANGED_MAX = 5, ELECTIONS_SETS_MAX = 16 };
 
 struct check_options {
 	const struct setup *setup;
-	const uint32_t *entries; /* of each node, or ENTRIES_UNLIMITED */
-	bool lose_token;
+	const uint32_t *entries; /* [nodes]: how often a node may enter, or ENTRIES_UNLIMITED */
+	bool lose_token;         /* any one token message at a time may be lost */
 	uint64_t states_max;
 	uint64_t memory_max; /* bytes */
-	double seconds_max;
-	uint32_t threads; /* 1 to LANES_MAX */
-	bool reduce;      /* elections: leave out steps that commute with those that remain */
-	const volatile sig_atomic_t *interrupted; /* not 0: enough; NULL: never */
-	/* Called now and then, or NULL. */
+	double seconds_max;  /* 0: no limit */
+	uint32_t threads;    /* 1 to LANES_MAX */
+	bool reduce;         /* elections: leave out steps that commute with those that remain */
+	const volatile sig_atomic_t
+	        *interrupted; /* the search stops once this is not 0; may be NULL */
+	/* Called from time to time; may be NULL. */
 	void (*progress)(const char *doing, uint64_t states, uint64_t depth, uint64_t memory,
 	                 double seconds);
 };
@@ -43,45 +44,42 @@ enum verdict_kind {
 
 struct check_result {
 	uint64_t states, transitions, depth;
-	bool lowered;           /* numbers count by their differences only */
-	uint64_t runs;          /* elections: arrangements and sets of initiators that were tried */
-	uint64_t memory_states; /* the states that `memory` is for */
-	bool complete;
-	const char *limit; /* which one ended it, if it is not complete and nothing is violated */
-	bool interrupted;  /* no limit, but ^C */
+	bool lowered;  /* states that differ by a shift of all numbers count as one */
+	uint64_t runs; /* elections: arrangements times sets of initiators that were tried */
+	uint64_t memory_states; /* how many states `memory` was needed for */
+	bool complete;          /* every state was reached */
+	const char *limit;      /* the limit that ended the search, or NULL */
+	bool interrupted;       /* options.interrupted ended the search, and not a limit */
 	enum verdict_kind verdict;
-	const char *what;                    /* the invariant, or what was done */
-	uint32_t node;                       /* who waits, or broke it */
-	bool bounded;                        /* every run ends: the next two make sense */
-	uint64_t messages_max, messages_min; /* of a complete run */
-	bool bypass_bounded;
-	uint64_t bypass_max;
+	const char *what; /* the violated invariant, or what the forbidden step did */
+	uint32_t node;    /* the node that waits or broke the invariant; 0: no single node */
+	bool bounded;     /* every run ends; otherwise the next two are not set */
+	uint64_t messages_max, messages_min; /* most and fewest messages of a whole run */
+	bool bypass_bounded;                 /* otherwise others may enter any number of times */
+	uint64_t bypass_max; /* most entries of others from when a request is known to its entry */
 	double seconds;
 	uint64_t memory;
 	size_t path_count; /* steps of the counterexample */
 	size_t path_cycle; /* where the part of it begins that repeats for ever */
-	char *scenario;    /* the counterexample as a scenario, to be freed; NULL if nothing is
-	                      violated */
+	char *scenario;    /* the counterexample as a scenario; NULL if nothing is violated */
 };
 
 void check_run(const struct check_options *options, struct check_result *ret_result);
 /*
  * An election: every non-empty set of initiators and, up to five nodes, every arrangement up to
- * rotation, unless the words say which. The figures are sums; setup and entries of the options are
- * not looked at. 0, or -1 and a problem.
+ * rotation, unless the words name one. The figures are sums. options->setup and options->entries are
+ * ignored. 0, or -1 and a problem.
  */
 int check_elections(const struct setup_words *words, const struct check_options *options,
                     struct check_result *ret_result, struct problem *problem);
 
 void check_result_free(struct check_result *result);
 
-/*
- * A search that was cut short, by a limit or by something wrong, has shown nothing about the rest:
- * what a verdict says of a property.
- */
+/* What a result says about one property. A search that ended early, because of a limit or a violation,
+ * has shown nothing about the other properties. */
 enum finding { FINDING_UNDECIDED, FINDING_HOLDS, FINDING_VIOLATED };
-/* VERDICT_STARVATION is decided only where nobody's entries are bounded: who has no entries left
- * bypasses nobody. */
+/* VERDICT_STARVATION is decided only if no node's entries are bounded: nodes without entries left
+ * cannot keep others waiting. */
 enum finding check_finding(const struct check_options *options, const struct check_result *result,
                            enum verdict_kind property);
 

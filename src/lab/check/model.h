@@ -5,7 +5,7 @@
  * system is a short row of numbers: the local state of each node, then the messages in flight.
  * Steps of the algorithm are pure, so each (local state, input) is computed once and remembered.
  *
- * A local state is (what the node is about, the leader it knows of, its armed timers, the entries
+ * A local state is (the node's phase, the leader it knows of, its armed timers, the entries
  * it has left, the algorithm's state). A message is (receiver, side, bytes); when channels keep
  * order also its sender. The messages of a row are grouped by channel, oldest first; without order
  * a channel is just one message, so that the row is the sorted multiset.
@@ -25,29 +25,29 @@
 enum action_kind { ACTION_REQUEST, ACTION_RELEASE, ACTION_DELIVER, ACTION_LOSE, ACTION_EXPIRE };
 
 struct action {
-	uint64_t key; /* of the node's local state and the input; 0: no node makes a step, a message
-	                 is lost or nobody is alive to receive it */
+	uint64_t key; /* identifies the node's local state and the input; 0: no node makes a step,
+	                 because a message is lost or its receiver is dead */
 	enum action_kind kind;
 	uint32_t node;
-	uint32_t what;  /* the message delivered or lost, or the timer */
-	uint32_t place; /* of the message among those of the row, or PLACE_NONE */
+	uint32_t what;  /* the number of the message, or of the timer */
+	uint32_t place; /* where the message is among those of the row, or PLACE_NONE */
 };
 #define PLACE_NONE UINT32_MAX
 
-/* What a step makes of a local state. */
+/* The result of a step in a local state. */
 struct transition {
-	uint64_t key;         /* of the action */
-	uint64_t hash_change; /* of the row, unless channels keep order */
-	uint32_t local;
-	uint32_t sends;       /* numbers of messages, in model->sends */
-	uint16_t sends_count; /* of them */
-	uint16_t messages;    /* sent, INITIALIZE not counted */
-	uint8_t node;
-	bool enters;
-	uint8_t broken; /* an enum step_fault */
+	uint64_t key;         /* the key of the action */
+	uint64_t hash_change; /* what it adds to the row's hash, unless channels keep order */
+	uint32_t local;       /* the node's new local state */
+	uint32_t sends;       /* index in model->sends of the first message that it sends */
+	uint16_t sends_count; /* how many messages it sends */
+	uint16_t messages;    /* how many of them count, which INITIALIZE does not */
+	uint8_t node;         /* the node that makes the step */
+	bool enters;          /* the node enters its critical section */
+	uint8_t broken;       /* an enum step_fault */
 };
 
-/* What no step may do. */
+/* The ways in which a step can break the contract. */
 enum step_fault {
 	FAULT_NONE,
 	FAULT_NO_NEIGHBOUR,
@@ -60,31 +60,32 @@ enum step_fault {
 };
 const char *step_fault_text(enum step_fault fault);
 
-/* What is to be known of an interned local state. */
+/* Facts about an interned local state. */
 struct local {
 	uint64_t hash, marks;
 	const char *broken_invariant;
-	const void *state; /* the algorithm's */
-	uint8_t phase;
-	bool may_request; /* and will, if it has entries left */
-	bool requests;
-	bool takes_part;             /* in an election that is not over for it */
-	bool armed;                  /* has a timer that runs */
-	uint32_t leader;             /* the identifier it has learned, or 0 */
-	uint32_t timers[TIMERS_MAX]; /* for how many delays each is armed, and 1; 0: not armed */
+	const void *state; /* the algorithm's state */
+	uint8_t phase;     /* an enum world_phase */
+	bool may_request;  /* the algorithm is ready for a request */
+	bool requests;     /* it is ready, and the node has entries left: it can ask */
+	bool takes_part;   /* the node takes part in an election that is not over for it */
+	bool armed;        /* at least one timer runs */
+	uint32_t leader;   /* the identifier of the leader that the node knows, or 0 */
+	uint32_t timers
+	        [TIMERS_MAX]; /* 1 + the number of delays that it is armed for; 0: not armed */
 };
 
 struct model_letter {
 	uint64_t hash, marks;
-	uint64_t origin; /* a bit for the node whose request it is a copy of, from the lowest */
-	uint32_t channel;
-	uint32_t from;        /* 0 if unknown, because channels do not keep order */
-	struct flight flight; /* to whom, whose request it is a copy of, and what */
-	bool token, init;
-	bool lost; /* nobody is alive to receive it */
+	uint64_t origin;  /* bit i: it is a copy of the request of node i + 1 */
+	uint32_t channel; /* the number of its channel, if channels keep order */
+	uint32_t from; /* the sender; 0 if channels do not keep order, where it does not matter */
+	struct flight flight; /* receiver, origin and content */
+	bool token, init;     /* it carries the token; it is sent before any request */
+	bool lost;            /* its receiver is dead */
 };
 
-/* Numbers that are counted together, in one sum over a row. */
+/* Three counters in one number, so that one sum over a row counts all of them. */
 enum { MARK_BITS = 20, MARK_MASK = (1 << MARK_BITS) - 1 };
 enum mark { MARK_INSIDE, MARK_TOKEN, MARK_BROKEN };
 
@@ -95,55 +96,54 @@ struct row_format {
 	bool fifo;                          /* channels keep order */
 };
 
-/* What is done often is compiled for the usual format too: a compiler makes more of what it
- * knows. */
+/* Functions that are called often are compiled a second time for the usual format, whose constants the
+ * compiler can use. */
 static const struct row_format row_usual = {.local_width = 2, .letter_width = 1, .fifo = false};
 
 struct model {
 	const struct setup *setup;
 	const struct algorithm *algorithm;
-	struct model *
-	        learns; /* itself: what is known of states and messages grows while rows are made */
+	struct model *learns; /* itself, writable: making a row may intern states and messages */
 	uint32_t nodes;
 	const uint32_t *entries;
-	bool *dead;              /* of an election: what is sent there is lost */
-	uint8_t *channels_count; /* to node i + 1 from node j + 1, at i * nodes + j */
-	bool lose_token;
+	bool *dead; /* elections: messages to these places are lost */
+	uint8_t *
+	        channels_count; /* [i * nodes + j]: how many channels go from node j + 1 to i + 1 */
+	bool lose_token;        /* token messages may be lost, one at a time */
 	uint32_t tokens_at_start;
 	struct intern locals, letters, channels;
 	struct row_format format;
-	bool usual;    /* that is row_usual */
-	bool lowers;   /* rows are lowered: see struct differences; one thread only */
-	bool outgrown; /* a number is too large for it */
+	bool usual;    /* the format is row_usual */
+	bool lowers;   /* rows are lowered (see struct differences); only one thread may search */
+	bool outgrown; /* a number did not fit into the format */
 	struct local *local;
 	size_t local_size;
 	struct model_letter *letter;
 	size_t letter_size;
 	uint32_t *sends;
 	size_t sends_count, sends_size;
-	struct transition *transitions; /* from 1 */
+	struct transition *transitions; /* numbered from 1 */
 	size_t transitions_count, transitions_size;
-	uint32_t *memo; /* numbers of transitions, by the hash of their keys; 0: free */
+	uint32_t *memo; /* hash table of transitions' numbers by key; 0: free */
 	size_t memo_size;
 	uint32_t memo_shift;
-	uint64_t steps; /* computed, not remembered */
+	uint64_t steps; /* how many steps of the algorithm were computed */
 	struct out out, out_again;
-	uint8_t *buffer; /* one local state, being made */
+	uint8_t *buffer; /* the local state that a step makes */
 	size_t buffer_size;
-	uint8_t *again; /* the same, run a second time */
+	uint8_t *again; /* what the same step makes when it is run again: it must be equal */
 };
 
-/* entries[i-1]: how often node i may enter, ENTRIES_UNLIMITED if it may always; the caller's, and
- * must stay. */
+/* entries[i-1]: how often node i may enter, or ENTRIES_UNLIMITED. The array must outlive the model. */
 void model_init(struct model *model, const struct setup *setup, const uint32_t *entries,
                 bool lose_token);
 void model_free(struct model *model);
 size_t model_memory(const struct model *model);
 
 /*
- * A row in as few bytes as its numbers need: the local states, then the messages. Which number takes
- * how many bytes is the same for all rows; when a number is too large (model->outgrown), rows must be
- * made wider and all begun again, with what has been learned.
+ * A row: the numbers of the local states, then of the messages, in as few bytes as they need. All rows
+ * have the same format. When a number does not fit (model->outgrown), the format is widened and the
+ * search starts again; what was interned and computed is kept.
  */
 enum { ROW_BYTES_MAX = UINT16_MAX, ROW_SLACK = 16 };
 
@@ -200,25 +200,24 @@ static inline uint32_t row_letter(const struct model *model, struct state_row ro
 	return row_number(row.bytes + offset, model->format.letter_width);
 }
 
-/* The row at the beginning, in at most ROW_BYTES_MAX bytes. */
+/* Writes the first row and returns its size, at most ROW_BYTES_MAX. */
 uint32_t model_start(struct model *model, uint8_t *ret_bytes);
 
-/* All that can happen in a row, in a fixed order; and what is seen of the row on the way. */
+/* All actions that are possible in a row, in a fixed order, and two facts about the row. */
 struct actions {
 	struct action *list;
 	size_t count, size;
 	uint64_t hash;  /* of the row */
-	uint64_t known; /* the nodes, a bit each from the lowest, that wait and no copy of whose
-	                   request is under way */
+	uint64_t known; /* bit i: node i + 1 waits and no copy of its request is in flight */
 };
 void actions_free(struct actions *actions);
 void model_actions(const struct model *model, struct state_row row, struct actions *ret_actions);
 
 /*
- * Of these actions those of some nodes only, a persistent set: when channels keep order and each
- * channel from the other nodes to these has a message waiting, nothing that the others do can change
- * what these can do next. What different nodes do commutes, so each run has one among those that
- * remain that ends alike. The nodes with the fewest actions are taken; perhaps that is all of them.
+ * Keeps only the actions of some nodes, a persistent set: if channels keep order and each channel from
+ * the other nodes to these has a message waiting, nothing that the others do can change what these can
+ * do next. Actions of different nodes commute, so for every run there is one among the remaining runs
+ * that ends in the same state. The set with the fewest actions is taken; it may be all nodes.
  */
 void model_reduce(const struct model *model, struct actions *actions);
 
@@ -232,7 +231,7 @@ static inline uint32_t *memo_home(const struct model *model, uint64_t key)
 	return &model->memo[key * 0x9e3779b97f4a7c15u >> model->memo_shift];
 }
 
-/* Where the transition stands that has this key, or would. */
+/* The slot of the transition with this key, or the free slot where it belongs. */
 static inline uint32_t *memo_find(const struct model *model, uint64_t key)
 {
 	uint32_t *slot = memo_home(model, key);
@@ -242,7 +241,7 @@ static inline uint32_t *memo_find(const struct model *model, uint64_t key)
 	return slot;
 }
 
-/* Ahead of model_find, one after the other, each with time for the memory to answer. */
+/* To be called before model_find, in this order, each early enough for the memory to answer. */
 static inline void model_prefetch(const struct model *model, const struct action *action)
 {
 	__builtin_prefetch(memo_home(model, action->key));
@@ -252,8 +251,8 @@ static inline void model_prefetch_transition(const struct model *model, const st
 	__builtin_prefetch(&model->transitions[*memo_home(model, action->key)]);
 }
 
-/* What the action's node does, not for a loss. NULL: that is not yet known, and has to be learned.
- * Valid until the next is learned; its number stays. */
+/* The transition for an action that is not a loss; NULL if it has not been computed yet (model_learn).
+ * The pointer is valid until the next model_learn, its number for ever. */
 static inline const struct transition *model_find(const struct model *model,
                                                   const struct action *action)
 {
@@ -262,8 +261,8 @@ static inline const struct transition *model_find(const struct model *model,
 }
 const struct transition *model_learn(struct model *model, const struct action *action);
 
-/* Behind the last message of its channel, the channels in order: how many bytes the row has now.
- * Without order a message is its own channel. */
+/* Inserts a message after the last one of its channel and returns the row's new size. Channels are
+ * sorted. If they do not keep order, each message is a channel of its own. */
 static inline uint32_t row_insert(const struct model *model, uint8_t *row, uint32_t size,
                                   uint32_t letter, struct row_format format)
 {
@@ -282,7 +281,8 @@ static inline uint32_t row_insert(const struct model *model, uint8_t *row, uint3
 	return size + width;
 }
 
-/* Rows are short: the bytes behind one may be read, and those behind its copy written. */
+/* Rows are short, so it copies in blocks: ROW_SLACK bytes after a row may be read, and after its copy
+ * written. */
 static inline void row_copy(uint8_t *to, const uint8_t *from, uint32_t size)
 {
 	memcpy(to, from, ROW_SLACK);
@@ -311,13 +311,13 @@ static inline uint32_t row_apply(const struct model *model, struct state_row row
 	return size;
 }
 
-/* The row with all numbers as low as they go: how many bytes it has. What it is made of may be new and
- * is learned. */
+/* Lowers all numbers of a row as far as possible and returns its size. The lowered states and messages
+ * are interned if they are new. */
 uint32_t model_lower(const struct model *model, uint8_t *bytes, uint32_t size);
 
-/* The row behind a step, without the message at a place (or PLACE_NONE), with what the node does
- * (NULL for a loss), in at most ROW_BYTES_MAX bytes: how many. ROW_SLACK bytes behind both rows
- * belong to the caller too, and are of no meaning. */
+/* Writes the row after a step and returns its size, at most ROW_BYTES_MAX. The message at `place` (or
+ * PLACE_NONE) is removed; `transition` is NULL for a loss. Both rows need ROW_SLACK more bytes of room
+ * after their end. */
 static inline uint32_t model_apply(const struct model *model, struct state_row row, uint32_t place,
                                    const struct transition *transition, uint8_t *ret_bytes)
 {
@@ -327,11 +327,11 @@ static inline uint32_t model_apply(const struct model *model, struct state_row r
 	return model->lowers ? model_lower(model, ret_bytes, size) : size;
 }
 
-/* A sum over the row, so that a transition knows by how much it changes it; but when channels keep
- * order it has to be taken anew, because the places of messages count. */
+/* The hash is a sum over the row, so that a transition knows how much it adds. If channels keep order
+ * it has to be computed again after each step, because the places of messages count. */
 uint64_t model_hash(const struct model *model, struct state_row row);
 
-/* How many there are in a row, each at its place (see mark_count). */
+/* The counters of a row, for mark_count. */
 uint64_t model_marks(const struct model *model, struct state_row row);
 static inline uint32_t mark_count(uint64_t marks, enum mark mark)
 {

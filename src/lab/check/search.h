@@ -1,14 +1,14 @@
 /*
  * The checker's search: every state that can be reached, breadth first.
  *
- * If every step leads to the next level, that order has each state after all that lead to it, and the
- * numbers of messages and of bypasses of all runs are known at once. Else, if every run ends, a second
- * pass goes through the states in such an order.
+ * If every step leads to the next level, breadth-first order visits each state after all its
+ * predecessors. Then the numbers of messages and of bypasses of all runs are known at once. Otherwise,
+ * if every run ends, a second pass visits the states in such an order.
  *
- * Both passes go in rounds. Again and again each thread lists what can happen in some states of the
- * level, its own first, and then looks up what it found: many look-ups at once can be fetched from
- * memory ahead of time. All threads share one set of states; what they have to do alone, such as to
- * make its table larger, is done between rounds.
+ * Both passes go in rounds. In a round each thread lists the steps that are possible in some states of
+ * the level, its own states first, and then looks up the states they lead to. Looking up many at once
+ * allows prefetching. All threads share one set of states. What only one thread may do, such as
+ * enlarging its table, happens between rounds.
  */
 #ifndef LAB_SEARCH_H
 #define LAB_SEARCH_H
@@ -18,30 +18,29 @@
 #include "states.h"
 #include "team.h"
 
-/* What is wrong, where. */
 struct violation {
-	enum verdict_kind verdict; /* VERDICT_HOLDS: nothing is */
-	const char *what;
+	enum verdict_kind verdict; /* VERDICT_HOLDS: there is none */
+	const char *what;          /* as in struct check_result */
 	uint32_t node;
-	uint32_t state;       /* the last of the path */
-	bool broke;           /* a step from there did it */
-	struct action action; /* that step */
+	uint32_t state;       /* the last state of the path that leads to it */
+	bool broke;           /* not that state is wrong, but a step from it */
+	struct action action; /* that step, if `broke` */
 };
 
-/* Room to look at a state as a whole. */
+/* Scratch memory for invariants about the whole system. */
 struct sight {
 	const void **states;
 	struct flight *flights;
 	size_t flights_size;
 };
 
-/* Found in a round: a step from a state leads to a row with this hash. */
+/* A step from a state, found in a round. */
 struct found {
-	uint64_t hash;
-	uint32_t from;
-	uint32_t transition; /* its number; 0: a loss */
-	uint32_t place;      /* of the message that it takes */
-	bool passes;         /* somebody was bypassed on the way, or is by this step */
+	uint64_t hash;       /* of the row that it leads to */
+	uint32_t from;       /* the state that it leaves */
+	uint32_t transition; /* the number of the transition; 0: a message is lost */
+	uint32_t place;      /* the place in the row of the message that it takes */
+	bool passes;         /* this step bypasses somebody, or an earlier one did */
 };
 
 struct missing {
@@ -54,33 +53,33 @@ struct pending {
 	uint32_t state;
 	struct state_row row;
 	struct actions actions;
-	bool bypassed; /* somebody, on the way there */
+	bool bypassed; /* somebody was bypassed on the way there */
 };
 
 enum { PENDING_MAX = 16 };
-/* Fewer states are not worth the while of several threads. */
+/* With fewer states several threads would cost more than they gain. */
 enum { TOGETHER_LEAST = 512 };
 
 struct worker {
 	alignas(APART) uint32_t number;
-	struct found *found; /* what is to be looked up */
+	struct found *found; /* steps whose target has to be looked up */
 	size_t found_count, found_size;
-	uint32_t spent; /* actions that were followed in this round */
+	uint32_t spent; /* how many actions it followed in this round */
 	struct pending pending[PENDING_MAX];
-	uint8_t *next; /* a row */
+	uint8_t *next; /* buffer for the row after a step */
 	struct sight sight;
-	/* Of its lane, what is left of the level; any thread may claim some. */
+	/* The part of its lane's level that nobody has taken yet; any thread may take some. */
 	pthread_mutex_t level_mutex;
 	struct lane_cursor cursor, level_end;
-	struct missing *missing; /* steps that have to be learned, which only one thread may do */
+	struct missing *missing; /* steps not computed yet, which only one thread may do */
 	size_t missing_count, missing_size;
 	struct violation violation;
 	uint64_t transitions;
-	bool graded; /* every step so far led to the next level */
-	/* What is learned of all runs. */
-	uint32_t *ready; /* states all of whose predecessors are done */
+	bool graded;     /* every step so far led to the next level */
+	uint32_t *ready; /* second pass: states all of whose predecessors are done */
 	size_t ready_count, ready_size;
-	uint64_t done;
+	uint64_t done; /* how many states are done */
+	/* Over all runs that the thread has seen the end of. */
 	uint32_t messages_max, messages_min, bypass_max;
 };
 
@@ -90,18 +89,18 @@ struct search {
 	struct states states;
 	struct team team;
 	struct worker *workers;
-	uint32_t start;
-	uint32_t bypass_width; /* bytes of a counter of bypasses in a record */
-	uint32_t budget;       /* how much a thread may follow in this round */
-	uint64_t level_count;  /* states when the level began */
-	uint64_t level_states; /* of the level itself */
-	uint64_t depth;
-	double begin;
-	const char *limit; /* which one was reached */
-	bool full;         /* a state beyond --max-states was found */
-	bool graded;       /* every step so far led to the next level */
-	bool ordering;     /* in the second pass */
-	bool together;     /* all threads, not only the first, are at work in this round */
+	uint32_t start;        /* the first state */
+	uint32_t bypass_width; /* bytes of a bypass counter in a record; 0: none are kept */
+	uint32_t budget;       /* how many actions a thread may follow in this round */
+	uint64_t level_count;  /* how many states there were when the level began */
+	uint64_t level_states; /* how many states the level has */
+	uint64_t depth;        /* the number of the level */
+	double begin;          /* when the search began, in seconds */
+	const char *limit;     /* the limit that was reached, or NULL */
+	bool full;             /* a state beyond --max-states was found */
+	bool graded;           /* every step so far led to the next level */
+	bool ordering;         /* in the second pass */
+	bool together;         /* all threads, not only the first, are at work in this round */
 	struct violation violation;
 };
 
@@ -111,11 +110,11 @@ uint64_t search_memory(const struct search *search);
 uint64_t search_transitions(const struct search *search);
 double search_seconds(const struct search *search);
 
-/* True: every state was seen, and nothing is wrong with any. Else there is a violation or a limit. */
+/* True if every state was reached and none is wrong. Otherwise there is a violation or a limit. */
 bool search_explore(struct search *search);
 
-/* Of all runs: do they end, and if so with how many messages, with how much bypass? After
- * search_explore; parents are gone afterwards. False: a limit was reached. */
+/* Whether all runs end, and then the extremes over all runs. To be called after search_explore; it
+ * overwrites the states' parents. False if a limit was reached. */
 struct run_bounds {
 	bool bounded;
 	uint64_t messages_max, messages_min, bypass_max;
@@ -130,18 +129,17 @@ void search_order_some(struct search *search);
 struct state_row search_row(const struct search *search, uint32_t state);
 /* What can happen in a state, less what a reduction leaves out. */
 void search_actions(const struct search *search, struct state_row row, struct actions *ret_actions);
-/* The state behind one of these actions, or STATE_NONE if it was not yet found. */
+/* The state that one of these actions leads to, or STATE_NONE if it was not found yet. */
 uint32_t search_follow(struct search *search, struct state_row row, const struct action *action);
 
-/* The limit that is reached if so many bytes more are taken, or NULL; search_interrupt if it is no
- * limit but ^C. */
+/* The limit that `more_bytes` would exceed, or NULL. search_interrupt if the search was interrupted. */
 extern const char search_interrupt[];
 const char *search_limit(const struct search *search, uint64_t more_bytes);
 
-/* Called now and then. */
+/* Reports progress; called from time to time. */
 void search_progress(const struct search *search, const char *doing);
 
-/* Is something wrong with a state? (verdict.c) */
+/* True, and the violation, if something is wrong with a state. In verdict.c. */
 bool check_state(const struct model *model, struct state_row row, struct sight *sight,
                  struct violation *ret_violation);
 

@@ -1,10 +1,10 @@
 /*
- * The set of states that the checker has seen. A state is a row of bytes; it is kept whole, in a
- * record of an arena. Records never move. Each thread has a lane of its own for those that it found,
- * in the order in which it found them, so that the lanes are also the queue of a search.
+ * The set of states that the checker has reached. A state is a row of bytes, kept whole in a record.
+ * Records never move. Each thread appends the states that it finds to a lane of its own, so that the
+ * lanes are also the queue of the search.
  *
- * A state's name is the place of its record. All threads may look for rows and add them at the same
- * time; only the table's growth is for one alone.
+ * A state's name is the place of its record. All threads may look up and add rows at the same time;
+ * the table may grow only while one thread runs.
  */
 #ifndef LAB_STATES_H
 #define LAB_STATES_H
@@ -24,22 +24,22 @@ enum { CHUNK_SHIFT = 19, CHUNK_UNITS = 1 << CHUNK_SHIFT };
 
 #define STATE_NONE UINT32_MAX
 
-/* A search first needs to know where it came from; when that is over, the same bytes serve what is
- * to be learned of the whole graph. */
+/* The search needs the parent of each state. After it, the same bytes serve the passes over the whole
+ * graph. */
 struct state_record {
 	union {
 		uint32_t parent; /* the state from which it was found; its own name: the first */
-		uint32_t most;   /* messages of any run that leads here */
+		uint32_t most;   /* most messages of a run that leads here */
 	};
 	union {
 		struct {
-			uint16_t most_so_far, fewest_so_far; /* messages, while it is searched */
+			uint16_t most_so_far, fewest_so_far; /* messages, during the search */
 		};
-		uint32_t fewest;
-		uint32_t number; /* 0, 1, 2, … */
+		uint32_t fewest; /* fewest messages of a run that leads here */
+		uint32_t number; /* the state's number in the graph: 0, 1, 2, … */
 	};
-	uint16_t edges_in; /* that have not been followed */
-	uint16_t size;     /* of the row */
+	uint16_t edges_in; /* steps into this state that were not followed yet */
+	uint16_t size;     /* bytes of the row */
 	uint8_t bytes[];   /* `extra` bytes for the search, then the row */
 };
 
@@ -49,8 +49,8 @@ struct states_chunk {
 	uint32_t used; /* units */
 };
 
-/* What different threads write is kept apart: a line of memory that two of them want goes to and fro
- * between their processors. Two lines, because they are fetched in pairs. */
+/* Data of different threads is kept in different cache lines, to avoid false sharing. Two lines,
+ * because processors fetch them in pairs. */
 enum { APART = 128 };
 
 struct lane {
@@ -60,24 +60,23 @@ struct lane {
 };
 
 struct states {
-	uint64_t *slots; /* by the upper half of the hash, which stands above the state's name + 1;
-	                    0: free */
+	uint64_t *slots; /* hash table: the upper half of the hash, then the state's name + 1; 0:
+	                    free */
 	size_t slots_size;
 	uint64_t slots_reserved; /* bytes */
 	struct lane *lanes;
 	uint32_t lanes_count;
 	uint32_t extra;
-	uint32_t **chunks; /* of all lanes */
-	uint32_t *
-	        level_begin; /* of each: where the records of the level begin that is being found */
+	uint32_t **chunks;     /* of all lanes */
+	uint32_t *level_begin; /* of each chunk: where the records of the newest level begin */
 	uint32_t chunks_count;
 	pthread_mutex_t chunks_mutex;
 };
 
-/* Zeroed, and apart from everything else; for free(). */
+/* Zeroed memory that shares no cache line with anything else, for free(). */
 void *apart_alloc(size_t count, size_t size);
 
-/* `memory_max`: more bytes will not be taken. */
+/* The set will never need more than `memory_max` bytes. */
 void states_init(struct states *states, uint32_t lanes_count, uint32_t extra, uint64_t memory_max);
 void states_free(struct states *states);
 uint64_t states_count(const struct states *states);
@@ -88,20 +87,18 @@ static inline struct state_record *states_record(const struct states *states, ui
 	                                       (name & (CHUNK_UNITS - 1)));
 }
 
-/* Room for so many states more; how many bytes that will take beyond those of now. */
+/* How many more bytes room for `more` states takes; and makes that room. */
 uint64_t states_reserve_cost(const struct states *states, uint64_t more);
 void states_reserve(struct states *states, uint64_t more);
 
-/*
- * A slot's home follows from the upper half of the hash in proportion, so that the slots stand
- * almost in the order of the hashes, and a larger table needs no look at the rows.
- */
+/* A slot's home is proportional to the upper half of the hash. So slots are almost sorted by hash, and
+ * the table can grow without looking at the rows. */
 static inline size_t slot_home(uint64_t slot, size_t slots_size)
 {
 	return (size_t)((slot >> 32) * slots_size >> 32);
 }
 
-/* Ahead of a look-up: fetches the slot where it begins. */
+/* Prefetches the slot where a look-up begins. */
 static inline void states_prefetch(const struct states *states, uint64_t hash)
 {
 	__builtin_prefetch(&states->slots[slot_home(hash, states->slots_size)]);
@@ -117,8 +114,7 @@ static inline size_t slot_next(const struct states *states, size_t place)
 	return place + 1 < states->slots_size ? place + 1 : 0;
 }
 
-/* Then, when that has come: the slot of the row or, if it is not there, a slot before which it is
- * not; and fetches the record that it names. */
+/* After states_prefetch: the first slot that may be the row's, and prefetches its record. */
 static inline size_t states_seek(const struct states *states, uint64_t hash)
 {
 	size_t place = slot_home(hash, states->slots_size);
@@ -131,7 +127,7 @@ static inline size_t states_seek(const struct states *states, uint64_t hash)
 	return place;
 }
 
-/* Most rows are short, and a call would cost more than this. */
+/* Most rows are short: calling memcmp would cost more. */
 static inline bool is_same_row(const uint8_t *a, const uint8_t *b, uint32_t size)
 {
 	uint64_t of_a, of_b;
@@ -158,8 +154,7 @@ static inline bool is_row_of(const struct states *states, uint64_t slot, const u
 	return record->size == size && is_same_row(record->bytes + states->extra, bytes, size);
 }
 
-/* The name of the state with this row, sought from a slot on that states_seek gave, or STATE_NONE if
- * it is not there. */
+/* The name of the state with this row, or STATE_NONE. `place` comes from states_seek. */
 static inline uint32_t states_get(const struct states *states, size_t place, const uint8_t *bytes,
                                   uint32_t size, uint64_t hash)
 {
@@ -172,12 +167,12 @@ static inline uint32_t states_get(const struct states *states, size_t place, con
 	}
 }
 
-/* A record that is in no slot yet: its name. And away with it, if it is the last. */
+/* Appends a record that is in no slot yet, and returns its name; removes the last record again. */
 uint32_t lane_append(struct states *states, struct lane *lane, const uint8_t *bytes, uint32_t size,
                      uint32_t parent);
 void lane_take_back(struct states *states, struct lane *lane, uint32_t name);
 
-/* True: the slot was free and has it now. Else what it has is returned in `slot`. */
+/* True if the slot was free and has the value now. Otherwise its value is returned in `slot`. */
 static inline bool slot_put(struct states *states, size_t place, uint64_t *slot, uint64_t value)
 {
 	if (states->lanes_count > 1)
@@ -187,8 +182,8 @@ static inline bool slot_put(struct states *states, size_t place, uint64_t *slot,
 	return true;
 }
 
-/* The name of the state with this row; a new one gets a record whose parent is `parent`. There must
- * be room. */
+/* The name of the state with this row. A new state gets a record with that parent. There must be room
+ * (states_reserve). */
 static inline uint32_t states_put(struct states *states, struct lane *lane, size_t place,
                                   const uint8_t *bytes, uint32_t size, uint64_t hash,
                                   uint32_t parent, bool *ret_new)
@@ -213,21 +208,21 @@ static inline uint32_t states_put(struct states *states, struct lane *lane, size
 	}
 }
 
-/* Is a record of the level that is being found, or of those before? */
+/* Does the record belong to the newest level? */
 static inline bool states_is_new_level(const struct states *states, uint32_t name)
 {
 	return (name & (CHUNK_UNITS - 1)) >= states->level_begin[name >> CHUNK_SHIFT];
 }
-/* What is found from now on is of a new level. */
+/* States that are added from now on belong to a new level. */
 void states_begin_level(struct states *states);
 
 /* A place in the sequence of a lane's records. */
 struct lane_cursor {
-	size_t chunk; /* of the lane's own */
+	size_t chunk; /* index in the lane's own chunks */
 	uint32_t unit;
 };
 struct lane_cursor lane_end(const struct lane *lane);
-/* The name of the record there, and on to the next; false at `end`. */
+/* The name of the record at the cursor, which moves to the next; false at `end`. */
 bool lane_next(const struct states *states, const struct lane *lane, struct lane_cursor *cursor,
                const struct lane_cursor *end, uint32_t *ret_name);
 

@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <math.h>
 
-/* A number that is whole is written without a point; one that there is not (NAN) is null. */
+/* A whole number becomes an integer, NAN becomes null. */
 static inline json_t *report_number(double value)
 {
 	if (isnan(value))

@@ -16,87 +16,94 @@ enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON, LOAD_WISHES, LOAD_ELECTION };
 
 struct sim_options {
 	const struct setup *setup;
-	uint64_t entries;
-	uint64_t warmup; /* entries before those: means and sums leave them out, extremes do not */
-	uint64_t seed;
+	uint64_t entries; /* critical sections that are measured */
+	uint64_t warmup;  /* critical sections before those; means and sums leave them out */
+	uint64_t seed;    /* all random numbers of the run follow from it */
 	enum load load;
-	uint64_t interval; /* poisson: the mean time before a node asks; wishes: between two */
-	struct distribution delay, cs;
-	uint64_t bound;            /* what timers take for the longest delay of a message */
-	const uint64_t *lose_hops; /* the token's hops at which it is lost, increasing */
+	uint64_t
+	        interval; /* mean time from an exit to the next request (poisson), or between wishes */
+	struct distribution delay, cs; /* how long a message takes, and a critical section */
+	uint64_t bound;                /* the longest message delay that timers assume */
+	const uint64_t *lose_hops;     /* the token is lost at these of its hops; increasing */
 	size_t lose_hops_count;
-	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below */
-	uint64_t memory_max; /* bytes of states and messages in flight; 0: as there are */
-	struct trace *trace; /* or NULL */
-	const volatile sig_atomic_t *interrupted; /* not 0: enough; NULL: never */
-	/* Called now and then with the exits so far, or NULL. */
+	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below this */
+	uint64_t memory_max; /* most bytes for states and messages in flight; 0: no limit */
+	struct trace *trace; /* NULL: none is wanted */
+	const volatile sig_atomic_t
+	        *interrupted; /* the run stops once this is not 0; may be NULL */
+	/* Called from time to time with the number of exits so far; may be NULL. */
 	void (*progress)(void *context, uint64_t exits, uint64_t entries);
 	void *progress_context;
 };
 
+/* A node starves if the others enter SIM_STARVES times for each node while it waits. */
 enum { MESSAGE_TYPES_MAX = 16, SIM_STARVES = 100 };
 
-/* The least and the most of something; `min` is greater than `max` as long as there was none. */
+/* The least and the greatest of some numbers. Without any number `min` is greater than `max`. */
 struct range {
 	uint64_t min, max;
 };
 
-/* Messages for one entry, which can be told apart under light load only. */
+/* How many messages one entry takes. Only under light load can messages be told apart by entry. */
 struct sim_entry_messages {
-	struct range all;
-	struct range asked;        /* of entries that took any message at all */
-	struct range asked_token;  /* of these, messages that carry the token */
-	struct range asked_others; /* and those that do not */
-	uint64_t squares;          /* the sum of the squares of all: how much the mean may be off */
+	struct range all;          /* over all entries */
+	struct range asked;        /* over entries that took at least one message */
+	struct range asked_token;  /* over the same; only messages that carry the token */
+	struct range asked_others; /* over the same; only messages that do not */
+	uint64_t squares; /* sum of the squares over all entries, for the error of the mean */
 };
 
 struct sim_result {
-	uint64_t entries;     /* completed after the warm-up */
-	bool measured;        /* the warm-up ended: there are sums, and means if anybody entered */
-	uint64_t entries_all; /* with those of the warm-up */
-	struct range entries_each; /* of the node that entered least often, and most often */
-	double entries_squares;    /* the sum over the nodes of the squares of their entries */
-	/* Who still waits at the end of the run, in order; the simulator's until it runs again. */
+	uint64_t entries;          /* critical sections completed after the warm-up */
+	bool measured;             /* the warm-up ended, so that the sums below mean something */
+	uint64_t entries_all;      /* critical sections completed, including the warm-up */
+	struct range entries_each; /* how often a node entered: the least and the most */
+	double entries_squares;    /* sum over the nodes of the squares of their entries */
+	/* The nodes that still wait at the end of the run, in order. The array belongs to the
+	 * simulator and is valid until the next run. */
 	const uint32_t *waiting;
 	uint32_t waiting_count;
-	uint32_t waiting_first;   /* the one of them that asked first */
-	uint64_t waiting_longest; /* how long that one has waited */
-	/* Whether somebody starves was not decided: a node that still waits never got in, or the
-	 * others have entered more often than once each since it asked; but not as often as it
-	 * takes to say that it starves. Of those, the one that was passed most often; or 0. */
+	uint32_t waiting_first;   /* the node of these that has waited longest */
+	uint64_t waiting_longest; /* how long it has waited */
+	/* A node that may starve, but the run was too short to tell; 0 if there is none. Such a node
+	 * waits and never got in, or the others have entered more than once each since it asked.
+	 * Of several it is the one that others passed most often. */
 	uint32_t undecided;
-	uint64_t undecided_passed; /* how often the others entered meanwhile */
-	/* Who waits and nothing can happen any more; and who has waited while others entered
-	 * SIM_STARVES times for each node, and as many mean message delays. In order; the simulator's
-	 * until it runs again. */
+	uint64_t undecided_passed; /* how often others entered since that node asked */
+	/* The nodes that starve: they wait and nothing can happen any more; or the others entered
+	 * SIM_STARVES times for each node since they asked, and as many mean message delays have
+	 * passed. In order; valid until the next run. */
 	const uint32_t *starved;
 	uint32_t starved_count;
 	uint64_t messages, messages_idle, messages_init, messages_by_type[MESSAGE_TYPES_MAX];
 	struct sim_entry_messages entry;
 	uint64_t bytes, bytes_largest[MESSAGE_TYPES_MAX];
-	uint64_t sync_count, sync_sum;     /* after the warm-up */
-	uint64_t sync_count_all, sync_max; /* with the warm-up */
-	uint64_t response_sum, response_p50, response_p99,
-	        response_count; /* of those that entered */
-	uint64_t response_max;  /* of those that still wait, too */
-	/* Light load: from a request until the last of those whom it reaches is reached; and from
-	 * the token's leaving to the entry. */
+	/* Times from an exit at which somebody waited to the next entry: after the warm-up, and in the
+	 * whole run. */
+	uint64_t sync_count, sync_sum;
+	uint64_t sync_count_all, sync_max;
+	/* Times from request to entry, over the entries after the warm-up. */
+	uint64_t response_sum, response_p50, response_p99, response_count;
+	uint64_t response_max; /* over the whole run, including nodes that still wait */
+	/* Light load: the longest time from a request until it has reached everybody that it
+	 * concerns, and from the token's departure to the entry. */
 	uint64_t asked_time_max, token_time_max;
-	uint64_t bypass_max;
-	uint64_t state_sum, state_max; /* bytes, over the nodes */
-	uint64_t lost;
-	uint64_t token_hops; /* messages sent that carry the token, in the whole run */
+	uint64_t bypass_max;           /* most entries of others between a request and its entry */
+	uint64_t state_sum, state_max; /* bytes of the nodes' states */
+	uint64_t lost;                 /* messages that were lost */
+	uint64_t token_hops;           /* messages sent that carry the token */
+	/* How often a lost token was replaced, and after how many hops. */
 	uint64_t regenerated, regenerated_hops_sum, regenerated_hops_max;
-	uint32_t leader;  /* elections: the identifier that was declared first, or 0 */
-	uint32_t learned; /* how many places know it */
-	uint64_t elected; /* when it was */
-	bool disputed;    /* another was declared too */
-	uint64_t time, events;
-	bool endless;     /* given up: time came to its end */
-	bool interrupted; /* given up: that was asked for */
-	bool exhausted;   /* given up: memory_max was reached */
+	uint32_t leader;       /* elections: the identifier that was declared first, or 0 */
+	uint32_t learned;      /* elections: how many places know that leader */
+	uint64_t elected;      /* elections: when it was declared */
+	bool disputed;         /* elections: another leader was declared too */
+	uint64_t time, events; /* when the last event happened, and how many there were */
+	bool endless;          /* the run was stopped: virtual time would overflow */
+	bool interrupted;      /* the run was stopped: options.interrupted was set */
+	bool exhausted;        /* the run was stopped: it reached options.memory_max */
 	uint64_t violations;
-	const char *violation; /* the first, or NULL */
+	const char *violation; /* the first violation, or NULL */
 };
 
 struct sim;
@@ -115,17 +122,18 @@ void sim_begin(struct sim *sim, const struct sim_options *options, struct sim_re
 bool sim_step(struct sim *sim);
 void sim_end(struct sim *sim);
 
-/* The memory that a run takes at least, as far as that can be told before it: the states, and under
- * heavy load, or in an election, what all who begin at once send at once. */
+/* A lower bound on the memory that a run takes, computed before it starts: the states, and the
+ * messages that are sent at once at the beginning (by all nodes under heavy load, by the initiators
+ * of an election). */
 uint64_t sim_memory_foreseen(const struct setup *setup, enum load load);
 
-/* Of messages that carry the token, of the others, or of all. */
+/* The largest message of one kind: those that carry the token, those that do not, or any. */
 enum carries { CARRIES_TOKEN, CARRIES_NO_TOKEN, CARRIES_ANY };
 uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
                              enum carries carries);
 
-/* Jain's index of fairness: 1 if all have entered as often, 1/N if one has and the others never; NAN
- * if nobody has. */
+/* Jain's index of fairness: 1 if all nodes entered equally often, 1/N if only one node entered; NAN if
+ * none did. */
 double sim_jain(const struct sim_result *result, uint32_t nodes);
 
 #endif

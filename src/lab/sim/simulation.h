@@ -16,56 +16,62 @@ enum sim_event_kind { EVENT_REQUEST, EVENT_EXIT, EVENT_DELIVER, EVENT_LOSE, EVEN
 
 enum { BODY_INLINE_MAX = sizeof(((struct event *)0)->body) };
 
-/* What the simulator knows of a node beside its state. */
+/* What the simulator keeps for a node beside its state. */
 struct asking {
-	uint64_t time;    /* of the request */
-	uint64_t entries; /* of all, at the request */
+	uint64_t time;    /* when the node asked last */
+	uint64_t entries; /* how many entries of all nodes had begun by then */
 	uint64_t heard;   /* light load: the number of the last request that reached the node */
-	uint64_t exits;   /* of the node */
-	bool starved;
+	uint64_t exits;   /* how often the node has left */
+	bool starved;     /* it waited too long at least once */
 };
 
 struct sim {
 	const struct setup *setup;
 	struct world world;
 	struct queue *queue;
-	struct arena *arena;       /* messages too long for an event */
-	struct channels *channels; /* FIFO: when the last message of each arrives */
-	struct samples *responses;
-	struct wishes *wishes; /* NULL until a run has such a load */
-	struct random random;
-	struct asking *asking;
-	uint32_t *starved; /* lists for the result */
-	uint32_t *waiting;
-	uint32_t *learned; /* elections: the leader that each place knows, or 0; else NULL */
-	uint8_t *dead;     /* elections: crashed; else NULL */
-	uint8_t *deferred; /* wants to ask, is not ready; NULL if the algorithm always is */
-	uint32_t *timers;  /* [nodes][TIMERS_MAX]: how often set or stopped; NULL without timers */
+	struct arena *arena;         /* bodies of messages too long for an event */
+	struct channels *channels;   /* FIFO: when the last message of each channel arrives */
+	struct samples *responses;   /* times from request to entry */
+	struct wishes *wishes;       /* NULL until a run has the load wishes:RATE */
+	struct random random;        /* delays, losses and everything else but wishes */
+	struct asking *asking;       /* [nodes] */
+	uint32_t *starved, *waiting; /* [nodes]: arrays that the result points to */
+	uint32_t *learned; /* elections: [nodes], the leader that a place knows, or 0; else NULL */
+	uint8_t *dead;     /* elections: [nodes], the place has crashed; else NULL */
+	uint8_t *deferred; /* [nodes]: the node will ask once it is ready; NULL: always ready */
+	uint32_t *timers;  /* [nodes][TIMERS_MAX]: how often set or stopped; NULL: no timers */
 	struct sim_options options;
 	struct sim_result *result;
 	uint64_t now;
-	uint64_t happened;  /* when something did last: a stopped timer is nothing */
-	uint64_t number;    /* of the message sent last */
-	uint64_t entered;   /* entries begun */
-	uint64_t exit_time; /* of the exit at which somebody waited, if exit_pending */
-	uint64_t token_hops, lose_next;
-	uint64_t lost_hops;    /* the token's hops when one was lost last */
-	uint64_t counted_from; /* light load: messages before the current entry */
-	uint64_t counted_token_from;
-	uint64_t requests;   /* light load: so many were made */
-	uint64_t asked_at;   /* … when the last was */
-	uint64_t token_left; /* … and its token set out, if token_moving */
-	uint64_t futile_max;
-	uint64_t futile_hops; /* deliveries while somebody waits and nobody enters */
-	uint64_t silent;      /* events that were nothing after all: a timer stopped since */
-	uint64_t exits_seen; /* light load, circulating token: when somebody was last made to ask */
-	uint64_t states_memory;
-	uint64_t weighed; /* messages that had been sent when memory was looked at last */
-	bool exit_pending, counting, lost_pending, stuck, warming, token_moving;
-	bool touched; /* a hand has reached into the run: it may not go as its load has it */
+	uint64_t happened;   /* when the last event happened that did something */
+	uint64_t number;     /* the number of the message sent last */
+	uint64_t entered;    /* how many entries have begun */
+	uint64_t exit_time;  /* if exit_pending: when a node left while another waited */
+	uint64_t token_hops; /* messages sent that carry the token */
+	uint64_t lose_next;  /* index of the next of options.lose_hops */
+	uint64_t lost_hops;  /* value of token_hops when the token was lost last */
+	/* Light load: messages, and messages with the token, that were sent before the current entry. */
+	uint64_t counted_from, counted_token_from;
+	uint64_t requests;    /* light load: how many requests were made */
+	uint64_t asked_at;    /* light load: when the last of them was made */
+	uint64_t token_left;  /* light load, if token_moving: when the token was sent for it */
+	uint64_t futile_max;  /* at more futile hops than this the token will never come */
+	uint64_t futile_hops; /* deliveries since the last entry or request, while a node waits */
+	uint64_t silent;      /* events that did nothing, such as a timer that was stopped */
+	uint64_t
+	        exits_seen; /* light load, circulating token: exits when a node was last made to ask */
+	uint64_t states_memory; /* bytes of all states */
+	uint64_t weighed;       /* value of `number` when the use of memory was checked last */
+	bool exit_pending;      /* nobody has entered since an exit at which somebody waited */
+	bool counting;          /* light load: the messages of an entry are being counted */
+	bool lost_pending;      /* a token was lost and not replaced yet */
+	bool stuck;             /* the run ends: nothing can happen, or it was stopped */
+	bool warming;           /* in the warm-up */
+	bool token_moving;      /* light load: the token was sent for the current request */
+	bool touched; /* a hand has reached into the run, so that it may not follow its load */
 };
 
-/* Something that must not be has happened; the first is kept. */
+/* Counts a violation; the text of the first one is kept. */
 void sim_violate(struct sim *sim, const char *what);
 
 /* Lets an event happen, at its time. */
