@@ -36,7 +36,7 @@ static const char *verdict_text(const struct check_result *result, bool election
 	return NULL;
 }
 
-/* What was tried of an election. */
+/* Which runs of an election were tried. */
 static void print_runs(const struct setup_words *words, uint32_t nodes,
                        const struct check_result *result)
 {
@@ -87,8 +87,8 @@ static void print_verdict(const struct check_options *options, const struct chec
 	print_undecided(options, result);
 }
 
-/* How many entries the others have for each node that can ask, at least; ENTRIES_UNLIMITED if
- * nothing bounds them. */
+/* For each node that can ask, the others have this many entries or more. ENTRIES_UNLIMITED if
+ * there is no bound. */
 static uint64_t entries_of_others(const struct check_options *options)
 {
 	uint32_t nodes = options->setup->network.graph.nodes;
@@ -106,7 +106,8 @@ static uint64_t entries_of_others(const struct check_options *options)
 	return least != UINT64_MAX ? least : 0;
 }
 
-/* A bypass of as many entries as there are is no bound: with more entries it could be longer. */
+/* If a bypass used up all entries of the others, it shows no bound: with more entries it could
+ * be longer. */
 static void print_bypass(const struct check_options *options, const struct check_result *result)
 {
 	uint64_t others = entries_of_others(options), most = result->bypass_max;

@@ -20,7 +20,7 @@ enum { ENTRIES_CHECKED_MAX = 1000000, SECONDS_DEFAULT = 60 };
 struct check_request {
 	struct setup_words words;
 	struct check_options options;
-	const char *entries; /* as given */
+	const char *entries; /* the text of --entries, or NULL */
 	uint32_t entries_each[MODEL_NODES_MAX];
 	const char *trace;
 	bool json;
@@ -89,8 +89,8 @@ static int parse_option(int option, const char *value, struct check_request *req
 	}
 }
 
-/* How many entries of each node, as far as the text can be read: prepare_entries tells what is wrong
- * with it. A list of them does not change how many nodes there are by default. */
+/* The number in the text of --entries. prepare_entries reports what is wrong with the text. For
+ * a list the default number of nodes is the same as for one entry each. */
 static uint32_t entries_asked(const char *text)
 {
 	if (text == NULL || strchr(text, ',') != NULL)
@@ -177,8 +177,8 @@ static int trace_problem(const struct check_request *request, struct problem *pr
 	return problem_set(problem, "trace file '%.200s': %s", request->trace, strerror(errno));
 }
 
-/* The file of the counterexample is written when there is one; but a path where it cannot be should
- * be known at once. */
+/* The counterexample is written at the end. A path that cannot be written should be reported
+ * before the search. */
 static int try_trace(const struct check_request *request, struct problem *problem)
 {
 	if (request->trace == NULL)
@@ -195,7 +195,8 @@ static int try_trace(const struct check_request *request, struct problem *proble
 	return allowed == 0 ? 0 : trace_problem(request, problem);
 }
 
-/* A counterexample of an earlier check would mislead; what else is there is left alone. */
+/* Removes the counterexample of an earlier check, which would mislead. Any other file is left
+ * alone. */
 static void remove_old_trace(const char *path)
 {
 	static const char mark[] = "# baton check: ";
@@ -226,7 +227,7 @@ static int write_trace(const struct check_request *request, const char *scenario
 	return fclose(file) != 0 || failed ? trace_problem(request, problem) : 0;
 }
 
-/* Without an end of states there would be no end of the search. */
+/* Refuses entries without bound where the number of states has none: the search would not end. */
 static int check_finite(const struct check_request *request, const struct setup *setup,
                         struct problem *problem)
 {

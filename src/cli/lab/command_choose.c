@@ -137,7 +137,7 @@ static void print_candidates(const struct choice *choice, const char *load)
 	}
 }
 
-/* A line for each reason: those that have it in common have the same text. */
+/* Prints one line for each reason. Candidates with the same reason share one text. */
 static void print_refused(const struct choice *choice)
 {
 	for (size_t i = 0; i < choice->refused_count; i++) {

@@ -15,20 +15,21 @@
 
 enum { SEEDS_MAX = 100000, ALGORITHMS_MAX = 64 };
 
-/* Lines of a plot want more points than a table wants rows, and elections are cheap. */
+/* A plot needs more sizes than a table. Elections are cheap, so they get larger sizes too. */
 static const char sizes_default[] = "4,16,64", page_sizes_default[] = "2,4,8,16,32,64,128,256";
 enum { PAGE_EXCLUSION_MAX = 64 };
 
 struct compare_request {
 	const char *nodes, *algorithms, *topology, *html;
-	char *command; /* the command line, if a page wants it */
+	char *command; /* the command line, for the page */
 	struct compare_options options;
 	uint64_t rate, rates[PAGE_RATES];
 	const struct algorithm *list[ALGORITHMS_MAX];
-	char *parameters[ALGORITHMS_MAX]; /* of each, or NULL */
+	char *parameters[ALGORITHMS_MAX]; /* a parameter for each algorithm, or NULL */
 	size_t list_count;
-	const char *of_runs;      /* an option that was given, and is about runs */
-	const char *of_exclusion; /* … and about runs of mutual exclusion */
+	const char *of_runs; /* name of an option that was given and has no effect with --claims */
+	const char
+	        *of_exclusion; /* name of an option that was given and has no effect on elections */
 	bool claims, one_load, json, csv;
 };
 
@@ -155,7 +156,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The sizes: given, or that of the topology, or the defaults. To be freed. */
+/* The sizes that were given, or the size of the topology, or the defaults. To be freed. */
 static int find_sizes(struct compare_request *request, uint32_t **ret_sizes, uint32_t *ret_count,
                       struct problem *problem)
 {
@@ -189,7 +190,7 @@ static int find_sizes(struct compare_request *request, uint32_t **ret_sizes, uin
 	return 0;
 }
 
-/* NAME, or NAME:PARAMETER=VALUE, which is then run with that parameter alone. */
+/* Adds NAME, or NAME:PARAMETER=VALUE, which runs only with that parameter. */
 static int add_algorithm(const char *word, size_t length, struct compare_request *request,
                          struct problem *problem)
 {
@@ -218,7 +219,7 @@ static int add_algorithm(const char *word, size_t length, struct compare_request
 	return 0;
 }
 
-/* The algorithms named, or all. */
+/* Lists the algorithms that were named, or all. */
 static int find_algorithms(struct compare_request *request, struct problem *problem)
 {
 	const char *text = request->algorithms;
@@ -236,7 +237,7 @@ static int find_algorithms(struct compare_request *request, struct problem *prob
 	return 0;
 }
 
-/* Is there anybody whom --load and --entries concern? */
+/* Warns if --load or --entries was given and there are only elections. */
 static void warn_of_elections(const struct compare_request *request,
                               const struct algorithm *const *list, size_t count)
 {
@@ -272,7 +273,7 @@ static char *command_line(int argc, char **argv)
 	return text;
 }
 
-/* What the file held stays there until there is something new. */
+/* Opens for appending: the old content stays until the new page is complete. */
 static FILE *open_page(const char *path, struct problem *problem)
 {
 	FILE *file = fopen(path, "ab");
@@ -284,7 +285,7 @@ static FILE *open_page(const char *path, struct problem *problem)
 static int write_page(const struct compare_request *request, const struct comparison *comparison,
                       FILE *file, struct problem *problem)
 {
-	/* What cannot be cut off, such as a pipe, need not be. */
+	/* A pipe cannot be truncated, and need not be. */
 	bool failed = ftruncate(fileno(file), 0) != 0 && errno != EINVAL;
 
 	page_write(comparison, request->command, BATON_VERSION, file);

@@ -17,7 +17,7 @@ struct replay_request {
 	bool json;
 };
 
-/* What is written must not be what is read. */
+/* No output may be the file that is read. */
 static int check_outputs(const char *source, const char *what, const struct replay_request *request,
                          struct problem *problem)
 {
@@ -69,8 +69,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 	                     "the scenario", request, problem);
 }
 
-/* The bytes of a file, to be freed; one more than the parser takes, so that it can say that they
- * are too many. NULL and a problem. */
+/* The bytes of a file, to be freed, or NULL and a problem. Of a long file it reads one byte more
+ * than the parser accepts, so that the parser reports it. */
 static char *read_text(const char *path, size_t *ret_size, struct problem *problem)
 {
 	bool standard = strcmp(path, "-") == 0;
@@ -101,7 +101,7 @@ static char *read_text(const char *path, size_t *ret_size, struct problem *probl
 	return text;
 }
 
-/* A name that is not UTF-8 cannot stand in JSON: its odd letters are shown as '?'. */
+/* JSON cannot hold a name that is not UTF-8: its other bytes become '?'. */
 static json_t *json_name(const char *name)
 {
 	json_t *json = json_string(name);

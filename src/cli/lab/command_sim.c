@@ -20,12 +20,12 @@ struct sim_request {
 	const char *trace, *diagram;
 	uint64_t seed_first, seed_last;
 	bool seeds, json;
-	char conditions[256]; /* words that change what a figure means, for the heading */
+	char conditions[256]; /* options that change what the figures mean, for the heading */
 };
 
 enum { SIM_SEEDS_MAX = 100000 };
 
-/* The options that are no words of a run. */
+/* Parses the options that are not words of a run. */
 static int parse_other_option(int option, const char *value, struct sim_request *request,
                               struct problem *problem)
 {
@@ -34,7 +34,7 @@ static int parse_other_option(int option, const char *value, struct sim_request 
 		request->seeds = true;
 		if (parse_seeds(value, &request->seed_first, &request->seed_last, problem) != 0)
 			return -1;
-		/* The reports of all are kept until the end. */
+		/* All reports are kept in memory until the end. */
 		if (request->seed_last - request->seed_first >= SIM_SEEDS_MAX)
 			return problem_set(problem, "--seeds '%.40s': at most %d seeds", value,
 			                   SIM_SEEDS_MAX);
@@ -84,7 +84,7 @@ static void fill_in(char *ret_text, size_t size, const char *text, const char *v
 	         text[before] != '\0' ? text + before + 2 : "");
 }
 
-/* What changes the meaning of a figure beside network, load and seed, as it was given. */
+/* Remembers an option that changes what the figures mean, for the heading. */
 static void note_condition(const char *name, const char *value, struct sim_request *request)
 {
 	static const struct {
@@ -163,12 +163,12 @@ static int parse_arguments(int argc, char **argv, struct sim_request *request,
 	                     2, problem);
 }
 
-/* What a document says; else what follows from the rules, and no claim. */
+/* Prints what a document claims, or else what follows from the rules. */
 static void print_claimed(const struct sim_request *request, const struct algorithm *algorithm)
 {
 	const struct headline *headline = headline_of(algorithm, NULL);
 
-	/* A document may speak of a variant. */
+	/* A document may claim something about a variant. */
 	for (size_t i = 0; i < request->words.setup.parameters_count; i++) {
 		const struct headline *own =
 		        headline_of(algorithm, request->words.setup.parameters[i]);
@@ -216,7 +216,7 @@ static void print_nodes(const char *what, const uint32_t *nodes, uint32_t count)
 		printf(" and %" PRIu32 " more", count - SHOWN_MAX);
 }
 
-/* Whether somebody starves, if the run was too short to tell. */
+/* Says that the run was too short to tell whether a node starves. */
 static void write_undecided(FILE *out, const struct sim_options *options,
                             const struct sim_result *result)
 {
@@ -230,7 +230,7 @@ static void write_undecided(FILE *out, const struct sim_options *options,
 	        much);
 }
 
-/* Who got in, and who did not. */
+/* Prints how often nodes entered, which still wait, and which starve. */
 static void print_entries(const struct sim_options *options, const struct sim_result *result)
 {
 	uint32_t nodes = options->setup->network.graph.nodes;
@@ -378,7 +378,7 @@ static int check_memory(const struct sim_options *options, struct problem *probl
 	                   memory_text(options->memory_max, most));
 }
 
-/* The exit code of a problem that stopped a run, as run_once returns it. */
+/* What run_once returns if a run could not be finished: bad input, or a limit was reached. */
 enum { RUN_BAD = -1, RUN_LIMITED = -2 };
 
 static int give_up_memory(uint64_t seed, const struct sim_options *options,
@@ -394,14 +394,14 @@ static int give_up_memory(uint64_t seed, const struct sim_options *options,
 	return RUN_LIMITED;
 }
 
-/* What a run ends with that could not be finished. */
+/* Reports why a run could not be finished, and returns the exit code. */
 static int end_unfinished(int wrong, const struct problem *problem)
 {
 	usage_problem("sim", problem);
 	return wrong == RUN_LIMITED ? EXIT_LIMIT : EXIT_USAGE;
 }
 
-/* "--reorder" where it may do harm, and where it does nothing. */
+/* Warns if overtaking messages break the algorithm, and if --reorder has no effect. */
 static void warn_of_overtaking(const struct sim_request *request, const struct sim_options *options)
 {
 	if (options->delay.kind != DISTRIBUTION_CONSTANT)
@@ -412,7 +412,7 @@ static void warn_of_overtaking(const struct sim_request *request, const struct s
 		        "overtakes another; --delay exp:1 lets them\n");
 }
 
-/* A loss that was asked for and did not happen. */
+/* Warns of a loss that was asked for and did not happen. */
 static void warn_of_losses(uint64_t seed, const struct sim_options *options,
                            const struct sim_result *result)
 {
@@ -428,7 +428,7 @@ static void warn_of_losses(uint64_t seed, const struct sim_options *options,
 	}
 }
 
-/* In JSON there is no field for it. */
+/* The JSON report has no field for this. */
 static void tell_undecided(uint64_t seed, const struct sim_options *options,
                            const struct sim_result *result)
 {
@@ -511,7 +511,7 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 	return wrong;
 }
 
-/* Of many runs: which of the figures stand in the table, and by which names. */
+/* The figures in the table of many runs: their paths in the reports, and their names. */
 static const struct {
 	const char *path, *name;
 } table_rows[] = {
@@ -556,7 +556,7 @@ static void print_table(const json_t *runs)
 	json_decref(summary);
 }
 
-/* Of many runs, for people: which were violated, and a table. */
+/* Prints the table of many runs, and which of them were violated. */
 static void print_runs(const struct sim_request *request, const json_t *runs, uint64_t violated,
                        const char *remarks)
 {

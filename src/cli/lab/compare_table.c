@@ -10,21 +10,21 @@
 enum { CELLS_MAX = 16 };
 
 struct column {
-	const char *group; /* a heading over this column and those behind it, or NULL */
+	const char *group; /* a heading over this and the following columns, or NULL */
 	const char *head;
-	bool left; /* of its text; numbers stand to the right */
+	bool left; /* the text is aligned to the left; numbers are to the right */
 	int width;
 };
 
-/* Cells row by row; a row whose first cell stands alone is a heading. */
+/* Cells, row by row. A row with only its first cell is a heading. */
 struct text_table {
 	struct column columns[CELLS_MAX];
 	int columns_count;
 	char (*rows)[CELLS_MAX][FITTED_SIZE];
-	bool *bad; /* rows to be noticed */
+	bool *bad; /* which rows are highlighted */
 	size_t rows_count;
 	bool colour;
-	bool topologies; /* they differ, and have a column */
+	bool topologies; /* topologies differ, so that they have a column */
 };
 
 int text_width(const char *text)
@@ -129,7 +129,7 @@ static void print_cell(const struct column *column, const char *text, bool last)
 		putchar(' ');
 }
 
-/* The headings of groups stand over their first columns and have room up to the next. */
+/* A group's heading starts over its first column and may extend to the next group. */
 static void print_groups(const struct text_table *table)
 {
 	int pending = 0;
@@ -177,8 +177,8 @@ static int add_column(struct text_table *table, const char *group, const char *h
 	return table->columns_count++;
 }
 
-/* Algorithm and topology; the next cell is behind them. The longest topology that is anybody's best
- * has eight characters; one that was asked for is the same for all, and stands above the table. */
+/* Writes algorithm and topology, and returns the next cell. Default topologies have at most
+ * eight characters; a given topology is the same for all and is printed above the table. */
 static int set_subject(struct text_table *table, const struct compare_row *row)
 {
 	enum { NAME = 21, TOPOLOGY = 8 };
@@ -194,7 +194,7 @@ static int set_subject(struct text_table *table, const struct compare_row *row)
 	return 2;
 }
 
-/* "at most 3(N-1)" as ≤3(N-1), "0 to 2D" as 0–2D, for it must be short. */
+/* Shortens "at most 3(N-1)" to ≤3(N-1) and "0 to 2D" to 0–2D. */
 static void set_claimed(struct text_table *table, int at, const struct compare_row *row)
 {
 	static const struct {
@@ -221,7 +221,7 @@ static void set_claimed(struct text_table *table, int at, const struct compare_r
 	set_text(table, at, CLAIMED, text);
 }
 
-/* "6", "5/6*": so many held, of how many, if not all. Nothing if none was judged. */
+/* "6" if all six claims held, "5/6*" if five of six did. Empty if none was judged. */
 static bool held_text(const struct compare_row *row, bool of_documents, char ret_text[32])
 {
 	size_t counts[CLAIM_UNMEASURED + 1];
@@ -238,8 +238,8 @@ static bool held_text(const struct compare_row *row, bool of_documents, char ret
 	return bad;
 }
 
-/* Claims of documents, and behind a '+' what follows from the rules. '*': a note below says why;
- * '!': our fault. */
+/* Claims of documents and, after a '+', our own claims. '*': a note below says why; '!': it
+ * ought to hold. */
 static int set_claims(struct text_table *table, int at, const struct compare_row *row)
 {
 	enum { HELD = 12 };
@@ -313,7 +313,8 @@ static void head_mutex(struct text_table *table, const struct compare_options *o
 	}
 	if (options->heavy)
 		head_load(table, "heavy load");
-	if (!options->light && !options->heavy) { /* rates beside these are for a plot */
+	/* Beside light or heavy load, rates are for a plot only. */
+	if (!options->light && !options->heavy) {
 		head_load(table, "poisson load");
 		add_column(table, NULL, "response", false);
 	}
@@ -464,8 +465,8 @@ static bool has_row(const struct comparison *comparison, const struct compare_su
 	return false;
 }
 
-/* "central (Neilsen 6.1, 6.2); …": where the column of claimed messages is from, and who has nothing
- * there. */
+/* "central (Neilsen 6.1, 6.2); …": the sources of the column "claimed", and the algorithms
+ * without one. */
 static void print_sources(const struct comparison *comparison)
 {
 	const struct compare_options *options = &comparison->options;

@@ -28,7 +28,7 @@ int parse_size(const char *text, uint64_t *ret_bytes, struct problem *problem)
 	return 0;
 }
 
-/* What a container may use, by the file of its control group. */
+/* The limit of the control group that a container runs in. */
 static uint64_t memory_of_container(void)
 {
 	uint64_t bytes = UINT64_MAX;
@@ -42,7 +42,8 @@ static uint64_t memory_of_container(void)
 	return bytes;
 }
 
-/* A limit on addresses needs more room: the checker reserves them ahead. */
+/* Under a limit on address space only half of it is used: the checker reserves addresses in
+ * advance. */
 uint64_t memory_by_default(void)
 {
 	uint64_t most = (uint64_t)8 << 30, container = memory_of_container();

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Where a file will be that is not there yet: the same folder and the same name. */
+/* For two files that do not exist yet: are they the same name in the same folder? */
 static bool is_same_place(const char *a, const char *b)
 {
 	char *copies[4] = {strdup(a), strdup(a), strdup(b), strdup(b)};
@@ -25,7 +25,7 @@ static bool is_same_place(const char *a, const char *b)
 	return same;
 }
 
-/* A device may be named twice. */
+/* Devices, such as /dev/null, may be named twice. */
 static bool is_same_file(const char *a, const char *b)
 {
 	struct stat first, second;

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* The file's error flag remembers what could not be written. */
+/* A failed write sets the file's error flag, which close_file looks at. */
 static void take_lines(void *context, const struct text *lines)
 {
 	fwrite(lines->bytes, 1, lines->used, context);

@@ -1,7 +1,7 @@
 /*
- * The second pass of a search, and what all runs have in common: the most and the fewest messages and
- * the longest bypass. States are taken in an order in which each comes after all that lead to it
- * (Kahn's); if there is no such order, runs need not end.
+ * The second pass of a search finds the extremes over all runs: the most and the fewest messages
+ * and the longest bypass. It visits the states in topological order (Kahn's algorithm). If there
+ * is no such order, runs need not end.
  */
 #include "search.h"
 
@@ -31,7 +31,7 @@ static void give_ready(struct worker *from, struct worker *to, size_t count)
 		worker_put_ready(to, from->ready[--from->ready_count]);
 }
 
-/* Few are the first thread's; of many, each gets as many as the others. False: nothing is ready. */
+/* Gives a few ready states to the first thread, or shares many equally. False if none is ready. */
 static bool share_ready(struct search *search)
 {
 	struct worker *workers = search->workers, *end = workers + search->team.count;
@@ -57,7 +57,7 @@ static bool share_ready(struct search *search)
 	return count > 0;
 }
 
-/* The second pass. False: a limit was reached. */
+/* The second pass. False if a limit was reached. */
 static bool order(struct search *search)
 {
 	search->ordering = true;
@@ -80,7 +80,7 @@ bool search_bounds(struct search *search, struct run_bounds *ret_bounds)
 	uint64_t done = 0;
 
 	*ret_bounds = (struct run_bounds){.messages_min = UINT64_MAX};
-	/* A way back to the start is a cycle. */
+	/* A step back to the first state closes a cycle. */
 	if (!search->graded && states_record(&search->states, search->start)->edges_in > 0)
 		return true;
 	if (!search->graded && !order(search))

@@ -14,7 +14,7 @@ struct check {
 	struct check_result *result;
 	struct search search;
 	struct state_graph graph;
-	struct action *path; /* to what is wrong, and then round the cycle */
+	struct action *path; /* to the violation, then once around the cycle if there is one */
 };
 
 /* The action that leads from a state to the next of a path. */
@@ -33,7 +33,7 @@ static struct action find_action(struct search *search, uint32_t from, uint32_t 
 	return action;
 }
 
-/* The path that the search took to what is wrong. */
+/* Finds the path by which the search reached the violation. */
 static void find_path(struct check *check)
 {
 	struct check_result *result = check->result;
@@ -57,7 +57,7 @@ static void find_path(struct check *check)
 	result->path_count = count;
 }
 
-/* A shortest path to the cycle, and round it. */
+/* Finds a shortest path to the cycle, and once around it. */
 static void find_lasso(struct check *check, const struct liveness *liveness)
 {
 	struct check_result *result = check->result;
@@ -78,7 +78,7 @@ static void find_lasso(struct check *check, const struct liveness *liveness)
 	free(path);
 }
 
-/* What should have held, as the last line of a scenario. */
+/* Writes what should have held, as the last line of a scenario. */
 static void write_expectation(const struct check *check, char *text, size_t size)
 {
 	const struct check_result *result = check->result;
@@ -92,8 +92,8 @@ static void write_expectation(const struct check *check, char *text, size_t size
 
 	switch (result->verdict) {
 	case VERDICT_DEADLOCK:
-		/* Nothing is in flight: running on does nothing, but a mended algorithm would get
-		 * there. */
+		/* Nothing is in flight, so `run` does nothing here; a correct algorithm would
+		 * get there. */
 		snprintf(text, size, "run\nexpect %" PRIu32 " %s", result->node,
 		         waits ? "in" : "idle");
 		return;
@@ -101,7 +101,7 @@ static void write_expectation(const struct check *check, char *text, size_t size
 		snprintf(text, size, "expect %" PRIu32 " %s", result->node, waits ? "in" : "idle");
 		return;
 	case VERDICT_BROKEN:
-		/* A step that is not pure cannot be seen by replaying it. */
+		/* Replaying cannot show that a step is not pure. */
 		if (strncmp(result->what, "made", 4) == 0)
 			snprintf(text, size, "fail \"node %" PRIu32 " %s\"", result->node,
 			         result->what);
@@ -115,8 +115,8 @@ static void write_expectation(const struct check *check, char *text, size_t size
 		snprintf(text, size, "expect invariant agreement");
 		return;
 	case VERDICT_TERMINATION:
-		/* All may know the leader by then, and nobody take part. Else nothing is in
-		 * flight, as in a deadlock. */
+		/* In an endless run all may know the leader at some time, so no expectation
+		 * would fail. Otherwise nothing is in flight, as in a deadlock. */
 		if (result->path_count > result->path_cycle && !check->search.violation.broke)
 			snprintf(text, size, "fail \"%s\"", result->what);
 		else
@@ -149,7 +149,8 @@ static void write_scenario(struct check *check)
 	                            endless ? result->path_cycle : SIZE_MAX, note, expectation);
 }
 
-/* Runs need not end: are they fair to everybody? False: a limit was reached. */
+/* For runs that need not end: looks for a fair cycle in which somebody waits. False if a limit
+ * was reached. */
 static bool check_cycles(struct check *check)
 {
 	struct check_result *result = check->result;
@@ -219,10 +220,8 @@ static void check_once(const struct check_options *options, struct check_result 
 	search_free(search);
 }
 
-/*
- * What is wrong is looked for once more by one thread, if there is time: which of several shortest
- * counterexamples is shown should not depend on how many threads there are.
- */
+/* With several threads, a violation is searched for again by one thread, if there is time. So
+ * the counterexample that is shown does not depend on the number of threads. */
 void check_run(const struct check_options *options, struct check_result *ret_result)
 {
 	struct check_options alone = *options;

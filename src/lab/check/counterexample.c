@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The path is followed on a real world, because the model may not know who sent a message. */
+/* The path is followed in a real world, because the model may not know the sender of a message. */
 struct sent_message {
 	uint32_t from, to;
 	enum side side;
@@ -99,7 +99,8 @@ static void take_sends(struct follower *follower, uint32_t from)
 	}
 }
 
-/* Numbers of the model may be lower: then a request is told by whose it is. */
+/* If the model lowers numbers, messages differ in theirs; then a request is recognised by its
+ * origin. */
 static bool is_same(const struct follower *follower, const struct sent_message *envelope,
                     const struct model_letter *letter)
 {
@@ -112,7 +113,7 @@ static bool is_same(const struct follower *follower, const struct sent_message *
 	return sent.size == message->size && memcmp(sent.body, message->body, sent.size) == 0;
 }
 
-/* The oldest message in flight that is the model's. */
+/* Finds the oldest message in flight that corresponds to the model's. */
 static size_t find_envelope(const struct follower *follower, uint32_t number)
 {
 	const struct model_letter *letter = &follower->model->letter[number];

@@ -1,6 +1,6 @@
 /*
- * Checking an election: every arrangement and every set of initiators is a check of its own; the
- * figures are added up.
+ * Checks an election: each arrangement with each set of initiators is one check, and the figures
+ * are added up.
  */
 #include "check.h"
 #include "memory.h"
@@ -17,10 +17,10 @@ struct tally {
 	struct setup_words words;
 	struct check_result *result;
 	struct problem *problem;
-	uint32_t dead; /* a bit for each of the first SETS_MAX places */
+	uint32_t dead; /* bit i: place i + 1 is dead; only the first SETS_MAX places */
 };
 
-/* What is wrong, if it is the first of its kind or takes fewer steps than what is known. */
+/* Keeps the violation with the shortest counterexample. */
 static void take_violation(struct check_result *sum, struct check_result *one)
 {
 	if (one->verdict == VERDICT_HOLDS ||
@@ -59,7 +59,7 @@ static void add_up(struct check_result *sum, struct check_result *one)
 	take_violation(sum, one);
 }
 
-/* One check, added to the sum. 1: go on; 0: a limit was reached; -1: a problem. */
+/* Runs one check and adds it to the sum. 1 to go on; 0 if a limit was reached; -1 and a problem. */
 static int check_one(struct tally *tally)
 {
 	const struct check_options *limits = tally->options;
@@ -75,14 +75,14 @@ static int check_one(struct tally *tally)
 		entries[setup.electorate.initiators[i] - 1] = 1;
 	options.setup = &setup;
 	options.entries = entries;
-	options.states_max -= sum->states; /* perhaps none is left: one more is too many */
+	options.states_max -= sum->states; /* may be 0: then the first state is too many */
 	if (options.seconds_max > 0)
 		options.seconds_max -= sum->seconds;
 	check_run(&options, &one);
 	add_up(sum, &one);
 	free(entries);
 	setup_free(&setup);
-	/* A limit may be used up just when a check ends. */
+	/* A limit may be reached exactly when a check ends. */
 	if (sum->limit == NULL && sum->states > limits->states_max)
 		sum->limit = "--max-states";
 	else if (sum->limit == NULL && limits->seconds_max > 0 &&

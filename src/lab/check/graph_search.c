@@ -8,23 +8,24 @@
 
 enum part { PART_ALL, PART_WAITING, PART_KNOWN };
 
-/* One inquiry into the graph, or of a part of it: the states in which a node waits, or those in which
- * moreover everybody knows it. */
+/* One search in the graph or a part of it: the states in which a node waits, or those in which
+ * its request is also known. */
 struct inquiry {
 	const struct state_graph *graph;
 	uint32_t states_count;
 	enum part part;
-	uint32_t node;       /* who waits */
-	uint32_t *component; /* of each state; NONE: not in this part, or not yet known */
-	uint32_t *order; /* the states, component by component, each before all that lead to it */
+	uint32_t node;       /* the node that waits in this part */
+	uint32_t *component; /* [state]: its component; NONE: not in this part, or not found yet */
+	uint32_t *
+	        order; /* the states by component; a component comes before those that lead to it */
 	uint32_t order_count;
 	uint32_t components_count;
-	uint32_t *index, *low; /* Tarjan's */
-	uint64_t *edge;        /* the next edge to follow */
+	uint32_t *index, *low; /* of Tarjan's algorithm, for each state */
+	uint64_t *edge;        /* [state]: the next edge to follow */
 	uint32_t *stack, *calls;
 	uint32_t stack_count, calls_count, index_next;
-	uint32_t looked;  /* how often a limit was not looked at */
-	uint32_t nearest; /* the state nearest to the start of a fair cycle so far */
+	uint32_t looked;  /* calls since the limits were checked last */
+	uint32_t nearest; /* the state on a fair cycle that is nearest to the start, so far */
 	struct actions actions;
 };
 
@@ -35,7 +36,7 @@ static void *array(size_t count, size_t size)
 	return memory;
 }
 
-/* Now and then: has a limit been reached? Then everything ends. */
+/* Checks the limits from time to time. Once one is reached, the whole search ends. */
 static bool is_over(struct inquiry *inquiry)
 {
 	enum { LOOK_EVERY = 1 << 14 };
@@ -130,8 +131,7 @@ static void list_actions(struct inquiry *inquiry, uint32_t state)
 	               &inquiry->actions);
 }
 
-/* A component that can be left and come back to: more than one state, or an edge from a state to
- * itself. */
+/* Does the component contain a cycle: more than one state, or an edge from a state to itself? */
 static bool is_cyclic(const struct inquiry *inquiry, uint32_t begin, uint32_t end)
 {
 	const struct state_graph *graph = inquiry->graph;
@@ -155,7 +155,7 @@ static uint32_t component_end(const struct inquiry *inquiry, uint32_t begin)
 	return end;
 }
 
-/* Somebody else enters. */
+/* Does this action let another node enter? */
 static bool is_bypass(struct inquiry *inquiry, const struct action *action)
 {
 	struct model *model = &inquiry->graph->search->model;
@@ -164,8 +164,8 @@ static bool is_bypass(struct inquiry *inquiry, const struct action *action)
 	       model_learn(model, action)->enters;
 }
 
-/* Entries of others from each state on while the node's request is known, last states first; a
- * cycle with such an entry has no bound. */
+/* Counts the entries of others from each state on while the node's request is known, last states
+ * first. If a cycle contains such an entry, there is no bound. */
 static void measure_bypass(struct inquiry *inquiry, struct liveness *liveness)
 {
 	const struct state_graph *graph = inquiry->graph;
@@ -211,8 +211,8 @@ static bool is_same(const struct action *a, const struct action *b)
 	return a->kind == b->kind && a->node == b->node && a->what == b->what;
 }
 
-/* Does the state meet the obligation: it does not have it, or an edge within the component does it?
- * *ret_edge: that edge, or NONE. */
+/* Does the state meet the obligation? It does if it does not have it, or if an edge within the
+ * component performs it. *ret_edge is that edge, or NONE. */
 static bool meets(struct inquiry *inquiry, uint32_t state, const struct action *obligation,
                   uint64_t *ret_edge)
 {
@@ -242,8 +242,8 @@ static struct action *list_obligations(struct inquiry *inquiry, uint32_t state, 
 	return obligations;
 }
 
-/* Weakly fair: whatever can happen all along the component does happen within it. What can happen
- * all along can in its first state. */
+/* Weak fairness: what is possible in every state of the component happens on some edge within
+ * it. It is enough to look at what is possible in one of its states. */
 static bool is_fair(struct inquiry *inquiry, uint32_t begin, uint32_t end)
 {
 	size_t count;
@@ -270,11 +270,9 @@ static void append_state(struct liveness *liveness, size_t *size, uint32_t state
 	liveness->cycle[liveness->cycle_count++] = state;
 }
 
-/*
- * A shortest walk within the component from the last state of the cycle to one that meets the
- * obligation (NULL: to `target`, by at least one step), appended. `low` and `index` serve as the
- * queue and the parents: the components are known by now.
- */
+/* Extends the cycle by a shortest walk within the component to a state that meets the
+ * obligation, or, if that is NULL, to `target` by at least one step. `low` and `index` are
+ * reused as the queue and the parents, since the components are known by now. */
 static void walk(struct inquiry *inquiry, struct liveness *liveness, size_t *size,
                  const struct action *obligation, uint32_t target)
 {
@@ -320,7 +318,7 @@ static void walk(struct inquiry *inquiry, struct liveness *liveness, size_t *siz
 		append_state(liveness, size, graph->to[edge]);
 }
 
-/* A cycle through the start's component that meets each obligation of the state where it begins. */
+/* Makes a cycle through the component that meets each obligation of the state where it begins. */
 static void find_cycle(struct inquiry *inquiry, uint32_t start, struct liveness *liveness)
 {
 	size_t count, size = 0;
@@ -337,7 +335,7 @@ static void find_cycle(struct inquiry *inquiry, uint32_t start, struct liveness 
 	free(obligations);
 }
 
-/* The component's state that was found first: the nearest to the start. */
+/* The state of the component that was found first, and so is nearest to the start. */
 static uint32_t nearest_of(const struct inquiry *inquiry, uint32_t begin, uint32_t end)
 {
 	uint32_t nearest = inquiry->order[begin];
@@ -364,7 +362,7 @@ static void find_starvation(struct inquiry *inquiry, struct liveness *liveness)
 	}
 }
 
-/* An election that can go on for ever: any cycle will do. */
+/* An election must end, so any cycle is a violation. */
 static void find_endless(struct inquiry *inquiry, struct liveness *liveness)
 {
 	for (uint32_t begin = 0, end; begin < inquiry->order_count; begin = end) {

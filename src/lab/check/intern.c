@@ -49,7 +49,7 @@ static void enlarge_slots(struct intern *intern)
 		*find(intern, intern->strings[i].bytes, intern->strings[i].size) = i + 1;
 }
 
-/* Room for so many bytes that stay where they are. */
+/* Allocates bytes that never move. */
 static uint8_t *take_room(struct intern *intern, size_t size)
 {
 	size_t whole = (size + 7) / 8 * 8;

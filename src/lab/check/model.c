@@ -15,7 +15,8 @@ struct local_head {
 	uint32_t leader;
 	uint8_t phase;
 	uint8_t padding[3];
-	uint32_t timers[TIMERS_MAX]; /* for how many delays it is armed, and 1; 0: not armed */
+	uint32_t timers
+	        [TIMERS_MAX]; /* 1 + the number of delays that it is armed for; 0: not armed */
 };
 
 /* A message as it is interned: this head, then its bytes. */
@@ -173,7 +174,7 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 	return number;
 }
 
-/* The effects in `out` on the local state in the buffer; sends become numbers. */
+/* Applies the effects in `out` to the local state in the buffer, and interns the messages. */
 static struct transition take_effects(struct model *model, const struct site *site)
 {
 	struct local_head *head = (struct local_head *)(void *)model->buffer;
@@ -262,7 +263,8 @@ static int call(struct model *model, const struct site *site, const struct actio
 	return 0;
 }
 
-/* Steps must be pure, or remembering them would be wrong: a sample of them is run twice. */
+/* Results of steps are reused, so steps must be pure. A sample of them is run twice to test
+ * that. */
 static bool is_repeatable(struct model *model, const struct site *site, const struct action *action,
                           const uint8_t *local, size_t size)
 {
@@ -282,8 +284,7 @@ static bool is_repeatable(struct model *model, const struct site *site, const st
 	       memcmp(first.bytes, second.bytes, first.bytes_count) == 0;
 }
 
-/* Never 0. A timer's number is small: it shares the values with request and release, which have
- * none. */
+/* A number for each action of a local state, never 0. */
 static uint64_t action_key(enum action_kind kind, uint32_t local, uint32_t what)
 {
 	static const uint8_t bits[] = {[ACTION_REQUEST] = 1,
@@ -391,7 +392,7 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	for (uint32_t i = 0; i < model->nodes && model->algorithm->differences != NULL; i++)
 		model->lowers = model->lowers || entries[i] == ENTRIES_UNLIMITED;
 	if (model->lowers) {
-		/* A row must not outgrow its format while it is being made. */
+		/* Lowering a row may intern new numbers: they must fit whatever they are. */
 		model->format.local_width = model->format.letter_width = sizeof(uint32_t);
 		model->usual = false;
 	}
@@ -496,8 +497,8 @@ static void add_own_action(struct actions *actions, enum action_kind kind, uint3
 	};
 }
 
-/* A timer outlasts every message, so that one runs out only when none is under way; and it outlasts
- * those that are armed for less. */
+/* Timers run longer than any message takes, so one expires only when no message is in flight. Of
+ * several, the one that is armed for the shortest time expires first. */
 static void add_expirations(const struct model *model, struct state_row row,
                             struct actions *actions)
 {
@@ -534,7 +535,7 @@ static void add_losses(const struct model *model, struct state_row row, struct a
 	}
 }
 
-/* Requests, exits and deliveries; there is room for them. */
+/* Lists requests, exits and deliveries. The list has room for all. */
 static inline void list_actions(const struct model *model, struct state_row row,
                                 struct actions *actions, struct row_format format)
 {
@@ -596,8 +597,8 @@ void model_actions(const struct model *model, struct state_row row, struct actio
 		add_losses(model, row, ret_actions);
 }
 
-/* For each node those who could send it something that it can receive before all that waits for it
- * now: the channel from them is empty. */
+/* For each node, the nodes whose next message it could receive before anything that is in flight
+ * to it now: their channel to it is empty. */
 static void find_influences(const struct model *model, const struct actions *actions,
                             uint64_t *influences)
 {
@@ -721,7 +722,7 @@ uint32_t model_lower(const struct model *seen, uint8_t *bytes, uint32_t size)
 	for (uint32_t i = 0; i < model->nodes; i++)
 		row_set(bytes + (size_t)i * width, width,
 		        lower_local(model, row_local(model, row, i), by));
-	/* They are in the order of their numbers, and have others now. */
+	/* Messages are sorted by number, and lowering has changed the numbers. */
 	uint32_t made = model->nodes * width;
 	for (uint32_t k = 0; k < count; k++)
 		made = row_insert(model, bytes, made,

@@ -33,7 +33,8 @@ static json_t *report_entries(const struct check_options *options)
 	return list;
 }
 
-/* Invariants are claimed of the mended text; a printed one may switch some off. */
+/* Invariants are claimed for the corrected text. The printed text may break some, which are then
+ * not listed. */
 static bool is_printed(const struct network *network)
 {
 	const struct parameter *parameter = network->algorithm->parameters;
@@ -120,7 +121,7 @@ static void report_permitted(json_t *report, const struct check_options *options
 		json_decref(list);
 }
 
-/* The verdicts are those of the command: "mutual_exclusion": "holds", and so on. */
+/* Adds the verdicts, such as "mutual_exclusion": "holds". */
 static void report_findings(json_t *report, const struct check_options *options,
                             const struct check_result *result)
 {

@@ -6,14 +6,15 @@
 
 #include <string.h>
 
-/* What a thread finds should stay in its cache until it is looked up; but at the end of a round all
- * threads wait for each other. */
+/* A round should be short enough for the cache to hold what a thread finds, and long enough that
+ * threads seldom wait for each other. */
 enum { FOUND_MAX = 4096, ROUND_ALONE = FOUND_MAX, ROUND_TOGETHER = 65536, AT_ONCE = 64 };
-/* How much more than its budget a thread may find in a round and look up before its end. */
+/* How far a thread may exceed its budget in a round. */
 enum { ROUND_SLACK = 4096 };
 enum { UNCOUNTED = 3 << 20 };
 
-/* How wide a counter of bypasses must be; 0 if there are none. The largest value is taken. */
+/* The bytes of a bypass counter; 0 if none are kept. The largest value is reserved for
+ * BYPASS_NONE. */
 static uint32_t width_of_bypass(const struct search *search)
 {
 	const struct model *model = &search->model;
@@ -132,7 +133,7 @@ static uint64_t hash_behind(const struct search *search, struct worker *worker,
 	       (transition != NULL ? transition->hash_change : -model->letter[action->what].hash);
 }
 
-/* Notes a step, whose row is to be looked up. */
+/* Remembers a step, whose row will be looked up later. */
 static void note(const struct search *search, struct worker *worker, const struct pending *pending,
                  const struct action *action, const struct transition *transition)
 {
@@ -151,7 +152,8 @@ static void note(const struct search *search, struct worker *worker, const struc
 	worker->spent++;
 }
 
-/* What a thread may not find out in the middle of a round, because all look at it. */
+/* Remembers a step that is not computed yet. No thread may compute it during a round, because
+ * all threads read the table of transitions. */
 static void defer(struct worker *worker, uint32_t from, const struct action *action)
 {
 	worker->missing = grow(worker->missing, &worker->missing_size, worker->missing_count + 1,
@@ -167,7 +169,7 @@ static enum verdict_kind verdict_of(uint8_t fault)
 	                                       : VERDICT_BROKEN;
 }
 
-/* Follows an action. True: the step did what no step may do, or a row has no room for it. */
+/* Follows an action. True if the step broke the contract, or a row did not fit into its format. */
 static bool follow(struct search *search, struct worker *worker, const struct pending *pending,
                    const struct action *action)
 {
@@ -200,8 +202,8 @@ static bool follow(struct search *search, struct worker *worker, const struct pe
 	return false;
 }
 
-/* The counters of bypasses: how often others entered since a node's request was known, at most, and
- * BYPASS_NONE where it is not known. */
+/* Bypass counters: the most entries of others since a node's request was known, or BYPASS_NONE
+ * while it is not known. */
 #define BYPASS_NONE UINT32_MAX
 
 static uint32_t get_bypass(const struct search *search, const struct state_record *record,
@@ -223,7 +225,7 @@ static void set_bypass(const struct search *search, struct state_record *record,
 		memcpy(record->bytes + i * sizeof(value), &value, sizeof(value));
 }
 
-/* All that leads to a state has been followed: what is known of it is final. */
+/* All steps into a state have been followed, so that its counters are final. */
 static void settle(const struct search *search, struct worker *worker, struct pending *pending)
 {
 	struct state_record *record = states_record(&search->states, pending->state);
@@ -250,7 +252,7 @@ static void settle(const struct search *search, struct worker *worker, struct pe
 	worker->done++;
 }
 
-/* Of what is learned of a state, perhaps by several threads, the largest or the smallest is kept. */
+/* Keeps the largest or the smallest value, also if several threads write. */
 #define KEEP_IF(search, place, value, better)                                                      \
 	do {                                                                                       \
 		__typeof__(*(place)) kept_ = __atomic_load_n(place, __ATOMIC_RELAXED);             \
@@ -263,7 +265,7 @@ static void settle(const struct search *search, struct worker *worker, struct pe
 			}                                                                          \
 	} while (0)
 
-/* What a step adds to what is known of the state behind it. */
+/* Updates the bypass counters of the state that a step leads to. */
 static void add_bypass(const struct search *search, const struct transition *transition,
                        const struct state_record *from, struct state_record *record)
 {
@@ -281,7 +283,7 @@ static void add_bypass(const struct search *search, const struct transition *tra
 	}
 }
 
-/* Claims some states of a lane's level: how many. */
+/* Takes some states of a lane's level and returns how many. */
 static uint32_t claim(struct search *search, uint32_t lane, uint32_t *ret_states)
 {
 	struct worker *owner = &search->workers[lane];
@@ -296,7 +298,7 @@ static uint32_t claim(struct search *search, uint32_t lane, uint32_t *ret_states
 	return count;
 }
 
-/* The next states to be expanded, if there are any in this round: its own before those of others. */
+/* Takes the next states to expand in this round, from the thread's own lane first. */
 static uint32_t next_states(struct search *search, struct worker *worker, uint32_t *ret_states)
 {
 	uint32_t count = 0;
@@ -318,7 +320,7 @@ static uint32_t next_states(struct search *search, struct worker *worker, uint32
 	return count;
 }
 
-/* What can happen in a state, to be followed when the memory of it has been fetched. */
+/* Lists the actions of a state and prefetches their transitions. They are followed later. */
 static void prepare(const struct search *search, struct worker *worker, struct pending *pending,
                     uint32_t state)
 {
@@ -332,7 +334,7 @@ static void prepare(const struct search *search, struct worker *worker, struct p
 		settle(search, worker, pending);
 }
 
-/* True: something is wrong. */
+/* True if something is wrong. */
 static bool follow_all(struct search *search, struct worker *worker, const struct pending *pending)
 {
 	worker->transitions += search->ordering ? 0 : pending->actions.count;
@@ -350,7 +352,7 @@ void worker_put_ready(struct worker *worker, uint32_t state)
 	worker->ready[worker->ready_count++] = state;
 }
 
-/* Made anew when it is looked up: that is cheaper than to keep it. */
+/* Computes the row again when it is looked up, which is cheaper than keeping it. */
 static struct state_row row_behind(const struct search *search, struct worker *worker,
                                    const struct found *found, const struct state_record *from)
 {
@@ -363,8 +365,7 @@ static struct state_row row_behind(const struct search *search, struct worker *w
 	return (struct state_row){.bytes = worker->next, .size = size};
 }
 
-/* Of the steps that lead to a state: one more is known, or one less is to come. Returns how many there
- * are now. */
+/* Counts the steps into a state up (first pass) or down (second pass), and returns the count. */
 static uint16_t count_edge(const struct search *search, struct state_record *record,
                            uint16_t change)
 {
@@ -387,12 +388,12 @@ static void take_again(struct search *search, struct worker *worker, size_t slot
 	KEEP_IF(search, &record->fewest, from->fewest + transition->messages, <);
 	if (found->passes)
 		add_bypass(search, transition, from, record);
-	if (count_edge(search, record, UINT16_MAX /* less one */) == 0)
+	if (count_edge(search, record, UINT16_MAX /* adds -1 */) == 0)
 		worker_put_ready(worker, state);
 }
 
-/* As far as every step leads to the next level. False: this one does not, or the numbers are too
- * large for a first pass. */
+/* Updates the counters in the first pass, which is right as long as every step leads to the next
+ * level. False if this one does not, or if a number is too large. */
 static bool learn(const struct search *search, const struct found *found,
                   const struct state_record *from, struct state_record *record)
 {
@@ -409,7 +410,7 @@ static bool learn(const struct search *search, const struct found *found,
 	return true;
 }
 
-/* The first pass: is it new, and if so, is it right? */
+/* The first pass: adds the state if it is new, and checks it. */
 static void take(struct search *search, struct worker *worker, size_t slot,
                  const struct found *found)
 {
@@ -418,7 +419,7 @@ static void take(struct search *search, struct worker *worker, size_t slot,
 	struct state_row row = row_behind(search, worker, found, from);
 	bool new;
 
-	/* Several threads would have to ask each other: see may_be_together. */
+	/* Only exact with one thread; see may_be_together. */
 	if (!search->together && states_count(&search->states) >= search->options->states_max &&
 	    states_get(&search->states, slot, row.bytes, row.size, found->hash) == STATE_NONE) {
 		search->full = true;
@@ -428,7 +429,7 @@ static void take(struct search *search, struct worker *worker, size_t slot,
 	                            found->from, &new);
 	struct state_record *record = states_record(&search->states, state);
 
-	must(count_edge(search, record, 1) != 0); /* they do not wrap */
+	must(count_edge(search, record, 1) != 0); /* it did not wrap around */
 	if (worker->graded)
 		worker->graded = states_is_new_level(&search->states, state) &&
 		                 learn(search, found, from, record);
@@ -438,10 +439,9 @@ static void take(struct search *search, struct worker *worker, size_t slot,
 		worker->violation.state = state;
 }
 
-/*
- * Looks up what a thread found. Memory is slow, but can work on many look-ups at once: so the slots
- * of some are asked for, then the records that these name, and when those are needed they have come.
- */
+/* Looks up what a thread found. Memory is slow but can serve many accesses at once. So for a
+ * group of look-ups it prefetches all slots, then all records that they name, and only then
+ * compares. */
 static void take_found(void *context, uint32_t member)
 {
 	struct search *search = context;
@@ -468,7 +468,7 @@ static void take_found(void *context, uint32_t member)
 	worker->found_count = 0;
 }
 
-/* A thread's part of a round: what can happen in some states, and where that leads to. */
+/* A thread's part of a round: lists the actions of some states, and looks up where they lead. */
 static void expand(void *context, uint32_t member)
 {
 	struct search *search = context;
@@ -489,7 +489,7 @@ static void expand(void *context, uint32_t member)
 				return;
 		}
 		if (worker->spent > search->budget + ROUND_SLACK)
-			return; /* the table may have no room for so much */
+			return; /* the table may not have room for more */
 		if (worker->found_count >= FOUND_MAX)
 			take_found(search, member);
 		if (worker->violation.verdict != VERDICT_HOLDS)
@@ -498,16 +498,17 @@ static void expand(void *context, uint32_t member)
 	take_found(search, member);
 }
 
-/* One thread learns what others had to leave. True: something is wrong with it. */
+/* One thread computes the steps that the others had to leave. True if something is wrong. */
 static bool learn_missing(struct search *search)
 {
 	for (uint32_t i = 0; i < search->team.count; i++) {
 		struct worker *worker = &search->workers[i];
 		for (size_t k = 0; k < worker->missing_count; k++) {
 			const struct missing *missing = &worker->missing[k];
-			struct pending pending = {.state = missing->from,
-			                          .row = search_row(search, missing->from),
-			                          .bypassed = true /* perhaps */};
+			struct pending pending = {
+			        .state = missing->from,
+			        .row = search_row(search, missing->from),
+			        .bypassed = true /* it may have been, which is the safe answer */};
 			pending.actions.hash = model_hash(&search->model, pending.row);
 			model_learn(&search->model, &missing->action);
 			if (follow(search, worker, &pending, &missing->action))
@@ -518,7 +519,7 @@ static bool learn_missing(struct search *search)
 	return false;
 }
 
-/* The first thread's violation, if there is any. */
+/* Takes the violation of the first thread that has one. */
 static bool is_violated(struct search *search)
 {
 	for (uint32_t i = 0; i < search->team.count; i++) {
@@ -536,7 +537,8 @@ const char *search_limit(const struct search *search, uint64_t more_bytes)
 {
 	const struct check_options *options = search->options;
 
-	/* What is not counted: the program itself, and for each thread what it may take in a round. */
+	/* Room for what is not counted: the program itself, and what each thread may take in a
+	 * round. */
 	more_bytes += UNCOUNTED + (uint64_t)search->team.started * UNCOUNTED;
 	if (search_memory(search) + more_bytes >= options->memory_max)
 		return "--max-memory";
@@ -554,7 +556,8 @@ void search_progress(const struct search *search, const char *doing)
 		                          search_memory(search), search_seconds(search));
 }
 
-/* Limits are kept to the letter by one thread; several must not come near them in a round. */
+/* One thread keeps limits exactly. Several threads may only work while no limit can be reached
+ * within a round. */
 static bool may_be_together(const struct search *search)
 {
 	uint64_t most = (uint64_t)search->team.count * (ROUND_TOGETHER + ROUND_SLACK);
@@ -574,7 +577,7 @@ static void run(struct search *search, void (*work)(void *context, uint32_t memb
 		work(search, 0);
 }
 
-/* What all threads found and did not look up. */
+/* How many steps all threads have found and not looked up yet. */
 static uint64_t found_count(const struct search *search)
 {
 	uint64_t count = 0;
@@ -584,7 +587,7 @@ static uint64_t found_count(const struct search *search)
 	return count;
 }
 
-/* For so many states more. False: a limit was reached. */
+/* Makes room for `more` states. False if a limit was reached. */
 static bool make_room(struct search *search, uint64_t more)
 {
 	search->limit = search_limit(search, states_reserve_cost(&search->states, more));
@@ -624,7 +627,7 @@ static bool run_round(struct search *search)
 	return search->limit == NULL;
 }
 
-/* The states found so far that were not expanded are the next level. False: there are none. */
+/* Begins the next level, with the states that were not expanded yet. False if there are none. */
 static bool begin_level(struct search *search)
 {
 	uint64_t count = states_count(&search->states);
@@ -650,7 +653,7 @@ static bool is_level_done(const struct search *search)
 	return true;
 }
 
-/* The state at the beginning. True: something is wrong with it. */
+/* Adds the first state. True if something is wrong with it. */
 static bool put_start(struct search *search)
 {
 	uint8_t *bytes = search->workers[0].next;
@@ -685,7 +688,8 @@ static bool put_start(struct search *search)
 	                   &search->workers[0].sight, &search->violation);
 }
 
-/* From the start. False: something is wrong, a limit was reached, or rows have no room. */
+/* Searches from the first state. False on a violation, at a limit, or if a row did not fit its
+ * format. */
 static bool explore(struct search *search)
 {
 	if (put_start(search))
@@ -697,7 +701,7 @@ static bool explore(struct search *search)
 		}
 		search->depth++;
 	}
-	search->depth--; /* of the last level: the first is 0 */
+	search->depth--; /* the last level was empty, and the first is 0 */
 	return true;
 }
 

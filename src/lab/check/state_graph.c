@@ -1,5 +1,5 @@
 /*
- * The graph of all states with its edges: made only when a cycle has to be looked for, since it takes
+ * The graph of all states with its edges. It is made only to look for cycles, because it takes
  * more memory than the states themselves.
  */
 #include "graph_search.h"

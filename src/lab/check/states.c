@@ -34,8 +34,8 @@ uint64_t states_memory(const struct states *states)
 {
 	uint64_t memory = states->slots_size * sizeof(uint64_t);
 
-	/* Of a lane's first chunk, what was never written takes no memory; the others may be large
-	 * pages, which are given whole. */
+	/* The unwritten part of a lane's first chunk takes no memory. The others may use large
+	 * pages, which are allocated whole. */
 	for (uint32_t i = 0; i < states->lanes_count; i++) {
 		const struct lane *lane = &states->lanes[i];
 		if (lane->chunks_count > 0)
@@ -46,10 +46,8 @@ uint64_t states_memory(const struct states *states)
 	return memory;
 }
 
-/*
- * The slots stand in a range of addresses that is reserved at once and costs nothing until
- * it is used, so that they can grow where they are.
- */
+/* Addresses for the largest table are reserved at once, so that the slots can grow in place.
+ * They cost nothing until they are used. */
 static void reserve_slots(struct states *states, uint64_t bytes)
 {
 	const uint64_t least = RESERVED_LEAST;
@@ -98,11 +96,9 @@ static void insert_slot(struct states *states, uint64_t slot)
 	states->slots[place] = slot;
 }
 
-/*
- * In place, the last first: a home only moves up, where everything has been moved already. The few
- * that would land among those that have not (displaced near the beginning, or past the end) wait
- * until all are.
- */
+/* Moves the slots in place, the last first: homes only move up, where everything has been moved
+ * already. A few slots would land among those that have not been moved (they were displaced near
+ * the beginning or past the end); they are moved at the end. */
 static void enlarge_slots(struct states *states, size_t new_size)
 {
 	size_t waiting_count = 0, waiting_size = 0;

@@ -1,5 +1,5 @@
 /*
- * What can be wrong with one state of the whole system.
+ * Checks one state of the whole system.
  */
 #include "grow.h"
 #include "search.h"
@@ -44,8 +44,8 @@ static const char *broken_global(const struct model *model, struct state_row row
 	return NULL;
 }
 
-/* Somebody waits, or cannot get ready, while nobody is inside, nothing is under way and no timer
- * runs: only requests are possible, and nobody has to ask. */
+/* A deadlock: a node waits or cannot get ready, while nobody is inside, nothing is in flight and
+ * no timer runs. Requests may be possible, but nobody has to ask. Returns the node, or 0. */
 static uint32_t stuck_node(const struct model *model, struct state_row row)
 {
 	uint32_t stuck = 0;
@@ -62,7 +62,8 @@ static uint32_t stuck_node(const struct model *model, struct state_row row)
 	return stuck;
 }
 
-/* Elections: at most one has declared itself, and all who know a leader know the same. */
+/* Elections: at most one place may have declared itself, and all that know a leader must know
+ * the same. */
 static bool check_leaders(const struct model *model, struct state_row row,
                           struct violation *violation)
 {
@@ -95,7 +96,7 @@ static bool is_over(const struct model *model, struct state_row row)
 	return true;
 }
 
-/* Elections: when it is over, everybody alive must know the leader, and nobody take part. */
+/* Elections: at the end every living place must know the leader, and none may still take part. */
 static bool check_end(const struct model *model, struct state_row row, struct violation *violation)
 {
 	for (uint32_t i = 1; i <= model->nodes; i++) {

@@ -127,7 +127,7 @@ static int parse_choice(const struct parameter *parameter, const char *value, ui
 	return 0;
 }
 
-/* Given twice, the last counts. */
+/* If a parameter is given twice, the last one counts. */
 static void note_parameter(struct setup *setup, const struct parameter *parameter,
                            const char *value)
 {
@@ -218,7 +218,8 @@ int setup_topology_nodes(const struct host *host, const char *text, uint32_t *re
 	return result;
 }
 
-/* How many nodes a search of all interleavings takes on if nobody says: the more entries, the fewer. */
+/* The default number of nodes for a search of all interleavings. With more entries there are
+ * fewer. */
 static uint32_t nodes_searched(const struct algorithm *algorithm, uint32_t entries)
 {
 	uint32_t twice = algorithm->nodes_checked_twice != 0 ? algorithm->nodes_checked_twice
@@ -231,7 +232,7 @@ static uint32_t nodes_searched(const struct algorithm *algorithm, uint32_t entri
 	return entries == 3 && twice > 2 ? twice - 1 : 2;
 }
 
-/* How many nodes: given, or fixed by the topology, or the default. */
+/* The number of nodes: as given, as the topology fixes it, or the default. */
 static int count_nodes(const struct setup_words *words, const struct topology *topology,
                        struct setup *setup, uint32_t *ret_nodes, struct problem *problem)
 {
@@ -259,7 +260,8 @@ static int count_nodes(const struct setup_words *words, const struct topology *t
 	return 0;
 }
 
-/* What the algorithm asks of the graph, and what it wants to know about it. */
+/* Checks that the graph suits the algorithm, and computes what the algorithm needs to know about
+ * it. */
 static int fit_graph(struct setup *setup, uint32_t *scratch, uint32_t *first, uint32_t *second,
                      struct problem *problem)
 {
@@ -327,7 +329,7 @@ static int fits_memory(const struct host *host, const struct setup *setup, doubl
 	        setup->network.algorithm->name, setup->network.graph.nodes, needed / 1e9);
 }
 
-/* What the algorithm makes of its parameters and the graph. */
+/* Lets the algorithm prepare what its nodes share, from the parameters and the graph. */
 static int prepare(const struct host *host, struct setup *setup, struct problem *problem)
 {
 	struct network *network = &setup->network;
@@ -348,7 +350,7 @@ static int prepare(const struct host *host, struct setup *setup, struct problem 
 	return 0;
 }
 
-/* States are kept in memory, all of them. */
+/* All states are kept in memory: refuses more than fit. */
 static int check_memory(const struct host *host, const struct setup *setup, struct problem *problem)
 {
 	const struct network *network = &setup->network;

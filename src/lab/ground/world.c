@@ -92,7 +92,7 @@ static void set_phase(struct world *world, uint32_t node, enum world_phase phase
 	*now = (uint8_t)phase;
 }
 
-/* What a step means for the node's phase. */
+/* Updates the node's phase after a step. */
 static void settle(struct world *world, const struct site *site)
 {
 	const uint8_t *phase = &world->phases[site->self - 1];

@@ -16,9 +16,9 @@ struct arena_chunk {
 };
 
 struct arena {
-	SLIST_HEAD(, arena_chunk) chunks; /* all, the one in use first */
-	size_t used;                      /* of the first chunk */
-	size_t memory;                    /* of all chunks */
+	SLIST_HEAD(, arena_chunk) chunks; /* all chunks; blocks are taken from the first */
+	size_t used;                      /* bytes taken from the first chunk */
+	size_t memory;                    /* bytes of all chunks */
 	void *free[CLASSES_COUNT];
 };
 

@@ -1,5 +1,5 @@
 /*
- * The memory that a run will take at least, told before it begins.
+ * A lower bound on the memory of a run, computed before it starts.
  */
 #include "arena.h"
 #include "memory.h"
@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-/* What one node sends when it asks first, in bytes of the simulator. The last node: the first one
- * often has the token and asks nobody. */
+/* The bytes that the simulator needs for the messages of one node's first request. It asks the
+ * last node, because the first one often has the token and sends nothing. */
 static uint64_t weigh_request(const struct setup *setup)
 {
 	const struct algorithm *algorithm = setup->network.algorithm;

@@ -15,7 +15,7 @@ static int parse_rate(const char *text, uint64_t *ret_rate, struct problem *prob
 	                   text, (int)length, text);
 }
 
-/* Which load it is by its name; the end of the names if it is none of them. */
+/* The load with that name; the index of the final NULL if there is none. */
 static enum load find_load(const char *text, const char *const *names)
 {
 	enum load load = LOAD_LIGHT;
@@ -71,7 +71,7 @@ int parse_compared_load(const char *text, enum load *ret_load, uint64_t *ret_rat
 	if (parse_one_of_loads(text, names, "light, heavy or poisson:RATE", ret_load, ret_rate,
 	                       problem) != 0)
 		return -1;
-	/* A token that circulates makes ever more hops for nobody. */
+	/* A circulating token would make very many hops between two requests. */
 	if (*ret_load == LOAD_POISSON && *ret_rate < RATE_LEAST)
 		return problem_set(problem,
 		                   "--load '%.40s': a rate of at least 0.0001 is needed; below "

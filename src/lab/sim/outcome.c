@@ -1,9 +1,10 @@
-/* What a run was like, once it is over. */
-
+/*
+ * Completes the result of a run once it is over.
+ */
 #include "simulation.h"
 
-/* Has nothing been shown of a node that still waits, neither that it starves nor that it is only
- * its turn that has not come? */
+/* Was the run too short to tell whether a node that still waits starves? It was not if the node
+ * entered before and the others have not entered more than once each since it asked. */
 static bool is_undecided(const struct sim *sim, uint32_t node)
 {
 	const struct asking *asking = &sim->asking[node - 1];
@@ -12,7 +13,7 @@ static bool is_undecided(const struct sim *sim, uint32_t node)
 	                                                          sim->setup->network.graph.nodes);
 }
 
-/* Who still waits has been bypassed too, perhaps for ever. */
+/* Nodes that still wait count for the longest bypass and the longest wait. */
 static void note_waiting(struct sim *sim, uint32_t node)
 {
 	struct asking *asking = &sim->asking[node - 1];
@@ -36,7 +37,7 @@ static void note_waiting(struct sim *sim, uint32_t node)
 	}
 }
 
-/* Who got in how often, and who did not. */
+/* Counts how often each node entered, and which nodes wait or starve. */
 static void count_nodes(struct sim *sim)
 {
 	struct sim_result *result = sim->result;
@@ -57,7 +58,7 @@ static void count_nodes(struct sim *sim)
 		sim_violate(sim, "somebody starves: the others enter again and again");
 }
 
-/* Everybody alive knows the one leader, and nobody still takes part. */
+/* At the end every living place must know the one leader, and none may still take part. */
 static void judge_election(struct sim *sim)
 {
 	uint32_t alive = 0;
@@ -86,7 +87,7 @@ void sim_end(struct sim *sim)
 			sim_count_entry(sim);
 		count_nodes(sim);
 	}
-	/* What was counted in a warm-up that did not end is no measurement. */
+	/* If the warm-up did not end, what it counted is discarded. */
 	result->measured = !sim->warming;
 	if (sim->warming)
 		sim_begin_count(sim);

@@ -45,7 +45,7 @@ static json_t *list_numbers(const uint32_t *numbers, uint32_t count)
 	return list;
 }
 
-/* A sum over what came after the warm-up; null if that did not end. */
+/* A sum over what came after the warm-up; null if the warm-up did not end. */
 static json_t *measured(const struct sim_result *result, uint64_t sum)
 {
 	return result->measured ? integer(sum) : json_null();

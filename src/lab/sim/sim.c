@@ -84,8 +84,8 @@ static void count_message(struct sim *sim, uint8_t type, uint32_t size)
 		result->bytes_largest[type] = size;
 }
 
-/* A message of a circulating token counts when it arrives, and not at all if nobody wants in by
- * then. */
+/* A message with a circulating token is counted when it arrives, and only if a node waits or is
+ * inside. */
 static bool counts_at_arrival(const struct sim *sim, uint8_t type)
 {
 	return sim->world.algorithm->circulates && sim->world.algorithm->messages[type].token;
@@ -221,7 +221,8 @@ static void set_timer(struct sim *sim, uint32_t node, const struct effect *effec
 	                       });
 }
 
-/* A place learns who leads. One process declares itself, once, and all learn the same. */
+/* A place learns who leads. Only one process may declare itself, once, and all must learn the
+ * same. */
 static void elected(struct sim *sim, uint32_t node, uint32_t leader)
 {
 	struct sim_result *result = sim->result;
@@ -243,7 +244,7 @@ static void elected(struct sim *sim, uint32_t node, uint32_t leader)
 	*learned = leader;
 }
 
-/* Gives up rather than take all the memory that there is. */
+/* Stops the run before it takes more memory than allowed. */
 static void weigh(struct sim *sim)
 {
 	uint64_t memory = sim->states_memory + queue_memory(sim->queue) + arena_memory(sim->arena);
@@ -299,7 +300,8 @@ static void on_request(struct sim *sim, uint32_t node)
 {
 	if (!world_may_request(&sim->world, node) || (sim->dead != NULL && sim->dead[node - 1])) {
 		sim->silent++;
-		/* Somebody else's election has reached it before it could begin its own. */
+		/* Another initiator's message has reached it before it could begin its own
+		 * election. */
 		if (sim->options.load == LOAD_ELECTION)
 			return;
 		/* A hand was faster: the node waits already, or is inside. */
@@ -382,7 +384,7 @@ static void on_exit_of(struct sim *sim, uint32_t node)
 	}
 }
 
-/* A copy that comes later tells nothing new. */
+/* Only the first copy of a request counts. */
 static void note_heard(struct sim *sim, uint32_t node)
 {
 	struct asking *asking = &sim->asking[node - 1];
@@ -435,8 +437,8 @@ static void on_lose(struct sim *sim, const struct event *event)
 		trace_lose(sim->options.trace, sim->now, event->number);
 }
 
-/* Not if it was stopped or set again since, or its node is dead; and what arrives at this very moment
- * is in time, so that the timer goes to the end of the queue once. */
+/* Does the timer expire? Not if it was stopped or set again since, or if its node is dead. A message
+ * that arrives at the same moment is in time, so the timer first goes to the end of the queue once. */
 static bool runs_out(struct sim *sim, const struct event *event)
 {
 	struct event later = *event;
@@ -530,8 +532,8 @@ void sim_count_entry(struct sim *sim)
 	sim->counted_token_from = token;
 }
 
-/* Light load: everything is quiet, and somebody asks. A circulating token is never quiet: there it
- * is a while after the last exit. */
+/* Light load: a node asks when all is quiet. With a circulating token it never is, so the node
+ * asks some time after the last exit. */
 static void ask_lightly(struct sim *sim)
 {
 	uint32_t nodes = sim->setup->network.graph.nodes;
@@ -547,7 +549,7 @@ static void ask_lightly(struct sim *sim)
 	push(sim, EVENT_REQUEST, node, sim->now + wait);
 }
 
-/* Somebody waits for a token that goes round and round: after so many deliveries it never comes. */
+/* A node waits for a circulating token: after so many deliveries it will never come. */
 static bool is_futile(const struct sim *sim)
 {
 	return sim->futile_hops > sim->futile_max;

@@ -85,7 +85,7 @@ static int parse_load_word(const char *text, struct sim_words *words, struct pro
 	return 0;
 }
 
-/* An election lasts until it is over: no word about entries makes sense for it. */
+/* Remembers an option that makes no sense for an election, which has no entries. */
 static void note_word(const char *name, struct sim_words *words)
 {
 	static const char *const entries_words[] = {"--entries", "--load", "--cs", "--warmup",
@@ -140,7 +140,7 @@ int sim_words_check(const struct sim_words *words, struct problem *problem)
 	        words->warmup, words->options.entries);
 }
 
-/* What makes no sense for this algorithm. */
+/* Refuses options that make no sense for this algorithm. */
 static int check_options_fit(const struct sim_words *words, const struct algorithm *algorithm,
                              struct problem *problem)
 {
@@ -159,8 +159,8 @@ static int check_options_fit(const struct sim_words *words, const struct algorit
 	return 0;
 }
 
-/* The means leave out the beginning, in which nobody had to wait yet: a turn of all, or half of the
- * run. */
+/* The default warm-up: one turn of all nodes, but at most half of the run. At the beginning
+ * nobody has to wait yet, which would distort the means. */
 static uint64_t warmup_of(const struct sim_words *words, uint32_t nodes)
 {
 	uint64_t half = words->options.entries / 2;

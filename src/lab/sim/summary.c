@@ -22,13 +22,14 @@ double student_quantile(uint64_t freedom)
 	must(freedom >= 1);
 	if (freedom <= sizeof(few) / sizeof(*few))
 		return few[freedom - 1];
-	/* The first terms of the expansion by powers of 1/v: right to six digits from here on. */
+	/* The first terms of the expansion in powers of 1/v, which are correct to six digits
+	 * from here on. */
 	return z + (pow(z, 3) + z) / (4 * v) +
 	       (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * v * v) +
 	       (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * v * v * v);
 }
 
-/* What is the same in all runs because it was asked for, and what the machine takes. */
+/* Fields that are the same in all runs, and times of the machine. */
 static bool is_left_out(const char *name)
 {
 	static const char *const names[] = {"seed",        "nodes",   "edges",
@@ -72,7 +73,7 @@ static void summarize(const json_t *runs, const char *path, json_t *summary)
 	size_t i;
 	const json_t *run;
 
-	/* The mean first: the sum of squares about it loses no digits. */
+	/* Computes the mean first: the sum of squares about it loses no digits. */
 	json_array_foreach ((json_t *)runs, i, run) {
 		const json_t *value = find(run, path);
 		if (!json_is_number(value))
@@ -99,7 +100,7 @@ static void summarize(const json_t *runs, const char *path, json_t *summary)
 	                    json_pack("{s:o, s:o}", "mean", report_number(mean), "ci95", interval));
 }
 
-/* All paths that any run has a number at, in the order of the report. */
+/* Summarizes every path at which some run has a number, in the order of the report. */
 static void gather(const json_t *runs, const json_t *part, const char *prefix, json_t *summary)
 {
 	const char *name;

@@ -7,7 +7,7 @@
 
 struct wisher {
 	struct random random;
-	uint64_t time; /* of the wish that was taken last */
+	uint64_t time; /* when the last taken wish came */
 };
 
 struct wishes {
@@ -30,8 +30,8 @@ void wishes_destroy(struct wishes *wishes)
 	free(wishes);
 }
 
-/* Seeds that follow each other must not give node 2 of one the wishes of node 1 of the next: the
- * node's number is mixed with a number drawn from the seed. */
+/* The node's number is added to a number drawn from the seed, not to the seed itself: otherwise
+ * node 2 of seed 1 would have the wishes of node 1 of seed 2. */
 void wishes_start(struct wishes *wishes, uint64_t seed, uint64_t interval)
 {
 	struct random random;
