@@ -364,6 +364,20 @@ static void test_half_an_answer_is_none(void **state)
 	end(node, baton);
 }
 
+/* It has accepted the connection, and says nothing more: it is stopped. */
+static void test_a_try_does_not_wait_for_a_node_that_is_stopped(void **state)
+{
+	(void)state;
+	BEGIN({0, "LOCK x NOWAIT", NULL}, {1, "LOCK x NOWAIT", ":7\r\n"}, {1, "QUIT", NULL});
+	assert_int_equal(baton_trylock(baton, "x", &fence), BATON_ESILENT);
+	assert_non_null(strstr(baton_message(baton), "does not answer"));
+	/* What the node may have granted ended with that session. */
+	assert_int_equal(baton_fence(baton, "x", &fence), BATON_ENOTHELD);
+	assert_int_equal(baton_trylock(baton, "x", &fence), 0);
+	assert_int_equal(fence, 7);
+	end(node, baton);
+}
+
 static void test_a_wait_for_ever_goes_through_restarts(void **state)
 {
 	(void)state;
@@ -953,6 +967,7 @@ int main(void)
 	        cmocka_unit_test(test_unlock_tells_that_the_connection_had_ended),
 	        cmocka_unit_test(test_nonsense_ends_the_session),
 	        cmocka_unit_test(test_half_an_answer_is_none),
+	        cmocka_unit_test(test_a_try_does_not_wait_for_a_node_that_is_stopped),
 	        cmocka_unit_test(test_a_wait_for_ever_goes_through_restarts),
 	        cmocka_unit_test(test_a_wait_for_ever_needs_a_view_to_begin_with),
 	        cmocka_unit_test(test_members_that_do_not_answer_are_named),

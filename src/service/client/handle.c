@@ -99,9 +99,10 @@ static int send_grace(struct baton *baton)
 	const struct word words[] = {WORD("CLIENT"), WORD("GRACE"), word_of(number)};
 	int error = exchange_send(&baton->session, words, 3, &baton->why);
 	if (error == 0)
-		error = exchange_receive(&baton->session, -1, &reply, &baton->why);
-	if (error < 0)
-		return error;
+		error = exchange_receive(&baton->session, handle_patience_ms(baton), &reply,
+		                         &baton->why);
+	if (error <= 0)
+		return error < 0 ? error : handle_silent(baton);
 	error = reply->type == REDIS_REPLY_ERROR ? handle_refused(baton, reply) : 0;
 	freeReplyObject(reply);
 	return error;
@@ -165,6 +166,20 @@ int handle_fail(struct baton *baton, int error)
 }
 
 /* --- commands --- */
+
+int64_t handle_patience_ms(const struct baton *baton)
+{
+	int64_t left_ms = baton->answer_by_ms - now_ms();
+
+	return baton->answer_by_ms == 0 ? -1 : left_ms > 0 ? left_ms : 0;
+}
+
+int handle_silent(struct baton *baton)
+{
+	handle_end(baton);
+	return why_set(&baton->why, BATON_ESILENT, "the node at %.200s does not answer",
+	               baton->address);
+}
 
 int handle_send(struct baton *baton, const struct word *words, size_t words_count)
 {

@@ -31,7 +31,8 @@ struct baton {
 	char lost_why[BATON_NAME_MAX + 64]; /* of the loss that baton_lost told last; or "" */
 	struct hold *wanted;                /* LOCK or ELECT is under way for it; or NULL */
 	int64_t wanted_timeout_ms;
-	uint32_t grace_ms; /* told to the node on every session; 0: none */
+	int64_t answer_by_ms; /* a call under way gives up then, by now_ms; 0: it waits for ever */
+	uint32_t grace_ms;    /* told to the node on every session; 0: none */
 	struct watch watch;
 	struct observer *observer; /* NULL: this handle is not one */
 	struct why why;
@@ -54,6 +55,11 @@ int handle_connect(struct baton *baton);
 void handle_end(struct baton *baton);
 /* The same because of an error of a connection. The result is the error as the user is told it. */
 int handle_fail(struct baton *baton, int error);
+/* How long the call under way may wait for an answer: a timeout for exchange_receive. */
+int64_t handle_patience_ms(const struct baton *baton);
+/* The node has not answered in that time. Ends the session, so that whatever the node does later ends with
+ * it. The result is BATON_ESILENT. */
+int handle_silent(struct baton *baton);
 /* A lock that was held is lost. */
 void handle_lose(struct baton *baton, struct hold *hold, struct word why);
 

@@ -13,6 +13,9 @@
 /* Replies of that many unlocks may be unread: more, and the node would stop reading us. */
 enum { UNLOCKS_PENDING_MAX = 64 };
 
+/* A node that has not answered so long after the time it was given is stopped, or hangs. */
+enum { ANSWER_MS = 5000 };
+
 /* How often it is tried again while there is no node, or none in a view. */
 enum { RETRY_MS = 100 };
 
@@ -136,8 +139,10 @@ static int cannot_know(struct baton *baton, const redisReply *reply)
 static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 {
 	redisReply *reply;
-	int error = handle_reply(baton, wait ? -1 : 0, &reply);
+	int error = handle_reply(baton, wait ? handle_patience_ms(baton) : 0, &reply);
 
+	if (error == 0 && wait)
+		return handle_silent(baton);
 	if (error == 0)
 		return why_set(&baton->why, BATON_EPENDING, "'%s' is still waited for",
 		               baton->wanted->name.bytes);
@@ -200,6 +205,9 @@ static int acquire(struct baton *baton, const char *name, struct lock_request re
 			int64_t left_ms = until_ms - now_ms();
 			request.timeout_ms = left_ms > 0 ? left_ms : 1;
 		}
+		/* To give up is to end the session: not if that would lose another lock. */
+		if (request.timeout_ms >= 0 && LIST_EMPTY(&baton->held))
+			baton->answer_by_ms = now_ms() + request.timeout_ms + ANSWER_MS;
 		fresh = !handle_is_open(baton);
 		error = ask(baton, &request);
 		if (error == 0) {
@@ -207,6 +215,7 @@ static int acquire(struct baton *baton, const char *name, struct lock_request re
 			/* It was waited for in a view. */
 			met = met || error == BATON_ECONNECTION;
 		}
+		baton->answer_by_ms = 0;
 	} while (error < 0 && waits_on(&request, error, met, fresh, until_ms));
 	if (error < 0)
 		forget_wanted(baton);

@@ -24,10 +24,11 @@ static int take_event(struct baton *baton, bool wait, const struct word *awaited
 {
 	struct lock_event event;
 	redisReply *reply;
-	int got = exchange_receive(&baton->watch.events, wait ? -1 : 0, &reply, &baton->why);
+	int64_t timeout_ms = wait ? handle_patience_ms(baton) : 0;
+	int got = exchange_receive(&baton->watch.events, timeout_ms, &reply, &baton->why);
 
 	if (got == 0)
-		return BATON_EPENDING;
+		return wait ? handle_silent(baton) : BATON_EPENDING;
 	if (got < 0)
 		return handle_fail(baton, got);
 	if (baton->watch.answer_pending) {
