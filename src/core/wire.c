@@ -10,12 +10,12 @@ void out_int(struct out *out, int64_t value)
 void out_send_side(struct out *out, const struct site *site, enum side side)
 {
 	out_send(out, side == SIDE_LEFT ? site->left : site->right);
-	out->effects[out->effects_count - 1].side = side;
+	out->effects[out->effects_count - 1].send.side = side;
 }
 
 void out_elected(struct out *out, uint32_t identifier)
 {
-	out_effect(out, EFFECT_ELECTED)->node = identifier;
+	out_effect(out, EFFECT_ELECTED)->elected.identifier = identifier;
 }
 
 void out_regenerated(struct out *out)
@@ -27,14 +27,14 @@ void out_arm(struct out *out, uint32_t timer, uint32_t delays)
 {
 	must(timer < TIMERS_MAX);
 	struct effect *effect = out_effect(out, EFFECT_ARM);
-	effect->node = timer;
-	effect->size = delays;
+	effect->timer.number = timer;
+	effect->timer.delays = delays;
 }
 
 void out_disarm(struct out *out, uint32_t timer)
 {
 	must(timer < TIMERS_MAX);
-	out_effect(out, EFFECT_DISARM)->node = timer;
+	out_effect(out, EFFECT_DISARM)->timer.number = timer;
 }
 
 int64_t in_int(struct in *in)

@@ -32,22 +32,30 @@ static inline enum side side_opposite(enum side side)
 }
 
 enum effect_kind {
-	EFFECT_SEND,    /* node: the receiver; side: the sender's side by which it leaves; offset,
-	                   size: the message */
-	EFFECT_ENTER,   /* the node is inside from now on */
-	EFFECT_ELECTED, /* node: the identifier of the leader, known to this node from now on */
-	EFFECT_REGENERATED, /* a lost token was made anew by this step; comes before its sends */
-	EFFECT_ARM, /* node: the timer; size: how long, in bounds on the delay of a message. Armed
-	               again: starts anew */
-	EFFECT_DISARM, /* node: the timer */
+	EFFECT_SEND,        /* a message */
+	EFFECT_ENTER,       /* the node is inside from now on */
+	EFFECT_ELECTED,     /* the node knows the leader from now on */
+	EFFECT_REGENERATED, /* a lost token was made again by this step; comes before its sends */
+	EFFECT_ARM,         /* a timer; one that is armed already starts again */
+	EFFECT_DISARM,
 };
 
 struct effect {
 	enum effect_kind kind;
-	enum side side;
-	uint32_t node;
-	uint32_t offset;
-	uint32_t size;
+	union {
+		struct {
+			uint32_t to;
+			enum side side;        /* the sender's, by which it leaves */
+			uint32_t offset, size; /* of the message, in the buffer's bytes */
+		} send;
+		struct {
+			uint32_t identifier; /* of the leader */
+		} elected;
+		struct {
+			uint32_t number;
+			uint32_t delays; /* EFFECT_ARM: how long, in bounds on a message's delay */
+		} timer;
+	};
 };
 
 /*
@@ -108,9 +116,9 @@ void out_int(struct out *out, int64_t value);
 static inline void out_send(struct out *out, uint32_t to)
 {
 	struct effect *effect = out_effect(out, EFFECT_SEND);
-	effect->node = to;
-	effect->offset = out->message;
-	effect->size = out->bytes_count - out->message;
+	effect->send.to = to;
+	effect->send.offset = out->message;
+	effect->send.size = out->bytes_count - out->message;
 }
 
 /* Send it to the neighbour of that side on a ring. */

@@ -35,8 +35,8 @@ static void deliver(struct world *world, uint32_t node, enum side side, const ui
 		if (world->out.effects[i].kind == EFFECT_ENTER)
 			world->phases[node - 1] = PHASE_INSIDE;
 		if (world->out.effects[i].kind == EFFECT_SEND)
-			must(world->out.effects[i].node >= 1 &&
-			     world->out.effects[i].node <= site.nodes);
+			must(world->out.effects[i].send.to >= 1 &&
+			     world->out.effects[i].send.to <= site.nodes);
 	}
 	free(world_describe(world, node));
 	free(world_show(world, body, size));

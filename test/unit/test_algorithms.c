@@ -38,12 +38,12 @@ static void take_sends(struct chaos *chaos)
 		const struct effect *effect = &out->effects[i];
 		if (effect->kind != EFFECT_SEND || chaos->flight_count == 4096)
 			continue;
-		uint8_t *body = malloc(effect->size);
+		uint8_t *body = malloc(effect->send.size);
 		assert_non_null(body);
-		memcpy(body, out->bytes + effect->offset, effect->size);
-		chaos->flight[chaos->flight_count].to = effect->node;
-		chaos->flight[chaos->flight_count].size = effect->size;
-		chaos->flight[chaos->flight_count].side = effect->side;
+		memcpy(body, out->bytes + effect->send.offset, effect->send.size);
+		chaos->flight[chaos->flight_count].to = effect->send.to;
+		chaos->flight[chaos->flight_count].size = effect->send.size;
+		chaos->flight[chaos->flight_count].side = effect->send.side;
 		chaos->flight[chaos->flight_count++].body = body;
 	}
 }

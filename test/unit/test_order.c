@@ -49,13 +49,13 @@ static uint32_t take_effects(uint32_t node)
 			entered = node;
 		if (effect->kind != EFFECT_SEND)
 			continue;
-		assert_true(walk.letters_count < LETTERS_MAX && effect->size <= BODY_MAX);
+		assert_true(walk.letters_count < LETTERS_MAX && effect->send.size <= BODY_MAX);
 		struct letter *letter = &walk.letters[walk.letters_count++];
 		*letter = (struct letter){.from = node,
-		                          .to = effect->node,
-		                          .size = effect->size,
-		                          .side = effect->side};
-		memcpy(letter->body, out->bytes + effect->offset, effect->size);
+		                          .to = effect->send.to,
+		                          .size = effect->send.size,
+		                          .side = effect->send.side};
+		memcpy(letter->body, out->bytes + effect->send.offset, effect->send.size);
 	}
 	return entered;
 }

@@ -99,10 +99,10 @@ static void test_a_message_can_be_sent_to_several(void **state)
 	out_message(&out, 2);
 	out_send(&out, 4);
 	assert_int_equal(out.effects_count, 3);
-	assert_int_equal(out.effects[0].offset, out.effects[1].offset);
-	assert_int_equal(out.effects[1].size, 3);
-	assert_int_equal(out.effects[2].size, 1);
-	assert_int_equal(out.bytes[out.effects[2].offset], 2);
+	assert_int_equal(out.effects[0].send.offset, out.effects[1].send.offset);
+	assert_int_equal(out.effects[1].send.size, 3);
+	assert_int_equal(out.effects[2].send.size, 1);
+	assert_int_equal(out.bytes[out.effects[2].send.offset], 2);
 }
 
 static void test_a_writer_counts_beyond_its_buffer(void **state)

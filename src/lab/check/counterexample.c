@@ -87,15 +87,15 @@ static void take_sends(struct follower *follower, uint32_t from)
 			                follower->flight_size * sizeof(*follower->flight));
 			memory_must(follower->flight != NULL);
 		}
-		uint8_t *body = malloc(effect->size);
+		uint8_t *body = malloc(effect->send.size);
 		memory_must(body != NULL);
-		memcpy(body, out->bytes + effect->offset, effect->size);
+		memcpy(body, out->bytes + effect->send.offset, effect->send.size);
 		follower->flight[follower->flight_count++] =
 		        (struct sent_message){.from = from,
-		                              .to = effect->node,
-		                              .side = effect->side,
+		                              .to = effect->send.to,
+		                              .side = effect->send.side,
 		                              .body = body,
-		                              .size = effect->size};
+		                              .size = effect->send.size};
 	}
 }
 

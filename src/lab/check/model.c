@@ -133,18 +133,18 @@ static uint32_t put_local(struct model *model, size_t size)
 
 static uint32_t put_letter(struct model *model, uint32_t from, const struct effect *effect)
 {
-	const uint8_t *body = model->out.bytes + effect->offset;
+	const uint8_t *body = model->out.bytes + effect->send.offset;
 	struct letter_head head = {.from = model->format.fifo ? from : 0,
-	                           .to = effect->node,
-	                           .side = (uint32_t)effect->side};
+	                           .to = effect->send.to,
+	                           .side = (uint32_t)effect->send.side};
 	uint8_t small[256];
-	size_t size = sizeof(head) + effect->size;
+	size_t size = sizeof(head) + effect->send.size;
 	uint8_t *bytes = size <= sizeof(small) ? small : malloc(size);
 	bool new;
 
 	memory_must(bytes != NULL);
 	memcpy(bytes, &head, sizeof(head));
-	memcpy(bytes + sizeof(head), body, effect->size);
+	memcpy(bytes + sizeof(head), body, effect->send.size);
 	uint32_t number = intern_put(&model->letters, bytes, size, &new);
 	if (bytes != small)
 		free(bytes);
@@ -153,7 +153,7 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 	model->outgrown = model->outgrown || !fits(number, model->format.letter_width);
 	const uint8_t *kept = intern_get(&model->letters, number, &size) + sizeof(head);
 	struct message message = {
-	        .side = side_opposite(effect->side), .size = effect->size, .body = kept};
+	        .side = side_opposite(effect->send.side), .size = effect->send.size, .body = kept};
 	const struct message_type *type = &model->algorithm->messages[body[0]];
 	uint32_t origin = model->algorithm->origin != NULL ? model->algorithm->origin(&message) : 0;
 	model->letter =
@@ -192,9 +192,9 @@ static struct transition take_effects(struct model *model, const struct site *si
 			model->sends_count++;
 			must(transition.sends_count < UINT16_MAX);
 			transition.sends_count++;
-			if (!network_linked(&model->setup->network, site->self, effect->node))
+			if (!network_linked(&model->setup->network, site->self, effect->send.to))
 				transition.broken = FAULT_NO_NEIGHBOUR;
-			else if (model->algorithm->one_way && effect->side != SIDE_RIGHT)
+			else if (model->algorithm->one_way && effect->send.side != SIDE_RIGHT)
 				transition.broken = FAULT_LEFT;
 			break;
 		case EFFECT_ENTER:
@@ -204,17 +204,18 @@ static struct transition take_effects(struct model *model, const struct site *si
 			transition.enters = true;
 			break;
 		case EFFECT_ARM:
-			head->timers[effect->node] = effect->size + 1;
+			head->timers[effect->timer.number] = effect->timer.delays + 1;
 			break;
 		case EFFECT_DISARM:
-			head->timers[effect->node] = 0;
+			head->timers[effect->timer.number] = 0;
 			break;
 		case EFFECT_ELECTED:
-			if (head->leader == effect->node && head->leader == site->identifier)
+			if (head->leader == effect->elected.identifier &&
+			    head->leader == site->identifier)
 				transition.broken = FAULT_DECLARED_TWICE;
-			else if (head->leader != 0 && head->leader != effect->node)
+			else if (head->leader != 0 && head->leader != effect->elected.identifier)
 				transition.broken = FAULT_CHANGED_LEADER;
-			head->leader = effect->node;
+			head->leader = effect->elected.identifier;
 			if (head->phase == PHASE_WAITING)
 				head->phase = PHASE_IDLE;
 			break;

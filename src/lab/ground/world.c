@@ -105,8 +105,9 @@ static void settle(struct world *world, const struct site *site)
 			set_phase(world, site->self, PHASE_INSIDE);
 		} else if (kind == EFFECT_ELECTED && *phase == PHASE_WAITING) {
 			set_phase(world, site->self, PHASE_IDLE);
-		} else if (kind == EFFECT_SEND && !network_linked(world->network, site->self,
-		                                                  world->out.effects[i].node)) {
+		} else if (kind == EFFECT_SEND &&
+		           !network_linked(world->network, site->self,
+		                           world->out.effects[i].elected.identifier)) {
 			world->broken = "sent to a node that is no neighbour";
 		}
 	}

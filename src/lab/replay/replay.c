@@ -91,16 +91,16 @@ uint64_t replay_count_messages(const struct replay *replay)
 
 static void send(struct replay *replay, uint32_t node, const struct effect *effect)
 {
-	uint8_t *body = malloc(effect->size);
+	uint8_t *body = malloc(effect->send.size);
 
 	memory_must(body != NULL);
-	memcpy(body, replay->world.out.bytes + effect->offset, effect->size);
+	memcpy(body, replay->world.out.bytes + effect->send.offset, effect->send.size);
 	make_room(replay);
 	replay->envelopes[replay->envelopes_end++] = (struct envelope){
 	        .from = node,
-	        .to = effect->node,
-	        .side = effect->side,
-	        .size = effect->size,
+	        .to = effect->send.to,
+	        .side = effect->send.side,
+	        .size = effect->send.size,
 	        .number = ++replay->sent,
 	        .body = body,
 	};
@@ -119,13 +119,13 @@ static void perform(struct replay *replay, uint32_t node)
 			send(replay, node, effect);
 			break;
 		case EFFECT_ELECTED:
-			replay_learn(replay, node, effect->node);
+			replay_learn(replay, node, effect->elected.identifier);
 			break;
 		case EFFECT_ARM:
 		case EFFECT_DISARM:
 			must(replay->timers != NULL);
-			replay->timers[(size_t)(node - 1) * TIMERS_MAX + effect->node] =
-			        effect->kind == EFFECT_ARM ? (uint64_t)effect->size + 1 : 0;
+			replay->timers[(size_t)(node - 1) * TIMERS_MAX + effect->timer.number] =
+			        effect->kind == EFFECT_ARM ? (uint64_t)effect->timer.delays + 1 : 0;
 			break;
 		case EFFECT_ENTER: /* the world has seen to it */
 		case EFFECT_REGENERATED:

@@ -30,8 +30,8 @@ static uint64_t weigh_request(const struct setup *setup)
 		if (out.effects[i].kind != EFFECT_SEND)
 			continue;
 		bytes += sizeof(struct event);
-		if (out.effects[i].size > sizeof(((struct event *)NULL)->body))
-			bytes += arena_block_size(out.effects[i].size);
+		if (out.effects[i].send.size > sizeof(((struct event *)NULL)->body))
+			bytes += arena_block_size(out.effects[i].send.size);
 	}
 	out_free(&out);
 	free(state);

@@ -115,16 +115,16 @@ static bool is_lost(struct sim *sim, bool token)
 
 static void send(struct sim *sim, uint32_t from, const struct effect *effect)
 {
-	const uint8_t *body = sim->world.out.bytes + effect->offset;
+	const uint8_t *body = sim->world.out.bytes + effect->send.offset;
 	const struct message_type *type = &sim->world.algorithm->messages[body[0]];
 	struct event event = {
 	        .time = sim->now + distribution_draw(&sim->options.delay, &sim->random),
-	        .node = effect->node,
+	        .node = effect->send.to,
 	        .from = from,
 	        .number = ++sim->number,
-	        .size = effect->size,
+	        .size = effect->send.size,
 	        .kind = EVENT_DELIVER,
-	        .side = (uint8_t)effect->side,
+	        .side = (uint8_t)effect->send.side,
 	};
 
 	if (type->token && !sim->token_moving) {
@@ -134,19 +134,19 @@ static void send(struct sim *sim, uint32_t from, const struct effect *effect)
 	if (type->init)
 		sim->result->messages_init++;
 	else if (!counts_at_arrival(sim, body[0]))
-		count_message(sim, body[0], effect->size);
+		count_message(sim, body[0], effect->send.size);
 	if (sim->setup->fifo && (sim->options.delay.kind != DISTRIBUTION_CONSTANT || sim->touched))
-		event.time =
-		        channels_arrival(sim->channels, from, effect->node, event.side, event.time);
+		event.time = channels_arrival(sim->channels, from, effect->send.to, event.side,
+		                              event.time);
 	if (is_lost(sim, type->token)) {
 		event.kind = EVENT_LOSE;
 		event.size = 1;
 		event.body[0] = body[0];
-	} else if (effect->size <= BODY_INLINE_MAX) {
-		memcpy(event.body, body, effect->size);
+	} else if (effect->send.size <= BODY_INLINE_MAX) {
+		memcpy(event.body, body, effect->send.size);
 	} else {
-		uint8_t *copy = arena_take(sim->arena, effect->size);
-		memcpy(copy, body, effect->size);
+		uint8_t *copy = arena_take(sim->arena, effect->send.size);
+		memcpy(copy, body, effect->send.size);
 		memcpy(event.body, &copy, sizeof(copy));
 	}
 	queue_push(sim->queue, &event);
@@ -207,15 +207,15 @@ static void regenerated(struct sim *sim)
 
 static void set_timer(struct sim *sim, uint32_t node, const struct effect *effect)
 {
-	uint32_t *count = &sim->timers[(size_t)(node - 1) * TIMERS_MAX + effect->node];
+	uint32_t *count = &sim->timers[(size_t)(node - 1) * TIMERS_MAX + effect->timer.number];
 
 	++*count;
 	if (effect->kind == EFFECT_DISARM)
 		return;
 	queue_push(sim->queue, &(struct event){
-	                               .time = sim->now + effect->size * sim->options.bound,
+	                               .time = sim->now + effect->timer.delays * sim->options.bound,
 	                               .node = node,
-	                               .from = effect->node,
+	                               .from = effect->timer.number,
 	                               .number = *count,
 	                               .kind = EVENT_EXPIRE,
 	                       });
@@ -278,7 +278,7 @@ static void perform(struct sim *sim, uint32_t node)
 			set_timer(sim, node, effect);
 			break;
 		case EFFECT_ELECTED:
-			elected(sim, node, effect->node);
+			elected(sim, node, effect->elected.identifier);
 			break;
 		}
 	}

@@ -244,12 +244,12 @@ void trace_lose(struct trace *trace, uint64_t time, uint64_t number)
 static void write_send(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
                        const struct effect *effect, uint64_t number)
 {
-	const uint8_t *body = world->out.bytes + effect->offset;
+	const uint8_t *body = world->out.bytes + effect->send.offset;
 	const struct message_type *type = &world->algorithm->messages[body[0]];
-	char *text = world_show(world, body, effect->size);
+	char *text = world_show(world, body, effect->send.size);
 
 	if (trace->diagram != NULL)
-		diagram_send(trace->diagram, time, number, node, effect->node, body[0],
+		diagram_send(trace->diagram, time, number, node, effect->send.to, body[0],
 		             strlen(text) <= DIAGRAM_LABEL_MOST ? text : type->name);
 	if (trace->wants_lines) {
 		begin_line(trace, time, "send");
@@ -257,7 +257,7 @@ static void write_send(struct trace *trace, const struct world *world, uint64_t 
 		            ",\"msg\":%" PRIu64 ",\"from\":%" PRIu32 ",\"to\":%" PRIu32
 		            ",\"type\":\"%s\",\"text\":\"%s\",\"bytes\":%" PRIu32
 		            ",\"token\":%s}\n",
-		            number, node, effect->node, type->name, text, effect->size,
+		            number, node, effect->send.to, type->name, text, effect->send.size,
 		            type->token ? "true" : "false");
 	}
 	free(text);
@@ -311,7 +311,7 @@ void trace_effects(struct trace *trace, const struct world *world, uint64_t time
 				diagram_enter(trace->diagram, time, node);
 			write_event(trace, time, "enter", node);
 		} else if (effect->kind == EFFECT_ELECTED) {
-			write_elected(trace, time, node, effect->node);
+			write_elected(trace, time, node, effect->elected.identifier);
 		}
 	}
 	if (trace->wants_lines)

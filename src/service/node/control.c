@@ -38,10 +38,10 @@ static void put_message(struct node *node, const struct lock *lock, const struct
 	struct outbox *outbox = &node->outbox;
 	struct slice name = lock_name(node, lock);
 
-	outbox_put_byte(outbox, (uint8_t)effect->side);
+	outbox_put_byte(outbox, (uint8_t)effect->send.side);
 	outbox_put_name(outbox, name.bytes, name.size);
 	outbox_put_uint(outbox, lock->counter);
-	outbox_put_text(outbox, node->out.bytes + effect->offset, effect->size);
+	outbox_put_text(outbox, node->out.bytes + effect->send.offset, effect->send.size);
 }
 
 /* Messages to one neighbour in a row share a frame: the tokens of one hop do. */
@@ -52,7 +52,7 @@ static bool append_message(struct node *node, const struct lock *lock, const str
 	if (outbox->records_count == outbox->taken)
 		return false;
 	struct record *last = &outbox->records[outbox->records_count - 1];
-	if (last->kind != NODE_SEND || !last->send.appendable || last->send.to != effect->node ||
+	if (last->kind != NODE_SEND || !last->send.appendable || last->send.to != effect->send.to ||
 	    last->send.epoch != node->epoch || last->send.frame.size >= BATCH_MAX ||
 	    last->send.frame.offset + (size_t)last->send.frame.size != outbox->bytes_count)
 		return false;
@@ -65,19 +65,19 @@ void message_send(struct node *node, const struct lock *lock, const struct effec
                   bool same)
 {
 	struct outbox *outbox = &node->outbox;
-	uint8_t type = node->out.bytes[effect->offset];
+	uint8_t type = node->out.bytes[effect->send.offset];
 
 	node->figures.sent++;
 	node->figures.sent_by_type[type]++;
 	if (same && outbox->single) {
 		outbox->records[outbox->records_count - 1].send.appendable = false;
-		send_frame(node, effect->node);
+		send_frame(node, effect->send.to);
 	} else if (append_message(node, lock, effect)) {
 		outbox->single = false;
 	} else {
 		begin_frame(node, FRAME_MESSAGE);
 		put_message(node, lock, effect);
-		send_frame(node, effect->node)->send.appendable = true;
+		send_frame(node, effect->send.to)->send.appendable = true;
 		outbox->single = true;
 	}
 }

@@ -37,18 +37,18 @@ static void perform(struct node *node, struct lock *lock)
 		} else if (effect->kind != EFFECT_SEND) {
 			/* A token made anew is the algorithm's business; it has no timers here. */
 			must(effect->kind == EFFECT_REGENERATED);
-		} else if (effect->node == node->view.self && node->view.count == 1) {
+		} else if (effect->send.to == node->view.self && node->view.count == 1) {
 			must(node->algorithm->circulates);
-			struct letter letter = {lock->counter, effect->side, effect->size,
-			                        out->bytes + effect->offset};
+			struct letter letter = {lock->counter, effect->send.side, effect->send.size,
+			                        out->bytes + effect->send.offset};
 			road_add(node, lock, &letter);
-		} else if (effect->node == 0 || effect->node > node->view.count ||
-		           !node->view.members[effect->node - 1].linked) {
+		} else if (effect->send.to == 0 || effect->send.to > node->view.count ||
+		           !node->view.members[effect->send.to - 1].linked) {
 			trouble_stop(node,
 			             "an algorithm sent a message to a node that is no neighbour");
 		} else {
-			bool same = last != NULL && last->offset == effect->offset &&
-			            last->side == effect->side;
+			bool same = last != NULL && last->send.offset == effect->send.offset &&
+			            last->send.side == effect->send.side;
 			message_send(node, lock, effect, same);
 			last = effect;
 		}
