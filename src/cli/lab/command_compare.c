@@ -28,8 +28,8 @@ struct compare_request {
 	char *parameters[ALGORITHMS_MAX]; /* a parameter for each algorithm, or NULL */
 	size_t list_count;
 	const char *of_runs; /* name of an option that was given and has no effect with --claims */
-	const char
-	        *of_exclusion; /* name of an option that was given and has no effect on elections */
+	/* Name of an option that was given and has no effect on elections. */
+	const char *of_exclusion;
 	bool claims, one_load, json, csv;
 };
 

@@ -7,7 +7,8 @@
 
 #include "setup.h"
 
-/* On stdout, each with `before` in front: parameters, the first holder if it was given, dead places. */
+/* On stdout, each with `before` in front: parameters, the first holder if it was given, dead
+ * places. */
 void conditions_print(const struct setup_words *words, const struct setup *setup,
                       const char *before);
 

@@ -13,8 +13,9 @@ struct output {
 	const char *path;   /* NULL: not given */
 };
 
-/* Every path is a file that can be written without harm to `source`, which is read (or NULL; `what` is
- * it called), and to the other outputs, by whatever names and links. 0, or -1 and a problem. */
+/* Every path is a file that can be written without harm to `source`, which is read (or NULL;
+ * `what` is it called), and to the other outputs, by whatever names and links. 0, or -1 and a
+ * problem. */
 int outputs_check(const char *source, const char *what, const struct output *outputs, size_t count,
                   struct problem *problem);
 

@@ -18,8 +18,8 @@ struct trace_file {
 int trace_file_open(const char *lines_path, const char *diagram_path, struct trace_file *ret_file,
                     struct problem *problem);
 
-/* Ends the trace at `time`, closes and frees. The setup of the run must still be there. 0, or -1 and
- * a problem if something could not be written. */
+/* Ends the trace at `time`, closes and frees. The setup of the run must still be there. 0, or -1
+ * and a problem if something could not be written. */
 int trace_file_end(struct trace_file *file, uint64_t time, struct problem *problem);
 
 #endif

@@ -23,8 +23,8 @@ struct check_options {
 	double seconds_max;  /* 0: no limit */
 	uint32_t threads;    /* 1 to LANES_MAX */
 	bool reduce;         /* elections: leave out steps that commute with those that remain */
-	const volatile sig_atomic_t
-	        *interrupted; /* the search stops once this is not 0; may be NULL */
+	/* The search stops once this is not 0; may be NULL. */
+	const volatile sig_atomic_t *interrupted;
 	/* Called from time to time; may be NULL. */
 	void (*progress)(const char *doing, uint64_t states, uint64_t depth, uint64_t memory,
 	                 double seconds);
@@ -67,16 +67,16 @@ struct check_result {
 void check_run(const struct check_options *options, struct check_result *ret_result);
 /*
  * An election: every non-empty set of initiators and, up to five nodes, every arrangement up to
- * rotation, unless the words name one. The figures are sums. options->setup and options->entries are
- * ignored. 0, or -1 and a problem.
+ * rotation, unless the words name one. The figures are sums. options->setup and options->entries
+ * are ignored. 0, or -1 and a problem.
  */
 int check_elections(const struct setup_words *words, const struct check_options *options,
                     struct check_result *ret_result, struct problem *problem);
 
 void check_result_free(struct check_result *result);
 
-/* What a result says about one property. A search that ended early, because of a limit or a violation,
- * has shown nothing about the other properties. */
+/* What a result says about one property. A search that ended early, because of a limit or a
+ * violation, has shown nothing about the other properties. */
 enum finding { FINDING_UNDECIDED, FINDING_HOLDS, FINDING_VIOLATED };
 /* VERDICT_STARVATION is decided only if no node's entries are bounded: nodes without entries left
  * cannot keep others waiting. */

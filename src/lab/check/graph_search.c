@@ -16,8 +16,8 @@ struct inquiry {
 	enum part part;
 	uint32_t node;       /* the node that waits in this part */
 	uint32_t *component; /* [state]: its component; NONE: not in this part, or not found yet */
-	uint32_t *
-	        order; /* the states by component; a component comes before those that lead to it */
+	/* The states by component; a component comes before those that lead to it. */
+	uint32_t *order;
 	uint32_t order_count;
 	uint32_t components_count;
 	uint32_t *index, *low; /* of Tarjan's algorithm, for each state */

@@ -1,25 +1,23 @@
 /*
- * What the checker learns from the whole graph of states when runs need not end: the longest bypass,
- * and fair cycles in which somebody waits for ever.
+ * Searches in the whole graph of states, for systems whose runs need not end: the longest
+ * bypass, and fair cycles in which a node waits for ever.
  */
 #ifndef LAB_GRAPH_SEARCH_H
 #define LAB_GRAPH_SEARCH_H
 
 #include "search.h"
 
-/*
- * States by their numbers. The successors of state s are to[first[s]] … to[first[s + 1] - 1], in the
- * order of search_actions, so that the k-th edge is the k-th action.
- */
+/* The graph by the states' numbers. The successors of state s are to[first[s]] … to[first[s + 1]
+ * - 1], in the order of search_actions, so that the k-th edge is the k-th action. */
 struct state_graph {
 	struct search *search;
 	uint32_t count;
 	uint32_t start;
-	uint32_t *names; /* in the set of states */
+	uint32_t *names; /* [number]: the state's name in the set of states */
 	size_t *first;
 	uint32_t *to;
-	uint64_t *waiting; /* who waits, or cannot get ready; a bit for each node */
-	uint64_t *known;   /* who waits and whose request is known */
+	uint64_t *waiting; /* [number]: bit i is set if node i + 1 waits or cannot get ready */
+	uint64_t *known;   /* [number]: bit i is set if node i + 1 waits and its request is known */
 };
 
 struct liveness {
@@ -31,14 +29,14 @@ struct liveness {
 	size_t cycle_count;
 };
 
-/* False: a limit was reached. */
+/* False if a limit was reached. */
 bool state_graph_make(struct search *search, struct state_graph *ret_graph);
 void state_graph_free(struct state_graph *graph);
 uint64_t state_graph_memory(const struct state_graph *graph);
 /* The states of a shortest path from the first to this one, both included; to be freed. */
 uint32_t *state_graph_path(const struct state_graph *graph, uint32_t to, size_t *ret_count);
 
-/* If a limit is reached, search->limit says so and nothing is known. */
+/* If a limit is reached, search->limit names it and the result means nothing. */
 void graph_search(const struct state_graph *graph, struct liveness *ret_liveness);
 
 #endif

@@ -15,15 +15,15 @@ struct interned {
 };
 
 struct intern {
-	struct interned *strings; /* by number */
+	struct interned *strings; /* [number]: the bytes */
 	uint32_t count;
 	size_t strings_size;
-	uint32_t *slots; /* a number + 1, or 0 */
+	uint32_t *slots; /* hash table: a number + 1, or 0 if the slot is free */
 	size_t slots_size;
-	uint8_t **blocks; /* where the bytes are */
+	uint8_t **blocks; /* chunks of memory that hold the bytes */
 	size_t blocks_count, blocks_size;
-	size_t block_used, block_size; /* of the last one */
-	size_t bytes_count;            /* of all */
+	size_t block_used, block_size; /* bytes used of the last chunk */
+	size_t bytes_count;            /* bytes of all chunks */
 };
 
 void intern_init(struct intern *intern);

@@ -96,8 +96,8 @@ struct row_format {
 	bool fifo;                          /* channels keep order */
 };
 
-/* Functions that are called often are compiled a second time for the usual format, whose constants the
- * compiler can use. */
+/* Functions that are called often are compiled a second time for the usual format, whose
+ * constants the compiler can use. */
 static const struct row_format row_usual = {.local_width = 2, .letter_width = 1, .fifo = false};
 
 struct model {
@@ -107,9 +107,9 @@ struct model {
 	uint32_t nodes;
 	const uint32_t *entries;
 	bool *dead; /* elections: messages to these places are lost */
-	uint8_t *
-	        channels_count; /* [i * nodes + j]: how many channels go from node j + 1 to i + 1 */
-	bool lose_token;        /* token messages may be lost, one at a time */
+	/* [i * nodes + j]: how many channels go from node j + 1 to i + 1. */
+	uint8_t *channels_count;
+	bool lose_token; /* token messages may be lost, one at a time */
 	uint32_t tokens_at_start;
 	struct intern locals, letters, channels;
 	struct row_format format;
@@ -134,16 +134,17 @@ struct model {
 	uint8_t *again; /* what the same step makes when it is run again: it must be equal */
 };
 
-/* entries[i-1]: how often node i may enter, or ENTRIES_UNLIMITED. The array must outlive the model. */
+/* entries[i-1]: how often node i may enter, or ENTRIES_UNLIMITED. The array must outlive the
+ * model. */
 void model_init(struct model *model, const struct setup *setup, const uint32_t *entries,
                 bool lose_token);
 void model_free(struct model *model);
 size_t model_memory(const struct model *model);
 
 /*
- * A row: the numbers of the local states, then of the messages, in as few bytes as they need. All rows
- * have the same format. When a number does not fit (model->outgrown), the format is widened and the
- * search starts again; what was interned and computed is kept.
+ * A row: the numbers of the local states, then of the messages, in as few bytes as they need. All
+ * rows have the same format. When a number does not fit (model->outgrown), the format is widened
+ * and the search starts again; what was interned and computed is kept.
  */
 enum { ROW_BYTES_MAX = UINT16_MAX, ROW_SLACK = 16 };
 
@@ -214,10 +215,11 @@ void actions_free(struct actions *actions);
 void model_actions(const struct model *model, struct state_row row, struct actions *ret_actions);
 
 /*
- * Keeps only the actions of some nodes, a persistent set: if channels keep order and each channel from
- * the other nodes to these has a message waiting, nothing that the others do can change what these can
- * do next. Actions of different nodes commute, so for every run there is one among the remaining runs
- * that ends in the same state. The set with the fewest actions is taken; it may be all nodes.
+ * Keeps only the actions of some nodes, a persistent set: if channels keep order and each channel
+ * from the other nodes to these has a message waiting, nothing that the others do can change what
+ * these can do next. Actions of different nodes commute, so for every run there is one among the
+ * remaining runs that ends in the same state. The set with the fewest actions is taken; it may be
+ * all nodes.
  */
 void model_reduce(const struct model *model, struct actions *actions);
 
@@ -251,8 +253,8 @@ static inline void model_prefetch_transition(const struct model *model, const st
 	__builtin_prefetch(&model->transitions[*memo_home(model, action->key)]);
 }
 
-/* The transition for an action that is not a loss; NULL if it has not been computed yet (model_learn).
- * The pointer is valid until the next model_learn, its number for ever. */
+/* The transition for an action that is not a loss; NULL if it has not been computed yet
+ * (model_learn). The pointer is valid until the next model_learn, its number for ever. */
 static inline const struct transition *model_find(const struct model *model,
                                                   const struct action *action)
 {
@@ -281,8 +283,8 @@ static inline uint32_t row_insert(const struct model *model, uint8_t *row, uint3
 	return size + width;
 }
 
-/* Rows are short, so it copies in blocks: ROW_SLACK bytes after a row may be read, and after its copy
- * written. */
+/* Rows are short, so it copies in blocks: ROW_SLACK bytes after a row may be read, and after its
+ * copy written. */
 static inline void row_copy(uint8_t *to, const uint8_t *from, uint32_t size)
 {
 	memcpy(to, from, ROW_SLACK);
@@ -311,13 +313,13 @@ static inline uint32_t row_apply(const struct model *model, struct state_row row
 	return size;
 }
 
-/* Lowers all numbers of a row as far as possible and returns its size. The lowered states and messages
- * are interned if they are new. */
+/* Lowers all numbers of a row as far as possible and returns its size. The lowered states and
+ * messages are interned if they are new. */
 uint32_t model_lower(const struct model *model, uint8_t *bytes, uint32_t size);
 
-/* Writes the row after a step and returns its size, at most ROW_BYTES_MAX. The message at `place` (or
- * PLACE_NONE) is removed; `transition` is NULL for a loss. Both rows need ROW_SLACK more bytes of room
- * after their end. */
+/* Writes the row after a step and returns its size, at most ROW_BYTES_MAX. The message at
+ * `place` (or PLACE_NONE) is removed; `transition` is NULL for a loss. Both rows need ROW_SLACK
+ * more bytes of room after their end. */
 static inline uint32_t model_apply(const struct model *model, struct state_row row, uint32_t place,
                                    const struct transition *transition, uint8_t *ret_bytes)
 {
@@ -327,8 +329,8 @@ static inline uint32_t model_apply(const struct model *model, struct state_row r
 	return model->lowers ? model_lower(model, ret_bytes, size) : size;
 }
 
-/* The hash is a sum over the row, so that a transition knows how much it adds. If channels keep order
- * it has to be computed again after each step, because the places of messages count. */
+/* The hash is a sum over the row, so that a transition knows how much it adds. If channels keep
+ * order it has to be computed again after each step, because the places of messages count. */
 uint64_t model_hash(const struct model *model, struct state_row row);
 
 /* The counters of a row, for mark_count. */

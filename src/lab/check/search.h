@@ -2,13 +2,13 @@
  * The checker's search: every state that can be reached, breadth first.
  *
  * If every step leads to the next level, breadth-first order visits each state after all its
- * predecessors. Then the numbers of messages and of bypasses of all runs are known at once. Otherwise,
- * if every run ends, a second pass visits the states in such an order.
+ * predecessors. Then the numbers of messages and of bypasses of all runs are known at once.
+ * Otherwise, if every run ends, a second pass visits the states in such an order.
  *
- * Both passes go in rounds. In a round each thread lists the steps that are possible in some states of
- * the level, its own states first, and then looks up the states they lead to. Looking up many at once
- * allows prefetching. All threads share one set of states. What only one thread may do, such as
- * enlarging its table, happens between rounds.
+ * Both passes go in rounds. In a round each thread lists the steps that are possible in some states
+ * of the level, its own states first, and then looks up the states they lead to. Looking up many at
+ * once allows prefetching. All threads share one set of states. What only one thread may do, such
+ * as enlarging its table, happens between rounds.
  */
 #ifndef LAB_SEARCH_H
 #define LAB_SEARCH_H
@@ -132,7 +132,8 @@ void search_actions(const struct search *search, struct state_row row, struct ac
 /* The state that one of these actions leads to, or STATE_NONE if it was not found yet. */
 uint32_t search_follow(struct search *search, struct state_row row, const struct action *action);
 
-/* The limit that `more_bytes` would exceed, or NULL. search_interrupt if the search was interrupted. */
+/* The limit that `more_bytes` would exceed, or NULL. search_interrupt if the search was
+ * interrupted. */
 extern const char search_interrupt[];
 const char *search_limit(const struct search *search, uint64_t more_bytes);
 

@@ -1,7 +1,7 @@
 /*
- * The set of states that the checker has reached. A state is a row of bytes, kept whole in a record.
- * Records never move. Each thread appends the states that it finds to a lane of its own, so that the
- * lanes are also the queue of the search.
+ * The set of states that the checker has reached. A state is a row of bytes, kept whole in a
+ * record. Records never move. Each thread appends the states that it finds to a lane of its own, so
+ * that the lanes are also the queue of the search.
  *
  * A state's name is the place of its record. All threads may look up and add rows at the same time;
  * the table may grow only while one thread runs.
@@ -24,8 +24,8 @@ enum { CHUNK_SHIFT = 19, CHUNK_UNITS = 1 << CHUNK_SHIFT };
 
 #define STATE_NONE UINT32_MAX
 
-/* The search needs the parent of each state. After it, the same bytes serve the passes over the whole
- * graph. */
+/* The search needs the parent of each state. After it, the same bytes serve the passes over the
+ * whole graph. */
 struct state_record {
 	union {
 		uint32_t parent; /* the state from which it was found; its own name: the first */
@@ -91,8 +91,8 @@ static inline struct state_record *states_record(const struct states *states, ui
 uint64_t states_reserve_cost(const struct states *states, uint64_t more);
 void states_reserve(struct states *states, uint64_t more);
 
-/* A slot's home is proportional to the upper half of the hash. So slots are almost sorted by hash, and
- * the table can grow without looking at the rows. */
+/* A slot's home is proportional to the upper half of the hash. So slots are almost sorted by
+ * hash, and the table can grow without looking at the rows. */
 static inline size_t slot_home(uint64_t slot, size_t slots_size)
 {
 	return (size_t)((slot >> 32) * slots_size >> 32);
@@ -182,8 +182,8 @@ static inline bool slot_put(struct states *states, size_t place, uint64_t *slot,
 	return true;
 }
 
-/* The name of the state with this row. A new state gets a record with that parent. There must be room
- * (states_reserve). */
+/* The name of the state with this row. A new state gets a record with that parent. There must be
+ * room (states_reserve). */
 static inline uint32_t states_put(struct states *states, struct lane *lane, size_t place,
                                   const uint8_t *bytes, uint32_t size, uint64_t hash,
                                   uint32_t parent, bool *ret_new)

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How deep a tree of pointers to the root is. */
+/* The depth of a tree given by each node's parent. */
 static uint32_t depth_of(const uint32_t *toward, uint32_t nodes)
 {
 	uint32_t deepest = 0;
@@ -22,7 +22,8 @@ static uint32_t depth_of(const uint32_t *toward, uint32_t nodes)
 	return deepest;
 }
 
-/* Shortest paths from the node for which they are shortest, as edges:1-2,… To be freed. */
+/* A tree of shortest paths from the node for which the tree is least deep, as edges:1-2,… To be
+ * freed. */
 static char *make_spanning_tree(const struct graph *graph)
 {
 	uint32_t nodes = graph->nodes, best = UINT32_MAX, centre = 1;
@@ -68,11 +69,10 @@ static const char *why_not(enum graph_class links)
 	return "the links do not suit it";
 }
 
-/*
- * How each algorithm can be laid upon the links that there are: as it likes best if there are all,
- * as they are if that suits it, or on a spanning tree. A token that never rests has no place where
- * load is light: how many of its hops belong to an entry depends on how long it is quiet.
- */
+/* How an algorithm can use the links that exist: in its best shape if all nodes are linked, on
+ * the network itself if that suits it, or on a spanning tree. Algorithms with a circulating
+ * token are left out where load may be light, because the hops for an entry would depend on how
+ * long nobody asks. */
 static void find_subjects(struct choice *choice, const struct graph *graph, size_t *ret_count)
 {
 	uint32_t *scratch = malloc(graph->nodes * sizeof(*scratch));
@@ -93,7 +93,7 @@ static void find_subjects(struct choice *choice, const struct graph *graph, size
 			continue;
 		}
 		if (complete) {
-			/* One that floods goes where the links are. */
+			/* An algorithm that floods uses all links. */
 			subject.topology = algorithm->links == GRAPH_CONNECTED ? "complete" : NULL;
 		} else if (!suited && algorithm->links == GRAPH_TREE) {
 			if (choice->spanning_tree == NULL)
@@ -149,7 +149,7 @@ static struct candidate judge_candidate(const struct choice *choice, const struc
 	return candidate;
 }
 
-/* The cheaper first; of equals the one that stands first in the list of algorithms. */
+/* The cheaper one first; of equals, the one that comes first in the list of algorithms. */
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
@@ -244,8 +244,8 @@ void choice_free(struct choice *choice)
 	free(choice->refused);
 }
 
-/* "2.71 × 2.7 with one request at a time and 2.88 × 1 when all want in all the time"; or only the
- * figures. */
+/* Writes "2.71 × 2.7 with one request at a time and 2.88 × 1 when all want in all the time", or
+ * only the figures. */
 static void write_costs(FILE *file, const struct choice *choice, const struct candidate *candidate,
                         bool words)
 {

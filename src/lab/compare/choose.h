@@ -1,7 +1,7 @@
 /*
- * Which algorithm for a network and a load? Every algorithm of mutual exclusion that the network
- * allows is simulated on it, and the least product of messages for an entry and message delays
- * wins: half the messages are worth twice the delay.
+ * Chooses an algorithm for a network and a load. Every mutual exclusion algorithm that can run
+ * on the network is simulated on it. The one with the lowest product of messages for an entry
+ * and message delays wins: half the messages are worth twice the delay.
  */
 #ifndef LAB_CHOOSE_H
 #define LAB_CHOOSE_H
@@ -12,27 +12,29 @@
 
 struct choose_options {
 	uint32_t nodes;
-	const char *topology; /* the links that there are; NULL: all */
-	bool light, heavy;    /* neither: poisson */
-	uint64_t rate;        /* of poisson, in millionths */
+	const char *topology; /* the links that exist; NULL: all nodes are linked */
+	bool light, heavy;    /* loads to measure; neither: poisson */
+	uint64_t rate;        /* the rate of poisson load, in millionths */
 	uint64_t seed;
 	uint32_t threads;
-	void (*progress)(double part, const char *doing); /* as those of a comparison */
+	void (*progress)(double part, const char *doing); /* called as in struct compare_options */
 	void (*announce)(double messages);
 };
 
-/* What a load costs: messages for an entry, and message delays (light and poisson: from request to
- * entry; heavy: from an exit to the next entry). Hops of a token that nobody wants are messages. */
+/* The cost under one load: messages for an entry, and message delays (light and poisson: from
+ * request to entry; heavy: from an exit to the next entry). Hops of a circulating token count as
+ * messages even while nobody wants in. */
 struct choose_cost {
 	double messages, delay;
 };
 
 struct candidate {
 	const struct compare_row *row;
-	bool spanning; /* on a spanning tree of the network */
+	bool spanning; /* it runs on a spanning tree of the network */
 	struct choose_cost light, heavy, poisson;
-	double cost;  /* the product; of light and heavy load the geometric mean */
-	double bytes; /* for an entry, the sum of the loads: the fewer, of two that cost the same */
+	/* Messages times delays; for light and heavy load the geometric mean of both. */
+	double cost;
+	double bytes; /* bytes for an entry, summed over the loads; decides between equal costs */
 };
 
 struct refused {
@@ -44,8 +46,8 @@ struct choice {
 	struct choose_options options;
 	struct comparison comparison;
 	struct compare_subject *subjects;
-	char *spanning_tree;          /* as a topology; NULL if nobody needs it */
-	struct candidate *candidates; /* the best first */
+	char *spanning_tree; /* the spanning tree as a topology; NULL if no candidate needs it */
+	struct candidate *candidates; /* sorted by cost, the best first */
 	size_t candidates_count;
 	struct refused *refused;
 	size_t refused_count;

@@ -1,5 +1,5 @@
 /*
- * What a claim needs to know of a network to have a value.
+ * Computes the facts about a network that claims depend on, and the values of claims.
  */
 #include "claims.h"
 #include "formula.h"
@@ -145,7 +145,8 @@ static void classify(const struct graph *graph, struct claim_facts *facts, uint3
 	                          facts->diameter <= 2 * log2((double)graph->nodes);
 }
 
-/* How many nodes the first request of each concerns. Nothing is delivered: each is alone. */
+/* Counts the nodes that the first request of each node concerns. No message is delivered, so the
+ * requests do not meet. */
 static void count_asked(struct claim_facts *facts)
 {
 	struct world world;

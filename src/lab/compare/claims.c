@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-/* What was run is not what the document speaks of. */
+/* Why what was run is not what the document means. */
 static const char not_sqrt[] = "sqrt(N) stands for the size K of a committee, the asker included. "
                                "For this N no committees "
                                "so small are known here: K(K-1) + 1 is N at least";
 
-/* Why some claims fail. */
+/* Why some claims are refuted. */
 static const char few_nodes[] =
         "of two nodes it takes 2 + 1/L, whatever L is, and Ricart and Agrawala's algorithm 2";
 static const char longest_path[] =
@@ -23,7 +23,8 @@ static const char ring_twice[] =
         "the initiator's number needs n - 1 messages to reach the greatest process, and that "
         "process's own needs n to come back: 2n - 1";
 
-/* "Significantly less overhead" than those of his second chapter: let that be half, at most. */
+/* "Significantly less overhead" than the algorithms of his second chapter is taken to mean at
+ * most half. */
 #define LESS "Neilsen 6.4, twice the 12 bytes of neilsen"
 
 const struct paper_claim claims[] = {
@@ -196,7 +197,7 @@ const struct paper_claim claims[] = {
         {"raymond", NULL, ON_ANY, 2, LIGHT_OTHERS_MAX, AT_MOST, "D", "Neilsen 2.7", NULL, NULL},
         {"raymond", NULL, ON_ANY, 2, LIGHT_TOKEN_MAX, AT_MOST, "D", "Neilsen 2.7", NULL, NULL},
         {"raymond", NULL, ON_ANY, 1, LIGHT_MIN, AT_BEST, "0", "Neilsen 2.7", NULL, NULL},
-        /* Of the order log N only if the arms of the radiating star branch. */
+        /* This is of the order log N only if the arms of the radiating star branch. */
         {"raymond", NULL, ON_BRANCHING, 10, LIGHT_MEAN, OF_ORDER, "log(N)", "Neilsen 2.7", NULL,
          NULL},
         {"raymond", NULL, ON_BRANCHING, 10, HEAVY_MEAN, ABOUT, "4", "Neilsen 2.7", NULL, NULL},

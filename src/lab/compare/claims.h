@@ -1,54 +1,55 @@
 /*
- * What the documents claim that the algorithms cost, as data: a formula, what it is about, where it
- * is written. `baton compare` measures and judges them (compare.h).
+ * What the documents claim about the cost of the algorithms, as data: a formula, the quantity that
+ * it is about, and the place in the document. `baton compare` measures and judges the claims
+ * (compare.h).
  *
- * The variables of a formula: N nodes, E edges, D the diameter; K and k, the most and the fewest
- * nodes that a first request concerns, the asker included (Maekawa's committees); and every
- * parameter of the algorithm whose name is a single letter (L of suzuki-kasami-b).
+ * Variables of a formula: N is the number of nodes, E of edges, D the diameter; K and k are the
+ * most and the fewest nodes that a first request concerns, including the requester (Maekawa's
+ * committees); and every parameter of the algorithm whose name is a single letter (L of
+ * suzuki-kasami-b).
  */
 #ifndef LAB_CLAIMS_H
 #define LAB_CLAIMS_H
 
 #include "setup.h"
 
-/*
- * What is measured. "Light" is one request at a time, from all nodes alike, "heavy" all want in all
- * the time. An entry that has to ask is one that takes a message at all.
- */
+/* What is measured. Under light load there is one request at a time, from a random node; under
+ * heavy load everybody always wants in. An entry that has to ask is one that takes at least one
+ * message. */
 enum quantity {
 	LIGHT_MEAN,
-	LIGHT_MIN, /* extremes of single entries, with delays that vary, too */
+	LIGHT_MIN, /* extremes over single entries, including runs in which delays vary */
 	LIGHT_MAX,
-	LIGHT_ASKED_MIN, /* of entries that have to ask */
-	LIGHT_TOKEN_MIN, /* … messages that carry the token */
+	LIGHT_ASKED_MIN, /* over entries that have to ask */
+	LIGHT_TOKEN_MIN, /* over entries that have to ask: only messages that carry the token */
 	LIGHT_TOKEN_MAX,
-	LIGHT_OTHERS_MIN, /* … and those that do not */
+	LIGHT_OTHERS_MIN, /* over entries that have to ask: only messages that do not */
 	LIGHT_OTHERS_MAX,
-	/* Times in message delays; with delays that vary, where a claim speaks of the longest: in
-	   these. */
+	/* Times in message delays. Where a claim speaks of the longest delay, also with delays
+	 * that vary, in units of the longest. */
 	LIGHT_RESPONSE_MAX, /* from request to entry */
-	LIGHT_ASKED_TIME,   /* until the last is asked */
-	LIGHT_TOKEN_TIME,   /* from the token's leaving to the entry */
-	FIRST_CENTRE_MEAN,  /* one request, the token is at the node with the most neighbours */
-	FIRST_LEAF_MEAN,    /* … with the fewest */
+	LIGHT_ASKED_TIME,   /* from a request until it has reached everybody that it concerns */
+	LIGHT_TOKEN_TIME,   /* from the token's departure to the entry */
+	FIRST_CENTRE_MEAN, /* one request while the token is at the node with the most neighbours */
+	FIRST_LEAF_MEAN, /* one request while the token is at the node with the fewest neighbours */
 	HEAVY_MEAN,
-	HEAVY_VARIED_MEAN, /* with delays that vary */
+	HEAVY_VARIED_MEAN, /* the same with delays that vary */
 	HEAVY_SYNC_MEAN,   /* from an exit to the next entry, in message delays */
 	HEAVY_SYNC_MAX,
 	HEAVY_BYPASS,
-	COMMITTEE_MAX,   /* nodes that a first request concerns, the asker included */
-	STATE_BYTES,     /* of the node that needs most */
-	TOKEN_BYTES,     /* of the largest message that carries the token */
-	REQUEST_BYTES,   /* … that does not */
+	COMMITTEE_MAX,   /* nodes that a first request concerns, including the requester */
+	STATE_BYTES,     /* bytes of state of the node that needs most */
+	TOKEN_BYTES,     /* bytes of the largest message that carries the token */
+	REQUEST_BYTES,   /* bytes of the largest message that does not */
 	REGENERATED_MAX, /* hops of the tokens from a loss until the lost one is replaced */
-	ALL_MEAN, /* elections: messages to elect, all begin at once; of random arrangements */
-	ALL_MIN,  /* of all arrangements that were tried */
+	ALL_MEAN, /* elections: messages to elect when all begin, mean over random arrangements */
+	ALL_MIN,  /* the same, extremes over all arrangements that were tried */
 	ALL_MAX,
-	ALL_TIME_MAX, /* until the leader knows that it is, in message delays */
-	ONE_MIN,      /* one process begins */
+	ALL_TIME_MAX, /* message delays until the leader knows that it leads */
+	ONE_MIN,      /* the same when one process begins */
 	ONE_MAX,
 	ONE_TIME_MAX,
-	ANNOUNCEMENT_MAX, /* messages that tell the others */
+	ANNOUNCEMENT_MAX, /* messages that announce the leader */
 	QUANTITIES,
 };
 
@@ -56,10 +57,10 @@ enum relation {
 	AT_MOST,
 	AT_LEAST,
 	EXACTLY,
-	AT_BEST,    /* never less, and so little is seen if one looks long enough */
-	ON_AVERAGE, /* within chance, and one per cent */
+	AT_BEST,    /* never less, and seen in a run that is long enough */
+	ON_AVERAGE, /* within the error of chance, or one per cent */
 	ABOUT,      /* within a quarter */
-	OF_ORDER,   /* grows no faster: told by sizes that are far apart */
+	OF_ORDER,   /* grows no faster; judged by sizes that are far apart */
 };
 
 /* The graph that a claim is about. A graph may be of several kinds. */
@@ -68,8 +69,8 @@ enum claim_graph {
 	ON_TREE,
 	ON_STAR,
 	ON_LINE,
-	/* A radiating star whose arms branch: a tree of diameter 2 log N at most in which not only the
-	 * node in the middle has three neighbours. A star is none, its arms have no length. */
+	/* A radiating star whose arms branch: a tree of diameter 2 log N at most in which at
+	 * least two nodes have three neighbours. A plain star has only one such node. */
 	ON_BRANCHING,
 	ON_RING,
 	ON_COMPLETE,
@@ -78,55 +79,58 @@ enum claim_graph {
 
 struct paper_claim {
 	const char *algorithm;
-	const char *parameter; /* NAME=VALUE that it is about; NULL: the defaults */
+	/* The parameter NAME=VALUE that the claim is about; NULL: the defaults. */
+	const char *parameter;
 	enum claim_graph graph;
-	uint32_t nodes_min; /* says nothing about fewer */
+	uint32_t nodes_min; /* the claim says nothing about fewer nodes */
 	enum quantity quantity;
 	enum relation relation;
 	const char *formula;
-	const char *where;   /* the document and section; NULL: no document says so, it follows from
-	                      the rules */
-	const char *refuted; /* NULL; or the claim is known not to hold everywhere, and why */
-	const char *other; /* NULL; or where it fails, what was run is not what the document speaks
-	                        of: why */
+	/* The document and section; NULL: our own claim, which follows from the rules. */
+	const char *where;
+	const char *refuted; /* why the claim is known not to hold everywhere; NULL: it should */
+	/* Where the claim fails, why what was run is not what the document means; or NULL. */
+	const char *other;
 };
 
-/* In the order of the algorithms; `algorithm` is NULL at the end. */
+/* In the order of the algorithms; the last one's `algorithm` is NULL. */
 extern const struct paper_claim claims[];
 
-/* In a few words: messages for an entry, or to elect, as a document has it. */
+/* What a document claims about the messages for an entry or an election, in a few words. */
 struct headline {
 	const char *algorithm;
-	const char *parameter; /* as of a claim */
+	const char *parameter; /* as in struct paper_claim */
 	const char *text, *where;
-	bool apart; /* a variant that is compared only if it is asked for */
+	bool apart; /* a variant that is compared only on request */
 };
 /* NULL if no document says how many messages it takes. */
 const struct headline *headline_of(const struct algorithm *algorithm, const char *parameter);
-/* Does any document say something about that? */
+/* Does any document claim something about that quantity? */
 bool claim_of_document(const struct algorithm *algorithm, enum quantity quantity);
 
-/* "light.messages.max": where it is in the report of a row; and a phrase for people. */
+/* The path of a quantity in the report of a row, such as "light.messages.max"; and a phrase for
+ * people. */
 const char *quantity_name(enum quantity quantity);
 const char *quantity_text(enum quantity quantity);
 const char *relation_text(enum relation relation);
 const char *claim_graph_text(enum claim_graph graph);
 
-/* What formulas and claims ask about a network. */
+/* What the evaluation of claims needs to know about a network. */
 struct claim_facts {
 	const struct network *network;
-	double diameter; /* NAN if the graph is too large to find it */
+	double diameter; /* NAN if the graph is too large to compute it */
 	bool is[CLAIM_GRAPHS];
-	uint32_t asked_min, asked_max; /* k, K; 0 if no claim about the algorithm asks */
+	uint32_t asked_min,
+	        asked_max; /* the variables k and K; 0 if no claim about the algorithm uses them */
 };
 
 void claim_facts_make(const struct setup *setup, struct claim_facts *ret_facts);
 
-/* Does the claim speak of that algorithm and parameter (NULL: the defaults)? */
+/* Is the claim about that algorithm with that parameter (NULL: the defaults)? */
 bool claim_concerns(const struct paper_claim *claim, const struct algorithm *algorithm,
                     const char *parameter);
 
-/* What is claimed for that network; NAN if the claim says nothing about it. */
+/* The value of the claim's formula for that network; NAN if the claim says nothing about it. */
 double claim_value(const struct paper_claim *claim, const struct claim_facts *facts);
 
 #endif

@@ -23,7 +23,7 @@ static struct setup_words words_of(const struct compare_row *row,
 	};
 }
 
-/* A row if the subject can run at that size. */
+/* Adds a row if the subject can run at that size. */
 static void add_row(struct comparison *comparison, const struct compare_subject *subject,
                     uint32_t nodes, struct setup *setups)
 {
@@ -68,7 +68,7 @@ static void add_row(struct comparison *comparison, const struct compare_subject 
 	comparison->rows_count++;
 }
 
-/* Verdicts are filled in by compare_judge; here is what is claimed. */
+/* Lists the claims about a row and their values. compare_judge fills in the verdicts. */
 static void find_claims(struct compare_row *row, const struct setup *setup)
 {
 	struct claim_facts facts;
@@ -106,7 +106,7 @@ void compare_run(const struct compare_options *options, struct comparison *ret_c
 		for (size_t k = 0; k < options->subjects_count; k++)
 			add_row(comparison, &options->subjects[k], options->nodes[i], setups);
 	}
-	/* The large ones first: the threads end together then. */
+	/* Sorts large jobs first, so that all threads end at about the same time. */
 	for (size_t i = comparison->rows_count; i > 0; i--) {
 		find_claims(&comparison->rows[i - 1], &setups[i - 1]);
 		pool_add_row(&pool, &comparison->rows[i - 1], &setups[i - 1]);

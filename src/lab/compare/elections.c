@@ -1,5 +1,5 @@
 /*
- * Elections: many arrangements of the identifiers, all begin or one.
+ * Runs elections in many arrangements of the identifiers, in which all begin or one does.
  */
 #include "jobs.h"
 #include "memory.h"
@@ -12,8 +12,9 @@ static const struct distribution unit = {DISTRIBUTION_CONSTANT, MILLION, 0};
 enum arrangement {
 	INCREASING,
 	DECREASING,
-	/* Every second process is greater than both neighbours, every second of these than both of
-	   those, and so on: as many as possible survive each round of Franklin and of Dolev. */
+	/* Every second process is greater than both neighbours; among these, every second is
+	 * greater than its neighbours, and so on. So as many as possible survive each round of
+	 * franklin and dolev-klawe-rodeh. */
 	NESTED,
 	RANDOM,
 };
@@ -38,7 +39,7 @@ static void arrange(enum arrangement arrangement, struct random *random, uint32_
 	}
 }
 
-/* Elections are added up before they are divided. */
+/* Sums over several elections, before they are divided. */
 struct election_sums {
 	uint64_t random_count;
 	double messages, squares, bytes, time;
@@ -80,8 +81,8 @@ static void run_election(struct job *job, uint64_t seed, bool is_random, struct 
 	}
 }
 
-/* All begin, in each arrangement; or one: the greatest, the one behind it in the ring's direction,
- * which is the first, and one at random. */
+/* In each arrangement all begin; then one begins: the greatest, the next one in the ring's
+ * direction, and one at random. */
 void job_run_elections(struct job *job, const struct compare_options *options,
                        struct compare_elections *elections)
 {

@@ -51,7 +51,8 @@ void pool_run(struct job_pool *pool);
 /* What several jobs found out about one row. */
 void pool_gather(struct job_pool *pool);
 
-/* For what a job does: how much of it is done, from 0 to 1; and what one run adds to it as a whole. */
+/* For what a job does: how much of it is done, from 0 to 1; and what one run adds to it as a
+ * whole. */
 void job_note_part(struct job *job, double part);
 void job_note_run(struct job *job, const struct sim_result *result);
 /* All begin, in each arrangement; or one. (elections.c) */

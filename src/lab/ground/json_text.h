@@ -9,8 +9,8 @@
 
 /*
  * Appends the value in compact form, its strings escaped as the writer escapes them. False if the
- * string is not exactly one JSON value: then what was appended means nothing. An object with a member
- * that occurs twice and a whole number beyond 64 bits are refused.
+ * string is not exactly one JSON value: then what was appended means nothing. An object with a
+ * member that occurs twice and a whole number beyond 64 bits are refused.
  */
 bool json_compact(const char *value, struct text *text);
 

@@ -12,11 +12,12 @@
 enum { SETUP_PARAMETERS_MAX = 16 };
 
 /*
- * The machine that a setup is made on, as far as a setup depends on it: files and memory. Without one
- * (NULL) there are no files and no limit of memory is known.
+ * The machine that a setup is made on, as far as a setup depends on it: files and memory. Without
+ * one (NULL) there are no files and no limit of memory is known.
  */
 struct host {
-	/* The file as a topology edges:…, to be freed; NULL and a problem. NULL itself: no files. */
+	/* The file as a topology edges:…, to be freed; NULL and a problem. NULL itself: no
+	 * files. */
 	char *(*read_edges)(const char *path, struct problem *problem);
 	double memory_size; /* bytes */
 };
@@ -83,12 +84,12 @@ enum { NODES_DEFAULT = 5 };
 int setup_option(const char *name, const char *value, struct setup_words *words,
                  struct problem *problem);
 
-/* What grows without bound, with these parameters, if entries are not bounded: "clocks". NULL: nothing,
- * the states are finite. */
+/* What grows without bound, with these parameters, if entries are not bounded: "clocks". NULL:
+ * nothing, the states are finite. */
 const char *setup_grows(const struct setup *setup);
 
-/* 0 and a setup to be freed; or what is negative and the problem: SETUP_UNSUITED if the graph is not
- * of the kind that the algorithm needs, else -1. */
+/* 0 and a setup to be freed; or what is negative and the problem: SETUP_UNSUITED if the graph is
+ * not of the kind that the algorithm needs, else -1. */
 enum { SETUP_UNSUITED = -2 };
 int setup_make(const struct setup_words *words, struct setup *ret_setup, struct problem *problem);
 void setup_free(struct setup *setup);

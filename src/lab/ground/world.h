@@ -15,7 +15,8 @@ struct world {
 	const struct network *network;
 	const struct algorithm *algorithm;
 	uint8_t *states; /* the states of all nodes, one after the other */
-	size_t *offsets; /* [node - 1]: where a node's state begins; NULL if all have the same size */
+	/* [node - 1]: where a node's state begins; NULL if all have the same size. */
+	size_t *offsets;
 	size_t stride;   /* bytes from one state to the next, if all have the same size */
 	uint8_t *phases; /* [node - 1]: an enum world_phase */
 	uint32_t waiting_count, inside_count;
@@ -23,8 +24,8 @@ struct world {
 	const char *broken; /* a rule for steps that one broke; the driver resets it to NULL */
 };
 
-/* Allocates. The states are initialised later, by world_reset and world_start. The network must outlive
- * the world. */
+/* Allocates. The states are initialised later, by world_reset and world_start. The network must
+ * outlive the world. */
 void world_init(struct world *world, const struct network *network);
 void world_free(struct world *world);
 
@@ -49,7 +50,8 @@ static inline void *world_state(const struct world *world, uint32_t node)
 
 size_t world_state_size(const struct world *world, uint32_t node);
 
-/* A node's variables as a JSON object; a message as text, such as REQUEST(2,2). Both to be freed. */
+/* A node's variables as a JSON object; a message as text, such as REQUEST(2,2). Both to be
+ * freed. */
 char *world_describe(const struct world *world, uint32_t node);
 char *world_show(const struct world *world, const uint8_t *body, uint32_t size);
 

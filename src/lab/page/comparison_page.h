@@ -56,8 +56,8 @@ void page_free(struct comparison_page *page);
 void write_seen(const struct comparison_page *page, const struct figure *figure, size_t panel,
                 FILE *file);
 
-/* The tables of what was measured, and of what was claimed. The tables show the rows of one size at a
- * time; the rules for that belong to the page's style. */
+/* The tables of what was measured, and of what was claimed. The tables show the rows of one size
+ * at a time; the rules for that belong to the page's style. */
 void write_size_rules(const struct comparison_page *page, FILE *file);
 void write_tables(const struct comparison_page *page, FILE *file);
 void write_claims(const struct comparison_page *page, FILE *file);

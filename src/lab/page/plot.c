@@ -323,8 +323,9 @@ static void write_tip(const struct tip *tip, FILE *file)
 	        series->curve ? x : x + 11, tip->y + 4, series->label);
 }
 
-/* The name of a curve, three quarters along: where a page has no room for the labels. The highest has
- * it above, where nothing is, the others below the lines; over these it can still be read. */
+/* The name of a curve, three quarters along: where a page has no room for the labels. The
+ * highest has it above, where nothing is, the others below the lines; over these it can still be
+ * read. */
 static void write_inner_label(const struct tip *tip, bool highest, const struct scale *x,
                               const struct scale *y, FILE *file)
 {

@@ -273,8 +273,8 @@ static double distance_from(const struct plot_series *series, const struct law *
 	return (most - least) / 2;
 }
 
-/* The law that comes nearest between two sizes; LAWS if none comes within 15 per cent, UNKNOWN if there
- * are too few sizes to tell a law from chance. */
+/* The law that comes nearest between two sizes; LAWS if none comes within 15 per cent, UNKNOWN
+ * if there are too few sizes to tell a law from chance. */
 static size_t find_law(const struct plot_series *series, double from, double to)
 {
 	double best = log(1.15);
@@ -302,8 +302,8 @@ static void write_law(const char *text, const char *symbol, FILE *file)
 	}
 }
 
-/* The members of one law, with the factor at the greatest size; or the mean exponents if there is no
- * law; or only the names if that cannot be told. */
+/* The members of one law, with the factor at the greatest size; or the mean exponents if there
+ * is no law; or only the names if that cannot be told. */
 static void write_members(const struct plot *plot, size_t law, double from, double to, FILE *file)
 {
 	bool any = false;

@@ -38,7 +38,7 @@ static bool is_equal(const struct expected_variable *expected, const struct json
 	       memcmp(expected->value, member->value, member->value_length) == 0;
 }
 
-/* All that differ are told, and no other. */
+/* Reports all variables that differ, and only those. */
 static enum replay_verdict compare_variables(struct replay *replay, const struct step *step,
                                              const char *variables)
 {
@@ -269,7 +269,7 @@ static enum replay_verdict expect_one_token(struct replay *replay)
 	return verdict;
 }
 
-/* All of the system at this moment, to be given back. */
+/* A snapshot of the whole system, to be freed by the caller. */
 static struct snapshot take_snapshot(const struct replay *replay)
 {
 	const struct algorithm *algorithm = replay->setup->network.algorithm;

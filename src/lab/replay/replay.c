@@ -56,7 +56,7 @@ static void make_room(struct replay *replay)
 	memory_must(replay->envelopes != NULL);
 }
 
-/* Out of the row; the oldest costs nothing. */
+/* Removes an envelope. Removing the oldest takes constant time. */
 static struct envelope take_envelope(struct replay *replay, size_t index)
 {
 	struct envelope *first = replay->envelopes + replay->envelopes_first;
@@ -72,7 +72,7 @@ static bool anybody_wants(const struct replay *replay)
 	return replay->world.waiting_count != 0 || replay->world.inside_count != 0;
 }
 
-/* A circulating token's hop counts when it arrives, if it counts at all. */
+/* A hop of a circulating token is counted, if at all, when it arrives. */
 static bool counts_at_arrival(const struct replay *replay, uint8_t type)
 {
 	return replay->algorithm->circulates && replay->algorithm->messages[type].token;
@@ -127,7 +127,7 @@ static void perform(struct replay *replay, uint32_t node)
 			replay->timers[(size_t)(node - 1) * TIMERS_MAX + effect->timer.number] =
 			        effect->kind == EFFECT_ARM ? (uint64_t)effect->timer.delays + 1 : 0;
 			break;
-		case EFFECT_ENTER: /* the world has seen to it */
+		case EFFECT_ENTER: /* the world has updated the phase already */
 		case EFFECT_REGENERATED:
 			break;
 		}
@@ -275,7 +275,7 @@ bool envelope_fits(const struct step *step, const struct envelope *envelope)
 	       (step->name == NULL || envelope->body[0] == step->type);
 }
 
-/* No K-th message: what is there. */
+/* Describes which messages are in flight if there is no K-th one. */
 static void explain_absence(struct replay *replay, const struct step *step, uint64_t found)
 {
 	struct text others = {0};
@@ -304,7 +304,7 @@ static void explain_absence(struct replay *replay, const struct step *step, uint
 	free(text);
 }
 
-/* Where the step's message is; the end and a problem if it is not in flight. */
+/* The index of the step's message; the end and a problem if it is not in flight. */
 static size_t find_envelope(struct replay *replay, const struct step *step)
 {
 	uint64_t found = 0;
@@ -404,7 +404,7 @@ static enum replay_verdict step_run(struct replay *replay)
 	return flight ? deliver(replay, replay->envelopes_first) : expire(replay, node, timer);
 }
 
-/* It is dead from now on, and its timers with it. */
+/* The place is dead from now on, and its timers stop. */
 static enum replay_verdict step_crash(struct replay *replay, const struct step *step)
 {
 	if (replay->dead[step->node - 1]) {
@@ -510,7 +510,7 @@ struct replay *replay_begin(const struct scenario *scenario, const struct setup 
 	return replay;
 }
 
-/* A step that did what no step may do is told by the expectation after it, if there is one. */
+/* If a step broke the contract, the expectation after it reports it, if there is one. */
 static void tell_forbidden(struct replay *replay, const struct step *step)
 {
 	const struct scenario *scenario = replay->scenario;

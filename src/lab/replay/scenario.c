@@ -182,7 +182,7 @@ static int step_expire(struct scenario_parser *parser, struct step *step)
 	                    parser->problem);
 }
 
-/* The quotes go, and a backslash before any letter. */
+/* Removes the quotes, and backslashes that escape a character. */
 static int step_fail(struct scenario_parser *parser, struct step *step)
 {
 	char *word = parser->words[1];
@@ -326,7 +326,7 @@ static int expect_leader(struct scenario_parser *parser, struct step *step)
 	                    parser->problem);
 }
 
-/* The invariants that are ours and not an algorithm's. */
+/* Invariants that hold for every algorithm of a kind. */
 static const struct {
 	const char *name;
 	enum step_kind step;
@@ -428,7 +428,7 @@ static const struct step_form forms[] = {
         {NULL, NULL, 0, 0, NULL, NULL, 0, 0},
 };
 
-/* Among the steps a crash happens at its place, and to one node. */
+/* After the header a crash is a step and names one node. */
 static const struct step_form crash_form = {"crash", "crash I", 2,          2,
                                             NULL,    step_node, STEP_CRASH, 0};
 
@@ -511,7 +511,7 @@ static bool is_rank(const struct scenario_parser *parser, const char *c, const c
 	return strcmp(parser->words[0], "deliver") == 0 || strcmp(parser->words[0], "drop") == 0;
 }
 
-/* Where the word ends; NULL and a problem if it is no word. */
+/* The end of the word; NULL and a problem if it is not a word. */
 static char *end_word(struct scenario_parser *parser, char *word, char *end)
 {
 	bool quoted = false, ascii = true;
@@ -634,10 +634,8 @@ bool step_expects(const struct step *step)
 
 /* The network. */
 
-/*
- * setup_make does not know lines. To find the one to blame the words are given to it one after the
- * other, until it objects.
- */
+/* setup_make does not know line numbers. To find the wrong line, the words are given to it one
+ * after the other until it objects. */
 static uint32_t blame_line(const struct scenario *scenario, struct problem *problem)
 {
 	const struct setup_words *all = &scenario->words;
@@ -655,7 +653,7 @@ static uint32_t blame_line(const struct scenario *scenario, struct problem *prob
 	if (setup_make(&words, &setup, problem) != 0)
 		return scenario->lines[all->topology != NULL ? HEADER_TOPOLOGY : HEADER_NODES];
 	setup_free(&setup);
-	/* It may tell how many nodes there are, so what depends on that comes later. */
+	/* It may determine the number of nodes, so what depends on that comes later. */
 	words.arrangement = all->arrangement;
 	if (setup_make(&words, &setup, problem) != 0)
 		return scenario->lines[HEADER_ARRANGEMENT];
@@ -673,7 +671,7 @@ static uint32_t blame_line(const struct scenario *scenario, struct problem *prob
 	words.crash = all->crash;
 	if (setup_make(&words, &setup, problem) != 0)
 		return scenario->lines[HEADER_CRASH];
-	/* A file of edges may have become another since. */
+	/* A file of edges may have changed since. */
 	setup_free(&setup);
 	return scenario->lines[HEADER_ALGORITHM];
 }
@@ -697,7 +695,7 @@ int scenario_setup(struct scenario *scenario, struct setup *ret_setup, uint32_t 
 
 enum { NAMES_MAX = 64 };
 
-/* What the algorithm has, separated by commas: to say what would be right. */
+/* The names that the algorithm has, separated by commas, for an error message. */
 static int unknown_name(struct problem *problem, const char *what, const char *name,
                         const char *const *names)
 {

@@ -1,7 +1,7 @@
 /*
  * A hand that reaches into a simulation between two of its events (sim_begin, sim_step): it lets
- * something happen now, at the time of the last event, that would have happened later or not at all.
- * From there the run goes its own way, as deterministic as before.
+ * something happen now, at the time of the last event, that would have happened later or not at
+ * all. From there the run goes its own way, as deterministic as before.
  *
  * Each act returns false, and changes nothing, if it cannot happen now.
  */
@@ -36,12 +36,12 @@ const struct world *sim_world(const struct sim *sim);
 const uint32_t *sim_learned(const struct sim *sim);
 const uint8_t *sim_dead(const struct sim *sim);
 
-/* The messages in flight in the order in which they will arrive, with their bodies, in an array to be
- * freed. */
+/* The messages in flight in the order in which they will arrive, with their bodies, in an array
+ * to be freed. */
 size_t sim_flights(struct sim *sim, struct envelope **ret_flights);
 
-/* When each node's next timer runs out, UINT64_MAX: none is armed; in an array to be freed, NULL if the
- * algorithm has no timers. */
+/* When each node's next timer runs out, UINT64_MAX: none is armed; in an array to be freed, NULL
+ * if the algorithm has no timers. */
 uint64_t *sim_timers(struct sim *sim);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * How often nodes ask, by its name on the command line.
+ * Parses the name of a load on the command line.
  */
 #ifndef LAB_LOAD_H
 #define LAB_LOAD_H
@@ -9,7 +9,7 @@
 /* light, heavy, poisson:RATE or wishes:RATE; the rate is in millionths, and 0 without one. 0, or -1
  * and a problem. */
 int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct problem *problem);
-/* The same, for a comparison: no wishes, and not as idle as one likes. */
+/* The same for a comparison, which does not know wishes and needs a rate that is not close to 0. */
 int parse_compared_load(const char *text, enum load *ret_load, uint64_t *ret_rate,
                         struct problem *problem);
 

@@ -15,20 +15,20 @@
 
 struct event {
 	uint64_t time;
-	uint64_t number; /* the message's number, or what the driver wants */
+	uint64_t number; /* the number of the message, or any number of the driver's */
 	uint32_t node;
 	uint32_t from;
 	uint32_t size;
 	uint8_t kind;
 	uint8_t side;
-	uint8_t body[10]; /* a short message's bytes, or where they are */
+	uint8_t body[10]; /* the bytes of a short message, or a pointer to those of a long one */
 };
 
 struct queue;
 
 struct queue *queue_create(void);
 void queue_destroy(struct queue *queue);
-/* Forgets all events, and what time it was; keeps its memory. */
+/* Removes all events and starts at time 0 again; keeps the memory. */
 void queue_clear(struct queue *queue);
 /* False if there is none. */
 bool queue_pop(struct queue *queue, struct event *ret_event);

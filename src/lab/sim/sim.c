@@ -437,8 +437,9 @@ static void on_lose(struct sim *sim, const struct event *event)
 		trace_lose(sim->options.trace, sim->now, event->number);
 }
 
-/* Does the timer expire? Not if it was stopped or set again since, or if its node is dead. A message
- * that arrives at the same moment is in time, so the timer first goes to the end of the queue once. */
+/* Does the timer expire? Not if it was stopped or set again since, or if its node is dead. A
+ * message that arrives at the same moment is in time, so the timer first goes to the end of the
+ * queue once. */
 static bool runs_out(struct sim *sim, const struct event *event)
 {
 	struct event later = *event;

@@ -20,8 +20,8 @@ struct sim_options {
 	uint64_t warmup;  /* critical sections before those; means and sums leave them out */
 	uint64_t seed;    /* all random numbers of the run follow from it */
 	enum load load;
-	uint64_t
-	        interval; /* mean time from an exit to the next request (poisson), or between wishes */
+	/* Mean time from an exit to the next request (poisson), or between wishes. */
+	uint64_t interval;
 	struct distribution delay, cs; /* how long a message takes, and a critical section */
 	uint64_t bound;                /* the longest message delay that timers assume */
 	const uint64_t *lose_hops;     /* the token is lost at these of its hops; increasing */
@@ -29,8 +29,8 @@ struct sim_options {
 	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below this */
 	uint64_t memory_max; /* most bytes for states and messages in flight; 0: no limit */
 	struct trace *trace; /* NULL: none is wanted */
-	const volatile sig_atomic_t
-	        *interrupted; /* the run stops once this is not 0; may be NULL */
+	/* The run stops once this is not 0; may be NULL. */
+	const volatile sig_atomic_t *interrupted;
 	/* Called from time to time with the number of exits so far; may be NULL. */
 	void (*progress)(void *context, uint64_t exits, uint64_t entries);
 	void *progress_context;
@@ -65,9 +65,9 @@ struct sim_result {
 	uint32_t waiting_count;
 	uint32_t waiting_first;   /* the node of these that has waited longest */
 	uint64_t waiting_longest; /* how long it has waited */
-	/* A node that may starve, but the run was too short to tell; 0 if there is none. Such a node
-	 * waits and never got in, or the others have entered more than once each since it asked.
-	 * Of several it is the one that others passed most often. */
+	/* A node that may starve, but the run was too short to tell; 0 if there is none. Such a
+	 * node waits and never got in, or the others have entered more than once each since it
+	 * asked. Of several it is the one that others passed most often. */
 	uint32_t undecided;
 	uint64_t undecided_passed; /* how often others entered since that node asked */
 	/* The nodes that starve: they wait and nothing can happen any more; or the others entered
@@ -78,8 +78,8 @@ struct sim_result {
 	uint64_t messages, messages_idle, messages_init, messages_by_type[MESSAGE_TYPES_MAX];
 	struct sim_entry_messages entry;
 	uint64_t bytes, bytes_largest[MESSAGE_TYPES_MAX];
-	/* Times from an exit at which somebody waited to the next entry: after the warm-up, and in the
-	 * whole run. */
+	/* Times from an exit at which somebody waited to the next entry: after the warm-up, and
+	 * in the whole run. */
 	uint64_t sync_count, sync_sum;
 	uint64_t sync_count_all, sync_max;
 	/* Times from request to entry, over the entries after the warm-up. */
@@ -132,8 +132,8 @@ enum carries { CARRIES_TOKEN, CARRIES_NO_TOKEN, CARRIES_ANY };
 uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
                              enum carries carries);
 
-/* Jain's index of fairness: 1 if all nodes entered equally often, 1/N if only one node entered; NAN if
- * none did. */
+/* Jain's index of fairness: 1 if all nodes entered equally often, 1/N if only one node entered;
+ * NAN if none did. */
 double sim_jain(const struct sim_result *result, uint32_t nodes);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The words that describe a run: options of the command line and what the address of a page says are
- * the same words, understood by the same code, and wrong in the same sentences.
+ * The words that describe a run: options of the command line and what the address of a page says
+ * are the same words, understood by the same code, and wrong in the same sentences.
  */
 #ifndef LAB_SIM_WORDS_H
 #define LAB_SIM_WORDS_H
@@ -22,8 +22,8 @@ void sim_words_init(struct sim_words *words, const struct host *host);
 void sim_words_free(struct sim_words *words);
 
 /*
- * A word by its long name: those of setup_option, and entries, warmup, seed, load, delay, cs, bound,
- * lose, lose-token. The value must stay. 0, or -1 and a problem; 1: there is no such word.
+ * A word by its long name: those of setup_option, and entries, warmup, seed, load, delay, cs,
+ * bound, lose, lose-token. The value must stay. 0, or -1 and a problem; 1: there is no such word.
  */
 int sim_words_option(const char *name, const char *value, struct sim_words *words,
                      struct problem *problem);

@@ -1,6 +1,6 @@
 /*
- * The inside of a simulator, for its own files: sim.c lets a run happen, hand.c reaches into it, and
- * outcome.c says in the end what came of it.
+ * The inside of a simulator, for its own files: sim.c lets a run happen, hand.c reaches into it,
+ * and outcome.c says in the end what came of it.
  */
 #ifndef LAB_SIMULATION_H
 #define LAB_SIMULATION_H
@@ -50,7 +50,8 @@ struct sim {
 	uint64_t token_hops; /* messages sent that carry the token */
 	uint64_t lose_next;  /* index of the next of options.lose_hops */
 	uint64_t lost_hops;  /* value of token_hops when the token was lost last */
-	/* Light load: messages, and messages with the token, that were sent before the current entry. */
+	/* Light load: messages, and messages with the token, that were sent before the current
+	 * entry. */
 	uint64_t counted_from, counted_token_from;
 	uint64_t requests;    /* light load: how many requests were made */
 	uint64_t asked_at;    /* light load: when the last of them was made */
@@ -58,8 +59,8 @@ struct sim {
 	uint64_t futile_max;  /* at more futile hops than this the token will never come */
 	uint64_t futile_hops; /* deliveries since the last entry or request, while a node waits */
 	uint64_t silent;      /* events that did nothing, such as a timer that was stopped */
-	uint64_t
-	        exits_seen; /* light load, circulating token: exits when a node was last made to ask */
+	/* Light load, circulating token: exits when a node was last made to ask. */
+	uint64_t exits_seen;
 	uint64_t states_memory; /* bytes of all states */
 	uint64_t weighed;       /* value of `number` when the use of memory was checked last */
 	bool exit_pending;      /* nobody has entered since an exit at which somebody waited */

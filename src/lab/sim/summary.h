@@ -12,9 +12,10 @@
 double student_quantile(uint64_t freedom);
 
 /*
- * Of an array of reports (sim_report, election_report): {"messages.per_entry": {"mean": 2.6, "ci95":
- * [2.5, 2.7]}, …}, for every number in them that can differ from run to run, but not for times of the
- * machine. Null where a run has none are left out; "ci95" is null if fewer than two runs have one.
+ * Of an array of reports (sim_report, election_report): {"messages.per_entry": {"mean": 2.6,
+ * "ci95": [2.5, 2.7]}, …}, for every number in them that can differ from run to run, but not for
+ * times of the machine. Null where a run has none are left out; "ci95" is null if fewer than two
+ * runs have one.
  */
 json_t *summary_make(const json_t *runs);
 

@@ -11,12 +11,10 @@
 
 struct diagram;
 
-/* Beyond so many messages a picture says nothing; what follows is left out, and the picture says
- * so. */
+/* A picture with more messages is unreadable. The rest is left out, and the picture says so. */
 enum { DIAGRAM_MESSAGES_MAX = 240 };
 
-/* Longer than so many characters a label only hides what it stands beside: what is in a message is
- * then left out. */
+/* A longer label would hide what is beside it. Then only the message type is shown. */
 enum { DIAGRAM_LABEL_MOST = 26 };
 
 struct diagram *diagram_create(void);
@@ -24,14 +22,14 @@ void diagram_destroy(struct diagram *diagram);
 /* The setup must stay while the diagram lives. */
 void diagram_start(struct diagram *diagram, const struct setup *setup);
 
-/* What happens, in the order in which it does; times in millionths. */
+/* Events, in the order in which they happen. Times are in millionths. */
 void diagram_request(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_enter(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_exit(struct diagram *diagram, uint64_t time, uint32_t node);
-/* The node is idle; until then it was leaving, if it has been inside. */
+/* The node is idle from now on. If it was inside before, it was leaving until now. */
 void diagram_idle(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_elected(struct diagram *diagram, uint64_t time, uint32_t node, uint32_t leader);
-/* `label`: what stands beside the arrow. */
+/* `label` is written beside the arrow. */
 void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint32_t from,
                   uint32_t to, uint8_t type, const char *label);
 void diagram_deliver(struct diagram *diagram, uint64_t time, uint64_t number);

@@ -97,8 +97,8 @@ static void place_times(struct drawing *page)
 	free(gaps);
 }
 
-/* The middle of a wait about this place, of a wide one rather: there a cut goes through the fewest
- * things. */
+/* The middle of a gap near this place, preferably a wide one: a cut there goes through the
+ * fewest arrows. */
 static double cut_near(const struct drawing *page, double place)
 {
 	double best = place, best_worth = 0;
@@ -115,7 +115,8 @@ static double cut_near(const struct drawing *page, double place)
 	return best;
 }
 
-/* What is too wide for a page goes on below, in strips of about one width, like lines of a score. */
+/* A picture that is too wide is cut into strips of about the same width, one below the other,
+ * like a musical score. */
 static void cut_strips(struct drawing *page)
 {
 	enum { WIDTH_LEAST = 760, WIDTH_MOST = 1100 };
@@ -192,7 +193,7 @@ static void write_colour(char *text, size_t size, const struct diagram *diagram,
 	unsigned colour = 0;
 
 	if (type_of(diagram, type)->token) {
-		/* The first is the right to enter, another one helps it. */
+		/* The first token type is the right to enter; others only help it. */
 		for (uint8_t i = 0; i < type; i++)
 			colour += type_of(diagram, i)->token;
 		snprintf(text, size, colour == 0 ? "var(--token)" : "var(--t4)");
@@ -246,7 +247,7 @@ static void write_line(const struct drawing *page, uint32_t node)
 	            edge_of(page));
 }
 
-/* Before the line: who it is; in an election its identifier too. */
+/* Writes the node's number before its line, and in an election its identifier. */
 static void write_name(const struct drawing *page, uint32_t node, double below)
 {
 	const struct network *network = &page->diagram->setup->network;
@@ -272,7 +273,7 @@ static void write_axis(const struct drawing *page)
 
 	for (size_t i = 0; i < page->times_count; i++) {
 		double x = page->places[i];
-		/* Hundredths are enough to read a picture by. */
+		/* Two decimals are enough to read a picture. */
 		time_text((page->times[i] + 5000) / 10000 * 10000, text);
 		double half = 3.2 * (double)strlen(text) + 5;
 		if (x - half < free)
@@ -298,8 +299,8 @@ static void write_bar(const struct drawing *page, const char *class, double from
 	            class, from, y_of(node) - height / 2.0, width, height);
 }
 
-/* When what began at mark `begin` ends: at the next mark of that kind at that node, or at the
- * picture's edge. */
+/* The end of what began at mark `begin`: the next mark of that kind at that node, or the edge of
+ * the picture. */
 static double end_of(const struct drawing *page, size_t begin, enum mark_kind kind)
 {
 	const struct diagram *diagram = page->diagram;
@@ -318,7 +319,8 @@ static void write_held(const struct drawing *page, double from, double to, uint3
 		            y_of(node), to);
 }
 
-/* Where the token rests, below everything else: between its coming to a node and its going away. */
+/* Draws where the token rests, from its arrival at a node to its departure, below everything
+ * else. */
 static void write_token_rests(const struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
@@ -332,7 +334,7 @@ static void write_token_rests(const struct drawing *page)
 			write_held(page, x_of(page, diagram->marks[i].time),
 			           end_of(page, i, MARK_TOKEN_GOES), diagram->marks[i].node);
 	}
-	/* A token that is not under way from the start rests with the holder. */
+	/* If the token is not in flight at the start, it rests at the holder. */
 	if (network->algorithm->circulates)
 		return;
 	while (first < diagram->marks_count && diagram->marks[first].kind != MARK_TOKEN_GOES)
@@ -342,7 +344,7 @@ static void write_token_rests(const struct drawing *page)
 	write_held(page, LEFT - OVERHANG, end, network->holder);
 }
 
-/* Is it still busy with its exit behind this mark? */
+/* Is the node still leaving after this mark? */
 static bool is_leaving(const struct drawing *page, size_t i)
 {
 	const struct mark *mark = &page->diagram->marks[i];
@@ -405,8 +407,7 @@ static double on_cuts(const struct drawing *page, const struct box *box)
 	return 0;
 }
 
-/* A label beside its arrow, at the place along it where it covers the others and the lines least.
- */
+/* Places a label beside its arrow, where it covers other labels and lines least. */
 static void write_label(struct drawing *page, const char *text, double x1, double y1, double x2,
                         double y2)
 {
@@ -435,7 +436,7 @@ static void write_label(struct drawing *page, const char *text, double x1, doubl
 	            best.y + 10, text);
 }
 
-/* A message to several at once is labelled once, on its last arrow. */
+/* A message that is sent to several nodes at once is labelled once, on its last arrow. */
 static bool is_labelled(const struct diagram *diagram, size_t i)
 {
 	const struct arrow *arrow = &diagram->arrows[i];
@@ -445,7 +446,8 @@ static bool is_labelled(const struct diagram *diagram, size_t i)
 	return next->sent != arrow->sent || next->from != arrow->from || next->type != arrow->type;
 }
 
-/* Messages sent and received at the same times between the same nodes would hide each other: how far this one is moved. */
+/* Messages between the same nodes at the same times would hide each other. Returns how far this
+ * one is moved. */
 static double shift_of(const struct diagram *diagram, const struct arrow *arrow)
 {
 	double shift = 0;
@@ -474,7 +476,7 @@ static void write_arrow(const struct drawing *page, const struct arrow *arrow)
 		         x1, y1 - 34, x2, y2 - 34, x2, y2);
 	} else {
 		if (arrow->fate != FATE_DELIVERED) {
-			/* It ends on the way. */
+			/* A lost message ends on the way. */
 			x2 = x1 + (x2 - x1) * 0.6;
 			y2 = y1 + (y2 - y1) * 0.6;
 		}
@@ -491,7 +493,7 @@ static void write_arrow(const struct drawing *page, const struct arrow *arrow)
 		            colour, x2 - 5, y2 - 5);
 }
 
-/* The token above the others, its labels first to choose their places. */
+/* Draws tokens above other messages, and places their labels first. */
 static void write_arrows(struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
@@ -607,7 +609,8 @@ static void write_legend(const struct drawing *page)
 		        x, y - 8, x + 14, y);
 }
 
-/* Drawn once, as wide as it is; if it is cut into strips, each shows its part of the whole. */
+/* The picture is drawn once, in its whole width. If it is cut into strips, each strip shows a
+ * part of it. */
 static void write_picture(struct drawing *page)
 {
 	bool cut = page->strips_count > 1;

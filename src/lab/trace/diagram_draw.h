@@ -16,7 +16,7 @@ enum mark_kind {
 	MARK_TOKEN_GOES
 };
 
-/* Something at a node. */
+/* An event at a node. */
 struct mark {
 	uint64_t time;
 	enum mark_kind kind;
@@ -51,7 +51,7 @@ static inline const struct message_type *type_of(const struct diagram *diagram, 
 	return &diagram->setup->network.algorithm->messages[type];
 }
 
-/* Appends the picture, whose last moment is diagram->end. */
+/* Appends the picture, which ends at diagram->end. */
 void diagram_draw_picture(const struct diagram *diagram, struct text *svg);
 
 #endif

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* So many bytes are worth being taken away. */
+/* Lines are handed over in pieces of at least this size. */
 enum { DRAIN_SIZE = 1 << 16 };
 
 struct trace {
 	bool wants_lines;
-	struct text lines; /* since they were last taken away or cleared */
+	struct text lines; /* the lines since they were last handed over or cleared */
 	void (*take)(void *context, const struct text *lines);
 	void *context;
 	struct diagram *diagram; /* NULL: none is wanted */
@@ -69,7 +69,7 @@ struct text *trace_lines(struct trace *trace)
 	return &trace->lines;
 }
 
-/* Takes the lines away if there are so many bytes of them. */
+/* Hands the lines over if there are enough. */
 static void drain(struct trace *trace, size_t size)
 {
 	if (trace->take == NULL || trace->lines.used < size)
@@ -135,7 +135,7 @@ static void write_start(struct writer *writer, const struct setup *setup)
 	writer_uint(writer, setup->seed);
 	writer_key(writer, "params");
 	write_parameters(writer, setup);
-	/* Of an election also the identifiers: a node is a place. */
+	/* In an election nodes are places, so the identifiers are listed too. */
 	if (network->algorithm->kind == KIND_ELECTION) {
 		writer_key(writer, "arrangement");
 		writer_open(writer, '[');
@@ -300,7 +300,7 @@ static void write_variables(struct trace *trace, const struct world *world, uint
 void trace_effects(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
                    uint64_t number)
 {
-	/* First, since a picture may end with what is sent. */
+	/* This comes first, because the picture may end with a message that is sent. */
 	if (trace->diagram != NULL && world->phases[node - 1] == PHASE_IDLE)
 		diagram_idle(trace->diagram, time, node);
 	trace_sends(trace, world, time, node, number);
