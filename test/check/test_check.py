@@ -162,7 +162,7 @@ class Check(unittest.TestCase):
 
     def test_where_there_is_no_reduction(self):
         for words, what in (
-            ("neilsen --reduce", "--reduce: of elections only"),
+            ("neilsen --reduce", "--reduce: this is for elections"),
             ("franklin --reorder --reduce", "--fifo"),
         ):
             result = baton("check", words)

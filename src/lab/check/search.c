@@ -118,9 +118,9 @@ uint32_t search_follow(struct search *search, struct state_row row, const struct
 	return states_get(&search->states, states_seek(&search->states, hash), next, size, hash);
 }
 
-static uint64_t hash_behind(const struct search *search, struct worker *worker,
-                            const struct pending *pending, const struct action *action,
-                            const struct transition *transition)
+static uint64_t hash_after(const struct search *search, struct worker *worker,
+                           const struct pending *pending, const struct action *action,
+                           const struct transition *transition)
 {
 	const struct model *model = &search->model;
 
@@ -137,7 +137,7 @@ static uint64_t hash_behind(const struct search *search, struct worker *worker,
 static void note(const struct search *search, struct worker *worker, const struct pending *pending,
                  const struct action *action, const struct transition *transition)
 {
-	uint64_t hash = hash_behind(search, worker, pending, action, transition);
+	uint64_t hash = hash_after(search, worker, pending, action, transition);
 
 	worker->found = grow(worker->found, &worker->found_size, worker->found_count + 1,
 	                     sizeof(*worker->found));
@@ -353,8 +353,8 @@ void worker_put_ready(struct worker *worker, uint32_t state)
 }
 
 /* Computes the row again when it is looked up, which is cheaper than keeping it. */
-static struct state_row row_behind(const struct search *search, struct worker *worker,
-                                   const struct found *found, const struct state_record *from)
+static struct state_row row_after(const struct search *search, struct worker *worker,
+                                  const struct found *found, const struct state_record *from)
 {
 	const struct model *model = &search->model;
 	struct state_row row = {.bytes = from->bytes + search->states.extra, .size = from->size};
@@ -380,7 +380,7 @@ static void take_again(struct search *search, struct worker *worker, size_t slot
 {
 	const struct state_record *from = states_record(&search->states, found->from);
 	const struct transition *transition = &search->model.transitions[found->transition];
-	struct state_row row = row_behind(search, worker, found, from);
+	struct state_row row = row_after(search, worker, found, from);
 	uint32_t state = states_get(&search->states, slot, row.bytes, row.size, found->hash);
 	struct state_record *record = states_record(&search->states, state);
 
@@ -416,7 +416,7 @@ static void take(struct search *search, struct worker *worker, size_t slot,
 {
 	const struct state_record *from = states_record(&search->states, found->from);
 	struct lane *lane = &search->states.lanes[worker->number];
-	struct state_row row = row_behind(search, worker, found, from);
+	struct state_row row = row_after(search, worker, found, from);
 	bool new;
 
 	/* Only exact with one thread; see may_be_together. */

@@ -175,10 +175,10 @@ static void divide(const struct job *job, const struct sums *sums, struct compar
 }
 
 /*
- * First as many entries as it takes for every node to have been inside several times (light), or to
- * have waited for its turn (else). Under other loads entries are counted by whole rounds of all
- * nodes, by twenties: what has been sent for entries behind the last is then balanced by what was
- * sent before the first, and L = 2, 4, 5, 10 of suzuki-kasami-b end with a round.
+ * The warm-up lasts until every node has been inside several times (light), or has waited for its
+ * turn (other loads). Under other loads the number of entries is a multiple of twenty rounds of all
+ * nodes: then messages sent for entries after the last one balance those sent before the first, and
+ * the rounds of suzuki-kasami-b for L = 2, 4, 5 and 10 are complete.
  */
 static struct sim_options run_options(const struct job *job, const struct compare_options *options,
                                       enum load load)

@@ -118,7 +118,8 @@ double compare_measured(const struct compare_row *row, enum quantity quantity)
 	return NAN;
 }
 
-/* The mean behind a quantity, or NULL: of a mean one may ask how far chance can lead it astray. */
+/* The mean that a quantity comes from, or NULL. A mean has an error of chance, which a verdict
+ * allows for. */
 static const struct compare_mean *mean_of(const struct compare_row *row, enum quantity quantity)
 {
 	return quantity == LIGHT_MEAN          ? &row->light.messages

@@ -1,5 +1,5 @@
 /*
- * Who takes part in an election: the identifiers at the places of the ring, the places that
+ * The participants of an election: the identifiers at the places of the ring, the places that
  * initiate it, and those that are dead.
  */
 #ifndef LAB_ELECTORATE_H

@@ -181,7 +181,8 @@ static double least_until(const struct plot *plot, const struct plot_series *ser
 	return until;
 }
 
-/* Who leads from where to where: always the one that then leads longest. */
+/* Finds which series is the least over which range of sizes: from each size on, the one that
+ * stays least longest. */
 static void say_leaders(const struct plot *plot, FILE *file)
 {
 	double x = next_x(plot, -INFINITY), last = last_x(plot, INFINITY);

@@ -14,7 +14,8 @@
 enum { HEADS_MAX = 16 };
 
 struct column_head {
-	const char *group; /* over this column and those behind it; NULL: as before */
+	const char
+	        *group; /* a heading over this and the following columns; NULL: the group goes on */
 	const char *name, *about;
 	bool text; /* not numbers */
 };

@@ -22,7 +22,7 @@
  *
  * `expect invariant NAME`, of an election, looks back from where it stands:
  * - unique_leader: at most one place has declared itself (it has learned that its own identifier
- *   leads), and that once. Who it was is told by places, not by identifiers.
+ *   leads), and only once. Places are compared, not identifiers.
  * - agreement: no two places have ever learned different leaders, and none has changed its leader.
  * - termination: everybody alive has learned a leader and nobody alive still takes part, that is,
  *   is not ready. It does not ask whether messages are in flight or timers armed: `run` before it.
