@@ -1,5 +1,5 @@
 /*
- * What members have told in answer to a STATUS: a list of parts, each as it came.
+ * The answers of members to a STATUS: a list of parts, each as it came.
  */
 #ifndef NODE_ANSWER_H
 #define NODE_ANSWER_H

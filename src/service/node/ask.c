@@ -119,7 +119,7 @@ void ask_again(struct node *node)
 		struct session *session = node->sessions.slots[i].session;
 		if (session == NULL || session->command == COMMAND_NONE || session->waits != NULL)
 			continue;
-		/* What members of the old view have told is of no use in this one. */
+		/* Answers of members of the old view are of no use in this one. */
 		question_drop_answers(&session->question);
 		if (node->view.count == 0)
 			give_up(node, session);

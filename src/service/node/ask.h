@@ -21,7 +21,7 @@ void ask_again(struct node *node);
 void ask_finish(struct node *node, struct session *session);
 /* After an answer has been taken: is that question complete now? */
 void ask_settle(struct node *node);
-/* Who breaks a lock: its user and process, and where. */
+/* Writes who breaks a lock: the user and process, and the node. */
 void ask_describe_breaker(const struct node *node, const struct session *session,
                           char why[ASK_WHY_MAX + 1]);
 /* Takes a lock from the client here that has it with this fence; false if none does. */

@@ -1,6 +1,6 @@
 /*
- * Frames that wait: for their view, for reports, or for room. Waiting is bounded; beyond the bound a
- * frame is refused and its link is not read on.
+ * Frames that wait: for their view, for reports, or for room. Waiting is bounded; beyond the bound
+ * a frame is refused and its link is not read on.
  */
 #ifndef NODE_BACKLOG_H
 #define NODE_BACKLOG_H

@@ -27,7 +27,8 @@ void control_end(struct node *node, uint32_t destination);
 void control_relay(struct node *node, const struct frame *frame);
 /* May an event for that member be sent now? If not, it is counted as dropped. */
 bool control_may_carry_event(struct node *node, uint32_t destination);
-/* The answer to a question that wants yes or no, or only to be heard; to question 0 there is none. */
+/* The answer to a question that wants yes or no, or only to be heard; to question 0 there is
+ * none. */
 void control_answer(struct node *node, uint64_t question, uint32_t to, bool yes);
 
 #endif

@@ -20,7 +20,8 @@ void event_unsubscribe(struct node *node, struct session *session, bool pattern,
 void event_unsubscribe_all(struct node *node, struct session *session);
 /* All that is subscribed to here is sent to the members of a new view. */
 void event_send_interests(struct node *node);
-/* The link to this member has room again: those who were sent nothing are told how much. */
+/* The link to this member has room again: members reached by it are told how many events were
+ * dropped. */
 void event_tell_dropped(struct node *node, uint32_t route);
 
 /* Handlers of frames: 0 or BATON_EMESSAGE, and then nothing has happened. */

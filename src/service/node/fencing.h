@@ -1,5 +1,6 @@
 /*
- * What follows from the lease (lease.h): renewals, the warning, the lapse, and leaving the cluster.
+ * The consequences of the lease (lease.h): renewals, the warning, the lapse, and leaving the
+ * cluster.
  */
 #ifndef NODE_FENCING_H
 #define NODE_FENCING_H
@@ -8,7 +9,7 @@
 
 struct node;
 
-/* What is due by now. A lapse comes first, before anything else is looked at. */
+/* Does everything that is due by now. A lapse comes first. */
 void fencing_advance(struct node *node);
 /* The voters have acknowledged a renewal, so that the lease lasts until then. */
 void fencing_prolong(struct node *node, uint64_t deadline);

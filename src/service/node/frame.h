@@ -32,7 +32,7 @@ enum frame_kind {
 	FRAME_TOUCH,       /* name; to its home */
 	FRAME_PROBE,       /* question, name; to all: is anybody inside, or waiting? */
 	FRAME_PUBLISH,     /* question (0: none), name, fence, value; to all: the origin leads */
-	FRAME_ENDED,       /* name, fence; to all: the origin leads no more */
+	FRAME_ENDED,       /* name, fence; to all: the origin has ceased to lead */
 	FRAME_REPORT,      /* last (a byte), then name, fence for each hold; to all */
 	FRAME_RETURN,      /* name; to all: what the origin reported is over */
 	FRAME_ASK_LEADER,  /* question, name; to all */
@@ -61,7 +61,7 @@ struct frame {
 /* 0, BATON_EMESSAGE or BATON_ECLUSTER. Looks at the head only; the body is the kind's business. */
 int frame_decode(const uint8_t *bytes, size_t size, uint64_t cluster, struct frame *ret_frame);
 
-/* What is read beyond the end, or is greater than `most`, makes it bad. */
+/* Reading beyond the end, or a value greater than `most`, makes `in` bad. */
 uint8_t in_byte(struct in *in, uint8_t most);
 struct slice in_name(struct in *in);
 struct slice in_text(struct in *in, uint32_t most);

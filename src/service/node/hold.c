@@ -68,7 +68,7 @@ static void tell_lost(struct node *node, struct live *live, const char *why)
 	record->lost.fence = live->fence;
 	record->lost.name = span;
 	record->lost.why = reason;
-	/* Elected, and not yet told so: what it was granted last. */
+	/* This hold is the one whose ELECT has not been answered yet. */
 	if (session->command == COMMAND_ELECT && session->waits == NULL &&
 	    LIST_FIRST(&session->holds) == live)
 		session_fail(node, session, BATON_ELOST);

@@ -9,7 +9,7 @@
 
 /* The client has given it back, or is gone. */
 void hold_release(struct node *node, struct live *live);
-/* The same, through no deed of the client's, which is told so, and why. */
+/* The client loses it, and is told so, and why. */
 void hold_lose(struct node *node, struct live *live, const char *why);
 /* The same, but a client that lingers stays inside until it has stopped. */
 void hold_break(struct node *node, struct live *live, const char *why);

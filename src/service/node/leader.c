@@ -70,14 +70,14 @@ int on_ended(struct node *node, const struct frame *frame)
 	return 0;
 }
 
-/* Who leads, as somebody says; a fence of 0: nobody. */
+/* A member's answer to "who leads?"; a fence of 0 means nobody. */
 struct told {
 	uint64_t fence;
 	uint32_t member;
 	struct slice value;
 };
 
-/* What this node knows: of its own client, or what it was told. */
+/* The leader as this node knows it: its own client, or the one that was published last. */
 static struct told find_leader(const struct node *node, struct slice name)
 {
 	uint64_t hash = name_hash(name.bytes, name.size);
@@ -95,7 +95,7 @@ static struct told find_leader(const struct node *node, struct slice name)
 	        {publication->bytes + publication->name_size, publication->value_size}};
 }
 
-/* What has the greater fence stays. */
+/* Keeps the answer with the greatest fence. */
 static void collect(struct session *session, const struct told *told, uint32_t from)
 {
 	struct question *question = &session->question;

@@ -47,8 +47,8 @@ void lease_schedule(struct lease *lease)
 }
 
 /*
- * Rounded down to what the published word can say, so that a client that reads the word and the node
- * never differ about when it is over.
+ * Rounded down to what the published word can say, so that a client that reads the word and the
+ * node never differ about when it is over.
  */
 bool lease_prolong(struct lease *lease, uint64_t deadline, uint64_t now)
 {

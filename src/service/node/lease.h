@@ -1,10 +1,10 @@
 /*
  * The lease: until when this node may go on without hearing from the voters.
  *
- * The driver brings deadlines, from renewals that were acknowledged; a deadline never goes back. With
- * half of the lease left the node warns; with a tenth left, the margin, it grants nothing new and
- * asks for nobody; at the deadline it has *lapsed*: every hold here is lost for good (fencing.h). A
- * node of a fixed membership has no lease, and its deadline never comes.
+ * The driver brings deadlines, from renewals that were acknowledged; a deadline never goes back.
+ * With half of the lease left the node warns; with a tenth left, the margin, it grants nothing new
+ * and asks for nobody; at the deadline it has *lapsed*: every hold here is lost for good
+ * (fencing.h). A node of a fixed membership has no lease, and its deadline never comes.
  */
 #ifndef NODE_LEASE_H
 #define NODE_LEASE_H
@@ -28,7 +28,8 @@ void lease_init(struct lease *lease, uint64_t ttl);
 void lease_schedule(struct lease *lease);
 /* Takes a later deadline; false: it is not later, or over already. */
 bool lease_prolong(struct lease *lease, uint64_t deadline, uint64_t now);
-/* The lease is over: the lapse counts, and nothing may be granted until there is another deadline. */
+/* The lease is over: the lapse counts, and nothing may be granted until there is another
+ * deadline. */
 void lease_end(struct lease *lease);
 /* A new incarnation may grant again. */
 void lease_renew_incarnation(struct lease *lease);

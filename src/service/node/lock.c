@@ -101,8 +101,8 @@ static void grant(struct node *node, struct lock *lock)
 	leader_announce(node, session);
 }
 
-/* What no client and no message needs any more is forgotten; a state only if it can be made again
- * as it is. */
+/* Frees the parts of the lock that nobody needs any more. The algorithm's state may be freed
+ * only if `init` would make the same one again. */
 static void forget(struct node *node, struct lock *lock)
 {
 	struct live *live = lock->live;
@@ -183,7 +183,7 @@ int lock_message(struct node *node, struct lock *lock, const struct letter *lett
 	return error;
 }
 
-/* What is parked here goes round once more, past everybody who may wait. */
+/* Tokens that are parked here go round once more, past every node that may wait. */
 static void unpark(struct node *node, struct lock *lock)
 {
 	road_unpark(node, lock);
@@ -203,7 +203,7 @@ void lock_touch(struct node *node, struct lock *lock)
 	lock_settle(node, lock);
 }
 
-/* The messages that waited come first: they were sent when the sender saw it open. */
+/* Messages that waited come before requests of our own: their senders saw the lock open first. */
 void lock_open(struct node *node, struct live *live)
 {
 	struct lock *lock = live->lock;

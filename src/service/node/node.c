@@ -187,7 +187,7 @@ static void expire(struct node *node, struct session *session)
 		wait_expire(node, session);
 }
 
-/* What is due by `now`, before anything else: every entry point begins with it. */
+/* Every entry point begins with this: it does everything that is due by `now`. */
 static void advance(struct node *node, uint64_t now)
 {
 	struct timer *timer;
@@ -210,8 +210,8 @@ static void advance(struct node *node, uint64_t now)
 		expire(node, session_of_timer(timer));
 }
 
-/* What every entry point ends with: what waited is tried again, and links are read again when there
- * is room. */
+/* Every entry point ends with this: frames that waited are tried again, and links are read again
+ * when there is room. */
 static void finish(struct node *node)
 {
 	while (node->backlog.again && !node->stopped) {

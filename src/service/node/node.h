@@ -11,15 +11,15 @@
  * become due by then; node_tick does only that. node_deadline says when it must be called next.
  *
  * Effects are taken oldest first, after every call, until there is none. An effect's pointers are
- * good until the next call with this node other than node_effect. What is not taken stays, in
- * order.
+ * good until the next call with this node other than node_effect. Effects that are not taken stay,
+ * in order.
  *
  * Commands. A session has at most one command under way: one that is accepted (0) is answered by
  * exactly one NODE_REPLY of that session, perhaps already by the time the call returns, unless the
  * session is closed before. Until then every other command of the session is refused with
- * BATON_EBUSY; whoever reads commands from a connection lets them queue there. A negative return
- * value means that nothing has happened and no reply will come. node_unlock and node_unsubscribe
- * are answered by what they return.
+ * BATON_EBUSY; a driver that reads commands from a connection lets them wait there. A negative
+ * return value means that nothing has happened and no reply will come. node_unlock and
+ * node_unsubscribe are answered by what they return.
  *
  * Frames. Links between members are reliable and keep order, for each pair and within an epoch; a
  * link carries whole frames of at most NODE_FRAME_MAX bytes. Frames of older epochs may be thrown
@@ -54,8 +54,8 @@ enum {
 /* Fences are below 2^53, so that JSON and JavaScript keep them exact. */
 #define NODE_FENCE_MAX ((UINT64_C(1) << 53) - 1)
 
-/* Of a fixed membership (node_view): a fence is the epoch times 2^34 plus the lock's counter in that
- * epoch. */
+/* Of a fixed membership (node_view): a fence is the epoch times 2^34 plus the lock's counter in
+ * that epoch. */
 enum { NODE_COUNTER_BITS = 34 };
 #define NODE_COUNTER_MAX ((UINT64_C(1) << NODE_COUNTER_BITS) - 1)
 #define NODE_EPOCH_MAX ((UINT64_C(1) << (53 - NODE_COUNTER_BITS)) - 1)
@@ -63,13 +63,14 @@ enum { NODE_COUNTER_BITS = 34 };
 /* No deadline. */
 #define NODE_NEVER UINT64_MAX
 
-/* The waits that are no option: a NOWAIT is answered within the first, less than a second so that
- * the client has its answer within one; a member that has not answered a question within the second is
- * silent. In nanoseconds. */
+/* The waits that are no option: a NOWAIT is answered within the first, less than a second so
+ * that the client has its answer within one; a member that has not answered a question within
+ * the second is silent. In nanoseconds. */
 #define NODE_NOWAIT_NS UINT64_C(900000000)
 #define NODE_SILENCE_NS UINT64_C(200000000)
 
-/* NODE_BUMP comes again after so long, until the epoch ends; no sooner in the next epoch, either. */
+/* NODE_BUMP comes again after so long, until the epoch ends; no sooner in the next epoch,
+ * either. */
 #define NODE_BUMP_NS UINT64_C(1000000000)
 
 /* 0 is the default of each. */
@@ -129,23 +130,25 @@ struct node_member {
 
 /*
  * The members agreed upon for an epoch, in any order, each name once. An epoch that is not greater
- * than any seen before is ignored. In the view (by name and incarnation): everything of older epochs
- * is thrown away but clients that wait and clients that hold, and the node serves again when all
- * members of the view have reported what they hold (node_waiting_for). Not in it: clients that hold
- * lose it (NODE_LOST), those that wait go on waiting for a later view that has this node, as it is
- * after node_rejoin.
+ * than any seen before is ignored. In the view (by name and incarnation): everything of older
+ * epochs is thrown away but clients that wait and clients that hold, and the node serves again when
+ * all members of the view have reported what they hold (node_waiting_for). Not in it: clients that
+ * hold lose it (NODE_LOST), those that wait go on waiting for a later view that has this node, as
+ * it is after node_rejoin.
  *
- * 0, or BATON_EVIEW: the topology or the algorithm does not suit so many members (edges: and grid:RxC
- * fix their number), or the view itself is malformed (no members, too many, a name twice, too long
- * or empty, an epoch of 0 or above NODE_EPOCH_MAX). In the first case the epoch has begun all the
- * same and the node serves nobody in it, as no member will; a malformed view changes nothing.
+ * 0, or BATON_EVIEW: the topology or the algorithm does not suit so many members (edges: and
+ * grid:RxC fix their number), or the view itself is malformed (no members, too many, a name twice,
+ * too long or empty, an epoch of 0 or above NODE_EPOCH_MAX). In the first case the epoch has begun
+ * all the same and the node serves nobody in it, as no member will; a malformed view changes
+ * nothing.
  */
 int node_view(struct node *node, uint64_t epoch, const struct node_member *members,
               uint32_t members_count, uint64_t now);
 
 /*
- * Where every lock's counter begins in the next epoch of a fixed membership, the same at all members: 0
- * unless said. So that fences rise even if all members forget everything and begin the same epoch again.
+ * Where every lock's counter begins in the next epoch of a fixed membership, the same at all
+ * members: 0 unless said. With it, fences rise even if all members forget everything and begin the
+ * same epoch again.
  */
 void node_floor(struct node *node, uint64_t floor);
 
@@ -164,14 +167,14 @@ struct node_agreement {
 };
 
 /*
- * As node_view, for a membership that is agreed on. If this node is in it with another incarnation than it has, it was
- * removed and has joined again meanwhile: first it loses what its clients hold, then it enters as that incarnation.
- * BATON_EVIEW also if base or limit make no sense.
+ * As node_view, for a membership that is agreed on. If this node is in it with another incarnation
+ * than it has, it was removed and has joined again meanwhile: first it loses what its clients hold,
+ * then it enters as that incarnation. BATON_EVIEW also if base or limit make no sense.
  */
 int node_enter(struct node *node, const struct node_agreement *agreement, uint64_t now);
 
-/* The voters have raised the limit of this epoch's fences. Ignored for another epoch, or if it is no
- * raise. */
+/* The voters have raised the limit of this epoch's fences. Ignored for another epoch, or if it
+ * is no raise. */
 void node_extend(struct node *node, uint64_t epoch, uint64_t limit, uint64_t now);
 
 /* The greatest epoch seen, 0 at first. */
@@ -194,20 +197,21 @@ uint64_t node_incarnation(const struct node *node);
 /* --- the lease (only with lease_ns) --- */
 
 /*
- * A node begins without a lease and grants nothing. It asks for renewals by itself (NODE_RENEW), every sixth of the
- * lease, in a view or not. When the voters have acknowledged one, its lease lasts until the time at which that renewal
- * was taken plus lease_ns: the driver says so with node_lease. A deadline that is not later than the last is ignored.
+ * A node begins without a lease and grants nothing. It asks for renewals by itself (NODE_RENEW),
+ * every sixth of the lease, in a view or not. When the voters have acknowledged one, its lease
+ * lasts until the time at which that renewal was taken plus lease_ns: the driver says so with
+ * node_lease. A deadline that is not later than the last is ignored.
  *
- * Half of the lease left: NODE_WARN. A tenth left, the margin: it grants nothing new and asks for nobody. None left: it
- * lapses; every hold here is lost (NODE_LOST, "lease"), and the driver closes the sessions that held something. Leaving
- * the view ends the lease, too, and counts as a lapse.
+ * Half of the lease left: NODE_WARN. A tenth left, the margin: it grants nothing new and asks for
+ * nobody. None left: it lapses; every hold here is lost (NODE_LOST, "lease"), and the driver closes
+ * the sessions that held something. Leaving the view ends the lease, too, and counts as a lapse.
  */
 void node_lease(struct node *node, uint64_t deadline, uint64_t now);
 
 /*
- * This incarnation leaves the cluster: it grants nothing more, but takes part in views until it is out. NODE_DEPART comes
- * when no client here holds anything, and again until the view is left. Clients that wait stay waiting: the driver
- * answers them (node_session_withdraw).
+ * This incarnation leaves the cluster: it grants nothing more, but takes part in views until it is
+ * out. NODE_DEPART comes when no client here holds anything, and again until the view is left.
+ * Clients that wait stay waiting: the driver answers them (node_session_withdraw).
  */
 void node_depart(struct node *node, uint64_t now);
 
@@ -216,9 +220,9 @@ uint64_t node_lease_deadline(const struct node *node);
 /* How often holds were lost because a lease or a view ended. */
 uint64_t node_lapses(const struct node *node);
 /*
- * What clients may read instead of asking: the deadline in milliseconds, times 2^16, plus the lower 16 bits of the
- * lapses. A client may go on while the lapses are those of its grant and its clock is before the deadline. To be
- * published before any effect is carried out.
+ * A word that clients may read instead of asking: the deadline in milliseconds, times 2^16, plus
+ * the lower 16 bits of the lapses. A client may go on while the lapses are those of its grant and
+ * its clock is before the deadline. The driver publishes it before it carries out any effect.
  */
 uint64_t node_lease_word(const struct node *node);
 
@@ -229,10 +233,10 @@ uint64_t node_lease_word(const struct node *node);
  * needed after the call.
  *
  * 0: taken, or thrown away because its epoch is over. BATON_EAGAIN: see above; NODE_READ will come.
- * Refused for good, and nothing has happened, except that what is for others may have been passed on
- * and that of several messages in a frame the good ones were taken: BATON_EMESSAGE (malformed),
- * BATON_ECLUSTER (of another cluster), BATON_ESENDER (its epoch is ours, but the peer is no member,
- * no neighbour, or another incarnation), BATON_ESTOPPED.
+ * Refused for good: nothing has happened, but a frame for others may have been passed on, and the
+ * good messages of a frame of several were taken: BATON_EMESSAGE (malformed), BATON_ECLUSTER (of
+ * another cluster), BATON_ESENDER (its epoch is ours, but the peer is no member, no neighbour, or
+ * another incarnation), BATON_ESTOPPED.
  */
 int node_receive(struct node *node, const char *from, const uint8_t *bytes, size_t size,
                  uint64_t now);
@@ -253,36 +257,37 @@ void node_session_close(struct node *node, uint64_t session, uint64_t now);
 void node_session_quit(struct node *node, uint64_t session, uint64_t now);
 
 /*
- * The client of this session cannot read the lease word and asks instead, first before it asks for a lock and then again
- * and again: what is left of the lease (NODE_NEVER: there is none), and the lapses. It may go on until its own clock, read before
- * it asked, plus what was left, less what the clocks may differ. If the session is closed without node_session_quit,
- * the client may not know: what it holds stays held until the last deadline that it was told, and is neither broken nor
+ * The client of this session cannot read the lease word and asks instead, first before it asks for
+ * a lock and then again and again: what is left of the lease (NODE_NEVER: there is none), and the
+ * lapses. It may go on until its own clock, read before it asked, plus what was left, less what the
+ * clocks may differ. If the session is closed without node_session_quit, the client may not know:
+ * what it holds stays held until the last deadline that it was told, and is neither broken nor
  * evicted before. 0, BATON_ESESSION or BATON_ESTOPPED.
  */
 int node_session_lease(struct node *node, uint64_t session, uint64_t now, uint64_t *ret_left_ns,
                        uint64_t *ret_lapses);
 
-/* The client needs so long to stop when the lease ends: it is granted nothing while less than that and the margin
- * is left. 0 at first. An unknown session is ignored. */
+/* The client needs so long to stop when the lease ends: it is granted nothing while less than
+ * that and the margin is left. 0 at first. An unknown session is ignored. */
 void node_session_grace(struct node *node, uint64_t session, uint64_t grace_ns);
 
 /*
- * When a lock is broken that this session holds, the session is told at once (NODE_LOST, the event), but nobody
- * else is let in before it has given the lock back or is closed: it may need time to stop what it does. The
- * driver must see to it that this ends. An unknown session is ignored.
+ * When a lock is broken that this session holds, the session is told at once (NODE_LOST, the
+ * event). Nobody else is let in before it has given the lock back or is closed, because it may need
+ * time to stop. The driver must bound that time. An unknown session is ignored.
  */
 void node_session_linger(struct node *node, uint64_t session);
 
-/* All that a session holds is lost, as if it were broken, but for another reason, which must stay. True: it
- * lingers, and holds something. */
+/* Takes all that a session holds, as BREAK does, for another reason, whose text must stay valid.
+ * True: the session lingers, and still holds something. */
 bool node_session_evict(struct node *node, uint64_t session, const char *why, uint64_t now);
 
-/* It waits for no lock any more: a command that does is answered with BATON_ENOVIEW. */
+/* Ends its wait for a lock: the command is answered with BATON_ENOVIEW. */
 void node_session_withdraw(struct node *node, uint64_t session, uint64_t now);
 /* Has it lost something, and not given it back yet? */
 bool node_session_losing(const struct node *node, uint64_t session);
-/* What a session has lost and not given back in its time goes to others now. True: it holds something else,
- * which it has not lost. */
+/* The time to give back what it has lost is over: those locks go to others. True: the session
+ * holds something else, which it has not lost. */
 bool node_session_forfeit(struct node *node, uint64_t session, uint64_t now);
 
 /*
@@ -297,9 +302,9 @@ enum node_patience { NODE_WAIT, NODE_TIMEOUT, NODE_NOWAIT };
  * (NODE_NOWAIT: as soon as that is known; NODE_TIMEOUT: when the time is over), or REPLY_ERROR with
  * BATON_ESILENT: that cannot be known. `silent` has the names of the members that did not answer,
  * separated by spaces; none: all did, and it did not come. NODE_NOWAIT is answered within
- * NODE_NOWAIT_NS; NODE_TIMEOUT within NODE_SILENCE_NS of its end, as the others are asked then. Errors: BATON_EHELD,
- * BATON_EWAITERS, BATON_ELOCKS, BATON_ENOVIEW. A client that waits when the node drops out of the view
- * stays where it is.
+ * NODE_NOWAIT_NS; NODE_TIMEOUT within NODE_SILENCE_NS of its end, as the others are asked then.
+ * Errors: BATON_EHELD, BATON_EWAITERS, BATON_ELOCKS, BATON_ENOVIEW. A client that waits when the
+ * node drops out of the view stays where it is.
  */
 int node_lock(struct node *node, uint64_t session, const char *name, size_t name_size,
               enum node_patience patience, uint64_t timeout_ns, uint64_t now);
@@ -317,17 +322,20 @@ int node_elect(struct node *node, uint64_t session, const char *name, size_t nam
 int node_unlock(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t fence, uint64_t now);
 
-/* Reply: REPLY_LEADER or REPLY_NIL, from what all members know that are not silent, and who is. A leader whose own
- * node is silent led when it was last heard; without a leader, one may have been elected at a silent member. While a
- * view is new and not all members have reported, the answer waits for them. Error: BATON_ENOVIEW. */
+/*
+ * Reply: REPLY_LEADER or REPLY_NIL, from what all members know that are not silent, and who is. A
+ * leader whose own node is silent led when it was last heard; without a leader, one may have been
+ * elected at a silent member. While a view is new and not all members have reported, the answer
+ * waits for them. Error: BATON_ENOVIEW.
+ */
 int node_leader(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t now);
 
 /*
  * Takes a lock from the client that has it with this fence, wherever it is. Reply: REPLY_NUMBER 1,
  * or 0 if nobody has it (any more); REPLY_ERROR with BATON_ESILENT if a member is silent and none
- * has it. If the view changes in between, 0 may also mean that this very command has done it. Errors:
- * BATON_EFENCE (0, or not below 2^53), BATON_ENOVIEW.
+ * has it. If the view changes in between, 0 may also mean that this very command has done it.
+ * Errors: BATON_EFENCE (0, or not below 2^53), BATON_ENOVIEW.
  */
 int node_break(struct node *node, uint64_t session, const char *name, size_t name_size,
                uint64_t fence, uint64_t now);
@@ -337,35 +345,37 @@ int node_break(struct node *node, uint64_t session, const char *name, size_t nam
  * 1,000), in no particular order. Locks that nobody holds or waits for are not told. Without a view
  * the node tells what it knows alone.
  *
- * What one member tells is how its clients were at one moment between question and reply; that of this node is the
- * reply's. Different members tell of different moments: a lock that is handed on meanwhile may be told with two
- * holders (then the one with the greater fence is shown), with one who waits and holds, or with nobody. A member
- * that has not told everything within NODE_SILENCE_NS is silent; what it told before that is shown.
+ * Each member tells how its clients were at one moment between question and reply; for this node
+ * that is the moment of the reply. Different members tell of different moments: a lock that is
+ * handed on meanwhile may be told with two holders (then the one with the greater fence is shown),
+ * with one who waits and holds, or with nobody. A member that has not told everything within
+ * NODE_SILENCE_NS is silent; what it told before that is shown.
  */
 int node_status(struct node *node, uint64_t session, const char *pattern, size_t pattern_size,
                 uint32_t count, uint64_t now);
 
 /*
- * Events of a lock, or of all locks whose names match a pattern, as in Redis: * ? [abc] [^a-z] and \.
- * Reply: REPLY_NUMBER, how many subscriptions the session has, once every member that is not silent
- * has acknowledged it: what happens anywhere after that is told. Twice the same is once. Error:
- * BATON_ESUBSCRIPTIONS.
+ * Events of a lock, or of all locks whose names match a pattern, as in Redis: * ? [abc] [^a-z] and
+ * \. Reply: REPLY_NUMBER, how many subscriptions the session has, once every member that is not
+ * silent has acknowledged it: what happens anywhere after that is told. Twice the same is once.
+ * Error: BATON_ESUBSCRIPTIONS.
  */
 int node_subscribe(struct node *node, uint64_t session, bool pattern, const char *text,
                    size_t text_size, uint64_t now);
-/* How many subscriptions are left. What is not subscribed to is ignored. NULL: all of that kind. */
+/* Returns how many subscriptions are left. A text that the session is not subscribed to is
+ * ignored. NULL: all of that kind. */
 int node_unsubscribe(struct node *node, uint64_t session, bool pattern, const char *text,
                      size_t text_size, uint64_t now);
 
 /*
- * The link to a member has much to send, or not any more: meanwhile events are not sent by it, and who
- * subscribed there is told how many were dropped when it is over. Nothing else is ever dropped. A new view
- * begins with links that have little to send.
+ * The link to a member has much to send, or not any more. While it has, events are not sent by it;
+ * afterwards its subscribers are told how many were dropped. Nothing else is ever dropped. A new
+ * view begins with links that are not congested.
  */
 void node_congested(struct node *node, uint32_t member, bool congested, uint64_t now);
 
-/* Why a lock is lost: the first word of the reason. An operator's BREAK is followed by who it was: "broken uid
- * 0 pid 12 at n2". */
+/* Why a lock is lost: the first word of the reason. An operator's BREAK is followed by who it
+ * was: "broken uid 0 pid 12 at n2". */
 #define NODE_LOST_BROKEN "broken"
 #define NODE_LOST_LEAVING "leaving"       /* its node leaves */
 #define NODE_LOST_CONNECTION "connection" /* the client's connection is gone */
@@ -379,7 +389,7 @@ enum node_effect_kind {
 	NODE_SEND,  /* a frame to a member, in order for each */
 	NODE_REPLY, /* to the command of a session */
 	NODE_EVENT, /* to a subscription of a session */
-	NODE_LOST,  /* a session holds a lock no more, through no deed of its own */
+	NODE_LOST,  /* a session has lost a lock that it did not give back */
 	NODE_READ,  /* links that were refused with BATON_EAGAIN may be read again */
 	NODE_BUMP,  /* propose BUMP{epoch}: this epoch has come to an end of its numbers or tables;
 	              said again every NODE_BUMP_NS */
@@ -452,11 +462,11 @@ struct node_status {
 };
 
 /*
- * A status comes with everything but its locks, because to sort a hundred thousand of them takes a while. A step puts
- * together some more, in much less than a millisecond; false: that is all, and `locks` is complete.
+ * A status comes without its locks, because sorting a hundred thousand of them takes a while. Each
+ * step adds some, in much less than a millisecond; false: `locks` is complete.
  *
- * A status is good as long as the effect that has it, or, if it is kept, until it is given back; it knows
- * nothing of the node then, which may be gone.
+ * A status is valid as long as the effect that has it or, if it is kept, until it is freed; it may
+ * outlive the node.
  */
 bool node_status_step(struct node_status *status);
 void node_status_keep(struct node_status *status);
@@ -477,8 +487,8 @@ struct node_effect {
 			uint64_t number; /* REPLY_FENCE, REPLY_NUMBER; REPLY_LEADER: the fence */
 			int error;       /* REPLY_ERROR */
 			struct node_bytes member, value; /* REPLY_LEADER */
-			/* Who did not answer, with blanks between the names: of node_leader, and with
-			 * BATON_ESILENT. */
+			/* The members that did not answer, separated by spaces: of node_leader,
+			 * and with BATON_ESILENT. */
 			struct node_bytes silent;
 			struct node_status *status;
 			/* REPLY_FENCE: lapses so far, and what is left of the lease. */

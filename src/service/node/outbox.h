@@ -86,7 +86,8 @@ struct span outbox_keep(struct outbox *outbox, const void *bytes, size_t size);
 void outbox_own_status(struct outbox *outbox, struct record *record, struct status *status);
 bool outbox_take(struct outbox *outbox, struct node_effect *ret_effect);
 
-/* Numbers as in wire.h; a name is preceded by its size in a byte, a text by its size as a number. */
+/* Numbers as in wire.h; a name is preceded by its size in a byte, a text by its size as a
+ * number. */
 void outbox_put_byte(struct outbox *outbox, uint8_t byte);
 void outbox_put_uint(struct outbox *outbox, uint64_t value);
 void outbox_put_name(struct outbox *outbox, const void *name, size_t size);

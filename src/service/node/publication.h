@@ -1,5 +1,5 @@
 /*
- * What this node remembers of the leaders at other members.
+ * The leaders at other members, as far as this node was told of them.
  */
 #ifndef NODE_PUBLICATION_H
 #define NODE_PUBLICATION_H
@@ -27,7 +27,7 @@ void publications_free(struct publications *publications);
 /* NULL: nobody leads, for all that is known here. */
 struct publication *publication_find(const struct publications *publications, struct slice name,
                                      uint64_t hash);
-/* What has the greater fence stays. */
+/* Ignored if a leader with a greater fence is known. */
 void publication_set(struct publications *publications, struct slice name, uint64_t fence,
                      uint32_t member, struct slice value);
 void publication_drop(struct publications *publications, struct publication *publication);

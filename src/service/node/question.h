@@ -34,7 +34,7 @@ struct question {
 /* All members but `self` are asked, under this number. */
 void question_begin(struct question *question, uint64_t number, uint32_t members_count,
                     uint32_t self);
-/* What was told is dropped; the question stands. */
+/* Drops the answers so far; the question stays. */
 void question_drop_answers(struct question *question);
 /* No question is under way any more. */
 void question_forget(struct question *question);

@@ -155,9 +155,9 @@ static int handle(struct node *node, const struct frame *frame)
 }
 
 /*
- * A touch makes a lock, as a message does. It need not keep its place among the sender's messages: to
- * the algorithm the home's part of a lock begins with whichever comes first, and a token that the
- * touch has overtaken finds the count at 0 and goes round once more.
+ * A touch makes a lock, as a message does. It may overtake the sender's messages: the home's
+ * instance begins with whichever comes first, and a token that was overtaken finds the count of
+ * idle rounds at 0 and goes round once more.
  */
 static int take_touch(struct node *node, const struct arrival *arrival, const struct frame *frame)
 {
@@ -180,8 +180,8 @@ static int take_touch(struct node *node, const struct arrival *arrival, const st
 	return 0;
 }
 
-/* What is for all is passed on before it is acted upon: a report goes before the messages that it
- * makes possible. Malformed, it does not count as seen. */
+/* A flood is passed on before it is acted upon, so that a report goes before the messages that it
+ * makes possible. A malformed one does not count as seen. */
 static int take_flood(struct node *node, const struct frame *frame)
 {
 	struct view_member *origin = &node->view.members[frame->origin - 1];

@@ -26,7 +26,7 @@ static void free_pending(struct node *node, struct live *live)
 	}
 }
 
-/* Nothing is left of the old epoch but clients that wait and clients that hold. */
+/* Forgets everything of the old epoch but the clients that wait and the clients that hold. */
 static void throw_away(struct node *node)
 {
 	struct live *next;
@@ -57,7 +57,7 @@ static void close_lock(struct node *node, struct live *live, uint32_t member, ui
 	live->closed_fence = fence;
 }
 
-/* Nobody can be told who leads, and no lock can be passed on: what is held is lost for good. */
+/* Outside a view no lock can be passed on, and other members may be let in: every hold is lost. */
 static void lose_holds(struct node *node)
 {
 	struct live *next;
@@ -89,7 +89,8 @@ static void report(struct node *node)
 	} while (live != NULL);
 }
 
-/* Whoever waits and wants to know whether the lock is busy: it is, or all are asked. */
+/* Clients that want to know whether the lock is busy: a closed lock is; otherwise all members are
+ * asked. */
 static void settle_impatient(struct node *node, struct live *live)
 {
 	struct session *next;
@@ -132,8 +133,8 @@ static void begin(struct node *node)
 		if (live->holder != NULL)
 			close_lock(node, live, view->self, live->fence);
 	}
-	/* First: who has all reports may grant, and is to tell those who want to know; and it knows
-	 * who leads. */
+	/* Before the report: a member that has all reports may grant, and must know by then
+	 * whom to tell of it and who leads. */
 	event_send_interests(node);
 	TAILQ_FOREACH (live, &node->lives.all, all) {
 		if (live->holder != NULL && live->value != NULL)
@@ -191,9 +192,10 @@ static void shout(struct node *node, struct slice name, const struct live *live,
 }
 
 /*
- * Two members have a client inside one lock, which no order of events allows: one of them is broken.
- * It must not end the cluster. The greater fence stays, because a resource that checks fences has
- * seen it; the other client is told by its own node, which hears this report as all members do.
+ * Two members have a client inside one lock, which no order of events allows: one of them is
+ * broken. It must not end the cluster. The greater fence stays, because a resource that checks
+ * fences has seen it; the other client is told by its own node, which hears this report as all
+ * members do.
  */
 static void settle_conflict(struct node *node, struct live *live, struct slice name,
                             uint32_t member, uint64_t fence)

@@ -7,7 +7,7 @@
 
 enum { IDLE_ROUNDS = 2 };
 
-/* What is known of a type of messages: how often in a row it has passed without news (up to
+/* A byte for each type of messages: how often in a row it has passed without news (up to
  * IDLE_ROUNDS), and flags. */
 enum { TYPE_IDLE = 3, TYPE_PASSED = 4, TYPE_NEWS = 8 };
 

@@ -5,22 +5,22 @@
  * parked once it has come round twice and nothing has happened meanwhile. To the algorithm this is
  * nothing but a slow channel: the order of messages is kept, and none is made or lost.
  *
- * What has happened is told by the lock's counter, which every grant increases and every message
- * carries: a round is idle if a message finds the counter as it was when the message last passed.
- * That is counted for each type of message (misra has two tokens, and one of them passes by while
- * the other is in use).
+ * Whether something has happened is told by the lock's counter, which every grant increases and
+ * every message carries: a round is idle if a message finds the counter as it was when the message
+ * last passed. That is counted for each type of message (misra has two tokens, and one of them
+ * passes by while the other is in use).
  *
- * Who begins to wait sends TOUCH to the home, which then counts from 0: so the token passes
- * everybody once more before it can be parked. No TOUCH is needed where each type has brought news
- * when it last passed: it was parked neither before nor can it be parked before it has passed again,
- * because its home, too, saw that news either in this round or in the one before.
+ * A node whose client begins to wait sends TOUCH to the home, which then counts from 0: so the
+ * token passes every node once more before it can be parked. No TOUCH is needed where each type
+ * brought news when it last passed. Such a token is not parked, and will pass again before it can
+ * be: its home saw that news, too, in this round or in the one before.
  */
 #ifndef NODE_ROAD_H
 #define NODE_ROAD_H
 
 #include "lock.h"
 
-/* What all locks of a node have in common. */
+/* The part that all locks of a node share. */
 struct roads {
 	uint64_t idle_hop; /* how long a message rests where nobody waits for it */
 	struct lock **due; /* locks whose messages go on at hop_deadline */
@@ -41,7 +41,7 @@ void road_add(struct node *node, struct lock *lock, const struct letter *letter)
 uint32_t road_count(struct node *node, struct lock *lock);
 /* The oldest of them is taken away; good until the next is taken. */
 struct letter road_take(struct node *node, struct lock *lock);
-/* How many of the oldest go on now that the time has come. What is parked stays, unless something
+/* How many of the oldest go on now that the time has come. A parked message stays, unless one
  * after it goes on: they keep their order. */
 uint32_t road_due(struct node *node, struct lock *lock);
 /* Somebody waits somewhere: nothing is parked any more. */

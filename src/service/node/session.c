@@ -174,7 +174,7 @@ struct session *session_answered(struct node *node, uint64_t number, uint32_t me
 	struct question *question = &session->question;
 	uint64_t bit = UINT64_C(1) << member % 64;
 	if (question->missing != NULL) {
-		/* Whoever said that it is not busy may say later that it is. */
+		/* A member that said "not busy" may say "busy" later. */
 		if ((question->missing[member / 64] & bit) == 0)
 			return session->waits != NULL ? session : NULL;
 		if (last) {

@@ -84,7 +84,7 @@ static void next_lock(struct cursor *cursor)
 	cursor->waiters = 0;
 }
 
-/* Rows, until there are no more or the part is full; false when there are no more. */
+/* Writes rows until the part is full; false: all rows are written. */
 static bool put_rows(struct node *node, struct cursor *cursor, struct slice pattern, uint32_t count)
 {
 	size_t end = node->outbox.bytes_count + PART_SIZE;
@@ -169,7 +169,7 @@ int on_tell_status(struct node *node, const struct frame *frame)
 	return 0;
 }
 
-/* What this node itself tells, written after what goes out and taken away again. */
+/* Adds this node's own answer. It is written to the end of the outbox and taken away again. */
 static void tell_oneself(struct node *node, struct question *question)
 {
 	struct slice pattern = {(const uint8_t *)question->name, question->name_size};
@@ -188,7 +188,8 @@ static void tell_oneself(struct node *node, struct question *question)
 	} while (more);
 }
 
-/* Without a view the node is its only member. Who has not told all of its answer is silent. */
+/* Without a view the node is its only member. A member that has not told all of its answer is
+ * silent. */
 static void describe_members(const struct node *node, const struct question *question,
                              struct status *status, uint32_t count)
 {

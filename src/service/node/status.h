@@ -1,9 +1,9 @@
 /*
- * STATUS: every member tells what its clients hold and wait for, row by row; status_merge.h puts the
- * rows together by lock.
+ * STATUS: every member tells what its clients hold and wait for, row by row; status_merge.h puts
+ * the rows together by lock.
  *
  * A member tells all its rows in one step, so that they are how things were at one moment. That is
- * quick: a row is only copied. What takes long, sorting and printing, is the asker's work and can be
+ * quick: a row is only copied. Sorting and printing take long; they are the asker's work and can be
  * done in small pieces.
  */
 #ifndef NODE_STATUS_H

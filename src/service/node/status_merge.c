@@ -1,8 +1,8 @@
 /*
  * It is done in steps of a few hundred microseconds (node_status_step), because there may be a
- * million rows and a driver has other work: first each part of an answer is read and sorted, then the
- * sorted parts, the runs, are merged. A heap of runs, the one with the least row first, says where
- * the next row comes from.
+ * million rows and a driver has other work: first each part of an answer is read and sorted, then
+ * the sorted parts, the runs, are merged. A heap of runs, the one with the least row first, says
+ * where the next row comes from.
  */
 #include "status_merge.h"
 

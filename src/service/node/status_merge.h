@@ -1,7 +1,7 @@
 /*
  * The answers to a STATUS, put together by lock. Knows nothing of the node.
  *
- * What a member tells, in each part of its answer: a byte (1: active, 2: it has a lease), what is left
+ * Each part of a member's answer has: a byte (1: active, 2: it has a lease), what is left
  * of the lease in milliseconds (only if it has one), grants, messages received, other
  * frames sent, the number of types of messages, how many of each were sent; then rows: waiter (0),
  * holder (1) or holder that was told that it lost the lock and has not stopped yet (2), the lock's
@@ -45,7 +45,7 @@ struct node_status_member *status_member(struct status *status, uint32_t index);
 char *status_keep_text(struct status *status, const char *text);
 /* Takes the answers, all of them, and what they say of the members. */
 void status_take_answers(struct status *status, struct answers *answers);
-/* What users of the node see of it. */
+/* The part of it that users of the node see. */
 struct node_status *status_view(struct status *status);
 /* One owner less; the last one frees it. */
 void status_free(struct status *status);

@@ -19,7 +19,7 @@ void *step_state(struct node *node, struct lock *lock)
 	return packed_open(&node->opened, &node->pool, lock);
 }
 
-/* The effects of the step that the algorithm has just made. */
+/* Carries out the effects of the algorithm's last step. */
 static void perform(struct node *node, struct lock *lock)
 {
 	const struct out *out = &node->out;
@@ -35,7 +35,8 @@ static void perform(struct node *node, struct lock *lock)
 				lock->live->turns = 0;
 			last = NULL;
 		} else if (effect->kind != EFFECT_SEND) {
-			/* A token made anew is the algorithm's business; it has no timers here. */
+			/* A token that was made again concerns the algorithm alone. It has no
+			 * timers here. */
 			must(effect->kind == EFFECT_REGENERATED);
 		} else if (effect->send.to == node->view.self && node->view.count == 1) {
 			must(node->algorithm->circulates);

@@ -7,7 +7,8 @@
 
 #include "lock.h"
 
-/* What the algorithm knows of this node in this lock; good until it is asked for another lock. */
+/* This node's place in the network, with the home of this lock; good until it is asked for another
+ * lock. */
 const struct site *step_site(struct node *node, const struct lock *lock);
 /* The algorithm's state; good until it is asked for another lock's. */
 void *step_state(struct node *node, struct lock *lock);
@@ -21,7 +22,7 @@ void step_leave(struct node *node, struct lock *lock);
 int step_deliver(struct node *node, struct lock *lock, const struct letter *letter);
 /* So many messages that rest here, the oldest first, go on. */
 void step_move(struct node *node, struct lock *lock, uint32_t count);
-/* What rests here goes on while this node waits to be let in. */
+/* Messages that rest here go on while this node waits to be let in. */
 void step_move_if_waiting(struct node *node, struct lock *lock);
 
 #endif

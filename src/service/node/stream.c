@@ -160,9 +160,9 @@ static void tell_first_held(struct node *node, struct stream *stream)
 }
 
 /*
- * Is a grant the first of its epoch, while whoever has the lock by an older one has not returned it
- * yet, for all that is known here? The end of that hold is under way, even if nobody here was told of
- * its beginning.
+ * Is this the first grant of its epoch, while the lock is still closed here by a hold of an older
+ * epoch? Then the end of that hold is under way and must be told first, even if nobody here was
+ * told of its beginning.
  */
 static bool is_early(const struct node *node, const struct stream *stream, uint64_t rank)
 {
@@ -230,8 +230,8 @@ static void make_room(struct streams *streams)
 	}
 }
 
-/* A lock that a client here has lost: it has little time to stop, and must not hear of it late because of a gap
- * before it. What is missing there is not told then. */
+/* A client here has lost its lock. It has little time to stop, so the news must not wait for a
+ * gap before it. The events missing before it are not told any more. */
 static bool is_urgent(const struct node *node, const struct happening *happening)
 {
 	return happening->kind == EVENT_LOST &&

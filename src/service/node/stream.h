@@ -5,9 +5,9 @@
  * of another. Within an epoch grants are numbered without gaps, so that a gap can be seen. An event
  * after a gap is held back until the gap is filled, or for as long as a member may be silent, or
  * until a client here must hear that it has lost the lock; what fills the gap later is not told.
- * Before the first event of a name there may be a gap too, unless it is the first grant of its epoch
- * or this node is alone. A stream that was not used for long may be forgotten to make room; only
- * then could an event come out of order, if it was under way all that time.
+ * Before the first event of a name there may be a gap too, unless it is the first grant of its
+ * epoch or this node is alone. A stream that was not used for long may be forgotten to make room;
+ * only then could an event come out of order, if it was under way all that time.
  */
 #ifndef NODE_STREAM_H
 #define NODE_STREAM_H
@@ -35,7 +35,7 @@ static inline uint64_t streams_deadline(const struct streams *streams)
 }
 
 void streams_expire(struct node *node);
-/* What was under way in the old epoch is lost: nothing is held back for it. */
+/* Events under way in the old epoch are lost: nothing waits for them any longer. */
 void streams_flush(struct node *node);
 
 /* An event, for the sessions here. */

@@ -22,8 +22,8 @@ void table_drop(struct node *node, struct lock *lock);
 void table_renew(struct node *node);
 void table_free(struct node *node);
 size_t table_bytes(const struct node *node);
-/* Is there room for so many more? What others hold is known whatever the limit says, so the table
- * may be beyond it. */
+/* Is there room for so many more? Locks that others hold are entered whatever the limit says, so
+ * the table may be beyond it. */
 bool table_has_room(const struct node *node, uint32_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What ends an epoch before its time, or the node.
+ * Conditions that end the epoch before its time, or the node.
  */
 #ifndef NODE_TROUBLE_H
 #define NODE_TROUBLE_H

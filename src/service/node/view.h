@@ -68,7 +68,7 @@ uint32_t view_find(const struct view *view, const char *name);
 /* Rendezvous hashing: the member that has the token of an untouched lock. */
 uint32_t view_home(const struct view *view, uint64_t hash);
 uint64_t view_fence(const struct node *node, uint64_t counter);
-/* What node_waiting_for says. */
+/* The text of node_waiting_for. */
 const char *view_waiting_for(struct node *node);
 /* NULL: none came early. */
 struct early_return *view_find_return(const struct view *view, uint32_t member, struct slice name);

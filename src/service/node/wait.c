@@ -25,8 +25,9 @@ void wait_probe(struct node *node, struct session *session)
 }
 
 /*
- * Nobody can tell from its silence whether a lock is busy or whoever has its token is gone. So before
- * a client is told that it was not free in time, the members are asked, unless it is known here.
+ * From silence alone nobody can tell whether a lock is busy or the node that has its token is gone.
+ * So before a client is told that the lock was not free in time, the members are asked, unless this
+ * node knows.
  */
 void wait_expire(struct node *node, struct session *session)
 {

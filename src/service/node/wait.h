@@ -11,7 +11,7 @@
  * has happened. */
 int wait_begin(struct node *node, struct session *session, struct slice name, enum command command,
                enum node_patience patience, uint64_t timeout_ns);
-/* It waits no more; nothing is told. */
+/* It does not wait any longer; nothing is told. */
 void wait_withdraw(struct node *node, struct session *session);
 /* Its time is over. */
 void wait_expire(struct node *node, struct session *session);

@@ -24,7 +24,7 @@
 #include "topology.h"
 
 struct node {
-	/* What it was created with. */
+	/* The options that it was created with. */
 	char *name;
 	uint64_t incarnation, cluster, seed;
 	const struct algorithm *algorithm;
