@@ -19,13 +19,20 @@
  * that a copy that comes after the token has passed is taken for a new request and flooded again.
  * Either is to be had as printed: --param text=printed:min, text=printed:seen. The lists of
  * req_array are kept in the order of the origins, as nothing depends on the order of arrival. lud
- * is empty where the token is not.
+ * is empty where the token is not, and of lud the token carries only what is not -1, each with its
+ * name: a node that never gave the token away takes no room.
+ *
+ * `--param broadcast=flood` leaves out the control part: a process passes a request on to all its
+ * neighbours but the one that it came from ("i)" of section 3, before "i')" improves it), so that it
+ * can be seen what the control part saves. The set that a message then carries is its sender alone.
  */
 #include "algorithm.h"
 #include "network.h"
 
 enum { REQ, TOKEN, MESSAGES_COUNT };
 
+enum { PARAM_TEXT, PARAM_BROADCAST };
+enum { BROADCAST_CONTROLLED, BROADCAST_FLOOD };
 enum { TEXT_MENDED = 0, PRINTED_MIN = 1, PRINTED_SEEN = 2 };
 
 /* Beyond what any clock gets to; one that is set by it has room to go on. */
@@ -114,13 +121,14 @@ static void put_name(struct out *out, uint32_t *last, uint32_t name)
 	*last = name;
 }
 
-/* Writes already_seen U neighbours, `unseen_count` more names than are in already_seen. */
+/* Writes already_seen, or, with `unseen_count` more names than are in it, already_seen U neighbours.
+ */
 static void put_union(const struct site *site, struct names already_seen, uint32_t unseen_count,
                       struct out *out)
 {
 	struct names scan = already_seen;
 	uint32_t k = 0, last = 0;
-	uint32_t unseen = next_unseen(site, &k, &scan);
+	uint32_t unseen = unseen_count > 0 ? next_unseen(site, &k, &scan) : 0;
 
 	out_uint(out, 1 + already_seen.more + unseen_count);
 	while (already_seen.name != 0 || unseen != 0) {
@@ -148,7 +156,10 @@ static void broadcast(const struct site *site, const struct req *req, struct out
 	out_uint(out, req->req_origin);
 	out_uint(out, req->req_time);
 	out_uint(out, site->self);
-	put_union(site, req->already_seen, unseen_count, out);
+	if (site->parameters[PARAM_BROADCAST] == BROADCAST_FLOOD)
+		put_union(site, (struct names){.name = site->self}, 0, out);
+	else
+		put_union(site, req->already_seen, unseen_count, out);
 	scan = req->already_seen;
 	k = 0;
 	while ((unseen = next_unseen(site, &k, &scan)) != 0)
@@ -209,7 +220,7 @@ static uint32_t delete_request(const struct site *site, struct state *node, uint
 	 * Printed: "(req_origin, req_time) not in req_array and not (exists (req_origin, x) such
 	 * that x > req_time)" is a new request: what has been deleted was never received.
 	 */
-	if (site->parameters[0] & PRINTED_SEEN)
+	if (site->parameters[PARAM_TEXT] & PRINTED_SEEN)
 		process->youngest = -1;
 	return via;
 }
@@ -227,7 +238,7 @@ static uint32_t find_min(const struct site *site, const struct state *node)
 		 * Printed: (y, z) with "(y < y') or (y = y' and z < z')" for all (y', z'), and y is
 		 * the origin: the first that is found.
 		 */
-		if (site->parameters[0] & PRINTED_MIN)
+		if (site->parameters[PARAM_TEXT] & PRINTED_MIN)
 			return j;
 		if (elec == 0 || process->youngest < node->process[elec - 1].youngest)
 			elec = j;
@@ -262,7 +273,8 @@ static void on_req(const struct site *site, struct state *node, const struct req
 {
 	struct process *process = &node->process[req->req_origin - 1];
 
-	if ((int64_t)req->req_time <= process->youngest)
+	/* Only where it is flooded does a request come back to its origin. */
+	if ((int64_t)req->req_time <= process->youngest || req->req_origin == site->self)
 		return;
 	node->C = (node->C > req->req_time ? node->C : req->req_time) + 1;
 	process->youngest = (int64_t)req->req_time;
@@ -318,7 +330,11 @@ static bool read_req(const struct site *site, struct in *in, struct req *ret_req
 		name += (uint32_t)in_range(in, 1, site->nodes - name);
 	}
 	*ret_req = req;
-	return in_end(in) && req.req_origin != site->self && is_neighbour(site, req.sender) &&
+	if (!in_end(in) || !is_neighbour(site, req.sender))
+		return false;
+	if (site->parameters[PARAM_BROADCAST] == BROADCAST_FLOOD)
+		return req.already_seen.name == req.sender && req.already_seen.more == 0;
+	return req.req_origin != site->self &&
 	       involved == 2 + (uint32_t)(req.sender != req.req_origin) &&
 	       (req.sender == req.req_origin || !is_neighbour(site, req.req_origin));
 }
@@ -517,6 +533,130 @@ static bool lemma_2(const struct snapshot *snapshot)
 	return true;
 }
 
+/* Where the request (i, rt) came to P_k from: a neighbour, P_k itself at its origin, 0 if the mark is
+ * gone or is a younger one's. */
+static uint32_t predecessor(const struct snapshot *snapshot, uint32_t k, uint32_t i, int64_t rt)
+{
+	const struct state *node = snapshot->states[k - 1];
+
+	if (k == i)
+		return k;
+	return node->process[i - 1].youngest == rt ? node->process[i - 1].via : 0;
+}
+
+/* Is l on the path by which the request came to P_k, or a neighbour of one that is? `ret_whole`: the
+ * path can be traced back to its origin; if not, the token has come by. */
+static bool is_of_path(const struct snapshot *snapshot, const struct req *req, uint32_t l,
+                       bool *ret_whole)
+{
+	int64_t rt = (int64_t)req->req_time;
+	uint32_t k = req->sender, hops = 0;
+	bool found = false;
+
+	while (k != 0) {
+		struct site site = network_site(snapshot->network, k);
+		uint32_t before = predecessor(snapshot, k, req->req_origin, rt);
+		found = found || k == l || is_neighbour(&site, l);
+		*ret_whole = before == k;
+		if (before == k || ++hops == site.nodes)
+			break;
+		k = before;
+	}
+	return found;
+}
+
+/* "If P_j receives a message req((i, rt_i), (k, already_seen)) then already_seen = z_a U z_e, where z_a
+ * is the set of the names of the processes on the path followed by the request … from P_i to P_k and
+ * z_e is the set of the names of the neighbours of every process in z_a." */
+static bool lemma_1(const struct snapshot *snapshot)
+{
+	const struct network *network = snapshot->network;
+
+	if (network->parameters[PARAM_TEXT] & PRINTED_SEEN ||
+	    network->parameters[PARAM_BROADCAST] == BROADCAST_FLOOD)
+		return true;
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		struct site site = network_site(network, snapshot->flights[k].to);
+		struct in in = in_message(&snapshot->flights[k].message);
+		struct req req;
+		bool whole = true;
+
+		if (snapshot->flights[k].message.body[0] != REQ)
+			continue;
+		if (!read_req(&site, &in, &req))
+			return false;
+		for (uint32_t l = 1; l <= site.nodes && whole; l++) {
+			bool seen = req.already_seen.name == l;
+			if (is_of_path(snapshot, &req, l, &whole) != seen && whole)
+				return false;
+			if (seen)
+				names_next(&req.already_seen);
+		}
+	}
+	return true;
+}
+
+/* lud[i], wherever the token is; false if it is nowhere. */
+static bool find_lud(const struct snapshot *snapshot, uint32_t i, int64_t *ret_lud)
+{
+	for (uint32_t j = 0; j < snapshot->network->graph.nodes; j++) {
+		const struct state *node = snapshot->states[j];
+		*ret_lud = node->process[i - 1].lud;
+		if (node->token_here)
+			return true;
+	}
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		struct in in = in_message(&snapshot->flights[k].message);
+		uint64_t name = 0;
+		if (snapshot->flights[k].message.body[0] != TOKEN)
+			continue;
+		*ret_lud = -1;
+		for (uint64_t count = in_uint(&in); count > 0; count--) {
+			name += in_uint(&in);
+			int64_t lud = (int64_t)in_uint(&in);
+			*ret_lud = name == i ? lud : *ret_lud;
+		}
+		return true;
+	}
+	return false;
+}
+
+/* The time of the youngest request of P_i that anybody knows of; -1: nobody knows of any. */
+static int64_t find_youngest(const struct snapshot *snapshot, uint32_t i)
+{
+	int64_t youngest = -1;
+
+	for (uint32_t j = 0; j < snapshot->network->graph.nodes; j++) {
+		const struct state *node = snapshot->states[j];
+		int64_t rt = node->process[i - 1].youngest;
+		youngest = rt > youngest ? rt : youngest;
+	}
+	for (size_t k = 0; k < snapshot->flights_count; k++) {
+		struct in in = in_message(&snapshot->flights[k].message);
+		if (snapshot->flights[k].message.body[0] != REQ || in_uint(&in) != i)
+			continue;
+		int64_t rt = (int64_t)in_uint(&in);
+		youngest = rt > youngest ? rt : youngest;
+	}
+	return youngest;
+}
+
+/* "If a request R(i, rt_i) sent by P_i is not satisfied we have lud[i] < rt_i." */
+static bool lemma_3(const struct snapshot *snapshot)
+{
+	int64_t lud;
+
+	/* With the printed test a process forgets the time of a request that the token took away. */
+	if (snapshot->network->parameters[PARAM_TEXT] & PRINTED_SEEN)
+		return true;
+	for (uint32_t i = 1; i <= snapshot->network->graph.nodes; i++) {
+		const struct state *node = snapshot->states[i - 1];
+		if (node->waits && find_lud(snapshot, i, &lud) && lud >= find_youngest(snapshot, i))
+			return false;
+	}
+	return true;
+}
+
 const struct algorithm helary = {
         .name = "helary",
         .title = "Hélary, Plouzeau and Raynal: any network, the token retraces the request",
@@ -552,13 +692,23 @@ const struct algorithm helary = {
                         {
                                 .name = "text",
                                 .help = "printed:min chooses by name before age; printed:seen "
-                                        "floods again what comes behind the token; printed: both",
+                                        "floods again what comes after the token; printed: both",
                                 .choices =
                                         (const struct parameter_choice[]){
                                                 {"mended", TEXT_MENDED},
                                                 {"printed", PRINTED_MIN | PRINTED_SEEN},
                                                 {"printed:min", PRINTED_MIN},
                                                 {"printed:seen", PRINTED_SEEN},
+                                                {NULL, 0},
+                                        },
+                        },
+                        {
+                                .name = "broadcast",
+                                .help = "flood: without the names of those who have been told",
+                                .choices =
+                                        (const struct parameter_choice[]){
+                                                {"controlled", BROADCAST_CONTROLLED},
+                                                {"flood", BROADCAST_FLOOD},
                                                 {NULL, 0},
                                         },
                         },
@@ -569,7 +719,9 @@ const struct algorithm helary = {
                         {.name = "lists_are_of_neighbours", .local = lists_are_of_neighbours},
                         {.name = "ME2", .local = ME2},
                         {.name = "ME3", .global = ME3},
+                        {.name = "lemma_1", .global = lemma_1},
                         {.name = "lemma_2", .global = lemma_2},
+                        {.name = "lemma_3", .global = lemma_3},
                         {.name = NULL},
                 },
         .state_size = state_size,

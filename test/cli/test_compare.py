@@ -235,7 +235,7 @@ class Claims(unittest.TestCase):
         listed = [tuple(claim[name] for name in names) for claim in claims]
         self.assertEqual(len(set(listed)), len(listed))
         rows = compare("--nodes 5", SMALL)["rows"]
-        rows += compare("--algorithms lamport:acknowledge=always,singhal:text=printed:outdated --nodes 5", SMALL)["rows"]
+        rows += compare("--algorithms lamport:acknowledge=always,singhal:text=printed:outdated,helary:broadcast=flood --nodes 5", SMALL)["rows"]
         judged = {(row["algorithm"], row["parameter"], *(claim[name] for name in names[2:]))
                   for row in rows for claim in row["claims"]}
         self.assertLessEqual(judged, set(listed))

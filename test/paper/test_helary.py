@@ -263,6 +263,29 @@ class PrintedSeen(unittest.TestCase):
                 file.write("\n".join(lines[: last + 1] + ["run", "expect messages 12", ""]))
             self.assertEqual(baton("replay", path).code, 0)
 
+    def test_flooding_takes_both_directions_of_every_link_but_those_of_the_tree(self):
+        """Section 3, i): 2e - (n - 1) in place of what i') leaves of them; section 6: at most 2e."""
+        for topology in ("ring", "star", "complete", "random:3"):
+            runs = isolated(f"--topology {topology} --nodes 8 --param broadcast=flood", "1..100")
+            self.assertEqual({run["REQ"] - (2 * run["edges"] - 7) for run in runs}, {0})
+
+    def test_the_control_part_saves_by_the_density_of_the_graph(self):
+        def requests(topology, broadcast):
+            runs = isolated(f"--topology {topology} --nodes 16 --param broadcast={broadcast}", "1..100")
+            return sum(run["REQ"] for run in runs) / len(runs)
+        for topology, least, most in (("star", 1, 1), ("random:3", 0.5, 0.9), ("complete", 1 / 15, 1 / 15)):
+            self.assertTrue(least <= requests(topology, "controlled") / requests(topology, "flood") <= most, topology)
+
+    def test_flooding_is_as_safe_in_every_interleaving(self):
+        result = check("helary --topology ring --nodes 4 --entries 0,0,1,1 --param broadcast=flood")
+        self.assertEqual((result["complete"], result["states"]), (True, 16976))
+
+    def test_lemmas_1_2_and_3_in_every_interleaving(self):
+        for words in ("--topology ring --nodes 3 --entries 1", "--topology ring --nodes 4 --entries 0,1,1,0"):
+            result = check(f"helary {words}")
+            for name in ("lemma_1", "lemma_2", "lemma_3"):
+                self.assertEqual(result["invariants"][name], "holds")
+
 
 if __name__ == "__main__":
     unittest.main()

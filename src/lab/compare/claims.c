@@ -16,6 +16,10 @@ static const char longest_path[] =
 static const char longest_time[] =
         "where delays differ the copy that comes first may have come by a longer path, which the "
         "token retraces, and each of whose hops may then take as long as a hop can";
+static const char token_twice[] =
+        "the request is told to all of the ring and the token comes back by the way of the "
+        "request; "
+        "on Dijkstra's ring the request goes no farther than the token, N - 1 in all on average";
 static const char one_hop_more[] =
         "it can take n + 1: if PONG is lost just after a meeting, no process has the new number "
         "yet";
@@ -288,6 +292,16 @@ const struct paper_claim claims[] = {
          NULL},
         {"helary", NULL, ON_ANY, 2, TOKEN_BYTES, AT_LEAST, "N + 1",
          "Hélary 4.1, an array of N numbers", NULL, NULL},
+        {"helary", NULL, ON_RING, 3, LIGHT_MEAN, AT_MOST, "N - 1", "Hélary 7, as efficient",
+         token_twice, NULL},
+        {"helary", NULL, ON_COMPLETE, 2, HEAVY_MEAN, AT_MOST, "N", "Hélary 7, as efficient", NULL,
+         NULL},
+        {"helary", "broadcast=flood", ON_ANY, 2, LIGHT_OTHERS_MAX, AT_MOST, "2E",
+         "Hélary 6, general", NULL, NULL},
+        {"helary", "broadcast=flood", ON_ANY, 2, LIGHT_OTHERS_MIN, EXACTLY, "2E - N + 1", NULL,
+         NULL, NULL},
+        {"helary", "broadcast=flood", ON_ANY, 2, LIGHT_OTHERS_MAX, EXACTLY, "2E - N + 1", NULL,
+         NULL, NULL},
         {"helary", NULL, ON_RING, 4, LIGHT_OTHERS_MIN, AT_LEAST, "N", NULL, NULL, NULL},
         {"helary", NULL, ON_RING, 4, LIGHT_MAX, AT_MOST, "2(N - 1)", NULL, NULL, NULL},
         {"helary", NULL, ON_COMPLETE, 1, LIGHT_MEAN, ON_AVERAGE, "N - 1", NULL, NULL, NULL},
@@ -414,6 +428,7 @@ static const struct headline headlines[] = {
         {"raymond", NULL, "0 to 2D", "Neilsen 2.7, 6.1", false},
         {"neilsen", NULL, "0 to D+1", "Neilsen 6.1, 6.2", false},
         {"helary", NULL, "0, N to 2E+N-1", "Hélary 6", false},
+        {"helary", "broadcast=flood", "0, at most 2E+N-1", "Hélary 3", true},
         {"chang-roberts", NULL, "N to N(N+1)/2", "Raynal 5.2", false},
         {"le-lann-election", NULL, "N^2", "Raynal 5.1", false},
         {"bully", NULL, "N^2", "Raynal 5.1", false},
