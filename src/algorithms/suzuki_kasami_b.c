@@ -19,11 +19,15 @@
  * but not what nodes know from them. RN[j] = L-1 of the last round looks like number L-1 of this
  * one, and modulo L the privilege goes to a node that did not ask.
  *
- * The epilogue of P1 behind the wait, from the scan of RN to Requesting := false, is one step, and
+ * The epilogue of P1 after the wait, from the scan of RN to Requesting := false, is one step, and
  * so are its prologue and what stands before the wait; the paper says so only of P2. "To node i" is
  * "to node j" (twice) and "x + 1 mod L" is (x + 1) mod L. The text counts requests from n = 1; by
  * the figure, RN = -1 at first, the first number is 0. Q and LN are empty while the privilege is
  * elsewhere.
+ *
+ * `--param replies=off` is what section 3 begins with: numbers modulo L and no REPLYs, so that "a
+ * nonrequesting node may erroneously be regarded as requesting". A REQUEST's number is taken for the
+ * last one, since of two numbers modulo L nobody can tell which is greater.
  */
 #include "algorithm.h"
 
@@ -33,14 +37,15 @@
 
 enum { REQUEST, PRIVILEGE, REPLY, MESSAGES_COUNT };
 
-enum { PARAM_TEXT, PARAM_L };
+enum { PARAM_TEXT, PARAM_L, PARAM_REPLIES };
+enum { REPLIES_ON, REPLIES_OFF };
 
 /* The errors of the published text, as a set. */
 enum { PRINTED_WAIT = 1, PRINTED_MODULO = 2 };
 
 struct state {
 	uint8_t HavePrivilege, Requesting;
-	uint8_t leaving; /* P1 is at "Wait until ReplyCount = N-1", behind its critical section */
+	uint8_t leaving; /* P1 is at "Wait until ReplyCount = N-1", after its critical section */
 	uint8_t padding;
 	uint32_t ReplyCount;
 	uint32_t Q_count;
@@ -74,6 +79,17 @@ static bool printed(const struct site *site, uint64_t error)
 	return (site->parameters[PARAM_TEXT] & error) != 0;
 }
 
+static bool without_replies(const struct site *site)
+{
+	return site->parameters[PARAM_REPLIES] == REPLIES_OFF;
+}
+
+/* The privilege may then come to a node that did not ask, and to one that is in its own Q. */
+static bool is_modulo_L(const struct site *site)
+{
+	return printed(site, PRINTED_MODULO) || without_replies(site);
+}
+
 static int32_t L(const struct site *site)
 {
 	return (int32_t)site->parameters[PARAM_L];
@@ -82,12 +98,12 @@ static int32_t L(const struct site *site)
 /* How many numbers there are. */
 static int32_t modulus(const struct site *site)
 {
-	if (printed(site, PRINTED_MODULO)) /* "RN[I] := RN[I] + 1 mod L" */
+	if (is_modulo_L(site)) /* "RN[I] := RN[I] + 1 mod L" */
 		return L(site);
 	return 2 * L(site);
 }
 
-/* The number behind n; 0 is behind -1. */
+/* The number after n; 0 comes after -1. */
 static int32_t next(const struct site *site, int32_t n)
 {
 	return (n + 1) % modulus(site);
@@ -165,7 +181,7 @@ static bool in_queue(const uint32_t *queue, uint32_t count, uint32_t j)
 	return false;
 }
 
-/* P1 behind the wait for REPLYs. */
+/* P1 after the wait for REPLYs. */
 static void pass_on(const struct site *site, struct state *node, struct out *out)
 {
 	uint32_t *queue = Q(site, node);
@@ -197,7 +213,7 @@ static void wait_for_replies(const struct site *site, struct state *node, struct
 	pass_on(site, node, out);
 }
 
-/* P1 behind the critical section. */
+/* P1 after the critical section. */
 static void release(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -207,7 +223,7 @@ static void release(const struct site *site, void *state, struct out *out)
 	if (printed(site, PRINTED_WAIT)) /* "if RN[I] = L - 1 then", whether it asked or not */
 		asked = true;
 	LN(site, node)[site->self - 1] = number;
-	if (asked && ends_round(site, number))
+	if (asked && ends_round(site, number) && !without_replies(site))
 		wait_for_replies(site, node, out);
 	else
 		pass_on(site, node, out);
@@ -219,7 +235,10 @@ static void on_request(const struct site *site, struct state *node, uint32_t j, 
 {
 	int32_t *count = &RequestCount(site, node)[j - 1];
 
-	++*count;
+	if (without_replies(site))
+		node->RN[j - 1] = n;
+	else
+		++*count;
 	if (*count == L(site)) {
 		out_message(out, REPLY);
 		out_send(out, j);
@@ -272,7 +291,7 @@ static int receive_request(const struct site *site, struct state *node, struct i
 
 	if (!in_end(in) || j == site->self)
 		return BATON_EMESSAGE;
-	if (!printed(site, PRINTED_MODULO) && !is_of_right_round(site, node, j, n))
+	if (!is_modulo_L(site) && !is_of_right_round(site, node, j, n))
 		return BATON_EMESSAGE;
 	on_request(site, node, j, n, out);
 	return 0;
@@ -290,7 +309,7 @@ static int32_t read_privilege(const struct site *site, struct in *in, struct sta
 	for (uint32_t k = 0; k < count; k++) {
 		uint32_t j = (uint32_t)in_range(in, 1, site->nodes);
 		/* With the printed modulus P2 sends a node a Q that it is in. */
-		if (j == site->self && !printed(site, PRINTED_MODULO))
+		if (j == site->self && !is_modulo_L(site))
 			in->bad = true;
 		if (node != NULL)
 			Q(site, node)[k] = j;
@@ -317,7 +336,7 @@ static int receive_privilege(const struct site *site, struct state *node, struct
 		return BATON_EMESSAGE;
 	/* It comes to grant the last request; with the printed modulus it may come unasked. */
 	bool asked = node->Requesting && node->RN[site->self - 1] == next(site, own);
-	if (!asked && !printed(site, PRINTED_MODULO))
+	if (!asked && !is_modulo_L(site))
 		return BATON_EMESSAGE;
 	read_privilege(site, &again, node);
 	on_privilege(node, out);
@@ -591,6 +610,19 @@ const struct algorithm suzuki_kasami_b = {
                                         .least = 2,
                                         .most = 1000000,
                                         .initial = 2,
+                                },
+                        [PARAM_REPLIES] =
+                                {
+                                        .name = "replies",
+                                        .help = "off: numbers modulo L and no REPLYs, the error "
+                                                "that "
+                                                "they are there to avoid",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"on", REPLIES_ON},
+                                                        {"off", REPLIES_OFF},
+                                                        {NULL, 0},
+                                                },
                                 },
                         {.name = NULL},
                 },

@@ -97,6 +97,14 @@ class SuzukiKasamiB(unittest.TestCase):
     def test_figure_2_with_all_its_errors(self):
         check("suzuki-kasami-b --nodes 2 --entries 4 --param text=printed", expect=1)
 
+    def test_without_replies_a_node_that_does_not_ask_is_taken_for_one_that_does(self):
+        """Section 3: why there are REPLYs. Two nodes are immune; no REPLY is ever sent."""
+        result = check("suzuki-kasami-b --nodes 3 --entries 2 --fifo --param replies=off", expect=1)
+        self.assertEqual(result["invariants"]["privilege_goes_to_who_waits"], "violated")
+        self.assertEqual(check("suzuki-kasami-b --nodes 3 --entries 2 --param replies=off", expect=1)["deadlock"], "found")
+        self.assertTrue(check("suzuki-kasami-b --nodes 2 --entries 5 --param replies=off")["complete"])
+        self.assertEqual(sim("suzuki-kasami-b --nodes 2 --param replies=off")["messages"]["by_type"]["REPLY"], 0)
+
 
 if __name__ == "__main__":
     unittest.main()
