@@ -457,7 +457,7 @@ void realm_init(struct realm *realm, const struct ordeal_plan *plan)
 		host->chance = chance_stream(plan->seed, STREAM_HOSTS, i);
 		snprintf(host->name, sizeof(host->name), "%s",
 		         i < plan->nodes ? ordeal_name(i) : "");
-		snprintf(host->address, sizeof(host->address), "%u", i);
+		snprintf(host->address, sizeof(host->address), "%u", i % 10000);
 		host->clock_base = chance_between(&host->chance, 1, 1000) * REALM_SECOND;
 		host->drift_ppm = (int64_t)chance_below(&host->chance, 1999) - 999;
 	}
