@@ -1,6 +1,7 @@
 """How a node is run: its file, its log, readiness, ends, and what it refuses to do."""
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -11,6 +12,12 @@ import unittest
 from baton import BATON, baton
 from cluster import Cluster, Node, environment, free_port, takes_clients, until
 from resp import Client
+
+
+def may_trace():
+    """Is strace there and allowed to trace? The leak sanitizer cannot work under it."""
+    return shutil.which("strace") is not None and os.environ.get("SANITIZE", "none") == "none" and \
+        subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def policy_of(node):
@@ -195,6 +202,26 @@ class Starting(unittest.TestCase):
                 self.refused("--socket", first.socket, code=1, says=["another node serves", first.socket])
                 self.assertEqual(holder.call("UNLOCK", "x"), 1)
             self.assertEqual(first.status()["waiting_for"], None)
+
+    @unittest.skipUnless(may_trace(), "needs strace, and no sanitizer")
+    def test_of_two_that_find_the_socket_of_a_killed_node_one_serves(self):
+        """Each is made to think for half a second before it removes that socket: time enough for the other to make its own."""
+        with socket.socket(socket.AF_UNIX) as left:
+            left.bind(self.path("n1.sock"))
+        slowly = ["strace", "-D", "-qq", "-o", "/dev/null", "-e", "trace=unlink", "-e", "inject=unlink:delay_enter=500000"]
+        nodes = [Node(self.folder.name, name, ["--socket", self.path("n1.sock")], prefix=slowly).start() for name in ("n1", "n2")]
+        for node in nodes:
+            self.addCleanup(node.process.wait)
+            self.addCleanup(node.process.kill)
+        until("one is refused", lambda: any(node.process.poll() is not None for node in nodes))
+        refused = next(node for node in nodes if node.process.poll() is not None)
+        serves = next(node for node in nodes if node is not refused)
+        self.assertEqual(refused.process.wait(), 1)
+        self.assertIn("another node serves", refused.log())
+        until("the other takes clients", lambda: takes_clients(self.path("n1.sock")))
+        self.assertIsNone(serves.process.poll())
+        serves.signal(signal.SIGTERM)
+        self.assertEqual(serves.wait(), 0)
 
     def test_a_second_node_on_the_same_port_leaves_the_first_alone(self):
         with Cluster(2, each=lambda index: ["--clients", f"127.0.0.1:{free_port()}"]) as cluster:

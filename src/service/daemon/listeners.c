@@ -6,23 +6,31 @@
 #include "instance.h"
 #include "leave.h"
 #include "log.h"
+#include "memory.h"
 #include "sockets.h"
 #include "tame.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <libgen.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
-/* As long as the system lets a connection be idle between probes. */
-enum { PROBE_S_MAX = 32767 };
+enum {
+	PROBE_S_MAX = 32767, /* as long as the system lets a connection be idle between probes */
+	LOCK_MS = 2000,      /* how long another node may take to open its socket beside ours */
+	LOCK_PAUSE_MS = 5,
+};
 
 /* There is no descriptor for another client, but one is kept back to tell it so. */
 static void refuse_one(struct daemon *daemon, const struct listener *listener)
@@ -161,6 +169,29 @@ static void on_tcp_client(struct loop_watch *watch, uint32_t events)
 
 /* --- listening --- */
 
+/*
+ * Two nodes that start on one path at the same moment must not both find the socket of a killed node there:
+ * the second would remove the first one's. So they do it one after the other, under a lock of the folder,
+ * which ends when it is closed. -1: it cannot be had, or somebody else keeps it; then there is none.
+ */
+static int lock_folder(const char *path)
+{
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000};
+	char *copy = strdup(path);
+	memory_must(copy != NULL);
+	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	free(copy);
+	for (int ms = 0; fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0; ms += LOCK_PAUSE_MS) {
+		if (ms >= LOCK_MS) {
+			close(fd);
+			return -1;
+		}
+		nanosleep(&pause, NULL);
+	}
+	return fd;
+}
+
 /* Is somebody there? A socket that a killed process left behind answers nobody. */
 static bool is_served(const struct sockaddr_un *address)
 {
@@ -210,7 +241,7 @@ static uint64_t patience_ms(const struct daemon_options *options)
 	                                                                       : options->lease_ms;
 }
 
-static int open_unix(struct daemon *daemon)
+static int open_unix_locked(struct daemon *daemon)
 {
 	const char *path = daemon->options->socket;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -257,6 +288,16 @@ static int open_unix(struct daemon *daemon)
 	}
 	serve_listener(daemon, &daemon->listeners.local, fd, on_unix_client);
 	return 0;
+}
+
+static int open_unix(struct daemon *daemon)
+{
+	int folder = lock_folder(daemon->options->socket);
+	int result = open_unix_locked(daemon);
+
+	if (folder >= 0)
+		close(folder);
+	return result;
 }
 
 static int open_tcp(struct daemon *daemon)
