@@ -16,7 +16,7 @@ __attribute__((format(printf, 2, 3))) int problem_set(struct problem *problem, c
                                                       ...);
 
 /* The name in the list (NULL at the end) that is nearest to what was given, NULL if none is near.
- * What stands behind ':' in a name of the list does not count. */
+ * What stands after ':' in a name of the list does not count. */
 const char *nearest_name(const char *given, const char *const *names);
 
 #endif

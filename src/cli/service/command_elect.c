@@ -21,7 +21,7 @@ static const struct option options_long[] = {
         {NULL, 0, NULL, 0},
 };
 
-/* Where the command begins, or argc: behind the first "--". */
+/* Where the command begins, or argc: after the first "--". */
 static int find_command(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {

@@ -55,7 +55,7 @@ static int read_options(int argc, char **argv, struct run_words *words, struct p
 	return 0;
 }
 
-/* LOCK, with options before and behind it, and what is behind those: the command. 0, or -1. */
+/* LOCK, with options before and after it, and then the command. 0, or -1. */
 static int read_words(int argc, char **argv, struct run_words *words, struct problem *problem)
 {
 	if (read_options(argc, argv, words, problem) != 0)

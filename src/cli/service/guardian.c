@@ -249,7 +249,7 @@ static void guard(struct guardian *guardian)
 		};
 		if (poll(items, sizeof(items) / sizeof(*items), -1) < 0)
 			continue;
-		/* That it was lost comes before that the command has ended: who did both did not end in
+		/* That it was lost comes before that the command has ended: a command that did both did not end in
 		 * good order. */
 		if (items[2].revents != 0)
 			on_news(guardian);

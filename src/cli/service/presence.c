@@ -113,7 +113,7 @@ static bool wait_for_end(struct holding *holding, bool any_input)
 /* Holds it; the exit code, and whether it was lost. */
 static int hold(struct holding *holding, bool must_stay, bool *ret_lost)
 {
-	/* Before the fence is printed: who has read it may close the input at once. */
+	/* Before the fence is printed: a program that has read it may close the input at once. */
 	if (must_stay && input_has_ended()) {
 		fprintf(stderr,
 		        "baton %s: standard input ended before '%s' was held: it holds nothing; "

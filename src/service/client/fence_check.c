@@ -162,7 +162,7 @@ static int check_locked(const struct paths *paths, uint64_t fence, uint64_t *ret
 	if (fence > highest && (write_durably(paths->new, fence, &status) != 0 ||
 	                        rename(paths->new, paths->file) != 0))
 		return BATON_EFILE;
-	/* Also for a fence that is there already: who wrote it may have been killed before this. */
+	/* Also for a fence that is there already: the process that wrote it may have been killed before this. */
 	if (sync_folder(paths->folder) != 0)
 		return BATON_EFILE;
 	if (ret_highest != NULL)

@@ -93,7 +93,7 @@ static int acquired(struct baton *baton, uint64_t fence, uint64_t *ret_fence)
 		               hold->name.bytes);
 	struct hold *before = hold_find(&baton->lost, hold->name);
 
-	/* Who asks again has given up the one that was lost. */
+	/* A program that asks again has given up the hold that was lost. */
 	if (before != NULL) {
 		hold_drop(before);
 		watch_flag(baton);
@@ -188,7 +188,7 @@ static bool waits_on(const struct lock_request *request, int error, bool met, bo
 }
 
 /*
- * Waits for it. If a session has ended or ends, and nothing was held, the wait begins anew on another:
+ * Waits for it. If a session has ended or ends, and nothing was held, the wait begins again on another:
  * whatever had happened on the old one ended with it.
  */
 static int acquire(struct baton *baton, const char *name, struct lock_request request,

@@ -24,7 +24,7 @@ enum {
 };
 
 struct observer {
-	struct word name; /* its bytes are behind it, ended by 0 */
+	struct word name; /* ended by 0; its bytes stand after this struct */
 	/* What the user was told. */
 	enum { TOLD_NOBODY, TOLD_LEADER, TOLD_UNKNOWN } told;
 	struct baton_leader leader; /* the last that was told; fence 0: none */
@@ -238,7 +238,7 @@ static int begin_observing(struct baton *baton)
 		goto failed;
 	}
 	error = ask_first(observer);
-	/* Who is silent is given a second chance. */
+	/* A member that is silent is given a second chance. */
 	if (error == 0 && observer->found.silent[0] != '\0')
 		error = ask_first(observer);
 	if (error < 0) {

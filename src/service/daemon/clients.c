@@ -359,9 +359,9 @@ void client_begin(struct client *client, const struct node_client *who)
 /* --- now and then --- */
 
 /*
- * It has said too much behind a command that waits, and nothing more was read since: it may be in the middle of
+ * It has sent too much after a command that waits, and nothing more was read since: it may be in the middle of
  * writing, and never come to read. So the rest is taken and thrown away. The reply to the command that waits
- * comes when it comes, the error behind it.
+ * comes when it comes, and the error after it.
  */
 static void watch_stuffed(struct client *client)
 {

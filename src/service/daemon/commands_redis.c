@@ -25,7 +25,7 @@ bool serve_auth(struct client *client, const struct resp_argument *a, uint32_t c
 }
 
 /*
- * As if the client had connected again. Its locks are given back: who calls RESET (a pool, before it lends the
+ * As if the client had connected again. Its locks are given back: a program that calls RESET (a pool, before it lends the
  * connection to somebody else) wants nothing to remain of what was before, and a lock that the next user does
  * not know of would be held for as long as the connection lives.
  */

@@ -127,7 +127,7 @@ struct status_job {
 	TAILQ_ENTRY(status_job) entry;
 	struct node_status *status;
 	json_t *tail;       /* what comes after the locks */
-	struct buffer text; /* the reply so far, behind room for its length */
+	struct buffer text; /* room for the length, then the reply so far */
 	bool merged;        /* all locks are known */
 	bool begun;         /* the lock that is written now: its waiters are next */
 	uint32_t lock, waiter;

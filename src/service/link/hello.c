@@ -28,7 +28,7 @@ static void copy_text(char *room, const uint8_t *bytes, size_t size)
 	tame_text(room, size);
 }
 
-/* The bytes behind the name, or NULL. */
+/* The bytes after the name, or NULL. */
 static const uint8_t *read_name(const uint8_t *next, const uint8_t *end, char room[])
 {
 	if (next == NULL || next == end || *next == 0 || end - next - 1 < *next)
@@ -68,7 +68,7 @@ int record_refusal_read(const uint8_t *record, size_t size, char *room)
 	return 0;
 }
 
-/* As soon as it is known: who speaks something else may never send more. */
+/* Told as early as possible: a program that speaks something else may never send more. */
 static bool is_nonsense(const uint8_t *bytes, size_t size)
 {
 	if (size < RECORD_HEAD_SIZE)

@@ -136,7 +136,7 @@ static void sift(struct link *link, bool all_others)
 	}
 	link->out.end = link->out.start + kept;
 	link->written = written;
-	/* The room for an ACK is of no use without a batch behind it. */
+	/* The room for an ACK is of no use without a batch after it. */
 	if (link->room && kept == written + RECORD_NUMBERED_SIZE &&
 	    record_type(out_at(link, written)) == RECORD_ROOM) {
 		link->out.end -= RECORD_NUMBERED_SIZE;
@@ -258,7 +258,7 @@ int link_send(struct link *link, uint64_t epoch, const uint8_t *bytes, size_t si
 }
 
 /*
- * Puts a record before everything that is not begun to be written, but behind the room for an ACK;
+ * Puts a record before everything that is not begun to be written, but after the room for an ACK;
  * instead of what stands there, if that is of the same type: a peer that reads slowly finds the last
  * of several notices only, and they do not heap up.
  */

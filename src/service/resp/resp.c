@@ -128,7 +128,7 @@ static int digit_of(char c)
 	return -1;
 }
 
-/* The byte that an escape of "…" stands for; `at` is behind the backslash, and moves behind the escape. */
+/* The byte that an escape of "…" stands for; `at` is after the backslash, and moves past the escape. */
 static char read_escape(const char *line, size_t size, size_t *at)
 {
 	char c = line[*at];
@@ -278,7 +278,7 @@ static void write_number(struct buffer *to, char sign, uint64_t number)
 	if (rest >= 10)
 		*--at = pairs[rest * 2];
 	*--at = sign;
-	/* What lies behind it is copied, too: one size is faster than many. */
+	/* What lies after it is copied, too: one size is faster than many. */
 	memcpy(buffer_need(to, NUMBER_MAX), at, NUMBER_MAX);
 	to->end += (size_t)(digits + NUMBER_MAX - at);
 }
