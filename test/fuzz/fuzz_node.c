@@ -107,7 +107,7 @@ static void receive(struct target *target, bool with_head)
 
 	if (with_head) {
 		uint8_t kind = next_byte(target), ways = next_byte(target);
-		uint8_t origin = ways < 0x80 ? sender : (uint8_t)(1 + ways % target->members);
+		uint8_t origin = (uint8_t)(ways < 0x80 ? sender : 1 + ways % target->members);
 		uint8_t destination = (uint8_t)(ways % 3 == 0 ? 0 : node_self(target->node));
 		size = put_head(target, bytes, kind, sender, origin, destination);
 	}
