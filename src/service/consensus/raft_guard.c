@@ -1,0 +1,236 @@
+/*
+ * The guards around libraft 0.22.1, each with its reason.
+ */
+#include "raft_guard.h"
+
+#include "voters.h"
+
+/* The core's timers may be due in the past; it is not woken more often than this. */
+enum { WAKE_MS_LEAST = 5 };
+
+/*
+ * Stale rejections. A rejection that was overtaken by later successes makes the leader send from an index
+ * that the follower has passed, or believe in a shorter log than the follower has acknowledged. The
+ * match index never goes back while a server keeps its disk, so such a rejection is an old one.
+ */
+static bool is_stale_rejection(const struct raft *raft, const struct raft_message *message)
+{
+	const struct raft_append_entries_result *result = &message->append_entries_result;
+	raft_index match;
+
+	return message->type == RAFT_APPEND_ENTRIES_RESULT && result->rejected != 0 &&
+	       raft->state == RAFT_LEADER && result->term == raft_current_term(raft) &&
+	       raft_match_index(raft, message->server_id, &match) == 0 &&
+	       (result->rejected <= match || result->last_log_index < match);
+}
+
+/* A second snapshot while one is being written. The core forgets the first one's memory, and the notice of
+ * its persistence would be taken for the second's. */
+static bool is_second_snapshot(const struct raft *raft, const struct raft_message *message)
+{
+	return message->type == RAFT_INSTALL_SNAPSHOT && raft->snapshot.installing;
+}
+
+/* A vote that comes when nobody is a candidate any more. The core asks first whether it is in the pre-vote
+ * phase, and looks for the answer among what a follower or a leader keeps in the same place: a byte of
+ * a pointer. Whether it learns of a greater term then depends on an address. */
+static bool is_late_vote(const struct raft *raft, const struct raft_message *message)
+{
+	return message->type == RAFT_REQUEST_VOTE_RESULT && raft->state != RAFT_CANDIDATE;
+}
+
+bool guard_drops(const struct raft *raft, const struct raft_message *message)
+{
+	return is_stale_rejection(raft, message) || is_second_snapshot(raft, message) ||
+	       is_late_vote(raft, message);
+}
+
+bool guard_is_old(const struct raft *raft, const struct raft_message *request)
+{
+	raft_term term = raft_current_term(raft);
+
+	if (request->type == RAFT_APPEND_ENTRIES)
+		return request->append_entries.term < term;
+	return request->type == RAFT_INSTALL_SNAPSHOT && request->install_snapshot.term < term;
+}
+
+/*
+ * Old terms (safety). The core answers a request of an older term with an unset last_log_index; if it was an
+ * InstallSnapshot, or an AppendEntries after index 0, the answer is not even a rejection. Its term is the
+ * follower's, so that a server that leads in this term by now takes it for its own follower's success.
+ * Seen: a leader that believed in entry 224 of a follower whose last was 222, and committed by it.
+ */
+void guard_answer_old(struct raft_message *reply)
+{
+	if (reply->type != RAFT_APPEND_ENTRIES_RESULT)
+		return;
+	reply->append_entries_result.rejected = 1;
+	reply->append_entries_result.last_log_index = 0;
+}
+
+/*
+ * The pre-vote standstill. A refused pre-vote is answered with the term of the request. A server whose log is
+ * the best, but whose term is behind, then never learns of the greater term: the others refuse its
+ * pre-votes because of the term, it refuses theirs because of the log, and nobody leads for ever.
+ */
+void guard_answer_pre_vote(const struct raft *raft, struct raft_message *reply)
+{
+	struct raft_request_vote_result *result = &reply->request_vote_result;
+
+	if (reply->type == RAFT_REQUEST_VOTE_RESULT && result->pre_vote && !result->vote_granted &&
+	    raft_current_term(raft) > result->term)
+		result->term = raft_current_term(raft);
+}
+
+/*
+ * Clip (safety). The core does not compare what lies before the start of its log. An AppendEntries that begins
+ * there is appended at the end, at other indices than its own. What the snapshot covers is committed, and
+ * the same everywhere: it is as if the message began after it.
+ */
+void guard_clip(const struct raft *raft, const struct replica_log *log, struct letter *letter)
+{
+	struct raft_append_entries *append = &letter->message.append_entries;
+	uint64_t prev = append->prev_log_index;
+
+	if (letter->message.type != RAFT_APPEND_ENTRIES || raft->snapshot.installing)
+		return;
+	if (append->n_entries == 0 || prev >= log->start || prev >= log->snapshot.index)
+		return;
+	uint64_t covered = log->snapshot.index - prev;
+	unsigned gone = covered < append->n_entries ? (unsigned)covered : append->n_entries;
+	for (unsigned i = gone; i < append->n_entries; i++)
+		letter->entries[i - gone] = letter->entries[i];
+	append->n_entries -= gone;
+	append->prev_log_index = log->snapshot.index;
+	append->prev_log_term = log->snapshot.term;
+}
+
+/*
+ * Split (safety). A follower takes the first index of a batch for the index of the change in it. If the change
+ * is rolled back, or is in the next snapshot, it looks at the wrong entry and goes on with voters that
+ * nobody else has.
+ */
+size_t guard_split(const struct durable_entry *entries, size_t count)
+{
+	size_t part = 1;
+
+	while (part < count && entries[part].type != RAFT_CHANGE)
+		part++;
+	return part;
+}
+
+/*
+ * One pending change. The core remembers one change that is not committed. A leader begins a change only when
+ * the last is committed, so a change after another proves that the other is, whatever leader_commit says.
+ * Unless it is told so the core forgets the earlier one, and rolls back to what was before both.
+ */
+uint64_t guard_earlier_change(const struct raft *raft, const struct replica_log *log,
+                              const struct durable_entry *first, uint64_t index, uint64_t term)
+{
+	uint64_t pending = raft->configuration_uncommitted_index;
+
+	if (first->type != RAFT_CHANGE || pending == 0 || pending > index ||
+	    replica_log_term(log, index) != term)
+		return 0;
+	return pending;
+}
+
+/*
+ * Persistence. The core believes every index that it is told. An entry that was replaced while it was being
+ * written must not count as its successor: the write that holds the successor comes later.
+ */
+size_t guard_persisted(const struct replica_log *log, uint64_t first, size_t count, uint64_t write)
+{
+	size_t told = 0;
+
+	while (told < count) {
+		const struct logged *logged = replica_log_at(log, first + told);
+		if (logged == NULL || logged->write != write)
+			break;
+		told++;
+	}
+	return told;
+}
+
+/*
+ * The order of an update. A vote, or an answer in a new term, is a promise: after a crash the server must
+ * remember it. Otherwise it votes twice in one term.
+ */
+bool guard_may_send(uint64_t written, uint64_t ballot_write)
+{
+	return written >= ballot_write;
+}
+
+/*
+ * Time. The core's timeout stays in the past for ever once a server that it had contact with becomes a spare.
+ * Whoever obeys it spins. The bound counts from the last wake-up; counted from every step it would
+ * starve the heartbeats of a busy leader.
+ */
+uint64_t guard_deadline(const struct raft *raft, uint64_t woken)
+{
+	uint64_t wanted = raft_timeout(raft);
+	uint64_t least = woken + WAKE_MS_LEAST;
+
+	return wanted > least ? wanted : least;
+}
+
+bool guard_is_caught_up(const struct raft *raft, const struct replica_log *log, uint64_t id)
+{
+	raft_index match;
+
+	return raft->state == RAFT_LEADER && raft_match_index(raft, id, &match) == 0 &&
+	       match == replica_log_last(log);
+}
+
+/*
+ * Every voter knows that it is one. A server does not campaign unless its own last configuration has it as a
+ * voter. If the next change begins before all have heard of the last, those who could win may not
+ * campaign and those who campaign cannot win.
+ */
+static bool is_known_to_all(const struct raft *raft)
+{
+	const struct raft_configuration *current = &raft->configuration;
+
+	for (unsigned i = 0; i < current->n; i++) {
+		raft_index match;
+		if (current->servers[i].role != RAFT_VOTER)
+			continue;
+		if (raft_match_index(raft, current->servers[i].id, &match) != 0 ||
+		    match < raft->configuration_committed_index)
+			return false;
+	}
+	return true;
+}
+
+/* A leader must not remove or demote itself: it steps down at once, and the rest may not know enough to elect
+ * another. It hands the lead over first. */
+static bool keeps_leader(const struct raft *raft, const struct raft_configuration *next)
+{
+	const struct raft_server *self = voters_find(next, raft->id);
+
+	return self != NULL && self->role == RAFT_VOTER;
+}
+
+/*
+ * Never down to one voter (safety). The core of a lone voter elects itself without raising the term, and what
+ * it commits then meets what the removed voter, which has not heard of it, commits in the same term.
+ */
+static bool keeps_enough(const struct raft *raft, const struct raft_configuration *next)
+{
+	return voters_count(next) > 1 || voters_count(&raft->configuration) <= 1;
+}
+
+/* A new leader must have committed something of its own term before it changes the voters (Ongaro,
+ * "bug in single-server membership changes", 2015): else two changes of different terms can each have a majority. */
+static bool has_committed(const struct raft *raft, const struct replica_log *log)
+{
+	return replica_log_term(log, raft_commit_index(raft)) == raft_current_term(raft);
+}
+
+bool guard_may_change(struct raft *raft, const struct replica_log *log,
+                      const struct raft_configuration *next)
+{
+	return raft_state(raft) == RAFT_LEADER && raft->configuration_uncommitted_index == 0 &&
+	       raft_transferee(raft) == 0 && has_committed(raft, log) && is_known_to_all(raft) &&
+	       keeps_leader(raft, next) && keeps_enough(raft, next);
+}

@@ -1,0 +1,30 @@
+/*
+ * A disk in memory: what a series of durable writes leaves.
+ */
+#ifndef SHADOW_H
+#define SHADOW_H
+
+#include "durable.h"
+
+struct shadow {
+	uint64_t term, vote;
+	struct durable_snapshot snapshot;
+	uint64_t start;
+	struct durable_entry *entries;
+	size_t count, size;
+};
+
+void shadow_init(struct shadow *shadow);
+void shadow_free(struct shadow *shadow);
+/* `shadow` was initialized. */
+void shadow_copy(struct shadow *shadow, const struct shadow *from);
+void shadow_apply(struct shadow *shadow, const struct durable_write *write);
+/* Good until the next change. */
+struct durable_content shadow_content(const struct shadow *shadow);
+/* The last change of the voters, else those of the snapshot; NULL: there are none. */
+const uint8_t *shadow_voters(const struct shadow *shadow, size_t *ret_size);
+
+struct durable_write shadow_write_copy(const struct durable_write *write);
+void shadow_write_free(struct durable_write *write);
+
+#endif
