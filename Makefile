@@ -1,11 +1,15 @@
 # What a person types; `make help` lists it. Meson and Ninja do the work.
 
 PREFIX ?= /usr/local
+# PAGE=no leaves the page out: no WebAssembly, no npm.
+PAGE ?= yes
+export PAGE
+PAGE_OPTION = -Dpage=$(if $(filter no,$(PAGE)),false,true)
 
-.PHONY: all help run tour quick test bench mutants checked errata results install clean format lint setup
+.PHONY: all help run site tour quick test bench mutants checked errata results install clean format lint setup
 
-all: setup ## build/baton
-	@tools/build build
+all: setup ## build/baton; PAGE=no leaves out the page, which needs npm
+	@tools/build build $(PAGE_OPTION)
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/\1\t\2/p' Makefile | while IFS="$$(printf '\t')" read -r name text; do \
@@ -17,6 +21,11 @@ setup: ## what is needed to build: Debian packages
 
 run: all ## a cluster of three on this machine; Ctrl-C ends it
 	@build/baton dev
+
+# What a web server needs: everything is fetched from beside index.html.
+site: all ## the laboratory as static files, in build/site
+	@rm -rf build/site && mkdir build/site && cd build/web && cp index.html app.js style.css baton.wasm lines.json sources.json ../site
+	@echo "build/site: any web server serves it, below any path; build/web/page.html is all of it in one file"
 
 tour: all ## the laboratory, a short guided tour
 	@tools/tour
@@ -45,7 +54,7 @@ results: all ## makes doc/results.md: what the papers claim beside what is measu
 	@tools/results
 
 install: setup ## to PREFIX, /usr/local unless given
-	@tools/build build "--prefix=$$(realpath -m "$(PREFIX)")"
+	@tools/build build $(PAGE_OPTION) "--prefix=$$(realpath -m "$(PREFIX)")"
 	@meson install -C build --quiet
 	@echo "installed: $(DESTDIR)$$(realpath -m "$(PREFIX)")/bin/baton"
 

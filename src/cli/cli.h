@@ -25,6 +25,7 @@ int command_check(int argc, char **argv);
 int command_replay(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_choose(int argc, char **argv);
+int command_web(int argc, char **argv);
 int command_fence_check(int argc, char **argv);
 int command_node(int argc, char **argv);
 int command_dev(int argc, char **argv);

@@ -23,6 +23,7 @@ static const struct command commands[] = {
         {"replay", command_replay, true},
         {"compare", command_compare, true},
         {"choose", command_choose, true},
+        {"web", command_web, true},
         {"fence-check", command_fence_check, false},
         {"node", command_node, false},
         {"dev", command_dev, false},

@@ -2,6 +2,7 @@
 #include "host.h"
 #include "memory.h"
 #include "outputs.h"
+#include "page_file.h"
 #include "replay.h"
 #include "trace_file.h"
 
@@ -13,7 +14,7 @@
 
 struct replay_request {
 	const char *file; /* "-": standard input */
-	const char *trace, *diagram;
+	const char *trace, *diagram, *html;
 	bool json;
 };
 
@@ -22,9 +23,10 @@ static int check_outputs(const char *source, const char *what, const struct repl
                          struct problem *problem)
 {
 	const struct output outputs[] = {{"--trace", request->trace},
-	                                 {"--diagram", request->diagram}};
+	                                 {"--diagram", request->diagram},
+	                                 {"--html", request->html}};
 
-	return outputs_check(source, what, outputs, 2, problem);
+	return outputs_check(source, what, outputs, 3, problem);
 }
 
 /* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
@@ -32,11 +34,9 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
                            struct problem *problem)
 {
 	static const struct option options[] = {
-	        {"trace", required_argument, NULL, 't'},
-	        {"diagram", required_argument, NULL, 'D'},
-	        {"json", no_argument, NULL, 'j'},
-	        {"help", no_argument, NULL, 'h'},
-	        {NULL, 0, NULL, 0},
+	        {"trace", required_argument, NULL, 't'}, {"diagram", required_argument, NULL, 'D'},
+	        {"html", required_argument, NULL, 'w'},  {"json", no_argument, NULL, 'j'},
+	        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
 	};
 
 	for (int option; (option = next_option(argc, argv, options, problem)) != -1;) {
@@ -46,6 +46,9 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 			break;
 		case 'D':
 			request->diagram = optarg;
+			break;
+		case 'w':
+			request->html = optarg;
 			break;
 		case 'j':
 			request->json = true;
@@ -65,6 +68,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 		return problem_set(problem, "one scenario at a time, and '%.60s' is the second",
 		                   argv[optind + 1]);
 	request->file = argv[optind];
+	if (request->html != NULL && page_file_check(problem) != 0)
+		return -1;
 	return check_outputs(strcmp(request->file, "-") != 0 ? request->file : "/dev/stdin",
 	                     "the scenario", request, problem);
 }
@@ -226,12 +231,17 @@ int command_replay(int argc, char **argv)
 	char *text = read_text(request.file, &size, &problem);
 	if (text == NULL)
 		return usage_problem("replay", &problem);
-	int wrong = scenario_parse(text, size, &scenario, &line, &problem);
-	free(text);
-	if (wrong != 0)
+	if (scenario_parse(text, size, &scenario, &line, &problem) != 0) {
+		free(text);
 		return bad_line(&request, line, &problem);
+	}
 	scenario.words.host = host_here();
 	int code = replay(&request, &scenario);
 	scenario_free(&scenario);
+	/* What cannot happen is no page, but what fails is one to look at. */
+	if (request.html != NULL && code != EXIT_USAGE &&
+	    page_file_write(request.html, "scenario", text, size, &problem) != 0)
+		code = usage_problem("replay", &problem);
+	free(text);
 	return code;
 }

@@ -5,6 +5,7 @@
 #include "memory.h"
 #include "memory_limit.h"
 #include "outputs.h"
+#include "page_file.h"
 #include "sim_report.h"
 #include "sim_words.h"
 #include "summary.h"
@@ -17,7 +18,8 @@
 
 struct sim_request {
 	struct sim_words words;
-	const char *trace, *diagram;
+	const char *trace, *diagram, *html;
+	struct text words_given; /* NAME=VALUE, a line each: the address of its page */
 	uint64_t seed_first, seed_last;
 	bool seeds, json;
 	char conditions[256]; /* options that change what the figures mean, for the heading */
@@ -47,6 +49,9 @@ static int parse_other_option(int option, const char *value, struct sim_request 
 	case 'D':
 		request->diagram = value;
 		return 0;
+	case 'w':
+		request->html = value;
+		return page_file_check(problem);
 	case 'j':
 		request->json = true;
 		return 0;
@@ -70,6 +75,7 @@ static const struct option sim_option_table[] = {
         {"lose-token", required_argument, NULL, 'X'},
         {"trace", required_argument, NULL, 't'},
         {"diagram", required_argument, NULL, 'D'},
+        {"html", required_argument, NULL, 'w'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
@@ -127,7 +133,13 @@ static int parse_option(int option, const char *value, struct sim_request *reque
 	                     : sim_words_option(known->name, value, &request->words, problem);
 	if (result == 0)
 		note_condition(known->name, value, request);
-	return result <= 0 ? result : parse_other_option(option, value, request, problem);
+	if (result > 0)
+		return parse_other_option(option, value, request, problem);
+	/* A page has no files: the edges themselves are added when they are known. */
+	if (result == 0 && (value == NULL || strncmp(value, "file:", 5) != 0))
+		text_format(&request->words_given, "%s%s%s\n", known->name,
+		            value != NULL ? "=" : "", value != NULL ? value : "");
+	return result;
 }
 
 /* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
@@ -157,10 +169,13 @@ static int parse_arguments(int argc, char **argv, struct sim_request *request,
 	if (request->seeds && (request->trace != NULL || request->diagram != NULL))
 		return problem_set(
 		        problem, "--trace and --diagram are for one run: give --seed, not --seeds");
+	if (request->seeds && request->html != NULL)
+		return problem_set(problem, "--html is for one run: give --seed, not --seeds");
 	const struct output outputs[] = {{"--trace", request->trace},
-	                                 {"--diagram", request->diagram}};
+	                                 {"--diagram", request->diagram},
+	                                 {"--html", request->html}};
 	return outputs_check(topology_file(request->words.setup.topology), "the topology", outputs,
-	                     2, problem);
+	                     3, problem);
 }
 
 /* Prints what a document claims, or else what follows from the rules. */
@@ -438,6 +453,30 @@ static void tell_undecided(uint64_t seed, const struct sim_options *options,
 	write_undecided(stderr, options, result);
 }
 
+/* The page of a run has the words that it was begun with. */
+static int write_page(struct sim_request *request, const struct setup *setup,
+                      struct problem *problem)
+{
+	const struct graph *graph = &setup->network.graph;
+	struct text *words = &request->words_given;
+
+	text_format(words, "algorithm=%s\n", setup->network.algorithm->name);
+	if (strncmp(setup->topology, "file:", 5) == 0) {
+		const char *separator = "topology=edges:";
+		for (uint32_t i = 1; i <= graph->nodes; i++) {
+			for (uint32_t k = 0; k < graph_degree(graph, i); k++) {
+				if (graph_neighbour(graph, i, k) < i)
+					continue;
+				text_format(words, "%s%" PRIu32 "-%" PRIu32, separator, i,
+				            graph_neighbour(graph, i, k));
+				separator = ",";
+			}
+		}
+		text_add_string(words, "\n");
+	}
+	return page_file_write(request->html, "words", words->bytes, words->used, problem);
+}
+
 /* One run, in words or as a report that is added to `runs`. 0, or RUN_BAD or RUN_LIMITED and a
  * problem. */
 static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
@@ -475,6 +514,8 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 	sim_run(sim, &options, ret_result);
 	double seconds = clock_seconds() - begin;
 	int wrong = trace_file_end(&file, ret_result->time, problem);
+	if (wrong == 0 && request->html != NULL && !ret_result->interrupted)
+		wrong = write_page(request, &setup, problem);
 	if (!request->seeds)
 		progress_clear();
 	if (ret_result->interrupted) {
@@ -654,5 +695,6 @@ int command_sim(int argc, char **argv)
 	                           : run_one(&request, &problem);
 
 	sim_words_free(&request.words);
+	text_free(&request.words_given);
 	return code;
 }

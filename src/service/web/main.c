@@ -1,0 +1,131 @@
+/*
+ * baton-web: serves the page. `baton web` becomes this program.
+ */
+#include "problem.h"
+#include "server.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EXIT_BAD_USAGE = 2 };
+
+struct web_words {
+	char host[256]; /* without brackets */
+	char port[16];
+	bool insecure;
+};
+
+/* HOST:PORT, [HOST]:PORT or PORT alone. */
+static int parse_listen(const char *text, struct web_words *words, struct problem *problem)
+{
+	const char *colon = strrchr(text, ':');
+	const char *port = colon != NULL ? colon + 1 : text;
+	const char *host = colon != NULL ? text : "127.0.0.1";
+	size_t length = colon != NULL ? (size_t)(colon - text) : strlen(host);
+
+	if (length >= 2 && host[0] == '[' && host[length - 1] == ']') {
+		host++;
+		length -= 2;
+	}
+	if (length == 0 || length >= sizeof(words->host) || *port == '\0' || strlen(port) > 5 ||
+	    strspn(port, "0123456789") != strlen(port) || atoi(port) > 65535)
+		return problem_set(problem,
+		                   "--listen '%.60s': HOST:PORT is needed, such as 127.0.0.1:7480",
+		                   text);
+	snprintf(words->host, sizeof(words->host), "%.*s", (int)length, host);
+	snprintf(words->port, sizeof(words->port), "%s", port);
+	return 0;
+}
+
+static bool is_loopback(const struct sockaddr *address)
+{
+	if (address->sa_family == AF_INET)
+		return ntohl(((const struct sockaddr_in *)(const void *)address)
+		                     ->sin_addr.s_addr) >>
+		               24 ==
+		       127;
+	return address->sa_family == AF_INET6 &&
+	       IN6_IS_ADDR_LOOPBACK(
+	               &((const struct sockaddr_in6 *)(const void *)address)->sin6_addr);
+}
+
+static int resolve(const struct web_words *words, struct server_options *ret_options,
+                   struct problem *problem)
+{
+	struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found;
+	int failed = getaddrinfo(words->host, words->port, &hints, &found);
+
+	if (failed != 0)
+		return problem_set(problem, "--listen '%.60s': %s", words->host,
+		                   gai_strerror(failed));
+	bool allowed = words->insecure || is_loopback(found->ai_addr);
+	memcpy(&ret_options->address, found->ai_addr, found->ai_addrlen);
+	ret_options->address_size = found->ai_addrlen;
+	ret_options->host = words->host;
+	freeaddrinfo(found);
+	if (!allowed)
+		return problem_set(
+		        problem,
+		        "--listen '%.60s': other hosts could read it, without TLS: listen "
+		        "on loopback with a proxy in front, or give --insecure",
+		        words->host);
+	return 0;
+}
+
+/* 0; -1 and a problem. What was wrong with options that baton knows, baton itself has said. */
+static int parse_arguments(int argc, char **argv, struct web_words *words, struct problem *problem)
+{
+	static const struct option options[] = {
+	        {"listen", required_argument, NULL, 'l'},
+	        {"insecure", no_argument, NULL, 'i'},
+	        {NULL, 0, NULL, 0},
+	};
+
+	opterr = 0;
+	for (int option; (option = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+		if (option == 'l' && parse_listen(optarg, words, problem) != 0)
+			return -1;
+		if (option == 'i')
+			words->insecure = true;
+		if (option == '?' || option == ':')
+			return problem_set(problem, "unknown option '%.60s'", argv[optind - 1]);
+	}
+	return optind < argc ? problem_set(problem, "unexpected '%.60s'", argv[optind]) : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct web_words words = {.host = "127.0.0.1", .port = "7480"};
+	struct server_options options = {0};
+	struct server server;
+	struct problem problem;
+	sigset_t ending;
+	int number;
+
+	if (parse_arguments(argc, argv, &words, &problem) != 0 ||
+	    resolve(&words, &options, &problem) != 0) {
+		fprintf(stderr, "baton web: %s\n", problem.text);
+		return EXIT_BAD_USAGE;
+	}
+	/* Blocked before the server's thread begins, so that they come here. */
+	sigemptyset(&ending);
+	sigaddset(&ending, SIGINT);
+	sigaddset(&ending, SIGTERM);
+	sigprocmask(SIG_BLOCK, &ending, NULL);
+	if (server_start(&server, &options) != 0) {
+		fprintf(stderr, "baton web: --listen '%.60s:%s': %s\n", words.host, words.port,
+		        strerror(errno));
+		return EXIT_BAD_USAGE;
+	}
+	printf(strchr(words.host, ':') != NULL ? "http://[%s]:%u/\n" : "http://%s:%u/\n",
+	       words.host, server.port);
+	fflush(stdout);
+	sigwait(&ending, &number);
+	server_stop(&server);
+	return 0;
+}

@@ -1,0 +1,89 @@
+// The module gives what the program gives: traces, verdicts, and the lines that ran.
+import assert from "node:assert/strict";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { folder, instance, native, runTests, scenarios, test, web } from "./lib.mjs";
+
+const algorithms = JSON.parse(native("algorithms", "--json").stdout).algorithms;
+const trace = join(folder, "trace");
+
+function whole(stage) {
+	let lines = stage.text();
+	while (stage.exports.step(5000) !== 0) lines += stage.text();
+	stage.exports.finish();
+	return lines + stage.text();
+}
+
+test("every algorithm gives the same trace as baton sim under three loads", () => {
+	const loads = [["--load", "light"], ["--load", "heavy"], ["--load", "poisson:0.1", "--delay", "exp:1", "--seed", "5"]];
+	const orders = [[], ["--delay", "exp:1", "--seed", "3"], ["--arrangement", "random", "--seed", "4"]];
+	for (const { name, kind } of algorithms)
+		for (const words of kind === "mutex" ? loads.map((load) => [...load, "--entries", "60"]) : orders) {
+			native("sim", name, ...words, "--trace", trace);
+			const stage = instance();
+			stage.put([`algorithm=${name}`, ...words.join(" ").slice(2).split(" --").map((w) => w.replace(" ", "="))].join("\n"));
+			assert.equal(stage.exports.open(1), 0, stage.text());
+			assert.ok(whole(stage) === readFileSync(trace, "utf8"), `${name} ${words.join(" ")}: the traces differ`);
+		}
+});
+
+test("wrong words are wrong in the same sentence", () => {
+	for (const [words, line] of [[["neilsen", "--nodes", "x"], "algorithm=neilsen\nnodes=x"], [["nielsen"], "algorithm=nielsen"], [["raymond", "--topology", "ring"], "algorithm=raymond\ntopology=ring"], [["neilsen", "--load", "heavi"], "algorithm=neilsen\nload=heavi"], [["neilsen", "--sead", "1"], "algorithm=neilsen\nsead=1"]]) {
+		const stage = instance();
+		stage.put(line);
+		assert.equal(stage.exports.open(1), -1);
+		assert.equal(`baton sim: ${stage.text()}\n`, native("sim", ...words).stderr);
+	}
+});
+
+test("every scenario gives the same trace and verdict as baton replay", () => {
+	for (const path of scenarios()) {
+		rmSync(trace, { force: true });
+		const done = native("replay", path, "--trace", trace, "--json");
+		const bytes = readFileSync(path);
+		const stage = instance();
+		stage.put(bytes);
+		if (stage.exports.scenario(1, bytes.length) !== 0) {
+			assert.equal(done.status, 2, path);
+			assert.ok(done.stderr.includes(stage.text()), `${path}: ${stage.text()}`);
+			continue;
+		}
+		let lines = stage.text();
+		while (stage.exports.step(5000) !== 0) lines += stage.text();
+		stage.exports.status();
+		const status = JSON.parse(stage.text());
+		assert.equal({ passed: 0, failed: 1, bad: 2 }[status.verdict], done.status, path);
+		stage.exports.finish();
+		lines += stage.text();
+		// A step that cannot happen cuts a trace short, and the program says so in its last line.
+		const cut = (text) => text.slice(0, text.trimEnd().lastIndexOf("\n"));
+		if (existsSync(trace)) assert.ok(cut(lines) === cut(readFileSync(trace, "utf8")), `${path}: the traces differ`);
+		if (done.status === 1) assert.equal(status.found, JSON.parse(done.stdout).found, path);
+	}
+});
+
+test("both branches of a condition are seen, for every algorithm", () => {
+	const map = JSON.parse(readFileSync(join(web, "lines.json"), "utf8"));
+	const evaluate = (text, counters) => Function("c", `return ${text.replace(/#(\d+)/g, "(c[$1]??0)")}`)(counters);
+	for (const { name, kind } of algorithms) {
+		const stage = instance();
+		stage.put(`algorithm=${name}\nnodes=5\n${kind === "mutex" ? "load=poisson:0.1\nentries=60\nseed=2" : "arrangement=3,1,4,2,5"}`);
+		assert.equal(stage.exports.open(0), 0, stage.text());
+		const seen = new Map(); // region to whether it ran, and whether it was passed by
+		while (stage.exports.step(1) !== 0) {
+			stage.exports.lines();
+			for (const [hash, counters] of JSON.parse(stage.text()))
+				map[hash]?.regions.forEach((region, i) => {
+					const key = `${map[hash].file}:${region[0]} ${hash} ${i}`;
+					const ran = evaluate(region[4], counters) > 0;
+					seen.set(key, (seen.get(key) ?? 0) | (ran ? 1 : 2));
+				});
+		}
+		const file = name.replaceAll("-", "_") + ".c";
+		const both = [...seen].filter(([key, value]) => value === 3 && key.startsWith(file));
+		// A token that only goes round has few branches, but it has one.
+		assert.ok(both.length > 0, `${name}: no condition was seen both ways`);
+	}
+});
+
+await runTests();

@@ -1,0 +1,45 @@
+// Makes the page: node web/build.mjs MODULES FOLDER: from the packages in MODULES into FOLDER, which already has baton.wasm and lines.json.
+//
+// It writes index.html, app.js, style.css, sources.json, all of them also compressed (.br, .gz), and page.html: everything in one file.
+import { createHash } from "node:crypto";
+import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const [modules, folder] = process.argv.slice(2);
+const esbuild = createRequire(join(modules, "x.js"))("esbuild");
+
+const common = { bundle: true, minify: true, write: false, target: "es2022", logLevel: "error", legalComments: "none", nodePaths: [modules] };
+const script = esbuild.buildSync({ ...common, entryPoints: [join(here, "src/app.tsx")], format: "iife", jsx: "automatic", jsxImportSource: "preact" }).outputFiles[0].text;
+const style = esbuild.buildSync({ ...common, entryPoints: [join(here, "src/style.css")] }).outputFiles[0].text;
+
+// The algorithms as they are: what the page shows are lines of these.
+const algorithms = join(here, "../src/algorithms");
+const sources = {};
+for (const name of readdirSync(algorithms).sort()) if (name.endsWith(".c") && name !== "registry.c") sources[name] = readFileSync(join(algorithms, name), "utf8");
+
+const html = readFileSync(join(here, "index.html"), "utf8");
+writeFileSync(join(folder, "index.html"), html);
+writeFileSync(join(folder, "app.js"), script);
+writeFileSync(join(folder, "style.css"), style);
+writeFileSync(join(folder, "sources.json"), JSON.stringify(sources));
+
+for (const name of ["index.html", "app.js", "style.css", "baton.wasm", "lines.json", "sources.json"]) {
+	const bytes = readFileSync(join(folder, name));
+	writeFileSync(join(folder, name + ".br"), brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
+	writeFileSync(join(folder, name + ".gz"), gzipSync(bytes, { level: 9 }));
+}
+
+// One file that opens from disk: nothing is fetched, and what runs is named by its hash.
+const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+const inlined = script.replaceAll("</script", "<\\/script");
+const policy = `default-src 'none'; script-src ${hash(inlined)} 'wasm-unsafe-eval'; style-src ${hash(style)}; img-src data:`;
+const data = ["baton.wasm", "lines.json", "sources.json"].map((name) => `<script type="text/plain" id="file-${name}">${gzipSync(readFileSync(join(folder, name)), { level: 9 }).toString("base64")}</script>`);
+const page = html
+	.replace('<link rel="stylesheet" href="style.css">\n', () => `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style}</style>\n`)
+	.replace('<script src="app.js" defer></script>\n', "")
+	.replace("</body>", () => `<script type="application/json" id="run"></script>\n${data.join("\n")}\n<script>${inlined}</script>\n</body>`);
+writeFileSync(join(folder, "page.html"), page);

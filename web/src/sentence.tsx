@@ -1,0 +1,155 @@
+// The run as a sentence whose words are its controls.
+
+import { wordsOf } from "./address";
+import { algorithms, playing, remember, run, show } from "./state";
+
+const LOADS: [string, string][] = [
+	["light", "one after the other"],
+	["heavy", "again and again"],
+	["poisson:0.05", "seldom"],
+	["poisson:0.09", "now and then"],
+	["poisson:0.3", "often"],
+	["wishes:0.09", "when it wishes"],
+];
+const DELAYS: [string, string][] = [
+	["constant:1", "always 1"],
+	["uniform:0.7,1.5", "0.7 to 1.5"],
+	["uniform:0.2,3", "0.2 to 3"],
+	["exp:1", "1 on average"],
+];
+const STAYS: [string, string][] = [
+	["constant:1", "1"],
+	["constant:0", "no time"],
+	["uniform:1.4,2.6", "1.4 to 2.6"],
+	["exp:2", "2 on average"],
+];
+const TOPOLOGIES: [string, string][] = [
+	["complete", "complete graph"],
+	["star", "star"],
+	["ring", "ring"],
+	["line", "line"],
+	["tree:2", "tree of two branches"],
+	["tree:3", "tree of three branches"],
+	["radiating:3", "star of three arms"],
+	["random:3", "random graph"],
+	["grid:3x3", "grid of 3 by 3"],
+];
+
+function suits(needs: string, topology: string): boolean {
+	const kind = topology.split(":")[0];
+	switch (needs) {
+		case "complete":
+			return kind === "complete";
+		case "ring":
+			return kind === "ring";
+		case "star":
+			return kind === "star" || kind === "complete";
+		case "tree":
+			return ["star", "line", "tree", "radiating"].includes(kind);
+		default:
+			return true;
+	}
+}
+
+/** The words with one of them changed; an empty value takes it out. */
+function change(key: string, value: string | null): void {
+	const current = run.value!;
+	if (!("words" in current.source)) return;
+	let words = wordsOf(current.source.words);
+	if (key === "algorithm") {
+		const next = algorithms.value.find((a) => a.name === value)!;
+		const was = current.algorithm;
+		words = words.filter(([name]) => name !== "param" && name !== "fifo" && name !== "reorder" && name !== "holder");
+		words = words.filter(([name, old]) => name !== "topology" || suits(next.needs, old));
+		if (next.kind !== was.kind) words = words.filter(([name]) => ["algorithm", "nodes", "seed", "delay", "topology"].includes(name));
+		if (next.kind === "mutex" && was.kind === "election") words.push(["load", "poisson:0.09"], ["entries", "8"]);
+	}
+	if (key === "topology" && value!.startsWith("grid")) words = words.filter(([name]) => name !== "nodes");
+	if (key === "nodes") words = words.filter(([name, old]) => name !== "arrangement" || !/^\d/.test(old));
+	const parameter = key.startsWith("param ") ? key.slice(6) : null;
+	const at = words.findIndex(([name, old]) => (parameter === null ? name === key : name === "param" && old.startsWith(parameter + "=")));
+	const word: [string, string] = parameter === null ? [key, value ?? ""] : ["param", `${parameter}=${value}`];
+	if (value === null) words = words.filter((_, i) => i !== at);
+	else if (at >= 0) words[at] = word;
+	else words.push(word);
+	playing.value = false;
+	if (show({ words: words.map(([name, text]) => (text === "" ? name : `${name}=${text}`)).join("\n") }, [], null)) remember();
+}
+
+function Choice(props: { label: string; value: string; options: [string, string][]; change: (value: string) => void }) {
+	const known = props.options.some(([value]) => value === props.value);
+	const options = known ? props.options : [[props.value, props.value] as [string, string], ...props.options];
+	return (
+		<select class="word" aria-label={props.label} value={props.value} onChange={(event) => props.change(event.currentTarget.value)}>
+			{options.map(([value, text]) => (
+				<option value={value} key={value}>
+					{text}
+				</option>
+			))}
+		</select>
+	);
+}
+
+function Number_(props: { label: string; value: number; least: number; most: number; change: (value: string) => void }) {
+	return (
+		<input class="word number" type="number" aria-label={props.label} min={props.least} max={props.most} value={props.value} onChange={(event) => event.currentTarget.value !== "" && props.change(event.currentTarget.value)} />
+	);
+}
+
+export function Sentence() {
+	const current = run.value!;
+	const { algorithm, start } = current;
+	const name = (
+		<Choice label="Algorithm" value={algorithm.name} options={algorithms.value.map((a) => [a.name, a.name])} change={(value) => change("algorithm", value)} />
+	);
+	if (!("words" in current.source))
+		return (
+			<p class="sentence">
+				A scenario: <b>{algorithm.name}</b> on <b>{start.topology}</b> with <b>{start.nodes} nodes</b>, {start.fifo ? "channels keep order" : "messages may overtake"}.
+			</p>
+		);
+	const words = new Map(wordsOf(current.source.words));
+	const election = algorithm.kind === "election";
+	return (
+		<p class="sentence">
+			{name} on a{" "}
+			<Choice label="Topology" value={start.topology} options={TOPOLOGIES.filter(([value]) => suits(algorithm.needs, value))} change={(value) => change("topology", value)} /> with{" "}
+			<Number_ label="Nodes" value={start.nodes} least={2} most={60} change={(value) => change("nodes", value)} /> nodes;{" "}
+			{election ? (
+				<>
+					numbers stand{" "}
+					<Choice label="Arrangement" value={words.get("arrangement") ?? "increasing"} options={[["increasing", "increasing"], ["decreasing", "decreasing"], ["random", "at random"]]} change={(value) => change("arrangement", value)} />,{" "}
+					<Choice label="Initiators" value={words.get("initiators") ?? "all"} options={[["all", "all"], ["one", "one"], ["random:2", "two"]]} change={(value) => change("initiators", value)} /> of them begin, and{" "}
+				</>
+			) : (
+				<>
+					each asks <Choice label="Load" value={words.get("load") ?? "heavy"} options={LOADS} change={(value) => change("load", value)} />, stays inside for{" "}
+					<Choice label="Stay" value={words.get("cs") ?? "constant:1"} options={STAYS} change={(value) => change("cs", value)} />,{" "}
+					<Number_ label="Entries" value={Number(words.get("entries") ?? 1000)} least={1} most={2000} change={(value) => change("entries", value)} /> times in all, and{" "}
+				</>
+			)}
+			a message takes <Choice label="Delay" value={words.get("delay") ?? "constant:1"} options={DELAYS} change={(value) => change("delay", value)} />; channels{" "}
+			<Choice label="Order" value={start.fifo ? "fifo" : "reorder"} options={[["fifo", "keep order"], ["reorder", "may reorder"]]} change={(value) => orderTo(value)} />
+			{algorithm.parameters.map((parameter) => (
+				<span key={parameter.name} title={parameter.help ?? ""}>
+					; {parameter.name}{" "}
+					{parameter.choices.length > 0 ? (
+						<Choice label={parameter.name} value={String(start.params[parameter.name] ?? parameter.choices[0])} options={parameter.choices.map((c) => [c, c])} change={(value) => change("param " + parameter.name, value)} />
+					) : (
+						<Number_ label={parameter.name} value={Number(start.params[parameter.name] ?? parameter.initial)} least={parameter.least} most={parameter.most} change={(value) => change("param " + parameter.name, value)} />
+					)}
+				</span>
+			))}
+			. Seed <Number_ label="Seed" value={start.seed} least={0} most={1e9} change={(value) => change("seed", value)} />.
+		</p>
+	);
+}
+
+function orderTo(value: string): void {
+	const current = run.value!;
+	if (!("words" in current.source)) return;
+	const words = wordsOf(current.source.words).filter(([name]) => name !== "fifo" && name !== "reorder");
+	words.push([value, ""]);
+	playing.value = false;
+	if (show({ words: words.map(([name, text]) => (text === "" ? name : `${name}=${text}`)).join("\n") }, [], null)) remember();
+}
