@@ -24,7 +24,7 @@ const char words_permitted[] = "[nc]" MORE "*-"
 const char words_alphabet[] = "nwcNWC-st";
 
 /* A part of an expression: the places where its words begin and end, and is one of them empty? */
-struct part {
+struct word_part {
 	uint64_t first, last;
 	bool empty;
 };
@@ -35,7 +35,7 @@ struct parser {
 	bool failed;
 };
 
-static struct part parse_choice(struct parser *parser);
+static struct word_part parse_choice(struct parser *parser);
 
 static void join_places(struct words *words, uint64_t before, uint64_t after)
 {
@@ -54,36 +54,36 @@ static bool is_letter(char character)
 	return *letter != '\0';
 }
 
-static struct part parse_letter(struct parser *parser)
+static struct word_part parse_letter(struct parser *parser)
 {
 	struct words *words = parser->words;
 	uint64_t place;
 
 	if (!is_letter(*parser->rest) || words->places_count == WORDS_PLACES_MAX) {
 		parser->failed = true;
-		return (struct part){0};
+		return (struct word_part){0};
 	}
 	place = (uint64_t)1 << words->places_count;
 	words->letter[words->places_count++] = *parser->rest++;
-	return (struct part){.first = place, .last = place};
+	return (struct word_part){.first = place, .last = place};
 }
 
-static struct part parse_letters(struct parser *parser)
+static struct word_part parse_letters(struct parser *parser)
 {
-	struct part part = {0};
+	struct word_part part = {0};
 
 	while (!parser->failed && *parser->rest != ']') {
-		struct part letter = parse_letter(parser);
+		struct word_part letter = parse_letter(parser);
 		part.first |= letter.first;
 		part.last |= letter.last;
 	}
 	return part;
 }
 
-static struct part parse_one(struct parser *parser)
+static struct word_part parse_one(struct parser *parser)
 {
 	char bracket = *parser->rest;
-	struct part part;
+	struct word_part part;
 
 	if (bracket != '(' && bracket != '[')
 		return parse_letter(parser);
@@ -96,13 +96,13 @@ static struct part parse_one(struct parser *parser)
 	return part;
 }
 
-static struct part parse_sequence(struct parser *parser)
+static struct word_part parse_sequence(struct parser *parser)
 {
-	struct part all = {.empty = true};
+	struct word_part all = {.empty = true};
 
 	while (!parser->failed && *parser->rest != '|' && *parser->rest != ')' &&
 	       *parser->rest != '\0') {
-		struct part part = parse_one(parser);
+		struct word_part part = parse_one(parser);
 		for (; *parser->rest == '*'; parser->rest++) {
 			join_places(parser->words, part.last, part.first);
 			part.empty = true;
@@ -115,13 +115,13 @@ static struct part parse_sequence(struct parser *parser)
 	return all;
 }
 
-static struct part parse_choice(struct parser *parser)
+static struct word_part parse_choice(struct parser *parser)
 {
-	struct part all = parse_sequence(parser);
+	struct word_part all = parse_sequence(parser);
 
 	while (!parser->failed && *parser->rest == '|') {
 		parser->rest++;
-		struct part part = parse_sequence(parser);
+		struct word_part part = parse_sequence(parser);
 		all.first |= part.first;
 		all.last |= part.last;
 		all.empty = all.empty || part.empty;
@@ -133,7 +133,7 @@ bool words_parse(const char *expression, struct words *ret_words)
 {
 	struct words words = {.places_count = 1};
 	struct parser parser = {.rest = expression, .words = &words};
-	struct part all = parse_choice(&parser);
+	struct word_part all = parse_choice(&parser);
 
 	if (parser.failed || *parser.rest != '\0')
 		return false;

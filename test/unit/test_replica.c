@@ -10,8 +10,8 @@
 #include <cmocka.h>
 
 #include "baton/error.h"
-#include "letter.h"
 #include "outbuffer.h"
+#include "raft_letter.h"
 #include "replica.h"
 #include "shadow.h"
 
@@ -208,10 +208,10 @@ static uint64_t find_command(int number, char value)
 /* Removes from an AppendEntries what is beyond `index`, as if the leader had sent that in another message. */
 static void shorten(struct sent *sent, uint64_t index)
 {
-	struct letter letter;
+	struct raft_letter letter;
 	struct out out;
 
-	assert_true(letter_read(sent->bytes, sent->size, &letter));
+	assert_true(raft_letter_read(sent->bytes, sent->size, &letter));
 	struct raft_append_entries *append = &letter.message.append_entries;
 	if (letter.message.type == RAFT_APPEND_ENTRIES &&
 	    append->prev_log_index + append->n_entries > index) {
@@ -219,13 +219,13 @@ static void shorten(struct sent *sent, uint64_t index)
 		if (append->prev_log_index < index)
 			append->n_entries = (unsigned)(index - append->prev_log_index);
 		out_init(&out);
-		letter_write(&out, &letter);
+		raft_letter_write(&out, &letter);
 		assert_true(out.bytes_count <= sent->size);
 		memcpy(sent->bytes, out.bytes, out.bytes_count);
 		sent->size = out.bytes_count;
 		out_free(&out);
 	}
-	letter_free(&letter);
+	raft_letter_free(&letter);
 }
 
 /* A leader and others hear each other for a while, but the others get nothing beyond `index`. */
@@ -343,11 +343,11 @@ static void test_a_refused_pre_vote_tells_the_term(void **context)
 		drop_letters();
 		tick(1);
 		while (letters_count > 0) {
-			struct letter letter;
-			assert_true(letter_read(letters[0].bytes, letters[0].size, &letter));
+			struct raft_letter letter;
+			assert_true(raft_letter_read(letters[0].bytes, letters[0].size, &letter));
 			bool real = letter.message.type == RAFT_REQUEST_VOTE &&
 			            !letter.message.request_vote.pre_vote;
-			letter_free(&letter);
+			raft_letter_free(&letter);
 			deliver_one(real ? "" : "bc");
 		}
 	}
@@ -372,14 +372,14 @@ static void test_a_refused_pre_vote_tells_the_term(void **context)
 static void test_a_vote_for_nobody_is_ignored(void **context)
 {
 	(void)context;
-	struct letter letter = {.message.type = RAFT_REQUEST_VOTE_RESULT};
+	struct raft_letter letter = {.message.type = RAFT_REQUEST_VOTE_RESULT};
 	struct out out;
 
 	begin(3);
 	letter.message.request_vote_result =
 	        (struct raft_request_vote_result){.version = 2, .term = 50};
 	out_init(&out);
-	letter_write(&out, &letter);
+	raft_letter_write(&out, &letter);
 	uint64_t term = replica_term(replicas[0]);
 	assert_int_equal(replica_receive(replicas[0], 2, out.bytes, out.bytes_count, now), 0);
 	assert_int_equal(replica_term(replicas[0]), term);

@@ -51,14 +51,14 @@ void job_note_part(struct job *job, double part)
 }
 
 /* One of the runs of a job is under way. */
-struct part {
+struct job_part {
 	struct job *job;
 	double before, share;
 };
 
 static void note_exits(void *context, uint64_t exits, uint64_t entries)
 {
-	const struct part *part = context;
+	const struct job_part *part = context;
 	job_note_part(part->job, part->before + part->share * (double)exits / (double)entries);
 }
 
@@ -222,7 +222,7 @@ static void run_load(struct job *job, const struct compare_options *options, enu
 	struct sums sums = {0};
 	struct sim_result result;
 	uint64_t count = runs_count(job, options, &run);
-	struct part part = {job, 0, 1 / (double)count};
+	struct job_part part = {job, 0, 1 / (double)count};
 
 	load->entry =
 	        (struct sim_entry_messages){range_none, range_none, range_none, range_none, 0};

@@ -242,7 +242,7 @@ static int compare_tips(const void *a, const void *b)
  */
 static void spread(struct tip *tips, size_t count, double top, double bottom)
 {
-	struct block {
+	struct label_run {
 		size_t first, count;
 		double start;
 	} *blocks = malloc((count + 1) * sizeof(*blocks));
@@ -250,9 +250,9 @@ static void spread(struct tip *tips, size_t count, double top, double bottom)
 
 	memory_must(blocks != NULL);
 	for (size_t i = 0; i < count; i++) {
-		blocks[used++] = (struct block){i, 1, tips[i].wanted};
+		blocks[used++] = (struct label_run){i, 1, tips[i].wanted};
 		for (bool merged = true; merged;) {
-			struct block *block = &blocks[used - 1];
+			struct label_run *block = &blocks[used - 1];
 			double sum = 0, room = LABEL_HEIGHT * (double)(block->count - 1);
 			for (size_t k = 0; k < block->count; k++)
 				sum += tips[block->first + k].wanted - LABEL_HEIGHT * (double)k;

@@ -87,7 +87,7 @@ void guard_answer_pre_vote(const struct raft *raft, struct raft_message *reply)
  * there is appended at the end, at other indices than its own. What the snapshot covers is committed, and
  * the same everywhere: it is as if the message began after it.
  */
-void guard_clip(const struct raft *raft, const struct replica_log *log, struct letter *letter)
+void guard_clip(const struct raft *raft, const struct replica_log *log, struct raft_letter *letter)
 {
 	struct raft_append_entries *append = &letter->message.append_entries;
 	uint64_t prev = append->prev_log_index;

@@ -8,7 +8,7 @@
 #ifndef CONSENSUS_RAFT_GUARD_H
 #define CONSENSUS_RAFT_GUARD_H
 
-#include "letter.h"
+#include "raft_letter.h"
 #include "replica_log.h"
 
 /* Must this message be dropped before the core sees it? */
@@ -21,7 +21,7 @@ void guard_answer_old(struct raft_message *reply);
 void guard_answer_pre_vote(const struct raft *raft, struct raft_message *reply);
 
 /* Removes from an AppendEntries what the snapshot covers. */
-void guard_clip(const struct raft *raft, const struct replica_log *log, struct letter *letter);
+void guard_clip(const struct raft *raft, const struct replica_log *log, struct raft_letter *letter);
 /* How many of these entries may be given to the core in one step; at least 1. */
 size_t guard_split(const struct durable_entry *entries, size_t count);
 /*

@@ -25,7 +25,7 @@ enum {
 };
 
 /* What the core is told when a write is durable. */
-struct pending {
+struct unwritten {
 	uint64_t number;
 	uint64_t entries_first;
 	size_t entries_count;
@@ -42,7 +42,7 @@ struct replica {
 	bool answers_old;        /* the message in hand is of an older term */
 	uint64_t woken;
 	uint64_t last_write, written, ballot_write;
-	struct pending *pending;
+	struct unwritten *pending;
 	size_t pending_start, pending_end, pending_size;
 	struct effects effects;
 	struct effects waiting; /* letters that promise what is not durable yet */
@@ -89,7 +89,7 @@ static struct raft_snapshot_metadata make_metadata(const struct durable_snapshot
 /* Writes. */
 
 static void add_write(struct replica *replica, struct durable_write *write,
-                      const struct pending *pending)
+                      const struct unwritten *pending)
 {
 	write->number = ++replica->last_write;
 	if (write->has_ballot)
@@ -98,7 +98,7 @@ static void add_write(struct replica *replica, struct durable_write *write,
 		replica->pending_start = replica->pending_end = 0;
 	replica->pending = grow(replica->pending, &replica->pending_size, replica->pending_end + 1,
 	                        sizeof *replica->pending);
-	struct pending *added = &replica->pending[replica->pending_end++];
+	struct unwritten *added = &replica->pending[replica->pending_end++];
 	*added = *pending;
 	added->number = write->number;
 	effects_add(&replica->effects, &(struct replica_effect){REPLICA_WRITE, .write = write});
@@ -152,7 +152,7 @@ static struct durable_snapshot take_installed(struct replica *replica, struct ra
 static void save_update(struct replica *replica, struct raft_update *update)
 {
 	struct durable_write write = {0};
-	struct pending pending = {.kind = PENDING_ENTRIES};
+	struct unwritten pending = {.kind = PENDING_ENTRIES};
 	struct durable_entry *entries = NULL;
 	unsigned ballot = RAFT_UPDATE_CURRENT_TERM | RAFT_UPDATE_VOTED_FOR;
 
@@ -182,7 +182,7 @@ static void save_update(struct replica *replica, struct raft_update *update)
 /* Letters. */
 
 /* What the core leaves to the sender. False: it is not there any more, as after a snapshot meanwhile. */
-static bool complete_letter(struct replica *replica, struct letter *letter)
+static bool complete_letter(struct replica *replica, struct raft_letter *letter)
 {
 	struct raft_append_entries *append = &letter->message.append_entries;
 	const struct durable_snapshot *snapshot = &replica->log.snapshot;
@@ -206,14 +206,14 @@ static bool complete_letter(struct replica *replica, struct letter *letter)
 
 static void send_message(struct replica *replica, const struct raft_message *message)
 {
-	struct letter letter = {.message = *message};
+	struct raft_letter letter = {.message = *message};
 
 	if (replica->answers_old)
 		guard_answer_old(&letter.message);
 	guard_answer_pre_vote(&replica->raft, &letter.message);
 	if (complete_letter(replica, &letter)) {
 		out_clear(&replica->out);
-		letter_write(&replica->out, &letter);
+		raft_letter_write(&replica->out, &letter);
 		struct effects *queue = guard_may_send(replica->written, replica->ballot_write)
 		                                ? &replica->effects
 		                                : &replica->waiting;
@@ -223,7 +223,7 @@ static void send_message(struct replica *replica, const struct raft_message *mes
 			                                     .bytes = replica->out.bytes,
 			                                     .size = replica->out.bytes_count});
 	}
-	letter_free(&letter);
+	raft_letter_free(&letter);
 }
 
 /* Commits. */
@@ -283,7 +283,7 @@ static void receive_message(struct replica *replica, struct raft_message *messag
 	must(step(replica, &event) == 0);
 }
 
-static void receive_install(struct replica *replica, struct letter *letter, uint64_t now)
+static void receive_install(struct replica *replica, struct raft_letter *letter, uint64_t now)
 {
 	struct raft_install_snapshot *install = &letter->message.install_snapshot;
 	const struct durable_snapshot *snapshot = &letter->snapshot;
@@ -297,7 +297,7 @@ static void receive_install(struct replica *replica, struct letter *letter, uint
 	receive_message(replica, &letter->message, now);
 }
 
-static void receive_part(struct replica *replica, const struct letter *letter, size_t from,
+static void receive_part(struct replica *replica, const struct raft_letter *letter, size_t from,
                          size_t count, uint64_t now)
 {
 	const struct raft_append_entries *whole = &letter->message.append_entries;
@@ -319,7 +319,7 @@ static void receive_part(struct replica *replica, const struct letter *letter, s
 	raft_free(part->entries);
 }
 
-static void receive_append(struct replica *replica, struct letter *letter, uint64_t now)
+static void receive_append(struct replica *replica, struct raft_letter *letter, uint64_t now)
 {
 	struct raft_append_entries *append = &letter->message.append_entries;
 
@@ -336,9 +336,9 @@ static void receive_append(struct replica *replica, struct letter *letter, uint6
 int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes, size_t size,
                     uint64_t now)
 {
-	struct letter letter;
+	struct raft_letter letter;
 
-	if (!letter_read(bytes, size, &letter))
+	if (!raft_letter_read(bytes, size, &letter))
 		return BATON_EMESSAGE;
 	letter.message.server_id = from;
 	letter.message.server_address = "";
@@ -352,11 +352,11 @@ int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes
 	else
 		receive_message(replica, &letter.message, now);
 	replica->answers_old = false;
-	letter_free(&letter);
+	raft_letter_free(&letter);
 	return 0;
 }
 
-static void finish_entries(struct replica *replica, const struct pending *pending, uint64_t now)
+static void finish_entries(struct replica *replica, const struct unwritten *pending, uint64_t now)
 {
 	struct raft_event event = {.time = now, .type = RAFT_PERSISTED_ENTRIES};
 	size_t told = guard_persisted(&replica->log, pending->entries_first, pending->entries_count,
@@ -368,7 +368,7 @@ static void finish_entries(struct replica *replica, const struct pending *pendin
 	must(step(replica, &event) == 0);
 }
 
-static void finish_taken(struct replica *replica, struct pending *pending, uint64_t now)
+static void finish_taken(struct replica *replica, struct unwritten *pending, uint64_t now)
 {
 	struct raft_event event = {.time = now, .type = RAFT_SNAPSHOT};
 
@@ -383,7 +383,7 @@ static void finish_taken(struct replica *replica, struct pending *pending, uint6
 	}
 }
 
-static void finish_installed(struct replica *replica, struct pending *pending, uint64_t now)
+static void finish_installed(struct replica *replica, struct unwritten *pending, uint64_t now)
 {
 	struct raft_event event = {.time = now, .type = RAFT_PERSISTED_SNAPSHOT};
 	const struct durable_snapshot *snapshot = &pending->snapshot;
@@ -402,7 +402,7 @@ static void finish_installed(struct replica *replica, struct pending *pending, u
 void replica_written(struct replica *replica, uint64_t number, uint64_t now)
 {
 	must(number == replica->written + 1 && replica->pending_start < replica->pending_end);
-	struct pending pending = replica->pending[replica->pending_start++];
+	struct unwritten pending = replica->pending[replica->pending_start++];
 	replica->written = number;
 	if (guard_may_send(replica->written, replica->ballot_write))
 		effects_move(&replica->waiting, &replica->effects);
@@ -450,7 +450,7 @@ static bool submit(struct replica *replica, enum raft_entry_type type, const voi
 
 bool replica_propose(struct replica *replica, const uint8_t *bytes, size_t size, uint64_t now)
 {
-	must(size <= LETTER_ENTRY_SIZE_MAX);
+	must(size <= RAFT_LETTER_ENTRY_SIZE_MAX);
 	return submit(replica, RAFT_COMMAND, bytes, size, now);
 }
 
@@ -527,7 +527,7 @@ bool replica_transfer(struct replica *replica, uint64_t id, uint64_t now)
 bool replica_snapshot(struct replica *replica, uint64_t index, const uint8_t *bytes, size_t size,
                       uint32_t keep)
 {
-	struct pending pending = {.kind = PENDING_TAKEN, .keep = keep};
+	struct unwritten pending = {.kind = PENDING_TAKEN, .keep = keep};
 	struct durable_snapshot snapshot = {.index = index, .bytes = bytes, .size = size};
 	const struct replica_log *log = &replica->log;
 

@@ -1,4 +1,4 @@
-#include "letter.h"
+#include "raft_letter.h"
 
 #include "memory.h"
 #include "voters.h"
@@ -29,7 +29,7 @@ static const uint8_t *read_bytes(struct in *in, size_t most, size_t *ret_size)
 	return bytes;
 }
 
-static void write_append(struct out *out, const struct letter *letter)
+static void write_append(struct out *out, const struct raft_letter *letter)
 {
 	const struct raft_append_entries *append = &letter->message.append_entries;
 
@@ -50,13 +50,13 @@ static void read_entry(struct in *in, struct durable_entry *ret_entry)
 {
 	ret_entry->term = in_uint(in);
 	ret_entry->type = (uint32_t)in_range(in, RAFT_COMMAND, RAFT_CHANGE);
-	ret_entry->bytes = read_bytes(in, LETTER_ENTRY_SIZE_MAX, &ret_entry->size);
+	ret_entry->bytes = read_bytes(in, RAFT_LETTER_ENTRY_SIZE_MAX, &ret_entry->size);
 	/* The core takes the bytes of a change as they are. */
 	if (ret_entry->type == RAFT_CHANGE && !voters_check(ret_entry->bytes, ret_entry->size))
 		in->bad = true;
 }
 
-static void read_append(struct in *in, struct letter *letter)
+static void read_append(struct in *in, struct raft_letter *letter)
 {
 	struct raft_append_entries *append = &letter->message.append_entries;
 
@@ -65,7 +65,7 @@ static void read_append(struct in *in, struct letter *letter)
 	append->prev_log_index = in_uint(in);
 	append->prev_log_term = in_uint(in);
 	append->leader_commit = in_uint(in);
-	append->n_entries = (unsigned)in_range(in, 0, LETTER_ENTRIES_MAX);
+	append->n_entries = (unsigned)in_range(in, 0, RAFT_LETTER_ENTRIES_MAX);
 	/* An index that entries could overflow is none. */
 	if (append->prev_log_index > INT64_MAX)
 		in->bad = true;
@@ -139,7 +139,7 @@ static void read_vote_result(struct in *in, struct raft_request_vote_result *res
 	result->capacity = (unsigned short)in_range(in, 0, UINT16_MAX);
 }
 
-static void write_install(struct out *out, const struct letter *letter)
+static void write_install(struct out *out, const struct raft_letter *letter)
 {
 	const struct raft_install_snapshot *install = &letter->message.install_snapshot;
 
@@ -152,7 +152,7 @@ static void write_install(struct out *out, const struct letter *letter)
 	write_bytes(out, letter->snapshot.bytes, letter->snapshot.size);
 }
 
-static void read_install(struct in *in, struct letter *letter)
+static void read_install(struct in *in, struct raft_letter *letter)
 {
 	struct raft_install_snapshot *install = &letter->message.install_snapshot;
 	struct durable_snapshot *snapshot = &letter->snapshot;
@@ -162,8 +162,8 @@ static void read_install(struct in *in, struct letter *letter)
 	install->last_index = in_range(in, 1, INT64_MAX);
 	install->last_term = in_uint(in);
 	install->conf_index = in_range(in, 1, INT64_MAX);
-	snapshot->voters = read_bytes(in, LETTER_ENTRY_SIZE_MAX, &snapshot->voters_size);
-	snapshot->bytes = read_bytes(in, LETTER_SNAPSHOT_SIZE_MAX, &snapshot->size);
+	snapshot->voters = read_bytes(in, RAFT_LETTER_ENTRY_SIZE_MAX, &snapshot->voters_size);
+	snapshot->bytes = read_bytes(in, RAFT_LETTER_SNAPSHOT_SIZE_MAX, &snapshot->size);
 	if (!in->bad && !voters_check(snapshot->voters, snapshot->voters_size))
 		in->bad = true;
 	snapshot->index = install->last_index;
@@ -187,7 +187,7 @@ static void read_timeout(struct in *in, struct raft_timeout_now *timeout)
 	timeout->last_log_term = in_uint(in);
 }
 
-void letter_write(struct out *out, const struct letter *letter)
+void raft_letter_write(struct out *out, const struct raft_letter *letter)
 {
 	const struct raft_message *message = &letter->message;
 
@@ -214,9 +214,9 @@ void letter_write(struct out *out, const struct letter *letter)
 	}
 }
 
-bool letter_read(const uint8_t *bytes, size_t size, struct letter *ret_letter)
+bool raft_letter_read(const uint8_t *bytes, size_t size, struct raft_letter *ret_letter)
 {
-	struct letter letter = {0};
+	struct raft_letter letter = {0};
 	struct in in = {.next = bytes, .end = bytes + size};
 
 	letter.message.type =
@@ -244,14 +244,14 @@ bool letter_read(const uint8_t *bytes, size_t size, struct letter *ret_letter)
 		break;
 	}
 	if (!in_end(&in)) {
-		letter_free(&letter);
+		raft_letter_free(&letter);
 		return false;
 	}
 	*ret_letter = letter;
 	return true;
 }
 
-void letter_free(struct letter *letter)
+void raft_letter_free(struct raft_letter *letter)
 {
 	free(letter->entries);
 	letter->entries = NULL;

@@ -5,8 +5,8 @@
  * A number is written as in core/wire.h, bytes as their count and themselves. The sender is not part of it:
  * the connection tells.
  */
-#ifndef CONSENSUS_LETTER_H
-#define CONSENSUS_LETTER_H
+#ifndef CONSENSUS_RAFT_LETTER_H
+#define CONSENSUS_RAFT_LETTER_H
 
 #include "durable.h"
 #include "wire.h"
@@ -14,12 +14,12 @@
 #include <raft.h>
 
 enum {
-	LETTER_ENTRIES_MAX = 1 << 12,
-	LETTER_ENTRY_SIZE_MAX = 1 << 20,
-	LETTER_SNAPSHOT_SIZE_MAX = 1 << 26,
+	RAFT_LETTER_ENTRIES_MAX = 1 << 12,
+	RAFT_LETTER_ENTRY_SIZE_MAX = 1 << 20,
+	RAFT_LETTER_SNAPSHOT_SIZE_MAX = 1 << 26,
 };
 
-struct letter {
+struct raft_letter {
 	/* Without entries, configuration and data; they are in the fields below. */
 	struct raft_message message;
 	struct durable_entry *entries; /* of an AppendEntries: append_entries.n_entries of them */
@@ -27,13 +27,13 @@ struct letter {
 };
 
 /* Appends the letter to out->bytes. */
-void letter_write(struct out *out, const struct letter *letter);
+void raft_letter_write(struct out *out, const struct raft_letter *letter);
 
 /*
- * False: malformed, nothing is to be freed. Entries and snapshot point into `bytes`; letter_free frees the
+ * False: malformed, nothing is to be freed. Entries and snapshot point into `bytes`; raft_letter_free frees the
  * list of entries.
  */
-bool letter_read(const uint8_t *bytes, size_t size, struct letter *ret_letter);
-void letter_free(struct letter *letter);
+bool raft_letter_read(const uint8_t *bytes, size_t size, struct raft_letter *ret_letter);
+void raft_letter_free(struct raft_letter *letter);
 
 #endif
