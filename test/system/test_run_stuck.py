@@ -318,6 +318,21 @@ class Stay(unittest.TestCase):
             holder.close()
             self.assertEqual(cluster[0].wait(), 0)
 
+    def test_one_that_ends_in_the_turn_in_which_the_node_looks_has_stopped(self):
+        """The node hears of the end and looks who is left in one turn: the next node need not wait for that client."""
+        with Cluster(1) as cluster, cluster[0].client() as holder:
+            holder.call("LOCK", "x")
+            self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
+            cluster[0].signal(signal.SIGTERM)
+            cluster[0].says("leaving")
+            self.assertEqual(holder.call("PING"), "PONG")
+            cluster[0].signal(signal.SIGSTOP)
+            holder.close()
+            time.sleep(0.1) # many times as long as the node sleeps between two looks
+            cluster[0].signal(signal.SIGCONT)
+            self.assertEqual(cluster[0].wait(), 0)
+            self.assertFalse(os.path.exists(cluster[0].socket))
+
     def test_after_one_that_did_not_wait_the_next_one_does(self):
         with Cluster(1, "--lease", "2s") as cluster, cluster[0].client() as holder:
             fence = holder.call("LOCK", "x")

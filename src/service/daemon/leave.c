@@ -52,6 +52,9 @@ static bool clients_are_gone(struct daemon *daemon)
 			return false;
 	}
 	LIST_FOREACH (client, &clients->all, all) {
+		/* It ended its connection in this very turn, and so whatever it ran is over. */
+		if (client->closing)
+			continue;
 		/* What it runs goes on: nobody else may be let in. */
 		client->forsaken = client->stays && client->told_lost;
 		clients->forsakes = clients->forsakes || client->forsaken;
