@@ -173,6 +173,26 @@ class Reasons(unittest.TestCase):
                 listener.read()
                 self.assertRegex(listener.read()[2], f"^lost [0-9]+ n1 {by}$")
 
+    def test_broken_before_the_grant_was_read(self):
+        with Cluster(1) as cluster, cluster[0].client() as holder, cluster[0].client() as operator:
+            holder.call("LOCK", "x")
+            read, write = os.pipe()
+            run = subprocess.Popen([BATON, "run", "-S", cluster[0].socket, "--status-fd", str(write), "x", "sleep", "1000"],
+                                   stderr=subprocess.PIPE, text=True, pass_fds=[write], env=environment())
+            os.close(write)
+            until("it waits", lambda: cluster[0].status()["locks"][0]["waiters"])
+            os.kill(run.pid, signal.SIGSTOP)
+            holder.call("UNLOCK", "x")
+            held = lambda: (cluster[0].status()["locks"] or [{"holder": None}])[0]
+            until("it holds", lambda: (held()["holder"] or {}).get("pid") == run.pid)
+            operator.send("BREAK", "x", held()["fence"])
+            until("it is told", lambda: held()["holder"]["losing"])
+            os.kill(run.pid, signal.SIGCONT)
+            self.assertEqual(run.wait(60), 76)
+            with open(read, encoding="utf-8") as file, run.stderr:
+                self.assertEqual(json.loads(file.read())["reason"], "broken")
+                self.assertIn(f"lost as soon as it was held: broken uid {os.getuid()} pid {os.getpid()}", run.stderr.read())
+
     def test_broken_is_told_as_ever_to_who_does_not_ask(self):
         with Cluster(1) as cluster, cluster[0].client() as holder, cluster[0].client() as ear, \
                 cluster[0].client() as operator:

@@ -445,6 +445,36 @@ static bool connection_has_ended(const struct holding *holding)
 	return item.fd < 0 || (poll(&item, 1, 0) > 0 && item.revents != 0);
 }
 
+/* In a word for --status-fd, and in words for people. */
+static void note_reason(struct holding *holding)
+{
+	static const struct {
+		const char *word, *text;
+	} reasons[] = {
+	        [BATON_LOST_BROKEN] = {"broken", NULL}, /* as the node says it: by whom */
+	        [BATON_LOST_LEAVING] = {"leaving", "its node is leaving"},
+	        [BATON_LOST_CONNECTION] = {"connection", "the connection to the node is gone"},
+	        [BATON_LOST_LEASE] = {"lease", "its node is not in the cluster's view any more"},
+	};
+	const char *said;
+	enum baton_reason reason = baton_lost_reason(holding->baton, &said);
+
+	if (reason == 0 && connection_has_ended(holding))
+		reason = BATON_LOST_CONNECTION;
+	if (reason == 0) /* a node of an older version does not say */
+		return;
+	holding->reason = reasons[reason].word;
+	snprintf(holding->why, sizeof(holding->why), ": %s",
+	         reasons[reason].text != NULL ? reasons[reason].text : said);
+}
+
+/* It was lost in the moment in which it was granted: by a word of the node, or with the connection. */
+static void note_loss(struct holding *holding)
+{
+	if (!holding_lost(holding))
+		note_reason(holding);
+}
+
 static int not_acquired(struct holding *holding, int error)
 {
 	const struct holding_words *words = holding->words;
@@ -458,14 +488,17 @@ static int not_acquired(struct holding *holding, int error)
 		service_problem(words->command, holding->baton, error);
 	if (error == BATON_ETIMEOUT || error == BATON_ENOTFREE)
 		return words->busy_code;
+	if (error == BATON_ELOST) {
+		note_loss(holding);
+		holding_say(holding, "'%s' was lost as soon as it was held%s", words->name,
+		            holding->why);
+		return EXIT_LOST;
+	}
 	int code = service_problem(words->command, holding->baton, error);
 	if (error == BATON_ESILENT)
 		holding->reason = "silent";
-	else if (error == BATON_ECONNECTION ||
-	         (error == BATON_ELOST && connection_has_ended(holding)))
+	else if (error == BATON_ECONNECTION)
 		holding->reason = "connection";
-	if (error == BATON_ELOST)
-		return EXIT_LOST;
 	return code == EXIT_USAGE ? EXIT_BAD_USAGE : code;
 }
 
@@ -568,29 +601,6 @@ int holding_acquire(struct holding *holding, const struct holding_words *words)
 }
 
 /* --- losing it, giving it back --- */
-
-/* In a word for --status-fd, and in words for people. */
-static void note_reason(struct holding *holding)
-{
-	static const struct {
-		const char *word, *text;
-	} reasons[] = {
-	        [BATON_LOST_BROKEN] = {"broken", NULL}, /* as the node says it: by whom */
-	        [BATON_LOST_LEAVING] = {"leaving", "its node is leaving"},
-	        [BATON_LOST_CONNECTION] = {"connection", "the connection to the node is gone"},
-	        [BATON_LOST_LEASE] = {"lease", "its node is not in the cluster's view any more"},
-	};
-	const char *said;
-	enum baton_reason reason = baton_lost_reason(holding->baton, &said);
-
-	if (reason == 0 && connection_has_ended(holding))
-		reason = BATON_LOST_CONNECTION;
-	if (reason == 0) /* a node of an older version does not say */
-		return;
-	holding->reason = reasons[reason].word;
-	snprintf(holding->why, sizeof(holding->why), ": %s",
-	         reasons[reason].text != NULL ? reasons[reason].text : said);
-}
 
 bool holding_lost(struct holding *holding)
 {

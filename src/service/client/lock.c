@@ -102,7 +102,8 @@ static int acquired(struct baton *baton, uint64_t fence, uint64_t *ret_fence)
 	hold->fence = fence;
 	LIST_INSERT_HEAD(&baton->held, hold, entry);
 	if (baton->watch.gone_fence >= fence) {
-		handle_lose(baton, hold, WORD("broken"));
+		const char *why = baton->watch.gone_why;
+		handle_lose(baton, hold, (struct word){why, strlen(why)});
 		return why_set(&baton->why, BATON_ELOST, "'%s' was lost as soon as it was held",
 		               hold->name.bytes);
 	}

@@ -3,6 +3,7 @@
 #include "lock_event.h"
 #include "watch.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* A lock with this fence is held no more, whoever held it. */
@@ -14,8 +15,11 @@ static void note_gone(struct baton *baton, const struct lock_event *event)
 		handle_lose(baton, hold, event->value);
 	/* It may be told before the answer to our LOCK has been read. */
 	if (baton->wanted != NULL && baton->watch.gone_fence < event->fence &&
-	    word_is(event->channel, baton->wanted->name.bytes))
+	    word_is(event->channel, baton->wanted->name.bytes)) {
 		baton->watch.gone_fence = event->fence;
+		snprintf(baton->watch.gone_why, sizeof(baton->watch.gone_why), "%.*s",
+		         (int)event->value.size, event->value.bytes);
+	}
 }
 
 /* One event. 1: the one that says that `awaited` (or NULL) is subscribed to; 0: another; BATON_EPENDING:

@@ -8,6 +8,8 @@
 
 #include "exchange.h"
 
+#include "baton/baton.h"
+
 struct baton;
 
 struct watch {
@@ -16,6 +18,7 @@ struct watch {
 	struct exchange events;
 	bool answer_pending; /* the first thing that comes on `events` is an answer, not an event */
 	uint64_t gone_fence; /* the greatest fence of the wanted lock that was released or lost */
+	char gone_why[BATON_NAME_MAX + 64]; /* why it was lost, as the node says it; or "" */
 };
 
 /* Makes the descriptors. 0 or an error; then watch_free is due. */
