@@ -3,11 +3,11 @@
 HEAD = """\
 # What the papers claim, and what was measured
 
-Of {all} claims of four documents about what the algorithms cost, {held} held, {refuted} are refuted, and {other} is of another
-variant or construction, which nobody could run here. {rules} more, which no document has, follow from the rules of the algorithms:
-{rules_held} held. This page tells what failed; [results.csv](results.csv) has a row for every claim. No figure was typed: `make
-results` makes both again, to the last digit. The claims are data (`src/lab/compare/claims.c`; `baton compare --claims` lists
-them), but for those that compare one algorithm or topology with another, or count the stages of an election.
+Of {all} claims of four documents about what the algorithms cost, {held} held, {refuted} are refuted, and {other} is about an
+algorithm that could not be run here. {rules} more claims are in no document, but follow from the rules of the algorithms:
+{rules_held} held. This page tells what failed; [results.csv](results.csv) has a row for every claim. No figure was typed by
+hand: `make results` makes both files again, to the last digit. The claims are data (`src/lab/compare/claims.c`; `baton compare --claims` lists
+them), except those that compare one algorithm or topology with another, or count the stages of an election.
 """
 
 SHOWN = """\
@@ -15,11 +15,11 @@ Each is shown by one of these commands, at every size where it fails:
 """
 
 OTHER = """\
-What the document speaks of is not what was run, because there is nothing to run. Burns' 0.15N log(N) is a bound below which
-no algorithm on a ring can stay; the chapter says that it is reached and names no algorithm that does, and none of those
-here comes down to it. What could be run is run as the document means it: Maekawa's claims with committees of about √N
+The document speaks of something that could not be run. Burns' 0.15N log(N) is a bound below which
+no algorithm on a ring can stay; the chapter says that some algorithm reaches it, but names none, and no algorithm
+here does. What could be run is run as the document means it: Maekawa's claims with committees of about √N
 (planes and cyclic difference covers, at every size), Raynal's count of Lamport's algorithm with every request acknowledged
-(`acknowledge=always`), Neilsen's of Singhal's without the rule that mends it (`text=printed:outdated`; see
+(`acknowledge=always`), Neilsen's count of Singhal's algorithm without the rule that mends it (`text=printed:outdated`; see
 [errata.md](errata.md#singhal-outdated)), Raymond's radiating star with arms that branch.
 """
 
@@ -29,7 +29,7 @@ an election.
 
 [results.csv](results.csv) has a row for every claim: what was measured at the sizes that are listed, on one of the topologies
 that the claim is about; several values belong to several sizes. *States*: the bound also holds over every interleaving of
-three or four nodes, in so many states. *The rules*: no document says it, it follows from the rules of the algorithm. The figures
+three or four nodes; the number is how many states they have. *The rules*: no document says it, it follows from the rules of the algorithm. The figures
 are those of the mended texts: as it is printed, Hélary's floods some copies twice and can take more than 2n messages on a
 ring ([errata.md](errata.md#helary-seen)).
 """
@@ -45,19 +45,19 @@ HOW = """\
   Systems 3(4), November 1985
 - Raynal: M. Raynal, *Election and Mutual Exclusion Algorithms*, chapter 2 of a textbook of the late 1980s
 
-**Loads.** *Light*: one request at a time, from a node drawn from all alike; {amount}, after a warm-up. *Fewest* and
-*most* are of single entries, also of as many again with exponential delays. *Heavy*: everybody wants in again as soon
+**Loads.** *Light*: one request at a time, each from a node drawn at random; {amount}, after a warm-up. *Fewest* and
+*most* are those of any single entry, in these runs and in as many runs with exponential delays. *Heavy*: everybody wants in again as soon
 as it has left. A message takes one unit of time, and so does a critical section; *delays vary*: a message takes an
 exponential time, one on average. The *synchronization delay* is the time from an exit at which another waits to the
 next entry. Claims about times in units of the longest delay are judged with delays of one, and with delays drawn from
 0 to 1. *Losses*: a token is lost at its first hop, or its second,
 and so on. *Elections*: all begin at once, with increasing and decreasing identifiers, with as many survivors of each
-round as there can be, and in {arrangements} random arrangements, of which the mean is; or one begins: the greatest,
+round as there can be, and in {arrangements} random arrangements (means are taken over these); or one begins: the greatest,
 the one behind it, and one at random. The messages that announce the leader are counted apart.
 
 **Verdicts.** What is counted must hold exactly. *Mean*: within five standard errors, or one per cent. *About*: within
-a quarter. *Of the order*: from one size to one sixteen times as large, measured over claimed grows threefold at most.
-*At best*: never less, and seen. If a claim failed that is not known to, this page would not be made.
+a quarter. *Of the order*: from one size to another at least sixteen times as large, the ratio of measured to claimed grows at most threefold.
+*At best*: it was never less, and this value was seen. If a claim failed that is not listed as refuted, `make results` would stop.
 
 **Formulas.** N nodes, E edges, D the diameter; K and k members of the largest and the smallest committee; L requests
 are a round in Suzuki and Kasami's algorithm B. log is to the base 2; H(n) is 1 + 1/2 + … + 1/n; S(n) is n + 2⌊n/2⌋ +

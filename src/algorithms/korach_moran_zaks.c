@@ -125,7 +125,7 @@ static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
 
-	/* There is one election, and it may be over. */
+	/* It takes part already, or the election is over; there is no second one. */
 	if (node->king != 0)
 		return;
 	node->king = site->identifier;

@@ -39,7 +39,7 @@ struct request {
 	uint8_t padding[3];
 };
 
-/* What a member of its committee has said to a node that waits, or is inside. */
+/* What a node that waits or is inside has heard from one member of its committee. */
 enum vote {
 	VOTE_NONE,
 	VOTE_LOCKED,

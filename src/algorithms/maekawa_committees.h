@@ -34,7 +34,7 @@ static inline bool nodes_have(struct nodes nodes, uint32_t node)
 	return nodes_place(nodes, node) < nodes.count;
 }
 
-/* Bytes that committees_make needs. `text` is that of COMMITTEES_GIVEN, and else not looked at. */
+/* Bytes that committees_make needs. `text` is read for COMMITTEES_GIVEN only. */
 size_t committees_size(uint32_t nodes, enum committees_kind kind, const char *text);
 
 /*

@@ -265,7 +265,7 @@ static uint32_t next_of(const struct snapshot *snapshot, uint32_t node)
 /*
  * "The NEXT variables always indicate the direction in which the token is located": no two
  * neighbours point to each other, unless the token is under way between them. In a tree a walk that
- * never turns back ends, so each leads to the token.
+ * never turns back must end, so from every node the NEXT variables lead to the token.
  */
 static bool next_leads_to_the_token(const struct snapshot *snapshot)
 {

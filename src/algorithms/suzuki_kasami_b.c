@@ -49,8 +49,8 @@ struct state {
 	uint8_t padding;
 	uint32_t ReplyCount;
 	uint32_t Q_count;
-	/* [nodes], then RequestCount[nodes], LN[nodes] and uint32_t Q[nodes]; the latter two are 0
-	 * without the privilege. */
+	/* RN[nodes]; behind it are RequestCount[nodes], LN[nodes] and uint32_t Q[nodes]. LN and Q
+	 * are all zeros where the privilege is not. */
 	int32_t RN[];
 };
 

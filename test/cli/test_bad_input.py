@@ -139,7 +139,7 @@ CASES = [
     ("compare --topology file:/nowhere/at/all", "No such file"),
     ("compare --topology \udcff", "UTF-8"),
     ("compare --thread 2", "did you mean '--threads'?"),
-    ("choose x", "'x' is no option"),
+    ("choose x", "unexpected 'x'"),
     ("choose --nodes 0", "a whole number from 1 to 1024"),
     ("choose --nodes 4,5", "a whole number from 1 to 1024"),
     ("choose --topology trie:2", "did you mean 'tree:K'?"),

@@ -50,7 +50,7 @@ class Results(unittest.TestCase):
     def test_the_table_has_the_claims_that_the_page_counts_refuted_first(self):
         rows = read_rows()
         of_documents = [row["verdict"] for row in rows if row["where"] != "the rules"]
-        said = re.match(r"Of (\d+) claims .*? (\d+) held, (\d+) are refuted, and (\d+) is of", self.page().split("\n\n")[1].replace("\n", " "))
+        said = re.match(r"Of (\d+) claims .*? (\d+) held, (\d+) are refuted, and (\d+) is about", self.page().split("\n\n")[1].replace("\n", " "))
         self.assertEqual([len(of_documents), *(of_documents.count(kind) for kind in ("held", "refuted", "other"))],
                          [int(number) for number in said.groups()])
         self.assertEqual(of_documents, sorted(of_documents, key=["refuted", "other", "held"].index))

@@ -74,7 +74,7 @@ static int parse_arguments(int argc, char **argv, struct choose_request *request
 			return -1;
 	}
 	if (argc > optind)
-		return problem_set(problem, "'%.40s' is no option; it is given as --nodes N",
+		return problem_set(problem, "unexpected '%.40s': nodes are given as --nodes N",
 		                   argv[optind]);
 	if (options->topology != NULL &&
 	    setup_topology_nodes(host_here(), options->topology, &fixed, problem) != 0)

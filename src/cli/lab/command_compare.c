@@ -143,7 +143,7 @@ static int parse_arguments(int argc, char **argv, struct compare_request *reques
 	if (request->claims && request->csv)
 		return problem_set(problem, "--claims has --json, and no --csv");
 	if (request->claims && request->html != NULL)
-		return problem_set(problem, "--claims runs nothing, and has no --html");
+		return problem_set(problem, "--claims runs nothing: there is no --html page");
 	if (request->claims && request->of_runs != NULL)
 		return problem_set(problem, "--%s: --claims runs nothing", request->of_runs);
 	return outputs_check(topology_file(request->topology), "the topology",

@@ -31,7 +31,7 @@ static void give_ready(struct worker *from, struct worker *to, size_t count)
 		worker_put_ready(to, from->ready[--from->ready_count]);
 }
 
-/* Gives a few ready states to the first thread, or shares many equally. False if none is ready. */
+/* Few ready states all go to the first thread; many are shared equally. False if none is ready. */
 static bool share_ready(struct search *search)
 {
 	struct worker *workers = search->workers, *end = workers + search->team.count;

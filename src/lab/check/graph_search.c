@@ -243,7 +243,8 @@ static struct action *list_obligations(struct inquiry *inquiry, uint32_t state, 
 }
 
 /* Weak fairness: what is possible in every state of the component happens on some edge within
- * it. It is enough to look at what is possible in one of its states. */
+ * it. It is enough to look at one of its states: what is not possible there is
+ * not possible in every state. */
 static bool is_fair(struct inquiry *inquiry, uint32_t begin, uint32_t end)
 {
 	size_t count;

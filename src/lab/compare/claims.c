@@ -9,17 +9,18 @@ static const char not_sqrt[] = "sqrt(N) stands for the size K of a committee, th
 
 /* Why some claims are refuted. */
 static const char few_nodes[] =
-        "of two nodes it takes 2 + 1/L, whatever L is, and Ricart and Agrawala's algorithm 2";
+        "with two nodes it takes 2 + 1/L messages, whatever L is; Ricart and Agrawala's "
+        "algorithm takes 2";
 static const char longest_path[] =
         "the token retraces the path of the copy that came first, which need not be a shortest "
         "one: on a ring it may have N - 2 hops";
 static const char longest_time[] =
-        "where delays differ the copy that comes first may have come by a longer path, which the "
-        "token retraces, and each of whose hops may then take as long as a hop can";
+        "if delays differ, the copy that arrives first may have taken a longer path; the token "
+        "goes back along it, and each hop may then take the longest delay";
 static const char token_twice[] =
-        "the request is told to all of the ring and the token comes back by the way of the "
-        "request; "
-        "on Dijkstra's ring the request goes no farther than the token, N - 1 in all on average";
+        "the request reaches every node of the ring, and the token goes back along the path of "
+        "the request; on Dijkstra's ring the request stops at the token, and both together take "
+        "N - 1 messages on average";
 static const char one_hop_more[] =
         "it can take n + 1: if PONG is lost just after a meeting, no process has the new number "
         "yet";

@@ -181,8 +181,8 @@ static double least_until(const struct plot *plot, const struct plot_series *ser
 	return until;
 }
 
-/* Finds which series is the least over which range of sizes: from each size on, the one that
- * stays least longest. */
+/* Says which series is the lowest over which range of sizes. Where a range begins several may be
+ * lowest; the one whose range reaches farthest is taken. */
 static void say_leaders(const struct plot *plot, FILE *file)
 {
 	double x = next_x(plot, -INFINITY), last = last_x(plot, INFINITY);

@@ -15,8 +15,8 @@
 bool hand_request(struct sim *sim, uint32_t node);
 /* The node leaves. */
 bool hand_release(struct sim *sim, uint32_t node);
-/* A message by its number. Under fifo only the oldest of its channel can be delivered, and what was
- * sent after a delayed one comes after it too. */
+/* These take a message by its number. Under fifo only the oldest message of a channel can be
+ * delivered, and a delay also holds back what was sent after it on the same channel. */
 bool hand_deliver(struct sim *sim, uint64_t number);
 bool hand_lose(struct sim *sim, uint64_t number);
 bool hand_delay(struct sim *sim, uint64_t number, uint64_t by);

@@ -85,8 +85,8 @@ struct sim_result {
 	/* Times from request to entry, over the entries after the warm-up. */
 	uint64_t response_sum, response_p50, response_p99, response_count;
 	uint64_t response_max; /* over the whole run, including nodes that still wait */
-	/* Light load: the longest time from a request until it has reached everybody that it
-	 * concerns, and from the token's departure to the entry. */
+	/* Light load: the longest time until a request has reached everybody that it concerns, and
+	 * the longest time from the token's departure to the entry. */
 	uint64_t asked_time_max, token_time_max;
 	uint64_t bypass_max;           /* most entries of others between a request and its entry */
 	uint64_t state_sum, state_max; /* bytes of the nodes' states */

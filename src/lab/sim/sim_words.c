@@ -145,7 +145,7 @@ static int check_options_fit(const struct sim_words *words, const struct algorit
                              struct problem *problem)
 {
 	if (algorithm->kind == KIND_ELECTION && words->not_for_elections != NULL)
-		return problem_set(problem, "%s: %s is an election, which has none",
+		return problem_set(problem, "%s: %s is an election, which has no entries",
 		                   words->not_for_elections, algorithm->name);
 	if (algorithm->expire == NULL && words->options.bound != 0)
 		return problem_set(problem, "--bound: %s has no timers", algorithm->name);

@@ -23,7 +23,9 @@ struct raft_letter {
 	/* Without entries, configuration and data; they are in the fields below. */
 	struct raft_message message;
 	struct durable_entry *entries; /* of an AppendEntries: append_entries.n_entries of them */
-	struct durable_snapshot snapshot; /* of an InstallSnapshot: only voters and bytes count */
+	/* Of an InstallSnapshot. Only its voters and bytes are written into a letter; the others
+	 * are in `message`. */
+	struct durable_snapshot snapshot;
 };
 
 /* Appends the letter to out->bytes. */

@@ -29,7 +29,7 @@
 enum {
 	NAG_MS =
 	        5000, /* how often slow clients are looked after, and the log told of what is waited for */
-	DESCRIPTORS_OURS = 24, /* beside those of peers and clients */
+	DESCRIPTORS_OURS = 24, /* open files besides the sockets of peers and clients */
 };
 
 /* 2026-01-01: epochs count the hours since. */

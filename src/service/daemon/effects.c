@@ -80,7 +80,7 @@ bool effects_do(struct daemon *daemon)
 	struct member_effect effect;
 	bool any = false;
 
-	/* What an effect causes is done by whoever is at it already. */
+	/* Called from within an effect: the outer call does what this effect causes, too. */
 	if (daemon->pumping)
 		return false;
 	daemon->pumping = true;

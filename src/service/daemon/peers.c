@@ -26,7 +26,7 @@
 
 enum {
 	SILENT_CUT_MS = 3000, /* a connection without acknowledgements is dead */
-	READS_MAX = 16,       /* of one connection in a turn */
+	READS_MAX = 16,       /* how often one connection is read in a turn */
 };
 
 /* A host's name is looked up by a thread of the C library. It may take longer than the connection that
@@ -238,7 +238,7 @@ static struct peer_socket *new_socket(struct daemon *daemon)
 	return socket;
 }
 
-/* No delay, and an end that is noticed even if nobody says so. */
+/* Small frames are sent at once. A peer that vanishes without closing the connection is noticed. */
 static void tune(int fd)
 {
 	static const struct {

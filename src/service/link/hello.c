@@ -28,7 +28,7 @@ static void copy_text(char *room, const uint8_t *bytes, size_t size)
 	tame_text(room, size);
 }
 
-/* The bytes after the name, or NULL. */
+/* Reads a name into `room`. Returns where the bytes after it begin, or NULL if it is malformed. */
 static const uint8_t *read_name(const uint8_t *next, const uint8_t *end, char room[])
 {
 	if (next == NULL || next == end || *next == 0 || end - next - 1 < *next)

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A part of what it is the timer of. Not set: the deadline is NODE_NEVER. */
+/* Embedded in the struct that it times. While it is not set its deadline is NODE_NEVER. */
 struct timer {
 	uint64_t deadline;
 	uint64_t id;

@@ -20,9 +20,9 @@ struct stored {
 
 struct voter {
 	bool believes;        /* its warden has been told that it leads */
-	uint64_t applied;     /* so many entries its warden has been given */
-	uint64_t arrival;     /* of the last one on its way to it */
-	uint64_t sent;        /* so many are on their way or applied */
+	uint64_t applied;     /* how many entries its warden has been given */
+	uint64_t arrival;     /* when the last entry sent to it arrives */
+	uint64_t sent;        /* how many entries are on their way or applied */
 	struct out snapshot;  /* on its disk */
 	uint64_t snapshot_at; /* the index of that */
 };
