@@ -12,6 +12,10 @@ STUDENT = {1: 12.7062, 2: 4.3027, 4: 2.7764, 9: 2.2622, 19: 2.0930, 40: 2.0211, 
 
 
 class WhoGetsIn(unittest.TestCase):
+    def test_a_holder_without_effect_is_not_in_the_heading(self):
+        self.assertNotIn("token", baton("sim", "central", "--holder", "2").out.splitlines()[0])
+        self.assertIn("node 2 has the token", baton("sim", "neilsen", "--holder", "2").out.splitlines()[0])
+
     def test_entries_of_each_node(self):
         run = sim("neilsen --nodes 4 --entries 400")
         self.assertEqual(run["entries_per_node"], {"min": 100, "max": 100, "jain": 1})
@@ -150,7 +154,7 @@ class WarmUp(unittest.TestCase):
 
 class Conditions(unittest.TestCase):
     def test_the_heading_names_what_was_given(self):
-        for words, there in (("neilsen --param init=wave --holder 3 --delay exp:2", "; init=wave; node 3 has the token at the start; delay exp:2\n"),
+        for words, there in (("neilsen --param init=wave --holder 3 --delay exp:2", "; init=wave; delay exp:2; node 3 has the token at the start\n"),
                              ("neilsen --fifo --cs uniform:0,2 --lose-token 900", "; channels keep order; cs uniform:0,2; lose-token 900\n"),
                              ("neilsen --delay exp:1 --reorder", "; delay exp:1; messages may overtake each other\n"),
                              ("bully --crash 4 --initiators 1,2 --bound 2", "; dead: 4; initiators 1,2; bound 2\n"),

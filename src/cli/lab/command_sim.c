@@ -90,7 +90,8 @@ static void fill_in(char *ret_text, size_t size, const char *text, const char *v
 	         text[before] != '\0' ? text + before + 2 : "");
 }
 
-/* Remembers an option that changes what the figures mean, for the heading. */
+/* Remembers an option that changes what the figures mean, for the heading. The holder is noted when the
+ * algorithm is known: without a token it changes nothing. */
 static void note_condition(const char *name, const char *value, struct sim_request *request)
 {
 	static const struct {
@@ -121,6 +122,16 @@ static void note_condition(const char *name, const char *value, struct sim_reque
 	}
 }
 
+static void note_holder(struct sim_request *request, const struct algorithm *algorithm)
+{
+	char text[16];
+
+	if (request->words.setup.holder == 0 || !algorithm->has_token)
+		return;
+	snprintf(text, sizeof(text), "%" PRIu32, request->words.setup.holder);
+	note_condition("holder", text, request);
+}
+
 static int parse_option(int option, const char *value, struct sim_request *request,
                         struct problem *problem)
 {
@@ -131,7 +142,7 @@ static int parse_option(int option, const char *value, struct sim_request *reque
 	int result = known->name == NULL
 	                     ? 1
 	                     : sim_words_option(known->name, value, &request->words, problem);
-	if (result == 0)
+	if (result == 0 && strcmp(known->name, "holder") != 0)
 		note_condition(known->name, value, request);
 	if (result > 0)
 		return parse_other_option(option, value, request, problem);
@@ -257,7 +268,7 @@ static void print_entries(const struct sim_options *options, const struct sim_re
 	if (options->warmup != 0 && result->measured)
 		printf(", %" PRIu64 " of them left out of the means", options->warmup);
 	if (result->violations == 0)
-		printf("; no violation\n");
+		printf("; no violation%s\n", result->undecided != 0 ? " seen" : "");
 	else
 		printf("; %" PRIu64 " VIOLATED: %s\n", result->violations, result->violation);
 	if (result->waiting_count != 0) {
@@ -503,6 +514,7 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 	if (seed == request->seed_first) {
 		warn_of_overtaking(request, &options);
 		warn_of_holder("sim", &request->words.setup, &setup);
+		note_holder(request, setup.network.algorithm);
 	}
 	if (trace_file_open(request->trace, request->diagram, &file, problem) != 0) {
 		setup_free(&setup);

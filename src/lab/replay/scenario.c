@@ -300,7 +300,7 @@ static int expect_messages(struct scenario_parser *parser, struct step *step)
 	                    parser->problem);
 }
 
-/* Nodes with commas between them, or nobody. */
+/* Nodes with commas between them, or nobody. The greatest becomes the step's node: it must exist. */
 static int expect_queue(struct scenario_parser *parser, struct step *step)
 {
 	uint64_t node;
@@ -316,6 +316,8 @@ static int expect_queue(struct scenario_parser *parser, struct step *step)
 		if (parse_number(word, 1, UINT32_MAX, "a node of the queue", &node,
 		                 parser->problem) != 0)
 			return -1;
+		if (node > step->node)
+			step->node = (uint32_t)node;
 	}
 	return 0;
 }
@@ -438,9 +440,9 @@ static int unknown_keyword(struct scenario_parser *parser)
 
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
 		names[i] = forms[i].keyword;
-	return unknown_word(
-	        parser->problem, "keyword", parser->words[0], names,
-	        "a step is request, release, initiate, deliver, drop, expire, run, expect or fail");
+	return unknown_word(parser->problem, "keyword", parser->words[0], names,
+	                    "a step is request, release, initiate, deliver, drop, crash, expire, "
+	                    "run, expect or fail");
 }
 
 static int parse_header(struct scenario_parser *parser, const struct step_form *form)
