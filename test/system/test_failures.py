@@ -2,10 +2,11 @@
 import contextlib
 import json
 import signal
+import threading
 import unittest
 
 from cluster import Cluster, until
-from resp import encode
+from resp import Closed, encode
 from work import work
 
 
@@ -141,10 +142,10 @@ class Leaving(unittest.TestCase):
             client.call("CLIENT", "GRACE", 600000)
             client.call("LOCK", "x")
             client.socket.setblocking(False)
-            flood = encode("PING", "z" * 3000) * 100
+            flood, sent = encode("PING", "z" * 3000) * 100, 0
             with contextlib.suppress(BlockingIOError):
-                while client.socket.send(flood) > 0: # until nothing is taken any more
-                    pass
+                while True: # until nothing is taken any more; a part that was taken is not said twice
+                    sent += client.socket.send(flood[sent % len(flood):])
             cluster[0].signal(signal.SIGTERM)
             cluster[0].says("leaving")
             client.socket.settimeout(0.5)
@@ -153,6 +154,45 @@ class Leaving(unittest.TestCase):
                     pass
             client.close()
             self.assertEqual(cluster[0].wait(), 0)
+
+    def test_one_that_loses_its_lock_at_once_is_told_though_it_listens_to_something_else(self):
+        """Others are given time to stop meanwhile: whoever has none must not believe that it still holds its lock."""
+        with Cluster(2, "--lease", "10s") as cluster, cluster[0].client() as holder, cluster[0].client() as slow, \
+                cluster[1].client() as waiter:
+            holder.call("HELLO", 3)
+            holder.call("SUBSCRIBE", "other")
+            fence = holder.call("LOCK", "x")
+            slow.call("CLIENT", "GRACE", 3500)
+            slow.call("LOCK", "y")
+            waiter.send("LOCK", "x")
+            until("n2 waits", lambda: any(lock["waiters"] for lock in cluster[0].status()["locks"]))
+            cluster[0].signal(signal.SIGTERM)
+            self.assertGreater(waiter.read(), fence)
+            self.assertTrue(holder.closed())
+            self.assertEqual(slow.call("PING"), "PONG") # it was told while this one still has its time
+            slow.call("QUIT")
+            self.assertEqual(cluster[0].wait(), 0)
+
+    def test_listeners_that_never_pause_do_not_keep_it(self):
+        with Cluster(1) as cluster:
+            clients = [cluster[0].client() for _ in range(8)]
+            for client in clients:
+                client.call("HELLO", 3)
+                client.call("SUBSCRIBE", "x")
+
+            def talk(client):
+                with contextlib.suppress(OSError, Closed):
+                    while True:
+                        client.call("PING")
+
+            talkers = [threading.Thread(target=talk, args=(client,)) for client in clients]
+            for talker in talkers:
+                talker.start()
+            self.assertEqual(cluster[0].end(), 0)
+            for talker in talkers:
+                talker.join()
+            for client in clients:
+                client.close()
 
     def test_it_leaves_though_a_peer_is_stopped(self):
         with Cluster(2) as cluster:

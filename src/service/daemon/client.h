@@ -103,6 +103,7 @@ struct client {
 	struct loop_timer grace; /* when its time to stop is over */
 	bool told_lost;          /* it has lost a lock and was told; it has until `grace` to stop */
 	bool stays; /* CLIENT STAY: it cannot stop, so what it loses stays with it while connected */
+	bool evicted;   /* this node leaves and has handed its locks on: its connection ends */
 	bool forsaken;  /* this node leaves while it stays: its locks are not handed on */
 	bool quits;     /* it said QUIT: it has stopped whatever it did under its locks */
 	bool gone;      /* the other side, or the network, has closed the connection */

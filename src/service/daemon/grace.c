@@ -35,8 +35,10 @@ void client_stay(struct client *client)
 
 void client_lost(struct client *client)
 {
-	if (client->grace_ms == 0 && !client->stays)
+	if (client->grace_ms == 0 && !client->stays) {
+		client->evicted = client->daemon->leaving;
 		return;
+	}
 	/* It has given the lock back in the same turn. */
 	if (!node_session_losing(client->daemon->node, client->session))
 		return;

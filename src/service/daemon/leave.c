@@ -10,6 +10,18 @@ enum {
 	LEAVE_POLL_MS = 5,
 };
 
+/*
+ * Replies to commands of this turn are written at its end, and not by closing. But no more commands are
+ * read, or a client that never pauses would keep the node from leaving.
+ */
+static void close_or_end(struct client *client)
+{
+	if (client->dirty && !client->ending)
+		client_end(client);
+	else
+		client_close(client);
+}
+
 /* No more clients: those that hold nothing are closed, those that do are told that they lose it. */
 static void evict_clients(struct daemon *daemon)
 {
@@ -23,7 +35,7 @@ static void evict_clients(struct daemon *daemon)
 			client_lost(client);
 		/* One that listens may have to hear of it. */
 		else if (client->subscriptions_count == 0)
-			client_close(client);
+			close_or_end(client);
 	}
 }
 
@@ -44,13 +56,14 @@ static bool clients_are_gone(struct daemon *daemon)
 	struct clients *clients = &daemon->clients;
 	struct client *client;
 
+	/* Its locks are with others already. The end of the connection tells it so, also if it listens
+	 * to something else and others still have time to stop. */
+	LIST_FOREACH (client, &clients->all, all) {
+		if (client->evicted)
+			close_or_end(client);
+	}
 	if (clients_are_stopping(daemon))
 		return false;
-	/* Replies to commands of this turn are written at its end, and not by closing. */
-	LIST_FOREACH (client, &clients->all, all) {
-		if (client->dirty)
-			return false;
-	}
 	LIST_FOREACH (client, &clients->all, all) {
 		/* It ended its connection in this very turn, and so whatever it ran is over. */
 		if (client->closing)
@@ -58,7 +71,7 @@ static bool clients_are_gone(struct daemon *daemon)
 		/* What it runs goes on: nobody else may be let in. */
 		client->forsaken = client->stays && client->told_lost;
 		clients->forsakes = clients->forsakes || client->forsaken;
-		client_close(client);
+		close_or_end(client);
 	}
 	return clients->count == 0 && clients->orphans_count == 0;
 }
