@@ -614,6 +614,7 @@ const struct algorithm suzuki_kasami_b = {
                         [PARAM_REPLIES] =
                                 {
                                         .name = "replies",
+                                        .breaks = true,
                                         .help = "off: numbers modulo L and no REPLYs, the error "
                                                 "that "
                                                 "they are there to avoid",

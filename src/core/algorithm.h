@@ -137,6 +137,7 @@ struct parameter {
 	const struct parameter_choice
 	        *choices; /* the first is the default; ends with a NULL name */
 	bool takes_text;
+	bool breaks; /* every value but the default breaks the algorithm, to show why it is as it is */
 	uint64_t least, most, initial; /* of a number */
 };
 

@@ -48,7 +48,7 @@ static const char *draw_topology(struct random *random, const struct algorithm *
 	return some[class][random_below(random, count)];
 }
 
-/* Errors of the published text are not for service, and texts are not drawn. */
+/* What breaks an algorithm, as errors of the published text do, is not for service; texts are not drawn. */
 static void draw_parameters(struct random *random, struct plan *plan)
 {
 	const struct parameter *parameter = plan->algorithm->parameters;
@@ -65,7 +65,8 @@ static void draw_parameters(struct random *random, struct plan *plan)
 		}
 		while (parameter[i].choices[count].name != NULL)
 			count++;
-		if (parameter[i].takes_text || strcmp(parameter[i].name, "text") == 0)
+		if (parameter[i].takes_text || parameter[i].breaks ||
+		    strcmp(parameter[i].name, "text") == 0)
 			count = 1;
 		plan->parameters[i] = parameter[i].choices[random_below(random, count)].value;
 	}
