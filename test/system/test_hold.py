@@ -201,6 +201,7 @@ class Elections(ServiceTest):
                 lambda leader: self.run_baton("break", "job", "--fence", str(leader.fence)), lambda leader: leader.kill()]
         codes = [0, -9, 0, 76, -9]
         leader, seen = self.lead("value 0"), []
+        first = [observer.stdout.readline() for observer in observers] # all observe from here on
         for number, (way, code) in enumerate(zip(ways, codes), 1):
             value = f"value {number}"
             heir = self.start("elect", "job", value, stdin=subprocess.PIPE)
@@ -211,11 +212,11 @@ class Elections(ServiceTest):
             heir.fence = int(heir.stdout.readline())
             self.assertGreater(heir.fence, leader.fence)
             leader = heir
-        lines = [observers[0].stdout.readline() for _ in seen]
+        lines = [first[0], *(observers[0].stdout.readline() for _ in seen[1:])]
         self.assertEqual(lines, [f"{fence} alpha {value}\n" for fence, value in seen])
-        lines = [json.loads(observers[1].stdout.readline()) for _ in seen]
+        lines = [json.loads(line) for line in (first[1], *(observers[1].stdout.readline() for _ in seen[1:]))]
         self.assertEqual(lines, [{"fence": fence, "node": "alpha", "value": value, "silent": False} for fence, value in seen])
-        lines = [observers[2].stdout.readline() for _ in range(2 * len(seen))]
+        lines = [first[2], *(observers[2].stdout.readline() for _ in range(2 * len(seen) - 1))]
         self.assertEqual(lines, [f"{what} {fence} alpha {value}\n" for fence, value in seen for what in ("leads", "ended")])
 
     def test_who_leads_already_is_told_first(self):
