@@ -355,6 +355,28 @@ static void test_a_link_that_is_not_read_keeps_so_much_and_no_more(void **state)
 	assert_int_equal(link_received(b), taken);
 }
 
+static size_t frames_until_full(struct link *link, uint64_t epoch)
+{
+	uint8_t frame[1000] = {0};
+	size_t taken = 0;
+
+	link_forget(link, epoch);
+	while (taken < 10000 && link_send(link, epoch, frame, sizeof(frame)) == 0)
+		taken++;
+	return taken;
+}
+
+/* Or a node whose first frames of an epoch need more than the limit would end epochs for ever. */
+static void test_an_epoch_that_ends_for_lack_of_room_leaves_twice_the_room(void **state)
+{
+	(void)state;
+
+	for (uint64_t epoch = 1; epoch <= 6; epoch++) {
+		size_t doubled = (size_t)1 << (epoch <= 4 ? epoch - 1 : 3);
+		assert_int_equal(frames_until_full(a, epoch), doubled * KEPT_MAX / (1000 + 13));
+	}
+}
+
 static void test_the_largest_frame_and_notice_pass(void **state)
 {
 	uint8_t *large = malloc(LINK_NOTICE_MAX);
@@ -590,6 +612,9 @@ int main(void)
 	                                        setup, teardown),
 	        cmocka_unit_test_setup_teardown(
 	                test_a_link_that_is_not_read_keeps_so_much_and_no_more, setup, teardown),
+	        cmocka_unit_test_setup_teardown(
+	                test_an_epoch_that_ends_for_lack_of_room_leaves_twice_the_room, setup,
+	                teardown),
 	        cmocka_unit_test_setup_teardown(test_the_largest_frame_and_notice_pass, setup,
 	                                        teardown),
 	        cmocka_unit_test_setup_teardown(test_a_refusal_is_heard_before_what_waits, setup,

@@ -49,6 +49,7 @@ struct way {
 	uint64_t epoch;               /* of what is sent */
 	uint64_t forgotten;           /* frames of epochs before this may be missing */
 	uint64_t full;                /* the epoch of which one did not fit */
+	size_t doubled;               /* how many times KEPT_MAX may be kept now, less one */
 	uint64_t epochs[FRAMES_MAX];  /* of each frame */
 	unsigned sent, expected;      /* the next frame's number at both ends */
 	unsigned notice, notice_seen; /* the last one's number */
@@ -86,8 +87,11 @@ static void way_send(struct way *way)
 
 	if (way->sent == FRAMES_MAX)
 		return;
-	if (link_pending(way->from) + size + 13 > KEPT_MAX)
+	if (way->full != way->epoch &&
+	    link_pending(way->from) + size + 13 > KEPT_MAX * (way->doubled + 1)) {
 		way->full = way->epoch;
+		way->doubled = way->doubled == 7 ? 7 : way->doubled * 2 + 1;
+	}
 	if (way->full == way->epoch) {
 		assert_int_equal(link_send(way->from, way->epoch, bytes, size), BATON_ELINK);
 		way->epoch += random_below(way->random, 10) == 0;

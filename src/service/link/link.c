@@ -24,6 +24,7 @@ enum {
 	/* A buffer that has become larger than this is given back when it is empty. */
 	ROOM_MAX = 1 << 20,
 	RECORD_MAX = RECORD_HEAD_SIZE + LINK_NOTICE_MAX,
+	DOUBLED_MAX = 8, /* kept_max may grow to this many times its first value: a power of 2 */
 };
 
 _Static_assert(RECORD_NUMBERED_SIZE + LINK_FRAME_MAX <= RECORD_MAX, "the largest frame fits");
@@ -34,7 +35,8 @@ struct era {
 };
 
 struct link {
-	size_t kept_max;
+	size_t kept_max;     /* bytes of `out` at most; an epoch that needs more doubles it */
+	size_t kept_ceiling; /* beyond this it is not doubled */
 	bool attached;
 
 	struct buffer out;
@@ -67,6 +69,7 @@ struct link *link_create(size_t kept_max)
 
 	memory_must(link != NULL);
 	link->kept_max = kept_max;
+	link->kept_ceiling = kept_max <= SIZE_MAX / DOUBLED_MAX ? kept_max * DOUBLED_MAX : kept_max;
 	return link;
 }
 
@@ -235,12 +238,21 @@ static void begin_batch(struct link *link)
 	link->room = true;
 }
 
+/* The frame of this epoch finds no room. The next epoch finds twice as much: it begins with the same
+ * questions and requests, and if they alone need more than kept_max, no epoch would ever serve. */
+static void become_full(struct link *link, uint64_t epoch)
+{
+	link->full_epoch = epoch;
+	if (link->kept_max < link->kept_ceiling)
+		link->kept_max *= 2;
+}
+
 int link_send(struct link *link, uint64_t epoch, const uint8_t *bytes, size_t size)
 {
 	must(epoch > 0 && size > 0 && size <= LINK_FRAME_MAX);
 	size_t record_size = RECORD_NUMBERED_SIZE + size;
-	if (buffer_size(&link->out) + record_size > link->kept_max)
-		link->full_epoch = epoch;
+	if (link->full_epoch != epoch && buffer_size(&link->out) + record_size > link->kept_max)
+		become_full(link, epoch);
 	if (link->full_epoch == epoch)
 		return BATON_ELINK;
 	link->number++;

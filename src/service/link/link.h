@@ -78,7 +78,8 @@ size_t link_refusal_write(const char *text, uint8_t room[LINK_HELLO_MAX]);
 struct link;
 
 /* `kept_max`: bytes that are kept for the peer at most (each frame has 13 more than its own). Only
- * what is no frame, a notice above all, may go beyond. */
+ * what is no frame, a notice above all, may go beyond. An epoch that ends because of this limit
+ * doubles it for the epochs after it, up to 8 times `kept_max`. */
 struct link *link_create(size_t kept_max);
 void link_destroy(struct link *link);
 

@@ -242,8 +242,7 @@ static void draw_wiring(struct random *random, struct plan *plan)
 	wiring->hour = hours[random_below(random, 2)];
 }
 
-/* Epochs end because numbers or tables do, or because much waits for a peer. What one epoch's first
- * frames need must fit, or none would ever serve. */
+/* Epochs end because numbers or tables do, or because much waits for a peer. */
 static void draw_member_limits(struct random *random, const struct plan_words *words,
                                struct plan *plan)
 {
