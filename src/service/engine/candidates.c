@@ -37,8 +37,9 @@ void candidates_absent(struct candidates *candidates, const char *name, uint64_t
 	absence->since = now;
 }
 
-/* A name that was removed by its lease waits 1, 2, 4 … 64 leases: every coming and going stops
- * everybody for a moment. An empty view has nobody to disturb. */
+/* A name whose lease ran out must wait before it may join again: 1 lease after the first removal,
+ * then 2, 4 and so on up to 64. Each join and each removal starts a new epoch, which stops every
+ * member for a moment. An empty view has no member to disturb, so nobody waits then. */
 static bool has_waited(const struct candidates *candidates, const struct agreed_state *state,
                        const char *name, uint64_t now)
 {
@@ -78,7 +79,8 @@ static bool may_be_prospect(const struct candidates *candidates, const struct ag
 	       has_waited(candidates, state, petitioner->name, now);
 }
 
-/* Who cannot be linked for half a lease lets the others go first. */
+/* A prospect that has lacked a link for half a lease is set aside for one lease, so that it does
+ * not keep the others from joining. */
 static void set_aside(const struct candidates *candidates, struct petitioner *petitioner,
                       uint64_t lease, uint64_t now)
 {
@@ -112,7 +114,9 @@ static void insert(struct candidates *candidates, struct petitioners *petitioner
 		int order = strcmp(before->name, petitioner->name);
 		if (order < 0)
 			break;
-		if (order == 0) /* the same name twice: one after the other, if ever */
+		/* Two processes with one name: the second can join only after the first has
+		 * left. */
+		if (order == 0)
 			return;
 	}
 	memmove(candidates->prospects + place + 1, candidates->prospects + place,
@@ -140,7 +144,7 @@ bool candidates_choose(struct candidates *candidates, const struct agreed_state 
 	return candidates->digest != before;
 }
 
-/* It knows all prospects, and has a link to each that it will need. */
+/* The petitioner knows the present list of prospects and lacks no link that the next view needs. */
 static bool is_linked(const struct candidates *candidates, const struct petitioner *petitioner,
                       uint64_t lease, uint64_t now)
 {

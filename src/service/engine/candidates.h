@@ -1,36 +1,39 @@
 /*
- * Who may join: only somebody that can serve at once. A leader names its candidates to everybody
- * (prospects); everybody makes the links that the next view would need and says which it lacks; when
- * nobody lacks any, they join together.
+ * The processes that may join the cluster. A process joins only when it can serve at once. The
+ * leader sends the list of its candidates (the prospects) to everybody. Everybody then makes the
+ * links that the next view would need, and reports which ones are missing. When no link is missing,
+ * all prospects join together.
  */
 #ifndef ENGINE_CANDIDATES_H
 #define ENGINE_CANDIDATES_H
 
 #include "petitioners.h"
 
-/* When a name was removed because its lease was over, by this voter's clock. */
+/* A name that was removed because its lease ran out, and the time of that, by this voter's
+ * clock. */
 struct absence {
 	char name[ENTRY_NAME_MAX + 1];
 	uint64_t since;
 };
 
 struct candidates {
-	uint64_t *prospects; /* processes, in the order of their names */
+	uint64_t *prospects; /* the processes that may join next, sorted by name */
 	uint32_t prospects_count;
 	size_t prospects_size;
-	uint64_t digest; /* of them and the epoch */
+	uint64_t digest; /* a digest of the prospects and the epoch */
 	struct absence *absences;
 	uint32_t absences_count;
 	size_t absences_size;
 };
 
 void candidates_free(struct candidates *candidates);
-/* The name was removed, or is taken to have been removed when the voter began. */
+/* Notes that the name was removed now. A voter that starts counts every name with strikes as
+ * removed at its start. */
 void candidates_absent(struct candidates *candidates, const char *name, uint64_t now);
-/* Chooses the prospects again. True: they are others than before. */
+/* Chooses the prospects again. Returns true if the list differs from the last one. */
 bool candidates_choose(struct candidates *candidates, const struct agreed_state *state,
                        struct petitioners *petitioners, uint64_t now);
-/* May all prospects join now? */
+/* True if all prospects may join now. */
 bool candidates_ready(const struct candidates *candidates, const struct agreed_state *state,
                       struct petitioners *petitioners, uint64_t now);
 

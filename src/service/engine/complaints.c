@@ -30,7 +30,7 @@ static const struct seat *seat_of(const struct judging *judging, uint64_t proces
 	return state_process(judging->state, process);
 }
 
-/* What it says of this epoch, and lately. */
+/* A petition counts if it is about this epoch and less than half a lease old. */
 static bool counts(const struct judging *judging, const struct petitioner *petitioner)
 {
 	return petitioner != NULL && petitioner->epoch == judging->state->epoch &&
@@ -67,7 +67,7 @@ static void drop_mended(struct complaints *complaints)
 	complaints->pairs_count = kept;
 }
 
-/* Peers may be lacking that only the next view needs: those do not count. */
+/* Ignores missing links that only the next view would need. */
 static void see_lacks(const struct judging *judging, const struct wiring *wiring, uint32_t place,
                       bool *linked)
 {
@@ -93,8 +93,8 @@ static uint32_t pairs_of(const struct complaints *complaints, uint64_t process)
 	return count;
 }
 
-/* Of two without a link the one goes that has fewer links, then the one that does not vote, then the
- * younger. */
+/* Decides which of two members without a link must go: the one with fewer links; if equal, the one
+ * that is no voter; if still equal, the one that joined later. */
 static bool goes_first(const struct judging *judging, const struct seat *a, const struct seat *b)
 {
 	uint32_t a_lacks = pairs_of(judging->complaints, a->process);

@@ -1,12 +1,14 @@
 /*
- * Whose lease a leader stops renewing although it asks, because the others cannot work with it:
+ * Decides which members do not get their leases renewed although they ask, because the others
+ * cannot work with them:
  *
- *	a member that is heard but does not hear that it was acknowledged,
+ *	a member whose petitions arrive but which does not receive the acknowledgements,
  *	one of two members that lack a link that the view needs,
- *	the member whose REPORT most others lack.
+ *	the member whose REPORT is missing at most of the others.
  *
- * It then lapses by its own clock, is removed by its lease like any other, and joins again when it
- * can serve. Nothing here removes anybody: a complaint that is wrong costs time, never safety.
+ * Such a member's lease runs out by its own clock. It is then removed like any other member, and
+ * joins again when it can serve. Nothing in this file removes a member: a wrong complaint costs
+ * time, never safety.
  */
 #ifndef ENGINE_COMPLAINTS_H
 #define ENGINE_COMPLAINTS_H
@@ -14,9 +16,9 @@
 #include "petitioners.h"
 #include "wiring.h"
 
-/* Two members without a link, since when. */
+/* Two members that lack a link to each other, and the time since when they do. */
 struct wanting_pair {
-	uint64_t a, b; /* processes, a < b */
+	uint64_t a, b; /* the two processes, the smaller one first */
 	uint64_t since;
 	bool seen;
 };
@@ -25,13 +27,15 @@ struct complaints {
 	struct wanting_pair *pairs;
 	uint32_t pairs_count;
 	size_t pairs_size;
-	uint64_t epoch;         /* the epoch in which somebody has not been active … */
-	uint64_t stalled_since; /* … since then; 0: all are */
+	uint64_t epoch; /* the epoch of stalled_since */
+	/* Since when some member has not been active in that epoch; 0: all are active. */
+	uint64_t stalled_since;
 };
 
 void complaints_free(struct complaints *complaints);
 
-/* Sets `withheld` of every petitioner that is a member. `votes` tells whether a name is a voter's. */
+/* Sets `withheld` for every petitioner that is a member. `votes` tells whether a name is a
+ * voter. */
 void complaints_judge(struct complaints *complaints, const struct agreed_state *state,
                       struct petitioners *petitioners, const struct wiring *wiring,
                       bool (*votes)(const void *context, const char *name), const void *context,

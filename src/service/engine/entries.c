@@ -23,7 +23,7 @@ void entry_put_text(struct out *out, struct entry_text text)
 	out->bytes_count += (uint32_t)text.size;
 }
 
-/* Control characters would end in logs and terminals. */
+/* Control characters are refused: they would reach logs and terminals. */
 struct entry_text entry_get_text(struct in *in, size_t least, size_t most)
 {
 	struct entry_text text = {.size = (size_t)in_range(in, least, most)};
@@ -97,7 +97,8 @@ static bool may_hold(enum entry_kind kind, enum part_kind part)
 	return (kind == ENTRY_TICK) == (part == PART_RENEWAL || part == PART_PARDON);
 }
 
-/* Removals, leaves, joins are applied in this order: an entry that has them otherwise is malformed. */
+/* Removals, leaves and joins are applied in this order, so an entry with another order is
+ * malformed. */
 static void check_parts(struct log_entry *entry, struct in *in)
 {
 	enum part_kind last = PART_RENEWAL;

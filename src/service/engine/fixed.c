@@ -1,18 +1,18 @@
 /*
  * The engine of a fixed membership: see engine.h.
  *
- * A notice, numbers as in wire.h:
+ * A notice, with numbers as in wire.h:
  *
  *	type (1, a byte)
- *	count, and for each member that is known, sorted by name:
- *	        size and bytes of its name, incarnation, epoch and floor that it proposes
- *	epoch of the view (0: none yet), and if there is one its digest (8 bytes, the least significant
+ *	count, and for each known member, sorted by name:
+ *	        size and bytes of its name, its incarnation, the epoch and floor that it proposes
+ *	epoch of the view (0: none yet), and if there is one its digest (8 bytes, least significant
  *	first)
  *
- * The digest is XXH3 (64 bits) over, for each member, the size of its name (a byte), its incarnation (8
- * bytes) and its name. The view's epoch is the largest one
- * proposed, or greater by as many as have ended since: the floor is then 0. So there is only one view
- * of an epoch, as long as the digest is the same.
+ * The digest is XXH3 (64 bits) over, for each member, the size of its name (a byte), its
+ * incarnation (8 bytes) and its name. The view's epoch is the largest one proposed, plus the number
+ * of epochs that have ended since; after the first of these the floor is 0. So there is only one
+ * view of an epoch as long as the digest is the same.
  */
 #include "baton/error.h"
 #include "bytes.h"
@@ -31,7 +31,7 @@
 enum { NOTICE_TYPE = 1, DIGEST_SIZE = 8 };
 
 struct knowledge {
-	bool known; /* the proposal, too */
+	bool known; /* its incarnation and its proposal are known */
 	struct engine_proposal proposal;
 	bool agrees; /* it has said on this connection that its view is ours */
 };
@@ -39,20 +39,20 @@ struct knowledge {
 struct engine {
 	uint32_t count, self;
 	char **names;                  /* sorted */
-	struct engine_member *members; /* as they are in the view */
+	struct engine_member *members; /* in the order of the view */
 	struct knowledge *knowledge;
 	uint32_t known_count;
 	bool formed, changed, news;
 	struct engine_view view;
-	uint64_t digest; /* of the view */
+	uint64_t digest; /* the digest of the view */
 	struct out notice;
 	char *missing;
 	char text[1024];
 };
 
-/* What a notice says of a member. */
+/* What a notice says about one member. */
 struct notice_entry {
-	const char *name; /* not ended by 0 */
+	const char *name; /* without a terminating 0 */
 	size_t size;
 	uint64_t incarnation;
 	struct engine_proposal proposal;
@@ -60,8 +60,8 @@ struct notice_entry {
 
 struct notice {
 	uint32_t count;
-	struct in entries;      /* as many */
-	uint64_t epoch, digest; /* of the view; epoch 0: none */
+	struct in entries;      /* the unread entries */
+	uint64_t epoch, digest; /* of the sender's view; epoch 0: it has none */
 };
 
 static int compare_names(const void *a, const void *b)
@@ -74,7 +74,7 @@ static bool is_larger(struct engine_proposal a, struct engine_proposal b)
 	return a.epoch != b.epoch ? a.epoch > b.epoch : a.floor > b.floor;
 }
 
-/* The place of a name, or `count`. */
+/* Returns the index of a name, or `count` if it is not in the list. */
 static uint32_t find_name(const struct engine *engine, const char *name, size_t size)
 {
 	uint32_t low = 0, high = engine->count;
@@ -120,7 +120,7 @@ static uint64_t end_digest(XXH3_state_t *state)
 	return digest;
 }
 
-/* Once all are known: the view that follows from what they proposed. */
+/* Makes the view from what all members have proposed, once all are known. */
 static void form(struct engine *engine)
 {
 	struct engine_proposal largest = {0};
@@ -138,7 +138,7 @@ static void form(struct engine *engine)
 	engine->formed = engine->changed = true;
 }
 
-/* A later epoch of the same members. */
+/* Begins a later epoch with the same members. */
 static void begin_epoch(struct engine *engine, uint64_t epoch)
 {
 	engine->view.epoch = epoch;
@@ -292,7 +292,7 @@ int engine_met(struct engine *engine, const char *peer, uint64_t incarnation, co
 	return 0;
 }
 
-/* Gives the entry behind `in`, which is moved on; what is malformed sets in->bad. */
+/* Reads the next entry from `in`, and sets in->bad if it is malformed. */
 static struct notice_entry read_entry(struct in *in)
 {
 	struct notice_entry entry = {.size = (size_t)in_range(in, 1, ENGINE_NAME_MAX)};
@@ -315,7 +315,7 @@ static bool is_before(const struct notice_entry *a, const struct notice_entry *b
 	return order != 0 ? order < 0 : a->size < b->size;
 }
 
-/* Checks all that can be checked without knowing anything. */
+/* Checks everything that needs no knowledge of the cluster. */
 static bool read_notice(const uint8_t *bytes, size_t size, struct notice *ret)
 {
 	struct in in = {.next = bytes, .end = bytes + size};
@@ -347,7 +347,7 @@ static bool read_notice(const uint8_t *bytes, size_t size, struct notice *ret)
 	return in_end(&in);
 }
 
-/* Does it contradict what is known? */
+/* Checks whether the notice contradicts what is known. */
 static int judge_entries(struct engine *engine, uint32_t peer, const struct notice *notice,
                          const char **ret_text)
 {
@@ -376,7 +376,7 @@ static int judge_entries(struct engine *engine, uint32_t peer, const struct noti
 	return 0;
 }
 
-/* All entries suit what is known, so that a view of as many members has ours. */
+/* judge_entries has accepted every entry, so a view with as many members has the same members. */
 static bool has_our_members(const struct engine *engine, const struct notice *notice)
 {
 	struct in in = notice->entries;

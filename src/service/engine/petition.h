@@ -1,7 +1,7 @@
 /*
- * What members and voters say to each other, as bytes. Every message can be lost, come late, come
- * twice or overtake another: members say everything again every sixth of the lease, and voters
- * answer with what the member does not know yet.
+ * The messages between members and voters, as bytes. Any message may be lost, delayed, duplicated
+ * or reordered: members repeat everything every sixth of the lease, and voters answer with what the
+ * member does not know yet.
  */
 #ifndef ENGINE_PETITION_H
 #define ENGINE_PETITION_H
@@ -9,12 +9,12 @@
 #include "state.h"
 
 enum petition_kind {
-	PETITION_RENEW = 1, /* a member's, or a candidate's, who wants to be one */
-	PETITION_EXTEND,    /* epoch, limit: half of the fences of this epoch are used */
-	PETITION_BUMP,      /* epoch: it has to end */
+	PETITION_RENEW = 1, /* from a member, or from a candidate that wants to join */
+	PETITION_EXTEND,    /* half of this epoch's fences are used */
+	PETITION_BUMP,      /* this epoch has to end */
 };
 
-/* A list of processes, read one by one. */
+/* A list of processes that is read one by one. */
 struct process_list {
 	struct in in;
 	uint32_t left;
@@ -23,32 +23,34 @@ struct process_list {
 struct petition {
 	enum petition_kind kind;
 	uint64_t process;
-	uint64_t epoch, limit; /* that it knows; of the other kinds: those that are meant */
+	/* RENEW: the newest that the sender knows; EXTEND, BUMP: those that it asks about. */
+	uint64_t epoch, limit;
 	/* RENEW only: */
 	struct entry_text name, address;
-	uint64_t incarnation;           /* 0: a candidate */
-	uint64_t number;                /* of this petition, for the acknowledgement */
-	uint64_t acknowledged;          /* the greatest number it was acknowledged */
-	uint64_t lease_ns;              /* that it believes in */
-	uint64_t prospect;              /* of the last bulletin */
-	bool active;                    /* it serves in that epoch */
-	bool leaving;                   /* it holds nothing, grants nothing, and wants to go */
-	struct process_list lacks;      /* peers that it should have a link to, and has none */
-	struct process_list unreported; /* members of the epoch whose REPORT has not come */
+	uint64_t incarnation;  /* 0: the sender is a candidate */
+	uint64_t number;       /* the number of this petition, to be acknowledged */
+	uint64_t acknowledged; /* the greatest number that the sender was acknowledged */
+	uint64_t lease_ns;     /* the lease that the sender was configured with */
+	uint64_t prospect; /* the digest of prospects in the last bulletin that the sender read */
+	bool active;       /* the sender serves in that epoch */
+	bool leaving;      /* the sender holds nothing, grants nothing and wants to leave */
+	struct process_list lacks; /* peers that the sender needs a link to and has none */
+	/* Members whose REPORT of this epoch the sender has not received. */
+	struct process_list unreported;
 };
 
 bool petition_read(const uint8_t *bytes, size_t size, struct petition *ret_petition);
 bool process_next(struct process_list *list, uint64_t *ret_process);
-/* The two lists of the petition are not looked at. */
+/* Ignores the two lists in `petition` and writes the arrays instead. */
 void petition_write(struct out *out, const struct petition *petition, const uint64_t *lacks,
                     uint32_t lacks_count, const uint64_t *unreported, uint32_t unreported_count);
 
 enum bulletin_kind {
-	BULLETIN_ACK = 1, /* a renewal has been committed and was accepted */
+	BULLETIN_ACK = 1, /* a renewal was committed and accepted */
 	BULLETIN_VIEW,
 };
 
-/* Somebody who may be a member of the next view: those of this one should have links to it. */
+/* A process that may be in the next view. Members of the present view should have links to it. */
 struct prospect {
 	struct entry_text name, address;
 	uint64_t process;
@@ -66,13 +68,14 @@ struct bulletin {
 	uint64_t lease_ns;
 	uint64_t epoch, base, limit;
 	struct bulletin_list seats;
-	bool leads;        /* the leader says it: the rest counts */
-	uint64_t prospect; /* a digest of epoch and prospects, to be repeated in petitions */
+	bool leads; /* the sender is the leader; only then what follows is valid */
+	/* A digest of the epoch and the prospects; members repeat it in their petitions. */
+	uint64_t prospect;
 	struct bulletin_list prospects;
 };
 
 bool bulletin_read(const uint8_t *bytes, size_t size, struct bulletin *ret_bulletin);
-/* The next member of the view; its `renewed` is not told. */
+/* Returns the next member of the view. `renewed` of the seat is not set. */
 bool bulletin_next_seat(struct bulletin_list *list, struct seat *ret_seat);
 bool bulletin_next_prospect(struct bulletin_list *list, struct prospect *ret_prospect);
 void bulletin_write_ack(struct out *out, uint64_t incarnation, uint64_t number);

@@ -56,7 +56,7 @@ static struct petitioner *add(struct petitioners *petitioners, const struct peti
 	return petitioner;
 }
 
-/* Petitions may overtake each other: a smaller number tells of an older state of things. */
+/* Petitions may overtake each other: one with a smaller number is out of date. */
 struct petitioner *petitioners_take(struct petitioners *petitioners,
                                     const struct petition *petition, uint64_t now)
 {

@@ -1,5 +1,6 @@
 /*
- * Everybody who has sent a voter a petition lately, with the newest one: members and candidates.
+ * All members and candidates that have sent a voter a petition lately, with the newest petition of
+ * each.
  */
 #ifndef ENGINE_PETITIONERS_H
 #define ENGINE_PETITIONERS_H
@@ -10,7 +11,8 @@ struct petitioner {
 	uint64_t process;
 	char name[ENTRY_NAME_MAX + 1];
 	char address[ENTRY_ADDRESS_MAX + 1];
-	uint64_t incarnation; /* that it believes to have; 0: a candidate */
+	/* What the petitioner takes for its incarnation; 0: it is a candidate. */
+	uint64_t incarnation;
 	uint64_t number, acknowledged;
 	uint64_t lease_ns;
 	uint64_t epoch, limit, prospect;
@@ -19,14 +21,15 @@ struct petitioner {
 	uint32_t lacks_count, unreported_count;
 	size_t lacks_size, unreported_size;
 
-	uint64_t heard;           /* when the newest petition came */
-	uint64_t proposed;        /* the greatest number of it that this leader has proposed */
-	uint64_t candidate_since; /* 0: it is a member */
-	uint64_t lacking_since;   /* a candidate: since when a link to it is missing; 0: none is */
-	uint64_t aside_until;     /* a candidate that could not be linked waits until then */
-	uint64_t told,
-	        told_since; /* the first number acknowledged that it has not confirmed, and when */
-	bool withheld;      /* its lease is not renewed any more */
+	uint64_t heard; /* when the newest petition arrived */
+	/* The greatest number of its petitions that this leader has proposed to renew. */
+	uint64_t proposed;
+	uint64_t candidate_since; /* since when it is a candidate; 0: it is a member */
+	uint64_t lacking_since;   /* since when this candidate lacks a link; 0: it lacks none */
+	uint64_t aside_until; /* until when this candidate is set aside, because it lacked a link */
+	/* The first acknowledged number that it has not confirmed, and when that was sent. */
+	uint64_t told, told_since;
+	bool withheld; /* its lease is no longer renewed */
 };
 
 struct petitioners {
@@ -36,12 +39,13 @@ struct petitioners {
 };
 
 void petitioners_free(struct petitioners *petitioners);
-/* NULL: it has not been heard lately. */
+/* Returns NULL if the process has not been heard lately. */
 struct petitioner *petitioners_find(const struct petitioners *petitioners, uint64_t process);
-/* Takes a RENEW; NULL: it is older than what is known, or there are too many. */
+/* Takes a RENEW. Returns NULL if it is older than what is known, or if there are too many
+ * petitioners. */
 struct petitioner *petitioners_take(struct petitioners *petitioners,
                                     const struct petition *petition, uint64_t now);
-/* Forgets who was not heard since then. */
+/* Forgets petitioners that were last heard before that time. */
 void petitioners_forget(struct petitioners *petitioners, uint64_t before);
 
 #endif

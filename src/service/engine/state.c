@@ -30,7 +30,7 @@ static int compare_text(const char *a, struct entry_text b)
 	return order != 0 ? order : (size > b.size) - (size < b.size);
 }
 
-/* Where the seat of that name is, or would be. */
+/* Returns the index of the seat with that name, or where it would be inserted. */
 static uint32_t place_of(const struct agreed_state *state, struct entry_text name)
 {
 	uint32_t low = 0, high = state->seats_count;
@@ -99,9 +99,9 @@ static bool is_forbidden(const struct agreed_state *state, struct entry_text nam
 	return record != NULL && record->forbidden;
 }
 
-/* --- parts; each is true if it is not void --- */
+/* --- parts: each function returns false if the part is void --- */
 
-/* The seat of that very incarnation. */
+/* Returns the seat of exactly that incarnation. */
 static struct seat *seat_of(const struct agreed_state *state, const struct entry_part *part)
 {
 	struct seat *seat = state_seat(state, part->name);
@@ -133,7 +133,8 @@ static void vacate(struct agreed_state *state, struct seat *seat)
 	state->seats_count--;
 }
 
-/* A renewal may have come between the leader's decision and this: then the lease goes on. */
+/* A renewal may have been committed after the leader decided on the removal. Then the removal is
+ * void and the lease goes on. */
 static bool remove_member(struct agreed_state *state, const struct entry_part *part)
 {
 	struct seat *seat = seat_of(state, part);
@@ -164,7 +165,8 @@ static bool join(struct agreed_state *state, const struct entry_part *part)
 	if (is_forbidden(state, part->name) || state->seats_count == STATE_SEATS_MAX)
 		return false;
 	if (seat != NULL) {
-		/* Its lease may still be valid: it goes by a removal, never by somebody's coming. */
+		/* The old process' lease may still be valid. Only a removal vacates its seat, never
+		 * somebody else's join. */
 		if (seat->process == part->process)
 			seat->renewed = state->index;
 		return false;
@@ -185,7 +187,7 @@ static bool join(struct agreed_state *state, const struct entry_part *part)
 
 /* --- entries --- */
 
-/* Its fences begin where those of the last epoch may have ended. */
+/* The new epoch's fences begin where those of the last epoch may have ended. */
 static void begin_epoch(struct agreed_state *state)
 {
 	state->epoch++;
@@ -229,7 +231,8 @@ static void tick(struct agreed_state *state, struct log_entry *entry)
 	}
 }
 
-/* Many propose it at once: all but the first name a limit that is over. */
+/* Several members propose the same extension. The first one changes the limit, so the others name
+ * an old limit and are void. */
 static void extend(struct agreed_state *state, const struct log_entry *entry)
 {
 	uint64_t more = state->limit - state->base;

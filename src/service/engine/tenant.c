@@ -10,13 +10,14 @@
 #include <string.h>
 #include <sys/queue.h>
 
-/* Acknowledgements of numbers older than this come too late to be of use. */
+/* A petition that is this many numbers old is forgotten: its acknowledgement would come too late to
+ * be of use. */
 enum { SENT_MAX = 64 };
 
-/* A petition that was sent. */
+/* A petition that was sent and may still be acknowledged. */
 struct sent {
 	uint64_t number, taken;
-	uint64_t incarnation; /* 0: it asked to join */
+	uint64_t incarnation; /* the incarnation that sent it; 0: it asked to join */
 };
 
 struct tenant_outcome {
@@ -31,25 +32,25 @@ struct tenant {
 	struct wiring wiring;
 	uint64_t incarnation;
 	uint64_t number, acknowledged;
-	struct sent sent[SENT_MAX]; /* by number, modulo their count */
+	struct sent sent[SENT_MAX]; /* indexed by number modulo SENT_MAX */
 	bool departs;
 
 	uint64_t epoch, base, limit;
 	struct seat *seats;
 	uint32_t seats_count;
 	size_t seats_size;
-	uint64_t prospect; /* the digest of the leader's last bulletin */
+	uint64_t prospect; /* the digest of prospects in the leader's last bulletin */
 	struct seat *prospects;
 	uint32_t prospects_count;
 	size_t prospects_size;
 
-	uint64_t *standing; /* processes to which a link stands */
+	uint64_t *standing; /* the processes to which there is a link */
 	uint32_t standing_count;
 	size_t standing_size;
 	struct tenant_peer *peers;
 	uint32_t peers_count;
 	size_t peers_size;
-	uint64_t *lacks; /* room for as many as there are peers */
+	uint64_t *lacks; /* room for one entry for each peer */
 	size_t lacks_size;
 	char *refusal;
 
@@ -124,7 +125,7 @@ static int compare_seats(const void *a, const void *b)
 	return strcmp(((const struct seat *)a)->name, ((const struct seat *)b)->name);
 }
 
-/* The neighbours of this process among these, if it is one of them. */
+/* Adds the neighbours of this process among these seats, if it has one of them. */
 static void add_neighbours(struct tenant *tenant, struct seat *seats, uint32_t count)
 {
 	bool *linked = calloc(count + 1UL, sizeof(*linked));
@@ -143,7 +144,8 @@ static void add_neighbours(struct tenant *tenant, struct seat *seats, uint32_t c
 	free(linked);
 }
 
-/* Links that this view needs, and those that the next would need with all prospects. */
+/* Finds the links that this view needs, and those that the next view would need with all
+ * prospects. */
 static void find_peers(struct tenant *tenant)
 {
 	uint32_t count = tenant->seats_count + tenant->prospects_count;
@@ -222,7 +224,7 @@ void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_con
 	        .leaving = tenant->departs,
 	};
 
-	/* Who has left does not want to come back. */
+	/* A member that has left does not ask to join again. */
 	if (tenant->refusal != NULL || (tenant->departs && tenant->incarnation == 0))
 		return;
 	tenant->sent[tenant->number % SENT_MAX] =
@@ -259,7 +261,8 @@ void tenant_bump(struct tenant *tenant, uint64_t epoch)
 
 /* --- bulletins --- */
 
-/* A renewal counts for the incarnation that asked for it; a wish to join for the one that it made. */
+/* A renewal counts only for the incarnation that asked for it. A petition to join counts for the
+ * incarnation that the join created. */
 static void take_acknowledgement(struct tenant *tenant, const struct bulletin *bulletin)
 {
 	const struct sent *sent = &tenant->sent[bulletin->number % SENT_MAX];
@@ -304,7 +307,8 @@ static void take_prospects(struct tenant *tenant, const struct bulletin *bulleti
 	}
 }
 
-/* The lease is the cluster's: with a longer one this member would hold on when others may enter. */
+/* The cluster's lease must be ours. With a longer one this member would keep its locks when others
+ * may already enter. */
 static bool has_other_lease(struct tenant *tenant, const struct bulletin *bulletin)
 {
 	if (bulletin->lease_ns == tenant->lease_ns)

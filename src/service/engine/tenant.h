@@ -1,16 +1,16 @@
 /*
- * A member's part of the membership: it asks all voters to renew the lease, or to let it join, and
- * learns from them until when it may hold locks, and who the members are.
+ * A member's side of the membership. It asks all voters to renew its lease, or to let it join, and
+ * learns from them until when it may hold locks and who the members are.
  *
- *	in:  that the node wants to renew (tenant_renew), bulletins of voters, which links stand
- *	out: petitions for all voters; a new deadline, a new view, more fences for the node; which peers
- *	     a link is needed to
+ *	in:  the node wants to renew (tenant_renew), bulletins of voters, which links are up
+ *	out: petitions for all voters; a new deadline, a new view, more fences for the node; the
+ *	     peers to which a link is needed
  *
- * The clock is read before a petition is sent and kept under its number; an acknowledgement of that
- * number moves the deadline to that time and the lease, however late it comes. So a deadline has
- * always passed when the voters may take the member for gone.
+ * The tenant notes the time before it sends a petition, under the petition's number. An
+ * acknowledgement of that number moves the deadline to that time plus the lease, however late it
+ * arrives. So a deadline has always passed when the voters may consider the member gone.
  *
- * No I/O and no clock. Effects are taken after every call until there is none.
+ * No I/O and no clock. The caller takes effects after every call until there are none left.
  */
 #ifndef ENGINE_TENANT_H
 #define ENGINE_TENANT_H
@@ -20,7 +20,7 @@
 
 struct tenant_options {
 	const char *name, *address;
-	uint64_t process; /* drawn by chance when the process began; not 0 */
+	uint64_t process; /* a random number drawn when the process started; not 0 */
 	uint64_t lease_ns;
 	struct wiring wiring;
 };
@@ -30,31 +30,33 @@ struct tenant;
 struct tenant *tenant_create(const struct tenant_options *options);
 void tenant_destroy(struct tenant *tenant);
 
-/* What the node says of itself when it renews. */
+/* What the node reports about itself when it renews. */
 struct tenant_condition {
-	bool active;                /* it serves in the epoch that the tenant knows */
-	const uint64_t *unreported; /* processes of members whose REPORT has not come */
+	bool active;                /* the node serves in the epoch that the tenant knows */
+	const uint64_t *unreported; /* processes of the members whose REPORT has not arrived */
 	uint32_t unreported_count;
 };
 
-/* The node's clock said `taken` when it wanted to renew. */
+/* Asks for a renewal. `taken` is the node's time when it decided to renew. */
 void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_condition *condition);
-/* The node holds nothing any more and wants to leave the view. Once it is out, nothing more is asked. */
+/* The node holds nothing any more and wants to leave the view. When it is out, the tenant sends no
+ * more petitions. */
 void tenant_depart(struct tenant *tenant);
 void tenant_extend(struct tenant *tenant, uint64_t epoch, uint64_t limit);
 void tenant_bump(struct tenant *tenant, uint64_t epoch);
-/* A link to that process stands, or no more. */
+/* Tells that the link to that process is up, or down. */
 void tenant_linked(struct tenant *tenant, uint64_t process, bool stands);
-/* A bulletin of a voter. False: malformed. */
+/* Takes a bulletin of a voter. Returns false if it is malformed. */
 bool tenant_bulletin(struct tenant *tenant, const uint8_t *bytes, size_t size);
 
 const char *tenant_name(const struct tenant *tenant);
-/* The own incarnation; 0: not in the view. */
+/* Returns this process' incarnation, or 0 if it is not in the view. */
 uint64_t tenant_incarnation(const struct tenant *tenant);
-/* NULL, or why this process can never join: good as long as the tenant. */
+/* Returns NULL, or why this process can never join. The text is valid as long as the tenant. */
 const char *tenant_refusal(const struct tenant *tenant);
 
-/* Peers of this view, and of the next one as far as it is known: those that a link is needed to. */
+/* A peer that this process needs a link to, in this view or in the next one as far as it is
+ * known. */
 struct tenant_peer {
 	char name[ENTRY_NAME_MAX + 1];
 	char address[ENTRY_ADDRESS_MAX + 1];
@@ -65,16 +67,16 @@ struct tenant_peer {
 const struct tenant_peer *tenant_peers(const struct tenant *tenant, uint32_t *ret_count);
 
 enum tenant_effect_kind {
-	TENANT_PETITION, /* to all voters */
-	TENANT_LEASE,    /* the deadline is this now */
-	TENANT_VIEW,     /* a new view: tenant_view has it */
-	TENANT_LIMIT,    /* fences of this epoch up to a new limit */
+	TENANT_PETITION, /* send these bytes to all voters */
+	TENANT_LEASE,    /* the lease now ends at `deadline` */
+	TENANT_VIEW,     /* there is a new view: see tenant_view */
+	TENANT_LIMIT,    /* fences of this epoch may be used up to the new limit */
 	TENANT_PEERS,    /* tenant_peers has changed */
 };
 
 struct tenant_effect {
 	enum tenant_effect_kind kind;
-	const uint8_t *bytes; /* PETITION; good until the next call */
+	const uint8_t *bytes; /* PETITION; valid until the next call */
 	size_t size;
 	uint64_t deadline;
 	uint64_t epoch, limit; /* LIMIT */
@@ -82,12 +84,13 @@ struct tenant_effect {
 
 bool tenant_effect(struct tenant *tenant, struct tenant_effect *ret_effect);
 
-/* The last view. */
+/* The last view that this process has learned. */
 struct tenant_view {
 	uint64_t epoch, base, limit;
 	const struct seat *seats; /* sorted by name */
 	uint32_t seats_count;
-	uint32_t self; /* the own place among them; seats_count: not in it */
+	/* The index of this process in `seats`; seats_count: it is not in the view. */
+	uint32_t self;
 };
 
 struct tenant_view tenant_view(const struct tenant *tenant);

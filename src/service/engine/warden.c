@@ -10,15 +10,15 @@
 #include <string.h>
 #include <sys/queue.h>
 
-/* A member for so long is forgiven that it was removed before. */
+/* After this time as a member, a name's earlier removals are forgiven. */
 #define PARDON_NS (UINT64_C(3600) * 1000000000)
 
-/* When this voter applied the last renewal of a member, by its own clock. */
+/* When this voter, by its own clock, applied the last renewal of a member. */
 struct renewal_note {
 	uint64_t process, incarnation;
 	uint64_t renewed; /* the index of that renewal */
 	uint64_t time;
-	uint64_t since; /* when it was first seen as a member */
+	uint64_t since; /* when this voter first saw it as a member */
 	char name[ENTRY_NAME_MAX + 1];
 	bool seated;
 };
@@ -36,8 +36,8 @@ struct warden {
 	uint32_t voters_count;
 	uint64_t now;
 	bool leads;
-	uint64_t beat;                      /* when the leader looks at everything next */
-	uint64_t quiet_until;               /* nobody is removed before this */
+	uint64_t beat;        /* when the leader next looks at leases, candidates and complaints */
+	uint64_t quiet_until; /* no member is removed before this time */
 	uint64_t changed_epoch, changed_at; /* the last CHANGE proposed, and when */
 	uint64_t extended_limit, extended_at;
 	uint64_t bumped_epoch, bumped_at;
@@ -54,7 +54,8 @@ struct warden {
 
 uint64_t warden_patience(uint64_t lease_ns)
 {
-	/* Clocks differ by a thousandth at most: TTL (1+rho)/(1-rho), and a little for reading them. */
+	/* Clocks differ in rate by rho, a thousandth, at most: lease (1+rho)/(1-rho), plus a little
+	 * for the time that reading them takes. */
 	return lease_ns * 1001 / 999 + lease_ns / 100 + UINT64_C(2000000);
 }
 
@@ -94,7 +95,7 @@ bool warden_effect(struct warden *warden, struct warden_effect *ret_effect)
 	return true;
 }
 
-/* What petitioner says it does not know yet. */
+/* True if the petitioner's last petition shows that it does not know the latest state. */
 static bool lacks_news(const struct warden *warden, const struct petitioner *petitioner)
 {
 	const struct agreed_state *state = &warden->state;
@@ -173,7 +174,8 @@ static struct renewal_note *get_note(struct warden *warden, const struct seat *s
 	return note;
 }
 
-/* Those without a seat are gone; how long a name has to wait counts from now. */
+/* A note without a seat is about a removed member. The time that its name must wait counts from
+ * now. */
 static void drop_notes(struct warden *warden)
 {
 	uint32_t kept = 0;
@@ -206,7 +208,8 @@ static void take_notes(struct warden *warden)
 
 /* --- committed --- */
 
-/* Only what was accepted: whose lease is not renewed must not believe so. */
+/* Acknowledges only accepted parts: a member whose lease was not renewed must not believe that it
+ * was. */
 static void acknowledge_accepted(struct warden *warden, struct log_entry *entry)
 {
 	struct entry_part part;
@@ -261,7 +264,7 @@ static void propose(struct warden *warden)
 	put(warden, WARDEN_PROPOSE, 0);
 }
 
-/* A growing list of parts; names point into petitioners, notes and the state. */
+/* A growing list of parts. Their names point into petitioners, notes and the state. */
 struct parts {
 	struct entry_part *list;
 	uint32_t count;
@@ -355,7 +358,7 @@ static void add_joins(const struct warden *warden, struct parts *parts)
 	}
 }
 
-/* One epoch at a time: what can wait waits until everybody serves in this one. */
+/* Changes that can wait do wait until every member serves in the present epoch. */
 static bool is_settled(const struct warden *warden)
 {
 	for (uint32_t i = 0; i < warden->state.seats_count; i++) {
@@ -379,7 +382,8 @@ static void propose_change(struct warden *warden)
 	bool settled = is_settled(warden);
 	if (parts.count != 0 || settled)
 		add_leaves(warden, &parts);
-	/* A graph that loses somebody has other neighbours: who joins waits for the next entry. */
+	/* A removal or a leave can change who is whose neighbour, so prospects join in a later
+	 * entry. */
 	if (settled && parts.count == 0 &&
 	    candidates_ready(&warden->candidates, &warden->state, &warden->petitioners,
 	                     warden->now))
@@ -426,7 +430,8 @@ uint64_t warden_deadline(const struct warden *warden)
 	return warden->leads ? warden->beat : WARDEN_NEVER;
 }
 
-/* Whoever was stopped has renewals waiting to be read: they come first. */
+/* A leader that was suspended has unread renewals waiting. It reads them before it removes
+ * anybody. */
 static void advance(struct warden *warden, uint64_t now)
 {
 	if (now <= warden->now)
@@ -461,7 +466,7 @@ void warden_leads(struct warden *warden, bool leads, uint64_t now)
 		warden->petitioners.list[i].proposed = 0;
 		warden->petitioners.list[i].told = 0;
 	}
-	/* What was said to the last leader is not lost with it. */
+	/* Petitions that arrived while another voter led are acted upon at once. */
 	warden->beat = now;
 	warden_tick(warden, now);
 }
