@@ -1,8 +1,9 @@
 /*
- * What a server of the log must find again after a crash, as plain data: the consensus makes it,
- * the disk keeps it, and neither knows the other.
+ * The data that a server of the log must find again after a crash. The consensus produces it and
+ * the disk stores it; neither knows the other.
  *
- * A write is done as a whole or not at all, and writes are done in the order of their numbers.
+ * Each write takes effect as a whole or not at all, and writes take effect in the order of their
+ * numbers.
  */
 #ifndef CONSENSUS_DURABLE_H
 #define CONSENSUS_DURABLE_H
@@ -13,16 +14,18 @@
 
 struct durable_entry {
 	uint64_t term;
-	uint32_t type; /* a command, a barrier or a change of the voters, as libraft numbers them */
+	/* The kind of entry by libraft's numbers: a command, a barrier or a change of the
+	 * voters. */
+	uint32_t type;
 	const uint8_t *bytes;
 	size_t size;
 };
 
-/* The state of the application after the entry `index`, and the voters by then. */
+/* The application's state after the entry `index`, and the voters at that time. */
 struct durable_snapshot {
-	uint64_t index; /* 0: there is no snapshot */
+	uint64_t index; /* the last entry that the snapshot covers; 0: there is no snapshot */
 	uint64_t term;
-	uint64_t voters_index; /* the entry that made these voters */
+	uint64_t voters_index; /* the index of the entry that set these voters */
 	const uint8_t *voters;
 	size_t voters_size;
 	const uint8_t *bytes;
@@ -31,18 +34,19 @@ struct durable_snapshot {
 
 struct durable_write {
 	uint64_t number;
-	bool has_ballot; /* term and vote are new */
+	bool has_ballot; /* `term` and `vote` are new and must be stored */
 	uint64_t term, vote;
 	const struct durable_snapshot
-	        *snapshot;  /* takes the last one's place; NULL: the last stays */
-	uint64_t log_start; /* all entries below are removed; 0: none are */
-	/* All entries from here on are replaced by these; 0: none are. */
+	        *snapshot; /* replaces the stored snapshot; NULL: the stored one stays */
+	/* The first index to keep: all entries below it are removed; 0: none are. */
+	uint64_t log_start;
+	/* The entries from this index on are replaced by `entries`; 0: no entry changes. */
 	uint64_t entries_first;
 	const struct durable_entry *entries;
 	size_t entries_count;
 };
 
-/* Everything that was written. */
+/* Everything that is stored. */
 struct durable_content {
 	uint64_t term, vote;
 	struct durable_snapshot snapshot;

@@ -1,22 +1,22 @@
 /*
- * Effects of a replica that wait to be taken: a queue that owns what they point to.
+ * The effects of a replica that wait to be taken: a queue that owns what its effects point to.
  */
 #ifndef CONSENSUS_EFFECTS_H
 #define CONSENSUS_EFFECTS_H
 
 #include "replica.h"
 
-/* All zero is an empty one. */
+/* All zero means empty. */
 struct effects {
 	struct replica_effect *queue;
 	size_t start, end, size;
-	struct replica_effect taken; /* the last that was given out */
+	struct replica_effect taken; /* the effect that was returned last */
 };
 
-/* Everything is copied. */
+/* Copies the effect and everything that it points to. */
 void effects_add(struct effects *effects, const struct replica_effect *effect);
 bool effects_take(struct effects *effects, struct replica_effect *ret_effect);
-/* Moves all to the end of another. */
+/* Moves all effects to the end of another queue. */
 void effects_move(struct effects *from, struct effects *to);
 void effects_free(struct effects *effects);
 

@@ -5,13 +5,13 @@
 
 #include "voters.h"
 
-/* The core's timers may be due in the past; it is not woken more often than this. */
+/* Wakes the core no more often than this, because its timers may be due in the past. */
 enum { WAKE_MS_LEAST = 5 };
 
 /*
- * Stale rejections. A rejection that was overtaken by later successes makes the leader send from an index
+ * Stale rejections. If later successes overtake a rejection, it makes the leader send from an index
  * that the follower has passed, or believe in a shorter log than the follower has acknowledged. The
- * match index never goes back while a server keeps its disk, so such a rejection is an old one.
+ * match index never goes back while a server keeps its disk, so a rejection below it is stale.
  */
 static bool is_stale_rejection(const struct raft *raft, const struct raft_message *message)
 {
@@ -24,16 +24,17 @@ static bool is_stale_rejection(const struct raft *raft, const struct raft_messag
 	       (result->rejected <= match || result->last_log_index < match);
 }
 
-/* A second snapshot while one is being written. The core forgets the first one's memory, and the notice of
- * its persistence would be taken for the second's. */
+/* A second snapshot while one is being written. The core would leak the first one's memory, and
+ * take the notice that the first is durable for a notice about the second. */
 static bool is_second_snapshot(const struct raft *raft, const struct raft_message *message)
 {
 	return message->type == RAFT_INSTALL_SNAPSHOT && raft->snapshot.installing;
 }
 
-/* A vote that comes when nobody is a candidate any more. The core asks first whether it is in the pre-vote
- * phase, and looks for the answer among what a follower or a leader keeps in the same place: a byte of
- * a pointer. Whether it learns of a greater term then depends on an address. */
+/* A vote that arrives when this server is no candidate any more. The core asks whether it is in the
+ * pre-vote phase and reads the answer from a union that a follower or leader uses otherwise: the
+ * byte belongs to a pointer. Whether the core learns of a greater term would then depend on an
+ * address. */
 static bool is_late_vote(const struct raft *raft, const struct raft_message *message)
 {
 	return message->type == RAFT_REQUEST_VOTE_RESULT && raft->state != RAFT_CANDIDATE;
@@ -55,10 +56,11 @@ bool guard_is_old(const struct raft *raft, const struct raft_message *request)
 }
 
 /*
- * Old terms (safety). The core answers a request of an older term with an unset last_log_index; if it was an
- * InstallSnapshot, or an AppendEntries after index 0, the answer is not even a rejection. Its term is the
- * follower's, so that a server that leads in this term by now takes it for its own follower's success.
- * Seen: a leader that believed in entry 224 of a follower whose last was 222, and committed by it.
+ * Old terms (safety). The core answers a request of an older term without setting last_log_index.
+ * The answer to an InstallSnapshot, or to an AppendEntries after index 0, is not even a rejection.
+ * It carries the follower's term, so a server that leads in that term by now takes it for a success
+ * of its own follower. Seen: a leader believed that a follower had entry 224 when its last was 222,
+ * and committed on that belief.
  */
 void guard_answer_old(struct raft_message *reply)
 {
@@ -69,9 +71,9 @@ void guard_answer_old(struct raft_message *reply)
 }
 
 /*
- * The pre-vote standstill. A refused pre-vote is answered with the term of the request. A server whose log is
- * the best, but whose term is behind, then never learns of the greater term: the others refuse its
- * pre-votes because of the term, it refuses theirs because of the log, and nobody leads for ever.
+ * The pre-vote standstill. The core refuses a pre-vote with the term of the request. A server with
+ * the best log but an old term then never learns the greater term: the others refuse its pre-votes
+ * because of the term, it refuses theirs because of the log, and nobody ever leads.
  */
 void guard_answer_pre_vote(const struct raft *raft, struct raft_message *reply)
 {
@@ -83,9 +85,9 @@ void guard_answer_pre_vote(const struct raft *raft, struct raft_message *reply)
 }
 
 /*
- * Clip (safety). The core does not compare what lies before the start of its log. An AppendEntries that begins
- * there is appended at the end, at other indices than its own. What the snapshot covers is committed, and
- * the same everywhere: it is as if the message began after it.
+ * Clip (safety). The core does not compare entries before the start of its log. If an AppendEntries
+ * begins there, the core appends its entries at the end, at wrong indices. Entries that the
+ * snapshot covers are committed and the same everywhere, so they can be cut off the message.
  */
 void guard_clip(const struct raft *raft, const struct replica_log *log, struct raft_letter *letter)
 {
@@ -106,9 +108,9 @@ void guard_clip(const struct raft *raft, const struct replica_log *log, struct r
 }
 
 /*
- * Split (safety). A follower takes the first index of a batch for the index of the change in it. If the change
- * is rolled back, or is in the next snapshot, it looks at the wrong entry and goes on with voters that
- * nobody else has.
+ * Split (safety). If a batch contains a change of voters, a follower records the batch's first
+ * index as the index of the change. When the change is rolled back, or is in the next snapshot, the
+ * follower looks at the wrong entry and goes on with voters that nobody else has.
  */
 size_t guard_split(const struct durable_entry *entries, size_t count)
 {
@@ -120,9 +122,10 @@ size_t guard_split(const struct durable_entry *entries, size_t count)
 }
 
 /*
- * One pending change. The core remembers one change that is not committed. A leader begins a change only when
- * the last is committed, so a change after another proves that the other is, whatever leader_commit says.
- * Unless it is told so the core forgets the earlier one, and rolls back to what was before both.
+ * One pending change. The core remembers only one uncommitted change. A leader begins a change only
+ * when the last one is committed, so a second change proves that the first is committed, whatever
+ * leader_commit says. Unless the core is told so, it forgets the first change, and a rollback would
+ * undo both.
  */
 uint64_t guard_earlier_change(const struct raft *raft, const struct replica_log *log,
                               const struct durable_entry *first, uint64_t index, uint64_t term)
@@ -136,8 +139,8 @@ uint64_t guard_earlier_change(const struct raft *raft, const struct replica_log 
 }
 
 /*
- * Persistence. The core believes every index that it is told. An entry that was replaced while it was being
- * written must not count as its successor: the write that holds the successor comes later.
+ * Persistence. The core believes every index that it is told. If an entry was replaced while it was
+ * being written, the end of that write does not make the new entry durable: a later write holds it.
  */
 size_t guard_persisted(const struct replica_log *log, uint64_t first, size_t count, uint64_t write)
 {
@@ -153,8 +156,8 @@ size_t guard_persisted(const struct replica_log *log, uint64_t first, size_t cou
 }
 
 /*
- * The order of an update. A vote, or an answer in a new term, is a promise: after a crash the server must
- * remember it. Otherwise it votes twice in one term.
+ * The order of an update. A vote, or an answer in a new term, is a promise that the server must
+ * remember after a crash. Otherwise it could vote twice in one term.
  */
 bool guard_may_send(uint64_t written, uint64_t ballot_write)
 {
@@ -162,9 +165,9 @@ bool guard_may_send(uint64_t written, uint64_t ballot_write)
 }
 
 /*
- * Time. The core's timeout stays in the past for ever once a server that it had contact with becomes a spare.
- * Whoever obeys it spins. The bound counts from the last wake-up; counted from every step it would
- * starve the heartbeats of a busy leader.
+ * Time. Once a server that the core had contact with becomes a spare, the core's timeout stays in
+ * the past for ever, and a driver that obeys it spins. The bound counts from the last wake-up;
+ * counted from every step, it would starve the heartbeats of a busy leader.
  */
 uint64_t guard_deadline(const struct raft *raft, uint64_t woken)
 {
@@ -183,9 +186,9 @@ bool guard_is_caught_up(const struct raft *raft, const struct replica_log *log, 
 }
 
 /*
- * Every voter knows that it is one. A server does not campaign unless its own last configuration has it as a
- * voter. If the next change begins before all have heard of the last, those who could win may not
- * campaign and those who campaign cannot win.
+ * Every voter knows that it is one. A server campaigns only if its own last configuration has it as
+ * a voter. If the next change begins before all have learned the last one, the servers that could
+ * win may not campaign, and those that campaign cannot win.
  */
 static bool is_known_to_all(const struct raft *raft)
 {
@@ -202,8 +205,8 @@ static bool is_known_to_all(const struct raft *raft)
 	return true;
 }
 
-/* A leader must not remove or demote itself: it steps down at once, and the rest may not know enough to elect
- * another. It hands the lead over first. */
+/* A leader must not remove or demote itself. It would step down at once, and the others may not
+ * know enough to elect another. It hands the lead over first. */
 static bool keeps_leader(const struct raft *raft, const struct raft_configuration *next)
 {
 	const struct raft_server *self = voters_find(next, raft->id);
@@ -212,16 +215,18 @@ static bool keeps_leader(const struct raft *raft, const struct raft_configuratio
 }
 
 /*
- * Never down to one voter (safety). The core of a lone voter elects itself without raising the term, and what
- * it commits then meets what the removed voter, which has not heard of it, commits in the same term.
+ * Never down to one voter (safety). The core of a lone voter elects itself without raising the
+ * term. What it commits then conflicts with what the removed voter, which has not heard of its
+ * removal, commits in the same term.
  */
 static bool keeps_enough(const struct raft *raft, const struct raft_configuration *next)
 {
 	return voters_count(next) > 1 || voters_count(&raft->configuration) <= 1;
 }
 
-/* A new leader must have committed something of its own term before it changes the voters (Ongaro,
- * "bug in single-server membership changes", 2015): else two changes of different terms can each have a majority. */
+/* A new leader must have committed an entry of its own term before it changes the voters (Ongaro,
+ * "bug in single-server membership changes", 2015). Otherwise two changes of different terms can
+ * each have a majority. */
 static bool has_committed(const struct raft *raft, const struct replica_log *log)
 {
 	return replica_log_term(log, raft_commit_index(raft)) == raft_current_term(raft);

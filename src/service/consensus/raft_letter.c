@@ -51,7 +51,7 @@ static void read_entry(struct in *in, struct durable_entry *ret_entry)
 	ret_entry->term = in_uint(in);
 	ret_entry->type = (uint32_t)in_range(in, RAFT_COMMAND, RAFT_CHANGE);
 	ret_entry->bytes = read_bytes(in, RAFT_LETTER_ENTRY_SIZE_MAX, &ret_entry->size);
-	/* The core takes the bytes of a change as they are. */
+	/* The core does not check the bytes of a change. */
 	if (ret_entry->type == RAFT_CHANGE && !voters_check(ret_entry->bytes, ret_entry->size))
 		in->bad = true;
 }
@@ -66,7 +66,7 @@ static void read_append(struct in *in, struct raft_letter *letter)
 	append->prev_log_term = in_uint(in);
 	append->leader_commit = in_uint(in);
 	append->n_entries = (unsigned)in_range(in, 0, RAFT_LETTER_ENTRIES_MAX);
-	/* An index that entries could overflow is none. */
+	/* Refuse an index to which the number of entries could not be added. */
 	if (append->prev_log_index > INT64_MAX)
 		in->bad = true;
 	if (in->bad || append->n_entries == 0)

@@ -1,9 +1,9 @@
 /*
- * The messages of raft as bytes. libraft's core leaves the entries of an AppendEntries and the content of
- * an InstallSnapshot to whoever sends them; a letter is a message together with these.
+ * The messages of raft as bytes. libraft's core leaves it to the sender to attach the entries of an
+ * AppendEntries and the content of an InstallSnapshot; a letter is a message together with these.
  *
- * A number is written as in core/wire.h, bytes as their count and themselves. The sender is not part of it:
- * the connection tells.
+ * A number is written as in core/wire.h, a byte string as its length and its bytes. A letter does
+ * not contain its sender: the receiver knows it from the connection.
  */
 #ifndef CONSENSUS_RAFT_LETTER_H
 #define CONSENSUS_RAFT_LETTER_H
@@ -20,11 +20,12 @@ enum {
 };
 
 struct raft_letter {
-	/* Without entries, configuration and data; they are in the fields below. */
+	/* The message without entries, configuration and data, which are in the fields below. */
 	struct raft_message message;
-	struct durable_entry *entries; /* of an AppendEntries: append_entries.n_entries of them */
-	/* Of an InstallSnapshot. Only its voters and bytes are written into a letter; the others
-	 * are in `message`. */
+	/* Of an AppendEntries, which has append_entries.n_entries of them. */
+	struct durable_entry *entries;
+	/* The snapshot of an InstallSnapshot. A letter holds only its voters and bytes; its other
+	 * fields are in `message`. */
 	struct durable_snapshot snapshot;
 };
 
@@ -32,8 +33,8 @@ struct raft_letter {
 void raft_letter_write(struct out *out, const struct raft_letter *letter);
 
 /*
- * False: malformed, nothing is to be freed. Entries and snapshot point into `bytes`; raft_letter_free frees the
- * list of entries.
+ * Returns false if the bytes are malformed; then there is nothing to free. Otherwise entries and
+ * snapshot point into `bytes`, and raft_letter_free frees the list of entries.
  */
 bool raft_letter_read(const uint8_t *bytes, size_t size, struct raft_letter *ret_letter);
 void raft_letter_free(struct raft_letter *letter);

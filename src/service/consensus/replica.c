@@ -1,6 +1,6 @@
 /*
- * The driver of libraft's core: events in, updates out, in the order that the core demands. What the core
- * needs beyond its documentation is in raft_guard.c.
+ * The driver of libraft's core: it passes events to the core and carries out the updates in the
+ * order that the core demands. raft_guard.c has what the core needs beyond its documentation.
  */
 #include "replica.h"
 
@@ -15,16 +15,17 @@
 #include <string.h>
 
 enum {
-	INSTALL_ELECTIONS =
-	        10, /* how many election timeouts a snapshot may take before it is sent again */
-	CATCH_UP_ELECTIONS = 15, /* how many a round of catching up may take */
-	/* While a disk is slow, so many letters wait; more are dropped, as a network might do. */
+	INSTALL_ELECTIONS = 10,  /* after how many election timeouts a snapshot is sent again */
+	CATCH_UP_ELECTIONS = 15, /* how many election timeouts a round of catching up may take */
+	/* The number of letters that may wait for a slow disk. More are dropped, as a network
+	 * might. */
 	LETTERS_WAITING_MAX = 4096,
-	/* Nothing asks for it: no threshold is set. */
+	/* The disk capacity that the core is told. The value does not matter, because no
+	 * threshold is set. */
 	CAPACITY = 60000,
 };
 
-/* What the core is told when a write is durable. */
+/* What the core must be told when a write is durable. */
 struct unwritten {
 	uint64_t number;
 	uint64_t entries_first;
@@ -38,20 +39,21 @@ struct replica {
 	struct raft raft;
 	struct replica_log log;
 	uint64_t applied;
-	bool taking, installing; /* a snapshot of ours, or of the leader's, is being written */
-	bool answers_old;        /* the message in hand is of an older term */
+	bool taking, installing; /* a snapshot of our own, or of the leader, is being written */
+	bool answers_old;        /* the message that is being handled has an older term */
 	uint64_t woken;
 	uint64_t last_write, written, ballot_write;
 	struct unwritten *pending;
 	size_t pending_start, pending_end, pending_size;
 	struct effects effects;
-	struct effects waiting; /* letters that promise what is not durable yet */
+	struct effects waiting; /* letters that may be sent only when a term or vote is durable */
 	struct out out;
 };
 
 static int step(struct replica *replica, struct raft_event *event);
 
-/* Entries as the core wants them: all bytes in one piece of memory, which is the first one's batch. */
+/* Makes entries as the core wants them: one piece of memory holds all bytes, and the first entry
+ * points to it as its batch. */
 static struct raft_entry *make_batch(const struct durable_entry *entries, size_t count)
 {
 	size_t size = 1;
@@ -104,13 +106,14 @@ static void add_write(struct replica *replica, struct durable_write *write,
 	effects_add(&replica->effects, &(struct replica_effect){REPLICA_WRITE, .write = write});
 }
 
-/* The entries of an update go into the log; the core's memory of them is freed. */
+/* Puts the entries of an update into the log and frees the core's copy of them. */
 static struct durable_entry *take_entries(struct replica *replica, const struct raft_update *update)
 {
 	struct durable_entry *entries = calloc(update->entries.n, sizeof *entries);
 
 	memory_must(entries != NULL);
-	must(update->entries.index > replica->applied); /* else what was applied is replaced */
+	/* An applied entry must never be replaced. */
+	must(update->entries.index > replica->applied);
 	for (unsigned i = 0; i < update->entries.n; i++) {
 		const struct raft_entry *entry = &update->entries.batch[i];
 		entries[i] = (struct durable_entry){entry->term, entry->type, entry->buf.base,
@@ -124,7 +127,7 @@ static struct durable_entry *take_entries(struct replica *replica, const struct 
 	return entries;
 }
 
-/* A snapshot of the leader's takes the place of everything. */
+/* Installs the leader's snapshot, which replaces the whole log. */
 static struct durable_snapshot take_installed(struct replica *replica, struct raft_update *update)
 {
 	struct raft_snapshot_metadata *metadata = &update->snapshot.metadata;
@@ -181,7 +184,8 @@ static void save_update(struct replica *replica, struct raft_update *update)
 
 /* Letters. */
 
-/* What the core leaves to the sender. False: it is not there any more, as after a snapshot meanwhile. */
+/* Attaches what the core leaves to the sender. Returns false if a newer snapshot has replaced
+ * it. */
 static bool complete_letter(struct replica *replica, struct raft_letter *letter)
 {
 	struct raft_append_entries *append = &letter->message.append_entries;
@@ -238,7 +242,7 @@ static void confirm_voters(struct replica *replica, uint64_t index,
 	must(step(replica, &event) == 0);
 }
 
-/* The core's commit index may go back; ours does not. */
+/* The core's commit index may go back; `applied` does not. */
 static void apply_committed(struct replica *replica)
 {
 	while (!replica->installing && replica->applied < raft_commit_index(&replica->raft)) {
@@ -344,7 +348,7 @@ int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes
 	letter.message.server_address = "";
 	replica->answers_old = guard_is_old(&replica->raft, &letter.message);
 	if (guard_drops(&replica->raft, &letter.message))
-		; /* as if it had been lost */
+		; /* dropped, as if it had been lost */
 	else if (letter.message.type == RAFT_APPEND_ENTRIES)
 		receive_append(replica, &letter, now);
 	else if (letter.message.type == RAFT_INSTALL_SNAPSHOT)
@@ -373,7 +377,7 @@ static void finish_taken(struct replica *replica, struct unwritten *pending, uin
 	struct raft_event event = {.time = now, .type = RAFT_SNAPSHOT};
 
 	replica->taking = false;
-	/* One of the leader's, which is newer, may have come in between. */
+	/* A newer snapshot of the leader may have been installed in between. */
 	if (!replica->installing && pending->snapshot.index > replica->log.snapshot.index) {
 		replica_log_set_snapshot(&replica->log, &pending->snapshot);
 		event.snapshot.metadata = make_metadata(&pending->snapshot);
@@ -472,12 +476,13 @@ static bool submit_voters(struct replica *replica, const struct replica_server *
 	return submitted;
 }
 
-/* True: it has everything, or nearly. Otherwise it catches up from now on. */
+/* Returns true if the server has everything, or nearly. If not, it begins to catch up. */
 static bool catch_up(struct replica *replica, uint64_t id, uint64_t now)
 {
 	int status;
 
-	/* An idle cluster never finishes a round of catching up: what has all is not asked. */
+	/* An idle cluster never finishes a round of catching up. So a server that has everything is
+	 * not asked to. */
 	if (guard_is_caught_up(&replica->raft, &replica->log, id))
 		return true;
 	if (raft_catch_up(&replica->raft, id, &status) == 0 && status != RAFT_CATCH_UP_NONE) {
@@ -517,7 +522,8 @@ bool replica_transfer(struct replica *replica, uint64_t id, uint64_t now)
 	if (server == NULL || server->role != RAFT_VOTER || id == replica->raft.id ||
 	    raft_transferee(&replica->raft) != 0)
 		return false;
-	/* To a server that lags the core tells it to begin once, too early, and never again. */
+	/* If the server lagged, the core would tell it to begin an election once, too early, and
+	 * never again. */
 	if (!guard_is_caught_up(&replica->raft, &replica->log, id))
 		return false;
 	event.transfer.server_id = id;
@@ -540,7 +546,7 @@ bool replica_snapshot(struct replica *replica, uint64_t index, const uint8_t *by
 		return false;
 	pending.snapshot = snapshot_copy(&snapshot);
 	struct durable_write write = {.snapshot = &snapshot};
-	/* The same entries stay as the core keeps. */
+	/* Keep the same entries as the core keeps. */
 	if (index > keep && index - keep >= log->start)
 		write.log_start = index - keep + 1;
 	replica->taking = true;

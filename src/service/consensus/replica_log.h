@@ -1,6 +1,6 @@
 /*
- * A server's log in memory: the entries from `start` on, whether they are on disk or not, and the last
- * snapshot that is.
+ * A server's log in memory: the entries from `start` on, whether they are on disk or not, and the
+ * last snapshot that is on disk.
  */
 #ifndef CONSENSUS_REPLICA_LOG_H
 #define CONSENSUS_REPLICA_LOG_H
@@ -8,7 +8,7 @@
 #include "durable.h"
 
 struct logged {
-	struct durable_entry entry; /* its bytes are the log's */
+	struct durable_entry entry; /* its bytes belong to the log */
 	uint64_t write;             /* the number of the last write that holds this entry */
 };
 
@@ -16,33 +16,34 @@ struct replica_log {
 	uint64_t start;
 	struct logged *entries;
 	size_t count, size;
-	struct durable_snapshot snapshot; /* its bytes are the log's */
+	struct durable_snapshot snapshot; /* its bytes belong to the log */
 };
 
 void replica_log_init(struct replica_log *log, const struct durable_content *content);
 void replica_log_free(struct replica_log *log);
 
-/* The index of the last entry, or of the snapshot if there is none after it. */
+/* Returns the index of the last entry, or of the snapshot if no entry follows it. */
 uint64_t replica_log_last(const struct replica_log *log);
-/* NULL: it is not in the log. */
+/* Returns NULL if the entry is not in the log. */
 const struct logged *replica_log_at(const struct replica_log *log, uint64_t index);
-/* 0: neither the log nor the snapshot tells. */
+/* Returns 0 if neither the log nor the snapshot has the entry. */
 uint64_t replica_log_term(const struct replica_log *log, uint64_t index);
-/* The voters that hold after the entry `index`, and which entry made them. False: none are known. */
+/* Returns the voters as of the entry `index`, and the index of the entry that set them. Returns
+ * false if none are known. */
 bool replica_log_voters(const struct replica_log *log, uint64_t index, const uint8_t **ret_voters,
                         size_t *ret_size, uint64_t *ret_index);
 
-/* Everything from `first` on is replaced. The bytes are copied. */
+/* Replaces everything from `first` on. The bytes are copied. */
 void replica_log_replace(struct replica_log *log, uint64_t first,
                          const struct durable_entry *entries, size_t count, uint64_t write);
-/* Removes what is below `start`. */
+/* Removes the entries below `start`. */
 void replica_log_trim(struct replica_log *log, uint64_t start);
-/* Removes everything; the next entry is `start`. */
+/* Removes all entries. The next one will be `start`. */
 void replica_log_clear(struct replica_log *log, uint64_t start);
 /* The bytes are copied. */
 void replica_log_set_snapshot(struct replica_log *log, const struct durable_snapshot *snapshot);
 
-/* Copies of what points elsewhere, and their end. */
+/* Copy, and free, what has pointers. */
 struct durable_snapshot snapshot_copy(const struct durable_snapshot *snapshot);
 void snapshot_free(struct durable_snapshot *snapshot);
 uint8_t *bytes_copy(const uint8_t *bytes, size_t size);

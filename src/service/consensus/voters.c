@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* One byte of format and eight of the count, the least significant first. */
+/* One byte of format, then eight bytes of the count, the least significant first. */
 enum { VOTERS_FORMAT = 1, VOTERS_HEADER = 9 };
 
 static bool check_bounds(const uint8_t *bytes, size_t size)

@@ -1,6 +1,6 @@
 /*
- * A configuration of raft: the servers of the log and their roles. As bytes it is what an entry of the
- * type RAFT_CHANGE holds, in libraft's own encoding.
+ * A configuration of raft: the servers of the log and their roles. Its bytes, in libraft's own
+ * encoding, are what an entry of the type RAFT_CHANGE holds.
  */
 #ifndef CONSENSUS_VOTERS_H
 #define CONSENSUS_VOTERS_H
@@ -13,23 +13,23 @@
 
 enum { VOTERS_SERVERS_MAX = 64, VOTERS_ADDRESS_MAX = 255 };
 
-/* Are these the bytes that libraft writes for some configuration? It reads them without looking at their
- * size, so nothing else may be given to it. */
+/* True if libraft writes exactly these bytes for some configuration. It reads them without looking
+ * at their size, so it must be given nothing else. */
 bool voters_check(const uint8_t *bytes, size_t size);
-/* `bytes` passes voters_check. What is returned must be closed, or given to libraft. */
+/* `bytes` must pass voters_check. The caller closes the result, or gives it to libraft. */
 struct raft_configuration voters_decode(const uint8_t *bytes, size_t size);
-/* To be freed by raft_free. */
+/* The caller frees the result with raft_free. */
 struct raft_buffer voters_encode(const struct raft_configuration *configuration);
 
-/* NULL: there is no such server. */
+/* Returns NULL if there is no such server. */
 const struct raft_server *voters_find(const struct raft_configuration *configuration, uint64_t id);
 unsigned voters_count(const struct raft_configuration *configuration);
 
 enum { VOTERS_ROLE_NONE = -1 };
 /*
- * The configuration in which this server has this role; VOTERS_ROLE_NONE: in which it is not. The address
- * counts only for a server that is new. False: it is refused (an address twice, too many), and nothing is
- * made.
+ * Makes the configuration in which this server has this role, or is absent if the role is
+ * VOTERS_ROLE_NONE. The address is used only if the server is new. Returns false and makes nothing
+ * if the change is refused (an address that occurs twice, too many servers).
  */
 bool voters_with(const struct raft_configuration *configuration, uint64_t id, const char *address,
                  int role, struct raft_configuration *ret_configuration);
