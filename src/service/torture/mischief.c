@@ -1,11 +1,11 @@
 #include "mischief.h"
 
 #include "actors.h"
+#include "log_engine.h"
 #include "memory.h"
 #include "outbuffer.h"
 #include "paths.h"
 #include "petition.h"
-#include "spiteful_log.h"
 #include "verdict.h"
 
 #include <stdlib.h>
@@ -188,18 +188,9 @@ static void bump(struct realm *realm, uint32_t place)
 	out_init(&out);
 	petition_write(&out, &petition, NULL, 0, NULL, 0);
 	for (uint32_t i = 0; i < realm->voters_count; i++)
-		paths_send(realm, place, realm->voters[i], true, out.bytes, out.bytes_count);
+		paths_send(realm, place, realm->voters[i], PATH_PETITION, out.bytes,
+		           out.bytes_count);
 	out_free(&out);
-}
-
-static void forbid(struct realm *realm, const char *name, bool forbids)
-{
-	uint32_t leader = log_leader(realm);
-
-	if (leader == REALM_NOWHERE || !realm_voter_runs(realm, leader))
-		return;
-	warden_forbid(realm->hosts[leader].warden, name, forbids, realm_clock(realm, leader));
-	realm_pump_warden(realm, leader);
 }
 
 static void start(struct realm *realm, uint32_t place)
@@ -276,13 +267,13 @@ static void begin(struct realm *realm, struct fault *fault)
 		push(realm, fault, FAULT_GOES_ON, realm->now);
 		break;
 	case FAULT_DISK:
-		log_slow(realm, chance_between(&fault->chance, lease / 40, lease / 3));
+		realm->engine->slow(realm, chance_between(&fault->chance, lease / 40, lease / 3));
 		break;
 	case FAULT_LEADER:
-		log_depose(realm);
+		realm->engine->depose(realm, fault->end);
 		break;
 	case FAULT_HEADLESS:
-		log_headless(realm, fault->end);
+		realm->engine->headless(realm, fault->end);
 		break;
 	case FAULT_LEAVE:
 		leave(realm, a);
@@ -294,7 +285,7 @@ static void begin(struct realm *realm, struct fault *fault)
 		bump(realm, a);
 		break;
 	case FAULT_FORBID:
-		forbid(realm, realm->hosts[a].name, true);
+		realm->engine->forbid(realm, realm->hosts[a].name, true);
 		break;
 	case FAULT_LEASE:
 		realm_kill(realm, a);
@@ -338,7 +329,7 @@ static void end(struct realm *realm, struct fault *fault)
 		paths_trouble(realm, 0, 0);
 		break;
 	case FAULT_DISK:
-		log_slow(realm, 0);
+		realm->engine->slow(realm, 0);
 		break;
 	case FAULT_LEAVE:
 		if (realm->hosts[a].departs) {
@@ -351,7 +342,7 @@ static void end(struct realm *realm, struct fault *fault)
 		realm_kill(realm, realm->plan->nodes);
 		break;
 	case FAULT_FORBID:
-		forbid(realm, realm->hosts[a].name, false);
+		realm->engine->forbid(realm, realm->hosts[a].name, false);
 		break;
 	case FAULT_LEASE:
 		realm_kill(realm, a);
@@ -398,7 +389,7 @@ void mischief_invite(struct realm *realm)
 {
 	for (uint32_t i = 0; i < realm->plan->nodes; i++) {
 		if (verdict_forbids(realm, realm->hosts[i].name))
-			forbid(realm, realm->hosts[i].name, false);
+			realm->engine->forbid(realm, realm->hosts[i].name, false);
 	}
 }
 
@@ -452,8 +443,8 @@ void mischief_heal(struct realm *realm)
 		end(realm, fault);
 	}
 	paths_heal(realm);
-	log_slow(realm, 0);
-	log_headless(realm, 0);
+	realm->engine->slow(realm, 0);
+	realm->engine->headless(realm, 0);
 	for (uint32_t i = 0; i < realm->plan->nodes && !realm->failed; i++) {
 		realm->hosts[i].paused_until = realm->hosts[i].voter_paused_until = 0;
 		if (realm->hosts[i].departs)

@@ -1,10 +1,10 @@
 #include "ordeal.h"
 
 #include "actors.h"
+#include "log_engine.h"
 #include "memory.h"
 #include "mischief.h"
 #include "realm.h"
-#include "spiteful_log.h"
 #include "verdict.h"
 
 #include <stdlib.h>
@@ -93,7 +93,7 @@ void ordeal_run(const struct ordeal_plan *plan, struct ordeal_result *ret_result
 	ret_result->grants = realm->actors->grants;
 	ret_result->views = verdict_epochs(realm);
 	ret_result->lapses = verdict_lapses(realm);
-	ret_result->entries = log_committed(realm);
+	ret_result->entries = realm->engine->committed(realm);
 	mischief_tell(realm, ret_result);
 	realm_free(realm);
 	free(realm);

@@ -1,6 +1,7 @@
 #include "paths.h"
 
 #include "grow.h"
+#include "log_engine.h"
 #include "memory.h"
 #include "ordeal.h"
 
@@ -14,7 +15,7 @@ enum { PIECE_MAX = 700 };
 
 struct datagram {
 	uint32_t from, to;
-	bool to_voter;
+	enum path_kind kind;
 	uint64_t life; /* of the receiver */
 	size_t size;
 	uint8_t bytes[];
@@ -125,7 +126,7 @@ static size_t put_flying(struct path_net *paths, struct datagram *datagram)
 	return number;
 }
 
-static void fly(struct realm *realm, uint32_t from, uint32_t to, bool to_voter,
+static void fly(struct realm *realm, uint32_t from, uint32_t to, enum path_kind kind,
                 const uint8_t *bytes, size_t size, uint64_t delay)
 {
 	struct datagram *datagram = malloc(sizeof(*datagram) + size);
@@ -133,7 +134,7 @@ static void fly(struct realm *realm, uint32_t from, uint32_t to, bool to_voter,
 	memory_must(datagram != NULL);
 	datagram->from = from;
 	datagram->to = to;
-	datagram->to_voter = to_voter;
+	datagram->kind = kind;
 	datagram->life = realm->hosts[to].life;
 	datagram->size = size;
 	memcpy(datagram->bytes, bytes, size);
@@ -141,14 +142,14 @@ static void fly(struct realm *realm, uint32_t from, uint32_t to, bool to_voter,
 	           put_flying(realm->paths, datagram), from);
 }
 
-void paths_send(struct realm *realm, uint32_t from, uint32_t to, bool to_voter,
+void paths_send(struct realm *realm, uint32_t from, uint32_t to, enum path_kind kind,
                 const uint8_t *bytes, size_t size)
 {
 	struct path_net *paths = realm->paths;
 	uint64_t delay;
 
 	if (from == to) {
-		fly(realm, from, to, to_voter, bytes, size, 10000);
+		fly(realm, from, to, kind, bytes, size, 10000);
 		return;
 	}
 	/* Drawn in any case, so that a cut does not change the delays of all that follows. */
@@ -160,9 +161,29 @@ void paths_send(struct realm *realm, uint32_t from, uint32_t to, bool to_voter,
 	if (paths->engine[from][to] != 0)
 		return;
 	if (!lost)
-		fly(realm, from, to, to_voter, bytes, size, delay);
+		fly(realm, from, to, kind, bytes, size, delay);
 	if (twice)
-		fly(realm, from, to, to_voter, bytes, size, 3 * delay);
+		fly(realm, from, to, kind, bytes, size, 3 * delay);
+}
+
+static void deliver(struct realm *realm, uint32_t place, const struct datagram *datagram)
+{
+	struct realm_host *host = &realm->hosts[place];
+	const struct log_engine *engine = realm->engine;
+	bool good = true;
+
+	if (datagram->kind == PATH_BULLETIN) {
+		resident_bulletin(host->resident, datagram->bytes, datagram->size,
+		                  realm_clock(realm, place));
+		realm_pump(realm, place);
+	} else if (host->voter_lives && datagram->kind == PATH_PETITION) {
+		good = engine->petition(realm, place, datagram->bytes, datagram->size);
+	} else if (host->voter_lives) {
+		good = engine->letter(realm, place, datagram->bytes, datagram->size);
+	}
+	if (!good)
+		realm_wrong(realm, "%s sent something malformed",
+		            realm->hosts[datagram->from].name);
 }
 
 void paths_on_datagram(struct realm *realm, const struct event *event)
@@ -170,7 +191,8 @@ void paths_on_datagram(struct realm *realm, const struct event *event)
 	struct path_net *paths = realm->paths;
 	struct datagram *datagram = paths->flying[event->number];
 	struct realm_host *host = &realm->hosts[event->node];
-	uint64_t until = datagram->to_voter ? host->voter_paused_until : host->paused_until;
+	uint64_t until =
+	        datagram->kind == PATH_BULLETIN ? host->paused_until : host->voter_paused_until;
 
 	if (host->resident != NULL && host->life == datagram->life && until > realm->now) {
 		/* It waits in a socket. */
@@ -181,18 +203,8 @@ void paths_on_datagram(struct realm *realm, const struct event *event)
 	paths->holes = grow(paths->holes, &paths->holes_size, paths->holes_count + 1,
 	                    sizeof(*paths->holes));
 	paths->holes[paths->holes_count++] = event->number;
-	uint64_t clock = realm_clock(realm, event->node);
-	if (host->resident != NULL && host->life == datagram->life) {
-		if (!datagram->to_voter) {
-			resident_bulletin(host->resident, datagram->bytes, datagram->size, clock);
-			realm_pump(realm, event->node);
-		} else if (host->warden != NULL) {
-			if (!warden_petition(host->warden, datagram->bytes, datagram->size, clock))
-				realm_wrong(realm, "%s sent a malformed petition",
-				            realm->hosts[datagram->from].name);
-			realm_pump_warden(realm, event->node);
-		}
-	}
+	if (host->resident != NULL && host->life == datagram->life)
+		deliver(realm, event->node, datagram);
 	free(datagram);
 }
 

@@ -1,5 +1,5 @@
 /*
- * The paths between hosts. Petitions and bulletins go as datagrams that may be lost, doubled and
+ * The paths between hosts. Petitions, bulletins and the voters' letters go as datagrams that may be lost, doubled and
  * overtake each other. Links have lines: connections that keep order, carry bytes in any pieces, and
  * break at any byte; neither end need learn of it soon.
  */
@@ -21,8 +21,13 @@ void paths_break(struct realm *realm, uint32_t place);
 /* Nothing is cut or lost any more. */
 void paths_heal(struct realm *realm);
 
-/* To the voter of a host, or to its resident. */
-void paths_send(struct realm *realm, uint32_t from, uint32_t to, bool to_voter,
+enum path_kind {
+	PATH_PETITION, /* to the voter of a host */
+	PATH_LETTER,   /* of a voter, to another */
+	PATH_BULLETIN, /* of a voter, to the resident of a host */
+};
+
+void paths_send(struct realm *realm, uint32_t from, uint32_t to, enum path_kind kind,
                 const uint8_t *bytes, size_t size);
 void paths_dial(struct realm *realm, uint32_t place, struct strand *line, const char *address);
 void paths_close(struct realm *realm, struct strand *line);

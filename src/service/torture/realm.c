@@ -132,17 +132,17 @@ static void await_resident(struct realm *realm, struct realm_host *host)
 		realm_push(realm, due, REALM_RESIDENT, host->place, host->resident_wake, 0);
 }
 
-static void await_warden(struct realm *realm, struct realm_host *host)
+void realm_await_voter(struct realm *realm, uint32_t place, uint64_t clock)
 {
-	uint64_t clock = warden_deadline(host->warden);
-	uint64_t due = clock == WARDEN_NEVER ? NODE_NEVER : realm_when(realm, host->place, clock);
+	struct realm_host *host = &realm->hosts[place];
+	uint64_t due = clock == WARDEN_NEVER ? NODE_NEVER : realm_when(realm, place, clock);
 
-	if (due == host->warden_due)
+	if (due == host->voter_due)
 		return;
-	host->warden_due = due;
-	host->warden_wake++;
+	host->voter_due = due;
+	host->voter_wake++;
 	if (due != NODE_NEVER)
-		realm_push(realm, due, REALM_WARDEN, host->place, host->warden_wake, 0);
+		realm_push(realm, due, REALM_VOTER, place, host->voter_wake, 0);
 }
 
 /* --- effects --- */
@@ -150,7 +150,8 @@ static void await_warden(struct realm *realm, struct realm_host *host)
 static void petition(struct realm *realm, uint32_t place, const struct resident_effect *effect)
 {
 	for (uint32_t i = 0; i < realm->voters_count; i++)
-		paths_send(realm, place, realm->voters[i], true, effect->bytes, effect->size);
+		paths_send(realm, place, realm->voters[i], PATH_PETITION, effect->bytes,
+		           effect->size);
 }
 
 static void take_effect(struct realm *realm, struct realm_host *host,
@@ -212,23 +213,6 @@ void realm_pump(struct realm *realm, uint32_t place)
 	await_resident(realm, host);
 }
 
-void realm_pump_warden(struct realm *realm, uint32_t place)
-{
-	struct realm_host *host = &realm->hosts[place];
-	struct warden_effect effect;
-
-	if (host->warden == NULL)
-		return;
-	while (warden_effect(host->warden, &effect)) {
-		uint32_t to;
-		if (effect.kind == WARDEN_PROPOSE)
-			log_propose(realm, place, effect.bytes, effect.size);
-		else if ((to = realm_place_of(realm, effect.process)) != REALM_NOWHERE)
-			paths_send(realm, place, to, false, effect.bytes, effect.size);
-	}
-	await_warden(realm, host);
-}
-
 uint32_t realm_place_of(const struct realm *realm, uint64_t process)
 {
 	for (uint32_t i = 0; i < realm->hosts_count; i++) {
@@ -254,18 +238,17 @@ static void on_resident(struct realm *realm, struct realm_host *host, const stru
 	realm_pump(realm, host->place);
 }
 
-static void on_warden(struct realm *realm, struct realm_host *host, const struct event *event)
+static void on_voter(struct realm *realm, struct realm_host *host, const struct event *event)
 {
-	if (host->warden == NULL || event->number != host->warden_wake)
+	if (!host->voter_lives || event->number != host->voter_wake)
 		return;
 	if (host->voter_paused_until > realm->now) {
-		realm_push(realm, host->voter_paused_until, REALM_WARDEN, host->place,
-		           event->number, 0);
+		realm_push(realm, host->voter_paused_until, REALM_VOTER, host->place, event->number,
+		           0);
 		return;
 	}
-	host->warden_due = NODE_NEVER;
-	warden_tick(host->warden, realm_clock(realm, host->place));
-	realm_pump_warden(realm, host->place);
+	host->voter_due = NODE_NEVER;
+	realm->engine->tick(realm, host->place);
 }
 
 bool realm_step(struct realm *realm)
@@ -280,8 +263,8 @@ bool realm_step(struct realm *realm)
 	case REALM_RESIDENT:
 		on_resident(realm, &realm->hosts[event.node], &event);
 		break;
-	case REALM_WARDEN:
-		on_warden(realm, &realm->hosts[event.node], &event);
+	case REALM_VOTER:
+		on_voter(realm, &realm->hosts[event.node], &event);
 		break;
 	case REALM_DATAGRAM:
 		paths_on_datagram(realm, &event);
@@ -290,7 +273,7 @@ bool realm_step(struct realm *realm)
 		paths_on_line(realm, &event);
 		break;
 	case REALM_LOG:
-		log_on_event(realm, &event);
+		realm->engine->on_event(realm, &event);
 		break;
 	case REALM_ACTOR:
 		actors_on_event(realm, &event);
@@ -304,8 +287,9 @@ bool realm_step(struct realm *realm)
 
 /* --- processes --- */
 
-static struct wiring wiring_of_plan(const struct ordeal_plan *plan)
+struct wiring realm_wiring(const struct realm *realm)
 {
+	const struct ordeal_plan *plan = realm->plan;
 	const struct algorithm *algorithm = plan->algorithm;
 	struct wiring wiring = {.complete = algorithm->links == GRAPH_COMPLETE, .seed = plan->seed};
 	const char *text = plan->topology != NULL ? plan->topology : algorithm->topology;
@@ -329,24 +313,6 @@ const struct state_settings *realm_settings(const struct realm *realm)
 	return &realm->settings;
 }
 
-static void start_warden(struct realm *realm, struct realm_host *host)
-{
-	size_t size;
-	const uint8_t *snapshot = log_snapshot(realm, host->place, &size);
-	struct warden_options options = {.settings = realm->settings,
-	                                 .wiring = wiring_of_plan(realm->plan),
-	                                 .voters = realm->voter_names,
-	                                 .voters_count = realm->voters_count,
-	                                 .snapshot = snapshot,
-	                                 .snapshot_size = size};
-
-	host->warden = warden_create(&options, realm_clock(realm, host->place));
-	must(host->warden != NULL);
-	host->warden_due = NODE_NEVER;
-	log_started(realm, host->place);
-	realm_pump_warden(realm, host->place);
-}
-
 void realm_start(struct realm *realm, uint32_t place)
 {
 	const struct ordeal_plan *plan = realm->plan;
@@ -364,7 +330,7 @@ void realm_start(struct realm *realm, uint32_t place)
 	        .address = host->address,
 	        .process = host->process,
 	        .lease_ns = host->lease_ns != 0 ? host->lease_ns : plan->lease_ns,
-	        .wiring = wiring_of_plan(plan),
+	        .wiring = realm_wiring(realm),
 	        .node =
 	                {
 	                        .cluster = plan->seed,
@@ -389,8 +355,10 @@ void realm_start(struct realm *realm, uint32_t place)
 	host->resident_due = NODE_NEVER;
 	realm_note(realm, place, "starts, process %" PRIu64, host->process % 100000);
 	realm_draw(realm, DRAWN_START, place, 0, 0, NULL);
+	host->voter_lives = host->votes;
+	host->voter_due = NODE_NEVER;
 	if (host->votes)
-		start_warden(realm, host);
+		realm->engine->start(realm, place);
 	resident_tick(host->resident, realm_clock(realm, place));
 	realm_pump(realm, place);
 }
@@ -408,11 +376,10 @@ void realm_kill(struct realm *realm, uint32_t place)
 	resident_destroy(host->resident);
 	host->resident = NULL;
 	host->resident_wake++;
-	if (host->warden != NULL) {
-		log_stopped(realm, place);
-		warden_destroy(host->warden);
-		host->warden = NULL;
-		host->warden_wake++;
+	if (host->voter_lives) {
+		realm->engine->stop(realm, place);
+		host->voter_lives = false;
+		host->voter_wake++;
 	}
 }
 
@@ -468,11 +435,12 @@ void realm_init(struct realm *realm, const struct ordeal_plan *plan)
 		realm->voter_names[i] = realm->hosts[i].name;
 	}
 	realm->paths = paths_create(plan->seed);
-	realm->log = log_create(plan->seed);
+	realm->engine = &spiteful_log;
+	realm->engine->create(realm);
 	realm->actors = actors_create(realm);
 	realm->verdict = verdict_create(realm);
 	realm->mischief = mischief_create(realm);
-	log_begin(realm);
+	realm->engine->begin(realm);
 	for (uint32_t i = 0; i < plan->nodes; i++)
 		realm_start(realm, i);
 	actors_begin(realm);
@@ -485,7 +453,6 @@ void realm_free(struct realm *realm)
 		struct realm_host *host = &realm->hosts[i];
 		if (host->resident != NULL)
 			resident_destroy(host->resident);
-		warden_destroy(host->warden);
 	}
 	for (uint32_t i = 0; i < realm->pages_count; i++)
 		free(realm->pages[i]);
@@ -493,7 +460,7 @@ void realm_free(struct realm *realm)
 	mischief_destroy(realm->mischief);
 	verdict_destroy(realm->verdict);
 	actors_destroy(realm->actors);
-	log_destroy(realm->log);
+	realm->engine->destroy(realm);
 	paths_destroy(realm->paths);
 	queue_destroy(realm->queue);
 }

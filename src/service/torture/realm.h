@@ -1,7 +1,7 @@
 /*
  * A whole cluster in virtual time: hosts with clocks of their own, a process on each with a resident
- * (resident.h) and, on some, a voter (warden.h); the paths between them (paths.h), the voters' log
- * (spiteful_log.h), clients (actors.h). It does nothing by itself: mischief.h makes it suffer,
+ * (resident.h) and, on some, a voter; the paths between them (paths.h), the voters' log
+ * (log_engine.h), clients (actors.h). It does nothing by itself: mischief.h makes it suffer,
  * verdict.h watches.
  *
  * True time is `now`, in nanoseconds; nobody in the cluster knows it. Everything that happens is an
@@ -35,10 +35,10 @@ enum {
 
 enum realm_event {
 	REALM_RESIDENT, /* the resident of `node` has something due */
-	REALM_WARDEN,
+	REALM_VOTER,    /* the voter of `node` has something due */
 	REALM_DATAGRAM, /* paths.h */
 	REALM_LINE,
-	REALM_LOG,   /* spiteful_log.h */
+	REALM_LOG,   /* log_engine.h */
 	REALM_ACTOR, /* actors.h */
 	REALM_FAULT, /* mischief.h */
 };
@@ -60,7 +60,7 @@ struct realm_host {
 	uint64_t booted_at, clock_base; /* the clock said this at that true time */
 
 	struct resident *resident; /* NULL: no process */
-	struct warden *warden;     /* of a voter's process */
+	bool voter_lives;          /* the process has a voter */
 	uint64_t process;          /* the number it drew */
 	uint64_t life;             /* counts the processes here */
 	struct lease_page *page;
@@ -68,14 +68,16 @@ struct realm_host {
 	uint64_t lease_ns;           /* that the next process here believes in; 0: the cluster's */
 	uint64_t paused_until;       /* the process does nothing before that … */
 	uint64_t voter_paused_until; /* … nor its voter */
-	uint64_t resident_due, warden_due;   /* when their next events are; NODE_NEVER: none */
-	uint64_t resident_wake, warden_wake; /* the numbers of those events; older ones are void */
+	uint64_t resident_due, voter_due;   /* when their next events are; NODE_NEVER: none */
+	uint64_t resident_wake, voter_wake; /* the numbers of those events; older ones are void */
 	struct chance chance;
 };
 
 struct ordeal_plan;
 struct path_net;
-struct spiteful_log;
+struct atomic_log;
+struct raft_log;
+struct log_engine;
 struct actors;
 struct verdict;
 struct mischief;
@@ -94,7 +96,9 @@ struct realm {
 	uint32_t pages_count;
 	size_t pages_size;
 	struct path_net *paths;
-	struct spiteful_log *log;
+	const struct log_engine *engine;
+	struct atomic_log *log; /* of the one engine … */
+	struct raft_log *raft;  /* … or of the other */
 	struct actors *actors;
 	struct verdict *verdict;
 	struct mischief *mischief;
@@ -139,13 +143,16 @@ static inline bool realm_paused(const struct realm *realm, uint32_t place)
 
 static inline bool realm_voter_runs(const struct realm *realm, uint32_t place)
 {
-	return realm->hosts[place].warden != NULL &&
+	return realm->hosts[place].voter_lives &&
 	       realm->hosts[place].voter_paused_until <= realm->now;
 }
 
-/* After a call with the resident or the warden of a host: takes effects and sees to the time. */
+/* After a call with the resident of a host: takes effects and sees to the time. */
 void realm_pump(struct realm *realm, uint32_t place);
-void realm_pump_warden(struct realm *realm, uint32_t place);
+/* The voter of a host wants to be woken when its clock says that; WARDEN_NEVER: not. */
+void realm_await_voter(struct realm *realm, uint32_t place, uint64_t clock);
+/* Which links the algorithm needs. */
+struct wiring realm_wiring(const struct realm *realm);
 
 /* Something happened that a trace tells: text, with what it is about. */
 __attribute__((format(printf, 3, 4))) void realm_note(struct realm *realm, uint32_t place,

@@ -18,18 +18,19 @@ struct stored {
 	uint64_t due; /* of one that is not committed: not before this */
 };
 
-struct voter {
-	bool believes;        /* its warden has been told that it leads */
-	uint64_t applied;     /* how many entries its warden has been given */
-	uint64_t arrival;     /* when the last entry sent to it arrives */
-	uint64_t sent;        /* how many entries are on their way or applied */
-	struct out snapshot;  /* on its disk */
-	uint64_t snapshot_at; /* the index of that */
+struct voter_log {
+	struct warden *warden; /* of the process; NULL: there is none */
+	bool believes;         /* its warden has been told that it leads */
+	uint64_t applied;      /* how many entries its warden has been given */
+	uint64_t arrival;      /* when the last entry sent to it arrives */
+	uint64_t sent;         /* how many entries are on their way or applied */
+	struct out snapshot;   /* on its disk */
+	uint64_t snapshot_at;  /* the index of that */
 };
 
 enum log_event { LOG_CHECK, LOG_COMMIT, LOG_APPLY, LOG_TELL };
 
-struct spiteful_log {
+struct atomic_log {
 	struct chance chance;
 	struct stored *entries;
 	size_t entries_count, entries_size;
@@ -40,30 +41,34 @@ struct spiteful_log {
 	uint64_t headless_until; /* nobody is elected before this */
 	uint64_t delay_max;      /* of a commit, beyond the usual */
 	uint64_t commit_at;      /* when the next commit is tried; NODE_NEVER: none is due */
-	struct voter voters[REALM_HOSTS_MAX];
+	struct voter_log voters[REALM_HOSTS_MAX];
 };
 
-struct spiteful_log *log_create(uint64_t seed)
+static void create(struct realm *realm)
 {
-	struct spiteful_log *log = calloc(1, sizeof(*log));
+	struct atomic_log *log = calloc(1, sizeof(*log));
 
 	memory_must(log != NULL);
-	log->chance = chance_stream(seed, STREAM_LOG, 0);
+	realm->log = log;
+	log->chance = chance_stream(realm->plan->seed, STREAM_LOG, 0);
 	log->leader = REALM_NOWHERE;
 	log->commit_at = NODE_NEVER;
 	for (uint32_t i = 0; i < REALM_HOSTS_MAX; i++)
 		out_init(&log->voters[i].snapshot);
-	return log;
 }
 
-void log_destroy(struct spiteful_log *log)
+static void destroy(struct realm *realm)
 {
+	struct atomic_log *log = realm->log;
+
 	for (size_t i = 0; i < log->entries_count; i++)
 		free(log->entries[i].bytes);
 	for (size_t i = 0; i < log->pending_count; i++)
 		free(log->pending[i].bytes);
-	for (uint32_t i = 0; i < REALM_HOSTS_MAX; i++)
+	for (uint32_t i = 0; i < REALM_HOSTS_MAX; i++) {
+		warden_destroy(log->voters[i].warden);
 		out_free(&log->voters[i].snapshot);
+	}
 	free(log->entries);
 	free(log->pending);
 	free(log);
@@ -74,17 +79,12 @@ static void push(struct realm *realm, enum log_event kind, uint32_t place, uint6
 	realm_push(realm, time, REALM_LOG, place, 0, (uint32_t)kind);
 }
 
-void log_begin(struct realm *realm)
+static void begin(struct realm *realm)
 {
 	push(realm, LOG_CHECK, 0, realm->now);
 }
 
-uint32_t log_leader(const struct realm *realm)
-{
-	return realm->log->leader;
-}
-
-uint64_t log_committed(const struct realm *realm)
+static uint64_t committed(const struct realm *realm)
 {
 	return realm->log->entries_count;
 }
@@ -109,14 +109,58 @@ static bool has_majority(const struct realm *realm, uint32_t place)
 	return 2 * count > realm->voters_count;
 }
 
+/* --- a voter's warden --- */
+
+static void propose(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size);
+
+static void pump(struct realm *realm, uint32_t place)
+{
+	struct warden *warden = realm->log->voters[place].warden;
+	struct warden_effect effect;
+
+	while (warden_effect(warden, &effect)) {
+		uint32_t to;
+		if (effect.kind == WARDEN_PROPOSE)
+			propose(realm, place, effect.bytes, effect.size);
+		else if ((to = realm_place_of(realm, effect.process)) != REALM_NOWHERE)
+			paths_send(realm, place, to, PATH_BULLETIN, effect.bytes, effect.size);
+	}
+	realm_await_voter(realm, place, warden_deadline(warden));
+}
+
+static void tick(struct realm *realm, uint32_t place)
+{
+	warden_tick(realm->log->voters[place].warden, realm_clock(realm, place));
+	pump(realm, place);
+}
+
+static bool petition(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size)
+{
+	bool good = warden_petition(realm->log->voters[place].warden, bytes, size,
+	                            realm_clock(realm, place));
+
+	pump(realm, place);
+	return good;
+}
+
+static void forbid(struct realm *realm, const char *name, bool forbids)
+{
+	uint32_t leader = realm->log->leader;
+
+	if (leader == REALM_NOWHERE || !realm_voter_runs(realm, leader))
+		return;
+	warden_forbid(realm->log->voters[leader].warden, name, forbids, realm_clock(realm, leader));
+	pump(realm, leader);
+}
+
 /* --- applying --- */
 
 static void send_on(struct realm *realm, uint32_t place)
 {
-	struct spiteful_log *log = realm->log;
-	struct voter *voter = &log->voters[place];
+	struct atomic_log *log = realm->log;
+	struct voter_log *voter = &log->voters[place];
 
-	if (realm->hosts[place].warden == NULL || voter->sent == log->entries_count ||
+	if (realm->log->voters[place].warden == NULL || voter->sent == log->entries_count ||
 	    (log->leader != place &&
 	     (log->leader == REALM_NOWHERE || !reaches(realm, log->leader, place))))
 		return;
@@ -131,19 +175,19 @@ static void send_on(struct realm *realm, uint32_t place)
 
 static void keep_snapshot(struct realm *realm, uint32_t place)
 {
-	struct voter *voter = &realm->log->voters[place];
+	struct voter_log *voter = &realm->log->voters[place];
 
 	voter->snapshot_at = voter->applied;
-	state_write(warden_state(realm->hosts[place].warden), &voter->snapshot);
+	state_write(warden_state(realm->log->voters[place].warden), &voter->snapshot);
 }
 
 static void apply(struct realm *realm, uint32_t place)
 {
-	struct spiteful_log *log = realm->log;
-	struct voter *voter = &log->voters[place];
+	struct atomic_log *log = realm->log;
+	struct voter_log *voter = &log->voters[place];
 	const struct stored *entry = &log->entries[voter->applied++];
 
-	warden_committed(realm->hosts[place].warden, entry->bytes, entry->size,
+	warden_committed(realm->log->voters[place].warden, entry->bytes, entry->size,
 	                 realm_clock(realm, place));
 	if (voter->applied >= voter->snapshot_at + SNAPSHOT_EVERY)
 		keep_snapshot(realm, place);
@@ -151,9 +195,9 @@ static void apply(struct realm *realm, uint32_t place)
 
 static void on_apply(struct realm *realm, uint32_t place)
 {
-	struct voter *voter = &realm->log->voters[place];
+	struct voter_log *voter = &realm->log->voters[place];
 
-	if (realm->hosts[place].warden == NULL)
+	if (realm->log->voters[place].warden == NULL)
 		return;
 	if (!realm_voter_runs(realm, place)) {
 		push(realm, LOG_APPLY, place, realm->hosts[place].voter_paused_until);
@@ -166,21 +210,13 @@ static void on_apply(struct realm *realm, uint32_t place)
 		while (voter->applied < voter->sent)
 			apply(realm, place);
 	}
-	realm_pump_warden(realm, place);
-}
-
-const uint8_t *log_snapshot(struct realm *realm, uint32_t place, size_t *ret_size)
-{
-	const struct voter *voter = &realm->log->voters[place];
-
-	*ret_size = voter->snapshot.bytes_count;
-	return voter->snapshot_at == 0 ? NULL : voter->snapshot.bytes;
+	pump(realm, place);
 }
 
 /* Its log is on its disk: it has all that it had applied. */
-void log_started(struct realm *realm, uint32_t place)
+static void replay(struct realm *realm, uint32_t place)
 {
-	struct voter *voter = &realm->log->voters[place];
+	struct voter_log *voter = &realm->log->voters[place];
 	uint64_t had = voter->applied;
 
 	voter->applied = voter->snapshot_at;
@@ -190,10 +226,29 @@ void log_started(struct realm *realm, uint32_t place)
 		apply(realm, place);
 }
 
-void log_stopped(struct realm *realm, uint32_t place)
+static void start(struct realm *realm, uint32_t place)
 {
-	struct voter *voter = &realm->log->voters[place];
+	struct voter_log *voter = &realm->log->voters[place];
+	struct warden_options options = {
+	        .settings = realm->settings,
+	        .wiring = realm_wiring(realm),
+	        .voters = realm->voter_names,
+	        .voters_count = realm->voters_count,
+	        .snapshot = voter->snapshot_at == 0 ? NULL : voter->snapshot.bytes,
+	        .snapshot_size = voter->snapshot.bytes_count};
 
+	voter->warden = warden_create(&options, realm_clock(realm, place));
+	must(voter->warden != NULL);
+	replay(realm, place);
+	pump(realm, place);
+}
+
+static void stop(struct realm *realm, uint32_t place)
+{
+	struct voter_log *voter = &realm->log->voters[place];
+
+	warden_destroy(voter->warden);
+	voter->warden = NULL;
 	voter->believes = false;
 	voter->sent = voter->applied;
 }
@@ -202,7 +257,7 @@ void log_stopped(struct realm *realm, uint32_t place)
 
 static void await_commit(struct realm *realm)
 {
-	struct spiteful_log *log = realm->log;
+	struct atomic_log *log = realm->log;
 
 	if (log->pending_count == 0 || log->commit_at != NODE_NEVER)
 		return;
@@ -212,7 +267,7 @@ static void await_commit(struct realm *realm)
 
 static void commit_first(struct realm *realm)
 {
-	struct spiteful_log *log = realm->log;
+	struct atomic_log *log = realm->log;
 
 	log->entries = grow(log->entries, &log->entries_size, log->entries_count + 1,
 	                    sizeof(*log->entries));
@@ -226,7 +281,7 @@ static void commit_first(struct realm *realm)
 
 static void on_commit(struct realm *realm)
 {
-	struct spiteful_log *log = realm->log;
+	struct atomic_log *log = realm->log;
 
 	log->commit_at = NODE_NEVER;
 	if (log->leader == REALM_NOWHERE || !has_majority(realm, log->leader))
@@ -236,9 +291,9 @@ static void on_commit(struct realm *realm)
 	await_commit(realm);
 }
 
-void log_propose(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size)
+static void propose(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size)
 {
-	struct spiteful_log *log = realm->log;
+	struct atomic_log *log = realm->log;
 	struct stored entry = {.bytes = malloc(size), .size = size};
 	uint64_t delay = chance_between(&log->chance, REALM_MS / 5, 4 * REALM_MS);
 
@@ -263,9 +318,9 @@ void log_propose(struct realm *realm, uint32_t place, const uint8_t *bytes, size
 /* --- leaders --- */
 
 /* Of what it proposed the first few have reached somebody who may lead next. */
-void log_depose(struct realm *realm)
+static void depose(struct realm *realm)
 {
-	struct spiteful_log *log = realm->log;
+	struct atomic_log *log = realm->log;
 	size_t survive = chance_below(&log->chance, log->pending_count + 1);
 
 	if (log->leader == REALM_NOWHERE)
@@ -278,20 +333,27 @@ void log_depose(struct realm *realm)
 	log->unfit_since = 0;
 }
 
-void log_headless(struct realm *realm, uint64_t until)
+/* When it hears of it is drawn (on_check). */
+static void depose_leader(struct realm *realm, uint64_t until)
 {
-	realm->log->headless_until = until;
-	log_depose(realm);
+	(void)until;
+	depose(realm);
 }
 
-void log_slow(struct realm *realm, uint64_t delay_max)
+static void headless(struct realm *realm, uint64_t until)
+{
+	realm->log->headless_until = until;
+	depose(realm);
+}
+
+static void slow(struct realm *realm, uint64_t delay_max)
 {
 	realm->log->delay_max = delay_max;
 }
 
 static void elect(struct realm *realm)
 {
-	struct spiteful_log *log = realm->log;
+	struct atomic_log *log = realm->log;
 	uint32_t first = (uint32_t)chance_below(&log->chance, realm->voters_count);
 
 	if (realm->now < log->headless_until)
@@ -311,25 +373,25 @@ static void elect(struct realm *realm)
 /* What a voter believes becomes true some time after it could have heard of it. */
 static void on_tell(struct realm *realm, uint32_t place)
 {
-	struct spiteful_log *log = realm->log;
-	struct voter *voter = &log->voters[place];
+	struct atomic_log *log = realm->log;
+	struct voter_log *voter = &log->voters[place];
 	bool leads = log->leader == place;
 
 	if (!realm_voter_runs(realm, place) || voter->believes == leads)
 		return;
 	voter->believes = leads;
-	warden_leads(realm->hosts[place].warden, leads, realm_clock(realm, place));
-	realm_pump_warden(realm, place);
+	warden_leads(realm->log->voters[place].warden, leads, realm_clock(realm, place));
+	pump(realm, place);
 }
 
 static void tell_old_leaders(struct realm *realm)
 {
-	struct spiteful_log *log = realm->log;
+	struct atomic_log *log = realm->log;
 
 	for (uint32_t i = 0; i < realm->voters_count; i++) {
 		uint32_t place = realm->voters[i];
 		bool hears = log->leader != REALM_NOWHERE && reaches(realm, log->leader, place);
-		if (realm->hosts[place].warden != NULL &&
+		if (realm->log->voters[place].warden != NULL &&
 		    log->voters[place].believes != (log->leader == place) && hears &&
 		    chance_percent(&log->chance, 40))
 			push(realm, LOG_TELL, place, realm->now);
@@ -339,7 +401,7 @@ static void tell_old_leaders(struct realm *realm)
 
 static void on_check(struct realm *realm)
 {
-	struct spiteful_log *log = realm->log;
+	struct atomic_log *log = realm->log;
 	uint64_t lease = realm->plan->lease_ns;
 
 	if (log->leader != REALM_NOWHERE && !has_majority(realm, log->leader)) {
@@ -347,7 +409,7 @@ static void on_check(struct realm *realm)
 			log->unfit_since = realm->now;
 		if (log->unfit_since + lease / 10 + chance_below(&log->chance, lease / 10) <=
 		    realm->now)
-			log_depose(realm);
+			depose(realm);
 	} else {
 		log->unfit_since = 0;
 	}
@@ -358,7 +420,7 @@ static void on_check(struct realm *realm)
 	push(realm, LOG_CHECK, 0, realm->now + lease / 40);
 }
 
-void log_on_event(struct realm *realm, const struct event *event)
+static void on_event(struct realm *realm, const struct event *event)
 {
 	switch ((enum log_event)event->from) {
 	case LOG_CHECK:
@@ -375,3 +437,19 @@ void log_on_event(struct realm *realm, const struct event *event)
 		break;
 	}
 }
+
+const struct log_engine spiteful_log = {
+        .create = create,
+        .destroy = destroy,
+        .begin = begin,
+        .start = start,
+        .stop = stop,
+        .tick = tick,
+        .petition = petition,
+        .on_event = on_event,
+        .forbid = forbid,
+        .slow = slow,
+        .depose = depose_leader,
+        .headless = headless,
+        .committed = committed,
+};

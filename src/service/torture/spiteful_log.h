@@ -9,27 +9,8 @@
 #ifndef TORTURE_SPITEFUL_LOG_H
 #define TORTURE_SPITEFUL_LOG_H
 
-#include "realm.h"
+#include "log_engine.h"
 
-struct spiteful_log *log_create(uint64_t seed);
-void log_destroy(struct spiteful_log *log);
-void log_begin(struct realm *realm);
-
-void log_propose(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size);
-/* What the disk of a voter has when its process starts: a snapshot, NULL at first. */
-const uint8_t *log_snapshot(struct realm *realm, uint32_t place, size_t *ret_size);
-/* The process of a voter has started from that snapshot, or is gone. */
-void log_started(struct realm *realm, uint32_t place);
-void log_stopped(struct realm *realm, uint32_t place);
-
-/* Faults: entries take up to so long; the leader is deposed; nobody leads before then. */
-void log_slow(struct realm *realm, uint64_t delay_max);
-void log_depose(struct realm *realm);
-void log_headless(struct realm *realm, uint64_t until);
-/* The leader, or REALM_NOWHERE. */
-uint32_t log_leader(const struct realm *realm);
-uint64_t log_committed(const struct realm *realm);
-
-void log_on_event(struct realm *realm, const struct event *event);
+extern const struct log_engine spiteful_log;
 
 #endif

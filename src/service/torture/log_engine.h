@@ -1,0 +1,37 @@
+/*
+ * How the voters of a realm agree: what a process has beside its resident if it votes, and the log
+ * that the voters share. There are two: a log that is atomic and spiteful (spiteful_log.h), and the
+ * real one on simulated disks (raft_log.h).
+ */
+#ifndef TORTURE_LOG_ENGINE_H
+#define TORTURE_LOG_ENGINE_H
+
+#include "realm.h"
+
+struct log_engine {
+	void (*create)(struct realm *realm);
+	void (*destroy)(struct realm *realm);
+	void (*begin)(struct realm *realm);
+
+	/* The voter of a process begins with what its disk has, and ends with the process. */
+	void (*start)(struct realm *realm, uint32_t place);
+	void (*stop)(struct realm *realm, uint32_t place);
+	/* Its clock says what it waited for (realm_await_voter). */
+	void (*tick)(struct realm *realm, uint32_t place);
+	/* False: malformed. */
+	bool (*petition)(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size);
+	bool (*letter)(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size);
+	void (*on_event)(struct realm *realm, const struct event *event);
+
+	/* An operator asks the leader. */
+	void (*forbid)(struct realm *realm, const char *name, bool forbids);
+	/* Faults: entries take up to so long; the leader is deposed, and does not hear of it before
+	 * then; nobody leads before then. */
+	void (*slow)(struct realm *realm, uint64_t delay_max);
+	void (*depose)(struct realm *realm, uint64_t until);
+	void (*headless)(struct realm *realm, uint64_t until);
+
+	uint64_t (*committed)(const struct realm *realm);
+};
+
+#endif
