@@ -543,6 +543,19 @@ void warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_
 
 /* --- the beginning and the end --- */
 
+/* Nobody knows when what a snapshot says was renewed, or who was removed when: it counts from now. */
+bool warden_restore(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now)
+{
+	advance(warden, now);
+	if (!state_read(&warden->state, bytes, size))
+		return false;
+	take_notes(warden);
+	for (uint32_t i = 0; i < warden->state.names_count; i++)
+		candidates_absent(&warden->candidates, warden->state.names[i].name, warden->now);
+	see_candidates(warden);
+	return true;
+}
+
 struct warden *warden_create(const struct warden_options *options, uint64_t now)
 {
 	struct warden *warden = calloc(1, sizeof(*warden));
@@ -556,13 +569,10 @@ struct warden *warden_create(const struct warden_options *options, uint64_t now)
 	out_init(&warden->out);
 	state_init(&warden->state, &options->settings);
 	if (options->snapshot != NULL &&
-	    !state_read(&warden->state, options->snapshot, options->snapshot_size)) {
+	    !warden_restore(warden, options->snapshot, options->snapshot_size, now)) {
 		warden_destroy(warden);
 		return NULL;
 	}
-	take_notes(warden);
-	for (uint32_t i = 0; i < warden->state.names_count; i++)
-		candidates_absent(&warden->candidates, warden->state.names[i].name, now);
 	return warden;
 }
 

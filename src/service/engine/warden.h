@@ -40,6 +40,9 @@ struct warden;
  * `now`. */
 struct warden *warden_create(const struct warden_options *options, uint64_t now);
 void warden_destroy(struct warden *warden);
+/* The state becomes that of a snapshot, with all that comes with a new beginning. False: it is
+ * malformed, and nothing has changed. */
+bool warden_restore(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 
 const struct agreed_state *warden_state(const struct warden *warden);
 

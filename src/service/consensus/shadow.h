@@ -1,8 +1,8 @@
 /*
  * A disk in memory: what a series of durable writes leaves.
  */
-#ifndef SHADOW_H
-#define SHADOW_H
+#ifndef CONSENSUS_SHADOW_H
+#define CONSENSUS_SHADOW_H
 
 #include "durable.h"
 

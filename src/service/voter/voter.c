@@ -1,0 +1,248 @@
+#include "voter.h"
+
+#include "memory.h"
+#include "must.h"
+#include "outbuffer.h"
+
+#include <raft.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MS UINT64_C(1000000)
+/* The log must have a new leader long before leases end. */
+enum { ELECTIONS_IN_LEASE = 10, HEARTBEATS_IN_LEASE = 50 };
+
+struct voter {
+	struct replica *replica;
+	struct warden *warden;
+	uint64_t id;
+	uint64_t now;
+	bool leads; /* as the warden has been told */
+	uint32_t snapshot_every;
+	uint64_t snapshot_at; /* the index of the last snapshot that was asked for, or restored */
+	struct out letter, snapshot;
+};
+
+static uint64_t advance(struct voter *voter, uint64_t now)
+{
+	if (now > voter->now)
+		voter->now = now;
+	return voter->now / MS;
+}
+
+bool voter_leads(const struct voter *voter)
+{
+	return replica_leads(voter->replica);
+}
+
+uint64_t voter_id(const struct voter *voter)
+{
+	return voter->id;
+}
+
+uint64_t voter_term(const struct voter *voter)
+{
+	return replica_term(voter->replica);
+}
+
+const struct agreed_state *voter_state(const struct voter *voter)
+{
+	return warden_state(voter->warden);
+}
+
+/* --- in --- */
+
+bool voter_letter(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now)
+{
+	struct in in = {.next = bytes, .end = bytes + size};
+	uint64_t ms = advance(voter, now);
+	uint64_t to = in_uint(&in);
+	uint64_t from = in_range(&in, 1, UINT64_MAX);
+
+	if (in.bad)
+		return false;
+	if (to != voter->id)
+		return true;
+	return replica_receive(voter->replica, from, in.next, (size_t)(in.end - in.next), ms) == 0;
+}
+
+bool voter_petition(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now)
+{
+	advance(voter, now);
+	return warden_petition(voter->warden, bytes, size, voter->now);
+}
+
+void voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now)
+{
+	advance(voter, now);
+	warden_forbid(voter->warden, name, forbid, voter->now);
+}
+
+void voter_written(struct voter *voter, uint64_t number, uint64_t now)
+{
+	replica_written(voter->replica, number, advance(voter, now));
+}
+
+uint64_t voter_deadline(const struct voter *voter)
+{
+	uint64_t log = replica_deadline(voter->replica) * MS;
+	uint64_t warden = warden_deadline(voter->warden);
+
+	return log < warden ? log : warden;
+}
+
+void voter_tick(struct voter *voter, uint64_t now)
+{
+	replica_tick(voter->replica, advance(voter, now));
+	warden_tick(voter->warden, voter->now);
+}
+
+/* --- out --- */
+
+static void keep_snapshot(struct voter *voter)
+{
+	const struct agreed_state *state = voter_state(voter);
+
+	if (state->index < voter->snapshot_at + voter->snapshot_every)
+		return;
+	state_write(state, &voter->snapshot);
+	if (replica_snapshot(voter->replica, state->index, voter->snapshot.bytes,
+	                     voter->snapshot.bytes_count, voter->snapshot_every))
+		voter->snapshot_at = state->index;
+}
+
+static void apply(struct voter *voter, const struct replica_effect *effect,
+                  struct voter_effect *ret_effect)
+{
+	bool concerns = effect->type == RAFT_COMMAND;
+
+	must(effect->index == voter_state(voter)->index + 1);
+	*ret_effect = (struct voter_effect){.kind = VOTER_APPLIED,
+	                                    .index = effect->index,
+	                                    .bytes = concerns ? effect->bytes : NULL,
+	                                    .size = concerns ? effect->size : 0};
+	warden_committed(voter->warden, ret_effect->bytes, ret_effect->size, voter->now);
+	keep_snapshot(voter);
+}
+
+static void restore(struct voter *voter, const struct replica_effect *effect,
+                    struct voter_effect *ret_effect)
+{
+	*ret_effect = (struct voter_effect){.kind = VOTER_RESTORED, .index = effect->index};
+	must(warden_restore(voter->warden, effect->bytes, effect->size, voter->now));
+	must(voter_state(voter)->index == effect->index);
+	voter->snapshot_at = effect->index;
+}
+
+/* The ids are said: a letter to a server whose disk is lost must not reach the one in its place. */
+static void address(struct voter *voter, const struct replica_effect *effect,
+                    struct voter_effect *ret_effect)
+{
+	out_clear(&voter->letter);
+	out_uint(&voter->letter, effect->to);
+	out_uint(&voter->letter, voter->id);
+	out_need(&voter->letter, (uint32_t)effect->size);
+	memcpy(voter->letter.bytes + voter->letter.bytes_count, effect->bytes, effect->size);
+	voter->letter.bytes_count += (uint32_t)effect->size;
+	*ret_effect = (struct voter_effect){.kind = VOTER_LETTER,
+	                                    .id = effect->to,
+	                                    .bytes = voter->letter.bytes,
+	                                    .size = voter->letter.bytes_count};
+}
+
+static bool take_from_log(struct voter *voter, struct voter_effect *ret_effect)
+{
+	struct replica_effect effect;
+
+	if (!replica_effect(voter->replica, &effect))
+		return false;
+	switch (effect.kind) {
+	case REPLICA_WRITE:
+		*ret_effect = (struct voter_effect){.kind = VOTER_WRITE, .write = effect.write};
+		break;
+	case REPLICA_SEND:
+		address(voter, &effect, ret_effect);
+		break;
+	case REPLICA_APPLY:
+		apply(voter, &effect, ret_effect);
+		break;
+	case REPLICA_RESTORE:
+		restore(voter, &effect, ret_effect);
+		break;
+	}
+	return true;
+}
+
+/* A proposal that is refused, because another leads by now, is lost: the warden expects that. */
+static bool take_from_warden(struct voter *voter, struct voter_effect *ret_effect)
+{
+	struct warden_effect effect;
+
+	while (warden_effect(voter->warden, &effect)) {
+		if (effect.kind == WARDEN_PROPOSE) {
+			replica_propose(voter->replica, effect.bytes, effect.size, voter->now / MS);
+			continue;
+		}
+		*ret_effect = (struct voter_effect){.kind = VOTER_NOTIFY,
+		                                    .process = effect.process,
+		                                    .bytes = effect.bytes,
+		                                    .size = effect.size};
+		return true;
+	}
+	return false;
+}
+
+bool voter_effect(struct voter *voter, struct voter_effect *ret_effect)
+{
+	for (;;) {
+		if (take_from_warden(voter, ret_effect) || take_from_log(voter, ret_effect))
+			return true;
+		if (voter->leads == voter_leads(voter))
+			return false;
+		voter->leads = voter_leads(voter);
+		warden_leads(voter->warden, voter->leads, voter->now);
+	}
+}
+
+/* --- the beginning and the end --- */
+
+struct voter *voter_create(const struct voter_options *options, uint64_t now)
+{
+	struct voter *voter = calloc(1, sizeof(*voter));
+	uint64_t lease_ms = options->settings.lease_ns / MS;
+	struct warden_options warden = {.settings = options->settings,
+	                                .wiring = options->wiring,
+	                                .voters = options->names,
+	                                .voters_count = options->names_count};
+	struct replica_options replica = {
+	        .id = options->id,
+	        .address = options->address,
+	        .content = options->content,
+	        .election_ms = (uint32_t)(lease_ms / ELECTIONS_IN_LEASE),
+	        .heartbeat_ms = (uint32_t)(lease_ms / HEARTBEATS_IN_LEASE),
+	        .seed = options->seed,
+	};
+
+	memory_must(voter != NULL);
+	must(options->id != 0 && options->snapshot_every != 0);
+	voter->id = options->id;
+	voter->now = now;
+	voter->snapshot_every = options->snapshot_every;
+	out_init(&voter->letter);
+	out_init(&voter->snapshot);
+	voter->warden = warden_create(&warden, now);
+	must(voter->warden != NULL);
+	voter->replica = replica_create(&replica, now / MS);
+	return voter;
+}
+
+void voter_destroy(struct voter *voter)
+{
+	if (voter == NULL)
+		return;
+	replica_destroy(voter->replica);
+	warden_destroy(voter->warden);
+	out_free(&voter->letter);
+	out_free(&voter->snapshot);
+	free(voter);
+}
