@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word is the deadline in ms above 16 bits of the lapse count. */
+/* A lease word holds the deadline in milliseconds above 16 bits that count the lapses. */
 static uint64_t deadline_of(uint64_t word)
 {
 	return (word >> 16) * REALM_MS;
@@ -89,7 +89,7 @@ static void end_hold(struct realm *realm, struct actor *actor, const char *how)
 	actor->dead = false;
 }
 
-/* Mostly short; now and then longer than a lease, or than several. */
+/* Most holds are short; now and then one is longer than a lease, or than several. */
 static uint64_t draw_hold(const struct realm *realm, struct actor *actor)
 {
 	uint64_t lease = realm->plan->lease_ns;
@@ -175,7 +175,8 @@ void actors_orphan(struct realm *realm, uint32_t place)
 			rest(realm, actor);
 			continue;
 		}
-		/* It goes on until it learns of it, or its lease is over. */
+		/* The client goes on until it learns that its process is gone, or until its lease
+		 * is over. */
 		wake(realm, actor, chance_below(&actor->chance, 2 * realm->plan->lease_ns));
 	}
 }
@@ -199,7 +200,7 @@ static void close_session(struct realm *realm, struct actor *actor)
 {
 	uint64_t session = actor->session;
 
-	/* Others may be let in by the very call. */
+	/* End the hold first: the call below may already let another client in. */
 	end_hold(realm, actor, "closed");
 	actor->session = 0;
 	actor->must_close = false;
@@ -232,7 +233,7 @@ static void release(struct realm *realm, struct actor *actor)
 	realm_pump(realm, actor->place);
 }
 
-/* An operator takes a lock from whoever has it. */
+/* Acts as an operator who takes a lock from whoever has it. */
 static int break_lock(struct realm *realm, struct actor *actor, const char *name)
 {
 	for (uint32_t i = 0; i < realm->actors->count; i++) {
@@ -296,7 +297,7 @@ static void act_idle(struct realm *realm, struct actor *actor)
 			actor->rounds++;
 		rest(realm, actor);
 	} else if (!realm->actors->healing && chance_percent(&actor->chance, 10)) {
-		/* It may lose patience. */
+		/* Some clients give up waiting after a while. */
 		wake(realm, actor, chance_below(&actor->chance, 2 * realm->plan->lease_ns));
 	}
 	realm_pump(realm, actor->place);
@@ -307,7 +308,7 @@ static void act(struct realm *realm, struct actor *actor)
 	const struct realm_host *host = &realm->hosts[actor->place];
 
 	if (actor->state == ACTOR_HOLDS && actor->session == 0) {
-		end_hold(realm, actor, "noticed"); /* that its process is gone */
+		end_hold(realm, actor, "noticed"); /* it noticed that its process is gone */
 		rest(realm, actor);
 	} else if (host->resident == NULL || host->departs) {
 		rest(realm, actor);
@@ -333,7 +334,8 @@ void actors_on_event(struct realm *realm, const struct event *event)
 
 	if (event->number != actor->wake)
 		return;
-	/* A process that is stopped does not answer; on a suspended host nobody asks. */
+	/* A stopped process does not answer, and on a suspended host no client asks: try again when
+	 * the pause is over. */
 	if (realm_lives(realm, actor->place) && realm_paused(realm, actor->place)) {
 		realm_push(realm, realm->hosts[actor->place].paused_until, REALM_ACTOR,
 		           actor->place, event->number, event->from);

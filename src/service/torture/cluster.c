@@ -12,7 +12,7 @@ struct parcel_in_link {
 	struct parcel_in_link *next;
 	uint64_t arrival;
 	uint64_t epoch;
-	uint64_t process; /* of the receiver */
+	uint64_t process; /* the number of the receiving process */
 	size_t size;
 	uint8_t bytes[];
 };
@@ -71,7 +71,7 @@ void cluster_free(struct cluster *cluster)
 	journal_destroy(cluster->journal);
 }
 
-/* Sees to it that there is an event for the next frame, if it may arrive at all. */
+/* Makes an event for the next frame on this link, if there is one that may arrive. */
 static void await(struct cluster *cluster, uint32_t from, uint32_t to)
 {
 	struct cluster_link *link = &cluster->links[from][to];
@@ -200,7 +200,7 @@ void cluster_each_frame(const struct cluster *cluster,
 	}
 }
 
-/* A link may forget what belongs to epochs that one of its ends has left behind. */
+/* Drops, with some chance, the frames of epochs that one end of the link has left. */
 static void forget(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t epoch)
 {
 	struct cluster_link *link = &cluster->links[from][to];
@@ -261,7 +261,7 @@ static void look_at_epoch(struct cluster *cluster, uint32_t place)
 	if (epoch < at->epoch)
 		complain(cluster, "a node's epoch goes back");
 	at->epoch = epoch;
-	if (at->member != NULL) /* its links see to that themselves */
+	if (at->member != NULL) /* a member's links do that themselves */
 		return;
 	for (uint32_t i = 0; i < cluster->options.places_count; i++) {
 		forget(cluster, place, i, epoch);
@@ -304,7 +304,8 @@ void cluster_tick(struct cluster *cluster, uint32_t place)
 
 static void tick(struct cluster *cluster, uint32_t place)
 {
-	/* The same deadline again is another one. */
+	/* Forget the last deadline: if the node asks for the same one again, that is a new
+	 * event. */
 	cluster->places[place].tick = 0;
 	cluster_note(cluster, &(struct note){NOTE_TICK, place, 0, 0, 0, NULL, 0});
 	cluster_tick(cluster, place);
@@ -378,7 +379,8 @@ void cluster_crash(struct cluster *cluster, uint32_t place)
 			drop_first(cluster, in);
 		in->awaited = false;
 		set_refused(cluster, in, false);
-		/* Each frame that it sent may be the last that had left the machine. */
+		/* Of what the dead process sent, everything after some frame had not left the
+		 * machine: drop it. */
 		while (*at_parcel != NULL && random_below(&cluster->random, 4) != 0)
 			at_parcel = &(*at_parcel)->next;
 		struct parcel_in_link *lost = *at_parcel;
@@ -472,7 +474,7 @@ void cluster_tell(struct cluster *cluster, uint32_t place, uint64_t epoch)
 	bool news = epoch > node_epoch(at->node);
 	uint32_t number = cluster_member(cluster, view, place);
 
-	/* In any order, and a different one for everybody. */
+	/* Tell the members in any order, a different one for each process. */
 	for (uint32_t i = 0; i < view->members_count; i++) {
 		uint32_t k = (uint32_t)random_below(&cluster->random, i + 1);
 		if (k != i)

@@ -1,15 +1,16 @@
 /*
- * A cluster in virtual time: processes with a lock node each, the links between them, and the views
- * that somebody decides upon; or processes with a whole member each (member.h), with connections
- * between them, where members decide upon views themselves. It does nothing by itself: whoever drives it starts and ends
- * processes, decides on views, stalls links and calls the nodes for clients.
+ * A cluster in virtual time. It has either processes with a lock node each, with links between them
+ * and views that the driver decides upon; or processes with a whole member each (member.h), with
+ * connections between them, where the members decide upon views themselves. It does nothing by
+ * itself: its driver starts and ends processes, decides on views, stalls links and calls the nodes
+ * for clients.
  *
- * A place is where a process can run, and has a name; processes come and go there. Links keep order
- * and lose nothing between two living processes. What is under way to a process that ends is lost;
- * what it had sent arrives up to some point.
+ * A place is where a process can run. It has a name; processes come and go there. A link between
+ * two living processes keeps order and loses nothing. Frames to a process that ends are lost; of
+ * the frames that it had sent, the first ones arrive up to some point.
  *
- * Time is in nanoseconds, as the nodes have it. Chance comes from the seed, and from integers only:
- * the same calls give the same journal, from every compiler.
+ * Time is in nanoseconds, as in the nodes. All chance comes from the seed, by integer arithmetic
+ * only: the same calls give the same journal, from every compiler.
  */
 #ifndef TORTURE_CLUSTER_H
 #define TORTURE_CLUSTER_H
@@ -27,93 +28,102 @@ enum { CLUSTER_PLACES_MAX = 16, CLUSTER_NAME_MAX = 15 };
 
 struct cluster_view {
 	uint64_t epoch;
-	uint64_t floor; /* where counters begin in it */
+	uint64_t floor; /* where the counters of locks begin in this epoch */
 	uint32_t members_count;
-	uint32_t places
-	        [CLUSTER_PLACES_MAX]; /* of the members, by their names: number i is i-1 here */
+	/* The places of the members, sorted by name: member number i is at index i - 1. */
+	uint32_t places[CLUSTER_PLACES_MAX];
 	uint64_t incarnations[CLUSTER_PLACES_MAX];
-	uint32_t told; /* a bit for each place that has been told as the member that it is */
+	/* A bit for each place that was told this view while it was still the same incarnation. */
+	uint32_t told;
 };
 
 struct parcel_in_link;
 
 struct cluster_link {
 	struct parcel_in_link *first, **end;
-	uint64_t arrival; /* of the last frame; those behind it come no earlier */
-	uint64_t stalled; /* until then nothing arrives */
-	uint64_t wake;    /* the number of the event that delivers next; older ones are void */
-	bool awaited;     /* there is such an event */
-	bool refused;     /* the receiver said BATON_EAGAIN */
+	uint64_t arrival; /* when the last frame arrives; later frames come no earlier */
+	uint64_t stalled; /* nothing arrives before this time */
+	/* The number of the event that delivers the next frame; events with older numbers are
+	 * void. */
+	uint64_t wake;
+	bool awaited; /* there is an event that delivers the next frame */
+	bool refused; /* the receiver returned BATON_EAGAIN */
 };
 
 struct cluster_place {
 	const char *name;
-	struct node *node;     /* NULL: no process */
-	struct member *member; /* that the node is of; NULL: it is a bare node */
+	struct node *node;     /* NULL: no process runs here */
+	struct member *member; /* the member that `node` belongs to; NULL: it is a bare node */
 	uint64_t incarnation;
-	uint64_t process; /* counts the processes here */
+	uint64_t process; /* counts the processes that have run here */
 	uint64_t tick;    /* when the node will be ticked */
 	uint64_t tick_number;
-	uint64_t epoch;        /* of the node, when it was looked at last */
-	bool out;              /* told of a view without it, and not started or rejoined since */
-	uint64_t paused_until; /* the process does nothing before that */
-	uint64_t quiet_until;  /* it may enter no view before that */
-	struct engine_proposal kept; /* the last view here, as on a disk: it outlives processes */
+	uint64_t epoch; /* the node's epoch when it was last looked at */
+	/* The node was told of a view without it, and has not restarted or rejoined since. */
+	bool out;
+	uint64_t paused_until; /* the process does nothing before this time */
+	uint64_t quiet_until;  /* the process may enter no view before this time */
+	/* The last view here, as if on a disk: it survives processes. */
+	struct engine_proposal kept;
 };
 
-/* How members are connected, and how well. */
+/* How members are connected, and how reliably. */
 struct cluster_wiring {
-	bool linked[CLUSTER_PLACES_MAX][CLUSTER_PLACES_MAX]; /* in the order of their names */
-	size_t room;                /* bytes that a connection holds each way */
-	uint32_t piece_max;         /* bytes that are read at once; 0: all that are there */
-	uint32_t short_percent;     /* writes that take only a part, though there is room */
-	uint32_t silent_percent;    /* ends that do not learn soon that their connection is cut */
-	uint32_t dial_fail_percent; /* until all is calm */
+	/* Which members have a link, in the order of their names. */
+	bool linked[CLUSTER_PLACES_MAX][CLUSTER_PLACES_MAX];
+	size_t room;                /* how many bytes a connection holds in each direction */
+	uint32_t piece_max;         /* how many bytes are read at once; 0: all that are there */
+	uint32_t short_percent;     /* how many writes take only a part although there is room */
+	uint32_t silent_percent;    /* how many ends learn late that their connection was cut */
+	uint32_t dial_fail_percent; /* how many dials fail, until the faults are over */
 	uint32_t dial_slow_percent;
 	uint64_t accept_late_max;
-	size_t kept_max;              /* of a member's options */
+	size_t kept_max;              /* the member's option of that name */
 	struct engine_proposal first; /* what the first processes propose */
-	uint64_t hour;                /* how long epochs last that follow the clock */
+	uint64_t hour;                /* how long an epoch that follows the clock lasts */
 };
 
 struct cluster;
 
 /*
- * What the driver wants to know. `effect` may not call the node of that place, because the effect is
- * gone then. NODE_SEND and NODE_READ are the cluster's own business.
+ * What the driver is told. `effect` must not call the node of that place, because that would free
+ * the effect. The cluster handles NODE_SEND and NODE_READ itself.
  */
 struct cluster_watch {
 	void *context;
 	void (*effect)(void *context, uint32_t place, const struct node_effect *effect);
-	/* An event that the driver pushed, its kind as it was. */
+	/* Delivers an event that the driver pushed, with its own kind. */
 	void (*event)(void *context, const struct event *event);
 	/* A process has been told of a view, and its effects have been taken. */
 	void (*told)(void *context, uint32_t place);
-	/* A node did what none may do. */
+	/* A node did something that no node may do. */
 	void (*wrong)(void *context, const char *what);
 };
 
 struct cluster_options {
-	struct node_options node; /* of all; name and incarnation are each one's own */
-	uint64_t floor;           /* of all (node_floor) */
-	const char *const *names; /* of the places, which must stay */
+	/* The options of all nodes; name and incarnation are set for each. */
+	struct node_options node;
+	uint64_t floor;           /* the floor of all nodes (node_floor) */
+	const char *const *names; /* the names of the places; must stay valid */
 	uint32_t places_count;
-	struct distribution delay; /* of a frame */
-	uint64_t delay_max;        /* a frame that would take longer takes this long */
-	uint64_t tick_late_max;    /* a node is ticked so late at most */
-	uint32_t forget_percent; /* how often links forget older epochs when a node learns of one */
-	const struct cluster_wiring *wiring; /* of members; NULL: bare nodes */
+	struct distribution delay; /* how long a frame takes */
+	uint64_t delay_max;        /* the longest time that a frame takes */
+	uint64_t tick_late_max;    /* how late a node may be ticked */
+	/* How often a link drops older epochs when a node learns of a new one. */
+	uint32_t forget_percent;
+	const struct cluster_wiring *wiring; /* of members; NULL: the processes are bare nodes */
 	uint64_t seed;
-	FILE *text; /* the journal's, or NULL */
+	FILE *text; /* where the journal goes, or NULL */
 	struct cluster_watch watch;
 };
 
-/* Fields are read by the driver, and written here only. */
+/* The driver may read the fields; only the cluster writes them. */
 struct cluster {
 	struct cluster_options options;
 	struct cluster_place places[CLUSTER_PLACES_MAX];
-	struct cluster_link links[CLUSTER_PLACES_MAX][CLUSTER_PLACES_MAX]; /* from, to */
-	struct cluster_view *views;                                        /* by epoch */
+	/* Indexed by sender, then receiver. */
+	struct cluster_link links[CLUSTER_PLACES_MAX][CLUSTER_PLACES_MAX];
+	struct cluster_view *views; /* sorted by epoch */
 	size_t views_count, views_size;
 	struct random random;
 	struct queue *queue;
@@ -121,61 +131,65 @@ struct cluster {
 	uint64_t now;
 	uint64_t events;
 	uint64_t frames_flying;
-	uint64_t incarnations;  /* given so far */
-	uint64_t refusals;      /* frames that a node did not want yet */
-	uint32_t links_refused; /* links that are not read because of that */
-	/* With members: */
+	uint64_t incarnations;  /* how many incarnations were given out so far */
+	uint64_t refusals;      /* how often a node refused a frame for the moment */
+	uint32_t links_refused; /* how many links are not read because of such a refusal */
+	/* With members only: */
 	struct wires *wires;
-	bool calm;  /* no connection fails any more */
-	bool mixed; /* a process has ended since all have: those that are there may not suit */
-	uint64_t connections, cuts, bytes; /* so far */
+	bool calm; /* connections do not fail any more */
+	/* A process has ended since all were last restarted, so the others may have views that
+	 * cannot serve. */
+	bool mixed;
+	uint64_t connections, cuts, bytes; /* totals so far */
 };
 
-/* Kinds of events below this are the cluster's. */
+/* Events with a kind below this belong to the cluster. */
 enum { CLUSTER_EVENTS = 8 };
 
 void cluster_init(struct cluster *cluster, const struct cluster_options *options);
 void cluster_free(struct cluster *cluster);
 
-/* Takes the next event; false if there is none. */
+/* Handles the next event. Returns false if there is none. */
 bool cluster_step(struct cluster *cluster);
-/* An event of the driver's own; its kind is at least CLUSTER_EVENTS, its time not in the past. */
+/* Pushes an event of the driver. Its kind must be at least CLUSTER_EVENTS, its time not in the
+ * past. */
 void cluster_push(struct cluster *cluster, const struct event *event);
 
-/* A process at a place without one, or its end. It belongs to no view yet. */
+/* Starts a process at a place without one, or ends it. A new process belongs to no view yet. */
 void cluster_start(struct cluster *cluster, uint32_t place);
 void cluster_crash(struct cluster *cluster, uint32_t place);
-/* The same, but it says goodbye before. Of members only. */
+/* Ends a process that says goodbye first. With members only. */
 void cluster_leave(struct cluster *cluster, uint32_t place);
-/* The process does nothing until then. Of members only. */
+/* Pauses a process until that time. With members only. */
 void cluster_pause(struct cluster *cluster, uint32_t place, uint64_t until);
-/* The node, which is out, becomes a new incarnation. */
+/* Gives a node that is out of the view a new incarnation. */
 void cluster_rejoin(struct cluster *cluster, uint32_t place);
 
 /*
- * A view is agreed upon: these places, a bit each, as the incarnations that they are now. Nobody is
- * told. The epoch is greater than all before.
+ * Decides upon a view: these places (a bit each) with their present incarnations. Tells nobody. The
+ * epoch must be greater than all before.
  */
 void cluster_decide(struct cluster *cluster, uint64_t epoch, uint32_t places);
-/* The view of that epoch that the process is in, as far as it has been told; NULL: none. */
+/* Returns the view of that epoch that the process was told and is in, or NULL. */
 const struct cluster_view *cluster_view_of(const struct cluster *cluster, uint32_t place,
                                            uint64_t epoch);
-/* The last one; NULL if there is none. */
+/* Returns the last view, or NULL if there is none. */
 const struct cluster_view *cluster_latest(const struct cluster *cluster);
-/* The number of a place in a view, as the incarnation that it is now; 0 if it is no member. */
+/* Returns the number of a place in a view, with its present incarnation, or 0 if it is no
+ * member. */
 uint32_t cluster_member(const struct cluster *cluster, const struct cluster_view *view,
                         uint32_t place);
 /* Tells a living process of a view, now or later. */
 void cluster_tell(struct cluster *cluster, uint32_t place, uint64_t epoch);
 void cluster_tell_later(struct cluster *cluster, uint32_t place, uint64_t epoch, uint64_t delay);
 
-/* Nothing arrives on the link until then; a time in the past ends a stall. */
+/* Nothing arrives on the link before `until`; a time in the past ends a stall. */
 void cluster_stall(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t until);
 
 /*
- * Of members only. A connection is cut, at any byte. Is anything not as it is when all is well: a link
- * without a connection, a connection that is full or not read, somebody who is paused? The bytes that
- * are under way, and how many connections there are.
+ * With members only. cluster_cut cuts a connection, at any byte. cluster_wires_troubled tells
+ * whether anything is wrong: a link without a connection, a connection that is full or not read, a
+ * paused process. The last two return the bytes in flight and the number of connections.
  */
 void cluster_cut(struct cluster *cluster, uint32_t number);
 bool cluster_wires_troubled(const struct cluster *cluster);
@@ -185,12 +199,12 @@ uint32_t cluster_wires_count(const struct cluster *cluster);
 /* Lets a process do what is due. */
 void cluster_tick(struct cluster *cluster, uint32_t place);
 
-/* All that is under way, in no particular order. */
+/* Calls `see` for all frames in flight, in no particular order. */
 void cluster_each_frame(const struct cluster *cluster,
                         void (*see)(void *context, const uint8_t *bytes, size_t size),
                         void *context);
 
-/* Whoever has called a node does this next: it takes the effects and sees to the time. */
+/* Must follow every call of a node: takes its effects and plans its next tick. */
 void cluster_after(struct cluster *cluster, uint32_t place);
 
 static inline void cluster_note(struct cluster *cluster, const struct note *note)

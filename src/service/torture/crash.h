@@ -1,5 +1,5 @@
 /*
- * The end of a process in a random run, and of its clients.
+ * The end of a process in a random run, and what becomes of its clients.
  */
 #ifndef TORTURE_CRASH_H
 #define TORTURE_CRASH_H
@@ -9,7 +9,7 @@
 
 struct run;
 
-/* A process ends. `leaves`: a member that says goodbye. */
+/* Ends a process. `leaves`: it is a member that says goodbye first. */
 void faults_crash(struct run *run, uint32_t place, bool leaves);
 
 #endif

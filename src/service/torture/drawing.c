@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In pixels. */
+/* All in pixels. */
 enum { LEFT = 70, WIDTH = 1500, TOP = 40, FAULT_HEIGHT = 16, ROW_HEIGHT = 54, RIGHT = 20 };
 
 struct drawn {
@@ -96,7 +96,7 @@ static void label(const struct picture *picture, uint64_t time, double y, const 
 	fputs("</text>\n", picture->file);
 }
 
-/* When the next thing of one of two kinds happens there, or the end. */
+/* Returns when the next thing of either kind happens at that place, or the end of the run. */
 static uint64_t next_of(const struct run_drawing *drawing, size_t from, enum drawn_kind kind,
                         enum drawn_kind other, bool same_number)
 {

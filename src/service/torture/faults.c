@@ -1,9 +1,9 @@
 /*
- * What goes wrong: links stall, processes crash and start, and views change, as the engine of
- * membership would decide it.
+ * The faults of a random run: links stall, processes crash and start, and views change as a
+ * membership engine would decide.
  *
- * There are no leases yet: nothing would keep a member that is removed, and does not know it, from
- * going on. So a member is removed only if it is dead, or has been told before anybody else is.
+ * This driver has no leases, so nothing would stop a member that was removed without knowing it.
+ * Therefore a member is removed only if it is dead, or if it is told before anybody else.
  */
 #include "faults.h"
 
@@ -23,7 +23,8 @@ static void push_after(struct run *run, uint8_t kind, uint64_t mean, uint64_t nu
 
 /* --- views --- */
 
-/* Members of the last view that are what they were then; the dead too. */
+/* Returns the members of the last view whose incarnation is still the same, the dead ones
+ * included. */
 static uint32_t same_members(const struct run *run)
 {
 	const struct cluster_view *view = cluster_latest(&run->cluster);
@@ -34,7 +35,7 @@ static uint32_t same_members(const struct run *run)
 	return places;
 }
 
-/* Nobody joins while another incarnation of the same name is a member. */
+/* A process does not join while another incarnation of its name is a member. */
 static bool has_other_incarnation(const struct run *run, uint32_t place)
 {
 	const struct cluster_view *view = cluster_latest(&run->cluster);
@@ -71,7 +72,7 @@ static uint64_t next_epoch(struct run *run)
 	       (run_chance(run, 25) ? run_draw(run, 4) : 0);
 }
 
-/* Who will be a member: of those that are, most; of those that could be, some. */
+/* Draws the next members: most of the present ones, and some of those that could join. */
 static uint32_t draw_members(struct run *run)
 {
 	uint32_t places = 0;
@@ -103,7 +104,7 @@ static void change_view(struct run *run)
 
 void faults_bump(struct run *run, uint64_t epoch)
 {
-	/* What was proposed may be lost; it will be said again. */
+	/* A proposal may be lost; the node repeats it. */
 	if (run->act != ACT_END && run_chance(run, 25))
 		return;
 	push_after(run, EVENT_BUMP, run->plan->delay.a + CLUSTER_MILLISECOND, epoch);
@@ -143,7 +144,7 @@ static void on_crash(struct run *run)
 	if (place_lives(run, place))
 		faults_crash(run, place, false);
 	push_after(run, EVENT_CRASH, run->plan->crash_every, 0);
-	/* The engine finds out, after a while. */
+	/* The engine notices the crash after a while. */
 	push_after(run, EVENT_VIEW, run->plan->crash_every / 4, 1);
 }
 
@@ -176,7 +177,7 @@ void faults_begin(struct run *run)
 	if (wanted == 0)
 		wanted = run_chance(run, 60) ? count : 1 + run_draw(run, count);
 	for (uint32_t i = 0; i < count; i++) {
-		/* Each with the chance that makes it `wanted` in the end. */
+		/* Choose this place with the probability that gives `wanted` places in the end. */
 		if (run_draw(run, count - i) >= wanted)
 			continue;
 		wanted--;
@@ -226,7 +227,7 @@ void faults_on_event(struct run *run, const struct event *event)
 	}
 }
 
-/* As many processes as the topology needs; at least one. */
+/* Starts processes until there are as many as the topology needs, and at least one. */
 static uint32_t mend_processes(struct run *run)
 {
 	uint32_t living = 0, places = 0;
@@ -281,7 +282,8 @@ void faults_heal(struct run *run)
 	}
 	if (waiting != 0 && (places & ~waiting) != 0)
 		decide(run, next_epoch(run), places & ~waiting);
-	/* A new view would hide what the old one has lost: only if there must be one. */
+	/* Decide on a new view only if there must be one: it would hide what the old one has
+	 * lost. */
 	const struct cluster_view *view = cluster_latest(cluster);
 	if (same_members(run) != places ||
 	    view->members_count != (uint32_t)__builtin_popcount(places)) {

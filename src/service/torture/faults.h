@@ -1,5 +1,5 @@
 /*
- * What goes wrong in a random run: stalls, crashes, views.
+ * The faults of a random run: stalls, crashes and changes of the view.
  */
 #ifndef TORTURE_FAULTS_H
 #define TORTURE_FAULTS_H
@@ -11,7 +11,7 @@ struct run;
 void faults_begin(struct run *run);
 void faults_on_event(struct run *run, const struct event *event);
 void faults_bump(struct run *run, uint64_t epoch);
-/* Everything that went wrong is mended; all that live are members. */
+/* Ends all faults. All living processes become members. */
 void faults_heal(struct run *run);
 
 #endif

@@ -1,7 +1,8 @@
 /*
- * What goes wrong with members: connections are cut, processes are paused, die, leave and start again.
- * They decide upon views themselves. Membership is fixed: who has died can come back only if all
- * others start again, too, so that now and then all do, at once or one after the other.
+ * The faults of whole members: connections are cut; processes are paused, die, leave and start
+ * again. The members decide upon views themselves. Membership is fixed: a process that has died can
+ * come back only if all others restart too. So now and then all of them do, at once or one after
+ * the other.
  */
 #include "faults_members.h"
 
@@ -33,7 +34,8 @@ static void kill(struct run *run, uint32_t place)
 		faults_crash(run, place, run_chance(run, 30));
 }
 
-/* All processes end and start: all end before the first starts, or each by itself. */
+/* Restarts all processes: either all end before the first one starts, or each restarts on its
+ * own. */
 static void restart(struct run *run)
 {
 	uint64_t window = run_chance(run, 40) ? 0 : run->plan->stall_mean;
@@ -117,7 +119,7 @@ void members_on_event(struct run *run, const struct event *event)
 	}
 }
 
-/* Have all processes that are there entered the same view? */
+/* True if all processes are alive and have entered the same view. */
 static bool has_view(const struct run *run)
 {
 	const struct cluster_view *view = cluster_latest(&run->cluster);
@@ -130,7 +132,7 @@ static bool has_view(const struct run *run)
 	return true;
 }
 
-/* A new view would hide what was lost: all start again only if they must. */
+/* Restarts all processes only if that is necessary: a new view would hide what was lost. */
 void members_heal(struct run *run)
 {
 	uint32_t count = run->plan->places_count;

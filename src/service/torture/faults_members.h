@@ -1,5 +1,5 @@
 /*
- * What goes wrong in a random run of whole members.
+ * The faults of a random run with whole members.
  */
 #ifndef TORTURE_FAULTS_MEMBERS_H
 #define TORTURE_FAULTS_MEMBERS_H

@@ -30,11 +30,11 @@ static void write_slice(FILE *file, struct slice slice)
 	fwrite(slice.bytes, 1, slice.size, file);
 }
 
-/* One message of a frame of them. */
+/* One message of a frame of messages. */
 struct item {
 	struct slice name;
 	uint64_t counter;
-	const struct message_type *type; /* NULL: none that the algorithm knows */
+	const struct message_type *type; /* NULL: the algorithm has no such message */
 };
 
 static bool next_item(const struct algorithm *algorithm, struct in *in, struct item *ret_item)
@@ -65,7 +65,7 @@ static void write_messages(FILE *file, const struct algorithm *algorithm, struct
 	}
 }
 
-/* Of whichever cluster it is. */
+/* Decodes a frame of any cluster. */
 static int decode(const uint8_t *bytes, size_t size, struct frame *ret_frame)
 {
 	uint64_t cluster = 0;

@@ -1,5 +1,5 @@
 /*
- * A frame between nodes, as a text for people; and what of it a judge wants to know.
+ * Shows a frame between nodes as text, and tells a judge what it needs to know about it.
  */
 #ifndef TORTURE_FRAMES_H
 #define TORTURE_FRAMES_H
@@ -8,11 +8,11 @@
 
 #include <stdio.h>
 
-/* How many messages of a lock that are tokens there are in it, and of which epoch. */
+/* Returns how many tokens of a lock the frame carries, and its epoch. */
 uint32_t frames_tokens(const struct algorithm *algorithm, const uint8_t *bytes, size_t size,
                        const char *lock, size_t lock_size, uint64_t *ret_epoch);
 
-/* 0: it is none. */
+/* Returns 0 if it is no frame. */
 uint64_t frames_epoch(const uint8_t *bytes, size_t size);
 
 void frames_write(FILE *file, const struct algorithm *algorithm, const uint8_t *bytes, size_t size);

@@ -16,8 +16,9 @@ struct journal {
 };
 
 /*
- * %a %b %c: the numbers; %A %B: the place that a or b is; %X: a fence, c, as epoch:counter; %T: b, a time;
- * %E: c, an error or a result; %s: the bytes, a text; %F: the bytes, a frame.
+ * %a %b %c are the numbers of a note. %A and %B are the places with the numbers a and b. %X is c as
+ * a fence, epoch:counter; %T is b as a time; %E is c as an error or a result; %s is the bytes as a
+ * text; %F is the bytes as a frame.
  */
 static const char *const texts[NOTES] = {
         [NOTE_START] = "starts, incarnation %a",

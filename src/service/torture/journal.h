@@ -1,6 +1,6 @@
 /*
- * What happened in a cluster, in order: always a hash of it, by which two runs are compared, and a
- * text for people if somebody wants it.
+ * The record of what happened in a cluster, in order. It is always hashed, to compare two runs, and
+ * also written as text for people if a file is given.
  */
 #ifndef TORTURE_JOURNAL_H
 #define TORTURE_JOURNAL_H
@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-/* What a, b, c and the bytes of a note mean stands beside its text in journal.c. */
+/* The texts in journal.c show what a, b, c and the bytes of each note mean. */
 enum note_kind {
 	NOTE_START,
 	NOTE_CRASH,
@@ -59,7 +59,7 @@ enum note_kind {
 
 struct note {
 	enum note_kind kind;
-	uint32_t place; /* CLUSTER_NOWHERE: of the whole cluster */
+	uint32_t place; /* CLUSTER_NOWHERE: the note is about the whole cluster */
 	uint64_t a, b, c;
 	const void *bytes;
 	size_t size;
@@ -67,7 +67,7 @@ struct note {
 
 struct journal;
 
-/* `names` of the places, which must stay; `text` may be NULL. */
+/* `names` are the names of the places and must stay valid; `text` may be NULL. */
 struct journal *journal_create(const char *const *names, const struct algorithm *algorithm,
                                FILE *text);
 void journal_destroy(struct journal *journal);

@@ -1,6 +1,6 @@
 /*
- * The judge of locks. It sees what clients ask and are told, and knows which views were decided; of
- * the nodes themselves it only asks what any observer could.
+ * The judge of locks. It sees what clients ask and are told, and knows which views were decided. It
+ * asks the nodes only what any observer could ask.
  */
 #include "judge.h"
 
@@ -18,7 +18,8 @@
 
 /* --- calm --- */
 
-/* A message waits because a table is full: the epoch should end, and will in a second or so. */
+/* True if a message waits because a table is full. The epoch should then end within about a
+ * second. */
 static bool is_full(const struct run *run)
 {
 	struct node_figures figures;
@@ -33,7 +34,7 @@ static bool is_full(const struct run *run)
 	return false;
 }
 
-/* Some member does not know the last view yet, or never will. */
+/* True if some member does not know the last view yet, or never will. */
 static bool is_unsettled(const struct run *run)
 {
 	const struct cluster_view *view = cluster_latest(&run->cluster);
@@ -66,7 +67,7 @@ void judge_init(struct run *run)
 	for (uint32_t i = 0; i < run->plan->locks_count; i++) {
 		struct lock_record *lock = &run->locks[i];
 		lock->name_size = (uint32_t)snprintf(lock->name, sizeof(lock->name), "lock-%u", i);
-		/* Some have long names, up to the limit. */
+		/* Some names are long, up to the limit. */
 		uint32_t longer = i % 8 == 3 ? 80 : i % 8 == 6 ? NODE_NAME_MAX : 0;
 		for (; lock->name_size < longer; lock->name_size++)
 			lock->name[lock->name_size] = 'x';
@@ -98,14 +99,14 @@ static void cease(const struct run *run, struct lock_record *lock)
 	lock->interested_end = run->cluster.now;
 }
 
-/* The client's LOCK or ELECT waits no more. */
+/* The client's LOCK or ELECT has stopped waiting. */
 static void stop_waiting(struct run *run, const struct visitor *client)
 {
 	if (is_firm(client))
 		cease(run, &run->locks[client->lock]);
 }
 
-/* The client is inside no more. */
+/* The client is no longer inside. */
 static void drop_hold(struct run *run, struct visitor *client, uint32_t k)
 {
 	struct visitor_hold hold = client->holds[k];
@@ -172,14 +173,14 @@ void judge_closed(struct run *run, uint32_t number)
 
 /* --- grants --- */
 
-/* A grant of an epoch needs that all its members know of it: else some client may still be inside
- * by an older one. */
+/* A grant in an epoch requires that all its members know of the epoch. Otherwise a client may still
+ * be inside by an older one. */
 static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
 {
 	const struct visitor *client = &run->clients[number];
 	uint64_t epoch = judge_fence_epoch(fence);
 	uint64_t now = node_epoch(run->cluster.places[client->place].node);
-	/* A member may end the epoch before all effects of the call that wanted it are taken. */
+	/* The member may have ended the epoch before all effects of that call were taken. */
 	uint64_t before = run->plan->members ? run->cluster.places[client->place].epoch : now;
 	const struct cluster_view *view = cluster_view_of(&run->cluster, client->place, epoch);
 	uint32_t members = 0;
@@ -200,7 +201,8 @@ static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
 		          number, (unsigned long long)epoch);
 }
 
-/* Since when does the place ask for this client at the latest? Not before its last turn was over. */
+/* Returns the latest time since when the place must be asking for this client: when the client
+ * asked, or when the place's last turn was over. */
 static uint64_t asked_since(const struct run *run, const struct visitor *client)
 {
 	const struct lock_record *lock = &run->locks[client->lock];
@@ -213,7 +215,7 @@ static uint64_t asked_since(const struct run *run, const struct visitor *client)
 	return client->asked;
 }
 
-/* Has somebody waited elsewhere for so long that all know of it? */
+/* True if a client at another place has waited so long that all members know of it. */
 static bool is_awaited_elsewhere(const struct run *run, uint32_t lock, uint32_t place,
                                  uint64_t before)
 {
@@ -230,7 +232,7 @@ static bool is_awaited_elsewhere(const struct run *run, uint32_t lock, uint32_t 
 	return false;
 }
 
-/* A host whose clients follow each other must not starve its neighbours. */
+/* A host whose clients enter one after the other must not starve its neighbours. */
 static void check_turns(struct run *run, uint32_t number, uint32_t lock)
 {
 	struct lock_record *record = &run->locks[lock];
@@ -247,7 +249,7 @@ static void check_turns(struct run *run, uint32_t number, uint32_t lock)
 		          record->row, run->cluster.places[place].name, record->name);
 }
 
-/* Clients of one node go in the order in which they came. */
+/* The clients of one node enter in the order in which they asked. */
 static void check_order(struct run *run, uint32_t number)
 {
 	const struct visitor *client = &run->clients[number];
@@ -286,7 +288,8 @@ static void granted(struct run *run, uint32_t number, uint64_t fence)
 	        .ended = NODE_NEVER,
 	        .order = client->order,
 	};
-	/* When an ELECT is answered it was let in some time ago. */
+	/* An ELECT is answered some time after its grant, so only a LOCK is reported as granted
+	 * now. */
 	if (client->command == COMMAND_LOCK)
 		judge_happened(run, client->lock, fence, EVENT_GRANTED);
 	client->holds[client->holds_count++] = (struct visitor_hold){
@@ -297,7 +300,7 @@ static void granted(struct run *run, uint32_t number, uint64_t fence)
 
 /* --- those that are not let in --- */
 
-/* Has somebody else had or wanted the lock since before the client asked, and until now? */
+/* True if another client has held or wanted the lock from before this client asked until now. */
 static bool is_taken_since(const struct run *run, const struct visitor *client)
 {
 	for (uint32_t i = 0; i < run->clients_count; i++) {
@@ -317,9 +320,9 @@ static bool is_taken_since(const struct run *run, const struct visitor *client)
 }
 
 /*
- * Is it long ago that the client must have heard that another is inside, who asked before it did? The
- * other's node knows of the question by then, and answers it when it lets the other in, even if that
- * one said NOWAIT, too.
+ * True if the client should have been told some time ago that the lock is taken. The client inside
+ * asked first, and its node has received this client's question. That node answers when it lets a
+ * client in, even one that said NOWAIT too.
  */
 static bool is_overdue(const struct run *run, const struct visitor *client,
                        const struct grant *inside)
@@ -332,7 +335,7 @@ static bool is_overdue(const struct run *run, const struct visitor *client,
 	       known + flood + run->plan->tick_late_max < run->cluster.now;
 }
 
-/* The lock was taken all the while, and the answer came late: a BUSY was not heard. */
+/* If the lock was taken the whole time and the answer came late, a BUSY was not delivered. */
 static void check_busy(struct run *run, uint32_t number)
 {
 	const struct visitor *client = &run->clients[number];
@@ -347,8 +350,8 @@ static void check_busy(struct run *run, uint32_t number)
 		          run->locks[client->lock].name);
 }
 
-/* Is a second more than enough for any algorithm to let somebody in, even if all nodes ask? Not if
- * the epoch's numbers may be at their end. */
+/* True if one second is ample time for any algorithm to let a client in, even if all nodes ask. It
+ * is not if the epoch may run out of numbers. */
 static bool is_second_enough(const struct run *run)
 {
 	const struct plan *plan = run->plan;
@@ -358,7 +361,7 @@ static bool is_second_enough(const struct run *run)
 	       hops * (plan->delay_max + plan->idle_hop + plan->tick_late_max) < NODE_NOWAIT_NS;
 }
 
-/* A process that is paused answers late. */
+/* The client's process was paused since it asked, and may answer late. */
 static bool was_paused(const struct run *run, const struct visitor *client)
 {
 	return run->cluster.places[client->place].paused_until > client->asked;
@@ -385,7 +388,7 @@ static void check_nowait(struct run *run, uint32_t number, const struct node_eff
 		          lock->name);
 }
 
-/* When all is calm, everybody answers, if answers can come in time. */
+/* While nothing is wrong every member answers, if answers can arrive in time. */
 static void check_silent(struct run *run, uint32_t number, const struct node_effect *effect)
 {
 	const struct visitor *client = &run->clients[number];
@@ -416,7 +419,7 @@ static void refused(struct run *run, uint32_t number, const struct node_effect *
 	stop_waiting(run, client);
 }
 
-/* A lock can be taken away by BREAK, or because the node is out of the view. */
+/* A client can lose a lock by BREAK, or because its node is out of the view. */
 static bool may_lose(const struct run *run, const struct visitor *client, uint32_t lock,
                      uint64_t fence)
 {
@@ -547,7 +550,7 @@ void judge_reply(struct run *run, uint32_t number, const struct node_effect *eff
 
 /* --- after every event, and at the end --- */
 
-/* The tokens of a lock by their epochs. */
+/* The epochs of all tokens of a lock. */
 struct tokens {
 	const struct run *run;
 	const struct lock_record *lock;
@@ -572,8 +575,8 @@ static void add_flying(void *context, const uint8_t *bytes, size_t size)
 		add_token(tokens, epoch);
 }
 
-/* Where a token rests or is in use, and those under way; all of them at one place when all is
- * quiet. */
+/* Counts the tokens that are at a place and those in flight. When all is quiet, exactly one place
+ * must have them. */
 static void check_tokens(struct run *run, uint32_t lock, bool exactly_one)
 {
 	struct tokens tokens = {.run = run, .lock = &run->locks[lock]};
@@ -630,7 +633,7 @@ void judge_served(struct run *run)
 	}
 }
 
-/* Every link has its connection, and nothing is left to say. */
+/* Every link must have its connection, and nothing may wait to be sent. */
 static void check_members(struct run *run)
 {
 	const struct cluster *cluster = &run->cluster;
@@ -685,7 +688,7 @@ void judge_quiet(struct run *run)
 	}
 	for (uint32_t i = 0; i < run->plan->locks_count; i++) {
 		const struct lock_record *lock = &run->locks[i];
-		/* The same epoch may have begun twice, with a higher floor. */
+		/* The same epoch may have begun a second time, with a higher floor. */
 		bool granted_now = lock->grants_count != 0 &&
 		                   lock->grants[lock->grants_count - 1].fence >
 		                           ((view->epoch << NODE_COUNTER_BITS) | view->floor);

@@ -1,5 +1,5 @@
 /*
- * What clients must see of locks.
+ * The judge of locks: checks what clients see of them.
  */
 #ifndef TORTURE_JUDGE_H
 #define TORTURE_JUDGE_H
@@ -10,7 +10,7 @@ void judge_init(struct run *run);
 void judge_free(struct run *run);
 void judge_asked(struct run *run, uint32_t number);
 void judge_unlock(struct run *run, uint32_t number, uint32_t hold, int result);
-/* Before the session is closed, or after its process died. */
+/* Call it before the session is closed, or after its process has died. */
 void judge_closed(struct run *run, uint32_t number);
 void judge_reply(struct run *run, uint32_t number, const struct node_effect *effect);
 void judge_lost(struct run *run, uint32_t number, const struct node_effect *effect);

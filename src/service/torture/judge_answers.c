@@ -1,6 +1,6 @@
 /*
- * The judge of what nodes answer: who leads, what there is. Nothing may be invented; and when all has
- * been calm, nothing may be missing.
+ * The judge of answers: who leads, and what STATUS shows. An answer must not be invented; and after
+ * a time without faults, none may be missing.
  */
 #include "judge_answers.h"
 
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* When all is calm every member answers long before it counts as silent. */
+/* While nothing is wrong, every member answers long before it counts as silent. */
 static bool all_answer_since(const struct run *run, uint64_t asked)
 {
 	return judge_calm_since(run, asked) &&
@@ -40,7 +40,8 @@ void judge_campaign_ended(struct run *run, int32_t campaign)
 		faults_spite(run, ended->place, ended->lock);
 }
 
-/* Who has led all the while since the client asked, and is known as the leader to all members. */
+/* Returns the campaign that has led ever since the client asked, and that all members know as the
+ * leader. */
 static const struct campaign *must_be_told(const struct run *run, const struct visitor *client)
 {
 	int32_t inside = run->locks[client->lock].inside;
@@ -79,14 +80,16 @@ void judge_leader(struct run *run, uint32_t number, const struct node_effect *ef
 	if (right != NULL && told != right)
 		run_wrong(run, "client %u leads %s, and client %u is told otherwise", right->client,
 		          name, number);
-	/* All have heard that it ended, and forgotten it, though its own node may be silent now. */
+	/* All members have heard of its end and forgotten it, even if its own node is silent
+	 * now. */
 	if (told != NULL && told->ended != NODE_NEVER &&
 	    told->ended + judge_flood(run) < client->asked &&
 	    judge_calm_between(run, told->ended, told->ended + judge_flood(run)))
 		run_wrong(run,
 		          "client %u has not led %s for long, and client %u is told that it does",
 		          told->client, name, number);
-	/* The leader's own node has said so since, unless it was silent. */
+	/* Its own node has answered since then that it does not lead, unless that node was
+	 * silent. */
 	if (told != NULL && told->ended < client->asked && all_answer_since(run, client->asked))
 		run_wrong(run, "client %u leads %s no more, and client %u is told that it does",
 		          told->client, name, number);
@@ -135,7 +138,7 @@ static bool has_waiter(const struct node_status_lock *lock, uint32_t pid)
 	return false;
 }
 
-/* Whoever was inside or waited all the while must be there. */
+/* Every client that was inside or waited the whole time must be listed. */
 static void check_complete(struct run *run, uint64_t asked, const char *pattern,
                            const struct node_status *status)
 {
@@ -167,7 +170,7 @@ static void check_complete(struct run *run, uint64_t asked, const char *pattern,
 	}
 }
 
-/* A holder that is told was one after the question was asked. */
+/* Every holder that is listed must have held the lock at some time after the question. */
 static void check_true(struct run *run, uint64_t asked, const char *pattern,
                        const struct node_status *status)
 {

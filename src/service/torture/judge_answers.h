@@ -1,5 +1,5 @@
 /*
- * What clients must be told of leaders, breaks and status.
+ * The judge of answers to LEADER, BREAK and STATUS.
  */
 #ifndef TORTURE_JUDGE_ANSWERS_H
 #define TORTURE_JUDGE_ANSWERS_H

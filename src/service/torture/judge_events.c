@@ -1,6 +1,6 @@
 /*
- * The judge of events: each in its order, once, none invented; and what happens while all is calm is
- * told to everybody who wants to know.
+ * The judge of events: they must be in order, none twice and none invented. While nothing is wrong,
+ * every subscriber must be told everything that happens.
  */
 #include "judge_events.h"
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Events of one fence: granted, perhaps leader, then released or lost. */
+/* Orders the events of one fence: granted, perhaps leader, then released or lost. */
 static uint64_t rank_of(uint64_t fence, enum node_event_kind kind)
 {
 	return fence * 4 + (kind == EVENT_GRANTED ? 0 : kind == EVENT_LEADER ? 1 : 2);
@@ -24,7 +24,7 @@ void judge_subscribed(struct run *run, uint32_t number, uint64_t count)
 	if (count != client->subscriptions_count)
 		run_wrong(run, "client %u has %u subscriptions and is told %llu", number,
 		          client->subscriptions_count, (unsigned long long)count);
-	/* It is the last one that was answered. */
+	/* This answer is the one that was missing for these subscriptions. */
 	for (uint32_t i = 0; i < client->subscriptions_count; i++) {
 		if (client->subscriptions[i].since == NODE_NEVER)
 			client->subscriptions[i].since = client->asked;
@@ -54,8 +54,8 @@ static struct visitor_subscription *find_subscription(struct visitor *client,
 	return NULL;
 }
 
-/* Somebody must have been let in there with that fence. It may be known only in a moment; of an
- * ELECT that is never answered it is never known. */
+/* A client must have been let in at that place with that fence. The judge may learn of it a moment
+ * later; of an ELECT that is never answered it never learns. */
 static void check_grant(struct run *run, uint32_t lock, const struct node_effect *effect)
 {
 	struct judge *judge = &run->judge;
@@ -74,7 +74,7 @@ static void check_grant(struct run *run, uint32_t lock, const struct node_effect
 	};
 }
 
-/* A subscriber has been told this, and need not be any more. */
+/* The subscriber has been told this; the judge need not wait for it any more. */
 static void meet(struct run *run, uint32_t number, const struct visitor_subscription *subscription,
                  uint32_t lock, uint64_t rank)
 {
@@ -109,7 +109,7 @@ void judge_event(struct run *run, uint32_t number, const struct node_effect *eff
 		          run->locks[lock].name);
 	subscription->last[lock] = rank;
 	meet(run, number, subscription, (uint32_t)lock, rank);
-	/* What was held back in the old epoch is told when the new one begins. */
+	/* Events that were held back in the old epoch are delivered when the new one begins. */
 	if ((kind == EVENT_GRANTED || kind == EVENT_LEADER) &&
 	    judge_fence_epoch(effect->event.fence) < run->cluster.places[client->place].epoch)
 		run_wrong(run, "client %u is told of a grant of %s in an epoch that is over",
@@ -153,9 +153,9 @@ static void check_rumours(struct run *run)
 /* --- what must be told --- */
 
 /*
- * Who is at the same node may have been told already. And where not all are linked the end of a hold
- * from an older epoch may come after the next grant; who was not told of its beginning cannot know
- * that it is missing.
+ * A subscriber at the same node may have been told already. And where not all members are linked,
+ * the end of a hold from an older epoch may arrive after the next grant; a subscriber that was not
+ * told its beginning cannot notice that the end is missing.
  */
 static bool must_tell(const struct run *run, const struct visitor_subscription *subscription,
                       uint32_t lock, uint64_t rank)
@@ -169,7 +169,7 @@ static bool must_tell(const struct run *run, const struct visitor_subscription *
 	        judge_fence_epoch(fence) == epoch || subscription->last[lock] >= fence * 4);
 }
 
-/* Not if a message may take so long that it counts as lost. */
+/* Expects nothing if messages may take so long that they count as lost. */
 void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_event_kind kind)
 {
 	struct judge *judge = &run->judge;
@@ -203,7 +203,7 @@ void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_ev
 	}
 }
 
-/* Does the client still want to know? */
+/* True if the client is still subscribed. */
 static bool is_wanted(const struct run *run, const struct expectation *wanted)
 {
 	const struct visitor *client = &run->clients[wanted->client];
@@ -219,7 +219,7 @@ static bool is_wanted(const struct run *run, const struct expectation *wanted)
 	return false;
 }
 
-/* A gap may have to be waited for before it is told. */
+/* Waits long enough: a node may hold an event back to wait for an older one. */
 static void check_expectations(struct run *run, bool quiet)
 {
 	struct judge *judge = &run->judge;

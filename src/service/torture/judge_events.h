@@ -1,5 +1,5 @@
 /*
- * What subscribers must be told.
+ * The judge of events: checks what subscribers are told.
  */
 #ifndef TORTURE_JUDGE_EVENTS_H
 #define TORTURE_JUDGE_EVENTS_H
@@ -10,10 +10,10 @@ struct run;
 
 void judge_subscribed(struct run *run, uint32_t number, uint64_t count);
 void judge_event(struct run *run, uint32_t number, const struct node_effect *effect);
-/* Somebody was let in, or is inside no more: whoever wants to know must be told. */
+/* A client was let in, or is no longer inside: all subscribers must be told. */
 void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_event_kind kind);
-/* What events told of must have happened, and what must have been told by now was. `quiet`: nothing
- * will come any more. */
+/* Checks that what events reported did happen, and that all events that are due were delivered.
+ * `quiet`: no more events will come. */
 void judge_events(struct run *run, bool quiet);
 
 #endif

@@ -35,7 +35,7 @@ uint64_t judge_flood(const struct run *run)
 	return hops * run->plan->delay_max;
 }
 
-/* After a disturbance members still tell each other what they hold, and ask again. */
+/* After a fault, members still need some time to exchange what they hold and to ask again. */
 bool judge_calm_between(const struct run *run, uint64_t from, uint64_t until)
 {
 	const struct judge *judge = &run->judge;

@@ -1,5 +1,5 @@
 /*
- * What the judge of a random run remembers, and what can be asked of it.
+ * What the judge of a random run remembers, and questions about it.
  */
 #ifndef TORTURE_JUDGE_MEMORY_H
 #define TORTURE_JUDGE_MEMORY_H
@@ -12,39 +12,40 @@ struct grant {
 	uint64_t fence;
 	uint32_t place;
 	uint64_t time;
-	uint64_t ended; /* NODE_NEVER: not yet */
-	uint64_t order; /* in which its client asked */
+	uint64_t ended; /* when the hold ended; NODE_NEVER: not yet */
+	uint64_t order; /* the sequence number of the command that asked for it */
 };
 
 struct lock_record {
 	char name[NODE_NAME_MAX + 1];
 	uint32_t name_size;
-	int32_t inside; /* the client, or NOBODY */
+	int32_t inside; /* the client that is inside, or NOBODY */
 	struct grant *grants;
 	size_t grants_count, grants_size;
-	/* Clients that are inside, or wait and did not say NOWAIT; when the last of them ceased to. */
+	/* How many clients are inside, or wait without NOWAIT; and when the last of them
+	 * stopped. */
 	uint32_t interested;
 	uint64_t interested_end;
-	uint32_t row; /* grants in a row at one place while somebody waited elsewhere */
+	uint32_t row; /* grants in a row at one place while a client waited elsewhere */
 };
 
-/* A fence that somebody asked to break. */
+/* A fence that a client asked to break. */
 struct broken {
 	uint32_t lock;
 	uint64_t fence;
 };
 
-/* Somebody who wants to lead. */
+/* A client that wants to lead. */
 struct campaign {
 	uint32_t client, place, lock;
 	uint64_t asked;
-	uint64_t answered; /* NODE_NEVER: not yet */
-	uint64_t ended;    /* NODE_NEVER: not yet */
-	uint64_t fence;    /* 0: unknown */
-	uint64_t epoch;    /* of its node, when it was answered */
+	uint64_t answered; /* when its ELECT was answered; NODE_NEVER: not yet */
+	uint64_t ended;    /* when it ended; NODE_NEVER: not yet */
+	uint64_t fence;    /* 0: not known yet */
+	uint64_t epoch;    /* the epoch of its node when it was answered */
 };
 
-/* What an event told; it must be true by the end of what happens now. */
+/* What an event reported. It must prove true by the end of the present step. */
 struct rumour {
 	uint32_t lock;
 	uint64_t fence;
@@ -52,29 +53,29 @@ struct rumour {
 	enum node_event_kind kind;
 };
 
-/* What a subscriber must be told soon, if all stays calm. */
+/* An event that a subscriber must be told soon, if no fault comes in between. */
 struct expectation {
 	uint32_t client;
 	uint64_t session;
 	bool pattern;
 	const char *text;
 	uint32_t lock;
-	uint64_t rank; /* as in `last` of a subscription */
+	uint64_t rank; /* compared with `last` of a subscription */
 	uint64_t time; /* when it happened */
 };
 
-/* A time in which something went wrong. */
+/* A period in which something was wrong. */
 struct disturbance {
 	uint64_t from, until;
 };
 
 struct judge {
-	struct disturbance *disturbances; /* one after the other */
+	struct disturbance *disturbances; /* in the order of time */
 	size_t disturbances_count, disturbances_size;
-	bool unsettled;      /* something still is wrong … */
-	uint64_t looked;     /* … or was then, when last looked at */
-	uint64_t asks;       /* commands so far */
-	uint32_t tokens_max; /* of a lock: as many as there are types of them */
+	bool unsettled;      /* something was wrong when the judge last looked */
+	uint64_t looked;     /* when the judge last looked */
+	uint64_t asks;       /* how many commands were given so far */
+	uint32_t tokens_max; /* how many tokens a lock may have: one of each type */
 	struct campaign *campaigns;
 	size_t campaigns_count, campaigns_size;
 	struct rumour *rumours;
@@ -86,13 +87,13 @@ struct judge {
 	uint32_t next_token; /* the lock whose tokens are counted next */
 };
 
-/* Something was wrong from then until then. */
+/* Notes that something was wrong from `from` until `until`. */
 void judge_disturb(struct judge *judge, uint64_t from, uint64_t until);
-/* Something is wrong from now until then. */
+/* Notes that something is wrong from now until `until`. */
 void judge_disturbed(struct run *run, uint64_t until);
-/* The longest time that something takes from one member to all others when all is calm. */
+/* Returns the longest time in which a message reaches all members when nothing is wrong. */
 uint64_t judge_flood(const struct run *run);
-/* Was all calm at that time, and has been since? Or until another? */
+/* True if nothing was wrong from that time until now, or until another time. */
 bool judge_calm_since(const struct run *run, uint64_t time);
 bool judge_calm_between(const struct run *run, uint64_t from, uint64_t until);
 int32_t judge_find_lock(const struct run *run, struct node_bytes name);
@@ -103,7 +104,7 @@ static inline uint64_t judge_fence_epoch(uint64_t fence)
 	return fence >> NODE_COUNTER_BITS;
 }
 
-/* The campaign with that value, or NULL: nobody has campaigned there with it. */
+/* Returns the campaign with that value, or NULL if nobody there has campaigned with it. */
 const struct campaign *judge_find_campaign(const struct run *run, uint32_t lock,
                                            struct node_bytes member, struct node_bytes value,
                                            uint64_t fence);

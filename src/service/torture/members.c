@@ -1,6 +1,6 @@
 /*
- * Processes that are whole members (member.h): how they start and end, and what becomes of their
- * effects.
+ * Processes that are whole members (member.h): how they start and end, and how their effects are
+ * carried out.
  */
 #include "wires.h"
 
@@ -9,7 +9,7 @@
 
 #include <string.h>
 
-/* Places in the order of their names, which is the members' order; how many. */
+/* Sorts the places by name, which is the members' order, and returns their number. */
 static uint32_t sort_places(const struct cluster *cluster, uint32_t *ret_places)
 {
 	uint32_t count = cluster->options.places_count;
@@ -25,7 +25,7 @@ static uint32_t sort_places(const struct cluster *cluster, uint32_t *ret_places)
 	return count;
 }
 
-/* As the daemon does it: by the clock, if that is above what is on the disk. */
+/* Proposes as the daemon does: by the clock, if that is above what is on the disk. */
 static struct engine_proposal propose(const struct cluster *cluster, uint32_t place)
 {
 	const struct cluster_wiring *wiring = cluster->options.wiring;
@@ -100,7 +100,7 @@ static void complain(const struct cluster *cluster, const char *what)
 	cluster->options.watch.wrong(cluster->options.watch.context, what);
 }
 
-/* What a member never has to say of others that keep to the protocol. */
+/* These lines must never appear in a log while all members keep to the protocol. */
 static void judge_line(struct cluster *cluster, const char *text)
 {
 	static const char *const never[] = {
@@ -142,7 +142,7 @@ static bool has_same_members(const struct cluster_view *a, const struct cluster_
 	return memcmp(a->incarnations, b->incarnations, sizeof(a->incarnations)) == 0;
 }
 
-/* Where the view is among those that are known; a new one is put behind those of lower epochs. */
+/* Finds the view among the known ones. A new one is inserted after those with lower epochs. */
 static struct cluster_view *place_view(struct cluster *cluster, const struct cluster_view *view)
 {
 	size_t at = cluster->views_count;
@@ -176,9 +176,9 @@ static bool is_complete(const struct cluster_view *view)
 }
 
 /*
- * Processes that died and came back may leave the others with views that can never serve, because
- * not all their members are in them. But where all are, fences must be above those of all before,
- * even if the epoch is the same.
+ * Processes that died and came back may leave others with views that can never serve, because not
+ * all their members have entered. But if all have, the view's fences must be above those of every
+ * earlier complete view, even in the same epoch.
  */
 static void check_rise(const struct cluster *cluster, const struct cluster_view *view)
 {
@@ -220,7 +220,8 @@ static void enter(struct cluster *cluster, uint32_t place, const struct member_e
 	cluster->options.watch.told(cluster->options.watch.context, place);
 }
 
-/* Who knows all members has a view, unless it must be quiet, or is alone and waits for its first tick. */
+/* A member that knows all others must have a view, unless it must be quiet, or is alone and waits
+ * for its first tick. */
 static void check_view(const struct cluster *cluster, uint32_t place)
 {
 	const struct cluster_place *at = &cluster->places[place];

@@ -24,10 +24,10 @@ const char *const fault_texts[FAULT_KINDS_COUNT] = {
 };
 
 struct fault {
-	uint32_t number; /* from 1 */
+	uint32_t number; /* counts from 1 */
 	enum fault_kind kind;
 	uint64_t begin, end;
-	uint32_t a, b; /* two different hosts */
+	uint32_t a, b; /* the two hosts that it is about, which differ */
 	bool begun, over;
 	struct chance chance;
 };
@@ -97,7 +97,7 @@ struct mischief *mischief_create(const struct realm *realm)
 	const struct ordeal_plan *plan = realm->plan;
 	struct mischief *mischief = calloc(1, sizeof(*mischief));
 	struct chance chance = chance_stream(plan->seed, STREAM_FAULTS, 0);
-	/* Some runs are calm, in some much goes wrong at once. */
+	/* In some runs little goes wrong, in others much at once. */
 	uint64_t leases = plan->time / plan->lease_ns + 1;
 	uint64_t count = chance_between(&chance, 1 + leases / 8, 2 + 2 * leases);
 
@@ -311,7 +311,8 @@ static void end(struct realm *realm, struct fault *fault)
 		break;
 	case FAULT_REBOOT:
 		if (!realm_lives(realm, a)) {
-			/* Clients of a process that ran here meanwhile have the old clock. */
+			/* Clients of a process that ran here in between still have the old
+			 * clock. */
 			actors_kill(realm, a);
 			realm_reboot_clock(realm, a);
 			realm_start(realm, a);
@@ -364,7 +365,7 @@ static void end(struct realm *realm, struct fault *fault)
 	}
 }
 
-/* Of faults that act again and again. */
+/* The next act of a fault that acts repeatedly. */
 static void go_on(struct realm *realm, struct fault *fault)
 {
 	uint64_t lease = realm->plan->lease_ns;

@@ -19,7 +19,7 @@ const char *ordeal_name(uint32_t place)
 	return place < ORDEAL_NODES_MAX ? names[place] : "twin";
 }
 
-/* How many windows of a quarter of a lease saw somebody let in. */
+/* Counts the windows of a quarter of a lease, and those in which somebody was let in. */
 struct windows {
 	uint64_t width, index, grants;
 	uint64_t served, count;
@@ -45,7 +45,7 @@ static void act_of_faults(struct realm *realm, struct ordeal_result *result)
 	result->time_ms = windows.count * windows.width / REALM_MS;
 }
 
-/* A name that was removed often waits up to 64 leases before it may join. */
+/* Takes long, because a name that was removed often waits up to 64 leases before it may join. */
 static void act_of_healing(struct realm *realm)
 {
 	enum { LEASES_MAX = 160 };
@@ -108,7 +108,7 @@ struct shrinking {
 	uint32_t count, runs;
 };
 
-/* Without those from `first` on, so many: still broken? */
+/* Runs again without `many` faults from `first` on. If the run still fails, they stay left out. */
 static bool still_fails(struct shrinking *shrinking, uint32_t first, uint32_t many)
 {
 	uint32_t left[ORDEAL_FAULTS_MAX], count = 0;
@@ -131,7 +131,8 @@ static bool still_fails(struct shrinking *shrinking, uint32_t first, uint32_t ma
 
 enum { SHRINK_RUNS_MAX = 500 };
 
-/* Leaves out parts of that size wherever it still fails. True: something was left out. */
+/* Leaves out parts of that size wherever the run still fails. Returns true if anything was left
+ * out. */
 static bool leave_out(struct shrinking *shrinking, uint32_t many)
 {
 	bool smaller = false;
@@ -146,7 +147,8 @@ static bool leave_out(struct shrinking *shrinking, uint32_t many)
 	return smaller;
 }
 
-/* Two faults may hide each other, so that both can go and neither alone: once more from the largest. */
+/* Two faults may hide each other, so that both can go but neither alone. So after any success it
+ * begins again with the largest part. */
 uint32_t ordeal_shrink(const struct ordeal_plan *plan, struct ordeal_result *result, uint32_t *only)
 {
 	struct shrinking shrinking = {.plan = *plan,

@@ -1,6 +1,6 @@
 /*
- * One run of torture: a cluster in virtual time from a seed, in two acts. In the first, faults of all
- * kinds; in the second everything is mended, and everybody who waits must be served.
+ * One run of torture: a cluster in virtual time from a seed, in two acts. The first has faults of
+ * all kinds. In the second all faults are over, and every client that waits must be served.
  */
 #ifndef TORTURE_ORDEAL_H
 #define TORTURE_ORDEAL_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Kinds of faults, their names on the command line, and what they are. */
+/* The kinds of faults: their names on the command line, and what they do. */
 #define FAULT_KINDS(X)                                                                             \
 	X(CRASH, "crash", "a process is killed; its clients live on")                              \
 	X(LOOP, "loop", "a process is killed again and again")                                     \
@@ -46,7 +46,7 @@ enum fault_kind {
 
 extern const char *const fault_words[FAULT_KINDS_COUNT];
 extern const char *const fault_texts[FAULT_KINDS_COUNT];
-/* All but those that break an assumption. */
+/* All kinds except those that break an assumption. */
 #define FAULTS_USUAL ((UINT32_C(1) << FAULT_CLOCK) - 1)
 
 enum { ORDEAL_FAULTS_MAX = 256, ORDEAL_NODES_MAX = 16, ORDEAL_LOCKS_MAX = 64 };
@@ -54,37 +54,39 @@ enum { ORDEAL_FAULTS_MAX = 256, ORDEAL_NODES_MAX = 16, ORDEAL_LOCKS_MAX = 64 };
 struct ordeal_plan {
 	uint64_t seed;
 	const struct algorithm *algorithm;
-	const char *topology; /* NULL: the algorithm's */
+	const char *topology; /* NULL: the algorithm's own */
 	uint32_t nodes, locks;
-	uint64_t time;        /* of the first act, in ns */
-	uint64_t lease_ns;    /* of the cluster */
-	uint32_t kinds;       /* of faults, a bit each */
+	uint64_t time;        /* the length of the first act, in ns */
+	uint64_t lease_ns;    /* the lease of the cluster */
+	uint32_t kinds;       /* the kinds of faults, a bit each */
 	const uint32_t *only; /* the faults that happen, by number from 1; NULL: all */
 	uint32_t only_count;
-	FILE *trace;                 /* or NULL */
-	struct run_drawing *drawing; /* or NULL */
+	FILE *trace;                 /* where the trace goes, or NULL */
+	struct run_drawing *drawing; /* where the run is drawn, or NULL */
 };
 
 struct ordeal_result {
 	bool failed;
 	char wrong[512];
-	uint64_t hash; /* of all that happened */
+	uint64_t hash; /* a hash of everything that happened */
 	uint64_t events, grants, views, lapses, entries;
 	uint64_t faults[FAULT_KINDS_COUNT];
-	/* The faults that happened before the end, in a sentence each: "fault 3: …"; for a report. */
+	/* The faults that happened before the end, with a sentence for each: "fault 3: …"; for a
+	 * report. */
 	uint32_t numbers[ORDEAL_FAULTS_MAX];
 	char stories[ORDEAL_FAULTS_MAX][96];
 	uint32_t stories_count;
-	uint64_t served_ms, time_ms; /* somebody was served in so many windows of the first act */
+	/* How much of the first act's time had grants, and that time. */
+	uint64_t served_ms, time_ms;
 };
 
-/* What hosts are called; beyond the last: the one that has the name of another. */
+/* Returns the name of a host. The one beyond the last is the host that has the name of another. */
 const char *ordeal_name(uint32_t place);
 void ordeal_run(const struct ordeal_plan *plan, struct ordeal_result *ret_result);
 
 /*
- * Leaves out faults as long as it still fails. `only` has room for ORDEAL_FAULTS_MAX; how many are
- * left is returned. `result` is of the whole run and becomes that of the shrunk one.
+ * Leaves out faults as long as the run still fails. `only` has room for ORDEAL_FAULTS_MAX; returns
+ * how many are left. `result` is that of the whole run, and becomes that of the shrunk one.
  */
 uint32_t ordeal_shrink(const struct ordeal_plan *plan, struct ordeal_result *result,
                        uint32_t *only);

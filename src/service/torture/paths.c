@@ -16,12 +16,12 @@ enum { PIECE_MAX = 700 };
 struct datagram {
 	uint32_t from, to;
 	enum path_kind kind;
-	uint64_t life; /* of the receiver */
+	uint64_t life; /* the number of the receiving process */
 	size_t size;
 	uint8_t bytes[];
 };
 
-/* Bytes on their way to one end of a wire. */
+/* Bytes in flight to one end of a wire. */
 struct piece {
 	STAILQ_ENTRY(piece) entry;
 	uint64_t arrival;
@@ -34,10 +34,10 @@ enum wire_event { WIRE_DIALLED, WIRE_READABLE, WIRE_BROKEN };
 struct half {
 	uint32_t place;
 	uint64_t life;
-	struct strand *line; /* NULL: not yet, or closed here */
-	bool open;           /* dialled, or accepted */
-	bool ended;          /* the other side has closed: after what is under way comes the end */
-	uint64_t arrival;    /* of the last piece: later ones come no earlier */
+	struct strand *line; /* NULL: not yet accepted, or closed here */
+	bool open;           /* this end was dialled or accepted */
+	bool ended;       /* the other side has closed: the stream ends after the bytes in flight */
+	uint64_t arrival; /* when the last piece arrives; later ones come no earlier */
 	STAILQ_HEAD(, piece) in;
 };
 
@@ -45,7 +45,7 @@ struct path_wire {
 	LIST_ENTRY(path_wire) entry;
 	uint64_t number;
 	bool broken;
-	struct half halves[2]; /* the first has dialled */
+	struct half halves[2]; /* the first one dialled */
 };
 
 struct path_net {
@@ -55,9 +55,9 @@ struct path_net {
 	uint64_t late_max;
 	uint64_t wires_number;
 	LIST_HEAD(, path_wire) wires;
-	struct datagram **flying; /* by the event's number; freed when it arrives */
+	struct datagram **flying; /* indexed by the event's number; freed on arrival */
 	size_t flying_count, flying_size;
-	size_t *holes; /* numbers that are free again */
+	size_t *holes; /* indices of `flying` that are free again */
 	size_t holes_count, holes_size;
 };
 
@@ -152,7 +152,7 @@ void paths_send(struct realm *realm, uint32_t from, uint32_t to, enum path_kind 
 		fly(realm, from, to, kind, bytes, size, 10000);
 		return;
 	}
-	/* Drawn in any case, so that a cut does not change the delays of all that follows. */
+	/* Draw in any case, so that a cut does not change the delays of later datagrams. */
 	delay = draw_delay(paths);
 	bool lost = chance_percent(&paths->chance, paths->trouble_percent);
 	bool twice = chance_percent(&paths->chance, paths->trouble_percent);
@@ -195,7 +195,7 @@ void paths_on_datagram(struct realm *realm, const struct event *event)
 	        datagram->kind == PATH_BULLETIN ? host->paused_until : host->voter_paused_until;
 
 	if (host->resident != NULL && host->life == datagram->life && until > realm->now) {
-		/* It waits in a socket. */
+		/* The datagram waits in the socket of the paused process. */
 		realm_push(realm, until, REALM_DATAGRAM, event->node, event->number, event->from);
 		return;
 	}
@@ -233,7 +233,8 @@ static bool is_cut(const struct path_net *paths, uint32_t a, uint32_t b)
 	return paths->links[a][b] != 0 || paths->links[b][a] != 0;
 }
 
-/* Both ends learn of it some time; of what is under way only the beginning arrives. */
+/* Breaks a wire. Both ends learn of it after some time; of the bytes in flight only the first ones
+ * arrive. */
 static void break_wire(struct realm *realm, struct path_wire *wire)
 {
 	struct path_net *paths = realm->paths;
@@ -363,7 +364,7 @@ void paths_kill(struct realm *realm, uint32_t place)
 			struct half *half = &wire->halves[side];
 			if (half->place != place || (!half->open && half->line == NULL))
 				continue;
-			/* Its ends are gone; the process need not be told. */
+			/* The process is dead and need not be told that its end is closed. */
 			half->line = NULL;
 			close_half(realm, wire, side);
 			break;
@@ -462,7 +463,7 @@ static void on_readable(struct realm *realm, struct path_wire *wire, uint32_t si
 		STAILQ_REMOVE_HEAD(&half->in, entry);
 		resident_input(host->resident, half->line, piece->bytes, piece->size, clock);
 		free(piece);
-		/* What came while it was not read has no event of its own any more. */
+		/* Bytes that arrived while the end was not read need a new event. */
 		piece = STAILQ_FIRST(&half->in);
 		if ((piece != NULL && piece->arrival <= realm->now) ||
 		    (piece == NULL && half->ended))

@@ -11,14 +11,14 @@
 struct path_net *paths_create(uint64_t seed);
 void paths_destroy(struct path_net *paths);
 
-/* Counts of reasons why nothing goes from one host to another. */
+/* Adds to the count of reasons why nothing gets from one host to another. */
 void paths_cut(struct realm *realm, uint32_t from, uint32_t to, bool links, bool engine, int more);
 bool paths_reach(const struct realm *realm, uint32_t from, uint32_t to);
-/* Percent of datagrams that are lost or doubled, and how late they may be. */
+/* Sets how many percent of datagrams are lost or duplicated, and how late they may be. */
 void paths_trouble(struct realm *realm, uint32_t percent, uint64_t late_max);
-/* One line of the host breaks, if it has one. */
+/* Breaks one line of the host, if it has any. */
 void paths_break(struct realm *realm, uint32_t place);
-/* Nothing is cut or lost any more. */
+/* Ends all cuts and losses. */
 void paths_heal(struct realm *realm);
 
 enum path_kind {

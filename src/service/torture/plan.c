@@ -26,7 +26,8 @@ static const struct algorithm *draw_algorithm(struct random *random)
 	return algorithms[random_below(random, count)];
 }
 
-/* Some of a class; those with a fixed number of nodes also meet views that do not suit them. */
+/* Draws a topology of the class. One with a fixed number of nodes also meets views that do not suit
+ * it. */
 static const char *draw_topology(struct random *random, const struct algorithm *algorithm)
 {
 	static const char *const some[][10] = {
@@ -48,7 +49,8 @@ static const char *draw_topology(struct random *random, const struct algorithm *
 	return some[class][random_below(random, count)];
 }
 
-/* What breaks an algorithm, as errors of the published text do, is not for service; texts are not drawn. */
+/* Does not draw parameters that break an algorithm, such as errors of the published text, which the
+ * service refuses. Parameters that are texts keep their defaults. */
 static void draw_parameters(struct random *random, struct plan *plan)
 {
 	const struct parameter *parameter = plan->algorithm->parameters;
@@ -72,7 +74,7 @@ static void draw_parameters(struct random *random, struct plan *plan)
 	}
 }
 
-/* The unit is about what a message takes, so that holding, waiting and faults come in its scale. */
+/* Returns about the time that a message takes. Holding, waiting and faults are scaled by it. */
 static uint64_t draw_delay(struct random *random, struct plan *plan)
 {
 	static const struct distribution some[] = {
@@ -85,7 +87,7 @@ static uint64_t draw_delay(struct random *random, struct plan *plan)
 	        {DISTRIBUTION_UNIFORM, 0, 700 * CLUSTER_MILLISECOND},
 	        {DISTRIBUTION_EXPONENTIAL, 300 * CLUSTER_MILLISECOND, 0},
 	};
-	/* The long ones at the end are the rarer ones. */
+	/* The last two, which take long, are rarer. */
 	uint32_t which = draw(random, 0, chance(random, 75) ? 5 : 7);
 
 	plan->delay = some[which];
@@ -125,8 +127,8 @@ static void draw_faults(struct random *random, uint64_t unit, struct plan *plan)
 	plan->tick_late_max = chance(random, 20) ? unit * draw(random, 1, 5) : 0;
 }
 
-/* Bounds so narrow that they are met; the table of locks still has room for what all clients want
- * at a time, or nothing would ever come to an end. */
+/* Draws limits so narrow that they are reached. But the table of locks has room for what all
+ * clients want at a time, or nothing would ever finish. */
 static void draw_limits(struct random *random, struct plan *plan)
 {
 	if (chance(random, 25))
@@ -179,8 +181,8 @@ static int choose_network(const struct plan_words *words, struct random *random,
 		                   plan->fixed);
 	if (plan->places_count < plan->fixed)
 		plan->places_count = plan->fixed;
-	/* Whether the graph suits the algorithm does not depend on how many there are, but for the
-	 * smallest. */
+	/* Check with the most nodes: except for the smallest sizes, whether a graph suits the
+	 * algorithm does not depend on the number of nodes. */
 	struct setup_words asked = {
 	        .host = host_here(),
 	        .algorithm = plan->algorithm->name,
@@ -197,7 +199,8 @@ static int choose_network(const struct plan_words *words, struct random *random,
 
 /* --- members --- */
 
-/* Who is linked to whom; a topology that is too small for the algorithm becomes larger. */
+/* Decides which members are linked. A topology that is too small for the algorithm gets more
+ * nodes. */
 static int choose_links(struct plan *plan, struct problem *problem)
 {
 	struct setup_words words = {.host = host_here(),
@@ -242,7 +245,7 @@ static void draw_wiring(struct random *random, struct plan *plan)
 	wiring->hour = hours[random_below(random, 2)];
 }
 
-/* Epochs end because numbers or tables do, or because much waits for a peer. */
+/* Makes epochs end: because numbers or tables run out, or because too much waits for a peer. */
 static void draw_member_limits(struct random *random, const struct plan_words *words,
                                struct plan *plan)
 {
@@ -265,7 +268,8 @@ static void draw_member_faults(struct random *random, uint64_t unit, struct plan
 	static const uint32_t often[] = {15, 40, 120, 400};
 	uint64_t redial = 20 * CLUSTER_MILLISECOND;
 
-	/* Clients go on for longer than it takes to connect again, most times. */
+	/* Mostly make clients slower, so that they are active for longer than a reconnection
+	 * takes. */
 	if (unit < redial && chance(random, 70)) {
 		uint64_t slower = redial / unit;
 		plan->think.a *= slower;
@@ -300,7 +304,7 @@ int plan_make(const struct plan_words *words, struct plan *ret_plan, struct prob
 	uint64_t hop = hops[random_below(&random, 4)];
 	plan.epoch = chance(&random, 50) ? 1 : draw(&random, 2, 100000);
 	uint64_t unit = draw_delay(&random, &plan);
-	/* Else a token could go round for ever without time passing. */
+	/* Otherwise a token could go round for ever while no time passes. */
 	plan.idle_hop = plan.delay_max == 0 && hop == 0 ? CLUSTER_MILLISECOND : hop;
 	draw_work(&random, unit, &plan);
 	draw_faults(&random, unit, &plan);

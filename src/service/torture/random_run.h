@@ -1,5 +1,5 @@
 /*
- * A random run as a whole: its cluster, its clients, its judge.
+ * A random run: its cluster, its clients and its judge.
  */
 #ifndef TORTURE_RANDOM_RUN_H
 #define TORTURE_RANDOM_RUN_H
@@ -19,7 +19,7 @@ struct run {
 	struct lock_record *locks;
 	struct judge judge;
 	enum act act;
-	uint64_t actions; /* of clients so far */
+	uint64_t actions; /* how many things clients have done so far */
 	struct run_result *result;
 };
 
@@ -30,7 +30,7 @@ enum {
 	EVENT_CRASH,
 	EVENT_BUMP,
 	EVENT_SPITE,
-	/* With members: */
+	/* With members only: */
 	EVENT_CUT,
 	EVENT_PAUSE,
 	EVENT_RESTART,
@@ -38,7 +38,7 @@ enum {
 	EVENT_KILL
 };
 
-/* Something is broken: the run ends. */
+/* Reports that something is broken. The run ends. */
 __attribute__((format(printf, 2, 3))) void run_wrong(struct run *run, const char *format, ...);
 
 static inline bool run_chance(struct run *run, uint32_t percent)
@@ -56,7 +56,7 @@ static inline bool place_lives(const struct run *run, uint32_t place)
 	return run->cluster.places[place].node != NULL;
 }
 
-/* Its clients cannot reach it, and it does nothing. */
+/* The process is paused: it does nothing, and its clients cannot reach it. */
 static inline bool place_paused(const struct run *run, uint32_t place)
 {
 	return run->cluster.places[place].paused_until > run->cluster.now;

@@ -88,7 +88,7 @@ uint64_t realm_clock(const struct realm *realm, uint32_t place)
 {
 	const struct realm_host *host = &realm->hosts[place];
 	uint64_t passed = realm->now - host->booted_at;
-	/* In whole microseconds, so that nothing overflows. */
+	/* Compute in whole microseconds, so that nothing overflows. */
 	int64_t off = (int64_t)(passed / 1000) * host->drift_ppm / 1000;
 
 	return host->clock_base + passed + (uint64_t)off;
@@ -102,7 +102,7 @@ uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock)
 	if (clock <= here)
 		return realm->now;
 	uint64_t ahead = clock - here;
-	/* A little late rather than early: a timer that is early fires twice. */
+	/* Rather a little late than early: a timer that fires early has to fire again. */
 	uint64_t rate = (uint64_t)(1000000 + host->drift_ppm);
 	return realm->now + ahead / rate * 1000000 + ahead % rate * 1000000 / rate + 2000;
 }
@@ -181,7 +181,7 @@ static void take_effect(struct realm *realm, struct realm_host *host,
 	}
 }
 
-/* The word is stored before anything that follows from it can be seen. */
+/* Stores the lease word before anybody can see what follows from it. */
 static void publish(struct realm *realm, struct realm_host *host)
 {
 	uint64_t word = node_lease_word(resident_node(host->resident));

@@ -23,7 +23,7 @@ enum { REALM_HOSTS_MAX = 17, REALM_NODES_MAX = 16, REALM_LOCKS_MAX = 64, REALM_N
 #define REALM_MS UINT64_C(1000000)
 #define REALM_SECOND UINT64_C(1000000000)
 
-/* Streams of chance. */
+/* Streams of random numbers. */
 enum {
 	STREAM_PLAN,
 	STREAM_FAULTS,
@@ -36,14 +36,15 @@ enum {
 enum realm_event {
 	REALM_RESIDENT, /* the resident of `node` has something due */
 	REALM_VOTER,    /* the voter of `node` has something due */
-	REALM_DATAGRAM, /* paths.h */
+	REALM_DATAGRAM, /* handled by paths.h */
 	REALM_LINE,
 	REALM_LOG,   /* log_engine.h */
-	REALM_ACTOR, /* actors.h */
-	REALM_FAULT, /* mischief.h */
+	REALM_ACTOR, /* handled by actors.h */
+	REALM_FAULT, /* handled by mischief.h */
 };
 
-/* What a process shares with its clients: they can read it without asking, and after its end. */
+/* What a process shares with its clients: they can read it without asking, even after the process
+ * has ended. */
 struct lease_page {
 	uint64_t word;
 	uint64_t process;
@@ -54,22 +55,25 @@ struct realm_host {
 	char address[8];
 	uint32_t place;
 	bool votes;
-	bool up; /* its processes can run; false: it is switched off */
+	bool up; /* the host is switched on */
 
-	int64_t drift_ppm;              /* how much its clock is too fast */
-	uint64_t booted_at, clock_base; /* the clock said this at that true time */
+	int64_t drift_ppm;              /* by how many millionths the clock runs too fast */
+	uint64_t booted_at, clock_base; /* the clock showed clock_base at the true time booted_at */
 
-	struct resident *resident; /* NULL: no process */
+	struct resident *resident; /* NULL: no process runs here */
 	bool voter_lives;          /* the process has a voter */
-	uint64_t process;          /* the number it drew */
-	uint64_t life;             /* counts the processes here */
+	uint64_t process;          /* the random number that the process drew */
+	uint64_t life;             /* counts the processes that have run here */
 	struct lease_page *page;
-	bool departs;                /* it has been asked to leave */
-	uint64_t lease_ns;           /* that the next process here believes in; 0: the cluster's */
-	uint64_t paused_until;       /* the process does nothing before that … */
-	uint64_t voter_paused_until; /* … nor its voter */
-	uint64_t resident_due, voter_due;   /* when their next events are; NODE_NEVER: none */
-	uint64_t resident_wake, voter_wake; /* the numbers of those events; older ones are void */
+	bool departs; /* the process was asked to leave */
+	/* The lease with which the next process here is configured; 0: the cluster's. */
+	uint64_t lease_ns;
+	uint64_t paused_until;       /* the process does nothing before this time */
+	uint64_t voter_paused_until; /* the voter does nothing before this time */
+	/* When their next events are; NODE_NEVER: there are none. */
+	uint64_t resident_due, voter_due;
+	/* The numbers of those events; events with older numbers are void. */
+	uint64_t resident_wake, voter_wake;
 	struct chance chance;
 };
 
@@ -87,7 +91,7 @@ struct realm {
 	struct state_settings settings;
 	struct queue *queue;
 	uint64_t now, events;
-	struct realm_host hosts[REALM_HOSTS_MAX]; /* the last may have a name twice */
+	struct realm_host hosts[REALM_HOSTS_MAX]; /* the last one may have the name of another */
 	uint32_t hosts_count;
 	uint32_t voters[REALM_HOSTS_MAX];
 	uint32_t voters_count;
@@ -102,32 +106,32 @@ struct realm {
 	struct actors *actors;
 	struct verdict *verdict;
 	struct mischief *mischief;
-	uint64_t hash;               /* of everything that was noted */
-	FILE *trace;                 /* or NULL */
-	struct run_drawing *drawing; /* or NULL */
+	uint64_t hash;               /* a hash of everything that was noted */
+	FILE *trace;                 /* where the trace goes, or NULL */
+	struct run_drawing *drawing; /* where the run is drawn, or NULL */
 	bool failed;
 	char wrong[512];
 };
 
 void realm_init(struct realm *realm, const struct ordeal_plan *plan);
 void realm_free(struct realm *realm);
-/* Takes the next event; false: the run has failed. */
+/* Handles the next event. Returns false if the run has failed. */
 bool realm_step(struct realm *realm);
 
-/* An event of that kind for a host; `number` and `size` are the owner's. */
+/* Pushes an event of that kind for a host. The owner of the kind defines `number` and `size`. */
 void realm_push(struct realm *realm, uint64_t time, enum realm_event kind, uint32_t place,
                 uint64_t number, uint32_t from);
 
-/* The lease clock of a host, now; and when it will say that. */
+/* Returns the lease clock of a host now; and the true time at which it will show `clock`. */
 uint64_t realm_clock(const struct realm *realm, uint32_t place);
 uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock);
-/* What the cluster was born with. */
+/* Returns the settings with which the cluster was created. */
 const struct state_settings *realm_settings(const struct realm *realm);
 uint32_t realm_place_of(const struct realm *realm, uint64_t process);
 
 void realm_start(struct realm *realm, uint32_t place);
 void realm_kill(struct realm *realm, uint32_t place);
-/* The clock begins again, as after a reboot. */
+/* Restarts the clock, as a reboot does. */
 void realm_reboot_clock(struct realm *realm, uint32_t place);
 void realm_pause(struct realm *realm, uint32_t place, uint64_t until, bool resident, bool voter);
 
@@ -154,15 +158,15 @@ void realm_await_voter(struct realm *realm, uint32_t place, uint64_t clock);
 /* Which links the algorithm needs. */
 struct wiring realm_wiring(const struct realm *realm);
 
-/* Something happened that a trace tells: text, with what it is about. */
+/* Notes an event in the trace: a text, and the host that it is about. */
 __attribute__((format(printf, 3, 4))) void realm_note(struct realm *realm, uint32_t place,
                                                       const char *format, ...);
-/* The same for what happens often: it is hashed, and told only in a trace. */
+/* Notes something frequent: it is hashed, and written only to a trace. */
 void realm_mark(struct realm *realm, const char *what, uint32_t place, uint64_t a, uint64_t b);
-/* The same for a diagram, if one is wanted. */
+/* Adds something to the diagram, if there is one. */
 void realm_draw(struct realm *realm, enum drawn_kind kind, uint32_t place, uint64_t number,
                 uint64_t other, const char *text);
-/* An invariant is broken: the run ends. */
+/* Reports that an invariant is broken. The run ends. */
 __attribute__((format(printf, 2, 3))) void realm_wrong(struct realm *realm, const char *format,
                                                        ...);
 

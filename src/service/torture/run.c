@@ -84,7 +84,8 @@ static bool step(struct run *run)
 
 static void act_of_faults(struct run *run)
 {
-	/* Everybody may be waiting for something that only healing brings. */
+	/* Gives up after so many steps without any action: all clients may be waiting for something
+	 * that only the healing brings. */
 	enum { FUTILE_MAX = 2000, FUTILE_MEMBERS_MAX = 10000 };
 	uint64_t actions = 0, futile = 0;
 	uint64_t futile_max = run->plan->members ? FUTILE_MEMBERS_MAX : FUTILE_MAX;
@@ -99,7 +100,7 @@ static void act_of_faults(struct run *run)
 	}
 }
 
-/* Until nothing happens any more. */
+/* Runs until nothing happens any more. */
 static void settle(struct run *run)
 {
 	enum { EVENTS_MAX = 200000, BYTES_MORE = 10 };
@@ -124,9 +125,8 @@ static void act_of_healing(struct run *run)
 	settle(run);
 }
 
-/* One more client at every place asks for some of the locks, as all others do there. The first of
- * them also wants to be told of everything. In the end all that are left ask for one without
- * waiting. */
+/* A new client at every place asks for some of the locks. The first of them also subscribes to
+ * everything. In the last round every client that is left asks for one lock with NOWAIT. */
 static void act_of_probing(struct run *run)
 {
 	enum { ROUNDS = 4 };
@@ -152,7 +152,7 @@ static void act_of_probing(struct run *run)
 	}
 }
 
-/* In a new epoch, when nobody wants anything, nothing is left. */
+/* In a new epoch, when nobody wants anything, nothing may be left over. */
 static void act_of_ending(struct run *run)
 {
 	begin_act(run, ACT_END, "ending");
@@ -161,7 +161,7 @@ static void act_of_ending(struct run *run)
 			visitor_close(run, i);
 	}
 	settle(run);
-	/* Members begin an epoch only if they need one. */
+	/* Members begin an epoch only when they need one. */
 	if (run->plan->members || run->result->failed)
 		return;
 	faults_bump(run, cluster_latest(&run->cluster)->epoch);
@@ -175,7 +175,7 @@ static void name_places(const struct plan *plan, struct random *random, const ch
 	                                    "fox", "gnu", "hare", "ibis"};
 	_Static_assert(sizeof(names) / sizeof(*names) == PLAN_NODES_MAX, "a name for each place");
 
-	/* Their order is not the places' order. */
+	/* The order of the names differs from that of the places. */
 	for (uint32_t i = 0; i < plan->places_count; i++) {
 		uint32_t k = (uint32_t)random_below(random, i + 1);
 		ret_names[i] = names[i];

@@ -1,5 +1,5 @@
 /*
- * Faults at the moment at which they hurt most: when somebody begins or ceases to lead.
+ * Faults at the worst moment: when a client begins or ceases to lead.
  */
 #ifndef TORTURE_SPITE_H
 #define TORTURE_SPITE_H
@@ -8,15 +8,15 @@
 
 struct run;
 
-/* Somebody leads now, or no more: another client soon asks who does, perhaps while the leader's node is
- * silent, perhaps when all members have heard of it. */
+/* A client has begun or ceased to lead. Another client will soon ask who leads: perhaps while the
+ * leader's node is silent, perhaps when all members have heard of the change. */
 void faults_spite(struct run *run, uint32_t place, uint32_t lock);
-/* Somebody wants to lead: a member may hear of it late. */
+/* A client wants to lead. A member may hear of it late. */
 void faults_campaign(struct run *run, uint32_t place);
 
-/* A link is slow until then. */
+/* Makes a link slow until that time. */
 void faults_stall(struct run *run, uint32_t from, uint32_t to, uint64_t until);
-/* A member is not heard for a while, perhaps. */
+/* Silences a member for a while, with some chance. */
 void faults_silence(struct run *run, uint32_t place);
 
 #endif

@@ -15,17 +15,17 @@ enum { SNAPSHOT_EVERY = 40 };
 struct stored {
 	uint8_t *bytes;
 	size_t size;
-	uint64_t due; /* of one that is not committed: not before this */
+	uint64_t due; /* of a pending entry: it is not committed before this time */
 };
 
 struct voter_log {
 	struct warden *warden; /* of the process; NULL: there is none */
-	bool believes;         /* its warden has been told that it leads */
-	uint64_t applied;      /* how many entries its warden has been given */
-	uint64_t arrival;      /* when the last entry sent to it arrives */
-	uint64_t sent;         /* how many entries are on their way or applied */
-	struct out snapshot;   /* on its disk */
-	uint64_t snapshot_at;  /* the index of that */
+	bool believes;         /* its warden was told that it leads */
+	uint64_t applied;      /* how many entries its warden was given */
+	uint64_t arrival;      /* when the last entry that was sent to it arrives */
+	uint64_t sent;         /* how many entries it has applied or are in flight to it */
+	struct out snapshot;   /* the snapshot on its disk */
+	uint64_t snapshot_at;  /* the index of that snapshot */
 };
 
 enum log_event { LOG_CHECK, LOG_COMMIT, LOG_APPLY, LOG_TELL };
@@ -34,12 +34,12 @@ struct atomic_log {
 	struct chance chance;
 	struct stored *entries;
 	size_t entries_count, entries_size;
-	struct stored *pending; /* proposed by the leader, in order */
+	struct stored *pending; /* what the leader has proposed, in order */
 	size_t pending_count, pending_size;
 	uint32_t leader;
-	uint64_t unfit_since; /* when the leader was first seen without a majority; 0: it has one */
-	uint64_t headless_until; /* nobody is elected before this */
-	uint64_t delay_max;      /* of a commit, beyond the usual */
+	uint64_t unfit_since;    /* since when the leader has no majority; 0: it has one */
+	uint64_t headless_until; /* nobody is elected before this time */
+	uint64_t delay_max;      /* how much longer than usual a commit may take */
 	uint64_t commit_at;      /* when the next commit is tried; NODE_NEVER: none is due */
 	struct voter_log voters[REALM_HOSTS_MAX];
 };
@@ -203,7 +203,7 @@ static void on_apply(struct realm *realm, uint32_t place)
 		push(realm, LOG_APPLY, place, realm->hosts[place].voter_paused_until);
 		return;
 	}
-	/* Entries that were sent later come later, unless they are in a hurry. */
+	/* If later entries are still in flight, apply one; if not, apply all that were sent. */
 	if (voter->arrival > realm->now && voter->sent > voter->applied + 1) {
 		apply(realm, place);
 	} else {
@@ -213,7 +213,7 @@ static void on_apply(struct realm *realm, uint32_t place)
 	pump(realm, place);
 }
 
-/* Its log is on its disk: it has all that it had applied. */
+/* Its log is on its disk, so it applies again what it had applied before. */
 static void replay(struct realm *realm, uint32_t place)
 {
 	struct voter_log *voter = &realm->log->voters[place];
@@ -285,7 +285,7 @@ static void on_commit(struct realm *realm)
 
 	log->commit_at = NODE_NEVER;
 	if (log->leader == REALM_NOWHERE || !has_majority(realm, log->leader))
-		return; /* the next check looks again */
+		return; /* the next check tries again */
 	while (log->pending_count != 0 && log->pending[0].due <= realm->now && !realm->failed)
 		commit_first(realm);
 	await_commit(realm);
@@ -300,7 +300,7 @@ static void propose(struct realm *realm, uint32_t place, const uint8_t *bytes, s
 	memory_must(entry.bytes != NULL);
 	if (log->delay_max != 0)
 		delay += chance_below(&log->chance, log->delay_max);
-	/* One that leads no more, and does not know it: nobody takes what it says. */
+	/* A voter that no longer leads but does not know it: its proposal is lost. */
 	if (log->leader != place) {
 		free(entry.bytes);
 		return;
@@ -317,7 +317,8 @@ static void propose(struct realm *realm, uint32_t place, const uint8_t *bytes, s
 
 /* --- leaders --- */
 
-/* Of what it proposed the first few have reached somebody who may lead next. */
+/* Deposes the leader. Its first few proposals have reached a voter that may lead next, and
+ * survive. */
 static void depose(struct realm *realm)
 {
 	struct atomic_log *log = realm->log;
@@ -370,7 +371,7 @@ static void elect(struct realm *realm)
 	}
 }
 
-/* What a voter believes becomes true some time after it could have heard of it. */
+/* Tells a voter whether it leads, some time after it could have known. */
 static void on_tell(struct realm *realm, uint32_t place)
 {
 	struct atomic_log *log = realm->log;

@@ -1,10 +1,10 @@
 /*
- * The voters' log, as bad as a correct one may be. What is committed is in one order that all voters
- * see, and nothing more is promised: a voter may believe that it leads long after another does; of
- * what a leader proposed before it was deposed some survives and is committed under the next; entries
- * are committed and applied late; for long times nobody leads.
+ * The voters' log, as bad as a correct one may be. Entries are committed in one order that all
+ * voters see, and nothing more is promised. A voter may believe that it leads long after another
+ * does. Of what a leader proposed before it was deposed, some survives and is committed under the
+ * next one. Entries are committed and applied late. There may be no leader for a long time.
  *
- * A commit needs a majority of voters that run and that the leader reaches both ways.
+ * A commit needs a majority of voters that run and that the leader can reach in both directions.
  */
 #ifndef TORTURE_SPITEFUL_LOG_H
 #define TORTURE_SPITEFUL_LOG_H

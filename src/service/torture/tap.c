@@ -35,12 +35,12 @@ static const char *read_hello(const struct tap_wire *wire, const struct link_hel
 	const struct tap_pair *back = wire->pair_back;
 	uint64_t received = hello->peer_incarnation == wire->receiver ? hello->received : 0;
 
-	/* Who speaks to another process will be refused. */
+	/* A HELLO that addresses another process will be refused. */
 	if (hello->peer_incarnation != 0 && hello->peer_incarnation != wire->receiver)
 		return NULL;
 	if (received > back->received)
 		return "a HELLO says that frames have come that have not";
-	/* One that was given up may come after what was said on the next connection. */
+	/* The bytes of a connection that was given up may arrive after those of the next one. */
 	if (received < back->acknowledged && wire->connection >= wire->pair->connection)
 		return "a HELLO says less than what was acknowledged before";
 	wire->other->last = received;
@@ -104,7 +104,8 @@ static const char *read_record(const struct tap_wire *wire, const uint8_t *recor
 	}
 }
 
-/* How many bytes a whole record has, 0 if it is not there yet; and what is wrong with it. */
+/* Returns the size of the next whole record, or 0 if it has not arrived yet; and what is wrong with
+ * it. */
 static size_t read_next(const struct tap_wire *wire, const char **ret_wrong)
 {
 	struct tap *tap = wire->tap;

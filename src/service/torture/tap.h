@@ -1,8 +1,8 @@
 /*
- * A tap on the connections between members: reads the records as they come, and says what is wrong
- * with them. Frames must come in order, none twice on a connection nor after their receiver has said
- * that it has them, always the same bytes for one number; nothing may be acknowledged before it has
- * come; and nothing may be missing within an epoch that is not over.
+ * A tap on the connections between members: it reads the records as they arrive and reports what is
+ * wrong with them. Frames must arrive in order, with the same bytes for the same number. No frame
+ * may come twice on a connection, or after its receiver has acknowledged it. Nothing may be
+ * acknowledged before it has arrived, and nothing may be missing in an epoch that is not over.
  */
 #ifndef TORTURE_TAP_H
 #define TORTURE_TAP_H
@@ -15,43 +15,45 @@
 #include <stdio.h>
 
 struct tap_frame {
-	uint64_t hash; /* of its bytes; 0: it has not come */
+	uint64_t hash; /* a hash of the frame's bytes; 0: the frame has not arrived */
 	uint64_t epoch;
 };
 
-/* What one process has sent another, on all connections. */
+/* What one process has sent to another, on all connections. */
 struct tap_pair {
-	uint64_t from, to;   /* numbers of the processes */
-	uint64_t received;   /* the greatest number that has come */
-	uint64_t connection; /* the last one that something came on */
+	uint64_t from, to;   /* the numbers of the two processes */
+	uint64_t received;   /* the greatest frame number that has arrived */
+	uint64_t connection; /* the last connection on which something arrived */
 	uint64_t acknowledged;
-	struct tap_frame *frames; /* by their numbers, from 1 on */
+	struct tap_frame *frames; /* indexed by frame number, from 1 */
 	size_t frames_size;
 };
 
 /* One direction of a connection. */
 struct tap {
-	struct buffer bytes; /* of a record that has not come whole */
+	struct buffer bytes; /* the part that has arrived of an incomplete record */
 	bool heard;
-	uint64_t last; /* the number of the last frame, or what its receiver's HELLO said */
+	uint64_t last; /* the number of the last frame, or the one in the receiver's HELLO */
 };
 
 struct tap_wire {
-	struct tap *tap, *other;           /* this direction, and the opposite one */
-	struct tap_pair *pair, *pair_back; /* of these processes, in both directions */
-	uint64_t connection;               /* its number: later ones have greater ones */
-	uint64_t receiver;                 /* the incarnation that reads this */
-	uint64_t epoch;                    /* that the sender is in; 0: it is gone */
+	struct tap *tap, *other; /* this direction, and the opposite one */
+	/* The two processes' frames, in this direction and the opposite one. */
+	struct tap_pair *pair, *pair_back;
+	uint64_t connection; /* the number of the connection; later ones have greater numbers */
+	uint64_t receiver;   /* the incarnation that reads from this end */
+	uint64_t epoch;      /* the sender's epoch; 0: the sender is gone */
 	void *context;
-	/* A frame, for the journal. */
+	/* Called for each frame, for the journal. */
 	void (*frame)(void *context, uint64_t number, const uint8_t *bytes, size_t size);
 };
 
-/* Bytes that have come. NULL, or what is wrong. */
+/* Reads bytes that have arrived. Returns NULL, or what is wrong. */
 const char *tap_read(const struct tap_wire *wire, const uint8_t *bytes, size_t size);
 void tap_free(struct tap *tap);
 
-/* The pair is now one of these processes; what it was before is forgotten. False: they are gone. */
+/* The pair is now about these processes; what it was before is forgotten. Returns false if they are
+ * gone. */
 bool tap_pair_set(struct tap_pair *pair, uint64_t from, uint64_t to);
 void tap_pair_free(struct tap_pair *pair);
 

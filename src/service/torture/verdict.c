@@ -16,24 +16,25 @@ struct agreed_view {
 	uint32_t entered; /* a bit for each member that has entered it */
 };
 
-/* What is known of the process of a host. */
+/* What the judge knows about the process of a host. */
 struct watched {
 	uint64_t process;
-	uint64_t epoch;        /* that it entered last */
-	uint64_t active_epoch; /* that it was last seen active in */
-	uint64_t deadline;     /* of its lease, by its clock, when last looked at */
-	uint64_t renewed;      /* what its clock said when its last renewal was committed */
+	uint64_t epoch;        /* the epoch that it entered last */
+	uint64_t active_epoch; /* the epoch in which it was last seen active */
+	uint64_t deadline;     /* its lease's deadline, by its clock, when last looked at */
+	uint64_t renewed;      /* what its clock showed when its last renewal was committed */
 };
 
 struct verdict {
 	struct agreed_state state;
-	struct agreed_view *views; /* by epoch, from 1 */
+	struct agreed_view *views; /* indexed by epoch, from 1 */
 	uint64_t views_count;
 	size_t views_size;
 	struct watched hosts[REALM_HOSTS_MAX];
-	uint64_t fences[REALM_LOCKS_MAX]; /* the last of each lock */
+	uint64_t fences[REALM_LOCKS_MAX]; /* the last fence of each lock */
 	uint64_t lapses;
-	uint32_t tokens_max; /* of a lock in an epoch; 0: the algorithm has none */
+	/* How many tokens a lock may have in an epoch; 0: the algorithm has none. */
+	uint32_t tokens_max;
 };
 
 struct verdict *verdict_create(const struct realm *realm)
@@ -96,7 +97,8 @@ static void add_view(struct realm *realm, const struct agreed_state *state)
 	           state->seats_count);
 }
 
-/* Nobody with a valid lease may be out of the view; nobody that holds something may have left. */
+/* A member that is not in the new view must have no valid lease, and one that left must hold
+ * nothing. */
 static void check_gone(struct realm *realm, const struct agreed_view *before, uint32_t i)
 {
 	const struct actors *actors = realm->actors;
@@ -330,7 +332,7 @@ void verdict_granted(struct realm *realm, const struct actor *actor)
 	check_tokens(realm, actor);
 }
 
-/* A view takes away nothing from a member; a lease only when it is over. */
+/* A new view takes nothing away from a member. A lease takes a lock away only when it is over. */
 void verdict_lost(struct realm *realm, const struct actor *actor, const struct node_effect *effect)
 {
 	const struct realm_host *host = &realm->hosts[actor->place];

@@ -1,5 +1,6 @@
 /*
- * A client of a random run: what it holds, what it has asked, what it is subscribed to, and what it does.
+ * A client of a random run: what it holds, what it has asked for, what it has subscribed to, and
+ * what it does.
  */
 #ifndef TORTURE_VISITOR_H
 #define TORTURE_VISITOR_H
@@ -24,35 +25,38 @@ enum { HOLDS_MAX = 3, SUBSCRIPTIONS_MAX = 3, NOBODY = -1 };
 struct visitor_hold {
 	uint32_t lock;
 	uint64_t fence;
-	uint64_t asked;   /* when it began to wait … */
-	bool firm;        /* … and did not say NOWAIT */
-	int32_t campaign; /* NOBODY: it does not lead */
+	uint64_t asked;   /* when it began to wait */
+	bool firm;        /* it waited without NOWAIT */
+	int32_t campaign; /* its campaign; NOBODY: it does not lead */
 };
 
-/* What an event told last: the fence times 4 plus 0 granted, 1 leader, 2 released or lost. */
+/* A subscription. The rank of an event is its fence times 4, plus 0 for granted, 1 for leader, 2
+ * for released or lost. */
 struct visitor_subscription {
 	bool pattern;
-	const char *text; /* a lock's name, or a pattern that is always there */
-	uint64_t *last;   /* of each lock */
-	uint64_t since;   /* when all members were asked to tell; NODE_NEVER: not yet answered */
+	const char *text; /* a lock's name, or a pattern; must stay valid */
+	uint64_t *last;   /* the rank of the last event of each lock */
+	/* When the subscription was asked for; NODE_NEVER: it is not answered yet. */
+	uint64_t since;
 };
 
 struct visitor {
 	uint32_t place;
-	uint64_t session; /* 0: none */
-	uint64_t wake;    /* the number of the event that lets it act; older ones are void */
+	uint64_t session; /* 0: the client has no session */
+	/* The number of the event that lets it act next; events with older numbers are void. */
+	uint64_t wake;
 
-	enum command_kind command; /* not answered yet */
+	enum command_kind command; /* the command that is not answered yet */
 	uint32_t lock;
 	enum node_patience patience;
-	uint64_t asked;      /* when … */
-	uint64_t order;      /* … and before or after whom */
-	uint64_t timeout;    /* … and for how long */
-	const char *pattern; /* STATUS: NULL, all */
+	uint64_t asked;      /* when the client asked */
+	uint64_t order;      /* the sequence number of the command among all commands */
+	uint64_t timeout;    /* how long the client wants to wait */
+	const char *pattern; /* STATUS: NULL means all locks */
 	uint64_t fence;      /* BREAK */
 	int32_t campaign;    /* ELECT */
-	bool lost;           /* ELECT: it was let in, and has lost the lock again */
-	uint64_t epoch;      /* of its node, when it asked */
+	bool lost;           /* ELECT: it was let in, but has already lost the lock */
+	uint64_t epoch;      /* the epoch of its node when it asked */
 
 	struct visitor_hold holds[HOLDS_MAX];
 	uint32_t holds_count;
@@ -61,18 +65,18 @@ struct visitor {
 };
 
 void visitor_on_event(struct run *run, const struct event *event);
-/* Lets it act after a while. */
+/* Lets the client act after that time. */
 void visitor_wake(struct run *run, uint32_t number, uint64_t delay);
-/* Its process is gone. */
+/* The client's process is gone. */
 void visitor_orphan(struct run *run, uint32_t number);
 void visitor_close(struct run *run, uint32_t number);
-/* Its subscriptions are over. */
+/* Forgets the client's subscriptions. */
 void visitor_forget(struct visitor *client);
 void visitor_open(struct run *run, uint32_t number, uint32_t place);
 void visitor_lock(struct run *run, uint32_t number, uint32_t lock, enum node_patience patience,
                   uint64_t timeout);
 void visitor_ask_leader(struct run *run, uint32_t number, uint32_t lock);
-/* What it has not subscribed to yet, and fewer than SUBSCRIPTIONS_MAX are there. */
+/* Subscribes, unless the client has that subscription already or has SUBSCRIPTIONS_MAX. */
 void visitor_subscribe(struct run *run, uint32_t number, const struct visitor_subscription *wanted);
 void visitor_unlock(struct run *run, uint32_t number, uint32_t hold);
 void visitor_effect(struct run *run, uint32_t place, const struct node_effect *effect);

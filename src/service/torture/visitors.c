@@ -1,7 +1,7 @@
 /*
- * Random clients. Each acts when it is woken, one thing at a time: it opens a session somewhere, asks
- * for a lock or something else, leaves what it is inside of, or goes away, perhaps while it waits.
- * It never waits without an end for a lock while it holds one that comes later in the order of
+ * Random clients. Each acts when it is woken, one thing at a time: it opens a session somewhere,
+ * asks for a lock or something else, releases a lock, or goes away, perhaps while it waits. A
+ * client that holds a lock never waits without a timeout for one that comes earlier in the order of
  * locks, so that clients cannot block each other.
  */
 #include "memory.h"
@@ -30,7 +30,7 @@ void visitor_wake(struct run *run, uint32_t number, uint64_t delay)
 	                            });
 }
 
-/* It acts again after it has thought, or has held what it holds for a while. */
+/* The client acts again after it has thought, or has held its locks for a while. */
 static void rest(struct run *run, uint32_t number)
 {
 	const struct plan *plan = run->plan;
@@ -47,7 +47,8 @@ static void note(struct run *run, uint32_t number, enum note_kind kind, uint64_t
 	                                           (uint64_t)result, text, strlen(text)});
 }
 
-/* A node does first what is due: a reply may be, to a client that would ask or go now. */
+/* Lets the node do what is due before the client acts, because a reply to this client may be
+ * due. */
 static void catch_up(struct run *run, const struct visitor *client)
 {
 	cluster_tick(&run->cluster, client->place);
@@ -95,7 +96,7 @@ void visitor_close(struct run *run, uint32_t number)
 	uint64_t session = client->session;
 
 	catch_up(run, client);
-	/* The judge is told before the node: others may be let in by the very call. */
+	/* Tell the judge first: the call below may already let another client in. */
 	visitor_orphan(run, number);
 	note(run, number, NOTE_CLOSE, 0, 0, "");
 	node_session_close(node_of(run, client), session, run->cluster.now);
@@ -113,7 +114,7 @@ static bool holds_lock(const struct visitor *client, uint32_t lock)
 	return false;
 }
 
-/* Why a node may refuse a command; everything else is wrong. */
+/* The reasons for which a node may refuse a command; any other error is wrong. */
 static bool may_refuse(const struct run *run, const struct visitor *client, uint32_t lock,
                        bool was_busy, int error)
 {
@@ -139,7 +140,7 @@ static bool may_refuse(const struct run *run, const struct visitor *client, uint
 	}
 }
 
-/* A command as the journal tells it, and what the node said to it. */
+/* A command as the journal shows it, and the node's answer to it. */
 struct order {
 	enum note_kind note;
 	uint32_t lock;
@@ -148,7 +149,7 @@ struct order {
 	int result;
 };
 
-/* The command of `before` is still under way if this one is refused. */
+/* If the new command is refused, the command of `before` is still pending. */
 static void ordered(struct run *run, uint32_t number, const struct order *order,
                     const struct visitor *before)
 {
@@ -177,7 +178,7 @@ static void ordered(struct run *run, uint32_t number, const struct order *order,
 	}
 }
 
-/* The client as it is with a new command; `ret_before` is for `ordered`. */
+/* Prepares the client for a new command; `ret_before` is for `ordered`. */
 static struct visitor *prepare(struct run *run, uint32_t number, enum command_kind command,
                                uint32_t lock, struct visitor *ret_before)
 {
@@ -221,7 +222,7 @@ static void visitor_elect(struct run *run, uint32_t number, uint32_t lock)
 	client->patience = NODE_WAIT;
 	client->campaign = (int32_t)run->judge.campaigns_count;
 	faults_campaign(run, client->place);
-	/* The campaign's number, sometimes as long as a value may be. */
+	/* The value is the campaign's number, sometimes padded to the longest value allowed. */
 	snprintf(value, sizeof(value), "%0*d", run_chance(run, 5) ? NODE_VALUE_MAX : 1,
 	         (int)client->campaign);
 	int result = node_elect(node_of(run, client), client->session, record->name,
@@ -241,8 +242,8 @@ void visitor_ask_leader(struct run *run, uint32_t number, uint32_t lock)
 	ordered(run, number, &(struct order){NOTE_LEADER, lock, 0, record->name, result}, &before);
 }
 
-/* Somebody's fence, an old one, or the one that is next: perhaps of a leader that is not announced
- * yet. */
+/* Breaks with the fence of a holder, an old fence, or the next one, which may belong to a leader
+ * that is not announced yet. */
 static void visitor_break(struct run *run, uint32_t number, uint32_t lock)
 {
 	const struct lock_record *record = &run->locks[lock];
@@ -307,7 +308,7 @@ void visitor_subscribe(struct run *run, uint32_t number, const struct visitor_su
 	ordered(run, number, &(struct order){NOTE_SUBSCRIBE, 0, 0, wanted->text, result}, &before);
 }
 
-/* Something that it has not subscribed to yet. */
+/* Subscribes to something that the client has not subscribed to yet. */
 static void subscribe_to_something(struct run *run, uint32_t number)
 {
 	const struct visitor *client = &run->clients[number];
@@ -322,7 +323,7 @@ static void subscribe_to_something(struct run *run, uint32_t number)
 		visitor_subscribe(run, number, &wanted);
 }
 
-/* From one of what it has subscribed to, or from all patterns or names. */
+/* Ends one subscription, or those of all patterns, or those of all names. */
 static void visitor_unsubscribe(struct run *run, uint32_t number)
 {
 	struct visitor *client = &run->clients[number];
@@ -369,7 +370,7 @@ void visitor_unlock(struct run *run, uint32_t number, uint32_t hold)
 	cluster_after(&run->cluster, client->place);
 }
 
-/* What it does not hold, or not with that fence, it cannot give back. */
+/* Releases a lock that the client does not hold, or not with that fence. The node must refuse. */
 static void unlock_wrongly(struct run *run, uint32_t number)
 {
 	struct visitor *client = &run->clients[number];
@@ -463,7 +464,7 @@ static void begin_something(struct run *run, uint32_t number)
 		want_lock(run, number);
 }
 
-/* It has waited long enough: it goes, or is told that it must wait. */
+/* The client has waited long enough: it goes away, or asks whether it must wait. */
 static void lose_patience(struct run *run, uint32_t number)
 {
 	if (run_chance(run, 70))
@@ -491,7 +492,7 @@ void visitor_on_event(struct run *run, const struct event *event)
 		}
 		return;
 	}
-	/* Whoever is told that there is no view has done nothing. */
+	/* A client that is told that there is no view has done nothing. */
 	if (!run->plan->members || (client->session != 0 && node_self(node_of(run, client)) != 0))
 		run->actions++;
 	if (client->session == 0)

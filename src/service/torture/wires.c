@@ -1,7 +1,7 @@
 /*
- * See wires.h. A wire has two ends, the dialler's and the listener's; each end has the bytes that are
- * under way to it. An end is known by its wire's number and its side, because an event may come after
- * the wire is gone.
+ * See wires.h. A wire has two ends, the dialler's and the listener's; each end has the bytes that
+ * are in flight to it. Events name an end by its wire's number and its side, because an event may
+ * come after the wire is gone.
  */
 #include "wires.h"
 
@@ -13,8 +13,8 @@
 #include <string.h>
 #include <sys/queue.h>
 
-/* A connection whose other side is gone without a word is found dead by then: keepalives, and the
- * time that unacknowledged bytes are given. */
+/* The longest time until a connection is found dead whose other side vanished without a word: by
+ * keepalives, or by the limit on unacknowledged bytes. */
 #define SILENT_MAX (3 * CLUSTER_SECOND)
 
 struct chunk {
@@ -26,26 +26,26 @@ struct chunk {
 
 enum end_state {
 	END_NONE,     /* not connected yet, or closed */
-	END_DIALLING, /* the dialler waits */
-	END_QUEUED,   /* connected, but the listener has not accepted it */
+	END_DIALLING, /* the dialler waits for the connection */
+	END_QUEUED,   /* connected, but the listener has not accepted it yet */
 	END_OPEN,
 };
 
 struct wire_end {
 	struct wire *wire;
 	uint32_t side, place;
-	uint64_t process; /* that has this end */
-	struct tap tap;   /* on what comes to it */
+	uint64_t process; /* the number of the process that has this end */
+	struct tap tap;   /* watches what arrives here */
 	enum end_state state;
-	struct connection *connection; /* of the member, if dialling or open */
-	STAILQ_HEAD(, chunk) in;       /* bytes that are under way to this end, or not read */
+	struct connection *connection; /* the member's connection, if dialling or open */
+	STAILQ_HEAD(, chunk) in;       /* bytes that are in flight to this end, or not read yet */
 	size_t in_size;
-	uint64_t arrival; /* of the last of them */
-	bool finished;    /* nothing follows them: the other end is closed, or half-closed */
+	uint64_t arrival; /* when the last of them arrives */
+	bool finished;    /* nothing follows them: the other end is closed or half-closed */
 	bool shut;        /* this end sends nothing more */
-	bool blocked;     /* it has output, and there is no room */
-	bool reads;       /* the member wanted to read it, when it was last asked */
-	bool awaited;     /* an EVENT_READABLE with this number will come */
+	bool blocked;     /* this end has output, but there is no room */
+	bool reads;       /* the member wanted to read when it was last asked */
+	bool awaited;     /* there is an EVENT_READABLE with this number */
 	uint32_t wake;
 };
 
@@ -60,8 +60,9 @@ LIST_HEAD(wire_list, wire);
 
 struct wires {
 	struct wire_list list;
-	struct tap_pair pairs[CLUSTER_PLACES_MAX][CLUSTER_PLACES_MAX]; /* from, to */
-	uint64_t numbers;                                              /* given so far */
+	/* Indexed by sender, then receiver. */
+	struct tap_pair pairs[CLUSTER_PLACES_MAX][CLUSTER_PLACES_MAX];
+	uint64_t numbers; /* how many numbers were given out so far */
 };
 
 void wires_init(struct cluster *cluster)
@@ -108,7 +109,7 @@ static void note(struct cluster *cluster, enum note_kind kind, const struct wire
 
 /* --- reading --- */
 
-/* Sees to it that there is an event when the end can read something. */
+/* Makes an event for when the end can read something. */
 static void await(struct cluster *cluster, struct wire_end *end)
 {
 	uint64_t time = cluster->now;
@@ -143,7 +144,7 @@ void wires_stalled(struct cluster *cluster, uint32_t from, uint32_t to)
 	}
 }
 
-/* The first bytes that are there, as many as are read at once. */
+/* Takes the first bytes that have arrived, as many as are read at once. */
 static size_t take_bytes(struct cluster *cluster, struct wire_end *end, uint8_t *room,
                          size_t room_size)
 {
@@ -183,7 +184,7 @@ static void drop_bytes(struct wire_end *end)
 
 /* --- the end of a connection --- */
 
-/* Of what is under way to the end only the beginning arrives, down to any byte. */
+/* Drops the end of what is in flight to this end, from any byte on. */
 static void lose_tail(struct cluster *cluster, struct wire_end *end)
 {
 	size_t keep = random_below(&cluster->random, end->in_size + 1);
@@ -206,7 +207,8 @@ static void lose_tail(struct cluster *cluster, struct wire_end *end)
 	STAILQ_CONCAT(&end->in, &kept);
 }
 
-/* The end learns that it is dead: soon, or after a while in which it believes that it stands. */
+/* The end learns that its connection is dead: soon, or after a while in which it believes that it
+ * is alive. */
 static void break_later(struct cluster *cluster, const struct wire_end *end)
 {
 	uint64_t delay = chance(cluster, cluster->options.wiring->silent_percent)
@@ -232,8 +234,8 @@ static void cut(struct cluster *cluster, struct wire *wire)
 
 enum ending {
 	ENDING_POLITE, /* the other end gets all bytes, then the end of the stream */
-	ENDING_RESET,  /* … or only some of them */
-	ENDING_SILENT  /* … or nothing at all */
+	ENDING_RESET,  /* the other end gets only some of the bytes */
+	ENDING_SILENT  /* the other end gets nothing */
 };
 
 static void finish(struct cluster *cluster, struct wire_end *end)
@@ -270,7 +272,7 @@ static void end_wire(struct cluster *cluster, struct wire_end *end, enum ending 
 	finish(cluster, other);
 }
 
-/* Closes it here, and tells the member. */
+/* Closes this end, and tells the member. */
 static void close_end(struct cluster *cluster, struct wire_end *end, enum ending ending,
                       const char *why)
 {
@@ -285,8 +287,8 @@ void wires_close(struct cluster *cluster, struct connection *connection)
 {
 	struct wire_end *end = connection_user(connection);
 
-	must(end->connection == connection); /* not one that is closed already */
-	/* A kernel that has bytes which nobody read says so with a reset. */
+	must(end->connection == connection); /* it must not be closed already */
+	/* A kernel that closes with unread bytes sends a reset. */
 	close_end(cluster, end, end->in_size > 0 ? ENDING_RESET : ENDING_POLITE, NULL);
 }
 
@@ -328,7 +330,7 @@ static void send_bytes(struct cluster *cluster, struct wire_end *to, const uint8
 {
 	uint64_t arrival = cluster->now + draw_delay(cluster);
 
-	/* What goes into a dead connection fills its buffer, and goes nowhere. */
+	/* Bytes that are written to a dead connection fill its buffer and go nowhere. */
 	to->in_size += size;
 	if (to->wire->cut || to->state == END_NONE)
 		return;
@@ -427,7 +429,7 @@ static void on_dialled(struct cluster *cluster, struct wire_end *end)
 	if (end->state != END_DIALLING)
 		return;
 	if (!cluster->calm && chance(cluster, wiring->dial_fail_percent)) {
-		if (chance(cluster, 50)) /* else nothing is ever heard of it */
+		if (chance(cluster, 50)) /* otherwise the dialler never hears anything */
 			close_end(cluster, end, ENDING_POLITE, "No route to host");
 		return;
 	}
@@ -459,7 +461,7 @@ static void on_accept(struct cluster *cluster, struct wire_end *end)
 
 /* --- events --- */
 
-/* What the tap finds is noted as of this end. */
+/* Where the tap's findings at this end are noted. */
 struct tapped {
 	struct cluster *cluster;
 	const struct wire_end *end;
@@ -494,7 +496,7 @@ static void tap_bytes(struct cluster *cluster, struct wire_end *end, const uint8
 	        .frame = note_frame,
 	};
 
-	/* What an older process had sent may still come. */
+	/* Bytes of an older process may still arrive. */
 	if (!tap_pair_set(wire.pair, other->process, end->process) ||
 	    !tap_pair_set(wire.pair_back, end->process, other->process))
 		return;
@@ -503,7 +505,7 @@ static void tap_bytes(struct cluster *cluster, struct wire_end *end, const uint8
 		cluster->options.watch.wrong(cluster->options.watch.context, wrong);
 }
 
-/* Reads once. True: there may be more. */
+/* Reads once. Returns true if there may be more. */
 static bool read_some(struct cluster *cluster, struct wire_end *end)
 {
 	enum { ROOM = 1 << 16 };
@@ -512,7 +514,7 @@ static bool read_some(struct cluster *cluster, struct wire_end *end)
 	size_t size = take_bytes(cluster, end, room, sizeof(room));
 
 	if (size == 0) {
-		/* Unless what should have come was lost. */
+		/* Not if the bytes before the end were lost. */
 		if (STAILQ_EMPTY(&end->in) && end->finished && end->arrival <= cluster->now)
 			close_end(cluster, end, ENDING_POLITE, NULL);
 		return false;
@@ -522,13 +524,13 @@ static bool read_some(struct cluster *cluster, struct wire_end *end)
 	if (other->blocked)
 		push(cluster, other, EVENT_WRITABLE, cluster->now + draw_delay(cluster));
 	tap_bytes(cluster, end, room, size);
-	/* The member may keep nothing of them after the call. */
+	/* The member must keep no pointer to these bytes after the call. */
 	member_input(cluster->places[end->place].member, end->connection, room, size, cluster->now);
 	memset(room, 0xa5, size);
 	return true;
 }
 
-/* Several times, before effects are taken, as a daemon does. */
+/* Reads several times before effects are taken, as a daemon does. */
 static void on_readable(struct cluster *cluster, struct wire_end *end)
 {
 	end->awaited = false;
