@@ -31,7 +31,8 @@ static void give_ready(struct worker *from, struct worker *to, size_t count)
 		worker_put_ready(to, from->ready[--from->ready_count]);
 }
 
-/* Few ready states all go to the first thread; many are shared equally. False if none is ready. */
+/* Shares the ready states among the threads. If there are few, the first thread gets all.
+ * Returns false if there is none. */
 static bool share_ready(struct search *search)
 {
 	struct worker *workers = search->workers, *end = workers + search->team.count;

@@ -14,10 +14,11 @@ struct check {
 	struct check_result *result;
 	struct search search;
 	struct state_graph graph;
-	struct action *path; /* to the violation, then once around the cycle if there is one */
+	/* The actions that lead to the violation, then once around the cycle if there is one. */
+	struct action *path;
 };
 
-/* The action that leads from a state to the next of a path. */
+/* Returns the action that leads from a state of a path to the next. */
 static struct action find_action(struct search *search, uint32_t from, uint32_t to)
 {
 	struct state_row row = search_row(search, from);
@@ -92,8 +93,8 @@ static void write_expectation(const struct check *check, char *text, size_t size
 
 	switch (result->verdict) {
 	case VERDICT_DEADLOCK:
-		/* Nothing is in flight, so `run` does nothing here; a correct algorithm would
-		 * get there. */
+		/* Nothing is in flight, so `run` does nothing in this replay. With a correct
+		 * algorithm it would bring the node there. */
 		snprintf(text, size, "run\nexpect %" PRIu32 " %s", result->node,
 		         waits ? "in" : "idle");
 		return;
@@ -149,7 +150,7 @@ static void write_scenario(struct check *check)
 	                            endless ? result->path_cycle : SIZE_MAX, note, expectation);
 }
 
-/* For runs that need not end: looks for a fair cycle in which somebody waits. False if a limit
+/* If runs need not end, looks for a fair cycle in which a node waits. Returns false if a limit
  * was reached. */
 static bool check_cycles(struct check *check)
 {
@@ -220,8 +221,8 @@ static void check_once(const struct check_options *options, struct check_result 
 	search_free(search);
 }
 
-/* With several threads, a violation is searched for again by one thread, if there is time. So
- * the counterexample that is shown does not depend on the number of threads. */
+/* When several threads have found a violation, one thread searches again, if there is time. So
+ * the counterexample does not depend on the number of threads. */
 void check_run(const struct check_options *options, struct check_result *ret_result)
 {
 	struct check_options alone = *options;

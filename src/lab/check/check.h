@@ -1,6 +1,7 @@
 /*
- * The checker: every interleaving of a small system, breadth first. Each request, exit and delivery
- * is one step; entering is part of the step that makes it possible. Exact: a state is kept whole.
+ * The checker tries every interleaving of a small system, breadth first. Each request, exit and
+ * delivery is one step; entering is part of the step that makes it possible. The search is exact:
+ * states are compared whole, not by their hashes.
  */
 #ifndef LAB_CHECK_H
 #define LAB_CHECK_H
@@ -11,7 +12,8 @@
 #include <jansson.h>
 #include <signal.h>
 
-/* Up to so many nodes all arrangements of an election are tried, and all sets of initiators. */
+/* Up to these numbers of nodes the checker tries all arrangements of an election, and all sets
+ * of initiators. */
 enum { ELECTIONS_ARRANGED_MAX = 5, ELECTIONS_SETS_MAX = 16 };
 
 struct check_options {
@@ -19,9 +21,9 @@ struct check_options {
 	const uint32_t *entries; /* [nodes]: how often a node may enter, or ENTRIES_UNLIMITED */
 	bool lose_token;         /* any one token message at a time may be lost */
 	uint64_t states_max;
-	uint64_t memory_max; /* bytes */
-	double seconds_max;  /* 0: no limit */
-	uint32_t threads;    /* 1 to LANES_MAX */
+	uint64_t memory_max; /* how much memory the search may use, in bytes */
+	double seconds_max;  /* how long the search may take; 0: no limit */
+	uint32_t threads;    /* how many threads search, 1 to LANES_MAX */
 	bool reduce;         /* elections: leave out steps that commute with those that remain */
 	/* The search stops once this is not 0; may be NULL. */
 	const volatile sig_atomic_t *interrupted;
@@ -32,14 +34,15 @@ struct check_options {
 
 enum verdict_kind {
 	VERDICT_HOLDS,
-	VERDICT_MUTUAL_EXCLUSION, /* two are inside */
-	VERDICT_DEADLOCK,         /* somebody waits, or is stuck leaving, and nothing can happen */
-	VERDICT_STARVATION,       /* a fair cycle in which somebody waits for ever */
-	VERDICT_INVARIANT,        /* of the algorithm, or one_token */
-	VERDICT_BROKEN,           /* a step did what no step may do */
-	VERDICT_UNIQUE_LEADER,    /* elections: two declare themselves, or one twice */
-	VERDICT_AGREEMENT,        /* two know different leaders */
-	VERDICT_TERMINATION,      /* it can go on for ever, or ends before all know the leader */
+	VERDICT_MUTUAL_EXCLUSION, /* two nodes are inside */
+	VERDICT_DEADLOCK,         /* a node waits, or is stuck leaving, and nothing can happen */
+	VERDICT_STARVATION,       /* there is a fair cycle in which a node waits for ever */
+	VERDICT_INVARIANT,        /* an invariant of the algorithm, or one_token, is broken */
+	VERDICT_BROKEN,           /* a step broke the contract between algorithm and driver */
+	/* elections: two places declare themselves the leader, or one does so twice. */
+	VERDICT_UNIQUE_LEADER,
+	VERDICT_AGREEMENT,   /* elections: two places know different leaders */
+	VERDICT_TERMINATION, /* elections: a run need not end, or ends before all know the leader */
 };
 
 struct check_result {
@@ -51,12 +54,14 @@ struct check_result {
 	const char *limit;      /* the limit that ended the search, or NULL */
 	bool interrupted;       /* options.interrupted ended the search, and not a limit */
 	enum verdict_kind verdict;
-	const char *what; /* the violated invariant, or what the forbidden step did */
+	const char *what; /* the violated invariant, or what the step that broke the contract did */
 	uint32_t node;    /* the node that waits or broke the invariant; 0: no single node */
 	bool bounded;     /* every run ends; otherwise the next two are not set */
 	uint64_t messages_max, messages_min; /* most and fewest messages of a whole run */
-	bool bypass_bounded;                 /* otherwise others may enter any number of times */
-	uint64_t bypass_max; /* most entries of others from when a request is known to its entry */
+	/* There is a greatest bypass; otherwise others may enter any number of times. */
+	bool bypass_bounded;
+	/* Most entries of others after a request is known and before its entry. */
+	uint64_t bypass_max;
 	double seconds;
 	uint64_t memory;
 	size_t path_count; /* steps of the counterexample */
@@ -66,9 +71,9 @@ struct check_result {
 
 void check_run(const struct check_options *options, struct check_result *ret_result);
 /*
- * An election: every non-empty set of initiators and, up to five nodes, every arrangement up to
- * rotation, unless the words name one. The figures are sums. options->setup and options->entries
- * are ignored. 0, or -1 and a problem.
+ * Checks an election: every non-empty set of initiators and, up to five nodes, every arrangement up
+ * to rotation, unless the words name one. The figures are sums over all of these. options->setup
+ * and options->entries are ignored. Returns 0, or -1 and a problem.
  */
 int check_elections(const struct setup_words *words, const struct check_options *options,
                     struct check_result *ret_result, struct problem *problem);
@@ -84,9 +89,10 @@ enum finding check_finding(const struct check_options *options, const struct che
                            enum verdict_kind property);
 
 /*
- * Of an invariant that claims to be exact: in how many states it holds. False if it makes no such
- * claim, or the search says nothing about it: it is not complete, entries are bounded, tokens are
- * lost, or states were left out or taken together.
+ * Some invariants claim to be exact: they hold in the states that can be reached and in no others.
+ * Writes in how many states such an invariant holds. Returns false if the invariant does not claim
+ * that, or if the search cannot decide it: it is not complete, entries are bounded, tokens may be
+ * lost, or states were left out or merged.
  */
 bool check_permitted(const struct check_options *options, const struct check_result *result,
                      const struct invariant *invariant, uint64_t *ret_permitted);

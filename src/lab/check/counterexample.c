@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The path is followed in a real world, because the model may not know the sender of a message. */
+/* A message of the real world, in which the path is followed. The model may not know a message's
+ * sender. */
 struct sent_message {
 	uint32_t from, to;
 	enum side side;
@@ -17,7 +18,7 @@ struct sent_message {
 struct follower {
 	const struct model *model;
 	struct world world;
-	struct sent_message *flight; /* oldest first */
+	struct sent_message *flight; /* the messages in flight, oldest first */
 	size_t flight_count, flight_size;
 	FILE *text;
 };
@@ -99,8 +100,8 @@ static void take_sends(struct follower *follower, uint32_t from)
 	}
 }
 
-/* If the model lowers numbers, messages differ in theirs; then a request is recognised by its
- * origin. */
+/* Is the real message the one that the model means? If the model lowers numbers, the two may
+ * have different ones. Then a request is recognised by its origin. */
 static bool is_same(const struct follower *follower, const struct sent_message *envelope,
                     const struct model_letter *letter)
 {

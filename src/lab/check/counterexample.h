@@ -1,13 +1,14 @@
 /*
- * A path of the checker as a scenario that `baton replay` follows.
+ * Writes a path that the checker found as a scenario, which `baton replay` can follow.
  */
 #ifndef LAB_COUNTEREXAMPLE_H
 #define LAB_COUNTEREXAMPLE_H
 
 #include "check.h"
 
-/* The text, to be freed. `expectation`: the last line, what should have held; `note`: a
- * comment on top. cycle: the step before which a part begins that repeats for ever, or SIZE_MAX. */
+/* Returns the scenario, which the caller frees. `note` is a comment on top. `expectation` is the
+ * last line, which says what should have held. `cycle` is the index of the step at which the
+ * part begins that repeats for ever, or SIZE_MAX. */
 char *counterexample_text(const struct model *model, const struct action *path, size_t path_count,
                           size_t cycle, const char *note, const char *expectation);
 

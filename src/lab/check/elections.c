@@ -17,7 +17,8 @@ struct tally {
 	struct setup_words words;
 	struct check_result *result;
 	struct problem *problem;
-	uint32_t dead; /* bit i: place i + 1 is dead; only the first SETS_MAX places */
+	/* Bit i: place i + 1 is dead; there are bits for the first SETS_MAX places only. */
+	uint32_t dead;
 };
 
 /* Keeps the violation with the shortest counterexample. */
@@ -59,7 +60,8 @@ static void add_up(struct check_result *sum, struct check_result *one)
 	take_violation(sum, one);
 }
 
-/* Runs one check and adds it to the sum. 1 to go on; 0 if a limit was reached; -1 and a problem. */
+/* Runs one check and adds its result to the sum. Returns 1 to go on, 0 if a limit was reached,
+ * or -1 and a problem. */
 static int check_one(struct tally *tally)
 {
 	const struct check_options *limits = tally->options;
@@ -94,7 +96,7 @@ static int check_one(struct tally *tally)
 	return 0;
 }
 
-/* Every non-empty set of initiators that are alive, unless one is given. */
+/* Checks every non-empty set of initiators that are alive, or only the set that was given. */
 static int check_sets(struct tally *tally, uint32_t nodes)
 {
 	char list[SETS_MAX * 3 + 1];
@@ -119,7 +121,7 @@ static int check_sets(struct tally *tally, uint32_t nodes)
 	return 1;
 }
 
-/* The next permutation in order; false after the last. */
+/* Makes the next permutation in lexicographic order. Returns false after the last. */
 static bool permute(uint32_t *numbers, uint32_t count)
 {
 	uint32_t i = count - 1, j = count - 1;
@@ -141,7 +143,7 @@ static bool permute(uint32_t *numbers, uint32_t count)
 	return true;
 }
 
-/* Every arrangement up to rotation: the identifier 1 stays at place 1. */
+/* Checks every arrangement up to rotation: identifier 1 stays at place 1. */
 static int check_arrangements(struct tally *tally, uint32_t nodes)
 {
 	uint32_t numbers[ARRANGED_MAX] = {1, 2, 3, 4, 5};

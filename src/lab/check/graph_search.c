@@ -20,12 +20,13 @@ struct inquiry {
 	uint32_t *order;
 	uint32_t order_count;
 	uint32_t components_count;
-	uint32_t *index, *low; /* of Tarjan's algorithm, for each state */
+	uint32_t *index, *low; /* [state]: the numbers that Tarjan's algorithm keeps */
 	uint64_t *edge;        /* [state]: the next edge to follow */
 	uint32_t *stack, *calls;
 	uint32_t stack_count, calls_count, index_next;
-	uint32_t looked;  /* calls since the limits were checked last */
-	uint32_t nearest; /* the state on a fair cycle that is nearest to the start, so far */
+	uint32_t looked; /* calls since the limits were checked last */
+	/* Among the states on fair cycles found so far, the one nearest to the start. */
+	uint32_t nearest;
 	struct actions actions;
 };
 
@@ -90,7 +91,7 @@ static void end_state(struct inquiry *inquiry, uint32_t state)
 	inquiry->components_count++;
 }
 
-/* Tarjan's strongly connected components, without recursion. */
+/* Finds strongly connected components with Tarjan's algorithm, without recursion. */
 static void find_components(struct inquiry *inquiry, enum part part, uint32_t node)
 {
 	const struct state_graph *graph = inquiry->graph;
@@ -164,8 +165,9 @@ static bool is_bypass(struct inquiry *inquiry, const struct action *action)
 	       model_learn(model, action)->enters;
 }
 
-/* Counts the entries of others from each state on while the node's request is known, last states
- * first. If a cycle contains such an entry, there is no bound. */
+/* Finds for each state the most entries of others that can follow while the node's request is
+ * known. It visits states after their successors. If a cycle contains such an entry, there is no
+ * bound. */
 static void measure_bypass(struct inquiry *inquiry, struct liveness *liveness)
 {
 	const struct state_graph *graph = inquiry->graph;
@@ -211,8 +213,8 @@ static bool is_same(const struct action *a, const struct action *b)
 	return a->kind == b->kind && a->node == b->node && a->what == b->what;
 }
 
-/* Does the state meet the obligation? It does if it does not have it, or if an edge within the
- * component performs it. *ret_edge is that edge, or NONE. */
+/* Does the state meet the obligation? It does if the obligation's action is not possible there,
+ * or if an edge within the component performs it. *ret_edge is that edge, or NONE. */
 static bool meets(struct inquiry *inquiry, uint32_t state, const struct action *obligation,
                   uint64_t *ret_edge)
 {
@@ -229,7 +231,7 @@ static bool meets(struct inquiry *inquiry, uint32_t state, const struct action *
 	return true;
 }
 
-/* The obligations of a state, to be freed. */
+/* Returns the obligations of a state, in an array that the caller frees. */
 static struct action *list_obligations(struct inquiry *inquiry, uint32_t state, size_t *ret_count)
 {
 	list_actions(inquiry, state);
@@ -242,9 +244,9 @@ static struct action *list_obligations(struct inquiry *inquiry, uint32_t state, 
 	return obligations;
 }
 
-/* Weak fairness: what is possible in every state of the component happens on some edge within
- * it. It is enough to look at one of its states: what is not possible there is
- * not possible in every state. */
+/* Is the component weakly fair? Then each action that is possible in all of its states happens
+ * on an edge within it. It is enough to try the actions of one state: an action that is not
+ * possible there is not possible in all states. */
 static bool is_fair(struct inquiry *inquiry, uint32_t begin, uint32_t end)
 {
 	size_t count;
@@ -336,7 +338,7 @@ static void find_cycle(struct inquiry *inquiry, uint32_t start, struct liveness 
 	free(obligations);
 }
 
-/* The state of the component that was found first, and so is nearest to the start. */
+/* Returns the state of the component that the search found first, which is nearest to the start. */
 static uint32_t nearest_of(const struct inquiry *inquiry, uint32_t begin, uint32_t end)
 {
 	uint32_t nearest = inquiry->order[begin];

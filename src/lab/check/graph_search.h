@@ -29,11 +29,12 @@ struct liveness {
 	size_t cycle_count;
 };
 
-/* False if a limit was reached. */
+/* Makes the graph. Returns false if a limit was reached. */
 bool state_graph_make(struct search *search, struct state_graph *ret_graph);
 void state_graph_free(struct state_graph *graph);
 uint64_t state_graph_memory(const struct state_graph *graph);
-/* The states of a shortest path from the first to this one, both included; to be freed. */
+/* Returns the states of a shortest path from the first state to this one, both included, in an
+ * array that the caller frees. */
 uint32_t *state_graph_path(const struct state_graph *graph, uint32_t to, size_t *ret_count);
 
 /* If a limit is reached, search->limit names it and the result means nothing. */

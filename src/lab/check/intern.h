@@ -28,9 +28,9 @@ struct intern {
 
 void intern_init(struct intern *intern);
 void intern_free(struct intern *intern);
-/* The number of these bytes; *ret_new tells whether they are new (may be NULL). */
+/* Returns the number of these bytes. *ret_new tells whether they are new; ret_new may be NULL. */
 uint32_t intern_put(struct intern *intern, const void *bytes, size_t size, bool *ret_new);
-/* The bytes of a number, aligned to 8. */
+/* Returns the bytes with that number, aligned to 8. */
 static inline const uint8_t *intern_get(const struct intern *intern, uint32_t number,
                                         size_t *ret_size)
 {

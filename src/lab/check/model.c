@@ -85,14 +85,15 @@ static uint64_t mark_if(bool is_so, enum mark mark)
 	return (uint64_t)is_so << mark * MARK_BITS;
 }
 
-/* Different for local states and for messages. */
+/* Hashes the number of a local state or of a message. Equal numbers of the two kinds hash
+ * differently. */
 static uint64_t hash_number(uint32_t number, bool letter)
 {
 	uint64_t key = (uint64_t)number << 1 | letter;
 	return XXH3_64bits(&key, sizeof(key));
 }
 
-/* Interns what is in the buffer. */
+/* Interns the local state in the buffer. */
 static uint32_t put_local(struct model *model, size_t size)
 {
 	const struct local_head *head = (const struct local_head *)(const void *)model->buffer;
@@ -285,7 +286,7 @@ static bool is_repeatable(struct model *model, const struct site *site, const st
 	       memcmp(first.bytes, second.bytes, first.bytes_count) == 0;
 }
 
-/* A number for each action of a local state, never 0. */
+/* Returns a key that identifies the action in its local state; never 0. */
 static uint64_t action_key(enum action_kind kind, uint32_t local, uint32_t what)
 {
 	static const uint8_t bits[] = {[ACTION_REQUEST] = 1,
@@ -361,8 +362,8 @@ const struct transition *model_learn(struct model *model, const struct action *a
 	return &model->transitions[model->transitions_count - 1];
 }
 
-/* How many channels lead from one node to another. A ring of one or two has two connections between
- * the same nodes. */
+/* Returns how many channels lead from one node to another. In a ring of one or two nodes there
+ * are two between the same nodes. */
 static uint32_t count_channels(const struct model *model, uint32_t from, uint32_t to)
 {
 	struct site site = site_of(model, to);
@@ -393,7 +394,8 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	for (uint32_t i = 0; i < model->nodes && model->algorithm->differences != NULL; i++)
 		model->lowers = model->lowers || entries[i] == ENTRIES_UNLIMITED;
 	if (model->lowers) {
-		/* Lowering a row may intern new numbers: they must fit whatever they are. */
+		/* Lowering a row may intern new states and messages, so there must be room for
+		 * any number. */
 		model->format.local_width = model->format.letter_width = sizeof(uint32_t);
 		model->usual = false;
 	}
@@ -498,8 +500,9 @@ static void add_own_action(struct actions *actions, enum action_kind kind, uint3
 	};
 }
 
-/* Timers run longer than any message takes, so one expires only when no message is in flight. Of
- * several, the one that is armed for the shortest time expires first. */
+/* Adds the timers that may expire. Every timer is longer than any message delay, so none expires
+ * while a message is in flight. Among several timers the one with the shortest duration expires
+ * first. */
 static void add_expirations(const struct model *model, struct state_row row,
                             struct actions *actions)
 {

@@ -25,8 +25,9 @@
 enum action_kind { ACTION_REQUEST, ACTION_RELEASE, ACTION_DELIVER, ACTION_LOSE, ACTION_EXPIRE };
 
 struct action {
-	uint64_t key; /* identifies the node's local state and the input; 0: no node makes a step,
-	                 because a message is lost or its receiver is dead */
+	/* Identifies the node's local state and the input. It is 0 if no node makes a step,
+	 * because a message is lost or its receiver is dead. */
+	uint64_t key;
 	enum action_kind kind;
 	uint32_t node;
 	uint32_t what;  /* the number of the message, or of the timer */
@@ -41,10 +42,10 @@ struct transition {
 	uint32_t local;       /* the node's new local state */
 	uint32_t sends;       /* index in model->sends of the first message that it sends */
 	uint16_t sends_count; /* how many messages it sends */
-	uint16_t messages;    /* how many of them count, which INITIALIZE does not */
-	uint8_t node;         /* the node that makes the step */
-	bool enters;          /* the node enters its critical section */
-	uint8_t broken;       /* an enum step_fault */
+	uint16_t messages; /* how many of these count as messages of a run; INITIALIZE does not */
+	uint8_t node;      /* the node that makes the step */
+	bool enters;       /* the node enters its critical section */
+	uint8_t broken;    /* an enum step_fault */
 };
 
 /* The ways in which a step can break the contract. */
@@ -77,7 +78,7 @@ struct local {
 
 struct model_letter {
 	uint64_t hash, marks;
-	uint64_t origin;  /* bit i: it is a copy of the request of node i + 1 */
+	uint64_t origin;  /* bit i: this message is a copy of node i + 1's request */
 	uint32_t channel; /* the number of its channel, if channels keep order */
 	uint32_t from; /* the sender; 0 if channels do not keep order, where it does not matter */
 	struct flight flight; /* receiver, origin and content */
@@ -92,18 +93,20 @@ enum mark { MARK_INSIDE, MARK_TOKEN, MARK_BROKEN };
 enum { MODEL_NODES_MAX = 64 };
 
 struct row_format {
-	uint32_t local_width, letter_width; /* bytes of a number */
-	bool fifo;                          /* channels keep order */
+	/* How many bytes the number of a local state has, and that of a message. */
+	uint32_t local_width, letter_width;
+	bool fifo; /* channels keep order */
 };
 
-/* Functions that are called often are compiled a second time for the usual format, whose
- * constants the compiler can use. */
+/* The usual format. Functions that are called often are compiled twice: for any format, and for
+ * this one, where the compiler knows the constants. */
 static const struct row_format row_usual = {.local_width = 2, .letter_width = 1, .fifo = false};
 
 struct model {
 	const struct setup *setup;
 	const struct algorithm *algorithm;
-	struct model *learns; /* itself, writable: making a row may intern states and messages */
+	/* A writable pointer to this same model: making a row may intern states and messages. */
+	struct model *learns;
 	uint32_t nodes;
 	const uint32_t *entries;
 	bool *dead; /* elections: messages to these places are lost */
@@ -122,16 +125,18 @@ struct model {
 	size_t letter_size;
 	uint32_t *sends;
 	size_t sends_count, sends_size;
-	struct transition *transitions; /* numbered from 1 */
+	/* All transitions computed so far; their numbers begin with 1. */
+	struct transition *transitions;
 	size_t transitions_count, transitions_size;
-	uint32_t *memo; /* hash table of transitions' numbers by key; 0: free */
+	uint32_t *memo; /* a hash table from keys to the numbers of transitions; 0: free */
 	size_t memo_size;
 	uint32_t memo_shift;
 	uint64_t steps; /* how many steps of the algorithm were computed */
 	struct out out, out_again;
 	uint8_t *buffer; /* the local state that a step makes */
 	size_t buffer_size;
-	uint8_t *again; /* what the same step makes when it is run again: it must be equal */
+	/* The local state that the same step makes when it is run again; it must be equal. */
+	uint8_t *again;
 };
 
 /* entries[i-1]: how often node i may enter, or ENTRIES_UNLIMITED. The array must outlive the
@@ -181,7 +186,7 @@ static inline void row_set(uint8_t *bytes, uint32_t width, uint32_t number)
 		memcpy(bytes, &number, sizeof(number));
 }
 
-/* The local state of node i + 1. */
+/* Returns the number of the local state of node i + 1. */
 static inline uint32_t row_local(const struct model *model, struct state_row row, uint32_t i)
 {
 	return row_number(row.bytes + (size_t)i * model->format.local_width,
@@ -208,7 +213,7 @@ uint32_t model_start(struct model *model, uint8_t *ret_bytes);
 struct actions {
 	struct action *list;
 	size_t count, size;
-	uint64_t hash;  /* of the row */
+	uint64_t hash;  /* the hash of the row */
 	uint64_t known; /* bit i: node i + 1 waits and no copy of its request is in flight */
 };
 void actions_free(struct actions *actions);
@@ -233,7 +238,7 @@ static inline uint32_t *memo_home(const struct model *model, uint64_t key)
 	return &model->memo[key * 0x9e3779b97f4a7c15u >> model->memo_shift];
 }
 
-/* The slot of the transition with this key, or the free slot where it belongs. */
+/* Returns the slot of the transition with this key, or the free slot where it belongs. */
 static inline uint32_t *memo_find(const struct model *model, uint64_t key)
 {
 	uint32_t *slot = memo_home(model, key);
@@ -243,7 +248,8 @@ static inline uint32_t *memo_find(const struct model *model, uint64_t key)
 	return slot;
 }
 
-/* To be called before model_find, in this order, each early enough for the memory to answer. */
+/* Two prefetches, to be called in this order before model_find, each some time before the next
+ * call, so that memory has time to answer. */
 static inline void model_prefetch(const struct model *model, const struct action *action)
 {
 	__builtin_prefetch(memo_home(model, action->key));
@@ -253,8 +259,9 @@ static inline void model_prefetch_transition(const struct model *model, const st
 	__builtin_prefetch(&model->transitions[*memo_home(model, action->key)]);
 }
 
-/* The transition for an action that is not a loss; NULL if it has not been computed yet
- * (model_learn). The pointer is valid until the next model_learn, its number for ever. */
+/* Returns the transition for an action that is not a loss, or NULL if it has not been computed
+ * yet (model_learn). The pointer is valid until the next model_learn; the transition's number
+ * stays valid. */
 static inline const struct transition *model_find(const struct model *model,
                                                   const struct action *action)
 {
@@ -283,8 +290,8 @@ static inline uint32_t row_insert(const struct model *model, uint8_t *row, uint3
 	return size + width;
 }
 
-/* Rows are short, so it copies in blocks: ROW_SLACK bytes after a row may be read, and after its
- * copy written. */
+/* Copies a row. Rows are short, so it copies whole blocks: it may read up to ROW_SLACK bytes
+ * after the row and write as many after the copy. */
 static inline void row_copy(uint8_t *to, const uint8_t *from, uint32_t size)
 {
 	memcpy(to, from, ROW_SLACK);
@@ -329,11 +336,12 @@ static inline uint32_t model_apply(const struct model *model, struct state_row r
 	return model->lowers ? model_lower(model, ret_bytes, size) : size;
 }
 
-/* The hash is a sum over the row, so that a transition knows how much it adds. If channels keep
- * order it has to be computed again after each step, because the places of messages count. */
+/* Returns the hash of a row. It is a sum over the row, so that each transition adds a fixed
+ * number. If channels keep order it is computed again after each step, because it then depends
+ * on the places of the messages. */
 uint64_t model_hash(const struct model *model, struct state_row row);
 
-/* The counters of a row, for mark_count. */
+/* Returns the three counters of a row, for mark_count. */
 uint64_t model_marks(const struct model *model, struct state_row row);
 static inline uint32_t mark_count(uint64_t marks, enum mark mark)
 {

@@ -33,8 +33,8 @@ static json_t *report_entries(const struct check_options *options)
 	return list;
 }
 
-/* Invariants are claimed for the corrected text. The printed text may break some, which are then
- * not listed. */
+/* Does the algorithm run as its document prints it? Invariants are claimed only for the
+ * corrected text, so they are not listed then. */
 static bool is_printed(const struct network *network)
 {
 	const struct parameter *parameter = network->algorithm->parameters;
@@ -103,7 +103,7 @@ bool check_permitted(const struct check_options *options, const struct check_res
 	return *ret_permitted != UINT64_MAX;
 }
 
-/* The claim of each exact invariant, to be compared with "states". */
+/* Adds for each exact invariant how many states it permits, to be compared with "states". */
 static void report_permitted(json_t *report, const struct check_options *options,
                              const struct check_result *result)
 {

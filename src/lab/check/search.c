@@ -13,8 +13,8 @@ enum { FOUND_MAX = 4096, ROUND_ALONE = FOUND_MAX, ROUND_TOGETHER = 65536, AT_ONC
 enum { ROUND_SLACK = 4096 };
 enum { UNCOUNTED = 3 << 20 };
 
-/* The bytes of a bypass counter; 0 if none are kept. The largest value is reserved for
- * BYPASS_NONE. */
+/* Returns the size of a bypass counter in bytes, or 0 if none are kept. The largest value of a
+ * counter is reserved for BYPASS_NONE. */
 static uint32_t width_of_bypass(const struct search *search)
 {
 	const struct model *model = &search->model;
@@ -133,7 +133,7 @@ static uint64_t hash_after(const struct search *search, struct worker *worker,
 	       (transition != NULL ? transition->hash_change : -model->letter[action->what].hash);
 }
 
-/* Remembers a step, whose row will be looked up later. */
+/* Remembers a step. The row that it leads to will be looked up later. */
 static void note(const struct search *search, struct worker *worker, const struct pending *pending,
                  const struct action *action, const struct transition *transition)
 {
@@ -169,7 +169,8 @@ static enum verdict_kind verdict_of(uint8_t fault)
 	                                       : VERDICT_BROKEN;
 }
 
-/* Follows an action. True if the step broke the contract, or a row did not fit into its format. */
+/* Follows an action. Returns true if the step broke the contract, or if a row did not fit into
+ * its format. */
 static bool follow(struct search *search, struct worker *worker, const struct pending *pending,
                    const struct action *action)
 {
@@ -202,8 +203,8 @@ static bool follow(struct search *search, struct worker *worker, const struct pe
 	return false;
 }
 
-/* Bypass counters: the most entries of others since a node's request was known, or BYPASS_NONE
- * while it is not known. */
+/* A record has a bypass counter for each node: the most entries of others since the node's
+ * request is known, or BYPASS_NONE while it is not known. */
 #define BYPASS_NONE UINT32_MAX
 
 static uint32_t get_bypass(const struct search *search, const struct state_record *record,
@@ -225,7 +226,7 @@ static void set_bypass(const struct search *search, struct state_record *record,
 		memcpy(record->bytes + i * sizeof(value), &value, sizeof(value));
 }
 
-/* All steps into a state have been followed, so that its counters are final. */
+/* Called when all steps into a state have been followed, so that its counters are final. */
 static void settle(const struct search *search, struct worker *worker, struct pending *pending)
 {
 	struct state_record *record = states_record(&search->states, pending->state);
@@ -252,7 +253,7 @@ static void settle(const struct search *search, struct worker *worker, struct pe
 	worker->done++;
 }
 
-/* Keeps the largest or the smallest value, also if several threads write. */
+/* Keeps the larger or the smaller value, even if several threads write at once. */
 #define KEEP_IF(search, place, value, better)                                                      \
 	do {                                                                                       \
 		__typeof__(*(place)) kept_ = __atomic_load_n(place, __ATOMIC_RELAXED);             \
@@ -334,7 +335,7 @@ static void prepare(const struct search *search, struct worker *worker, struct p
 		settle(search, worker, pending);
 }
 
-/* True if something is wrong. */
+/* Follows all actions of a state. Returns true if something is wrong. */
 static bool follow_all(struct search *search, struct worker *worker, const struct pending *pending)
 {
 	worker->transitions += search->ordering ? 0 : pending->actions.count;
@@ -352,7 +353,8 @@ void worker_put_ready(struct worker *worker, uint32_t state)
 	worker->ready[worker->ready_count++] = state;
 }
 
-/* Computes the row again when it is looked up, which is cheaper than keeping it. */
+/* Computes the row that a step leads to. That is done twice, because it is cheaper than keeping
+ * the row. */
 static struct state_row row_after(const struct search *search, struct worker *worker,
                                   const struct found *found, const struct state_record *from)
 {
@@ -374,7 +376,7 @@ static uint16_t count_edge(const struct search *search, struct state_record *rec
 	return record->edges_in = (uint16_t)(record->edges_in + change);
 }
 
-/* The second pass. */
+/* Handles a found step in the second pass. */
 static void take_again(struct search *search, struct worker *worker, size_t slot,
                        const struct found *found)
 {
@@ -392,8 +394,8 @@ static void take_again(struct search *search, struct worker *worker, size_t slot
 		worker_put_ready(worker, state);
 }
 
-/* Updates the counters in the first pass, which is right as long as every step leads to the next
- * level. False if this one does not, or if a number is too large. */
+/* Updates the counters in the first pass, which is correct as long as every step leads to the
+ * next level. Returns false if this step does not, or if a number is too large. */
 static bool learn(const struct search *search, const struct found *found,
                   const struct state_record *from, struct state_record *record)
 {
@@ -410,7 +412,7 @@ static bool learn(const struct search *search, const struct found *found,
 	return true;
 }
 
-/* The first pass: adds the state if it is new, and checks it. */
+/* Handles a found step in the first pass: adds the state if it is new, and checks it. */
 static void take(struct search *search, struct worker *worker, size_t slot,
                  const struct found *found)
 {
@@ -419,7 +421,7 @@ static void take(struct search *search, struct worker *worker, size_t slot,
 	struct state_row row = row_after(search, worker, found, from);
 	bool new;
 
-	/* Only exact with one thread; see may_be_together. */
+	/* The limit is exact because only one thread works here; see may_be_together. */
 	if (!search->together && states_count(&search->states) >= search->options->states_max &&
 	    states_get(&search->states, slot, row.bytes, row.size, found->hash) == STATE_NONE) {
 		search->full = true;
@@ -429,7 +431,7 @@ static void take(struct search *search, struct worker *worker, size_t slot,
 	                            found->from, &new);
 	struct state_record *record = states_record(&search->states, state);
 
-	must(count_edge(search, record, 1) != 0); /* it did not wrap around */
+	must(count_edge(search, record, 1) != 0); /* the counter has not wrapped around */
 	if (worker->graded)
 		worker->graded = states_is_new_level(&search->states, state) &&
 		                 learn(search, found, from, record);
@@ -498,7 +500,8 @@ static void expand(void *context, uint32_t member)
 	take_found(search, member);
 }
 
-/* One thread computes the steps that the others had to leave. True if something is wrong. */
+/* Computes, in one thread, the steps that a round had to leave out. Returns true if something is
+ * wrong. */
 static bool learn_missing(struct search *search)
 {
 	for (uint32_t i = 0; i < search->team.count; i++) {
@@ -508,7 +511,7 @@ static bool learn_missing(struct search *search)
 			struct pending pending = {
 			        .state = missing->from,
 			        .row = search_row(search, missing->from),
-			        .bypassed = true /* it may have been, which is the safe answer */};
+			        .bypassed = true /* not known any more; true is the safe answer */};
 			pending.actions.hash = model_hash(&search->model, pending.row);
 			model_learn(&search->model, &missing->action);
 			if (follow(search, worker, &pending, &missing->action))
@@ -519,7 +522,7 @@ static bool learn_missing(struct search *search)
 	return false;
 }
 
-/* Takes the violation of the first thread that has one. */
+/* Has any thread found a violation? Takes that of the first one. */
 static bool is_violated(struct search *search)
 {
 	for (uint32_t i = 0; i < search->team.count; i++) {
@@ -556,8 +559,8 @@ void search_progress(const struct search *search, const char *doing)
 		                          search_memory(search), search_seconds(search));
 }
 
-/* One thread keeps limits exactly. Several threads may only work while no limit can be reached
- * within a round. */
+/* May several threads work in this round? Only one thread can stop exactly at a limit. So
+ * several may work only while no limit can be reached within the round. */
 static bool may_be_together(const struct search *search)
 {
 	uint64_t most = (uint64_t)search->team.count * (ROUND_TOGETHER + ROUND_SLACK);
@@ -577,7 +580,7 @@ static void run(struct search *search, void (*work)(void *context, uint32_t memb
 		work(search, 0);
 }
 
-/* How many steps all threads have found and not looked up yet. */
+/* Returns how many steps all threads have found and not looked up yet. */
 static uint64_t found_count(const struct search *search)
 {
 	uint64_t count = 0;

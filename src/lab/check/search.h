@@ -19,12 +19,12 @@
 #include "team.h"
 
 struct violation {
-	enum verdict_kind verdict; /* VERDICT_HOLDS: there is none */
+	enum verdict_kind verdict; /* the property that is violated; VERDICT_HOLDS: none is */
 	const char *what;          /* as in struct check_result */
 	uint32_t node;
-	uint32_t state;       /* the last state of the path that leads to it */
-	bool broke;           /* not that state is wrong, but a step from it */
-	struct action action; /* that step, if `broke` */
+	uint32_t state;       /* the last state of the path to the violation */
+	bool broke;           /* the state itself is right, but a step from it is wrong */
+	struct action action; /* the wrong step, if `broke` */
 };
 
 /* Scratch memory for invariants about the whole system. */
@@ -36,11 +36,11 @@ struct sight {
 
 /* A step from a state, found in a round. */
 struct found {
-	uint64_t hash;       /* of the row that it leads to */
-	uint32_t from;       /* the state that it leaves */
-	uint32_t transition; /* the number of the transition; 0: a message is lost */
-	uint32_t place;      /* the place in the row of the message that it takes */
-	bool passes;         /* this step bypasses somebody, or an earlier one did */
+	uint64_t hash;       /* the hash of the row that the step leads to */
+	uint32_t from;       /* the state that the step begins in */
+	uint32_t transition; /* the number of the step's transition; 0: a message is lost */
+	uint32_t place;      /* where the message that the step takes is in the row */
+	bool passes;         /* this step or an earlier one bypasses a node */
 };
 
 struct missing {
@@ -53,11 +53,11 @@ struct pending {
 	uint32_t state;
 	struct state_row row;
 	struct actions actions;
-	bool bypassed; /* somebody was bypassed on the way there */
+	bool bypassed; /* a node was bypassed on the way to this state */
 };
 
 enum { PENDING_MAX = 16 };
-/* With fewer states several threads would cost more than they gain. */
+/* For a level with fewer states, several threads would cost more than they gain. */
 enum { TOGETHER_LEAST = 512 };
 
 struct worker {
@@ -68,7 +68,8 @@ struct worker {
 	struct pending pending[PENDING_MAX];
 	uint8_t *next; /* buffer for the row after a step */
 	struct sight sight;
-	/* The part of its lane's level that nobody has taken yet; any thread may take some. */
+	/* The part of its lane's level that no thread has taken yet. Any thread may take some of
+	 * it. */
 	pthread_mutex_t level_mutex;
 	struct lane_cursor cursor, level_end;
 	struct missing *missing; /* steps not computed yet, which only one thread may do */
@@ -79,7 +80,7 @@ struct worker {
 	uint32_t *ready; /* second pass: states all of whose predecessors are done */
 	size_t ready_count, ready_size;
 	uint64_t done; /* how many states are done */
-	/* Over all runs that the thread has seen the end of. */
+	/* Extremes over all runs whose end this thread has seen. */
 	uint32_t messages_max, messages_min, bypass_max;
 };
 
@@ -121,26 +122,27 @@ struct run_bounds {
 };
 bool search_bounds(struct search *search, struct run_bounds *ret_bounds);
 
-/* For the second pass: a state all of whose predecessors are done; and a round that expands some of
- * these. */
+/* For the second pass. The first adds a state all of whose predecessors are done. The second is
+ * a round that expands some of these states. */
 void worker_put_ready(struct worker *worker, uint32_t state);
 void search_order_some(struct search *search);
 
 struct state_row search_row(const struct search *search, uint32_t state);
-/* What can happen in a state, less what a reduction leaves out. */
+/* Lists what can happen in a state, without what a reduction leaves out. */
 void search_actions(const struct search *search, struct state_row row, struct actions *ret_actions);
-/* The state that one of these actions leads to, or STATE_NONE if it was not found yet. */
+/* Returns the state that such an action leads to, or STATE_NONE if that state has not been found
+ * yet. */
 uint32_t search_follow(struct search *search, struct state_row row, const struct action *action);
 
-/* The limit that `more_bytes` would exceed, or NULL. search_interrupt if the search was
- * interrupted. */
+/* Returns the limit that the search has reached or would exceed with `more_bytes` more, or NULL.
+ * Returns search_interrupt if it was interrupted. */
 extern const char search_interrupt[];
 const char *search_limit(const struct search *search, uint64_t more_bytes);
 
 /* Reports progress; called from time to time. */
 void search_progress(const struct search *search, const char *doing);
 
-/* True, and the violation, if something is wrong with a state. In verdict.c. */
+/* Returns true and the violation if something is wrong with a state. (verdict.c) */
 bool check_state(const struct model *model, struct state_row row, struct sight *sight,
                  struct violation *ret_violation);
 

@@ -46,8 +46,8 @@ uint64_t states_memory(const struct states *states)
 	return memory;
 }
 
-/* Addresses for the largest table are reserved at once, so that the slots can grow in place.
- * They cost nothing until they are used. */
+/* Reserves addresses for the largest table at once, so that the slots can grow in place.
+ * Addresses cost nothing until they are used. */
 static void reserve_slots(struct states *states, uint64_t bytes)
 {
 	const uint64_t least = RESERVED_LEAST;
@@ -96,9 +96,10 @@ static void insert_slot(struct states *states, uint64_t slot)
 	states->slots[place] = slot;
 }
 
-/* Moves the slots in place, the last first: homes only move up, where everything has been moved
- * already. A few slots would land among those that have not been moved (they were displaced near
- * the beginning or past the end); they are moved at the end. */
+/* Moves the slots to their new places in the same memory, the last slot first. A slot's home
+ * only moves up, to where all slots have been moved already. A few slots, which were displaced
+ * near the beginning or past the end, would land among those that have not been moved. They are
+ * moved last. */
 static void enlarge_slots(struct states *states, size_t new_size)
 {
 	size_t waiting_count = 0, waiting_size = 0;

@@ -20,7 +20,7 @@
 
 enum { LANES_MAX = 64 };
 enum { CHUNK_SHIFT = 19, CHUNK_UNITS = 1 << CHUNK_SHIFT };
-#define STATES_MEMORY_MAX ((uint64_t)16 << 30) /* names are 32 bits, in units of 4 bytes */
+#define STATES_MEMORY_MAX ((uint64_t)16 << 30) /* a name has 32 bits and counts units of 4 bytes */
 
 #define STATE_NONE UINT32_MAX
 
@@ -28,25 +28,28 @@ enum { CHUNK_SHIFT = 19, CHUNK_UNITS = 1 << CHUNK_SHIFT };
  * whole graph. */
 struct state_record {
 	union {
-		uint32_t parent; /* the state from which it was found; its own name: the first */
-		uint32_t most;   /* most messages of a run that leads here */
+		/* The state from which this one was found; the first state has its own name
+		 * here. */
+		uint32_t parent;
+		uint32_t most; /* most messages of a run that leads here */
 	};
 	union {
 		struct {
-			uint16_t most_so_far, fewest_so_far; /* messages, during the search */
+			/* Most and fewest messages of the runs to this state found so far. */
+			uint16_t most_so_far, fewest_so_far;
 		};
 		uint32_t fewest; /* fewest messages of a run that leads here */
 		uint32_t number; /* the state's number in the graph: 0, 1, 2, … */
 	};
 	uint16_t edges_in; /* steps into this state that were not followed yet */
-	uint16_t size;     /* bytes of the row */
+	uint16_t size;     /* the size of the row in bytes */
 	uint8_t bytes[];   /* `extra` bytes for the search, then the row */
 };
 
 /* A chunk of a lane: only the lane's thread writes here. */
 struct states_chunk {
 	uint32_t number;
-	uint32_t used; /* units */
+	uint32_t used; /* how many units are used */
 };
 
 /* Data of different threads is kept in different cache lines, to avoid false sharing. Two lines,
@@ -54,9 +57,10 @@ struct states_chunk {
 enum { APART = 128 };
 
 struct lane {
-	alignas(APART) struct states_chunk *chunks; /* in order; they stay where they are */
+	/* The lane's chunks in order; they never move. */
+	alignas(APART) struct states_chunk *chunks;
 	size_t chunks_count;
-	uint32_t count; /* of records */
+	uint32_t count; /* how many records the lane has */
 };
 
 struct states {
@@ -67,16 +71,17 @@ struct states {
 	struct lane *lanes;
 	uint32_t lanes_count;
 	uint32_t extra;
-	uint32_t **chunks;     /* of all lanes */
-	uint32_t *level_begin; /* of each chunk: where the records of the newest level begin */
+	uint32_t **chunks; /* the chunks of all lanes */
+	/* For each chunk, the unit where the records of the newest level begin. */
+	uint32_t *level_begin;
 	uint32_t chunks_count;
 	pthread_mutex_t chunks_mutex;
 };
 
-/* Zeroed memory that shares no cache line with anything else, for free(). */
+/* Allocates zeroed memory that shares no cache line with anything else. The caller calls free(). */
 void *apart_alloc(size_t count, size_t size);
 
-/* The set will never need more than `memory_max` bytes. */
+/* Makes an empty set, which may grow up to `memory_max` bytes. */
 void states_init(struct states *states, uint32_t lanes_count, uint32_t extra, uint64_t memory_max);
 void states_free(struct states *states);
 uint64_t states_count(const struct states *states);
@@ -87,7 +92,8 @@ static inline struct state_record *states_record(const struct states *states, ui
 	                                       (name & (CHUNK_UNITS - 1)));
 }
 
-/* How many more bytes room for `more` states takes; and makes that room. */
+/* The first returns how many more bytes it takes to make room for `more` states, the second
+ * makes that room. */
 uint64_t states_reserve_cost(const struct states *states, uint64_t more);
 void states_reserve(struct states *states, uint64_t more);
 
@@ -114,7 +120,8 @@ static inline size_t slot_next(const struct states *states, size_t place)
 	return place + 1 < states->slots_size ? place + 1 : 0;
 }
 
-/* After states_prefetch: the first slot that may be the row's, and prefetches its record. */
+/* Returns the first slot that may be the row's, and prefetches its record. To be called after
+ * states_prefetch. */
 static inline size_t states_seek(const struct states *states, uint64_t hash)
 {
 	size_t place = slot_home(hash, states->slots_size);
@@ -154,7 +161,7 @@ static inline bool is_row_of(const struct states *states, uint64_t slot, const u
 	return record->size == size && is_same_row(record->bytes + states->extra, bytes, size);
 }
 
-/* The name of the state with this row, or STATE_NONE. `place` comes from states_seek. */
+/* Returns the name of the state with this row, or STATE_NONE. `place` comes from states_seek. */
 static inline uint32_t states_get(const struct states *states, size_t place, const uint8_t *bytes,
                                   uint32_t size, uint64_t hash)
 {
@@ -167,12 +174,14 @@ static inline uint32_t states_get(const struct states *states, size_t place, con
 	}
 }
 
-/* Appends a record that is in no slot yet, and returns its name; removes the last record again. */
+/* The first appends a record that is in no slot yet and returns its name. The second removes the
+ * last record again. */
 uint32_t lane_append(struct states *states, struct lane *lane, const uint8_t *bytes, uint32_t size,
                      uint32_t parent);
 void lane_take_back(struct states *states, struct lane *lane, uint32_t name);
 
-/* True if the slot was free and has the value now. Otherwise its value is returned in `slot`. */
+/* Puts a value into a slot if the slot is free. Returns true if it was; otherwise false, and in
+ * *slot the value that is there. */
 static inline bool slot_put(struct states *states, size_t place, uint64_t *slot, uint64_t value)
 {
 	if (states->lanes_count > 1)
@@ -182,8 +191,8 @@ static inline bool slot_put(struct states *states, size_t place, uint64_t *slot,
 	return true;
 }
 
-/* The name of the state with this row. A new state gets a record with that parent. There must be
- * room (states_reserve). */
+/* Returns the name of the state with this row. A new state gets a record with that parent. There
+ * must be room for it (states_reserve). */
 static inline uint32_t states_put(struct states *states, struct lane *lane, size_t place,
                                   const uint8_t *bytes, uint32_t size, uint64_t hash,
                                   uint32_t parent, bool *ret_new)
@@ -216,13 +225,14 @@ static inline bool states_is_new_level(const struct states *states, uint32_t nam
 /* States that are added from now on belong to a new level. */
 void states_begin_level(struct states *states);
 
-/* A place in the sequence of a lane's records. */
+/* A position in the sequence of a lane's records. */
 struct lane_cursor {
-	size_t chunk; /* index in the lane's own chunks */
+	size_t chunk; /* an index into the lane's own chunks */
 	uint32_t unit;
 };
 struct lane_cursor lane_end(const struct lane *lane);
-/* The name of the record at the cursor, which moves to the next; false at `end`. */
+/* Writes the name of the record at the cursor and moves the cursor to the next record. Returns
+ * false at `end`. */
 bool lane_next(const struct states *states, const struct lane *lane, struct lane_cursor *cursor,
                const struct lane_cursor *end, uint32_t *ret_name);
 

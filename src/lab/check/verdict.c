@@ -83,7 +83,7 @@ static bool check_leaders(const struct model *model, struct state_row row,
 	return false;
 }
 
-/* Nothing can happen any more. */
+/* True if nothing can happen any more. */
 static bool is_over(const struct model *model, struct state_row row)
 {
 	if (row_letters_count(model, row) > 0)
@@ -96,7 +96,8 @@ static bool is_over(const struct model *model, struct state_row row)
 	return true;
 }
 
-/* Elections: at the end every living place must know the leader, and none may still take part. */
+/* Elections: when nothing can happen any more, every place that is alive must know the leader,
+ * and none may still take part. */
 static bool check_end(const struct model *model, struct state_row row, struct violation *violation)
 {
 	for (uint32_t i = 1; i <= model->nodes; i++) {

@@ -29,7 +29,7 @@ static int are_distinct(const uint32_t *numbers, uint32_t count, struct problem 
 	return result;
 }
 
-/* The identifiers at the places of an election. */
+/* Assigns the identifiers to the places of an election. */
 static int arrange(const struct setup_words *words, struct setup *setup, struct problem *problem)
 {
 	struct electorate *electorate = &setup->electorate;
@@ -66,7 +66,7 @@ static int arrange(const struct setup_words *words, struct setup *setup, struct 
 	return 0;
 }
 
-/* Places, each once, in increasing order. */
+/* Parses a list of places into an array in increasing order, each place once. */
 static int parse_places(const char *text, const char *what, uint32_t nodes, uint32_t **ret_places,
                         uint32_t *ret_count, struct problem *problem)
 {
@@ -90,7 +90,7 @@ static bool is_dead(const struct electorate *electorate, uint32_t place)
 	return false;
 }
 
-/* All places that are alive. */
+/* Returns all places that are alive. */
 static uint32_t *list_alive(const struct electorate *electorate, uint32_t nodes,
                             uint32_t *ret_count)
 {
@@ -105,12 +105,12 @@ static uint32_t *list_alive(const struct electorate *electorate, uint32_t nodes,
 	return places;
 }
 
-/* `count` of the places, drawn from the seed, in increasing order. */
+/* Moves `count` places, drawn from the seed, to the front of the array, in increasing order. */
 static void draw_places(uint32_t *places, uint32_t places_count, uint32_t count, uint64_t seed)
 {
 	struct random random;
 
-	/* Another stream than that of the arrangement. */
+	/* The complement of the seed gives other random numbers than the arrangement uses. */
 	random_seed(&random, ~seed);
 	for (uint32_t i = 0; i < count; i++) {
 		uint32_t k = i + (uint32_t)random_below(&random, places_count - i),

@@ -7,8 +7,8 @@
 
 #include "setup.h"
 
-/* Fills setup->electorate and setup->network.identifiers. For an algorithm that is not an
- * election it is a problem if the words say anything about one. */
+/* Fills setup->electorate and setup->network.identifiers. It is a problem if the words describe
+ * an election but the algorithm is not one. */
 int electorate_make(const struct setup_words *words, struct setup *setup, struct problem *problem);
 void electorate_free(struct electorate *electorate);
 

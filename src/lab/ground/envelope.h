@@ -8,12 +8,13 @@
 
 struct envelope {
 	uint64_t number;
-	uint64_t time; /* when it arrives, in millionths; 0 if nobody knows */
+	uint64_t time; /* when the message arrives, in millionths; 0 if that is not known */
 	uint32_t from, to;
-	enum side side; /* by which it left */
+	enum side side; /* the side by which the message left its sender */
 	uint32_t size;
-	const uint8_t *body; /* of one that is to be lost only its type, and size is 1 */
-	bool lost;           /* it will not arrive */
+	/* the bytes; of a message that will be lost only the first, its type, and then size is 1 */
+	const uint8_t *body;
+	bool lost; /* the message will not arrive */
 };
 
 #endif

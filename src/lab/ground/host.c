@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* '#' begins a comment; blanks and line ends separate edges as commas do. */
+/* Overwrites comments with blanks. A comment begins with '#'. Blanks and line ends separate
+ * edges, as commas do. */
 static void blank_comments(char *text)
 {
 	for (char *c = strchr(text, '#'); c != NULL; c = strchr(c, '#')) {

@@ -7,7 +7,7 @@
 
 #include "setup.h"
 
-/* The one host there is. */
+/* Returns the host, of which there is only one. */
 const struct host *host_here(void);
 
 #endif

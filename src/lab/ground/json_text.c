@@ -37,7 +37,7 @@ static bool read_word(struct json_reader *reader, const char *word)
 	return true;
 }
 
-/* A whole number has one form: minus zero is zero. */
+/* Appends a whole number in its only form: -0 becomes 0. */
 static bool add_whole(struct json_reader *reader, const char *begin, size_t length)
 {
 	bool minus = *begin == '-';
@@ -88,7 +88,7 @@ static bool read_number(struct json_reader *reader)
 	return true;
 }
 
-/* Four hexadecimal digits; -1 if they are not there. */
+/* Reads four hexadecimal digits. Returns -1 if there are fewer. */
 static int32_t read_hex(struct json_reader *reader)
 {
 	int32_t number = 0;
@@ -135,7 +135,8 @@ static void add_character(struct text *text, uint32_t code)
 	}
 }
 
-/* The two halves of a character beyond the first 65,536 belong together; neither stands alone. */
+/* Reads what follows \u. A character beyond U+FFFF is written as two surrogates, and a surrogate
+ * without its partner is refused. */
 static bool read_unicode(struct json_reader *reader)
 {
 	int32_t code = read_hex(reader);
@@ -207,7 +208,8 @@ static bool read_array(struct json_reader *reader)
 	return true;
 }
 
-/* `begin`: where the object begins in the text, `name`: where the name of its last member does. */
+/* Does the object that begins at `begin` have two members of the same name? `name` is the offset
+ * of the name of its last member. */
 static bool is_repeated(const struct text *text, size_t begin, size_t name)
 {
 	size_t length = text->used - name;
@@ -296,7 +298,7 @@ bool json_compact(const char *value, struct text *text)
 	return *reader.at == '\0';
 }
 
-/* After the string that begins here with its quote. */
+/* Returns the end of the string whose opening quote is at `at`. */
 static const char *skip_string(const char *at)
 {
 	for (at++; *at != '"' && *at != '\0'; at++)
@@ -304,7 +306,7 @@ static const char *skip_string(const char *at)
 	return *at == '"' ? at + 1 : at;
 }
 
-/* After the value that begins here. */
+/* Returns the end of the value that begins at `at`. */
 static const char *skip_value(const char *at)
 {
 	unsigned depth = 0;

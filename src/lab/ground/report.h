@@ -1,5 +1,5 @@
 /*
- * Numbers in reports.
+ * How numbers are written in reports.
  */
 #ifndef LAB_REPORT_H
 #define LAB_REPORT_H
@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <math.h>
 
-/* A whole number becomes an integer, NAN becomes null. */
+/* Returns a JSON integer for a whole number, and null for NAN. */
 static inline json_t *report_number(double value)
 {
 	if (isnan(value))

@@ -49,7 +49,7 @@ const struct algorithm *setup_algorithm(const char *name, struct problem *proble
 	return NULL;
 }
 
-/* Reports and traces are JSON, which is UTF-8. */
+/* Refuses text that is not UTF-8: it goes into reports and traces, which are JSON. */
 static int check_text(const char *what, const char *text, struct problem *problem)
 {
 	if (!text_is_utf8(text, strlen(text)))
@@ -127,7 +127,7 @@ static int parse_choice(const struct parameter *parameter, const char *value, ui
 	return 0;
 }
 
-/* If a parameter is given twice, the last one counts. */
+/* Records a parameter for reports. If it is given twice, the last value counts. */
 static void note_parameter(struct setup *setup, const struct parameter *parameter,
                            const char *value)
 {
@@ -218,8 +218,8 @@ int setup_topology_nodes(const struct host *host, const char *text, uint32_t *re
 	return result;
 }
 
-/* The default number of nodes for a search of all interleavings. With more entries there are
- * fewer. */
+/* Returns the default number of nodes for a search of all interleavings. It is smaller when
+ * nodes enter more often. */
 static uint32_t nodes_searched(const struct algorithm *algorithm, uint32_t entries)
 {
 	uint32_t twice = algorithm->nodes_checked_twice != 0 ? algorithm->nodes_checked_twice
@@ -232,7 +232,8 @@ static uint32_t nodes_searched(const struct algorithm *algorithm, uint32_t entri
 	return entries == 3 && twice > 2 ? twice - 1 : 2;
 }
 
-/* The number of nodes: as given, as the topology fixes it, or the default. */
+/* Finds the number of nodes: the one that was given, the one that the topology prescribes, or
+ * the default. */
 static int count_nodes(const struct setup_words *words, const struct topology *topology,
                        struct setup *setup, uint32_t *ret_nodes, struct problem *problem)
 {
@@ -242,7 +243,7 @@ static int count_nodes(const struct setup_words *words, const struct topology *t
 	                          : NODES_DEFAULT;
 
 	setup->nodes_chosen = words->nodes == 0 && fixed == 0;
-	/* A list of identifiers tells how many there are. */
+	/* A list of identifiers also determines the number of nodes. */
 	if (words->arrangement != NULL && words->arrangement[0] >= '0' &&
 	    words->arrangement[0] <= '9') {
 		listed = 1;
@@ -350,7 +351,7 @@ static int prepare(const struct host *host, struct setup *setup, struct problem 
 	return 0;
 }
 
-/* All states are kept in memory: refuses more than fit. */
+/* Refuses a network whose states do not fit into memory, where all of them are kept. */
 static int check_memory(const struct host *host, const struct setup *setup, struct problem *problem)
 {
 	const struct network *network = &setup->network;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for `count` more bytes and a 0. */
+/* Makes room for `count` more bytes and a 0. */
 static void make_room(struct text *text, size_t count)
 {
 	if (text->size - text->used > count)
@@ -71,7 +71,7 @@ char *text_take(struct text *text)
 	return string;
 }
 
-/* The length of the character that begins here, 0 if none does. */
+/* Returns the length of the UTF-8 character at `c`, or 0 if there is no valid one. */
 static size_t character_length(const unsigned char *c, size_t left)
 {
 	size_t length = c[0] < 0x80 ? 1 : c[0] < 0xc2 ? 0 : c[0] < 0xe0 ? 2 : c[0] < 0xf0 ? 3 : 4;

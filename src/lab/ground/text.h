@@ -1,5 +1,5 @@
 /*
- * Text in memory that grows at its end. All zeros is an empty one.
+ * Text in memory that grows at its end. A struct of zeros is an empty text.
  */
 #ifndef LAB_TEXT_H
 #define LAB_TEXT_H
@@ -8,7 +8,8 @@
 #include <stddef.h>
 
 struct text {
-	char *bytes; /* ends with a 0 that is not counted; NULL as long as nothing was added */
+	/* The text with a final 0, which `used` does not count; NULL until something is added. */
+	char *bytes;
 	size_t used, size;
 };
 
@@ -20,7 +21,7 @@ __attribute__((format(printf, 2, 3))) void text_format(struct text *text, const 
 void text_clear(struct text *text);
 void text_free(struct text *text);
 
-/* The text as a string of malloc's, never NULL. The text itself is empty afterwards. */
+/* Returns the text as a string for the caller to free; never NULL. The text is empty afterwards. */
 char *text_take(struct text *text);
 
 /* Are these bytes UTF-8: no overlong form, no surrogate, nothing beyond U+10FFFF? */

@@ -8,7 +8,7 @@
 #include "network.h"
 #include "outbuffer.h"
 
-/* LEAVING: the node has left but is not ready to ask again. */
+/* PHASE_LEAVING: the node has left the critical section but is not ready to ask again. */
 enum world_phase { PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE, PHASE_LEAVING };
 
 struct world {
@@ -20,12 +20,13 @@ struct world {
 	size_t stride;   /* bytes from one state to the next, if all have the same size */
 	uint8_t *phases; /* [node - 1]: an enum world_phase */
 	uint32_t waiting_count, inside_count;
-	struct out out;     /* the effects of the last step */
-	const char *broken; /* a rule for steps that one broke; the driver resets it to NULL */
+	struct out out; /* the effects of the last step */
+	/* the rule of the contract that a step broke, or NULL; the driver resets it */
+	const char *broken;
 };
 
-/* Allocates. The states are initialised later, by world_reset and world_start. The network must
- * outlive the world. */
+/* Allocates the memory. world_reset and world_start initialise the states later. The network
+ * must outlive the world. */
 void world_init(struct world *world, const struct network *network);
 void world_free(struct world *world);
 
@@ -50,8 +51,8 @@ static inline void *world_state(const struct world *world, uint32_t node)
 
 size_t world_state_size(const struct world *world, uint32_t node);
 
-/* A node's variables as a JSON object; a message as text, such as REQUEST(2,2). Both to be
- * freed. */
+/* Return a node's variables as a JSON object, and a message as text such as REQUEST(2,2). The
+ * caller frees them. */
 char *world_describe(const struct world *world, uint32_t node);
 char *world_show(const struct world *world, const uint8_t *body, uint32_t size);
 

@@ -102,7 +102,7 @@ static enum replay_verdict expect_messages(struct replay *replay, const struct s
 	                   replay_text("%" PRIu64, count));
 }
 
-/* Elections. */
+/* --- elections --- */
 
 void replay_learn(struct replay *replay, uint32_t node, uint32_t leader)
 {
@@ -151,7 +151,7 @@ static enum replay_verdict expect_leader(struct replay *replay, const struct ste
 	                   replay_text("no leader"));
 }
 
-/* The places that have declared themselves, as "1, 2 and 3". */
+/* Returns the places that have declared themselves the leader, such as "1, 2 and 3". */
 static char *declared_text(const struct replay *replay, uint32_t count)
 {
 	struct text list = {0};
@@ -225,7 +225,7 @@ static enum replay_verdict expect_termination(struct replay *replay)
 	return REPLAY_PASSED;
 }
 
-/* Invariants. */
+/* --- invariants --- */
 
 static enum replay_verdict expect_mutual_exclusion(struct replay *replay)
 {
@@ -269,7 +269,7 @@ static enum replay_verdict expect_one_token(struct replay *replay)
 	return verdict;
 }
 
-/* A snapshot of the whole system, to be freed by the caller. */
+/* Takes a snapshot of the whole system, which the caller frees. */
 static struct snapshot take_snapshot(const struct replay *replay)
 {
 	const struct algorithm *algorithm = replay->setup->network.algorithm;
@@ -314,7 +314,8 @@ static bool holds_globally(const struct replay *replay, const struct invariant *
 	return holds;
 }
 
-/* Those that wait and whose place is not certain yet are told too, but not compared. */
+/* The report also names nodes that wait but whose place is not certain yet. They are not
+ * compared. */
 static enum replay_verdict expect_queue(struct replay *replay, const struct step *step)
 {
 	struct snapshot snapshot = take_snapshot(replay);
@@ -391,7 +392,7 @@ enum replay_verdict replay_expect(struct replay *replay, const struct step *step
 	case STEP_EXPECT_TERMINATION:
 		return expect_termination(replay);
 	case STEP_EXPECT_STEPS_ALLOWED:
-		/* A step that was not has ended the replay. */
+		/* The replay would have ended at a step that is not allowed. */
 		return REPLAY_PASSED;
 	case STEP_REQUEST:
 	case STEP_INITIATE:

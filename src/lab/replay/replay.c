@@ -9,7 +9,7 @@
 
 enum { STEP_TIME = 1000000 };
 
-/* Texts. */
+/* --- texts --- */
 
 char *replay_text(const char *format, ...)
 {
@@ -30,7 +30,7 @@ enum replay_verdict replay_fail(struct replay *replay, char *expected, char *fou
 	return REPLAY_FAILED;
 }
 
-/* Messages in flight. */
+/* --- messages in flight --- */
 
 static const char *envelope_type(const struct replay *replay, const struct envelope *envelope)
 {
@@ -72,7 +72,8 @@ static bool anybody_wants(const struct replay *replay)
 	return replay->world.waiting_count != 0 || replay->world.inside_count != 0;
 }
 
-/* A hop of a circulating token is counted, if at all, when it arrives. */
+/* Is this a hop of a circulating token? Such a hop is counted only when it arrives, and only if
+ * a node wants in. */
 static bool counts_at_arrival(const struct replay *replay, uint8_t type)
 {
 	return replay->algorithm->circulates && replay->algorithm->messages[type].token;
@@ -108,7 +109,7 @@ static void send(struct replay *replay, uint32_t node, const struct effect *effe
 	        !replay->algorithm->messages[body[0]].init && !counts_at_arrival(replay, body[0]);
 }
 
-/* What a step causes. */
+/* --- what a step causes --- */
 
 static void perform(struct replay *replay, uint32_t node)
 {
@@ -134,14 +135,15 @@ static void perform(struct replay *replay, uint32_t node)
 	}
 }
 
-/* The time of a step that happens now. */
+/* Counts a step and returns its time. */
 static uint64_t begin_step(struct replay *replay)
 {
 	replay->result->time = replay->result->steps++ * STEP_TIME;
 	return replay->result->time;
 }
 
-/* `envelope`: what was delivered, or NULL. */
+/* Performs the effects of a step of `node`. `envelope` is the message that was delivered, or
+ * NULL. */
 static enum replay_verdict end_step(struct replay *replay, uint32_t node,
                                     const struct envelope *envelope)
 {
@@ -162,7 +164,7 @@ static enum replay_verdict end_step(struct replay *replay, uint32_t node,
 	return replay_fail(replay, NULL, found);
 }
 
-/* It never arrives. */
+/* Removes a message, which never arrives. */
 static enum replay_verdict lose(struct replay *replay, size_t index)
 {
 	struct envelope envelope = take_envelope(replay, index);
@@ -203,7 +205,7 @@ static enum replay_verdict expire(struct replay *replay, uint32_t node, uint32_t
 	return end_step(replay, node, NULL);
 }
 
-/* The armed timer with the smallest duration among those of the nodes from `first` to `last`. */
+/* Finds the armed timer with the shortest duration among the nodes from `first` to `last`. */
 static bool find_timer(const struct replay *replay, uint32_t first, uint32_t last,
                        uint32_t *ret_node, uint32_t *ret_timer)
 {
@@ -224,9 +226,9 @@ static bool find_timer(const struct replay *replay, uint32_t first, uint32_t las
 	return smallest != UINT64_MAX;
 }
 
-/* Steps. */
+/* --- steps --- */
 
-/* Why a node may not ask. */
+/* Reports why a node may not ask. */
 static enum replay_verdict cannot_ask(struct replay *replay, uint32_t node)
 {
 	enum world_phase phase = replay->world.phases[node - 1];
@@ -304,7 +306,8 @@ static void explain_absence(struct replay *replay, const struct step *step, uint
 	free(text);
 }
 
-/* The index of the step's message; the end and a problem if it is not in flight. */
+/* Returns the index of the message that the step means. If it is not in flight, returns the end
+ * of the array and sets a problem. */
 static size_t find_envelope(struct replay *replay, const struct step *step)
 {
 	uint64_t found = 0;
@@ -385,14 +388,14 @@ static enum replay_verdict runs_on(struct replay *replay)
 	                               envelopes_count(replay), replay->run_max));
 }
 
-/* One delivery or timer of a `run`; replay->running says whether another may follow. */
+/* Performs one delivery or timer of a `run`. replay->running tells whether another may follow. */
 static enum replay_verdict step_run(struct replay *replay)
 {
 	bool flight = envelopes_count(replay) != 0;
 	uint32_t node, timer;
 
 	replay->running = false;
-	/* While somebody is inside, whoever waits needs a release: no delivery would help. */
+	/* While a node is inside, no delivery helps the others that wait. They need a release. */
 	if (replay->algorithm->circulates &&
 	    (replay->world.waiting_count == 0 || replay->world.inside_count != 0))
 		return REPLAY_PASSED;
@@ -420,7 +423,7 @@ static enum replay_verdict step_crash(struct replay *replay, const struct step *
 	return REPLAY_PASSED;
 }
 
-/* The whole. */
+/* --- the whole replay --- */
 
 static enum replay_verdict perform_step(struct replay *replay, const struct step *step)
 {
@@ -510,7 +513,7 @@ struct replay *replay_begin(const struct scenario *scenario, const struct setup 
 	return replay;
 }
 
-/* If a step broke the contract, the expectation after it reports it, if there is one. */
+/* Reports a step that broke the contract: at the expectation that follows it, if there is one. */
 static void tell_forbidden(struct replay *replay, const struct step *step)
 {
 	const struct scenario *scenario = replay->scenario;

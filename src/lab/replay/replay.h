@@ -1,26 +1,28 @@
 /*
- * Replays a scenario: the steps happen in a world, one after the other, and what the scenario
- * expects is looked at on the way.
+ * Replays a scenario: performs its steps in a world, one after the other, and checks what the
+ * scenario expects along the way.
  *
- * Messages in flight are kept in the order in which they were sent; `deliver` and `drop` take the
- * K-th oldest that fits. Under fifo only the oldest of a channel (sender, receiver, side of a ring)
- * can be delivered, while any can be dropped.
+ * Messages in flight are kept in the order in which they were sent. `deliver` and `drop` take the
+ * K-th oldest that matches. Under FIFO only the oldest message of a channel (sender, receiver, side
+ * of a ring) can be delivered, but any message can be dropped.
  *
- * `run` delivers, oldest first, until nothing is in flight and no timer is armed; when nothing is
- * in flight it lets the timer with the smallest duration expire (then: of the smallest node, of the
- * smallest number). Where a token circulates, `run` ends as soon as nobody waits.
+ * `run` delivers the oldest message again and again until nothing is in flight and no timer is
+ * armed. When nothing is in flight but timers are armed, the timer with the shortest duration
+ * expires; among equal ones that of the lowest node, then that of the lowest number. With an
+ * algorithm whose token circulates, `run` ends as soon as nobody waits.
  *
- * `expect messages N`: those sent so far, types with `init` left out. A circulating token's hop
- * counts if somebody waits or is inside when it arrives or, while it is in flight, now.
+ * `expect messages N` counts the messages sent so far, except those of types marked `init`. A hop
+ * of a circulating token counts if a node waits or is inside when the token arrives; while the
+ * token is in flight, if one does now.
  *
- * `expect leader ID`: somebody has learned that ID leads, and nobody has learned of another.
- * `expect I leader`: I has learned that it leads.
+ * `expect leader ID` means that a place has learned that ID leads and none has learned of another
+ * leader. `expect I leader` means that I has learned that it is the leader itself.
  *
- * In an election places may be dead, from the start (`crash 4,5` in the header) or from a step on
- * (`crash 4`). What is sent to a dead place is lost when it is delivered: one of the steps that
- * happened, but none of the algorithm.
+ * In an election places may be dead, from the start (`crash 4,5` in the header) or from some step
+ * on (`crash 4`). A message to a dead place is lost when it is delivered. That counts as a step
+ * that happened, but the algorithm's code is not called.
  *
- * `expect invariant NAME`, of an election, looks back from where it stands:
+ * In an election, `expect invariant NAME` is about everything that happened before it:
  * - unique_leader: at most one place has declared itself (it has learned that its own identifier
  *   leads), and only once. Places are compared, not identifiers.
  * - agreement: no two places have ever learned different leaders, and none has changed its leader.
@@ -35,39 +37,43 @@
 #include "setup.h"
 #include "trace.h"
 
-/* A `run` that is not done after so many deliveries and timers has failed. */
+/* A `run` that is not done after this many deliveries and timers has failed. */
 enum { REPLAY_RUN_MAX = 10000000 };
 
 enum replay_verdict {
 	REPLAY_PASSED,
-	REPLAY_FAILED, /* an expectation, or a step in which the algorithm did what no step may */
-	REPLAY_BAD,    /* a step that cannot happen, a variable that there is not */
+	REPLAY_FAILED, /* an expectation failed, or a step of the algorithm broke the contract */
+	REPLAY_BAD,    /* a step cannot happen, or a variable does not exist */
 };
 
 struct replay_result {
 	enum replay_verdict verdict;
-	uint32_t line;          /* where it did not pass; 0 if it did */
-	char *expected;         /* FAILED: NULL if it was not an expectation that failed */
-	char *found;            /* FAILED */
-	struct problem problem; /* BAD */
-	uint64_t steps;    /* that happened, each delivery of a `run` included, expectations not */
-	uint64_t messages; /* as `expect messages` counts them */
-	uint64_t expectations; /* that were looked at */
-	uint64_t time;         /* of the last step, in millionths: a step a second */
+	uint32_t line; /* the line of the scenario that did not pass; 0 if all passed */
+	/* FAILED: what was expected; NULL if it was not an expectation that failed. */
+	char *expected;
+	char *found;            /* FAILED: what was found instead */
+	struct problem problem; /* BAD: what is wrong with the scenario */
+	/* How many steps happened, counting each delivery of a `run` but no expectations. */
+	uint64_t steps;
+	uint64_t messages;     /* how many messages were sent, as `expect messages` counts them */
+	uint64_t expectations; /* how many expectations were checked */
+	uint64_t time; /* when the last step happened, in millionths; each step takes one second */
 };
 
 /*
- * The scenario is bound to the setup's network (scenario_setup or scenario_bind). A trace may be
- * given; it is the caller's to end. The result is to be freed.
+ * Replays the whole scenario, which must be bound to the setup's network (scenario_setup or
+ * scenario_bind). `trace` may be NULL; otherwise the caller ends it. The caller frees the result
+ * with replay_result_free.
  */
 void replay_run(const struct scenario *scenario, const struct setup *setup, struct trace *trace,
                 uint64_t run_max, struct replay_result *ret_result);
 void replay_result_free(struct replay_result *result);
 
 /*
- * The same one step at a time: replay_begin, then replay_step as long as it returns true, then
- * replay_end, which completes the result. A step is a line of the scenario; of a `run` it is one
- * delivery or timer. The scenario, the setup and the result must stay until then.
+ * The same, one step at a time: replay_begin, then replay_step while it returns true, then
+ * replay_end, which completes the result. A step is a line of the scenario, or one delivery or
+ * timer of a `run`. The scenario, the setup and the result must not move or be freed until
+ * replay_end.
  */
 struct replay;
 struct replay *replay_begin(const struct scenario *scenario, const struct setup *setup,
@@ -76,17 +82,19 @@ struct replay *replay_begin(const struct scenario *scenario, const struct setup 
 bool replay_step(struct replay *replay);
 void replay_end(struct replay *replay);
 
-/* Between two steps, or after the last: a step that is not in the scenario and no expectation; of a
- * `run` one delivery. False, and the result's problem, if it cannot happen. */
+/* Performs a step that is not in the scenario, between two of its steps or after the last. It
+ * may not be an expectation; of a `run` it performs one delivery or timer. Returns false, and
+ * sets the result's problem, if the step cannot happen. */
 bool replay_act(struct replay *replay, const struct step *step);
 
-/* The line of the step that happened last; 0 before the first, and after an act. */
+/* Returns the line of the step that happened last; 0 before the first step and after replay_act. */
 uint32_t replay_line(const struct replay *replay);
 const struct world *replay_world(const struct replay *replay);
-/* The leader that each node knows, 0: none; and who is dead. */
+/* For each node: the leader that it knows, or 0; and whether it is dead. */
 const uint32_t *replay_learned(const struct replay *replay);
 const bool *replay_dead(const struct replay *replay);
-/* The messages in flight, oldest first; the replay's until its next step. */
+/* Lists the messages in flight, oldest first. The array belongs to the replay and is valid until
+ * its next step. */
 size_t replay_flights(const struct replay *replay, const struct envelope **ret_flights);
 
 #endif

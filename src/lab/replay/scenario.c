@@ -10,13 +10,13 @@
 struct scenario_parser {
 	struct scenario *scenario;
 	size_t steps_size;
-	char **words; /* of the line */
+	char **words; /* the words of the current line */
 	size_t words_count, words_size;
 	uint32_t line;
 	struct problem *problem;
 };
 
-/* How a line is written: a header line has `parse_header`, a step `parse_step`. */
+/* The form of one kind of line. A header line has `parse_header`, a step has `parse_step`. */
 struct step_form {
 	const char *keyword;
 	const char *usage;
@@ -37,7 +37,8 @@ static void *grow_array(void *array, size_t count, size_t *size, size_t element_
 	return array;
 }
 
-/* "did you mean 'X'?" or, if nothing is near, the alternative that is given. */
+/* Reports an unknown word with "did you mean 'X'?" or, if no name is near, with the text
+ * `otherwise`. */
 static int unknown_word(struct problem *problem, const char *what, const char *word,
                         const char *const *names, const char *otherwise)
 {
@@ -59,7 +60,7 @@ static int parse_node(struct scenario_parser *parser, const char *word, uint32_t
 	return 0;
 }
 
-/* Header. */
+/* --- header lines --- */
 
 static int header_algorithm(struct scenario_parser *parser)
 {
@@ -136,7 +137,7 @@ static int header_param(struct scenario_parser *parser)
 	return 0;
 }
 
-/* Steps. */
+/* --- steps --- */
 
 static int step_plain(struct scenario_parser *parser, struct step *step)
 {
@@ -182,7 +183,7 @@ static int step_expire(struct scenario_parser *parser, struct step *step)
 	                    parser->problem);
 }
 
-/* Removes the quotes, and backslashes that escape a character. */
+/* Takes the text without its quotes and without the backslashes that escape a character. */
 static int step_fail(struct scenario_parser *parser, struct step *step)
 {
 	char *word = parser->words[1];
@@ -202,7 +203,7 @@ static int step_fail(struct scenario_parser *parser, struct step *step)
 	return 0;
 }
 
-/* What follows `expect I`. */
+/* --- what may follow `expect I` --- */
 
 static bool is_given(const struct step *step, const char *name)
 {
@@ -276,7 +277,7 @@ static int expect_node(struct scenario_parser *parser, struct step *step)
 	return expect_phase(parser, step);
 }
 
-/* What else follows `expect`. */
+/* --- what else may follow `expect` --- */
 
 static int expect_flight(struct scenario_parser *parser, struct step *step)
 {
@@ -300,7 +301,8 @@ static int expect_messages(struct scenario_parser *parser, struct step *step)
 	                    parser->problem);
 }
 
-/* Nodes with commas between them, or nobody. The greatest becomes the step's node: it must exist. */
+/* Parses a list of nodes with commas, or "nobody". The highest node becomes the step's node, so
+ * that scenario_bind checks that it exists. */
 static int expect_queue(struct scenario_parser *parser, struct step *step)
 {
 	uint64_t node;
@@ -328,11 +330,11 @@ static int expect_leader(struct scenario_parser *parser, struct step *step)
 	                    parser->problem);
 }
 
-/* Invariants that hold for every algorithm of a kind. */
+/* The invariants that every algorithm of a kind has. */
 static const struct {
 	const char *name;
 	enum step_kind step;
-	enum kind kind; /* of the algorithms that it is for */
+	enum kind kind; /* the kind of algorithms that have this invariant */
 } built_in[] = {
         {"mutual_exclusion", STEP_EXPECT_MUTUAL_EXCLUSION, KIND_MUTEX},
         {"one_token", STEP_EXPECT_ONE_TOKEN, KIND_MUTEX},
@@ -430,7 +432,8 @@ static const struct step_form forms[] = {
         {NULL, NULL, 0, 0, NULL, NULL, 0, 0},
 };
 
-/* After the header a crash is a step and names one node. */
+/* In the header `crash` names all places that are dead from the start. After the header it is a
+ * step and names one node. */
 static const struct step_form crash_form = {"crash", "crash I", 2,          2,
                                             NULL,    step_node, STEP_CRASH, 0};
 
@@ -498,14 +501,14 @@ static int parse_line(struct scenario_parser *parser)
 	return form->parse_header != NULL ? parse_header(parser, form) : parse_step(parser, form);
 }
 
-/* Lines and words. */
+/* --- lines and words --- */
 
 static bool is_blank(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* Is this '#' the beginning of a #K? */
+/* Does this '#' begin a #K, and not a comment? */
 static bool is_rank(const struct scenario_parser *parser, const char *c, const char *end)
 {
 	if (parser->words_count < 3 || end - c < 2 || c[1] < '0' || c[1] > '9')
@@ -513,7 +516,7 @@ static bool is_rank(const struct scenario_parser *parser, const char *c, const c
 	return strcmp(parser->words[0], "deliver") == 0 || strcmp(parser->words[0], "drop") == 0;
 }
 
-/* The end of the word; NULL and a problem if it is not a word. */
+/* Returns the end of the word, or NULL and a problem if this is not a valid word. */
 static char *end_word(struct scenario_parser *parser, char *word, char *end)
 {
 	bool quoted = false, ascii = true;
@@ -543,7 +546,7 @@ static char *end_word(struct scenario_parser *parser, char *word, char *end)
 	return c;
 }
 
-/* The line's words; what stands at `end` may be overwritten. */
+/* Splits a line into words. It may overwrite the character at `end`. */
 static int split_line(struct scenario_parser *parser, char *c, char *end)
 {
 	parser->words_count = 0;
@@ -590,7 +593,9 @@ int scenario_parse(const char *text, size_t size, struct scenario *ret_scenario,
 	struct scenario scenario = {.words = {.seed = 1}};
 	struct scenario_parser parser = {.scenario = &scenario, .problem = problem};
 	static const char mark[] = {'\xef', '\xbb',
-	                            '\xbf'}; /* what some editors put before UTF-8 text */
+	                            /* The byte order mark that some editors put before UTF-8
+	                             * text. */
+	                            '\xbf'};
 
 	if (size > SCENARIO_SIZE_MAX) {
 		*ret_line = 1;
@@ -634,10 +639,10 @@ bool step_expects(const struct step *step)
 	return step->kind >= STEP_EXPECT_PHASE;
 }
 
-/* The network. */
+/* --- the network --- */
 
-/* setup_make does not know line numbers. To find the wrong line, the words are given to it one
- * after the other until it objects. */
+/* Finds the line with the wrong word. setup_make does not know line numbers, so this adds the
+ * words one after the other until it objects. */
 static uint32_t blame_line(const struct scenario *scenario, struct problem *problem)
 {
 	const struct setup_words *all = &scenario->words;
@@ -655,7 +660,8 @@ static uint32_t blame_line(const struct scenario *scenario, struct problem *prob
 	if (setup_make(&words, &setup, problem) != 0)
 		return scenario->lines[all->topology != NULL ? HEADER_TOPOLOGY : HEADER_NODES];
 	setup_free(&setup);
-	/* It may determine the number of nodes, so what depends on that comes later. */
+	/* The arrangement may determine the number of nodes, so words that depend on that come
+	 * later. */
 	words.arrangement = all->arrangement;
 	if (setup_make(&words, &setup, problem) != 0)
 		return scenario->lines[HEADER_ARRANGEMENT];
@@ -673,7 +679,7 @@ static uint32_t blame_line(const struct scenario *scenario, struct problem *prob
 	words.crash = all->crash;
 	if (setup_make(&words, &setup, problem) != 0)
 		return scenario->lines[HEADER_CRASH];
-	/* A file of edges may have changed since. */
+	/* Nothing was wrong this time: a file of edges may have changed since. */
 	setup_free(&setup);
 	return scenario->lines[HEADER_ALGORITHM];
 }
@@ -697,7 +703,7 @@ int scenario_setup(struct scenario *scenario, struct setup *ret_setup, uint32_t 
 
 enum { NAMES_MAX = 64 };
 
-/* The names that the algorithm has, separated by commas, for an error message. */
+/* Reports an unknown name, with a list of the names that the algorithm has. */
 static int unknown_name(struct problem *problem, const char *what, const char *name,
                         const char *const *names)
 {

@@ -1,12 +1,12 @@
 /*
- * Scenarios: a schedule of steps and what must be true along it, as plain text, one step a line;
- * first a header that says which algorithm runs on which network.
+ * A scenario is a schedule of steps and what must be true along it, as plain text with one step a
+ * line. A header says which algorithm runs on which network.
  *
  * This is the parser: bytes become a `struct scenario`, or a problem and the line that it is on. It
  * does no I/O. What a step does when it happens is in replay.h.
  *
- * Blanks separate words, "…" keeps them together. A '#' at the beginning of a word begins a
- * comment, except where `deliver` and `drop` may have their #K and a digit follows.
+ * Blanks separate words, except inside "…". A '#' at the beginning of a word begins a comment,
+ * except in `deliver` and `drop`, where a '#' before a digit is a #K.
  */
 #ifndef LAB_SCENARIO_H
 #define LAB_SCENARIO_H
@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 enum {
-	SCENARIO_SIZE_MAX = 1 << 24,        /* bytes of text */
-	SCENARIO_STATES_SIZE_MAX = 1 << 30, /* bytes of all nodes' states */
+	SCENARIO_SIZE_MAX = 1 << 24,        /* the size of the text in bytes */
+	SCENARIO_STATES_SIZE_MAX = 1 << 30, /* the size of all nodes' states in bytes */
 };
 
 enum step_kind {
@@ -43,9 +43,9 @@ enum step_kind {
 	STEP_EXPECT_LEADER,           /* number: an identifier */
 	STEP_EXPECT_INVARIANT,        /* name */
 	STEP_EXPECT_MUTUAL_EXCLUSION, /* at most one node is inside */
-	STEP_EXPECT_ONE_TOKEN,        /* at a node or in flight */
-	STEP_EXPECT_STEPS_ALLOWED,    /* the step before it did what a step may do */
-	STEP_EXPECT_UNIQUE_LEADER,    /* of an election, as the next two */
+	STEP_EXPECT_ONE_TOKEN,        /* exactly one token is at a node or in flight */
+	STEP_EXPECT_STEPS_ALLOWED,    /* the step before it did not break the contract */
+	STEP_EXPECT_UNIQUE_LEADER,    /* for elections only, as are the next two */
 	STEP_EXPECT_AGREEMENT,
 	STEP_EXPECT_TERMINATION,
 };
@@ -53,13 +53,13 @@ enum step_kind {
 /* A variable that is expected to have a value. */
 struct expected_variable {
 	const char *name;
-	char *value; /* compact JSON */
+	char *value; /* the expected value as compact JSON */
 };
 
 struct step {
 	enum step_kind kind;
 	uint32_t line;
-	uint32_t node; /* also the sender of a message */
+	uint32_t node; /* the node of the step; of a message, its sender */
 	uint32_t to;
 	enum world_phase phase;
 	bool has_number;
@@ -68,8 +68,8 @@ struct step {
 	struct expected_variable *variables;
 	size_t variables_count;
 
-	/* What scenario_bind finds for the name. */
-	uint8_t type; /* of the message */
+	/* scenario_bind sets these by the name. */
+	uint8_t type; /* the type of the message */
 	const struct invariant *invariant;
 };
 
@@ -79,7 +79,7 @@ enum header {
 	HEADER_TOPOLOGY,
 	HEADER_NODES,
 	HEADER_HOLDER,
-	HEADER_ORDER, /* fifo or reorder */
+	HEADER_ORDER, /* a line `fifo` or `reorder` */
 	HEADER_ARRANGEMENT,
 	HEADER_CRASH,
 	HEADERS_COUNT
@@ -87,30 +87,30 @@ enum header {
 
 struct scenario {
 	struct setup_words words;
-	uint32_t lines[HEADERS_COUNT]; /* where each was given; 0: not given */
+	uint32_t lines[HEADERS_COUNT]; /* for each header, the number of its line; 0: not given */
 	uint32_t parameter_lines[SETUP_PARAMETERS_MAX];
 	struct step *steps;
 	size_t steps_count;
-	char *text; /* all words are in it */
+	char *text; /* a copy of the scenario's text, which all words point into */
 };
 
-/* 0 and a scenario to be freed, or -1, the problem and, in `ret_line`, the line that it is on,
- * from 1. */
+/* Returns 0 and a scenario for scenario_free; or -1, a problem, and in `ret_line` the number of
+ * its line, from 1. */
 int scenario_parse(const char *text, size_t size, struct scenario *ret_scenario, uint32_t *ret_line,
                    struct problem *problem);
 void scenario_free(struct scenario *scenario);
 
-/* The network of the header, to be freed with setup_free, and scenario_bind; returns as
- * scenario_parse. */
+/* Makes the network that the header describes, for setup_free, and calls scenario_bind. Returns
+ * the same as scenario_parse. */
 int scenario_setup(struct scenario *scenario, struct setup *ret_setup, uint32_t *ret_line,
                    struct problem *problem);
 
-/* Holds every step against the network: are there such nodes, messages, invariants? Returns as
- * scenario_parse. */
+/* Checks that the nodes, messages and invariants that the steps name exist in the network.
+ * Returns the same as scenario_parse. */
 int scenario_bind(struct scenario *scenario, const struct network *network, uint32_t *ret_line,
                   struct problem *problem);
 
-/* Is the step an expectation, that changes nothing? */
+/* Is the step an expectation? Expectations change nothing. */
 bool step_expects(const struct step *step);
 
 #endif

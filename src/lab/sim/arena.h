@@ -1,6 +1,6 @@
 /*
- * Memory for messages in flight: blocks of powers of two, taken and given back, never returned to
- * malloc before the end.
+ * Memory for messages in flight. The size of a block is a power of two. A block that is given back
+ * can be taken again; only arena_destroy returns memory to the system.
  */
 #ifndef LAB_ARENA_H
 #define LAB_ARENA_H
@@ -12,13 +12,13 @@ struct arena;
 
 struct arena *arena_create(void);
 void arena_destroy(struct arena *arena);
-/* Everything taken is given back at once. */
+/* Gives back all blocks at once. */
 void arena_clear(struct arena *arena);
 void *arena_take(struct arena *arena, size_t size);
 void arena_give_back(struct arena *arena, void *block, size_t size);
-/* Bytes that it holds, given back or not. */
+/* Returns how many bytes the arena has in all, taken or not. */
 size_t arena_memory(const struct arena *arena);
-/* How many of them a block of that size takes. */
+/* Returns how many of these bytes a block of the given size takes. */
 size_t arena_block_size(size_t size);
 
 #endif

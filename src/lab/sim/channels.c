@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A hash table with open addressing; a key is never 0, because `from` is not. */
+/* An entry of a hash table with open addressing. Key 0 marks a free entry: no real key is 0,
+ * because `from` never is. */
 struct channel {
 	uint64_t key;
 	uint64_t time;

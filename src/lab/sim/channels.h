@@ -1,6 +1,6 @@
 /*
- * Channels that keep order. For each it is known when its last message arrives, so that the next
- * one does not arrive earlier.
+ * Channels that keep messages in order. For each channel this remembers when its last message
+ * arrives, so that the next one does not arrive earlier.
  */
 #ifndef LAB_CHANNELS_H
 #define LAB_CHANNELS_H
@@ -12,8 +12,8 @@ struct channels;
 struct channels *channels_create(void);
 void channels_destroy(struct channels *channels);
 void channels_clear(struct channels *channels);
-/* A message should arrive at `time`. Returns that time, or a later one if it must not overtake,
- * and remembers it. */
+/* Returns when a message arrives that would take until `time` on its own: then, or later if it
+ * would overtake the message before it. Remembers the answer for the next message. */
 uint64_t channels_arrival(struct channels *channels, uint32_t from, uint32_t to, uint8_t side,
                           uint64_t time);
 

@@ -1,5 +1,6 @@
 /*
- * How long something lasts: constant:D, uniform:A,B or exp:M. Times are whole millionths.
+ * The distribution of a duration: constant:D, uniform:A,B or exp:M. Times are whole numbers of
+ * millionths.
  */
 #ifndef LAB_DISTRIBUTION_H
 #define LAB_DISTRIBUTION_H
@@ -13,20 +14,21 @@ enum distribution_kind { DISTRIBUTION_CONSTANT, DISTRIBUTION_UNIFORM, DISTRIBUTI
 
 struct distribution {
 	enum distribution_kind kind;
-	uint64_t a, b; /* D; or A and B; or M */
+	uint64_t a, b; /* the parameters: D, or A and B, or M */
 };
 
 enum { MILLION = 1000000 };
 
-/* A decimal with at most six digits after the point, below a thousand million, in millionths. 0,
- * or -1 without a problem. */
+/* Reads a decimal below a thousand million with at most six digits after the point, and returns
+ * it in millionths. Returns 0, or -1; it sets no problem. */
 int parse_decimal(const char *text, uint64_t *ret_millionths);
 
 int distribution_parse(const char *text, const char *what, struct distribution *ret_distribution,
                        struct problem *problem);
 uint64_t distribution_draw(const struct distribution *distribution, struct random *random);
 uint64_t distribution_mean(const struct distribution *distribution);
-/* What a timer takes for the bound on a delay: the largest; of exp:M, which has none, 10 M. */
+/* Returns the delay that timers take for the longest one: the largest possible value; or 10 M
+ * for exp:M, which has none. */
 uint64_t distribution_bound(const struct distribution *distribution);
 
 #endif

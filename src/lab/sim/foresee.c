@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-/* The bytes that the simulator needs for the messages of one node's first request. It asks the
- * last node, because the first one often has the token and sends nothing. */
+/* Returns the bytes that the simulator needs for the messages of one node's first request. It
+ * tries the last node, because the first one often has the token and sends nothing. */
 static uint64_t weigh_request(const struct setup *setup)
 {
 	const struct algorithm *algorithm = setup->network.algorithm;

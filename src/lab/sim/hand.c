@@ -24,7 +24,8 @@ static struct agenda open_agenda(struct sim *sim)
 	return agenda;
 }
 
-/* Puts all back but the one at `left_out`; none is there if that is the count. */
+/* Puts all events back into the queue, except the one at index `left_out`. If that is the count,
+ * it puts back all. */
 static void close_agenda(struct sim *sim, struct agenda *agenda, size_t left_out)
 {
 	queue_clear(sim->queue);
@@ -35,7 +36,7 @@ static void close_agenda(struct sim *sim, struct agenda *agenda, size_t left_out
 	free(agenda->events);
 }
 
-/* The first event of a kind at a node; the count if there is none. */
+/* Returns the index of the first event of a kind at a node, or the count if there is none. */
 static size_t find_event(const struct agenda *agenda, enum sim_event_kind kind, uint32_t node)
 {
 	size_t i = 0;
@@ -67,7 +68,7 @@ static bool share_channel(const struct event *a, const struct event *b)
 	       a->side == b->side;
 }
 
-/* Is it the oldest of its channel? */
+/* Is this message the oldest of its channel? */
 static bool is_next(const struct agenda *agenda, size_t message)
 {
 	const struct event *event = &agenda->events[message];
@@ -80,7 +81,8 @@ static bool is_next(const struct agenda *agenda, size_t message)
 	return true;
 }
 
-/* Somebody who waited in vain may get on now. */
+/* Marks the run as interfered with. A run that was stuck may continue, because the act may help
+ * a node that waited in vain. */
 static void touch(struct sim *sim)
 {
 	const struct sim_result *result = sim->result;
@@ -218,7 +220,7 @@ bool hand_expire(struct sim *sim, uint32_t node)
 	touch(sim);
 	struct event event = agenda.events[found];
 	close_agenda(sim, &agenda, found);
-	event.size = 1; /* it does not wait for what arrives now */
+	event.size = 1; /* it need not go to the end of the queue first; see runs_out */
 	happen(sim, &event);
 	return true;
 }
@@ -231,7 +233,7 @@ bool hand_crash(struct sim *sim, uint32_t node)
 		return false;
 	touch(sim);
 	sim->dead[node - 1] = true;
-	/* An election is judged by those who are alive. */
+	/* Dead places do not count when the election is judged. */
 	if (sim->learned[node - 1] != 0 && sim->learned[node - 1] == result->leader)
 		result->learned--;
 	result->events++;
@@ -270,7 +272,8 @@ size_t sim_flights(struct sim *sim, struct envelope **ret_flights)
 	struct agenda agenda = open_agenda(sim);
 	size_t count = 0, bytes = 0;
 
-	/* Bodies go after the array: an event has short ones in itself, and the queue moves it. */
+	/* The bodies are copied to the end of the array. A short one is inside its event, which
+	 * the queue may move. */
 	for (size_t i = 0; i < agenda.count; i++)
 		bytes += is_message(&agenda.events[i]) ? agenda.events[i].size : 0;
 	struct envelope *flights = malloc((agenda.count + 1) * sizeof(*flights) + bytes);

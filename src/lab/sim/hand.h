@@ -1,9 +1,10 @@
 /*
- * A hand that reaches into a simulation between two of its events (sim_begin, sim_step): it lets
- * something happen now, at the time of the last event, that would have happened later or not at
- * all. From there the run goes its own way, as deterministic as before.
+ * Lets a user interfere with a simulation between two of its events (sim_begin, sim_step). Each
+ * function, an act, makes something happen now, at the time of the last event, that would have
+ * happened later or not at all. The run then goes on from the new state, as deterministic as
+ * before.
  *
- * Each act returns false, and changes nothing, if it cannot happen now.
+ * An act that cannot happen now returns false and changes nothing.
  */
 #ifndef LAB_HAND_H
 #define LAB_HAND_H
@@ -11,37 +12,40 @@
 #include "envelope.h"
 #include "sim.h"
 
-/* The node asks, or initiates; what its load had it ask next is forgotten. */
+/* The node asks, or begins an election. The next request that the load had planned for it is
+ * cancelled. */
 bool hand_request(struct sim *sim, uint32_t node);
 /* The node leaves. */
 bool hand_release(struct sim *sim, uint32_t node);
-/* These take a message by its number. Under fifo only the oldest message of a channel can be
- * delivered, and a delay also holds back what was sent after it on the same channel. */
+/* These act on the message with that number. Under FIFO only the oldest message of a channel can
+ * be delivered, and a delay also delays all later messages on the same channel. */
 bool hand_deliver(struct sim *sim, uint64_t number);
 bool hand_lose(struct sim *sim, uint64_t number);
 bool hand_delay(struct sim *sim, uint64_t number, uint64_t by);
-/* The timer of the node that would run out first runs out. */
+/* Among the node's timers, the one that is due first expires now. */
 bool hand_expire(struct sim *sim, uint32_t node);
-/* The place is dead from now on: only where the algorithm has timers to notice it by. */
+/* The place is dead from now on. Possible only if the algorithm has timers, by which others
+ * notice it. */
 bool hand_crash(struct sim *sim, uint32_t node);
 
-/* How far it is: what has happened so far, events that were nothing (a timer that was stopped) left
- * out. A step is one line of the trace with what it caused. */
+/* Returns how many steps have happened so far. A step is an event line of the trace with what it
+ * caused. Events without effect, such as a timer that was stopped, do not count. */
 uint64_t sim_steps(const struct sim *sim);
-/* The time of the last of them. */
+/* Returns the time of the last step. */
 uint64_t sim_time(const struct sim *sim);
 
 const struct world *sim_world(const struct sim *sim);
-/* Of an election: the leader that each place knows, and who is dead; else NULL. */
+/* In an election: for each place the leader that it knows, and whether it is dead. Otherwise
+ * NULL. */
 const uint32_t *sim_learned(const struct sim *sim);
 const uint8_t *sim_dead(const struct sim *sim);
 
-/* The messages in flight in the order in which they will arrive, with their bodies, in an array
- * to be freed. */
+/* Lists the messages in flight in the order in which they will arrive, in an array that the
+ * caller frees. The bodies are in the same memory. */
 size_t sim_flights(struct sim *sim, struct envelope **ret_flights);
 
-/* When each node's next timer runs out, UINT64_MAX: none is armed; in an array to be freed, NULL
- * if the algorithm has no timers. */
+/* Returns when the next timer of each node expires, or UINT64_MAX if it has none armed, in an
+ * array that the caller frees. Returns NULL if the algorithm has no timers. */
 uint64_t *sim_timers(struct sim *sim);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* poisson:RATE and wishes:RATE. */
+/* Parses the rate of poisson:RATE or wishes:RATE. */
 static int parse_rate(const char *text, uint64_t *ret_rate, struct problem *problem)
 {
 	size_t length = strcspn(text, ":");
@@ -15,7 +15,7 @@ static int parse_rate(const char *text, uint64_t *ret_rate, struct problem *prob
 	                   text, (int)length, text);
 }
 
-/* The load with that name; the index of the final NULL if there is none. */
+/* Returns the load with that name, or the index of the final NULL if there is none. */
 static enum load find_load(const char *text, const char *const *names)
 {
 	enum load load = LOAD_LIGHT;
@@ -66,7 +66,7 @@ int parse_compared_load(const char *text, enum load *ret_load, uint64_t *ret_rat
 	                                    [LOAD_HEAVY] = "heavy",
 	                                    [LOAD_POISSON] = "poisson:RATE",
 	                                    NULL};
-	enum { RATE_LEAST = 100 }; /* millionths */
+	enum { RATE_LEAST = 100 }; /* in millionths */
 
 	if (parse_one_of_loads(text, names, "light, heavy or poisson:RATE", ret_load, ret_rate,
 	                       problem) != 0)

@@ -6,10 +6,10 @@
 
 #include "sim.h"
 
-/* light, heavy, poisson:RATE or wishes:RATE; the rate is in millionths, and 0 without one. 0, or -1
- * and a problem. */
+/* Parses light, heavy, poisson:RATE or wishes:RATE. The rate is in millionths, and 0 for light
+ * and heavy. Returns 0, or -1 and a problem. */
 int parse_load(const char *text, enum load *ret_load, uint64_t *ret_rate, struct problem *problem);
-/* The same for a comparison, which does not know wishes and needs a rate that is not close to 0. */
+/* The same for a comparison, which has no load "wishes" and refuses rates close to 0. */
 int parse_compared_load(const char *text, enum load *ret_load, uint64_t *ret_rate,
                         struct problem *problem);
 

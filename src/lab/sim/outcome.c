@@ -3,8 +3,9 @@
  */
 #include "simulation.h"
 
-/* Was the run too short to tell whether a node that still waits starves? It was not if the node
- * entered before and the others have not entered more than once each since it asked. */
+/* Was the run too short to tell whether this node, which still waits, starves? If it has entered
+ * before, and the others have entered at most once each since it asked, it simply waits its
+ * turn. */
 static bool is_undecided(const struct sim *sim, uint32_t node)
 {
 	const struct asking *asking = &sim->asking[node - 1];
@@ -13,7 +14,7 @@ static bool is_undecided(const struct sim *sim, uint32_t node)
 	                                                          sim->setup->network.graph.nodes);
 }
 
-/* Nodes that still wait count for the longest bypass and the longest wait. */
+/* Counts a node that still waits towards the longest bypass and the longest wait. */
 static void note_waiting(struct sim *sim, uint32_t node)
 {
 	struct asking *asking = &sim->asking[node - 1];
@@ -58,7 +59,8 @@ static void count_nodes(struct sim *sim)
 		sim_violate(sim, "somebody starves: the others enter again and again");
 }
 
-/* At the end every living place must know the one leader, and none may still take part. */
+/* When the run is over, every place that is alive must know the leader, and no election may
+ * still be going on anywhere. */
 static void judge_election(struct sim *sim)
 {
 	uint32_t alive = 0;
@@ -87,7 +89,7 @@ void sim_end(struct sim *sim)
 			sim_count_entry(sim);
 		count_nodes(sim);
 	}
-	/* If the warm-up did not end, what it counted is discarded. */
+	/* If the run ended during the warm-up, its counts are discarded. */
 	result->measured = !sim->warming;
 	if (sim->warming)
 		sim_begin_count(sim);

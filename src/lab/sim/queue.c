@@ -1,28 +1,30 @@
 /*
  * A radix queue (after the radix heap of Ahuja, Mehlhorn, Orlin and Tarjan, 1990).
  *
- * Times are numbers in base 64. In the wheel, an event waits in the row of the highest digit in
- * which its time differs from `base`, in the bucket of that digit; so the earliest events are in
- * the first bucket of the lowest row. When they are due, there are three ways to go on. A few are
- * sorted (the batch). Many that are in order already, as equal times and constant delays make them,
- * are popped where they lie. Others are dealt out to lower rows, once `base` has moved up to the
- * earliest of them. The first two ways give the run: sorted, earlier than all that is in the wheel.
+ * Times are written in base 64. The wheel has a row for each digit, and a bucket for each value of
+ * that digit. An event waits in the row of the highest digit in which its time differs from `base`.
+ * So the earliest events are in the first bucket of the lowest row that is not empty. When that
+ * bucket is due, there are three cases. If it has few events, they are sorted into the batch. If it
+ * has many that are in order already, because their times are equal or delays are constant, they
+ * stay where they are. These two cases give the run: sorted events, all earlier than the wheel's.
+ * In the third case `base` moves up to the earliest event of the bucket, and its events are dealt
+ * out to lower rows.
  *
- * Events pushed for a time before `limit`, where the wheel begins, go to the front, a short sorted
- * array; a queue of few events is that and nothing else. When the front is full, it and the run
- * go to the wheel.
+ * The wheel holds times from `limit` on. An event that is pushed for an earlier time goes to the
+ * front, a short sorted array. A queue with few events uses only its front. When the front is full,
+ * its events and those of the run go to the wheel.
  *
- * No pattern of times makes this slow: an event goes down eleven rows at most, mostly one or two,
- * and up again only with a full front, which takes at least as many pushes.
+ * No pattern of times makes this slow. An event moves down at most eleven rows, and mostly one or
+ * two. It moves up again only when the front is full, and it takes as many pushes to fill the
+ * front.
  *
- * No sequence numbers are needed. Buckets are appended to, sorting and dealing out keep the order,
- * and of events of one time those in the run are older than those in the front, and these are older
- * than those in the wheel.
+ * No sequence numbers are needed to keep events of equal times in order. Events are appended to
+ * buckets, and sorting and dealing out keep their order. Among events of equal time those in the
+ * run are the oldest, then those in the front, then those in the wheel.
  *
  * Buckets are blocks of events and not lists, so that dealing out reads and writes memory in
- * sequence; with a million events that is worth a factor of seven. Some functions are kept out of
- * line: inlined, they cost the common ways through queue_place() and queue_pop() a third of their
- * time.
+ * sequence. With a million events that is seven times as fast. Some functions must not be inlined:
+ * that would make the common paths through queue_place() and queue_pop() a third slower.
  */
 #include "queue.h"
 
@@ -40,9 +42,10 @@ enum {
 	ROWS = 64 / DIGIT_BITS + 1,
 	BLOCK_EVENTS = 32,
 	CHUNK_BLOCKS = 32,
-	FRONT_EVENTS = 64, /* the bits of `free` */
+	FRONT_EVENTS = 64, /* one for each bit of queue_front.free */
 	BATCH_ENOUGH = 8,
-	BATCH_MAX = BLOCK_EVENTS, /* so that such a bucket is one block */
+	/* A bucket that is small enough for the batch is a single block. */
+	BATCH_MAX = BLOCK_EVENTS,
 	BATCH_ROWS = 9,
 };
 
@@ -59,31 +62,36 @@ struct queue_chunk {
 	struct block blocks[CHUNK_BLOCKS];
 };
 
-/* Full blocks and a last one. The pointers mean nothing while the bucket is empty. */
+/* A list of blocks, all full except the last. The pointers mean nothing while the bucket is
+ * empty. */
 struct bucket {
 	struct block *first, *last;
 	size_t count;
 };
 
 struct queue_front {
-	uint64_t free; /* a bit for each event that is free */
+	uint64_t free; /* a bit for each element of `events`: 1 if it is free */
 	uint32_t head, tail;
-	uint64_t times[2 * FRONT_EVENTS]; /* sorted, from head to tail */
-	uint32_t slots[2 * FRONT_EVENTS]; /* where their events are */
+	/* The times of the events in the front: sorted, from head to tail. */
+	uint64_t times[2 * FRONT_EVENTS];
+	/* For each of these times, the index of its event in `events`. */
+	uint32_t slots[2 * FRONT_EVENTS];
 	struct event events[FRONT_EVENTS];
 };
 
 struct queue_run {
 	const struct event *next, *end;
-	struct block *block; /* which they are in; NULL: in the batch */
-	size_t later_count;  /* in the blocks that follow */
+	struct block *block; /* the block that the events are in; NULL: they are in the batch */
+	size_t later_count;  /* how many events are in the blocks after this one */
 	uint64_t time_max;
 };
 
 struct queue {
-	uint64_t now;   /* the time popped last */
-	uint64_t limit; /* run and front are earlier, the wheel is not; but see spill() */
-	uint64_t base;  /* not later than anything in the wheel, nor than `now` between calls */
+	uint64_t now; /* the time of the event that was popped last */
+	/* Run and front are earlier than this, the wheel is not; spill() is an exception. */
+	uint64_t limit;
+	/* At most the earliest time in the wheel and, between calls, at most `now`. */
+	uint64_t base;
 	size_t count;
 	struct queue_run run;
 	struct queue_front front;
@@ -116,7 +124,7 @@ void queue_destroy(struct queue *queue)
 	free(queue);
 }
 
-/* Returns the block after it. */
+/* Frees a block and returns the block that came after it. */
 static inline struct block *free_block(struct queue *queue, struct block *block)
 {
 	struct block *next = block->next;
@@ -227,9 +235,9 @@ static inline const struct event *take_from_run(struct queue *queue)
 }
 
 /*
- * The run goes before the front, being older. It stays if it is all of the present moment, so that
- * a million such events are not moved over and over: nothing can be earlier, and what has the same
- * time is younger wherever it is.
+ * Moves the run and the front to the wheel, the run first, because it is older. If all of the run
+ * is due now, it stays, so that a million such events are not moved over and over. That is safe: no
+ * event can be earlier, and all others of the same time are younger.
  */
 static OUT_OF_LINE void spill(struct queue *queue)
 {
@@ -270,7 +278,7 @@ struct event *queue_place(struct queue *queue, uint64_t time)
 
 struct position {
 	unsigned row, digit;
-	uint64_t time; /* where the bucket begins */
+	uint64_t time; /* the earliest time that belongs into the bucket */
 };
 
 static inline struct position first_bucket(const struct queue *queue)
@@ -295,10 +303,10 @@ static inline struct bucket take_bucket(struct queue *queue, struct position fir
 }
 
 /*
- * Takes more buckets of the row while they are nearly empty. The keys are all different, so that
- * the rank of each is how many are smaller: for so few this beats sorts that do less, because there
- * is no branch to mispredict. The blocks are free before they are copied from; nothing takes one
- * meanwhile.
+ * Sorts the first bucket into the batch, together with more buckets of the same row while they are
+ * nearly empty. All keys are different, so an event's place is the number of smaller keys. For so
+ * few events counting is faster than a sort with fewer comparisons, because there is no branch to
+ * mispredict. The blocks are freed before their events are copied; nothing can take one in between.
  */
 static void make_batch(struct queue *queue, struct position first)
 {

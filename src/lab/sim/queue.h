@@ -1,9 +1,9 @@
 /*
  * The simulator's queue of events, earliest first; events of the same time in the order in which
- * they were pushed. What kind of queue this is never changes a result.
+ * they were pushed. Every correct implementation of this queue gives the same results.
  *
- * Time never goes back: an event is not pushed for a time before that of the event popped last.
- * Memory that runs out stops the process.
+ * Time never goes back: no event may be pushed for a time before that of the event popped last. The
+ * process stops if memory runs out.
  */
 #ifndef LAB_QUEUE_H
 #define LAB_QUEUE_H
@@ -15,7 +15,7 @@
 
 struct event {
 	uint64_t time;
-	uint64_t number; /* the number of the message, or any number of the driver's */
+	uint64_t number; /* of a message its number; of other events whatever the driver needs */
 	uint32_t node;
 	uint32_t from;
 	uint32_t size;
@@ -30,22 +30,22 @@ struct queue *queue_create(void);
 void queue_destroy(struct queue *queue);
 /* Removes all events and starts at time 0 again; keeps the memory. */
 void queue_clear(struct queue *queue);
-/* False if there is none. */
+/* Removes the earliest event. Returns false if the queue is empty. */
 bool queue_pop(struct queue *queue, struct event *ret_event);
 size_t queue_count(const struct queue *queue);
-/* Bytes that it holds; they never become fewer. */
+/* Returns how many bytes of memory the queue has. They never become fewer. */
 size_t queue_memory(const struct queue *queue);
 
 /*
- * Pushes an event of which only the time is set. The rest must be filled in before the queue is
- * used again, which is how long the pointer is good.
+ * Pushes an event in which only the time is set, and returns it. The caller must fill in the rest
+ * before it uses the queue again. After that the pointer is no longer valid.
  */
 struct event *queue_place(struct queue *queue, uint64_t time);
 
 /*
- * Here, and field by field, because it saves half the time of a push and a pop: callers have just
- * written the fields one by one, and a processor cannot read them back in wider pieces without
- * waiting for the writes to reach the cache.
+ * Inline, and copied field by field, because that halves the time of a push and a pop. Callers have
+ * just written the fields one by one. If they were read back in wider pieces, the processor would
+ * have to wait until the writes have reached the cache.
  */
 static inline void queue_push(struct queue *queue, const struct event *event)
 {

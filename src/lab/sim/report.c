@@ -45,7 +45,7 @@ static json_t *list_numbers(const uint32_t *numbers, uint32_t count)
 	return list;
 }
 
-/* A sum over what came after the warm-up; null if the warm-up did not end. */
+/* Returns a sum over the time after the warm-up; null if the run ended during the warm-up. */
 static json_t *measured(const struct sim_result *result, uint64_t sum)
 {
 	return result->measured ? integer(sum) : json_null();

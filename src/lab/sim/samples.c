@@ -54,14 +54,15 @@ void samples_add(struct samples *samples, uint64_t number)
 		return;
 	if (samples->kept_count == samples->kept_size) {
 		make_room(samples);
-		/* After a halving this one may not be among those that are kept. */
+		/* The stride has just doubled, and this number may not be one of those that are
+		 * kept now. */
 		if (((samples->seen - 1) & (samples->stride - 1)) != 0)
 			return;
 	}
 	samples->kept[samples->kept_count++] = number;
 }
 
-/* Hoare's selection: puts the k-th smallest in its place. */
+/* Hoare's selection: moves the k-th smallest number to index k and returns it. */
 static uint64_t select_number(uint64_t *numbers, size_t count, size_t k)
 {
 	size_t low = 0, high = count - 1;

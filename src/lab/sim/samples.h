@@ -1,6 +1,6 @@
 /*
- * Quantiles of a stream of numbers: exact up to 131,072 numbers, from every 2nd, 4th, 8th… of
- * them beyond.
+ * Quantiles of a stream of numbers. They are exact for up to 131,072 numbers. Of a longer stream
+ * only every 2nd, 4th, 8th… number is kept.
  */
 #ifndef LAB_SAMPLES_H
 #define LAB_SAMPLES_H
@@ -13,8 +13,9 @@ struct samples *samples_create(void);
 void samples_destroy(struct samples *samples);
 void samples_clear(struct samples *samples);
 void samples_add(struct samples *samples, uint64_t number);
-/* The least number that at least `percent` per cent do not exceed; 0 without numbers. May change
- * the order in which they are kept: the last thing to do before samples_clear. */
+/* Returns the smallest number that at least `percent` per cent of the numbers do not exceed, or
+ * 0 if there are none. It reorders the numbers, so none may be added between this and
+ * samples_clear. */
 uint64_t samples_quantile(struct samples *samples, unsigned percent);
 
 #endif

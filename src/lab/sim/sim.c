@@ -300,11 +300,12 @@ static void on_request(struct sim *sim, uint32_t node)
 {
 	if (!world_may_request(&sim->world, node) || (sim->dead != NULL && sim->dead[node - 1])) {
 		sim->silent++;
-		/* Another initiator's message has reached it before it could begin its own
-		 * election. */
+		/* Another initiator's message has reached this node before it could begin
+		 * itself. */
 		if (sim->options.load == LOAD_ELECTION)
 			return;
-		/* A hand was faster: the node waits already, or is inside. */
+		/* A user has let the node ask before its time (hand.h): it already waits or is
+		 * inside. */
 		if (sim->touched &&
 		    (sim->deferred == NULL || sim->world.phases[node - 1] == PHASE_WAITING ||
 		     sim->world.phases[node - 1] == PHASE_INSIDE))
@@ -337,7 +338,8 @@ static struct distribution poisson(const struct sim *sim)
 	return (struct distribution){.kind = DISTRIBUTION_EXPONENTIAL, .a = sim->options.interval};
 }
 
-/* A wish that came while the node was waiting or inside is asked now. */
+/* The node asks when its next wish comes, or now if the wish came while it was waiting or
+ * inside. */
 static void ask_as_wished(struct sim *sim, uint32_t node)
 {
 	uint64_t time = wishes_take(sim->wishes, node);
@@ -384,7 +386,7 @@ static void on_exit_of(struct sim *sim, uint32_t node)
 	}
 }
 
-/* Only the first copy of a request counts. */
+/* Notes when a request first reaches a node. Later copies of it do not count. */
 static void note_heard(struct sim *sim, uint32_t node)
 {
 	struct asking *asking = &sim->asking[node - 1];
@@ -437,9 +439,9 @@ static void on_lose(struct sim *sim, const struct event *event)
 		trace_lose(sim->options.trace, sim->now, event->number);
 }
 
-/* Does the timer expire? Not if it was stopped or set again since, or if its node is dead. A
- * message that arrives at the same moment is in time, so the timer first goes to the end of the
- * queue once. */
+/* Does the timer expire? It does not if it has been stopped or set again since, or if its node
+ * is dead. A message that arrives at the same moment is in time; so the timer's event goes once
+ * to the end of the queue first. */
 static bool runs_out(struct sim *sim, const struct event *event)
 {
 	struct event later = *event;
@@ -466,7 +468,7 @@ static void on_expire(struct sim *sim, const struct event *event)
 	perform(sim, event->node);
 }
 
-/* Beyond this, adding the longest delay there is could overflow. */
+/* Beyond this time, adding the longest possible delay could overflow. */
 static const uint64_t time_max = UINT64_C(1) << 62;
 
 void sim_handle(struct sim *sim, const struct event *event)
@@ -550,7 +552,7 @@ static void ask_lightly(struct sim *sim)
 	push(sim, EVENT_REQUEST, node, sim->now + wait);
 }
 
-/* A node waits for a circulating token: after so many deliveries it will never come. */
+/* Has a node waited for the circulating token during so many deliveries that it will never come? */
 static bool is_futile(const struct sim *sim)
 {
 	return sim->futile_hops > sim->futile_max;
@@ -614,8 +616,9 @@ static void start(struct sim *sim)
 	first_requests(sim);
 }
 
-/* Where nodes ask again and again: one event. False when the run is over. What stays the same in a
- * run is an argument, so that the loop of a whole run need not read it again for every event. */
+/* Handles one event of a run that is not an election. Returns false when the run is over.
+ * `light` and `circulates` never change during a run; they are arguments so that the compiler
+ * makes a loop for each case, which does not read them again for every event. */
 static inline bool step_exclusion(struct sim *sim, bool light, bool circulates)
 {
 	enum { PROGRESS_EVERY = 1 << 16 };
@@ -650,7 +653,7 @@ static inline bool step_exclusion(struct sim *sim, bool light, bool circulates)
 	return false;
 }
 
-/* An election runs until all is quiet: one event. False when there is none. */
+/* Handles one event of an election. Returns false when there is none left. */
 static bool step_election(struct sim *sim)
 {
 	uint64_t nodes = sim->setup->network.graph.nodes;

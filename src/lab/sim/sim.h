@@ -1,6 +1,6 @@
 /*
- * The simulator: a deterministic discrete-event run of an algorithm in virtual time. One loop: take
- * the earliest event, call the step, perform its effects.
+ * The simulator: a deterministic discrete-event run of an algorithm in virtual time. It is one
+ * loop: take the earliest event, call the algorithm's step, perform the effects.
  */
 #ifndef LAB_SIM_H
 #define LAB_SIM_H
@@ -11,24 +11,25 @@
 
 #include <signal.h>
 
-/* LOAD_ELECTION: the initiators initiate at once, and the run lasts until all is quiet. */
+/* LOAD_ELECTION: all initiators begin at time 0, and the run lasts until no event is left. */
 enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON, LOAD_WISHES, LOAD_ELECTION };
 
 struct sim_options {
 	const struct setup *setup;
 	uint64_t entries; /* critical sections that are measured */
 	uint64_t warmup;  /* critical sections before those; means and sums leave them out */
-	uint64_t seed;    /* all random numbers of the run follow from it */
+	uint64_t seed;    /* the number from which all random numbers of the run follow */
 	enum load load;
 	/* Mean time from an exit to the next request (poisson), or between wishes. */
 	uint64_t interval;
 	struct distribution delay, cs; /* how long a message takes, and a critical section */
 	uint64_t bound;                /* the longest message delay that timers assume */
-	const uint64_t *lose_hops;     /* the token is lost at these of its hops; increasing */
+	/* The numbers of the token's hops at which it is lost; increasing. */
+	const uint64_t *lose_hops;
 	size_t lose_hops_count;
 	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below this */
 	uint64_t memory_max; /* most bytes for states and messages in flight; 0: no limit */
-	struct trace *trace; /* NULL: none is wanted */
+	struct trace *trace; /* where the run is recorded; NULL: nowhere */
 	/* The run stops once this is not 0; may be NULL. */
 	const volatile sig_atomic_t *interrupted;
 	/* Called from time to time with the number of exits so far; may be NULL. */
@@ -66,13 +67,14 @@ struct sim_result {
 	uint32_t waiting_first;   /* the node of these that has waited longest */
 	uint64_t waiting_longest; /* how long it has waited */
 	/* A node that may starve, but the run was too short to tell; 0 if there is none. Such a
-	 * node waits and never got in, or the others have entered more than once each since it
-	 * asked. Of several it is the one that others passed most often. */
+	 * node still waits; either it has never entered, or the others have entered more than
+	 * once each since it asked. If there are several, this is the one that was passed most
+	 * often. */
 	uint32_t undecided;
 	uint64_t undecided_passed; /* how often others entered since that node asked */
-	/* The nodes that starve: they wait and nothing can happen any more; or the others entered
-	 * SIM_STARVES times for each node since they asked, and as many mean message delays have
-	 * passed. In order; valid until the next run. */
+	/* The nodes that starve, in order; valid until the next run. A node starves if it waits
+	 * and nothing can happen any more; or if, since it asked, the others have entered
+	 * SIM_STARVES times for each node and as many mean message delays have passed. */
 	const uint32_t *starved;
 	uint32_t starved_count;
 	uint64_t messages, messages_idle, messages_init, messages_by_type[MESSAGE_TYPES_MAX];
@@ -108,32 +110,32 @@ struct sim_result {
 
 struct sim;
 
-/* A simulator for one setup; it can run many times. */
+/* Makes a simulator for one setup. It can run many times. */
 struct sim *sim_create(const struct setup *setup);
 void sim_destroy(struct sim *sim);
 void sim_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result);
 
 /*
- * The same one event at a time: sim_begin, then sim_step as long as it returns true, then sim_end,
- * which completes the result. The result must stay until then. Between two events a hand may reach
- * in (hand.h).
+ * The same, one event at a time: sim_begin, then sim_step while it returns true, then sim_end,
+ * which completes the result. The result must not move until then. Between two events a user may
+ * interfere (hand.h).
  */
 void sim_begin(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result);
 bool sim_step(struct sim *sim);
 void sim_end(struct sim *sim);
 
-/* A lower bound on the memory that a run takes, computed before it starts: the states, and the
- * messages that are sent at once at the beginning (by all nodes under heavy load, by the initiators
- * of an election). */
+/* Returns a lower bound on the memory that a run will take: the states, and the messages that
+ * are sent at time 0 (under heavy load by all nodes, in an election by the initiators). */
 uint64_t sim_memory_foreseen(const struct setup *setup, enum load load);
 
-/* The largest message of one kind: those that carry the token, those that do not, or any. */
+/* Returns the size of the largest message, among those that carry the token, among those that do
+ * not, or among all. */
 enum carries { CARRIES_TOKEN, CARRIES_NO_TOKEN, CARRIES_ANY };
 uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
                              enum carries carries);
 
-/* Jain's index of fairness: 1 if all nodes entered equally often, 1/N if only one node entered;
- * NAN if none did. */
+/* Returns Jain's index of fairness: 1 if all nodes entered equally often, 1/N if only one node
+ * entered; NAN if none did. */
 double sim_jain(const struct sim_result *result, uint32_t nodes);
 
 #endif

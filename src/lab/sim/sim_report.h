@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/* `load` as given. */
+/* `load` is the load as it was given. */
 json_t *sim_report(const struct sim_options *options, const char *load,
                    const struct sim_result *result, double seconds);
 

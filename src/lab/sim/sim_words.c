@@ -159,8 +159,9 @@ static int check_options_fit(const struct sim_words *words, const struct algorit
 	return 0;
 }
 
-/* The default warm-up: one turn of all nodes, but at most half of the run. At the beginning
- * nobody has to wait yet, which would distort the means. */
+/* Returns the length of the warm-up. The default is one entry of each node, but at most half of
+ * the run. Without a warm-up the first entries, for which nobody has to wait long, would distort
+ * the means. */
 static uint64_t warmup_of(const struct sim_words *words, uint32_t nodes)
 {
 	uint64_t half = words->options.entries / 2;

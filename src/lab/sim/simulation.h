@@ -1,6 +1,6 @@
 /*
- * The inside of a simulator, for its own files: sim.c lets a run happen, hand.c reaches into it,
- * and outcome.c says in the end what came of it.
+ * The inside of a simulator, for its own files: sim.c makes the run, hand.c lets a user interfere
+ * with it, and outcome.c completes the result.
  */
 #ifndef LAB_SIMULATION_H
 #define LAB_SIMULATION_H
@@ -22,19 +22,20 @@ struct asking {
 	uint64_t entries; /* how many entries of all nodes had begun by then */
 	uint64_t heard;   /* light load: the number of the last request that reached the node */
 	uint64_t exits;   /* how often the node has left */
-	bool starved;     /* it waited too long at least once */
+	bool starved;     /* the node waited too long at least once */
 };
 
 struct sim {
 	const struct setup *setup;
 	struct world world;
 	struct queue *queue;
-	struct arena *arena;         /* bodies of messages too long for an event */
-	struct channels *channels;   /* FIFO: when the last message of each channel arrives */
-	struct samples *responses;   /* times from request to entry */
-	struct wishes *wishes;       /* NULL until a run has the load wishes:RATE */
-	struct random random;        /* delays, losses and everything else but wishes */
-	struct asking *asking;       /* [nodes] */
+	struct arena *arena;       /* bodies of messages too long for an event */
+	struct channels *channels; /* FIFO: when the last message of each channel arrives */
+	struct samples *responses; /* times from request to entry */
+	struct wishes *wishes;     /* NULL until a run has the load wishes:RATE */
+	/* Gives delays, losses and everything else that is random, except wishes. */
+	struct random random;
+	struct asking *asking;       /* [node - 1]: what is kept for each node */
 	uint32_t *starved, *waiting; /* [nodes]: arrays that the result points to */
 	uint32_t *learned; /* elections: [nodes], the leader that a place knows, or 0; else NULL */
 	uint8_t *dead;     /* elections: [nodes], the place has crashed; else NULL */
@@ -69,16 +70,16 @@ struct sim {
 	bool stuck;             /* the run ends: nothing can happen, or it was stopped */
 	bool warming;           /* in the warm-up */
 	bool token_moving;      /* light load: the token was sent for the current request */
-	bool touched; /* a hand has reached into the run, so that it may not follow its load */
+	bool touched; /* a user has interfered, so that requests need not follow the load */
 };
 
 /* Counts a violation; the text of the first one is kept. */
 void sim_violate(struct sim *sim, const char *what);
 
-/* Lets an event happen, at its time. */
+/* Makes an event happen, at its time. */
 void sim_handle(struct sim *sim, const struct event *event);
 
-/* A message's bytes, wherever they are. */
+/* Returns the bytes of a message, which are in the event or in the arena. */
 static inline const uint8_t *event_body(const struct event *event)
 {
 	const uint8_t *copy;
@@ -97,8 +98,8 @@ static inline void range_widen(struct range *range, uint64_t number)
 		range->max = number;
 }
 
-/* Has it waited for longer than anybody should: while all the others could have entered many times,
- * and for more than an unlucky message? */
+/* Has the node waited too long? That is, have the others entered many times since it asked, and
+ * has more time passed than a single slow message can explain? */
 static inline bool sim_waits_too_long(const struct sim *sim, uint32_t node)
 {
 	const struct asking *asking = &sim->asking[node - 1];
@@ -108,10 +109,10 @@ static inline bool sim_waits_too_long(const struct sim *sim, uint32_t node)
 	       sim->now - asking->time >= much * distribution_mean(&sim->options.delay);
 }
 
-/* From now on sums and means count. What was the least or the most stays: it must hold from the
- * start. */
+/* Ends the warm-up: sums and means start from zero. Minima and maxima keep what they have seen,
+ * because they are of the whole run. */
 void sim_begin_count(struct sim *sim);
-/* Light load: the messages since the last request belong to one entry. */
+/* Light load: counts the messages since the last request as those of one entry. */
 void sim_count_entry(struct sim *sim);
 
 #endif

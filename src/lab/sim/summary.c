@@ -22,14 +22,14 @@ double student_quantile(uint64_t freedom)
 	must(freedom >= 1);
 	if (freedom <= sizeof(few) / sizeof(*few))
 		return few[freedom - 1];
-	/* The first terms of the expansion in powers of 1/v, which are correct to six digits
-	 * from here on. */
+	/* These are the first terms of the expansion in powers of 1/v. For v this large they are
+	 * correct to six digits. */
 	return z + (pow(z, 3) + z) / (4 * v) +
 	       (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * v * v) +
 	       (3 * pow(z, 7) + 19 * pow(z, 5) + 17 * pow(z, 3) - 15 * z) / (384 * v * v * v);
 }
 
-/* Fields that are the same in all runs, and times of the machine. */
+/* Is this a field that is the same in all runs, or a time that depends on the machine? */
 static bool is_left_out(const char *name)
 {
 	static const char *const names[] = {"seed",        "nodes",   "edges",
@@ -44,7 +44,7 @@ static bool is_left_out(const char *name)
 	return false;
 }
 
-/* The value at a path such as "messages.total"; NULL if there is none. */
+/* Returns the value at a path such as "messages.total", or NULL. */
 static const json_t *find(const json_t *report, const char *path)
 {
 	while (report != NULL && *path != '\0') {
@@ -73,7 +73,7 @@ static void summarize(const json_t *runs, const char *path, json_t *summary)
 	size_t i;
 	const json_t *run;
 
-	/* Computes the mean first: the sum of squares about it loses no digits. */
+	/* The mean is computed first: the sum of squared differences from it loses no digits. */
 	json_array_foreach ((json_t *)runs, i, run) {
 		const json_t *value = find(run, path);
 		if (!json_is_number(value))

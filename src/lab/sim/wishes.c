@@ -7,7 +7,7 @@
 
 struct wisher {
 	struct random random;
-	uint64_t time; /* when the last taken wish came */
+	uint64_t time; /* when the wish that was taken last came */
 };
 
 struct wishes {
@@ -30,8 +30,8 @@ void wishes_destroy(struct wishes *wishes)
 	free(wishes);
 }
 
-/* The node's number is added to a number drawn from the seed, not to the seed itself: otherwise
- * node 2 of seed 1 would have the wishes of node 1 of seed 2. */
+/* Each node's generator is seeded with the node's number plus a number drawn from the seed. If
+ * the seed itself were used, node 2 of seed 1 would have the same wishes as node 1 of seed 2. */
 void wishes_start(struct wishes *wishes, uint64_t seed, uint64_t interval)
 {
 	struct random random;

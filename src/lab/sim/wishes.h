@@ -1,6 +1,6 @@
 /*
- * When each node wishes to enter, fixed by the seed and the node alone: whatever algorithm runs and
- * however long it takes, the wishes are the same. Every node draws from a stream of its own.
+ * The times at which each node wishes to enter. They depend on nothing but the seed and the node,
+ * so that different algorithms meet the same wishes. Every node has a random generator of its own.
  */
 #ifndef LAB_WISHES_H
 #define LAB_WISHES_H
@@ -12,11 +12,12 @@ struct wishes;
 struct wishes *wishes_create(uint32_t nodes);
 void wishes_destroy(struct wishes *wishes);
 
-/* Starts over. `interval` is the mean time between two wishes of a node, in millionths. */
+/* Starts again from time 0. `interval` is the mean time between two wishes of a node, in
+ * millionths. */
 void wishes_start(struct wishes *wishes, uint64_t seed, uint64_t interval);
 
-/* The time of the node's next wish that was not taken yet; takes it. It may lie in the past: the
- * node was waiting or inside when it came. */
+/* Takes the node's next wish and returns its time. That time is in the past if the wish came
+ * while the node was waiting or inside. */
 uint64_t wishes_take(struct wishes *wishes, uint32_t node);
 
 #endif

@@ -18,11 +18,11 @@ struct stage {
 	bool traced;
 	bool opened;
 	bool finished;
-	char *words; /* texts of the setup are in it */
+	char *words; /* a copy of the words, which the setup points into */
 	struct sim_words sim_words;
 	struct setup setup;
-	struct trace *trace; /* NULL: not traced */
-	/* One of these two drives. */
+	struct trace *trace; /* records the run; NULL if the stage is not traced */
+	/* Either `sim` or `replay` drives the run; the other is NULL. */
 	struct sim *sim;
 	struct sim_result result;
 	struct replay *replay;
@@ -81,7 +81,7 @@ static void add_json_string(struct text *json, const char *string)
 	free(bytes);
 }
 
-/* ,"NAME":"STRING" or null. */
+/* Writes ,"NAME":"STRING" or ,"NAME":null. */
 static void add_member(struct text *json, const char *name, const char *string)
 {
 	text_format(json, ",\"%s\":", name);
@@ -326,7 +326,8 @@ static bool act_on_sim(struct sim *sim, enum stage_act act, uint64_t what, uint6
 	return false;
 }
 
-/* A step names a message by its channel and its place in that. */
+/* Fills in a step that means the message with this number: a step names a message by its channel
+ * and its place in it. */
 static bool name_message(struct replay *replay, uint64_t number, struct step *step)
 {
 	const struct envelope *flights;
@@ -343,7 +344,8 @@ static bool name_message(struct replay *replay, uint64_t number, struct step *st
 	return true;
 }
 
-/* In a scenario nothing has a time: what is delayed is simply not delivered. */
+/* Performs an act in a replay. A scenario has no times, so that a message cannot be delayed: one
+ * that should wait is simply not delivered yet. */
 static bool act_on_replay(struct stage *stage, enum stage_act act, uint64_t what)
 {
 	const struct algorithm *algorithm = stage->setup.network.algorithm;
@@ -408,7 +410,7 @@ void stage_finish(struct stage *stage)
 		trace_end(stage->trace, time_now(stage));
 }
 
-/* --- what there is to say --- */
+/* --- the state of the run --- */
 
 void stage_lines(struct stage *stage, struct text *lines)
 {
@@ -468,7 +470,7 @@ void stage_states(struct stage *stage, struct text *json)
 	free(timers);
 }
 
-/* The messages in flight, from whoever drives; to be freed if the simulator does. */
+/* Lists the messages in flight, from the simulator or the replay. The caller frees *ret_owned. */
 static size_t list_flights(const struct stage *stage, const struct envelope **ret_flights,
                            struct envelope **ret_owned)
 {
@@ -521,7 +523,8 @@ static bool is_one_token(const struct stage *stage, const struct envelope *fligh
 	return tokens == 1;
 }
 
-/* At most one place says that it leads; and all who know a leader know the same. */
+/* Writes the properties of an election: at most one place says that it leads, and all places
+ * that know a leader know the same one. */
 static void add_election(const struct stage *stage, struct text *json)
 {
 	const uint32_t *learned =
@@ -556,7 +559,8 @@ static bool holds(const struct stage *stage, const struct invariant *invariant,
 	return true;
 }
 
-/* All of the system at this moment. Of a message that will be lost nothing is known but its type. */
+/* Writes the invariants about the whole system. Messages that will be lost are left out, because
+ * only their type is known. */
 static void add_invariants(const struct stage *stage, const struct envelope *flights, size_t count,
                            struct text *json)
 {

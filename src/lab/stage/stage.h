@@ -1,10 +1,10 @@
 /*
- * The laboratory as the page sees it: one run, driven step by step or by hand, and what there is to
- * say of it at any moment. All of it is text, so that little has to be agreed upon with a script:
- * words and scenarios go in, lines of the trace and JSON come out.
+ * The laboratory as the web page sees it: one run, driven step by step or by a user, and its state
+ * at any moment. The interface to the page's script is text only: options and scenarios go in,
+ * trace lines and JSON come out.
  *
- * A step is something that happens, with all that it causes: one line of the trace and those that
- * follow from it. Acts are steps too, but for a delay.
+ * A step is an event with all that it causes: an event line of the trace and the lines that follow
+ * from it. The user's acts are steps too, except a delay.
  */
 #ifndef LAB_STAGE_H
 #define LAB_STAGE_H
@@ -17,47 +17,48 @@
 struct stage;
 
 enum stage_act {
-	STAGE_REQUEST, /* a node asks, or initiates */
-	STAGE_RELEASE, /* a node leaves */
-	STAGE_DELIVER, /* a message, by its number */
+	STAGE_REQUEST, /* a node asks, or begins an election */
+	STAGE_RELEASE, /* a node leaves the critical section */
+	STAGE_DELIVER, /* the message with that number arrives */
 	STAGE_LOSE,
-	STAGE_DELAY,  /* by so many millionths */
-	STAGE_EXPIRE, /* a node's timer */
-	STAGE_CRASH,  /* a place */
+	STAGE_DELAY,  /* the message with that number is delayed by this many millionths */
+	STAGE_EXPIRE, /* a node's timer expires */
+	STAGE_CRASH,  /* a place dies */
 };
 
-/* Without a trace a stage is some 20 times faster, and stage_lines stays empty. */
+/* A stage that is not traced is about 20 times faster, but stage_lines then gives nothing. */
 struct stage *stage_create(bool traced);
 void stage_destroy(struct stage *stage);
 
-/* Every algorithm with its tables, as JSON. */
+/* Writes all algorithms, with their messages, parameters and invariants, as JSON. */
 void stage_catalogue(struct text *json);
 
-/* Begins the run that the words describe, one NAME=VALUE a line as on the command line of `baton sim`,
- * with algorithm=NAME among them. 0, or -1 and what is wrong. */
+/* Begins the run that the words describe. Each line is NAME=VALUE for an option --NAME of `baton
+ * sim`; algorithm=NAME is one of them. Returns 0, or -1 and what is wrong. */
 int stage_open(struct stage *stage, const char *words, struct text *wrong);
-/* The same for a scenario. The problem begins with its line: "4: …". */
+/* The same for a scenario. The text of a problem begins with the number of its line: "4: …". */
 int stage_open_scenario(struct stage *stage, const char *scenario, size_t size, struct text *wrong);
 
-/* So many steps; returns how many there were before the run was over. A line of a scenario that
- * nothing happens at, such as an expectation that holds, is no step of its own. */
+/* Makes up to `count` steps and returns how many there were before the run was over. A line of a
+ * scenario at which nothing happens, such as an expectation that holds, is not a step of its
+ * own. */
 uint32_t stage_step(struct stage *stage, uint32_t count);
-/* False if it cannot happen now. */
+/* Performs an act. Returns false if it cannot happen now. */
 bool stage_do(struct stage *stage, enum stage_act act, uint64_t what, uint64_t by);
 /* Ends the trace. */
 void stage_finish(struct stage *stage);
 
-/* The lines of the trace since the last call. */
+/* Writes the lines of the trace since the last call. */
 void stage_lines(struct stage *stage, struct text *lines);
-/* The nodes: {"phase","ready","token","dead","timer","vars"} each. */
+/* Writes for each node {"phase","ready","token","dead","timer","vars"}. */
 void stage_states(struct stage *stage, struct text *json);
-/* The messages in flight. */
+/* Writes the messages in flight. */
 void stage_flights(struct stage *stage, struct text *json);
-/* What must hold, and whether it does at this moment. */
+/* Writes which properties must hold, and whether each holds at this moment. */
 void stage_properties(struct stage *stage, struct text *json);
-/* {"steps","time","over","line","violations","violation","verdict","expected","found"} */
+/* Writes {"steps","time","over","line","violations","violation","verdict","expected","found"}. */
 void stage_status(struct stage *stage, struct text *json);
-/* The space-time diagram as SVG, of a stage that is traced. */
+/* Writes the space-time diagram as SVG. The stage must be traced. */
 void stage_diagram(struct stage *stage, struct text *svg);
 
 #endif

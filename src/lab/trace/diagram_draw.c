@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The page: where a time and a node are. */
+/* The layout, in units of the picture. */
 enum {
 	LEFT = 74,
 	RIGHT = 45, /* from the last event to the end of the lines */
@@ -18,7 +18,7 @@ enum {
 	TOP = 64,
 	LANE = 78,
 	BOTTOM = 34,
-	STEP = 84, /* the middle one of the waits */
+	STEP = 84, /* the width of a median wait between two events */
 	BAR = 13,
 	WAIT = 5,
 	LEGEND = 44
@@ -31,13 +31,13 @@ struct box {
 struct drawing {
 	const struct diagram *diagram;
 	struct text *out;
-	uint64_t *times; /* distinct, increasing */
-	double *places;  /* of each */
+	uint64_t *times; /* the times at which something happens, increasing, each once */
+	double *places;  /* where each of these times is drawn */
 	size_t times_count;
 	double *cuts; /* where the picture is cut into strips, the edges included */
 	size_t strips_count;
 	double width, strip_height;
-	struct box *boxes; /* of the labels so far */
+	struct box *boxes; /* the labels placed so far */
 	size_t boxes_count;
 };
 
@@ -73,8 +73,8 @@ static void gather_times(struct drawing *page)
 }
 
 /*
- * Time runs evenly where it can. A long wait is cut short and a short one stretched, so that arrows
- * can be told apart; the axis says what time it is.
+ * Distances are proportional to time where possible. A very long wait is drawn shorter and a very
+ * short one longer, so that arrows can be told apart. The axis shows the true times.
  */
 static void place_times(struct drawing *page)
 {
@@ -97,8 +97,8 @@ static void place_times(struct drawing *page)
 	free(gaps);
 }
 
-/* The middle of a gap near this place, preferably a wide one: a cut there goes through the
- * fewest arrows. */
+/* Returns the middle of a gap between events near `place`, preferably a wide gap: a cut there
+ * goes through few arrows. */
 static double cut_near(const struct drawing *page, double place)
 {
 	double best = place, best_worth = 0;
@@ -142,7 +142,7 @@ static void cut_strips(struct drawing *page)
 	page->strip_height = LANE * page->diagram->setup->network.graph.nodes + BOTTOM;
 }
 
-/* Where the lines of the nodes end. */
+/* Returns where the lines of the nodes end. */
 static double edge_of(const struct drawing *page)
 {
 	return page->cuts[page->strips_count];
@@ -187,13 +187,14 @@ static const char style[] =
         ".cross{stroke-width:2.2;fill:none}.node{font-size:13px;font-weight:600}\n"
         "</style>\n";
 
-/* The colour of a message type: the token has its own. */
+/* Writes the colour of a message type. The token has a colour of its own. */
 static void write_colour(char *text, size_t size, const struct diagram *diagram, uint8_t type)
 {
 	unsigned colour = 0;
 
 	if (type_of(diagram, type)->token) {
-		/* The first token type is the right to enter; others only help it. */
+		/* The first message type with a token gives the right to enter. Other tokens
+		 * only help it. */
 		for (uint8_t i = 0; i < type; i++)
 			colour += type_of(diagram, i)->token;
 		snprintf(text, size, colour == 0 ? "var(--token)" : "var(--t4)");
@@ -239,7 +240,7 @@ static bool is_dead(const struct diagram *diagram, uint32_t node)
 	return false;
 }
 
-/* The line of a node, broken if it is dead. */
+/* Draws the line of a node; a dashed one if the node is dead. */
 static void write_line(const struct drawing *page, uint32_t node)
 {
 	text_format(page->out, "<path class=\"line%s\" d=\"M%d %.1f H%.1f\"/>\n",
@@ -299,8 +300,8 @@ static void write_bar(const struct drawing *page, const char *class, double from
 	            class, from, y_of(node) - height / 2.0, width, height);
 }
 
-/* The end of what began at mark `begin`: the next mark of that kind at that node, or the edge of
- * the picture. */
+/* Returns where the bar that begins at mark `begin` ends: at the node's next mark of that kind,
+ * or at the edge of the picture. */
 static double end_of(const struct drawing *page, size_t begin, enum mark_kind kind)
 {
 	const struct diagram *diagram = page->diagram;
@@ -387,7 +388,7 @@ static double overlap(const struct box *a, const struct box *b)
 	return width > 0 && height > 0 ? width * height : 0;
 }
 
-/* How much of a box lies on the nodes' lines, where the bars are. */
+/* Returns how much of a box would cover the nodes' lines, where the bars are. */
 static double on_lines(const struct box *box)
 {
 	double above = box->y + box->height / 2 - TOP - LANE / 2.0;
@@ -397,7 +398,7 @@ static double on_lines(const struct box *box)
 	return off < 13 ? (13 - off) * box->width : 0;
 }
 
-/* How much of a box would be cut off between two strips. */
+/* Returns how much of a box would be cut off at the edge of a strip. */
 static double on_cuts(const struct drawing *page, const struct box *box)
 {
 	for (size_t i = 1; i < page->strips_count; i++) {
@@ -446,8 +447,8 @@ static bool is_labelled(const struct diagram *diagram, size_t i)
 	return next->sent != arrow->sent || next->from != arrow->from || next->type != arrow->type;
 }
 
-/* Messages between the same nodes at the same times would hide each other. Returns how far this
- * one is moved. */
+/* Returns how far an arrow is moved to the side. Without that, messages between the same nodes
+ * at the same times would hide each other. */
 static double shift_of(const struct diagram *diagram, const struct arrow *arrow)
 {
 	double shift = 0;
@@ -476,7 +477,7 @@ static void write_arrow(const struct drawing *page, const struct arrow *arrow)
 		         x1, y1 - 34, x2, y2 - 34, x2, y2);
 	} else {
 		if (arrow->fate != FATE_DELIVERED) {
-			/* A lost message ends on the way. */
+			/* The arrow of a message that did not arrive ends on the way. */
 			x2 = x1 + (x2 - x1) * 0.6;
 			y2 = y1 + (y2 - y1) * 0.6;
 		}

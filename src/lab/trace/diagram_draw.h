@@ -10,18 +10,18 @@ enum mark_kind {
 	MARK_REQUEST,
 	MARK_ENTER,
 	MARK_EXIT,
-	MARK_IDLE, /* after an exit */
+	MARK_IDLE, /* a node that was leaving has become idle */
 	MARK_ELECTED,
 	MARK_TOKEN_COMES,
 	MARK_TOKEN_GOES
 };
 
-/* An event at a node. */
+/* Something that happened at a node. */
 struct mark {
 	uint64_t time;
 	enum mark_kind kind;
 	uint32_t node;
-	uint32_t what; /* the leader */
+	uint32_t what; /* of an election: the leader's identifier */
 };
 
 enum fate { FATE_FLYING, FATE_DELIVERED, FATE_LOST };
@@ -40,8 +40,8 @@ struct diagram {
 	size_t marks_count, marks_size;
 	struct arrow arrows[DIAGRAM_MESSAGES_MAX];
 	size_t arrows_count;
-	uint64_t messages; /* sent in the run, drawn or not */
-	uint64_t end;      /* the time up to which it is drawn */
+	uint64_t messages; /* how many messages were sent in the run, drawn or not */
+	uint64_t end;      /* the time at which the picture ends */
 	bool cut;          /* there were more messages than are drawn */
 	bool given_up;     /* the run did not reach its end */
 };
@@ -51,7 +51,7 @@ static inline const struct message_type *type_of(const struct diagram *diagram, 
 	return &diagram->setup->network.algorithm->messages[type];
 }
 
-/* Appends the picture, which ends at diagram->end. */
+/* Appends the picture as SVG. */
 void diagram_draw_picture(const struct diagram *diagram, struct text *svg);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Lines are handed over in pieces of at least this size. */
+/* Lines are handed over when there are at least this many bytes of them. */
 enum { DRAIN_SIZE = 1 << 16 };
 
 struct trace {
@@ -16,11 +16,12 @@ struct trace {
 	struct text lines; /* the lines since they were last handed over or cleared */
 	void (*take)(void *context, const struct text *lines);
 	void *context;
-	struct diagram *diagram; /* NULL: none is wanted */
+	/* the diagram that is made beside the lines; NULL if none is wanted */
+	struct diagram *diagram;
 	bool election;
-	bool cut; /* the run was given up */
+	bool cut; /* the run was given up before its end */
 	uint32_t nodes;
-	char **variables; /* of each node, as last written */
+	char **variables; /* [node - 1]: the variables of a node as they were last written */
 };
 
 char *time_text(uint64_t time, char *ret_text)
@@ -69,7 +70,7 @@ struct text *trace_lines(struct trace *trace)
 	return &trace->lines;
 }
 
-/* Hands the lines over if there are enough. */
+/* Hands the lines over if there are at least `size` bytes of them. */
 static void drain(struct trace *trace, size_t size)
 {
 	if (trace->take == NULL || trace->lines.used < size)
@@ -300,7 +301,8 @@ static void write_variables(struct trace *trace, const struct world *world, uint
 void trace_effects(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
                    uint64_t number)
 {
-	/* This comes first, because the picture may end with a message that is sent. */
+	/* The diagram learns this before the messages, because it may stop recording at one of
+	 * them. */
 	if (trace->diagram != NULL && world->phases[node - 1] == PHASE_IDLE)
 		diagram_idle(trace->diagram, time, node);
 	trace_sends(trace, world, time, node, number);

@@ -1,9 +1,10 @@
 /*
- * The trace: what happened, in the order in which it happened, as JSON lines, as a space-time
- * diagram, or both. A step is an event line, and what it causes follows: its sends in order, then
- * `enter` or `elected`, then the node's variables if they changed.
+ * The trace of a run: what happened, in order, as JSON lines, as a space-time diagram, or both.
+ * Each step is a line for its event, followed by lines for what it caused: the messages it sent in
+ * order, then `enter` or `elected`, then the node's variables if they changed.
  *
- * It is written into memory; who wants it in a file takes it away piece by piece (trace_drain).
+ * The trace is written into memory. A caller that wants it in a file takes it away piece by piece
+ * (trace_drain).
  */
 #ifndef LAB_TRACE_H
 #define LAB_TRACE_H
@@ -14,24 +15,25 @@
 
 struct trace;
 
-/* Which of the two are wanted. */
+/* Makes a trace with lines, with a diagram, or with both. */
 struct trace *trace_create(bool lines, bool diagram);
 void trace_destroy(struct trace *trace);
 
-/* From now on `take` gets the lines when there are many of them, and at the end; none stay here. */
+/* From now on the trace calls `take` with its lines whenever there are many, and at the end, and
+ * then forgets them. */
 void trace_drain(struct trace *trace, void (*take)(void *context, const struct text *lines),
                  void *context);
-/* The lines so far, for the caller to read and to clear. */
+/* Returns the lines so far. The caller may read and clear them. */
 struct text *trace_lines(struct trace *trace);
 
-/* The first line. Then, for every node, world_start and trace_sends; then trace_started, which
- * notes the variables of all. */
+/* Writes the first line. Then the driver calls world_start and trace_sends for every node, and
+ * at last trace_started, which records the variables of all nodes. */
 void trace_start(struct trace *trace, const struct setup *setup);
 void trace_started(struct trace *trace, const struct world *world);
 
-/* Times are in millionths. An election's request is to initiate it. */
+/* Times are in millionths. In an election, a request is the start of a candidacy. */
 void trace_request(struct trace *trace, uint64_t time, uint32_t node);
-/* A timer of the node has run out. */
+/* A timer of the node has expired. */
 void trace_expire(struct trace *trace, uint64_t time, uint32_t node);
 /* The place is dead from now on. */
 void trace_crash(struct trace *trace, uint64_t time, uint32_t node);
@@ -40,24 +42,26 @@ void trace_deliver(struct trace *trace, uint64_t time, uint64_t number, uint32_t
                    const char *type);
 void trace_lose(struct trace *trace, uint64_t time, uint64_t number);
 
-/* The sends among the effects of the last step, numbered from `number`. */
+/* Writes the messages that the last step sent, numbered from `number`. */
 void trace_sends(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
                  uint64_t number);
-/* All that the last step caused. */
+/* Writes everything that the last step caused. */
 void trace_effects(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
                    uint64_t number);
 
-/* The run was given up before its end: the last line will be `cut` instead of `end`, and a diagram
- * says so. */
+/* Notes that the run was given up before its end: the last line will be `cut` instead of `end`,
+ * and the diagram says so too. */
 void trace_cut(struct trace *trace);
 
-/* The last line. */
+/* Writes the last line. */
 void trace_end(struct trace *trace, uint64_t time);
 
-/* Appends the diagram of what has happened until `time`, as SVG. The setup must still be there. */
+/* Appends the diagram of what has happened until `time`, as SVG. The setup must not have been
+ * freed. */
 void trace_draw(struct trace *trace, uint64_t time, struct text *svg);
 
-/* A time in millionths as a decimal without needless zeros; at least 32 bytes. */
+/* Writes a time in millionths as a decimal without needless zeros, and returns `ret_text`, which
+ * has room for at least 32 bytes. */
 char *time_text(uint64_t time, char *ret_text);
 
 #endif
