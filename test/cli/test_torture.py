@@ -48,6 +48,20 @@ class Torture(unittest.TestCase):
         self.assertNotEqual(texts[0], texts[2])
         self.assertIn("everything is mended", texts[0])
 
+    def test_the_real_log_runs_and_the_same_seed_gives_the_same_trace(self):
+        first, second, other = (baton(f"torture --engine {engine} --seeds 5..5 --time 20s --trace -").out
+                                for engine in ("raft", "raft", "atomic"))
+        told = [out[:out.index("neilsen, 5 nodes")] for out in (first, second, other)]
+        self.assertEqual(told[0], told[1])
+        self.assertNotEqual(told[0], told[2])
+        self.assertRegex(told[0], r"leads in term \d+")
+
+    def test_a_replay_names_its_engine(self):
+        done = baton(f"{BROKEN} --seeds 1..40 --engine raft")
+        command = re.search(r"^  baton (torture .*)$", done.out, re.M).group(1)
+        self.assertIn(" --engine raft ", command)
+        self.assertEqual(baton(command).code, 1)
+
     def test_a_fault_that_is_left_out_does_not_change_the_others(self):
         def faults(words):
             out = baton(f"torture --seeds 7..7 --trace - {words}").out
@@ -71,7 +85,7 @@ class Torture(unittest.TestCase):
         self.assertTrue(picture.endswith("</svg>\n"))
 
     def test_what_is_wrong_is_said(self):
-        for words, said in (("--faults rain", "crash, loop"), ("--engine raft", "atomic"), ("--nodes 17", "16"),
+        for words, said in (("--faults rain", "crash, loop"), ("--engine paper", "raft or atomic"), ("--nodes 17", "16"),
                             ("--algorithm bully", "election"), ("--only 3", "--seeds 17..17"), ("--time 1s", "3 s"),
                             ("--trace x", "one seed"), ("neilsen", "options only"), ("--only 0 --seeds 1..1", "1")):
             done = baton(f"torture {words}")

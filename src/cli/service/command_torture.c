@@ -131,15 +131,15 @@ static int parse_time(const char *text, struct torture_request *request, struct 
 	return 0;
 }
 
-static int parse_engine(const char *text, struct problem *problem)
+static int parse_engine(const char *text, enum ordeal_engine *ret_engine, struct problem *problem)
 {
-	if (strcmp(text, "atomic") == 0)
-		return 0;
 	if (strcmp(text, "raft") == 0)
-		return problem_set(problem,
-		                   "--engine raft: this version has no such engine yet; atomic is "
-		                   "the one it has");
-	return problem_set(problem, "--engine '%.40s': atomic", text);
+		*ret_engine = ENGINE_RAFT;
+	else if (strcmp(text, "atomic") == 0)
+		*ret_engine = ENGINE_ATOMIC;
+	else
+		return problem_set(problem, "--engine '%.40s': raft or atomic", text);
+	return 0;
 }
 
 static int parse_option(int option, const char *value, struct torture_request *request,
@@ -164,7 +164,7 @@ static int parse_option(int option, const char *value, struct torture_request *r
 	case 'o':
 		return parse_only(value, request, problem);
 	case 'e':
-		return parse_engine(value, problem);
+		return parse_engine(value, &request->plan.engine, problem);
 	case 'p':
 		return parse_small(value, THREADS_MAX, "--threads", &request->threads, problem);
 	case 'T':
@@ -288,6 +288,7 @@ static void print_command(const struct torture_request *request, uint64_t seed,
 	       " --locks %" PRIu32 " --algorithm %s --time %" PRIu64 "ms",
 	       seed, seed, plan->nodes, plan->locks, plan->algorithm->name,
 	       plan->time / UINT64_C(1000000));
+	printf(" --engine %s", plan->engine == ENGINE_RAFT ? "raft" : "atomic");
 	if (request->faults != NULL)
 		printf(" --faults %s", request->faults);
 	for (uint32_t i = 0; i < count; i++)

@@ -51,8 +51,11 @@ extern const char *const fault_texts[FAULT_KINDS_COUNT];
 
 enum { ORDEAL_FAULTS_MAX = 256, ORDEAL_NODES_MAX = 16, ORDEAL_LOCKS_MAX = 64 };
 
+enum ordeal_engine { ENGINE_ATOMIC, ENGINE_RAFT };
+
 struct ordeal_plan {
 	uint64_t seed;
+	enum ordeal_engine engine; /* how voters agree */
 	const struct algorithm *algorithm;
 	const char *topology; /* NULL: the algorithm's own */
 	uint32_t nodes, locks;

@@ -7,6 +7,7 @@
 #include "mischief.h"
 #include "ordeal.h"
 #include "paths.h"
+#include "raft_log.h"
 #include "spiteful_log.h"
 #include "verdict.h"
 
@@ -435,7 +436,7 @@ void realm_init(struct realm *realm, const struct ordeal_plan *plan)
 		realm->voter_names[i] = realm->hosts[i].name;
 	}
 	realm->paths = paths_create(plan->seed);
-	realm->engine = &spiteful_log;
+	realm->engine = plan->engine == ENGINE_ATOMIC ? &spiteful_log : &raft_log;
 	realm->engine->create(realm);
 	realm->actors = actors_create(realm);
 	realm->verdict = verdict_create(realm);

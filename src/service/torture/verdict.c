@@ -55,6 +55,11 @@ void verdict_destroy(struct verdict *verdict)
 	free(verdict);
 }
 
+const struct agreed_state *verdict_state(const struct realm *realm)
+{
+	return &realm->verdict->state;
+}
+
 uint64_t verdict_epochs(const struct realm *realm)
 {
 	return realm->verdict->views_count;

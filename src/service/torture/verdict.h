@@ -29,6 +29,8 @@ const char *verdict_unsettled(const struct realm *realm, char room[128]);
 
 /* True if the committed entries forbid this name. */
 bool verdict_forbids(const struct realm *realm, const char *name);
+/* The state after all that is committed. */
+const struct agreed_state *verdict_state(const struct realm *realm);
 uint64_t verdict_epochs(const struct realm *realm);
 uint64_t verdict_lapses(const struct realm *realm);
 

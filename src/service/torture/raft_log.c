@@ -1,0 +1,403 @@
+#include "raft_log.h"
+
+#include "grow.h"
+#include "memory.h"
+#include "ordeal.h"
+#include "outbuffer.h"
+#include "paths.h"
+#include "shadow.h"
+#include "verdict.h"
+#include "voter.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <xxhash.h>
+
+enum { SNAPSHOT_EVERY = 40, SLOW_PERCENT = 25 };
+
+/* A data directory: it outlives processes. */
+struct simulated_disk {
+	uint64_t id; /* of the server whose log this is */
+	struct shadow content;
+	struct durable_write *writes; /* given out and not durable yet; the oldest first */
+	size_t writes_count, writes_size;
+	uint64_t busy_until;
+};
+
+struct raft_voter {
+	struct voter *voter; /* of the process; NULL: there is none */
+	struct simulated_disk disk;
+	bool leads;         /* as was last noted */
+	uint64_t cut_until; /* no letter goes to it or comes from it before then */
+};
+
+/* What is true after an entry. */
+struct committed_entry {
+	uint64_t entry, state; /* hashes of its bytes and of the state */
+};
+
+struct raft_log {
+	struct chance chance;
+	struct raft_voter voters[REALM_HOSTS_MAX];
+	uint64_t headless_until;         /* no letter goes anywhere before then */
+	uint64_t delay_max;              /* of a slow write, beyond the usual */
+	struct committed_entry *history; /* from index 1 on */
+	size_t history_count, history_size;
+	uint64_t *leaders; /* the ids of who led, by term; 0: nobody */
+	size_t leaders_count, leaders_size;
+	struct out state; /* room for a state as bytes */
+};
+
+static struct raft_voter *voter_at(const struct realm *realm, uint32_t place)
+{
+	return &realm->raft->voters[place];
+}
+
+static uint64_t committed(const struct realm *realm)
+{
+	return realm->raft->history_count;
+}
+
+/* --- the judge --- */
+
+static uint64_t hash_state(struct raft_log *log, const struct agreed_state *state)
+{
+	state_write(state, &log->state);
+	return XXH3_64bits(log->state.bytes, log->state.bytes_count);
+}
+
+static void judge_state(struct realm *realm, uint32_t place, uint64_t index)
+{
+	struct raft_log *log = realm->raft;
+
+	if (index > log->history_count)
+		realm_wrong(realm, "%s has a snapshot of what was never committed",
+		            realm->hosts[place].name);
+	else if (log->history[index - 1].state !=
+	         hash_state(log, voter_state(voter_at(realm, place)->voter)))
+		realm_wrong(realm, "%s has another state than was agreed upon after entry %llu",
+		            realm->hosts[place].name, (unsigned long long)index);
+}
+
+/* What the first of all voters applies is what was agreed upon. */
+static void judge_applied(struct realm *realm, uint32_t place, const struct voter_effect *effect)
+{
+	struct raft_log *log = realm->raft;
+	uint64_t hash = effect->size == 0 ? 0 : XXH3_64bits(effect->bytes, effect->size);
+
+	if (effect->index == log->history_count + 1) {
+		verdict_committed(realm, effect->index, effect->bytes, effect->size);
+		log->history = grow(log->history, &log->history_size, effect->index,
+		                    sizeof(*log->history));
+		log->history[log->history_count++] =
+		        (struct committed_entry){hash, hash_state(log, verdict_state(realm))};
+	} else if (effect->index > log->history_count ||
+	           log->history[effect->index - 1].entry != hash) {
+		realm_wrong(realm, "%s applies another history at entry %llu",
+		            realm->hosts[place].name, (unsigned long long)effect->index);
+		return;
+	}
+	judge_state(realm, place, effect->index);
+}
+
+static void judge_leader(struct realm *realm, uint32_t place)
+{
+	struct raft_log *log = realm->raft;
+	struct raft_voter *here = voter_at(realm, place);
+	uint64_t term = voter_term(here->voter);
+	bool leads = voter_leads(here->voter);
+
+	if (leads == here->leads)
+		return;
+	here->leads = leads;
+	realm_note(realm, place, leads ? "leads in term %llu" : "leads no more, in term %llu",
+	           (unsigned long long)term);
+	if (!leads)
+		return;
+	log->leaders = grow(log->leaders, &log->leaders_size, term + 1, sizeof(*log->leaders));
+	while (log->leaders_count <= term)
+		log->leaders[log->leaders_count++] = 0;
+	if (log->leaders[term] != 0 && log->leaders[term] != here->disk.id)
+		realm_wrong(realm, "%s leads in term %llu, and so did another voter",
+		            realm->hosts[place].name, (unsigned long long)term);
+	log->leaders[term] = here->disk.id;
+}
+
+/* --- disks --- */
+
+static void begin_write(struct realm *realm, uint32_t place, const struct durable_write *write)
+{
+	struct raft_log *log = realm->raft;
+	struct simulated_disk *disk = &voter_at(realm, place)->disk;
+	uint64_t delay = chance_between(&log->chance, REALM_MS / 10, 3 * REALM_MS);
+
+	disk->writes =
+	        grow(disk->writes, &disk->writes_size, disk->writes_count + 1, sizeof(*write));
+	disk->writes[disk->writes_count++] = shadow_write_copy(write);
+	if (log->delay_max != 0 && chance_percent(&log->chance, SLOW_PERCENT))
+		delay += chance_below(&log->chance, log->delay_max);
+	if (disk->busy_until < realm->now)
+		disk->busy_until = realm->now;
+	disk->busy_until += delay;
+	realm_push(realm, disk->busy_until, REALM_LOG, place, realm->hosts[place].life, 0);
+}
+
+/* The oldest write is durable; its number. */
+static uint64_t end_write(struct simulated_disk *disk)
+{
+	uint64_t number = disk->writes[0].number;
+
+	shadow_apply(&disk->content, &disk->writes[0]);
+	shadow_write_free(&disk->writes[0]);
+	disk->writes_count--;
+	memmove(disk->writes, disk->writes + 1, disk->writes_count * sizeof(*disk->writes));
+	return number;
+}
+
+static void lose_writes(struct simulated_disk *disk, uint64_t kept)
+{
+	while (kept-- > 0)
+		end_write(disk);
+	while (disk->writes_count > 0)
+		shadow_write_free(&disk->writes[--disk->writes_count]);
+	disk->busy_until = 0;
+}
+
+/* --- a voter --- */
+
+static void send_letter(struct realm *realm, uint32_t place, const struct voter_effect *effect)
+{
+	struct raft_log *log = realm->raft;
+
+	if (log->headless_until > realm->now || log->voters[place].cut_until > realm->now)
+		return;
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		if (log->voters[i].disk.id == effect->id && log->voters[i].cut_until <= realm->now)
+			paths_send(realm, place, i, PATH_LETTER, effect->bytes, effect->size);
+	}
+}
+
+static void take_effect(struct realm *realm, uint32_t place, const struct voter_effect *effect)
+{
+	uint32_t to;
+
+	switch (effect->kind) {
+	case VOTER_WRITE:
+		begin_write(realm, place, effect->write);
+		break;
+	case VOTER_LETTER:
+		send_letter(realm, place, effect);
+		break;
+	case VOTER_NOTIFY:
+		if ((to = realm_place_of(realm, effect->process)) != REALM_NOWHERE)
+			paths_send(realm, place, to, PATH_BULLETIN, effect->bytes, effect->size);
+		break;
+	case VOTER_APPLIED:
+		judge_applied(realm, place, effect);
+		break;
+	case VOTER_RESTORED:
+		realm_mark(realm, "restored", place, effect->index, 0);
+		judge_state(realm, place, effect->index);
+		break;
+	}
+}
+
+static void pump(struct realm *realm, uint32_t place)
+{
+	struct voter *voter = voter_at(realm, place)->voter;
+	struct voter_effect effect;
+
+	while (!realm->failed && voter_effect(voter, &effect))
+		take_effect(realm, place, &effect);
+	judge_leader(realm, place);
+	realm_await_voter(realm, place, voter_deadline(voter));
+}
+
+static void tick(struct realm *realm, uint32_t place)
+{
+	voter_tick(voter_at(realm, place)->voter, realm_clock(realm, place));
+	pump(realm, place);
+}
+
+static bool petition(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size)
+{
+	bool good = voter_petition(voter_at(realm, place)->voter, bytes, size,
+	                           realm_clock(realm, place));
+
+	pump(realm, place);
+	return good;
+}
+
+static bool letter(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size)
+{
+	bool good =
+	        voter_letter(voter_at(realm, place)->voter, bytes, size, realm_clock(realm, place));
+
+	pump(realm, place);
+	return good;
+}
+
+/* A write is durable. */
+static void on_event(struct realm *realm, const struct event *event)
+{
+	const struct realm_host *host = &realm->hosts[event->node];
+	struct raft_voter *here = voter_at(realm, event->node);
+
+	if (!host->voter_lives || host->life != event->number)
+		return;
+	if (host->voter_paused_until > realm->now) {
+		realm_push(realm, host->voter_paused_until, REALM_LOG, event->node, event->number,
+		           0);
+		return;
+	}
+	voter_written(here->voter, end_write(&here->disk), realm_clock(realm, event->node));
+	pump(realm, event->node);
+}
+
+static void start(struct realm *realm, uint32_t place)
+{
+	struct raft_log *log = realm->raft;
+	struct raft_voter *here = voter_at(realm, place);
+	struct durable_content content = shadow_content(&here->disk.content);
+	struct voter_options options = {
+	        .id = here->disk.id,
+	        .address = realm->hosts[place].address,
+	        .content = &content,
+	        .settings = realm->settings,
+	        .wiring = realm_wiring(realm),
+	        .names = realm->voter_names,
+	        .names_count = realm->voters_count,
+	        .snapshot_every = SNAPSHOT_EVERY,
+	        .seed = (uint32_t)chance_next(&log->chance),
+	};
+
+	here->leads = false;
+	here->voter = voter_create(&options, realm_clock(realm, place));
+	pump(realm, place);
+}
+
+static void stop(struct realm *realm, uint32_t place)
+{
+	struct raft_log *log = realm->raft;
+	struct raft_voter *here = voter_at(realm, place);
+
+	voter_destroy(here->voter);
+	here->voter = NULL;
+	lose_writes(&here->disk, chance_below(&log->chance, here->disk.writes_count + 1));
+}
+
+/* --- faults --- */
+
+/* The newest of those that believe it; REALM_NOWHERE: none does. */
+static uint32_t find_leader(const struct realm *realm)
+{
+	uint32_t leader = REALM_NOWHERE;
+
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		const struct voter *voter = voter_at(realm, i)->voter;
+		if (voter != NULL && voter_leads(voter) &&
+		    (leader == REALM_NOWHERE ||
+		     voter_term(voter) > voter_term(voter_at(realm, leader)->voter)))
+			leader = i;
+	}
+	return leader;
+}
+
+static void forbid(struct realm *realm, const char *name, bool forbids)
+{
+	uint32_t leader = find_leader(realm);
+
+	if (leader == REALM_NOWHERE || !realm_voter_runs(realm, leader))
+		return;
+	voter_forbid(voter_at(realm, leader)->voter, name, forbids, realm_clock(realm, leader));
+	pump(realm, leader);
+}
+
+static void slow(struct realm *realm, uint64_t delay_max)
+{
+	realm->raft->delay_max = delay_max;
+}
+
+static void depose(struct realm *realm, uint64_t until)
+{
+	uint32_t leader = find_leader(realm);
+
+	if (leader != REALM_NOWHERE)
+		voter_at(realm, leader)->cut_until = until;
+}
+
+static void headless(struct realm *realm, uint64_t until)
+{
+	realm->raft->headless_until = until;
+}
+
+/* --- the beginning and the end --- */
+
+static void create(struct realm *realm)
+{
+	struct raft_log *log = calloc(1, sizeof(*log));
+
+	memory_must(log != NULL);
+	realm->raft = log;
+	log->chance = chance_stream(realm->plan->seed, STREAM_LOG, 1);
+	out_init(&log->state);
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		shadow_init(&log->voters[i].disk.content);
+		log->voters[i].disk.id = chance_next(&log->chance) | 1;
+	}
+}
+
+/* All begin with the same first entry. */
+static void begin(struct realm *realm)
+{
+	struct replica_server servers[REALM_HOSTS_MAX];
+	struct durable_entry first;
+
+	for (uint32_t i = 0; i < realm->voters_count; i++) {
+		uint32_t place = realm->voters[i];
+		servers[i] = (struct replica_server){voter_at(realm, place)->disk.id,
+		                                     realm->hosts[place].address, REPLICA_VOTER};
+	}
+	must(replica_first_entry(servers, realm->voters_count, &first));
+	for (uint32_t i = 0; i < realm->voters_count; i++)
+		shadow_apply(&voter_at(realm, realm->voters[i])->disk.content,
+		             &(struct durable_write){.has_ballot = true,
+		                                     .term = 1,
+		                                     .entries_first = 1,
+		                                     .entries = &first,
+		                                     .entries_count = 1});
+	free((void *)(uintptr_t)first.bytes);
+}
+
+static void destroy(struct realm *realm)
+{
+	struct raft_log *log = realm->raft;
+
+	for (uint32_t i = 0; i < REALM_HOSTS_MAX; i++) {
+		voter_destroy(log->voters[i].voter);
+		lose_writes(&log->voters[i].disk, 0);
+		free(log->voters[i].disk.writes);
+		shadow_free(&log->voters[i].disk.content);
+	}
+	out_free(&log->state);
+	free(log->history);
+	free(log->leaders);
+	free(log);
+}
+
+const struct log_engine raft_log = {
+        .create = create,
+        .destroy = destroy,
+        .begin = begin,
+        .start = start,
+        .stop = stop,
+        .tick = tick,
+        .petition = petition,
+        .letter = letter,
+        .on_event = on_event,
+        .forbid = forbid,
+        .slow = slow,
+        .depose = depose,
+        .headless = headless,
+        .committed = committed,
+};
