@@ -292,6 +292,7 @@ static void granted(struct run *run, uint32_t number, uint64_t fence)
 	 * now. */
 	if (client->command == COMMAND_LOCK)
 		judge_happened(run, client->lock, fence, EVENT_GRANTED);
+	must(client->holds_count < HOLDS_MAX);
 	client->holds[client->holds_count++] = (struct visitor_hold){
 	        client->lock, fence, client->asked, is_firm(client), client->campaign};
 	run->result->grants++;

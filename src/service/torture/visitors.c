@@ -464,10 +464,12 @@ static void begin_something(struct run *run, uint32_t number)
 		want_lock(run, number);
 }
 
-/* The client has waited long enough: it goes away, or asks whether it must wait. */
+/* The client has waited long enough: it goes away, or asks whether it must wait. That second command
+ * may be granted: the node may find in the same call that the first command's time is over. So a
+ * client that can hold no further lock goes away. */
 static void lose_patience(struct run *run, uint32_t number)
 {
-	if (run_chance(run, 70))
+	if (run->clients[number].holds_count == HOLDS_MAX || run_chance(run, 70))
 		visitor_close(run, number);
 	else
 		want_lock(run, number);
