@@ -36,8 +36,8 @@ struct durable_write {
 	uint64_t number;
 	bool has_ballot; /* `term` and `vote` are new and must be stored */
 	uint64_t term, vote;
-	const struct durable_snapshot
-	        *snapshot; /* replaces the stored snapshot; NULL: the stored one stays */
+	/* Replaces the stored snapshot; NULL: the stored one stays. */
+	const struct durable_snapshot *snapshot;
 	/* The first index to keep: all entries below it are removed; 0: none are. */
 	uint64_t log_start;
 	/* The entries from this index on are replaced by `entries`; 0: no entry changes. */

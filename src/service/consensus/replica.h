@@ -21,8 +21,8 @@ enum replica_role { REPLICA_STANDBY, REPLICA_VOTER, REPLICA_SPARE, REPLICA_NONE 
 struct replica_options {
 	uint64_t id; /* not 0; never the id of another server, nor of one that has lost its disk */
 	const char *address; /* the address that other servers see; must stay valid */
-	const struct durable_content
-	        *content; /* what the disk holds; of a new server all zero, but log_start 1 */
+	/* What the disk holds; of a new server all zero, but log_start 1. */
+	const struct durable_content *content;
 	uint32_t election_ms, heartbeat_ms;
 	uint32_t seed; /* the seed of the random part of timeouts */
 };

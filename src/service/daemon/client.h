@@ -94,12 +94,12 @@ struct client {
 	uint32_t subscriptions_count;
 	bool reasons;       /* its LOST events say why */
 	size_t events_size; /* bytes of events since its output was last short */
-	uint64_t
-	        events_dropped; /* events not sent because it did not read, and it was not told yet */
+	/* Events not sent because it did not read, and it was not told yet. */
+	uint64_t events_dropped;
 
 	/* The end of its locks. */
-	uint64_t
-	        grace_ms; /* how long it needs to stop after losing a lock; 0: others get it at once */
+	/* How long it needs to stop after losing a lock; 0: others get it at once. */
+	uint64_t grace_ms;
 	struct loop_timer grace; /* when its time to stop is over */
 	bool told_lost;          /* it has lost a lock and was told; it has until `grace` to stop */
 	bool stays; /* CLIENT STAY: it cannot stop, so what it loses stays with it while connected */

@@ -27,8 +27,8 @@
 #include <unistd.h>
 
 enum {
-	NAG_MS =
-	        5000, /* how often slow clients are looked after, and the log told of what is waited for */
+	/* How often slow clients are looked after, and the log told of what is waited for. */
+	NAG_MS = 5000,
 	DESCRIPTORS_OURS = 24, /* open files besides the sockets of peers and clients */
 };
 

@@ -19,8 +19,8 @@ struct sched_policy {
 	bool yields;
 	uint64_t since_ms; /* it does, or does not */
 	uint64_t since_runs;
-	uint64_t
-	        penalty_ms; /* how long not to, because it was wrong to; 0: it never was, or not of late */
+	/* How long not to, because it was wrong to; 0: it never was, or not of late. */
+	uint64_t penalty_ms;
 	bool doubtful;  /* the last look says that it is wrong to */
 	uint32_t turns; /* of the loop since that */
 	uint64_t looked_ms;

@@ -24,8 +24,8 @@ struct member {
 	uint64_t now;         /* the greatest time that it was given */
 	uint64_t quiet_until; /* no view is entered before this time */
 	uint64_t timers_at;   /* no timer of the member's own is due before this */
-	uint64_t
-	        acknowledge_at; /* when frames are acknowledged that nothing else has acknowledged */
+	/* When frames are acknowledged that nothing else has acknowledged. */
+	uint64_t acknowledge_at;
 	bool leaving;
 	uint64_t stranger_hash, stranger_at; /* the last complaint about a stranger, and when */
 	char *missing;                       /* what member_missing returned last */

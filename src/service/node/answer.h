@@ -1,5 +1,5 @@
 /*
- * The answers of members to a STATUS: a list of parts, each as it came.
+ * The answers of members to a STATUS: a list of parts in the order of their arrival.
  */
 #ifndef NODE_ANSWER_H
 #define NODE_ANSWER_H
@@ -10,13 +10,13 @@
 
 struct answer {
 	STAILQ_ENTRY(answer) answers;
-	uint32_t member; /* that told it, by its number */
+	uint32_t member; /* the number of the member that sent this part */
 	uint32_t rows_count;
 	uint32_t size;
 	uint8_t bytes[];
 };
 
-/* Begun with STAILQ_INIT; all zeros is an empty list too, for answers_free only. */
+/* Begin with STAILQ_INIT; answers_free also takes a list that is all zeros. */
 STAILQ_HEAD(answers, answer);
 
 void answers_add(struct answers *answers, uint32_t member, uint32_t rows_count,

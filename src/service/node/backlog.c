@@ -57,7 +57,8 @@ void backlog_take_all(struct backlog *backlog, struct waiting_frames *ret_frames
 
 bool backlog_reopens(struct backlog *backlog)
 {
-	/* Half is room enough, but not for a frame that is larger: something must have gone. */
+	/* Reopen when half is free. But if that was not enough for the refused frame, the backlog
+	 * must first have shrunk. */
 	if (!backlog->refused || backlog->bytes >= backlog->refused_at ||
 	    backlog->bytes > backlog->bytes_max / 2)
 		return false;

@@ -2,7 +2,7 @@
 
 #include "whole.h"
 
-/* A frame of messages is not made longer than this by further ones. */
+/* No message is appended to a frame that is longer than this. */
 enum { BATCH_MAX = 1 << 15 };
 
 static void begin_frame(struct node *node, enum frame_kind kind)
@@ -19,7 +19,7 @@ static void begin_frame(struct node *node, enum frame_kind kind)
 	outbox_put_uint(outbox, node->incarnation);
 }
 
-/* The frame begun last goes to a neighbour. */
+/* Sends the frame that was begun last to a neighbour. */
 static struct record *send_frame(struct node *node, uint32_t to)
 {
 	struct outbox *outbox = &node->outbox;
@@ -44,7 +44,7 @@ static void put_message(struct node *node, const struct lock *lock, const struct
 	outbox_put_text(outbox, node->out.bytes + effect->send.offset, effect->send.size);
 }
 
-/* Messages to one neighbour in a row share a frame: the tokens of one hop do. */
+/* Consecutive messages to one neighbour share a frame. That is so for the tokens of one hop. */
 static bool append_message(struct node *node, const struct lock *lock, const struct effect *effect)
 {
 	struct outbox *outbox = &node->outbox;

@@ -1,7 +1,7 @@
 /*
- * Frames on their way out: messages of the algorithm, and control.
+ * Outgoing frames: messages of the algorithm, and control frames.
  *
- * A frame to many is written once; each of them has an effect that refers to it.
+ * A frame to several members is written once; one effect for each of them refers to it.
  */
 #ifndef NODE_CONTROL_H
 #define NODE_CONTROL_H
@@ -9,12 +9,12 @@
 #include "frame.h"
 #include "lock.h"
 
-/* One message of the algorithm, as an effect of its step says it; `same`: it is the one sent last,
+/* Sends one message of the algorithm, an effect of its step. `same`: it is the message sent last,
  * now to another member. */
 void message_send(struct node *node, const struct lock *lock, const struct effect *effect,
                   bool same);
 
-/* A control frame is begun, filled, and sent: to a member, or to all (0). */
+/* A control frame is begun, filled and sent: to one member, or to all (0). */
 void control_begin(struct node *node, enum frame_kind kind, uint32_t destination);
 void control_byte(struct node *node, uint8_t byte);
 void control_uint(struct node *node, uint64_t value);
@@ -23,12 +23,12 @@ void control_text(struct node *node, struct slice text);
 size_t control_size(const struct node *node);
 void control_end(struct node *node, uint32_t destination);
 
-/* Control of another member on its way to others. */
+/* Passes on a control frame of another member. */
 void control_relay(struct node *node, const struct frame *frame);
-/* May an event for that member be sent now? If not, it is counted as dropped. */
+/* True if an event for that member may be sent now. If not, it is counted as dropped. */
 bool control_may_carry_event(struct node *node, uint32_t destination);
-/* The answer to a question that wants yes or no, or only to be heard; to question 0 there is
- * none. */
+/* Answers a question that needs only yes or no, or only an acknowledgement. Question 0 gets no
+ * answer. */
 void control_answer(struct node *node, uint64_t question, uint32_t to, bool yes);
 
 #endif

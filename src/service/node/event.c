@@ -31,7 +31,7 @@ static void send_interest(struct node *node, const struct interest *interest, bo
 	control_end(node, 0);
 }
 
-/* The last session here that goes takes the interest of this member with it. */
+/* If no other session here has the same interest, the other members are told that it has ended. */
 static void remove_subscription(struct node *node, struct interest *interest)
 {
 	struct interests *interests = &node->interests;
@@ -133,7 +133,8 @@ static void send_event(struct node *node, const struct happening *happening, uin
 	control_end(node, member);
 }
 
-/* Sends it to the members of a list that are interested; true if a session here is, too. */
+/* Sends the event to the interested members of a list. Returns true if a session here is interested
+ * too. */
 static bool tell_list(struct node *node, const struct interest_list *list,
                       const struct happening *happening, uint64_t hash)
 {
@@ -195,7 +196,7 @@ int on_event(struct node *node, const struct frame *frame)
 	return 0;
 }
 
-/* Every subscription here may have missed something. */
+/* Tells every subscription here that it may have missed something. */
 static void deliver_dropped(struct node *node, const struct interest_list *list,
                             struct happening *happening)
 {

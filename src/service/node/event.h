@@ -1,6 +1,6 @@
 /*
- * Events of locks, and subscriptions to them. Where an event happens it is sent once to each member
- * that is interested, which tells its own sessions in the order of fences (stream.h).
+ * Events of locks, and subscriptions to them. An event is sent once from where it happens to each
+ * member that is interested. That member tells its own sessions, in the order of fences (stream.h).
  */
 #ifndef NODE_EVENT_H
 #define NODE_EVENT_H
@@ -9,22 +9,22 @@
 #include "interest.h"
 #include "lock.h"
 
-/* It happened here. */
+/* Reports an event that happened here. */
 void event_tell(struct node *node, const struct lock *lock, enum node_event_kind kind,
                 uint64_t fence, struct slice value);
-/* A session subscribes; false: it has as many subscriptions as it may. */
+/* Subscribes a session. Returns false if it has as many subscriptions as it may. */
 bool event_subscribe(struct node *node, struct session *session, bool pattern, struct slice text);
-/* It unsubscribes from one text, or from all of that kind (bytes NULL). */
+/* Ends the session's subscription to one text, or to all of that kind (bytes NULL). */
 void event_unsubscribe(struct node *node, struct session *session, bool pattern, struct slice text);
-/* It unsubscribes from everything. */
+/* Ends all subscriptions of the session. */
 void event_unsubscribe_all(struct node *node, struct session *session);
-/* All that is subscribed to here is sent to the members of a new view. */
+/* Sends everything that is subscribed to here to the members of a new view. */
 void event_send_interests(struct node *node);
-/* The link to this member has room again: members reached by it are told how many events were
+/* The link to this member has room again: tells the members behind it how many events were
  * dropped. */
 void event_tell_dropped(struct node *node, uint32_t route);
 
-/* Handlers of frames: 0 or BATON_EMESSAGE, and then nothing has happened. */
+/* Handlers of frames. They return 0, or BATON_EMESSAGE; then nothing has changed. */
 int on_interest(struct node *node, const struct frame *frame);
 int on_event(struct node *node, const struct frame *frame);
 int on_dropped(struct node *node, const struct frame *frame);

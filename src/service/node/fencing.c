@@ -6,9 +6,9 @@
 #include "whole.h"
 
 /*
- * Every hold is lost for good, and every critical section is left at once, also one that was kept
- * for further local clients or that was entered while nothing could be granted: after the deadline
- * the voters may let others in.
+ * The lease is over. Every hold is lost for good and every critical section is left at once, even
+ * one that was kept for further local clients or entered while nothing could be granted: after the
+ * deadline the voters may let others in.
  */
 static void lapse(struct node *node)
 {
@@ -36,7 +36,7 @@ static void renew(struct node *node)
 	node->lease.renew_at = node->now + lease_interval(&node->lease);
 }
 
-/* Said again until the node is out: a proposal may be lost. */
+/* Repeated until the node is out of the view, because a proposal may be lost. */
 static void propose_departure(struct node *node)
 {
 	struct lease *lease = &node->lease;

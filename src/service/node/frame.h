@@ -1,23 +1,23 @@
 /*
- * The frames between nodes, without the length that the link puts before each.
+ * The frames between nodes, without the length that the link writes before each.
  *
  *	version (2), kind: a byte each; cluster: 8 bytes, the least significant first
  *	epoch, sender, the sender's incarnation: numbers as in wire.h
  *
  * The sender is the peer of the link, by its number in the view of that epoch. A frame of messages
- * goes on with one or more of:
+ * continues with one or more of:
  *
  *	side (a byte), name, counter, size, the algorithm's message
  *
- * Every other kind is control, and travels farther than one link where not all members are linked:
+ * Every other kind is control. Where not all members are linked, it travels over several links:
  *
- *	origin, destination (0: all), number, and what the kind says
+ *	origin, destination (0: all), number, and the fields of the kind
  *
- * What has a destination goes along a shortest path. What is for all goes to every neighbour, who
- * passes it on to all others when it sees it first: the origin numbers these 1, 2, 3, … in each
- * epoch. Links keep order, so that a member sees an origin's numbers in order and has to remember
- * only the last. A name is its length (a byte, not 0) and its bytes; a text its length (a number)
- * and its bytes.
+ * A frame with a destination goes along a shortest path. A frame for all goes to every neighbour,
+ * and each neighbour passes it on to all others when it sees it for the first time. The origin
+ * numbers these 1, 2, 3, … in each epoch. Links keep order, so a member sees an origin's numbers in
+ * order and need remember only the last. A name is its length (a byte, not 0) and its bytes; a text
+ * is its length (a number) and its bytes.
  */
 #ifndef NODE_FRAME_H
 #define NODE_FRAME_H
@@ -34,7 +34,7 @@ enum frame_kind {
 	FRAME_PUBLISH,     /* question (0: none), name, fence, value; to all: the origin leads */
 	FRAME_ENDED,       /* name, fence; to all: the origin has ceased to lead */
 	FRAME_REPORT,      /* last (a byte), then name, fence for each hold; to all */
-	FRAME_RETURN,      /* name; to all: what the origin reported is over */
+	FRAME_RETURN,      /* name; to all: the hold that the origin reported has ended */
 	FRAME_ASK_LEADER,  /* question, name; to all */
 	FRAME_TELL_LEADER, /* question, fence (0: none), member, value */
 	FRAME_ASK_STATUS,  /* question, count, pattern (a text, empty: all); to all */
@@ -42,8 +42,10 @@ enum frame_kind {
 	FRAME_BREAK,       /* question, name, fence, why (a text); to all */
 	FRAME_INTEREST,    /* question (0: none), add (a byte), pattern (a byte), name; to all */
 	FRAME_EVENT,       /* kind (a byte), name, fence, value */
-	FRAME_DROPPED,     /* count: so many events were not sent, because the link was congested */
-	FRAME_ANSWER, /* question, number: to PUBLISH, INTEREST (0), BREAK (1: done), PROBE (1: busy) */
+	FRAME_DROPPED, /* count: how many events were not sent, because the link was congested */
+	/* Question, number: answers PUBLISH and INTEREST (0), BREAK (1: done) and PROBE (1:
+	 * busy). */
+	FRAME_ANSWER,
 	FRAME_KINDS
 };
 
@@ -52,13 +54,14 @@ struct frame {
 	uint64_t epoch;
 	uint32_t sender; /* the peer of the link, by its number in the view of that epoch */
 	uint64_t incarnation;
-	uint32_t origin;      /* control only: the member that made it … */
-	uint32_t destination; /* … and the one that it is for; 0: all */
-	uint64_t number;      /* of a flood, counted by its origin */
-	struct in body;       /* what the kind says */
+	uint32_t origin;      /* control only: the member that made the frame */
+	uint32_t destination; /* control only: the member that it is for; 0: all */
+	uint64_t number;      /* of a frame for all: its number, counted by the origin */
+	struct in body;       /* the fields of the kind */
 };
 
-/* 0, BATON_EMESSAGE or BATON_ECLUSTER. Looks at the head only; the body is the kind's business. */
+/* Returns 0, BATON_EMESSAGE or BATON_ECLUSTER. Reads only the head; the handler of the kind reads
+ * the body. */
 int frame_decode(const uint8_t *bytes, size_t size, uint64_t cluster, struct frame *ret_frame);
 
 /* Reading beyond the end, or a value greater than `most`, makes `in` bad. */

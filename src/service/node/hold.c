@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Subscribers are told; `why` is for EVENT_LOST. */
+/* Tells subscribers that the hold has ended; `why` is for EVENT_LOST. */
 static void tell_end(struct node *node, struct live *live, enum node_event_kind how,
                      const char *why)
 {
@@ -31,7 +31,7 @@ static void end_hold(struct node *node, struct live *live, enum node_event_kind 
 {
 	struct lock *lock = live->lock;
 
-	if (node->stopped) { /* nothing is told any more */
+	if (node->stopped) { /* a stopped node tells nothing */
 		live_end_hold(live);
 		return;
 	}
@@ -44,7 +44,8 @@ static void end_hold(struct node *node, struct live *live, enum node_event_kind 
 		lock_open(node, live);
 		return;
 	}
-	/* A node that may not grant keeps nothing for its own clients, whatever their turns. */
+	/* A node that may not grant does not keep the critical section for its own clients,
+	 * whatever --turns says. */
 	if (lock->phase == PHASE_INSIDE &&
 	    (live->turns >= node->turns || !lease_may_grant(&node->lease, node->now)))
 		step_leave(node, lock);
@@ -68,7 +69,7 @@ static void tell_lost(struct node *node, struct live *live, const char *why)
 	record->lost.fence = live->fence;
 	record->lost.name = span;
 	record->lost.why = reason;
-	/* This hold is the one whose ELECT has not been answered yet. */
+	/* This is the hold of an ELECT that has not been answered yet. */
 	if (session->command == COMMAND_ELECT && session->waits == NULL &&
 	    LIST_FIRST(&session->holds) == live)
 		session_fail(node, session, BATON_ELOST);

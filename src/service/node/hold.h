@@ -1,5 +1,5 @@
 /*
- * The end of a hold: a client that was inside a lock is not any more.
+ * The end of a hold: a client that was inside a lock no longer is.
  */
 #ifndef NODE_HOLD_H
 #define NODE_HOLD_H
@@ -7,11 +7,11 @@
 #include "live.h"
 #include "node.h"
 
-/* The client has given it back, or is gone. */
+/* The client has released the lock, or is gone. */
 void hold_release(struct node *node, struct live *live);
-/* The client loses it, and is told so, and why. */
+/* The client loses the lock, and is told why. */
 void hold_lose(struct node *node, struct live *live, const char *why);
-/* The same, but a client that lingers stays inside until it has stopped. */
+/* Like hold_lose, but a client that lingers counts as inside until it has stopped. */
 void hold_break(struct node *node, struct live *live, const char *why);
 
 #endif

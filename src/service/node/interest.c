@@ -14,7 +14,7 @@ static struct interest_list *list_of(const struct interests *interests, bool pat
 	               : &interests->buckets[hash & (interests->buckets_count - 1)];
 }
 
-/* A chain has one interest on average, or fewer, unless many share a name. */
+/* Keeps chains at one interest or fewer on average, unless many share a name. */
 void interests_reserve(struct interests *interests)
 {
 	struct interests old = *interests;

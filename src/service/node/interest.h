@@ -1,6 +1,6 @@
 /*
- * Interests in events. An interest is a text, a lock's name or a pattern, and who is interested: a
- * session here, or another member, which passes events on to its own sessions.
+ * Interests in events. An interest is a text (a lock's name or a pattern) and a party that is
+ * interested: a session here, or another member, which passes events on to its own sessions.
  */
 #ifndef NODE_INTEREST_H
 #define NODE_INTEREST_H
@@ -13,11 +13,12 @@
 struct session;
 
 struct interest {
-	LIST_ENTRY(interest) interests;  /* with the others of its bucket, or with all patterns */
-	LIST_ENTRY(interest) of_session; /* with the others of its session */
-	struct session *session;         /* NULL: a member's */
-	uint64_t hash;                   /* of the text */
-	uint32_t member;                 /* whose it is; 0: a session's */
+	/* Linked with the others of its bucket, or with all patterns. */
+	LIST_ENTRY(interest) interests;
+	LIST_ENTRY(interest) of_session; /* linked with the others of its session */
+	struct session *session;         /* the session that is interested; NULL: a member is */
+	uint64_t hash;                   /* the hash of the text */
+	uint32_t member;                 /* the member that is interested; 0: a session is */
 	bool pattern;
 	uint8_t size;
 	uint8_t text[];
@@ -26,13 +27,14 @@ struct interest {
 LIST_HEAD(interest_list, interest);
 
 struct interests {
-	struct interest_list *buckets; /* of names, by hash; NULL: there was never an interest */
+	/* The interests in names, by hash; NULL: there was never an interest. */
+	struct interest_list *buckets;
 	uint32_t buckets_count;
 	struct interest_list patterns;
-	uint32_t count, local_count; /* all, and those of sessions */
+	uint32_t count, local_count; /* the number of all interests, and of those of sessions */
 };
 
-/* An event, wherever it happened. */
+/* An event, whether it happened here or elsewhere. */
 struct happening {
 	enum node_event_kind kind;
 	struct slice name, member, value;
@@ -40,22 +42,24 @@ struct happening {
 };
 
 void interests_free(struct interests *interests);
-/* All that members are interested in is forgotten. */
+/* Forgets the interests of all members. */
 void interests_clear_remote(struct interests *interests);
-/* Makes room for one more. To be called before the first search, too. */
+/* Makes room for one more interest. Must also be called before the first search. */
 void interests_reserve(struct interests *interests);
-/* Of a session or, if that is NULL, of a member; NULL: there is none. */
+/* Finds the interest of a session or, if that is NULL, of a member. Returns NULL if there is
+ * none. */
 struct interest *interest_find(const struct interests *interests, bool pattern, struct slice text,
                                const struct session *session, uint32_t member);
-/* Ignored if it is there already. */
+/* Does nothing if the interest exists already. */
 void interest_add(struct interests *interests, bool pattern, struct slice text,
                   struct session *session, uint32_t member);
-/* Takes it out; the caller frees it. */
+/* Removes the interest from all lists; the caller frees it. */
 void interest_remove(struct interests *interests, struct interest *interest);
-/* Is any session here interested in exactly this? */
+/* True if any session here is interested in exactly this text. */
 bool interest_is_local(const struct interests *interests, bool pattern, struct slice text,
                        uint64_t hash);
-/* Interests in a name, and others of the same bucket: interest_matches tells which. */
+/* Returns the bucket of the name's hash. It has other interests too: interest_matches tells which
+ * match. */
 const struct interest_list *interests_in(const struct interests *interests, uint64_t hash);
 bool interest_matches(const struct interest *interest, struct slice name, uint64_t hash);
 
@@ -64,7 +68,7 @@ static inline struct slice interest_text(const struct interest *interest)
 	return (struct slice){interest->text, interest->size};
 }
 
-/* Tells a session what it is interested in. */
+/* Tells a session of an event that it is interested in. */
 void interest_tell(struct node *node, const struct interest *interest,
                    const struct happening *happening);
 /* Tells all sessions here that are interested. */

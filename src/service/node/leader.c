@@ -77,7 +77,7 @@ struct told {
 	struct slice value;
 };
 
-/* The leader as this node knows it: its own client, or the one that was published last. */
+/* Returns the leader as this node knows it: its own client, or the one that was published last. */
 static struct told find_leader(const struct node *node, struct slice name)
 {
 	uint64_t hash = name_hash(name.bytes, name.size);

@@ -1,7 +1,7 @@
 /*
- * Elections. To be elected is to hold a lock and to have published a value: every member then
- * remembers who leads. The leader's own node knows best whether it still does, so that what others
- * remember counts only while the leader's node is silent. In a new view all is forgotten and
+ * Elections. A client is elected when it holds the lock and has published a value; every member
+ * then remembers who leads. The leader's own node knows best whether it still leads, so what others
+ * remember counts only while that node is silent. In a new view everything is forgotten and
  * published again.
  */
 #ifndef NODE_LEADER_H
@@ -11,17 +11,17 @@
 #include "live.h"
 #include "session.h"
 
-/* The hold that the session was granted last is published; when all members have acknowledged it,
- * its ELECT is answered. */
+/* Publishes the hold that the session was granted last. Its ELECT is answered when all members have
+ * acknowledged. */
 void leader_announce(struct node *node, struct session *session);
-/* All members learn who leads; question 0: they need not acknowledge it. */
+/* Tells all members who leads. Question 0: they need not acknowledge it. */
 void leader_publish(struct node *node, const struct live *live, uint64_t question);
-/* The hold of a leader is over. */
+/* The hold of a leader has ended. */
 void leader_ended(struct node *node, struct live *live);
-/* The answer to LEADER, from what has been told so far. */
+/* Answers LEADER with what members have told so far. */
 void leader_reply(struct node *node, struct session *session);
 
-/* Handlers of frames: 0 or BATON_EMESSAGE, and then nothing has happened. */
+/* Handlers of frames. They return 0, or BATON_EMESSAGE; then nothing has changed. */
 int on_publish(struct node *node, const struct frame *frame);
 int on_ended(struct node *node, const struct frame *frame);
 int on_ask_leader(struct node *node, const struct frame *frame);

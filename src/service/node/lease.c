@@ -47,8 +47,8 @@ void lease_schedule(struct lease *lease)
 }
 
 /*
- * Rounded down to what the published word can say, so that a client that reads the word and the
- * node never differ about when it is over.
+ * Rounded down to what the published word can express, so that the node and a client that reads the
+ * word agree on when the lease is over.
  */
 bool lease_prolong(struct lease *lease, uint64_t deadline, uint64_t now)
 {
@@ -91,9 +91,10 @@ uint64_t lease_margin(const struct lease *lease)
 }
 
 /*
- * The last renewal may have been sent just before, is gathered for a twelfth of the lease, and is
- * then waited for as long as the lease lasts by the slowest clock: its rate may differ by a
- * thousandth from ours, both ways, and a hundredth and 2 ms are added for reading it.
+ * The worst case. The last renewal may have been sent just before the death, and was gathered for a
+ * twelfth of the lease. The voters then wait for the lease by the slowest clock: clock rates may
+ * differ by a thousandth either way, and a hundredth of the lease and 2 ms are added for reading
+ * the clocks.
  */
 uint64_t lease_takeover(const struct lease *lease)
 {

@@ -1,10 +1,10 @@
 /*
  * The lease: until when this node may go on without hearing from the voters.
  *
- * The driver brings deadlines, from renewals that were acknowledged; a deadline never goes back.
- * With half of the lease left the node warns; with a tenth left, the margin, it grants nothing new
- * and asks for nobody; at the deadline it has *lapsed*: every hold here is lost for good
- * (fencing.h). A node of a fixed membership has no lease, and its deadline never comes.
+ * The driver passes in deadlines from acknowledged renewals; a deadline never goes back. With half
+ * of the lease left the node warns. With a tenth left (the margin) it grants nothing new and does
+ * not ask for locks. At the deadline it has *lapsed*: every hold here is lost for good (fencing.h).
+ * A node of a fixed membership has no lease, and its deadline never comes.
  */
 #ifndef NODE_LEASE_H
 #define NODE_LEASE_H
@@ -16,30 +16,32 @@ struct lease {
 	uint64_t deadline;    /* whole milliseconds; NODE_NEVER: there is no lease; 0: it lapsed */
 	uint64_t grant_until; /* the deadline less the margin; 0: nothing may be granted */
 	uint64_t lapses;      /* how often holds were lost because a lease or a view ended */
-	uint64_t warn_at, renew_at, depart_at; /* NODE_NEVER: not to be done */
-	uint64_t extend_at; /* when EXTEND is proposed (again); NODE_NEVER: there are fences */
-	uint64_t next;      /* the earliest of these four and the deadline */
-	bool departing;     /* this incarnation grants nothing more */
-	bool starved;       /* somebody waits only because nothing may be granted now */
+	uint64_t warn_at, renew_at, depart_at; /* when to do each; NODE_NEVER: not at all */
+	/* When EXTEND is proposed (again); NODE_NEVER: there are enough fences. */
+	uint64_t extend_at;
+	uint64_t next;  /* the earliest of these four times and the deadline */
+	bool departing; /* this incarnation is leaving and grants nothing more */
+	bool starved;   /* a client waits only because nothing may be granted now */
 };
 
 void lease_init(struct lease *lease, uint64_t ttl);
-/* After one of the times has changed. */
+/* Call it after one of the times has changed. */
 void lease_schedule(struct lease *lease);
-/* Takes a later deadline; false: it is not later, or over already. */
+/* Takes a later deadline. Returns false if it is not later, or has already passed. */
 bool lease_prolong(struct lease *lease, uint64_t deadline, uint64_t now);
-/* The lease is over: the lapse counts, and nothing may be granted until there is another
+/* The lease is over. The lapse is counted, and nothing may be granted before there is another
  * deadline. */
 void lease_end(struct lease *lease);
-/* A new incarnation may grant again. */
+/* Lets a new incarnation grant again. */
 void lease_renew_incarnation(struct lease *lease);
 uint64_t lease_interval(const struct lease *lease);
-/* About how long after a member's death others are let in where its clients were; 0: unknown. */
+/* Returns about how long after a member's death others can enter the locks of its clients; 0:
+ * unknown. */
 uint64_t lease_takeover(const struct lease *lease);
-/* The part of the lease in which nothing new is granted. */
+/* Returns the last part of the lease, in which nothing new is granted. */
 uint64_t lease_margin(const struct lease *lease);
 
-/* Time left at `now`; NODE_NEVER without a lease. */
+/* Returns the time left at `now`; NODE_NEVER without a lease. */
 static inline uint64_t lease_left(const struct lease *lease, uint64_t now)
 {
 	if (lease->deadline == NODE_NEVER)
@@ -52,7 +54,7 @@ static inline bool lease_may_grant(const struct lease *lease, uint64_t now)
 	return now < lease->grant_until;
 }
 
-/* May a client be let in that needs so long to stop? */
+/* True if a client that needs `grace` to stop may be let in. */
 static inline bool lease_may_grant_grace(const struct lease *lease, uint64_t now, uint64_t grace)
 {
 	return grace == 0 || (now < lease->grant_until && grace <= lease->grant_until - now);

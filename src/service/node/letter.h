@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 struct letter {
-	uint64_t counter; /* of the sender's lock */
-	enum side side;   /* by which it left the sender */
+	uint64_t counter; /* the counter of the sender's lock */
+	enum side side;   /* the side by which it left the sender */
 	uint32_t size;
 	const uint8_t *body;
 };

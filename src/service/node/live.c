@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Beyond so many, a member with NOWAIT learns that a lock is busy only when its time is over. */
+/* Beyond PROBES_MAX, a member that asked with NOWAIT learns only after its timeout that a lock is
+ * busy. */
 enum { LIVES_PER_CHUNK = 64, PROBES_MAX = 64 };
 
 struct live_chunk {

@@ -1,6 +1,6 @@
 /*
  * The part of a lock that exists only while clients hold it or wait for it here, or while it is
- * closed. It outlives the epoch.
+ * closed. It survives the epoch.
  */
 #ifndef NODE_LIVE_H
 #define NODE_LIVE_H
@@ -13,7 +13,7 @@
 
 struct lock;
 
-/* A message that waits for a closed lock to open. */
+/* A message that waits until a closed lock opens. */
 struct parcel {
 	STAILQ_ENTRY(parcel) parcels;
 	uint64_t counter;
@@ -23,8 +23,8 @@ struct parcel {
 };
 
 /*
- * A PROBE of another member that came while only clients with NOWAIT waited here. It has been
- * answered with "not busy"; as soon as a client here is let in, it is answered again.
+ * A PROBE of another member that arrived while only clients with NOWAIT waited here. It was
+ * answered with "not busy". As soon as a client here is let in, it is answered again, with "busy".
  */
 struct probe {
 	SLIST_ENTRY(probe) probes;
@@ -36,23 +36,24 @@ struct live {
 	struct lock *lock;
 	union {
 		TAILQ_ENTRY(live) all;
-		SLIST_ENTRY(live) free; /* while it is not in use */
+		SLIST_ENTRY(live) free; /* linked while it is not in use */
 	};
-	LIST_ENTRY(live) held;  /* with the other holds of its holder */
+	LIST_ENTRY(live) held;  /* linked with the other holds of its holder */
 	struct session *holder; /* the client inside, or NULL */
-	uint64_t fence;         /* that the holder was granted */
-	uint64_t since;         /* when that was */
+	uint64_t fence;         /* the fence that the holder was granted */
+	uint64_t since;         /* when the holder was let in */
 	uint8_t *value;         /* what the holder publishes as a leader, or NULL */
 	uint32_t value_size;
 	bool lost;    /* the holder was told that it lost the lock, and is given time to stop */
-	bool carried; /* the grant is from an older epoch: a RETURN will end it */
-	bool touched; /* a TOUCH came while it was closed */
-	TAILQ_HEAD(session_queue, session) queue; /* the clients that wait, oldest first */
-	uint32_t waiters_count;                   /* in the queue */
-	uint32_t firm_count;                      /* of these, the ones that did not say NOWAIT */
-	uint32_t turns;        /* local clients let in since the algorithm last let this node in */
-	uint32_t closed_by;    /* the member whose RETURN will open it; 0: it is open */
-	uint64_t closed_fence; /* of the hold that this member reported */
+	bool carried; /* the grant is from an older epoch: its end will be told with a RETURN */
+	bool touched; /* a TOUCH arrived while the lock was closed */
+	TAILQ_HEAD(session_queue, session) queue; /* the waiting clients, oldest first */
+	uint32_t waiters_count;                   /* the number of clients in the queue */
+	uint32_t firm_count;                      /* how many of them did not say NOWAIT */
+	/* How many local clients were let in since the algorithm last let this node in. */
+	uint32_t turns;
+	uint32_t closed_by;    /* the member whose RETURN will open the lock; 0: it is open */
+	uint64_t closed_fence; /* the fence of the hold that this member reported */
 	STAILQ_HEAD(, parcel) pending; /* in the order of arrival */
 	SLIST_HEAD(, probe) probes;
 	uint32_t probes_count;
@@ -68,9 +69,9 @@ struct lives {
 
 void lives_init(struct lives *lives);
 void lives_free(struct lives *lives);
-/* The lock's live part, which is made if there is none. */
+/* Returns the lock's live part, and makes it if there is none. */
 struct live *live_get(struct lives *lives, struct lock *lock);
-/* Nobody holds the lock or waits for it, and it is open. */
+/* Frees the live part. Nobody may hold the lock or wait for it, and it must be open. */
 void live_drop(struct lives *lives, struct live *live);
 
 static inline void live_enqueue(struct live *live, struct session *session)
@@ -101,9 +102,9 @@ static inline void live_end_hold(struct live *live)
 	live->holder = NULL;
 }
 
-/* The bytes that the parcel takes. */
+/* Returns the bytes that the parcel takes. */
 size_t live_add_parcel(struct live *live, const struct letter *letter);
-/* The oldest parcel, which is the caller's to free; NULL: none is left. */
+/* Returns the oldest parcel, which the caller frees, or NULL if none is left. */
 struct parcel *live_take_parcel(struct live *live);
 size_t parcel_bytes(const struct parcel *parcel);
 struct letter parcel_letter(const struct parcel *parcel);

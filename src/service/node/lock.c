@@ -1,11 +1,11 @@
 /*
- * One lock: the clients that queue for it here, the steps of its algorithm, and who may go in.
+ * One lock: the clients that queue for it here, the steps of its algorithm, and who may enter.
  *
- * The algorithm's process is the node. The node asks for as long as clients wait and is let in; it
- * lets the first client in, and leaves when that one does (or when --turns of them have gone), even
- * if more wait: then it asks again, so that a busy host does not starve its neighbours. A client
- * that has gone away while the node's request is under way leaves the node waiting for nobody: let
- * in, it leaves at once.
+ * To the algorithm, the node is the process. The node requests the critical section as long as
+ * clients wait. When it is let in, it lets the first client in. It leaves when that client does (or
+ * when --turns clients have gone), even if more wait; then it asks again, so that a busy host does
+ * not starve its neighbours. If the client goes away while the node's request is pending, nobody
+ * waits for it: the node leaves as soon as it is let in.
  */
 #include "lock.h"
 
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Are there fences left in this epoch? With few left, more are asked for in time. */
+/* True if there are fences left in this epoch. When few are left, asks for more in time. */
 static bool has_fence(struct node *node, const struct lock *lock)
 {
 	uint64_t size = node->limit - node->base;
@@ -36,7 +36,7 @@ static bool has_fence(struct node *node, const struct lock *lock)
 	return false;
 }
 
-/* Without a lease that lasts long enough the node asks for nobody and lets nobody in. */
+/* Without a lease that lasts long enough, the node does not ask for the lock and lets nobody in. */
 static bool may_serve(struct node *node, const struct live *live)
 {
 	if (!node->view.active || node->stopped)
@@ -48,7 +48,7 @@ static bool may_serve(struct node *node, const struct live *live)
 	return false;
 }
 
-/* The lock is busy now: members that asked are told. */
+/* The lock is busy now: tells the members that have asked. */
 static void answer_probes(struct node *node, struct live *live)
 {
 	const struct probe *probe;
@@ -58,7 +58,7 @@ static void answer_probes(struct node *node, struct live *live)
 	live_forget_probes(live);
 }
 
-/* Another is inside: clients that said NOWAIT need not wait any longer. */
+/* Another client is inside: clients that said NOWAIT are answered now. */
 static void refuse_impatient(struct node *node, struct live *live)
 {
 	struct session *next;
@@ -101,8 +101,8 @@ static void grant(struct node *node, struct lock *lock)
 	leader_announce(node, session);
 }
 
-/* Frees the parts of the lock that nobody needs any more. The algorithm's state may be freed
- * only if `init` would make the same one again. */
+/* Frees the parts of the lock that are no longer needed. The algorithm's state may be freed only if
+ * `init` would make the same state again. */
 static void forget(struct node *node, struct lock *lock)
 {
 	struct live *live = lock->live;
@@ -167,7 +167,7 @@ static int take_message(struct node *node, struct lock *lock, const struct lette
 	if (!node->algorithm->circulates) {
 		int error = step_deliver(node, lock, letter);
 		if (error != 0)
-			lock->counter = counter; /* nothing has happened */
+			lock->counter = counter; /* the message was refused: undo */
 		return error;
 	}
 	road_add(node, lock, letter);
@@ -183,7 +183,7 @@ int lock_message(struct node *node, struct lock *lock, const struct letter *lett
 	return error;
 }
 
-/* Tokens that are parked here go round once more, past every node that may wait. */
+/* Lets tokens that are parked here go round once more, past every node that may be waiting. */
 static void unpark(struct node *node, struct lock *lock)
 {
 	road_unpark(node, lock);
@@ -203,7 +203,7 @@ void lock_touch(struct node *node, struct lock *lock)
 	lock_settle(node, lock);
 }
 
-/* Messages that waited come before requests of our own: their senders saw the lock open first. */
+/* Messages that waited come before our own requests: their senders saw the lock open first. */
 void lock_open(struct node *node, struct live *live)
 {
 	struct lock *lock = live->lock;

@@ -1,5 +1,5 @@
 /*
- * A lock that this node knows in this epoch, and what can be done with it.
+ * A lock that this node knows in this epoch, and the operations on it.
  */
 #ifndef NODE_LOCK_H
 #define NODE_LOCK_H
@@ -9,16 +9,17 @@
 
 struct live;
 
-/* Where the algorithm stands. NONE: it has no state yet. INSIDE: this node has been let in, whether
- * or not it has a client inside. */
+/* The state of the algorithm at this node. NONE: it has no state yet. INSIDE: this node has been
+ * let in, whether or not it has a client inside. */
 enum phase { PHASE_NONE, PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE };
 
 /*
- * There may be millions, so it is small. In memory it is followed by a pointer to its road (only if
- * the algorithm circulates) and its name.
+ * Kept small, because there may be millions. In memory it is followed by a pointer to its road
+ * (only if the algorithm circulates) and its name.
  */
 struct lock {
-	uint64_t counter;  /* the Lamport clock: the last grant that this node knows of */
+	/* A Lamport clock: the number of the last grant that this node knows of. */
+	uint64_t counter;
 	struct live *live; /* NULL: no client here holds it or waits, and it is open */
 	uint8_t *packed;   /* the algorithm's state (packed.h); NULL: all zeros */
 	uint32_t hash;     /* the lower half of the hash of the name */
@@ -30,21 +31,21 @@ struct lock {
 _Static_assert(NODE_MEMBERS_MAX <= UINT16_MAX, "a home has 16 bits");
 
 /*
- * Does what can be done now: lets a client in, leaves the critical section, or asks for it; then
- * forgets what is not needed. The lock may be gone afterwards.
+ * Does what is possible now: lets a client in, leaves the critical section, or asks for it. Then
+ * forgets what is not needed; the lock may be gone afterwards.
  */
 void lock_settle(struct node *node, struct lock *lock);
-/* A message for a lock that is open, in an active view; 0 or BATON_EMESSAGE. */
+/* Takes a message for a lock that is open, in an active view. Returns 0 or BATON_EMESSAGE. */
 int lock_message(struct node *node, struct lock *lock, const struct letter *letter);
-/* A message for a lock that is closed waits. */
+/* Keeps a message for a closed lock until it opens. */
 void lock_postpone(struct node *node, struct live *live, const struct letter *letter);
-/* Somebody elsewhere wants the token, whose home is here. */
+/* A client elsewhere wants the token, whose home is here. */
 void lock_touch(struct node *node, struct lock *lock);
-/* A closed lock opens: what waited for that is done. */
+/* A closed lock opens: does everything that waited for that. */
 void lock_open(struct node *node, struct live *live);
-/* Clients may be let in again: settles all locks that somebody waits for. */
+/* Clients may be let in again: settles all locks that a client waits for. */
 void lock_serve_all(struct node *node);
-/* Tokens that have rested for as long as they may go on. */
+/* Moves the tokens on that have rested for as long as they may. */
 void lock_hop(struct node *node);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * Names of locks and members, and patterns: 1 to NODE_NAME_MAX bytes of any kind.
+ * Names of locks and members, and patterns: 1 to NODE_NAME_MAX bytes of any value.
  */
 #ifndef NODE_NAME_H
 #define NODE_NAME_H

@@ -1,5 +1,6 @@
 /*
- * The entry points of a node. Only this file advances the clock and finishes what a call has begun.
+ * The entry points of a node. Only this file advances the clock and does the work that must end
+ * every call.
  */
 #include "node.h"
 
@@ -87,7 +88,7 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 		*ret_wrong = wrong;
 		return NULL;
 	}
-	/* Parsed from the copy, because a list of edges is not copied. */
+	/* Parse the copy, because a list of edges is not copied. */
 	char *text = copy_text(options->topology != NULL ? options->topology
 	                                                 : options->algorithm->topology);
 	wrong = topology_parse(text, &topology);
@@ -162,7 +163,7 @@ uint64_t node_deadline(const struct node *node)
 	return timer != NULL ? earlier(deadline, timer->deadline) : deadline;
 }
 
-/* Ends what is left of a session, and frees it. */
+/* Ends everything that is left of a session, and frees it. */
 static void end_session(struct node *node, struct session *session)
 {
 	while (!LIST_EMPTY(&session->holds))
@@ -177,8 +178,8 @@ static void expire(struct node *node, struct session *session)
 		end_session(node, session);
 		return;
 	}
-	/* Leaders are published again in a new view: until all have reported they may not be known
-	 * here. */
+	/* Leaders are published again in a new view. Before all members have reported, this node
+	 * may not know them. */
 	if (session->command == COMMAND_LEADER && node->view.count != 0 && !node->view.active)
 		timer_set(&node->sessions.timers, &session->timer, node->now + NODE_SILENCE_NS);
 	else if (session->command != COMMAND_LOCK)
@@ -210,7 +211,7 @@ static void advance(struct node *node, uint64_t now)
 		expire(node, session_of_timer(timer));
 }
 
-/* Every entry point ends with this: frames that waited are tried again, and links are read again
+/* Every entry point ends with this: it tries waiting frames again, and lets links be read again
  * when there is room. */
 static void finish(struct node *node)
 {
@@ -237,7 +238,7 @@ void node_floor(struct node *node, uint64_t floor)
 	node->floor_next = floor < NODE_COUNTER_MAX ? floor : NODE_COUNTER_MAX;
 }
 
-/* The node drops everything but waiting clients, as if it had seen a view without it. */
+/* Drops everything except waiting clients, as if the node had seen a view without it. */
 static void leave_view(struct node *node)
 {
 	struct view none = {0};
@@ -246,7 +247,7 @@ static void leave_view(struct node *node)
 		recovery_begin(node, &none);
 }
 
-/* A view that is well formed and new. */
+/* Begins a view that is well formed and new. */
 static int begin_view(struct node *node, const struct node_agreement *agreement, struct view *view)
 {
 	node->epoch = agreement->epoch;
@@ -314,7 +315,8 @@ int node_enter(struct node *node, const struct node_agreement *agreement, uint64
 	}
 	view.self = 0;
 	if (in) {
-		/* Another incarnation: it was removed and has joined again, unseen by this node. */
+		/* It is another incarnation: this node was removed and has joined again without
+		 * noticing. */
 		if (agreement->members[agreement->self].incarnation != node->incarnation) {
 			leave_view(node);
 			node->incarnation = agreement->members[agreement->self].incarnation;
@@ -498,7 +500,7 @@ bool node_session_evict(struct node *node, uint64_t id, const char *why, uint64_
 	return !LIST_EMPTY(&session->holds);
 }
 
-/* An ELECT that waits will not publish its value. */
+/* A waiting ELECT will not publish its value. */
 static void drop_value(struct node *node, struct session *session)
 {
 	if (session->value == NULL)
@@ -554,7 +556,7 @@ static void close_session(struct node *node, uint64_t id, bool quits, uint64_t n
 	if (session == NULL)
 		return;
 	session_end_command(&node->sessions, session);
-	event_unsubscribe_all(node, session); /* first: it is told nothing any more */
+	event_unsubscribe_all(node, session); /* first, so that it is told nothing more */
 	if (session->waits != NULL)
 		wait_withdraw(node, session);
 	drop_value(node, session);
@@ -610,7 +612,7 @@ static struct slice slice_of(const char *bytes, size_t size)
 	return (struct slice){(const uint8_t *)bytes, (uint32_t)size};
 }
 
-/* The session if it may give a command now, or NULL and the error. */
+/* Returns the session if it may give a command now, or NULL and the error. */
 static struct session *begin_command(struct node *node, uint64_t id, uint64_t now, int *ret_error)
 {
 	advance(node, now);
@@ -626,7 +628,7 @@ static struct session *begin_command(struct node *node, uint64_t id, uint64_t no
 	return *ret_error == 0 ? session : NULL;
 }
 
-/* The same for a command that needs a name. */
+/* Does the same for a command that needs a name. */
 static struct session *begin_named(struct node *node, uint64_t id, const char *name,
                                    size_t name_size, uint64_t now, int *ret_error)
 {
@@ -662,7 +664,7 @@ int node_elect(struct node *node, uint64_t session_id, const char *name, size_t 
 		return BATON_EVALUE;
 	if (node->sessions.leaders_count >= node->limits.leaders)
 		return BATON_ELEADERS;
-	/* One byte more, so that an empty value is no NULL. */
+	/* One byte more, so that an empty value is not NULL. */
 	session->value = malloc(value_size + 1);
 	memory_must(session->value != NULL);
 	if (value_size != 0)
@@ -704,7 +706,7 @@ static void set_name(struct question *question, const char *name, size_t size)
 		memcpy(question->name, name, size);
 }
 
-/* A session's question begins; silence ends it. */
+/* Begins a session's question. It ends when all have answered or count as silent. */
 static void ask_for(struct node *node, struct session *session, enum command command)
 {
 	session->command = command;

@@ -2,35 +2,35 @@
  * The lock node: named locks, sessions of clients and one instance of the cluster's algorithm for
  * each lock, in one process, without I/O.
  *
- * A driver feeds a node with what happens (a client's command, a frame from another member, a new
- * view, the passing of time) and takes out what the node wants done (frames to send, replies,
- * events) with node_effect. Nothing here reads a clock, opens a socket, starts a thread or logs;
- * the same calls with the same arguments give the same effects, byte for byte.
+ * A driver tells a node what happens (a client's command, a frame from another member, a new view,
+ * the passing of time) and takes out what the node wants done (frames to send, replies, events)
+ * with node_effect. Nothing here reads a clock, opens a socket, starts a thread or logs. The same
+ * calls with the same arguments give the same effects, byte for byte.
  *
  * Time. `now` is CLOCK_BOOTTIME in nanoseconds and never goes back. Every call first does what has
- * become due by then; node_tick does only that. node_deadline says when it must be called next.
+ * become due by then; node_tick does only that. node_deadline tells when it must be called next.
  *
- * Effects are taken oldest first, after every call, until there is none. An effect's pointers are
- * good until the next call with this node other than node_effect. Effects that are not taken stay,
- * in order.
+ * Effects. The driver takes them, oldest first, after every call until there is none. Effects that
+ * are not taken stay, in order. An effect's pointers are valid until the next call with this node
+ * other than node_effect.
  *
- * Commands. A session has at most one command under way: one that is accepted (0) is answered by
- * exactly one NODE_REPLY of that session, perhaps already by the time the call returns, unless the
- * session is closed before. Until then every other command of the session is refused with
- * BATON_EBUSY; a driver that reads commands from a connection lets them wait there. A negative
- * return value means that nothing has happened and no reply will come. node_unlock and
- * node_unsubscribe are answered by what they return.
+ * Commands. A session has at most one pending command. A command that is accepted (0) is answered
+ * by exactly one NODE_REPLY of that session, perhaps by the time the call returns, unless the
+ * session is closed first. Until then every other command of the session is refused with
+ * BATON_EBUSY; a driver that reads commands from a connection leaves them there. A negative return
+ * value means that nothing has happened and no reply will come. node_unlock and node_unsubscribe
+ * are answered by their return values.
  *
- * Frames. Links between members are reliable and keep order, for each pair and within an epoch; a
- * link carries whole frames of at most NODE_FRAME_MAX bytes. Frames of older epochs may be thrown
- * away by the link or by the receiver, all others must arrive. node_receive may refuse a frame with
+ * Frames. Links between members are reliable and keep order, for each pair and within an epoch. A
+ * link carries whole frames of at most NODE_FRAME_MAX bytes. The link or the receiver may discard
+ * frames of older epochs; all others must arrive. node_receive may refuse a frame with
  * BATON_EAGAIN: the driver keeps it, reads nothing more from that link, and offers it again after
- * NODE_READ. That is the only back-pressure; nothing is ever lost at a bound.
+ * NODE_READ. That is the only back-pressure; nothing is ever lost at a limit.
  *
  * Views come from the driver too, by another way than the links. A member's number, 1..N, is its
- * place when the view's members are sorted by name; the algorithms know members by it.
+ * position when the view's members are sorted by name; the algorithms know members by this number.
  *
- * Memory. A node copies what it is given, unless said otherwise. Running out of memory stops the
+ * Memory. A node copies what it is given, unless stated otherwise. Running out of memory stops the
  * process (memory.h). Every table has a limit (struct node_limits).
  */
 #ifndef NODE_NODE_H
@@ -43,80 +43,87 @@
 #include <stdint.h>
 
 enum {
-	NODE_NAME_MAX = 255,    /* bytes of a lock's name, a pattern, a member's name; at least 1 */
-	NODE_VALUE_MAX = 4096,  /* bytes of what ELECT publishes */
-	NODE_COMMAND_MAX = 255, /* bytes of a client's command that are kept */
-	NODE_FRAME_MAX = 1 << 20,   /* bytes of a frame */
-	NODE_MEMBERS_MAX = 1 << 12, /* of a view */
-	NODE_TYPES_MAX = 16         /* of an algorithm's messages */
+	/* The most bytes in the name of a lock or member, or in a pattern; the least is 1. */
+	NODE_NAME_MAX = 255,
+	NODE_VALUE_MAX = 4096,      /* the most bytes in the value that ELECT publishes */
+	NODE_COMMAND_MAX = 255,     /* the most bytes that are kept of a client's command line */
+	NODE_FRAME_MAX = 1 << 20,   /* the most bytes in a frame */
+	NODE_MEMBERS_MAX = 1 << 12, /* the most members in a view */
+	NODE_TYPES_MAX = 16         /* the most types of messages of an algorithm */
 };
 
-/* Fences are below 2^53, so that JSON and JavaScript keep them exact. */
+/* The greatest fence. Fences are below 2^53, so that JSON and JavaScript keep them exact. */
 #define NODE_FENCE_MAX ((UINT64_C(1) << 53) - 1)
 
-/* Of a fixed membership (node_view): a fence is the epoch times 2^34 plus the lock's counter in
+/* With a fixed membership (node_view), a fence is the epoch times 2^34 plus the lock's counter in
  * that epoch. */
 enum { NODE_COUNTER_BITS = 34 };
 #define NODE_COUNTER_MAX ((UINT64_C(1) << NODE_COUNTER_BITS) - 1)
 #define NODE_EPOCH_MAX ((UINT64_C(1) << (53 - NODE_COUNTER_BITS)) - 1)
 
-/* No deadline. */
+/* The deadline of something that is not due at all. */
 #define NODE_NEVER UINT64_MAX
 
-/* The waits that are no option: a NOWAIT is answered within the first, less than a second so
- * that the client has its answer within one; a member that has not answered a question within
- * the second is silent. In nanoseconds. */
+/* Two waiting times that are not options, in nanoseconds. A NOWAIT is answered within the first:
+ * less than a second, so that the client has its answer within one. A member that has not answered
+ * a question within the second counts as silent. */
 #define NODE_NOWAIT_NS UINT64_C(900000000)
 #define NODE_SILENCE_NS UINT64_C(200000000)
 
-/* NODE_BUMP comes again after so long, until the epoch ends; no sooner in the next epoch,
- * either. */
+/* NODE_BUMP is repeated at this interval until the epoch ends, and comes no sooner in the next
+ * epoch either. */
 #define NODE_BUMP_NS UINT64_C(1000000000)
 
-/* 0 is the default of each. */
+/* 0 means the default, which is given with each. */
 struct node_limits {
-	uint32_t sessions;      /* 65,536 */
-	uint32_t waiters;       /* of one lock at this node: 65,536 */
-	uint32_t locks;         /* that this node knows in an epoch: 16,777,216 */
-	uint32_t subscriptions; /* of one session: 1,024 */
-	uint32_t leaders;       /* that this node's clients are at a time: 65,536 */
-	uint32_t
-	        backlog_bytes; /* of frames that wait for a view, for reports, for a closed lock: 16 MiB */
+	uint32_t sessions;      /* sessions of clients: 65,536 */
+	uint32_t waiters;       /* clients that wait for one lock at this node: 65,536 */
+	uint32_t locks;         /* locks that this node knows in an epoch: 16,777,216 */
+	uint32_t subscriptions; /* subscriptions of one session: 1,024 */
+	/* Elections that this node's clients lead or campaign for at a time: 65,536. */
+	uint32_t leaders;
+	/* Bytes of frames that wait for a view, for reports or for a closed lock: 16 MiB. */
+	uint32_t backlog_bytes;
 };
 
 struct node_options {
-	const char *name;     /* of this member */
-	uint64_t incarnation; /* of this process: greater than any of this name before */
-	uint64_t cluster;     /* frames of another cluster are refused */
-	/* The same at all members, or they do not understand each other. */
+	const char *name; /* the name of this member */
+	/* This process' incarnation: greater than any before it with this name. */
+	uint64_t incarnation;
+	uint64_t cluster; /* frames of another cluster are refused */
+	/* These must be the same at all members, or they do not understand each other. */
 	const struct algorithm *algorithm; /* KIND_MUTEX */
-	const char *topology; /* as on the command line, not file:PATH; NULL: the algorithm's */
-	uint64_t seed;        /* of random:D */
-	const uint64_t *parameters; /* [PARAMETERS_MAX], of the algorithm; NULL: its defaults */
-	const char *const *texts; /* [PARAMETERS_MAX], of those that are PARAMETER_TEXT; or NULL */
-	/* Each node's own business. */
-	uint32_t turns; /* how many local clients go in a row; 0 is 1 */
-	uint64_t
-	        idle_hop_ns; /* how long a circulating token rests where nobody wants it; with 0, and
-	                         links that take no time, it goes round without time passing */
-	uint64_t
-	        lease_ns; /* how long a lease lasts, the same at all members; 0: a fixed membership,
-	                      without leases */
+	/* As on the command line, but not file:PATH; NULL: the algorithm's own. */
+	const char *topology;
+	uint64_t seed; /* the seed of random:D */
+	/* [PARAMETERS_MAX], parameters of the algorithm; NULL: its defaults. */
+	const uint64_t *parameters;
+	/* [PARAMETERS_MAX], for parameters that are PARAMETER_TEXT; or NULL. */
+	const char *const *texts;
+	/* These may differ from node to node. */
+	uint32_t turns; /* how many local clients may enter in a row; 0 means 1 */
+	/* How long a circulating token rests where nobody wants it. With 0, and links that take
+	 * no time, it goes round for ever while no time passes. */
+	uint64_t idle_hop_ns;
+	/* How long a lease lasts, the same at all members; 0: a fixed membership, without
+	 * leases. */
+	uint64_t lease_ns;
 	struct node_limits limits;
 };
 
 struct node;
 
 /*
- * NULL, and a sentence that says which option is wrong and what would be right, or a node without a
- * view: it serves nobody yet. The algorithm must stay as long as the node.
+ * Returns a node without a view, which serves nobody yet. Returns NULL if an option is wrong, and a
+ * sentence that says which one and what would be right. The algorithm must stay valid as long as
+ * the node.
  */
 struct node *node_create(const struct node_options *options, const char **ret_wrong);
 void node_destroy(struct node *node);
 
 /* --- time --- */
 
-/* When node_tick must be called at the latest; NODE_NEVER if nothing is due. */
+/* Returns the latest time at which node_tick must be called, or NODE_NEVER if nothing is due. */
 uint64_t node_deadline(const struct node *node);
 void node_tick(struct node *node, uint64_t now);
 
@@ -125,34 +132,36 @@ void node_tick(struct node *node, uint64_t now);
 struct node_member {
 	const char *name;
 	uint64_t incarnation;
-	const char *address; /* for STATUS only; may be NULL */
+	const char *address; /* shown by STATUS only; may be NULL */
 };
 
 /*
- * The members agreed upon for an epoch, in any order, each name once. An epoch that is not greater
- * than any seen before is ignored. In the view (by name and incarnation): everything of older
- * epochs is thrown away but clients that wait and clients that hold, and the node serves again when
- * all members of the view have reported what they hold (node_waiting_for). Not in it: clients that
- * hold lose it (NODE_LOST), those that wait go on waiting for a later view that has this node, as
- * it is after node_rejoin.
+ * Begins the view that was agreed upon for an epoch: its members in any order, each name once. An
+ * epoch that is not greater than any seen before is ignored.
  *
- * 0, or BATON_EVIEW: the topology or the algorithm does not suit so many members (edges: and
- * grid:RxC fix their number), or the view itself is malformed (no members, too many, a name twice,
- * too long or empty, an epoch of 0 or above NODE_EPOCH_MAX). In the first case the epoch has begun
- * all the same and the node serves nobody in it, as no member will; a malformed view changes
- * nothing.
+ * If this node is in the view (by name and incarnation), everything of older epochs is discarded
+ * except waiting clients and holds. The node serves again when all members of the view have
+ * reported what they hold (node_waiting_for). If it is not in the view, its clients lose what they
+ * hold (NODE_LOST). Those that wait go on waiting for a later view with this node, as it is after
+ * node_rejoin.
+ *
+ * Returns 0 or BATON_EVIEW. BATON_EVIEW means that the topology or the algorithm does not suit that
+ * many members (edges: and grid:RxC fix their number), or that the view itself is malformed (no
+ * members, too many, a name that occurs twice, is too long or empty, an epoch of 0 or above
+ * NODE_EPOCH_MAX). In the first case the epoch has begun all the same; the node serves nobody in
+ * it, and neither does any other member. A malformed view changes nothing.
  */
 int node_view(struct node *node, uint64_t epoch, const struct node_member *members,
               uint32_t members_count, uint64_t now);
 
 /*
- * Where every lock's counter begins in the next epoch of a fixed membership, the same at all
- * members: 0 unless said. With it, fences rise even if all members forget everything and begin the
- * same epoch again.
+ * Sets where every lock's counter begins in the next epoch of a fixed membership. It must be the
+ * same at all members, and is 0 unless set. With it, fences rise even if all members forget
+ * everything and begin the same epoch again.
  */
 void node_floor(struct node *node, uint64_t floor);
 
-/* A new incarnation of a node that is in no view; BATON_EVIEW if it is in one, or if the
+/* Gives a node that is in no view a new incarnation. Returns BATON_EVIEW if it is in one, or if the
  * incarnation is not greater than the last. */
 int node_rejoin(struct node *node, uint64_t incarnation, uint64_t now);
 
@@ -160,37 +169,39 @@ int node_rejoin(struct node *node, uint64_t incarnation, uint64_t now);
 #define NODE_NOT_IN UINT32_MAX
 struct node_agreement {
 	uint64_t epoch;
-	uint64_t base, limit; /* fences of the epoch: greater than base, at most limit */
+	uint64_t base, limit; /* the fences of the epoch are greater than base and at most limit */
 	const struct node_member *members; /* in any order, each name once */
 	uint32_t members_count;
-	uint32_t self; /* which of them is this process, an index; NODE_NOT_IN: none */
+	/* The index of this process in `members`; NODE_NOT_IN: it is not in the view. */
+	uint32_t self;
 };
 
 /*
- * As node_view, for a membership that is agreed on. If this node is in it with another incarnation
- * than it has, it was removed and has joined again meanwhile: first it loses what its clients hold,
- * then it enters as that incarnation. BATON_EVIEW also if base or limit make no sense.
+ * Like node_view, for a membership that voters agree on. If this node is in the view with another
+ * incarnation than it has, it was removed and has joined again in between: first its clients lose
+ * what they hold, then the node enters as that incarnation. Returns BATON_EVIEW also if base or
+ * limit make no sense.
  */
 int node_enter(struct node *node, const struct node_agreement *agreement, uint64_t now);
 
-/* The voters have raised the limit of this epoch's fences. Ignored for another epoch, or if it
- * is no raise. */
+/* The voters have raised the limit of this epoch's fences. Ignored for another epoch, or if the
+ * limit is not higher. */
 void node_extend(struct node *node, uint64_t epoch, uint64_t limit, uint64_t now);
 
-/* The greatest epoch seen, 0 at first. */
+/* Returns the greatest epoch seen so far, 0 at first. */
 uint64_t node_epoch(const struct node *node);
-/* This node's number in the view, 0 if it is in none. */
+/* Returns this node's number in the view, or 0 if it is in none. */
 uint32_t node_self(const struct node *node);
 uint32_t node_members_count(const struct node *node);
-/* Does the cluster need a link between this node and that member? False for itself. */
+/* True if the cluster needs a link between this node and that member. False for itself. */
 bool node_linked(const struct node *node, uint32_t member);
-/* NULL if the node serves, else what it waits for: "a view that has this node in it", "the reports
- * of b, c", … Good until the next call with this node. */
+/* Returns NULL if the node serves, or what it waits for: "a view that has this node in it", "the
+ * reports of b, c" … The text is valid until the next call with this node. */
 const char *node_waiting_for(struct node *node);
 
-/* Have all members of the view reported, so that the node serves (if its lease lets it)? */
+/* True if all members of the view have reported, so that the node serves (if its lease lets it). */
 bool node_active(const struct node *node);
-/* Has this member of the view reported? */
+/* True if this member of the view has reported. */
 bool node_reported(const struct node *node, uint32_t member);
 uint64_t node_incarnation(const struct node *node);
 
@@ -198,45 +209,49 @@ uint64_t node_incarnation(const struct node *node);
 
 /*
  * A node begins without a lease and grants nothing. It asks for renewals by itself (NODE_RENEW),
- * every sixth of the lease, in a view or not. When the voters have acknowledged one, its lease
- * lasts until the time at which that renewal was taken plus lease_ns: the driver says so with
- * node_lease. A deadline that is not later than the last is ignored.
+ * every sixth of the lease, whether it is in a view or not. When the voters have acknowledged a
+ * renewal, the lease lasts until the time at which that renewal was taken, plus lease_ns: the
+ * driver passes this deadline to node_lease. A deadline that is not later than the last is ignored.
  *
- * Half of the lease left: NODE_WARN. A tenth left, the margin: it grants nothing new and asks for
- * nobody. None left: it lapses; every hold here is lost (NODE_LOST, "lease"), and the driver closes
- * the sessions that held something. Leaving the view ends the lease, too, and counts as a lapse.
+ * With half of the lease left there is a NODE_WARN. With a tenth left (the margin) the node grants
+ * nothing new and does not ask for locks. With none left it lapses: every hold here is lost
+ * (NODE_LOST, "lease"), and the driver closes the sessions that held something. Leaving the view
+ * also ends the lease and counts as a lapse.
  */
 void node_lease(struct node *node, uint64_t deadline, uint64_t now);
 
 /*
- * This incarnation leaves the cluster: it grants nothing more, but takes part in views until it is
- * out. NODE_DEPART comes when no client here holds anything, and again until the view is left.
- * Clients that wait stay waiting: the driver answers them (node_session_withdraw).
+ * This incarnation leaves the cluster. It grants nothing more, but takes part in views until it is
+ * out. NODE_DEPART comes when no client here holds anything, and is repeated until the view is
+ * left. Waiting clients stay in the queue: the driver answers them (node_session_withdraw).
  */
 void node_depart(struct node *node, uint64_t now);
 
-/* NODE_NEVER: no lease is needed; 0: there is none now. In whole milliseconds. */
+/* Returns the deadline in whole milliseconds; NODE_NEVER: no lease is needed; 0: there is none
+ * now. */
 uint64_t node_lease_deadline(const struct node *node);
-/* How often holds were lost because a lease or a view ended. */
+/* Returns how often holds were lost because a lease or a view ended. */
 uint64_t node_lapses(const struct node *node);
 /*
- * A word that clients may read instead of asking: the deadline in milliseconds, times 2^16, plus
- * the lower 16 bits of the lapses. A client may go on while the lapses are those of its grant and
- * its clock is before the deadline. The driver publishes it before it carries out any effect.
+ * Returns a word that clients may read instead of asking: the deadline in milliseconds, times 2^16,
+ * plus the lower 16 bits of the lapses. A client may go on while the lapses are those of its grant
+ * and its clock is before the deadline. The driver publishes the word before it carries out any
+ * effect.
  */
 uint64_t node_lease_word(const struct node *node);
 
 /* --- frames --- */
 
 /*
- * A frame from the link of a peer. `from` is its name, as the link has proved it; the bytes are not
- * needed after the call.
+ * Takes a frame from the link of a peer. `from` is the peer's name, as the link has verified it.
+ * The bytes are not needed after the call.
  *
- * 0: taken, or thrown away because its epoch is over. BATON_EAGAIN: see above; NODE_READ will come.
- * Refused for good: nothing has happened, but a frame for others may have been passed on, and the
- * good messages of a frame of several were taken: BATON_EMESSAGE (malformed), BATON_ECLUSTER (of
- * another cluster), BATON_ESENDER (its epoch is ours, but the peer is no member, no neighbour, or
- * another incarnation), BATON_ESTOPPED.
+ * Returns 0 if the frame was taken, or discarded because its epoch is over. Returns BATON_EAGAIN if
+ * it must be offered again: see above; NODE_READ will come. Other errors refuse the frame for good:
+ * BATON_EMESSAGE (malformed), BATON_ECLUSTER (of another cluster), BATON_ESENDER (its epoch is
+ * ours, but the peer is no member, no neighbour, or another incarnation), BATON_ESTOPPED. Then
+ * nothing has happened, except that a frame for others may have been passed on, and the good
+ * messages of a frame with several were taken.
  */
 int node_receive(struct node *node, const char *from, const uint8_t *bytes, size_t size,
                  uint64_t now);
@@ -245,139 +260,146 @@ int node_receive(struct node *node, const char *from, const uint8_t *bytes, size
 
 struct node_client {
 	uint32_t pid, uid;
-	const char *command; /* NULL: unknown */
+	const char *command; /* NULL: not known */
 };
 
-/* A session, never 0 and never used again, or 0: the limit of sessions is reached. */
+/* Returns the id of a new session, which is never 0 and never used again; or 0 if the limit of
+ * sessions is reached. */
 uint64_t node_session_open(struct node *node, const struct node_client *client, uint64_t now);
-/* Its locks are released, its wait is withdrawn, its command gets no reply. An unknown session is
- * ignored. See node_session_lease for clients that may still believe that they hold something. */
+/* Closes a session: its locks are released, its wait is withdrawn, and its pending command gets no
+ * reply. An unknown session is ignored. See node_session_lease for clients that may still believe
+ * that they hold something. */
 void node_session_close(struct node *node, uint64_t session, uint64_t now);
-/* The same for a client that says that it has stopped. */
+/* Does the same for a client that says that it has stopped. */
 void node_session_quit(struct node *node, uint64_t session, uint64_t now);
 
 /*
- * The client of this session cannot read the lease word and asks instead, first before it asks for
- * a lock and then again and again: what is left of the lease (NODE_NEVER: there is none), and the
- * lapses. It may go on until its own clock, read before it asked, plus what was left, less what the
- * clocks may differ. If the session is closed without node_session_quit, the client may not know:
- * what it holds stays held until the last deadline that it was told, and is neither broken nor
- * evicted before. 0, BATON_ESESSION or BATON_ESTOPPED.
+ * For a client that cannot read the lease word. It asks before its first lock, and then again and
+ * again. Returns what is left of the lease (NODE_NEVER: there is none), and the lapses. The client
+ * may go on until its own clock, read before it asked, plus what was left, less what the clocks may
+ * differ. If the session is closed without node_session_quit, the client may not know: what it
+ * holds stays held until the last deadline that it was told, and is neither broken nor evicted
+ * before. Returns 0, BATON_ESESSION or BATON_ESTOPPED.
  */
 int node_session_lease(struct node *node, uint64_t session, uint64_t now, uint64_t *ret_left_ns,
                        uint64_t *ret_lapses);
 
-/* The client needs so long to stop when the lease ends: it is granted nothing while less than
+/* Sets how long the client needs to stop when the lease ends: it is granted nothing while less than
  * that and the margin is left. 0 at first. An unknown session is ignored. */
 void node_session_grace(struct node *node, uint64_t session, uint64_t grace_ns);
 
 /*
- * When a lock is broken that this session holds, the session is told at once (NODE_LOST, the
- * event). Nobody else is let in before it has given the lock back or is closed, because it may need
- * time to stop. The driver must bound that time. An unknown session is ignored.
+ * Makes a session linger. When a lock that it holds is broken, the session is told at once
+ * (NODE_LOST, the event), but nobody else is let in before it has released the lock or is closed,
+ * because it may need time to stop. The driver must bound that time. An unknown session is ignored.
  */
 void node_session_linger(struct node *node, uint64_t session);
 
-/* Takes all that a session holds, as BREAK does, for another reason, whose text must stay valid.
- * True: the session lingers, and still holds something. */
+/* Takes everything that a session holds, as BREAK does, for the given reason, whose text must stay
+ * valid. Returns true if the session lingers and still holds something. */
 bool node_session_evict(struct node *node, uint64_t session, const char *why, uint64_t now);
 
-/* Ends its wait for a lock: the command is answered with BATON_ENOVIEW. */
+/* Ends the session's wait for a lock: its command is answered with BATON_ENOVIEW. */
 void node_session_withdraw(struct node *node, uint64_t session, uint64_t now);
-/* Has it lost something, and not given it back yet? */
+/* True if the session has lost something and not released it yet. */
 bool node_session_losing(const struct node *node, uint64_t session);
-/* The time to give back what it has lost is over: those locks go to others. True: the session
- * holds something else, which it has not lost. */
+/* The session's time to release what it has lost is over: those locks go to others. Returns true if
+ * it holds something else, which it has not lost. */
 bool node_session_forfeit(struct node *node, uint64_t session, uint64_t now);
 
 /*
- * Commands. All of them can give BATON_ESESSION (no such session), BATON_EBUSY, BATON_ESTOPPED, and
- * those with a name or pattern BATON_ENAME.
+ * Commands. All of them can return BATON_ESESSION (no such session), BATON_EBUSY and
+ * BATON_ESTOPPED; those with a name or pattern also BATON_ENAME.
  */
 
 enum node_patience { NODE_WAIT, NODE_TIMEOUT, NODE_NOWAIT };
 
 /*
- * Reply: the fence (REPLY_FENCE), or REPLY_NIL: another is known to be inside or to wait for it
- * (NODE_NOWAIT: as soon as that is known; NODE_TIMEOUT: when the time is over), or REPLY_ERROR with
- * BATON_ESILENT: that cannot be known. `silent` has the names of the members that did not answer,
- * separated by spaces; none: all did, and it did not come. NODE_NOWAIT is answered within
- * NODE_NOWAIT_NS; NODE_TIMEOUT within NODE_SILENCE_NS of its end, as the others are asked then.
- * Errors: BATON_EHELD, BATON_EWAITERS, BATON_ELOCKS, BATON_ENOVIEW. A client that waits when the
- * node drops out of the view stays where it is.
+ * Asks for a lock. The reply is one of
+ *
+ *	REPLY_FENCE  the fence: the session holds the lock.
+ *	REPLY_NIL    another client is known to be inside or to wait. NODE_NOWAIT: sent as soon as
+ *	             that is known; NODE_TIMEOUT: sent when the time is over.
+ *	REPLY_ERROR  with BATON_ESILENT: it cannot be known whether the lock is free. `silent` has
+ *	             the names of the members that did not answer, separated by spaces. If it is
+ *	             empty, all have answered, but the lock did not come.
+ *
+ * NODE_NOWAIT is answered within NODE_NOWAIT_NS; NODE_TIMEOUT within NODE_SILENCE_NS after its end,
+ * because the other members are asked then. Errors: BATON_EHELD, BATON_EWAITERS, BATON_ELOCKS,
+ * BATON_ENOVIEW. A client that waits when the node drops out of the view goes on waiting.
  */
 int node_lock(struct node *node, uint64_t session, const char *name, size_t name_size,
               enum node_patience patience, uint64_t timeout_ns, uint64_t now);
 
 /*
- * Reply: the fence, once every member has acknowledged who leads or has left the view; or
- * REPLY_ERROR with BATON_ELOST if the lock was taken away before that. Errors: as node_lock,
+ * The reply is the fence, once every member has acknowledged who leads or has left the view; or
+ * REPLY_ERROR with BATON_ELOST if the lock was taken away before that. Errors: those of node_lock,
  * BATON_EVALUE, BATON_ELEADERS.
  */
 int node_elect(struct node *node, uint64_t session, const char *name, size_t name_size,
                const void *value, size_t value_size, uint64_t now);
 
-/* 1, or 0 if this session does not hold the lock, or holds it with another fence (0: any). To
- * resign is the same. */
+/* Returns 1, or 0 if this session does not hold the lock, or holds it with another fence (0: any).
+ * To resign is the same. */
 int node_unlock(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t fence, uint64_t now);
 
 /*
- * Reply: REPLY_LEADER or REPLY_NIL, from what all members know that are not silent, and who is. A
- * leader whose own node is silent led when it was last heard; without a leader, one may have been
- * elected at a silent member. While a view is new and not all members have reported, the answer
- * waits for them. Error: BATON_ENOVIEW.
+ * The reply is REPLY_LEADER or REPLY_NIL, from what all members know that are not silent; it also
+ * names the silent ones. A leader whose own node is silent led when last heard of. If there is no
+ * leader, one may have been elected at a silent member. While a view is new and not all members
+ * have reported, the answer waits for them. Error: BATON_ENOVIEW.
  */
 int node_leader(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t now);
 
 /*
- * Takes a lock from the client that has it with this fence, wherever it is. Reply: REPLY_NUMBER 1,
- * or 0 if nobody has it (any more); REPLY_ERROR with BATON_ESILENT if a member is silent and none
- * has it. If the view changes in between, 0 may also mean that this very command has done it.
- * Errors: BATON_EFENCE (0, or not below 2^53), BATON_ENOVIEW.
+ * Takes a lock from the client that holds it with this fence, at any member. The reply is
+ * REPLY_NUMBER 1, or 0 if nobody holds it (any more); or REPLY_ERROR with BATON_ESILENT if a member
+ * is silent and no other has it. If the view changes in between, 0 may also mean that this very
+ * command did it. Errors: BATON_EFENCE (0, or not below 2^53), BATON_ENOVIEW.
  */
 int node_break(struct node *node, uint64_t session, const char *name, size_t name_size,
                uint64_t fence, uint64_t now);
 
 /*
- * Reply: REPLY_STATUS. The pattern (NULL: all) says which locks; at most `count` of each member (0:
- * 1,000), in no particular order. Locks that nobody holds or waits for are not told. Without a view
- * the node tells what it knows alone.
+ * The reply is REPLY_STATUS. The pattern selects locks by name (NULL: all); at most `count` of each
+ * member are shown (0: 1,000), in no particular order. Locks that nobody holds or waits for are
+ * left out. Without a view the node shows what it knows alone.
  *
- * Each member tells how its clients were at one moment between question and reply; for this node
- * that is the moment of the reply. Different members tell of different moments: a lock that is
- * handed on meanwhile may be told with two holders (then the one with the greater fence is shown),
- * with one who waits and holds, or with nobody. A member that has not told everything within
- * NODE_SILENCE_NS is silent; what it told before that is shown.
+ * Each member reports its clients as they were at one moment between question and reply; for this
+ * node that is the moment of the reply. These moments differ: a lock that is handed on in between
+ * may appear with two holders (then the one with the greater fence is shown), with a client that
+ * both waits and holds, or with nobody. A member that has not reported everything within
+ * NODE_SILENCE_NS counts as silent; what it reported before that is shown.
  */
 int node_status(struct node *node, uint64_t session, const char *pattern, size_t pattern_size,
                 uint32_t count, uint64_t now);
 
 /*
- * Events of a lock, or of all locks whose names match a pattern, as in Redis: * ? [abc] [^a-z] and
- * \. Reply: REPLY_NUMBER, how many subscriptions the session has, once every member that is not
- * silent has acknowledged it: what happens anywhere after that is told. Twice the same is once.
- * Error: BATON_ESUBSCRIPTIONS.
+ * Subscribes to the events of a lock, or of all locks whose names match a pattern, as in Redis: * ?
+ * [abc] [^a-z] and \. The reply is REPLY_NUMBER, the number of the session's subscriptions, once
+ * every member that is not silent has acknowledged: everything that happens anywhere after that is
+ * reported. Subscribing twice is the same as once. Error: BATON_ESUBSCRIPTIONS.
  */
 int node_subscribe(struct node *node, uint64_t session, bool pattern, const char *text,
                    size_t text_size, uint64_t now);
-/* Returns how many subscriptions are left. A text that the session is not subscribed to is
- * ignored. NULL: all of that kind. */
+/* Returns how many subscriptions are left. A text that the session is not subscribed to is ignored.
+ * NULL ends all subscriptions of that kind. */
 int node_unsubscribe(struct node *node, uint64_t session, bool pattern, const char *text,
                      size_t text_size, uint64_t now);
 
 /*
- * The link to a member has much to send, or not any more. While it has, events are not sent by it;
- * afterwards its subscribers are told how many were dropped. Nothing else is ever dropped. A new
- * view begins with links that are not congested.
+ * The link to a member has much to send, or no longer has. While it has, no events are sent over
+ * it; afterwards its subscribers are told how many were dropped. Nothing else is ever dropped. In a
+ * new view no link counts as congested at first.
  */
 void node_congested(struct node *node, uint32_t member, bool congested, uint64_t now);
 
-/* Why a lock is lost: the first word of the reason. An operator's BREAK is followed by who it
- * was: "broken uid 0 pid 12 at n2". */
+/* Why a lock was lost: the first word of the reason. After an operator's BREAK, the text goes on
+ * with who it was: "broken uid 0 pid 12 at n2". */
 #define NODE_LOST_BROKEN "broken"
-#define NODE_LOST_LEAVING "leaving"       /* its node leaves */
+#define NODE_LOST_LEAVING "leaving"       /* the client's node is leaving */
 #define NODE_LOST_CONNECTION "connection" /* the client's connection is gone */
 #define NODE_LOST_VIEW "view"             /* the node is not in the view any more */
 #define NODE_LOST_LEASE "lease"           /* the node's lease has ended */
@@ -386,20 +408,23 @@ void node_congested(struct node *node, uint32_t member, bool congested, uint64_t
 /* --- effects --- */
 
 enum node_effect_kind {
-	NODE_SEND,  /* a frame to a member, in order for each */
-	NODE_REPLY, /* to the command of a session */
-	NODE_EVENT, /* to a subscription of a session */
+	NODE_SEND,  /* send a frame to a member; frames to one member must keep their order */
+	NODE_REPLY, /* reply to the command of a session */
+	NODE_EVENT, /* report an event to a subscription of a session */
 	NODE_LOST,  /* a session has lost a lock that it did not give back */
 	NODE_READ,  /* links that were refused with BATON_EAGAIN may be read again */
-	NODE_BUMP,  /* propose BUMP{epoch}: this epoch has come to an end of its numbers or tables;
-	              said again every NODE_BUMP_NS */
-	NODE_STOP,  /* the node has stopped for good, because going on could do harm: say so */
-	NODE_SHOUT, /* something happened that must never happen, but the node goes on: say so, loudly */
-	NODE_RENEW, /* send a renewal to all voters (outside a view: a wish to join) */
-	NODE_WARN,  /* half of the lease has passed without an acknowledgement: say so */
-	NODE_EXTEND, /* propose EXTEND{epoch, limit}: half of the fences below this limit are used up;
-	               said again until the limit is raised */
-	NODE_DEPART, /* propose LEAVE: no client here holds anything; said again until it is out */
+	/* Propose BUMP{epoch}: the epoch's numbers or tables are used up; repeated every
+	 * NODE_BUMP_NS. */
+	NODE_BUMP,
+	NODE_STOP, /* the node has stopped for good, because going on could do harm: log it */
+	/* Something happened that must never happen, but the node goes on: log it, loudly. */
+	NODE_SHOUT,
+	NODE_RENEW, /* send a renewal to all voters (outside a view: a petition to join) */
+	NODE_WARN,  /* half of the lease has passed without an acknowledgement: log it */
+	/* Propose EXTEND{epoch, limit}: half of the fences up to this limit are used; repeated
+	 * until the limit is raised. */
+	NODE_EXTEND,
+	NODE_DEPART, /* propose LEAVE: no client here holds anything; repeated until it is out */
 };
 
 enum node_reply_kind {
@@ -411,42 +436,44 @@ enum node_reply_kind {
 	REPLY_ERROR,
 };
 
-/* EVENT_DROPPED: a link, or its subscriber, was too slow, and so many events were dropped. */
+/* EVENT_DROPPED: a link or a subscriber was too slow, and some events were dropped. */
 enum node_event_kind { EVENT_GRANTED, EVENT_RELEASED, EVENT_LOST, EVENT_LEADER, EVENT_DROPPED };
 
 struct node_bytes {
-	const char *bytes; /* not terminated by 0 */
+	const char *bytes; /* without a terminating 0 */
 	size_t size;
 };
 
-/* One client, in a status. */
+/* One client, in a STATUS. */
 struct node_status_client {
 	uint32_t member; /* an index into `members` */
 	uint32_t pid, uid;
-	struct node_bytes command; /* of the process that connected, not of what it runs */
+	struct node_bytes command; /* the process that connected, not the command that it runs */
 	uint64_t since_ms;
-	bool losing; /* of a holder: it was told that it lost the lock, and has not stopped yet */
+	bool losing; /* of a holder: it was told that it lost the lock, but has not stopped yet */
 };
 
 struct node_status_lock {
 	struct node_bytes name;
-	uint64_t fence;                           /* of the holder; 0 without */
-	const struct node_status_client *holder;  /* NULL: nobody, or its member is silent */
-	const struct node_status_client *waiters; /* in order within a member */
+	uint64_t fence; /* the holder's fence; 0 if nobody holds the lock */
+	/* NULL: nobody holds it, or the holder's member is silent. */
+	const struct node_status_client *holder;
+	const struct node_status_client *waiters; /* the clients of one member are in order */
 	uint32_t waiters_count;
 };
 
 struct node_status_member {
 	const char *name, *address; /* the address may be NULL */
 	uint64_t incarnation;
-	bool silent; /* it has not answered, or not told all: the rest is 0, or what it told */
+	/* The member has not answered, or not completely: fields that it did not report are 0. */
+	bool silent;
 	bool active;
-	bool leased; /* it has leases; lease_ms is what is left of it */
+	bool leased; /* the member has a lease; lease_ms is what is left of it */
 	uint64_t lease_ms;
 	uint64_t grants;
 	uint64_t sent, received;      /* messages of the algorithm, as the laboratory counts them */
 	const uint64_t *sent_by_type; /* [algorithm->messages_count], in the table's order */
-	uint64_t control_sent;        /* other frames: touches, questions, reports, … */
+	uint64_t control_sent;        /* all other frames: touches, questions, reports … */
 };
 
 struct node_status {
@@ -456,14 +483,14 @@ struct node_status {
 	uint32_t self;        /* an index into `members` */
 	uint64_t takeover_ms; /* about how long after a member's death others are let in where its
 	                         clients were; 0: unknown, there are no leases */
-	const struct node_status_lock *locks; /* by name; see node_status_step */
+	const struct node_status_lock *locks; /* sorted by name; see node_status_step */
 	uint32_t locks_count;
-	const char *waiting_for; /* node_waiting_for of the node asked */
+	const char *waiting_for; /* node_waiting_for of the node that was asked */
 };
 
 /*
  * A status comes without its locks, because sorting a hundred thousand of them takes a while. Each
- * step adds some, in much less than a millisecond; false: `locks` is complete.
+ * step adds some, in much less than a millisecond. Returns false when `locks` is complete.
  *
  * A status is valid as long as the effect that has it or, if it is kept, until it is freed; it may
  * outlive the node.
@@ -476,8 +503,9 @@ struct node_effect {
 	enum node_effect_kind kind;
 	union {
 		struct {
-			uint32_t to;    /* the member's number … */
-			uint64_t epoch; /* … in this epoch's view, and the epoch of the frame */
+			uint32_t to; /* the number of the receiving member */
+			/* The epoch of the frame, in whose view the member has that number. */
+			uint64_t epoch;
 			const uint8_t *bytes;
 			size_t size;
 		} send;
@@ -487,27 +515,29 @@ struct node_effect {
 			uint64_t number; /* REPLY_FENCE, REPLY_NUMBER; REPLY_LEADER: the fence */
 			int error;       /* REPLY_ERROR */
 			struct node_bytes member, value; /* REPLY_LEADER */
-			/* The members that did not answer, separated by spaces: of node_leader,
+			/* The members that did not answer, separated by spaces: for node_leader,
 			 * and with BATON_ESILENT. */
 			struct node_bytes silent;
 			struct node_status *status;
-			/* REPLY_FENCE: lapses so far, and what is left of the lease. */
+			/* REPLY_FENCE: the lapses so far, and what is left of the lease. */
 			uint64_t lapses, left_ns;
 		} reply;
 		struct {
 			uint64_t session;
-			struct node_bytes pattern; /* bytes NULL: subscribed to by name */
-			struct node_bytes name;    /* EVENT_DROPPED: what is subscribed to */
+			struct node_bytes pattern; /* bytes NULL: the subscription is by name */
+			struct node_bytes name; /* EVENT_DROPPED: the text that is subscribed to */
 			enum node_event_kind kind;
-			uint64_t fence;           /* EVENT_DROPPED: how many */
-			struct node_bytes member; /* where */
-			struct node_bytes value;  /* EVENT_LEADER; EVENT_LOST: why */
+			uint64_t fence;           /* EVENT_DROPPED: how many events were dropped */
+			struct node_bytes member; /* the member where it happened */
+			/* EVENT_LEADER: the value; EVENT_LOST: the reason. */
+			struct node_bytes value;
 		} event;
 		struct {
 			uint64_t session;
 			struct node_bytes name;
 			uint64_t fence;
-			struct node_bytes why; /* NODE_LOST_… and perhaps more words */
+			/* A NODE_LOST_… text, perhaps followed by more words. */
+			struct node_bytes why;
 		} lost;
 		struct {
 			uint64_t epoch;
@@ -519,7 +549,8 @@ struct node_effect {
 			const char *text;
 		} shout;
 		struct {
-			uint64_t taken; /* the lease will last until this plus lease_ns */
+			/* When acknowledged, the lease lasts until this time plus lease_ns. */
+			uint64_t taken;
 		} renew;
 		struct {
 			uint64_t left_ns;
@@ -530,25 +561,25 @@ struct node_effect {
 	};
 };
 
-/* The oldest effect that has not been taken; false if there is none. */
+/* Returns the oldest effect that was not taken, or false if there is none. */
 bool node_effect(struct node *node, struct node_effect *ret_effect);
 
 /* --- for tests and measurement --- */
 
-/* Is a token of the lock here: at rest, in use, or as a message that rests here? Always false for
- * an algorithm without one. */
+/* True if a token of the lock is here: at rest, in use, or as a message that rests here. Always
+ * false for an algorithm without tokens. */
 bool node_has_token(struct node *node, const char *name, size_t name_size);
 
-/* The member that has the token of an untouched lock, by its number; 0 without a view. */
+/* Returns the number of the member that has the token of an untouched lock; 0 without a view. */
 uint32_t node_home(const struct node *node, const char *name, size_t name_size);
 
 struct node_figures {
-	uint64_t locks;      /* that the node knows */
-	uint64_t lock_bytes; /* of memory for them, tables included */
+	uint64_t locks;      /* how many locks the node knows */
+	uint64_t lock_bytes; /* the memory that they take, tables included */
 	uint64_t backlog_bytes;
 	uint64_t grants;
 	uint64_t sent, received, control_sent, control_received;
-	uint64_t malformed; /* messages refused by the algorithm after they had waited */
+	uint64_t malformed; /* how many messages the algorithm refused after they had waited */
 	uint64_t sent_by_type[NODE_TYPES_MAX];
 };
 

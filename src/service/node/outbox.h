@@ -8,12 +8,13 @@
 
 struct status;
 
-/* A piece of the outbox's bytes. */
+/* A part of the outbox's bytes. */
 struct span {
 	uint32_t offset, size;
 };
 
-/* An effect as node.h tells it, but with spans: the bytes move when there are more of them. */
+/* An effect as in node.h, but with spans instead of pointers: the bytes move when the outbox
+ * grows. */
 struct record {
 	enum node_effect_kind kind;
 	union {
@@ -68,25 +69,25 @@ struct record {
 struct outbox {
 	struct record *records;
 	size_t records_count, records_size;
-	size_t taken;        /* of the records */
-	size_t status_count; /* records that own a status */
+	size_t taken;        /* how many of the records were taken */
+	size_t status_count; /* how many records own a status */
 	uint8_t *bytes;
 	size_t bytes_count, bytes_size;
-	size_t frame; /* where the frame begun last starts */
-	bool single;  /* that frame has one message: the one sent last */
+	size_t frame; /* where the last frame starts */
+	bool single;  /* that frame has only one message, the one sent last */
 };
 
 void outbox_free(struct outbox *outbox);
-/* Makes room, if all that is there has been taken. */
+/* Frees the space, if everything in the outbox was taken. */
 void outbox_clear_taken(struct outbox *outbox);
-/* Good until the next record is made. */
+/* The record is valid until the next one is made. */
 struct record *outbox_record(struct outbox *outbox, enum node_effect_kind kind);
 struct span outbox_keep(struct outbox *outbox, const void *bytes, size_t size);
 /* The record of a reply owns the status from now on. */
 void outbox_own_status(struct outbox *outbox, struct record *record, struct status *status);
 bool outbox_take(struct outbox *outbox, struct node_effect *ret_effect);
 
-/* Numbers as in wire.h; a name is preceded by its size in a byte, a text by its size as a
+/* Numbers are written as in wire.h. A name follows its size as a byte, a text its size as a
  * number. */
 void outbox_put_byte(struct outbox *outbox, uint8_t byte);
 void outbox_put_uint(struct outbox *outbox, uint64_t value);

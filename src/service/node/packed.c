@@ -8,7 +8,7 @@
 
 enum { WORD = sizeof(uint64_t) };
 
-/* 0, -1, 1, -2, … to 0, 1, 2, 3, …, and back; any word to another. */
+/* Maps 0, -1, 1, -2, … to 0, 1, 2, 3, … and back; every word has an image. */
 static uint64_t zigzag(uint64_t word)
 {
 	return word << 1 ^ (word >> 63 != 0 ? UINT64_MAX : 0);
@@ -19,7 +19,7 @@ static uint64_t unzigzag(uint64_t word)
 	return word >> 1 ^ ((word & 1) != 0 ? UINT64_MAX : 0);
 }
 
-/* The bytes that it takes. */
+/* Returns the number of bytes written. */
 static size_t pack(const uint8_t *state, size_t size, uint8_t *ret_packed)
 {
 	uint8_t *at = ret_packed;
@@ -71,7 +71,7 @@ static void close_state(struct opened *opened, struct pool *pool)
 			pool_give(pool, lock->packed, before);
 		lock->packed = pool_take(pool, words_of(size));
 	}
-	must(lock->packed != NULL); /* no state is empty */
+	must(lock->packed != NULL); /* a packed state has at least one byte */
 	memcpy(lock->packed, opened->packed, size);
 }
 
@@ -95,7 +95,7 @@ void packed_drop(struct opened *opened, struct pool *pool, struct lock *lock)
 	lock->packed = NULL;
 }
 
-/* One word more, so that an empty state has an address, too. */
+/* One word more, so that an empty state has an address too. */
 void packed_renew(struct opened *opened, size_t state_size)
 {
 	size_t words = words_of(state_size);

@@ -1,11 +1,11 @@
 /*
  * The states of algorithms at rest, packed, and the one state that is unpacked.
  *
- * A state has room for all members and for great numbers, and most of it is zeros; a million locks
- * cannot afford that. So it is kept without its zeros: for each word of 8 bytes, a byte that says
- * which bytes of the word are not 0, then these. The word is zigzag-coded first, so that a small
- * negative number is a small one. The state of the lock that was used last stays unpacked: going on
- * with the same lock costs nothing.
+ * A state has room for all members and for large numbers, and most of it is zeros; with a million
+ * locks that would cost too much memory. So it is stored without its zeros: for each word of 8
+ * bytes, one byte tells which bytes of the word are not 0, and these follow. The word is
+ * zigzag-coded first, so that a small negative number becomes a small positive one. The state of
+ * the lock that was used last stays unpacked: using the same lock again costs nothing.
  */
 #ifndef NODE_PACKED_H
 #define NODE_PACKED_H
@@ -14,16 +14,17 @@
 #include "pool.h"
 
 struct opened {
-	struct lock *lock; /* whose state is unpacked; NULL: none */
+	struct lock *lock; /* the lock whose state is unpacked; NULL: none */
 	uint8_t *state;
-	uint8_t *packed; /* room to pack it */
-	size_t size;     /* of the state, in whole words */
+	uint8_t *packed; /* room to pack that state */
+	size_t size;     /* the size of a state, rounded up to whole words */
 };
 
-/* The state of the opened lock is packed, and this lock's is opened. */
+/* Packs the state of the open lock, and unpacks that of this lock. */
 void packed_swap(struct opened *opened, struct pool *pool, struct lock *lock);
 
-/* The lock's state, as the algorithm knows it; good until another lock's is opened. */
+/* Returns the lock's state as the algorithm knows it. Valid until another lock's state is
+ * opened. */
 static inline void *packed_open(struct opened *opened, struct pool *pool, struct lock *lock)
 {
 	if (opened->lock != lock)
@@ -32,7 +33,7 @@ static inline void *packed_open(struct opened *opened, struct pool *pool, struct
 }
 
 void packed_drop(struct opened *opened, struct pool *pool, struct lock *lock);
-/* All states are forgotten; new ones have this size. */
+/* Forgets all states. New ones have this size. */
 void packed_renew(struct opened *opened, size_t state_size);
 void packed_free(struct opened *opened);
 

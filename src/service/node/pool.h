@@ -1,7 +1,7 @@
 /*
  * The memory of the locks of an epoch. Pieces of a few words of 8 bytes are cut from large chunks,
- * without anything between them; a piece that is given back is used for the next one of its size.
- * All of it is freed at once.
+ * with nothing between them. A piece that is given back is used for the next one of its size. All
+ * pieces are freed at once.
  */
 #ifndef NODE_POOL_H
 #define NODE_POOL_H
@@ -12,11 +12,11 @@
 
 struct pool {
 	SLIST_HEAD(, pool_chunk) chunks;
-	uint64_t *next;    /* the first word of the newest chunk that was never used */
-	size_t left;       /* words from there to the end of the chunk */
-	size_t bytes;      /* of all chunks */
+	uint64_t *next;    /* the first unused word of the newest chunk */
+	size_t left;       /* how many words are left in that chunk */
+	size_t bytes;      /* the size of all chunks */
 	void **free;       /* for each size in words, a chain of pieces that were given back */
-	size_t free_sizes; /* entries of `free` */
+	size_t free_sizes; /* the number of entries of `free` */
 };
 
 void *pool_take(struct pool *pool, size_t words);

@@ -47,7 +47,7 @@ void publications_free(struct publications *publications)
 	free(publications->buckets);
 }
 
-/* A chain has one publication on average, or fewer. */
+/* Keeps chains at one publication or fewer on average. */
 static void reserve(struct publications *publications)
 {
 	struct publications old = *publications;

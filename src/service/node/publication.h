@@ -11,7 +11,7 @@
 struct publication {
 	LIST_ENTRY(publication) bucket;
 	uint64_t hash, fence;
-	uint32_t member; /* where the leader is */
+	uint32_t member; /* the member where the leader is */
 	uint32_t value_size;
 	uint8_t name_size;
 	uint8_t bytes[]; /* the name, then the value */
@@ -24,7 +24,7 @@ struct publications {
 
 void publications_clear(struct publications *publications);
 void publications_free(struct publications *publications);
-/* NULL: nobody leads, for all that is known here. */
+/* Returns NULL if this node knows of no leader. */
 struct publication *publication_find(const struct publications *publications, struct slice name,
                                      uint64_t hash);
 /* Ignored if a leader with a greater fence is known. */

@@ -30,7 +30,7 @@ void question_drop_answers(struct question *question)
 
 void question_forget(struct question *question)
 {
-	/* Most commands ask nobody. */
+	/* Most commands ask no question. */
 	if (question->number == 0)
 		return;
 	question_drop_answers(question);

@@ -1,6 +1,6 @@
 /*
- * A question to all members: whose answers are missing, and what has been told so far. A session
- * asks at most one at a time.
+ * A question to all members: which answers are missing, and what was answered so far. A session
+ * asks at most one question at a time.
  */
 #ifndef NODE_QUESTION_H
 #define NODE_QUESTION_H
@@ -8,7 +8,7 @@
 #include "answer.h"
 #include "node.h"
 
-/* The leader of a lock, as somebody has told it. */
+/* The leader of a lock, as some member reported it. */
 struct leadership {
 	uint64_t fence; /* 0: nobody leads */
 	uint32_t member;
@@ -17,29 +17,30 @@ struct leadership {
 };
 
 struct question {
-	uint64_t number;   /* different for each question; 0: none is under way */
+	uint64_t number;   /* different for each question; 0: there is no question */
 	uint64_t *missing; /* a bit for each member that has not answered, or NULL */
 	uint32_t missing_count;
 	uint8_t name_size;
-	char name[NODE_NAME_MAX]; /* of the lock that it is about, or a pattern */
-	uint64_t fence;           /* BREAK: of the hold to end; ELECT: of the hold granted */
+	char name[NODE_NAME_MAX]; /* the name of the lock that it is about, or a pattern */
+	/* BREAK: the fence of the hold to end; ELECT: of the hold that was granted. */
+	uint64_t fence;
 	bool done;                /* BREAK: some member had the hold and ended it */
-	uint32_t count;           /* STATUS: how many locks a member tells at most */
+	uint32_t count;           /* STATUS: the most locks that a member reports */
 	bool pattern;             /* SUBSCRIBE: the name is a pattern */
-	struct leadership own;    /* LEADER: the best that a leader's own node told */
-	struct leadership stored; /* LEADER: the best that other members remember */
-	struct answers answers;   /* STATUS: what members told */
+	struct leadership own;    /* LEADER: the best answer of a leader's own node */
+	struct leadership stored; /* LEADER: the best answer from what other members remember */
+	struct answers answers;   /* STATUS: the answers so far */
 };
 
-/* All members but `self` are asked, under this number. */
+/* Begins the question with this number to all members except `self`. */
 void question_begin(struct question *question, uint64_t number, uint32_t members_count,
                     uint32_t self);
-/* Drops the answers so far; the question stays. */
+/* Drops the answers so far; the question stays open. */
 void question_drop_answers(struct question *question);
-/* No question is under way any more. */
+/* Ends the question. */
 void question_forget(struct question *question);
 
-/* Has this member not answered yet? */
+/* True if this member has not answered yet. */
 static inline bool question_missing(const struct question *question, uint32_t member)
 {
 	return question->missing != NULL &&

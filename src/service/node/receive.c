@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A frame as it came; `replay`: it waited before, and the room that it had is its own. */
+/* An incoming frame. `replay`: it has waited before, and the room that it took there is its own. */
 struct arrival {
 	const char *from;
 	const uint8_t *bytes;
@@ -21,7 +21,7 @@ struct arrival {
 	bool replay;
 };
 
-/* The frame waits; 0, or BATON_EAGAIN. */
+/* Keeps the frame for later. Returns 0 or BATON_EAGAIN. */
 static int keep(struct node *node, const struct arrival *arrival, const struct frame *frame)
 {
 	int error = backlog_add(&node->backlog, arrival->from, arrival->bytes, arrival->size,
@@ -32,7 +32,7 @@ static int keep(struct node *node, const struct arrival *arrival, const struct f
 	return error;
 }
 
-/* One message of a frame of them. */
+/* One message of a frame of messages. */
 struct framed {
 	struct slice name;
 	struct letter letter;
@@ -51,7 +51,7 @@ static bool next_framed(struct in *in, struct framed *ret_framed)
 	return !in->bad;
 }
 
-/* How many messages there are, 0 if anything is wrong with any of them. */
+/* Returns the number of messages, or 0 if any of them is malformed. */
 static uint32_t count_messages(const struct frame *frame)
 {
 	struct in in = frame->body;
@@ -66,7 +66,8 @@ static uint32_t count_messages(const struct frame *frame)
 	return count;
 }
 
-/* Is there room for the locks that are not known yet and for the messages that must wait? */
+/* True if there is room for the locks that are not known yet and for the messages that must
+ * wait. */
 static bool has_room(const struct node *node, const struct frame *frame)
 {
 	struct in in = frame->body;
@@ -112,7 +113,7 @@ static int take_messages(struct node *node, const struct arrival *arrival,
 		return BATON_EMESSAGE;
 	if (!node->view.active || node->view.members[frame->sender - 1].backlog != 0)
 		return keep(node, arrival, frame);
-	/* Nearly always there is room, and nothing is closed. */
+	/* The usual case: there is room, and no lock is closed. */
 	if ((!table_has_room(node, count) || node->view.closed_count != 0) &&
 	    !has_room(node, frame)) {
 		trouble_bump(node);
@@ -155,8 +156,8 @@ static int handle(struct node *node, const struct frame *frame)
 }
 
 /*
- * A touch makes a lock, as a message does. It may overtake the sender's messages: the home's
- * instance begins with whichever comes first, and a token that was overtaken finds the count of
+ * A touch makes a lock, as a message does. It may overtake the sender's messages. The home's
+ * instance begins with whichever arrives first, and a token that was overtaken finds the count of
  * idle rounds at 0 and goes round once more.
  */
 static int take_touch(struct node *node, const struct arrival *arrival, const struct frame *frame)
@@ -181,7 +182,7 @@ static int take_touch(struct node *node, const struct arrival *arrival, const st
 }
 
 /* A flood is passed on before it is acted upon, so that a report goes before the messages that it
- * makes possible. A malformed one does not count as seen. */
+ * makes possible. A malformed flood does not count as seen. */
 static int take_flood(struct node *node, const struct frame *frame)
 {
 	struct view_member *origin = &node->view.members[frame->origin - 1];
@@ -210,7 +211,7 @@ static int take_control(struct node *node, const struct arrival *arrival, const 
 	                       (frame->destination != 0 && frame->destination != view->self)))
 		return BATON_EMESSAGE;
 	if (frame->origin == view->self)
-		return 0; /* around a ring of links and back */
+		return 0; /* it came back around a ring of links */
 	if (frame->destination == 0)
 		return take_flood(node, frame);
 	if (frame->destination != view->self) {

@@ -26,7 +26,7 @@ static void free_pending(struct node *node, struct live *live)
 	}
 }
 
-/* Forgets everything of the old epoch but the clients that wait and the clients that hold. */
+/* Forgets everything of the old epoch except waiting clients and holds. */
 static void throw_away(struct node *node)
 {
 	struct live *next;
@@ -57,7 +57,7 @@ static void close_lock(struct node *node, struct live *live, uint32_t member, ui
 	live->closed_fence = fence;
 }
 
-/* Outside a view no lock can be passed on, and other members may be let in: every hold is lost. */
+/* Outside a view no lock can be handed on, and other members may be let in: every hold is lost. */
 static void lose_holds(struct node *node)
 {
 	struct live *next;
@@ -89,8 +89,8 @@ static void report(struct node *node)
 	} while (live != NULL);
 }
 
-/* Clients that want to know whether the lock is busy: a closed lock is; otherwise all members are
- * asked. */
+/* Settles clients that want to know whether the lock is busy: a closed lock is; otherwise all
+ * members are asked. */
 static void settle_impatient(struct node *node, struct live *live)
 {
 	struct session *next;
@@ -133,8 +133,8 @@ static void begin(struct node *node)
 		if (live->holder != NULL)
 			close_lock(node, live, view->self, live->fence);
 	}
-	/* Before the report: a member that has all reports may grant, and must know by then
-	 * whom to tell of it and who leads. */
+	/* Send these before the report: a member that has all reports may grant, and must then know
+	 * whom to tell and who leads. */
 	event_send_interests(node);
 	TAILQ_FOREACH (live, &node->lives.all, all) {
 		if (live->holder != NULL && live->value != NULL)
@@ -152,7 +152,7 @@ int recovery_begin(struct node *node, struct view *next)
 	struct view old = node->view;
 	bool suits = next->self != 0 && view_connect(node, next);
 
-	/* Leaving a view ends the lease that was given for it. */
+	/* Leaving a view ends the lease that came with it. */
 	if (next->self == 0 && old.count != 0)
 		lease_end(&node->lease);
 
@@ -162,7 +162,8 @@ int recovery_begin(struct node *node, struct view *next)
 		*next = (struct view){0};
 	}
 	node->view = *next;
-	node->view.site.parameters = node->view.network.parameters; /* they moved */
+	/* The parameters have moved with the view. */
+	node->view.site.parameters = node->view.network.parameters;
 	table_renew(node);
 	view_free(&old);
 	node->backlog.again = true;
@@ -192,21 +193,21 @@ static void shout(struct node *node, struct slice name, const struct live *live,
 }
 
 /*
- * Two members have a client inside one lock, which no order of events allows: one of them is
- * broken. It must not end the cluster. The greater fence stays, because a resource that checks
- * fences has seen it; the other client is told by its own node, which hears this report as all
- * members do.
+ * Two members have a client inside one lock. No correct sequence of events leads to this, so one of
+ * them is faulty, but it must not end the cluster. The greater fence stays, because a resource that
+ * checks fences has seen it. The other client is told by its own node, which receives this report
+ * as all members do.
  */
 static void settle_conflict(struct node *node, struct live *live, struct slice name,
                             uint32_t member, uint64_t fence)
 {
 	shout(node, name, live, member, fence);
-	/* Of equal ones, the smaller number's. */
+	/* With equal fences, the member with the smaller number keeps the lock. */
 	if (fence < live->closed_fence || (fence == live->closed_fence && member > live->closed_by))
 		return;
 	if (live->holder != NULL) {
 		hold_lose(node, live, NODE_LOST_CONFLICT);
-		/* The lock may have been forgotten. */
+		/* The lock may have been forgotten in between. */
 		uint64_t hash = name_hash(name.bytes, name.size);
 		live = live_get(&node->lives, table_get(node, name.bytes, name.size, hash));
 	}

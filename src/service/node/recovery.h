@@ -1,12 +1,12 @@
 /*
- * From one view to the next: what is thrown away, what is carried over, and when the node serves
- * again.
+ * The change from one view to the next: what is discarded, what is carried over, and when the node
+ * serves again.
  *
- * Within an epoch the members are fixed and nothing is lost; a new epoch begins on a clean table. A
- * node that learns of it stops at once, tells all members which locks its clients are inside, and
- * serves when it knows that of all members. A lock that somebody is inside is closed: nobody asks
- * for it until the member that reported it returns it. So no token can be made for a lock that a
- * client holds by an older one.
+ * Within an epoch the members are fixed and nothing is lost; a new epoch begins with an empty
+ * table. A node that learns of a new epoch stops serving at once, tells all members which locks its
+ * clients are inside, and serves again when it knows the same of all members. A lock that a client
+ * is inside is closed: nobody asks for it until the member that reported it returns it. So no new
+ * token can be made for a lock that a client still holds from an older epoch.
  */
 #ifndef NODE_RECOVERY_H
 #define NODE_RECOVERY_H
@@ -14,11 +14,12 @@
 #include "frame.h"
 #include "view.h"
 
-/* The next view begins; it is the node's from now on. Without this node in it, the node has no view
- * and loses what its clients hold. 0, or BATON_EVIEW: the algorithm cannot run in it. */
+/* Begins the next view, which belongs to the node from now on. If this node is not in it, the node
+ * has no view, and its clients lose what they hold. Returns 0, or BATON_EVIEW if the algorithm
+ * cannot run in it. */
 int recovery_begin(struct node *node, struct view *next);
 
-/* Handlers of frames: 0 or BATON_EMESSAGE, and then nothing has happened. */
+/* Handlers of frames. They return 0, or BATON_EMESSAGE; then nothing has changed. */
 int on_report(struct node *node, const struct frame *frame);
 int on_return(struct node *node, const struct frame *frame);
 

@@ -7,16 +7,17 @@
 
 enum { IDLE_ROUNDS = 2 };
 
-/* A byte for each type of messages: how often in a row it has passed without news (up to
+/* A byte for each type of message: how many times in a row it has passed without news (up to
  * IDLE_ROUNDS), and flags. */
 enum { TYPE_IDLE = 3, TYPE_PASSED = 4, TYPE_NEWS = 8 };
 
-/* Of a lock; a piece of the pool, as large as it must be. */
+/* The resting messages of one lock: a piece of the pool, as large as necessary. */
 struct road {
-	uint64_t counter; /* of the lock, when a message last arrived */
-	uint32_t size;    /* of what rests here */
+	uint64_t counter; /* the lock's counter when a message last arrived */
+	uint32_t size;    /* the bytes of the messages that rest here */
 	bool due;
-	uint8_t bytes[]; /* one for each type; then what rests: side, size as in wire.h, message */
+	/* A byte for each type; then the messages: side, size as in wire.h, message. */
+	uint8_t bytes[];
 };
 
 static struct road **place_of(struct lock *lock)
@@ -39,7 +40,7 @@ static uint8_t *rest_of(const struct node *node, struct road *road)
 	return road->bytes + types_count(node);
 }
 
-/* The road, with that many bytes for what rests; those that it had stay. */
+/* Makes room for that many bytes of resting messages, and keeps those that are there. */
 static struct road *resize(struct node *node, struct lock *lock, size_t size)
 {
 	struct road *old = *place_of(lock);
@@ -68,7 +69,7 @@ static struct road *road_of(struct node *node, struct lock *lock)
 	return road != NULL ? road : resize(node, lock, 0);
 }
 
-/* The message at `in`, which moves past it. */
+/* Reads the next message from `in`. */
 static struct letter next_letter(struct in *in)
 {
 	struct letter letter = {.side = (enum side) * in->next++};
@@ -86,7 +87,7 @@ static struct in what_rests(const struct node *node, struct road *road)
 	return (struct in){.next = rest, .end = rest + road->size};
 }
 
-/* A type that no message has is refused by the algorithm; nothing is counted for it. */
+/* The algorithm will refuse a message of an unknown type, so nothing is counted for it. */
 static bool is_parked(const struct node *node, const struct lock *lock, const struct road *road,
                       uint8_t type)
 {
@@ -114,7 +115,7 @@ static void count_round(const struct node *node, const struct lock *lock, struct
 	road->bytes[type] = TYPE_PASSED | idle;
 }
 
-/* Joins the batch that goes on next. */
+/* Adds the lock to the batch that goes on next. */
 static void schedule(struct node *node, struct lock *lock, struct road *road)
 {
 	struct roads *roads = &node->roads;

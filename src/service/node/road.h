@@ -1,19 +1,20 @@
 /*
- * Tokens that circulate for ever (le-lann, misra) would cost every idle lock a message a hop, as
- * fast as links are. So a message that arrives where nobody waits is not given to the algorithm at
- * once: it rests for --idle-hop, and all that rest go on in one batch. At the lock's home it is
- * parked once it has come round twice and nothing has happened meanwhile. To the algorithm this is
- * nothing but a slow channel: the order of messages is kept, and none is made or lost.
+ * The road slows tokens that circulate for ever (le-lann, misra). Otherwise every idle lock would
+ * cost a message for each hop, as fast as the links are. A message that arrives where nobody waits
+ * is not given to the algorithm at once: it rests for --idle-hop, and all that rest go on in one
+ * batch. At the lock's home a message is parked when it has come round twice and nothing has
+ * happened in between. To the algorithm this is just a slow channel: the order of messages is kept,
+ * and none is made or lost.
  *
- * Whether something has happened is told by the lock's counter, which every grant increases and
- * every message carries: a round is idle if a message finds the counter as it was when the message
- * last passed. That is counted for each type of message (misra has two tokens, and one of them
- * passes by while the other is in use).
+ * The lock's counter, which every grant increases and every message carries, shows whether
+ * something has happened: a round is idle if a message finds the counter as it was when the message
+ * last passed. Rounds are counted for each type of message (misra has two tokens, and one of them
+ * passes while the other is in use).
  *
- * A node whose client begins to wait sends TOUCH to the home, which then counts from 0: so the
- * token passes every node once more before it can be parked. No TOUCH is needed where each type
- * brought news when it last passed. Such a token is not parked, and will pass again before it can
- * be: its home saw that news, too, in this round or in the one before.
+ * A node whose client begins to wait sends TOUCH to the home, which then counts from 0; so the
+ * token passes every node once more before it can be parked. No TOUCH is needed where each type of
+ * message brought news when it last passed. Such a token is not parked, and will pass here again
+ * before it can be: its home saw that news too, in this round or in the one before.
  */
 #ifndef NODE_ROAD_H
 #define NODE_ROAD_H
@@ -23,7 +24,7 @@
 /* The part that all locks of a node share. */
 struct roads {
 	uint64_t idle_hop; /* how long a message rests where nobody waits for it */
-	struct lock **due; /* locks whose messages go on at hop_deadline */
+	struct lock **due; /* the locks whose messages go on at hop_deadline */
 	size_t due_count, due_size;
 	uint64_t hop_deadline; /* NODE_NEVER: nothing is due */
 	uint8_t *moving;       /* a copy of the message that was taken last */
@@ -31,22 +32,22 @@ struct roads {
 };
 
 void roads_init(struct roads *roads, uint64_t idle_hop);
-/* The epoch is over, and the locks with it. */
+/* The epoch is over: forgets the locks with it. */
 void roads_clear(struct roads *roads);
 void roads_free(struct roads *roads);
 
-/* A message arrives and rests. */
+/* Adds a message that has arrived and rests. */
 void road_add(struct node *node, struct lock *lock, const struct letter *letter);
-/* How many messages rest here. */
+/* Returns how many messages rest here. */
 uint32_t road_count(struct node *node, struct lock *lock);
-/* The oldest of them is taken away; good until the next is taken. */
+/* Removes the oldest message and returns it. Valid until the next one is taken. */
 struct letter road_take(struct node *node, struct lock *lock);
-/* How many of the oldest go on now that the time has come. A parked message stays, unless one
- * after it goes on: they keep their order. */
+/* Returns how many of the oldest messages go on now that the time has come. A parked message stays,
+ * unless one after it goes on: they keep their order. */
 uint32_t road_due(struct node *node, struct lock *lock);
-/* Somebody waits somewhere: nothing is parked any more. */
+/* A client waits somewhere: nothing stays parked. */
 void road_unpark(struct node *node, struct lock *lock);
-/* Will the token pass by here once more, whatever the home does? */
+/* True if the token will pass here once more, whatever the home does. */
 bool road_is_fresh(const struct node *node, struct lock *lock);
 bool road_rests(const struct node *node, struct lock *lock);
 

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The number of a question has the session's slot in these bits, so that an answer finds it. */
+/* The number of a question contains the session's slot in this many bits, so that an answer finds
+ * its session. */
 enum { SLOT_BITS = 24 };
 
 void sessions_init(struct sessions *sessions)
@@ -121,7 +122,7 @@ struct record *session_fail(struct node *node, struct session *session, int erro
 
 /* --- questions --- */
 
-/* Has this member not answered? In a view that is not active: not reported. */
+/* True if this member has not answered; in a view that is not active, if it has not reported. */
 static bool is_silent(const struct view *view, const struct question *question, uint32_t member)
 {
 	if (member == view->self)
@@ -174,7 +175,7 @@ struct session *session_answered(struct node *node, uint64_t number, uint32_t me
 	struct question *question = &session->question;
 	uint64_t bit = UINT64_C(1) << member % 64;
 	if (question->missing != NULL) {
-		/* A member that said "not busy" may say "busy" later. */
+		/* A member that answered "not busy" may answer "busy" later. */
 		if ((question->missing[member / 64] & bit) == 0)
 			return session->waits != NULL ? session : NULL;
 		if (last) {

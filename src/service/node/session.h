@@ -1,5 +1,5 @@
 /*
- * The sessions of clients: what each holds, waits for and asks, and the reply to its command.
+ * The sessions of clients: what each one holds, waits for and asks, and the reply to its command.
  */
 #ifndef NODE_SESSION_H
 #define NODE_SESSION_H
@@ -25,21 +25,23 @@ enum command {
 struct session {
 	uint64_t id;
 	uint32_t pid, uid;
-	char *command_line;   /* of the client's process, or NULL */
-	enum command command; /* under way */
+	char *command_line;   /* the command line of the client's process, or NULL */
+	enum command command; /* the pending command */
 	enum node_patience patience;
-	bool asks_last; /* its time is over, and all members are asked whether the lock is busy */
-	bool lingers;   /* see node_session_linger */
-	bool orphan; /* its client is gone, but may believe until `told` that it holds something */
+	/* Its timeout is over, and all members are asked whether the lock is busy. */
+	bool asks_last;
+	bool lingers; /* see node_session_linger */
+	/* Its client is gone, but may believe until `told` that it still holds something. */
+	bool orphan;
 	bool asks_lease;    /* its client cannot read the lease word: see node_session_lease */
 	uint64_t told;      /* the latest deadline that such a client was told */
-	uint64_t grace;     /* how long it needs to stop when its lease ends */
-	uint64_t since;     /* when it began to wait */
-	struct live *waits; /* the lock that it waits for, or NULL */
+	uint64_t grace;     /* how long the client needs to stop when the lease ends */
+	uint64_t since;     /* when the session began to wait */
+	struct live *waits; /* the lock that the session waits for, or NULL */
 	TAILQ_ENTRY(session) queue;
 	LIST_HEAD(, live) holds; /* newest first */
-	struct timer timer;      /* of the command under way */
-	uint8_t *value;          /* what an ELECT that waits will publish, or NULL */
+	struct timer timer;      /* the timeout of the pending command */
+	uint8_t *value;          /* the value that a waiting ELECT will publish, or NULL */
 	uint32_t value_size;
 	struct question question;
 	LIST_HEAD(, interest) subscriptions;
@@ -47,8 +49,8 @@ struct session {
 };
 
 struct session_slot {
-	struct session *session; /* NULL: free */
-	uint32_t generation;     /* sessions that have had this slot */
+	struct session *session; /* NULL: the slot is free */
+	uint32_t generation;     /* how many sessions have had this slot */
 	uint32_t free_next;
 };
 
@@ -57,20 +59,20 @@ struct sessions {
 	struct session_slot *slots;
 	size_t slots_size;
 	uint32_t slots_count;
-	uint32_t slot_free; /* the first of a chain; UINT32_MAX: none */
+	uint32_t slot_free; /* the first slot of the free list; UINT32_MAX: none */
 	uint32_t count;
-	uint32_t leaders_count; /* that lead or campaign */
+	uint32_t leaders_count; /* how many sessions lead or campaign */
 	uint64_t question_serial;
 	struct timers timers;
-	struct session *answered; /* its question may be complete now; ask_settle looks */
+	struct session *answered; /* its question may be complete now; ask_settle checks */
 };
 
 void sessions_init(struct sessions *sessions);
 void sessions_free(struct sessions *sessions);
 struct session *session_open(struct sessions *sessions, const struct node_client *client);
-/* It holds nothing, waits for nothing and is subscribed to nothing. */
+/* The session must hold nothing, wait for nothing and have no subscriptions. */
 void session_free(struct sessions *sessions, struct session *session);
-/* NULL: there is none (any more), or its client is gone. */
+/* Returns NULL if there is no such session (any more), or if its client is gone. */
 static inline struct session *session_find(const struct sessions *sessions, uint64_t id)
 {
 	uint32_t slot = (uint32_t)id - 1;
@@ -86,20 +88,21 @@ static inline struct session *session_of_timer(struct timer *timer)
 	return (struct session *)(void *)((char *)timer - offsetof(struct session, timer));
 }
 
-/* The command under way is over; nothing is told. */
+/* Ends the pending command without a reply. */
 void session_end_command(struct sessions *sessions, struct session *session);
-/* The command under way is over; the record can be filled further. */
+/* Ends the pending command with a reply; the caller may fill in the rest of the record. */
 struct record *session_reply(struct node *node, struct session *session, enum node_reply_kind kind,
                              uint64_t number);
 struct record *session_fail(struct node *node, struct session *session, int error);
-/* The command fails because members are silent, and the reply names them. */
+/* The command fails because members are silent. The reply names them. */
 void session_fail_silent(struct node *node, struct session *session);
-/* The names of the members that have not answered, separated by spaces. */
+/* Writes the names of the members that have not answered, separated by spaces. */
 struct span session_keep_silent(struct node *node, const struct question *question);
 
-/* A new question to all other members, under a number that leads back to the session. */
+/* Begins a new question to all other members, with a number that leads back to the session. */
 void session_ask(struct node *node, struct session *session);
-/* The session whose question has this number, or NULL. The member has answered, `last`: wholly. */
+/* Returns the session whose question has this number, or NULL, and notes that the member has
+ * answered; `last`: completely. */
 struct session *session_answered(struct node *node, uint64_t number, uint32_t member, bool last);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * A piece of text or bytes that belongs to somebody else.
+ * A piece of text or bytes that belongs to another object.
  */
 #ifndef NODE_SLICE_H
 #define NODE_SLICE_H

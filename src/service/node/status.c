@@ -46,7 +46,7 @@ static uint8_t *encode_bytes(uint8_t *to, const void *bytes, size_t size)
 	return to + size;
 }
 
-/* Written here and copied at once: there may be a hundred thousand. */
+/* Assembles a row here and copies it at once, because there may be a hundred thousand. */
 static void put_row(struct node *node, const struct live *live, const struct session *session,
                     bool holds)
 {
@@ -68,13 +68,13 @@ static void put_row(struct node *node, const struct live *live, const struct ses
 	outbox_keep(&node->outbox, row, (size_t)(to - row));
 }
 
-/* A place in the rows of this node. */
+/* A position in the rows of this node. */
 struct cursor {
 	const struct live *live;
-	const struct session *session; /* who comes next; NULL: the lock's first */
-	uint32_t locks;                /* told */
-	uint32_t waiters;              /* of this lock; told */
-	uint32_t rows;                 /* all that were told */
+	const struct session *session; /* the client of the next row; NULL: the lock's first one */
+	uint32_t locks;                /* how many locks were written */
+	uint32_t waiters;              /* how many waiters of this lock were written */
+	uint32_t rows;                 /* how many rows were written in all */
 };
 
 static void next_lock(struct cursor *cursor)
@@ -84,7 +84,7 @@ static void next_lock(struct cursor *cursor)
 	cursor->waiters = 0;
 }
 
-/* Writes rows until the part is full; false: all rows are written. */
+/* Writes rows until the part is full. Returns false if all rows are written. */
 static bool put_rows(struct node *node, struct cursor *cursor, struct slice pattern, uint32_t count)
 {
 	size_t end = node->outbox.bytes_count + PART_SIZE;
@@ -169,7 +169,7 @@ int on_tell_status(struct node *node, const struct frame *frame)
 	return 0;
 }
 
-/* Adds this node's own answer. It is written to the end of the outbox and taken away again. */
+/* Adds this node's own answer: writes it to the end of the outbox and takes it away again. */
 static void tell_oneself(struct node *node, struct question *question)
 {
 	struct slice pattern = {(const uint8_t *)question->name, question->name_size};
@@ -188,7 +188,7 @@ static void tell_oneself(struct node *node, struct question *question)
 	} while (more);
 }
 
-/* Without a view the node is its only member. A member that has not told all of its answer is
+/* Without a view the node is its only member. A member whose answer is incomplete counts as
  * silent. */
 static void describe_members(const struct node *node, const struct question *question,
                              struct status *status, uint32_t count)

@@ -1,10 +1,10 @@
 /*
- * STATUS: every member tells what its clients hold and wait for, row by row; status_merge.h puts
- * the rows together by lock.
+ * STATUS: every member reports what its clients hold and wait for, row by row; status_merge.h
+ * merges the rows by lock.
  *
- * A member tells all its rows in one step, so that they are how things were at one moment. That is
- * quick: a row is only copied. Sorting and printing take long; they are the asker's work and can be
- * done in small pieces.
+ * A member writes all its rows in one step, so that they show one moment. That is quick, because a
+ * row is only copied. Sorting and printing take long; the member that asked does them, and can do
+ * them in small steps.
  */
 #ifndef NODE_STATUS_H
 #define NODE_STATUS_H
@@ -12,10 +12,10 @@
 #include "frame.h"
 #include "session.h"
 
-/* The answer to STATUS, from what has been told so far. */
+/* Answers STATUS with what members have reported so far. */
 void status_reply(struct node *node, struct session *session);
 
-/* Handlers of frames: 0 or BATON_EMESSAGE, and then nothing has happened. */
+/* Handlers of frames. They return 0, or BATON_EMESSAGE; then nothing has changed. */
 int on_ask_status(struct node *node, const struct frame *frame);
 int on_tell_status(struct node *node, const struct frame *frame);
 

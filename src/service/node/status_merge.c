@@ -1,7 +1,7 @@
 /*
- * It is done in steps of a few hundred microseconds (node_status_step), because there may be a
- * million rows and a driver has other work: first each part of an answer is read and sorted, then
- * the sorted parts, the runs, are merged. A heap of runs, the one with the least row first, says
+ * The merge works in steps of a few hundred microseconds (node_status_step), because there may be a
+ * million rows and the driver has other work. First each part of an answer is read and sorted. Then
+ * the sorted parts, the runs, are merged: a heap of runs, the one with the least row first, tells
  * where the next row comes from.
  */
 #include "status_merge.h"
@@ -14,27 +14,28 @@
 
 enum { ROWS_A_STEP = 1024 };
 
-/* Rows of one part that have not been merged yet. */
+/* The rows of one part that are not merged yet. */
 struct sorted_run {
 	size_t next, end;
 };
 
 struct status {
-	struct node_status status;   /* the first: node_status_keep and others have only this */
-	uint32_t owners_count;       /* the outbox, and a driver that keeps it */
-	struct answers answers;      /* texts point into them */
-	const struct answer *unread; /* the next to be read */
+	/* Must be first: node_status_keep and others get a pointer to it. */
+	struct node_status status;
+	uint32_t owners_count;       /* how many own it: the outbox, and a driver that keeps it */
+	struct answers answers;      /* the texts of the status point into these */
+	const struct answer *unread; /* the next part to be read */
 	struct row *rows;
 	size_t rows_count, rows_read, rows_merged;
-	const struct row *last;  /* the one that was merged last; NULL: none */
-	struct sorted_run *runs; /* a heap, from 0 */
+	const struct row *last;  /* the row that was merged last; NULL: none yet */
+	struct sorted_run *runs; /* a heap, indexed from 0 */
 	size_t runs_count;
 	struct node_status_member *members;
 	struct node_status_lock *locks;
 	struct node_status_client *clients;
 	uint64_t *types;
-	size_t types_count; /* of each member */
-	char **texts;       /* names and addresses of members, and what is waited for */
+	size_t types_count; /* the number of message types of each member */
+	char **texts;       /* names and addresses of members, and the text of waiting_for */
 	uint32_t texts_count;
 };
 
@@ -117,7 +118,8 @@ bool figures_read(struct in *in, size_t types_count, struct node_status_member *
 	return !in->bad;
 }
 
-/* By lock; the holder with the greatest fence first, then who waits, by member and in its order. */
+/* Sorts by lock; the holder with the greatest fence first, then the waiting clients by member, in
+ * their order there. */
 static int compare_rows(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
@@ -149,7 +151,7 @@ static bool run_before(const struct status *status, const struct sorted_run *a,
 	return compare_rows(&status->rows[a->next], &status->rows[b->next]) < 0;
 }
 
-/* The run at place i has another first row than before, or is new there. */
+/* Restores the heap after the run at place i got another first row, or is new there. */
 static void sift(struct status *status, size_t i)
 {
 	struct sorted_run run = status->runs[i], *runs = status->runs;
@@ -168,12 +170,12 @@ static void sift(struct status *status, size_t i)
 	runs[i] = run;
 }
 
-/* One part: its rows, sorted, become a run. */
+/* Reads one part: its sorted rows become a run. */
 static void read_answer(struct status *status, const struct answer *answer)
 {
 	struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
 	struct sorted_run run = {status->rows_read, status->rows_read + answer->rows_count};
-	struct node_status_member figures; /* told already */
+	struct node_status_member figures; /* read before, and not needed again */
 
 	must(figures_read(&in, status->types_count, &figures, NULL));
 	for (; in.next < in.end; status->rows_read++) {

@@ -1,10 +1,10 @@
 /*
- * The answers to a STATUS, put together by lock. Knows nothing of the node.
+ * Merges the answers to a STATUS by lock. Knows nothing about the node.
  *
- * Each part of a member's answer has: a byte (1: active, 2: it has a lease), what is left
- * of the lease in milliseconds (only if it has one), grants, messages received, other
- * frames sent, the number of types of messages, how many of each were sent; then rows: waiter (0),
- * holder (1) or holder that was told that it lost the lock and has not stopped yet (2), the lock's
+ * Each part of a member's answer begins with: a byte (1: active, 2: it has a lease), what is left
+ * of the lease in milliseconds (only if it has one), grants, messages received, other frames sent,
+ * the number of types of messages, how many of each were sent. Then come rows: a byte (0: waiter,
+ * 1: holder, 2: holder that was told that it lost the lock and has not stopped yet), the lock's
  * name, the fence (of a holder; else 0), pid, uid, milliseconds, command.
  */
 #ifndef NODE_STATUS_MERGE_H
@@ -14,7 +14,7 @@
 #include "frame.h"
 #include "node.h"
 
-/* The first byte of an answer, a sum. */
+/* The first byte of an answer is a sum of these. */
 enum { FIGURES_ACTIVE = 1, FIGURES_LEASED = 2 };
 
 /* The first byte of a row. */
@@ -25,29 +25,30 @@ struct row {
 	struct slice name;
 	uint64_t fence;
 	bool holds;
-	uint32_t order; /* in which it came */
+	uint32_t order; /* the position of the row in the answer */
 	struct node_status_client client;
 };
 
-/* The part of an answer before the rows; `types` has room for all, or is NULL. False: malformed. */
+/* Reads the part of an answer before the rows; `types` has room for all types, or is NULL. Returns
+ * false if it is malformed. */
 bool figures_read(struct in *in, size_t types_count, struct node_status_member *member,
                   uint64_t *types);
-/* The next row; false: malformed. */
+/* Reads the next row. Returns false if it is malformed. */
 bool row_read(struct in *in, uint32_t member, struct row *ret_row);
 
 struct status;
 
-/* A status of so many members, without anything told; the caller is its first owner. */
+/* Makes a status of so many members without any answers. The caller is its first owner. */
 struct status *status_make(uint32_t members_count, size_t types_count);
-/* The member with this index, to be described: texts by status_keep_text. */
+/* Returns the member with this index, to be filled in; texts must come from status_keep_text. */
 struct node_status_member *status_member(struct status *status, uint32_t index);
-/* A copy that lives as long as the status; NULL of NULL. */
+/* Returns a copy that lives as long as the status; NULL for NULL. */
 char *status_keep_text(struct status *status, const char *text);
-/* Takes the answers, all of them, and what they say of the members. */
+/* Takes over all the answers, and fills in what they say about the members. */
 void status_take_answers(struct status *status, struct answers *answers);
-/* The part of it that users of the node see. */
+/* Returns the part that users of the node see. */
 struct node_status *status_view(struct status *status);
-/* One owner less; the last one frees it. */
+/* Gives up one ownership; the last one frees the status. */
 void status_free(struct status *status);
 
 #endif

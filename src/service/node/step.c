@@ -35,8 +35,8 @@ static void perform(struct node *node, struct lock *lock)
 				lock->live->turns = 0;
 			last = NULL;
 		} else if (effect->kind != EFFECT_SEND) {
-			/* A token that was made again concerns the algorithm alone. It has no
-			 * timers here. */
+			/* A regenerated token concerns only the algorithm, and the service uses no
+			 * timers of algorithms. */
 			must(effect->kind == EFFECT_REGENERATED);
 		} else if (effect->send.to == node->view.self && node->view.count == 1) {
 			must(node->algorithm->circulates);
@@ -104,7 +104,7 @@ void step_move(struct node *node, struct lock *lock, uint32_t count)
 		move_first(node, lock);
 }
 
-/* With one member what moves comes back at once: each message moves once. */
+/* With one member, a message that moves comes back at once: move each message only once. */
 void step_move_if_waiting(struct node *node, struct lock *lock)
 {
 	uint32_t count = road_count(node, lock);
@@ -128,8 +128,8 @@ static void send_touch(struct node *node, const struct lock *lock)
 	control_end(node, lock->home);
 }
 
-/* Where a token circulates it may be parked at home, or not even have set out: then the home must
- * know that somebody waits. */
+/* A token that circulates may be parked at home, or not even have set out: then the home must know
+ * that a client waits. */
 void step_request(struct node *node, struct lock *lock)
 {
 	bool home = lock->home == node->view.self, made = lock->phase == PHASE_NONE;

@@ -23,16 +23,17 @@ struct stream {
 	TAILQ_ENTRY(stream) use;
 	TAILQ_ENTRY(stream) due;
 	uint64_t hash;
-	uint64_t rank; /* of the event told last */
-	bool any_next; /* what is lost cannot be waited for: the next event follows, whatever it is */
-	SLIST_HEAD(, held) held; /* by rank */
+	uint64_t rank; /* the rank of the event that was told last */
+	/* An event is lost and cannot be waited for: whichever event comes next is told. */
+	bool any_next;
+	SLIST_HEAD(, held) held; /* sorted by rank */
 	uint32_t held_count;
-	uint64_t deadline; /* until when they are held back */
+	uint64_t deadline; /* until when these are held back */
 	uint8_t name_size;
 	uint8_t name[];
 };
 
-/* Events of one fence: granted, perhaps leader, then released or lost. */
+/* Orders the events of one fence: granted, perhaps leader, then released or lost. */
 static uint64_t rank_of(uint64_t fence, enum node_event_kind kind)
 {
 	unsigned place = kind == EVENT_GRANTED ? 0 : kind == EVENT_LEADER ? 1 : 2;
@@ -44,20 +45,20 @@ static bool is_end(uint64_t rank)
 	return rank % 4 == 2;
 }
 
-/* Can nothing have happened in between? */
+/* True if nothing can have happened between the two events. */
 static bool follows(const struct node *node, uint64_t rank, uint64_t last)
 {
 	uint64_t fence = rank / 4, fence_last = last / 4;
 
 	if (fence == fence_last)
-		return true; /* from one member, in order */
+		return true; /* both come from one member, in order */
 	if (rank % 4 != 0 || !is_end(last))
 		return false;
-	/* A grant is told in its own epoch, which is ours. */
+	/* A grant is told only in its own epoch, which is ours. */
 	return fence == (fence_last > node->base ? fence_last : node->base) + 1;
 }
 
-/* The first grant of an epoch. */
+/* True for the first grant of an epoch. */
 static bool is_first(const struct node *node, uint64_t rank)
 {
 	return rank % 4 == 0 && rank / 4 == node->base + 1;
@@ -160,9 +161,9 @@ static void tell_first_held(struct node *node, struct stream *stream)
 }
 
 /*
- * Is this the first grant of its epoch, while the lock is still closed here by a hold of an older
- * epoch? Then the end of that hold is under way and must be told first, even if nobody here was
- * told of its beginning.
+ * True for the first grant of its epoch while the lock is still closed here by a hold of an older
+ * epoch. The end of that hold is on its way and must be told first, even if nobody here was told of
+ * its beginning.
  */
 static bool is_early(const struct node *node, const struct stream *stream, uint64_t rank)
 {
@@ -217,7 +218,8 @@ static void hold_back(struct node *node, struct stream *stream, const struct hap
 		tell_first_held(node, stream);
 }
 
-/* The stream used last goes on; another one that holds nothing back makes room. */
+/* Forgets the stream that was unused for longest, if it holds nothing back. The one used last
+ * stays. */
 static void make_room(struct streams *streams)
 {
 	struct stream *next, *newest = TAILQ_LAST(&streams->use, stream_list);
@@ -230,8 +232,8 @@ static void make_room(struct streams *streams)
 	}
 }
 
-/* A client here has lost its lock. It has little time to stop, so the news must not wait for a
- * gap before it. The events missing before it are not told any more. */
+/* A client here has lost its lock. It has little time to stop, so this event must not wait for
+ * events missing before it. Those will not be told any more. */
 static bool is_urgent(const struct node *node, const struct happening *happening)
 {
 	return happening->kind == EVENT_LOST &&
@@ -254,12 +256,12 @@ void stream_take(struct node *node, const struct happening *happening)
 		make_room(&node->streams);
 		return;
 	}
-	/* Of a hold that was carried into the epoch the end may still be under way. */
+	/* The end of a hold that was carried into the epoch may still be on its way. */
 	bool ended = stream->rank == 0 || is_end(stream->rank);
 	bool next =
 	        follows(node, rank, stream->rank) ||
 	        (stream->any_next && ((is_first(node, rank) && ended) || node->view.count == 1));
-	/* Something older that is held back goes first, whatever it waits for. */
+	/* An older event that is held back goes first, whatever it waits for. */
 	if (is_early(node, stream, rank) ||
 	    (!SLIST_EMPTY(&stream->held) && rank_held(SLIST_FIRST(&stream->held)) < rank))
 		next = false;
@@ -295,7 +297,7 @@ void streams_expire(struct node *node)
 		tell_what_follows(node, stream);
 		if (SLIST_EMPTY(&stream->held))
 			continue;
-		/* Another gap, which has not been waited for yet. */
+		/* There is another gap, which was not waited for yet. */
 		TAILQ_REMOVE(&node->streams.due, stream, due);
 		stream->deadline = node->now + NODE_SILENCE_NS;
 		TAILQ_INSERT_TAIL(&node->streams.due, stream, due);

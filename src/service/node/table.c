@@ -1,6 +1,7 @@
 /*
- * Linear probing over 32-bit tags. A removal moves what follows up, so that no place is ever marked
- * as deleted. A lock is in the pool and never moves; all locks of an epoch are freed at once.
+ * A hash table with linear probing over 32-bit tags. A removal moves later entries up, so that no
+ * place is ever marked as deleted. A lock is in the pool and never moves; all locks of an epoch are
+ * freed at once.
  */
 #include "table.h"
 
@@ -99,7 +100,7 @@ static void remove_at(struct table *table, uint32_t hole)
 	uint32_t mask = table->size - 1;
 
 	for (uint32_t i = (hole + 1) & mask; table->locks[i] != NULL; i = (i + 1) & mask) {
-		/* May it move up to the hole, or does it belong between the two? */
+		/* Can this entry move up to the hole, or does it belong between the two? */
 		if (((i - table->tags[i]) & mask) < ((i - hole) & mask))
 			continue;
 		table->locks[hole] = table->locks[i];
@@ -110,7 +111,7 @@ static void remove_at(struct table *table, uint32_t hole)
 	table->count--;
 }
 
-/* One that has a road, whose token is somewhere, is never dropped within an epoch. */
+/* A lock with a road has a token somewhere: it is never dropped within an epoch. */
 void table_drop(struct node *node, struct lock *lock)
 {
 	uint32_t i = lock->hash & (node->table.size - 1);

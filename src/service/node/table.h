@@ -7,23 +7,23 @@
 #include "lock.h"
 
 struct table {
-	uint32_t *tags; /* 32 bits of the hash, so that a search seldom looks at a lock */
+	uint32_t *tags; /* 32 bits of each hash, so that a search seldom has to look at a lock */
 	struct lock **locks;
 	uint32_t size, count; /* the size is a power of two, or 0 */
 };
 
-/* NULL: there is none. */
+/* Returns NULL if there is no such lock. */
 struct lock *table_find(const struct node *node, const void *name, uint32_t size, uint64_t hash);
-/* A lock that is not there yet. The limit is the caller's to ask (table_has_room). */
+/* Adds a lock that is not there yet. The caller checks the limit (table_has_room). */
 struct lock *table_add(struct node *node, const void *name, uint32_t size, uint64_t hash);
 struct lock *table_get(struct node *node, const void *name, uint32_t size, uint64_t hash);
 void table_drop(struct node *node, struct lock *lock);
-/* A new epoch: only locks with a live part stay, without a state. */
+/* Begins a new epoch: only locks with a live part stay, without a state. */
 void table_renew(struct node *node);
 void table_free(struct node *node);
 size_t table_bytes(const struct node *node);
-/* Is there room for so many more? Locks that others hold are entered whatever the limit says, so
- * the table may be beyond it. */
+/* True if there is room for so many more. Locks that other members hold are added whatever the
+ * limit is, so the table may exceed it. */
 bool table_has_room(const struct node *node, uint32_t count);
 
 #endif

@@ -14,7 +14,7 @@ static void put(struct timers *timers, uint32_t place, struct timer *timer)
 	timer->place = place;
 }
 
-/* From place i, which is empty, to where the timer belongs. */
+/* Moves the timer from place i, which is empty, to where it belongs. */
 static void sift(struct timers *timers, uint32_t i, struct timer *timer)
 {
 	for (; i > 1 && before(timer, timers->heap[i / 2]); i /= 2)

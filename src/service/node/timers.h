@@ -1,6 +1,6 @@
 /*
- * Deadlines: a binary heap, the earliest first, and the smaller id first among equals, so that the
- * order is the same in every run.
+ * Deadlines: a binary heap, the earliest first, and the smaller id first among equal ones, so that
+ * the order is the same in every run.
  */
 #ifndef NODE_TIMERS_H
 #define NODE_TIMERS_H
@@ -8,25 +8,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Embedded in the struct that it times. While it is not set its deadline is NODE_NEVER. */
+/* Embedded in the struct that it times. While the timer is not set, its deadline is NODE_NEVER. */
 struct timer {
 	uint64_t deadline;
 	uint64_t id;
-	uint32_t place; /* in the heap, from 1; 0: not set */
+	uint32_t place; /* its index in the heap, from 1; 0: not set */
 };
 
 struct timers {
-	struct timer **heap; /* from 1 */
+	struct timer **heap; /* indexed from 1 */
 	size_t heap_size;
 	uint32_t count;
 };
 
-/* Sets it, or sets it to another time; NODE_NEVER clears it. */
+/* Sets the timer, or changes its time; NODE_NEVER clears it. */
 void timer_set(struct timers *timers, struct timer *timer, uint64_t deadline);
 void timer_clear(struct timers *timers, struct timer *timer);
 void timers_free(struct timers *timers);
 
-/* The earliest, or NULL. */
+/* Returns the earliest timer, or NULL. */
 static inline struct timer *timers_first(const struct timers *timers)
 {
 	return timers->count != 0 ? timers->heap[1] : NULL;

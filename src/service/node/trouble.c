@@ -48,7 +48,7 @@ void trouble_stop(struct node *node, const char *why)
 	if (node->stopped)
 		return;
 	node->stopped = true;
-	lease_end(&node->lease); /* clients that read the lease word must stop, too */
+	lease_end(&node->lease); /* clients that read the lease word must stop too */
 	struct span text = outbox_keep(&node->outbox, why, strlen(why) + 1);
 	outbox_record(&node->outbox, NODE_STOP)->stop.why = text;
 }

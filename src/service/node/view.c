@@ -29,8 +29,8 @@ void view_free(struct view *view)
 		view_drop_return(view, SLIST_FIRST(&view->returns));
 }
 
-/* The finalizer is that of splitmix64. A member that comes or goes moves only the locks that it
- * wins or had. */
+/* Mixes with the finalizer of splitmix64. When a member joins or leaves, only the locks move that
+ * it wins or had. */
 uint32_t view_home(const struct view *view, uint64_t hash)
 {
 	uint64_t greatest = 0;
@@ -107,7 +107,7 @@ static bool is_well_formed(uint64_t epoch, const struct node_member *members, ui
 	return true;
 }
 
-/* The members in order; false if a name is there twice. */
+/* Sorts the members by name. Returns false if a name occurs twice. */
 static bool sort_members(struct view *view, const struct node_member *members, uint32_t count)
 {
 	view->members = calloc(count, sizeof(*view->members));
@@ -168,7 +168,8 @@ __attribute__((format(printf, 2, 3))) static bool unsuitable(struct view *view, 
 	return false;
 }
 
-/* By which neighbour each member is reached along the graph; `parent` is toward this node. */
+/* Finds the neighbour by which each member is reached along the graph; `parent` points toward this
+ * node. */
 static void find_routes(const struct view *view, const uint32_t *parent, uint32_t *ret_route)
 {
 	for (uint32_t i = 1; i <= view->count; i++) {
@@ -179,7 +180,7 @@ static void find_routes(const struct view *view, const uint32_t *parent, uint32_
 	}
 }
 
-/* Does the graph suit the algorithm? If so, who is linked and by which way others are reached. */
+/* Checks that the graph suits the algorithm, and finds the links and the routes. */
 static bool fit_graph(const struct node *node, struct view *view, uint32_t *arrays)
 {
 	const struct algorithm *algorithm = node->algorithm;
@@ -230,7 +231,8 @@ static bool prepare(const struct node *node, struct view *view)
 	return true;
 }
 
-/* Does a lock do anything before somebody asks? Then its home must be told that there is one. */
+/* True if the algorithm sends something before anybody asks. Then the home must be told that there
+ * is a lock. */
 static bool starts_by_itself(const struct view *view)
 {
 	const struct algorithm *algorithm = view->network.algorithm;

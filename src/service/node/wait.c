@@ -25,9 +25,9 @@ void wait_probe(struct node *node, struct session *session)
 }
 
 /*
- * From silence alone nobody can tell whether a lock is busy or the node that has its token is gone.
- * So before a client is told that the lock was not free in time, the members are asked, unless this
- * node knows.
+ * From silence alone, nobody can tell whether a lock is busy or the node that has its token is
+ * gone. So before a client is told that the lock was not free in time, the members are asked,
+ * unless this node knows.
  */
 void wait_expire(struct node *node, struct session *session)
 {
@@ -50,7 +50,7 @@ void wait_expire(struct node *node, struct session *session)
 	}
 }
 
-/* The command of a session that begins to wait, or is granted at once. */
+/* The session's command begins to wait, or is granted at once. */
 static void enter_queue(struct node *node, struct session *session, struct lock *lock,
                         enum command command, enum node_patience patience, uint64_t timeout_ns)
 {
@@ -72,7 +72,7 @@ static void enter_queue(struct node *node, struct session *session, struct lock 
 		wait_probe(node, session);
 }
 
-/* Is it known here that the lock is not free? */
+/* True if this node knows that the lock is not free. */
 static bool is_taken(const struct live *live)
 {
 	return live != NULL &&

@@ -1,5 +1,5 @@
 /*
- * Clients that wait for a lock: how that begins, and how it ends when they are not let in.
+ * Clients that wait for a lock: how the wait begins, and how it ends when they are not let in.
  */
 #ifndef NODE_WAIT_H
 #define NODE_WAIT_H
@@ -7,15 +7,15 @@
 #include "session.h"
 #include "slice.h"
 
-/* The session's LOCK or ELECT: it waits, or is granted or refused at once. 0, or an error: nothing
- * has happened. */
+/* Handles the session's LOCK or ELECT: it waits, or is granted or refused at once. Returns 0, or an
+ * error; then nothing has happened. */
 int wait_begin(struct node *node, struct session *session, struct slice name, enum command command,
                enum node_patience patience, uint64_t timeout_ns);
-/* It does not wait any longer; nothing is told. */
+/* Ends the session's wait without a reply. */
 void wait_withdraw(struct node *node, struct session *session);
-/* Its time is over. */
+/* The session's timeout is over. */
 void wait_expire(struct node *node, struct session *session);
-/* All other members are asked whether the lock that it waits for is busy. */
+/* Asks all other members whether the lock that the session waits for is busy. */
 void wait_probe(struct node *node, struct session *session);
 
 #endif

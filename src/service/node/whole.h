@@ -1,5 +1,5 @@
 /*
- * The node as a whole: all its parts. Only files that work on several parts include this; each part
+ * The whole node with all its parts. Only files that work on several parts include this; each part
  * has a header of its own.
  */
 #ifndef NODE_WHOLE_H
@@ -32,17 +32,18 @@ struct node {
 	struct topology topology;
 	uint64_t parameters[PARAMETERS_MAX];
 	char *texts[PARAMETERS_MAX];
-	uint32_t turns; /* local clients in a row that may be let in */
+	uint32_t turns; /* how many local clients may be let in in a row */
 	struct node_limits limits;
 
 	uint64_t now;
-	bool stopped; /* for good: nothing is granted, sent or answered any more */
+	/* The node has stopped for good: nothing is granted, sent or answered any more. */
+	bool stopped;
 
 	/* The epoch. */
 	uint64_t epoch;       /* the greatest seen */
-	uint64_t base, limit; /* the fences of this epoch: greater than base, at most limit */
+	uint64_t base, limit; /* the fences of this epoch are greater than base and at most limit */
 	bool extends;         /* the limit can be raised while the epoch goes on */
-	uint64_t floor_next;  /* what node_floor said: where counters begin in the next view */
+	uint64_t floor_next;  /* where counters begin in the next view, as set by node_floor */
 	struct lease lease;
 	struct view view;
 	char *waiting_text;     /* what node_waiting_for returned last */
@@ -55,15 +56,15 @@ struct node {
 	struct opened opened;
 	struct lives lives;
 	struct roads roads;
-	size_t name_offset; /* where the name is in a lock */
-	struct out out;     /* effects of the algorithm's last step */
+	size_t name_offset; /* the offset of the name in a lock */
+	struct out out;     /* the effects of the algorithm's last step */
 
 	/* Clients. */
 	struct sessions sessions;
 	struct interests interests;
 	struct streams streams;
 	struct publications publications;
-	uint64_t event_stamp; /* of the event told last */
+	uint64_t event_stamp; /* the stamp of the last event */
 
 	struct backlog backlog;
 	struct outbox outbox;
