@@ -2,23 +2,10 @@
 
 #include "memory.h"
 #include "ordeal.h"
-#include "verdict.h"
+#include "witness.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A lease word holds the deadline in milliseconds above 16 bits that count the lapses. */
-static uint64_t deadline_of(uint64_t word)
-{
-	return (word >> 16) * REALM_MS;
-}
-
-bool actor_is_valid(const struct realm *realm, const struct actor *actor)
-{
-	return actor->state == ACTOR_HOLDS &&
-	       (actor->page->word & 0xffff) == (actor->lapses & 0xffff) &&
-	       realm_clock(realm, actor->place) < deadline_of(actor->page->word);
-}
 
 struct actors *actors_create(const struct realm *realm)
 {
@@ -41,7 +28,7 @@ void actors_destroy(struct actors *actors)
 	free(actors);
 }
 
-static uint32_t number_of(const struct realm *realm, const struct actor *actor)
+uint32_t actor_number(const struct realm *realm, const struct actor *actor)
 {
 	return (uint32_t)(actor - realm->actors->list);
 }
@@ -49,7 +36,7 @@ static uint32_t number_of(const struct realm *realm, const struct actor *actor)
 static void wake(struct realm *realm, struct actor *actor, uint64_t delay)
 {
 	realm_push(realm, realm->now + delay, REALM_ACTOR, actor->place, ++actor->wake,
-	           number_of(realm, actor));
+	           actor_number(realm, actor));
 }
 
 static void rest(struct realm *realm, struct actor *actor)
@@ -81,12 +68,11 @@ static const char *name_of(uint32_t lock, char room[16])
 static void end_hold(struct realm *realm, struct actor *actor, const char *how)
 {
 	if (actor->state == ACTOR_HOLDS) {
-		realm_mark(realm, how, actor->place, number_of(realm, actor), actor->fence);
-		realm_draw(realm, DRAWN_RELEASE, actor->place, number_of(realm, actor), 0, NULL);
+		realm_mark(realm, how, actor->place, actor_number(realm, actor), actor->fence);
+		realm_draw(realm, DRAWN_RELEASE, actor->place, actor_number(realm, actor), 0, NULL);
 	}
 	actor->state = ACTOR_IDLE;
-	actor->page = NULL;
-	actor->dead = false;
+	verdict_finished(realm->verdict, actor_number(realm, actor));
 }
 
 /* Most holds are short; now and then one is longer than a lease, or than several. */
@@ -107,12 +93,8 @@ static void begin_hold(struct realm *realm, struct actor *actor, const struct no
 	actor->state = ACTOR_HOLDS;
 	actor->fence = effect->reply.number;
 	actor->lapses = effect->reply.lapses;
-	actor->page = realm->hosts[actor->place].page;
-	actor->dead = false;
 	realm->actors->grants++;
-	realm_mark(realm, "granted", actor->place, number_of(realm, actor), actor->fence);
-	realm_draw(realm, DRAWN_GRANT, actor->place, number_of(realm, actor), actor->lock, NULL);
-	verdict_granted(realm, actor);
+	witness_granted(realm, actor);
 	wake(realm, actor, draw_hold(realm, actor));
 }
 
@@ -138,6 +120,7 @@ static void on_reply(struct realm *realm, struct actor *actor, const struct node
 		return;
 	}
 	actor->state = ACTOR_IDLE;
+	verdict_waits_no_more(realm->verdict, actor_number(realm, actor));
 	rest(realm, actor);
 }
 
@@ -153,7 +136,8 @@ void actors_effect(struct realm *realm, uint32_t place, const struct node_effect
 		actor = find(realm, place, effect->lost.session);
 		if (actor == NULL || actor->state != ACTOR_HOLDS)
 			return;
-		verdict_lost(realm, actor, effect);
+		verdict_lost(realm->verdict, actor_number(realm, actor), effect->lost.why.bytes,
+		             effect->lost.why.size);
 		end_hold(realm, actor, "lost");
 		actor->must_close = true;
 		wake(realm, actor, REALM_MS);
@@ -171,7 +155,7 @@ void actors_orphan(struct realm *realm, uint32_t place)
 		actor->session = 0;
 		actor->must_close = false;
 		if (actor->state != ACTOR_HOLDS) {
-			actor->state = ACTOR_IDLE;
+			end_hold(realm, actor, "orphaned");
 			rest(realm, actor);
 			continue;
 		}
@@ -211,7 +195,7 @@ static void close_session(struct realm *realm, struct actor *actor)
 
 static void open_session(struct realm *realm, struct actor *actor)
 {
-	struct node_client client = {.pid = number_of(realm, actor) + 1};
+	struct node_client client = {.pid = actor_number(realm, actor) + 1};
 
 	actor->session =
 	        node_session_open(node_of(realm, actor), &client, realm_clock(realm, actor->place));
@@ -291,6 +275,9 @@ static void act_idle(struct realm *realm, struct actor *actor)
 	actor->lock = (uint32_t)chance_below(&actor->chance, realm->plan->locks);
 	actor->asked = realm->now;
 	int error = ask(realm, actor, name_of(actor->lock, name));
+	if (error >= 0 && actor->state == ACTOR_WAITS)
+		verdict_waits(realm->verdict, actor_number(realm, actor), actor->place,
+		              actor->lock);
 	if (error < 0) {
 		actor->state = ACTOR_IDLE;
 		if (realm->actors->healing)

@@ -1,6 +1,6 @@
 /*
  * Clients of a realm: programs on a host that ask the process there for locks. A client that holds
- * a lock goes on while the lease page that came with it says that it may, by the clock of its own
+ * a lock goes on while the lease word of that process says that it may, by the clock of its own
  * host, whether or not that process still lives.
  */
 #ifndef TORTURE_ACTORS_H
@@ -23,8 +23,6 @@ struct actor {
 	uint32_t lock;
 	/* Only while the client holds a lock: */
 	uint64_t fence, lapses;
-	struct lease_page *page;
-	bool dead; /* the client was seen without a valid lease, and must never have one again */
 	uint32_t rounds; /* in the second act: how many more times the client asks */
 	struct chance chance;
 };
@@ -49,7 +47,6 @@ void actors_kill(struct realm *realm, uint32_t place);
 void actors_heal(struct realm *realm);
 /* Returns an actor that has not finished its last round, or NULL. */
 const struct actor *actors_unserved(const struct realm *realm);
-/* True if the actor may go on, by what it can see itself. */
-bool actor_is_valid(const struct realm *realm, const struct actor *actor);
+uint32_t actor_number(const struct realm *realm, const struct actor *actor);
 
 #endif

@@ -180,7 +180,7 @@ static void bump(struct realm *realm, uint32_t place)
 {
 	struct petition petition = {.kind = PETITION_BUMP,
 	                            .process = realm->hosts[place].process,
-	                            .epoch = verdict_epochs(realm)};
+	                            .epoch = verdict_epochs(realm->verdict)};
 	struct out out;
 
 	if (!realm_lives(realm, place))
@@ -215,6 +215,7 @@ static void leave(struct realm *realm, uint32_t place)
 	if (host->resident == NULL || realm_paused(realm, place))
 		return;
 	host->departs = true;
+	verdict_departs(realm->verdict, place);
 	resident_depart(host->resident, realm_clock(realm, place));
 	realm_pump(realm, place);
 }
@@ -389,7 +390,7 @@ static void go_on(struct realm *realm, struct fault *fault)
 void mischief_invite(struct realm *realm)
 {
 	for (uint32_t i = 0; i < realm->plan->nodes; i++) {
-		if (verdict_forbids(realm, realm->hosts[i].name))
+		if (verdict_forbids(realm->verdict, realm->hosts[i].name))
 			realm->engine->forbid(realm, realm->hosts[i].name, false);
 	}
 }

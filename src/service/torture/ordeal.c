@@ -5,7 +5,7 @@
 #include "memory.h"
 #include "mischief.h"
 #include "realm.h"
-#include "verdict.h"
+#include "witness.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static void act_of_healing(struct realm *realm)
 	enum { LEASES_MAX = 160 };
 	uint64_t end = realm->now + LEASES_MAX * realm->plan->lease_ns;
 	uint64_t look = realm->now;
-	char room[128];
+	char room[192];
 
 	realm_note(realm, REALM_NOWHERE, "everything is mended");
 	mischief_heal(realm);
@@ -61,18 +61,11 @@ static void act_of_healing(struct realm *realm)
 			continue;
 		look = realm->now + realm->plan->lease_ns / 4;
 		mischief_invite(realm);
-		const struct actor *actor = actors_unserved(realm);
-		const char *unsettled = verdict_unsettled(realm, room);
-		if (actor == NULL && unsettled == NULL)
+		const char *unsettled = witness_unsettled(realm, room);
+		if (unsettled == NULL)
 			return;
-		if (realm->now <= end)
-			continue;
-		if (unsettled != NULL)
+		if (realm->now > end)
 			realm_wrong(realm, "everything was mended, and %s", unsettled);
-		else
-			realm_wrong(realm,
-			            "everything was mended, and a client at %s waits for lock-%u",
-			            realm->hosts[actor->place].name, actor->lock);
 	}
 }
 
@@ -91,8 +84,8 @@ void ordeal_run(const struct ordeal_plan *plan, struct ordeal_result *ret_result
 	ret_result->hash = realm->hash;
 	ret_result->events = realm->events;
 	ret_result->grants = realm->actors->grants;
-	ret_result->views = verdict_epochs(realm);
-	ret_result->lapses = verdict_lapses(realm);
+	ret_result->views = verdict_epochs(realm->verdict);
+	ret_result->lapses = verdict_lapses(realm->verdict);
 	ret_result->entries = realm->engine->committed(realm);
 	mischief_tell(realm, ret_result);
 	realm_free(realm);

@@ -6,8 +6,8 @@
 #include "outbuffer.h"
 #include "paths.h"
 #include "shadow.h"
-#include "verdict.h"
 #include "voter.h"
+#include "witness.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -86,11 +86,11 @@ static void judge_applied(struct realm *realm, uint32_t place, const struct vote
 	uint64_t hash = effect->size == 0 ? 0 : XXH3_64bits(effect->bytes, effect->size);
 
 	if (effect->index == log->history_count + 1) {
-		verdict_committed(realm, effect->index, effect->bytes, effect->size);
+		witness_committed(realm, effect->index, effect->bytes, effect->size);
 		log->history = grow(log->history, &log->history_size, effect->index,
 		                    sizeof(*log->history));
-		log->history[log->history_count++] =
-		        (struct committed_entry){hash, hash_state(log, verdict_state(realm))};
+		log->history[log->history_count++] = (struct committed_entry){
+		        hash, hash_state(log, verdict_state(realm->verdict))};
 	} else if (effect->index > log->history_count ||
 	           log->history[effect->index - 1].entry != hash) {
 		realm_wrong(realm, "%s applies another history at entry %llu",

@@ -2,14 +2,12 @@
 
 #include "actors.h"
 #include "drawing.h"
-#include "grow.h"
-#include "memory.h"
 #include "mischief.h"
 #include "ordeal.h"
 #include "paths.h"
 #include "raft_log.h"
 #include "spiteful_log.h"
-#include "verdict.h"
+#include "witness.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -177,21 +175,9 @@ static void take_effect(struct realm *realm, struct realm_host *host,
 		paths_close(realm, effect->line);
 		break;
 	case RESIDENT_VIEW:
-		verdict_view(realm, host->place);
+		witness_view(realm, host->place);
 		break;
 	}
-}
-
-/* Stores the lease word before anybody can see what follows from it. */
-static void publish(struct realm *realm, struct realm_host *host)
-{
-	uint64_t word = node_lease_word(resident_node(host->resident));
-
-	if (word == host->page->word)
-		return;
-	verdict_word_before(realm, host->place);
-	host->page->word = word;
-	verdict_word(realm, host->place);
 }
 
 void realm_pump(struct realm *realm, uint32_t place)
@@ -202,15 +188,15 @@ void realm_pump(struct realm *realm, uint32_t place)
 
 	if (host->resident == NULL)
 		return;
-	publish(realm, host);
+	witness_lease(realm, place);
 	while (!realm->failed && resident_effect(host->resident, &effect)) {
-		publish(realm, host);
+		witness_lease(realm, place);
 		take_effect(realm, host, &effect);
 	}
-	publish(realm, host);
+	witness_lease(realm, place);
 	while ((line = resident_changed(host->resident)) != NULL)
 		paths_changed(realm, line);
-	verdict_after(realm, place);
+	witness_after(realm, place);
 	await_resident(realm, host);
 }
 
@@ -260,6 +246,7 @@ bool realm_step(struct realm *realm)
 		return false;
 	realm->now = event.time;
 	realm->events++;
+	verdict_passed(realm->verdict, event.time);
 	switch ((enum realm_event)event.kind) {
 	case REALM_RESIDENT:
 		on_resident(realm, &realm->hosts[event.node], &event);
@@ -345,17 +332,10 @@ void realm_start(struct realm *realm, uint32_t place)
 	host->lease_ns = 0;
 	host->resident = resident_create(&options, &wrong);
 	must(host->resident != NULL);
-	host->page = calloc(1, sizeof(*host->page));
-	memory_must(host->page != NULL);
-	host->page->process = host->process;
-	realm->pages = grow(realm->pages, &realm->pages_size, realm->pages_count + 1UL,
-	                    sizeof(*realm->pages));
-	realm->pages[realm->pages_count++] = host->page;
 	host->departs = false;
 	host->paused_until = host->voter_paused_until = 0;
 	host->resident_due = NODE_NEVER;
-	realm_note(realm, place, "starts, process %" PRIu64, host->process % 100000);
-	realm_draw(realm, DRAWN_START, place, 0, 0, NULL);
+	witness_started(realm, place);
 	host->voter_lives = host->votes;
 	host->voter_due = NODE_NEVER;
 	if (host->votes)
@@ -370,8 +350,7 @@ void realm_kill(struct realm *realm, uint32_t place)
 
 	if (host->resident == NULL)
 		return;
-	realm_note(realm, place, "is killed");
-	realm_draw(realm, DRAWN_END, place, 0, 0, NULL);
+	witness_ended(realm, place);
 	paths_kill(realm, place);
 	actors_orphan(realm, place);
 	resident_destroy(host->resident);
@@ -439,7 +418,7 @@ void realm_init(struct realm *realm, const struct ordeal_plan *plan)
 	realm->engine = plan->engine == ENGINE_ATOMIC ? &spiteful_log : &raft_log;
 	realm->engine->create(realm);
 	realm->actors = actors_create(realm);
-	realm->verdict = verdict_create(realm);
+	realm->verdict = witness_create(realm);
 	realm->mischief = mischief_create(realm);
 	realm->engine->begin(realm);
 	for (uint32_t i = 0; i < plan->nodes; i++)
@@ -455,9 +434,6 @@ void realm_free(struct realm *realm)
 		if (host->resident != NULL)
 			resident_destroy(host->resident);
 	}
-	for (uint32_t i = 0; i < realm->pages_count; i++)
-		free(realm->pages[i]);
-	free(realm->pages);
 	mischief_destroy(realm->mischief);
 	verdict_destroy(realm->verdict);
 	actors_destroy(realm->actors);

@@ -2,7 +2,7 @@
  * A whole cluster in virtual time: hosts with clocks of their own, a process on each with a resident
  * (resident.h) and, on some, a voter; the paths between them (paths.h), the voters' log
  * (log_engine.h), clients (actors.h). It does nothing by itself: mischief.h makes it suffer,
- * verdict.h watches.
+ * verdict.h judges what witness.h sees of it.
  *
  * True time is `now`, in nanoseconds; nobody in the cluster knows it. Everything that happens is an
  * event of the queue; the same seed gives the same events, from every compiler.
@@ -43,13 +43,6 @@ enum realm_event {
 	REALM_FAULT, /* handled by mischief.h */
 };
 
-/* What a process shares with its clients: they can read it without asking, even after the process
- * has ended. */
-struct lease_page {
-	uint64_t word;
-	uint64_t process;
-};
-
 struct realm_host {
 	char name[REALM_NAME_MAX + 1];
 	char address[8];
@@ -64,8 +57,9 @@ struct realm_host {
 	bool voter_lives;          /* the process has a voter */
 	uint64_t process;          /* the random number that the process drew */
 	uint64_t life;             /* counts the processes that have run here */
-	struct lease_page *page;
-	bool departs; /* the process was asked to leave */
+	uint64_t word;             /* the lease word that its clients read */
+	uint64_t served;           /* the last epoch in which it was seen to serve */
+	bool departs;              /* the process was asked to leave */
 	/* The lease with which the next process here is configured; 0: the cluster's. */
 	uint64_t lease_ns;
 	uint64_t paused_until;       /* the process does nothing before this time */
@@ -96,9 +90,6 @@ struct realm {
 	uint32_t voters[REALM_HOSTS_MAX];
 	uint32_t voters_count;
 	const char *voter_names[REALM_HOSTS_MAX];
-	struct lease_page **pages;
-	uint32_t pages_count;
-	size_t pages_size;
 	struct path_net *paths;
 	const struct log_engine *engine;
 	struct atomic_log *log; /* of the one engine … */

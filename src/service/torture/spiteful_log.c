@@ -5,7 +5,7 @@
 #include "ordeal.h"
 #include "outbuffer.h"
 #include "paths.h"
-#include "verdict.h"
+#include "witness.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -274,7 +274,7 @@ static void commit_first(struct realm *realm)
 	log->entries[log->entries_count++] = log->pending[0];
 	memmove(log->pending, log->pending + 1, --log->pending_count * sizeof(*log->pending));
 	const struct stored *entry = &log->entries[log->entries_count - 1];
-	verdict_committed(realm, log->entries_count, entry->bytes, entry->size);
+	witness_committed(realm, log->entries_count, entry->bytes, entry->size);
 	for (uint32_t i = 0; i < realm->voters_count; i++)
 		send_on(realm, realm->voters[i]);
 }

@@ -1,50 +1,77 @@
 #include "verdict.h"
 
-#include "actors.h"
 #include "grow.h"
 #include "memory.h"
-#include "ordeal.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MILLISECOND UINT64_C(1000000)
+enum { NOWHERE = VERDICT_HOSTS_MAX };
 
 /* A view that was agreed upon. */
 struct agreed_view {
 	uint64_t epoch, base, limit;
 	uint32_t count;
-	uint64_t processes[REALM_HOSTS_MAX], incarnations[REALM_HOSTS_MAX];
+	uint64_t processes[VERDICT_HOSTS_MAX], incarnations[VERDICT_HOSTS_MAX];
 	uint32_t entered; /* a bit for each member that has entered it */
 };
 
-/* What the judge knows about the process of a host. */
+/* What is known of the process of a host. */
 struct watched {
-	uint64_t process;
-	uint64_t epoch;        /* the epoch that it entered last */
-	uint64_t active_epoch; /* the epoch in which it was last seen active */
-	uint64_t deadline;     /* its lease's deadline, by its clock, when last looked at */
-	uint64_t renewed;      /* what its clock showed when its last renewal was committed */
+	uint64_t process;     /* 0: none runs */
+	const char *name;     /* of the host */
+	uint64_t incarnation; /* in the view that it entered last; 0: it is not in it */
+	uint64_t epoch;       /* that it entered last */
+	uint64_t served;      /* the last epoch in which it served */
+	uint64_t deadline;    /* of its lease, by its clock; 0: it has none */
+	uint64_t lapsed;      /* what the deadline was when holds were last lost by it */
+	uint64_t renewed;     /* what its clock said when its last renewal was committed */
+	bool departs;
+};
+
+/* What a process shows to its clients; they can read it after its end, too. */
+struct lease_page {
+	uint64_t process, word;
+};
+
+struct watched_client {
+	bool waits, holds;
+	uint32_t place, lock, clock;
+	enum hold_proof proof;
+	uint64_t fence, lapses, until;
+	uint32_t page; /* of the process that granted it */
+	bool dead;     /* seen without a valid lease: it must never have one again */
 };
 
 struct verdict {
+	struct verdict_options options;
 	struct agreed_state state;
-	struct agreed_view *views; /* indexed by epoch, from 1 */
+	struct agreed_view *views; /* by epoch, from 1 */
 	uint64_t views_count;
 	size_t views_size;
-	struct watched hosts[REALM_HOSTS_MAX];
-	uint64_t fences[REALM_LOCKS_MAX]; /* the last fence of each lock */
+	struct watched hosts[VERDICT_HOSTS_MAX];
+	struct lease_page *pages; /* of every process that ever was */
+	uint32_t pages_count;
+	size_t pages_size;
+	struct watched_client *clients;
+	uint64_t fences[VERDICT_LOCKS_MAX]; /* the last of each lock */
 	uint64_t lapses;
-	/* How many tokens a lock may have in an epoch; 0: the algorithm has none. */
-	uint32_t tokens_max;
+	uint64_t now,
+	        renewed_at; /* true time, and that at which somebody's renewal was committed */
 };
 
-struct verdict *verdict_create(const struct realm *realm)
+struct verdict *verdict_create(const struct verdict_options *options)
 {
 	struct verdict *verdict = calloc(1, sizeof(*verdict));
-	const struct algorithm *algorithm = realm->plan->algorithm;
 
 	memory_must(verdict != NULL);
-	for (size_t i = 0; algorithm->has_token && i < algorithm->messages_count; i++)
-		verdict->tokens_max += algorithm->messages[i].token;
+	verdict->options = *options;
+	verdict->clients = calloc(options->clients_max + 1UL, sizeof(*verdict->clients));
+	memory_must(verdict->clients != NULL);
+	state_init(&verdict->state, &options->settings);
 	return verdict;
 }
 
@@ -52,22 +79,93 @@ void verdict_destroy(struct verdict *verdict)
 {
 	state_free(&verdict->state);
 	free(verdict->views);
+	free(verdict->pages);
+	free(verdict->clients);
 	free(verdict);
 }
 
-const struct agreed_state *verdict_state(const struct realm *realm)
+__attribute__((format(printf, 2, 3))) static void wrong(struct verdict *verdict, const char *format,
+                                                        ...)
 {
-	return &realm->verdict->state;
+	char text[400];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	verdict->options.world.wrong(verdict->options.world.context, text);
 }
 
-uint64_t verdict_epochs(const struct realm *realm)
+static unsigned long long number(uint64_t value)
 {
-	return realm->verdict->views_count;
+	return value;
 }
 
-uint64_t verdict_lapses(const struct realm *realm)
+static uint64_t clock_now(const struct verdict *verdict, uint32_t clock)
 {
-	return realm->verdict->lapses;
+	return verdict->options.world.clock(verdict->options.world.context, clock);
+}
+
+uint64_t verdict_epochs(const struct verdict *verdict)
+{
+	return verdict->views_count;
+}
+
+const struct agreed_state *verdict_state(const struct verdict *verdict)
+{
+	return &verdict->state;
+}
+
+uint64_t verdict_lapses(const struct verdict *verdict)
+{
+	return verdict->lapses;
+}
+
+bool verdict_forbids(const struct verdict *verdict, const char *name)
+{
+	const struct name_record *record = state_name(&verdict->state, entry_text_of(name));
+
+	return record != NULL && record->forbidden;
+}
+
+static uint32_t place_of(const struct verdict *verdict, uint64_t process)
+{
+	for (uint32_t i = 0; i < VERDICT_HOSTS_MAX; i++) {
+		if (process != 0 && verdict->hosts[i].process == process)
+			return i;
+	}
+	return NOWHERE;
+}
+
+/* --- holds --- */
+
+/* A word is the deadline in ms, above 16 bits of the lapse count. */
+static uint64_t deadline_of(uint64_t word)
+{
+	return (word >> 16) * MILLISECOND;
+}
+
+static bool is_valid(const struct verdict *verdict, const struct watched_client *client)
+{
+	if (!client->holds)
+		return false;
+	switch (client->proof) {
+	case HOLD_READS: {
+		uint64_t word = verdict->pages[client->page].word;
+		return (word & 0xffff) == (client->lapses & 0xffff) &&
+		       clock_now(verdict, client->clock) < deadline_of(word);
+	}
+	case HOLD_ASKS:
+		return clock_now(verdict, client->clock) < client->until;
+	case HOLD_RUNS:
+		return true;
+	}
+	return false;
+}
+
+bool verdict_valid(const struct verdict *verdict, uint32_t client)
+{
+	return is_valid(verdict, &verdict->clients[client]);
 }
 
 /* --- what is committed --- */
@@ -77,14 +175,13 @@ static struct agreed_view *view_of(const struct verdict *verdict, uint64_t epoch
 	return epoch == 0 || epoch > verdict->views_count ? NULL : &verdict->views[epoch - 1];
 }
 
-static void add_view(struct realm *realm, const struct agreed_state *state)
+static void add_view(struct verdict *verdict)
 {
-	struct verdict *verdict = realm->verdict;
+	const struct agreed_state *state = &verdict->state;
 
 	if (state->epoch != verdict->views_count + 1) {
-		realm_wrong(realm, "epoch %llu follows epoch %llu",
-		            (unsigned long long)state->epoch,
-		            (unsigned long long)verdict->views_count);
+		wrong(verdict, "epoch %llu follows epoch %llu", number(state->epoch),
+		      number(verdict->views_count));
 		return;
 	}
 	verdict->views =
@@ -94,80 +191,60 @@ static void add_view(struct realm *realm, const struct agreed_state *state)
 	                             .base = state->base,
 	                             .limit = state->limit,
 	                             .count = state->seats_count};
-	for (uint32_t i = 0; i < state->seats_count && i < REALM_HOSTS_MAX; i++) {
+	for (uint32_t i = 0; i < state->seats_count && i < VERDICT_HOSTS_MAX; i++) {
 		view->processes[i] = state->seats[i].process;
 		view->incarnations[i] = state->seats[i].incarnation;
 	}
-	realm_note(realm, REALM_NOWHERE, "epoch %llu, %u members", (unsigned long long)state->epoch,
-	           state->seats_count);
 }
 
-/* A member that is not in the new view must have no valid lease, and one that left must hold
- * nothing. */
-static void check_gone(struct realm *realm, const struct agreed_view *before, uint32_t i)
+/* Nobody with a valid lease may be out of the view; nobody that holds something may have left. */
+static void check_gone(struct verdict *verdict, uint64_t process, uint64_t incarnation)
 {
-	const struct actors *actors = realm->actors;
-	uint32_t place = realm_place_of(realm, before->processes[i]);
+	uint32_t place = place_of(verdict, process);
+	const struct watched *host = &verdict->hosts[place % VERDICT_HOSTS_MAX];
 
-	if (place != REALM_NOWHERE && !realm->hosts[place].departs) {
-		const struct node *node = resident_node(realm->hosts[place].resident);
-		if (node_incarnation(node) == before->incarnations[i] &&
-		    realm_clock(realm, place) < node_lease_deadline(node))
-			realm_wrong(realm, "%s is removed %llu ms before its lease ends",
-			            realm->hosts[place].name,
-			            (unsigned long long)((node_lease_deadline(node) -
-			                                  realm_clock(realm, place)) /
-			                                 REALM_MS));
-	}
-	for (uint32_t k = 0; k < actors->count; k++) {
-		const struct actor *actor = &actors->list[k];
-		if (actor->state == ACTOR_HOLDS && actor->page->process == before->processes[i] &&
-		    actor_is_valid(realm, actor))
-			realm_wrong(
-			        realm,
-			        "%s is out of the view, and client %u there still holds lock-%u",
-			        realm->hosts[actor->place].name, k, actor->lock);
+	if (place != NOWHERE && !host->departs && host->incarnation == incarnation &&
+	    clock_now(verdict, place) < host->deadline)
+		wrong(verdict, "%s is removed %llu ms before its lease ends", host->name,
+		      number((host->deadline - clock_now(verdict, place)) / MILLISECOND));
+	for (uint32_t i = 0; i < verdict->options.clients_max; i++) {
+		const struct watched_client *client = &verdict->clients[i];
+		if (is_valid(verdict, client) && verdict->pages[client->page].process == process)
+			wrong(verdict,
+			      "%s is out of the view, and client %u there still holds lock-%u",
+			      verdict->hosts[client->place].name, i, client->lock);
 	}
 }
 
-static void check_members(struct realm *realm, const struct agreed_view *before)
+static void check_members(struct verdict *verdict, const struct agreed_view *before)
 {
-	const struct agreed_state *state = &realm->verdict->state;
-
 	for (uint32_t i = 0; i < before->count; i++) {
-		const struct seat *seat = state_process(state, before->processes[i]);
+		const struct seat *seat = state_process(&verdict->state, before->processes[i]);
 		if (seat == NULL || seat->incarnation != before->incarnations[i])
-			check_gone(realm, before, i);
+			check_gone(verdict, before->processes[i], before->incarnations[i]);
 	}
 }
 
-static void note_renewals(struct realm *realm)
+static void note_renewals(struct verdict *verdict)
 {
-	struct verdict *verdict = realm->verdict;
-
 	for (uint32_t i = 0; i < verdict->state.seats_count; i++) {
 		const struct seat *seat = &verdict->state.seats[i];
-		uint32_t place = realm_place_of(realm, seat->process);
-		if (seat->renewed != verdict->state.index || place == REALM_NOWHERE)
+		if (seat->renewed != verdict->state.index)
 			continue;
-		struct watched *watched = &verdict->hosts[place];
-		if (watched->process != seat->process)
-			*watched = (struct watched){.process = seat->process};
-		watched->renewed = realm_clock(realm, place);
+		verdict->renewed_at = verdict->now;
+		uint32_t place = place_of(verdict, seat->process);
+		if (place != NOWHERE)
+			verdict->hosts[place].renewed = clock_now(verdict, place);
 	}
 }
 
-void verdict_committed(struct realm *realm, uint64_t index, const uint8_t *bytes, size_t size)
+void verdict_committed(struct verdict *verdict, uint64_t index, const uint8_t *bytes, size_t size)
 {
-	struct verdict *verdict = realm->verdict;
 	struct agreed_state *state = &verdict->state;
 	uint64_t epoch = state->epoch;
 
-	if (index == 1)
-		state_init(state, realm_settings(realm));
 	state_apply(state, index, bytes, size);
-	realm_mark(realm, "committed", REALM_NOWHERE, index, size);
-	note_renewals(realm);
+	note_renewals(verdict);
 	struct agreed_view *last = view_of(verdict, epoch);
 	if (state->epoch == epoch) {
 		if (last != NULL)
@@ -175,214 +252,269 @@ void verdict_committed(struct realm *realm, uint64_t index, const uint8_t *bytes
 		return;
 	}
 	if (last != NULL)
-		check_members(realm, last);
+		check_members(verdict, last);
 	if (last != NULL && state->base < last->limit)
-		realm_wrong(realm, "epoch %llu has fences of the last one",
-		            (unsigned long long)state->epoch);
-	add_view(realm, state);
+		wrong(verdict, "epoch %llu has fences of the last one", number(state->epoch));
+	add_view(verdict);
 }
 
-/* --- views --- */
-
-static struct watched *watch(struct realm *realm, uint32_t place)
+/* A lease lasts no longer than it takes to be sure that nobody renewed it, by the slowest clock. */
+void verdict_passed(struct verdict *verdict, uint64_t now)
 {
-	struct watched *watched = &realm->verdict->hosts[place];
+	uint64_t lease = verdict->options.settings.lease_ns;
 
-	if (watched->process != realm->hosts[place].process)
-		*watched = (struct watched){.process = realm->hosts[place].process};
-	return watched;
+	verdict->now = now;
+	if (now <= verdict->renewed_at + lease + lease / 900 + MILLISECOND)
+		return;
+	for (uint32_t i = 0; i < verdict->options.clients_max; i++) {
+		if (is_valid(verdict, &verdict->clients[i]))
+			wrong(verdict,
+			      "no lease was renewed for more than a lease, and client %u at %s "
+			      "still holds lock-%u",
+			      i, verdict->hosts[verdict->clients[i].place].name,
+			      verdict->clients[i].lock);
+	}
 }
 
-void verdict_view(struct realm *realm, uint32_t place)
-{
-	const struct realm_host *host = &realm->hosts[place];
-	struct watched *watched = watch(realm, place);
-	struct tenant_view told = tenant_view(resident_tenant(host->resident));
-	struct agreed_view *view = view_of(realm->verdict, told.epoch);
-	uint64_t epoch = node_epoch(resident_node(host->resident));
+/* --- processes and views --- */
 
-	realm_draw(realm, DRAWN_VIEW, place, epoch, 0, NULL);
-	realm_note(realm, place, "epoch %llu%s", (unsigned long long)epoch,
-	           told.self < told.seats_count ? "" : ", not in it");
-	if (epoch < watched->epoch)
-		realm_wrong(realm, "%s goes back from epoch %llu to %llu", host->name,
-		            (unsigned long long)watched->epoch, (unsigned long long)epoch);
-	watched->epoch = epoch;
-	if (view == NULL || view->count != told.seats_count || view->base != told.base) {
-		realm_wrong(realm, "%s has a view that was not agreed upon", host->name);
+void verdict_started(struct verdict *verdict, uint32_t place, const char *name, uint64_t process)
+{
+	verdict->hosts[place] = (struct watched){.process = process, .name = name};
+	verdict->pages = grow(verdict->pages, &verdict->pages_size, verdict->pages_count + 1UL,
+	                      sizeof(*verdict->pages));
+	verdict->pages[verdict->pages_count++] = (struct lease_page){.process = process};
+}
+
+void verdict_departs(struct verdict *verdict, uint32_t place)
+{
+	verdict->hosts[place].departs = true;
+}
+
+void verdict_ended(struct verdict *verdict, uint32_t place)
+{
+	verdict->hosts[place].process = 0;
+}
+
+static uint32_t page_of(const struct verdict *verdict, uint32_t place)
+{
+	uint32_t page = verdict->pages_count;
+
+	while (page-- > 0) {
+		if (verdict->pages[page].process == verdict->hosts[place].process)
+			return page;
+	}
+	must(false);
+	return 0;
+}
+
+void verdict_entered(struct verdict *verdict, uint32_t place, const struct verdict_view *told)
+{
+	struct watched *host = &verdict->hosts[place];
+	struct agreed_view *view = view_of(verdict, told->epoch);
+
+	if (told->epoch < host->epoch)
+		wrong(verdict, "%s goes back from epoch %llu to %llu", host->name,
+		      number(host->epoch), number(told->epoch));
+	host->epoch = told->epoch;
+	host->incarnation = 0;
+	if (view == NULL || view->count != told->seats_count || view->base != told->base) {
+		wrong(verdict, "%s has a view that was not agreed upon", host->name);
 		return;
 	}
 	for (uint32_t i = 0; i < view->count; i++) {
-		if (view->processes[i] != told.seats[i].process ||
-		    view->incarnations[i] != told.seats[i].incarnation)
-			realm_wrong(realm, "%s has another view of epoch %llu than was agreed upon",
-			            host->name, (unsigned long long)told.epoch);
-		if (view->processes[i] == host->process)
-			view->entered |= UINT32_C(1) << i;
+		if (view->processes[i] != told->seats[i].process ||
+		    view->incarnations[i] != told->seats[i].incarnation)
+			wrong(verdict, "%s has another view of epoch %llu than was agreed upon",
+			      host->name, number(told->epoch));
+		if (view->processes[i] != host->process)
+			continue;
+		view->entered |= UINT32_C(1) << i;
+		host->incarnation = view->incarnations[i];
 	}
 }
 
-static void check_active(struct realm *realm, uint32_t place, struct watched *watched)
+void verdict_serves(struct verdict *verdict, uint32_t place, uint64_t epoch)
 {
-	struct node *node = resident_node(realm->hosts[place].resident);
-	const struct agreed_view *view = view_of(realm->verdict, node_epoch(node));
+	struct watched *host = &verdict->hosts[place];
+	const struct agreed_view *view = view_of(verdict, epoch);
 
-	watched->active_epoch = node_epoch(node);
+	if (epoch != host->epoch || host->incarnation == 0)
+		wrong(verdict, "%s serves in epoch %llu, and has entered %llu", host->name,
+		      number(epoch), number(host->epoch));
+	host->served = epoch;
 	if (view == NULL || view->entered != (UINT32_C(1) << view->count) - 1)
-		realm_wrong(realm, "%s serves in epoch %llu before all members know of it",
-		            realm->hosts[place].name, (unsigned long long)node_epoch(node));
+		wrong(verdict, "%s serves in epoch %llu before all members know of it", host->name,
+		      number(epoch));
 }
 
 /* --- leases --- */
 
-static void check_deadline(struct realm *realm, uint32_t place, struct watched *watched)
+static void check_deadline(struct verdict *verdict, struct watched *host, uint64_t deadline,
+                           uint64_t word)
 {
-	uint64_t deadline = node_lease_deadline(resident_node(realm->hosts[place].resident));
-
-	if (deadline > watched->deadline && deadline > watched->renewed + realm->plan->lease_ns)
-		realm_wrong(realm, "the lease of %s lasts longer than what was committed",
-		            realm->hosts[place].name);
-	watched->deadline = deadline;
+	if (deadline > host->deadline &&
+	    deadline > host->renewed + verdict->options.settings.lease_ns)
+		wrong(verdict, "the lease of %s lasts longer than what was committed", host->name);
+	if (deadline_of(word) != deadline)
+		wrong(verdict, "%s and its clients differ about when its lease is over",
+		      host->name);
+	host->deadline = deadline;
 }
 
-void verdict_word_before(struct realm *realm, uint32_t place)
+void verdict_lease(struct verdict *verdict, uint32_t place, uint64_t deadline, uint64_t word)
 {
-	for (uint32_t i = 0; i < realm->actors->count; i++) {
-		struct actor *actor = &realm->actors->list[i];
-		if (actor->state == ACTOR_HOLDS && actor->page == realm->hosts[place].page &&
-		    !actor_is_valid(realm, actor))
-			actor->dead = true;
+	uint32_t page = page_of(verdict, place);
+
+	for (uint32_t i = 0; i < verdict->options.clients_max; i++) {
+		struct watched_client *client = &verdict->clients[i];
+		if (client->holds && client->page == page && !is_valid(verdict, client))
+			client->dead = true;
 	}
-}
-
-void verdict_word(struct realm *realm, uint32_t place)
-{
-	const struct realm_host *host = &realm->hosts[place];
-
-	realm_mark(realm, "lease", place, host->page->word >> 16, host->page->word & 0xffff);
-	realm_draw(realm, DRAWN_LEASE, place,
-	           realm_when(realm, place, (host->page->word >> 16) * REALM_MS), 0, NULL);
-	for (uint32_t i = 0; i < realm->actors->count; i++) {
-		const struct actor *actor = &realm->actors->list[i];
-		if (actor->state == ACTOR_HOLDS && actor->page == host->page && actor->dead &&
-		    actor_is_valid(realm, actor))
-			realm_wrong(realm, "the lapsed hold of client %u at %s revives", i,
-			            host->name);
+	if ((verdict->pages[page].word ^ word) & 0xffff)
+		verdict->hosts[place].lapsed = verdict->hosts[place].deadline;
+	verdict->pages[page].word = word;
+	check_deadline(verdict, &verdict->hosts[place], deadline, word);
+	for (uint32_t i = 0; i < verdict->options.clients_max; i++) {
+		const struct watched_client *client = &verdict->clients[i];
+		if (client->page == page && client->dead && is_valid(verdict, client))
+			wrong(verdict, "the lapsed hold of client %u at %s revives", i,
+			      verdict->hosts[place].name);
 	}
-}
-
-void verdict_after(struct realm *realm, uint32_t place)
-{
-	struct watched *watched = watch(realm, place);
-	struct node *node = resident_node(realm->hosts[place].resident);
-
-	if (node_lease_deadline(node) != watched->deadline)
-		check_deadline(realm, place, watched);
-	if (node_active(node) && node_epoch(node) != watched->active_epoch)
-		check_active(realm, place, watched);
 }
 
 /* --- grants --- */
 
-static void check_tokens(struct realm *realm, const struct actor *actor)
+void verdict_tokens(struct verdict *verdict, uint32_t lock, uint64_t epoch, uint32_t count)
 {
-	char name[16];
-	uint32_t tokens = 0;
-	uint64_t epoch = node_epoch(resident_node(realm->hosts[actor->place].resident));
-
-	snprintf(name, sizeof(name), "lock-%u", actor->lock);
-	for (uint32_t i = 0; i < realm->hosts_count; i++) {
-		if (!realm_lives(realm, i))
-			continue;
-		struct node *node = resident_node(realm->hosts[i].resident);
-		tokens += node_self(node) != 0 && node_epoch(node) == epoch &&
-		          node_has_token(node, name, strlen(name));
-	}
-	if (realm->verdict->tokens_max != 0 && tokens > realm->verdict->tokens_max)
-		realm_wrong(realm, "%u tokens of lock-%u in epoch %llu", tokens, actor->lock,
-		            (unsigned long long)epoch);
+	if (verdict->options.tokens_max != 0 && count > verdict->options.tokens_max)
+		wrong(verdict, "%u tokens of lock-%u in epoch %llu", count, lock, number(epoch));
 }
 
-void verdict_granted(struct realm *realm, const struct actor *actor)
+void verdict_waits(struct verdict *verdict, uint32_t client, uint32_t place, uint32_t lock)
 {
-	struct verdict *verdict = realm->verdict;
-	const struct actors *actors = realm->actors;
-	const char *name = realm->hosts[actor->place].name;
+	verdict->clients[client] =
+	        (struct watched_client){.waits = true, .place = place, .lock = lock};
+}
 
-	for (uint32_t i = 0; i < actors->count; i++) {
-		struct actor *other = &actors->list[i];
-		if (other == actor || other->state != ACTOR_HOLDS || other->lock != actor->lock)
+void verdict_waits_no_more(struct verdict *verdict, uint32_t client)
+{
+	verdict->clients[client].waits = false;
+}
+
+static void check_alone(struct verdict *verdict, const struct verdict_grant *grant)
+{
+	for (uint32_t i = 0; i < verdict->options.clients_max; i++) {
+		struct watched_client *other = &verdict->clients[i];
+		if (i == grant->client || !other->holds || other->lock != grant->lock)
 			continue;
-		if (actor_is_valid(realm, other))
-			realm_wrong(
-			        realm,
-			        "clients at %s and %s hold lock-%u at once, fences %llu and %llu",
-			        realm->hosts[other->place].name, name, actor->lock,
-			        (unsigned long long)other->fence, (unsigned long long)actor->fence);
+		if (is_valid(verdict, other))
+			wrong(verdict,
+			      "clients at %s and %s hold lock-%u at once, fences %llu and %llu",
+			      verdict->hosts[other->place].name, verdict->hosts[grant->place].name,
+			      grant->lock, number(other->fence), number(grant->fence));
 		other->dead = true;
 	}
-	if (actor->fence <= verdict->fences[actor->lock])
-		realm_wrong(realm, "lock-%u is granted at %s with fence %llu after %llu",
-		            actor->lock, name, (unsigned long long)actor->fence,
-		            (unsigned long long)verdict->fences[actor->lock]);
-	verdict->fences[actor->lock] = actor->fence;
-	if (actor->fence > verdict->state.limit)
-		realm_wrong(realm, "lock-%u is granted at %s with fence %llu beyond the limit %llu",
-		            actor->lock, name, (unsigned long long)actor->fence,
-		            (unsigned long long)verdict->state.limit);
-	if (!actor_is_valid(realm, actor))
-		realm_wrong(realm, "lock-%u is granted at %s without a lease", actor->lock, name);
-	if (realm->hosts[actor->place].departs && !actor->elects)
-		realm_wrong(realm, "lock-%u is granted at %s, which leaves", actor->lock, name);
-	check_tokens(realm, actor);
 }
 
-/* A new view takes nothing away from a member. A lease takes a lock away only when it is over. */
-void verdict_lost(struct realm *realm, const struct actor *actor, const struct node_effect *effect)
+static void check_fence(struct verdict *verdict, const struct verdict_grant *grant)
 {
-	const struct realm_host *host = &realm->hosts[actor->place];
-	const char *why = effect->lost.why.bytes;
-	const struct watched *watched = &realm->verdict->hosts[actor->place];
-	const struct seat *seat = state_process(&realm->verdict->state, host->process);
-	size_t size = effect->lost.why.size;
+	const char *name = verdict->hosts[grant->place].name;
 
-	if (size >= 5 && memcmp(why, "lease", 5) == 0) {
-		realm->verdict->lapses++;
-		if (realm_clock(realm, actor->place) + 2 * REALM_MS < watched->deadline)
-			realm_wrong(realm, "client at %s loses lock-%u before its lease is over",
-			            host->name, actor->lock);
-	} else if (size >= 4 && memcmp(why, "view", 4) == 0 && seat != NULL &&
-	           seat->incarnation == node_incarnation(resident_node(host->resident))) {
-		realm_wrong(realm, "client at %s loses lock-%u to a view that %s is in", host->name,
-		            actor->lock, host->name);
+	if (grant->fence <= verdict->fences[grant->lock])
+		wrong(verdict, "lock-%u is granted at %s with fence %llu after %llu", grant->lock,
+		      name, number(grant->fence), number(verdict->fences[grant->lock]));
+	verdict->fences[grant->lock] = grant->fence;
+	if (grant->fence > verdict->state.limit)
+		wrong(verdict, "lock-%u is granted at %s with fence %llu beyond the limit %llu",
+		      grant->lock, name, number(grant->fence), number(verdict->state.limit));
+}
+
+void verdict_granted(struct verdict *verdict, const struct verdict_grant *grant)
+{
+	struct watched_client *client = &verdict->clients[grant->client];
+	const struct watched *host = &verdict->hosts[grant->place];
+	uint64_t word;
+
+	*client = (struct watched_client){.holds = true,
+	                                  .place = grant->place,
+	                                  .lock = grant->lock,
+	                                  .clock = grant->clock,
+	                                  .proof = grant->proof,
+	                                  .fence = grant->fence,
+	                                  .lapses = grant->lapses,
+	                                  .until = grant->until,
+	                                  .page = page_of(verdict, grant->place)};
+	check_alone(verdict, grant);
+	check_fence(verdict, grant);
+	word = verdict->pages[client->page].word;
+	if ((word & 0xffff) != (grant->lapses & 0xffff) ||
+	    clock_now(verdict, grant->place) >= deadline_of(word))
+		wrong(verdict, "lock-%u is granted at %s without a lease", grant->lock, host->name);
+	if (host->departs && !grant->elected)
+		wrong(verdict, "lock-%u is granted at %s, which leaves", grant->lock, host->name);
+}
+
+void verdict_told(struct verdict *verdict, uint32_t client, uint64_t until)
+{
+	struct watched_client *known = &verdict->clients[client];
+
+	if (!known->holds)
+		return;
+	if (!is_valid(verdict, known))
+		known->dead = true;
+	known->until = until;
+	if (known->dead && is_valid(verdict, known))
+		wrong(verdict, "the lapsed hold of client %u of %s revives", client,
+		      verdict->hosts[known->place].name);
+}
+
+void verdict_finished(struct verdict *verdict, uint32_t client)
+{
+	verdict->clients[client].holds = verdict->clients[client].waits = false;
+}
+
+/* A view takes away nothing from a member; a lease only when it is over. */
+void verdict_lost(struct verdict *verdict, uint32_t client, const char *why, size_t why_size)
+{
+	const struct watched_client *known = &verdict->clients[client];
+	const struct watched *host = &verdict->hosts[known->place];
+	const struct seat *seat = state_process(&verdict->state, host->process);
+
+	if (why_size >= 5 && memcmp(why, "lease", 5) == 0) {
+		verdict->lapses++;
+		if (clock_now(verdict, known->place) + 2 * MILLISECOND < host->lapsed)
+			wrong(verdict, "client at %s loses lock-%u before its lease is over",
+			      host->name, known->lock);
+	} else if (why_size >= 4 && memcmp(why, "view", 4) == 0 && seat != NULL &&
+	           seat->incarnation == host->incarnation) {
+		wrong(verdict, "client at %s loses lock-%u to a view that %s is in", host->name,
+		      known->lock, host->name);
 	}
-}
-
-bool verdict_forbids(const struct realm *realm, const char *name)
-{
-	const struct name_record *record = state_name(&realm->verdict->state, entry_text_of(name));
-
-	return record != NULL && record->forbidden;
 }
 
 /* --- the end --- */
 
-const char *verdict_unsettled(const struct realm *realm, char room[128])
+const char *verdict_unsettled(const struct verdict *verdict, uint32_t count, char room[128])
 {
-	const struct agreed_state *state = &realm->verdict->state;
-
-	for (uint32_t i = 0; i < realm->plan->nodes; i++) {
-		const struct realm_host *host = &realm->hosts[i];
-		struct node *node = resident_node(host->resident);
-		if (state_process(state, host->process) == NULL)
+	for (uint32_t i = 0; i < count; i++) {
+		const struct watched *host = &verdict->hosts[i];
+		if (host->process == 0 || state_process(&verdict->state, host->process) == NULL)
 			snprintf(room, 128, "%s is no member", host->name);
-		else if (node_epoch(node) != state->epoch || !node_active(node))
-			snprintf(room, 128, "%s does not serve: %s", host->name,
-			         node_waiting_for(node) != NULL ? node_waiting_for(node) : "?");
-		else if (realm_clock(realm, i) >= node_lease_deadline(node))
+		else if (host->epoch != verdict->state.epoch || host->served != host->epoch)
+			snprintf(room, 128, "%s does not serve", host->name);
+		else if (clock_now(verdict, i) >= host->deadline)
 			snprintf(room, 128, "%s stays fenced", host->name);
 		else
 			continue;
+		return room;
+	}
+	for (uint32_t i = 0; i < verdict->options.clients_max; i++) {
+		const struct watched_client *client = &verdict->clients[i];
+		if (!client->waits)
+			continue;
+		snprintf(room, 128, "client %u at %s waits for lock-%u", i,
+		         verdict->hosts[client->place].name, client->lock);
 		return room;
 	}
 	return NULL;

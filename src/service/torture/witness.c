@@ -1,0 +1,164 @@
+#include "witness.h"
+
+#include "actors.h"
+#include "ordeal.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static uint64_t read_clock(const void *context, uint32_t clock)
+{
+	return realm_clock(context, clock);
+}
+
+static void on_wrong(void *context, const char *text)
+{
+	realm_wrong(context, "%s", text);
+}
+
+static uint32_t count_tokens_max(const struct algorithm *algorithm)
+{
+	uint32_t count = 0;
+
+	for (size_t i = 0; algorithm->has_token && i < algorithm->messages_count; i++)
+		count += algorithm->messages[i].token;
+	return count;
+}
+
+struct verdict *witness_create(struct realm *realm)
+{
+	struct verdict_options options = {
+	        .settings = realm->settings,
+	        .world = {.context = realm, .clock = read_clock, .wrong = on_wrong},
+	        .clients_max = realm->actors->count,
+	        .tokens_max = count_tokens_max(realm->plan->algorithm),
+	};
+
+	return verdict_create(&options);
+}
+
+void witness_committed(struct realm *realm, uint64_t index, const uint8_t *bytes, size_t size)
+{
+	uint64_t epochs = verdict_epochs(realm->verdict);
+
+	realm_mark(realm, "committed", REALM_NOWHERE, index, size);
+	verdict_committed(realm->verdict, index, bytes, size);
+	if (verdict_epochs(realm->verdict) != epochs)
+		realm_note(realm, REALM_NOWHERE, "epoch %" PRIu64 ", %u members",
+		           verdict_epochs(realm->verdict),
+		           verdict_state(realm->verdict)->seats_count);
+}
+
+void witness_started(struct realm *realm, uint32_t place)
+{
+	struct realm_host *host = &realm->hosts[place];
+
+	host->word = host->served = 0;
+	realm_note(realm, place, "starts, process %" PRIu64, host->process % 100000);
+	realm_draw(realm, DRAWN_START, place, 0, 0, NULL);
+	verdict_started(realm->verdict, place, host->name, host->process);
+}
+
+void witness_ended(struct realm *realm, uint32_t place)
+{
+	realm_note(realm, place, "is killed");
+	realm_draw(realm, DRAWN_END, place, 0, 0, NULL);
+	verdict_ended(realm->verdict, place);
+}
+
+void witness_view(struct realm *realm, uint32_t place)
+{
+	const struct realm_host *host = &realm->hosts[place];
+	struct tenant_view told = tenant_view(resident_tenant(host->resident));
+
+	realm_draw(realm, DRAWN_VIEW, place, told.epoch, 0, NULL);
+	realm_note(realm, place, "epoch %" PRIu64 "%s", told.epoch,
+	           told.self < told.seats_count ? "" : ", not in it");
+	verdict_entered(realm->verdict, place,
+	                &(struct verdict_view){.epoch = told.epoch,
+	                                       .base = told.base,
+	                                       .seats = told.seats,
+	                                       .seats_count = told.seats_count});
+}
+
+void witness_lease(struct realm *realm, uint32_t place)
+{
+	struct realm_host *host = &realm->hosts[place];
+	const struct node *node = resident_node(host->resident);
+	uint64_t word = node_lease_word(node);
+
+	if (word == host->word)
+		return;
+	host->word = word;
+	realm_mark(realm, "lease", place, word >> 16, word & 0xffff);
+	realm_draw(realm, DRAWN_LEASE, place, realm_when(realm, place, (word >> 16) * REALM_MS), 0,
+	           NULL);
+	verdict_lease(realm->verdict, place, node_lease_deadline(node), word);
+}
+
+void witness_after(struct realm *realm, uint32_t place)
+{
+	struct realm_host *host = &realm->hosts[place];
+	const struct node *node = resident_node(host->resident);
+
+	if (!node_active(node) || node_epoch(node) == host->served)
+		return;
+	host->served = node_epoch(node);
+	verdict_serves(realm->verdict, place, host->served);
+}
+
+static uint32_t count_tokens(const struct realm *realm, uint32_t lock, uint64_t epoch)
+{
+	char name[16];
+	uint32_t tokens = 0;
+
+	snprintf(name, sizeof(name), "lock-%u", lock);
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		if (!realm_lives(realm, i))
+			continue;
+		struct node *node = resident_node(realm->hosts[i].resident);
+		tokens += node_self(node) != 0 && node_epoch(node) == epoch &&
+		          node_has_token(node, name, strlen(name));
+	}
+	return tokens;
+}
+
+void witness_granted(struct realm *realm, const struct actor *actor)
+{
+	uint32_t number = actor_number(realm, actor);
+	uint64_t epoch = node_epoch(resident_node(realm->hosts[actor->place].resident));
+
+	realm_mark(realm, "granted", actor->place, number, actor->fence);
+	realm_draw(realm, DRAWN_GRANT, actor->place, number, actor->lock, NULL);
+	verdict_granted(realm->verdict, &(struct verdict_grant){.client = number,
+	                                                        .place = actor->place,
+	                                                        .lock = actor->lock,
+	                                                        .fence = actor->fence,
+	                                                        .lapses = actor->lapses,
+	                                                        .proof = HOLD_READS,
+	                                                        .clock = actor->place,
+	                                                        .elected = actor->elects});
+	verdict_tokens(realm->verdict, actor->lock, epoch, count_tokens(realm, actor->lock, epoch));
+}
+
+const char *witness_unsettled(const struct realm *realm, char room[192])
+{
+	const struct actor *actor = actors_unserved(realm);
+	char said[128];
+
+	for (uint32_t i = 0; i < realm->plan->nodes; i++) {
+		const char *reason = node_waiting_for(resident_node(realm->hosts[i].resident));
+		if (verdict_unsettled(realm->verdict, i + 1, said) == NULL || reason == NULL)
+			continue;
+		snprintf(room, 192, "%s: %s", said, reason);
+		return room;
+	}
+	if (verdict_unsettled(realm->verdict, realm->plan->nodes, said) != NULL)
+		snprintf(room, 192, "%s", said);
+	else if (actor != NULL)
+		snprintf(room, 192, "client %u at %s is not done", actor_number(realm, actor),
+		         realm->hosts[actor->place].name);
+	else
+		return NULL;
+	return room;
+}
