@@ -8,7 +8,8 @@
 
 #include <stdbool.h>
 
-/* Is it that word? The argument's letters may be small; the word's are capital. */
+/* True if the argument is that word. The argument may be in small letters; `word` must be in
+ * capitals. */
 static inline bool argument_is(const struct resp_argument *argument, const char *word)
 {
 	size_t i = 0;
@@ -21,7 +22,7 @@ static inline bool argument_is(const struct resp_argument *argument, const char 
 	return i == argument->size && word[i] == '\0';
 }
 
-/* A whole number up to 2^53; false: it is none. */
+/* Reads a whole number up to 2^53. Returns false if the argument is none. */
 static inline bool argument_number(const struct resp_argument *argument, uint64_t *ret_number)
 {
 	uint64_t number = 0;

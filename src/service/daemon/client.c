@@ -34,7 +34,8 @@ void client_leave(struct client *client)
 	LIST_REMOVE(client, bucket);
 }
 
-/* Nothing of the old session is left: its locks, its subscriptions, what it asked for with CLIENT. */
+/* Nothing of the old session may remain: no locks, no subscriptions, no settings made with
+ * CLIENT. */
 void client_renew(struct client *client)
 {
 	struct daemon *daemon = client->daemon;
@@ -53,7 +54,7 @@ void client_renew(struct client *client)
 	client->events_dropped = 0;
 	node_session_close(daemon->node, client->session, daemon->loop.now);
 	client->session = node_session_open(daemon->node, &client->who, daemon->loop.now);
-	must(client->session != 0); /* there was room for the one before */
+	must(client->session != 0); /* cannot fail: the session that just ended has made room */
 	client_enter(client);
 }
 
@@ -86,7 +87,7 @@ void client_later(struct client *client)
 void client_answered(struct client *client)
 {
 	client->waiting = false;
-	/* Answered at once: serve_commands goes on by itself. */
+	/* If it was answered at once, serve_commands goes on by itself. */
 	if (buffer_size(&client->input) > 0 && !client->serving)
 		client_ready(client);
 }

@@ -1,6 +1,6 @@
 /*
- * A client of the node: one connection, which is one session. This is what is known of it, and the
- * lists it is on; what it says is read in clients.c and understood in commands.c.
+ * A client of the node: one connection, which is one session. This has what the daemon knows about
+ * it, and the lists that it is on. clients.c reads what it sends, and commands.c interprets it.
  */
 #ifndef DAEMON_CLIENT_H
 #define DAEMON_CLIENT_H
@@ -19,17 +19,19 @@ struct status_job;
 
 enum {
 	CLIENT_BUCKETS = 4096,
-	/* A subscriber that has left so many bytes of events unread is sent no more of them. */
+	/* A subscriber that has left this many bytes of events unread is sent no more events. */
 	CLIENT_EVENTS_MAX = 1 << 20,
-	/* Bytes of replies that one client's commands make in a turn, before others have theirs. */
+	/* How many bytes of replies the commands of one client may make in a turn, before it is the
+	 * others' turn. */
 	CLIENT_TURN = 1 << 16,
-	/* Bytes of commands kept while an earlier command waits; with more the client is not read from. */
+	/* How many bytes of commands are kept while an earlier command waits. With more, nothing is
+	 * read. */
 	CLIENT_INPUT_MAX = 1 << 20,
-	/* An empty or nearly empty buffer keeps this much memory. */
+	/* How much memory an empty or nearly empty buffer keeps. */
 	CLIENT_ROOM_KEPT = 1 << 16,
 };
 
-/* What a client says of itself, so that others know whom they see: CLIENT SETNAME and SETINFO. */
+/* What a client tells about itself, so that others recognise it: CLIENT SETNAME and SETINFO. */
 enum client_text { CLIENT_NAME, CLIENT_LIB_NAME, CLIENT_LIB_VER, CLIENT_TEXTS };
 enum { CLIENT_TEXT_MAX = 255 };
 
@@ -41,120 +43,127 @@ struct subscription {
 };
 
 struct client {
-	struct loop_watch watch; /* its socket; the first member */
+	struct loop_watch watch; /* its socket; must be the first member */
 	uint32_t events;         /* what epoll waits for: EPOLLIN, EPOLLOUT */
 	bool tcp;
 	struct daemon *daemon;
 
 	LIST_ENTRY(client) all;
-	LIST_ENTRY(client) bucket;        /* clients with sessions of the same hash */
-	LIST_ENTRY(client) dirty_entry;   /* those with `dirty` */
-	LIST_ENTRY(client) ready_entry;   /* those with `ready` */
-	LIST_ENTRY(client) later_entry;   /* those with `later` */
-	SLIST_ENTRY(client) lost_entry;   /* those with `in_lost` */
-	SLIST_ENTRY(client) closed_entry; /* closed in this turn; freed when it is over */
-	bool dirty;                       /* its output is written at the end of the turn */
-	bool ready;                       /* commands in its input can be served now */
-	bool later;   /* it had its share of this turn: it is ready again in the next */
-	bool in_lost; /* it lost a lock in this turn: its time to stop begins when the turn ends */
+	LIST_ENTRY(client) bucket;      /* linked with clients whose sessions have the same hash */
+	LIST_ENTRY(client) dirty_entry; /* linked if `dirty` */
+	LIST_ENTRY(client) ready_entry; /* linked if `ready` */
+	LIST_ENTRY(client) later_entry; /* linked if `later` */
+	SLIST_ENTRY(client) lost_entry; /* linked if `in_lost` */
+	/* Linked if closed in this turn; freed when the turn is over. */
+	SLIST_ENTRY(client) closed_entry;
+	bool dirty;   /* it has output, which is written at the end of the turn */
+	bool ready;   /* commands in its input can be served now */
+	bool later;   /* it has had its share of this turn, and is ready again in the next one */
+	bool in_lost; /* it lost a lock in this turn; its time to stop begins when the turn ends */
 
-	uint64_t session; /* 0: none, or it is closed */
+	uint64_t session; /* 0: it has no session, or the session is closed */
 	struct node_client who;
 	uint64_t since; /* when it connected */
-	int version;    /* of RESP, 2 or 3 */
+	int version;    /* the version of RESP that it speaks, 2 or 3 */
 	char *texts[CLIENT_TEXTS];
 
 	/* Commands. */
-	struct buffer input; /* what has come and has not been served */
-	size_t needed;       /* bytes that must be there before input is worth another look */
-	bool serving;        /* its commands are being served: a reply need not make it ready */
-	bool waiting;       /* the last command has no answer yet; those after it wait in `input` */
-	bool asks_silent;   /* the command is LEADER name SILENT */
+	struct buffer input; /* bytes that were received and not served yet */
+	size_t needed;      /* how many bytes the input must have before it is worth another look */
+	bool serving;       /* its commands are being served, so a reply need not make it ready */
+	bool waiting;       /* the last command is not answered yet; later ones wait in `input` */
+	bool asks_silent;   /* that command is LEADER name SILENT */
 	uint32_t argument;  /* of a SUBSCRIBE: which of its names waits for an answer; 0: none */
-	bool multi_refused; /* a MULTI was refused: so is what follows it, up to EXEC or DISCARD */
-	bool paused;        /* its socket is not read: its input cannot be served now */
-	bool stuffed; /* clients_watch has seen it paused with a command that waits; twice is too long */
-	bool excess; /* it sent too much while a command waited: the rest is thrown away, then it ends */
+	bool multi_refused; /* a MULTI was refused, and so is what follows, up to EXEC or DISCARD */
+	bool paused;        /* its socket is not read, because its input cannot be served now */
+	/* clients_watch has seen it paused with a waiting command; a second time is too long. */
+	bool stuffed;
+	/* It sent too much while a command waited: the rest is discarded, then it is closed. */
+	bool excess;
 
 	/* Replies. */
-	struct buffer output;   /* what its socket has not taken yet */
-	size_t charged;         /* its part of clients.unread_room */
-	uint64_t taken;         /* bytes of output that its socket has taken since it connected */
-	uint64_t slow_since;    /* since then it has taken next to nothing … */
-	uint64_t slow_taken;    /* … beyond this value of `taken` */
-	bool told_unread;       /* the log has said that it does not read */
-	bool ending;            /* no more commands are read; closed when all output is written */
-	bool overdue;           /* clients_watch has seen it ending … */
-	uint64_t overdue_taken; /* … with this value of `taken` */
-	bool closing;           /* client_close was called */
-	struct status_job *status_job; /* its STATUS that is being written, or NULL */
+	struct buffer output; /* bytes that its socket has not taken yet */
+	size_t charged;       /* its share of clients.unread_room */
+	uint64_t taken;       /* bytes of output that its socket has taken since it connected */
+	uint64_t slow_since;  /* since when it has taken next to nothing */
+	uint64_t slow_taken;  /* the value of `taken` at that time */
+	bool told_unread;     /* it was logged that it does not read */
+	bool ending;  /* no more commands are read; it is closed when all output is written */
+	bool overdue; /* clients_watch has seen it ending */
+	uint64_t overdue_taken;        /* the value of `taken` at that time */
+	bool closing;                  /* client_close was called */
+	struct status_job *status_job; /* the STATUS that is being written for it, or NULL */
 
 	/* Events. */
 	TAILQ_HEAD(, subscription) subscriptions;
 	uint32_t subscriptions_count;
-	bool reasons;       /* its LOST events say why */
-	size_t events_size; /* bytes of events since its output was last short */
-	/* Events not sent because it did not read, and it was not told yet. */
+	bool reasons;       /* its LOST events include the reason */
+	size_t events_size; /* how many bytes of events were sent since its output was last short */
+	/* How many events were not sent, because it did not read, and it was not told of yet. */
 	uint64_t events_dropped;
 
 	/* The end of its locks. */
-	/* How long it needs to stop after losing a lock; 0: others get it at once. */
+	/* How long it needs to stop after losing a lock; 0: others get the lock at once. */
 	uint64_t grace_ms;
 	struct loop_timer grace; /* when its time to stop is over */
-	bool told_lost;          /* it has lost a lock and was told; it has until `grace` to stop */
-	bool stays; /* CLIENT STAY: it cannot stop, so what it loses stays with it while connected */
-	bool evicted;   /* this node leaves and has handed its locks on: its connection ends */
-	bool forsaken;  /* this node leaves while it stays: its locks are not handed on */
-	bool quits;     /* it said QUIT: it has stopped whatever it did under its locks */
+	bool told_lost; /* it was told that it lost a lock, and has until `grace` to stop */
+	/* CLIENT STAY: it cannot stop, so a lost lock stays with it while it is connected. */
+	bool stays;
+	bool evicted; /* this node is leaving and has handed its locks on: its connection ends */
+	/* This node is leaving while the client stays: its locks are not handed on. */
+	bool forsaken;
+	bool quits;     /* it said QUIT, so it has stopped whatever it did under its locks */
 	bool gone;      /* the other side, or the network, has closed the connection */
-	bool timed_out; /* the network closed it because nothing was heard of it */
+	bool timed_out; /* the connection was closed because nothing was heard from the client */
 };
 
 /* All clients of a node. */
 struct clients {
 	LIST_HEAD(, client) all;
-	LIST_HEAD(client_bucket, client) buckets[CLIENT_BUCKETS]; /* by session */
+	/* Indexed by a hash of the session. */
+	LIST_HEAD(client_bucket, client) buckets[CLIENT_BUCKETS];
 	LIST_HEAD(, client) dirty, ready, later;
 	SLIST_HEAD(, client) lost, closed;
 	uint32_t count;
-	uint32_t count_max;     /* as many descriptors there are for them */
+	uint32_t count_max;     /* for how many clients there are descriptors */
 	uint32_t orphans_count; /* sessions without a connection that still hold something */
-	size_t unread_room; /* memory of all outputs, each without its first CLIENT_UNREAD_FREE */
-	bool crowded;       /* that is more than CLIENTS_UNREAD_MAX */
-	bool forsakes;      /* one was forsaken: the next node on this socket has to wait for it */
-	struct resp_command command; /* the one that is being read */
+	/* The memory of all outputs, without the first CLIENT_UNREAD_FREE of each. */
+	size_t unread_room;
+	bool crowded;  /* unread_room is more than CLIENTS_UNREAD_MAX */
+	bool forsakes; /* a client was forsaken: the next node on this socket must wait for it */
+	struct resp_command command; /* the command that is being read */
 };
 
-/* The client of a session, or NULL. */
+/* Returns the client of a session, or NULL. */
 struct client *client_of(struct daemon *daemon, uint64_t session);
-/* Its session leads to it from now on; and no longer. */
+/* Makes the session lead to this client; and no longer. */
 void client_enter(struct client *client);
 void client_leave(struct client *client);
-/* RESET: its session ends and another begins, as if it had connected again. */
+/* RESET: its session ends and another one begins, as if it had connected again. */
 void client_renew(struct client *client);
 
-/* Something was put into its output. */
+/* Something was added to its output. */
 void client_dirty(struct client *client);
 /* Its next command can be served. */
 void client_ready(struct client *client);
-/* The rest of its commands is for the next turn. */
+/* The rest of its commands is left for the next turn. */
 void client_later(struct client *client);
-/* The command that it waited for has its answer. */
+/* Its waiting command was answered. */
 void client_answered(struct client *client);
-/* What was said to it is still written, then the connection ends. */
+/* Closes it after its output is written. */
 void client_end(struct client *client);
 
-/* Makes epoll wait for these events; it also tells again what is ready already. */
+/* Makes epoll wait for these events. It also reports again what is ready already. */
 void client_wait_for(struct client *client, uint32_t events);
-/* Makes epoll wait for what there is to do: read unless it is paused, write what is left. */
+/* Makes epoll wait for what there is to do: read, unless it is paused, and write what is left. */
 void client_watch(struct client *client);
 
-/* Adding one twice changes nothing; so does removing one that is not there. */
+/* Adding a subscription twice changes nothing, nor does removing one that does not exist. */
 void subscription_add(struct client *client, bool pattern, const char *bytes, size_t size);
 void subscription_remove(struct client *client, bool pattern, const char *bytes, size_t size);
 void subscriptions_free(struct client *client);
 
-/* "pid 17, sleep 5", or "tcp 127.0.0.1:4711": for the log. */
+/* Describes the client for the log: "pid 17, sleep 5", or "tcp 127.0.0.1:4711". */
 enum { CLIENT_DESCRIPTION_MAX = NODE_COMMAND_MAX + 32 };
 void client_describe(const struct client *client, char room[CLIENT_DESCRIPTION_MAX]);
 

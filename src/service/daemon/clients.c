@@ -16,11 +16,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { READS_MAX = 32 /* of one client in a turn */ };
+enum { READS_MAX = 32 /* how many reads of one client in a turn */ };
 
 /* --- writing --- */
 
-/* What one large command or reply needed is not kept for ever. */
+/* Gives memory back that one large command or reply needed. */
 static void slim(struct buffer *buffer)
 {
 	struct buffer smaller = {0};
@@ -91,7 +91,7 @@ void clients_turn(struct daemon *daemon)
 	}
 }
 
-/* The last reply, and why it is the last. */
+/* Sends the last reply, which says why it is the last. */
 static void end_with(struct client *client, const char *what, const char *why)
 {
 	char text[160];
@@ -101,7 +101,7 @@ static void end_with(struct client *client, const char *what, const char *why)
 	client_end(client);
 }
 
-/* Serves commands as long as there are whole ones; how many bytes that took. */
+/* Serves commands as long as there are complete ones. Returns how many bytes they took. */
 static size_t serve_commands(struct client *client, const char *bytes, size_t size)
 {
 	struct daemon *daemon = client->daemon;
@@ -148,7 +148,7 @@ static size_t serve(struct client *client, const char *bytes, size_t size)
 	return taken;
 }
 
-/* Its input holds commands that cannot be served now: then nothing more is read. */
+/* Stops reading while the input holds commands that cannot be served now. */
 static void pause_or_resume(struct client *client)
 {
 	if (client->closing || client->ending)
@@ -158,7 +158,8 @@ static void pause_or_resume(struct client *client)
 	bool unread = !client->waiting && !client_takes_replies(client);
 	bool pause = stuffed || unread || client->later;
 	if (stuffed) {
-		/* Also if nothing changes: that it has closed may have been told before, and matters now. */
+		/* Call it even if nothing changes: an end of the stream that was reported before
+		 * matters now. */
 		client->paused = true;
 		client_wait_for(client, client->events & ~(uint32_t)EPOLLIN);
 	} else if (pause != client->paused) {
@@ -167,7 +168,7 @@ static void pause_or_resume(struct client *client)
 	}
 }
 
-/* What is in its input, now that it can be served again. */
+/* Serves what is in its input, now that this is possible again. */
 static void serve_input(struct client *client)
 {
 	struct buffer *input = &client->input;
@@ -211,7 +212,8 @@ static void take_bytes(struct client *client, const char *bytes, size_t size)
 		serve_input(client);
 }
 
-/* It says no more, and gets what has been said to it; but what it waits for it does not want any more. */
+/* Half-closed: the client sends nothing more but may still read replies. It no longer wants the
+ * lock that it waits for. */
 static void hear_the_end(struct client *client)
 {
 	client->gone = true;
@@ -225,7 +227,7 @@ static void hear_the_end(struct client *client)
 	client_close(client);
 }
 
-/* How many bytes there were; 0: none, or it is closed. */
+/* Returns the number of bytes read; 0: there were none, or the client is closed. */
 static size_t receive(struct client *client)
 {
 	char *inbox = client->daemon->inbox;
@@ -249,7 +251,7 @@ static size_t receive(struct client *client)
 	return (size_t)size;
 }
 
-/* The other side is gone and takes no reply any more, but what it said before counts. */
+/* The other side is gone and reads no more replies, but the commands that it sent before count. */
 static void hang_up(struct client *client)
 {
 	size_t before;
@@ -267,8 +269,8 @@ static void hang_up(struct client *client)
 }
 
 /*
- * Edge-triggered: read until empty. A short read means empty, except at end of stream. A client that sends
- * very much lets the others have a turn.
+ * Edge-triggered: read until empty. A short read means empty, except at end of stream. A client
+ * that sends very much lets the others have a turn.
  */
 static void on_client_ready(struct loop_watch *watch, uint32_t events)
 {
@@ -279,7 +281,7 @@ static void on_client_ready(struct loop_watch *watch, uint32_t events)
 
 	while (more && !client->closing && !client->ending && !client->paused) {
 		if (reads++ == READS_MAX) {
-			client_wait_for(client, client->events); /* which tells it again */
+			client_wait_for(client, client->events); /* which reports it again */
 			break;
 		}
 		size_t size = receive(client);
@@ -301,7 +303,8 @@ static void on_grace_over(struct loop_timer *timer)
 {
 	struct client *client = (struct client *)((char *)timer - offsetof(struct client, grace));
 
-	/* What came in this turn may have taken another lock from it: then the time of both begins again. */
+	/* Events of this turn may have taken another lock from it. Then the time to stop begins
+	 * again for both. */
 	effects_do(client->daemon);
 	if (client->in_lost || client->closing)
 		return;
@@ -311,7 +314,7 @@ static void on_grace_over(struct loop_timer *timer)
 	        (unsigned long long)client_time_to_stop_ms(client));
 	client->told_lost = false;
 	if (node_session_forfeit(client->daemon->node, client->session, client->daemon->loop.now))
-		return; /* it holds another lock, which nobody took away */
+		return; /* it holds another lock, which was not taken away */
 	client->quits = true;
 	client_close(client);
 }
@@ -359,9 +362,9 @@ void client_begin(struct client *client, const struct node_client *who)
 /* --- now and then --- */
 
 /*
- * It has sent too much after a command that waits, and nothing more was read since: it may be in the middle of
- * writing, and never come to read. So the rest is taken and thrown away. The reply to the command that waits
- * comes when it comes, and the error after it.
+ * The client has sent too much after a command that waits, and nothing was read since. It may be
+ * blocked in a write, and so never read its reply. Therefore the rest is read and discarded. The
+ * reply to the waiting command comes in its time, and the error after it.
  */
 static void watch_stuffed(struct client *client)
 {

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Off all lists that lead to something being done for it. */
+/* Removes the client from all lists that would cause something to be done for it. */
 static void drop_from_lists(struct client *client)
 {
 	if (client->dirty)
@@ -30,8 +30,9 @@ void client_close(struct client *client)
 	drop_from_lists(client);
 	status_cancel(client);
 	client->closing = true;
-	/* A Unix socket that the other side closed has ended with those who had it. But a network may just be cut;
-	 * and who is closed by us must notice that. */
+	/* If the other side closed a Unix socket, all processes that had it have closed it or
+	 * ended. But a TCP connection may just have been cut; and a client that we close must first
+	 * notice it. */
 	bool stopped = client->quits || (client->gone && !client->tcp);
 	if (client->forsaken || (client->grace_ms > 0 && !stopped && client_orphan(client)))
 		session = 0;

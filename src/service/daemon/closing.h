@@ -6,10 +6,11 @@
 
 #include "client.h"
 
-/* Its locks go to others, at once or when it has had its time to stop. Its memory stays until the turn
- * is over. */
+/* Closes the client. Its locks go to others, at once or when its time to stop is over. Its memory
+ * stays until the turn is over. */
 void client_close(struct client *client);
-/* The turn is over: no event of it can be for a closed client any more. True: there were some. */
+/* The turn is over, so no event of it can be for a closed client any more: frees them. Returns true
+ * if there were any. */
 bool clients_forget_closed(struct daemon *daemon);
 
 #endif

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The node has taken the command and will answer, or has refused it. */
+/* The node has accepted the command and will answer, or has refused it. */
 static bool under_way(struct client *client, int error)
 {
 	if (error == 0)
@@ -125,8 +125,8 @@ static void tell_subscription(struct client *client, const char *what, const cha
 	resp_integer(&client->output, client->subscriptions_count);
 }
 
-/* One name after the other: each is answered when all members know of it. The command is given
- * again after each answer; client->argument is the one that is under way. */
+/* Subscribes to one name after the other: each is answered when all members know of it. The command
+ * is given again after each answer; client->argument is the name that is pending. */
 static bool subscribe(struct client *client, const struct resp_argument *a, uint32_t count,
                       bool pattern)
 {
@@ -248,7 +248,7 @@ static void tell_hello(struct client *client)
 	resp_text(output, "master");
 	resp_text(output, "modules");
 	resp_array(output, 0);
-	/* Not of Redis: whom a client talks to, and for how long a promise lasts. */
+	/* These two are not in Redis: whom the client talks to, and how long a lease is. */
 	resp_text(output, "node");
 	resp_text(output, options->peers[options->self].name);
 	resp_text(output, "lease_ms");
@@ -279,7 +279,8 @@ static bool serve_hello(struct client *client, const struct resp_argument *a, ui
 	return true;
 }
 
-/* The time that it needs to stop when a lock is taken away from it; see client_set_grace. */
+/* Sets the time that the client needs to stop when a lock is taken away from it; see
+ * client_set_grace. */
 static bool serve_grace(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	uint64_t lease_ms = client->daemon->options->lease_ms;
@@ -296,7 +297,7 @@ static bool serve_grace(struct client *client, const struct resp_argument *a, ui
 	return true;
 }
 
-/* It cannot stop what it does under its locks; see client_stay. */
+/* The client cannot stop what it does under its locks; see client_stay. */
 static bool serve_stay(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)a;
@@ -306,7 +307,7 @@ static bool serve_stay(struct client *client, const struct resp_argument *a, uin
 	return true;
 }
 
-/* Messages that a lock was lost say why. */
+/* From now on, messages that a lock was lost include the reason. */
 static bool serve_reasons(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
@@ -325,11 +326,11 @@ static bool serve_client_id(struct client *client, const struct resp_argument *a
 	return true;
 }
 
-/* What follows CLIENT: a row each. */
+/* The subcommands of CLIENT, one in each row. */
 static const struct {
 	const char *name, *arguments;
 	serve_command *serve;
-	uint32_t count; /* of words, with CLIENT and the name */
+	uint32_t count; /* how many words, including CLIENT and the subcommand */
 } client_commands[] = {
         {"GETNAME", "", client_getname, 2},
         {"GRACE", " ms", serve_grace, 3},
@@ -393,8 +394,8 @@ static serve_command serve_command_table;
 static const struct command {
 	const char *name;
 	serve_command *serve;
-	uint32_t least, most; /* arguments, the name included */
-	bool listening;       /* also for a subscriber that speaks version 2 */
+	uint32_t least, most; /* how many arguments, including the name */
+	bool listening;       /* allowed also for a subscriber that speaks version 2 */
 	const char *summary;
 } commands[] = {
         {"LOCK", serve_lock, 2, 4, false, "Takes a lock: name [NOWAIT | TIMEOUT ms]"},
@@ -439,7 +440,7 @@ static const struct command *find_command(const struct resp_argument *name)
 	return NULL;
 }
 
-/* As Redis has them, in small letters. */
+/* Writes the name in small letters, as Redis does. */
 static void tell_name(struct client *client, const struct command *command)
 {
 	char name[32];
@@ -450,7 +451,8 @@ static void tell_name(struct client *client, const struct command *command)
 	resp_bulk(&client->output, name, size);
 }
 
-/* Ten things of each command, of which the second says how many words it has: at least, if it is negative. */
+/* Redis tells ten things about each command. The second is the number of its words; if negative,
+ * that is the least number. */
 static void tell_command(struct client *client, const struct command *command)
 {
 	struct buffer *output = &client->output;
@@ -498,7 +500,8 @@ static bool serve_command_docs(struct client *client, const struct resp_argument
 	return true;
 }
 
-/* redis-cli asks for its hints; so do libraries that route by keys, of which there are none. */
+/* redis-cli asks for this to show hints. Libraries ask for it to route commands by keys, of which
+ * there are none here. */
 static bool serve_command_table(struct client *client, const struct resp_argument *a,
                                 uint32_t count)
 {
@@ -532,7 +535,8 @@ bool command_serve(struct client *client, const struct resp_command *words)
 	client_dirty(client);
 	if (refused_with_multi(client, &a[0]))
 		return true;
-	/* A page in somebody's browser can make it talk to a port here, but it begins like this. */
+	/* A web page can make a browser connect to a port here, but the first line then looks like
+	 * this. */
 	if (argument_is(&a[0], "POST") || argument_is(&a[0], "HOST:")) {
 		reply_wrong(client, "this is not a server of web pages");
 		client_end(client);

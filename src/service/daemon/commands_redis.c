@@ -25,15 +25,16 @@ bool serve_auth(struct client *client, const struct resp_argument *a, uint32_t c
 }
 
 /*
- * As if the client had connected again. Its locks are given back: a program that calls RESET (a pool, before it lends the
- * connection to somebody else) wants nothing to remain of what was before, and a lock that the next user does
- * not know of would be held for as long as the connection lives.
+ * The session begins again as if the client had just connected. Its locks are released: a
+ * connection pool sends RESET before it lends the connection to another user, and nothing may
+ * remain of the one before. A lock that the next user does not know of would be held as long as the
+ * connection lives.
  */
 bool serve_reset(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)a;
 	(void)count;
-	/* It has said that what it runs goes on until the connection ends. */
+	/* The client has said that what it runs goes on until the connection ends. */
 	if (client->stays)
 		return reply_wrong(client, "RESET would give back what CLIENT STAY keeps: end the "
 		                           "connection instead");
@@ -45,9 +46,9 @@ bool serve_reset(struct client *client, const struct resp_argument *a, uint32_t 
 /* --- transactions, which there are not --- */
 
 /*
- * MULTI is refused, but its client may have sent the rest already, or not look at errors before EXEC: were the
- * commands in between obeyed one by one, half a transaction would be done. So they are refused up to EXEC,
- * DISCARD or RESET.
+ * Refuses MULTI. The client may already have sent the rest, or may look at errors only after EXEC.
+ * If the commands in between were carried out one by one, half a transaction would be done. So they
+ * are refused too, up to EXEC, DISCARD or RESET.
  */
 bool serve_multi(struct client *client, const struct resp_argument *a, uint32_t count)
 {
@@ -149,7 +150,7 @@ bool client_setinfo(struct client *client, const struct resp_argument *a, uint32
 	return true;
 }
 
-/* A word of the line that CLIENT INFO gives: no byte of it may be taken for the end of the word. */
+/* Writes a word of the line that CLIENT INFO returns: it must contain no byte that ends a word. */
 static void put_word(char *room, size_t size, const char *text)
 {
 	size_t i = 0;
@@ -169,7 +170,8 @@ static uint32_t count_subscriptions(const struct client *client, bool pattern)
 	return count;
 }
 
-/* The fields of Redis that its libraries look for, in its order; what does not exist here is 0. */
+/* Writes the fields that Redis libraries look for, in the order of Redis. A field that does not
+ * exist here is 0. */
 bool client_info(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	char line[1536], address[256];

@@ -1,23 +1,23 @@
 /*
- * Commands that are here because clients of Redis say them. They have nothing to do with locks, except
- * that what looks like a transaction must not act as if it were none.
+ * Commands that exist because clients of Redis send them. They have nothing to do with locks,
+ * except that a transaction must be refused as a whole.
  */
 #ifndef DAEMON_COMMANDS_REDIS_H
 #define DAEMON_COMMANDS_REDIS_H
 
 #include "client.h"
 
-/* Serves a command: its words, the name first. The result is that of command_serve. */
+/* Serves a command, whose first word is its name. Returns the same as command_serve. */
 typedef bool serve_command(struct client *client, const struct resp_argument *a, uint32_t count);
 
 serve_command serve_echo, serve_auth, serve_reset, serve_multi, serve_exec, serve_discard;
 serve_command client_getname, client_setname, client_setinfo, client_info;
 
-/* Keeps a text about the client; an empty one is forgotten. False: it was refused, and the client was
- * told why. */
+/* Keeps a text about the client; an empty one removes it. Returns false if it was refused; then the
+ * client was told why. */
 bool client_keep_text(struct client *client, enum client_text which, const char *what,
                       const struct resp_argument *text);
-/* A MULTI was refused: is this command refused, too? Then the client was told so. */
+/* Returns true if this command is refused because a MULTI was; then the client was told so. */
 bool refused_with_multi(struct client *client, const struct resp_argument *name);
 
 #endif

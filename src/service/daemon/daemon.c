@@ -1,7 +1,7 @@
 /*
- * The daemon as a whole: its beginning, its turns, its end. Each turn of the loop (loop.h) takes in
- * what has come; then everything that follows from it is done and written before the loop sleeps
- * again: many replies and messages, few system calls.
+ * The daemon: how it starts, its turns, how it ends. Each turn of the loop (loop.h) first reads
+ * what has arrived. Then everything that follows is done and written before the loop sleeps again,
+ * so that many replies and messages take few system calls.
  */
 #include "daemon.h"
 
@@ -27,12 +27,13 @@
 #include <unistd.h>
 
 enum {
-	/* How often slow clients are looked after, and the log told of what is waited for. */
+	/* How often slow clients are checked, and what the node waits for is logged. */
 	NAG_MS = 5000,
-	DESCRIPTORS_OURS = 24, /* open files besides the sockets of peers and clients */
+	/* How many open files the daemon needs besides the sockets of peers and clients. */
+	DESCRIPTORS_OURS = 24,
 };
 
-/* 2026-01-01: epochs count the hours since. */
+/* 2026-01-01: epochs count the hours since then. */
 static const uint64_t origin_ms = UINT64_C(1767225600000);
 
 /* --- a turn --- */
@@ -67,8 +68,8 @@ static void on_nag(struct loop_timer *timer)
 		log_line(LEVEL_DEBUG, "no connection to %s", unlinked);
 }
 
-/* Before the loop sleeps: nothing may be left undone or unsaid. True: there is more to do, and it must not
- * sleep. */
+/* Runs before the loop sleeps: nothing may be left undone or unwritten. Returns true if there is
+ * more to do, so that the loop must not sleep. */
 static bool end_turn(struct daemon *daemon)
 {
 	bool more = status_continue(daemon);
@@ -79,8 +80,8 @@ static bool end_turn(struct daemon *daemon)
 			continue;
 		if (LIST_EMPTY(&daemon->clients.dirty))
 			break;
-		/* One that was too slow to be served may have taken its replies now, another may be gone:
-		 * both cause more. */
+		/* A slow client may have taken its replies now, another may be gone; both can cause
+		 * more work. */
 		clients_flush(daemon);
 	}
 	clients_begin_grace(daemon);
@@ -127,7 +128,8 @@ static void close_all(struct daemon *daemon)
 
 /* --- the beginning --- */
 
-/* Greater than what was there before; or -1, and it is in the log. */
+/* Proposes an epoch and floor above the last ones on disk. Returns -1 if that failed, which was
+ * logged. */
 static int propose(const struct daemon_options *options, struct engine_proposal *ret_proposal)
 {
 	struct engine_proposal proposal = {.epoch = 1}, last = {0};
@@ -137,8 +139,8 @@ static int propose(const struct daemon_options *options, struct engine_proposal 
 		return -1;
 	if (now_ms >= origin_ms + hour_ms) {
 		proposal.epoch = (now_ms - origin_ms) / hour_ms;
-		/* Within the hour milliseconds, each with room for 4,096 grants of a lock, so that fences rise also
-		 * when all restart at once. */
+		/* The floor counts the milliseconds within the hour, each with room for 4,096
+		 * grants of a lock, so that fences rise even if all nodes restart at once. */
 		proposal.floor = (now_ms - origin_ms) % hour_ms << 12;
 	}
 	/* The clock has gone back, or epochs are ahead of it. */
@@ -151,7 +153,7 @@ static int propose(const struct daemon_options *options, struct engine_proposal 
 	return 0;
 }
 
-/* 0, or -1 and it is in the log. */
+/* Returns 0, or -1 after logging the reason. */
 static int make_member(struct daemon *daemon)
 {
 	const struct daemon_options *options = daemon->options;
@@ -203,8 +205,8 @@ static int make_member(struct daemon *daemon)
 	return 0;
 }
 
-/* As many descriptors as the system lets us have: one a client, if some are left for ourselves. 0, or -1
- * and it is in the log. */
+/* Gets as many descriptors as the system allows: one for each client, if some are left for the
+ * daemon itself. Returns 0, or -1 after logging the reason. */
 static int raise_limits(struct daemon *daemon)
 {
 	const rlim_t ours =
@@ -230,7 +232,7 @@ static int raise_limits(struct daemon *daemon)
 	return 0;
 }
 
-/* From now on signals are read, not handled. SIGHUP is harmless. */
+/* From now on signals are read from a descriptor instead of being handled. SIGHUP is ignored. */
 static void read_signals(struct daemon *daemon)
 {
 	sigset_t signals;
@@ -248,8 +250,8 @@ static void read_signals(struct daemon *daemon)
 }
 
 /*
- * The socket of a node that was killed was found. What its clients hold is not known any more, and they need
- * some time to stop.
+ * A node on this socket was killed before. This node does not know what that node's clients hold,
+ * and they need some time to stop.
  */
 static void say_patience(const struct daemon *daemon)
 {

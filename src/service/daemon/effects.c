@@ -13,7 +13,7 @@ static void do_lost(struct daemon *daemon, const struct node_effect *effect)
 {
 	struct client *client = client_of(daemon, effect->lost.session);
 
-	/* Its holder hears it as an event; the operator here. */
+	/* The holder learns this from an event, the operator from this line. */
 	log_line(LEVEL_WARNING, "the holder of '%.*s' has lost it, fence %llu: %.*s",
 	         (int)effect->lost.name.size, effect->lost.name.bytes,
 	         (unsigned long long)effect->lost.fence, (int)effect->lost.why.size,
@@ -52,13 +52,13 @@ static void do_node_effect(struct daemon *daemon, const struct node_effect *effe
 	case NODE_SEND:
 	case NODE_READ:
 	case NODE_BUMP:
-		must(false); /* the member's own */
+		must(false); /* the member handles these itself */
 		break;
 	case NODE_RENEW:
 	case NODE_WARN:
 	case NODE_EXTEND:
 	case NODE_DEPART:
-		must(false); /* a fixed membership has no lease */
+		must(false); /* a fixed membership has no leases */
 	}
 }
 
@@ -80,7 +80,8 @@ bool effects_do(struct daemon *daemon)
 	struct member_effect effect;
 	bool any = false;
 
-	/* Called from within an effect: the outer call does what this effect causes, too. */
+	/* Called while an effect is being carried out: the outer call also does what this effect
+	 * causes. */
 	if (daemon->pumping)
 		return false;
 	daemon->pumping = true;

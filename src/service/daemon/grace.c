@@ -39,10 +39,10 @@ void client_lost(struct client *client)
 		client->evicted = client->daemon->leaving;
 		return;
 	}
-	/* It has given the lock back in the same turn. */
+	/* It released the lock in the same turn. */
 	if (!node_session_losing(client->daemon->node, client->session))
 		return;
-	/* Another lock was lost before: the time of both begins again. */
+	/* If another lock was lost before, the time begins again for both. */
 	client->told_lost = true;
 	if (client->in_lost)
 		return;
@@ -72,8 +72,9 @@ void clients_begin_grace(struct daemon *daemon)
 
 /* --- sessions whose connection is gone --- */
 
-/* How long nothing was heard of a client that was given up because of that; 0: it was not. It may have answered
- * and only not read: that is given up, too, but it counts as heard of. */
+/* Returns for how long nothing was heard from a client whose connection was given up because of
+ * that; otherwise 0. A client that acknowledged but did not read is given up too, but counts as
+ * heard from. */
 static uint64_t silence_ms(const struct client *client)
 {
 	struct tcp_info info;
@@ -86,7 +87,8 @@ static uint64_t silence_ms(const struct client *client)
 	                                                          : info.tcpi_last_data_recv;
 }
 
-/* A session whose connection is gone, but which may not have stopped what it did under its locks. */
+/* A session whose connection is gone, but whose client may not have stopped what it did under its
+ * locks. */
 struct orphan {
 	struct loop_timer timer;
 	struct daemon *daemon;
@@ -108,12 +110,12 @@ bool client_orphan(struct client *client)
 	struct daemon *daemon = client->daemon;
 	uint64_t ms = client_time_to_stop_ms(client), silent_ms = silence_ms(client);
 
-	/* Nobody is there any more to be let in elsewhere. */
+	/* The client is gone, so it must not be let into the lock that it waits for. */
 	node_session_withdraw(daemon->node, client->session, daemon->loop.now);
 	if (!node_session_evict(daemon->node, client->session, NODE_LOST_CONNECTION,
 	                        daemon->loop.now))
 		return false;
-	/* If nothing was heard of it for the whole of --client-timeout, that time counts. */
+	/* If nothing was heard from it during --client-timeout, that time counts. */
 	ms = ms > silent_ms ? ms - silent_ms : 0;
 	/* The client may have been well until just now. */
 	uint64_t at = clock_boot_ns() + ms * LOOP_MS;

@@ -1,5 +1,5 @@
 /*
- * A daemon that runs: its parts, and how far it has come between its beginning and its end.
+ * A running daemon: its parts, and how far it is between its start and its end.
  */
 #ifndef DAEMON_INSTANCE_H
 #define DAEMON_INSTANCE_H
@@ -19,28 +19,30 @@ struct daemon {
 	const struct daemon_options *options;
 	struct loop loop;
 	struct member *member;
-	struct node *node; /* the member's */
+	struct node *node; /* belongs to the member */
 	struct peers *peers;
 	struct clients clients;
 	struct listeners listeners;
 	struct status_jobs status_jobs;
 	struct sched_policy sched_policy;
-	struct log_limit refusals; /* lines about clients and peers that cannot be accepted */
+	/* Limits the lines about clients and peers that cannot be accepted. */
+	struct log_limit refusals;
 	struct loop_watch signals;
-	struct loop_timer nag; /* looks after slow clients, and logs what the node waits for */
+	struct loop_timer nag; /* checks slow clients, and logs what the node waits for */
 	uint64_t incarnation;
-	/* Nothing is granted before this time, because the last node on this socket was killed; or 0. */
+	/* Nothing is granted before this time, because the last node on this socket was killed; 0: it
+	 * was not. */
 	uint64_t serve_at;
 	bool told_ready;
-	bool pumping; /* effects are being done */
-	/* The end: see leave.h. */
+	bool pumping; /* effects are being carried out */
+	/* For the end: see leave.h. */
 	bool leaving;
-	bool hurried; /* told twice to leave: clients that cannot stop are not waited for */
+	bool hurried; /* it was told twice to leave: clients that cannot stop are not waited for */
 	bool ended;   /* the loop has no more turns */
 	int code;     /* what daemon_run returns */
-	uint64_t leave_deadline;     /* the last messages may take until then */
-	struct loop_timer departure; /* looks again whether all clients have gone */
-	char inbox[1 << 16];         /* what one read of a socket brings */
+	uint64_t leave_deadline;     /* when the last messages must be out */
+	struct loop_timer departure; /* checks again whether all clients have gone */
+	char inbox[1 << 16];         /* a buffer for one read of a socket */
 };
 
 #endif

@@ -11,8 +11,8 @@ enum {
 };
 
 /*
- * Replies to commands of this turn are written at its end, and not by closing. But no more commands are
- * read, or a client that never pauses would keep the node from leaving.
+ * Replies to commands of this turn are written at its end, so the client is not closed at once. But
+ * no more commands are read, because a client that never pauses would keep the node from leaving.
  */
 static void close_or_end(struct client *client)
 {
@@ -22,18 +22,19 @@ static void close_or_end(struct client *client)
 		client_close(client);
 }
 
-/* No more clients: those that hold nothing are closed, those that do are told that they lose it. */
+/* Accepts no more clients. Those that hold nothing are closed; those that do are told that they
+ * lose it. */
 static void evict_clients(struct daemon *daemon)
 {
 	struct client *client;
 
 	LIST_FOREACH (client, &daemon->clients.all, all) {
-		/* Nobody is let in here any more. */
+		/* No client is let in here any more. */
 		node_session_withdraw(daemon->node, client->session, daemon->loop.now);
 		if (node_session_evict(daemon->node, client->session, NODE_LOST_LEAVING,
 		                       daemon->loop.now))
 			client_lost(client);
-		/* One that listens may have to hear of it. */
+		/* A subscriber may have to be told of the loss. */
 		else if (client->subscriptions_count == 0)
 			close_or_end(client);
 	}
@@ -50,14 +51,14 @@ bool clients_are_stopping(const struct daemon *daemon)
 	return false;
 }
 
-/* When the last has stopped, the rest is closed too. True: that is over. */
+/* When the last one has stopped, the others are closed too. Returns true when that is done. */
 static bool clients_are_gone(struct daemon *daemon)
 {
 	struct clients *clients = &daemon->clients;
 	struct client *client;
 
-	/* Its locks are with others already. The end of the connection tells it so, also if it listens
-	 * to something else and others still have time to stop. */
+	/* Its locks have been handed on. The end of the connection tells it so, even if it is
+	 * subscribed to something else and others still have time to stop. */
 	LIST_FOREACH (client, &clients->all, all) {
 		if (client->evicted)
 			close_or_end(client);
@@ -65,10 +66,10 @@ static bool clients_are_gone(struct daemon *daemon)
 	if (clients_are_stopping(daemon))
 		return false;
 	LIST_FOREACH (client, &clients->all, all) {
-		/* It ended its connection in this very turn, and so whatever it ran is over. */
+		/* It ended its connection in this very turn, so whatever it ran is over. */
 		if (client->closing)
 			continue;
-		/* What it runs goes on: nobody else may be let in. */
+		/* What it runs goes on, so nobody else may be let in. */
 		client->forsaken = client->stays && client->told_lost;
 		clients->forsakes = clients->forsakes || client->forsaken;
 		close_or_end(client);

@@ -27,12 +27,12 @@
 #include <unistd.h>
 
 enum {
-	PROBE_S_MAX = 32767, /* as long as the system lets a connection be idle between probes */
+	PROBE_S_MAX = 32767, /* the longest idle time between probes that the system allows */
 	LOCK_MS = 2000,      /* how long another node may take to open its socket beside ours */
 	LOCK_PAUSE_MS = 5,
 };
 
-/* There is no descriptor for another client, but one is kept back to tell it so. */
+/* There is no descriptor for another client, but a spare one is used to tell it so. */
 static void refuse_one(struct daemon *daemon, const struct listener *listener)
 {
 	close(daemon->listeners.spare_fd);
@@ -44,7 +44,8 @@ static void refuse_one(struct daemon *daemon, const struct listener *listener)
 	daemon->listeners.spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* Nobody can be let in: the listeners are not served until somebody has gone, or some time has passed. */
+/* No client can be accepted: the listeners are not served until a client has gone, or some time has
+ * passed. */
 static void pause_listeners(struct daemon *daemon)
 {
 	struct listeners *listeners = &daemon->listeners;
@@ -68,7 +69,7 @@ static void cannot_accept(struct daemon *daemon, const struct listener *listener
 		pause_listeners(daemon);
 }
 
-/* One that waits to be let in, or NULL. */
+/* Accepts a client that waits, or returns NULL. */
 static struct client *accept_client(const struct listener *listener)
 {
 	struct daemon *daemon = listener->daemon;
@@ -78,7 +79,7 @@ static struct client *accept_client(const struct listener *listener)
 		cannot_accept(daemon, listener, errno);
 		return NULL;
 	}
-	/* While clients are given time to stop, others may still ask how things are. */
+	/* While clients have time to stop, others may still ask for the status. */
 	if (daemon->leaving && !clients_are_stopping(daemon)) {
 		close(fd);
 		return NULL;
@@ -86,7 +87,7 @@ static struct client *accept_client(const struct listener *listener)
 	return client_make(daemon, fd);
 }
 
-/* The words of its command line; "" if they cannot be read. */
+/* Reads the words of its command line; "" if they cannot be read. */
 static void read_command_line(pid_t pid, char *room, size_t size)
 {
 	char path[48];
@@ -126,8 +127,8 @@ static void on_unix_client(struct loop_watch *watch, uint32_t events)
 	                                           .command = command});
 }
 
-/* A client whose host is gone is noticed within the timeout: by probes while nothing is said, and
- * by what is not acknowledged otherwise. */
+/* Makes a client whose host is gone be noticed within the timeout: by probes while the connection
+ * is idle, and otherwise by the lack of acknowledgements. */
 static void watch_over(int fd, uint64_t timeout_ms)
 {
 	int on = 1, probes = 3;
@@ -170,9 +171,10 @@ static void on_tcp_client(struct loop_watch *watch, uint32_t events)
 /* --- listening --- */
 
 /*
- * Two nodes that start on one path at the same moment must not both find the socket of a killed node there:
- * the second would remove the first one's. So they do it one after the other, under a lock of the folder,
- * which ends when it is closed. -1: it cannot be had, or somebody else keeps it; then there is none.
+ * Two nodes that start on one path at the same moment must not both find the socket of a killed
+ * node there: the second would remove the first one's socket. So they take turns, under a lock on
+ * the folder that ends when the descriptor is closed. Returns -1 if the lock cannot be had, or if
+ * another process keeps it; then they do not take turns.
  */
 static int lock_folder(const char *path)
 {
@@ -192,7 +194,7 @@ static int lock_folder(const char *path)
 	return fd;
 }
 
-/* Is somebody there? A socket that a killed process left behind answers nobody. */
+/* True if a node answers. The socket of a killed process does not. */
 static bool is_served(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -205,7 +207,7 @@ static bool is_served(const struct sockaddr_un *address)
 	return served;
 }
 
-/* The descriptor, which listens, is the listener's from now on. */
+/* The listener owns the descriptor from now on. */
 static void serve_listener(struct daemon *daemon, struct listener *listener, int fd,
                            void (*on_client)(struct loop_watch *watch, uint32_t events))
 {
@@ -229,8 +231,8 @@ void listeners_resume(struct daemon *daemon)
 }
 
 /*
- * How long commands that were started under a node that was killed may take to stop: a lease, which is
- * longer than any grace and the margin; clients on other hosts may need time to notice, too.
+ * Returns how long commands that were started under a killed node may take to stop: a lease, which
+ * is longer than any grace plus the margin. Clients on other hosts may also need time to notice.
  */
 static uint64_t patience_ms(const struct daemon_options *options)
 {
@@ -269,7 +271,7 @@ static int open_unix_locked(struct daemon *daemon)
 		daemon->serve_at = clock_boot_ns() + patience_ms(daemon->options) * LOOP_MS;
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	mode_t mask = umask(0117); /* 0660, from the first moment on */
+	mode_t mask = umask(0117); /* the file must be 0660 from the first moment on */
 	daemon->listeners.socket_made =
 	        fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
 	int error = daemon->listeners.socket_made ? 0 : errno;
@@ -329,7 +331,7 @@ int listeners_open(struct daemon *daemon)
 	return daemon->options->clients.host == NULL ? 0 : open_tcp(daemon);
 }
 
-/* Another node may have taken the path for one that nobody serves. */
+/* False if another node has replaced our socket, because it found nobody serving it. */
 static bool is_ours(const struct daemon *daemon)
 {
 	struct stat stat;
@@ -341,8 +343,8 @@ static bool is_ours(const struct daemon *daemon)
 
 void listeners_close(struct daemon *daemon)
 {
-	/* If what the clients of a killed node run may not have stopped, the next one has to wait too: it
-	 * knows by this. */
+	/* If commands of a killed node's clients may still run, the next node has to wait too. It
+	 * knows by the socket that we leave behind. */
 	if (daemon->listeners.socket_made && daemon->serve_at <= daemon->loop.now &&
 	    !daemon->clients.forsakes && is_ours(daemon))
 		unlink(daemon->options->socket);

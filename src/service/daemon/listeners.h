@@ -1,6 +1,6 @@
 /*
- * Where clients come in: a Unix socket and, if asked, a port. Who they are, and what is told to those
- * for whom there is no room.
+ * The listeners for clients: a Unix socket and, if configured, a TCP port. Finds out who connects,
+ * and tells those for whom there is no room.
  */
 #ifndef DAEMON_LISTENERS_H
 #define DAEMON_LISTENERS_H
@@ -13,22 +13,25 @@
 struct daemon;
 
 struct listener {
-	struct loop_watch watch; /* the first member; its descriptor is -1: there is none */
+	/* Must be the first member; a descriptor of -1 means that there is no such listener. */
+	struct loop_watch watch;
 	struct daemon *daemon;
 };
 
 struct listeners {
 	struct listener local, tcp;
-	bool paused;      /* there is no descriptor for another client */
-	int spare_fd;     /* closed for a moment to accept somebody and say that there is no room */
-	bool socket_made; /* the Unix socket's file is ours: this device and inode */
+	bool paused; /* there is no descriptor for another client */
+	/* Closed for a moment, to accept a client and tell it that there is no room. */
+	int spare_fd;
+	bool socket_made; /* the Unix socket's file is ours: it has this device and inode */
 	dev_t socket_device;
 	ino_t socket_inode;
 };
 
-/* Before anything else: there are none. */
+/* Call it first: there are no listeners yet. */
 void listeners_init(struct listeners *listeners);
-/* 0, or -1 and the reason is in the log. If a killed node has left its socket, daemon->serve_at is set. */
+/* Returns 0, or -1 after logging the reason. If a killed node has left its socket, daemon->serve_at
+ * is set. */
 int listeners_open(struct daemon *daemon);
 /* A client has gone, or some time has passed: there may be room again. */
 void listeners_resume(struct daemon *daemon);

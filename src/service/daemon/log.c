@@ -15,10 +15,10 @@
 static const char *log_name;
 static enum daemon_level log_level;
 static bool log_journal;     /* systemd adds the time, and wants the level as a number */
-static bool log_socket;      /* stderr is a socket, as the journal's is */
-static uint64_t log_dropped; /* lines that could not be written */
+static bool log_socket;      /* stderr is a socket, as that of the journal is */
+static uint64_t log_dropped; /* how many lines could not be written */
 
-/* Is stderr the journal's? The variable alone may be inherited from anywhere. */
+/* True if stderr is the journal. The environment variable alone does not tell: it is inherited. */
 static bool is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -45,8 +45,9 @@ void log_open(const char *name, enum daemon_level level)
 }
 
 /*
- * Never blocks: nobody may read the other end. A pipe that poll calls writable takes at least as much as
- * a line has, and a terminal that is stopped is not writable. False: it could not be written.
+ * Never blocks, even if nobody reads the other end. A pipe that poll reports as writable takes at
+ * least one line, and a stopped terminal is not writable. Returns false if the line could not be
+ * written.
  */
 static bool write_line(const char *line, size_t size)
 {
@@ -60,7 +61,7 @@ static bool write_line(const char *line, size_t size)
 	return write(STDERR_FILENO, line, size) >= 0;
 }
 
-/* The line as it is written: with its time and level. Its size. */
+/* Formats a line with its time and level. Returns its size. */
 static size_t format_line(enum daemon_level level, const char *text, char *line, size_t size)
 {
 	static const char *const words[] = {"error", "warning", "info", "debug"};
@@ -95,7 +96,7 @@ void log_line(enum daemon_level level, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
-	tame_text(text, strlen(text)); /* names and what peers say may be any bytes */
+	tame_text(text, strlen(text)); /* names and what peers send may contain any bytes */
 	if (log_dropped > 0 || !write_line(line, format_line(level, text, line, sizeof(line))))
 		log_dropped++;
 }

@@ -9,19 +9,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Lines more talkative than `level` are left out; each line tells the node's name. */
+/* Lines below `level` are left out. Each line contains the node's name. */
 void log_open(const char *name, enum daemon_level level);
 
-/* "2026-11-16T05:00:00Z n1 warning: …". */
+/* Writes a line like "2026-11-16T05:00:00Z n1 warning: …". */
 __attribute__((format(printf, 2, 3))) void log_line(enum daemon_level level, const char *format,
                                                     ...);
 
-/* A rate limit, for what strangers can cause: one line a second. All zero: none was written yet. */
+/* A rate limit for lines that strangers can cause: one a second. All zero: none was written yet. */
 struct log_limit {
-	uint64_t last_at; /* when a line passed last, in nanoseconds */
+	uint64_t last_at; /* when the last line passed, in nanoseconds */
 };
 
-/* May another line be written now? Then it counts as written. */
+/* True if another line may be written now; then it counts as written. */
 bool log_limit_passes(struct log_limit *limit, uint64_t now);
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-/* Descriptors served in one turn; the others have theirs in the next. */
+/* How many descriptors are served in one turn; the others have to wait for the next. */
 enum { EVENTS_MAX = 256 };
 
 /* --- descriptors --- */
@@ -35,7 +35,7 @@ void loop_close_fd(struct loop *loop, struct loop_watch *watch)
 {
 	if (watch->fd < 0)
 		return;
-	/* Closing alone is not enough if another process has the descriptor, too. */
+	/* Closing alone is not enough if another process has the descriptor too. */
 	control(loop, EPOLL_CTL_DEL, watch, 0);
 	close(watch->fd);
 	watch->fd = -1;
@@ -97,7 +97,7 @@ void loop_timer_set(struct loop *loop, struct loop_timer *timer, uint64_t at)
 
 static void serve_timers(struct loop *loop)
 {
-	/* A timer that is set in here for a time that has passed has its turn in the next one. */
+	/* If a callback sets a timer for a time that has passed, it is served in the next turn. */
 	for (size_t left = loop->heap_count;
 	     left > 0 && loop->heap_count > 0 && loop->heap[1]->at <= loop->now; left--) {
 		struct loop_timer *timer = loop->heap[1];
@@ -128,7 +128,7 @@ static void set_alarm(struct loop *loop, uint64_t at)
 		return;
 	loop->alarm_at = at;
 	if (at != LOOP_NEVER) {
-		at += at == 0; /* 0 would clear it */
+		at += at == 0; /* 0 would clear the timer */
 		when.it_value.tv_sec = (time_t)(at / 1000000000);
 		when.it_value.tv_nsec = (long)(at % 1000000000);
 	}

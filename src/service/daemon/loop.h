@@ -2,14 +2,13 @@
  * The daemon's one event loop, and its one clock.
  *
  * A turn sleeps until a descriptor is ready or a timer is due, reads the clock once, and then calls
- * who waits: descriptors first, timers after them. Everything in a turn sees the same time
- * (loop->now), and every deadline is counted from it, so that a deadline can never lie before the
- * moment that caused it by more than the length of the turn. Time that is given to others to stop is the
- * exception: it is counted from a new reading (clock_boot_ns), because the process may have been stopped
- * since the turn began.
+ * the callbacks: descriptors first, timers after them. Everything in a turn sees the same time
+ * (loop->now), and every deadline is counted from it. So a deadline is too early by at most the
+ * length of a turn. The time that clients have to stop is the exception: it is counted from a new
+ * reading (clock_boot_ns), because the process may have been suspended since the turn began.
  *
- * The clock is CLOCK_BOOTTIME: it counts while the machine is suspended. All timers share one timer
- * of the kernel on that clock, which stays set while the loop sleeps and wakes.
+ * The clock is CLOCK_BOOTTIME: it goes on while the machine is suspended. All timers share one
+ * kernel timer on that clock, which stays set while the loop sleeps and wakes.
  */
 #ifndef DAEMON_LOOP_H
 #define DAEMON_LOOP_H
@@ -22,16 +21,17 @@
 #define LOOP_NEVER UINT64_MAX
 #define LOOP_MS UINT64_C(1000000)
 
-/* A descriptor that is waited for. `ready` gets what epoll says. */
+/* A descriptor that the loop watches. `ready` gets the events of epoll. */
 struct loop_watch {
-	int fd; /* -1: none; events of this turn that are still to come are dropped */
+	/* -1: there is none; events of this turn for it that are still to come are dropped. */
+	int fd;
 	void (*ready)(struct loop_watch *watch, uint32_t events);
 };
 
-/* A deadline. All zero but `due` is a timer that is not set. */
+/* A deadline. A timer that is all zero except for `due` is not set. */
 struct loop_timer {
 	uint64_t at;
-	size_t place; /* in the heap, from 1; 0: not set */
+	size_t place; /* its index in the heap, from 1; 0: not set */
 	void (*due)(struct loop_timer *timer);
 };
 
@@ -45,19 +45,20 @@ struct loop {
 };
 
 void loop_open(struct loop *loop);
-/* Descriptors and timers stay their owners'. */
+/* The owners still own their descriptors and timers. */
 void loop_close(struct loop *loop);
 
-/* Sleeps, if not `busy`, until something is ready or due, or until `deadline`, and serves it. */
+/* Sleeps, unless `busy`, until something is ready or due, or until `deadline`, and serves it. */
 void loop_turn(struct loop *loop, bool busy, uint64_t deadline);
 
 void loop_add(struct loop *loop, struct loop_watch *watch, uint32_t events);
-/* With EPOLLET this also tells again what is ready already. */
+/* With EPOLLET this also reports again what is ready already. */
 void loop_change(struct loop *loop, struct loop_watch *watch, uint32_t events);
-/* Waits for it no more, and closes it. The memory must stay until the turn is over. */
+/* Stops watching the descriptor and closes it. The memory must stay valid until the turn is
+ * over. */
 void loop_close_fd(struct loop *loop, struct loop_watch *watch);
 
-/* At that time, whatever it was set to before. LOOP_NEVER clears it. */
+/* Sets the timer to that time, whatever it was set to before. LOOP_NEVER clears it. */
 void loop_timer_set(struct loop *loop, struct loop_timer *timer, uint64_t at);
 void loop_timer_clear(struct loop *loop, struct loop_timer *timer);
 

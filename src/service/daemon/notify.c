@@ -1,6 +1,6 @@
 /*
- * A datagram to $NOTIFY_SOCKET. The protocol is documented, to be spoken without its library:
- * sd_notify(3).
+ * Sends a datagram to $NOTIFY_SOCKET. The protocol is documented in sd_notify(3), so that no
+ * library is needed.
  */
 #include "notify.h"
 
@@ -25,7 +25,7 @@ void notify_send(const char *state)
 	int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	/* A manager that does not listen has not asked. */
+	/* If the manager does not listen, it did not ask. */
 	ssize_t sent = sendto(fd, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address,
 	                      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
 	(void)sent;

@@ -1,5 +1,6 @@
 /*
- * A seam for TLS: read_socket and write_output are the only places that see the bytes of a connection.
+ * If TLS comes, it goes here: read_socket and write_output are the only places that see the bytes
+ * of a connection.
  */
 #include "peers.h"
 
@@ -25,12 +26,12 @@
 #include <unistd.h>
 
 enum {
-	SILENT_CUT_MS = 3000, /* a connection without acknowledgements is dead */
-	READS_MAX = 16,       /* how often one connection is read in a turn */
+	SILENT_CUT_MS = 3000, /* after this long without acknowledgements a connection is dead */
+	READS_MAX = 16,       /* how many reads of one connection in a turn */
 };
 
-/* A host's name is looked up by a thread of the C library. It may take longer than the connection that
- * wants it lasts. */
+/* A thread of the C library looks up a host's name. That may take longer than the connection lasts
+ * that wants it. */
 struct lookup {
 	LIST_ENTRY(lookup) entry;
 	struct peer_socket *socket; /* NULL: nobody waits for it any more */
@@ -46,8 +47,8 @@ struct peer_socket {
 	struct daemon *daemon;
 	LIST_ENTRY(peer_socket) entry;
 	struct connection *connection;
-	struct lookup *lookup;                /* NULL: none is under way */
-	struct addrinfo *addresses, *address; /* all, and the one that is tried */
+	struct lookup *lookup;                /* NULL: there is no look-up */
+	struct addrinfo *addresses, *address; /* all addresses, and the one that is being tried */
 	uint32_t events;
 	bool accepted, connecting, shut;
 };
@@ -56,7 +57,7 @@ struct peers {
 	struct daemon *daemon;
 	struct loop_watch listener;
 	bool paused;            /* the listener is not served */
-	uint32_t sockets_count; /* that were accepted */
+	uint32_t sockets_count; /* how many connections were accepted and are open */
 	struct loop_watch bell; /* an eventfd: a look-up is done */
 	LIST_HEAD(, peer_socket) sockets;
 	LIST_HEAD(, peer_socket) closed; /* freed when the turn is over */
@@ -84,7 +85,8 @@ void peers_close_connection(struct connection *connection)
 	close_socket(connection_user(connection), NULL);
 }
 
-/* There is no descriptor for another, or too many strangers are there: until some of them have gone. */
+/* There is no descriptor for another connection, or too many strangers are connected: stops
+ * accepting until some of them have gone. */
 static void pause_listener(struct peers *peers, bool pause)
 {
 	if (peers->paused == pause || peers->listener.fd < 0)
@@ -112,7 +114,7 @@ void peers_forget_closed(struct daemon *daemon)
 
 /* --- bytes --- */
 
-/* True: there may be more. */
+/* Returns true if there may be more to read. */
 static bool read_socket(struct peer_socket *socket)
 {
 	struct daemon *daemon = socket->daemon;
@@ -129,7 +131,7 @@ static bool read_socket(struct peer_socket *socket)
 	return (size_t)size == sizeof(daemon->inbox);
 }
 
-/* False: the socket is closed. */
+/* Returns false if the socket is closed. */
 static bool write_output(struct peer_socket *socket)
 {
 	const uint8_t *bytes;
@@ -177,7 +179,7 @@ void peers_flush(struct daemon *daemon)
 
 	while ((connection = member_changed(daemon->member)) != NULL) {
 		struct peer_socket *socket = connection_user(connection);
-		/* One that is being closed, or was never dialled, has nothing to say. */
+		/* A connection that is being closed, or was never dialled, has no output. */
 		if (socket == NULL || socket->watch.fd < 0 || socket->connecting)
 			continue;
 		if (write_output(socket))
@@ -218,7 +220,7 @@ static void on_socket_ready(struct loop_watch *watch, uint32_t events)
 		                    connection_reads(socket->connection) && read_socket(socket);
 		     reads++)
 			;
-		/* Not read, but the other side is gone. */
+		/* The connection is not being read, but the other side is gone. */
 		if (watch->fd >= 0 && !connection_reads(socket->connection) &&
 		    (events & (EPOLLHUP | EPOLLERR)) != 0)
 			close_socket(socket, NULL);
@@ -238,7 +240,7 @@ static struct peer_socket *new_socket(struct daemon *daemon)
 	return socket;
 }
 
-/* Small frames are sent at once. A peer that vanishes without closing the connection is noticed. */
+/* Sends small frames at once, and notices a peer that vanishes without closing the connection. */
 static void tune(int fd)
 {
 	static const struct {
@@ -298,7 +300,7 @@ static void on_listener_ready(struct loop_watch *watch, uint32_t events)
 		pause_listener(peers, true);
 }
 
-/* Tries the next address that its name has; `why` the last one did not do. */
+/* Tries the next address of the host; `why` is the reason why the last one failed. */
 static void connect_next(struct peer_socket *socket, const char *why)
 {
 	struct daemon *daemon = socket->daemon;
@@ -334,7 +336,7 @@ static void connect_to(struct peer_socket *socket, struct addrinfo *addresses)
 
 /* --- names of hosts --- */
 
-/* In a thread of the C library. */
+/* Runs in a thread of the C library. */
 static void ring(union sigval value)
 {
 	struct lookup *lookup = value.sival_ptr;
@@ -446,7 +448,7 @@ int peers_open(struct daemon *daemon)
 	        (struct loop_watch){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = on_bell};
 	must(peers->bell.fd >= 0);
 	loop_add(&daemon->loop, &peers->bell, EPOLLIN);
-	if (options->listen.host == NULL) /* a cluster of one need not */
+	if (options->listen.host == NULL) /* a cluster of one need not listen */
 		return 0;
 	int error = socket_listen_tcp(&options->listen, &fd);
 	if (error != 0) {
@@ -474,7 +476,8 @@ void peers_close(struct daemon *daemon)
 		close_socket(LIST_FIRST(&peers->sockets), NULL);
 	peers_forget_closed(daemon);
 	loop_close_fd(&daemon->loop, &peers->listener);
-	/* A thread that still looks for a host would ring a bell that is gone: the process ends soon. */
+	/* A thread that still looks up a host would write to a closed eventfd: leak it, since the
+	 * process ends soon. */
 	if (!LIST_EMPTY(&peers->lookups))
 		return;
 	loop_close_fd(&daemon->loop, &peers->bell);

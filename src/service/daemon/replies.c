@@ -10,7 +10,7 @@
 
 /* --- errors --- */
 
-/* "HELD", of BATON_EHELD: what programs look at. */
+/* Returns the word that programs look at: "HELD" for BATON_EHELD. */
 static const char *error_code(int error)
 {
 	switch (error) {
@@ -63,7 +63,7 @@ bool reply_wrong(struct client *client, const char *format, ...)
 	return true;
 }
 
-/* Which members did not answer; none of them is missing: just the word. */
+/* Writes which members did not answer; if none is named, only the word. */
 static void tell_silent(struct client *client, const struct node_bytes *names)
 {
 	buffer_append(&client->output, "-SILENT", 7);
@@ -75,7 +75,7 @@ static void tell_silent(struct client *client, const struct node_bytes *names)
 
 /* --- replies and events --- */
 
-/* [fence, node, value, [silent members]], the first three nil if nobody is known to lead. */
+/* Writes [fence, node, value, [silent members]]; the first three are nil if no leader is known. */
 static void tell_leader_and_silent(struct client *client, const struct node_effect *effect)
 {
 	struct buffer *output = &client->output;
@@ -119,7 +119,7 @@ void reply_tell(struct client *client, const struct node_effect *effect)
 		resp_nil(output, client->version);
 		break;
 	case REPLY_NUMBER:
-		if (client->argument > 0) /* told when the command is given again */
+		if (client->argument > 0) /* the command will be given again, and answered then */
 			client->subscriptions_count = (uint32_t)effect->reply.number;
 		else
 			resp_integer(output, effect->reply.number);
@@ -147,7 +147,8 @@ void reply_tell(struct client *client, const struct node_effect *effect)
 	client_answered(client);
 }
 
-/* A message on a channel; `pattern` is NULL if that is what is subscribed to. */
+/* Writes a message on a channel; `pattern` is NULL if the subscription is to that channel
+ * itself. */
 static void tell_message(struct client *client, struct node_bytes pattern,
                          struct node_bytes channel, const char *text, size_t size)
 {
@@ -177,7 +178,7 @@ void reply_event(struct client *client, const struct node_effect *effect)
 
 	if (client->ending)
 		return;
-	/* A long reply may stand before them: events have room of their own. */
+	/* Events have a limit of their own, because a long reply may stand before them. */
 	if (buffer_size(&client->output) <= CLIENT_EVENTS_MAX)
 		client->events_size = 0;
 	if (client->events_size > CLIENT_EVENTS_MAX) {
@@ -198,7 +199,7 @@ void reply_event(struct client *client, const struct node_effect *effect)
 	client->events_size += buffer_size(&client->output) - before;
 }
 
-/* On every channel, because any of them may have missed something. */
+/* Tells every channel, because any of them may have missed something. */
 void reply_dropped(struct client *client)
 {
 	const struct daemon_options *options = client->daemon->options;

@@ -9,13 +9,14 @@
 #include <unistd.h>
 
 enum {
-	LONG_NS = 250000, /* to wait for the processor */
-	/* A look costs a system call, and one wait says little: after so many turns of the loop,
-	 * less if they take long. */
+	LONG_NS = 250000, /* a wait for the processor that is too long */
+	/* How many turns of the loop, or less if they take long, between two looks. A look costs a
+	 * system call, and a single wait says little. */
 	LOOK_TURNS = 256,
 	LOOK_TURNS_LEAST = 4,
 	LOOK_MS = 10,
-	/* It was wrong to yield: then not for so long, and not before it has run so often. */
+	/* After yielding turned out to be wrong: how long the node does not yield, and how often it
+	 * must have run before it tries again. */
 	PENALTY_LEAST_MS = 1000,
 	PENALTY_MOST_MS = 64000,
 	PENALTY_RUNS = 128,
@@ -55,7 +56,7 @@ bool sched_policy_judge(struct sched_policy *policy, uint64_t now_ms, uint64_t w
 	return policy->yields;
 }
 
-/* How long the process was ready and did not run, and how often it did. */
+/* Reads how long the process was ready but did not run, and how often it ran. */
 static bool look(const struct sched_policy *policy, uint64_t *ret_waited_ns, uint64_t *ret_runs)
 {
 	char text[80];
@@ -64,12 +65,12 @@ static bool look(const struct sched_policy *policy, uint64_t *ret_waited_ns, uin
 	if (size <= 0)
 		return false;
 	text[size] = '\0';
-	/* Where these are not counted they are 0. */
+	/* Where the system does not count these, they are 0. */
 	return sscanf(text, "%*u %" SCNu64 " %" SCNu64, ret_waited_ns, ret_runs) == 2 &&
 	       *ret_runs > 0;
 }
 
-/* From the other one, or not at all: somebody else may have set one meanwhile. */
+/* Changes from the other policy or not at all: another program may have set one in between. */
 static bool change_policy(bool yields)
 {
 	static const struct sched_param none;

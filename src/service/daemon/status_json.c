@@ -1,9 +1,9 @@
 /*
  * STATUS as JSON.
  *
- * The text of a hundred thousand locks has 20 megabytes and takes most of a second to make. Meanwhile the node serves
- * others: each turn of the loop makes a piece of it (status_continue), and the reply, whose length comes first, is
- * sent when it is whole.
+ * The text of a hundred thousand locks has 20 megabytes and takes most of a second to make. The
+ * node serves others in the meantime: each turn of the loop makes a part of it (status_continue).
+ * The reply begins with its length, so it is sent when it is complete.
  */
 #include "status_json.h"
 
@@ -24,7 +24,8 @@ static json_t *text(const char *bytes, size_t size)
 	json_t *json = memchr(bytes, '\0', size) == NULL ? json_stringn(bytes, size) : NULL;
 	if (json != NULL)
 		return json;
-	/* Not UTF-8: a name may be any bytes. What is not ASCII, and 0, is shown as \xNN. */
+	/* A name may be any bytes. If it is not UTF-8, all bytes that are not ASCII, and 0, are
+	 * shown as \xNN. */
 	struct buffer escaped = {0};
 	for (size_t i = 0; i < size; i++) {
 		unsigned char c = (unsigned char)bytes[i];
@@ -110,7 +111,7 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 		         "killed, "
 		         "to end: one lease, %llu ms of it left",
 		         (unsigned long long)((daemon->serve_at - daemon->loop.now) / LOOP_MS));
-	else if (refusal != NULL) /* tells more than that there is no connection */
+	else if (refusal != NULL) /* says more than that there is no connection */
 		snprintf(ret_text, size, "%s", refusal);
 	else if (missing != NULL)
 		snprintf(ret_text, size, "%s; no connection to %s", waiting_for, missing);
@@ -119,9 +120,9 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 	return true;
 }
 
-/* --- a reply, piece by piece --- */
+/* --- a reply, part by part --- */
 
-/* What is under way for a client. */
+/* A reply that is being written for a client. */
 struct status_job {
 	struct client *client;
 	TAILQ_ENTRY(status_job) entry;
@@ -129,7 +130,7 @@ struct status_job {
 	json_t *tail;       /* what comes after the locks */
 	struct buffer text; /* room for the length, then the reply so far */
 	bool merged;        /* all locks are known */
-	bool begun;         /* the lock that is written now: its waiters are next */
+	bool begun;         /* the lock is being written: its waiters are next */
 	uint32_t lock, waiter;
 };
 
@@ -144,7 +145,7 @@ static void append_text(struct buffer *to, const char *text)
 	buffer_append(to, text, strlen(text));
 }
 
-/* Takes the value. */
+/* Appends the value and frees it. */
 static void append_json(struct buffer *to, json_t *value)
 {
 	memory_must(value != NULL);
@@ -186,7 +187,7 @@ static void begin_lock(struct status_job *job)
 	job->waiter = 0;
 }
 
-/* A lock's beginning, or one who waits for it, or its end. */
+/* Writes the beginning of a lock, or one of its waiters, or its end. */
 static void write_next(struct status_job *job)
 {
 	const struct node_status_lock *lock = &job->status->locks[job->lock];
@@ -200,13 +201,13 @@ static void write_next(struct status_job *job)
 		            client_json(job->status, &lock->waiters[job->waiter++], false));
 		return;
 	}
-	/* No algorithm tells yet in which order those of different nodes will be served. */
+	/* No algorithm can tell yet in which order clients of different nodes will be served. */
 	append_text(&job->text, "],\"order\":\"by node\"}");
 	job->begun = false;
 	job->lock++;
 }
 
-/* Longer than "$", the digits of a size and the end of a line. */
+/* More than "$", the digits of a size and the end of the line. */
 enum { HEAD_SIZE = 32 };
 
 static struct status_job *begin_job(struct client *client, struct node_status *status)
@@ -241,12 +242,12 @@ static struct status_job *begin_job(struct client *client, struct node_status *s
 	                                          : json_null(),
 	                                  "lease_ms", (json_int_t)options->lease_ms, "waiting_for",
 	                                  waits ? json_string(waiting_for) : json_null()));
-	job->text.end--; /* its brace: there is more */
+	job->text.end--; /* remove the closing brace: more follows */
 	append_text(&job->text, ",\"locks\":[");
 	return job;
 }
 
-/* Some of the work, a millisecond or two of it. True: all is written. */
+/* Does a millisecond or two of the work. Returns true when everything is written. */
 static bool work(struct status_job *job)
 {
 	enum { STEPS_MAX = 4, PIECES_MAX = 256 };
@@ -271,7 +272,7 @@ static void free_job(struct status_job *job)
 	free(job);
 }
 
-/* The whole reply, without copying it if that can be. */
+/* Sends the whole reply, without copying it if possible. */
 static void send_job(struct status_job *job)
 {
 	struct client *client = job->client;
@@ -305,7 +306,7 @@ void status_begin(struct client *client, struct node_status *status)
 	struct status_job *job = begin_job(client, status);
 
 	client->status_job = job;
-	if (work(job)) { /* most are short */
+	if (work(job)) { /* most replies are short */
 		send_job(job);
 		free_job(job);
 		return;
@@ -322,7 +323,8 @@ void status_cancel(struct client *client)
 	client->status_job = NULL;
 }
 
-/* One piece of the first, which then stands last: a short one does not wait for a long one. */
+/* Works on the first reply, which then becomes the last in the queue: so a short one does not wait
+ * for a long one. */
 bool status_continue(struct daemon *daemon)
 {
 	struct status_job *job = TAILQ_FIRST(&daemon->status_jobs);
@@ -333,7 +335,7 @@ bool status_continue(struct daemon *daemon)
 	if (work(job)) {
 		send_job(job);
 		free_job(job);
-		return true; /* the reply is to be written, and others may be under way */
+		return true; /* the reply must be written, and there may be others */
 	}
 	TAILQ_INSERT_TAIL(&daemon->status_jobs, job, entry);
 	return true;
