@@ -30,7 +30,8 @@ static int unknown_option(const char *given, const struct option *options, struc
 	return '?';
 }
 
-/* getopt_long takes the beginning of an option for the whole; a script that relies on it breaks when a longer one comes. */
+/* Is this an abbreviated option? getopt_long accepts abbreviations, but we refuse them: a script
+ * that uses one would break as soon as a new option begins with the same letters. */
 static bool is_abbreviated(const char *word, const struct option *options)
 {
 	size_t length = strcspn(word + 2, "=");
@@ -158,7 +159,7 @@ static void on_interrupt(int number)
 	interrupted = number;
 }
 
-/* By default and the first time only. */
+/* Installs a handler for the next SIGINT, unless SIGINT is ignored. */
 static void handle_interrupt(void (*handler)(int number))
 {
 	struct sigaction before, action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
@@ -184,13 +185,13 @@ void end_if_interrupted(void)
 static double progress_begin, progress_shown;
 static volatile sig_atomic_t progress_visible;
 
-/* The prompt of a shell begins its own line. */
+/* Clears the progress bar, so that the prompt of the shell begins on an empty line. */
 static void on_interrupt_clear(int number)
 {
 	static const char clear[] = "\r\033[K";
 
 	if (progress_visible && write(STDERR_FILENO, clear, sizeof(clear) - 1) < 0)
-		progress_visible = 0; /* nothing more can be done */
+		progress_visible = 0; /* a signal handler cannot do more if the write fails */
 	raise(number);
 }
 
@@ -240,7 +241,7 @@ void progress_clear(void)
 
 void announce_work(const char *command, double messages, const char *less)
 {
-	/* What one processor does in a second, about; it depends on the algorithm, too. */
+	/* A rough figure for one processor. It also depends on the algorithm. */
 	const double messages_a_second = 2e6;
 	double minutes = messages / messages_a_second / processors_count() / 60;
 

@@ -1,5 +1,5 @@
 /*
- * What `--help` and `baton help` print, within 80 columns.
+ * The texts that `--help` and `baton help` print, within 80 columns.
  */
 #include "cli.h"
 

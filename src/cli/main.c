@@ -11,7 +11,8 @@
 struct command {
 	const char *name;
 	int (*run)(int argc, char **argv);
-	bool laboratory; /* a lack of memory is one of the limits that it may reach */
+	/* The command belongs to the laboratory: running out of memory is a limit like others. */
+	bool laboratory;
 };
 
 static int command_help(int argc, char **argv);
@@ -98,9 +99,9 @@ int main(int argc, char **argv)
 {
 	int code = run(argc, argv);
 
-	/* A report that nobody can read was not given. */
+	/* A report that could not be written must not look like a success. */
 	errno = 0;
-	if (fflush(stdout) != 0 || ferror(stdout)) { /* now, or before */
+	if (fflush(stdout) != 0 || ferror(stdout)) { /* this flush failed, or an earlier write */
 		fprintf(stderr, "baton: standard output cannot be written%s%s\n",
 		        errno != 0 ? ": " : "", errno != 0 ? strerror(errno) : "");
 		return EXIT_USAGE;

@@ -9,7 +9,7 @@ struct page {
 	const char *text;
 };
 
-/* Ends with a NULL name. */
+/* All pages. The last element has a NULL name. */
 extern const struct page pages[];
 
 #endif

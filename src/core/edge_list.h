@@ -1,5 +1,5 @@
 /*
- * The text of a list of edges, "1-2,2-3", one edge at a time.
+ * Reads the text of a list of edges, such as "1-2,2-3", one edge at a time.
  */
 #ifndef CORE_EDGE_LIST_H
 #define CORE_EDGE_LIST_H
@@ -12,8 +12,8 @@ struct edge {
 };
 
 /*
- * Moves the text behind the next edge. False at the end of the list, and at a malformed edge: there
- * the text stops before its end.
+ * Reads an edge and moves *text past it. Returns false at the end of the list, and at a malformed
+ * edge. In the second case *text is not at its end.
  */
 bool edge_read(const char **text, struct edge *ret_edge);
 

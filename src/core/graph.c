@@ -1,5 +1,5 @@
 /*
- * What the drivers ask of a graph.
+ * Answers the questions that drivers ask about a graph.
  */
 #include "graph.h"
 
@@ -46,7 +46,8 @@ bool graph_adjacent(const struct graph *graph, uint32_t a, uint32_t b)
 	return false;
 }
 
-/* The nodes to visit are a stack, linked through `below`, which is 0 for a node not yet reached. */
+/* The nodes to visit form a stack, linked through `below`, which is 0 for a node that was not
+ * reached yet. */
 static bool is_connected(const struct graph *graph, uint32_t *below)
 {
 	const uint32_t bottom = UINT32_MAX;
@@ -105,7 +106,7 @@ bool graph_is(const struct graph *graph, enum graph_class class, uint32_t *scrat
 	return false;
 }
 
-/* distance[i-1] is counted from 1 at the root. `queue` has room for the nodes. */
+/* Writes the distance of each node from the root, plus 1. `queue` has room for the nodes. */
 static void measure_distances(const struct graph *graph, uint32_t root, uint32_t *queue,
                               uint32_t *ret_distance)
 {
@@ -137,7 +138,8 @@ void graph_toward(const struct graph *graph, uint32_t root, uint32_t *ret_toward
 		return;
 	}
 
-	/* The result can wait until the distances are known, and serves as the queue until then. */
+	/* ret_toward is written after the distances are known. Until then it serves as the
+	 * queue. */
 	uint32_t *distance = scratch;
 	measure_distances(graph, root, ret_toward, distance);
 	for (uint32_t node = 1; node <= graph->nodes; node++) {
@@ -162,7 +164,7 @@ void graph_ring(const struct graph *graph, uint32_t *ret_left, uint32_t *ret_rig
 	uint32_t last = graph_degree(graph, 1) - 1;
 	uint32_t before = graph_neighbour(graph, 1, last), node = 1;
 	for (uint32_t i = 0; i < graph->nodes; i++) {
-		/* Back at 1 too early: not one ring but several. */
+		/* If this is node 1 again too early, the graph is not one ring but several. */
 		must(i == 0 || node != 1);
 		must(graph_degree(graph, node) == (graph->nodes == 2 ? 1 : 2));
 		uint32_t after = graph_neighbour(graph, node, 0);

@@ -1,5 +1,6 @@
 /*
- * A network: one algorithm with its parameters on one graph. It makes the site of each node.
+ * A network is one algorithm with its parameters on one graph. network_site makes the site of each
+ * node.
  */
 #ifndef CORE_NETWORK_H
 #define CORE_NETWORK_H
@@ -14,8 +15,9 @@ struct network {
 	struct graph graph;
 	uint32_t holder;
 	uint64_t parameters[PARAMETERS_MAX];
-	const char *texts[PARAMETERS_MAX]; /* of parameters that are PARAMETER_TEXT */
-	const void *shared;                /* what the algorithm's `prepare` made of all this */
+	/* The texts of those parameters whose value is PARAMETER_TEXT. */
+	const char *texts[PARAMETERS_MAX];
+	const void *shared; /* what the algorithm's `prepare` made from the other members */
 	const uint32_t *toward;
 	const uint32_t *left, *right;
 	const uint32_t *identifiers;
@@ -48,7 +50,8 @@ static inline struct site network_site(const struct network *network, uint32_t n
 	return site;
 }
 
-/* May a node send to another? Where all are linked the graph is only a logical structure. */
+/* May a node send to another? If the algorithm needs complete links, all nodes are linked and
+ * the graph is only a logical structure. */
 static inline bool network_linked(const struct network *network, uint32_t from, uint32_t to)
 {
 	return network->algorithm->links == GRAPH_COMPLETE || network->graph.nodes == 1 ||

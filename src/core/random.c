@@ -1,6 +1,6 @@
 /*
- * The generator and the two distributions of random.h. The stream is part of what a seed promises:
- * a change here makes every recorded seed worthless.
+ * The generator and the two distributions of random.h. A seed must always give the same numbers: a
+ * change here would make every recorded seed worthless.
  */
 #include "random.h"
 
@@ -13,7 +13,8 @@ static uint64_t rotate_left(uint64_t x, unsigned bits)
 	return (x << bits) | (x >> (64 - bits));
 }
 
-/* The upper half of a product, by halves: not every compiler has a type of 128 bits. */
+/* Returns the upper 64 bits of a product. It works on halves, because not every compiler has a
+ * 128-bit type. */
 static uint64_t multiply_high(uint64_t a, uint64_t b)
 {
 	uint64_t a_low = a & UINT32_MAX, a_high = a >> 32;
@@ -35,7 +36,8 @@ static uint64_t next_splitmix(uint64_t *state)
 
 void random_seed(struct random *random, uint64_t seed)
 {
-	/* Four different words, so never all zero: xoshiro would stay there for ever. */
+	/* splitmix gives four different words, so they are never all zero. From a state of zeros
+	 * xoshiro would give zeros for ever. */
 	for (int i = 0; i < 4; i++)
 		random->s[i] = next_splitmix(&seed);
 }
@@ -62,7 +64,8 @@ uint64_t random_below(struct random *random, uint64_t bound)
 
 	uint64_t x = random_next(random);
 	if (x * bound < bound) {
-		/* 2^64 mod bound: that many draws are too many for even shares. */
+		/* 2^64 is not a multiple of `bound` in general. This many values, the remainder,
+		 * are refused, so that all results are equally likely. */
 		uint64_t surplus = (0 - bound) % bound;
 		while (x * bound < surplus)
 			x = random_next(random);
@@ -71,16 +74,18 @@ uint64_t random_below(struct random *random, uint64_t bound)
 }
 
 /*
- * Von Neumann, "Various techniques used in connection with random digits", 1951. A falling run that
- * starts with u has an odd length with probability e^-u, so a u that is kept is distributed as an
- * exponential within one mean; and a run is refused with probability 1/e, just as one mean passes
- * without an event.
+ * Von Neumann, "Various techniques used in connection with random digits", 1951. Draw numbers while
+ * each is smaller than the one before. A falling run that starts with u has an odd length with
+ * probability e^-u. So a u that is kept has the exponential distribution on the interval from 0 to
+ * one mean. A run of even length is refused. That happens with probability 1/e, which is also the
+ * probability that a whole mean passes without an event.
  */
 uint64_t random_exponential(struct random *random, uint64_t mean)
 {
 	must(mean < UINT64_C(1) << 52);
 
-	/* The sum would overflow after 4095 refusals in a row: once in e^4095 draws. */
+	/* The sum overflows only after 4095 refusals in a row, which happens once in e^4095
+	 * draws. */
 	for (uint64_t refused = 0;; refused++) {
 		uint64_t u = random_next(random);
 		uint64_t last = u, next = random_next(random);

@@ -1,6 +1,6 @@
 /*
- * Chance, by integers only, so that every build and every machine draws the same: xoshiro256**
- * (Blackman and Vigna), seeded by splitmix64.
+ * Random numbers: xoshiro256** (Blackman and Vigna), seeded by splitmix64. Only integers are used,
+ * so that every build on every machine draws the same numbers.
  */
 #ifndef CORE_RANDOM_H
 #define CORE_RANDOM_H
@@ -14,11 +14,11 @@ struct random {
 void random_seed(struct random *random, uint64_t seed);
 uint64_t random_next(struct random *random);
 
-/* Uniform in 0..bound-1, without bias; bound > 0. */
+/* Returns a number that is uniform in 0..bound-1, without bias. `bound` must not be 0. */
 uint64_t random_below(struct random *random, uint64_t bound);
 
-/* Exponential with the given mean, rounded down; the mean is below 2^52. Von Neumann's method:
- * comparisons only. */
+/* Returns a number with an exponential distribution of the given mean, rounded down. The mean
+ * must be below 2^52. Von Neumann's method needs comparisons only. */
 uint64_t random_exponential(struct random *random, uint64_t mean);
 
 #endif

@@ -1,10 +1,10 @@
 /*
- * Graphs made of topologies.
+ * Builds graphs from topologies.
  *
- * A graph lies in the caller's memory as offsets, neighbours and, behind them, what only the
- * building needs. All of it is 32-bit numbers. The regular topologies need nothing behind: the
- * neighbours of a node follow from its number. A random graph and a list of edges are gathered as
- * pairs and sorted in linear time.
+ * In the caller's memory a graph consists of offsets, then neighbours, then scratch space for
+ * building it, all as 32-bit numbers. The regular topologies need no scratch space: the neighbours
+ * of a node follow from its number. A random graph and a list of edges are gathered as pairs and
+ * sorted in linear time.
  */
 #include "topology.h"
 
@@ -45,7 +45,8 @@ static uint64_t count_random_edges(const struct topology *topology, uint32_t nod
 	if (degree >= (uint64_t)(nodes - 1) * MILLION)
 		return graph_pairs(nodes);
 
-	/* degree * nodes may need more than 64 bits: the whole part is halved apart. */
+	/* degree * nodes may need more than 64 bits, so the whole part and the rest are halved
+	 * separately. */
 	uint64_t sum = degree / MILLION * nodes;
 	uint64_t rest = sum % 2 * MILLION + degree % MILLION * nodes;
 	uint64_t edges = sum / 2 + (rest + MILLION) / (UINT64_C(2) * MILLION);
@@ -63,7 +64,8 @@ static uint64_t count_listed_edges(const struct topology *topology)
 	return count;
 }
 
-/* How many edges there must be room for: exact, except that a list may name an edge twice. */
+/* Returns how many edges there must be room for. The number is exact, except that a list may
+ * name an edge twice. */
 static uint64_t count_stored_edges(const struct topology *topology, uint32_t nodes)
 {
 	switch (topology->kind) {
@@ -88,15 +90,17 @@ static uint64_t count_stored_edges(const struct topology *topology, uint32_t nod
 }
 
 /*
- * A sparse random graph is drawn by the pairs that are edges, kept in a table; a dense one by those
- * that are not, for which a bit a pair is the smaller and the quicker.
+ * Is a random graph dense? For a sparse graph the pairs that are edges are drawn and kept in a hash
+ * table. For a dense one the pairs that are not edges are drawn; then one bit for each pair is
+ * smaller and faster.
  */
 static bool is_dense(uint32_t nodes, uint64_t edges)
 {
 	return edges > graph_pairs(nodes) / 2;
 }
 
-/* A power of two; at least half of the slots stay empty, so that a search soon ends. */
+/* Returns the size of the hash table, a power of two. At least half of the slots stay empty, so
+ * that searches are short. */
 static uint64_t count_slots(uint64_t pairs)
 {
 	uint64_t slots = 2;
@@ -111,7 +115,8 @@ static uint64_t count_matrix(uint32_t nodes)
 	return ((uint64_t)nodes * nodes + 31) / 32;
 }
 
-/* In 32-bit numbers; build_random and build_edges divide it. */
+/* Returns the size of the scratch space in 32-bit numbers. build_random and build_edges divide
+ * it. */
 static uint64_t count_scratch(const struct topology *topology, uint32_t nodes, uint64_t edges)
 {
 	if (topology->kind == TOPOLOGY_EDGES)
@@ -133,7 +138,7 @@ static void check_nodes(const struct topology *topology, uint32_t nodes)
 size_t topology_memory(const struct topology *topology, uint32_t nodes)
 {
 	check_nodes(topology, nodes);
-	/* Not 0, which says something else. */
+	/* Not 0, because 0 means that the graph is too large. */
 	if (topology->kind == TOPOLOGY_COMPLETE)
 		return 8;
 
@@ -262,7 +267,7 @@ static uint32_t (*const lists[])(const struct topology *topology, uint32_t nodes
 /* A graph that is being built, in the caller's memory. */
 struct graph_plan {
 	uint32_t nodes;
-	uint64_t edges; /* that there is room for */
+	uint64_t edges; /* how many edges there is room for */
 	uint32_t *offset, *adjacent, *scratch;
 };
 
@@ -278,9 +283,9 @@ static void build_regular(const struct graph_plan *plan, const struct topology *
 }
 
 /*
- * From pairs to sorted lists, each neighbour once. To go through the nodes in order and write each
- * into the lists of its neighbours gives lists in order: there is nothing to compare. `pairs` is
- * overwritten; `cursor` has room for the nodes.
+ * Turns pairs into sorted lists with each neighbour once. It visits the nodes in order and writes
+ * each into the lists of its neighbours, so that the lists are sorted without any comparison.
+ * `pairs` is overwritten; `cursor` has room for the nodes.
  */
 static void build_pairs(const struct graph_plan *plan, uint32_t *cursor, uint32_t *pairs,
                         uint64_t count)
@@ -329,13 +334,14 @@ static void build_edges(const struct graph_plan *plan, const struct topology *to
 	build_pairs(plan, cursor, pairs, count);
 }
 
-/* A set of pairs a < b by open addressing: two numbers a slot, 0 where it is empty. */
+/* A set of pairs a < b, as a hash table with open addressing. A slot has two numbers, which are
+ * 0 if it is empty. */
 struct pair_set {
 	uint32_t *slots;
 	uint64_t slots_count;
 };
 
-/* False if it was there. */
+/* Adds a pair. Returns false if it was there already. */
 static bool add_pair(const struct pair_set *set, struct edge edge)
 {
 	uint64_t hash = ((uint64_t)edge.a << 32 | edge.b) * 0x9e3779b97f4a7c15;
@@ -365,7 +371,8 @@ static struct edge draw_pair(struct random *random, uint32_t nodes)
 	return order_pair(a, b < a ? b : b + 1);
 }
 
-/* parent[i-1] becomes the node that i hangs on, 0 for the root. `order` has room for the nodes. */
+/* Draws a random tree. parent[i-1] becomes the parent of node i, or 0 for the root. `order` has
+ * room for the nodes. */
 static void draw_tree(struct random *random, uint32_t nodes, uint32_t *order, uint32_t *parent)
 {
 	for (uint32_t i = 0; i < nodes; i++) {
@@ -378,7 +385,7 @@ static void draw_tree(struct random *random, uint32_t nodes, uint32_t *order, ui
 		parent[order[i] - 1] = order[random_below(random, i)];
 }
 
-/* `order` has served and becomes the cursor of build_pairs. */
+/* `order` is not needed any more and becomes the cursor of build_pairs. */
 static void build_sparse(const struct graph_plan *plan, struct random *random, uint32_t *order,
                          const uint32_t *parent, uint32_t *slots)
 {
@@ -413,8 +420,9 @@ static void set_bit(uint32_t *bits, uint64_t i)
 }
 
 /*
- * Draws the pairs that are left out, none of them of the tree. Fewer than half of all pairs are, so
- * that more than one draw in four succeeds (six nodes with eight edges are the worst).
+ * Draws the pairs that are not edges; pairs of the tree are refused. Fewer than half of all pairs
+ * are left out, so that more than one draw in four succeeds (the worst case is six nodes with eight
+ * edges).
  */
 static void build_dense(const struct graph_plan *plan, struct random *random,
                         const uint32_t *parent, uint32_t *matrix)

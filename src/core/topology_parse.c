@@ -1,5 +1,5 @@
 /*
- * Topologies as text: which one it is, and the edges of a list.
+ * Parses the text of a topology and the edges of a list.
  */
 #include "edge_list.h"
 #include "topology.h"
@@ -23,7 +23,8 @@ static bool is_separator(char c)
 	return c == ',' || c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Moves the text behind the number. It is compared at every digit, so that it cannot overflow. */
+/* Reads a number and moves *text past it. The limit is checked at every digit, so that the
+ * number cannot overflow. */
 static bool read_number(const char **text, uint32_t least, uint32_t most, uint32_t *ret_number)
 {
 	const char *next = *text;
@@ -99,7 +100,7 @@ static bool parse_edges(const char *text, struct topology *topology)
 	return any && *text == '\0';
 }
 
-/* There are no files here, but the name deserves a better answer than one that is unknown. */
+/* Core cannot read files, but file:PATH should not be reported as an unknown topology. */
 static bool parse_file(const char *text, struct topology *topology)
 {
 	(void)text;
@@ -110,7 +111,7 @@ static bool parse_file(const char *text, struct topology *topology)
 static const struct topology_form {
 	const char *name;
 	enum topology_kind kind;
-	/* Takes what follows the colon. NULL: there is none. */
+	/* Parses what follows the colon. NULL if the form has no colon. */
 	bool (*parse)(const char *text, struct topology *topology);
 	const char *usage;
 } forms[] = {
@@ -135,7 +136,8 @@ static const struct topology_form {
          "file:PATH cannot be read here; give its text instead, such as edges:1-2,2-3"},
 };
 
-/* What follows the name: the end or a colon; NULL if the text does not have this name. */
+/* Returns what follows the name: the end of the text or a colon. Returns NULL if the text does
+ * not begin with this name. */
 static const char *skip_name(const char *text, const char *name)
 {
 	while (*name != '\0' && *text == *name) {

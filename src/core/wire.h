@@ -2,15 +2,16 @@
  * Effects, and messages as bytes.
  *
  * A message is its type (one byte) and then numbers, each in as few bytes as it needs: seven bits a
- * byte, the least significant first, the top bit set on all but the last byte (LEB128). A number has
- * one encoding only: the decoder refuses a last byte of 0 after another. Signed numbers are
- * zigzag-coded (0, -1, 1, -2, … become 0, 1, 2, 3, …). A list is its length and its elements.
+ * byte, the least significant first, the top bit set on all bytes but the last (LEB128). Each
+ * number has exactly one encoding: the decoder refuses a longer number whose last byte is 0. Signed
+ * numbers are zigzag-coded (0, -1, 1, -2, … become 0, 1, 2, 3, …). A list is its length and then
+ * its elements.
  *
- * A step writes its effects into a `struct out` of the driver's:
+ * A step writes its effects into the driver's `struct out`:
  *
- *	out_message(out, REQUEST);      a message begins,
- *	out_uint(out, site->self);      is filled,
- *	out_send(out, NEXT);            and sent, once or to several
+ * 	out_message(out, REQUEST);      a message begins,
+ * 	out_uint(out, site->self);      is filled,
+ * 	out_send(out, NEXT);            and sent, once or to several
  */
 #ifndef CORE_WIRE_H
 #define CORE_WIRE_H
@@ -21,22 +22,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The two sides of a node of a ring: its messages go to the right along the ring's direction, or to
- * the left. */
+/* The two sides of a node of a ring. A message to the right goes along the ring's direction, one
+ * to the left against it. */
 enum side { SIDE_NONE, SIDE_LEFT, SIDE_RIGHT };
 
-/* The side on which a message arrives that left by `side`. */
+/* Returns the side on which a message arrives that left its sender by `side`. */
 static inline enum side side_opposite(enum side side)
 {
 	return side == SIDE_NONE ? SIDE_NONE : side == SIDE_LEFT ? SIDE_RIGHT : SIDE_LEFT;
 }
 
 enum effect_kind {
-	EFFECT_SEND,        /* a message */
-	EFFECT_ENTER,       /* the node is inside from now on */
-	EFFECT_ELECTED,     /* the node knows the leader from now on */
-	EFFECT_REGENERATED, /* a lost token was made again by this step; comes before its sends */
-	EFFECT_ARM,         /* a timer; one that is armed already starts again */
+	EFFECT_SEND,        /* a message is sent */
+	EFFECT_ENTER,       /* the node enters: it is inside from now on */
+	EFFECT_ELECTED,     /* the node has learned who leads */
+	EFFECT_REGENERATED, /* this step has replaced a lost token; comes before its EFFECT_SENDs */
+	EFFECT_ARM,         /* a timer starts; one that is armed already starts again */
 	EFFECT_DISARM,
 };
 
@@ -45,29 +46,31 @@ struct effect {
 	union {
 		struct {
 			uint32_t to;
-			enum side side;        /* the sender's, by which it leaves */
-			uint32_t offset, size; /* of the message, in the buffer's bytes */
+			enum side side;        /* the sender's side by which the message leaves */
+			uint32_t offset, size; /* where the message is in out->bytes */
 		} send;
 		struct {
-			uint32_t identifier; /* of the leader */
+			uint32_t identifier; /* the leader's identifier */
 		} elected;
 		struct {
 			uint32_t number;
-			uint32_t delays; /* EFFECT_ARM: how long, in bounds on a message's delay */
+			/* EFFECT_ARM: the timer's duration, as a multiple of the longest message
+			 * delay. */
+			uint32_t delays;
 		} timer;
 	};
 };
 
 /*
- * The driver's buffer for the effects of one step. `grow` must make room for one effect and `bytes`
- * more bytes, or not return; it is called only when there is none.
+ * The driver's buffer for the effects of one step. `grow` is called when there is no room left. It
+ * makes room for one effect and `bytes` more bytes; if it cannot, it does not return.
  */
 struct out {
 	struct effect *effects;
 	uint32_t effects_count, effects_size;
 	uint8_t *bytes;
 	uint32_t bytes_count, bytes_size;
-	uint32_t message; /* where the message last begun starts in `bytes` */
+	uint32_t message; /* where the message that was begun last starts in `bytes` */
 	void (*grow)(struct out *out, uint32_t bytes);
 };
 
@@ -77,7 +80,7 @@ static inline void out_clear(struct out *out)
 	out->bytes_count = 0;
 }
 
-/* Every step goes through these few: they are here to be inlined. */
+/* Every step calls these functions, so they are here to be inlined. */
 static inline void out_need(struct out *out, uint32_t bytes)
 {
 	if (out->bytes_size - out->bytes_count < bytes)
@@ -112,7 +115,7 @@ static inline void out_uint(struct out *out, uint64_t value)
 
 void out_int(struct out *out, int64_t value);
 
-/* Send the message last begun to a node. */
+/* Sends the message that was begun last to a node. */
 static inline void out_send(struct out *out, uint32_t to)
 {
 	struct effect *effect = out_effect(out, EFFECT_SEND);
@@ -121,7 +124,7 @@ static inline void out_send(struct out *out, uint32_t to)
 	effect->send.size = out->bytes_count - out->message;
 }
 
-/* Send it to the neighbour of that side on a ring. */
+/* Sends that message to the neighbour on one side of a ring. */
 struct site;
 void out_send_side(struct out *out, const struct site *site, enum side side);
 
@@ -135,19 +138,20 @@ void out_regenerated(struct out *out);
 void out_arm(struct out *out, uint32_t timer, uint32_t delays);
 void out_disarm(struct out *out, uint32_t timer);
 
-/* Decoding. After the first thing that is wrong every call gives 0 and in_end gives false. */
+/* Decodes a message. After the first error every call returns 0, and in_end returns false. */
 struct in {
 	const uint8_t *next, *end;
 	bool bad;
 };
 
 struct message {
-	enum side side; /* by which it came: SIDE_LEFT, from the left neighbour of a ring */
+	/* The side on which the message arrived; SIDE_LEFT: from the left neighbour of a ring. */
+	enum side side;
 	uint32_t size;
 	const uint8_t *body;
 };
 
-/* Starts behind the type. */
+/* Starts to decode a message, after its type. */
 static inline struct in in_message(const struct message *message)
 {
 	must(message->size >= 1);
@@ -172,7 +176,7 @@ static inline uint64_t in_uint(struct in *in)
 }
 
 int64_t in_int(struct in *in);
-/* A number from least to most. */
+/* Reads a number. It is an error if it is not from `least` to `most`. */
 static inline uint64_t in_range(struct in *in, uint64_t least, uint64_t most)
 {
 	uint64_t value = in_uint(in);
@@ -181,10 +185,9 @@ static inline uint64_t in_range(struct in *in, uint64_t least, uint64_t most)
 	return in->bad ? 0 : value;
 }
 
-/* Are the next `count` numbers, which are not read yet, all different, as far as they are at most
- * `most`? */
+/* Are the next `count` numbers all different? Numbers above `most` are ignored. Nothing is read. */
 bool in_distinct(const struct in *in, uint32_t count, uint32_t most);
-/* Is everything well-formed and read to the end? */
+/* Was everything well-formed, and is nothing left to read? */
 static inline bool in_end(const struct in *in)
 {
 	return !in->bad && in->next == in->end;

@@ -1,7 +1,7 @@
 /*
- * A writer of compact JSON text into a buffer of the caller's. It never writes beyond the buffer
- * but goes on counting, as snprintf does: if `used` ends up larger than `size`, give a larger
- * buffer and write again.
+ * Writes compact JSON into the caller's buffer. It never writes beyond the buffer but continues to
+ * count, as snprintf does. If `used` is larger than `size` in the end, the caller must write again
+ * with a larger buffer.
  */
 #ifndef CORE_WRITER_H
 #define CORE_WRITER_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct writer {
-	char *text; /* not terminated by 0 */
+	char *text; /* the caller's buffer; the text has no final 0 */
 	size_t size;
 	size_t used;
 	bool comma; /* a value has been written at this level: the next one needs a comma */
@@ -19,10 +19,10 @@ struct writer {
 
 void writer_init(struct writer *writer, char *text, size_t size);
 
-/* Plain text, as it is. */
+/* Writes plain text, as it is. */
 void writer_text(struct writer *writer, const char *text);
 
-/* An array or an object, and what is in it. `key` names a member of an object. */
+/* These begin and end an array or an object. `key` is the name of the next member of an object. */
 void writer_open(struct writer *writer, char bracket);
 void writer_close(struct writer *writer, char bracket);
 void writer_key(struct writer *writer, const char *key);

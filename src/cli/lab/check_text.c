@@ -36,7 +36,7 @@ static const char *verdict_text(const struct check_result *result, bool election
 	return NULL;
 }
 
-/* Which runs of an election were tried. */
+/* Prints which runs of an election were tried. */
 static void print_runs(const struct setup_words *words, uint32_t nodes,
                        const struct check_result *result)
 {
@@ -51,7 +51,7 @@ static void print_runs(const struct setup_words *words, uint32_t nodes,
 	       result->runs, plural(result->runs), arrangement, initiators);
 }
 
-/* What was not shown, and how it could be. */
+/* Prints which properties were not decided, and what would decide them. */
 static void print_undecided(const struct check_options *options, const struct check_result *result)
 {
 	const char *grows = setup_grows(options->setup);
@@ -87,8 +87,8 @@ static void print_verdict(const struct check_options *options, const struct chec
 	print_undecided(options, result);
 }
 
-/* For each node that can ask, the others have this many entries or more. ENTRIES_UNLIMITED if
- * there is no bound. */
+/* Returns the fewest entries that the other nodes together have, over all nodes that can ask;
+ * ENTRIES_UNLIMITED if there is no bound. */
 static uint64_t entries_of_others(const struct check_options *options)
 {
 	uint32_t nodes = options->setup->network.graph.nodes;
@@ -106,8 +106,8 @@ static uint64_t entries_of_others(const struct check_options *options)
 	return least != UINT64_MAX ? least : 0;
 }
 
-/* If a bypass used up all entries of the others, it shows no bound: with more entries it could
- * be longer. */
+/* Prints the longest bypass. If it used up all entries of the others, it is not a bound: with
+ * more entries it could be longer. */
 static void print_bypass(const struct check_options *options, const struct check_result *result)
 {
 	uint64_t others = entries_of_others(options), most = result->bypass_max;
@@ -155,7 +155,8 @@ static void print_heading(const struct setup_words *words, const char *entries,
 	putchar('\n');
 }
 
-/* An invariant that claims to be exact: it held in all states that were reached. */
+/* Prints for each invariant that claims to be exact how many states it permits. It held in all
+ * states that were reached. */
 static void print_permitted(const struct check_options *options, const struct check_result *result)
 {
 	const struct invariant *invariant = options->setup->network.algorithm->invariants;

@@ -33,7 +33,7 @@ static int list_json(const struct algorithm *only)
 	return EXIT_HELD;
 }
 
-/* Where the rules come from that are written here. */
+/* Returns where the rules that we implement come from. */
 static const char *rules_text(const struct algorithm *algorithm)
 {
 	return algorithm->source == SOURCE_PAPER     ? "its paper"
@@ -72,7 +72,7 @@ static int list_table(void)
 	return EXIT_HELD;
 }
 
-/* A line of words, continued under its beginning before it passes 100 columns. */
+/* Prints a text wrapped at 100 columns. All lines but the first are indented. */
 static void print_wrapped(const char *text)
 {
 	enum { COLUMNS = 100, INDENT = 2 };

@@ -89,8 +89,8 @@ static int parse_option(int option, const char *value, struct check_request *req
 	}
 }
 
-/* The number in the text of --entries. prepare_entries reports what is wrong with the text. For
- * a list the default number of nodes is the same as for one entry each. */
+/* Returns the number in the text of --entries, for the default number of nodes; a list counts as
+ * one entry each. If the text is wrong, prepare_entries will report it. */
 static uint32_t entries_asked(const char *text)
 {
 	if (text == NULL || strchr(text, ',') != NULL)
@@ -101,7 +101,7 @@ static uint32_t entries_asked(const char *text)
 	return number == 0 ? 1 : number < SEARCHED_UNLIMITED ? (uint32_t)number : 2;
 }
 
-/* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
+/* Returns 0; or -1 and a problem; or 1 if help was printed and there is nothing more to do. */
 static int parse_arguments(int argc, char **argv, struct check_request *request,
                            struct problem *problem)
 {
@@ -124,7 +124,7 @@ static int parse_arguments(int argc, char **argv, struct check_request *request,
 	                     &(struct output){"--trace", request->trace}, 1, problem);
 }
 
-/* The entries of each node: K, or K,K,… node by node, or unlimited. */
+/* Parses the entries of each node: K for all, K,K,… node by node, or unlimited. */
 static int parse_entries(const char *text, uint32_t nodes, uint32_t *ret_entries,
                          struct problem *problem)
 {
@@ -177,8 +177,8 @@ static int trace_problem(const struct check_request *request, struct problem *pr
 	return problem_set(problem, "trace file '%.200s': %s", request->trace, strerror(errno));
 }
 
-/* The counterexample is written at the end. A path that cannot be written should be reported
- * before the search. */
+/* Reports a path that cannot be written before the search begins, not when the counterexample is
+ * written at the end. */
 static int try_trace(const struct check_request *request, struct problem *problem)
 {
 	if (request->trace == NULL)
@@ -227,7 +227,7 @@ static int write_trace(const struct check_request *request, const char *scenario
 	return fclose(file) != 0 || failed ? trace_problem(request, problem) : 0;
 }
 
-/* Refuses entries without bound where the number of states has none: the search would not end. */
+/* Refuses unlimited entries if there would be infinitely many states: the search would not end. */
 static int check_finite(const struct check_request *request, const struct setup *setup,
                         struct problem *problem)
 {
@@ -244,7 +244,7 @@ static int check_finite(const struct check_request *request, const struct setup 
 	return 0;
 }
 
-/* The entries of each node, for mutual exclusion; an election has initiators instead. */
+/* Fills in the entries of each node, for mutual exclusion. An election has initiators instead. */
 static int prepare_entries(struct check_request *request, const struct setup *setup,
                            struct problem *problem)
 {

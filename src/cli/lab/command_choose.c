@@ -11,7 +11,7 @@
 
 struct choose_request {
 	struct choose_options options;
-	const char *load; /* as given, or NULL */
+	const char *load; /* the text of --load, or NULL */
 	bool json;
 };
 
@@ -58,7 +58,7 @@ static int parse_option(int option, const char *value, struct choose_request *re
 	}
 }
 
-/* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
+/* Returns 0; or -1 and a problem; or 1 if help was printed and there is nothing more to do. */
 static int parse_arguments(int argc, char **argv, struct choose_request *request,
                            struct problem *problem)
 {

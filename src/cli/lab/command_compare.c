@@ -122,7 +122,7 @@ static int parse_option(int option, const char *value, struct compare_request *r
 	}
 }
 
-/* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
+/* Returns 0; or -1 and a problem; or 1 if help was printed and there is nothing more to do. */
 static int parse_arguments(int argc, char **argv, struct compare_request *request,
                            struct problem *problem)
 {
@@ -156,7 +156,8 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The sizes that were given, or the size of the topology, or the defaults. To be freed. */
+/* Finds the sizes: those that were given, the size that the topology prescribes, or the
+ * defaults. The caller frees the array. */
 static int find_sizes(struct compare_request *request, uint32_t **ret_sizes, uint32_t *ret_count,
                       struct problem *problem)
 {
@@ -251,7 +252,7 @@ static void warn_of_elections(const struct compare_request *request,
 		        request->of_exclusion);
 }
 
-/* The command line as a shell would take it. To be freed. */
+/* Returns the command line, quoted for a shell. The caller frees it. */
 static char *command_line(int argc, char **argv)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -285,7 +286,7 @@ static FILE *open_page(const char *path, struct problem *problem)
 static int write_page(const struct compare_request *request, const struct comparison *comparison,
                       FILE *file, struct problem *problem)
 {
-	/* A pipe cannot be truncated, and need not be. */
+	/* A pipe cannot be truncated and does not need it. */
 	bool failed = ftruncate(fileno(file), 0) != 0 && errno != EINVAL;
 
 	page_write(comparison, request->command, BATON_VERSION, file);

@@ -13,12 +13,12 @@
 #include <string.h>
 
 struct replay_request {
-	const char *file; /* "-": standard input */
+	const char *file; /* the path of the scenario; "-": standard input */
 	const char *trace, *diagram, *html;
 	bool json;
 };
 
-/* No output may be the file that is read. */
+/* Checks that no output file is the file that is read. */
 static int check_outputs(const char *source, const char *what, const struct replay_request *request,
                          struct problem *problem)
 {
@@ -29,7 +29,7 @@ static int check_outputs(const char *source, const char *what, const struct repl
 	return outputs_check(source, what, outputs, 3, problem);
 }
 
-/* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
+/* Returns 0; or -1 and a problem; or 1 if help was printed and there is nothing more to do. */
 static int parse_arguments(int argc, char **argv, struct replay_request *request,
                            struct problem *problem)
 {
@@ -74,8 +74,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 	                     "the scenario", request, problem);
 }
 
-/* The bytes of a file, to be freed, or NULL and a problem. Of a long file it reads one byte more
- * than the parser accepts, so that the parser reports it. */
+/* Returns the bytes of a file, which the caller frees, or NULL and a problem. If the file is too
+ * long, it reads one byte more than the parser accepts, so that the parser reports it. */
 static char *read_text(const char *path, size_t *ret_size, struct problem *problem)
 {
 	bool standard = strcmp(path, "-") == 0;
@@ -106,7 +106,7 @@ static char *read_text(const char *path, size_t *ret_size, struct problem *probl
 	return text;
 }
 
-/* JSON cannot hold a name that is not UTF-8: its other bytes become '?'. */
+/* Returns a file name as a JSON string. Bytes that are not UTF-8 become '?'. */
 static json_t *json_name(const char *name)
 {
 	json_t *json = json_string(name);
@@ -238,7 +238,7 @@ int command_replay(int argc, char **argv)
 	scenario.words.host = host_here();
 	int code = replay(&request, &scenario);
 	scenario_free(&scenario);
-	/* What cannot happen is no page, but what fails is one to look at. */
+	/* A scenario that fails is worth a page. One with a step that cannot happen has none. */
 	if (request.html != NULL && code != EXIT_USAGE &&
 	    page_file_write(request.html, "scenario", text, size, &problem) != 0)
 		code = usage_problem("replay", &problem);

@@ -19,7 +19,8 @@
 struct sim_request {
 	struct sim_words words;
 	const char *trace, *diagram, *html;
-	struct text words_given; /* NAME=VALUE, a line each: the address of its page */
+	/* The options as NAME=VALUE, one a line, for the page of the run. */
+	struct text words_given;
 	uint64_t seed_first, seed_last;
 	bool seeds, json;
 	char conditions[256]; /* options that change what the figures mean, for the heading */
@@ -81,7 +82,7 @@ static const struct option sim_option_table[] = {
         {NULL, 0, NULL, 0},
 };
 
-/* The text with the value in place of its %s. */
+/* Writes the text with the value in place of its %s. */
 static void fill_in(char *ret_text, size_t size, const char *text, const char *value)
 {
 	size_t before = strcspn(text, "%");
@@ -90,8 +91,8 @@ static void fill_in(char *ret_text, size_t size, const char *text, const char *v
 	         text[before] != '\0' ? text + before + 2 : "");
 }
 
-/* Remembers an option that changes what the figures mean, for the heading. The holder is noted when the
- * algorithm is known: without a token it changes nothing. */
+/* Remembers an option that changes what the figures mean, for the heading. The holder is added
+ * later, when the algorithm is known: without a token it changes nothing. */
 static void note_condition(const char *name, const char *value, struct sim_request *request)
 {
 	static const struct {
@@ -146,14 +147,15 @@ static int parse_option(int option, const char *value, struct sim_request *reque
 		note_condition(known->name, value, request);
 	if (result > 0)
 		return parse_other_option(option, value, request, problem);
-	/* A page has no files: the edges themselves are added when they are known. */
+	/* The page cannot read files. For file:PATH the edges themselves are added later, when
+	 * they are known. */
 	if (result == 0 && (value == NULL || strncmp(value, "file:", 5) != 0))
 		text_format(&request->words_given, "%s%s%s\n", known->name,
 		            value != NULL ? "=" : "", value != NULL ? value : "");
 	return result;
 }
 
-/* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
+/* Returns 0; or -1 and a problem; or 1 if help was printed and there is nothing more to do. */
 static int parse_arguments(int argc, char **argv, struct sim_request *request,
                            struct problem *problem)
 {
@@ -387,7 +389,7 @@ static void show_exits(void *context, uint64_t exits, uint64_t entries)
 	progress_count(exits, entries);
 }
 
-/* A run that cannot fit is refused before it starts. */
+/* Refuses a run that cannot fit into memory, before it starts. */
 static int check_memory(const struct sim_options *options, struct problem *problem)
 {
 	uint64_t needed = sim_memory_foreseen(options->setup, options->load);
@@ -404,7 +406,8 @@ static int check_memory(const struct sim_options *options, struct problem *probl
 	                   memory_text(options->memory_max, most));
 }
 
-/* What run_once returns if a run could not be finished: bad input, or a limit was reached. */
+/* Values of run_once for a run that could not be finished, because of bad input or because a
+ * limit was reached. */
 enum { RUN_BAD = -1, RUN_LIMITED = -2 };
 
 static int give_up_memory(uint64_t seed, const struct sim_options *options,
@@ -454,7 +457,7 @@ static void warn_of_losses(uint64_t seed, const struct sim_options *options,
 	}
 }
 
-/* The JSON report has no field for this. */
+/* Prints on stderr that a node may starve, because the JSON report has no field for it. */
 static void tell_undecided(uint64_t seed, const struct sim_options *options,
                            const struct sim_result *result)
 {
@@ -464,7 +467,7 @@ static void tell_undecided(uint64_t seed, const struct sim_options *options,
 	write_undecided(stderr, options, result);
 }
 
-/* The page of a run has the words that it was begun with. */
+/* Writes the page of a run. It contains the options that the run was begun with. */
 static int write_page(struct sim_request *request, const struct setup *setup,
                       struct problem *problem)
 {
@@ -488,8 +491,8 @@ static int write_page(struct sim_request *request, const struct setup *setup,
 	return page_file_write(request->html, "words", words->bytes, words->used, problem);
 }
 
-/* One run, in words or as a report that is added to `runs`. 0, or RUN_BAD or RUN_LIMITED and a
- * problem. */
+/* Makes one run and prints it, or adds its report to `runs`. Returns 0; or RUN_BAD or
+ * RUN_LIMITED and a problem. */
 static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
                     struct sim_result *ret_result, struct problem *problem)
 {
@@ -564,7 +567,7 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 	return wrong;
 }
 
-/* The figures in the table of many runs: their paths in the reports, and their names. */
+/* The rows of the table of many runs: the path of each figure in the reports, and its name. */
 static const struct {
 	const char *path, *name;
 } table_rows[] = {
@@ -600,7 +603,7 @@ static void print_table(const json_t *runs)
 		if (json_is_array(interval))
 			printf("   %.6g to %.6g", json_number_value(json_array_get(interval, 0)),
 			       json_number_value(json_array_get(interval, 1)));
-		/* Not every run has every figure. */
+		/* Some runs may not have this figure. */
 		size_t count = summary_count(runs, table_rows[i].path);
 		if (count < json_array_size(runs))
 			printf("   (of %zu run%s)", count, plural(count));

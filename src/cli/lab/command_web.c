@@ -1,5 +1,5 @@
 /*
- * baton web: becomes baton-web, which stands beside this program and has the HTTP server in it.
+ * baton web executes baton-web, a program in the same folder that has the HTTP server.
  */
 #include "cli.h"
 
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* PATH/baton-web for this program's own PATH/baton. */
+/* Finds baton-web in the folder of this program's own file. */
 static int find_program(char *ret_path, size_t size)
 {
 	static const char name[] = "baton-web";

@@ -16,7 +16,7 @@ struct column {
 	int width;
 };
 
-/* Cells, row by row. A row with only its first cell is a heading. */
+/* A table of text cells, row by row. A row that has only its first cell is a heading. */
 struct text_table {
 	struct column columns[CELLS_MAX];
 	int columns_count;
@@ -91,7 +91,7 @@ static void set_number(struct text_table *table, int column, int width, double n
 	set_text(table, column, width, number_text(number, width, text));
 }
 
-/* One number if both are the same. */
+/* Writes a range; only one number if both ends are the same. */
 static void set_range(struct text_table *table, int column, struct range range)
 {
 	enum { EACH = 4 };
@@ -238,8 +238,8 @@ static bool held_text(const struct compare_row *row, bool of_documents, char ret
 	return bad;
 }
 
-/* Claims of documents and, after a '+', our own claims. '*': a note below says why; '!': it
- * ought to hold. */
+/* Writes how many claims of documents held and, after a '+', how many of our own. '*' marks a
+ * failure that a note below explains, '!' one of a claim that ought to hold. */
 static int set_claims(struct text_table *table, int at, const struct compare_row *row)
 {
 	enum { HELD = 12 };
@@ -313,7 +313,8 @@ static void head_mutex(struct text_table *table, const struct compare_options *o
 	}
 	if (options->heavy)
 		head_load(table, "heavy load");
-	/* Beside light or heavy load, rates are for a plot only. */
+	/* If light or heavy load was measured too, the rates are for a plot and not for the
+	 * table. */
 	if (!options->light && !options->heavy) {
 		head_load(table, "poisson load");
 		add_column(table, NULL, "response", false);
@@ -353,7 +354,7 @@ static void head_elections(struct text_table *table)
 	add_column(table, "bytes", "node", false);
 }
 
-/* The rows of one kind, under a heading for each size; false if there is none. */
+/* Prints the rows of one kind, under a heading for each size. Returns false if there is none. */
 static bool print_kind(const struct comparison *comparison, enum kind kind)
 {
 	const char *topology = comparison->options.subjects[0].topology;
@@ -465,8 +466,8 @@ static bool has_row(const struct comparison *comparison, const struct compare_su
 	return false;
 }
 
-/* "central (Neilsen 6.1, 6.2); …": the sources of the column "claimed", and the algorithms
- * without one. */
+/* Prints the sources of the column "claimed", such as "central (Neilsen 6.1, 6.2); …", and which
+ * algorithms have none. */
 static void print_sources(const struct comparison *comparison)
 {
 	const struct compare_options *options = &comparison->options;
@@ -515,7 +516,7 @@ static void print_counts(const char *what, const size_t *counts)
 	free(text);
 }
 
-/* "- most messages for an entry, on a star: at most 4 (Neilsen 6.1)" */
+/* Prints a claim such as "- most messages for an entry, on a star: at most 4 (Neilsen 6.1)". */
 static void print_claim(const struct paper_claim *claim)
 {
 	char *text = NULL;

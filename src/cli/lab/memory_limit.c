@@ -28,7 +28,7 @@ int parse_size(const char *text, uint64_t *ret_bytes, struct problem *problem)
 	return 0;
 }
 
-/* The limit of the control group that a container runs in. */
+/* Returns the memory limit of the control group, which a container has. */
 static uint64_t memory_of_container(void)
 {
 	uint64_t bytes = UINT64_MAX;
@@ -42,8 +42,8 @@ static uint64_t memory_of_container(void)
 	return bytes;
 }
 
-/* Under a limit on address space only half of it is used: the checker reserves addresses in
- * advance. */
+/* If the address space is limited, only half of it is used, because the checker reserves
+ * addresses in advance. */
 uint64_t memory_by_default(void)
 {
 	uint64_t most = (uint64_t)8 << 30, container = memory_of_container();

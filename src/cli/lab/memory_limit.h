@@ -1,5 +1,5 @@
 /*
- * How much memory a command of the laboratory may take.
+ * Decides how much memory a command of the laboratory may take.
  */
 #ifndef CLI_MEMORY_LIMIT_H
 #define CLI_MEMORY_LIMIT_H
@@ -8,14 +8,16 @@
 
 #include <stdint.h>
 
-/* 500M, 4G or a number of bytes, for --max-memory. 0, or -1 and a problem. */
+/* Parses the value of --max-memory: 500M, 4G or a number of bytes. Returns 0, or -1 and a
+ * problem. */
 int parse_size(const char *text, uint64_t *ret_bytes, struct problem *problem);
 
-/* 8G, or three quarters of what the machine allows if that is less: work that swaps never ends, and
- * a program that is refused memory has no answer. */
+/* Returns 8G, or three quarters of what the machine allows if that is less. With more, the
+ * program would swap without end, or be killed before it has an answer. */
 uint64_t memory_by_default(void);
 
-/* The bytes as a person writes them, such as 17.2 GB; at least 16 bytes. */
+/* Writes a number of bytes for people, such as 17.2 GB, and returns `ret_text`, which has room
+ * for at least 16 bytes. */
 char *memory_text(uint64_t bytes, char *ret_text);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* For two files that do not exist yet: are they the same name in the same folder? */
+/* Do two paths of files that do not exist yet mean the same name in the same folder? */
 static bool is_same_place(const char *a, const char *b)
 {
 	char *copies[4] = {strdup(a), strdup(a), strdup(b), strdup(b)};
@@ -25,7 +25,8 @@ static bool is_same_place(const char *a, const char *b)
 	return same;
 }
 
-/* Devices, such as /dev/null, may be named twice. */
+/* Do two paths mean the same file? Devices such as /dev/null do not count: they may be named
+ * twice. */
 static bool is_same_file(const char *a, const char *b)
 {
 	struct stat first, second;

@@ -15,7 +15,7 @@ int page_file_check(struct problem *problem)
 	return 0;
 }
 
-/* A JSON string that may stand in a script element: no '<' that could end it. */
+/* Writes a JSON string for a script element. It escapes '<', which could end the element. */
 static void write_string(FILE *file, const char *text, size_t size)
 {
 	fputc('"', file);

@@ -1,5 +1,5 @@
 /*
- * A run as a page: one file that opens from disk.
+ * Writes a run as a web page: a single file that can be opened from disk.
  */
 #ifndef CLI_PAGE_FILE_H
 #define CLI_PAGE_FILE_H
@@ -8,11 +8,11 @@
 
 #include <stddef.h>
 
-/* Is the page built into this program? -1 and a problem if not. */
+/* Returns 0 if the page is built into this program, otherwise -1 and a problem. */
 int page_file_check(struct problem *problem);
 
-/* Writes the page with a run in it: `key` is "words", a NAME=VALUE each line, or "scenario". 0, or -1
- * and a problem. */
+/* Writes the page with a run in it. `key` is "words", then the text has NAME=VALUE on each line;
+ * or it is "scenario". Returns 0, or -1 and a problem. */
 int page_file_write(const char *path, const char *key, const char *text, size_t size,
                     struct problem *problem);
 

@@ -3,7 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* A failed write sets the file's error flag, which close_file looks at. */
+/* A failed write sets the file's error flag, which close_file checks. */
 static void take_lines(void *context, const struct text *lines)
 {
 	fwrite(lines->bytes, 1, lines->used, context);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The depth of a tree given by each node's parent. */
+/* Returns the depth of a tree, which is given by each node's parent. */
 static uint32_t depth_of(const uint32_t *toward, uint32_t nodes)
 {
 	uint32_t deepest = 0;
@@ -22,8 +22,8 @@ static uint32_t depth_of(const uint32_t *toward, uint32_t nodes)
 	return deepest;
 }
 
-/* A tree of shortest paths from the node for which the tree is least deep, as edges:1-2,… To be
- * freed. */
+/* Returns a tree of shortest paths as a topology "edges:1-2,…", which the caller frees. The root
+ * is the node for which the tree is least deep. */
 static char *make_spanning_tree(const struct graph *graph)
 {
 	uint32_t nodes = graph->nodes, best = UINT32_MAX, centre = 1;
@@ -69,10 +69,10 @@ static const char *why_not(enum graph_class links)
 	return "the links do not suit it";
 }
 
-/* How an algorithm can use the links that exist: in its best shape if all nodes are linked, on
- * the network itself if that suits it, or on a spanning tree. Algorithms with a circulating
- * token are left out where load may be light, because the hops for an entry would depend on how
- * long nobody asks. */
+/* Finds how each algorithm can use the links that exist: in its best shape if all nodes are
+ * linked, on the network itself if that suits it, or on a spanning tree. Algorithms with a
+ * circulating token are left out if the load may be light, because then the hops for an entry
+ * depend on how long nobody asks. */
 static void find_subjects(struct choice *choice, const struct graph *graph, size_t *ret_count)
 {
 	uint32_t *scratch = malloc(graph->nodes * sizeof(*scratch));
@@ -149,7 +149,8 @@ static struct candidate judge_candidate(const struct choice *choice, const struc
 	return candidate;
 }
 
-/* The cheaper one first; of equals, the one that comes first in the list of algorithms. */
+/* Sorts candidates by cost, the cheapest first. Among equals the order of the list of algorithms
+ * decides. */
 static int compare_candidates(const void *a, const void *b)
 {
 	const struct candidate *x = a, *y = b;
@@ -190,7 +191,8 @@ static void try_subjects(struct choice *choice, size_t count)
 	      compare_candidates);
 }
 
-/* An algorithm that runs wherever nodes are connected, so that any network can be made for it. */
+/* Returns an algorithm that runs on every connected graph, so that a setup can be made for any
+ * network. */
 static const struct algorithm *undemanding(void)
 {
 	for (size_t i = 0; algorithms[i] != NULL; i++) {

@@ -1,7 +1,7 @@
 /*
- * Chooses an algorithm for a network and a load. Every mutual exclusion algorithm that can run
- * on the network is simulated on it. The one with the lowest product of messages for an entry
- * and message delays wins: half the messages are worth twice the delay.
+ * Chooses an algorithm for a network and a load. Every mutual exclusion algorithm that can run on
+ * the network is simulated on it. The one with the lowest product of messages for an entry and
+ * message delays wins. So half as many messages make up for twice the delay.
  */
 #ifndef LAB_CHOOSE_H
 #define LAB_CHOOSE_H
@@ -30,7 +30,7 @@ struct choose_cost {
 
 struct candidate {
 	const struct compare_row *row;
-	bool spanning; /* it runs on a spanning tree of the network */
+	bool spanning; /* the algorithm runs on a spanning tree of the network */
 	struct choose_cost light, heavy, poisson;
 	/* Messages times delays; for light and heavy load the geometric mean of both. */
 	double cost;
@@ -53,14 +53,15 @@ struct choice {
 	size_t refused_count;
 };
 
-/* 0 and a choice to be freed, or -1 and what is wrong with the network. */
+/* Returns 0 and a choice for choice_free, or -1 and what is wrong with the network. */
 int choose_run(const struct choose_options *options, struct choice *ret_choice,
                struct problem *problem);
 void choice_free(struct choice *choice);
 
-/* Two sentences: why the first candidate, and what the second would cost. To be freed. */
+/* Returns two sentences, which the caller frees: why the first candidate was chosen, and what
+ * the second would cost. */
 char *choice_reason(const struct choice *choice);
-/* What the first candidate takes for granted, a phrase each; returns how many, at most 8. */
+/* Lists what the first candidate assumes, as phrases. Returns how many there are, at most 8. */
 size_t choice_assumptions(const struct choice *choice, const char *ret_phrases[8]);
 
 json_t *choice_report(const struct choice *choice, const char *load);

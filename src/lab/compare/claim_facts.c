@@ -80,7 +80,7 @@ const char *claim_graph_text(enum claim_graph graph)
 	return texts[graph];
 }
 
-/* The distance of the node that is farthest from `start`, and which one that is. */
+/* Finds the node that is farthest from `start`, and returns its distance. */
 static uint32_t farthest(const struct graph *graph, uint32_t start, uint32_t *distance,
                          uint32_t *queue, uint32_t *ret_node)
 {
@@ -111,7 +111,7 @@ static double find_diameter(const struct graph *graph, const bool *is, uint32_t 
 	if (is[ON_COMPLETE])
 		return nodes > 1 ? 1 : 0;
 	if (is[ON_RING])
-		return nodes / 2; /* NOLINT(bugprone-integer-division): rounded down it is */
+		return nodes / 2; /* NOLINT(bugprone-integer-division): rounded down on purpose */
 	if (is[ON_TREE]) {
 		farthest(graph, 1, scratch, queue, &node);
 		return farthest(graph, node, scratch, queue, &node);

@@ -2,12 +2,12 @@
 
 #include <string.h>
 
-/* Why what was run is not what the document means. */
+/* Texts for paper_claim.other: why the run is not what the document means. */
 static const char not_sqrt[] = "sqrt(N) stands for the size K of a committee, the asker included. "
                                "For this N no committees "
                                "so small are known here: K(K-1) + 1 is N at least";
 
-/* Why some claims are refuted. */
+/* Texts for paper_claim.refuted: why the claim does not hold. */
 static const char few_nodes[] =
         "with two nodes it takes 2 + 1/L messages, whatever L is; Ricart and Agrawala's "
         "algorithm takes 2";
@@ -28,8 +28,8 @@ static const char ring_twice[] =
         "the initiator's number needs n - 1 messages to reach the greatest process, and that "
         "process's own needs n to come back: 2n - 1";
 
-/* "Significantly less overhead" than the algorithms of his second chapter is taken to mean at
- * most half. */
+/* Neilsen claims "significantly less overhead" than the algorithms of his second chapter. We
+ * take that to mean at most half. */
 #define LESS "Neilsen 6.4, twice the 12 bytes of neilsen"
 
 const struct paper_claim claims[] = {

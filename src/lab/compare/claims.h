@@ -93,23 +93,24 @@ struct paper_claim {
 	const char *other;
 };
 
-/* In the order of the algorithms; the last one's `algorithm` is NULL. */
+/* All claims, in the order of the algorithms. The last element has a NULL `algorithm`. */
 extern const struct paper_claim claims[];
 
 /* What a document claims about the messages for an entry or an election, in a few words. */
 struct headline {
 	const char *algorithm;
-	const char *parameter; /* as in struct paper_claim */
+	/* The parameter NAME=VALUE that the claim is about; NULL: the defaults. */
+	const char *parameter;
 	const char *text, *where;
 	bool apart; /* a variant that is compared only on request */
 };
-/* NULL if no document says how many messages it takes. */
+/* Returns NULL if no document says how many messages the algorithm takes. */
 const struct headline *headline_of(const struct algorithm *algorithm, const char *parameter);
 /* Does any document claim something about that quantity? */
 bool claim_of_document(const struct algorithm *algorithm, enum quantity quantity);
 
-/* The path of a quantity in the report of a row, such as "light.messages.max"; and a phrase for
- * people. */
+/* The name of a quantity is its path in the report of a row, such as "light.messages.max". Its
+ * text is a phrase for people. */
 const char *quantity_name(enum quantity quantity);
 const char *quantity_text(enum quantity quantity);
 const char *relation_text(enum relation relation);
@@ -130,7 +131,8 @@ void claim_facts_make(const struct setup *setup, struct claim_facts *ret_facts);
 bool claim_concerns(const struct paper_claim *claim, const struct algorithm *algorithm,
                     const char *parameter);
 
-/* The value of the claim's formula for that network; NAN if the claim says nothing about it. */
+/* Returns the value of the claim's formula for that network, or NAN if the claim says nothing
+ * about it. */
 double claim_value(const struct paper_claim *claim, const struct claim_facts *facts);
 
 #endif

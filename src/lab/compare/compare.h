@@ -1,6 +1,6 @@
 /*
- * Compares all algorithms on the same work. Each is simulated under light and heavy load,
- * elections with many arrangements, and the measurements are judged by what the documents claim
+ * Compares all algorithms on the same work. Each is simulated under light and heavy load, elections
+ * with many arrangements, and the measurements are compared with what the documents claim
  * (claims.h). Threads share the work; the result does not depend on their number.
  */
 #ifndef LAB_COMPARE_H
@@ -12,8 +12,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Beyond these limits a comparison would take too much memory and too many hours: all nodes ask
- * all others at once. */
+/* Beyond these limits a comparison would take too much memory and time: under heavy load all
+ * nodes ask all others at once. */
 enum { COMPARE_NODES_MAX = 1024, COMPARE_ENTRIES_MAX = 1000000 };
 
 /* One thing to compare: an algorithm, with at most one parameter, on a topology. */
@@ -26,7 +26,7 @@ struct compare_subject {
 struct compare_options {
 	const struct compare_subject *subjects;
 	size_t subjects_count;
-	const uint32_t *nodes; /* sizes, increasing */
+	const uint32_t *nodes; /* the numbers of nodes to compare at, increasing */
 	size_t nodes_count;
 	/* Larger sizes are for elections only; 0: all sizes are for all. */
 	uint32_t exclusion_nodes_max;
@@ -101,8 +101,9 @@ struct compare_row {
 	const char *topology; /* the topology as given, or the algorithm's default */
 	uint32_t nodes;
 	uint64_t edges;
-	uint32_t committee_min, committee_max; /* 0 if no claim needs it */
-	double diameter;                       /* NAN if it is not known */
+	/* The sizes of the smallest and the largest committee; 0 if no claim needs them. */
+	uint32_t committee_min, committee_max;
+	double diameter; /* the diameter of the graph; NAN if it is not known */
 	bool fifo;
 	struct compare_load light, heavy;
 	/* Messages for an entry with delays that vary; 0 if no claim needs it. */
@@ -115,7 +116,7 @@ struct compare_row {
 	struct range regenerated; /* hops until a lost token is replaced; see REGENERATED_MAX */
 	struct compare_elections all,
 	        one;       /* elections in which all begin, and in which one begins */
-	double state_mean; /* bytes of state of a node */
+	double state_mean; /* the size of a node's state in bytes, mean over the nodes */
 	uint64_t state_max, token_bytes,
 	        /* Bytes of the largest message with the token (0 without one), and without it. */
 	        request_bytes;
@@ -145,22 +146,22 @@ struct comparison {
 	bool violated;         /* a claim that ought to hold does not, or a run went wrong */
 };
 
-/* The subjects for some algorithms, as an array to be freed. Each algorithm is a subject, and
- * once more for every parameter that a claim is about, unless that variant is compared only on
- * request. If `parameters` has a parameter for an algorithm, it is the only subject. `topology`
- * is for all, or NULL. */
+/* Returns the subjects for some algorithms, in an array that the caller frees. Each algorithm
+ * gives a subject, and another one for every parameter that a claim is about, unless that
+ * variant is compared only on request. If `parameters` has a parameter for an algorithm, that
+ * variant is its only subject. `topology` applies to all subjects and may be NULL. */
 struct compare_subject *compare_subjects(const struct algorithm *const *algorithms,
                                          const char *const *parameters, size_t count,
                                          const char *topology, size_t *ret_count);
 
-/* Subjects are left out at sizes at which they cannot run. The result is to be freed with
- * comparison_free. */
+/* Runs the comparison. It leaves out subjects at sizes at which they cannot run. The caller
+ * frees the result with comparison_free. */
 void compare_run(const struct compare_options *options, struct comparison *ret_comparison);
 void comparison_free(struct comparison *comparison);
 
-/* Fills in the verdicts. A part of compare_run. */
+/* Fills in the verdicts. compare_run calls this. */
 void compare_judge(struct comparison *comparison);
-/* The measured value of a quantity; NAN if it was not measured. */
+/* Returns the measured value of a quantity, or NAN if it was not measured. */
 double compare_measured(const struct compare_row *row, enum quantity quantity);
 
 const char *verdict_name(enum claim_verdict verdict);
@@ -169,19 +170,20 @@ const char *verdict_name(enum claim_verdict verdict);
 void compare_count(const struct compare_row *row, bool of_documents,
                    size_t ret_counts[CLAIM_UNMEASURED + 1]);
 
-/* A line about a claim that failed: what it says, at which sizes it failed, and why. To be
- * freed. NULL if a line about a smaller size has said so. */
+/* Returns a line about a claim that failed: what it says, at which sizes it failed, and why. The
+ * caller frees it. Returns NULL if the line for a smaller size has said so already. */
 char *compare_failure_text(const struct comparison *comparison, size_t row_index,
                            size_t verdict_index);
-/* A line about subjects that could not run for the same reason, and at which sizes. NULL if an
- * earlier line has said so. */
+/* Returns a line about the subjects that could not run for the same reason, and at which sizes.
+ * The caller frees it. Returns NULL if an earlier line has said so already. */
 char *compare_left_out_text(const struct comparison *comparison, size_t index);
 
-/* The comparison as one JSON object; and as CSV, a line of names and then a line for each row. */
+/* The comparison as one JSON object, and as CSV: a line of column names, then a line for each
+ * row. */
 json_t *compare_report(const struct comparison *comparison);
 void compare_write_csv(const struct comparison *comparison, FILE *file);
 
-/* The claims about some algorithms, as JSON; nothing is measured. */
+/* Returns the claims about some algorithms as JSON. Nothing is measured. */
 json_t *compare_report_claims(const struct algorithm *const *algorithms, size_t count);
 
 #endif

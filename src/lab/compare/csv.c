@@ -1,6 +1,6 @@
 /*
- * The comparison as comma-separated values: the quantities that claims are about, by the names that
- * they have in the JSON report with '_' for '.', and what else a plot may want.
+ * Writes a comparison as comma-separated values. The columns are the quantities that claims are
+ * about, named as in the JSON report but with '_' for '.', and what else a plot may need.
  */
 #include "compare.h"
 
@@ -38,7 +38,7 @@ static double heavy_response(const struct compare_row *row)
 	return of(&row->heavy, row->heavy.response_mean);
 }
 
-/* Of the first rate; without one `poisson` is one that was not measured. */
+/* Returns the first rate, or NAN if none was measured: then `poisson` is an empty load. */
 static double poisson_rate(const struct compare_row *row)
 {
 	return of(row->poisson, row->poisson->rate);
@@ -127,7 +127,7 @@ static void write_header(FILE *file)
 	fputs(",violation\n", file);
 }
 
-/* A text with a comma, a quotation mark or a new line stands between quotation marks. */
+/* Writes a text, between quotation marks if it contains a comma, a quotation mark or a new line. */
 static void write_text(const char *text, FILE *file)
 {
 	if (text == NULL || strpbrk(text, ",\"\n\r") == NULL) {

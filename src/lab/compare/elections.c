@@ -1,5 +1,5 @@
 /*
- * Runs elections in many arrangements of the identifiers, in which all begin or one does.
+ * Runs elections in many arrangements of the identifiers. Either all processes begin, or one does.
  */
 #include "jobs.h"
 #include "memory.h"
@@ -8,12 +8,12 @@
 
 static const struct distribution unit = {DISTRIBUTION_CONSTANT, MILLION, 0};
 
-/* Identifiers in the ring's direction. */
+/* How the identifiers are placed around the ring, in the ring's direction. */
 enum arrangement {
 	INCREASING,
 	DECREASING,
-	/* Every second process is greater than both neighbours; among these, every second is
-	 * greater than its neighbours, and so on. So as many as possible survive each round of
+	/* Every second process is greater than both its neighbours; among these processes again
+	 * every second one is, and so on. So as many processes as possible survive each round of
 	 * franklin and dolev-klawe-rodeh. */
 	NESTED,
 	RANDOM,
@@ -25,7 +25,7 @@ static void arrange(enum arrangement arrangement, struct random *random, uint32_
 	for (uint32_t i = 0; i < nodes; i++)
 		ret_identifiers[i] = arrangement == DECREASING ? nodes - i : i + 1;
 	if (arrangement == NESTED) {
-		/* Places first, first + step, first + 2 step, … are left. */
+		/* The places first, first + step, first + 2 step, … have no identifier yet. */
 		uint32_t next = 1;
 		for (uint64_t first = 0, step = 1; first < nodes; first += step, step *= 2) {
 			for (uint64_t i = first; i < nodes; i += 2 * step)
@@ -39,7 +39,7 @@ static void arrange(enum arrangement arrangement, struct random *random, uint32_
 	}
 }
 
-/* Sums over several elections, before they are divided. */
+/* Sums over several elections, from which the means are made. */
 struct election_sums {
 	uint64_t random_count;
 	double messages, squares, bytes, time;
@@ -81,13 +81,14 @@ static void run_election(struct job *job, uint64_t seed, bool is_random, struct 
 	}
 }
 
-/* In each arrangement all begin; then one begins: the greatest, the next one in the ring's
- * direction, and one at random. */
+/* JOB_ALL: all processes begin, in each fixed arrangement and in a random one for each seed.
+ * JOB_ONE: one process begins; in the increasing arrangement the greatest one and then its
+ * successor, and for each seed a random one in a random arrangement. */
 void job_run_elections(struct job *job, const struct compare_options *options,
                        struct compare_elections *elections)
 {
 	uint32_t nodes = job->row->nodes;
-	struct setup setup = *job->setup; /* the same network, but for the electorate */
+	struct setup setup = *job->setup; /* the same network with another electorate */
 	uint32_t *identifiers = malloc(nodes * sizeof(*identifiers)), initiator = nodes;
 	struct election_sums sums = {0};
 	struct random random;

@@ -22,8 +22,9 @@ static double harmonic(double n)
 	return sum;
 }
 
-/* What Raynal bounds the messages of Hirschberg and Sinclair's election by, but for a factor of 4:
- * so many candidates go so far. */
+/* The function S(n) of formula.h. Four times this sum is Raynal's bound on the messages of
+ * Hirschberg and Sinclair's election: each term is the number of candidates of a round times
+ * their distance. */
 static double candidatures(double n)
 {
 	double sum = n;

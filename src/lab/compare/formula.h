@@ -1,5 +1,5 @@
 /*
- * The value of a formula such as "3 - 5/N + 2/N^2": what a person reads is what is evaluated.
+ * Evaluates a formula such as "3 - 5/N + 2/N^2". People read the same text that is evaluated.
  *
  * + - / ^ and parentheses; factors may stand side by side: 2(N - 1), 3N log(N). Variables are
  * single letters. Functions:
@@ -20,7 +20,7 @@ struct formula_variable {
 	double value;
 };
 
-/* 0, or -1 if the text is no formula or has a variable that is not among those given. */
+/* Returns 0, or -1 if the text is not a formula or has a variable that is not among those given. */
 int formula_evaluate(const char *text, const struct formula_variable *variables,
                      size_t variables_count, double *ret_value);
 

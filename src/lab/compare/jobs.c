@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The longest at work is told of; the mutex is held. */
+/* Reports progress, and names the job that has been at work longest. The caller holds the mutex. */
 static void tell(const struct job_pool *pool)
 {
 	static const char *const kinds[] = {
@@ -50,7 +50,7 @@ void job_note_part(struct job *job, double part)
 	pthread_mutex_unlock(&job->pool->mutex);
 }
 
-/* One of the runs of a job is under way. */
+/* The run of a job that is under way. */
 struct job_part {
 	struct job *job;
 	double before, share;
@@ -80,7 +80,6 @@ void range_widen(struct range *range, struct range other)
 	range->max = other.max > range->max ? other.max : range->max;
 }
 
-/* Sum and sum of squares of `count` numbers. */
 struct compare_mean mean_make(uint64_t count, double sum, double squares)
 {
 	struct compare_mean mean = {.count = count};
@@ -93,7 +92,6 @@ struct compare_mean mean_make(uint64_t count, double sum, double squares)
 	return mean;
 }
 
-/* What one run adds to the job as a whole. */
 void job_note_run(struct job *job, const struct sim_result *result)
 {
 	const struct algorithm *algorithm = job->row->subject->algorithm;
@@ -108,12 +106,13 @@ void job_note_run(struct job *job, const struct sim_result *result)
 		job->violation = result->violation;
 }
 
-/* Runs of one load are added up before they are divided. */
+/* Sums over all runs under one load, from which the means are made. */
 struct sums {
 	uint64_t entries, messages, squares, bytes, idle, sync_count, sync, sync_max;
 	uint64_t response_count, response, response_max, bypass_max;
 	uint64_t asked_time_max, token_time_max;
-	/* Of each run its mean: entries of one run are not independent. */
+	/* The mean of each run counts as one sample, because entries of the same run are not
+	 * independent. */
 	uint64_t runs;
 	double means, means_squares;
 };
@@ -153,7 +152,8 @@ static void divide(const struct job *job, const struct sums *sums, struct compar
 	bool light = job->kind <= JOB_LIGHT_BOUNDED;
 
 	load->messages = mean_make(sums->entries, (double)sums->messages, (double)sums->squares);
-	if (!light) /* one run tells what chance has no say in, and nothing of what it has */
+	/* JOB_HEAVY is not random, so it has no error; of anything random one run tells none. */
+	if (!light)
 		load->messages.error =
 		        job->kind == JOB_HEAVY ? 0
 		        : sums->runs > 1
@@ -175,10 +175,11 @@ static void divide(const struct job *job, const struct sums *sums, struct compar
 }
 
 /*
- * The warm-up lasts until every node has been inside several times (light), or has waited for its
- * turn (other loads). Under other loads the number of entries is a multiple of twenty rounds of all
- * nodes: then messages sent for entries after the last one balance those sent before the first, and
- * the rounds of suzuki-kasami-b for L = 2, 4, 5 and 10 are complete.
+ * The warm-up lasts until every node has been inside several times (light load), or has waited for
+ * its turn (other loads). Under other loads the number of entries is a multiple of twenty rounds of
+ * all nodes. Then the messages that are sent during the measurement for later entries balance those
+ * that were sent before it for the first ones; and the rounds of suzuki-kasami-b are complete for L
+ * = 2, 4, 5 and 10.
  */
 static struct sim_options run_options(const struct job *job, const struct compare_options *options,
                                       enum load load)
@@ -200,8 +201,9 @@ static struct sim_options run_options(const struct job *job, const struct compar
 	};
 }
 
-/* Nothing is left to chance when all want in all the time and delays are alike: one run tells all.
- * And where they vary, a run is long already if there are many nodes. */
+/* Returns how many runs a job needs. Under heavy load with constant delays nothing is random, so
+ * one run is enough. Where delays vary, a few runs are enough if there are many nodes, because
+ * each run is long then. */
 static uint64_t runs_count(const struct job *job, const struct compare_options *options,
                            const struct sim_options *run)
 {
@@ -251,14 +253,14 @@ static void run_load(struct job *job, const struct compare_options *options, enu
 	sim_destroy(sim);
 }
 
-/* One request, again and again from the beginning, with the token at that node. */
+/* Measures the first request of a run, many times, with the token at node `holder` at the start. */
 static struct compare_mean run_first(struct job *job, const struct compare_options *options,
                                      uint32_t holder)
 {
 	enum { RUNS_MAX = 20000 };
 	uint64_t count = options->entries * compare_seeds_count(options), sum = 0, squares = 0;
 	struct sim_options run = run_options(job, options, LOAD_LIGHT);
-	struct setup setup = *job->setup; /* the same network, but for the holder */
+	struct setup setup = *job->setup; /* the same network with another holder */
 	uint32_t *arrays = malloc(2 * (size_t)job->row->nodes * sizeof(*arrays));
 	struct sim_result result;
 
@@ -310,7 +312,7 @@ static void run_losses(struct job *job, const struct compare_options *options)
 
 	run.seed = options->seed_first;
 	run.warmup = 0;
-	run.entries = hops + 4 * nodes; /* the token hops once for an entry at least */
+	run.entries = hops + 4 * nodes; /* each entry takes at least one hop of the token */
 	run.lose_hops_count = 1;
 	for (uint64_t hop = 1; hop <= hops && job->violation == NULL; hop++) {
 		run.lose_hops = &hop;
@@ -378,8 +380,8 @@ static void work(void *context, uint32_t member)
 	pthread_mutex_unlock(&pool->mutex);
 }
 
-/* Messages for an entry, or for an election in which all begin: the least that a claim allows, or
- * one for each node. */
+/* Estimates the messages for an entry, or for an election in which all begin: the least number
+ * that a claim allows, or one for each node. */
 static double expected_messages(const struct compare_row *row, bool light)
 {
 	bool election = row->subject->algorithm->kind == KIND_ELECTION;
@@ -397,7 +399,8 @@ static double expected_messages(const struct compare_row *row, bool light)
 	return fmax(1, isinf(least) ? row->nodes : least);
 }
 
-/* About how many messages; a token that nobody wants goes round in the meantime. */
+/* Estimates how many messages a job takes, including the hops of a circulating token while
+ * nobody wants in. */
 static double estimate(const struct job *job, const struct compare_options *options)
 {
 	const struct algorithm *algorithm = job->row->subject->algorithm;
@@ -482,7 +485,6 @@ void pool_add_row(struct job_pool *pool, struct compare_row *row, const struct s
 		add_job(pool, row, setup, JOB_LOSS, 0);
 }
 
-/* What several jobs found out about one row. */
 void pool_gather(struct job_pool *pool)
 {
 	for (size_t i = 0; i < pool->jobs_count; i++) {

@@ -10,8 +10,8 @@
 
 enum job_kind {
 	JOB_LIGHT,
-	JOB_LIGHT_VARIED,  /* delays that vary, for the extremes */
-	JOB_LIGHT_BOUNDED, /* delays that vary and are one at most, for times */
+	JOB_LIGHT_VARIED,  /* delays vary; gives the extremes */
+	JOB_LIGHT_BOUNDED, /* delays vary and are at most one; gives times */
 	JOB_HEAVY,
 	JOB_HEAVY_VARIED,
 	JOB_POISSON,
@@ -21,18 +21,18 @@ enum job_kind {
 	JOB_ONE,
 };
 
-/* A part of the work for one row. No two write to the same place. */
+/* A part of the work for one row. No two jobs write to the same place. */
 struct job {
 	enum job_kind kind;
 	struct compare_row *row;
 	const struct setup *setup;
-	size_t rate; /* which of the rates */
+	size_t rate; /* the index of the rate that is measured */
 	struct compare_load varied;
 	uint64_t token_bytes, request_bytes;
 	const char *violation;
 	struct job_pool *pool;
-	double weight; /* about how many messages it takes */
-	double part;   /* of it that is done */
+	double weight; /* an estimate of how many messages the job takes */
+	double part;   /* how much of the job is done, from 0 to 1 */
 	bool running;
 };
 
@@ -41,28 +41,28 @@ struct job_pool {
 	struct job *jobs;
 	size_t jobs_count, jobs_size;
 	size_t next;
-	double weight, done; /* of all, and of the jobs that are done */
+	double weight, done; /* the weight of all jobs, and of those that are done */
 	pthread_mutex_t mutex;
 };
 
-/* The work for a row, which must stay where it is. */
+/* Adds the work for a row. The row must not move until pool_gather. */
 void pool_add_row(struct job_pool *pool, struct compare_row *row, const struct setup *setup);
 void pool_run(struct job_pool *pool);
-/* What several jobs found out about one row. */
+/* Combines what several jobs found out about the same row. */
 void pool_gather(struct job_pool *pool);
 
-/* For what a job does: how much of it is done, from 0 to 1; and what one run adds to it as a
- * whole. */
+/* Called by a job: the first reports how much of it is done, from 0 to 1; the second adds to the
+ * job what every run tells. */
 void job_note_part(struct job *job, double part);
 void job_note_run(struct job *job, const struct sim_result *result);
-/* All begin, in each arrangement; or one. (elections.c) */
+/* Runs the job's elections. (elections.c) */
 void job_run_elections(struct job *job, const struct compare_options *options,
                        struct compare_elections *elections);
 
 uint64_t compare_seeds_count(const struct compare_options *options);
-/* Sum and sum of squares of `count` numbers. */
+/* Makes a mean from the sum and the sum of squares of `count` numbers. */
 struct compare_mean mean_make(uint64_t count, double sum, double squares);
-/* Of nothing yet: any range widens it. */
+/* The range of no numbers. Any other range widens it. */
 extern const struct range range_none;
 void range_widen(struct range *range, struct range other);
 

@@ -1,5 +1,5 @@
 /*
- * Does what was measured agree with what is claimed?
+ * Decides whether the measurements agree with the claims.
  */
 #include "compare.h"
 
@@ -118,8 +118,8 @@ double compare_measured(const struct compare_row *row, enum quantity quantity)
 	return NAN;
 }
 
-/* The mean that a quantity comes from, or NULL. A mean has an error of chance, which a verdict
- * allows for. */
+/* Returns the mean that a quantity is taken from, or NULL. A mean has a statistical error, which
+ * the verdict allows for. */
 static const struct compare_mean *mean_of(const struct compare_row *row, enum quantity quantity)
 {
 	return quantity == LIGHT_MEAN          ? &row->light.messages
@@ -131,7 +131,8 @@ static const struct compare_mean *mean_of(const struct compare_row *row, enum qu
 	                                       : NULL;
 }
 
-/* Too few draws to say anything of a mean, or of what must be seen sooner or later. */
+/* Are there enough random samples to judge a claim about a mean, or about a value that must
+ * occur sooner or later? */
 static bool is_enough(const struct compare_row *row, const struct paper_claim *claim)
 {
 	enum { ENTRIES_ENOUGH = 1000, ELECTIONS_ENOUGH = 20, ROUNDS_ENOUGH = 50 };
@@ -145,8 +146,9 @@ static bool is_enough(const struct compare_row *row, const struct paper_claim *c
 }
 
 /*
- * How far a mean may be off: five standard errors, and a hundredth, because successive entries are
- * not quite independent and runs have ends. Anything that is counted is exact.
+ * Returns how far a measured value may be off. A mean may be off by five standard errors and one
+ * per cent, because successive entries are not quite independent and a run cuts some short.
+ * Quantities that are counted are exact.
  */
 static double tolerance(const struct compare_row *row, const struct compare_verdict *verdict)
 {
@@ -201,9 +203,9 @@ static enum claim_verdict judge(const struct compare_row *row,
 }
 
 /*
- * A claim of order is about growth: the ratio of measured to claimed, at a size at least sixteen
- * times as large, may be three times that of the smallest size, and not more. (Were it n^2 where
- * n log n is claimed, it would be more than five times.)
+ * A claim of order is about growth. It holds if the ratio of measured to claimed value, at a size
+ * at least sixteen times the smallest, is at most three times the ratio at the smallest size. (With
+ * n^2 where n log n is claimed, it would be more than five times as large.)
  */
 static void judge_order(struct comparison *comparison, size_t row_index, size_t claim_index)
 {

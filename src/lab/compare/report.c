@@ -29,7 +29,8 @@ static json_t *report_mean(const struct compare_mean *mean)
 	                 report_number(mean->mean), "error", report_number(mean->error));
 }
 
-/* The extremes that only light load has are beside the mean. */
+/* Writes the measurements under one load. Extremes exist only for light load and stand beside
+ * the mean. */
 static json_t *report_load(const struct compare_load *load, bool has_token)
 {
 	json_t *messages = report_mean(&load->messages), *report = json_object();

@@ -1,5 +1,5 @@
 /*
- * What a comparison has to say in whole sentences, for the terminal and for the page.
+ * The sentences of a comparison, for the terminal and for the page.
  */
 #include "compare.h"
 
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Has the same claim about the same subject failed at a smaller size? Then it was told there. */
+/* Has the same claim about the same subject failed at a smaller size? Then its line was written
+ * there. */
 static bool is_told(const struct comparison *comparison, size_t row_index,
                     const struct compare_verdict *verdict)
 {
@@ -67,7 +68,7 @@ char *compare_failure_text(const struct comparison *comparison, size_t row_index
 	return text;
 }
 
-/* Is the subject left out at that size, too, for want of the same kind of graph? */
+/* Is the subject left out at that size too, because it needs the same kind of graph? */
 static bool is_left_out(const struct comparison *comparison, const struct compare_left_out *left,
                         uint32_t nodes)
 {
@@ -80,7 +81,8 @@ static bool is_left_out(const struct comparison *comparison, const struct compar
 	return false;
 }
 
-/* Left out for the same reason; where it is the kind of graph, at the same sizes. */
+/* Are the two left out for the same reason? If the reason is the kind of graph, the sizes must
+ * be the same too. */
 static bool is_alike(const struct comparison *comparison, const struct compare_left_out *one,
                      const struct compare_left_out *other)
 {

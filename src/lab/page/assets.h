@@ -1,16 +1,16 @@
 /*
- * What belongs into pages and is written in other languages than C (src/lab/page), embedded by the
- * build.
+ * Parts of the page that are not written in C: its style and its script (src/lab/page). The build
+ * embeds them.
  */
 #ifndef LAB_ASSETS_H
 #define LAB_ASSETS_H
 
 struct asset {
-	const char *name; /* "style", "script" */
+	const char *name; /* which part this is: "style" or "script" */
 	const char *text;
 };
 
-/* Ends with a NULL name. */
+/* All assets. The last element has a NULL name. */
 extern const struct asset assets[];
 
 #endif

@@ -1,5 +1,6 @@
 /*
- * The claims in the page: those that fail, and of each subject all of them with what was measured.
+ * Writes the claims into the page: those that fail, and then for each subject all its claims beside
+ * the measurements.
  */
 #include "comparison_page.h"
 
@@ -67,7 +68,8 @@ static void write_claim(const struct comparison_page *page, const struct compare
 	fputs("</tr>\n", file);
 }
 
-/* Was it asked of any size? Claims about other graphs were not. */
+/* Does the claim concern the subject at any of the sizes? A claim about another kind of graph
+ * does not. */
 static bool is_asked(const struct comparison *comparison, const struct compare_subject *subject,
                      const struct paper_claim *claim)
 {
@@ -81,7 +83,7 @@ static bool is_asked(const struct comparison *comparison, const struct compare_s
 	return false;
 }
 
-/* "35 held, 1 known to be wrong" */
+/* Writes counts such as "35 held, 1 known to be wrong". */
 static bool write_sums(const size_t *counts, FILE *file)
 {
 	bool first = true;
@@ -95,7 +97,7 @@ static bool write_sums(const size_t *counts, FILE *file)
 	return !first;
 }
 
-/* "of documents: 35 held; from the rules: 4 held" */
+/* Writes counts such as "of documents: 35 held; from the rules: 4 held". */
 static void write_subject_sums(const struct comparison *comparison,
                                const struct compare_subject *subject, FILE *file)
 {
@@ -121,7 +123,8 @@ static void write_subject_sums(const struct comparison *comparison,
 		fputs("no claim", file);
 }
 
-/* Those of documents, or those that follow from the rules, under a heading of their own. */
+/* Writes the claims of documents, or those that follow from the rules, under a heading of their
+ * own. */
 static void write_claims_of(const struct comparison_page *page,
                             const struct compare_subject *subject, bool of_documents, FILE *file)
 {
@@ -175,7 +178,7 @@ static void write_subject(const struct comparison_page *page, size_t key, FILE *
 	fputs("</table>\n</div>\n</details>\n", file);
 }
 
-/* Those of one kind, each once. */
+/* Writes the claims that failed with one verdict, each once. */
 static void write_failures(const struct comparison *comparison, enum claim_verdict kind,
                            const char *title, FILE *file)
 {

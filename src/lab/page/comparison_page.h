@@ -1,6 +1,6 @@
 /*
- * What the files that write the page of a comparison (page.c) share: how its subjects look,
- * its figures, and what is seen in them.
+ * What the files that write the page of a comparison (page.c) share: how its subjects look, its
+ * figures, and the text about them.
  */
 #ifndef LAB_COMPARISON_PAGE_H
 #define LAB_COMPARISON_PAGE_H
@@ -8,19 +8,19 @@
 #include "compare.h"
 #include "plot.h"
 
-/* Those that work alike have one colour. */
+/* A group of algorithms that work alike. They have the same colour. */
 struct family {
 	const char *title;
 	enum kind kind;
 	unsigned colour;
 };
 
-/* In the order of a legend; `title` is NULL at the end. */
+/* All families, in the order of the legend. The last element has a NULL `title`. */
 extern const struct family families[];
 const struct family *family_of(const struct algorithm *algorithm);
 
 struct page_subject {
-	char name[64]; /* "suzuki-kasami-b L=10" */
+	char name[64]; /* such as "suzuki-kasami-b L=10" */
 	const char *label;
 	const struct family *family;
 	unsigned mark;
@@ -33,31 +33,32 @@ struct figure {
 	enum figure_kind kind;
 	const char *id, *title;
 	struct plot plots[PANELS_MAX];
-	size_t plots_count;  /* 0: there is nothing to show */
-	const char *missing; /* then why */
+	size_t plots_count;  /* how many plots there are; 0: there is nothing to show */
+	const char *missing; /* if there is nothing to show: why */
 };
 
 struct comparison_page {
 	const struct comparison *comparison;
 	const char *command, *version;
-	struct page_subject *subjects; /* as those of the comparison */
-	double *ticks[2];              /* sizes of either kind */
+	/* One for each subject of the comparison, in the same order. */
+	struct page_subject *subjects;
+	double *ticks[2]; /* for each kind, the sizes that have a tick */
 	size_t ticks_count[2];
-	const char *titles[LOAD_POISSON + 1]; /* of the loads */
+	const char *titles[LOAD_POISSON + 1]; /* the titles of the loads */
 	char poisson_title[80];
 	struct figure figures[FIGURES];
 };
 
-/* Subjects and figures; to be freed. */
+/* Makes subjects and figures. The caller frees them with page_free. */
 void page_make(struct comparison_page *page);
 void page_free(struct comparison_page *page);
 
-/* A paragraph about a panel of a figure, all from its points. */
+/* Writes a paragraph about what a panel of a figure shows. */
 void write_seen(const struct comparison_page *page, const struct figure *figure, size_t panel,
                 FILE *file);
 
-/* The tables of what was measured, and of what was claimed. The tables show the rows of one size
- * at a time; the rules for that belong to the page's style. */
+/* Write the tables of the measurements, and the claims. A table shows the rows of one size at a
+ * time; write_size_rules writes the style rules for that. */
 void write_size_rules(const struct comparison_page *page, FILE *file);
 void write_tables(const struct comparison_page *page, FILE *file);
 void write_claims(const struct comparison_page *page, FILE *file);

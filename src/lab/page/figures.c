@@ -1,5 +1,5 @@
 /*
- * The figures of a comparison: which lines there are, how they look, and their points.
+ * Makes the figures of a comparison: which lines they have, how the lines look, and their points.
  */
 #include "comparison_page.h"
 
@@ -38,10 +38,11 @@ const struct family *family_of(const struct algorithm *algorithm)
 	return &families[all ? TOKEN_OF_ALL : TOKEN_ALONG];
 }
 
-/* Marks are dealt out among those that meet in a plot. */
+/* Gives each subject its name, colour and mark. Subjects that appear in the same plot get
+ * different marks. */
 static void make_subjects(struct comparison_page *page)
 {
-	enum { LABEL_MAX = 22 }; /* characters */
+	enum { LABEL_MAX = 22 }; /* in characters */
 	const struct compare_options *options = &page->comparison->options;
 	unsigned marks[2] = {0};
 
@@ -60,7 +61,7 @@ static void make_subjects(struct comparison_page *page)
 	}
 }
 
-/* The sizes of the rows of a kind. */
+/* Puts a tick at each size for which the comparison has a row of that kind. */
 static void make_ticks(struct comparison_page *page, enum kind kind)
 {
 	const struct comparison *comparison = page->comparison;
@@ -92,11 +93,11 @@ static struct plot_series *add_subject(const struct comparison_page *page, struc
 	return series;
 }
 
-/* What is plotted against the size. */
+/* The quantity that is plotted against the size. */
 struct measure {
 	enum load load;
-	bool bytes; /* not messages; of mutual exclusion */
-	bool most;  /* not the mean; of elections */
+	bool bytes; /* mutual exclusion: bytes instead of messages */
+	bool most;  /* elections: the most instead of the mean */
 };
 
 static double figure_of(const struct compare_row *row, struct measure measure)
@@ -109,7 +110,7 @@ static double figure_of(const struct compare_row *row, struct measure measure)
 	return load->messages.count == 0 ? NAN : measure.bytes ? load->bytes : load->messages.mean;
 }
 
-/* A line for each subject of that kind, with a point for each of its rows. */
+/* Adds a line for each subject of that kind, with a point for each of its rows. */
 static void fill_by_size(const struct comparison_page *page, struct plot *plot,
                          struct measure measure)
 {
@@ -144,7 +145,7 @@ static struct plot *add_panel(struct figure *figure, const char *id, const char 
 	return plot;
 }
 
-/* Messages or bytes against N, for each load. */
+/* Makes the plots of messages or bytes against N, one for each load. */
 static void make_costs(struct comparison_page *page, struct figure *figure, bool bytes)
 {
 	static const char *const ids[][2] = {
@@ -173,7 +174,8 @@ static void make_costs(struct comparison_page *page, struct figure *figure, bool
 	}
 }
 
-/* From request to entry, and from an exit to the next entry, against the rate. */
+/* Makes the plots of delays against the rate: from request to entry, and from an exit to the
+ * next entry. */
 static void make_waiting(struct comparison_page *page, struct figure *figure)
 {
 	const struct comparison *comparison = page->comparison;
@@ -215,7 +217,7 @@ static void make_waiting(struct comparison_page *page, struct figure *figure)
 	}
 }
 
-/* n log n and n^2, from the least to the greatest size. */
+/* Adds the curves n log n and n^2, from the least to the greatest size. */
 static void add_curves(const struct comparison_page *page, struct plot *plot)
 {
 	enum { STEPS = 48 };
@@ -251,7 +253,7 @@ static void make_elections(struct comparison_page *page, struct figure *figure)
 	}
 }
 
-/* A panel with no point at all is left out. */
+/* Removes panels without any point. */
 static void drop_empty(struct figure *figure)
 {
 	size_t kept = 0;

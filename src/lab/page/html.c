@@ -15,7 +15,8 @@ void html_text(const char *text, FILE *file)
 		else if (*text == '"')
 			fputs("&quot;", file);
 		else if (*text == '\x7f' || ((unsigned char)*text < ' ' && *text != '\n'))
-			fputs("\xef\xbf\xbd", file); /* there is no way to write it */
+			/* U+FFFD stands for a character that XML cannot contain. */
+			fputs("\xef\xbf\xbd", file);
 		else
 			putc(*text, file);
 	}

@@ -1,5 +1,6 @@
 /*
- * The page of a comparison: one file that needs no other. It is whole without its script.
+ * Writes the page of a comparison. It is a single file that needs no other, and it is complete
+ * without its script.
  */
 #include "page.h"
 
@@ -11,10 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The size for the plots against load: what is busy at one size is busy at another. */
+/* The number of nodes for the plots against load. One size is enough, because a load that keeps
+ * nodes busy at one size does so at another. */
 enum { RATES_NODES = 16 };
 
-/* 1, 2, 5, 10, 20, 50, … */
+/* Returns the rate that follows in 1, 2, 5, 10, 20, 50, … */
 static uint64_t next_rate(uint64_t rate)
 {
 	uint64_t digit = rate;
@@ -25,7 +27,8 @@ static uint64_t next_rate(uint64_t rate)
 
 void page_plan_rates(struct compare_options *options, uint64_t ret_rates[PAGE_RATES])
 {
-	/* All together ask so rarely that hardly anybody meets another: in millionths. */
+	/* The rate of requests of all nodes together, in millionths, at which two requests
+	 * hardly ever meet. */
 	const uint64_t idle = MILLION / 50;
 	uint64_t rate = 1;
 
@@ -133,7 +136,7 @@ static void write_header(const struct comparison_page *page, FILE *file)
 	      file);
 }
 
-/* Does the figure have any point of that subject? */
+/* Does the figure show at least one point of that subject? */
 static bool has_subject(const struct figure *figure, size_t key)
 {
 	for (size_t i = 0; i < figure->plots_count; i++) {
@@ -247,7 +250,7 @@ static void write_figure(const struct comparison_page *page, const struct figure
 	fputs("</div>\n</details>\n</section>\n", file);
 }
 
-/* What there is no plot of, and who could not run. */
+/* Writes what has no plot, and which subjects could not run. */
 static void write_left_out(const struct comparison_page *page, FILE *file)
 {
 	const struct comparison *comparison = page->comparison;

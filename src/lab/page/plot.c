@@ -8,18 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In the units of the picture. The labels stand to the right of all else, so that a page can cut
+/* The layout, in units of the picture. The labels are at the far right, so that a page can cut
  * them off where there is no room for them. */
 enum { LEFT = 52, AREA = 352, LEADER = 26, LABELS = 150, TOP = 34, BOTTOM = 42 };
 enum { HEIGHT_MIN = 330, LABEL_HEIGHT = 14, INSET = 8 };
 
 struct scale {
-	double from, to;      /* values */
-	double start, length; /* places; downward if negative */
+	double from, to; /* the range of values */
+	/* Where the axis begins in the picture, and its length; negative: upward or to the left. */
+	double start, length;
 	bool logarithmic;
 };
 
-/* The end of a line, and where its label is. */
+/* The right end of a line, and where its label is. */
 struct tip {
 	const struct plot_series *series;
 	double x, wanted, y;
@@ -67,7 +68,7 @@ size_t plot_count(const struct plot *plot, bool shown)
 	return count;
 }
 
-/* Eight shapes of about the same weight, around 0 0. */
+/* The marks: eight shapes of about the same visual weight, centred at 0 0. */
 static const char *const shapes[] = {
         "M-3.8 0a3.8 3.8 0 1 0 7.6 0a3.8 3.8 0 1 0-7.6 0z",
         "M-3.4-3.4H3.4V3.4H-3.4z",
@@ -105,14 +106,15 @@ static double place(const struct scale *scale, double value)
 	return scale->start + scale->length * part;
 }
 
-/* 1, 2 or 5 times a power of ten, at most `value`. */
+/* Returns the greatest number of the form 1, 2 or 5 times a power of ten that is at most
+ * `value`. */
 static double nice_below(double value)
 {
 	double power = pow(10, floor(log10(value))), digit = value / power * (1 + 1e-9);
 	return power * (digit >= 5 ? 5 : digit >= 2 ? 2 : 1);
 }
 
-/* The next of these. */
+/* Returns the next larger number of that form. */
 static double nice_next(double nice)
 {
 	double digit = nice / pow(10, floor(log10(nice * (1 + 1e-9))));
@@ -147,7 +149,7 @@ static struct scale make_scale(const struct plot *plot, bool vertical, double st
 		double above = nice_below(most);
 		most = above < most ? nice_next(above) : above;
 	}
-	if (least == most) { /* one value only: in the middle */
+	if (least == most) { /* a single value is shown in the middle */
 		most = axis->logarithmic ? most * 2 : most + 1;
 		least = axis->logarithmic ? least / 2 : least;
 	}
@@ -175,7 +177,7 @@ static void write_tick(const struct scale *scale, double value, bool vertical, d
 		        at, TOP, other, at, other + 17, text);
 }
 
-/* Powers of ten; with 2 and 5 times these between them if that are not too many. */
+/* Writes ticks at the powers of ten, and at 2 and 5 times these if that does not give too many. */
 static void write_log_ticks(const struct scale *scale, bool vertical, double other, FILE *file)
 {
 	enum { MANY = 10, TICKS_MAX = 128 };
@@ -204,15 +206,15 @@ static void write_linear_ticks(const struct scale *scale, bool vertical, double 
 		write_tick(scale, i * step, vertical, other, file);
 }
 
-/* `other` is where the other axis is. */
+/* Writes the ticks of an axis. `other` is where the other axis is. */
 static void write_ticks(const struct plot_axis *axis, const struct scale *scale, bool vertical,
                         double other, FILE *file)
 {
-	const double width = 7.5; /* of a digit on a small screen */
+	const double width = 7.5; /* the width of a digit on a small screen */
 	double free = INFINITY;
 	char text[HTML_NUMBER_SIZE];
 
-	/* The last is always there. */
+	/* The last tick always has a label, so this goes from the last to the first. */
 	for (size_t i = axis->ticks_count; i > 0; i--) {
 		double tick = axis->ticks[i - 1], at = place(scale, tick);
 		double half = width * (double)strlen(html_number(tick, text)) / 2 + 2;
@@ -236,9 +238,9 @@ static int compare_tips(const void *a, const void *b)
 }
 
 /*
- * Labels as near as possible to where they belong, in that order, without overlap: neighbours that
- * are too close form a block, which is centred where its members belong on average; blocks that
- * come too close become one.
+ * Places the labels as near as possible to the ends of their lines, in the same order and without
+ * overlap. Neighbours that are too close form a block, whose centre is the mean of the places where
+ * its members belong. Blocks that are too close become one.
  */
 static void spread(struct tip *tips, size_t count, double top, double bottom)
 {
@@ -307,7 +309,7 @@ static void write_points(const struct plot *plot, const struct plot_series *seri
 	}
 }
 
-/* From the end of the line to its name. */
+/* Draws the thin line from the end of a series to its label, and the label. */
 static void write_tip(const struct tip *tip, FILE *file)
 {
 	const double side = LEFT + AREA, x = side + LEADER;
@@ -323,9 +325,9 @@ static void write_tip(const struct tip *tip, FILE *file)
 	        series->curve ? x : x + 11, tip->y + 4, series->label);
 }
 
-/* The name of a curve, three quarters along: where a page has no room for the labels. The
- * highest has it above, where nothing is, the others below the lines; over these it can still be
- * read. */
+/* Writes the name of a curve beside it, at three quarters of its length, for pages that have no
+ * room for labels. The highest curve has its name above it, where there is nothing else. The
+ * others have it below, where it may cross lines but can still be read. */
 static void write_inner_label(const struct tip *tip, bool highest, const struct scale *x,
                               const struct scale *y, FILE *file)
 {
@@ -356,7 +358,7 @@ static void write_series(const struct plot *plot, const struct tip *tip, const s
 	fputs("</g>\n", file);
 }
 
-/* The ends of all lines, from the top down. Returns how many. */
+/* Lists the right ends of all lines, from the top down. Returns how many there are. */
 static size_t gather_tips(const struct plot *plot, const struct scale *x, const struct scale *y,
                           struct tip *ret_tips)
 {
@@ -399,7 +401,7 @@ void plot_write(const struct plot *plot, FILE *file)
 	fprintf(file, "<text class=\"title\" x=\"6\" y=\"16\">%s</text>\n", plot->y.title);
 	fprintf(file, "<text class=\"title\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s</text>\n",
 	        LEFT + AREA, bottom + 36, plot->x.title);
-	/* Curves to compare with below the rest. */
+	/* Curves to compare with are drawn first, so that the other lines are above them. */
 	for (int pass = 0; pass < 2; pass++) {
 		for (size_t i = 0; i < count; i++) {
 			if (tips[i].series->curve == (pass == 0))
@@ -423,7 +425,7 @@ static int compare_numbers(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* All x of a plot, increasing, each once. To be freed. */
+/* Returns all x of a plot, increasing, each once, in an array that the caller frees. */
 static double *gather_columns(const struct plot *plot, size_t *ret_count)
 {
 	double *columns =

@@ -1,6 +1,6 @@
 /*
- * Plots as vector graphics inside a page: lines with marks, named where they end. They have no
- * colours of their own: the page's style gives them to the classes c0, c1, … (see compare.css).
+ * Plots as SVG inside a page: lines with marks, and the name of each line at its end. The plots do
+ * not set colours; the page's style does, for the classes c0, c1, … (see style.css).
  */
 #ifndef LAB_PLOT_H
 #define LAB_PLOT_H
@@ -18,17 +18,19 @@ struct plot_point {
 
 /* `key` is the same for the same thing in all plots of a page. */
 struct plot_series {
-	const char *name, *label; /* whole; and short enough for the end of its line */
+	/* The whole name, and a name short enough for the end of the line. */
+	const char *name, *label;
 	unsigned key, colour, mark;
-	bool curve; /* to compare with: a broken line without marks */
+	bool curve; /* a curve to compare the others with: a dashed line without marks */
 	struct plot_point *points;
 	size_t points_count, points_size;
 };
 
 struct plot_axis {
-	const char *title, *symbol; /* "nodes", "N" */
+	/* What the axis shows, such as "nodes", and its symbol, such as "N". */
+	const char *title, *symbol;
 	bool logarithmic;
-	const double *ticks; /* where; NULL: chosen here */
+	const double *ticks; /* the values with a tick; NULL: chosen automatically */
 	size_t ticks_count;
 };
 
@@ -39,23 +41,23 @@ struct plot {
 	size_t series_count, series_size;
 };
 
-/* An empty series, to be filled at once: the next one may move it. */
+/* Adds an empty series and returns it. Adding another one may move it, so fill it first. */
 struct plot_series *plot_add_series(struct plot *plot, const char *name, const char *label);
-/* NAN is no point. */
+/* Adds a point, unless `y` is NAN. */
 void plot_add_point(struct plot_series *series, double x, double y);
 void plot_free(struct plot *plot);
 
-/* Can it be shown? A logarithmic axis has no place for what is not above 0. */
+/* Can the point be shown? A logarithmic axis can only show values above 0. */
 bool plot_shows(const struct plot *plot, const struct plot_point *point);
-/* How many points can, or cannot, of all series that are no curves. */
+/* Returns how many points can be shown, or cannot, in all series that are not curves. */
 size_t plot_count(const struct plot *plot, bool shown);
 
-/* The shapes of all marks, once in a page before any plot. */
+/* Writes the shapes of all marks. They must come once in a page, before the first plot. */
 void plot_write_marks(FILE *file);
-/* One of them alone, for a legend. */
+/* Writes one mark alone, for a legend. */
 void plot_write_mark(unsigned mark, unsigned colour, FILE *file);
 void plot_write(const struct plot *plot, FILE *file);
-/* The same as a table of numbers. */
+/* Writes the plot as a table of numbers. */
 void plot_write_figures(const struct plot *plot, FILE *file);
 
 #endif

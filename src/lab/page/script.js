@@ -1,9 +1,10 @@
 "use strict";
-/* Without this the page is whole: here tables learn to be sorted, and a name to be followed through all plots. */
+/* The page is complete without this script. It makes tables sortable, and highlights a name in
+ * all plots. */
 (() => {
 	const key = cell => cell.dataset.v === undefined ? NaN : Number(cell.dataset.v);
 
-	/* Numbers before what there is none of; equal ones stay in their order. */
+	/* Sorts cells with a number before cells without one. The sort is stable. */
 	const compare = (column, sign) => (a, b) => {
 		const x = a.cells[column], y = b.cells[column];
 		if (x.dataset.v === undefined ? y.dataset.v === undefined : false)
@@ -29,7 +30,8 @@
 		});
 	}
 
-	/* A name is lit while it is pointed at; one that was pressed stays lit. */
+	/* A name is highlighted while the pointer is on it. A name that was clicked stays
+	 * highlighted. */
 	let pressed = null, lit = null;
 	const light = name => {
 		if (name === lit)

@@ -1,6 +1,6 @@
 /*
- * What is seen in the figures of a comparison, in words: who needs least and most, who overtakes
- * whom, how costs grow. Everything is found in the points of the figures.
+ * Describes in words what the figures of a comparison show: which algorithms need least and most,
+ * which lines cross, how costs grow. All of it is computed from the points of the figures.
  */
 #include "comparison_page.h"
 
@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Figures so close are told as the same: chance may have parted them. */
+/* Two values whose ratio is below this are described as equal, because they may differ by
+ * chance. */
 static const double same = 1.01;
 
 static double value_at(const struct plot_series *series, double x)
@@ -22,7 +23,7 @@ static double value_at(const struct plot_series *series, double x)
 	return NAN;
 }
 
-/* The greatest x at most `bound` that any series has; NAN if there is none. */
+/* Returns the greatest x of any series that is at most `bound`, or NAN if there is none. */
 static double last_x(const struct plot *plot, double bound)
 {
 	double last = NAN;
@@ -38,7 +39,7 @@ static double last_x(const struct plot *plot, double bound)
 	return last;
 }
 
-/* The least x above `bound`. */
+/* Returns the least x of any series that is above `bound`, or NAN if there is none. */
 static double next_x(const struct plot *plot, double bound)
 {
 	double next = NAN;
@@ -54,7 +55,8 @@ static double next_x(const struct plot *plot, double bound)
 	return next;
 }
 
-/* Of least or greatest value at that x; of those that are, the first. NULL if there is none. */
+/* Returns the series with the least or the greatest value at that x; the first one if several
+ * are equal, NULL if there is none. */
 static const struct plot_series *extreme_at(const struct plot *plot, double x, bool greatest)
 {
 	const struct plot_series *found = NULL;
@@ -90,21 +92,22 @@ static void write_name(const struct plot_series *series, FILE *file)
 	fprintf(file, "<b data-series=\"%u\">%s</b>", series->key, series->name);
 }
 
-/* "a", "a and b", "a, b and c": call it before each of `count`. */
+/* Writes what stands before the i-th of `count` names in a list such as "a, b and c". */
 static void write_joint(size_t i, size_t count, FILE *file)
 {
 	if (i != 0)
 		fputs(i + 1 == count ? " and " : ", ", file);
 }
 
-/* Is there a figure at that x, about the same as `value`, or not? */
+/* Does the series have a value at that x that is about the same as `value` (or, if `wanted` is
+ * false, one that is not)? */
 static bool is_same(const struct plot_series *series, double x, double value, bool wanted)
 {
 	double other = value_at(series, x);
 	return !isnan(other) && (other <= value * same && value <= other * same) == wanted;
 }
 
-/* All that are, or are not, about the same as `value` at that x. */
+/* Writes the names of all series for which is_same() is true. */
 static void write_those(const struct plot *plot, double x, double value, bool wanted, size_t count,
                         FILE *file)
 {
@@ -118,8 +121,8 @@ static void write_those(const struct plot *plot, double x, double value, bool wa
 	}
 }
 
-/* All that are about the same as `value` at that x; or "all but" the others, if these are fewer.
- * Returns how many. */
+/* Writes the names of all series that are about the same as `value` at that x; or "all but" and
+ * the names of the others, if these are fewer. Returns how many are the same. */
 static size_t write_same(const struct plot *plot, double x, double value, FILE *file)
 {
 	enum { FEW = 4 };
@@ -171,7 +174,8 @@ static bool is_least(const struct plot *plot, const struct plot_series *series, 
 	return !isnan(value) && value <= value_at(extreme_at(plot, x, false), x) * same;
 }
 
-/* How far a series stays the least from x on: the last such x, NAN if it is not even at x. */
+/* Returns the last x up to which the series, from `x` on, is always the lowest; NAN if it is not
+ * the lowest at `x`. */
 static double least_until(const struct plot *plot, const struct plot_series *series, double x)
 {
 	double until = NAN;
@@ -181,8 +185,8 @@ static double least_until(const struct plot *plot, const struct plot_series *ser
 	return until;
 }
 
-/* Says which series is the lowest over which range of sizes. Where a range begins several may be
- * lowest; the one whose range reaches farthest is taken. */
+/* Says which series is the lowest over which range of sizes. If several are the lowest where a
+ * range begins, it names the one that stays lowest longest. */
 static void say_leaders(const struct plot *plot, FILE *file)
 {
 	double x = next_x(plot, -INFINITY), last = last_x(plot, INFINITY);
@@ -215,7 +219,7 @@ static void say_leaders(const struct plot *plot, FILE *file)
 		fputs(". ", file);
 }
 
-/* How something may grow with n. */
+/* The laws by which a cost may grow with n. */
 static double law_constant(double n)
 {
 	(void)n;
@@ -238,7 +242,7 @@ static double law_square(double n)
 }
 
 static const struct law {
-	const char *text; /* with '#' for the symbol of the size */
+	const char *text; /* the law as text, with '#' for the symbol of the size */
 	double (*value)(double n);
 } laws[] = {
         {"hardly", law_constant}, {"log #", log2},          {"√#", sqrt},
@@ -246,7 +250,7 @@ static const struct law {
 };
 enum { LAWS = sizeof(laws) / sizeof(*laws), UNKNOWN, SIZES_ENOUGH = 4 };
 
-/* How many sizes a series has from `from` to `to`. */
+/* Returns how many sizes from `from` to `to` a series has. */
 static size_t count_sizes(const struct plot_series *series, double from, double to)
 {
 	size_t count = 0;
@@ -256,8 +260,8 @@ static size_t count_sizes(const struct plot_series *series, double from, double 
 	return count;
 }
 
-/* How far the series is from a law at worst, over all its sizes there, with the factor that suits
- * it best: the logarithm of a ratio. */
+/* Returns how far the series is from the law at most, over its sizes from `from` to `to`, if the
+ * law is multiplied by the factor that suits best. The distance is the logarithm of a ratio. */
 static double distance_from(const struct plot_series *series, const struct law *law, double from,
                             double to)
 {
@@ -274,8 +278,8 @@ static double distance_from(const struct plot_series *series, const struct law *
 	return (most - least) / 2;
 }
 
-/* The law that comes nearest between two sizes; LAWS if none comes within 15 per cent, UNKNOWN
- * if there are too few sizes to tell a law from chance. */
+/* Returns the law that fits best between two sizes; LAWS if none fits within 15 per cent;
+ * UNKNOWN if there are too few sizes to tell a law from chance. */
 static size_t find_law(const struct plot_series *series, double from, double to)
 {
 	double best = log(1.15);
@@ -303,8 +307,8 @@ static void write_law(const char *text, const char *symbol, FILE *file)
 	}
 }
 
-/* The members of one law, with the factor at the greatest size; or the mean exponents if there
- * is no law; or only the names if that cannot be told. */
+/* Writes the names of the series that follow a law, each with its factor at the greatest size;
+ * with its mean exponent if it follows no law; or without a number if there are too few sizes. */
 static void write_members(const struct plot *plot, size_t law, double from, double to, FILE *file)
 {
 	bool any = false;
@@ -356,11 +360,13 @@ static void say_growth(const struct plot *plot, FILE *file)
 	fputs("</dl>\n", file);
 }
 
-/* Two lines, one above the other up to some x and below it from the next on. */
+/* Two lines that cross: one is above the other up to some x, and below it from the next x on. */
 struct crossing {
-	const struct plot_series *falls, *rises; /* `falls` is the greater one first */
+	const struct plot_series *falls, *rises; /* `falls` is above at first, `rises` at the end */
 	double until;
-	double distance; /* at the end where they are closer: the logarithm of their ratio */
+	/* How far apart they are at the end where they are closer, as the logarithm of their
+	 * ratio. */
+	double distance;
 };
 
 static bool find_crossing(const struct plot *plot, const struct plot_series *falls,
@@ -375,7 +381,7 @@ static bool find_crossing(const struct plot *plot, const struct plot_series *fal
 		if (isnan(first))
 			first = ratio;
 		if (ratio > 0 && last < 0)
-			return false; /* and back again */
+			return false; /* the lines cross more than once */
 		if (ratio > 0)
 			until = x;
 		last = ratio;
@@ -386,8 +392,8 @@ static bool find_crossing(const struct plot *plot, const struct plot_series *fal
 	return true;
 }
 
-/* The crossing that is widest apart on both sides, of lines other than `except`. Returns how many
- * crossings there are. */
+/* Finds the crossing whose lines are widest apart at both ends, among those whose falling line
+ * is not `except`. Returns how many crossings there are. */
 static size_t widest_crossing(const struct plot *plot, const struct plot_series *except,
                               struct crossing *ret_widest)
 {
@@ -429,7 +435,7 @@ static void say_crossings(const struct plot *plot, FILE *file)
 	fputs(". ", file);
 }
 
-/* From the one panel to the other: who falls most, who rises most. */
+/* Says which series falls most and which rises most from one panel to the other. */
 static void say_change(const struct plot *before, const struct plot *after, const char *when,
                        FILE *file)
 {
@@ -468,7 +474,7 @@ static void say_change(const struct plot *before, const struct plot *after, cons
 	}
 }
 
-/* The mean length of a message, from bytes and messages for an entry. */
+/* Says how long messages are on average, from the bytes and the messages for an entry. */
 static void say_lengths(const struct plot *messages, const struct plot *bytes, FILE *file)
 {
 	const struct plot_series *longest = NULL, *shortest = NULL;
@@ -498,7 +504,8 @@ static void say_lengths(const struct plot *messages, const struct plot *bytes, F
 	fprintf(file, " has %.3g, the shortest. ", least);
 }
 
-/* How far the delay from an exit to the next entry is from one message when all is busy. */
+/* Says how far the delay from an exit to the next entry is from one message delay at the highest
+ * load. */
 static void say_saturation(const struct plot *plot, FILE *file)
 {
 	double x = last_x(plot, INFINITY), worst = value_at(extreme_at(plot, x, true), x);

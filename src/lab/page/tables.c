@@ -1,6 +1,6 @@
 /*
- * The tables of the page: what was measured, with the columns of the terminal's table, and what was
- * claimed.
+ * Writes the tables of the page. They have the columns of the table in the terminal: measurements
+ * and claims.
  */
 #include "comparison_page.h"
 
@@ -17,7 +17,7 @@ struct column_head {
 	const char
 	        *group; /* a heading over this and the following columns; NULL: the group goes on */
 	const char *name, *about;
-	bool text; /* not numbers */
+	bool text; /* the column has text, not numbers */
 };
 
 struct heads {
@@ -109,7 +109,7 @@ static void write_number_cell(double number, FILE *file)
 		fprintf(file, "<td data-v=\"%.10g\">%s</td>", number, html_number(number, text));
 }
 
-/* Sorted by the greater one. */
+/* Writes a range. The table sorts it by its greater end. */
 static void write_range_cell(struct range range, FILE *file)
 {
 	if (range.min > range.max)
@@ -168,7 +168,7 @@ static void write_claim_cells(const struct comparison_page *page, const struct c
 	write_number_cell(row->state_mean, file);
 }
 
-/* A figure of a load, if there was an entry at all. */
+/* Writes a number that was measured under a load, or "–" if nobody entered. */
 static void write_load_cell(const struct compare_load *load, double figure, FILE *file)
 {
 	write_number_cell(load->messages.count != 0 ? figure : NAN, file);
@@ -239,7 +239,7 @@ static void write_row(const struct comparison_page *page, const struct compare_r
 
 static const char *const kind_ids[] = {[KIND_MUTEX] = "exclusion", [KIND_ELECTION] = "election"};
 
-/* The size that is shown first: that of the rates, or the largest. */
+/* Returns the size that is shown first: the one that the rates are measured at, or the largest. */
 static double shown_size(const struct comparison_page *page, enum kind kind)
 {
 	double rates = page->comparison->options.rates_nodes;
