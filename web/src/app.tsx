@@ -1,17 +1,19 @@
 // The page: what is where, what moves, and what keys and pointers do.
 
-import { effect } from "@preact/signals";
+import { effect, signal } from "@preact/signals";
 import { render } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { commandOf } from "./address";
 import { DiagramView } from "./diagram";
-import { Instance, load } from "./module";
-import { Code, Cost, Properties, stuckOf, Table, Told } from "./panels";
+import { Instance, load, type ActName } from "./module";
+import { Code, Cost, Properties, Table, Told } from "./panels";
 import { embeddedRun, resource } from "./resources";
 import { scenarioOf } from "./scenario";
-import { Sentence } from "./sentence";
+import { Sentence, Title } from "./sentence";
 import { StageView } from "./stage";
 import * as state from "./state";
+import { arrowsOf, stuckAt } from "./stuck";
+import { Walker } from "./walker";
 import { tell } from "./words";
 
 let stage: StageView | null = null;
@@ -23,9 +25,11 @@ function Bar() {
 		const current = state.run.value!;
 		const link = location.href.split("#")[0] + (await state.address());
 		const text = "words" in current.source ? `${link}\n${commandOf(current.source.words)}` : link;
-		await navigator.clipboard?.writeText(text).catch(() => undefined);
-		copied.current!.textContent = "copied";
 		document.body.dataset.copied = text;
+		// Browsers lend their clipboard to secure pages only: any other one shows what to copy.
+		const done = await (navigator.clipboard?.writeText(text).then(() => true, () => false) ?? false);
+		if (done) copied.current!.textContent = "copied";
+		else showText(text);
 	};
 	return (
 		<header class="bar">
@@ -62,6 +66,14 @@ function Bar() {
 	);
 }
 
+function showText(text: string): void {
+	const dialog = document.getElementById("text") as HTMLDialogElement;
+	const area = dialog.querySelector("textarea")!;
+	area.value = text;
+	dialog.showModal();
+	area.select();
+}
+
 function save(name: string, type: string, text: string): void {
 	const link = document.createElement("a");
 	link.href = URL.createObjectURL(new Blob([text], { type }));
@@ -90,95 +102,121 @@ function viewAsSvg(): string {
 }
 
 function diagramAsSvg(): string {
-	const instance = new Instance();
 	const current = state.run.value!;
-	if ("words" in current.source) instance.open(current.source.words, true);
-	else instance.scenario(current.source.scenario, true);
-	for (let done = 0; done < current.steps.length; ) {
-		const act = current.acts.find((a) => a.at === done && a.name !== "delay");
-		for (const delay of current.acts.filter((a) => a.at === done && a.name === "delay")) instance.act("delay", delay.what, delay.by);
-		if (act !== undefined) instance.act(act.name, act.what, act.by);
-		else if (instance.step(1) === 0) break;
-		done++;
-	}
-	return instance.diagram();
+	const walker = new Walker(current.source, current.acts, 0, undefined, true);
+	while (walker.at < current.steps.length && walker.advance(current.steps.length));
+	return walker.instance.diagram();
 }
+
+const hover = (msg: number | null) => (state.hovered.value = msg);
+const hoverNode = (node: number | null) => (state.hoveredNode.value = node);
 
 function Stage() {
 	const svg = useRef<SVGSVGElement>(null);
 	const current = state.run.value!;
+	const narrow = state.narrow.value;
 	useEffect(() => {
 		closeMenu();
-		stage = new StageView(svg.current!, current, { node: clickNode, message: openMenu, hover: (msg) => (state.hovered.value = msg) });
+		stage = new StageView(svg.current!, current, { node: clickNode, message: clickMessage, hover, hoverNode }, narrow);
 		draw();
-	}, [current]);
+	}, [current, narrow]);
 	return <svg id="stage" ref={svg} role="group" aria-label="The nodes and the messages between them" />;
 }
 
 function Diagram() {
 	const svg = useRef<SVGSVGElement>(null);
 	const current = state.run.value!;
+	const narrow = state.narrow.value;
 	useEffect(() => {
-		diagram = new DiagramView(svg.current!, current, { drag, hover: (msg) => (state.hovered.value = msg) }, matchMedia("(max-width:640px)").matches);
+		diagram = new DiagramView(svg.current!, current, { drag, hover, hoverNode }, narrow);
 		draw();
-	}, [current]);
+	}, [current, narrow]);
 	const drag = (time: number) => {
 		state.playing.value = false;
 		state.goTime(time);
 		state.remember();
 	};
-	const at = state.step.value;
+	const at = state.told.value;
 	const words = at === 0 ? "the beginning" : tell(current, current.steps[at - 1], undefined, undefined);
 	return (
 		<div id="diagram">
-			<svg class="time" ref={svg} role="slider" tabindex={0} aria-label="Time" aria-valuemin={0} aria-valuemax={Number(current.end.toFixed(3))} aria-valuenow={Number(state.time.value.toFixed(3))} aria-valuetext={typeof words === "string" ? words : `${state.time.value.toFixed(2)}: ${words.who} ${words.what}`} />
+			<svg class="time" ref={svg} role="slider" tabindex={0} aria-label="Time" aria-valuemin={0} aria-valuemax={Number(current.end.toFixed(3))} aria-valuenow={at === 0 ? 0 : current.steps[at - 1].t} aria-valuetext={typeof words === "string" ? words : `${current.steps[at - 1].t}: ${words.who} ${words.what}`} />
 		</div>
 	);
 }
 
-/** The most useful thing that a node can do now. */
-function clickNode(node: number): void {
-	const now = state.moment.value!.states[node - 1];
-	if (now.phase === "in") state.act("leave", node);
-	else if (now.phase === "idle" && now.ready) state.act("ask", node);
-	else if (state.run.value!.algorithm.timers && now.timer !== undefined) state.act("expire", node);
-	else state.wrong.value = `${node} ${now.dead ? "is dead" : now.phase === "waiting" ? "waits already" : "is not ready to ask"}`;
+/** A node does the one thing that it can do now; if there are several, one is asked which. */
+function clickNode(node: number, element: Element): void {
+	const current = state.run.value!;
+	const now = state.states.value[node - 1];
+	const election = current.algorithm.kind === "election";
+	const items: MenuItem[] = [];
+	const offer = (text: string, act: ActName) => items.push({ text, run: () => state.act(act, node) });
+	if (now.phase === "in") offer("It leaves", "leave");
+	if (now.phase === "idle" && now.ready && !now.dead) offer(election ? "It initiates an election" : "It asks to enter", "ask");
+	if (now.timer !== undefined && !now.dead) offer("Its timer runs out", "expire");
+	if (election && current.algorithm.timers && !now.dead) offer("It crashes", "crash");
+	if (items.length === 0) state.wrong.value = `${current.name(node)} ${now.dead ? "is dead" : now.phase === "waiting" ? "waits already" : "is not ready to ask"}`;
+	else if (items.length === 1) items[0].run();
+	else openMenu(`Node ${current.name(node)}`, items, element);
 }
 
-let menuFor: number | null = null;
+const DELAY = 2;
 
-function openMenu(msg: number, element: Element): void {
+function clickMessage(msg: number, element: Element): void {
+	const current = state.run.value!;
+	const flight = current.flight(msg)!;
+	const items: MenuItem[] = [{ text: "Deliver it now", run: () => state.act("deliver", msg) }];
+	// A scenario has no time: there a message waits until it is delivered.
+	if ("words" in current.source) items.push({ text: `Delay it by ${DELAY}`, run: () => state.act("delay", msg, DELAY) });
+	items.push({ text: "Lose it", run: () => state.act("lose", msg) });
+	openMenu(`${flight.text} from ${current.name(flight.from)} to ${current.name(flight.to)}`, items, element);
+}
+
+interface MenuItem {
+	text: string;
+	run: () => void;
+}
+
+const menu = signal<{ title: string; items: MenuItem[]; left: number; top: number } | null>(null);
+let menuOf: Element | null = null; // gets the focus back
+
+function openMenu(title: string, items: MenuItem[], element: Element): void {
 	state.playing.value = false;
-	const menu = document.getElementById("message-menu")!;
 	const box = element.getBoundingClientRect();
-	const flight = state.run.value!.flights.find((f) => f.msg === msg)!;
-	menuFor = msg;
-	menu.hidden = false;
-	menu.querySelector("b")!.textContent = `${flight.text} from ${flight.from} to ${flight.to}`;
-	menu.style.left = `${Math.max(8, Math.min(innerWidth - 250, box.left + scrollX))}px`;
-	menu.style.top = `${box.bottom + scrollY + 6}px`;
-	menu.querySelector("button")!.focus();
+	menuOf = element;
+	menu.value = { title, items, left: Math.max(8, Math.min(innerWidth - 260, box.left + scrollX)), top: box.bottom + scrollY + 6 };
 }
 
 function closeMenu(): void {
-	menuFor = null;
-	const menu = document.getElementById("message-menu");
-	if (menu !== null) menu.hidden = true;
+	if (menu.value === null) return;
+	menu.value = null;
+	(menuOf as SVGElement | null)?.focus();
 }
 
 function Menu() {
-	const choose = (name: "deliver" | "lose" | "delay") => {
-		const msg = menuFor;
+	const box = useRef<HTMLDivElement>(null);
+	const shown = menu.value;
+	useLayoutEffect(() => {
+		if (shown === null) return;
+		box.current!.style.left = `${shown.left}px`;
+		box.current!.style.top = `${shown.top}px`;
+		box.current!.querySelector("button")!.focus();
+	}, [shown]);
+	if (shown === null) return null;
+	const choose = (item: MenuItem) => {
 		closeMenu();
-		if (msg !== null) state.act(name, msg, name === "delay" ? 2 : 0);
+		item.run();
 	};
 	return (
-		<div id="message-menu" role="dialog" aria-label="What to do with this message" hidden onKeyDown={(event) => event.key === "Escape" && closeMenu()}>
-			<b />
-			<button onClick={() => choose("deliver")}>Deliver it now</button>
-			<button onClick={() => choose("delay")}>Delay it by 2</button>
-			<button onClick={() => choose("lose")}>Lose it</button>
-			<button onClick={closeMenu}>Leave it</button>
+		<div id="menu" ref={box} role="dialog" aria-label={shown.title} onKeyDown={(event) => event.key === "Escape" && closeMenu()}>
+			<b>{shown.title}</b>
+			{shown.items.map((item) => (
+				<button key={item.text} onClick={() => choose(item)}>
+					{item.text}
+				</button>
+			))}
+			<button onClick={closeMenu}>Nothing</button>
 		</div>
 	);
 }
@@ -231,8 +269,8 @@ function Transport() {
 				</button>
 			) : null}
 			<span class="where" id="where">
-				step {state.step.value} of {current.steps.length}
-				{current.cut ? " shown" : ""}
+				step {state.playing.value ? state.told.value : state.step.value} of {state.grown.value >= 0 ? current.steps.length : 0}
+				{current.cut ? ", and more" : ""}
 			</span>
 		</div>
 	);
@@ -241,17 +279,26 @@ function Transport() {
 function Legend() {
 	const { algorithm } = state.run.value!;
 	const pointers = algorithm.variables.filter((v) => v.kind === "node").map((v) => v.name);
+	const signposts = state.run.value!.start.edges.length > 0 && algorithm.needs !== "complete";
 	return (
 		<div class="line">
 			<div class="legend">
-				{algorithm.kind === "mutex" ? <span class="l-in">inside</span> : null}
-				<span class="l-wait">{algorithm.kind === "mutex" ? "waits" : "initiated"}</span>
+				{algorithm.kind === "mutex" ? <span class="l-in">inside</span> : <span class="l-leads">leads</span>}
+				<span class="l-wait">{algorithm.kind === "mutex" ? "waits" : "takes part"}</span>
 				{algorithm.messages.map((m) => (
 					<span key={m.name} class={`l-${m.token ? "token" : m.role.replace(" ", "-")}`}>{m.token ? m.name + ", the token" : m.name}</span>
 				))}
-				{pointers.length > 0 ? <span class="l-next">{pointers.join(", ")}</span> : null}
+				{pointers.map((name, i) => (
+					<span key={name} class="l-pointer">
+						<svg viewBox="0 0 26 10" aria-hidden="true">
+							<path class={i === 0 && signposts ? "next" : "follow"} d="M1 5H17" />
+							<path class={i === 0 && signposts ? "head-next" : "head-follow"} d="M17 1L25 5L17 9z" />
+						</svg>
+						{name}
+					</span>
+				))}
 			</div>
-			<span class="note hint">Click a node to ask or leave, a message to deliver, delay or lose it.</span>
+			<span class="note hint">{algorithm.kind === "mutex" ? "Click a node to ask or leave" : algorithm.timers ? "Click a node to initiate or crash" : "Click a node to initiate"}, a message to deliver, delay or lose it.</span>
 		</div>
 	);
 }
@@ -287,7 +334,7 @@ function App() {
 			<Bar />
 			<main class="lab">
 				<div class="head">
-					<h1>{algorithm.title.split(":")[0]}</h1>
+					<Title />
 					<span class="year">{algorithm.year}</span>
 					<Sentence />
 				</div>
@@ -312,6 +359,12 @@ function App() {
 			</main>
 			<Menu />
 			<Help />
+			<dialog id="text" aria-label="Address and command">
+				<textarea readOnly rows={6} aria-label="Address and command" />
+				<form method="dialog">
+					<button class="quiet">Close</button>
+				</form>
+			</dialog>
 			<p class="unseen" role="status" aria-live="polite" id="said">
 				{state.said.value}
 			</p>
@@ -321,12 +374,15 @@ function App() {
 
 function draw(): void {
 	const current = state.run.value;
-	const now = state.moment.value;
+	const states = state.states.value;
+	const [step, time, hovered, hoveredNode, broken] = [state.step.value, state.time.value, state.hovered.value, state.hoveredNode.value, state.broken.value];
+	void state.grown.value;
 	// The views of another run are replaced as soon as its page is rendered.
-	if (current === null || now === null || stage?.run !== current || diagram?.run !== current) return;
-	const scene = { step: state.step.value, time: state.time.value, states: now.states, still: state.still.value, stuck: stuckOf(), hovered: state.hovered.value };
-	stage.draw(scene);
-	diagram.draw(scene.time, now.states.map((s) => s.phase), scene.hovered);
+	if (current === null || stage?.run !== current || diagram?.run !== current) return;
+	const wrong = state.moment.value!.properties.some((p) => !p.holds);
+	const stuck = stuckAt(current, step, states);
+	stage.draw({ step, time, states, still: state.still.value, stuck: arrowsOf(stuck ?? []), broken: wrong, hovered, hoveredNode });
+	diagram.draw({ time, looks: states.map((s, i) => current.look(i + 1, s, step)), hovered, hoveredNode, broken: broken === null ? null : current.steps[broken.step - 1].t, now: wrong || stuck !== null });
 }
 
 /** While it plays, time goes by in every frame; steps happen as time passes them. */
@@ -336,12 +392,19 @@ function frame(at: number): void {
 	if (current !== null && state.playing.value) {
 		const passed = Math.min(100, at - before) / 1000;
 		const next = state.time.value + passed * state.speed.value * 1.2;
-		const end = current.end + 0.01;
-		if (next >= end) {
+		// Before somebody sees where it was cut.
+		if (current.cut && current.steps.length - state.step.value < 500) state.extend();
+		const broke = state.broken.value;
+		if (broke !== null && state.step.value < broke.step && current.stepAt(next) >= broke.step) {
+			state.go(broke.step);
+			state.playing.value = false;
+			state.remember();
+		} else if (next >= current.end + 0.01) {
 			state.go(current.steps.length);
 			state.playing.value = false;
 			state.remember();
 		} else state.goTime(next);
+		state.tellNow(at);
 	}
 	before = at;
 	requestAnimationFrame(frame);
@@ -365,7 +428,7 @@ function onMessageKey(msg: number, key: string): boolean {
 function onKey(event: KeyboardEvent): void {
 	const target = event.target as HTMLElement;
 	if (/^(INPUT|SELECT|TEXTAREA|DIALOG|SUMMARY)$/.test(target.tagName) || event.ctrlKey || event.altKey || event.metaKey) return;
-	if (target.closest("dialog, #message-menu") !== null) return;
+	if (target.closest("dialog, #menu") !== null) return;
 	const msg = target.closest("[data-msg]")?.getAttribute("data-msg");
 	if (msg !== null && msg !== undefined && onMessageKey(Number(msg), event.key)) return event.preventDefault();
 	const node = target.closest("[data-node]")?.getAttribute("data-node");
@@ -400,7 +463,7 @@ function onKey(event: KeyboardEvent): void {
 			break;
 		default:
 			if (!/^[1-9]$/.test(event.key)) return;
-			stage?.nodeElement(Number(event.key))?.focus();
+			stage?.nodeElement(event.key)?.focus();
 	}
 	event.preventDefault();
 	if (!state.playing.value) state.remember();
@@ -410,6 +473,9 @@ async function main(): Promise<void> {
 	const motion = matchMedia("(prefers-reduced-motion: reduce)");
 	state.still.value = motion.matches;
 	motion.onchange = () => (state.still.value = motion.matches);
+	const small = matchMedia("(max-width: 640px)");
+	state.narrow.value = small.matches;
+	small.onchange = () => (state.narrow.value = small.matches);
 	await load(await resource("baton.wasm"));
 	state.algorithms.value = new Instance().catalogue();
 	const given = embeddedRun();
@@ -436,13 +502,13 @@ async function main(): Promise<void> {
 		void openFile(event.dataTransfer?.files[0]);
 	});
 	addEventListener("pointerdown", (event) => {
-		if ((event.target as Element).closest("#message-menu, [data-msg]") === null) closeMenu();
+		if ((event.target as Element).closest("#menu, [data-msg]") === null) closeMenu();
 	});
 	// Something moves within a second; who wants no motion, or came for a moment, finds it standing.
 	state.playing.value = !state.still.value && location.hash.length <= 1 && given === null;
 	requestAnimationFrame(frame);
 	document.body.dataset.ready = "yes";
-	(window as unknown as { baton: unknown }).baton = { state, Instance };
+	(window as unknown as { baton: unknown }).baton = { state, Instance, Walker };
 	await state.loadCode();
 }
 

@@ -17,7 +17,7 @@ export interface CodeLine {
 export interface Passage {
 	file: string;
 	name: string;
-	lines: CodeLine[];
+	lines: CodeLine[]; // of the body
 }
 
 /** "#0", "(#0 - #1)", "((#0 + #2) - #3)" or "0". */
@@ -55,29 +55,37 @@ function within(region: Mapped["regions"][number], line: number, column: number)
 function passageOf(mapped: Mapped, counters: number[], source: string[]): Passage {
 	const [first, , last] = mapped.regions[0];
 	const lines: CodeLine[] = [];
-	// The region begins at the brace: its name stands above.
-	let top = first;
-	while (top > 1 && !source[top - 1].includes(mapped.name + "(")) top--;
-	for (let number = top; number <= last; number++) {
+	// Between the braces; what only gives names to arguments says nothing.
+	let top = first + 1;
+	while (top < last && /^\s*(struct state \*node = state;|const struct state \*node = state;|\(void\)\w+;)?$/.test(source[top - 1])) top++;
+	for (let number = top; number < last; number++) {
 		const text = source[number - 1];
 		const column = text.search(/\S/) + 1;
 		const bare = column === 0 || /^\s*(\{|\}.*)$/.test(text) || /^\s*\/?\*/.test(text);
 		// The last region that has the beginning of the line is the innermost.
 		let ran: boolean | null = null;
-		if (!bare && number >= first) for (const region of mapped.regions) if (within(region, number, column)) ran = evaluate(region[4], counters) > 0;
+		if (!bare) for (const region of mapped.regions) if (within(region, number, column)) ran = evaluate(region[4], counters) > 0;
 		lines.push({ number, text, ran });
 	}
 	return { file: mapped.file, name: mapped.name, lines };
 }
 
-/** What ran in a step, as passages of the file; what only decodes and hands on is left out if there is more to see. */
+const ENTRANCES = /^(request|release|receive|expire)$/;
+const PASSAGES_MAX = 4;
+
+/**
+ * What ran in a step, as passages of the algorithm's file: the one that a step enters. Helpers in other files are left out, and
+ * so is what only decodes a message and hands it on, if there is more to see.
+ */
 export function passagesOf(ran: Ran[], map: Record<string, Mapped>, sources: Record<string, string>): Passage[] {
-	const found = ran.filter(([hash]) => map[hash] !== undefined && sources[map[hash].file] !== undefined);
-	const most = found.filter(([hash]) => map[hash].name !== "receive");
-	const shown = most.some(([hash]) => map[hash].name.startsWith("on_")) || most.length > 0 ? most : found;
+	const found = ran.map(([hash, counters]) => ({ mapped: map[hash], counters })).filter(({ mapped }) => mapped !== undefined && sources[mapped.file] !== undefined);
+	const file = found.find(({ mapped }) => ENTRANCES.test(mapped.name))?.mapped.file;
+	const own = found.filter(({ mapped }) => mapped.file === file);
+	const most = own.filter(({ mapped }) => !/^receive/.test(mapped.name));
 	const weight = (name: string) => (/^(on_|request$|release$|expire$)/.test(name) ? 0 : 1);
-	return shown
-		.map(([hash, counters]) => passageOf(map[hash], counters, sources[map[hash].file].split("\n")))
-		.sort((a, b) => weight(a.name) - weight(b.name) || a.lines[0].number - b.lines[0].number)
-		.slice(0, 4);
+	return (most.length > 0 ? most : own)
+		.map(({ mapped, counters }) => passageOf(mapped, counters, sources[mapped.file].split("\n")))
+		.sort((a, b) => weight(a.name) - weight(b.name) || a.lines[0]?.number - b.lines[0]?.number)
+		.filter((passage) => passage.lines.some((line) => line.ran !== null))
+		.slice(0, PASSAGES_MAX);
 }

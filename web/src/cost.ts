@@ -7,6 +7,7 @@ export interface Request {
 	node: number;
 	step: number; // at which it asked
 	entered: number; // at which it entered; Infinity: not yet
+	left: number;
 	messages: Flight[];
 }
 
@@ -34,13 +35,16 @@ export function requestsOf(run: Run): Request[] {
 		let cause: number | undefined;
 		if (head.ev === "request") {
 			cause = requests.length;
-			requests.push({ node: head.node!, step: i + 1, entered: Infinity, messages: [] });
+			requests.push({ node: head.node!, step: i + 1, entered: Infinity, left: Infinity, messages: [] });
 			waiting.set(head.node!, cause);
 			last.set(head.node!, cause);
 		} else if (head.ev === "deliver") {
 			const entry = flights.get(head.msg!)!.entry;
 			cause = entry < 0 ? undefined : entry;
-		} else if (head.ev === "exit") cause = last.get(head.node!);
+		} else if (head.ev === "exit") {
+			cause = last.get(head.node!);
+			if (cause !== undefined) requests[cause].left = i + 1;
+		}
 		for (const line of rest) {
 			if (line.ev === "send") take(line, cause);
 			if (line.ev !== "enter") continue;

@@ -13,16 +13,30 @@ export interface Layout {
 	height: number;
 	radius: number;
 	edges: [number, number][]; // to be drawn at rest
-	ring: boolean;
+	ring: Ring | null;
+}
+
+export interface Ring {
+	x: number; // of its middle
+	y: number;
+	radius: number; // of the circle that the nodes stand on
+	room: number; // outside the nodes
 }
 
 function radiusOf(nodes: number): number {
 	return nodes <= 7 ? 25 : Math.max(9, 25 - (nodes - 7) * 0.45);
 }
 
+/** Nodes must not touch. */
+function radiusFor(points: Point[], wanted: number): number {
+	let nearest = Infinity;
+	points.forEach((a, i) => points.slice(i + 1).forEach((b) => (nearest = Math.min(nearest, Math.hypot(a.x - b.x, a.y - b.y)))));
+	return Math.max(5, Math.min(wanted, nearest * 0.4));
+}
+
 function circle(nodes: number, width: number, height: number, margin: number): Point[] {
-	const rx = Math.min(width / 2 - margin, height * 0.78);
 	const ry = height / 2 - margin;
+	const rx = Math.min(width / 2 - margin, ry * 1.7);
 	return Array.from({ length: nodes }, (_, i) => {
 		const angle = (2 * Math.PI * i) / nodes - Math.PI / 2;
 		return { x: width / 2 + rx * Math.cos(angle), y: height / 2 + ry * Math.sin(angle) };
@@ -66,9 +80,9 @@ function star(nodes: number, width: number, height: number, margin: number): Poi
 	return [{ x: width / 2, y: height / 2 }, ...around.slice(0, nodes - 1)];
 }
 
-/** A line; beyond twelve nodes it turns, like a serpent. */
-function line(nodes: number, width: number, height: number, margin: number): Point[] {
-	const across = Math.min(nodes, 12);
+/** A line; where there is no more room it turns, like a serpent. */
+function line(nodes: number, width: number, height: number, margin: number, most: number): Point[] {
+	const across = Math.min(nodes, most);
 	const rows = Math.ceil(nodes / across);
 	return Array.from({ length: nodes }, (_, i) => {
 		const row = Math.floor(i / across);
@@ -132,20 +146,39 @@ function stress(start: Start, width: number, height: number, margin: number): Po
 	}));
 }
 
-export function layOut(start: Start): Layout {
+/** On an election's ring the numbers' ways are drawn outside: it is a true circle, with room around it. */
+function electoralRing(nodes: number, width: number, height: number): { points: Point[]; ring: Ring } {
+	const half = Math.min(width, height) / 2;
+	const ring = { x: width / 2, y: height / 2, radius: half * 0.54, room: half * 0.46 };
+	const points = Array.from({ length: nodes }, (_, i) => {
+		const angle = (2 * Math.PI * i) / nodes - Math.PI / 2;
+		return { x: ring.x + ring.radius * Math.cos(angle), y: ring.y + ring.radius * Math.sin(angle) };
+	});
+	return { points, ring };
+}
+
+/** In units that are pixels of a wide page, or of a phone. */
+export function layOut(start: Start, narrow: boolean): Layout {
 	const { nodes, topology } = start;
-	const [width, height] = [880, 340];
-	const radius = radiusOf(nodes);
-	const margin = radius + 26;
 	const kind = topology.split(":")[0];
 	const all = start.edges.length === (nodes * (nodes - 1)) / 2 && nodes > 3;
+	const low = ["tree", "radiating", "line", "grid"].includes(kind);
+	const width = narrow ? 400 : 880;
+	const height = narrow ? (low ? 320 : 380) : low ? 360 : 430;
+	const wanted = radiusOf(nodes);
+	const margin = Math.min(wanted, narrow ? 20 : 25) + 26;
+	const edges = all ? [] : start.edges;
+	if (kind === "ring" && start.arrangement !== undefined) {
+		const { points, ring } = electoralRing(nodes, width, height);
+		const radius = radiusFor(points, wanted);
+		return { points, width, height, radius, edges, ring: { ...ring, room: ring.room - radius } };
+	}
 	let points: Point[];
-	if (kind === "tree") points = tree(start, width, height, margin);
-	else if (kind === "radiating") points = tree(start, width, height, margin);
+	if (kind === "tree" || kind === "radiating") points = tree(start, width, height, margin);
 	else if (kind === "star") points = star(nodes, width, height, margin);
-	else if (kind === "line") points = line(nodes, width, height, margin);
+	else if (kind === "line") points = line(nodes, width, height, margin, narrow ? 6 : 12);
 	else if (kind === "grid") points = grid(topology, width, height, margin);
 	else if (kind === "ring" || kind === "complete" || all) points = circle(nodes, width, height, margin);
 	else points = stress(start, width, height, margin);
-	return { points, width, height, radius, edges: all ? [] : start.edges, ring: kind === "ring" };
+	return { points, width, height, radius: radiusFor(points, wanted), edges, ring: null };
 }

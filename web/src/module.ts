@@ -99,12 +99,25 @@ export async function load(bytes: Response | Promise<Response> | BufferSource): 
 export class Instance {
 	private exports: Exports;
 
-	constructor() {
+	/** A new one, or one that goes on from the memory of another: all of a run is in its memory. */
+	constructor(memory?: ArrayBuffer) {
 		// The C library asks for these three and never calls them: nothing is printed.
 		const wasi = { fd_close: () => 8, fd_seek: () => 8, fd_write: () => 8 };
 		const instance = new WebAssembly.Instance(compiled, { wasi_snapshot_preview1: wasi });
 		this.exports = instance.exports as unknown as Exports;
-		this.exports._initialize();
+		if (memory === undefined) this.exports._initialize();
+		else this.remember(memory);
+	}
+
+	private remember(memory: ArrayBuffer): void {
+		const own = this.exports.memory;
+		const missing = memory.byteLength - own.buffer.byteLength;
+		if (missing > 0) own.grow(missing / 65536);
+		new Uint8Array(own.buffer).set(new Uint8Array(memory));
+	}
+
+	snapshot(): ArrayBuffer {
+		return this.exports.memory.buffer.slice(0);
 	}
 
 	private put(text: string): number {

@@ -1,6 +1,7 @@
 // A run: its words or its scenario, the acts of a hand, and the whole trace that follows from them.
 
-import { Instance, type ActName, type Algorithm, type NodeState, type Property, type Ran, type Status } from "./module";
+import { Instance, type ActName, type Algorithm, type NodeState, type Property, type Ran, type Role, type Status } from "./module";
+import { begin, Walker } from "./walker";
 
 export interface Act {
 	at: number; // after so many steps
@@ -63,21 +64,37 @@ export interface Span {
 	kind: "wait" | "in";
 	from: number;
 	to: number;
-	fromStep: number;
-	toStep: number;
 }
 
 export interface Entry {
 	node: number;
 	step: number;
-	t: number;
-	messages: Flight[];
+}
+
+/** A step of a node towards the permission of others. */
+interface Permission {
+	step: number;
+	kind: "begins" | "asks" | "gets" | "yields";
+	other: number;
 }
 
 const LEADS = new Set(["request", "initiate", "deliver", "exit", "lose", "expire", "crash"]);
-export const STEPS_MAX = 6000;
+const STEPS_FIRST = 6000; // made at once; more when somebody comes near the end
+const STEPS_MORE = 2000;
+export const STEPS_MAX = 60000;
+const SNAPSHOTS_MAX = 16;
 
 export type Source = { words: string } | { scenario: string };
+
+export type Look = NodeState["phase"] | "dead" | "part" | "knows" | "leads";
+
+export interface Moment {
+	states: NodeState[];
+	before: Record<string, unknown>[]; // the variables before the step
+	properties: Property[];
+	ran: Ran[];
+	status: Status;
+}
 
 export class Run {
 	start!: Start;
@@ -86,10 +103,18 @@ export class Run {
 	flights: Flight[] = [];
 	spans: Span[] = [];
 	entries: Entry[] = [];
+	elected: { node: number; leader: number; step: number }[] = [];
+	private permissions = new Map<number, Permission[]>(); // by the node that asks
+	private roles = new Map<string, Role>();
 	status!: Status;
-	cut = false; // longer than the page shows
-	private witness: Instance | null = null;
-	private witnessAt = -1;
+	cut = false; // there is more than has been made
+	private maker = new Instance(); // traced
+	private byNumber = new Map<number, Flight>();
+	private open = new Map<number, Span>(); // by node
+	private acted = new Set<number>();
+	private walker: Walker | null = null;
+	private snapshots = new Map<number, ArrayBuffer>(); // by step
+	private spacing = 250;
 
 	private constructor(
 		readonly source: Source,
@@ -105,97 +130,123 @@ export class Run {
 		return this.steps.length === 0 ? 0 : this.steps[this.steps.length - 1].t;
 	}
 
+	/** What a node is called: its identifier in an election, where messages and variables speak of identifiers. */
+	name(node: number | undefined): string {
+		return String(this.start.arrangement?.[(node ?? 0) - 1] ?? node ?? "");
+	}
+
+	/** What a node is at a moment, in one word. */
+	look(node: number, state: NodeState, step: number): Look {
+		if (state.dead) return "dead";
+		if (this.algorithm.kind === "mutex") return state.phase;
+		const knows = this.elected.findLast((e) => e.node === node && e.step <= step);
+		if (knows !== undefined) return String(knows.leader) === this.name(node) ? "leads" : "knows";
+		return state.phase === "waiting" || !state.ready ? "part" : "idle";
+	}
+
+	flight(msg: number | undefined): Flight | undefined {
+		return msg === undefined ? undefined : this.byNumber.get(msg);
+	}
+
 	/** Throws an Error with the sentence of the C parser if the words are wrong. */
 	static make(source: Source, acts: Act[], algorithms: Algorithm[]): Run {
 		const run = new Run(source, acts, algorithms);
-		const instance = new Instance();
-		run.begin(instance, true);
-		run.trace = instance.text();
-		run.perform(instance);
-		run.read();
+		begin(run.maker, source, true);
+		run.read(run.maker.text());
+		run.perform();
 		return run;
 	}
 
-	private begin(instance: Instance, traced: boolean): void {
-		const wrong =
-			"words" in this.source ? instance.open(this.source.words, traced) : instance.scenario(this.source.scenario, traced);
-		if (wrong !== null) throw new Error(wrong);
-	}
-
-	/** The whole run with its acts; acts that cannot happen are left out. */
-	private perform(instance: Instance): void {
-		let done = 0;
+	/** All acts, and what follows from them; acts that cannot happen are left out. */
+	private perform(): void {
 		const kept: Act[] = [];
-		const go = (to: number) => {
-			while (done < to) {
-				const count = instance.step(Math.min(500, to - done));
-				this.trace += instance.text();
-				done += count;
-				if (count === 0) break;
-			}
-		};
 		for (const act of this.acts) {
-			go(act.at);
-			if (done !== act.at || !instance.act(act.name, act.what, act.by)) continue;
-			this.trace += instance.text();
+			this.make(act.at);
+			if (this.steps.length !== act.at || !this.maker.act(act.name, act.what, act.by)) continue;
+			if (act.name !== "delay") this.acted.add(act.at + 1);
+			this.read(this.maker.text());
 			kept.push(act);
-			if (act.name !== "delay") done++;
 		}
 		this.acts.splice(0, this.acts.length, ...kept);
-		go(STEPS_MAX);
-		this.status = instance.status();
+		this.cut = true;
+		this.extend(STEPS_FIRST);
+	}
+
+	private make(to: number): void {
+		while (this.steps.length < to) {
+			const count = this.maker.step(Math.min(500, to - this.steps.length));
+			this.read(this.maker.text());
+			if (count === 0) break;
+		}
+	}
+
+	/** Some more of it. False if there is no more to show. */
+	extend(count = STEPS_MORE): boolean {
+		if (!this.cut || this.steps.length >= STEPS_MAX) return false;
+		this.make(Math.min(STEPS_MAX, this.steps.length + count));
+		this.status = this.maker.status();
 		this.cut = !this.status.over;
 		if (!this.cut) {
-			instance.finish();
-			this.trace += instance.text();
-			this.status = instance.status();
+			this.maker.finish();
+			this.read(this.maker.text());
+			this.status = this.maker.status();
 		}
+		return true;
 	}
 
-	private read(): void {
-		const lines = this.trace.trimEnd().split("\n").map((line) => JSON.parse(line));
-		this.start = lines[0] as Start;
-		const byNumber = new Map<number, Flight>();
-		const open = new Map<number, Span>(); // by node
-		let current: Step | null = null;
-		const acted = new Set<number>();
-		for (const act of this.acts) if (act.name !== "delay") acted.add(act.at + 1);
-		for (const line of lines.slice(1) as Line[]) {
+	private read(text: string): void {
+		this.trace += text;
+		for (const json of text.split("\n")) {
+			// States are half of a trace, and asked of the module instead.
+			if (json === "" || json.slice(0, 60).includes('"ev":"state"')) continue;
+			const line = JSON.parse(json);
+			if (this.start === undefined) {
+				this.start = line as Start;
+				for (const message of this.algorithm.messages) this.roles.set(message.name, message.role);
+				continue;
+			}
 			if (line.ev === "end" || line.ev === "cut") continue;
-			if (LEADS.has(line.ev)) {
-				current = { t: line.t, head: line, rest: [], act: acted.has(this.steps.length + 1) };
-				this.steps.push(current);
-			} else if (current !== null) current.rest.push(line);
-			this.note(line, byNumber, open);
+			if (LEADS.has(line.ev)) this.steps.push({ t: line.t, head: line, rest: [], act: this.acted.has(this.steps.length + 1) });
+			else this.steps[this.steps.length - 1]?.rest.push(line);
+			this.note(line);
 		}
-		const last = this.steps.length;
-		for (const span of open.values()) [span.to, span.toStep] = [Infinity, last + 1];
 	}
 
-	private note(line: Line, byNumber: Map<number, Flight>, open: Map<number, Span>): void {
+	private note(line: Line): void {
+		const { byNumber, open } = this;
 		const step = this.steps.length;
 		const close = (node: number) => {
 			const span = open.get(node);
-			if (span !== undefined) [span.to, span.toStep] = [line.t, step];
+			if (span !== undefined) span.to = line.t;
 			open.delete(node);
 		};
-		const begin = (node: number, kind: "wait" | "in") => {
+		const span = (node: number, kind: "wait" | "in") => {
 			close(node);
-			const span: Span = { node, kind, from: line.t, to: Infinity, fromStep: step, toStep: Infinity };
-			open.set(node, span);
-			this.spans.push(span);
+			const opened: Span = { node, kind, from: line.t, to: Infinity };
+			open.set(node, opened);
+			this.spans.push(opened);
+		};
+		const permission = (node: number, kind: Permission["kind"], other: number) => {
+			if (!this.permissions.has(node)) this.permissions.set(node, []);
+			this.permissions.get(node)!.push({ step, kind, other });
 		};
 		switch (line.ev) {
 			case "request":
+				permission(line.node!, "begins", 0);
+				span(line.node!, "wait");
+				break;
 			case "initiate":
-				begin(line.node!, "wait");
+				span(line.node!, "wait");
 				break;
 			case "enter":
-				begin(line.node!, "in");
-				this.entries.push({ node: line.node!, step, t: line.t, messages: [] });
+				span(line.node!, "in");
+				this.entries.push({ node: line.node!, step });
+				break;
+			case "elected":
+				this.elected.push({ node: line.node!, leader: line.leader!, step });
+				close(line.node!);
 				break;
 			case "exit":
-			case "elected":
 				close(line.node!);
 				break;
 			case "send": {
@@ -205,65 +256,74 @@ export class Run {
 				};
 				byNumber.set(flight.msg, flight);
 				this.flights.push(flight);
+				const role = this.roles.get(flight.type);
+				if (role === "asks") permission(flight.from, "asks", flight.to);
+				// A refusal that answers a refusal gives a permission back; any other one only refuses.
+				else if (role === "refuses" && this.roles.get(this.steps[step - 1]?.head.type ?? "") === "refuses") permission(flight.from, "yields", flight.to);
 				break;
 			}
 			case "deliver":
 			case "lose": {
 				const flight = byNumber.get(line.msg!)!;
 				[flight.gone, flight.goneStep, flight.lost] = [line.t, step, line.ev === "lose"];
+				if (!flight.lost && this.roles.get(flight.type) === "permits") permission(flight.to, "gets", flight.from);
 				break;
 			}
 		}
 	}
 
-	/** An instance that has made exactly so many steps, with its acts. */
+	/** An instance that has made exactly so many steps, with its acts; the last of them alone, so that its lines are known. */
 	at(step: number): Instance {
-		if (this.witness === null || this.witnessAt > step) {
-			this.witness = new Instance();
-			this.begin(this.witness, false);
-			this.witnessAt = 0;
-			this.applyDelays(0);
+		const near = Math.max(0, ...[...this.snapshots.keys()].filter((at) => at < step));
+		let walker = this.walker;
+		if (walker === null || walker.at > step || walker.at < near) walker = this.walker = new Walker(this.source, this.acts, near, this.snapshots.get(near));
+		while (walker.at < step) {
+			const mark = (Math.floor(walker.at / this.spacing) + 1) * this.spacing;
+			if (!walker.advance(Math.min(mark, step > walker.at + 1 ? step - 1 : step))) break;
+			if (walker.at % this.spacing === 0) this.keep(walker);
 		}
-		while (this.witnessAt < step) this.advance(this.witness, step);
-		return this.witness;
+		return walker.instance;
 	}
 
-	private applyDelays(at: number): void {
-		for (const act of this.acts)
-			if (act.at === at && act.name === "delay") this.witness!.act("delay", act.what, act.by);
+	/** So that going back costs little, wherever one is; if there are too many snapshots, every other one goes. */
+	private keep(walker: Walker): void {
+		if (this.snapshots.has(walker.at)) return;
+		this.snapshots.set(walker.at, walker.instance.snapshot());
+		if (this.snapshots.size <= SNAPSHOTS_MAX) return;
+		this.spacing *= 2;
+		for (const at of [...this.snapshots.keys()]) if (at % this.spacing !== 0) this.snapshots.delete(at);
 	}
 
-	/** To the step, or to the next act before it. The last step is made alone, so that its lines are known. */
-	private advance(instance: Instance, step: number): void {
-		const act = this.acts.find((a) => a.at === this.witnessAt && a.name !== "delay");
-		if (act !== undefined) {
-			instance.act(act.name, act.what, act.by);
-			this.witnessAt++;
-		} else {
-			const next = this.acts.find((a) => a.at > this.witnessAt)?.at ?? Infinity;
-			const to = Math.min(next, step > this.witnessAt + 1 ? step - 1 : step);
-			instance.step(to - this.witnessAt);
-			this.witnessAt = to;
+	/** Whom a waiting node has asked since its request, and whose permission it has. */
+	permissionsOf(node: number, step: number): { asked: number[]; got: Set<number> } {
+		const list = this.permissions.get(node) ?? [];
+		const last = list.findLastIndex((p) => p.step <= step);
+		let first = last;
+		while (first > 0 && list[first].kind !== "begins") first--;
+		const asked = new Set<number>();
+		const got = new Set<number>();
+		for (const { kind, other } of list.slice(Math.max(0, first), last + 1)) {
+			if (kind === "asks") asked.add(other);
+			else if (kind === "gets") got.add(other);
+			else if (kind === "yields") got.delete(other);
 		}
-		this.applyDelays(this.witnessAt);
+		return { asked: [...asked].sort((a, b) => a - b), got };
 	}
 
-	/** The variables of all nodes before the first step. */
-	initialVariables(): Record<string, unknown>[] {
-		const instance = new Instance();
-		this.begin(instance, false);
-		return instance.states().map((state) => state.vars);
+	states(step: number): NodeState[] {
+		return this.at(step).states();
 	}
 
 	statesText(step: number): string {
 		return this.at(step).statesText();
 	}
 
-	moment(step: number): { states: NodeState[]; properties: Property[]; ran: Ran[]; status: Status } {
+	moment(step: number): Moment {
+		const before = this.states(Math.max(0, step - 1)).map((state) => state.vars);
 		const instance = this.at(step);
 		// First: describing the states runs code too.
 		const ran = step === 0 ? [] : instance.lines();
-		return { ran, states: instance.states(), properties: instance.properties(), status: instance.status() };
+		return { before, ran, states: instance.states(), properties: instance.properties(), status: instance.status() };
 	}
 
 	/** The last step at or before a time. */

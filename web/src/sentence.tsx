@@ -1,5 +1,6 @@
 // The run as a sentence whose words are its controls.
 
+import { useRef } from "preact/hooks";
 import { wordsOf } from "./address";
 import { algorithms, playing, remember, run, show } from "./state";
 
@@ -90,29 +91,80 @@ function Choice(props: { label: string; value: string; options: [string, string]
 	);
 }
 
+const DRAG_PIXELS = 9; // for one more
+
+/** Typed, by arrow keys, or dragged to the left and right. */
 function Number_(props: { label: string; value: number; least: number; most: number; change: (value: string) => void }) {
+	const drag = useRef<{ x: number; value: number } | null>(null);
+	const move = (event: PointerEvent & { currentTarget: HTMLInputElement }) => {
+		if (drag.current === null) return;
+		const more = Math.trunc((event.clientX - drag.current.x) / DRAG_PIXELS);
+		const value = Math.max(props.least, Math.min(props.most, drag.current.value + more));
+		if (more !== 0) event.currentTarget.setPointerCapture(event.pointerId);
+		if (value !== props.value && event.currentTarget.hasPointerCapture(event.pointerId)) props.change(String(value));
+	};
 	return (
-		<input class="word number" type="number" aria-label={props.label} min={props.least} max={props.most} value={props.value} onChange={(event) => event.currentTarget.value !== "" && props.change(event.currentTarget.value)} />
+		<input
+			class="word number"
+			type="number"
+			aria-label={props.label}
+			min={props.least}
+			max={props.most}
+			value={props.value}
+			onChange={(event) => event.currentTarget.value !== "" && props.change(event.currentTarget.value)}
+			onPointerDown={(event) => (drag.current = { x: event.clientX, value: props.value })}
+			onPointerMove={move}
+			onPointerUp={() => (drag.current = null)}
+			onPointerCancel={() => (drag.current = null)}
+		/>
+	);
+}
+
+/** Titles that several have are told apart by the names. */
+function titleOf(name: string): string {
+	const title = (one: { title: string }) => one.title.split(":")[0];
+	const own = algorithms.value.find((a) => a.name === name)!;
+	return algorithms.value.filter((a) => title(a) === title(own)).length === 1 ? title(own) : `${title(own)} (${name})`;
+}
+
+export function Title() {
+	const { algorithm, source } = run.value!;
+	if (!("words" in source)) return <h1>{titleOf(algorithm.name)}</h1>;
+	const group = (kind: string, label: string) => (
+		<optgroup label={label}>
+			{algorithms.value
+				.filter((a) => a.kind === kind)
+				.map((a) => (
+					<option value={a.name} key={a.name}>
+						{titleOf(a.name)}
+					</option>
+				))}
+		</optgroup>
+	);
+	return (
+		<h1>
+			<select class="word" aria-label="Algorithm" value={algorithm.name} onChange={(event) => change("algorithm", event.currentTarget.value)}>
+				{group("mutex", "Mutual exclusion")}
+				{group("election", "Election")}
+			</select>
+		</h1>
 	);
 }
 
 export function Sentence() {
 	const current = run.value!;
 	const { algorithm, start } = current;
-	const name = (
-		<Choice label="Algorithm" value={algorithm.name} options={algorithms.value.map((a) => [a.name, a.name])} change={(value) => change("algorithm", value)} />
-	);
 	if (!("words" in current.source))
 		return (
 			<p class="sentence">
-				A scenario: <b>{algorithm.name}</b> on <b>{start.topology}</b> with <b>{start.nodes} nodes</b>, {start.fifo ? "channels keep order" : "messages may overtake"}.
+				a scenario on <b>{start.topology}</b> with <b>{start.nodes} nodes</b>; channels {start.fifo ? "keep order" : "may reorder"}.
 			</p>
 		);
 	const words = new Map(wordsOf(current.source.words));
 	const election = algorithm.kind === "election";
 	return (
 		<p class="sentence">
-			{name} on a{" "}
+			on a{" "}
 			<Choice label="Topology" value={start.topology} options={TOPOLOGIES.filter(([value]) => suits(algorithm.needs, value))} change={(value) => change("topology", value)} /> with{" "}
 			<Number_ label="Nodes" value={start.nodes} least={2} most={60} change={(value) => change("nodes", value)} /> nodes;{" "}
 			{election ? (

@@ -4,11 +4,14 @@ import { layOut, type Layout, type Point } from "./layout";
 import type { NodeState, Role } from "./module";
 import type { Flight, Run } from "./run";
 import { baton, make, round, set } from "./svg";
+import { WaysView } from "./ways";
+import { LOOKS } from "./words";
 
 export interface StageHooks {
-	node(node: number): void;
+	node(node: number, element: Element): void;
 	message(msg: number, element: Element): void;
 	hover(msg: number | null): void;
+	hoverNode(node: number | null): void;
 }
 
 export interface Scene {
@@ -17,11 +20,12 @@ export interface Scene {
 	states: NodeState[];
 	still: boolean; // no flight: reduced motion
 	stuck: [number, number][]; // who waits for whom, when nothing moves
+	broken: boolean; // something that must hold does not
 	hovered: number | null;
+	hoveredNode: number | null;
 }
 
 const LABELS_MAX = 12;
-const WAYS_NODES_MAX = 24;
 
 interface Drawn {
 	group: SVGGElement;
@@ -65,15 +69,19 @@ export class StageView {
 	private layers: Record<"edges" | "ways" | "pointers" | "paths" | "nodes" | "messages" | "red", SVGGElement>;
 	private roles = new Map<string, Role>();
 	private linked = new Set<string>();
-	private sceneStep = -1;
+	private ways: WaysView;
+	private drawnStep = -1;
+	private drawnStuck = 0;
+	private flying: Flight[] = [];
 	private timerSince = new Map<number, [number, number]>();
 
 	constructor(
 		private svg: SVGSVGElement,
 		readonly run: Run,
 		private hooks: StageHooks,
+		readonly narrow: boolean,
 	) {
-		this.layout = layOut(run.start);
+		this.layout = layOut(run.start, narrow);
 		svg.replaceChildren();
 		set(svg, "viewBox", `0 0 ${this.layout.width} ${this.layout.height}`);
 		const layer = (name: string) => make("g", { class: "layer-" + name }, svg);
@@ -84,6 +92,7 @@ export class StageView {
 		};
 		for (const message of run.algorithm.messages) this.roles.set(message.name, message.role);
 		for (const [a, b] of run.start.edges) this.linked.add(`${a}-${b}`).add(`${b}-${a}`);
+		this.ways = new WaysView(this.layers.ways, run, this.layout, this.roles);
 		this.drawEdges();
 		for (let node = 1; node <= run.start.nodes; node++) this.nodes.push(this.drawNode(node));
 	}
@@ -94,6 +103,9 @@ export class StageView {
 			const marker = make("marker", { id: "head-" + name, viewBox: "0 0 10 10", refX: 8, refY: 5, markerWidth: 10, markerHeight: 10, markerUnits: "userSpaceOnUse", orient: "auto-start-reverse" }, defs);
 			make("path", { d: "M0 0L10 5L0 10z", class: "head-" + name }, marker);
 		}
+		const hatch = make("pattern", { id: "hatch", width: 7, height: 7, patternUnits: "userSpaceOnUse", patternTransform: "rotate(45)" }, defs);
+		make("rect", { class: "hatch-ground", width: 7, height: 7 }, hatch);
+		make("rect", { class: "hatch-line", width: 2.6, height: 7 }, hatch);
 	}
 
 	private point(node: number): Point {
@@ -104,7 +116,7 @@ export class StageView {
 		for (const [a, b] of this.layout.edges) {
 			const [from, to] = [this.point(a), this.point(b)];
 			make("line", { class: "edge", x1: round(from.x), y1: round(from.y), x2: round(to.x), y2: round(to.y) }, this.layers.edges);
-			if (!this.layout.ring || this.run.start.nodes > 24) continue;
+			if (!this.run.start.topology.startsWith("ring") || this.run.start.nodes > 24) continue;
 			// The direction of a ring.
 			const forward = b === a + 1 ? [from, to] : [to, from];
 			const angle = (Math.atan2(forward[1].y - forward[0].y, forward[1].x - forward[0].x) * 180) / Math.PI;
@@ -123,37 +135,40 @@ export class StageView {
 		const permissions = make("path", { class: "permissions" }, group);
 		const timer = make("path", { class: "timer" }, group);
 		make("circle", { class: "body", r: radius }, group);
-		const identifier = this.run.start.arrangement?.[node - 1];
-		const number = make("text", { class: "no", "font-size": Math.max(9, radius * 0.68) }, group);
-		number.textContent = String(identifier ?? node);
-		if (identifier !== undefined && identifier !== node && radius > 14) {
-			const place = make("text", { class: "under", y: radius + 14 }, group);
-			place.textContent = "place " + node;
-		}
+		const number = make("text", { class: "no", "font-size": round(Math.max(radius < 8 ? 7 : 9, radius * 0.68)) }, group);
+		number.textContent = this.run.name(node);
 		make("path", { class: "cross", d: `M${-radius * 0.6} ${-radius * 0.6}L${radius * 0.6} ${radius * 0.6}M${-radius * 0.6} ${radius * 0.6}L${radius * 0.6} ${-radius * 0.6}` }, group);
 		const token = baton(group, radius / 30);
 		set(token, "transform", `translate(0 ${-radius}) rotate(-18)`);
 		const chips = make("text", { class: "chips", x: radius + 8, y: radius * 0.2 }, group);
 		const row = make("g", { class: "rowbars", transform: `translate(${radius + 8} ${-radius - 2})` }, group);
-		group.addEventListener("click", () => this.hooks.node(node));
+		group.addEventListener("click", () => this.hooks.node(node, group));
+		group.addEventListener("pointerenter", () => this.hooks.hoverNode(node));
+		group.addEventListener("pointerleave", () => this.hooks.hoverNode(null));
+		group.addEventListener("focus", () => this.hooks.hoverNode(node));
+		group.addEventListener("blur", () => this.hooks.hoverNode(null));
 		group.addEventListener("keydown", (event) => {
 			if (event.key !== "Enter" && event.key !== " ") return;
 			event.preventDefault();
 			event.stopPropagation();
-			this.hooks.node(node);
+			this.hooks.node(node, group);
 		});
 		return { group, permissions, needed, token, timer, chips, row };
 	}
 
 	/** Everything as at this moment; cheap if only time has gone by. */
 	draw(scene: Scene): void {
-		if (scene.step !== this.sceneStep) {
-			this.sceneStep = scene.step;
+		if (scene.step !== this.drawnStep) {
+			this.drawnStep = scene.step;
 			scene.states.forEach((state, i) => this.updateNode(i + 1, state, scene));
 			this.updatePointers(scene);
-			this.updateWays(scene.step);
-			this.updateStuck(scene.stuck);
+			this.ways.draw(scene.step);
+			this.flying = flyingAt(this.run, scene.step);
 		}
+		if (scene.stuck.length > 0 || this.drawnStuck > 0) this.updateStuck(scene.stuck);
+		set(this.svg, "class", scene.broken ? "broken" : "");
+		this.nodes.forEach((parts, i) => parts.group.classList.toggle("lit", scene.hoveredNode === i + 1));
+		if (scene.hoveredNode !== null) this.updateRow(scene.states[scene.hoveredNode - 1], this.nodes[scene.hoveredNode - 1]);
 		this.updateTimers(scene);
 		this.updateFlights(scene);
 	}
@@ -162,14 +177,11 @@ export class StageView {
 		const parts = this.nodes[node - 1];
 		const head = scene.step > 0 ? this.run.steps[scene.step - 1].head : null;
 		const now = head !== null && (head.node ?? head.to) === node;
-		const asks = this.run.algorithm.kind === "election" && state.phase === "idle" && !state.ready && !state.dead;
-		const names = ["node", state.phase === "leaving" ? "leaving" : state.phase, state.token ? "has" : "", now ? "now" : "", state.dead ? "dead" : "", asks ? "part" : ""];
-		set(parts.group, "class", names.filter((n) => n !== "").join(" "));
-		const words = state.dead ? "dead" : state.phase === "in" ? "inside" : asks ? "takes part" : state.phase;
-		set(parts.group, "aria-label", `node ${node}, ${words}${state.token ? ", has the token" : ""}`);
+		const look = this.run.look(node, state, scene.step);
+		set(parts.group, "class", ["node", look, state.token ? "has" : "", now ? "now" : ""].filter((n) => n !== "").join(" "));
+		set(parts.group, "aria-label", `node ${this.run.name(node)}, ${LOOKS[look]}${state.token ? ", has the token" : ""}`);
 		this.updatePermissions(node, state, scene.step, parts);
 		this.updateChips(state, parts);
-		this.updateRow(state, parts);
 	}
 
 	/** A segment for each permission that the node has asked for, filled when it has come. */
@@ -180,7 +192,7 @@ export class StageView {
 			set(parts.permissions, "d", "");
 			return;
 		}
-		const { asked, got } = permissionsOf(this.run, this.roles, node, step);
+		const { asked, got } = this.run.permissionsOf(node, step);
 		const count = asked.length;
 		const segments = (list: number[]) => list.map((i) => arc(ring, i / count + 0.01, (i + 1) / count - 0.01)).join("");
 		const all = asked.map((_, i) => i);
@@ -189,8 +201,12 @@ export class StageView {
 	}
 
 	private updateChips(state: NodeState, parts: NodeParts): void {
-		const queue = this.run.algorithm.variables.filter((v) => v.kind === "queue").map((v) => state.vars[v.name]).find((v) => Array.isArray(v) && v.length > 0) as unknown[] | undefined;
-		const shown = queue === undefined || this.layout.radius < 14 ? "" : "▸ " + queue.slice(0, 6).map(nodeOf).join(" ") + (queue.length > 6 ? " …" : "");
+		const queues = this.run.algorithm.variables.filter((v) => v.kind === "queue");
+		// Some keep sets of nodes beside the queue: those are in the table.
+		const named = queues.find((v) => /^q(ueue)?$/i.test(v.name)) ?? queues[0];
+		const value = named === undefined ? undefined : state.vars[named.name];
+		const queue = Array.isArray(value) && value.length > 0 ? value : undefined;
+		const shown = queue === undefined || this.layout.radius < 14 ? "" : "▸ " + queue.slice(0, 6).map((v) => this.run.name(nodeOf(v))).join(" ") + (queue.length > 6 ? " …" : "");
 		if (parts.chips.textContent !== shown) parts.chips.textContent = shown;
 	}
 
@@ -216,15 +232,31 @@ export class StageView {
 		});
 	}
 
-	private curve(a: Point, b: Point): string {
+	/** A bent line that keeps clear of the nodes between. */
+	private curve(from: number, to: number): string {
+		const [a, b] = [this.point(from), this.point(to)];
 		const [dx, dy] = [b.x - a.x, b.y - a.y];
 		const length = Math.hypot(dx, dy) || 1;
-		const bend = Math.min(70, 22 + length * 0.16);
-		const middle = { x: (a.x + b.x) / 2 - (dy / length) * bend, y: (a.y + b.y) / 2 + (dx / length) * bend };
+		const usual = Math.min(70, 22 + length * 0.16);
+		const middleOf = (bend: number) => ({ x: (a.x + b.x) / 2 - (dy / length) * bend, y: (a.y + b.y) / 2 + (dx / length) * bend });
+		const clear = (middle: Point) => {
+			let least = Infinity;
+			this.layout.points.forEach((point, i) => {
+				if (i + 1 === from || i + 1 === to) return;
+				for (const t of [0.25, 0.5, 0.75]) {
+					const x = (1 - t) ** 2 * a.x + 2 * t * (1 - t) * middle.x + t * t * b.x;
+					const y = (1 - t) ** 2 * a.y + 2 * t * (1 - t) * middle.y + t * t * b.y;
+					least = Math.min(least, Math.hypot(x - point.x, y - point.y));
+				}
+			});
+			return least;
+		};
+		const middles = [usual, -usual, usual * 1.8, -usual * 1.8].map(middleOf);
+		const middle = middles.find((m) => clear(m) > this.layout.radius * 1.5) ?? middles.reduce((best, m) => (clear(m) > clear(best) ? m : best));
 		const r = this.layout.radius + 3;
-		const from = towards(a, middle, r);
-		const to = towards(b, middle, r + 2);
-		return `M${round(from.x)} ${round(from.y)}Q${round(middle.x)} ${round(middle.y)} ${round(to.x)} ${round(to.y)}`;
+		const start = towards(a, middle, r);
+		const end = towards(b, middle, r + 2);
+		return `M${round(start.x)} ${round(start.y)}Q${round(middle.x)} ${round(middle.y)} ${round(end.x)} ${round(end.y)}`;
 	}
 
 	private updatePointers(scene: Scene): void {
@@ -240,7 +272,7 @@ export class StageView {
 				if (first === 0 && this.linked.has(`${i + 1}-${target}`) && this.layout.edges.length > 0) {
 					const [from, to] = [towards(a, b, r + 2), towards(a, b, Math.min(r * 2.4, Math.hypot(b.x - a.x, b.y - a.y) / 2))];
 					wanted.set(`${i} ${variable.name}`, ["next", `M${round(from.x)} ${round(from.y)}L${round(to.x)} ${round(to.y)}`]);
-				} else wanted.set(`${i} ${variable.name}`, ["follow", this.curve(a, b)]);
+				} else wanted.set(`${i} ${variable.name}`, ["follow", this.curve(i + 1, target)]);
 			});
 		});
 		for (const [key, path] of this.pointers)
@@ -260,28 +292,10 @@ export class StageView {
 		}
 	}
 
-	/** On a ring: how far each candidature came, as arcs outside. */
-	private updateWays(step: number): void {
-		if (this.run.algorithm.kind !== "election" || !this.layout.ring || this.run.start.nodes > WAYS_NODES_MAX) return;
-		const ways = waysOf(this.run, this.roles, step);
-		const { width, height, points } = this.layout;
-		const centre = { x: width / 2, y: height / 2 };
-		while (this.layers.ways.childElementCount > ways.length) this.layers.ways.lastElementChild!.remove();
-		ways.forEach((way, i) => {
-			const path = this.layers.ways.children[i] ?? make("path", {}, this.layers.ways);
-			const out = 1 + (this.layout.radius + 10 + (i % 8) * 3.5) / (height / 2 - this.layout.radius - 26);
-			const place = (node: number) => {
-				const p = points[(node - 1) % points.length];
-				return `${round(centre.x + (p.x - centre.x) * out)} ${round(centre.y + (p.y - centre.y) * out)}`;
-			};
-			set(path, "class", "way" + (way.home ? " home" : ""));
-			set(path, "d", "M" + way.places.map(place).join("L"));
-		});
-	}
-
 	private updateStuck(stuck: [number, number][]): void {
-		this.layers.red.replaceChildren();
-		for (const [a, b] of stuck) make("path", { class: "waits", "marker-end": "url(#head-red)", d: this.curve(this.point(a), this.point(b)) }, this.layers.red);
+		this.drawnStuck = stuck.length;
+		while (this.layers.red.childElementCount > stuck.length) this.layers.red.lastElementChild!.remove();
+		stuck.forEach(([a, b], i) => set(this.layers.red.children[i] ?? make("path", { class: "waits", "marker-end": "url(#head-red)" }, this.layers.red), "d", this.curve(a, b)));
 	}
 
 	/** An arc that runs down from when the timer was first seen. */
@@ -303,11 +317,7 @@ export class StageView {
 	}
 
 	private updateFlights(scene: Scene): void {
-		const flying: Flight[] = [];
-		for (const flight of this.run.flights) {
-			if (flight.sentStep > scene.step) break;
-			if (flight.goneStep > scene.step) flying.push(flight);
-		}
+		const flying = this.flying;
 		const present = new Set(flying.map((f) => f.msg));
 		for (const [msg, drawn] of this.flights)
 			if (!present.has(msg)) {
@@ -315,7 +325,7 @@ export class StageView {
 				drawn.path.remove();
 				this.flights.delete(msg);
 			}
-		const labels = flying.length <= LABELS_MAX;
+		const labels = flying.length <= (this.narrow ? LABELS_MAX / 3 : LABELS_MAX);
 		for (const flight of flying) {
 			const drawn = this.flights.get(flight.msg) ?? this.drawFlight(flight);
 			const duration = flight.gone - flight.sent;
@@ -339,16 +349,24 @@ export class StageView {
 		const [from, to] = [shift(towards(a, b, radius + 4)), shift(towards(b, a, radius + 4))];
 		const angle = (Math.atan2(to.y - from.y, to.x - from.x) * 180) / Math.PI;
 		const path = make("line", { class: "path" + (flight.token ? " t" : ""), x1: round(from.x), y1: round(from.y), x2: round(to.x), y2: round(to.y) }, this.layers.paths);
-		const group = make("g", { class: "msg", role: "button", tabindex: 0, "data-msg": flight.msg, "data-way": `${flight.from}-${flight.to}`, "aria-label": `${flight.text} from ${flight.from} to ${flight.to}` }, this.layers.messages);
+		const group = make("g", { class: "msg", role: "button", tabindex: 0, "data-msg": flight.msg, "data-way": `${flight.from}-${flight.to}`, "aria-label": this.describe(flight) }, this.layers.messages);
 		make("circle", { class: "touch", r: 13 }, group);
 		this.drawShape(group, this.roles.get(flight.type)!, flight.token, angle);
 		const label = make("g", { class: "label" }, group);
 		const text = flight.text.length > 22 ? flight.type : flight.text;
 		const width = text.length * 7 + 16;
-		const above = ny > 0.2 || (Math.abs(ny) <= 0.2 && ny >= 0) ? 20 : -20;
-		make("rect", { class: "pill", x: -width / 2, y: above - 9, width, height: 18, rx: 9 }, label);
-		make("text", { class: "plabel", y: above }, label).textContent = text;
-		make("title", {}, group).textContent = `${flight.text} from ${flight.from} to ${flight.to}`;
+		// Beside the path, so far that the pill does not cover it, on the side that has more room.
+		const away = 11 + (Math.abs(nx) * width) / 2 + Math.abs(ny) * 9;
+		const room = (side: number) => {
+			const [x, y] = [(from.x + to.x) / 2 + side * nx * away, (from.y + to.y) / 2 + side * ny * away];
+			const inside = x > width / 2 && x < this.layout.width - width / 2 && y > 9 && y < this.layout.height - 9;
+			return Math.min(...this.layout.points.map((p) => Math.max(0, Math.abs(p.x - x) - width / 2) + Math.max(0, Math.abs(p.y - y) - 9))) - (inside ? 0 : 1000);
+		};
+		const side = room(-1) > room(1) + radius / 2 ? -1 : 1;
+		const [lx, ly] = [round(side * nx * away), round(side * ny * away)];
+		make("rect", { class: "pill", x: round(lx - width / 2), y: round(ly - 9), width, height: 18, rx: 9 }, label);
+		make("text", { class: "plabel", x: lx, y: ly }, label).textContent = text;
+		make("title", {}, group).textContent = this.describe(flight);
 		group.addEventListener("click", (event) => {
 			event.stopPropagation();
 			this.hooks.message(flight.msg, group);
@@ -365,22 +383,27 @@ export class StageView {
 		return drawn;
 	}
 
+	private describe(flight: Flight): string {
+		return `${flight.text} from ${this.run.name(flight.from)} to ${this.run.name(flight.to)}`;
+	}
+
 	private drawShape(group: SVGGElement, role: Role, token: boolean, angle: number): void {
+		const size = round(Math.max(0.5, Math.min(1, this.layout.radius / 18)));
 		if (token) {
-			make("circle", { class: "glow", r: 22 }, group);
-			set(baton(group, 0.9), "transform", `rotate(${round(angle)})`);
-		} else if (role === "refuses") make("path", { class: "dot", d: "M0 -7L6.5 5H-6.5z" }, group);
-		else if (role === "announces") make("path", { class: "dot", d: "M0 -7L7 0L0 7L-7 0z" }, group);
-		else if (role === "prepares") make("rect", { class: "dot", x: -5, y: -5, width: 10, height: 10 }, group);
-		else make("circle", { class: "dot", r: 6.5 }, group);
+			make("circle", { class: "glow", r: 22 * size }, group);
+			set(baton(group, 0.9 * Math.max(0.7, size)), "transform", `rotate(${round(angle)})`);
+			return;
+		}
+		const shape = make("g", { transform: `scale(${size})` }, group);
+		if (role === "refuses") make("path", { class: "dot", d: "M0 -7L6.5 5H-6.5z" }, shape);
+		else if (role === "announces") make("path", { class: "dot", d: "M0 -7L7 0L0 7L-7 0z" }, shape);
+		else if (role === "prepares") make("rect", { class: "dot", x: -5, y: -5, width: 10, height: 10 }, shape);
+		else make("circle", { class: "dot", r: 6.5 }, shape);
 	}
 
-	nodeElement(node: number): SVGGElement | undefined {
-		return this.nodes[node - 1]?.group;
-	}
-
-	get flying(): number {
-		return this.flights.size;
+	/** The node of this name. */
+	nodeElement(name: string): SVGGElement | undefined {
+		return this.nodes.find((_, i) => this.run.name(i + 1) === name)?.group;
 	}
 }
 
@@ -389,39 +412,11 @@ function towards(from: Point, to: Point, distance: number): Point {
 	return { x: from.x + ((to.x - from.x) / length) * distance, y: from.y + ((to.y - from.y) / length) * distance };
 }
 
-/** Whom a waiting node has asked since its request, and whose permission it has. */
-export function permissionsOf(run: Run, roles: Map<string, Role>, node: number, step: number): { asked: number[]; got: Set<number> } {
-	let first = step;
-	while (first > 0 && !((run.steps[first - 1].head.ev === "request") && run.steps[first - 1].head.node === node)) first--;
-	const asked: number[] = [];
-	const got = new Set<number>();
-	for (let i = Math.max(0, first - 1); i < step; i++) {
-		const { head, rest } = run.steps[i];
-		if (head.ev === "deliver" && head.to === node && roles.get(head.type!) === "permits") got.add(head.from!);
-		if ((head.node ?? head.to) !== node) continue;
-		for (const line of rest) {
-			if (line.ev !== "send") continue;
-			const role = roles.get(line.type!);
-			if (role === "asks" && !asked.includes(line.to!)) asked.push(line.to!);
-			else if (role === "refuses") got.delete(line.to!);
-		}
-	}
-	return { asked: asked.sort((a, b) => a - b), got };
-}
-
-/** Messages that were passed on unchanged are one way. */
-function waysOf(run: Run, roles: Map<string, Role>, step: number): { places: number[]; home: boolean }[] {
-	const ways: { places: number[]; home: boolean; text: string; last: number }[] = [];
+function flyingAt(run: Run, step: number): Flight[] {
+	const flying: Flight[] = [];
 	for (const flight of run.flights) {
 		if (flight.sentStep > step) break;
-		if (roles.get(flight.type) !== "asks") continue;
-		const before = ways.find((way) => way.text === flight.text && way.last === flight.from && way.places.length > 0 && !way.home);
-		const way = before ?? { places: [flight.from], home: false, text: flight.text, last: flight.from };
-		if (before === undefined) ways.push(way);
-		if (flight.goneStep > step) continue;
-		way.places.push(flight.to);
-		way.last = flight.to;
-		way.home = way.places.length > 1 && flight.to === way.places[0];
+		if (flight.goneStep > step) flying.push(flight);
 	}
-	return ways.filter((way) => way.places.length > 1);
+	return flying;
 }

@@ -1,12 +1,13 @@
 // What the page shows: one run, one moment of it, and how it got there.
 
-import { batch, computed, signal } from "@preact/signals";
+import { batch, computed, effect, signal } from "@preact/signals";
 import { FIRST, hashOf, placeOf } from "./address";
 import type { Mapped } from "./code";
 import { requestsOf } from "./cost";
 import type { ActName, Algorithm } from "./module";
 import { json } from "./resources";
 import { Run, type Act, type Source } from "./run";
+import { Watch } from "./walker";
 
 export const algorithms = signal<Algorithm[]>([]);
 export const run = signal<Run | null>(null);
@@ -21,8 +22,48 @@ export const source = signal<Record<string, string> | null>(null);
 export const map = signal<Record<string, Mapped> | null>(null);
 export const still = signal(false);
 
-export const moment = computed(() => (run.value === null ? null : run.value.moment(step.value)));
-export const requests = computed(() => (run.value === null ? [] : requestsOf(run.value)));
+/** The step that is told in words: the one that is shown, but not in every frame while it plays. */
+export const told = signal(0);
+/** Counts how often more of the run was made: its lists are longer since. */
+export const grown = signal(0);
+/** The first step that breaks something which must hold, once it is known. */
+export const broken = signal<{ step: number; names: string[] } | null>(null);
+export const hoveredNode = signal<number | null>(null);
+export const narrow = signal(false);
+
+export const moment = computed(() => (run.value === null ? null : run.value.moment(told.value)));
+export const states = computed(() => (run.value === null ? [] : told.value === step.value ? moment.value!.states : run.value.states(step.value)));
+export const requests = computed(() => (grown.value >= 0 && run.value !== null ? requestsOf(run.value) : []));
+
+const TOLD_EVERY = 120; // milliseconds
+let toldLast = 0;
+effect(() => {
+	if (!playing.value) told.value = step.value;
+});
+
+/** While it plays: words that change sixty times a second could not be read. */
+export function tellNow(now: number): void {
+	if (told.value === step.value || now - toldLast < TOLD_EVERY) return;
+	toldLast = now;
+	told.value = step.value;
+}
+
+let watch: Watch | null = null;
+function look(): void {
+	const current = run.value;
+	if (watch === null || current === null) return;
+	const more = watch.look(current.steps.length, 6);
+	broken.value = watch.broken;
+	if (more) setTimeout(look, 10);
+}
+
+/** More of the run, if there is more. */
+export function extend(): boolean {
+	if (!run.value!.extend()) return false;
+	grown.value++;
+	look();
+	return true;
+}
 
 /** Sources and maps come when somebody can look at them, and not before the first frame. */
 export async function loadCode(): Promise<void> {
@@ -33,17 +74,22 @@ export async function loadCode(): Promise<void> {
 
 /** Another run and its moment at once: a step of the one must never be looked for in the other. */
 function take(made: Run, move: () => void): void {
+	watch = new Watch(made.source, made.acts);
 	batch(() => {
 		run.value = made;
 		wrong.value = null;
+		hovered.value = hoveredNode.value = broken.value = null;
 		move();
+		told.value = step.value;
 	});
+	setTimeout(look, 50);
 }
 
 /** Makes a run the one that is shown. False, and what is wrong is said, if it cannot be. */
 export function show(origin: Source, acts: Act[], at: number | null): boolean {
 	try {
 		const made = Run.make(origin, acts, algorithms.value);
+		while (at !== null && made.end < at && made.extend());
 		take(made, () => go(at === null ? 0 : made.stepAt(at), at ?? 0));
 		return true;
 	} catch (error) {
@@ -67,12 +113,14 @@ export async function showAddress(hash: string): Promise<void> {
 
 export function go(to: number, at?: number): void {
 	const current = run.value!;
+	while (to >= current.steps.length && extend());
 	step.value = Math.max(0, Math.min(current.steps.length, to));
 	time.value = at ?? (step.value === 0 ? 0 : current.steps[step.value - 1].t);
 }
 
 export function goTime(at: number): void {
 	const current = run.value!;
+	while (at >= current.end && extend());
 	const bounded = Math.max(0, Math.min(current.end, at));
 	step.value = current.stepAt(bounded);
 	time.value = bounded;

@@ -1,7 +1,7 @@
 // What happened, in a sentence and what follows from it.
 
-import type { Algorithm, Role } from "./module";
-import type { Line, Run, Step } from "./run";
+import type { Role } from "./module";
+import type { Line, Look, Run, Step } from "./run";
 
 export interface Told {
 	who: string;
@@ -18,30 +18,31 @@ export function showValue(value: unknown): string {
 }
 
 /** 0 means nobody, where the variable is a node. */
-export function showVariable(algorithm: Algorithm, name: string, value: unknown): string {
-	const kind = algorithm.variables.find((v) => v.name === name)?.kind;
-	return kind === "node" && value === 0 ? "–" : showValue(value);
+export function showVariable(run: Run, name: string, value: unknown): string {
+	const kind = run.algorithm.variables.find((v) => v.name === name)?.kind;
+	if (kind !== "node" || typeof value !== "number") return showValue(value);
+	return value === 0 ? "–" : run.name(value);
 }
 
 function headOf(run: Run, head: Line): [string, string] {
-	const flight = head.msg === undefined ? undefined : run.flights.find((f) => f.msg === head.msg);
+	const flight = run.flight(head.msg);
 	switch (head.ev) {
 		case "request":
-			return [String(head.node), "asks to enter."];
+			return [run.name(head.node), "asks to enter."];
 		case "initiate":
-			return [String(head.node), "initiates the election."];
+			return [run.name(head.node), "initiates the election."];
 		case "exit":
-			return [String(head.node), "leaves its critical section."];
+			return [run.name(head.node), "leaves its critical section."];
 		case "deliver":
-			return [String(head.to), flight?.token ? `gets the token from ${head.from} (${flight.text}).` : `gets ${flight?.text ?? head.type} from ${head.from}.`];
+			return [run.name(head.to), flight?.token ? `gets the token from ${run.name(head.from)} (${flight.text}).` : `gets ${flight?.text ?? head.type} from ${run.name(head.from)}.`];
 		case "lose":
-			return [flight?.text ?? "A message", `from ${flight?.from} to ${flight?.to} is lost.`];
+			return [flight?.text ?? "A message", `from ${run.name(flight?.from)} to ${run.name(flight?.to)} is lost.`];
 		case "expire":
-			return [String(head.node), "waited long enough: its timer runs out."];
+			return [run.name(head.node), "waited long enough: its timer runs out."];
 		case "crash":
-			return [String(head.node), "crashes. What is sent to it is lost."];
+			return [run.name(head.node), "crashes. What is sent to it is lost."];
 		default:
-			return [String(head.node ?? ""), head.ev];
+			return [run.name(head.node), head.ev];
 	}
 }
 
@@ -56,17 +57,19 @@ export function tell(run: Run, step: Step, before: Record<string, unknown> | und
 		else if (line.ev === "elected") then.push({ kind: "right", text: `knows that ${line.leader} leads` });
 	}
 	for (const [text, lines] of sends) {
-		const to = lines.map((l) => l.to).join(", ");
+		const to = lines.map((l) => run.name(l.to)).join(", ");
 		if (lines[0].token) then.unshift({ kind: "right", text: `passes the token to ${to}` });
 		else then.push({ kind: roles.get(lines[0].type!) === "permits" ? "right" : "ask", text: `sends ${text} to ${to}` });
 	}
 	if (before !== undefined && after !== undefined)
 		for (const name of Object.keys(after)) {
-			const [was, is] = [showVariable(run.algorithm, name, before[name]), showVariable(run.algorithm, name, after[name])];
+			const [was, is] = [showVariable(run, name, before[name]), showVariable(run, name, after[name])];
 			if (was !== is) then.push({ kind: "plain", text: `${name} ${was} → ${is}` });
 		}
 	return { who, what, then };
 }
+
+export const LOOKS: Record<Look, string> = { idle: "idle", waiting: "waiting", in: "inside", leaving: "leaving", dead: "dead", part: "takes part", knows: "knows", leads: "leads" };
 
 export function propertyWords(name: string): string {
 	return name.replaceAll("_", " ");

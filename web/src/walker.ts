@@ -1,0 +1,69 @@
+// The module on its way through a run: its steps, and the acts of a hand between them.
+
+import { Instance, type Property } from "./module";
+import type { Act, Source } from "./run";
+
+export function begin(instance: Instance, source: Source, traced: boolean): void {
+	const wrong = "words" in source ? instance.open(source.words, traced) : instance.scenario(source.scenario, traced);
+	if (wrong !== null) throw new Error(wrong);
+}
+
+export class Walker {
+	readonly instance: Instance;
+
+	/** At the beginning, or where a snapshot was taken. */
+	constructor(
+		source: Source,
+		private acts: Act[],
+		public at = 0,
+		memory?: ArrayBuffer,
+		traced = false,
+	) {
+		this.instance = new Instance(memory);
+		if (memory !== undefined) return;
+		begin(this.instance, source, traced);
+		this.applyDelays();
+	}
+
+	private applyDelays(): void {
+		for (const act of this.acts) if (act.at === this.at && act.name === "delay") this.instance.act("delay", act.what, act.by);
+	}
+
+	/** At least one step, to the given one or to the next act before it. False if there is nothing more. */
+	advance(to: number): boolean {
+		const act = this.acts.find((a) => a.at === this.at && a.name !== "delay");
+		if (act !== undefined) {
+			this.instance.act(act.name, act.what, act.by);
+			this.at++;
+		} else {
+			const next = this.acts.find((a) => a.at > this.at)?.at ?? Infinity;
+			const count = this.instance.step(Math.min(next, to) - this.at);
+			if (count === 0) return false;
+			this.at += count;
+		}
+		this.applyDelays();
+		return true;
+	}
+}
+
+/** Looks for the first step after which something that must hold does not, a little at a time. */
+export class Watch {
+	broken: { step: number; names: string[] } | null = null;
+	private walker: Walker;
+
+	constructor(source: Source, acts: Act[]) {
+		this.walker = new Walker(source, acts);
+	}
+
+	/** For so many milliseconds, up to a step. True if there is more to do. */
+	look(steps: number, milliseconds: number): boolean {
+		const until = performance.now() + milliseconds;
+		while (this.broken === null && this.walker.at < steps) {
+			if (performance.now() >= until) return true;
+			if (!this.walker.advance(this.walker.at + 1)) return false;
+			const wrong = this.walker.instance.properties().filter((p: Property) => !p.holds);
+			if (wrong.length > 0) this.broken = { step: this.walker.at, names: wrong.map((p) => p.name) };
+		}
+		return false;
+	}
+}
