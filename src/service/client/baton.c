@@ -1,5 +1,5 @@
 /*
- * What a program can do with a handle, except locks (lock.c), losses (losses.c) and elections (leader.c,
+ * The functions of a handle, except locks (lock.c), losses (losses.c) and elections (leader.c,
  * observe.c).
  */
 #include "handle.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How long baton_stay waits for its answer: a caller has other things to do. */
+/* How long baton_stay waits for its answer: its caller has other things to do. */
 enum { STAY_MS_MAX = 200 };
 
 struct baton *baton_open(const char *address)
@@ -72,7 +72,7 @@ int baton_sync(struct baton *baton)
 
 /* --- who is there --- */
 
-/* The value of a key in what HELLO says, or NULL. */
+/* Returns the value of a key in the reply to HELLO, or NULL. */
 static const redisReply *hello_value(const redisReply *reply, const char *key)
 {
 	for (size_t i = 0; i + 1 < reply->elements; i += 2) {
@@ -139,7 +139,7 @@ int baton_stay(struct baton *baton)
 		return error;
 	error = handle_reply(baton, STAY_MS_MAX, &reply);
 	if (error == 0) {
-		baton->unlocks_pending++; /* its reply comes as theirs do */
+		baton->unlocks_pending++; /* its reply is read together with those of unlocks */
 		return why_set(&baton->why, BATON_EPENDING,
 		               "the node at %.200s has not answered within %d ms", baton->address,
 		               STAY_MS_MAX);

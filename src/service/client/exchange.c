@@ -30,13 +30,13 @@ int64_t now_ms(void)
 
 /* --- addresses --- */
 
-/* HOST:PORT; else it is a path. */
+/* True for HOST:PORT; anything else is a path. */
 static bool has_port(const char *address)
 {
 	return strchr(address, '/') == NULL && strchr(address, ':') != NULL;
 }
 
-/* NULL if it is not set, or empty. */
+/* Returns NULL if the variable is not set, or empty. */
 static const char *environment(const char *name)
 {
 	const char *value = getenv(name);
@@ -62,7 +62,7 @@ char *address_default(void)
 		if (has_port(candidates[i]) || access(candidates[i], F_OK) == 0)
 			existing = candidates[i];
 	}
-	/* If there is none, the first is the one to complain about. */
+	/* If none exists, the error message is about the first. */
 	char *copy = strdup(existing != NULL ? existing : first);
 	free(in_runtime);
 	return copy;
@@ -73,7 +73,7 @@ static int no_node(struct why *why, const char *address, int error)
 	if (error == EACCES || error == EPERM)
 		return why_set(why, BATON_EACCESS, "%.200s may not be opened: %s", address,
 		               strerror(error));
-	/* What connect says when SO_SNDTIMEO has passed. */
+	/* This is what connect returns when SO_SNDTIMEO has passed. */
 	if (error == EAGAIN || error == EINPROGRESS)
 		return why_set(why, BATON_ENODE,
 		               "the node at %.200s took no connection within %d s", address,
@@ -82,7 +82,7 @@ static int no_node(struct why *why, const char *address, int error)
 	               address, strerror(error));
 }
 
-/* 0 or errno. */
+/* Returns 0 or errno. */
 static int connect_patiently(int fd, const struct sockaddr *address, socklen_t size)
 {
 	const struct timeval patience = {.tv_sec = CONNECT_MS_MAX / 1000};
@@ -90,7 +90,7 @@ static int connect_patiently(int fd, const struct sockaddr *address, socklen_t s
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0)
 		return errno;
 	while (connect(fd, address, size) != 0) {
-		if (errno == EISCONN) /* it was interrupted, and went on meanwhile */
+		if (errno == EISCONN) /* it was interrupted, and has connected in the meantime */
 			return 0;
 		if (errno != EINTR)
 			return errno;
@@ -98,7 +98,7 @@ static int connect_patiently(int fd, const struct sockaddr *address, socklen_t s
 	return 0;
 }
 
-/* A descriptor, or -errno. */
+/* Returns a descriptor, or -errno. */
 static int connect_new(int family, int protocol, const struct sockaddr *address, socklen_t size)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, protocol);
@@ -125,8 +125,8 @@ static int open_path(const char *path, struct why *why)
 	return fd < 0 ? no_node(why, path, -fd) : fd;
 }
 
-/* A host that is gone without a word is found out within the ten seconds that the protocol has for that: probes
- * after 3, 5, 7 and 9 s of silence, the last of which ends it. */
+/* Notices a host that vanished without a word within the ten seconds that the protocol allows: by
+ * probes after 3, 5, 7 and 9 s of silence, the last of which ends the connection. */
 static void keep_alive(int fd)
 {
 	static const struct {
@@ -137,7 +137,7 @@ static void keep_alive(int fd)
 	        {IPPROTO_TCP, TCP_KEEPCNT, 3},  {IPPROTO_TCP, TCP_USER_TIMEOUT, 8500},
 	};
 
-	/* Without them it only takes longer. */
+	/* If these fail, it only takes longer. */
 	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
 		setsockopt(fd, settings[i].level, settings[i].option, &settings[i].value,
 		           sizeof(settings[i].value));
@@ -204,7 +204,7 @@ void exchange_close(struct exchange *exchange)
 	*exchange = (struct exchange){.fd = -1};
 }
 
-/* 1: there may be bytes; 0: not in time; -1 and errno. */
+/* Returns 1 if there may be bytes; 0 if there were none in time; -1 and errno on failure. */
 static int wait_for_bytes(int fd, int64_t until_ms)
 {
 	struct pollfd item = {.fd = fd, .events = POLLIN};
@@ -219,7 +219,7 @@ static int wait_for_bytes(int fd, int64_t until_ms)
 	}
 }
 
-/* 1: something was read; 0: nothing in time; or an error. */
+/* Returns 1 if something was read; 0 if nothing came in time; or an error. */
 static int read_some(struct exchange *exchange, int64_t timeout_ms, int64_t until_ms,
                      struct why *why)
 {

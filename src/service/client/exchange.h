@@ -1,7 +1,7 @@
 /*
- * An exchange with a node over one connection: commands out, replies in, both in RESP2 as hiredis writes
- * and reads it.
- * The socket is our own and not hiredis's, which neither closes it on exec nor keeps SIGPIPE away.
+ * An exchange with a node over one connection: sends commands and receives replies, both in RESP2
+ * as hiredis writes and reads it. The socket is made here and not by hiredis, which does not close
+ * it on exec and does not suppress SIGPIPE.
  */
 #ifndef CLIENT_EXCHANGE_H
 #define CLIENT_EXCHANGE_H
@@ -16,42 +16,46 @@
 #include <stdint.h>
 
 enum {
-	CONNECT_MS_MAX = 5000, /* to be accepted, and for the node to read a command */
+	/* How long to wait for the connection, and for the node to read a command. */
+	CONNECT_MS_MAX = 5000,
 	COMMAND_WORDS_MAX = 4,
 };
 
 struct exchange {
-	int fd; /* -1: none */
+	int fd; /* -1: not connected */
 	redisReader *reader;
 };
 
-/* Where a client looks for a node when it is not told: for free(), NULL without memory. */
+/* Returns where a client looks for a node if no address is given. The caller frees it; NULL: out of
+ * memory. */
 char *address_default(void);
 
-/* 0, BATON_EADDRESS, BATON_ENODE, BATON_EACCESS, BATON_EMEMORY. */
+/* Returns 0, BATON_EADDRESS, BATON_ENODE, BATON_EACCESS or BATON_EMEMORY. */
 int exchange_open(struct exchange *exchange, const char *address, struct why *why);
-/* Also of one that is not open. */
+/* May also be called if it is not open. */
 void exchange_close(struct exchange *exchange);
 
-/* 0, BATON_ECONNECTION, BATON_EMEMORY (nothing was sent). */
+/* Returns 0, BATON_ECONNECTION, or BATON_EMEMORY (then nothing was sent). */
 int exchange_send(struct exchange *exchange, const struct word *words, size_t words_count,
                   struct why *why);
 
 /*
- * The next reply, for freeReplyObject, waiting as many milliseconds as it takes (negative), as given,
- * or not at all (0). 1; 0: nothing in time; BATON_ECONNECTION, BATON_EPROTOCOL, BATON_EMEMORY: no
- * more can be read from this connection.
+ * Receives the next reply, which the caller frees with freeReplyObject. Waits for `timeout_ms`
+ * milliseconds; negative: for ever; 0: not at all. Returns 1; 0 if nothing came in time; or
+ * BATON_ECONNECTION, BATON_EPROTOCOL or BATON_EMEMORY, after which no more can be read from this
+ * connection.
  */
 int exchange_receive(struct exchange *exchange, int64_t timeout_ms, redisReply **ret_reply,
                      struct why *why);
 
-/* Has the other side closed it? What it sent before that may still be there to read. */
+/* True if the other side has closed the connection. What it sent before may still be there to
+ * read. */
 bool exchange_ended(const struct exchange *exchange);
 
-/* A year at most, as nodes have it. */
+/* Limits a timeout to a year, as nodes do. */
 int64_t timeout_clamp(int64_t timeout_ms);
 
-/* By the clock that all timeouts here use. */
+/* Returns the time of the clock that all timeouts here use. */
 int64_t now_ms(void);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * The highest fence seen, in a file: a line with the number, and nothing else, so that every torn
- * piece of it is seen to be one (it lacks the newline, or has bytes that are no digits).
+ * The highest fence seen, in a file. The file has one line with the number and nothing else, so
+ * that every torn part of it is recognised: it lacks the newline, or has bytes that are no digits.
  *
- * Only who has FILE.lock looks. A greater number is written to FILE.new, brought to disk, and renamed.
+ * Only the process that has locked FILE.lock reads or writes the others. A greater number is
+ * written to FILE.new, synced to disk, and renamed.
  */
 #include "word.h"
 
@@ -24,20 +25,22 @@ struct paths {
 	char *file, *folder, *lock, *new;
 };
 
-/* Links are followed, so that all ways to a file lead to the same lock. NULL and errno. */
+/* Follows links, so that all paths to a file lead to the same lock. Returns NULL and errno on
+ * failure. */
 static char *real_path(const char *file)
 {
 	char *real = realpath(file, NULL);
 
 	if (real != NULL || errno != ENOENT)
 		return real;
-	/* A link to a file that is not there: which of the two would be the guard's? */
+	/* Refuse a link to a file that does not exist: it would not be clear which of the two is
+	 * guarded. */
 	struct stat status;
 	if (lstat(file, &status) == 0) {
 		errno = ENOENT;
 		return NULL;
 	}
-	/* The file need not be there, but its folder must. */
+	/* The file need not exist, but its folder must. */
 	char *copy = strdup(file), *other = strdup(file), *folder = NULL;
 	if (copy != NULL && other != NULL && *file != '\0' && file[strlen(file) - 1] != '/')
 		folder = realpath(dirname(copy), NULL);
@@ -57,7 +60,7 @@ static void paths_free(struct paths *paths)
 	free(paths->new);
 }
 
-/* 0, BATON_EFILE, BATON_EMEMORY. */
+/* Returns 0, BATON_EFILE or BATON_EMEMORY. */
 static int paths_make(const char *file, struct paths *paths)
 {
 	errno = 0;
@@ -72,12 +75,12 @@ static int paths_make(const char *file, struct paths *paths)
 	return 0;
 }
 
-/* 0 and the number, 0 if there is no file; BATON_EFILE, BATON_ETORN. */
+/* Returns 0 and the number, which is 0 if there is no file; or BATON_EFILE or BATON_ETORN. */
 static int read_highest(const char *path, uint64_t *ret_highest, struct stat *ret_status)
 {
 	char text[32];
 	uint64_t highest = 0;
-	/* A fifo would let us wait for ever. */
+	/* O_NONBLOCK, because opening a fifo would wait for ever. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0 && errno == ENOENT) {
@@ -94,7 +97,7 @@ static int read_highest(const char *path, uint64_t *ret_highest, struct stat *re
 	errno = error;
 	if (size < 0)
 		return BATON_EFILE;
-	/* As many digits as 2^53 has, and a newline. */
+	/* At most as many digits as 2^53 has, and a newline. */
 	if (size < 2 || size > 17 || text[size - 1] != '\n')
 		return BATON_ETORN;
 	for (ssize_t i = 0; i < size - 1; i++) {
@@ -108,12 +111,12 @@ static int read_highest(const char *path, uint64_t *ret_highest, struct stat *re
 	return 0;
 }
 
-/* 0 or -1 and errno. */
+/* Returns 0, or -1 and errno. */
 static int write_durably(const char *path, uint64_t fence, const struct stat *old)
 {
 	char text[32];
 	int size = snprintf(text, sizeof(text), "%" PRIu64 "\n", fence);
-	/* What is there is a leaving of a crash, and not ours to follow or share. */
+	/* A file that is there was left by a crash. Do not follow or reuse it. */
 	if (unlink(path) != 0 && errno != ENOENT)
 		return -1;
 	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -122,7 +125,7 @@ static int write_durably(const char *path, uint64_t fence, const struct stat *ol
 	ssize_t written = write(fd, text, (size_t)size);
 	if (written >= 0 && written != size)
 		errno = ENOSPC;
-	/* It stays whose it was, as far as we may say so. */
+	/* Keep the owner and mode of the old file, as far as we are permitted to. */
 	bool was_there = old->st_mode != 0 && written == size;
 	if (was_there && fchown(fd, old->st_uid, old->st_gid) != 0)
 		errno = 0;
@@ -148,7 +151,7 @@ static int sync_folder(const char *folder)
 
 static int check_locked(const struct paths *paths, uint64_t fence, uint64_t *ret_highest)
 {
-	struct stat status = {0}; /* of the file, if there is one */
+	struct stat status = {0}; /* of the file, if it exists */
 	uint64_t highest;
 	int error = read_highest(paths->file, &highest, &status);
 
@@ -162,7 +165,8 @@ static int check_locked(const struct paths *paths, uint64_t fence, uint64_t *ret
 	if (fence > highest && (write_durably(paths->new, fence, &status) != 0 ||
 	                        rename(paths->new, paths->file) != 0))
 		return BATON_EFILE;
-	/* Also for a fence that is there already: the process that wrote it may have been killed before this. */
+	/* Sync even if the fence is there already: the process that wrote it may have been killed
+	 * before it did. */
 	if (sync_folder(paths->folder) != 0)
 		return BATON_EFILE;
 	if (ret_highest != NULL)

@@ -35,9 +35,9 @@ bool handle_is_open(const struct baton *baton)
 	return baton->session.fd >= 0 && !baton->over;
 }
 
-/* --- answers that are none --- */
+/* --- errors --- */
 
-/* The first word of an error reply is the name of the error without its BATON_E, or one of Redis's
+/* The first word of an error reply is the name of the error without its BATON_E, or one of Redis'
  * own. */
 static int error_named(struct word word)
 {
@@ -89,7 +89,7 @@ int handle_unexpected(struct baton *baton, const redisReply *reply, const char *
 
 /* --- its beginning and end --- */
 
-/* On a session that nothing has been said on yet. 0 or an error. */
+/* Call it on a session on which nothing was sent yet. Returns 0 or an error. */
 static int send_grace(struct baton *baton)
 {
 	char number[16];
@@ -236,7 +236,8 @@ int handle_command(struct baton *baton, const struct word *words, size_t words_c
 			error = handle_reply(baton, -1, ret_reply);
 	} while (error == BATON_ECONNECTION && repeat && !fresh);
 	if (error < 1)
-		return error == 0 ? BATON_EPENDING : error; /* never 0: it waits */
+		/* Never 0: the reply is still to come. */
+		return error == 0 ? BATON_EPENDING : error;
 	if ((*ret_reply)->type == REDIS_REPLY_ERROR) {
 		error = handle_refused(baton, *ret_reply);
 		freeReplyObject(*ret_reply);
@@ -266,8 +267,8 @@ struct baton *handle_new(const char *address)
 	return baton;
 }
 
-/* Over TCP the end of a connection does not tell that this program has stopped what it did: so it says so.
- * Never waits. */
+/* Tells the node that this program has stopped what it did: over TCP, the end of a connection does
+ * not tell that. Never waits. */
 static void say_quit(struct baton *baton)
 {
 	static const char quit[] = "*1\r\n$4\r\nQUIT\r\n";
@@ -279,7 +280,7 @@ static void say_quit(struct baton *baton)
 void handle_free(struct baton *baton)
 {
 	say_quit(baton);
-	/* A child that was forked may have the connection too. */
+	/* Shut the connection down, because a forked child may have it open too. */
 	handle_end(baton);
 	exchange_close(&baton->session);
 	watch_free(baton);

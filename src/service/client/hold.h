@@ -12,17 +12,17 @@
 struct hold {
 	LIST_ENTRY(hold) entry;
 	uint64_t fence;
-	char why[BATON_NAME_MAX + 64]; /* why it was lost, as the node says it */
-	struct word name;              /* ended by 0; its bytes stand after this struct */
+	char why[BATON_NAME_MAX + 64]; /* why it was lost, in the node's words */
+	struct word name;              /* with a terminating 0; its bytes follow this struct */
 };
 
-/* The latest comes first. */
+/* The latest one is first. */
 LIST_HEAD(holds, hold);
 
 struct hold *hold_new(const char *name); /* NULL: no memory */
-/* NULL: it is not there. */
+/* Returns NULL if it is not in the list. */
 struct hold *hold_find(const struct holds *holds, struct word name);
-/* Takes it off its list and frees it. */
+/* Removes it from its list and frees it. */
 void hold_drop(struct hold *hold);
 void holds_free(struct holds *holds);
 

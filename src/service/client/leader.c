@@ -22,7 +22,7 @@ void leader_words(struct word name, struct word words[LEADER_WORDS])
 	words[2] = WORD("SILENT");
 }
 
-/* The names of those who are silent; false: it is no such list. */
+/* Reads the names of silent members. Returns false if this is no such list. */
 static bool parse_silent(const redisReply *list, struct finding *finding)
 {
 	size_t size = 0;
@@ -48,7 +48,7 @@ static bool parse_silent(const redisReply *list, struct finding *finding)
 	return true;
 }
 
-/* [fence, node, value, [names]], or the first three nil. */
+/* Reads [fence, node, value, [names]]; the first three may be nil. */
 int leader_parse(const redisReply *reply, struct finding *ret_finding)
 {
 	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 4)

@@ -1,5 +1,5 @@
 /*
- * Locks: asked for and waited for, or asked for now and finished later.
+ * Locks: asking and waiting for them, or asking now and finishing later.
  */
 #include "handle.h"
 #include "losses.h"
@@ -10,16 +10,16 @@
 #include <string.h>
 #include <time.h>
 
-/* Replies of that many unlocks may be unread: more, and the node would stop reading us. */
+/* How many replies to unlocks may be unread. With more, the node would stop reading from us. */
 enum { UNLOCKS_PENDING_MAX = 64 };
 
-/* A node that has not answered so long after the time it was given is stopped, or hangs. */
+/* A node that has not answered this long after the timeout is stopped, or hangs. */
 enum { ANSWER_MS = 5000 };
 
-/* How often it is tried again while there is no node, or none in a view. */
+/* How often to try again while there is no node, or none in a view. */
 enum { RETRY_MS = 100 };
 
-/* LOCK, or ELECT with a value. */
+/* A LOCK, or an ELECT with a value. */
 struct lock_request {
 	bool elect;
 	int64_t timeout_ms;
@@ -36,7 +36,7 @@ static void forget_wanted(struct baton *baton)
 	baton->wanted = NULL;
 }
 
-/* The lock becomes the wanted one. 0 or an error. */
+/* Makes this the wanted lock. Returns 0 or an error. */
 static int want(struct baton *baton, const char *name, const struct lock_request *request)
 {
 	int error = handle_ready(baton);
@@ -57,7 +57,7 @@ static int want(struct baton *baton, const char *name, const struct lock_request
 	return 0;
 }
 
-/* Sends the command. 0 or an error. */
+/* Sends the command. Returns 0 or an error. */
 static int ask(struct baton *baton, const struct lock_request *request)
 {
 	char number[24];
@@ -86,7 +86,8 @@ static int acquired(struct baton *baton, uint64_t fence, uint64_t *ret_fence)
 {
 	struct hold *hold = baton->wanted;
 
-	/* This process may have been stopped since it was granted, and the lock taken away meanwhile. */
+	/* This process may have been suspended since the grant, and the lock may have been taken
+	 * away. */
 	losses_read(baton);
 	if (!handle_is_open(baton))
 		return why_set(&baton->why, BATON_ELOST, "'%s' was lost as soon as it was held",
@@ -122,7 +123,8 @@ static int not_acquired(struct baton *baton)
 	               baton->wanted_timeout_ms);
 }
 
-/* -SILENT and the names of members that did not answer, or none: all answered, but it did not come. */
+/* The reply is -SILENT and the names of members that did not answer. Without names, all have
+ * answered, but the lock did not come. */
 static int cannot_know(struct baton *baton, const redisReply *reply)
 {
 	const char *name = baton->wanted->name.bytes, *names = strchr(reply->str, ' ');
@@ -136,7 +138,7 @@ static int cannot_know(struct baton *baton, const redisReply *reply)
 	               "whether '%s' is free cannot be known: no answer from%.200s", name, names);
 }
 
-/* The outcome. With an error the lock is still the wanted one. */
+/* Reads the outcome. After an error the lock is still the wanted one. */
 static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 {
 	redisReply *reply;
@@ -166,13 +168,14 @@ static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 	return error;
 }
 
-/* What a wait goes through, until there is a node in a view again. */
+/* True for errors that a wait survives, until there is a node in a view again. */
 static bool may_pass(int error)
 {
 	return error == BATON_ECONNECTION || error == BATON_ENODE || error == BATON_ENOVIEW;
 }
 
-/* Is it worth another try? After a pause, unless a session ended that had been there for longer. */
+/* True if it is worth another try. Pauses first, unless a session ended that had existed for
+ * longer. */
 static bool waits_on(const struct lock_request *request, int error, bool met, bool fresh,
                      int64_t until_ms)
 {
@@ -189,8 +192,8 @@ static bool waits_on(const struct lock_request *request, int error, bool met, bo
 }
 
 /*
- * Waits for it. If a session has ended or ends, and nothing was held, the wait begins again on another:
- * whatever had happened on the old one ended with it.
+ * Waits for the lock. If a session has ended or ends, and nothing was held, the wait begins again
+ * on a new one: whatever had happened on the old one ended with it.
  */
 static int acquire(struct baton *baton, const char *name, struct lock_request request,
                    uint64_t *ret_fence)
@@ -206,14 +209,14 @@ static int acquire(struct baton *baton, const char *name, struct lock_request re
 			int64_t left_ms = until_ms - now_ms();
 			request.timeout_ms = left_ms > 0 ? left_ms : 1;
 		}
-		/* To give up is to end the session: not if that would lose another lock. */
+		/* Giving up ends the session, so do not give up if that would lose another lock. */
 		if (request.timeout_ms >= 0 && LIST_EMPTY(&baton->held))
 			baton->answer_by_ms = now_ms() + request.timeout_ms + ANSWER_MS;
 		fresh = !handle_is_open(baton);
 		error = ask(baton, &request);
 		if (error == 0) {
 			error = settle(baton, true, ret_fence);
-			/* It was waited for in a view. */
+			/* The node accepted the request, so it was in a view. */
 			met = met || error == BATON_ECONNECTION;
 		}
 		baton->answer_by_ms = 0;
@@ -279,7 +282,7 @@ int baton_finish(struct baton *baton, uint64_t *ret_fence)
 {
 	if (baton->wanted == NULL)
 		return why_set(&baton->why, BATON_ENOTHELD, "no lock was started");
-	/* baton_lost or baton_fence has found out before. */
+	/* baton_lost or baton_fence has noticed it before. */
 	if (baton->over) {
 		forget_wanted(baton);
 		return why_set(&baton->why, baton->over_because,
@@ -314,7 +317,7 @@ int baton_unlock(struct baton *baton, const char *name)
 		error = handle_check_name(baton, name);
 	if (error < 0)
 		return error;
-	/* It may be that this loses everything: then the lock is found among those. */
+	/* Reading may find that the session has ended. Then the lock is among the lost ones. */
 	for (int taken = 1; taken > 0 && baton->unlocks_pending >= UNLOCKS_PENDING_MAX;)
 		taken = handle_take_unlock(baton, -1);
 	struct hold *hold = hold_find(&baton->held, word_of(name));
@@ -329,11 +332,12 @@ int baton_unlock(struct baton *baton, const char *name)
 		return why_set(&baton->why, BATON_ELOST, "'%s' was lost before it was given back",
 		               name);
 	}
-	LIST_REMOVE(hold, entry); /* if the session ends now, this lock is not among the lost */
+	/* If the session ends now, this lock must not be among the lost ones. */
+	LIST_REMOVE(hold, entry);
 	snprintf(number, sizeof(number), "%" PRIu64, hold->fence);
 	const struct word words[] = {WORD("UNLOCK"), hold->name, word_of(number)};
 	error = handle_send(baton, words, 3);
-	if (error == BATON_EMEMORY) { /* nothing has happened */
+	if (error == BATON_EMEMORY) { /* nothing was sent */
 		LIST_INSERT_HEAD(&baton->held, hold, entry);
 		return error;
 	}

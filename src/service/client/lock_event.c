@@ -9,7 +9,7 @@ static struct word text_of(const redisReply *reply)
 	return (struct word){reply->str, reply->len};
 }
 
-/* The next word of a text, up to a blank, which is taken too. */
+/* Takes the next word of a text, and the blank after it. */
 static struct word next_word(struct word *text)
 {
 	const char *blank = memchr(text->bytes, ' ', text->size);
@@ -22,7 +22,7 @@ static struct word next_word(struct word *text)
 	return word;
 }
 
-/* 0: it is none. */
+/* Returns 0 if the word is no fence. */
 static uint64_t fence_of(struct word word)
 {
 	uint64_t fence = 0;
@@ -55,7 +55,7 @@ static int parse_message(struct word text, struct lock_event *event)
 		event->node = next_word(&text);
 		event->value = text;
 	} else {
-		return 0; /* a kind of a later version, perhaps */
+		return 0; /* perhaps a kind of a later version */
 	}
 	bool fits = event->fence != 0 && event->node.size >= 1 &&
 	            event->node.size <= BATON_NAME_MAX && event->value.size <= BATON_VALUE_MAX;

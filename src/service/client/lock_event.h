@@ -1,6 +1,7 @@
 /*
- * What comes on a subscribed connection: [kind, channel, text], where the text is one of granted FENCE
- * NODE, released FENCE NODE, lost FENCE NODE [WHY], leader FENCE NODE VALUE, dropped COUNT NODE.
+ * Messages on a subscribed connection: [kind, channel, text], where the text is one of granted
+ * FENCE NODE, released FENCE NODE, lost FENCE NODE [WHY], leader FENCE NODE VALUE, dropped COUNT
+ * NODE.
  */
 #ifndef CLIENT_LOCK_EVENT_H
 #define CLIENT_LOCK_EVENT_H
@@ -9,19 +10,20 @@
 
 #include <hiredis/hiredis.h>
 
-/* EVENT_DROPPED: others may be missing. */
+/* EVENT_DROPPED: other events may be missing. */
 enum lock_event_kind { EVENT_OTHER, EVENT_SUBSCRIBED, EVENT_GONE, EVENT_LEADER, EVENT_DROPPED };
 
-/* Its words are the reply's that it was read from. */
+/* Its words point into the reply from which it was read. */
 struct lock_event {
 	enum lock_event_kind kind;
 	struct word channel;
 	uint64_t fence;
 	struct word node;
-	struct word value; /* of EVENT_LEADER; with EVENT_GONE: why it was lost, or empty */
+	/* EVENT_LEADER: what was published; EVENT_GONE: why it was lost, or empty. */
+	struct word value;
 };
 
-/* 0, or BATON_EPROTOCOL. */
+/* Returns 0 or BATON_EPROTOCOL. */
 int lock_event_parse(const redisReply *reply, struct lock_event *ret_event);
 
 #endif

@@ -6,14 +6,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A lock with this fence is held no more, whoever held it. */
+/* The hold with this fence has ended, whoever had it. */
 static void note_gone(struct baton *baton, const struct lock_event *event)
 {
 	struct hold *hold = hold_find(&baton->held, event->channel);
 
 	if (hold != NULL && hold->fence == event->fence)
 		handle_lose(baton, hold, event->value);
-	/* It may be told before the answer to our LOCK has been read. */
+	/* This event may come before the reply to our LOCK has been read. */
 	if (baton->wanted != NULL && baton->watch.gone_fence < event->fence &&
 	    word_is(event->channel, baton->wanted->name.bytes)) {
 		baton->watch.gone_fence = event->fence;
@@ -22,8 +22,9 @@ static void note_gone(struct baton *baton, const struct lock_event *event)
 	}
 }
 
-/* One event. 1: the one that says that `awaited` (or NULL) is subscribed to; 0: another; BATON_EPENDING:
- * none, if not `wait`; or another error, and the session is over. */
+/* Reads one event. Returns 1 if it confirms the subscription to `awaited` (or NULL); 0 if it is
+ * another; BATON_EPENDING if there is none and not `wait`; or another error, and the session is
+ * over. */
 static int take_event(struct baton *baton, bool wait, const struct word *awaited)
 {
 	struct lock_event event;
@@ -43,14 +44,15 @@ static int take_event(struct baton *baton, bool wait, const struct word *awaited
 	if (reply->type == REDIS_REPLY_ERROR) {
 		got = handle_refused(baton, reply);
 		freeReplyObject(reply);
-		/* To a SUBSCRIBE that is waited for; nothing else that we send can be refused. */
+		/* This refuses the SUBSCRIBE that is waited for. Nothing else that we send can be
+		 * refused. */
 		return awaited != NULL ? got : handle_fail(baton, got);
 	}
 	if (lock_event_parse(reply, &event) < 0)
 		return handle_unexpected(baton, reply, "SUBSCRIBE");
 	if (event.kind == EVENT_GONE)
 		note_gone(baton, &event);
-	if (event.kind == EVENT_DROPPED) { /* a loss may be among what was not told */
+	if (event.kind == EVENT_DROPPED) { /* a loss may be among the events that were dropped */
 		freeReplyObject(reply);
 		return handle_fail(baton, why_set(&baton->why, BATON_ECONNECTION,
 		                                  "this program did not read for so long that "

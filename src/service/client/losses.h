@@ -1,14 +1,14 @@
 /*
- * What comes on the second connection: that locks were lost.
+ * Reads the second connection, which reports lost locks.
  */
 #ifndef CLIENT_LOSSES_H
 #define CLIENT_LOSSES_H
 
 #include "handle.h"
 
-/* Before a lock is asked for: its loss will be told. 0 or an error. */
+/* Call it before a lock is asked for, so that its loss will be reported. Returns 0 or an error. */
 int losses_subscribe(struct baton *baton, struct word name);
-/* Looks at what has come. Never waits. */
+/* Reads the events that have arrived. Never waits. */
 void losses_read(struct baton *baton);
 
 #endif

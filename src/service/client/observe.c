@@ -1,12 +1,13 @@
 /*
  * Observers: who leads, as it changes.
  *
- * An observer subscribes first and asks then, on a connection of its own, so that no change falls between;
- * what the events tell once more is known by its fence. That a node has become silent is told by no event: so it goes
- * on asking, every second.
+ * An observer first subscribes and then asks, on a connection of its own, so that no change falls
+ * in between; events that repeat the answer are recognised by their fence. No event tells that a
+ * node has become silent, so the observer goes on asking, every second.
  *
- * A finding may be older than the events that were read before it, and a member may be busy for a moment. So
- * a finding that contradicts what the user knows, and is not plainly newer, must come twice in a row.
+ * An answer may be older than the events that were read before it, and a member may be busy for a
+ * moment. So an answer that contradicts what the user knows, and is not clearly newer, must come
+ * twice in a row.
  */
 #include "observe.h"
 
@@ -19,22 +20,22 @@
 #include <string.h>
 
 enum {
-	ASK_MS = 1000,    /* from an answer to the next question */
-	ANSWER_MS = 3000, /* after this the node itself is silent */
+	ASK_MS = 1000,    /* how long after an answer the next question is asked */
+	ANSWER_MS = 3000, /* after this time the node itself counts as silent */
 };
 
 struct observer {
-	struct word name; /* ended by 0; its bytes stand after this struct */
-	/* What the user was told. */
+	struct word name; /* with a terminating 0; its bytes follow this struct */
+	/* What the user was told last. */
 	enum { TOLD_NOBODY, TOLD_LEADER, TOLD_UNKNOWN } told;
-	struct baton_leader leader; /* the last that was told; fence 0: none */
+	struct baton_leader leader; /* the last leader that the user was told; fence 0: none */
 	/* The questions. */
 	struct baton *asking; /* the handle that asks */
-	bool asked;           /* and is not answered yet, … */
-	bool overdue;         /* … which has been noted, … */
-	int64_t ask_at_ms;    /* … since; or when to ask next */
-	bool doubted;         /* the last finding was a contradiction */
-	bool found_first;     /* the session's first finding has not been looked at */
+	bool asked;           /* a question is not answered yet */
+	bool overdue;         /* it was noted that the answer is overdue */
+	int64_t ask_at_ms;    /* when the question was asked, or when to ask the next one */
+	bool doubted;         /* the last answer contradicted what the user knows */
+	bool found_first;     /* the session's first answer was not looked at yet */
 	struct finding found;
 };
 
@@ -56,7 +57,7 @@ void observer_free(struct baton *baton)
 
 /* --- what the user is told --- */
 
-/* A finding that contradicts what was told: true if it is not the first. */
+/* An answer contradicts what the user knows. Returns true if the one before did too. */
 static bool is_confirmed(struct observer *observer)
 {
 	if (observer->doubted) {
@@ -76,7 +77,7 @@ static int tell_led(struct observer *observer)
 	return BATON_LED;
 }
 
-/* The leader that was told: its node is silent, or is no more. */
+/* Reports that the node of the present leader has become silent, or answers again. */
 static int tell_silent(struct observer *observer, bool silent)
 {
 	if (observer->leader.silent == silent) {
@@ -93,7 +94,7 @@ static int learn_leader(struct observer *observer, const struct baton_leader *le
 {
 	if (leader->fence == observer->leader.fence && observer->told == TOLD_LEADER)
 		return tell_silent(observer, leader->silent);
-	/* Older than what was told since. */
+	/* This is older than what the user was told since. */
 	if (leader->fence <= observer->leader.fence)
 		return 0;
 	if (leader->silent && !is_confirmed(observer))
@@ -108,14 +109,14 @@ static int learn_nobody(struct observer *observer)
 	bool was_unknown = observer->told == TOLD_UNKNOWN;
 
 	if (observer->told == TOLD_LEADER)
-		/* Asked after it had become silent: this is newer. */
+		/* If the leader was silent, this answer is newer. */
 		return observer->leader.silent || is_confirmed(observer) ? tell_led(observer) : 0;
 	observer->doubted = false;
 	observer->told = TOLD_NOBODY;
 	return was_unknown ? BATON_NOBODY : 0;
 }
 
-/* Is the name among those with blanks between? */
+/* True if the name is in the list, whose names are separated by blanks. */
 static bool has_name(const char *names, const char *name)
 {
 	size_t size = strlen(name);
@@ -132,7 +133,8 @@ static bool has_name(const char *names, const char *name)
 static int learn_unknown(struct observer *observer, const char *silent)
 {
 	if (observer->told == TOLD_LEADER) {
-		/* Nobody remembers it: it may lead if its node does not answer. */
+		/* No member remembers a leader. The old one may still lead if its own node does not
+		 * answer. */
 		if (*silent == '\0' || has_name(silent, observer->leader.node))
 			return tell_silent(observer, true);
 		return is_confirmed(observer) ? tell_led(observer) : 0;
@@ -147,7 +149,7 @@ static int learn_unknown(struct observer *observer, const char *silent)
 	return BATON_UNKNOWN;
 }
 
-/* What observer->found tells that the user does not know; 0: nothing. */
+/* Returns the change in observer->found that the user does not know yet; 0: none. */
 static int learn(struct observer *observer)
 {
 	const struct finding *found = &observer->found;
@@ -163,7 +165,7 @@ static int learn(struct observer *observer)
 	return learn_unknown(observer, found->silent);
 }
 
-/* What an event tells that the user does not know; 0: nothing. */
+/* Returns the change in an event that the user does not know yet; 0: none. */
 static int tell_event(struct observer *observer, const struct lock_event *event)
 {
 	observer->doubted = false;
@@ -180,7 +182,7 @@ static int tell_event(struct observer *observer, const struct lock_event *event)
 
 /* --- the session --- */
 
-/* Subscribes on the session's connection. 0 or an error. */
+/* Subscribes on the session's connection. Returns 0 or an error. */
 static int subscribe(struct baton *baton)
 {
 	const struct word words[] = {WORD("SUBSCRIBE"), baton->observer->name};
@@ -203,7 +205,7 @@ static int subscribe(struct baton *baton)
 	return 0;
 }
 
-/* Asks and waits for the answer. 0 or an error, which is of the handle that asks. */
+/* Asks and waits for the answer. Returns 0, or an error of the handle that asks. */
 static int ask_first(struct observer *observer)
 {
 	struct word words[LEADER_WORDS];
@@ -219,7 +221,8 @@ static int ask_first(struct observer *observer)
 	return 0;
 }
 
-/* A session that observes: after this `found` is what the members say. 0 or an error. */
+/* Begins a session that observes. Afterwards `found` is what the members answered. Returns 0 or an
+ * error. */
 static int begin_observing(struct baton *baton)
 {
 	struct observer *observer = baton->observer;
@@ -238,7 +241,7 @@ static int begin_observing(struct baton *baton)
 		goto failed;
 	}
 	error = ask_first(observer);
-	/* A member that is silent is given a second chance. */
+	/* A silent member gets a second chance. */
 	if (error == 0 && observer->found.silent[0] != '\0')
 		error = ask_first(observer);
 	if (error < 0) {
@@ -284,14 +287,14 @@ int baton_observe(struct baton *baton, const char *name)
 
 /* --- what comes --- */
 
-/* The connection that asks has ended: so has the session. */
+/* The connection that asks has ended, and the session with it. */
 static int fail_asking(struct baton *baton, int error)
 {
 	baton->why = baton->observer->asking->why;
 	return handle_fail(baton, error);
 }
 
-/* An event, if there is one. A change, 0 or an error. */
+/* Reads an event, if there is one. Returns a change, 0 or an error. */
 static int take_event(struct baton *baton, bool *ret_any)
 {
 	struct lock_event event;
@@ -304,7 +307,7 @@ static int take_event(struct baton *baton, bool *ret_any)
 	if (lock_event_parse(reply, &event) < 0)
 		return handle_unexpected(baton, reply, "SUBSCRIBE");
 	if (event.kind ==
-	    EVENT_DROPPED) { /* who leads may have changed: as after a connection that ended */
+	    EVENT_DROPPED) { /* the leader may have changed: continue as after a lost connection */
 		freeReplyObject(reply);
 		return handle_fail(
 		        baton, why_set(&baton->why, BATON_ECONNECTION, "the node dropped events"));
@@ -315,7 +318,8 @@ static int take_event(struct baton *baton, bool *ret_any)
 	return change;
 }
 
-/* The answer to the question, if there is one; a new question, if it is time. A change, 0 or an error. */
+/* Reads the answer to the question, if there is one, and asks a new one if it is time. Returns a
+ * change, 0 or an error. */
 static int take_answer(struct baton *baton)
 {
 	struct observer *observer = baton->observer;
@@ -341,12 +345,13 @@ static int take_answer(struct baton *baton)
 	if (got == 0) {
 		if (observer->overdue || now_ms() < observer->ask_at_ms + ANSWER_MS)
 			return 0;
-		observer->overdue = observer->doubted = true; /* that was long enough */
+		/* The node had enough time to answer. */
+		observer->overdue = observer->doubted = true;
 		return learn(observer);
 	}
 	observer->asked = false;
 	observer->ask_at_ms = now_ms() + ASK_MS;
-	/* An error is no answer: the node is in no view, perhaps. */
+	/* An error is no answer: the node may be in no view. */
 	if (reply->type != REDIS_REPLY_ERROR && leader_parse(reply, &observer->found) < 0) {
 		int error = handle_unexpected(observer->asking, reply, "LEADER");
 		return fail_asking(baton, error);
@@ -355,11 +360,12 @@ static int take_answer(struct baton *baton)
 	return learn(observer);
 }
 
-/* Until something comes, or it is time to ask, or until then. */
+/* Waits until something arrives, or it is time to ask, or until `until_ms`. */
 static void wait_for_news(const struct baton *baton, int64_t until_ms)
 {
 	const struct observer *observer = baton->observer;
-	/* What is not asked needs no answer: an end of that connection is found with the next question. */
+	/* While no question is pending, the asking connection need not be polled: the next question
+	 * will find out if it has ended. */
 	int asking_fd = observer->asked ? observer->asking->session.fd : -1;
 	struct pollfd items[] = {{.fd = baton->session.fd, .events = POLLIN},
 	                         {.fd = asking_fd, .events = POLLIN}};
@@ -370,7 +376,7 @@ static void wait_for_news(const struct baton *baton, int64_t until_ms)
 	int64_t left_ms = at_ms - now_ms();
 	if (left_ms > INT32_MAX)
 		left_ms = INT32_MAX;
-	/* An interruption, too, is only a reason to look again. */
+	/* If this is interrupted, the caller just looks again. */
 	if (left_ms > 0)
 		poll(items, 2, (int)left_ms);
 }

@@ -6,7 +6,7 @@
 
 struct baton;
 
-/* Also of a handle that is none. */
+/* May also be called for a handle that does not observe. */
 void observer_free(struct baton *baton);
 
 #endif

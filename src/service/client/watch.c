@@ -41,8 +41,8 @@ void watch_free(struct baton *baton)
 	watch->epoll = watch->flag = -1;
 }
 
-/* It shall tell why locks are lost. What it answers is read before the first event, and does not matter: a
- * node of an older version does not know this. */
+/* Asks for the reasons of losses. The answer is read before the first event and does not matter: a
+ * node of an older version does not know this command. */
 static int ask_for_reasons(struct baton *baton)
 {
 	const struct word words[] = {WORD("CLIENT"), WORD("REASONS"), WORD("ON")};
@@ -62,7 +62,8 @@ int watch_attach(struct baton *baton)
 		error = ask_for_reasons(baton);
 	if (error == 0)
 		error = watch_fd(baton, watch->events.fd, EPOLLIN | EPOLLRDHUP);
-	/* Not for input: that is the answer to a lock that was started, and not ours to read. */
+	/* Do not watch it for input: that would be the answer to a lock that was started, which is
+	 * not read here. */
 	if (error == 0)
 		error = watch_fd(baton, baton->session.fd, EPOLLRDHUP);
 	if (error < 0)
@@ -76,7 +77,7 @@ void watch_detach(struct baton *baton)
 
 	if (watch->epoll < 0)
 		return;
-	/* To close them is not enough if a forked child has them too. */
+	/* Closing them is not enough if a forked child has them too. */
 	epoll_ctl(watch->epoll, EPOLL_CTL_DEL, baton->session.fd, NULL);
 	if (watch->events.fd >= 0)
 		epoll_ctl(watch->epoll, EPOLL_CTL_DEL, watch->events.fd, NULL);
@@ -88,7 +89,8 @@ void watch_unsubscribe(struct baton *baton, struct word name)
 	const struct word words[] = {WORD("UNSUBSCRIBE"), name};
 	struct why ignored;
 
-	/* The answer is read among the events. If this fails, so will the next that reads them. */
+	/* The answer is read among the events. If sending fails, the next read of events will fail
+	 * too. */
 	if (baton->watch.epoll >= 0)
 		(void)exchange_send(&baton->watch.events, words, 2, &ignored);
 }
@@ -99,7 +101,7 @@ void watch_flag(struct baton *baton)
 
 	if (baton->watch.flag < 0)
 		return;
-	/* Neither can fail in a way that matters: it is set already, or it is not. */
+	/* These can fail only if the flag is already set, or already clear. */
 	if (!LIST_EMPTY(&baton->lost))
 		(void)eventfd_write(baton->watch.flag, 1);
 	else

@@ -1,7 +1,7 @@
 /*
- * A second connection, subscribed to the locks that are held, and a descriptor that says when to look
- * at it: an epoll set with that connection, the end of the session's own, and a flag for what was lost
- * but has not been told. What comes on it is read in losses.c.
+ * A second connection, subscribed to the locks that are held, and a descriptor that tells when to
+ * read it: an epoll set with that connection, the end of the session's own connection, and a flag
+ * for losses that were not reported yet. losses.c reads the events.
  */
 #ifndef CLIENT_WATCH_H
 #define CLIENT_WATCH_H
@@ -13,23 +13,23 @@
 struct baton;
 
 struct watch {
-	int epoll; /* what the user polls; -1: nothing is watched */
-	int flag;  /* an eventfd, readable while a loss has not been told */
+	int epoll; /* the descriptor that the user polls; -1: nothing is watched */
+	int flag;  /* an eventfd, readable while a loss was not reported yet */
 	struct exchange events;
-	bool answer_pending; /* the first thing that comes on `events` is an answer, not an event */
+	bool answer_pending; /* the first message on `events` is an answer, not an event */
 	uint64_t gone_fence; /* the greatest fence of the wanted lock that was released or lost */
-	char gone_why[BATON_NAME_MAX + 64]; /* why it was lost, as the node says it; or "" */
+	char gone_why[BATON_NAME_MAX + 64]; /* why it was lost, in the node's words; or "" */
 };
 
-/* Makes the descriptors. 0 or an error; then watch_free is due. */
+/* Makes the descriptors. Returns 0 or an error; after an error the caller must call watch_free. */
 int watch_open(struct baton *baton);
 void watch_free(struct baton *baton);
-/* A session begins: its second connection is opened, if anything is watched. 0 or an error. */
+/* A session begins: opens its second connection, if anything is watched. Returns 0 or an error. */
 int watch_attach(struct baton *baton);
 void watch_detach(struct baton *baton);
-/* A lock is wanted no more, or held no more. Never waits. */
+/* A lock is no longer wanted or held. Never waits. */
 void watch_unsubscribe(struct baton *baton, struct word name);
-/* A loss is to be told, or all have been told. */
+/* Sets the flag if a loss is to be reported, and clears it if all were. */
 void watch_flag(struct baton *baton);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * What went wrong, in words: for baton_message.
+ * The details of an error, in words: for baton_message.
  */
 #ifndef CLIENT_WHY_H
 #define CLIENT_WHY_H

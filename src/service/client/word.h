@@ -1,5 +1,5 @@
 /*
- * A word of a command or of an answer: bytes that need not end with 0.
+ * A word of a command or of an answer: bytes without a terminating 0.
  */
 #ifndef CLIENT_WORD_H
 #define CLIENT_WORD_H
@@ -13,7 +13,7 @@ struct word {
 	size_t size;
 };
 
-/* Of a literal, and of a text that ends with 0. */
+/* Make a word of a literal, and of a text with a terminating 0. */
 #define WORD(text)                                                                                 \
 	(struct word)                                                                              \
 	{                                                                                          \
@@ -22,7 +22,7 @@ struct word {
 struct word word_of(const char *text);
 bool word_is(struct word word, const char *text);
 
-/* Can it be a fence? It is below 2^53. 0 or BATON_EFENCE. */
+/* Checks that the number can be a fence: below 2^53. Returns 0 or BATON_EFENCE. */
 int fence_verify(uint64_t fence);
 
 #endif

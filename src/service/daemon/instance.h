@@ -30,8 +30,8 @@ struct daemon {
 	struct loop_watch signals;
 	struct loop_timer nag; /* checks slow clients, and logs what the node waits for */
 	uint64_t incarnation;
-	/* Nothing is granted before this time, because the last node on this socket was killed; 0: it
-	 * was not. */
+	/* Nothing is granted before this time, because the last node on this socket was killed; 0:
+	 * it was not. */
 	uint64_t serve_at;
 	bool told_ready;
 	bool pumping; /* effects are being carried out */

@@ -6,7 +6,7 @@
 
 #include <xxhash.h>
 
-/* A row's checksum begins with its table, so that a row of another table is never taken for it. */
+/* A row's checksum begins with its table, so that it never fits a row of another table. */
 enum table { ADDRESSES = 1, BALLOT, IDENTITY, LOG, SNAPSHOT, TOTAL };
 
 struct summing {

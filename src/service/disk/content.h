@@ -1,5 +1,5 @@
 /*
- * What was read from a database, in memory.
+ * The content of a database, in memory.
  */
 #ifndef DISK_CONTENT_H
 #define DISK_CONTENT_H
@@ -10,7 +10,7 @@ struct content_address {
 	char *name, *address;
 };
 
-/* All zero is an empty one. */
+/* All zero means empty. */
 struct content {
 	struct durable_content durable;
 	struct durable_entry *entries;
@@ -21,9 +21,9 @@ struct content {
 	size_t identity_size;
 };
 
-/* A copy that is never NULL. */
+/* Returns a copy, which is never NULL. */
 uint8_t *content_copy(const void *bytes, size_t size);
-/* `entry`'s bytes are copied. */
+/* Copies the entry's bytes. */
 void content_add_entry(struct content *content, const struct durable_entry *entry);
 void content_add_address(struct content *content, const char *name, const char *address);
 void content_free(struct content *content);

@@ -1,5 +1,5 @@
 /*
- * The tables, the transactions, and the check of everything on opening.
+ * The tables, the transactions, and the check of everything when a database is opened.
  */
 #include "disk.h"
 
@@ -23,7 +23,8 @@
 
 #define FILE_NAME "baton.db"
 #define NEW_NAME "baton.db.new"
-/* "batn", which `file` and people see in the header; and the version of the tables. */
+/* APPLICATION is "batn", which `file` and people see in the header; FORMAT is the version of the
+ * tables. */
 enum { APPLICATION = 0x6261746e, FORMAT = 1, CHECKPOINT_PAGES = 100 };
 
 #define ONE "one INTEGER PRIMARY KEY CHECK (one = 1)"
@@ -52,7 +53,7 @@ struct disk {
 	uint64_t *log_sums; /* the checksum of the entry log_start + i */
 	size_t log_sums_size;
 	uint64_t ballot_sum, snapshot_sum; /* 0: there is no such row */
-	uint64_t sums;                     /* of all rows but the total's own */
+	uint64_t sums; /* the sum of the checksums of all rows, except the one that holds it */
 };
 
 /* SQLite. */
@@ -78,7 +79,7 @@ static int explain(struct disk *disk, int code)
 		say(disk->text, "the database is in use by another process");
 		return DISK_EINUSE;
 	}
-	/* What SQLite calls an error in our fixed statements is a table that is not ours. */
+	/* If SQLite finds an error in our fixed statements, the table is not ours. */
 	if (kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB || kind == SQLITE_ERROR ||
 	    kind == SQLITE_SCHEMA || kind == SQLITE_CONSTRAINT) {
 		say(disk->text, "the database is damaged: %s", why);
@@ -95,7 +96,7 @@ static int execute(struct disk *disk, const char *words)
 	return code == SQLITE_OK ? DISK_OK : explain(disk, code);
 }
 
-/* A value of a statement, in the order of its question marks. */
+/* A value for a statement, in the order of its question marks. */
 struct value {
 	enum { NUMBER, TEXT, BLOB } kind;
 	uint64_t number;
@@ -133,7 +134,7 @@ static void bind(sqlite3_stmt *statement, int place, const struct value *value)
 	must(code == SQLITE_OK);
 }
 
-/* Runs a statement that has no rows to give. */
+/* Runs a statement that returns no rows. */
 static int run(struct disk *disk, const char *words, const struct value *values, int values_count)
 {
 	sqlite3_stmt *statement;
@@ -169,7 +170,8 @@ static const char *column_text(sqlite3_stmt *statement, int column)
 	return text == NULL ? "" : text;
 }
 
-/* Calls `take` for each row; it returns false if the row is wrong, and says in disk->text why. */
+/* Calls `take` for each row. `take` returns false if the row is wrong, and writes to disk->text
+ * why. */
 static int read_rows(struct disk *disk, const char *words,
                      bool (*take)(struct disk *disk, sqlite3_stmt *row))
 {
@@ -190,7 +192,7 @@ static int read_rows(struct disk *disk, const char *words,
 
 /* Reading and checking. */
 
-/* Counts a row's checksum in. */
+/* Adds a row's checksum to the sum. */
 static bool check_sum(struct disk *disk, const char *row, uint64_t sum, uint64_t stored)
 {
 	if (sum != stored) {
@@ -278,7 +280,7 @@ static bool take_address(struct disk *disk, sqlite3_stmt *row)
 	return true;
 }
 
-/* The last one read: the rows must be as many, and the ones, that the last transaction left. */
+/* Read last: it checks that there are exactly the rows that the last transaction left. */
 static bool take_total(struct disk *disk, sqlite3_stmt *row)
 {
 	uint64_t start = column_number(row, 0);
@@ -318,7 +320,8 @@ static bool take_integrity(struct disk *disk, sqlite3_stmt *row)
 
 static bool take_journal(struct disk *disk, sqlite3_stmt *row)
 {
-	/* Otherwise SQLite would not look at the write-ahead log, and old rows would seem the last. */
+	/* In another mode SQLite would ignore the write-ahead log, and old rows would seem to be
+	 * the last. */
 	if (strcmp(column_text(row, 0), "wal") == 0)
 		return true;
 	say(disk->text, "the database is damaged: its header does not name a write-ahead log");
@@ -393,7 +396,8 @@ static bool exists(const char *path)
 	return lstat(path, &status) == 0;
 }
 
-/* One process a directory: a write-ahead log must not be examined while another writes it. */
+/* Only one process may use a directory: a write-ahead log must not be examined while another
+ * process writes to it. */
 static int lock_directory(struct disk *disk, const char *directory)
 {
 	if (strlen(directory) > PATH_MAX - 64) {
@@ -419,7 +423,7 @@ static int connect_database(struct disk *disk, const char *path)
 	if (code != SQLITE_OK)
 		return explain(disk, code);
 	sqlite3_extended_result_codes(disk->database, 1);
-	/* Exclusive: no file of shared memory, so that nothing but the two files counts. */
+	/* Exclusive: there is no file of shared memory, so that only the two files count. */
 	int result = execute(disk, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;"
 	                           "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
 	sqlite3_wal_autocheckpoint(disk->database, CHECKPOINT_PAGES);
@@ -479,7 +483,8 @@ int disk_open(const char *directory, struct disk **ret_disk, char ret_text[DISK_
 
 	if (result != DISK_OK) {
 		memcpy(ret_text, disk->text, DISK_TEXT_MAX);
-		/* Closing would write the write-ahead log into a database that is damaged. */
+		/* Do not let SQLite close it: that would write the write-ahead log into a damaged
+		 * database. */
 		if (disk->database != NULL)
 			sqlite3_db_config(disk->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
 			                  NULL);
@@ -713,7 +718,7 @@ static int fill_new(struct disk *disk, const void *identity, size_t identity_siz
 	if (result == DISK_OK)
 		result = run(disk, "INSERT INTO identity VALUES (1, ?, ?)", values, 2);
 	result = end_transaction(disk, result);
-	/* The identity is in the file itself, whatever becomes of the write-ahead log. */
+	/* The identity must be in the file itself, whatever becomes of the write-ahead log. */
 	if (result == DISK_OK)
 		result = execute(disk, "PRAGMA wal_checkpoint(TRUNCATE)");
 	return result;
@@ -753,7 +758,7 @@ static int create_in(struct disk *disk, const char *directory, const void *ident
 	sqlite3_close(disk->database);
 	disk->database = NULL;
 	disk->failed = false;
-	/* Only a whole database ever has the name by which it is opened. */
+	/* A database gets the name under which it is opened only when it is complete. */
 	if (result == DISK_OK &&
 	    (fsync(fd) != 0 || rename(new_path, path) != 0 || fsync(disk->directory_fd) != 0)) {
 		say(disk->text, "cannot write %s: %s", path, strerror(errno));

@@ -1,17 +1,18 @@
 /*
- * What a voter keeps on disk: a SQLite database in a directory. The log, term and vote, the snapshot,
- * the voter's identity and the addresses of others are rows. One write is one transaction, durable
- * when the call returns (WAL mode, synchronous=FULL).
+ * What a voter keeps on disk: a SQLite database in a directory. The log, term and vote, the
+ * snapshot, the voter's identity and the addresses of others are rows. One write is one
+ * transaction, durable when the call returns (WAL mode, synchronous=FULL).
  *
- * SQLite does not notice every damage: a flipped bit in its write-ahead log ends the log there, and all
- * later transactions are gone without a word. So each row has a checksum, one row has the sum of all
+ * SQLite does not notice all damage: a flipped bit in its write-ahead log ends the log there, and
+ * all later transactions silently disappear. So each row has a checksum, one row has the sum of all
  * checksums and the bounds of the log, and the write-ahead log is examined before SQLite reads it.
- * Opening checks all of that. Nothing is ever repaired: what is damaged is refused.
+ * Opening checks all of that. Nothing is ever repaired: a damaged database is refused.
  *
- * What no check can see: a write-ahead log whose end was cut off at the border of a transaction, or that
- * was removed. A voter that comes back so has forgotten what it promised. That is a lost disk.
+ * No check can notice a write-ahead log that was removed, or whose end was cut off exactly after a
+ * transaction. A voter that comes back that way has forgotten what it promised. That counts as a
+ * lost disk.
  *
- * All calls block. One thread at a time may use a disk.
+ * All calls block. Only one thread at a time may use a disk.
  */
 #ifndef DISK_DISK_H
 #define DISK_DISK_H
@@ -22,40 +23,42 @@ struct disk;
 
 enum disk_result {
 	DISK_OK = 0,
-	DISK_EABSENT = -1,  /* nothing was ever created in this directory */
+	DISK_EABSENT = -1,  /* no database was ever created in this directory */
 	DISK_EINUSE = -2,   /* another process has it open */
-	DISK_EDAMAGED = -3, /* what is there is not what was written */
+	DISK_EDAMAGED = -3, /* the content differs from what was written */
 	DISK_EFAILED = -4,  /* the operating system failed: no space, an I/O error, no permission */
 };
 
 enum { DISK_TEXT_MAX = 512, DISK_NAME_MAX = 255, DISK_IDENTITY_MAX = 4096 };
 
 /*
- * Makes a database that holds an identity and nothing else, in an existing directory that has none.
- * When this returns 0 it is there after a crash; otherwise there is none.
+ * Creates a database that holds an identity and nothing else, in an existing directory that has
+ * none. When this returns 0, the database survives a crash; otherwise there is none.
  */
 int disk_create(const char *directory, const void *identity, size_t identity_size,
                 char ret_text[DISK_TEXT_MAX]);
 
-/* On failure *ret_text is a sentence for the operator. *ret_disk must be closed. */
+/* On failure *ret_text is a sentence for the operator. The caller must close *ret_disk. */
 int disk_open(const char *directory, struct disk **ret_disk, char ret_text[DISK_TEXT_MAX]);
 void disk_close(struct disk *disk);
 
-/* All that is kept, as it was when the disk was opened; good until disk_forget_content. */
+/* Returns everything that is stored, as it was when the disk was opened; valid until
+ * disk_forget_content. */
 const struct durable_content *disk_content(const struct disk *disk);
 const uint8_t *disk_identity(const struct disk *disk, size_t *ret_size);
-/* The address of the name at a place, from 0 on, in the order of names; NULL: there are no more. */
+/* Returns the address of the name at a position, from 0 on, in the order of names; NULL: there are
+ * no more. */
 const char *disk_address(const struct disk *disk, size_t place, const char **ret_name);
-/* Frees what was read. The disk stays open. */
+/* Frees the content that was read. The disk stays open. */
 void disk_forget_content(struct disk *disk);
 
 /*
- * Does the write, in one transaction. A failure is final: every later write fails too, because nobody
- * knows how much of it is on the disk. *disk_text says what happened. A write that does not fit what is
- * there (a gap in the log) is a bug of the caller.
+ * Does the write in one transaction. A failure is final: every later write fails too, because
+ * nobody knows how much of it is on the disk. disk_text says what happened. A write that does not
+ * fit what is there (a gap in the log) is a bug of the caller.
  */
 int disk_write(struct disk *disk, const struct durable_write *write);
-/* Keeps an address for a name; NULL: forgets it. Durable like a write. */
+/* Stores the address of a name, or removes it if it is NULL. Durable like a write. */
 int disk_write_address(struct disk *disk, const char *name, const char *address);
 const char *disk_text(const struct disk *disk);
 

@@ -1,6 +1,7 @@
 /*
- * The format is SQLite's (https://www.sqlite.org/fileformat2.html#walformat): a header of 32 bytes, then
- * frames of 24 bytes and a page each. A frame's checksum continues that of the frame before it.
+ * The format is SQLite's (https://www.sqlite.org/fileformat2.html#walformat): a header of 32 bytes,
+ * then frames of 24 bytes and a page each. A frame's checksum continues that of the frame before
+ * it.
  */
 #include "wal.h"
 
@@ -35,7 +36,7 @@ static uint32_t read_word(const uint8_t *bytes, bool big)
 	return big ? word : __builtin_bswap32(word);
 }
 
-/* `size` is a multiple of 8. */
+/* `size` must be a multiple of 8. */
 static struct checksum continue_checksum(struct checksum sum, const uint8_t *bytes, size_t size,
                                          bool big)
 {
@@ -68,7 +69,7 @@ static const uint8_t *frame_at(const struct frames *frames, size_t place)
 	return frames->bytes + place * (FRAME_HEADER + frames->page);
 }
 
-/* What the checksum of the frame should be, if `before` is the one of the frame before it. */
+/* Computes the checksum that the frame should have, if `before` is that of the frame before it. */
 static struct checksum expected_checksum(const struct frames *frames, size_t place,
                                          struct checksum before)
 {
@@ -96,7 +97,8 @@ static enum wal_verdict judge_frames(const struct frames *frames)
 		before = stored_checksum(frame_at(frames, good++) + 16);
 	for (size_t place = good + 1; place < frames->count; place++) {
 		const uint8_t *last = frame_at(frames, place - 1);
-		/* The bad frame may have kept its checksum and lost its content, or the reverse. */
+		/* The bad frame may have kept its checksum and lost its content, or the other way
+		 * round. */
 		if (is_frame(frames, place, stored_checksum(last + 16)))
 			return WAL_DAMAGED;
 		if (place == good + 1 &&
@@ -108,7 +110,7 @@ static enum wal_verdict judge_frames(const struct frames *frames)
 
 static enum wal_verdict judge(const uint8_t *bytes, size_t size)
 {
-	/* A crash while the header was written: nothing can have followed. */
+	/* A crash while the header was written: nothing can follow it. */
 	if (size <= HEADER)
 		return WAL_SOUND;
 	uint32_t magic = read_big(bytes);
@@ -128,7 +130,7 @@ static enum wal_verdict judge(const uint8_t *bytes, size_t size)
 	});
 }
 
-/* False: errno says why. */
+/* Returns false and sets errno on failure. */
 static bool read_whole(int fd, uint8_t *bytes, size_t size)
 {
 	for (size_t done = 0; done < size;) {

@@ -1,15 +1,16 @@
 /*
- * Examines a write-ahead log of SQLite. SQLite takes a log to end at the first frame whose checksum is
- * wrong, as after a crash in the middle of a write. If a good frame follows, it was no crash: something
- * that had been written was changed.
+ * Examines a write-ahead log of SQLite. SQLite assumes that a log ends at the first frame whose
+ * checksum is wrong, as after a crash in the middle of a write. If a good frame follows, it was no
+ * crash: something that had been written was changed.
  */
 #ifndef DISK_WAL_H
 #define DISK_WAL_H
 
 enum wal_verdict {
-	WAL_SOUND, /* or there is none */
-	WAL_DAMAGED, /* a good frame follows a bad one, or the header is bad and something follows it */
-	WAL_UNREADABLE, /* errno says why */
+	WAL_SOUND, /* there is no damage, or no log */
+	/* A good frame follows a bad one, or the header is bad and something follows it. */
+	WAL_DAMAGED,
+	WAL_UNREADABLE, /* it could not be read; errno says why */
 };
 
 enum wal_verdict wal_examine(const char *path);

@@ -1,7 +1,7 @@
 /*
- * The handshake: the first record each way. What never changes, whatever the version: length, type,
- * "baton", version (4 bytes); and all of a refusal, so that versions that do not understand each
- * other can still say so.
+ * The handshake: the first record in each direction. Some parts are the same in all versions:
+ * length, type, "baton" and version (4 bytes), and the whole of a refusal, so that versions that do
+ * not understand each other can still say so.
  */
 #include "baton/error.h"
 #include "link.h"
@@ -15,12 +15,12 @@ static const char magic[] = {'b', 'a', 't', 'o', 'n'};
 
 enum {
 	VERSION_AT = RECORD_HEAD_SIZE + sizeof(magic),
-	BODY_AT = VERSION_AT + 4, /* of a refusal: its text */
-	NAME_AT = BODY_AT +
-	          5 * 8 /* in a HELLO, the two names are last, each with its size (a byte) */
+	BODY_AT = VERSION_AT + 4, /* where a refusal has its text */
+	NAME_AT =
+	        BODY_AT + 5 * 8 /* a HELLO ends with the two names, each after its size (a byte) */
 };
 
-/* What a stranger says may end in a terminal: its control characters must not. */
+/* Replaces control characters: what a stranger sends may end up in a terminal. */
 static void copy_text(char *room, const uint8_t *bytes, size_t size)
 {
 	memcpy(room, bytes, size);
@@ -68,7 +68,7 @@ int record_refusal_read(const uint8_t *record, size_t size, char *room)
 	return 0;
 }
 
-/* Told as early as possible: a program that speaks something else may never send more. */
+/* Decides as early as possible: a program that speaks another protocol may never send more. */
 static bool is_nonsense(const uint8_t *bytes, size_t size)
 {
 	if (size < RECORD_HEAD_SIZE)

@@ -1,9 +1,9 @@
 /*
  * One end of a link: see link.h.
  *
- * `out` has the records as they go on the wire, in one piece. Frames stay in it until they are
- * acknowledged, other records until they are written. In front of each batch of records there is
- * room for an ACK, which is filled or skipped when the batch is written: only then is it known what
+ * `out` has the records as they are sent, in one piece. Frames stay in it until they are
+ * acknowledged, other records until they are written. Before each batch of records there is room
+ * for an ACK, which is filled or skipped when the batch is written: only then is it known what
  * there is to acknowledge.
  */
 #include "link.h"
@@ -18,47 +18,47 @@
 #include <stdio.h>
 
 enum {
-	/* An ACK goes out alone after so much. */
+	/* An ACK is sent alone after this many bytes. */
 	ACK_BYTES = 1 << 16,
 	ACK_FRAMES = 256,
-	/* A buffer that has become larger than this is given back when it is empty. */
+	/* A buffer larger than this is freed when it is empty. */
 	ROOM_MAX = 1 << 20,
 	RECORD_MAX = RECORD_HEAD_SIZE + LINK_NOTICE_MAX,
-	DOUBLED_MAX = 8, /* kept_max may grow to this many times its first value: a power of 2 */
+	DOUBLED_MAX = 8, /* kept_max may grow to this many times its first value; a power of 2 */
 };
 
 _Static_assert(RECORD_NUMBERED_SIZE + LINK_FRAME_MAX <= RECORD_MAX, "the largest frame fits");
 
-/* The frames from this number on are of this epoch, up to the next era. */
+/* The frames from this number on belong to this epoch, up to the next era. */
 struct era {
 	uint64_t epoch, first;
 };
 
 struct link {
-	size_t kept_max;     /* bytes of `out` at most; an epoch that needs more doubles it */
-	size_t kept_ceiling; /* beyond this it is not doubled */
+	size_t kept_max;     /* the most bytes of `out`; doubled after an epoch that needs more */
+	size_t kept_ceiling; /* the largest value of kept_max */
 	bool attached;
 
 	struct buffer out;
-	size_t written;  /* bytes of `out` that went out on this connection */
-	bool room;       /* the record at `written` is the room for an ACK, and nothing of it or of
-	                   its batch is written */
-	uint64_t number; /* of the last frame that was given to the link */
-	uint64_t acknowledged; /* by the peer */
-	uint64_t forgotten;    /* the frames up to this number are not wanted any more */
-	uint64_t full_epoch;   /* of which a frame found no room; 0: none */
+	size_t written; /* how many bytes of `out` were sent on this connection */
+	/* The record at `written` is the room for an ACK, and neither it nor its batch has been begun. */
+	bool room;
+	uint64_t number;       /* the number of the last frame that was given to the link */
+	uint64_t acknowledged; /* the greatest number that the peer has acknowledged */
+	uint64_t forgotten;    /* the frames up to this number are no longer needed */
+	uint64_t full_epoch;   /* the epoch of a frame that found no room; 0: none */
 	struct era *eras;
 	size_t eras_count, eras_size;
 
-	const uint8_t *given; /* what is left of link_input's bytes */
+	const uint8_t *given; /* the rest of link_input's bytes */
 	size_t given_size;
-	struct buffer held;      /* what came before them: the beginning of a record, or more */
-	size_t offered;          /* the size of the frame's record that may be taken; 0: none */
-	uint64_t offered_number; /* its number */
-	uint64_t received;       /* the number of the last frame taken */
-	bool ack_due;            /* the peer may not know that number */
-	uint32_t ack_frames;     /* taken since the last ACK */
-	size_t ack_bytes;        /* of these */
+	struct buffer held; /* the bytes before them: the beginning of a record, or more */
+	size_t offered;     /* the size of the record whose frame may be taken; 0: there is none */
+	uint64_t offered_number; /* the number of that frame */
+	uint64_t received;       /* the number of the last frame that was taken */
+	bool ack_due;            /* the peer may not know that number yet */
+	uint32_t ack_frames;     /* how many frames were taken since the last ACK */
+	size_t ack_bytes;        /* the bytes of these frames */
 	bool broken;
 	char text[LINK_TEXT_MAX + 1];
 };
@@ -90,7 +90,7 @@ static uint8_t *out_at(const struct link *link, size_t offset)
 	return (uint8_t *)link->out.bytes + link->out.start + offset;
 }
 
-/* The first so many bytes, which are whole records, are not needed any more. */
+/* Drops the first `size` bytes, which are whole records that are no longer needed. */
 static void drop_front(struct link *link, size_t size)
 {
 	buffer_take(&link->out, size);
@@ -99,7 +99,7 @@ static void drop_front(struct link *link, size_t size)
 		buffer_free(&link->out);
 }
 
-/* Drops from the front what is written and, if it is a frame, acknowledged. */
+/* Drops records from the front that were written and, if they are frames, acknowledged. */
 static void drop_done(struct link *link)
 {
 	size_t done = 0;
@@ -117,8 +117,8 @@ static void drop_done(struct link *link)
 		drop_front(link, done);
 }
 
-/* Drops all frames that are forgotten, and all other records that are written or `all_others`. What
- * is half written must stay. */
+/* Drops all frames that are no longer needed, and all other records that were written or, with
+ * `all_others`, all of them. A record that is half written must stay. */
 static void sift(struct link *link, bool all_others)
 {
 	size_t size = buffer_size(&link->out), kept = 0, written = 0;
@@ -148,7 +148,7 @@ static void sift(struct link *link, bool all_others)
 	drop_front(link, 0);
 }
 
-/* Makes room for `size` bytes instead of `old`, not at the end. */
+/* Replaces `old` bytes by room for `size` bytes, in the middle of the output. */
 static uint8_t *replace_bytes(struct link *link, size_t at, size_t old, size_t size)
 {
 	size_t all = buffer_size(&link->out);
@@ -185,7 +185,8 @@ int link_attach(struct link *link, uint64_t peer_received)
 	link->written = buffer_size(&link->out);
 	acknowledge(link, peer_received);
 	link->written = 0;
-	/* Our HELLO may be older than the last frame taken, and then that frame will come again. */
+	/* Our HELLO may be older than the last frame that we took; then that frame will come
+	 * again. */
 	if (link->received > 0) {
 		record_put_head(replace_bytes(link, 0, 0, RECORD_NUMBERED_SIZE), RECORD_ROOM,
 		                RECORD_NUMBERED_SIZE);
@@ -220,7 +221,7 @@ uint64_t link_received(const struct link *link)
 
 /* --- output --- */
 
-/* Where a record of that size goes, last of all. */
+/* Makes room for a record of that size at the end. */
 static uint8_t *append_record(struct link *link, enum record_type type, size_t size)
 {
 	uint8_t *record = (uint8_t *)buffer_need(&link->out, size);
@@ -229,7 +230,7 @@ static uint8_t *append_record(struct link *link, enum record_type type, size_t s
 	return record_put_head(record, type, size);
 }
 
-/* What is appended now begins a batch, unless there is one that nothing is written of. */
+/* Begins a batch for what is appended next, unless there is one of which nothing is written yet. */
 static void begin_batch(struct link *link)
 {
 	if (!link->attached || link->written < buffer_size(&link->out))
@@ -238,8 +239,9 @@ static void begin_batch(struct link *link)
 	link->room = true;
 }
 
-/* The frame of this epoch finds no room. The next epoch finds twice as much: it begins with the same
- * questions and requests, and if they alone need more than kept_max, no epoch would ever serve. */
+/* A frame of this epoch found no room. The next epoch gets twice as much: it begins with the same
+ * questions and requests, and if they alone needed more than kept_max, no epoch would ever
+ * serve. */
 static void become_full(struct link *link, uint64_t epoch)
 {
 	link->full_epoch = epoch;
@@ -270,9 +272,9 @@ int link_send(struct link *link, uint64_t epoch, const uint8_t *bytes, size_t si
 }
 
 /*
- * Puts a record before everything that is not begun to be written, but after the room for an ACK;
- * instead of what stands there, if that is of the same type: a peer that reads slowly finds the last
- * of several notices only, and they do not heap up.
+ * Inserts a record before everything that is not half written, but after the room for an ACK. It
+ * replaces a record of the same type there: a peer that reads slowly gets only the last of several
+ * notices, and they do not pile up.
  */
 static void insert_record(struct link *link, const uint8_t *head, size_t head_size,
                           const uint8_t *bytes, size_t size)
@@ -370,7 +372,7 @@ bool link_wants_ack(const struct link *link)
 
 void link_ack(struct link *link)
 {
-	/* Where there is room for it, it is put when the batch is written. */
+	/* If there is room for it before the batch, it is written with the batch. */
 	if (!link->attached || !link->ack_due || link->room)
 		return;
 	fill_ack(link, append_record(link, RECORD_ACK, RECORD_NUMBERED_SIZE));
@@ -411,7 +413,7 @@ static void break_off(struct link *link)
 	buffer_take(&link->held, buffer_size(&link->held));
 }
 
-/* The next whole record; if there is none, what there is of it is held. */
+/* Returns the next whole record. If there is none, keeps its first part. */
 static const uint8_t *next_record(struct link *link)
 {
 	for (;;) {
@@ -451,7 +453,8 @@ static void consume(struct link *link, size_t size)
 	}
 }
 
-/* Is the record right by itself, and an ACK for what was sent? Else the sentence is written. */
+/* Checks that the record is well formed, and that an ACK is for something that was sent. If not,
+ * writes a sentence that says so. */
 static bool check_record(struct link *link, const uint8_t *record, size_t size)
 {
 	enum record_type type = record_type(record);
@@ -511,7 +514,7 @@ enum link_record link_next(struct link *link, const uint8_t **ret_bytes, size_t 
 		}
 		consume(link, size);
 		if (record_type(record) == RECORD_FRAME)
-			continue; /* it came on an earlier connection */
+			continue; /* it was received on an earlier connection */
 		if (record_type(record) == RECORD_ACK) {
 			acknowledge(link, record_number(record));
 		} else if (record_type(record) == RECORD_NOTICE) {

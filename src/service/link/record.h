@@ -1,6 +1,6 @@
 /*
  * Records on a connection between two members: length (4 bytes, of what follows), type (1 byte),
- * body; all numbers little-endian. Shared by the handshake and what comes after it.
+ * body. All numbers are little-endian. The handshake and everything after it use them.
  */
 #ifndef LINK_RECORD_H
 #define LINK_RECORD_H
@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 enum record_type {
-	RECORD_ROOM = 0, /* inside a link's buffer only: where an ACK may be put */
+	RECORD_ROOM = 0, /* only inside a link's buffer: room where an ACK may be written */
 	RECORD_HELLO = 1,
 	RECORD_REFUSAL = 2, /* magic, version, text; the same in all versions */
 	RECORD_FRAME = 3,   /* number (8 bytes), the frame */
@@ -25,7 +25,7 @@ enum {
 	RECORD_NUMBERED_SIZE = RECORD_HEAD_SIZE + 8, /* the head and a number */
 };
 
-/* The head of a record of `size` bytes, head included. */
+/* Writes the head of a record of `size` bytes, head included. */
 static inline uint8_t *record_put_head(uint8_t *bytes, enum record_type type, size_t size)
 {
 	bytes = bytes_put_u32(bytes, (uint32_t)(size - RECORD_LENGTH_SIZE));
@@ -48,8 +48,8 @@ static inline uint64_t record_number(const uint8_t *bytes)
 	return bytes_get_u64(bytes + RECORD_HEAD_SIZE);
 }
 
-/* Reads a whole refusal record: the text, ended by 0, into `room` of LINK_TEXT_MAX + 1 bytes. 0, or
- * BATON_EMESSAGE. */
+/* Reads a whole refusal record: puts the text, with a terminating 0, into `room` of LINK_TEXT_MAX +
+ * 1 bytes. Returns 0 or BATON_EMESSAGE. */
 int record_refusal_read(const uint8_t *record, size_t size, char *room);
 
 #endif

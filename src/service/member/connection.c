@@ -10,11 +10,11 @@
 #include <xxhash.h>
 
 enum {
-	HELLO_MS = 5000,  /* for a handshake */
-	ENDING_MS = 1000, /* for the other side to hear why */
+	HELLO_MS = 5000,  /* how long a handshake may take */
+	ENDING_MS = 1000, /* how long the other side has to read why the connection ends */
 	REDIAL_MS_MAX = 1000,
-	SAME_LINE_MS = 10000, /* how often the log says the same of strangers */
-	STRANGER_MS = 1000,   /* how often it says anything of them */
+	SAME_LINE_MS = 10000, /* the least time between equal log lines about strangers */
+	STRANGER_MS = 1000,   /* the least time between any log lines about strangers */
 	LAST_WORDS_MAX = LINK_FRAME_MAX + 4096,
 };
 
@@ -57,7 +57,8 @@ void connection_complain(const struct connection *connection, const char *text)
 		peer_complain(connection->peer, text);
 }
 
-/* Of a connection that is not known to be a peer's: one line a second, the same more rarely. */
+/* Logs something about a connection that is not known to be a peer's: one line a second, equal ones
+ * more rarely. */
 void connection_complain_of_stranger(const struct connection *connection, const char *text)
 {
 	struct member *member = connection->member;
@@ -122,7 +123,7 @@ static void dial_later(struct peer *peer)
 	        peer->backoff_ms * 2 > REDIAL_MS_MAX ? REDIAL_MS_MAX : peer->backoff_ms * 2;
 }
 
-/* It is not the peer's connection any more. */
+/* The connection no longer belongs to its peer. */
 void connection_part(struct connection *connection)
 {
 	struct member *member = connection->member;
@@ -161,7 +162,7 @@ void connection_end(struct connection *connection)
 
 	if (connection->state == CONNECTION_CLOSING || connection->state == CONNECTION_ENDING)
 		return;
-	/* The reason is the link's first output, or follows the rest of a frame that is half written. */
+	/* The reason is the link's next output, after the rest of a frame that is half written. */
 	if (connection->state == CONNECTION_UP) {
 		size_t size = link_output(connection->peer->link, &bytes);
 		buffer_append(&connection->output, bytes,

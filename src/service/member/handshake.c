@@ -24,7 +24,7 @@ static size_t write_hello(const struct peer *peer, uint8_t room[LINK_HELLO_MAX])
 	return link_hello_write(&hello, room);
 }
 
-/* Both sides log it. */
+/* Refuses the connection. Both sides log the reason. */
 static void refuse(struct connection *connection, struct peer *peer, const char *text)
 {
 	uint8_t room[LINK_HELLO_MAX];
@@ -37,7 +37,7 @@ static void refuse(struct connection *connection, struct peer *peer, const char 
 	connection_end(connection);
 }
 
-/* NULL, or why this is nobody we want to talk to. */
+/* Returns NULL, or why we do not want to talk to this one. */
 static const char *find_fault(const struct member *member, const struct link_hello *hello,
                               char text[], size_t size)
 {
@@ -79,7 +79,8 @@ static void come_up(struct connection *connection, const struct link_hello *hell
 {
 	struct peer *peer = connection->peer;
 
-	if (peer->connection != NULL) /* it knows better than we that the old one is dead */
+	/* The other side dialled again, so it knows that the old connection is dead. */
+	if (peer->connection != NULL)
 		connection_close(peer->connection);
 	if (link_attach(peer->link, hello->peer_incarnation == 0 ? 0 : hello->received) != 0) {
 		refuse(connection, peer, "claims to have got what was never sent");
@@ -134,7 +135,7 @@ static void meet(struct connection *connection, const struct link_hello *hello, 
 	come_up(connection, hello, taken);
 }
 
-/* Something has come, and the handshake is not done. */
+/* Reads what has arrived of the handshake. */
 static void greet(struct connection *connection)
 {
 	struct link_heard heard;

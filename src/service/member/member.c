@@ -1,6 +1,6 @@
 /*
- * The entry points of a member. They alone advance its clock; what they decide is in the other files:
- * handshake, records, views.
+ * The entry points of a member. Only they advance its clock. The decisions are made in the other
+ * files: handshake, records, views.
  */
 #include "member.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { KEPT_MAX = 64 << 20 /* bytes kept for a peer that does not take them */ };
+enum { KEPT_MAX = 64 << 20 /* the most bytes that are kept for a peer that does not take them */ };
 
 /* --- effects --- */
 
@@ -29,7 +29,8 @@ static void bump(struct member *member, uint64_t epoch)
 	views_enter(member);
 }
 
-/* What the node wants of its peers is done here. True: it is for the driver. */
+/* Carries out here what the node wants sent to peers. Returns true if the effect is for the
+ * driver. */
 static bool is_for_driver(struct member *member, const struct node_effect *effect)
 {
 	switch (effect->kind) {
@@ -81,7 +82,7 @@ bool member_effect(struct member *member, struct member_effect *ret_effect)
 
 /* --- time --- */
 
-/* Time never goes back, whatever the driver says. */
+/* Time never goes back, whatever the driver passes in. */
 static void advance(struct member *member, uint64_t now)
 {
 	if (now > member->now)
@@ -107,7 +108,8 @@ static void acknowledge(struct member *member)
 	}
 }
 
-/* Timers that are due, and when the next one is. There are few, and they are seldom due. */
+/* Serves the timers that are due, and finds when the next one is. There are few, and they are
+ * seldom due. */
 static void serve_timers(struct member *member)
 {
 	struct connection *connection, *next;
@@ -196,7 +198,8 @@ void member_closed(struct member *member, struct connection *connection, const c
 
 /* --- the beginning and the end --- */
 
-/* What all members must have the same: who they are, and the algorithm on which topology. */
+/* Computes a digest of what must be the same at all members: their names, and the algorithm and
+ * topology. */
 static uint64_t digest_setup(const struct member_options *options)
 {
 	const struct node_options *node = &options->node;

@@ -1,5 +1,5 @@
 /*
- * Effects of the member's own that wait to be taken: what the driver has to dial, close, keep or log.
+ * The member's own effects that wait to be taken: what the driver has to dial, close, store or log.
  */
 #ifndef MEMBER_OUTCOME_H
 #define MEMBER_OUTCOME_H
@@ -11,16 +11,16 @@
 struct outcome {
 	STAILQ_ENTRY(outcome) entry;
 	struct member_effect effect;
-	char text[]; /* of a line for the log */
+	char text[]; /* a line for the log */
 };
 
 STAILQ_HEAD(outcomes, outcome);
 
-/* The last in the order of effects; the caller fills in what belongs to its kind. */
+/* Adds an effect at the end; the caller fills in the fields of its kind. */
 struct outcome *outcome_add(struct member *member, enum member_effect_kind kind, size_t text_size);
 __attribute__((format(printf, 3, 4))) void
 member_log(struct member *member, enum member_level level, const char *format, ...);
-/* The connection does not exist any more: the driver must not be told to dial or close it. */
+/* The connection does not exist any more, so the driver must not be told to dial or close it. */
 void outcomes_drop(struct member *member, const struct connection *connection);
 
 #endif

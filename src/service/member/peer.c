@@ -7,7 +7,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-enum { SAME_LINE_MS = 10000 /* how often the log says the same of a peer */ };
+enum { SAME_LINE_MS = 10000 /* the least time between equal log lines about a peer */ };
 
 void peer_complain(struct peer *peer, const char *text)
 {

@@ -5,12 +5,13 @@
 #include "views.h"
 
 enum {
-	ACKNOWLEDGE_MS = 100, /* a frame is acknowledged at the latest after this time */
-	/* Bytes that wait for a peer, beyond which it gets no events; far below what ends an epoch. */
+	ACKNOWLEDGE_MS = 100, /* a frame is acknowledged after this time at the latest */
+	/* If more bytes than this wait for a peer, it gets no events. Far below what ends an
+	 * epoch. */
 	CONGESTED_SIZE = 1 << 20,
 };
 
-/* Has it become congested, or is it over? */
+/* Tells the node whether the link to the peer has become congested, or no longer is. */
 static void look_at_congestion(struct peer *peer)
 {
 	struct member *member = peer->member;
@@ -51,7 +52,7 @@ static void acknowledge_later(struct member *member)
 	member_due(member, member->acknowledge_at);
 }
 
-/* A notice of its engine. */
+/* Takes a notice of the peer's engine. */
 static void take_notice(struct connection *connection, const uint8_t *bytes, size_t size)
 {
 	struct member *member = connection->member;
@@ -68,7 +69,7 @@ static void take_notice(struct connection *connection, const uint8_t *bytes, siz
 	connection_end(connection);
 }
 
-/* A frame for the node; false: it does not want it yet. */
+/* Offers a frame to the node. Returns false if the node does not want it yet. */
 static bool take_frame(struct connection *connection, const uint8_t *bytes, size_t size)
 {
 	struct member *member = connection->member;
@@ -89,7 +90,7 @@ static bool take_frame(struct connection *connection, const uint8_t *bytes, size
 	return true;
 }
 
-/* The records that have come, as far as the node wants them. */
+/* Takes the records that have arrived, as far as the node wants them. */
 static void take_records(struct connection *connection)
 {
 	struct peer *peer = connection->peer;

@@ -6,11 +6,11 @@
 
 #include "connection.h"
 
-/* Bytes that have come on a connection that is up. */
+/* Takes bytes that have arrived on a connection that is up. */
 void records_input(struct connection *connection, const uint8_t *bytes, size_t size);
-/* A frame that the node had refused is offered again. */
+/* Offers a frame again that the node had refused. */
 void records_read_again(struct peer *peer);
-/* A frame of the node's; if the link is full the epoch ends. */
+/* Sends a frame of the node. If the link is full, the epoch ends. */
 void records_send(struct peer *peer, uint64_t epoch, const uint8_t *bytes, size_t size);
 
 #endif

@@ -10,9 +10,9 @@
 
 #define MS UINT64_C(1000000)
 enum {
-	ACKNOWLEDGE_MS = 100,    /* frames are acknowledged at the latest after this */
-	KEPT_MAX = 64 << 20,     /* bytes kept for a peer that does not take them */
-	CONGESTED_SIZE = 1 << 20 /* bytes that wait for a peer, beyond which it gets no events */
+	ACKNOWLEDGE_MS = 100, /* a frame is acknowledged after this time at the latest */
+	KEPT_MAX = 64 << 20,  /* the most bytes that are kept for a peer that does not take them */
+	CONGESTED_SIZE = 1 << 20 /* if more bytes than this wait for a peer, it gets no events */
 };
 
 struct resident_outcome {
@@ -29,10 +29,11 @@ struct resident {
 	struct ties ties;
 	size_t kept_max;
 	uint64_t now;
-	uint64_t ties_at;        /* when ties_tick is due */
-	uint64_t acknowledge_at; /* when frames that came are acknowledged; NODE_NEVER: none have */
-	bool departs;            /* it has been told to leave, and does not want to join again */
-	uint64_t overflow;       /* the epoch of which a frame could not be kept; 0: none */
+	uint64_t ties_at; /* when ties_tick is due */
+	/* When to acknowledge the frames that arrived; NODE_NEVER: there are none. */
+	uint64_t acknowledge_at;
+	bool departs;      /* it was told to leave, and does not want to join again */
+	uint64_t overflow; /* the epoch of a frame that could not be kept; 0: none */
 	STAILQ_HEAD(, resident_outcome) outcomes;
 	struct resident_outcome *taken;
 };
@@ -155,7 +156,7 @@ static void look_at_congestion(struct resident *resident, struct tie *tie, uint3
 	node_congested(resident->node, member, congested, resident->now);
 }
 
-/* A frame that cannot be kept makes a gap that only a new epoch ends. */
+/* A frame that cannot be kept leaves a gap, which only a new epoch ends. */
 static void send(struct resident *resident, const struct node_effect *effect)
 {
 	struct tenant_view view = tenant_view(resident->tenant);
@@ -192,7 +193,7 @@ static void renew(struct resident *resident, uint64_t taken)
 		tenant_bump(resident->tenant, view.epoch);
 }
 
-/* True: it is for the driver. */
+/* Returns true if the effect is for the driver. */
 static bool is_for_driver(struct resident *resident, const struct node_effect *effect)
 {
 	switch (effect->kind) {
@@ -227,8 +228,8 @@ static bool is_for_driver(struct resident *resident, const struct node_effect *e
 
 /* --- what the tenant says --- */
 
-/* Whoever was out of the view when it was told to leave, or lost its seat since, has left; it may
- * still get the seat that it asked for before. */
+/* A member that was out of the view when it was told to leave, or has lost its seat since, has
+ * left. But it may still get the seat that it asked for before. */
 static void stay_out(struct resident *resident)
 {
 	if (!resident->departs)
@@ -280,7 +281,7 @@ static void put_petition(struct resident *resident, const struct tenant_effect *
 	outcome->effect.size = effect->size;
 }
 
-/* Links of a view are there before its first frame is sent. */
+/* The links of a view must exist before its first frame is sent. */
 static void pump_tenant(struct resident *resident)
 {
 	struct tenant_effect effect;
@@ -329,7 +330,7 @@ bool resident_effect(struct resident *resident, struct resident_effect *ret_effe
 			return true;
 		}
 	}
-	/* Dialling is decided here, when nothing else is left to do. */
+	/* Decide on dialling here, when nothing else is left to do. */
 	if (resident->ties_at > resident->now)
 		return false;
 	resident->ties_at = ties_tick(resident);

@@ -11,7 +11,8 @@ enum {
 	HELLO_MS = 1000,
 	REDIAL_MS_FIRST = 20,
 	REDIAL_MS_MAX = 500,
-	/* Ends of links are kept for processes that may come back; of more the oldest go. */
+	/* The most ties that are kept for processes that may come back; beyond that the oldest are
+	 * dropped. */
 	TIES_MAX = 256,
 };
 
@@ -130,7 +131,7 @@ static void dial_later(struct resident *resident, struct tie *tie)
 	        tie->backoff_ns * 2 > REDIAL_MS_MAX * MS ? REDIAL_MS_MAX * MS : tie->backoff_ns * 2;
 }
 
-/* It is not its tie's line any more. */
+/* The line no longer belongs to its tie. */
 static void part(struct strand *line)
 {
 	struct tie *tie = line->tie;
@@ -226,12 +227,13 @@ void resident_dialled(struct resident *resident, struct strand *line, uint64_t n
 
 static void take_bytes(struct strand *line, const uint8_t *bytes, size_t size);
 
-/* The numbers of frames go on where they were: the link belongs to the two processes. */
+/* The numbers of frames continue where they were, because the link belongs to the two processes. */
 static void come_up(struct strand *line, const struct link_hello *hello, size_t taken)
 {
 	struct tie *tie = line->tie;
 
-	if (tie->line != NULL) /* the other side knows better that the old one is dead */
+	/* The other side dialled again, so it knows that the old line is dead. */
+	if (tie->line != NULL)
 		close_line(tie->line);
 	if (link_attach(tie->link, hello->received) != 0) {
 		close_line(line);
@@ -268,7 +270,7 @@ static void greet(struct strand *line)
 		line->tie = get_tie(line->resident, heard.hello.incarnation, heard.hello.name);
 		say_hello(line, line->tie);
 	}
-	/* Somebody else has the name by now. */
+	/* Another process has the name by now. */
 	if (line->tie->process != heard.hello.incarnation) {
 		close_line(line);
 		return;

@@ -1,5 +1,6 @@
 /*
- * A resident's ties: a link to another process, with the line that carries it, if one stands.
+ * A resident's ties. A tie is a link to another process, with the line that carries it, if one is
+ * open.
  */
 #ifndef MEMBER_TIE_H
 #define MEMBER_TIE_H
@@ -12,21 +13,21 @@
 
 enum strand_state {
 	STRAND_DIALLING,
-	STRAND_HELLO,   /* until both have said who they are */
-	STRAND_UP,      /* the link's bytes */
-	STRAND_CLOSING, /* the driver has been told to close it */
+	STRAND_HELLO,   /* both sides have not identified themselves yet */
+	STRAND_UP,      /* it carries the link's bytes */
+	STRAND_CLOSING, /* the driver was told to close it */
 };
 
 struct strand {
 	LIST_ENTRY(strand) all;
 	STAILQ_ENTRY(strand) changes;
 	struct resident *resident;
-	struct tie *tie; /* NULL: it has not said who it is */
+	struct tie *tie; /* NULL: it has not identified itself */
 	void *user;
 	enum strand_state state;
 	bool dialled, changed;
 	uint64_t patience_at;        /* when the handshake must be over */
-	struct buffer hello, output; /* of the handshake */
+	struct buffer hello, output; /* the handshake's bytes, in and out */
 };
 
 struct tie {
@@ -35,17 +36,18 @@ struct tie {
 	char address[ENTRY_ADDRESS_MAX + 1];
 	uint64_t process;
 	struct link *link;
-	struct strand *line;    /* the one that is up */
-	struct strand *dialled; /* the one that is tried */
-	bool wanted;            /* a view needs it */
+	struct strand *line;    /* the line that is up, or NULL */
+	struct strand *dialled; /* the line that is being dialled, or NULL */
+	bool wanted;            /* a view needs this tie */
 	bool stalled;           /* the node does not want its next frame yet */
-	bool congested;         /* much waits for it: the node sends it no events */
-	uint64_t redial_at;     /* NODE_NEVER: it is connected, tried, or dials us */
+	bool congested;         /* much waits for it, so the node sends it no events */
+	/* When to dial again; NODE_NEVER: it is connected, being dialled, or dials us. */
+	uint64_t redial_at;
 	uint64_t backoff_ns;
-	uint64_t used; /* when a line of it was last up, for the oldest to go first */
+	uint64_t used; /* when a line of it was last up, so that the oldest can be dropped first */
 };
 
-/* Of all ties of a resident; resident.c has the rest. */
+/* All ties of a resident. */
 struct ties {
 	LIST_HEAD(, tie) list;
 	uint32_t count;
@@ -53,35 +55,35 @@ struct ties {
 	STAILQ_HEAD(, strand) changed;
 };
 
-/* What ties need of the resident that they belong to. */
+/* What ties need from the resident to which they belong. */
 struct ties *resident_ties(struct resident *resident);
 uint64_t resident_now(const struct resident *resident);
 void resident_dial(struct resident *resident, struct strand *line);
 void resident_close(struct resident *resident, struct strand *line);
 /* The line is gone: the driver need not dial or close it any more. */
 void resident_forget_line(struct resident *resident, const struct strand *line);
-/* Something of the ties is due then. */
+/* The ties have something due at that time. */
 void resident_due(struct resident *resident, uint64_t at);
 void resident_stands(struct resident *resident, const struct tie *tie, bool stands);
-/* A frame for the node; false: it does not want it yet. */
+/* Offers a frame to the node. Returns false if the node does not want it yet. */
 bool resident_frame(struct resident *resident, struct tie *tie, const uint8_t *bytes, size_t size);
 size_t resident_hello(const struct resident *resident, const struct tie *tie, uint8_t *room);
-/* NULL, or what is wrong with somebody's HELLO. */
+/* Returns NULL, or what is wrong with the HELLO. */
 const char *resident_judge(const struct resident *resident, const struct link_hello *hello);
 size_t resident_kept_max(const struct resident *resident);
 
 void ties_init(struct ties *ties);
 void ties_free(struct resident *resident);
 struct tie *ties_find(struct ties *ties, uint64_t process);
-/* The peers that are needed now. */
+/* Sets the peers that are needed now. */
 void ties_want(struct resident *resident, const struct tenant_peer *peers, uint32_t peers_count);
-/* 0, or BATON_ELINK: too much waits, and the epoch must end. */
+/* Returns 0, or BATON_ELINK: too much waits, and the epoch must end. */
 int tie_send(struct tie *tie, uint64_t epoch, const uint8_t *bytes, size_t size);
 void ties_forget(struct ties *ties, uint64_t epoch);
-/* Frames that the node refused are offered again. */
+/* Offers frames again that the node had refused. */
 void ties_read_again(struct resident *resident);
 void ties_acknowledge(struct resident *resident);
-/* Does what is due; when the next thing is. */
+/* Does what is due. Returns when the next thing is due. */
 uint64_t ties_tick(struct resident *resident);
 
 #endif

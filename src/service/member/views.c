@@ -50,7 +50,7 @@ void views_enter(struct member *member)
 	outcome->effect.view.floor = view->floor;
 	outcome->effect.view.members = view->members;
 	outcome->effect.view.members_count = view->members_count;
-	/* The others must know the view before they get frames of it. */
+	/* Tell the others first: they must know the view before they get frames of it. */
 	views_spread(member);
 	node_floor(member->node, view->floor);
 	outcome->effect.view.served = node_view(member->node, view->epoch, members,

@@ -26,7 +26,7 @@ static enum resp_result wrong(struct reader *reader, const char *text)
 	return RESP_WRONG;
 }
 
-/* "*3\r\n" or "$5\r\n": a sign, a number from 0 to most, the end of the line. */
+/* Reads "*3\r\n" or "$5\r\n": a sign, a number from 0 to `most`, the end of the line. */
 static enum resp_result read_length(struct reader *reader, char sign, uint64_t most,
                                     const char *text, uint64_t *ret_length)
 {
@@ -58,7 +58,8 @@ static enum resp_result read_length(struct reader *reader, char sign, uint64_t m
 	return RESP_COMMAND;
 }
 
-/* Nearly all have one digit, and are there: what read_length would do, in a few steps. */
+/* Does the same as read_length in a few steps, if the number has one digit and is complete. Nearly
+ * all are. */
 static inline bool read_digit(struct reader *reader, char sign, uint64_t *ret_length)
 {
 	const char *line = reader->bytes + reader->at;
@@ -105,7 +106,8 @@ static enum resp_result read_array(struct reader *reader, struct resp_command *c
 	return result;
 }
 
-/* What separates words; a word that is not quoted may contain the last two, as in Redis. */
+/* True for a byte that separates words. A word that is not quoted may contain the last two, as in
+ * Redis. */
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
@@ -116,7 +118,7 @@ static bool ends_word(char c)
 	return c == ' ' || c == '\t' || c == '\r';
 }
 
-/* The value of a hexadecimal digit, or -1. */
+/* Returns the value of a hexadecimal digit, or -1. */
 static int digit_of(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -128,7 +130,8 @@ static int digit_of(char c)
 	return -1;
 }
 
-/* The byte that an escape of "…" stands for; `at` is after the backslash, and moves past the escape. */
+/* Returns the byte that an escape in "…" stands for; `at` is after the backslash, and moves past
+ * the escape. */
 static char read_escape(const char *line, size_t size, size_t *at)
 {
 	char c = line[*at];
@@ -157,8 +160,8 @@ static char read_escape(const char *line, size_t size, size_t *at)
 }
 
 /*
- * The rest of a word, from its opening quote on, is written to *to, which moves. False: the quote is not
- * closed, or something other than a space follows the closing one.
+ * Writes the rest of a word, from its opening quote on, to *to, which moves. Returns false if the
+ * quote is not closed, or if something other than a space follows the closing one.
  */
 static bool read_quoted(const char *line, size_t size, size_t *at, char **to)
 {
@@ -177,7 +180,8 @@ static bool read_quoted(const char *line, size_t size, size_t *at, char **to)
 	return *at == size || is_space(line[*at]);
 }
 
-/* As sdssplitargs() of Redis does it: a quote may open in the middle of a word, and closing it ends the word. */
+/* Reads a word as sdssplitargs() of Redis does: a quote may open in the middle of a word, and
+ * closing it ends the word. */
 static bool read_word(const char *line, size_t size, size_t *at, char **to,
                       struct resp_argument *ret_word)
 {
@@ -278,7 +282,7 @@ static void write_number(struct buffer *to, char sign, uint64_t number)
 	if (rest >= 10)
 		*--at = pairs[rest * 2];
 	*--at = sign;
-	/* What lies after it is copied, too: one size is faster than many. */
+	/* Copy the bytes after it too: a copy of constant size is faster. */
 	memcpy(buffer_need(to, NUMBER_MAX), at, NUMBER_MAX);
 	to->end += (size_t)(digits + NUMBER_MAX - at);
 }

@@ -1,5 +1,5 @@
 /*
- * baton-web: serves the page. `baton web` becomes this program.
+ * baton-web: serves the page. `baton web` executes this program.
  */
 #include "problem.h"
 #include "server.h"
@@ -20,7 +20,7 @@ struct web_words {
 	bool insecure;
 };
 
-/* HOST:PORT, [HOST]:PORT or PORT alone. */
+/* Parses HOST:PORT, [HOST]:PORT or PORT alone. */
 static int parse_listen(const char *text, struct web_words *words, struct problem *problem)
 {
 	const char *colon = strrchr(text, ':');
@@ -77,7 +77,8 @@ static int resolve(const struct web_words *words, struct server_options *ret_opt
 	return 0;
 }
 
-/* 0; -1 and a problem. What was wrong with options that baton knows, baton itself has said. */
+/* Returns 0, or -1 and a problem. baton itself has already reported errors in the options that it
+ * knows. */
 static int parse_arguments(int argc, char **argv, struct web_words *words, struct problem *problem)
 {
 	static const struct option options[] = {
@@ -112,7 +113,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "baton web: %s\n", problem.text);
 		return EXIT_BAD_USAGE;
 	}
-	/* Blocked before the server's thread begins, so that they come here. */
+	/* Block these before the server's thread starts, so that this thread receives them. */
 	sigemptyset(&ending);
 	sigaddset(&ending, SIGINT);
 	sigaddset(&ending, SIGTERM);

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How many bytes a request's header may have, how many may be connected, and for how long they may
- * be silent. */
+/* The most bytes of a request's header, the most connections, and how many seconds a connection may
+ * be idle. */
 enum { HEADER_MAX = 16384, CONNECTIONS_MAX = 256, SILENCE_MAX = 30 };
 
 #define DECLARE(symbol) extern const unsigned char symbol[], symbol##_end[];
@@ -72,14 +72,14 @@ bool server_is_host(const struct server *server, const char *given)
 		         server->port);
 		if (strcasecmp(expected, given) == 0)
 			return true;
-		/* The port of HTTP itself is not said. */
+		/* The port of HTTP itself may be left out. */
 		if (server->port == 80 && strcasecmp(names[i], given) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* Is the encoding among those that are accepted, and not with a weight of 0? */
+/* True if the encoding is among the accepted ones and does not have a weight of 0. */
 static bool is_accepted(const char *accepted, const char *encoding)
 {
 	size_t length = strlen(encoding);
@@ -101,7 +101,7 @@ static bool is_accepted(const char *accepted, const char *encoding)
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
                               struct bytes bytes, const char *encoding, const char *tag, bool head)
 {
-	(void)head; /* the library leaves the body out by itself */
+	(void)head; /* the library leaves out the body by itself */
 	struct MHD_Response *response = MHD_create_response_from_buffer(
 	        (size_t)(bytes.end - bytes.begin), (void *)(uintptr_t)bytes.begin,
 	        MHD_RESPMEM_PERSISTENT);
@@ -134,7 +134,8 @@ static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status
 	              (struct bytes){begin, begin + strlen(words)}, NULL, NULL, false);
 }
 
-/* Of the bytes as they are sent: FNV-1a. It tells versions apart, and nobody has to trust it. */
+/* Makes a tag of the bytes as they are sent, with FNV-1a. It only tells versions apart; nothing
+ * relies on it for security. */
 static void make_tag(struct bytes bytes, char *ret_tag, size_t size)
 {
 	uint64_t hash = UINT64_C(14695981039346656037);
@@ -188,7 +189,7 @@ static enum MHD_Result on_request(void *context, struct MHD_Connection *connecti
 	return serve(connection, file, head);
 }
 
-/* Without a word on the terminal for every broken connection. */
+/* Prints nothing: otherwise the library would report every broken connection on the terminal. */
 static void say_nothing(void *context, const char *format, va_list arguments)
 {
 	(void)context;

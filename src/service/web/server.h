@@ -1,5 +1,6 @@
 /*
- * The page over HTTP: files from a table, to who asks this very host, and nothing else.
+ * Serves the page over HTTP: files from a table, only to requests that name this host, and nothing
+ * else.
  */
 #ifndef WEB_SERVER_H
 #define WEB_SERVER_H
@@ -11,9 +12,10 @@
 struct MHD_Daemon;
 
 struct server_options {
-	struct sockaddr_storage address; /* to listen on; its port may be 0: any */
+	struct sockaddr_storage address; /* where to listen; a port of 0 means any */
 	socklen_t address_size;
-	const char *host; /* as given, without brackets: a name by which it may be asked for too */
+	/* The host as given, without brackets: one more name that requests may use. */
+	const char *host;
 };
 
 struct server {
@@ -22,12 +24,13 @@ struct server {
 	uint16_t port;
 };
 
-/* 0, or -1 and errno. It serves on a thread of its own until server_stop. The struct must stay. */
+/* Serves in a thread of its own until server_stop. Returns 0, or -1 and errno. The struct must stay
+ * valid. */
 int server_start(struct server *server, const struct server_options *options);
 void server_stop(struct server *server);
 
-/* Is `given`, the value of a Host header, one of the names of this server? Any other may come from a
- * page that has its own name point here. Exposed for the tests. */
+/* True if `given`, the value of a Host header, is one of the names of this server. Any other name
+ * may come from a web page whose own name was made to point here. Public for the tests. */
 bool server_is_host(const struct server *server, const char *given);
 
 #endif
