@@ -6,6 +6,7 @@
 #include "ordeal.h"
 #include "paths.h"
 #include "raft_log.h"
+#include "reign.h"
 #include "spiteful_log.h"
 #include "witness.h"
 
@@ -419,6 +420,7 @@ void realm_init(struct realm *realm, const struct ordeal_plan *plan)
 	realm->engine->create(realm);
 	realm->actors = actors_create(realm);
 	realm->verdict = witness_create(realm);
+	realm->reign = reign_create();
 	realm->mischief = mischief_create(realm);
 	realm->engine->begin(realm);
 	for (uint32_t i = 0; i < plan->nodes; i++)
@@ -435,6 +437,7 @@ void realm_free(struct realm *realm)
 			resident_destroy(host->resident);
 	}
 	mischief_destroy(realm->mischief);
+	reign_destroy(realm->reign);
 	verdict_destroy(realm->verdict);
 	actors_destroy(realm->actors);
 	realm->engine->destroy(realm);

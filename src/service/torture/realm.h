@@ -78,6 +78,7 @@ struct raft_log;
 struct log_engine;
 struct actors;
 struct verdict;
+struct reign;
 struct mischief;
 
 struct realm {
@@ -96,6 +97,7 @@ struct realm {
 	struct raft_log *raft;  /* … or of the other */
 	struct actors *actors;
 	struct verdict *verdict;
+	struct reign *reign;
 	struct mischief *mischief;
 	uint64_t hash;               /* a hash of everything that was noted */
 	FILE *trace;                 /* where the trace goes, or NULL */

@@ -5,6 +5,7 @@
 #include "ordeal.h"
 #include "outbuffer.h"
 #include "paths.h"
+#include "reign.h"
 #include "witness.h"
 
 #include <stdlib.h>
@@ -305,6 +306,7 @@ static void propose(struct realm *realm, uint32_t place, const uint8_t *bytes, s
 		free(entry.bytes);
 		return;
 	}
+	witness_proposed(realm, place, warden_state(log->voters[place].warden), bytes, size);
 	memcpy(entry.bytes, bytes, size);
 	entry.due = realm->now + delay;
 	if (log->pending_count != 0 && log->pending[log->pending_count - 1].due > entry.due)
@@ -364,6 +366,7 @@ static void elect(struct realm *realm)
 		if (!has_majority(realm, voter))
 			continue;
 		log->leader = voter;
+		reign_elected(realm->reign, realm->now);
 		realm_note(realm, voter, "leads");
 		push(realm, LOG_TELL, voter,
 		     realm->now + chance_below(&log->chance, 20 * REALM_MS));
@@ -381,6 +384,8 @@ static void on_tell(struct realm *realm, uint32_t place)
 	if (!realm_voter_runs(realm, place) || voter->believes == leads)
 		return;
 	voter->believes = leads;
+	if (leads)
+		reign_told(realm->reign, place, realm->now);
 	warden_leads(realm->log->voters[place].warden, leads, realm_clock(realm, place));
 	pump(realm, place);
 }

@@ -238,12 +238,30 @@ static void note_renewals(struct verdict *verdict)
 	}
 }
 
+/* An entry for another epoch, or for another limit, must change nothing. */
+static void check_void(struct verdict *verdict, uint64_t epoch, uint64_t limit,
+                       const uint8_t *bytes, size_t size)
+{
+	const struct agreed_state *state = &verdict->state;
+	struct log_entry entry;
+
+	if (!entry_read(bytes, size, &entry))
+		return;
+	if (state->epoch != epoch && entry.epoch != epoch)
+		wrong(verdict, "an entry for epoch %llu ends epoch %llu", number(entry.epoch),
+		      number(epoch));
+	if (entry.kind == ENTRY_EXTEND && state->limit != limit && entry.limit != limit)
+		wrong(verdict, "an entry for the limit %llu extends %llu", number(entry.limit),
+		      number(limit));
+}
+
 void verdict_committed(struct verdict *verdict, uint64_t index, const uint8_t *bytes, size_t size)
 {
 	struct agreed_state *state = &verdict->state;
-	uint64_t epoch = state->epoch;
+	uint64_t epoch = state->epoch, limit = state->limit;
 
 	state_apply(state, index, bytes, size);
+	check_void(verdict, epoch, limit, bytes, size);
 	note_renewals(verdict);
 	struct agreed_view *last = view_of(verdict, epoch);
 	if (state->epoch == epoch) {

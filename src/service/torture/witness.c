@@ -2,8 +2,11 @@
 
 #include "actors.h"
 #include "ordeal.h"
+#include "paths.h"
+#include "reign.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 static uint64_t read_clock(const void *context, uint32_t clock)
@@ -47,6 +50,7 @@ void witness_committed(struct realm *realm, uint64_t index, const uint8_t *bytes
 		realm_note(realm, REALM_NOWHERE, "epoch %" PRIu64 ", %u members",
 		           verdict_epochs(realm->verdict),
 		           verdict_state(realm->verdict)->seats_count);
+	reign_committed(realm->reign, verdict_state(realm->verdict), realm->now);
 }
 
 void witness_started(struct realm *realm, uint32_t place)
@@ -96,11 +100,70 @@ void witness_lease(struct realm *realm, uint32_t place)
 	verdict_lease(realm->verdict, place, node_lease_deadline(node), word);
 }
 
+static void see_links(struct realm *realm, uint32_t place)
+{
+	const struct realm_host *host = &realm->hosts[place];
+	uint32_t count;
+	const struct tenant_peer *peers = tenant_peers(resident_tenant(host->resident), &count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t other = (uint32_t)strtoul(peers[i].address, NULL, 10);
+		if (peers[i].stands)
+			reign_linked(realm->reign, place, other, host->process, peers[i].process,
+			             realm->now);
+	}
+}
+
+/* The links and the lease of a host. */
+static void see_host(struct realm *realm, uint32_t place)
+{
+	const struct node *node = resident_node(realm->hosts[place].resident);
+
+	see_links(realm, place);
+	if (realm_clock(realm, place) < node_lease_deadline(node))
+		reign_leased(realm->reign, place, realm->now);
+}
+
+void witness_proposed(struct realm *realm, uint32_t place, const struct agreed_state *state,
+                      const uint8_t *bytes, size_t size)
+{
+	struct reign_proposal proposal = {
+	        .now = realm->now,
+	        .place = place,
+	        .drift_ppm = realm->hosts[place].drift_ppm,
+	        .resumed = realm->hosts[place].voter_paused_until,
+	        .state = state,
+	        .wiring = realm_wiring(realm),
+	        .bytes = bytes,
+	        .size = size,
+	        .hosts_count = realm->hosts_count,
+	};
+	char room[160];
+
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		const struct realm_host *host = &realm->hosts[i];
+		bool lives = realm_lives(realm, i);
+		if (lives)
+			see_host(realm, i);
+		proposal.hosts[i] = (struct reign_host){
+		        .name = host->name,
+		        .process = lives ? host->process : 0,
+		        .paused = realm_paused(realm, i),
+		        .resumed = host->paused_until,
+		        .reached = paths_reach(realm, i, place) && paths_reach(realm, place, i),
+		};
+	}
+	const char *wrong = reign_judge(realm->reign, &proposal, room);
+	if (wrong != NULL)
+		realm_wrong(realm, "%s", wrong);
+}
+
 void witness_after(struct realm *realm, uint32_t place)
 {
 	struct realm_host *host = &realm->hosts[place];
 	const struct node *node = resident_node(host->resident);
 
+	see_host(realm, place);
 	if (!node_active(node) || node_epoch(node) == host->served)
 		return;
 	host->served = node_epoch(node);

@@ -13,6 +13,9 @@ struct actor;
 struct verdict *witness_create(struct realm *realm);
 
 void witness_committed(struct realm *realm, uint64_t index, const uint8_t *bytes, size_t size);
+/* The leader at that place, with this state, has proposed an entry. Stale leaders do not count. */
+void witness_proposed(struct realm *realm, uint32_t place, const struct agreed_state *state,
+                      const uint8_t *bytes, size_t size);
 void witness_started(struct realm *realm, uint32_t place);
 void witness_ended(struct realm *realm, uint32_t place);
 /* A process has entered a view, or been told that it is in none. */

@@ -1,0 +1,61 @@
+/*
+ * Judges what leaders propose. A wrong proposal is not always unsafe, because the rules of the log
+ * make most of them void. But it costs time in which nobody is served, so that these hold as well:
+ *
+ *	- nobody joins while a link is missing that the next view needs
+ *	- a name that was removed joins only after its back-off
+ *	- a new leader removes no living member before it could hear that member
+ *	- a member that hears nothing is not renewed for ever
+ *
+ * As verdict.h, it is told what happens and asks nobody. All times are true times.
+ */
+#ifndef TORTURE_REIGN_H
+#define TORTURE_REIGN_H
+
+#include "state.h"
+#include "wiring.h"
+
+enum { REIGN_HOSTS_MAX = 17 };
+
+struct reign;
+
+struct reign *reign_create(void);
+void reign_destroy(struct reign *reign);
+
+/* The voters have elected a leader. */
+void reign_elected(struct reign *reign, uint64_t now);
+/* The voter of this host has been told that it leads. */
+void reign_told(struct reign *reign, uint32_t place, uint64_t now);
+/* The state after a committed entry. */
+void reign_committed(struct reign *reign, const struct agreed_state *state, uint64_t now);
+/* The process `from` of a host says that its link to the process `to` of another stands. */
+void reign_linked(struct reign *reign, uint32_t place, uint32_t other, uint64_t from, uint64_t to,
+                  uint64_t now);
+/* The member of this host has a lease. */
+void reign_leased(struct reign *reign, uint32_t place, uint64_t now);
+
+struct reign_host {
+	const char *name;
+	uint64_t process; /* 0: none lives */
+	bool paused;
+	uint64_t resumed; /* when it was last stopped, the end of that */
+	bool reached;     /* it and the leader reach each other */
+};
+
+struct reign_proposal {
+	uint64_t now;
+	uint32_t place; /* of the leader, which no other has replaced */
+	int64_t drift_ppm;
+	uint64_t resumed; /* the leader's voter, as above */
+	const struct agreed_state *state;
+	struct wiring wiring;
+	const uint8_t *bytes;
+	size_t size;
+	struct reign_host hosts[REIGN_HOSTS_MAX];
+	uint32_t hosts_count;
+};
+
+/* NULL, or what is wrong with it. */
+const char *reign_judge(struct reign *reign, const struct reign_proposal *proposal, char room[160]);
+
+#endif
