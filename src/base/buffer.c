@@ -8,17 +8,19 @@ void buffer_make_room(struct buffer *buffer, size_t size)
 {
 	size_t used = buffer_size(buffer);
 
-	/* Moving costs as much as was taken from the front at most: cheap in the long run. */
+	/* Moving copies at most as many bytes as were taken from the front, so it is cheap on
+	 * average. */
 	if (buffer->start >= used && buffer->room - used >= size) {
 		if (used > 0)
 			memcpy(buffer->bytes, buffer->bytes + buffer->start, used);
 	} else {
-		/* As much again is free then, so that copying costs a byte for a byte at most; and a buffer
-		 * that stays full has at most twice the room that it needs. */
+		/* As much again is free afterwards, so that on average a byte is copied at most
+		 * once. A buffer that stays full takes at most twice the memory that it needs. */
 		size_t room = 2 * used + size;
 		if (room < 256)
 			room = 256;
-		/* realloc moves many megabytes without copying them, but would copy what was taken. */
+		/* realloc moves many megabytes without copying them, but it would also copy the
+		 * bytes that were taken. */
 		char *bytes = buffer->start == 0 ? realloc(buffer->bytes, room) : malloc(room);
 		memory_must(bytes != NULL);
 		if (buffer->start != 0) {

@@ -1,5 +1,5 @@
 /*
- * Bytes that are appended at the end and taken from the front. All zero is an empty one.
+ * Bytes that are appended at the end and taken from the front. All zero means empty.
  */
 #ifndef BASE_BUFFER_H
 #define BASE_BUFFER_H
@@ -26,7 +26,7 @@ static inline const char *buffer_front(const struct buffer *buffer)
 
 void buffer_make_room(struct buffer *buffer, size_t size);
 
-/* Where the next `size` bytes may be written; buffer->end is the caller's to move. */
+/* Returns where the next `size` bytes may be written; the caller moves buffer->end. */
 static inline char *buffer_need(struct buffer *buffer, size_t size)
 {
 	if (buffer->room - buffer->end < size)

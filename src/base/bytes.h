@@ -1,5 +1,6 @@
 /*
- * Numbers of fixed size among bytes, little-endian. Numbers of seven bits a byte are in core/wire.h.
+ * Numbers of fixed size in bytes, little-endian. Numbers with seven bits in each byte are in
+ * core/wire.h.
  */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
@@ -8,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Where the next byte goes. */
+/* Writes a number. Returns where the next byte goes. */
 static inline uint8_t *bytes_put_u32(uint8_t *bytes, uint32_t value)
 {
 	value = htole32(value);

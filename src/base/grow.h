@@ -1,5 +1,6 @@
 /*
- * An array that grows: by half, so that many small steps cost little and a large array does not double.
+ * An array that grows by half each time, so that many small steps cost little and a large array
+ * does not double.
  */
 #ifndef BASE_GROW_H
 #define BASE_GROW_H
@@ -9,7 +10,8 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* The array with room for `needed` elements of `element` bytes; *size is how many there is room for. */
+/* Returns the array with room for `needed` elements of `element` bytes; *size is the number of
+ * elements that fit. */
 static inline void *grow(void *array, size_t *size, size_t needed, size_t element)
 {
 	if (needed <= *size)

@@ -13,7 +13,8 @@ int problem_set(struct problem *problem, const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(problem->text, sizeof(problem->text), format, arguments);
 	va_end(arguments);
-	/* The text may quote what was given: whatever that is, the problem stays one line. */
+	/* The text may quote what the user gave. Whatever that is, the problem must stay one
+	 * line. */
 	tame_text(problem->text, strlen(problem->text));
 	return -1;
 }
@@ -25,7 +26,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* Levenshtein's distance, with neighbouring letters exchanged counting once. */
+/* Computes Levenshtein's distance, where two exchanged neighbouring letters count as one change. */
 static size_t distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
 	size_t row[3][LENGTH_MAX + 1];

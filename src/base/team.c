@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* Most waits are shorter than it takes to fall asleep and be woken; but who waits longer should not
- * keep others from the processor. */
+/* Spin for a while first, because most waits are shorter than it takes to fall asleep and be woken.
+ * But a thread that waits longer should not keep others from the processor. */
 enum { SPIN_NS = 50000, SPINS_AT_ONCE = 64 };
 
 struct team_member {
@@ -34,7 +34,8 @@ static void wait_until(struct team *team, atomic_uint *value, unsigned wanted)
 static void advance(struct team *team, atomic_uint *value)
 {
 	atomic_fetch_add(value, 1);
-	/* Whoever has not seen it holds the mutex until it sleeps. */
+	/* A thread that has not seen the new value holds the mutex until it sleeps, so it gets the
+	 * signal. */
 	pthread_mutex_lock(&team->mutex);
 	pthread_cond_broadcast(&team->changed);
 	pthread_mutex_unlock(&team->mutex);

@@ -23,7 +23,8 @@ void terminal_open(struct terminal *terminal)
 
 bool terminal_is_wanted(const struct terminal *terminal)
 {
-	/* Behind a pipe there is often another of our group who needs it: 'baton run x cmd | less'. */
+	/* If stdout is a pipe, another process of our group often needs the terminal: 'baton run x
+	 * cmd | less'. */
 	return terminal->fd >= 0 && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
@@ -49,7 +50,7 @@ bool terminal_take_back(struct terminal *terminal, pid_t command)
 
 /* --- its beginning --- */
 
-/* As a path that is good from any folder, or as it is. */
+/* Sets the address as an absolute path if it is a path, or as it is. */
 static void set_socket(const char *address)
 {
 	char folder[PATH_MAX], *path;
@@ -77,7 +78,7 @@ static void set_environment(const struct holding *holding)
 
 static void restore_signals(const struct holding *holding)
 {
-	/* The only two that may be ignored and were not left alone. */
+	/* These two may have been ignored at the start, and were changed since. */
 	if (sigismember(&holding->ignored, SIGCHLD) == 1)
 		signal(SIGCHLD, SIG_IGN);
 	if (sigismember(&holding->ignored, SIGALRM) == 1)
@@ -103,7 +104,8 @@ pid_t child_start(const struct holding *holding, struct terminal *terminal, char
 	pid_t pid = fork();
 	if (pid != 0) {
 		if (pid > 0) {
-			/* Also here, so that it is done whichever of the two goes on first. */
+			/* Done in the parent too, so that it has happened whichever of the two runs
+			 * first. */
 			setpgid(pid, pid);
 			if (lend)
 				terminal_lend(terminal, pid);

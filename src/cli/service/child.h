@@ -1,35 +1,37 @@
 /*
- * The command's process: how it begins, and its terminal.
+ * The process of the command: how it starts, and its terminal.
  */
 #ifndef CLI_CHILD_H
 #define CLI_CHILD_H
 
 #include "holding.h"
 
-/* The controlling terminal, of which only one process group at a time can read. */
+/* The controlling terminal, from which only one process group at a time can read. */
 struct terminal {
-	int fd;           /* -1: none */
-	pid_t group_home; /* whose it is while the command does not have it: that of `baton run` */
-	bool lent;        /* the command has it, or had it when it was stopped */
+	int fd; /* -1: there is none */
+	/* The group that has it while the command does not: that of `baton run`. */
+	pid_t group_home;
+	bool lent; /* the command has it, or had it when it was stopped */
 };
 
-/* What is known before anything is started; `group_home` is the caller's own group. */
+/* Finds the terminal before anything is started; `group_home` is the caller's own group. */
 void terminal_open(struct terminal *terminal);
-/* Is the command meant to talk with somebody? Then it gets the terminal at once. */
+/* True if the command seems to be interactive. Then it gets the terminal at once. */
 bool terminal_is_wanted(const struct terminal *terminal);
-/* If the group of `baton run` is in the foreground. SIGTTOU is blocked. Whether the command has it
- * now. */
+/* Gives the terminal to the command, if the group of `baton run` is in the foreground. SIGTTOU must
+ * be blocked. Returns true if the command has it now. */
 bool terminal_lend(struct terminal *terminal, pid_t command);
-/* If the command's group has it. Whether it had. */
+/* Takes the terminal back, if the command's group has it. Returns true if it had. */
 bool terminal_take_back(struct terminal *terminal, pid_t command);
 
 /*
- * Starts the command in a process group of its own, with the signals that `baton run` was given and
- * what it should know in its environment. Its pid, or -1 and errno.
+ * Starts the command in a process group of its own, with the signal settings that `baton run` was
+ * started with, and with BATON_LOCK, BATON_FENCE and the others in its environment. Returns its
+ * pid, or -1 and errno.
  */
 pid_t child_start(const struct holding *holding, struct terminal *terminal, char **command);
 
-/* A wait status as an exit code. */
+/* Turns a wait status into an exit code. */
 int child_code(int status);
 
 #endif

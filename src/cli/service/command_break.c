@@ -14,7 +14,7 @@
 #include <string.h>
 #include <time.h>
 
-/* How often it looks whether the holder has stopped. */
+/* How often to check whether the holder has stopped. */
 enum { LOOK_MS = 20 };
 
 static const struct option options_long[] = {
@@ -25,7 +25,7 @@ static const struct option options_long[] = {
         {NULL, 0, NULL, 0},
 };
 
-/* A pattern that matches this name, and few others if it would become too long. */
+/* Writes a pattern that matches this name, and a few others if it would become too long. */
 static void escape_name(const char *name, char pattern[BATON_NAME_MAX + 1])
 {
 	size_t size = 0;
@@ -42,7 +42,7 @@ static void escape_name(const char *name, char pattern[BATON_NAME_MAX + 1])
 	pattern[size] = '\0';
 }
 
-/* Is somebody still inside with this fence? 1, 0, or an error. */
+/* Asks whether a client still holds the lock with this fence. Returns 1, 0, or an error. */
 static int is_held(struct baton *baton, const char *name, const char *pattern, uint64_t fence)
 {
 	char *text;
@@ -56,7 +56,7 @@ static int is_held(struct baton *baton, const char *name, const char *pattern, u
 	free(text);
 	json_array_foreach (json_object_get(status, "locks"), i, lock) {
 		const char *found = json_string_value(json_object_get(lock, "name"));
-		/* A name that is no UTF-8 is shown otherwise: then the fence alone must do. */
+		/* A name that is not UTF-8 is shown differently; then the fence alone must do. */
 		if ((uint64_t)json_integer_value(json_object_get(lock, "fence")) == fence &&
 		    (found == NULL || strcmp(found, name) == 0 || strchr(found, '\\') != NULL))
 			held = 1;
@@ -66,8 +66,9 @@ static int is_held(struct baton *baton, const char *name, const char *pattern, u
 }
 
 /*
- * A holder that needs time to stop has it: until then nobody else is let in. Waits for that, for a lease at
- * most, and says so if it takes longer. Whether the holder is gone.
+ * A holder that asked for time to stop gets it, and nobody else is let in before that. Waits for
+ * it, at most one lease, and prints a message if it takes longer. Returns true if the holder is
+ * gone.
  */
 static bool wait_until_gone(struct baton *baton, const char *name, uint64_t fence,
                             uint64_t lease_ms)

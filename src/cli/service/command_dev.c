@@ -1,6 +1,6 @@
 /*
- * baton dev: a whole cluster on this machine, in one foreground command. Each node is a process of its own
- * that ends with this one; their sockets are in a folder of their own.
+ * baton dev: a whole cluster on this machine, in one foreground command. Each node is a process of
+ * its own that ends with this one. Their sockets are in a temporary folder.
  */
 #include "cli.h"
 #include "clock.h"
@@ -25,8 +25,8 @@
 
 enum {
 	DEV_NODES_MAX = 64,
-	START_MS = 20000, /* for all nodes to agree */
-	END_MS = 5000,    /* for them to leave */
+	START_MS = 20000, /* how long the nodes may take to agree */
+	END_MS = 5000,    /* how long they may take to leave */
 };
 
 struct dev {
@@ -35,15 +35,15 @@ struct dev {
 	uint64_t for_ms;
 	char folder[200];
 	uint16_t ports[DEV_NODES_MAX];
-	char names[DEV_NODES_MAX][8]; /* n01 … so that their order is that of the numbers */
+	char names[DEV_NODES_MAX][8]; /* with leading zeros, so that they sort by number */
 	char sockets[DEV_NODES_MAX][240];
 	pid_t pids[DEV_NODES_MAX];
 	pid_t janitor;
 	int janitor_pipe;
-	sigset_t mask; /* as it was */
+	sigset_t mask; /* the signal mask at the start */
 };
 
-/* A port that is free, and that no outgoing connection will take: those are above 32768. */
+/* Finds a free port below 32768, because outgoing connections take ports above that. */
 static int find_port(uint16_t *ret_port)
 {
 	for (int tries = 0; tries < 1000; tries++) {
@@ -105,7 +105,7 @@ static void start_node(struct dev *dev, uint32_t index, char *peers)
 	dev->pids[index] = fork();
 	if (dev->pids[index] != 0)
 		return;
-	/* Not by the terminal's ^C, but by its parent's word, or its parent's end. */
+	/* A node ends not by the terminal's ^C, but when its parent tells it to or ends. */
 	setpgid(0, 0);
 	sigprocmask(SIG_SETMASK, &dev->mask, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -134,7 +134,7 @@ static void start_node(struct dev *dev, uint32_t index, char *peers)
 	_exit(127);
 }
 
-/* Those of nodes that could not themselves. */
+/* Removes the sockets of nodes that could not do it themselves. */
 static void remove_sockets(const struct dev *dev)
 {
 	for (uint32_t i = 0; i < dev->nodes; i++)
@@ -142,8 +142,9 @@ static void remove_sockets(const struct dev *dev)
 }
 
 /*
- * Removes the folder when this process is gone, however it ended: the janitor sees the end of a pipe that nobody writes to. The
- * nodes get SIGTERM then (start_node) and remove their sockets themselves, if nobody has killed them.
+ * Removes the folder when this process is gone, however it ended: the janitor waits for the end of
+ * a pipe that nobody writes to. The nodes get SIGTERM then (start_node) and remove their sockets
+ * themselves, unless they were killed.
  */
 static void start_janitor(struct dev *dev)
 {
@@ -155,7 +156,7 @@ static void start_janitor(struct dev *dev)
 		return;
 	dev->janitor = fork();
 	if (dev->janitor != 0) {
-		close(ends[0]); /* the other end stays open as long as this process is there */
+		close(ends[0]); /* the other end stays open as long as this process exists */
 		dev->janitor_pipe = ends[1];
 		fcntl(ends[1], F_SETFD, FD_CLOEXEC);
 		return;
@@ -184,7 +185,7 @@ static void start_nodes(struct dev *dev)
 		start_node(dev, i, peers);
 }
 
-/* Ends them all; nothing is left behind. */
+/* Ends all nodes and removes their files. */
 static void end_nodes(struct dev *dev)
 {
 	struct timespec tick = {.tv_nsec = 10000000};
@@ -221,7 +222,8 @@ static void end_nodes(struct dev *dev)
 	}
 }
 
-/* The number of a signal that asks us to end, 0 after so long without one; a node that ends is told of. */
+/* Waits for a signal that asks us to end, and returns its number, or 0 after `ms` without one.
+ * Prints a message if a node ends. */
 static int wait_for_signal(struct dev *dev, int64_t ms)
 {
 	sigset_t set;
@@ -260,7 +262,7 @@ static int wait_for_signal(struct dev *dev, int64_t ms)
 	}
 }
 
-/* Until all nodes serve: each says so when it is asked for a lock that nobody wants. */
+/* Waits until all nodes serve: each is asked for a lock that nobody wants. */
 static int wait_until_ready(struct dev *dev)
 {
 	double end = clock_seconds() + START_MS / 1000.0;
@@ -313,7 +315,7 @@ static void print_how(const struct dev *dev, const char *program)
 	fflush(stdout);
 }
 
-/* One client at each node takes the lock in turn, and what that cost. */
+/* Lets one client at each node take the lock in turn, and prints what that cost. */
 static int hand_around(struct dev *dev)
 {
 	uint64_t fence;
@@ -355,7 +357,7 @@ static int run_cluster(struct dev *dev, const char *program)
 {
 	sigset_t set;
 
-	/* Taken by sigtimedwait only, so that none is missed. */
+	/* These are received by sigtimedwait only, so that none is missed. */
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -378,7 +380,7 @@ static int run_cluster(struct dev *dev, const char *program)
 		code = wait_for_signal(dev, dev->for_ms == 0 ? -1 : (int64_t)dev->for_ms);
 	}
 	end_nodes(dev);
-	/* To be ended by ^C is how it is meant. */
+	/* Ending by ^C is the normal way, so it is no failure. */
 	return code < 0 || code == SIGCHLD ? EXIT_VIOLATED : EXIT_HELD;
 }
 

@@ -21,7 +21,7 @@ static const struct option options_long[] = {
         {NULL, 0, NULL, 0},
 };
 
-/* Where the command begins, or argc: after the first "--". */
+/* Returns the index of the word after the first "--", or argc. */
 static int find_command(int argc, char **argv)
 {
 	for (int i = 1; i < argc; i++) {
@@ -31,7 +31,7 @@ static int find_command(int argc, char **argv)
 	return argc;
 }
 
-/* What stands before the command. 0, 1: help was asked for, or -1 and a problem. */
+/* Reads the words before the command. Returns 0; 1 if help was asked for; or -1 and a problem. */
 static int read_words(int argc, char **argv, struct holding_words *words, struct problem *problem)
 {
 	int option;

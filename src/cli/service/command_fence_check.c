@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* 0; -1 and a problem; 1 if help was printed and nothing is to be done. */
+/* Returns 0; -1 and a problem; or 1 if help was printed and nothing is left to do. */
 static int parse_arguments(int argc, char **argv, bool *ret_json, struct problem *problem)
 {
 	static const struct option options[] = {
@@ -27,7 +27,7 @@ static int parse_arguments(int argc, char **argv, bool *ret_json, struct problem
 			print_help("fence-check");
 			return 1;
 		default:
-			return -1; /* next_option has said why */
+			return -1; /* next_option has printed the reason */
 		}
 	}
 	if (argc - optind != 2)
@@ -35,7 +35,7 @@ static int parse_arguments(int argc, char **argv, bool *ret_json, struct problem
 	return 0;
 }
 
-/* 0 is no fence, and what is none is 0. */
+/* Returns 0, which is no fence, if the text is none. */
 static uint64_t parse_fence(const char *text)
 {
 	uint64_t fence = 0;

@@ -1,5 +1,5 @@
 /*
- * `baton lock`: hold a lock for somebody else, such as a shell script.
+ * `baton lock`: hold a lock for another program, such as a shell script.
  */
 #include "cli.h"
 #include "holding.h"

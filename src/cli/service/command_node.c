@@ -1,6 +1,6 @@
 /*
- * baton node: the daemon. Words become options here; a file of options is read as if its lines stood before
- * those of the command line.
+ * baton node: the daemon. Turns words into options. The lines of a configuration file are read as
+ * if they stood before the words of the command line.
  */
 #include "cli.h"
 #include "grow.h"
@@ -26,15 +26,16 @@ enum {
 
 struct node_words {
 	const char *name, *cluster, *socket, *data, *config;
-	struct daemon_address listen, clients; /* no host: not given */
+	struct daemon_address listen, clients; /* host NULL: not given */
 	struct daemon_peer *peers;
 	uint32_t peers_count;
 	enum daemon_level level;
 	struct setup_words setup;
 	uint64_t lease_ms, client_timeout_ms, idle_hop_ms, turns, epoch_floor, sessions, locks;
 	bool insecure;
-	unsigned lines[128]; /* of the file, by an option's letter; 0: not from there */
-	void **kept;         /* what must stay as long as the options */
+	/* Indexed by an option's letter: its line in the file; 0: not in the file. */
+	unsigned lines[128];
+	void **kept; /* memory that must stay valid as long as the options */
 	size_t kept_count, kept_size;
 };
 
@@ -86,7 +87,7 @@ static const struct option options_long[] = {
 
 /* --- values --- */
 
-/* Names go into log lines and tables, and between commas and spaces. */
+/* Names must suit log lines, tables, and lists separated by commas or spaces. */
 static int check_name(const char *name, const char *what, struct problem *problem)
 {
 	if (name[0] == '\0' || strlen(name) > 255)
@@ -195,7 +196,7 @@ static int set_level(struct node_words *words, const char *text, struct problem 
 	return problem_set(problem, "--log '%.40s': error, warning, info or debug", text);
 }
 
-/* A client needs ten seconds to notice that its connection was cut. */
+/* The least is ten seconds, which a client needs to notice that its connection was cut. */
 static int set_client_timeout(struct node_words *words, const char *value, struct problem *problem)
 {
 	enum { LEAST_MS = 10000 };
@@ -283,7 +284,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* name = value, a line each; # begins a comment line. */
+/* Reads a line "name = value"; a line that begins with # is a comment. */
 static int read_line(struct node_words *words, char *line, unsigned number, struct problem *problem)
 {
 	const char *names[sizeof(options_long) / sizeof(*options_long)] = {NULL};
@@ -320,7 +321,7 @@ static int read_line(struct node_words *words, char *line, unsigned number, stru
 	                             name);
 }
 
-/* The text stays: the words point into it. */
+/* The text stays allocated, because the words point into it. */
 static int read_config(struct node_words *words, const char *path, struct problem *problem)
 {
 	FILE *file = fopen(path, "re");
@@ -344,7 +345,8 @@ static int read_config(struct node_words *words, const char *path, struct proble
 	return bad ? problem_set(problem, "--config '%.200s' cannot be read", path) : 0;
 }
 
-/* A problem that was seen later, of the option that it begins with: where that stands. */
+/* Adds the line of the file to a problem that was found later, if the option that it begins with
+ * came from there. */
 static void add_line(const struct node_words *words, struct problem *problem)
 {
 	struct problem wrong = *problem;
@@ -366,7 +368,7 @@ static bool is_loopback(const char *host)
 	bool loopback = true;
 
 	if (getaddrinfo(host, NULL, &hints, &found) != 0)
-		return true; /* listening will say what is wrong */
+		return true; /* trying to listen will show what is wrong */
 	for (struct addrinfo *at = found; at != NULL; at = at->ai_next) {
 		char text[64] = "";
 		getnameinfo(at->ai_addr, at->ai_addrlen, text, sizeof(text), NULL, 0,
@@ -398,9 +400,9 @@ static int check_secure(const struct node_words *words, const struct daemon_opti
 }
 
 /*
- * No peers: a cluster of one. That may be meant; but a line that was forgotten makes several such clusters on
- * neighbouring hosts, and then nothing keeps their clients apart. A file or an address for peers tells that it
- * was hardly meant.
+ * Without peers this is a cluster of one. That may be intended. But if the line was forgotten on
+ * several hosts, each is a cluster of its own, and nothing keeps their clients apart. If there is a
+ * file or an address for peers, it was probably not intended.
  */
 static void tell_alone(struct node_words *words, struct daemon_options *options)
 {
@@ -457,7 +459,7 @@ static int make_peers(struct node_words *words, struct daemon_options *options,
 	return 0;
 }
 
-/* The algorithm on its topology, and who is linked to whom. */
+/* Sets up the algorithm on its topology, and finds which nodes are linked. */
 static int make_network(struct node_words *words, struct daemon_options *options,
                         struct setup *setup, struct problem *problem)
 {
@@ -534,7 +536,7 @@ static int read_words(int argc, char **argv, struct node_words *words, bool *ret
 {
 	int option;
 
-	/* The file first, so that the command line has the last word. */
+	/* Read the file first, so that the command line overrides it. */
 	for (int i = 1; i < argc && argv[i] != NULL; i++) {
 		const char *path = NULL;
 		if (strcmp(argv[i], "--config") == 0 && i + 1 < argc)

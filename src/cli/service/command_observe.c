@@ -1,5 +1,5 @@
 /*
- * `baton observe`: each leader of an election, as it changes, and whether it can be known.
+ * `baton observe`: prints each leader of an election as it changes, and whether it can be known.
  */
 #include "cli.h"
 #include "memory.h"
@@ -24,7 +24,7 @@ struct observe_words {
 	bool all, json;
 };
 
-/* A line stays a line, whatever a leader publishes. */
+/* Prints a value so that it stays one line, whatever a leader publishes. */
 static void print_value(const char *value, size_t size)
 {
 	for (size_t i = 0; i < size; i++) {
@@ -36,7 +36,7 @@ static void print_value(const char *value, size_t size)
 	putchar('\n');
 }
 
-/* The names of members that are silent, which have blanks between. */
+/* Splits the names of silent members, which are separated by blanks. */
 static json_t *names_json(const char *names)
 {
 	json_t *list = json_array();
@@ -58,7 +58,7 @@ static void print_json_change(const struct observe_words *words, int change,
 	json_object_set_new(json, "fence",
 	                    known ? json_integer((json_int_t)leader->fence) : json_null());
 	json_object_set_new(json, "node", known ? json_string(leader->node) : json_null());
-	/* Not UTF-8: null, rather than something else. */
+	/* If the value is not UTF-8, print null. */
 	json_t *value = known ? json_stringn(leader->value, leader->value_size) : NULL;
 	json_object_set_new(json, "value", value != NULL ? value : json_null());
 	json_object_set_new(json, "silent", json_boolean(leader->silent));
@@ -71,7 +71,8 @@ static void print_json_change(const struct observe_words *words, int change,
 	print_json(json);
 }
 
-/* A fence is a number, so that whoever reads "FENCE NODE VALUE" can tell the other lines by their first word. */
+/* A fence is a number, so a program that reads "FENCE NODE VALUE" can recognise all other lines by
+ * their first word. */
 static void print_change(const struct observe_words *words, int change,
                          const struct baton_leader *leader)
 {
@@ -96,18 +97,19 @@ static void print_change(const struct observe_words *words, int change,
 	print_value(leader->value, leader->value_size);
 }
 
-/* Ends only with an error. */
+/* Returns only with an error. */
 static int observe(struct baton *baton, const struct observe_words *words)
 {
 	struct baton_leader leader;
-	bool silent = false; /* the leader that was printed last is */
+	bool silent = false; /* the leader that was printed last is silent */
 	int change = baton_observe(baton, words->name);
 
 	while (change >= 0) {
 		change = baton_observe_next(baton, BATON_FOREVER, &leader);
 		if (change <= 0)
 			continue;
-		/* That a leader ends is for --all; but not to leave one standing as silent. */
+		/* The end of a leader is printed with --all only. But if it was printed as silent,
+		 * its end must be printed too. */
 		bool print = change != BATON_LED || words->all || silent;
 		silent = change == BATON_LEADS && leader.silent;
 		if (!print)
@@ -117,7 +119,7 @@ static int observe(struct baton *baton, const struct observe_words *words)
 		else
 			print_change(words, change, &leader);
 		if (fflush(stdout) != 0)
-			return EXIT_USAGE; /* main says why */
+			return EXIT_USAGE; /* main prints why */
 	}
 	return service_problem("observe", baton, change);
 }

@@ -26,12 +26,12 @@ static const struct option options_long[] = {
 
 struct run_words {
 	struct holding_words holding;
-	char *string; /* of -c, or NULL */
+	char *string; /* the argument of -c, or NULL */
 	char **command;
 	bool help;
 };
 
-/* The options up to the next operand. 0, or -1 and a problem. */
+/* Reads the options up to the next operand. Returns 0, or -1 and a problem. */
 static int read_options(int argc, char **argv, struct run_words *words, struct problem *problem)
 {
 	int option;
@@ -55,7 +55,7 @@ static int read_options(int argc, char **argv, struct run_words *words, struct p
 	return 0;
 }
 
-/* LOCK, with options before and after it, and then the command. 0, or -1. */
+/* Reads LOCK, with options before and after it, and the command. Returns 0 or -1. */
 static int read_words(int argc, char **argv, struct run_words *words, struct problem *problem)
 {
 	if (read_options(argc, argv, words, problem) != 0)
@@ -66,7 +66,8 @@ static int read_words(int argc, char **argv, struct run_words *words, struct pro
 		return problem_set(problem, "a lock and a command are needed: baton run LOCK "
 		                            "COMMAND...");
 	words->holding.name = argv[optind];
-	/* Once more, with LOCK in the place of the program's name: so getopt wants it. */
+	/* Read options again after LOCK, which now stands where getopt expects the program's
+	 * name. */
 	argc -= optind;
 	argv += optind;
 	optind = 0;

@@ -1,6 +1,6 @@
 /*
- * baton status: who is in the cluster, who holds what, who waits; a table for people within 100
- * columns.
+ * baton status: prints the members, the locks with their holders, and who waits, as a table within
+ * 100 columns.
  */
 #include "cli.h"
 #include "memory.h"
@@ -15,9 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { READY_S = 3 }; /* how long a probe may take */
+enum { READY_S = 3 }; /* how long a probe may take, in seconds */
 
-/* How long, in few letters: 250ms, 12s, 7m, 3h, 2d. */
+/* Writes a duration briefly: 250ms, 12s, 7m, 3h, 2d. */
 static void write_age(char *room, size_t size, json_int_t ms)
 {
 	if (ms < 1000)
@@ -43,7 +43,8 @@ static json_int_t number_of(const json_t *object, const char *key)
 	return json_integer_value(json_object_get(object, key));
 }
 
-/* At most `width` columns, the last an ellipsis if it was cut; what a terminal might obey is shown as '?'. */
+/* Prints at most `width` columns, the last an ellipsis if the text was cut; control characters are
+ * shown as '?'. */
 static void print_cell(const char *text, int width, bool last)
 {
 	int columns = 0, total = 0;
@@ -105,7 +106,8 @@ static void print_locks(const json_t *locks, const char *pattern)
 	print_cell("NODE", 12, false);
 	print_cell("PID", 7, false);
 	print_cell("SINCE", 5, false);
-	/* Of the process that connected, such as `baton run`, not of what that started. */
+	/* The command line of the process that connected, such as `baton run`, not of the command
+	 * that it runs. */
 	print_cell("CLIENT'S COMMAND LINE", 22, true);
 	putchar('\n');
 	json_array_foreach ((json_t *)locks, i, lock) {
@@ -150,7 +152,7 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 	const json_t *messages = json_object_get(status, "messages");
 	json_int_t grants = number_of(status, "grants"), sent = number_of(messages, "sent");
 	const char *waiting_for = text_of(status, "waiting_for");
-	/* Without a view a node lists itself alone, too. */
+	/* A node without a view also lists only itself. */
 	bool alone = serves(status) && json_array_size(json_object_get(status, "members")) == 1;
 
 	printf("%s: %sepoch %lld, %s on %.40s\n", text_of(status, "node"),
@@ -172,7 +174,8 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 		       (unsigned long long)count);
 }
 
-/* NULL, and *ret_code is what to exit with; unless `quiet`, why has been said. */
+/* Returns NULL on failure, and *ret_code is the exit code; the reason was printed, unless
+ * `quiet`. */
 static json_t *ask_status(const char *address, const char *pattern, uint64_t count, bool quiet,
                           int *ret_code)
 {
@@ -204,7 +207,7 @@ static void give_up(int signal)
 	_exit(EXIT_UNAVAILABLE);
 }
 
-/* For probes: not a word, and an answer in bounded time, whatever the node does. */
+/* For health checks: prints nothing and ends in bounded time, whatever the node does. */
 static int probe(const char *address)
 {
 	const struct sigaction action = {.sa_handler = give_up};

@@ -177,11 +177,11 @@ static int parse_option(int option, const char *value, struct torture_request *r
 		request->json = true;
 		return 0;
 	default:
-		return -1; /* next_option has said why */
+		return -1; /* next_option has printed the reason */
 	}
 }
 
-/* 0; -1 and a problem; 1 if help was printed. */
+/* Returns 0; -1 and a problem; or 1 if help was printed. */
 static int parse_arguments(int argc, char **argv, struct torture_request *request,
                            struct problem *problem)
 {
@@ -296,7 +296,7 @@ static void print_command(const struct torture_request *request, uint64_t seed,
 	printf("\n");
 }
 
-/* A violation needs few of the faults that happened: these are what to look at. */
+/* Shows a violation with as few faults as it needs, because these are worth looking at. */
 static void tell_violation(const struct torture_request *request, uint64_t seed)
 {
 	struct ordeal_plan plan = request->plan;
@@ -402,7 +402,7 @@ static int write_diagram(const struct torture_request *request, FILE *file,
 	return close_output(file, request->diagram, "--diagram", problem);
 }
 
-/* One run, told in full. */
+/* Does one run and prints everything that happens. */
 static int trace_run(struct torture_request *request, struct problem *problem)
 {
 	struct ordeal_plan plan = request->plan;

@@ -24,7 +24,7 @@ struct processes {
 	size_t count, room;
 };
 
-/* From /proc/PID/stat: "PID (NAME) STATE PARENT …"; a name may contain anything. */
+/* Reads /proc/PID/stat: "PID (NAME) STATE PARENT …"; a name may contain anything. */
 static bool read_process(const char *pid, struct descendant *ret_process)
 {
 	char path[64], text[512];
@@ -77,7 +77,8 @@ static bool is_spared(const struct spared *spared, pid_t pid)
 	return false;
 }
 
-/* Those below this process, parents before their children; all but zombies and the spared. */
+/* Finds the descendants of this process, parents before their children, without zombies and the
+ * spared ones. */
 static struct processes find_descendants(const struct processes *all, const struct spared *spared)
 {
 	struct processes found = {.list = calloc(all->count + 1, sizeof(*found.list)), .count = 1};
@@ -103,7 +104,7 @@ static bool has_child(const struct processes *found, size_t of)
 	return false;
 }
 
-/* Whether it could be sent: it may not, if the process has become another user's. */
+/* Returns false if the signal may not be sent, because the process has changed its user. */
 static bool may_signal(pid_t pid, int signal)
 {
 	return kill(pid, signal) == 0 || errno != EPERM;
@@ -128,9 +129,9 @@ struct descendants descendants_left(const struct spared *spared, pid_t except)
 }
 
 /*
- * All are stopped, so that none makes more of them; those without children are killed, and their
- * parents when they are gone. So if there is a 'baton run' among them, its lock is not free before its
- * command has ended.
+ * Stops all of them, so that none forks any more. Those without children are killed, and their
+ * parents when the children are gone. So if there is a 'baton run' among them, its lock is released
+ * only after its command has ended.
  */
 struct descendants descendants_kill(const struct spared *spared, pid_t command)
 {
@@ -146,7 +147,7 @@ struct descendants descendants_kill(const struct spared *spared, pid_t command)
 		if (!has_child(&found, i) && !may_signal(found.list[i].pid, SIGKILL))
 			left.refused = found.list[i].pid;
 	}
-	if (all.count == 0 && command > 0) { /* there is no /proc: the best that can be done */
+	if (all.count == 0 && command > 0) { /* there is no /proc: kill the group instead */
 		left.count = 1;
 		if (!may_signal(-command, SIGKILL))
 			left.refused = command;
@@ -172,7 +173,7 @@ void spared_note(struct spared *spared)
 
 	*spared = (struct spared){0};
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-		return; /* none at all, as nearly always */
+		return; /* there are none, as nearly always */
 	struct processes all = list_processes();
 	for (size_t i = 0; i < all.count; i++) {
 		if (all.list[i].parent != getpid())

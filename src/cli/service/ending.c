@@ -3,8 +3,8 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-/* Until it looks again at those that are not gone: somebody may have forked meanwhile. Whoever may not
- * be killed is not asked as often. */
+/* How long to wait before the next round, because a process may have forked in between. A process
+ * that may not be killed is tried less often. */
 enum { PAUSE_MS_MIN = 1, PAUSE_MS_MAX = 64, PAUSE_MS_REFUSED = 1000 };
 
 void ending_refused(struct ending *ending, pid_t pid, const char *signal)
@@ -35,7 +35,7 @@ void ending_refused(struct ending *ending, pid_t pid, const char *signal)
 	        error == 0 ? "" : baton_message(holding->baton));
 }
 
-/* Whether there are children left. */
+/* Returns true if there are children left. */
 static bool reap(struct ending *ending)
 {
 	int status;
@@ -56,8 +56,8 @@ bool ending_round(struct ending *ending)
 		return true;
 	struct descendants left =
 	        descendants_kill(ending->spared, ending->ended ? 0 : ending->command);
-	/* With others' children about, there is only the list to go by: twice, as it is not made in
-	 * one moment. */
+	/* If there are other children too, only the list tells. It must be empty twice, because it
+	 * is not taken at a single moment. */
 	ending->none_seen = left.count > 0 ? 0 : ending->none_seen + 1;
 	if (ending->spared->count > 0 && ending->none_seen == 2)
 		return true;

@@ -1,7 +1,7 @@
 /*
- * The end of a command that must end: all that it has brought into the world is killed, round by round,
- * until none is left. What may not be killed (EPERM: it has become another user's) is told on stderr,
- * and the lock stays where it is as long as that lives.
+ * Ends a command: kills all its descendants, round by round, until none is left. A process that may
+ * not be killed (EPERM: it has changed its user) is named on stderr, and the lock stays held as
+ * long as it lives.
  *
  * The caller is a child subreaper, and the only one that uses the holding.
  */
@@ -15,20 +15,21 @@ struct ending {
 	struct holding *holding;
 	const struct spared *spared;
 	pid_t command;
-	bool ended;         /* the command itself was reaped, and … */
-	int status;         /* … this is its wait status */
+	bool ended;         /* the command itself was reaped */
+	int status;         /* the wait status of the command, if it was reaped */
 	bool lost;          /* the lock is not held any more */
-	int pause_ms;       /* until the next round */
-	unsigned none_seen; /* rounds that found nobody */
-	pid_t refused;      /* told last */
+	int pause_ms;       /* how long to wait before the next round */
+	unsigned none_seen; /* how many rounds in a row found nobody */
+	pid_t refused;      /* the process that was named last */
 	bool stays;         /* the node was asked to keep the lock here */
 };
 
-/* One round. True: nothing is left. Else to be called again when a child has ended, and after
- * `pause_ms` at the latest. */
+/* Does one round. Returns true if nothing is left. Otherwise call it again when a child has ended,
+ * and after `pause_ms` at the latest. */
 bool ending_round(struct ending *ending);
 
-/* This process may not be sent that signal: says so, and lets the node keep the lock if it was lost. */
+/* This process may not be sent that signal: prints that, and asks the node to keep the lock if it
+ * was lost. */
 void ending_refused(struct ending *ending, pid_t pid, const char *signal);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The process that the user started: it passes signals on to the guardian, stops and ends as the
+ * The process that the user started. It passes signals on to the guardian, stops and ends as the
  * command does, and takes the guardian's place if that is killed or stopped. See guardian.h.
  */
 #include "child.h"
@@ -24,8 +24,8 @@ enum { PATIENCE_MS_MIN = 10, PATIENCE_MS_MAX = 1000, LOOK_MS = 10 };
 
 enum trust {
 	TRUST_CALM,  /* there is no news */
-	TRUST_ASKED, /* the guardian has been asked for a sign of life */
-	TRUST_GIVEN, /* it has given one; the next question can wait */
+	TRUST_ASKED, /* the guardian was asked for a sign of life */
+	TRUST_GIVEN, /* the guardian has answered; the next question can wait */
 };
 
 struct front {
@@ -35,16 +35,16 @@ struct front {
 	int signals;
 	pid_t guardian;
 	struct spared spared;
-	struct ending ending; /* the guardian's work, when it falls to this process */
-	int patience_ms;      /* within which the guardian has to answer */
+	struct ending ending; /* used when this process takes the guardian's place */
+	int patience_ms;      /* how long the guardian may take to answer */
 	enum trust trust;
-	uint64_t trust_ns; /* since when */
-	uint64_t news_ns;  /* no news that is unread is older; 0: there was none */
+	uint64_t trust_ns; /* when `trust` last changed */
+	uint64_t news_ns;  /* when the oldest unread news may have come; 0: there is none */
 };
 
 /* --- signals --- */
 
-/* As the command was, so that a shell sees its job stop. */
+/* Stops this process as the command was stopped, so that a shell sees its job stop. */
 static void stop_like_it(int signal)
 {
 	sigset_t set;
@@ -53,7 +53,8 @@ static void stop_like_it(int signal)
 
 	if (terminal >= 0)
 		close(terminal);
-	/* What the terminal does, it does to the whole job; the guardian has given it back. */
+	/* The terminal stops the whole job, so do the same; the guardian has given the terminal
+	 * back. */
 	kill(in_foreground && signal == SIGTSTP ? 0 : getpid(), signal);
 	sigemptyset(&set);
 	sigaddset(&set, signal);
@@ -61,7 +62,7 @@ static void stop_like_it(int signal)
 	sigprocmask(SIG_BLOCK, &set, NULL);
 }
 
-/* The next that came; 0: none. SIGCHLD only if somebody sent it. */
+/* Returns the next signal that arrived, or 0. SIGCHLD counts only if another process sent it. */
 static int next_signal(const struct front *front)
 {
 	struct signalfd_siginfo info;
@@ -77,7 +78,7 @@ static void tell_guardian(const struct front *front, int byte)
 {
 	char text = (char)byte;
 
-	/* A guardian that is stopped and has a thousand unread gets no more. */
+	/* A guardian that is stopped and has a thousand unread messages gets no more. */
 	if (send(front->channel, &text, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return;
 }
@@ -117,7 +118,7 @@ static void ask(struct front *front)
 	tell_guardian(front, CHANNEL_ALIVE);
 }
 
-/* Until the question or the answer is too old; -1: there is none. */
+/* Returns the time until the question or the answer is too old; -1: there is none. */
 static int time_left(const struct front *front)
 {
 	if (front->trust == TRUST_CALM)
@@ -126,7 +127,7 @@ static int time_left(const struct front *front)
 	return passed_ms < front->patience_ms ? (int)(front->patience_ms - passed_ms) : 0;
 }
 
-/* Whether it is stopped, or has ended. */
+/* True if the process is stopped, or has ended. */
 static bool stands_still(pid_t pid)
 {
 	siginfo_t info = {.si_pid = 0};
@@ -136,8 +137,8 @@ static bool stands_still(pid_t pid)
 }
 
 /*
- * The guardian does not answer. With it standing still, this process may read the news. Whether the lock
- * is lost; if not, the guardian is left as it was.
+ * The guardian does not answer. Stops it, so that this process may read the news. Returns true if
+ * the lock is lost; if not, leaves the guardian as it was.
  */
 static bool look_instead(struct front *front)
 {
@@ -145,7 +146,8 @@ static bool look_instead(struct front *front)
 	bool was_still = stands_still(front->guardian);
 
 	kill(front->guardian, SIGSTOP);
-	/* Not for ever: a debugger may have it, or a device. It does not read then either. */
+	/* Do not wait for ever: a debugger or a device may keep it from stopping. It does not read
+	 * then either. */
 	for (int ms = 0; ms < front->patience_ms && !stands_still(front->guardian); ms++)
 		poll(NULL, 0, 1);
 	bool lost = false;
@@ -156,7 +158,8 @@ static bool look_instead(struct front *front)
 	return lost;
 }
 
-/* Some time has passed since the question or the answer. False: the guardian has to be replaced. */
+/* Some time has passed since the question or the answer. Returns false if the guardian has to be
+ * replaced. */
 static bool trust_again(struct front *front)
 {
 	if (front->trust == TRUST_ASKED && !front->shared->over) {
@@ -164,14 +167,14 @@ static bool trust_again(struct front *front)
 			return false;
 		set_trust(front, TRUST_CALM);
 	} else if (!front->shared->over && (front->shared->lost_ns != 0 || has_news(front))) {
-		ask(front); /* until it has done what there is to do */
+		ask(front); /* repeat until it has done its work */
 	} else {
 		set_trust(front, TRUST_CALM);
 	}
 	return true;
 }
 
-/* What the guardian says. False: it has ended. */
+/* Reads what the guardian sends. Returns false if it has ended. */
 static bool listen_to_guardian(struct front *front)
 {
 	unsigned char byte;
@@ -190,12 +193,13 @@ static bool listen_to_guardian(struct front *front)
 
 static void wait_for_guardian(const struct front *front, int *ret_status)
 {
-	/* When it can be reaped, its children are ours. */
+	/* When the guardian can be reaped, its children have become ours. */
 	while (waitpid(front->guardian, ret_status, 0) < 0)
 		must(errno == EINTR);
 }
 
-/* Until the guardian ends: true, and its wait status; or has to be replaced: false. */
+/* Runs until the guardian ends (returns true and its wait status) or has to be replaced (returns
+ * false). */
 static bool attend(struct front *front, int *ret_status)
 {
 	for (;;) {
@@ -224,7 +228,7 @@ static bool attend(struct front *front, int *ret_status)
 
 /* --- the guardian's work --- */
 
-/* If the number is still that of the guardian's child, or of ours. */
+/* Signals the command, if the pid still belongs to a child of the guardian or of this process. */
 static void signal_command(const struct front *front, int signal)
 {
 	pid_t command = front->shared->command;
@@ -234,7 +238,7 @@ static void signal_command(const struct front *front, int signal)
 		kill(-command, signal);
 }
 
-/* Until a signal comes, or there is news, or so long. Signals are passed on to the command. */
+/* Waits for a signal, for news, or for `ms`. Signals are passed on to the command. */
 static bool pause_for_news(const struct front *front, bool watches, int ms)
 {
 	struct pollfd items[] = {{.fd = front->signals, .events = POLLIN},
@@ -260,7 +264,7 @@ static void take_terminal_back(pid_t command)
 	close(terminal.fd);
 }
 
-/* The guardian is no more: kills what is left, gives the lock back. The exit code. */
+/* The guardian is gone: kills what is left and releases the lock. Returns the exit code. */
 static int end_all(struct front *front)
 {
 	struct holding *holding = front->holding;
@@ -270,7 +274,7 @@ static int end_all(struct front *front)
 	ending->command = shared->command;
 	ending->ended = shared->ended;
 	ending->status = shared->ended ? shared->status : SIGKILL;
-	/* What the command has left behind when it ended in good order goes on. */
+	/* If the command ended by itself, the processes that it left behind may go on. */
 	while (!shared->over && !ending_round(ending)) {
 		if (pause_for_news(front, !ending->lost, ending->pause_ms) && holding_lost(holding))
 			ending->lost = true;
@@ -285,7 +289,7 @@ static int end_all(struct front *front)
 	return ending->lost ? EXIT_LOST : child;
 }
 
-/* The lock is lost, and the guardian does not see to it. */
+/* The lock is lost, and the guardian does not act on it. */
 static int replace_guardian(struct front *front)
 {
 	struct holding *holding = front->holding;
@@ -296,12 +300,12 @@ static int replace_guardian(struct front *front)
 
 	front->ending.lost = true;
 	signal_command(front, SIGTERM);
-	signal_command(front, SIGCONT); /* or it could not act upon it */
+	signal_command(front, SIGCONT); /* a stopped command could not act on SIGTERM */
 	holding_say(holding,
 	            "'%s' was lost (fence %llu), and the guardian, process %d, does not answer: "
 	            "it is replaced, and the command stopped",
 	            holding->words->name, (unsigned long long)holding->fence, (int)front->guardian);
-	/* The guardian ends last: with it the kernel kills the command. */
+	/* Kill the guardian last: when it ends, the kernel kills the command. */
 	for (;;) {
 		left = descendants_left(&front->spared, front->guardian);
 		if (left.refused != 0)
@@ -312,13 +316,13 @@ static int replace_guardian(struct front *front)
 	}
 	kill(front->guardian, SIGKILL);
 	wait_for_guardian(front, &status);
-	/* It was only slow: it has done all, and said so. */
+	/* It was only slow: it has done everything and said so. */
 	if (front->shared->reported)
 		return front->shared->code;
 	return end_all(front);
 }
 
-/* The guardian has ended; the exit code. */
+/* The guardian has ended. Returns the exit code. */
 static int follow(struct front *front, int status)
 {
 	if (WIFEXITED(status))
@@ -341,8 +345,8 @@ static struct shared *share(void)
 	return shared;
 }
 
-/* A small part of the grace; where there is hardly any, of the margin that the node adds to it, which
- * is a tenth of the lease. */
+/* Returns a small part of the grace; or, if there is hardly any, of the margin that the node adds
+ * to it, which is a tenth of the lease. */
 static int patience_of(const struct holding *holding)
 {
 	int64_t ms = holding->grace_ms / 4, margin_ms = (int64_t)holding->lease_ms / 40;
@@ -353,8 +357,8 @@ static int patience_of(const struct holding *holding)
 	                            : (int)(ms < PATIENCE_MS_MAX ? ms : PATIENCE_MS_MAX);
 }
 
-/* As if the terminal had sent it to all who belong to the job; that which was lent to the command has
- * not. */
+/* True if the signal should go to the whole job, as if the terminal had sent it. While the terminal
+ * was lent to the command, it sent the signal only there. */
 static bool is_for_the_group(const struct shared *shared)
 {
 	int terminal = shared->interrupted ? open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;

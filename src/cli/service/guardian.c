@@ -20,15 +20,15 @@ struct guardian {
 	struct holding *holding;
 	struct shared *shared;
 	struct terminal terminal;
-	int channel;  /* -1: `baton run` is no more */
-	int children; /* SIGCHLD */
-	int timer;    /* the end of the grace, or the next round of killing */
+	int channel;  /* -1: `baton run` has ended */
+	int children; /* a descriptor that reports SIGCHLD */
+	int timer;    /* fires at the end of the grace, or for the next round of killing */
 	pid_t run;    /* the process that the user started */
 	bool run_stopped;
 	struct ending ending;
-	sigset_t forwarded; /* signals that it has passed on */
-	bool none_left;     /* of the command's descendants either */
-	bool killing;       /* no more patience */
+	sigset_t forwarded; /* the signals that it has passed on */
+	bool none_left;     /* the command and all its descendants have ended */
+	bool killing;       /* the grace is over: everything is killed */
 };
 
 void leave_streams(void)
@@ -67,8 +67,8 @@ static void set_timer(const struct guardian *guardian, int64_t ms)
 
 /* --- the command --- */
 
-/* By the group as long as the command has not been reaped: then the number may be another's. False:
- * not permitted, not to any of them. */
+/* Signals the command's group as long as the command was not reaped; afterwards the number may
+ * belong to others. Returns false if it is not permitted for any of them. */
 static bool signal_command(const struct guardian *guardian, int signal)
 {
 	return guardian->ending.ended || kill(-guardian->ending.command, signal) == 0 ||
@@ -78,7 +78,7 @@ static bool signal_command(const struct guardian *guardian, int signal)
 static void tell_stopped(struct guardian *guardian, int signal)
 {
 	if (signal == SIGTTIN || signal == SIGTTOU) {
-		/* It needs the terminal, and nobody else has it. */
+		/* The command needs the terminal, and nobody else has it. */
 		if (terminal_lend(&guardian->terminal, guardian->ending.command)) {
 			signal_command(guardian, SIGCONT);
 			return;
@@ -96,7 +96,7 @@ static void wake_run(struct guardian *guardian)
 	guardian->run_stopped = false;
 }
 
-/* Also those that have lost their parents. */
+/* Reaps children, also those that have lost their parents. */
 static void reap(struct guardian *guardian)
 {
 	int status;
@@ -117,7 +117,7 @@ static void reap(struct guardian *guardian)
 	guardian->none_left = pid < 0 && errno == ECHILD;
 }
 
-/* A round of killing, and the timer for the next. */
+/* Does a round of killing, and sets the timer for the next. */
 static void kill_all(struct guardian *guardian)
 {
 	guardian->killing = true;
@@ -189,11 +189,11 @@ static void stop_command(struct guardian *guardian)
 
 	if (!signal_command(guardian, SIGTERM))
 		refused = guardian->ending.command;
-	signal_command(guardian, SIGCONT); /* or it could not act upon it */
+	signal_command(guardian, SIGCONT); /* a stopped command could not act on SIGTERM */
 	if (holding->grace_ms > 0)
 		set_timer(guardian, holding->grace_ms);
-	/* The group has got it if one of them has; look at each. And now, not when the grace is over:
-	 * the node has to hear of it in time. */
+	/* A signal to the group succeeds if one process got it, so look at each. Do it now and not
+	 * when the grace is over: the node has to know in time. */
 	if (refused == 0)
 		refused = descendants_left(guardian->ending.spared, 0).refused;
 	if (refused != 0)
@@ -249,8 +249,8 @@ static void guard(struct guardian *guardian)
 		};
 		if (poll(items, sizeof(items) / sizeof(*items), -1) < 0)
 			continue;
-		/* That it was lost comes before that the command has ended: a command that did both did not end in
-		 * good order. */
+		/* Handle the loss of the lock before the end of the command: if both happened, the
+		 * command did not end properly. */
 		if (items[2].revents != 0)
 			on_news(guardian);
 		if (items[0].revents != 0)
@@ -264,7 +264,7 @@ static void guard(struct guardian *guardian)
 	}
 }
 
-/* How `baton run` has to end. */
+/* Notes how `baton run` has to end. */
 static void note_signal(struct guardian *guardian, bool had_terminal)
 {
 	int status = guardian->ending.status;
@@ -277,7 +277,7 @@ static void note_signal(struct guardian *guardian, bool had_terminal)
 	guardian->shared->signal = signal;
 }
 
-/* The exit code of all. */
+/* Returns the exit code of `baton run`. */
 static int finish(struct guardian *guardian)
 {
 	struct holding *holding = guardian->holding;

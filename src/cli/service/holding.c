@@ -19,14 +19,16 @@
 #include <unistd.h>
 
 enum {
-	/* The node keeps the time of -w. One that has said nothing so much later does not answer, and
-	 * then it is not known whether the lock is free. */
+	/* The node keeps the time of -w. If it has sent nothing this much later, it does not
+	 * answer, and nobody knows whether the lock is free. */
 	WAIT_MARGIN_MS = 2000,
 	NOWAIT_MS_MAX = 3000,
-	RETRY_MS = 100, /* how often a node is looked for */
+	RETRY_MS = 100, /* how often to look for a node */
 	RELEASE_MS_MAX = 1000,
-	DESCRIPTORS = 16, /* connections, signals, timers, the guardian, with room to spare */
-	/* Of the lease. The node adds a tenth of it, in which the last of the command must be gone. */
+	/* For connections, signals, timers and the guardian, with some to spare. */
+	DESCRIPTORS = 16,
+	/* The longest grace, in percent of the lease. The node adds a tenth of the lease, within
+	 * which the last process of the command must be gone. */
 	GRACE_PERCENT_MAX = 35,
 };
 
@@ -69,7 +71,7 @@ int holding_misused(const struct holding_words *words, const struct problem *pro
 	return EXIT_BAD_USAGE;
 }
 
-/* A zero, however it is written. */
+/* True for a zero, however it is written. */
 static bool is_no_time(const char *text)
 {
 	static const char *const units[] = {"", "ms", "s", "m", "h"};
@@ -84,7 +86,7 @@ static bool is_no_time(const char *text)
 	return false;
 }
 
-/* A time or 0. Without a digit before the point too: "-w .007" is in flock's manual. */
+/* Parses a time or 0. The digit before the point may be missing: "-w .007" is in flock's manual. */
 static int parse_time_or_none(const char *text, const char *what, int64_t *ret_ms,
                               struct problem *problem)
 {
@@ -117,7 +119,7 @@ static int parse_status_fd(const char *text, int *ret_fd, struct problem *proble
 	if ((flags & O_ACCMODE) == O_RDONLY)
 		return problem_set(problem, "--status-fd %d: this descriptor is only for reading",
 		                   fd);
-	/* The command has its standard streams, but nothing of our own. */
+	/* The command shares our standard streams, but no other descriptor of ours. */
 	if (fd <= STDERR_FILENO)
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
 	else if (fcntl(fd, F_SETFD, FD_CLOEXEC) != 0)
@@ -128,7 +130,7 @@ static int parse_status_fd(const char *text, int *ret_fd, struct problem *proble
 	return 0;
 }
 
-/* What flock has and this has not. */
+/* Refuses options that flock has and this has not. */
 static int refuse(int option, struct problem *problem)
 {
 	if (option == 's')
@@ -153,7 +155,7 @@ int holding_option(int option, const char *value, struct holding_words *words,
 	case 'n':
 		words->timeout_ms = BATON_TRY;
 		return 0;
-	case 'w': /* 0 is BATON_TRY: not to wait, as flock has it; and -n wins */
+	case 'w': /* 0 is BATON_TRY: do not wait, as with flock; and -n wins */
 		if (parse_time_or_none(value, "-w", &timeout_ms, problem) != 0)
 			return -1;
 		if (words->timeout_ms != BATON_TRY)
@@ -167,9 +169,9 @@ int holding_option(int option, const char *value, struct holding_words *words,
 	case 'S':
 		words->socket = value;
 		return 0;
-	case 'x': /* as every lock is */
+	case 'x': /* ignored: every lock is exclusive */
 	case 'e':
-	case 'o': /* so it is: the command never has the lock's descriptor */
+	case 'o': /* ignored: the command never has the lock's descriptor */
 		return 0;
 	case 's':
 	case 'u':
@@ -256,21 +258,22 @@ void holding_report(const struct holding *holding, bool lost, int child)
 		put_text(&line, "null");
 	}
 	put_text(&line, "}\n");
-	/* Whoever asked for it and went away does not want it. SIGPIPE: see holding_acquire. */
+	/* If nobody reads it any more, nobody wants it. SIGPIPE: see holding_acquire. */
 	ssize_t written = write(holding->words->status_fd, line.text, line.size);
 	(void)written;
 }
 
 /* --- signals while it waits --- */
 
-/* Nothing has been done yet that would have to be undone: the end of the process is the end of the
- * session, and withdraws the request. So a signal need not wait for a node that does not answer. */
+/* While it waits, nothing has been done that would have to be undone: when the process ends, its
+ * session ends, and the request is withdrawn. So a signal need not wait for a node that does not
+ * answer. */
 static struct holding *waiting;
-/* ELECT has no timeout of its own. So when the time is over, whoever campaigns is not elected; but
- * whoever has not even been answered before does not know. */
+/* ELECT has no timeout at the node, so this process keeps the time. When it is over, a process that
+ * campaigns was not elected; one that was never answered cannot know. */
 static volatile sig_atomic_t campaigning;
 
-/* The time is over; the exit code. */
+/* The time is over. Returns the exit code. */
 static int give_up(void)
 {
 	const struct holding_words *words = waiting->words;
@@ -298,11 +301,11 @@ void end_by_signal(int number, bool group)
 	const struct rlimit none = {0};
 	sigset_t set;
 
-	/* A core would be one of baton's, not of what went wrong. The second is for a core_pattern
-	 * that is a pipe, which has no limit. */
+	/* A core dump would be baton's own and of no use. The second call is for a core_pattern
+	 * that is a pipe, which ignores the limit. */
 	setrlimit(RLIMIT_CORE, &none);
 	prctl(PR_SET_DUMPABLE, 0);
-	/* To process 1 a signal with its default action does nothing. */
+	/* For process 1, a signal with its default action does nothing. */
 	if (getpid() != 1) {
 		sigaction(number, &plain, NULL);
 		kill(group ? 0 : getpid(), number);
@@ -325,7 +328,7 @@ static void stop_waiting(int number, siginfo_t *info, void *context)
 	end_by_signal(number, false);
 }
 
-/* Those that end a process and are not about an error of its own. */
+/* True for signals that end a process and do not report an error of its own. */
 static bool ends_a_process(int signal)
 {
 	static const int ending[] = {SIGHUP,  SIGINT,  SIGQUIT,   SIGPIPE,   SIGALRM,
@@ -380,7 +383,7 @@ static void watch_signals(struct holding *holding)
 
 	note_signals(holding);
 	waiting = holding;
-	/* Its own children must wait for it, whatever it inherited. */
+	/* This process must be able to wait for its children, whatever it inherited. */
 	signal(SIGCHLD, SIG_DFL);
 	sigfillset(&action.sa_mask);
 	holding_ending_signals(holding, &ending);
@@ -397,8 +400,8 @@ static void watch_signals(struct holding *holding)
 	arm_timer(holding->words);
 }
 
-/* From now on signals are read, not handled. The handler must be gone before anything is forked: a
- * command that gets a signal before its exec would report as if it were this process. */
+/* From now on signals are read from a descriptor. The handler must be removed before a fork: a
+ * command that gets a signal before its exec would otherwise report as if it were this process. */
 static void block_signals(const struct holding *holding)
 {
 	const struct itimerval none = {0};
@@ -418,7 +421,7 @@ static void block_signals(const struct holding *holding)
 
 /* --- taking it --- */
 
-/* HOLDING_ACQUIRED: as far as this goes. Or the exit code. */
+/* Returns HOLDING_ACQUIRED if the grace is possible, or the exit code. */
 static int check_grace(struct holding *holding)
 {
 	const struct holding_words *words = holding->words;
@@ -445,13 +448,13 @@ static bool connection_has_ended(const struct holding *holding)
 	return item.fd < 0 || (poll(&item, 1, 0) > 0 && item.revents != 0);
 }
 
-/* In a word for --status-fd, and in words for people. */
+/* Notes the reason: as a word for --status-fd, and as a text for people. */
 static void note_reason(struct holding *holding)
 {
 	static const struct {
 		const char *word, *text;
 	} reasons[] = {
-	        [BATON_LOST_BROKEN] = {"broken", NULL}, /* as the node says it: by whom */
+	        [BATON_LOST_BROKEN] = {"broken", NULL}, /* the node says by whom */
 	        [BATON_LOST_LEAVING] = {"leaving", "its node is leaving"},
 	        [BATON_LOST_CONNECTION] = {"connection", "the connection to the node is gone"},
 	        [BATON_LOST_LEASE] = {"lease", "its node is not in the cluster's view any more"},
@@ -461,14 +464,14 @@ static void note_reason(struct holding *holding)
 
 	if (reason == 0 && connection_has_ended(holding))
 		reason = BATON_LOST_CONNECTION;
-	if (reason == 0) /* a node of an older version does not say */
+	if (reason == 0) /* a node of an older version does not tell */
 		return;
 	holding->reason = reasons[reason].word;
 	snprintf(holding->why, sizeof(holding->why), ": %s",
 	         reasons[reason].text != NULL ? reasons[reason].text : said);
 }
 
-/* It was lost in the moment in which it was granted: by a word of the node, or with the connection. */
+/* The lock was lost at the moment of the grant: the node said so, or the connection ended. */
 static void note_loss(struct holding *holding)
 {
 	if (!holding_lost(holding))
@@ -479,8 +482,8 @@ static int not_acquired(struct holding *holding, int error)
 {
 	const struct holding_words *words = holding->words;
 
-	/* As flock: that it is busy is not an error, the exit code tells it. The library was told
-	 * what was left of the time; the user gave all of it. */
+	/* As with flock, it is no error that the lock is busy: the exit code tells it. The library
+	 * was given the rest of the time; the message shows the time that the user gave. */
 	if (error == BATON_ETIMEOUT && words->verbose)
 		holding_say(holding, "'%s' was not free within %lld ms", words->name,
 		            (long long)words->timeout_ms);
@@ -502,16 +505,16 @@ static int not_acquired(struct holding *holding, int error)
 	return code == EXIT_USAGE ? EXIT_BAD_USAGE : code;
 }
 
-/* What is left of the time of -w. */
+/* Returns what is left of the time of -w. */
 static int64_t time_left_ms(const struct holding *holding)
 {
 	int64_t waited_ms = (int64_t)((clock_boot_ns() - holding->asked_ns) / 1000000);
 
-	/* What it took to say hello does not count. */
+	/* The time that connecting took does not count. */
 	return holding->words->timeout_ms - (waited_ms < RETRY_MS ? 0 : waited_ms);
 }
 
-/* A node to talk to; with -w also one that comes in time. 0 or an error. */
+/* Connects to a node; with -w also to one that starts within that time. Returns 0 or an error. */
 static int reach_node(struct holding *holding)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
@@ -529,7 +532,7 @@ static int reach_node(struct holding *holding)
 	}
 }
 
-/* As holding_acquire. */
+/* Returns the same as holding_acquire. */
 static int ask(struct holding *holding)
 {
 	const struct holding_words *words = holding->words;
@@ -557,7 +560,8 @@ static int ask(struct holding *holding)
 	return error < 0 ? not_acquired(holding, error) : HOLDING_ACQUIRED;
 }
 
-/* For what is opened when the lock is held already, and must not fail then. */
+/* Makes sure that descriptors are free for what is opened later, when the lock is already held and
+ * nothing may fail. */
 static bool has_descriptors(void)
 {
 	int fds[DESCRIPTORS];
@@ -612,7 +616,7 @@ bool holding_lost(struct holding *holding)
 
 bool holding_release(struct holding *holding)
 {
-	/* A node that is stopped reads it when it goes on: no reason to wait for ever. */
+	/* Do not wait for ever: a stopped node will read it when it goes on. */
 	struct pollfd answer = {.fd = baton_fd(holding->baton), .events = POLLIN};
 
 	if (holding_lost(holding))

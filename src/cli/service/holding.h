@@ -1,6 +1,6 @@
 /*
- * What run, lock and elect share: their options, taking the lock while signals may still withdraw
- * the request, giving it back, and the line of --status-fd.
+ * What run, lock and elect share: their options, acquiring the lock while signals can still
+ * withdraw the request, releasing it, and the line of --status-fd.
  */
 #ifndef CLI_HOLDING_H
 #define CLI_HOLDING_H
@@ -14,31 +14,31 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* How these three end (sysexits.h), so that the low numbers are the command's. */
+/* The exit codes of these three (sysexits.h), so that the low numbers are left for the command. */
 enum {
 	EXIT_BAD_USAGE = 64,
 	EXIT_NOT_ACQUIRED = 75,
 	EXIT_LOST = 76,
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,
-	EXIT_SIGNAL = 128, /* and the signal's number */
+	EXIT_SIGNAL = 128, /* plus the signal's number */
 };
 
-/* What was asked for. */
+/* The options and operands. */
 struct holding_words {
-	const char *command; /* "run": who speaks on stderr */
-	const char *name;    /* of the lock or the election */
-	const char *value;   /* what a leader publishes, or NULL */
+	const char *command; /* "run": the name in messages */
+	const char *name;    /* the name of the lock or the election */
+	const char *value;   /* the value that a leader publishes, or NULL */
 	const char *socket;
-	int64_t timeout_ms; /* as of baton_lock */
-	int busy_code;      /* -E */
+	int64_t timeout_ms; /* the timeout of baton_lock */
+	int busy_code;      /* the exit code of -E */
 	int64_t grace_ms;   /* -1: a quarter of the lease */
 	int status_fd;      /* -1: none */
-	bool verbose;       /* tell also that the lock is busy, and how long it took to get it */
+	bool verbose;       /* also print that the lock is busy, and how long it took to get it */
 	bool json;
 };
 
-/* What the long options without a letter of their own give. Letters are flock's, so that -s is one. */
+/* Codes of the long options that have no letter. The letters are those of flock, so -s is taken. */
 enum { OPTION_GRACE = 256, OPTION_STATUS_FD, OPTION_VERBOSE };
 
 /* Each command takes some of these. */
@@ -70,7 +70,7 @@ enum { OPTION_GRACE = 256, OPTION_STATUS_FD, OPTION_VERBOSE };
 	{                                                                                          \
 		"verbose", no_argument, NULL, OPTION_VERBOSE                                       \
 	}
-/* flock's other words, and those that are refused with a reason. */
+/* Other names that flock has for options, and options that are refused with a reason. */
 #define HOLDING_TIMEOUT                                                                            \
 	{                                                                                          \
 		"timeout", required_argument, NULL, 'w'                                            \
@@ -89,56 +89,59 @@ struct holding {
 	int watch; /* becomes readable when the lock may have been lost */
 	char node[BATON_NAME_MAX + 1];
 	uint64_t fence;
-	uint64_t lease_ms; /* the node's */
+	uint64_t lease_ms; /* the lease of the node */
 	int64_t grace_ms;
 	const char *reason; /* why it was lost or not acquired, for --status-fd; NULL: not known */
-	char why[BATON_NAME_MAX + 80];  /* the same after a colon, to end a sentence with; or "" */
-	uint64_t asked_ns, acquired_ns; /* acquired_ns 0: it never was */
-	/* As they were at the start, and as a command must find them again. */
+	/* The same with ": " before it, as the end of a sentence; or "". */
+	char why[BATON_NAME_MAX + 80];
+	uint64_t asked_ns, acquired_ns; /* acquired_ns 0: it was never acquired */
+	/* As they were at the start; the command must get them back. */
 	sigset_t mask;
 	sigset_t ignored;
 };
 
 void holding_defaults(struct holding_words *words, const char *command);
 
-/* 0, or -1 and a problem; 1: not one of these options. */
+/* Returns 0; -1 and a problem; or 1 if it is not one of these options. */
 int holding_option(int option, const char *value, struct holding_words *words,
                    struct problem *problem);
 
-/* One line on stderr; returns EXIT_BAD_USAGE. */
+/* Prints one line on stderr and returns EXIT_BAD_USAGE. */
 int holding_misused(const struct holding_words *words, const struct problem *problem);
 
-/* One line on stderr, "baton run: …". Never blocks: what nobody takes now is not said, because the
- * command may have to be killed meanwhile. */
+/* Prints one line on stderr, "baton run: …". Never blocks: if nobody reads it now it is dropped,
+ * because the command may have to be killed in the meantime. */
 __attribute__((format(printf, 2, 3))) void holding_say(const struct holding *holding,
                                                        const char *format, ...);
 
 /*
  * Waits until the lock is held. While it waits, any signal that would end the process withdraws the
- * request and ends the process, by that signal. HOLDING_ACQUIRED, and from then on all signals are
- * blocked; or the exit code, which may be any, and everything is said and freed.
+ * request and ends the process, by that signal. Returns HOLDING_ACQUIRED, and from then on all
+ * signals are blocked; or the exit code, which may be any number, after everything was printed and
+ * freed.
  */
 enum { HOLDING_ACQUIRED = -1 };
 int holding_acquire(struct holding *holding, const struct holding_words *words);
 
-/* What would have ended the process while it waited; a subset of those that were not ignored. */
+/* Returns the signals that would have ended the process while it waited, without those that were
+ * ignored. */
 void holding_ending_signals(const struct holding *holding, sigset_t *ret_set);
 
-/* Has it been lost? Told once. Never blocks. */
+/* True if the lock was lost; reported once. Never blocks. */
 bool holding_lost(struct holding *holding);
 
-/* Gives it back and waits a while for the node's word. Whether it was still held. */
+/* Releases the lock and waits a while for the node's answer. Returns true if it was still held. */
 bool holding_release(struct holding *holding);
 
-/* The line of --status-fd; child: as the exit code tells it, -1: there was none. Safe in a signal
- * handler. */
+/* Writes the line of --status-fd. `child` is the command's exit code; -1: there was no command.
+ * Safe in a signal handler. */
 void holding_report(const struct holding *holding, bool lost, int child);
 
 void holding_free(struct holding *holding);
 
 /*
- * The end of this process by a signal, without a core; `group`: sent to the whole process group, as a
- * terminal does. Process 1 exits with 128 + its number. Safe in a signal handler.
+ * Ends this process by a signal, without a core dump; `group`: sends it to the whole process group,
+ * as a terminal does. Process 1 exits with 128 plus the number. Safe in a signal handler.
  */
 _Noreturn void end_by_signal(int number, bool group);
 

@@ -54,7 +54,7 @@ static int print_fence(const struct holding *holding)
 	return EXIT_STREAM;
 }
 
-/* Whether there is more to come. */
+/* Returns true if there may be more to come. */
 static bool read_input(void)
 {
 	char bytes[4096];
@@ -71,12 +71,12 @@ static bool somebody_writes(void)
 	       (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode) || isatty(STDIN_FILENO));
 }
 
-/* Whether it has ended already. What somebody wrote before does not matter. */
+/* True if the input has already ended. Its content does not matter. */
 static bool input_has_ended(void)
 {
 	struct pollfd item = {.fd = STDIN_FILENO, .events = POLLIN};
 
-	/* Not for ever: there may be more of it than can be read. */
+	/* Do not read for ever: there may be an endless amount. */
 	for (int i = 0; i < 64 && poll(&item, 1, 0) == 1; i++) {
 		if (!read_input())
 			return true;
@@ -84,7 +84,7 @@ static bool input_has_ended(void)
 	return false;
 }
 
-/* Whether it is lost. */
+/* Returns true if the lock is lost. */
 static bool wait_for_end(struct holding *holding, bool any_input)
 {
 	sigset_t ending, blocked;
@@ -92,7 +92,7 @@ static bool wait_for_end(struct holding *holding, bool any_input)
 	holding_ending_signals(holding, &ending);
 	int signals = signalfd(-1, &ending, SFD_CLOEXEC);
 	must(signals >= 0);
-	/* The others do what they do to any process. */
+	/* All other signals act as on any process. */
 	sigorset(&blocked, &holding->mask, &ending);
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	struct pollfd items[] = {
@@ -110,10 +110,11 @@ static bool wait_for_end(struct holding *holding, bool any_input)
 	}
 }
 
-/* Holds it; the exit code, and whether it was lost. */
+/* Holds the lock. Returns the exit code, and whether the lock was lost. */
 static int hold(struct holding *holding, bool must_stay, bool *ret_lost)
 {
-	/* Before the fence is printed: a program that has read it may close the input at once. */
+	/* Check before the fence is printed: a program that has read it may close the input at
+	 * once. */
 	if (must_stay && input_has_ended()) {
 		fprintf(stderr,
 		        "baton %s: standard input ended before '%s' was held: it holds nothing; "

@@ -1,5 +1,6 @@
 /*
- * Holding without a command: the fence is printed, and the lock is held as long as somebody wants it.
+ * Holds a lock without a command: prints the fence, and holds the lock as long as standard input
+ * stays open.
  */
 #ifndef CLI_PRESENCE_H
 #define CLI_PRESENCE_H
@@ -7,15 +8,15 @@
 #include "holding.h"
 
 /*
- * Can standard input stay open? Not /dev/null, a file, a closed descriptor: whoever holds a lock until
- * those end holds nothing. 0, or -1 and a problem.
+ * Checks that standard input can stay open. It cannot if it is /dev/null, a file or a closed
+ * descriptor: the lock would be released at once. Returns 0, or -1 and a problem.
  */
 int presence_check(struct problem *problem);
 
 /*
- * Until standard input ends, a signal comes, or the lock is lost; the exit code. Unless `must_stay`,
- * input that nobody can write to (/dev/null, a file) is no reason to end; with it, input that has
- * ended before the lock was held is an error.
+ * Holds the lock until standard input ends, a signal arrives, or the lock is lost. Returns the exit
+ * code. Without `must_stay`, the end of an input that nobody can write to (/dev/null, a file) is
+ * ignored. With it, an input that has ended before the lock was held is an error.
  */
 int presence_hold(struct holding *holding, bool must_stay);
 

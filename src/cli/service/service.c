@@ -56,7 +56,7 @@ int parse_address(const char *text, const char *what, struct daemon_address *ret
 	return 0;
 }
 
-static const char *reaching; /* the command */
+static const char *reaching; /* the command that waits for an answer */
 
 static void give_up(int signal)
 {

@@ -7,21 +7,23 @@
 #include "daemon.h"
 #include "problem.h"
 
-/* HOST:PORT, [ADDRESS]:PORT; the host is to be freed. 0, or -1 and a problem that begins with `what`. */
+/* Parses HOST:PORT or [ADDRESS]:PORT; the caller frees the host. Returns 0, or -1 and a problem
+ * that begins with `what`. */
 int parse_address(const char *text, const char *what, struct daemon_address *ret_address,
                   struct problem *problem);
 
-/* Streams that are closed become /dev/null, so that nothing of ours takes their place. A command that is
- * executed finds them closed. */
+/* Opens /dev/null for standard streams that are closed, so that no other descriptor of ours gets
+ * their numbers. A command that is executed finds them closed. */
 void fill_streams(void);
 
 struct baton;
 
-/* Whoever does not answer a simple question within some seconds will not answer at all: then that is
- * said, and the process ends. *ret_lease_ms may be NULL. 0, or the exit code, and why has been said. */
+/* Connects to the node. If it does not answer a simple question within some seconds, prints that
+ * and ends the process. *ret_lease_ms may be NULL. Returns 0, or the exit code after printing the
+ * reason. */
 int service_reach(const char *command, struct baton *baton, uint64_t *ret_lease_ms);
 
-/* "baton status: …" on stderr, what an error of libbaton's is about; the exit code for it. */
+/* Prints "baton status: …" with the error of libbaton on stderr. Returns the exit code for it. */
 int service_problem(const char *command, const struct baton *baton, int error);
 
 #endif

@@ -41,7 +41,7 @@ struct link {
 
 	struct buffer out;
 	size_t written; /* how many bytes of `out` were sent on this connection */
-	/* The record at `written` is the room for an ACK, and neither it nor its batch has been begun. */
+	/* The record at `written` is the room for an ACK, and nothing of it or its batch is sent. */
 	bool room;
 	uint64_t number;       /* the number of the last frame that was given to the link */
 	uint64_t acknowledged; /* the greatest number that the peer has acknowledged */
