@@ -6,20 +6,21 @@
  * after J. L. Peterson and A. Silberschatz, "Operating System Concepts", Addison-Wesley, 1983, and
  * does not describe it.
  *
- * Who begins asks all that have greater identifiers. If one of them answers, it is out of the race
- * and waits to hear who leads; if none does in time, none of them is alive, and it tells all lower
- * ones that it leads itself. Who is asked answers, and asks those above it in turn.
+ * A process that begins asks all processes with greater identifiers. If one of them answers, the
+ * asker gives up and waits to hear who leads. If none answers in time, none of them is alive, and
+ * the asker tells all processes with lower identifiers that it leads itself. A process that is
+ * asked answers, and then asks those with greater identifiers in turn.
  *
- * Network: every pair of processes linked, all identifiers known to all. Some processes may be dead
- * from the start: what is sent to them is lost. Nothing else is, and every message arrives within a
- * bound that is known; a step takes no time. Order is not needed. It is the bound that all depends
- * on: a message that takes longer makes two leaders.
+ * Network: every pair of processes is linked, and all know all identifiers. Some processes may be
+ * dead from the start; messages to them are lost. No other message is lost, and every message
+ * arrives within a known bound. A step takes no time. Order is not needed. Everything depends on
+ * the bound: if a message takes longer, there may be two leaders.
  *
  * Departures. There is no printed text to depart from; these are the rules of the textbook, for one
- * election. So a process that knows the coordinator answers an ELECTION but begins no other: the
- * COORDINATOR message for whoever asks is under way already, for it went to all lower ones. (A
- * process that fears for the coordinator's life would begin another here.) COORDINATOR goes to the
- * lower ones only: the greater ones are taken for dead.
+ * election. So a process that knows the coordinator answers an ELECTION but does not begin another:
+ * COORDINATOR went to all lower processes, so it is already on its way to the asker. (A process
+ * that suspects the coordinator to be dead would begin another one here.) COORDINATOR goes to the
+ * lower processes only: the greater ones are believed dead.
  */
 #include "algorithm.h"
 
@@ -28,19 +29,20 @@ enum { ELECTION, ANSWER, COORDINATOR, MESSAGES_COUNT };
 enum { PATIENCE }; /* the only timer */
 
 /*
- * How long to wait, in bounds on the delay of a message. An ELECTION and its ANSWER take a bound
- * each. Of those that are alive the greatest is asked within one bound of the beginning, for
- * everybody asks all above itself; it waits for ANSWERs that cannot come, and its COORDINATOR takes
- * another bound: 1 + 2 + 1. However many processes there are, there is no longer chain. The wait
- * for it is counted from the first ANSWER, which may have come at once.
+ * How long to wait, in multiples of the bound on message delays. An ELECTION and its ANSWER take
+ * one bound each. The greatest process that is alive is asked within one bound of the beginning,
+ * because everybody asks all processes above itself. It waits two bounds for ANSWERs that cannot
+ * come, and its COORDINATOR takes one more: 1 + 2 + 1. There is no longer chain, however many
+ * processes there are. The wait for COORDINATOR begins with the first ANSWER, which may have come
+ * at once.
  */
 enum { ANSWER_DELAYS = 2, COORDINATOR_DELAYS = 1 + ANSWER_DELAYS + 1 };
 
 enum { AWAITS_NOTHING, AWAITS_ANSWER, AWAITS_COORDINATOR };
 
 struct state {
-	uint32_t coordinator; /* its identifier; 0: unknown */
-	uint8_t awaits;       /* something, while it is a participant */
+	uint32_t coordinator; /* the identifier of the process that leads; 0: unknown */
+	uint8_t awaits; /* what the process waits for; something as long as it is a participant */
 	uint8_t padding[3];
 };
 
@@ -68,7 +70,7 @@ static bool ready(const struct site *site, const void *state)
 	return !is_participant(state);
 }
 
-/* The place of a process by its identifier; 0 if there is none. */
+/* Returns the place of the process with that identifier, or 0 if there is none. */
 static uint32_t place_of(const struct site *site, uint64_t identifier)
 {
 	uint32_t place = site->nodes;
@@ -120,7 +122,7 @@ static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
 
-	/* There is one election, and it may be over. */
+	/* There is only one election, which may be over already. */
 	if (node->coordinator == 0)
 		begin(site, node, out);
 }
@@ -134,7 +136,7 @@ static void on_election(const struct site *site, struct state *node, uint32_t lo
 		begin(site, node, out);
 }
 
-/* Somebody greater is alive and sees to it. The first ANSWER counts, late ones mean nothing. */
+/* A greater process is alive and will go on with the election. Only the first ANSWER counts. */
 static void on_answer(struct state *node, struct out *out)
 {
 	if (node->awaits != AWAITS_ANSWER)
@@ -160,7 +162,7 @@ static void expire(const struct site *site, void *state, uint32_t timer, struct 
 	if (node->awaits == AWAITS_ANSWER)
 		declare(site, node, out);
 	else
-		begin(site, node, out); /* who answered has died since */
+		begin(site, node, out); /* the process that answered has died since */
 }
 
 static int receive(const struct site *site, void *state, const struct message *message,
@@ -181,7 +183,7 @@ static int receive(const struct site *site, void *state, const struct message *m
 		on_election(site, node, from, out);
 		return 0;
 	case ANSWER:
-		/* It has asked nobody yet, or there is nobody above it to be asked. */
+		/* Nobody can answer: it has not asked yet, or there is nobody above it to ask. */
 		if ((!is_participant(node) && node->coordinator == 0) || is_greatest(site))
 			return BATON_EMESSAGE;
 		on_answer(node, out);
@@ -249,8 +251,8 @@ const struct algorithm bully = {
                 (const struct message_type[MESSAGES_COUNT]){
                         [ELECTION] = {.name = "ELECTION", .role = ROLE_ASKS},
                         [ANSWER] = {.name = "ANSWER", .role = ROLE_REFUSES},
-                        /* Who is not told of the coordinator begins anew: it is a part of the
-                         * election. */
+                        /* COORDINATOR is a part of the election: a process that does not get it
+                         * begins another. */
                         [COORDINATOR] = {.name = "COORDINATOR", .role = ROLE_ANNOUNCES},
                 },
         .messages_count = MESSAGES_COUNT,

@@ -6,19 +6,21 @@
  * Algorithm for Distributed Mutual Exclusion", thesis, Kansas State University, 1989, section 2.3,
  * and Michel Raynal, chapter 2, section 3.1.
  *
- * Ricart and Agrawala's algorithm of 1981, but a REPLY is a permission that lasts until the node
- * that gave it asks for it itself. Between any two nodes there is one such permission: it is at
- * one of the two, or under way, or, before either has asked the other, nowhere. Who wants in asks
- * those whose permission it does not have, and enters when it has all of them.
+ * This is Ricart and Agrawala's algorithm of 1981, except that a REPLY is a permission that lasts
+ * until the node that gave it asks for it itself. There is one such permission between any two
+ * nodes. It is at one of the two, or on its way, or, before either has asked the other, nowhere. A
+ * node that wants in asks the nodes whose permission it does not have, and enters when it has all
+ * permissions.
  *
- * Network: every pair of nodes linked, no loss, any order.
+ * Network: every pair of nodes is linked, no loss, any order.
  *
- * Departures. Both texts pass over one case: a node that waits, with the permission of j and so
- * without having asked j, gets a REQUEST of j that comes before its own. It has to reply, and so
- * loses the permission: it has to ask j now, with the number that it has. `--param text=` gives the
- * three ways to read the texts that forget it, all of them wrong: see on_request. At first nobody
- * has a permission. The number is one more than the highest number *received*; of two that are the
- * same that of the lower node comes first. Our_Sequence_Number is 0 while nothing is requested.
+ * Departures. Both texts leave out one case. A node waits and has the permission of j, so that it
+ * has not asked j. Then it gets a REQUEST of j that comes before its own. It has to reply, and so
+ * it loses the permission and must now ask j, with the number that it has. There are three ways to
+ * read the texts without this rule, and all of them are wrong; `--param text=` selects one: see
+ * on_request. At the start nobody has a permission. The number is one more than the highest number
+ * *received*. If two numbers are equal, the lower node comes first. Our_Sequence_Number is 0 while
+ * the node requests nothing.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -28,14 +30,14 @@ enum { REQUEST, REPLY, MESSAGES_COUNT };
 enum { TEXT_MENDED, TEXT_REPLY, TEXT_KEEP, TEXT_DEFER };
 
 struct state {
-	uint64_t Our_Sequence_Number;     /* of the request that is on; 0: none is */
-	uint64_t Highest_Sequence_Number; /* of all REQUESTs received */
+	uint64_t Our_Sequence_Number;     /* the number of the current request; 0: there is none */
+	uint64_t Highest_Sequence_Number; /* the highest number of all REQUESTs received */
 	uint8_t Waiting, Using;
 	uint8_t padding[6];
-	uint8_t Reply_Deferred[]; /* [nodes], then A[nodes] */
+	uint8_t Reply_Deferred[]; /* Reply_Deferred[nodes], followed by A[nodes] */
 };
 
-/* A[j - 1]: has the permission of j. */
+/* A[j - 1]: this node has the permission of j. */
 static uint8_t *A(const struct site *site, struct state *node)
 {
 	return node->Reply_Deferred + site->nodes;
@@ -113,7 +115,7 @@ static void on_request(const struct site *site, struct state *node, uint64_t k, 
 {
 	uint64_t ours = node->Our_Sequence_Number;
 	bool Our_Priority = k > ours || (k == ours && j > site->self);
-	/* It has not asked j, because it has j's permission. */
+	/* This node has not asked j, because it has j's permission. */
 	bool unasked = node->Waiting && A(site, node)[j - 1];
 	uint64_t text = unasked ? site->parameters[0] : TEXT_MENDED;
 
@@ -160,7 +162,7 @@ static int receive(const struct site *site, void *state, const struct message *m
 		return BATON_EMESSAGE;
 	switch (type) {
 	case REQUEST:
-		/* It waits for the REPLY to the one before. */
+		/* j cannot have asked again: it waits for the REPLY to its last REQUEST. */
 		if (node->Reply_Deferred[j - 1])
 			return BATON_EMESSAGE;
 		on_request(site, node, k, j, out);
@@ -212,7 +214,7 @@ static void show(const struct message *message, struct writer *writer)
 	writer_close(writer, ')');
 }
 
-/* Who sent it: the last number of either message. */
+/* Returns the sender, which is the last number in both types of message. */
 static uint32_t sender(const struct message *message)
 {
 	struct in in = in_message(message);
@@ -227,7 +229,7 @@ static uint32_t origin(const struct message *message)
 	return message->body[0] == REQUEST ? sender(message) : 0;
 }
 
-/* Who is inside has the permission of everybody. */
+/* A node that is inside has the permissions of all others. */
 static bool inside_has_permissions(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -240,7 +242,7 @@ static bool inside_has_permissions(const struct site *site, const void *state)
 	return true;
 }
 
-/* Who wants nothing has nothing to defer a REPLY for. */
+/* A node that requests nothing defers no REPLY. */
 static bool idle_owes_nothing(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -252,7 +254,7 @@ static bool idle_owes_nothing(const struct site *site, const void *state)
 	return true;
 }
 
-/* How many messages of a type are under way from i to j. */
+/* Returns how many messages of a type are on their way from i to j. */
 static uint32_t count_flights(const struct snapshot *snapshot, uint8_t type, uint32_t i, uint32_t j)
 {
 	uint32_t count = 0;
@@ -265,13 +267,14 @@ static uint32_t count_flights(const struct snapshot *snapshot, uint8_t type, uin
 	return count;
 }
 
-/* The printed texts break what follows at once: let it be seen what comes of that. */
+/* The printed texts break the next two invariants at once. They are not checked then, so that
+ * the checker can find what follows from that. */
 static bool is_printed(const struct snapshot *snapshot)
 {
 	return snapshot->network->parameters[0] != TEXT_MENDED;
 }
 
-/* The permission between two nodes is in one place at most. */
+/* The permission between two nodes is in at most one place. */
 static bool permission_in_one_place(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;
@@ -291,7 +294,8 @@ static bool permission_in_one_place(const struct snapshot *snapshot)
 	return true;
 }
 
-/* A permission that a waiting node does not have is to come: asked for, deferred or under way. */
+/* A permission that a waiting node does not have will come: it was asked for, is deferred, or is
+ * on its way. */
 static bool permission_is_to_come(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;

@@ -1,10 +1,11 @@
 /*
- * A coordinator: the yardstick.
+ * A central coordinator, to compare the other algorithms with.
  *
- * Node 1 keeps a queue; who wants in asks it, is told when it may enter, and tells it when it has
- * left. This is the "centralized scheme" with which Neilsen's thesis compares itself (1989, chapter
- * 6: three messages for an entry, none for the coordinator's own, a synchronization delay of two).
- * The coordinator's dealings with itself are part of the same step.
+ * Node 1 keeps a queue. A node that wants in asks node 1, is told when it may enter, and tells node
+ * 1 when it has left. This is the "centralized scheme" with which Neilsen's thesis compares itself
+ * (1989, chapter 6: three messages for an entry, none for the coordinator's own, a synchronization
+ * delay of two). What the coordinator asks and tells itself is part of the same step and costs no
+ * message.
  *
  * Network: a link between node 1 and every other, no loss, any order.
  */
@@ -17,12 +18,12 @@ enum { REQUEST, GRANT, RELEASE, MESSAGES_COUNT };
 
 enum { COORDINATOR = 1 };
 
-/* Of the coordinator only; the others remember just whether they wait. */
+/* The coordinator uses all fields. The others only use `waits`. */
 struct state {
-	uint32_t waits;  /* this node has asked and is not yet inside */
-	uint32_t inside; /* who has the grant, 0: nobody */
+	uint32_t waits;  /* this node has asked and is not inside yet */
+	uint32_t inside; /* the node that may be inside; 0: none */
 	uint32_t queue_count;
-	uint32_t queue[]; /* [nodes] */
+	uint32_t queue[]; /* the nodes that wait for a grant, with room for all */
 };
 
 static size_t state_size(const struct site *site)
@@ -38,7 +39,7 @@ static void init(const struct site *site, void *state, struct out *out)
 	(void)out;
 }
 
-/* The coordinator lets a node in, itself included. */
+/* The coordinator lets a node in, which may be itself. */
 static void grant(const struct site *site, struct state *node, uint32_t to, struct out *out)
 {
 	node->inside = to;
@@ -162,14 +163,14 @@ static uint32_t origin(const struct message *message)
 	return message->body[0] == REQUEST ? (uint32_t)in_uint(&in) : 0;
 }
 
-/* The coordinator lets nobody wait while nobody is inside. */
+/* While nobody is inside, nobody waits in the coordinator's queue. */
 static bool nobody_waits_in_vain(const struct site *site, const void *state)
 {
 	const struct state *node = state;
 	return site->self != COORDINATOR || node->inside != 0 || node->queue_count == 0;
 }
 
-/* First come, first served, by the order in which the coordinator has heard of them. */
+/* Nodes are served in the order in which the coordinator has received their requests. */
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
 	const struct state *coordinator = snapshot->states[COORDINATOR - 1];

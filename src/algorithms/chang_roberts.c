@@ -5,24 +5,24 @@
  * Circular Configurations of Processes", Communications of the ACM 22(5), May 1979, pages 281-283;
  * as told by Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 5.2.
  *
- * Who initiates sends its number round the ring. Who is reached lets a greater number pass,
- * replaces a smaller one by its own if it does not take part yet, and extinguishes a smaller one if
- * it does. Only the greatest number of all comes back to its owner, who is elected and tells it in
- * a second turn.
+ * A process that initiates the election sends its number round the ring. A process that receives a
+ * greater number passes it on. It replaces a smaller number by its own if it does not take part
+ * yet, and drops a smaller number if it does. Only the greatest number comes back to its owner,
+ * which is elected and announces this in a second turn.
  *
- * Network: a ring with one direction that keeps order, no loss. A number that is smaller and late,
- * behind the announcement that has reset `participant`, would begin the election anew.
+ * Network: a ring with one direction that keeps order, no loss. A smaller number that arrives after
+ * the announcement, which has reset `participant`, would begin a second election.
  *
  * Departures.
  * - The guard is printed "case j < my_number and participant" (printed:participant). It must be
- *   "and not participant": by the printed one a greater process that sleeps swallows the only
- *   number, and one that takes part sends its own again and is elected twice. A note by hand at the
- *   guard, "only participant", has seen it.
+ *   "and not participant". With the printed guard a greater process that does not take part
+ *   swallows the only number, and one that does sends its own number again and is elected twice. A
+ *   handwritten note at the guard in our copy, "only participant", has noticed it.
  * - The chapter sends "to the left"; its left is the direction of the ring here.
- * - The chapter announces only where "it is necessary for all the processes to know". Here it is:
- *   ELECTED is always sent, and counted apart.
- * - The elected process knows it when its number is back, and declares itself then; the variable
- *   `coordinator` it sets, like everybody, when ELECTED arrives.
+ * - The chapter announces only where "it is necessary for all the processes to know". Here it
+ *   always is: ELECTED is always sent, and is counted separately.
+ * - The elected process declares itself when its number has come back. It sets the variable
+ *   `coordinator`, like all others, when ELECTED arrives.
  */
 #include "algorithm.h"
 
@@ -35,7 +35,7 @@ enum { TEXT_MENDED = 0, TEXT_PARTICIPANT = 1 };
 enum { NUMBER_MAX = INT32_MAX };
 
 struct state {
-	uint32_t coordinator; /* 0: unknown */
+	uint32_t coordinator; /* the number of the elected process; 0: unknown */
 	uint8_t participant;
 	uint8_t padding[3];
 };
@@ -110,8 +110,8 @@ static int receive(const struct site *site, void *state, const struct message *m
 	struct state *node = state;
 	struct in in = in_message(message);
 	uint32_t j = (uint32_t)in_range(&in, 1, NUMBER_MAX);
-	/* Nobody's own number comes back, and no announcement comes, when the election is over; by
-	 * the printed guard both do, a second time. */
+	/* When the election is over for a process, neither its own number nor an announcement
+	 * can arrive. With the printed guard both arrive a second time. */
 	bool over = !node->participant && site->parameters[TEXT] == TEXT_MENDED;
 
 	if (!in_end(&in) || message->side != SIDE_LEFT)
@@ -132,7 +132,7 @@ static int receive(const struct site *site, void *state, const struct message *m
 	}
 }
 
-/* Who takes part already has nothing to initiate. */
+/* A process that takes part already cannot initiate. */
 static bool ready(const struct site *site, const void *state)
 {
 	(void)site;

@@ -6,18 +6,18 @@
  * 1 March 1983.
  *
  * The token goes to the left, and only when it is called: a white process that wants in sends a
- * signal to the right. The signal colours black what it passes ("the breadcrumbs of Tom Thumb"),
- * until it meets the token or somebody who wants in himself; the token goes back along the black
- * processes, which become white again, and serves those that wait on its way.
+ * signal to the right. The signal colours the processes that it passes black ("the breadcrumbs of
+ * Tom Thumb"), until it meets the token or a process that wants in itself. The token goes back
+ * along the black processes, which become white again, and serves those that wait on its way.
  *
  * Network: a ring with both directions, no loss. Order is not needed: a connection carries at most
  * one message at a time, a signal to the right or the token to the left. Two processes have two
  * connections, and a receiver knows by which one a message came.
  *
- * Departures: none. In the scan that we have all negations (overbars) are lost; they are put back
- * here, each where the scan has the same guard twice. The note has no P2. "Enter critical section"
- * upon receipt of the token means also that the token stays here; the colour is kept, for a black
- * process has to send the token on to the left when it leaves.
+ * Departures: none. In our scan of the note all negations (overbars) are lost. We have put them
+ * back wherever the scan has the same guard twice. The note has no P2. "Enter critical section"
+ * upon receipt of the token also means that the token stays here. The process keeps its colour,
+ * because a black process has to send the token on to the left when it leaves.
  */
 #include "algorithm.h"
 
@@ -29,7 +29,7 @@ enum { SIGNAL, TOKEN, MESSAGES_COUNT };
 enum { NONCRITICAL, WAITING, CRITICAL };
 
 struct state {
-	uint8_t state; /* the section that the process is in */
+	uint8_t state; /* which section of its program the process is in */
 	uint8_t black;
 	uint8_t token;
 	uint8_t padding[5];
@@ -78,7 +78,7 @@ static void request(const struct site *site, void *state, struct out *out)
 		enter(process, out);
 		return;
 	}
-	if (!process->black) /* else a signal has passed here, and the token will */
+	if (!process->black) /* if it is black, a signal has passed here, and the token will come */
 		send_signal(site, out);
 	process->state = WAITING;
 }
@@ -239,7 +239,8 @@ static bool P6(const struct site *site, const void *state)
 	return !process->token || process->state != NONCRITICAL || !process->black;
 }
 
-/* A connection is named by its right end: where signals go, and where the token comes from. */
+/* Returns the connection of a message, named by its right end. Signals go there, and the token
+ * comes from there. */
 static uint32_t connection_of(const struct network *network, const struct flight *flight)
 {
 	if (flight->message.body[0] == SIGNAL)
@@ -260,7 +261,8 @@ static bool one_message(const struct snapshot *snapshot)
 	return true;
 }
 
-/* The letter of a process, and of the connection at its left; '\0' for two messages on one. */
+/* The letters of a process and of the connection at its left. The letter is '\0' if the
+ * connection has two messages. */
 static char letter_of_process(const struct snapshot *snapshot, uint32_t i)
 {
 	const struct state *process = snapshot->states[i - 1];
@@ -283,8 +285,8 @@ static char letter_of_connection(const struct snapshot *snapshot, uint32_t i)
 	return letter;
 }
 
-/* How many tokens there are, and where the last of them is: at a process, or on the connection at
- * the left of one. */
+/* Returns how many tokens there are, and where the last of them is: at a process, or on the
+ * connection at the left of one. */
 static uint32_t find_tokens(const struct snapshot *snapshot, uint32_t *ret_process,
                             bool *ret_in_flight)
 {
@@ -322,7 +324,7 @@ static bool permissible(const struct snapshot *snapshot)
 	uint32_t tokens = find_tokens(snapshot, &i, &in_flight);
 
 	if (tokens != 1)
-		return tokens == 0; /* a lost token is no matter of the expression's */
+		return tokens == 0; /* the expression says nothing about a ring without a token */
 	must(words_parse(words_permitted, &words));
 	if (in_flight) {
 		at = words_read(&words, at, letter_of_connection(snapshot, i));
@@ -337,7 +339,7 @@ static bool permissible(const struct snapshot *snapshot)
 	return words_end(&words, at);
 }
 
-/* The token of a word may be at, or at the left of, each process. */
+/* Counts the states. Each word gives one state for every process that it can begin at. */
 static uint64_t count_permissible(const struct network *network)
 {
 	uint32_t nodes = network->graph.nodes;

@@ -1,20 +1,20 @@
 #include "dijkstra_ring_words.h"
 
 /*
- * A trail leads from its head, at the right, to the white waiting process that called: it sent a
- * signal, which has blackened all others of the trail. Each of them stays black until the token
- * comes by.
+ * A trail leads from its head, at the right, to a white process that waits. That process has sent a
+ * signal, which has coloured all others of the trail black. Each of them stays black until the
+ * token passes.
  */
 #define TRAIL "([NW]-)*w"
 
-/* One more process that called nobody, or one more trail, whose signal is still on its way. */
+/* One more process that has sent no signal, or one more trail whose signal is still on its way. */
 #define MORE "(-n|s" TRAIL ")"
 
 /*
- * The token rests or is used at a process that nobody has called; it is used at one that a trail
- * has called; it goes along a trail; or it goes along the only trail, which is the whole ring. In
- * the last case the sender of the token has called it again already, and the new signal ended at
- * a process that waits.
+ * There are four cases. The token is at a process that no trail leads to, in use or not. It is in
+ * use at the head of a trail. It goes along a trail. Or it goes along the only trail, which is the
+ * whole ring; then the process that sent the token has called it again already, and the new signal
+ * has ended at a process that waits.
  */
 const char words_permitted[] = "[nc]" MORE "*-"
                                "|C-" TRAIL MORE "*-"
@@ -23,7 +23,8 @@ const char words_permitted[] = "[nc]" MORE "*-"
 
 const char words_alphabet[] = "nwcNWC-st";
 
-/* A part of an expression: the places where its words begin and end, and is one of them empty? */
+/* A part of an expression: the places where its words begin and end, and whether it has the
+ * empty word. */
 struct word_part {
 	uint64_t first, last;
 	bool empty;
@@ -163,7 +164,7 @@ bool words_end(const struct words *words, uint64_t at)
 	return (at & words->ends) != 0;
 }
 
-/* How many beginnings of words of one length lead to each state of the automaton. */
+/* For each state of the automaton, how many beginnings of words of one length lead to it. */
 enum { BEGINNINGS_MAX = 256 };
 
 struct beginnings {
@@ -171,7 +172,7 @@ struct beginnings {
 	uint64_t at[BEGINNINGS_MAX], number[BEGINNINGS_MAX];
 };
 
-/* False if there are too many. */
+/* Adds beginnings that lead to a state. Returns false if there are too many. */
 static bool add_beginnings(struct beginnings *beginnings, uint64_t at, uint64_t number)
 {
 	uint32_t k = 0;

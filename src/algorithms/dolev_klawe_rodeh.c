@@ -8,28 +8,33 @@
  * Problem", ACM Transactions on Programming Languages and Systems 4(4), October 1982, pages
  * 758-762.
  *
- * Each active process learns the numbers of the two nearest active processes behind it, neighbourR
- * (FIRST) and the one behind that (SECOND), and judges in the place of the nearer: if neighbourR is
- * the greatest of the three, it goes on with that number, else it is passive and only relays. A
- * stage costs 2n messages and leaves at most half of the active ones. A process to which its own
- * max comes back is the only active one left; max is the greatest number of all. Its owner has been
- * passive since the first stage, unless the ring is of one.
+ * Each active process learns the numbers of the two active processes before it on the ring: the
+ * nearer one, neighbourR (FIRST), and the one before that (SECOND). It decides in place of the
+ * nearer one: if neighbourR is the greatest of the three numbers, the process goes on with that
+ * number; otherwise it becomes passive and only relays. A stage costs 2n messages and leaves at
+ * most half of the processes active. If its own max comes back to a process, it is the only active
+ * one left, and max is the greatest number of all. The owner of that number has been passive since
+ * the first stage, except in a ring of one.
  *
- * `--param variant=peterson2` is one of the refinements that section 5.5.2 only names, Peterson's
- * 1.44 n log n: one message a stage. In odd stages (FIRST) a number must be greater than the one
- * behind it, in even stages (SECOND) greater than the one ahead of it. It is a reconstruction: the
- * documents do not have it; see the page.
+ * `--param variant=peterson2` is one of the refinements that section 5.5.2 only names: Peterson's
+ * algorithm with 1.44 n log n messages, where a process sends one message in each stage. In odd
+ * stages (FIRST) a number must be greater than the one before it on the ring, in even stages
+ * (SECOND) greater than the one after it. It is a reconstruction, because the documents do not
+ * describe it; see the page.
  *
- * Network: a ring with one direction that keeps order, no loss. The ring's direction here is the
- * chapter's left: sendL sends to SIDE_RIGHT, and neighbourR is somewhere to the left.
+ * Network: a ring with one direction that keeps order, no loss. The ring's direction here is what
+ * the chapter calls left: sendL sends to SIDE_RIGHT, and neighbourR is somewhere to the left.
  *
  * Departures.
- * - Remark (a), "a process would decide to participate on first receiving a message", is a rule:
- *   before it treats that message, it initiates. By the printed declarations, state being
- *   initialized passive, it would relay, and might still initiate later (printed:late-start).
- * - Remark (b): who finds max sends ELECTED(max) once round and stops it. The owner of that number
- *   declares itself when it learns it. With that the election is over, and another may begin.
- * - A message out of turn is refused: where order is kept there is none. (Not as printed.)
+ * - Remark (a), "a process would decide to participate on first receiving a message", is a rule
+ *   here: a process initiates before it handles its first message. By the printed declarations,
+ *   which initialize state to passive, it would relay the message and might still initiate later
+ *   (printed:late-start).
+ * - Remark (b): the process that finds max sends ELECTED(max) once round the ring and removes it.
+ *   The owner of that number declares itself when it receives it. Then the election is over, and
+ *   another may begin.
+ * - A message out of turn is refused: if channels keep order, there is none. (The printed variant
+ *   accepts it.)
  */
 #include "algorithm.h"
 
@@ -46,12 +51,13 @@ enum { VARIANT_PLAIN, VARIANT_PETERSON2 };
 enum { PASSIVE, ACTIVE };
 
 struct state {
-	uint32_t max;        /* the number that it judges for; my_number at first */
-	uint32_t neighbourR; /* the last number that came as FIRST; 0: none yet, or peterson2 */
-	uint32_t announced;  /* the number in its own ELECTED, as long as that goes round; else 0 */
+	uint32_t max; /* the number that the process stands for; at first its own */
+	/* The number in the last FIRST; 0: none yet, and always 0 in peterson2. */
+	uint32_t neighbourR;
+	uint32_t announced; /* the number in its own ELECTED while that goes round; else 0 */
 	uint8_t state;
-	uint8_t participant;   /* takes part in an election that is not over for it */
-	uint8_t awaits_second; /* active: SECOND comes next, else FIRST */
+	uint8_t participant;   /* the process takes part in an election that is not over for it */
+	uint8_t awaits_second; /* an active process expects SECOND next, not FIRST */
 	uint8_t padding;
 };
 
@@ -145,8 +151,8 @@ static void on_second(const struct site *site, struct state *node, uint32_t numb
 	}
 }
 
-/* An odd stage of peterson2: a number goes on if it is greater than the one behind it, which comes
- * to it. It stays where it is. */
+/* An odd stage of peterson2. A number survives if it is greater than the one before it on the
+ * ring, which arrives here. It stays at its process. */
 static void on_first_peterson2(const struct site *site, struct state *node, uint32_t number,
                                struct out *out)
 {
@@ -162,8 +168,8 @@ static void on_first_peterson2(const struct site *site, struct state *node, uint
 	}
 }
 
-/* An even stage of peterson2: a number goes on if it is greater than the one ahead of it, to which
- * it comes, and whose place it takes. */
+/* An even stage of peterson2. A number survives if it is greater than the one after it on the
+ * ring. It arrives there, and takes that number's place. */
 static void on_second_peterson2(const struct site *site, struct state *node, uint32_t number,
                                 struct out *out)
 {
@@ -192,9 +198,9 @@ static void on_elected(const struct site *site, struct state *node, uint32_t num
 }
 
 /*
- * May this message come now? Where order is kept, FIRST and SECOND alternate at an active process,
- * everybody's first message is a FIRST, nothing is under way but ELECTED once there is one, and
- * then all the others take part and are passive.
+ * Can this message arrive now, if channels keep order? FIRST and SECOND alternate at an active
+ * process, and the first message that a process receives is a FIRST. Once there is an ELECTED, no
+ * other message is on its way, and all other processes take part and are passive.
  */
 static bool is_due(const struct state *node, uint8_t type, uint32_t number)
 {
@@ -218,8 +224,8 @@ static int receive(const struct site *site, void *state, const struct message *m
 
 	if (!in_end(&in) || type >= MESSAGES_COUNT || message->side != SIDE_LEFT)
 		return BATON_EMESSAGE;
-	/* late-start: "state: (active, passive) initialized passive". Who has not begun relays, and
-	 * may begin afterwards. */
+	/* late-start: "state: (active, passive) initialized passive". A process that has not
+	 * begun relays, and may begin afterwards. */
 	if ((site->parameters[TEXT] & TEXT_LATE_START) == 0) {
 		if (!is_due(node, type, number))
 			return BATON_EMESSAGE;
@@ -267,8 +273,8 @@ static bool max_never_falls(const struct site *site, const void *state)
 	return ((const struct state *)state)->max >= site->identifier;
 }
 
-/* The greatest number of those who take part is with an active process, or on its way to one. As
- * printed it is not, and what comes of that is for the checker to find. */
+/* The greatest number of those that take part is at an active process or on its way to one. The
+ * printed text breaks this; it is not checked then, so that the checker finds what follows. */
 static bool greatest_survives(const struct snapshot *snapshot)
 {
 	uint32_t greatest = 0;

@@ -6,22 +6,22 @@
  * by Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 5.5.1.
  *
  * In each round an active process sends its number both ways and gets those of the nearest active
- * processes on its left and right. If its own is the greatest of the three it goes on to the next
- * round, else it becomes passive, and from then on relays what comes. Who gets its own number back
- * is alone, and elected.
+ * processes on its left and right. If its own number is the greatest of the three, it goes on to
+ * the next round. Otherwise it becomes passive and only relays from then on. A process that gets
+ * its own number back is the only active one left, and is elected.
  *
- * Network: a ring with two directions, no loss. Without order the election is right too, but it may
- * take more rounds than the bound allows: see the page.
+ * Network: a ring with two directions, no loss. Without order the election is still correct, but it
+ * may take more rounds than the bound allows: see the page.
  *
  * Departures. The section is a paragraph without a program, so this is one reading of it.
- * - A process may get the number for the next round of one neighbour before that for the current
- *   round of the other. It keeps it, and relays it if it becomes passive. The paragraph knows
- *   nothing of this; who just notes "those of its neighbours on both left and right" overwrites the
- *   first with the second (printed:queue).
- * - By the general remark of section 5.4, (a), a process that is reached by a number before it has
- *   begun takes part: it sends its own both ways first, and then treats what has come.
- * - By remark (b) there, the one elected sends ELECTED round, in the direction in which its number
- *   came back; n messages.
+ * - A process may get one neighbour's number for the next round before the other neighbour's number
+ *   for the current round. It keeps the early number, and relays it if it becomes passive. The
+ *   paragraph does not mention this. A process that simply notes "those of its neighbours on both
+ *   left and right" overwrites the first number with the second (printed:queue).
+ * - By the general remark (a) of section 5.4, a process that receives a number before it has begun
+ *   takes part: it first sends its own number both ways, and then handles what it has received.
+ * - By remark (b) of that section, the elected process sends ELECTED round the ring, in the
+ *   direction in which its number came back. That takes n messages.
  * There is one election: to initiate again only tells the leader.
  */
 #include "algorithm.h"
@@ -38,12 +38,14 @@ enum { IDENTIFIER_MAX = INT32_MAX };
 
 enum standing { NOT_INVOLVED, ACTIVE, PASSIVE, LEADER };
 
-/* 0 is no number. */
+/* Numbers begin with 1; a 0 means that there is none. */
 struct state {
-	uint32_t left, right; /* what has come for this round, by either side */
-	uint32_t queued; /* what has come for the next, by the side whose number for this is here */
+	uint32_t left, right; /* the numbers that have arrived for this round, from either side */
+	/* A number that has arrived early, for the next round, from a side whose number for this
+	 * round is here. */
+	uint32_t queued;
 	uint32_t leader;
-	uint8_t state; /* enum standing */
+	uint8_t state; /* an enum standing */
 	uint8_t padding[3];
 };
 
@@ -106,7 +108,8 @@ static void become_leader(const struct site *site, struct state *node, enum side
 	send(site, opposite(from), ELECTED, site->identifier, out);
 }
 
-/* Both numbers are here, the last of them by `last`; so what is queued came by the other side. */
+/* Called when both numbers are here. The later one came from side `last`, so a queued number
+ * came from the other side. */
 static void end_round(const struct site *site, struct state *node, enum side last, struct out *out)
 {
 	uint32_t queued = node->queued;
@@ -132,10 +135,11 @@ static void note(const struct site *site, struct state *node, enum side from, ui
 {
 	uint32_t *here = from == SIDE_LEFT ? &node->left : &node->right;
 
-	/* As printed, "an active process tests to see if its identifier is greater than those of its
-	 * neighbours on both left and right": one number a side, and the last that came is the one.
-	 * Mended: the neighbour has won this round, or it has lost and relays what comes from behind
-	 * it; either way the number is for later. */
+	/* As printed, "an active process tests to see if its identifier is greater than those of
+	 * its neighbours on both left and right": there is one number for each side, and the
+	 * last one counts. In the mended text a second number is for the next round: the
+	 * neighbour has either won this round, or it has lost and relays a number of a process
+	 * beyond it. */
 	if (*here == 0 || (site->parameters[TEXT] & TEXT_QUEUE) != 0)
 		*here = number;
 	else
@@ -160,7 +164,8 @@ static void on_candidate(const struct site *site, struct state *node, enum side 
 	case PASSIVE:
 		send(site, opposite(from), CANDIDATE, number, out);
 		break;
-	case LEADER: /* its own number by the other side; without order also what is left over */
+	/* Its own number comes back from the other side too; without order, also older numbers. */
+	case LEADER:
 	case NOT_INVOLVED:
 		break;
 	}
@@ -182,8 +187,8 @@ static int receive_candidate(const struct site *site, struct state *node, enum s
 	bool own = number == site->identifier;
 	uint32_t here = from == SIDE_LEFT ? node->left : node->right;
 
-	/* It comes back to a process that is not active only if that one is elected. A neighbour
-	 * is never two rounds ahead: it needs a number from here for each. */
+	/* A number comes back to its owner only while that is active or elected. A neighbour is
+	 * never two rounds ahead, because it needs a number from here for each round. */
 	if ((own && node->state != ACTIVE && node->state != LEADER) ||
 	    (node->state == LEADER && number > site->identifier) ||
 	    (node->state == ACTIVE && here != 0 && node->queued != 0))
@@ -197,7 +202,7 @@ static int receive_elected(const struct site *site, struct state *node, enum sid
 {
 	bool own = number == site->identifier;
 
-	/* The leader is the greatest, and alone: all others are passive. Each is told once. */
+	/* The leader has the greatest number, and all others are passive. Each is told once. */
 	if (number < site->identifier || node->state != (own ? LEADER : PASSIVE) ||
 	    (node->leader != 0) != own)
 		return BATON_EMESSAGE;
@@ -255,7 +260,7 @@ static void show(const struct message *message, struct writer *writer)
 	writer_close(writer, ')');
 }
 
-/* Nobody but the greatest is elected. */
+/* Only the process with the greatest number is elected. */
 static bool greatest_is_elected(const struct snapshot *snapshot)
 {
 	const struct network *network = snapshot->network;

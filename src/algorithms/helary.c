@@ -4,27 +4,30 @@
  * Jean-Michel Hélary, Noël Plouzeau and Michel Raynal, "A distributed algorithm for mutual
  * exclusion in an arbitrary network", INRIA, Rapport de recherche 496, March 1986; section 4.
  *
- * A request floods the network. Each copy carries the names of those who have received it or are
- * about to, and is not sent to them again. A node remembers from which neighbour it had a request;
- * the token goes back by these marks. It carries, in lud, what each node's clock was when it last
- * gave the token away: a request that is not younger than that has been served.
+ * A request floods the network. Each copy carries the names of the nodes that have received the
+ * request or are about to, and is not sent to them again. A node remembers from which neighbour a
+ * request came, and the token goes back along these marks. The token carries, in lud, each node's
+ * clock at the time when it last gave the token away. A request that is not younger than that has
+ * been served.
  *
- * Network: connected, no loss, any order. A node knows its neighbours by name and nothing else of
- * the graph; the number of nodes is only the bound of the names, which sizes the arrays.
+ * Network: connected, no loss, any order. A node knows the names of its neighbours and nothing else
+ * about the graph. It uses the number of nodes only as a bound on the names, for the size of its
+ * arrays.
  *
- * Departures. min(X) takes the couple with the smallest time, and of those the one with the
- * smallest origin; as printed, by origin first, nodes with small names that ask again and again are
- * always chosen before the others. "New" is a request younger than any that was ever received from
- * its origin, as the comment in receive_request says; the printed test looks in req_array only, so
- * that a copy that comes after the token has passed is taken for a new request and flooded again.
- * Either is to be had as printed: --param text=printed:min, text=printed:seen. The lists of
- * req_array are kept in the order of the origins, as nothing depends on the order of arrival. lud
- * is empty where the token is not, and of lud the token carries only what is not -1, each with its
- * name: a node that never gave the token away takes no room.
+ * Departures. min(X) takes the couple with the smallest time, and among equal times the one with
+ * the smallest origin. The printed text compares the origin first, so that nodes with small names
+ * that ask again and again are always chosen before the others. A request is new if it is younger
+ * than all that were ever received from its origin, as the comment in receive_request says. The
+ * printed test looks only at req_array, so that a copy that arrives after the token has passed
+ * counts as a new request and is flooded again. --param text=printed:min and text=printed:seen
+ * bring the printed rules back. The lists of req_array are sorted by origin, because nothing
+ * depends on the order of arrival. lud is empty at nodes without the token. The token carries only
+ * those elements of lud that are not -1, each with its name, so that a node that never gave the
+ * token away takes no room.
  *
- * `--param broadcast=flood` leaves out the control part: a process passes a request on to all its
- * neighbours but the one that it came from ("i)" of section 3, before "i')" improves it), so that it
- * can be seen what the control part saves. The set that a message then carries is its sender alone.
+ * `--param broadcast=flood` leaves out the control part, to show how much it saves: a process
+ * passes a request on to all its neighbours except the one that it came from ("i)" of section 3,
+ * before "i')" improves it). The set that a message carries is then only its sender.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -35,10 +38,11 @@ enum { PARAM_TEXT, PARAM_BROADCAST };
 enum { BROADCAST_CONTROLLED, BROADCAST_FLOOD };
 enum { TEXT_MENDED = 0, PRINTED_MIN = 1, PRINTED_SEEN = 2 };
 
-/* Beyond what any clock gets to; one that is set by it has room to go on. */
+/* No clock gets as far as this. A clock that is set to it can still count on. */
 #define TIME_MAX (INT64_MAX / 2)
 
-/* What P_i knows of one process, whose couple is at most once in all of req_array (Lemma 2). */
+/* What P_i knows about one process. Each process has at most one couple in all of req_array
+ * (Lemma 2). */
 struct process {
 	int64_t youngest; /* the time of the youngest request ever received from it; -1: none */
 	int64_t lud;      /* in the token: its clock when it last gave the token away; -1: never */
@@ -48,20 +52,21 @@ struct process {
 
 struct state {
 	uint64_t C;         /* the logical clock */
-	uint8_t token_here; /* the token is here */
-	uint8_t in_CS;      /* in its critical section */
-	uint8_t waits;      /* at "wait in_CS" of enter_CS: the program counter */
+	uint8_t token_here; /* this node has the token */
+	uint8_t in_CS;      /* this node is in its critical section */
+	/* This node is at "wait in_CS" of enter_CS; stands for the program counter. */
+	uint8_t waits;
 	uint8_t padding[5];
-	struct process process[]; /* [nodes] */
+	struct process process[]; /* [name - 1] */
 };
 
 /*
- * A set of names in increasing order, read off the wire one by one, where each is its distance from
- * the one before. A set of one name needs no wire.
+ * A set of names in increasing order, read from a message one by one. In the message each name is
+ * written as its distance from the one before. A set of one name needs no message.
  */
 struct names {
-	uint32_t name; /* the first; 0: there is none */
-	uint32_t more; /* how many follow it */
+	uint32_t name; /* the first name of the set; 0: the set is empty */
+	uint32_t more; /* how many names follow the first */
 	struct in in;
 };
 
@@ -90,7 +95,7 @@ static void init(const struct site *site, void *state, struct out *out)
 	}
 }
 
-/* Drops the first name. */
+/* Removes the first name. */
 static void names_next(struct names *names)
 {
 	if (names->more > 0) {
@@ -101,7 +106,8 @@ static void names_next(struct names *names)
 	}
 }
 
-/* The next of neighbours - already_seen, or 0; k is the neighbour to go on with, from 0. */
+/* Returns the next name in neighbours - already_seen, or 0. *k is the index of the neighbour to
+ * continue with. */
 static uint32_t next_unseen(const struct site *site, uint32_t *k, struct names *already_seen)
 {
 	while (*k < site->neighbours_count) {
@@ -121,8 +127,8 @@ static void put_name(struct out *out, uint32_t *last, uint32_t name)
 	*last = name;
 }
 
-/* Writes already_seen, or, with `unseen_count` more names than are in it, already_seen U neighbours.
- */
+/* Writes already_seen U neighbours, which has `unseen_count` more names than already_seen; only
+ * already_seen if that is 0. */
 static void put_union(const struct site *site, struct names already_seen, uint32_t unseen_count,
                       struct out *out)
 {
@@ -142,7 +148,8 @@ static void put_union(const struct site *site, struct names already_seen, uint32
 	}
 }
 
-/* For all k in neighbours - already_seen: send req(req_id, (i, already_seen U neighbours)) to k. */
+/* "For all k in neighbours - already_seen: send req(req_id, (i, already_seen U neighbours)) to
+ * k." */
 static void broadcast(const struct site *site, const struct req *req, struct out *out)
 {
 	struct names scan = req->already_seen;
@@ -177,7 +184,7 @@ static void request(const struct site *site, void *state, struct out *out)
 		return;
 	}
 	node->waits = true;
-	/* To all neighbours, with neighbours U {i}. */
+	/* The request goes to all neighbours, with the set neighbours U {i}. */
 	struct req req = {
 	        .req_origin = site->self,
 	        .req_time = node->C,
@@ -186,7 +193,7 @@ static void request(const struct site *site, void *state, struct out *out)
 	broadcast(site, &req, out);
 }
 
-/* TOKEN(lud, elec) to a neighbour. Of lud only what is known travels. */
+/* Sends TOKEN(lud, elec) to a neighbour, with those elements of lud that are not -1. */
 static void send_token(const struct site *site, struct state *node, uint32_t elec, uint32_t to,
                        struct out *out)
 {
@@ -209,7 +216,7 @@ static void send_token(const struct site *site, struct state *node, uint32_t ele
 	node->token_here = false;
 }
 
-/* Takes (origin, x) out of req_array; gives via, in whose list it was. */
+/* Removes (origin, x) from req_array and returns the neighbour in whose list it was. */
 static uint32_t delete_request(const struct site *site, struct state *node, uint32_t origin)
 {
 	struct process *process = &node->process[origin - 1];
@@ -218,14 +225,15 @@ static uint32_t delete_request(const struct site *site, struct state *node, uint
 	process->via = 0;
 	/*
 	 * Printed: "(req_origin, req_time) not in req_array and not (exists (req_origin, x) such
-	 * that x > req_time)" is a new request: what has been deleted was never received.
+	 * that x > req_time)" is a new request. So a deleted request counts as never received.
 	 */
 	if (site->parameters[PARAM_TEXT] & PRINTED_SEEN)
 		process->youngest = -1;
 	return via;
 }
 
-/* The origin of min(X), where X is {(orig, t) in req_array with lud[orig] < t}; 0 if X is empty. */
+/* Returns the origin of min(X), where X is {(orig, t) in req_array with lud[orig] < t}; 0 if X
+ * is empty. */
 static uint32_t find_min(const struct site *site, const struct state *node)
 {
 	uint32_t elec = 0;
@@ -235,8 +243,8 @@ static uint32_t find_min(const struct site *site, const struct state *node)
 		if (process->via == 0 || process->lud >= process->youngest)
 			continue;
 		/*
-		 * Printed: (y, z) with "(y < y') or (y = y' and z < z')" for all (y', z'), and y is
-		 * the origin: the first that is found.
+		 * Printed: (y, z) with "(y < y') or (y = y' and z < z')" for all (y', z'), where y
+		 * is the origin: so the first one that is found.
 		 */
 		if (site->parameters[PARAM_TEXT] & PRINTED_MIN)
 			return j;
@@ -267,13 +275,13 @@ static void release(const struct site *site, void *state, struct out *out)
 	transmit_token(site, node, out);
 }
 
-/* receive_request. An older request of the same origin, if there is one, gives way to this. */
+/* receive_request. It replaces an older request of the same origin, if there is one. */
 static void on_req(const struct site *site, struct state *node, const struct req *req,
                    struct out *out)
 {
 	struct process *process = &node->process[req->req_origin - 1];
 
-	/* Only where it is flooded does a request come back to its origin. */
+	/* A request comes back to its origin only with broadcast=flood. */
 	if ((int64_t)req->req_time <= process->youngest || req->req_origin == site->self)
 		return;
 	node->C = (node->C > req->req_time ? node->C : req->req_time) + 1;
@@ -309,8 +317,9 @@ static bool is_neighbour(const struct site *site, uint32_t name)
 }
 
 /*
- * Sender, origin and receiver are in already_seen (5.2, "Property"), and the sender is a neighbour
- * of the receiver. The origin has told all its neighbours itself: they do not get it from others.
+ * Reads and checks a request. Sender, origin and receiver are in already_seen (5.2, "Property"),
+ * and the sender is a neighbour of the receiver. The neighbours of the origin get the request from
+ * the origin itself and never from others.
  */
 static bool read_req(const struct site *site, struct in *in, struct req *ret_req)
 {
@@ -374,7 +383,8 @@ static int receive(const struct site *site, void *state, const struct message *m
 	case TOKEN:
 		if (!read_token(site, &in, NULL, &elec) || node->token_here)
 			return BATON_EMESSAGE;
-		/* It comes to who waits for it, by nodes that know where that is. */
+		/* The token goes to a node that waits for it, through nodes that have a mark for
+		 * that node. */
 		if (elec == site->self ? !node->waits : node->process[elec - 1].via == 0)
 			return BATON_EMESSAGE;
 		read_token(site, &again, node, &elec);
@@ -391,7 +401,7 @@ static bool has_privilege(const struct site *site, const void *state)
 	return ((const struct state *)state)->token_here;
 }
 
-/* [[neighbour,[[origin,time],…]],…] */
+/* Writes [[neighbour,[[origin,time],…]],…]. */
 static void write_req_array(const struct site *site, const struct state *node,
                             struct writer *writer)
 {
@@ -437,7 +447,7 @@ static void describe(const struct site *site, const void *state, struct writer *
 	writer_close(writer, ']');
 }
 
-/* REQ((origin,time),(sender,[name,…])), TOKEN([[name,lud],…],elec) */
+/* Writes REQ((origin,time),(sender,[name,…])) or TOKEN([[name,lud],…],elec). */
 static void show(const struct message *message, struct writer *writer)
 {
 	struct in in = in_message(message);
@@ -476,7 +486,8 @@ static uint32_t origin(const struct message *message)
 	return message->body[0] == REQ ? (uint32_t)in_uint(&in) : 0;
 }
 
-/* "req_array: array[neighbours] of list": the token goes along links. */
+/* "req_array: array[neighbours] of list": all marks are neighbours, so that the token goes along
+ * links. */
 static bool lists_are_of_neighbours(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -488,7 +499,7 @@ static bool lists_are_of_neighbours(const struct site *site, const void *state)
 	return true;
 }
 
-/* In its critical section only with the token. */
+/* A node in its critical section has the token. */
 static bool ME2(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -497,8 +508,8 @@ static bool ME2(const struct site *site, const void *state)
 }
 
 /*
- * At most one node has the token, and, as its proof needs it, none while the token is under way.
- * That there is always one is another matter (one_token): a lost token does not break this.
+ * At most one node has the token, and, as the proof needs it, none while the token is on its way. A
+ * lost token does not break this; the invariant one_token says that there is always one.
  */
 static bool ME3(const struct snapshot *snapshot)
 {
@@ -511,7 +522,7 @@ static bool ME3(const struct snapshot *snapshot)
 	return tokens <= 1;
 }
 
-/* The marks lead the token under way to elec, and in no circle. */
+/* The marks lead the token that is on its way to elec, without a cycle. */
 static bool lemma_2(const struct snapshot *snapshot)
 {
 	for (size_t k = 0; k < snapshot->flights_count; k++) {
@@ -533,8 +544,8 @@ static bool lemma_2(const struct snapshot *snapshot)
 	return true;
 }
 
-/* Where the request (i, rt) came to P_k from: a neighbour, P_k itself at its origin, 0 if the mark is
- * gone or is a younger one's. */
+/* Returns where the request (i, rt) came to P_k from: a neighbour; P_k itself if it is the
+ * origin; 0 if the mark is gone or belongs to a younger request. */
 static uint32_t predecessor(const struct snapshot *snapshot, uint32_t k, uint32_t i, int64_t rt)
 {
 	const struct state *node = snapshot->states[k - 1];
@@ -544,8 +555,8 @@ static uint32_t predecessor(const struct snapshot *snapshot, uint32_t k, uint32_
 	return node->process[i - 1].youngest == rt ? node->process[i - 1].via : 0;
 }
 
-/* Is l on the path by which the request came to P_k, or a neighbour of one that is? `ret_whole`: the
- * path can be traced back to its origin; if not, the token has come by. */
+/* Is l on the path by which the request came to P_k, or a neighbour of a node on it? *ret_whole
+ * tells whether the path can be traced back to its origin; if not, the token has passed since. */
 static bool is_of_path(const struct snapshot *snapshot, const struct req *req, uint32_t l,
                        bool *ret_whole)
 {
@@ -565,9 +576,9 @@ static bool is_of_path(const struct snapshot *snapshot, const struct req *req, u
 	return found;
 }
 
-/* "If P_j receives a message req((i, rt_i), (k, already_seen)) then already_seen = z_a U z_e, where z_a
- * is the set of the names of the processes on the path followed by the request … from P_i to P_k and
- * z_e is the set of the names of the neighbours of every process in z_a." */
+/* "If P_j receives a message req((i, rt_i), (k, already_seen)) then already_seen = z_a U z_e,
+ * where z_a is the set of the names of the processes on the path followed by the request … from
+ * P_i to P_k and z_e is the set of the names of the neighbours of every process in z_a." */
 static bool lemma_1(const struct snapshot *snapshot)
 {
 	const struct network *network = snapshot->network;
@@ -596,7 +607,7 @@ static bool lemma_1(const struct snapshot *snapshot)
 	return true;
 }
 
-/* lud[i], wherever the token is; false if it is nowhere. */
+/* Finds lud[i] in the token, wherever that is. Returns false if there is no token. */
 static bool find_lud(const struct snapshot *snapshot, uint32_t i, int64_t *ret_lud)
 {
 	for (uint32_t j = 0; j < snapshot->network->graph.nodes; j++) {
@@ -621,7 +632,7 @@ static bool find_lud(const struct snapshot *snapshot, uint32_t i, int64_t *ret_l
 	return false;
 }
 
-/* The time of the youngest request of P_i that anybody knows of; -1: nobody knows of any. */
+/* Returns the time of the youngest request of P_i that any process knows of, or -1. */
 static int64_t find_youngest(const struct snapshot *snapshot, uint32_t i)
 {
 	int64_t youngest = -1;
@@ -646,7 +657,8 @@ static bool lemma_3(const struct snapshot *snapshot)
 {
 	int64_t lud;
 
-	/* With the printed test a process forgets the time of a request that the token took away. */
+	/* With the printed test a process forgets the time of a request that was deleted when
+	 * the token passed. */
 	if (snapshot->network->parameters[PARAM_TEXT] & PRINTED_SEEN)
 		return true;
 	for (uint32_t i = 1; i <= snapshot->network->graph.nodes; i++) {

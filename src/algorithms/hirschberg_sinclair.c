@@ -6,28 +6,32 @@
  * Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 5.3.
  *
  * A candidate asks the processes within a distance of 1, 2, 4, ... on both sides whether its number
- * is greater than theirs, and waits for both answers before it doubles the distance. Whoever is
- * greater answers no, and is a candidate from then on if it was not involved; whoever is smaller
- * gives up and passes the question on, or answers yes where its path ends. A candidature that comes
- * back to its sender has been all round: that process is elected, and sends ENDED round.
+ * is greater than theirs, and waits for both answers before it doubles the distance. A process with
+ * a greater number answers no, and becomes a candidate if it was not involved before. A process
+ * with a smaller number gives up and passes the question on, or answers yes if it is the last on
+ * the path. A candidature that comes back to its sender has gone all round the ring: that process
+ * is elected, and sends ENDED round.
  *
- * Network: a ring with two directions, no loss. Order is not needed: a candidate has one question a
- * side under way, and whoever knows the winner takes no part any more.
+ * Network: a ring with two directions, no loss. Order is not needed: a candidate has only one
+ * question on its way on each side, and a process that knows the winner does not take part any
+ * more.
  *
  * Departures.
  * - "if respOK then state <- lost" is "if not respOK" (printed:respok).
  * - "received (candidature, number, lgmax)" carries lg too, as the declaration of the message says.
  * - "wait nresp = 2" also ends when the state is no longer candidate: the elected process gets its
- *   two candidatures back and no response, and who has lost need not wait. nresp is nbresp.
- * - winner is 0, nobody, at first. The elected process does not "pass" ENDED, which it did not
+ *   two candidatures back and no response, and a process that has lost need not wait. nresp is
+ *   nbresp.
+ * - winner is 0 (nobody) at first. The elected process does not "pass" ENDED, which it did not
  *   receive, but sends it on in the direction in which its candidature came; ENDED stops there
  *   again, after n messages, because winner = number.
- * - By the printed text a process that ENDED has made not_involved takes a candidature that comes
- *   later, by the other direction, for one of a new election, and is left taking part
- *   (printed:late). Here who knows the winner answers and passes on, and neither becomes lost nor
- *   initiates. So there is one election: to initiate again only tells the leader.
- * - What the loop needs (lgmax, nbresp, respOK) is as at the start again when its process is no
- *   candidate.
+ * - In the printed text ENDED makes a process not_involved. A candidature that arrives later, from
+ *   the other direction, then looks like one of a new election, and the process takes part for ever
+ *   (printed:late). Here a process that knows the winner answers and passes on, but neither becomes
+ *   lost nor initiates. So there is one election: a process that initiates again is only told the
+ *   leader.
+ * - The variables of the loop (lgmax, nbresp, respOK) have their initial values again when the
+ *   process is not a candidate.
  */
 #include "algorithm.h"
 
@@ -41,16 +45,17 @@ enum { TEXT_MENDED = 0, TEXT_RESPOK = 1, TEXT_LATE = 2 };
 
 enum { IDENTIFIER_MAX = INT32_MAX };
 
-/* The first power of two that is no less than any number of nodes. */
+/* A power of two that is at least as large as any number of nodes. */
 #define LGMAX_MOST ((uint64_t)1 << 32)
 
 enum position { NOT_INVOLVED, CANDIDATE, LOST, ELECTED };
 
 struct state {
-	uint64_t lgmax;  /* how far a candidate asks; 0 elsewhere */
-	uint32_t winner; /* 0: not known */
-	uint8_t state;   /* enum position */
-	uint8_t nbresp;  /* 0 or 1; the second response begins something new */
+	uint64_t lgmax;  /* how far a candidate asks; 0 if the process is not a candidate */
+	uint32_t winner; /* the number of the elected process; 0: not known */
+	uint8_t state;   /* an enum position */
+	/* How many responses of this round have come: 0 or 1, because the second ends the round. */
+	uint8_t nbresp;
 	uint8_t respOK;
 	uint8_t padding;
 };
@@ -68,8 +73,8 @@ static void init(const struct site *site, void *state, struct out *out)
 	((struct state *)state)->respOK = true;
 }
 
-/* It takes part from its candidature, or the first that it loses against, until it knows the
- * winner. */
+/* A process takes part from its own candidature, or from the first candidature that it loses
+ * against, until it knows the winner. */
 static bool ready(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -112,7 +117,7 @@ static void request(const struct site *site, void *state, struct out *out)
 		initiate_election(site, node, out);
 }
 
-/* The loop is left, by whichever way. */
+/* Leaves the loop and resets its variables. */
 static void leave_loop(struct state *node, enum position position)
 {
 	node->state = (uint8_t)position;
@@ -137,12 +142,12 @@ static void send_ended(const struct site *site, enum side side, uint32_t number,
 	out_send_side(out, site, side);
 }
 
-/* The loop behind its wait. */
+/* The body of the loop after its wait. */
 static void end_round(const struct site *site, struct state *node, struct out *out)
 {
 	bool loses = !node->respOK;
 
-	/* "if respOK then state <- lost": the greatest withdraws. */
+	/* Printed: "if respOK then state <- lost". So the greatest process withdraws. */
 	if (site->parameters[TEXT] & TEXT_RESPOK)
 		loses = node->respOK;
 	if (loses) {
@@ -168,10 +173,11 @@ static void on_response(const struct site *site, struct state *node, enum side f
 		end_round(site, node, out);
 }
 
-/* Does a candidature concern this process, or is it over? */
+/* Does a candidature still concern this process, or is the election over for it? */
 static bool is_going_on(const struct site *site, const struct state *node)
 {
-	/* "winner <- number; state <- not_involved": whatever comes later begins anew. */
+	/* Printed: "winner <- number; state <- not_involved". So any later message begins a new
+	 * election. */
 	return node->winner == 0 || site->parameters[TEXT] & TEXT_LATE;
 }
 
@@ -214,7 +220,7 @@ static void on_ended(const struct site *site, struct state *node, enum side from
 	out_elected(out, number);
 }
 
-/* No candidature has come here yet, and all that comes first is a candidature. */
+/* Has no message arrived here yet? The first one is always a candidature. */
 static bool is_untouched(const struct state *node)
 {
 	return node->state == NOT_INVOLVED && node->winner == 0;
@@ -253,7 +259,7 @@ static int receive_ended(const struct site *site, struct state *node, enum side 
 {
 	uint32_t number = (uint32_t)in_range(in, 1, IDENTIFIER_MAX);
 
-	/* The winner is the greatest, and everybody else has lost against it. */
+	/* The winner has the greatest number, and all other processes have lost against it. */
 	if (!in_end(in) || number < site->identifier || is_untouched(node) ||
 	    node->state == CANDIDATE || (node->state == ELECTED) != (number == site->identifier))
 		return BATON_EMESSAGE;
@@ -315,7 +321,7 @@ static void show(const struct message *message, struct writer *writer)
 	writer_close(writer, ')');
 }
 
-/* Nobody but the greatest is elected. */
+/* Only the process with the greatest number is elected. */
 static bool greatest_is_elected(const struct snapshot *snapshot)
 {
 	const struct network *network = snapshot->network;

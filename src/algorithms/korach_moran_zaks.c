@@ -5,22 +5,22 @@
  * for a Complete Network of Processors", 3rd ACM Symposium on Principles of Distributed Computing,
  * 1984, from page 199; named in section 5.5.3 of M. Raynal's chapter 2.
  *
- * Who begins is a king without subjects, and claims one process after the other, along its links.
- * A claim is a pair (level, identifier), the level being the number of subjects that the king has;
- * the greater pair is stronger. Each process keeps the strongest claim that it has seen, a king's
- * own included, and drops whatever is weaker: a king whose claim is dropped gets no further. A
- * subject that is claimed appeals to its lord, who must fall before it may go. A king that has
- * everybody is elected, and says so.
+ * A process that begins is a king without subjects, and claims one process after the other, along
+ * its links. A claim is a pair (level, identifier), where the level is the number of subjects that
+ * the king has. The greater pair is stronger. Each process keeps the strongest claim that it has
+ * seen, including its own if it is a king, and drops weaker claims. A king whose claim is dropped
+ * gets no further. A subject that is claimed appeals to its lord, who must fall before the subject
+ * may change sides. A king that has claimed all others is elected, and announces it.
  *
  * Network: every pair of processes linked, no loss, any order. A process knows its links and its
- * own identifier, not those of the others. In the paper a message comes by a link, and the answer
- * goes back by it; here a message tells the place that an answer must go to, and nothing else is
- * done with places.
+ * own identifier, not those of the others. In the paper an answer goes back by the link by which
+ * the message came. Here a message names the place that the answer must go to. Places are used for
+ * nothing else.
  *
- * Departures. The chapter gives the idea only: all are kings at first, one is at the end, in
- * O(n log n) messages. The rules here are a reconstruction and not the paper's text, in the manner
- * of Y. Afek and E. Gafni, "Time and Message Bounds for Election in Synchronous and Asynchronous
- * Complete Networks", 1985. LEADER is added, so that all learn who leads.
+ * Departures. The chapter gives only the idea: all are kings at first, one is at the end, and it
+ * takes O(n log n) messages. The rules here are a reconstruction and not the paper's text, in the
+ * manner of Y. Afek and E. Gafni, "Time and Message Bounds for Election in Synchronous and
+ * Asynchronous Complete Networks", 1985. LEADER is added, so that all learn who leads.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -29,11 +29,13 @@
 enum { CLAIM, APPEAL, YIELD, ACCEPT, LEADER, MESSAGES_COUNT };
 
 struct state {
-	/* The strongest claim seen. A king's is its own, and only a king's is. 0 as king: none. */
+	/* The strongest claim that this process has seen; king is 0 if it has seen none. The
+	 * claim is its own if and only if the process is a king. */
 	uint32_t level, king;
-	uint32_t lord;     /* the place of the king that has it; 0: nobody has */
-	uint32_t claimant; /* the place whose claim that is, while the lord is asked; else 0 */
-	uint8_t claiming;  /* its own CLAIM is not accepted yet */
+	uint32_t lord; /* the place of the king whose subject this process is; 0: none */
+	/* The place of the king whose claim the lord is being asked about; else 0. */
+	uint32_t claimant;
+	uint8_t claiming; /* this process has sent a CLAIM that was not accepted yet */
 	uint8_t padding[3];
 };
 
@@ -55,7 +57,8 @@ static bool is_king(const struct site *site, const struct state *node)
 	return node->king == site->identifier;
 }
 
-/* Nobody claims at this level: the king who reaches it is elected, and LEADER hands it on. */
+/* The level N - 1 means that the election is decided. The king that reaches it is elected, and
+ * LEADER passes the level on. */
 static bool knows_leader(const struct site *site, const struct state *node)
 {
 	return node->king != 0 && node->level == site->nodes - 1;
@@ -78,11 +81,12 @@ static uint32_t common_divisor(uint32_t a, uint32_t b)
 }
 
 /*
- * The k-th link of a process, from 0. A process knows nothing of where its links lead, so any order
- * must do, and be it another in each process. Without a seed: the nearest first, to the right and
- * to the left in turn, so that all places are alike (the checker leaves out what is the same but
- * for a rotation). With one: each process has an order of its own, as the links begin somewhere and
- * go on by the same distance; that is every order there is, up to four processes.
+ * Returns where the k-th link of a process leads; k counts from 0. A process does not know where
+ * its links lead, so any order must work, even a different one in each process. Without a seed the
+ * nearest place comes first, to the right and to the left in turn, so that all places are alike
+ * (the checker treats arrangements that differ by a rotation as one). With a seed each process has
+ * an order of its own: it begins at a random link and goes on by a random distance. Up to four
+ * processes that gives every order.
  */
 static uint32_t link_of(const struct site *site, uint32_t k)
 {
@@ -102,7 +106,7 @@ static uint32_t link_of(const struct site *site, uint32_t k)
 	return site_neighbour(site, (uint32_t)((first + (uint64_t)k * stride) % count));
 }
 
-/* The king claims the next process, if there is one left. */
+/* The king claims the next process, if any is left. */
 static void advance(const struct site *site, struct state *node, struct out *out)
 {
 	if (node->level < site->nodes - 1) {
@@ -125,7 +129,7 @@ static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
 
-	/* It takes part already, or the election is over; there is no second one. */
+	/* The process takes part already, or the election is over. There is no second election. */
 	if (node->king != 0)
 		return;
 	node->king = site->identifier;
@@ -170,8 +174,8 @@ static void on_claim(const struct site *site, struct state *node, const struct c
 	out_send(out, node->lord);
 }
 
-/* A lord who is weaker falls, if it has not fallen yet. If it is claimed itself, by somebody weaker
- * than this, that claim is dropped too. */
+/* A lord that is weaker than the claim falls, if it has not fallen yet. If the lord itself is
+ * being claimed by a king that is weaker than this one, that claim is dropped too. */
 static void on_appeal(struct state *node, const struct claim *claim, struct out *out)
 {
 	if (!is_stronger(claim, node))
@@ -185,7 +189,7 @@ static void on_appeal(struct state *node, const struct claim *claim, struct out 
 	out_send(out, claim->from);
 }
 
-/* The lord has fallen. If a stronger claim has come since the appeal, it does not matter. */
+/* The lord has fallen. This does not matter if a stronger claim has arrived since the appeal. */
 static void on_yield(struct state *node, const struct claim *claim, struct out *out)
 {
 	if (node->claimant != 0 && claim->level == node->level && claim->king == node->king)
@@ -210,7 +214,7 @@ static void on_leader(const struct site *site, struct state *node, uint32_t iden
 	out_elected(out, identifier);
 }
 
-/* What a message of a type carries; false: bad bytes. */
+/* Reads what a message carries. Returns false if the bytes are bad. */
 static bool read_claim(const struct site *site, const struct message *message,
                        struct claim *ret_claim)
 {
@@ -243,7 +247,7 @@ static int receive(const struct site *site, void *state, const struct message *m
 		on_claim(site, node, &claim, out);
 		return 0;
 	case APPEAL:
-		if (node->king == 0) /* it has never been a king */
+		if (node->king == 0) /* this process has never been a king */
 			return BATON_EMESSAGE;
 		on_appeal(node, &claim, out);
 		return 0;
@@ -258,7 +262,7 @@ static int receive(const struct site *site, void *state, const struct message *m
 		on_accept(site, node, out);
 		return 0;
 	case LEADER:
-		/* The leader has had its ACCEPT. */
+		/* Every process has sent an ACCEPT to the leader before, so it has a lord. */
 		if (node->lord == 0 || knows_leader(site, node))
 			return BATON_EMESSAGE;
 		on_leader(site, node, claim.king, out);
@@ -322,8 +326,8 @@ static bool king_has_no_lord(const struct site *site, const void *state)
 	return !is_king(site, node) || (node->lord == 0 && node->claimant == 0);
 }
 
-/* Those who have accepted a king stay, as long as it is one: kingdoms do not overlap, so that at
- * most N / (L + 1) kings ever reach level L. */
+/* Processes that have accepted a king stay with it as long as it is a king. So kingdoms do not
+ * overlap, and at most N / (L + 1) kings ever reach level L. */
 static bool king_keeps_its_subjects(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;

@@ -6,24 +6,24 @@
  * "A DAG-Based Algorithm for Distributed Mutual Exclusion", thesis, Kansas State University, 1989,
  * section 2.1, which leaves out the ACKNOWLEDGEs that would be thrown away.
  *
- * Every message carries its sender's logical clock, and by (clock, node) all messages are in one
- * order. Each node keeps the latest message of every other. It may enter when all of them come
- * after its own REQUEST: then nobody can have asked before.
+ * Every message carries its sender's logical clock, and (clock, node) puts all messages into one
+ * order. Each node keeps the latest message of every other node. It may enter when all of them come
+ * after its own REQUEST, because then nobody can have asked before it.
  *
- * Network: every pair of nodes linked, no loss, ORDER IS NEEDED. A RELEASE that overtakes its
- * REQUEST is overwritten by it, and the request of a node that has left long ago stays first in the
- * queue for ever. (Two nodes are never inside together even so: see first_come_first_served.)
- * What order alone rules out is not refused here, so that this can be seen.
+ * Network: every pair of nodes is linked, no loss, ORDER IS NEEDED. If a RELEASE overtakes its
+ * REQUEST, the REQUEST overwrites it, and the request of a node that has left stays first in the
+ * queue for ever. (Even then two nodes are never inside together: see first_come_first_served.)
+ * Messages that only order rules out are not refused here, so that the error can be shown.
  *
- * Departures. 2.1 leaves out the ACKNOWLEDGE of a node that "has not received the corresponding
- * RELEASE message": it is the node itself that sends this RELEASE; here it is left out from a
- * node's REQUEST until its RELEASE. The clock ticks as 2.1 leaves open: by one at a request and at
- * a release, to max(clock, received) + 1 at every receipt; an ACKNOWLEDGE does not tick but carries
- * the clock that the receipt of the REQUEST has just moved. At its release a node takes its own
- * REQUEST out of its queue (Lamport's rule 3) and puts nothing in its place.
+ * Departures. In 2.1 a node sends no ACKNOWLEDGE if it "has not received the corresponding RELEASE
+ * message". But the node itself sends this RELEASE. So here it sends none from its own REQUEST
+ * until its RELEASE. 2.1 does not say when the clock ticks. Here it is incremented at a request and
+ * at a release, and becomes max(clock, received) + 1 at every receipt. Sending an ACKNOWLEDGE is
+ * not a tick; it carries the clock that the receipt of the REQUEST has just set. At its release a
+ * node removes its own REQUEST from its queue (Lamport's rule 3) and puts nothing in its place.
  *
- * `--param acknowledge=always` acknowledges every REQUEST, as Lamport's own text has it and as Raynal
- * (3.1) counts: 3(n - 1) messages whatever the load.
+ * `--param acknowledge=always` acknowledges every REQUEST, as Lamport's own text does and as Raynal
+ * (3.1) counts: then an entry takes 3(n - 1) messages under any load.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -31,12 +31,12 @@
 #include <string.h>
 
 enum { REQUEST, ACKNOWLEDGE, RELEASE, MESSAGES_COUNT };
-enum { ACKNOWLEDGES }; /* a parameter */
+enum { ACKNOWLEDGES }; /* the index of the parameter `acknowledge` */
 enum { NEEDED, ALWAYS };
 
 /* The latest message kept from a node. The clock of a message is never 0. */
 struct entry {
-	uint64_t clock; /* 0: there is none */
+	uint64_t clock; /* the clock in the message; 0: there is no message */
 	uint8_t type;
 	uint8_t padding[7];
 };
@@ -45,7 +45,7 @@ struct state {
 	uint64_t clock;
 	uint8_t inside;
 	uint8_t padding[7];
-	struct entry queue[]; /* [nodes] */
+	struct entry queue[]; /* [node - 1]: the latest message of each node */
 };
 
 static size_t state_size(const struct site *site)
@@ -60,13 +60,13 @@ static void init(const struct site *site, void *state, struct out *out)
 	(void)out;
 }
 
-/* The order of all messages: does (msg, c, I) come before (msg, d, J)? */
+/* Does (msg, c, I) come before (msg, d, J) in the order of all messages? */
 static bool precedes(uint64_t c, uint32_t I, uint64_t d, uint32_t J)
 {
 	return c < d || (c == d && I < J);
 }
 
-/* From a node's REQUEST until its RELEASE. */
+/* Has the node I sent a REQUEST and not yet a RELEASE? */
 static bool is_pending(const struct state *node, uint32_t I)
 {
 	return node->queue[I - 1].clock != 0;
@@ -81,7 +81,8 @@ static void keep(struct state *node, uint8_t type, uint64_t c, uint32_t J)
 /*
  * "A node can enter its critical section when its request has the lowest sequence number of any
  * request in its queue and has received messages, with higher sequence numbers, from all other
- * nodes". One message of each is kept, so that both are one: what is kept of each comes after.
+ * nodes". Only one message of each node is kept, so that both conditions are one: all messages that
+ * are kept come after the request.
  */
 static void enter_if_first(const struct site *site, struct state *node, struct out *out)
 {
@@ -97,7 +98,7 @@ static void enter_if_first(const struct site *site, struct state *node, struct o
 	out_enter(out);
 }
 
-/* (msg, c, I), with I and its clock. */
+/* Makes the message (type, c, I), where I is this node and c its clock. */
 static void make_message(const struct site *site, const struct state *node, uint8_t type,
                          struct out *out)
 {
@@ -123,7 +124,7 @@ static void request(const struct site *site, void *state, struct out *out)
 	node->clock++;
 	keep(node, REQUEST, node->clock, site->self);
 	send_to_all(site, node, REQUEST, out);
-	enter_if_first(site, node, out); /* alone in the world */
+	enter_if_first(site, node, out); /* at once if this is the only node */
 }
 
 static void release(const struct site *site, void *state, struct out *out)
@@ -140,7 +141,7 @@ static void on_request(const struct site *site, struct state *node, uint64_t c, 
                        struct out *out)
 {
 	keep(node, REQUEST, c, J);
-	/* J keeps this node's own REQUEST, and would throw the ACKNOWLEDGE away. */
+	/* J has this node's own REQUEST, and would ignore the ACKNOWLEDGE. */
 	if (!is_pending(node, site->self) || site->parameters[ACKNOWLEDGES] == ALWAYS) {
 		make_message(site, node, ACKNOWLEDGE, out);
 		out_send(out, J);
@@ -241,9 +242,9 @@ static bool receipt_comes_after(const struct site *site, const void *state)
 }
 
 /*
- * Who is inside asked before everybody who waits. It needs no order of the channels: what J sent
- * before its REQUEST has a lower clock than that, and until its RELEASE it sends nothing more, so
- * that no message of J can be taken for a later one than it has asked.
+ * A node that is inside asked before all nodes that wait. This does not need ordered channels: what
+ * J sent before its REQUEST has a lower clock, and J sends nothing more until its RELEASE. So no
+ * message of J looks later than its REQUEST while J waits.
  */
 static bool first_come_first_served(const struct snapshot *snapshot)
 {
@@ -284,7 +285,7 @@ static bool is_waiting(const struct state *node, uint32_t I)
 	return is_pending(node, I) && !node->inside;
 }
 
-/* Does what node a waits with come before what node b waits with? */
+/* Does the request of node a come before that of node b? */
 static bool is_before(const struct snapshot *snapshot, uint32_t a, uint32_t b)
 {
 	const struct state *one = snapshot->states[a - 1], *other = snapshot->states[b - 1];
@@ -292,7 +293,8 @@ static bool is_before(const struct snapshot *snapshot, uint32_t a, uint32_t b)
 	return precedes(one->queue[a - 1].clock, a, other->queue[b - 1].clock, b);
 }
 
-/* Could another, which does not wait or is served first, ask with a lower number? */
+/* Could another node, which does not wait now or is served before, still ask with a lower
+ * number? */
 static bool may_be_overtaken(const struct snapshot *snapshot, uint32_t i)
 {
 	const struct state *node = snapshot->states[i - 1];
@@ -305,7 +307,8 @@ static bool may_be_overtaken(const struct snapshot *snapshot, uint32_t i)
 	return false;
 }
 
-/* The requests by their numbers, up to one that a later request may still precede. */
+/* Lists the requests by their numbers, up to the first one that a later request may still
+ * precede. */
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
 	uint32_t count = 0, told = 0;

@@ -5,15 +5,16 @@
  * 1977, pages 155-160; as told by Michel Raynal, chapter 2, "Election and Mutual Exclusion
  * Algorithms", section 4.1, "A token circulating on a logical ring".
  *
- * Who has the token may enter; who is done, or does not want it, hands it to the successor. Nobody
- * ever asks, so that an entry costs one message when all want in and any number when nobody does.
+ * The node that has the token may enter. When it is done, or if it does not want in, it passes the
+ * token to its successor. Nodes never ask, so an entry costs one message when all want in, and any
+ * number of messages when nobody does.
  *
- * Network: a ring with one direction, no loss; there is but one message, so there is no order to
- * keep. A lost token is gone, and everybody waits for ever: Misra's algorithm mends that.
+ * Network: a ring with one direction, no loss. There is only one message, so order does not matter.
+ * If the token is lost, everybody waits for ever; Misra's algorithm mends that.
  *
- * Departures. Raynal's protocol, "wait (token); <critical section>; send (token)", has only
- * processes that want in; one that does not must pass the token on, and does it in the same step.
- * At the start the token is on its way from the holder to its successor.
+ * Departures. Raynal's protocol, "wait (token); <critical section>; send (token)", describes only
+ * processes that want in. A process that does not must pass the token on, and does so in the same
+ * step. At the start the token is on its way from the holder to its successor.
  */
 #include "algorithm.h"
 
@@ -22,7 +23,8 @@ enum { TOKEN, MESSAGES_COUNT };
 enum { USING_NOT, USING_WAITS, USING_INSIDE };
 
 struct state {
-	uint8_t using; /* inside: the token is here too */
+	/* Whether the process waits or is inside; inside means that the token is here. */
+	uint8_t using;
 	uint8_t padding[7];
 };
 
@@ -76,7 +78,7 @@ static int receive(const struct site *site, void *state, const struct message *m
 
 	if (!in_end(&in) || message->body[0] != TOKEN || message->side != SIDE_LEFT)
 		return BATON_EMESSAGE;
-	if (node->using == USING_INSIDE) /* the token is here: this is another one */
+	if (node->using == USING_INSIDE) /* the token is here already, so this is a second one */
 		return BATON_EMESSAGE;
 	on_token(site, node, out);
 	return 0;

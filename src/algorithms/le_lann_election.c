@@ -5,20 +5,22 @@
  * 1977, pages 155-160; named by Michel Raynal, chapter 2, "Election and Mutual Exclusion
  * Algorithms", section 5.1, which tells no more of it than that n processes need n² messages.
  *
- * Each initiator sends its number round the ring, and everybody hands every number on. When its own
- * is back, an initiator has seen those of all the others, and knows the greatest: that one leads.
- * So k initiators need kn messages. Who is reached before it has initiated does not do so any more.
+ * Each initiator sends its number round the ring, and every process passes every number on. When
+ * its own number has come back, an initiator has seen the numbers of all other initiators and knows
+ * the greatest, which leads. So k initiators need kn messages. A process that receives a number
+ * before it has initiated does not initiate any more.
  *
- * Network: a ring with one direction that keeps order, no loss. Order is what the rule stands on:
- * an initiator sends its number before it hands on yours, so it comes before yours to you.
+ * Network: a ring with one direction that keeps order, no loss. The rule depends on order: an
+ * initiator sends its own number before it passes yours on, so its number arrives at you before
+ * yours comes back.
  *
  * Departures.
- * - A process that has not initiated, a bystander, hands numbers on and cannot tell which is the
- *   last one: with ELECTION alone, kn of them, it never can (the proof is on the algorithm's page).
- *   So ELECTION carries, beside the number, whether there was a bystander on its way; if there was
- *   one, every initiator learns it, the leader sends its number round once more, as ELECTED, and
- *   the election is over for a process when that has passed. ELECTED is counted apart. If all
- *   initiate, nobody has to be told: n² messages are all there are.
+ * - A process that has not initiated, a bystander, passes numbers on and cannot tell which one is
+ *   the last. With kn ELECTION messages alone it never can (the proof is on the algorithm's page).
+ *   So ELECTION carries, beside the number, whether it has passed a bystander. If there was one,
+ *   every initiator learns it. The leader then sends its number round once more, as ELECTED, and
+ *   the election is over for a process when that has passed. ELECTED is counted separately. If all
+ *   processes initiate, nobody has to be told, and there are just n² messages.
  * - The chapter's processes send "to the left"; its left is the direction of the ring here.
  */
 #include "algorithm.h"
@@ -27,11 +29,12 @@ enum { ELECTION, ELECTED, MESSAGES_COUNT };
 
 enum { NUMBER_MAX = INT32_MAX };
 
-/* Of the election that is going on or, if there is none, of the last one. */
+/* About the election that is going on or, if there is none, about the last one. */
 struct state {
-	uint32_t max;         /* the greatest number seen, one's own included if one initiated */
-	uint32_t coordinator; /* 0: unknown */
-	uint8_t participant;  /* it is not over for this process */
+	/* The greatest number seen, including the process's own if it has initiated. */
+	uint32_t max;
+	uint32_t coordinator; /* the number of the leader; 0: unknown */
+	uint8_t participant;  /* the election is not over for this process */
 	uint8_t initiator;
 	uint8_t padding[6];
 };
@@ -72,7 +75,7 @@ static void request(const struct site *site, void *state, struct out *out)
 	send_election(site, site->identifier, false, out);
 }
 
-/* Another's number: it is noted, and goes on. */
+/* Notes the number of another process and passes it on. */
 static void on_election(const struct site *site, struct state *node, uint32_t j, bool bystander,
                         struct out *out)
 {
@@ -83,7 +86,7 @@ static void on_election(const struct site *site, struct state *node, uint32_t j,
 	send_election(site, j, bystander || !node->initiator, out);
 }
 
-/* One's own number is back, and all the others have passed before it. */
+/* The process's own number is back. All other numbers have passed before it. */
 static void on_own_election(const struct site *site, struct state *node, bool bystander,
                             struct out *out)
 {
@@ -118,7 +121,8 @@ static int receive_election(const struct site *site, struct state *node, struct 
 		on_election(site, node, j, bystander, out);
 		return 0;
 	}
-	if (!node->initiator || node->coordinator != 0) /* it is not on its way */
+	/* This process's number cannot be on its way. */
+	if (!node->initiator || node->coordinator != 0)
 		return BATON_EMESSAGE;
 	on_own_election(site, node, bystander, out);
 	return 0;
@@ -129,8 +133,8 @@ static int receive_elected(const struct site *site, struct state *node, struct i
 {
 	uint32_t j = (uint32_t)in_range(in, 1, NUMBER_MAX);
 
-	/* All numbers have passed before it, so j is `max`, unless order is not kept; then let the
-	 * two leaders be seen. */
+	/* All numbers have passed before ELECTED, so j is `max` if channels keep order. If they
+	 * do not, this is not refused, so that the two leaders can be seen. */
 	if (!in_end(in) || !node->participant)
 		return BATON_EMESSAGE;
 	on_elected(site, node, j, out);
@@ -154,7 +158,7 @@ static int receive(const struct site *site, void *state, const struct message *m
 	}
 }
 
-/* Who was reached before it has initiated is a bystander. */
+/* A process that has received a number before it has initiated is a bystander. */
 static bool ready(const struct site *site, const void *state)
 {
 	(void)site;
@@ -194,14 +198,14 @@ static void show(const struct message *message, struct writer *writer)
 	writer_close(writer, ')');
 }
 
-/* With agreement it follows that the leader is the greatest of the initiators. */
+/* Together with agreement this means that the leader is the greatest of the initiators. */
 static bool leader_is_no_less_than_an_initiator(const struct site *site, const void *state)
 {
 	const struct state *node = state;
 	return node->coordinator == 0 || !node->initiator || node->coordinator >= site->identifier;
 }
 
-/* And a bystander cannot lead: its number is not on its way. */
+/* A bystander cannot lead, because it has not sent its number. */
 static bool leader_has_initiated(const struct site *site, const void *state)
 {
 	const struct state *node = state;

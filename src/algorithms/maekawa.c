@@ -7,20 +7,22 @@
  * Systems 5(3), August 1987, pages 284-299. Both as told by Mitchell L. Neilsen, "A DAG-Based
  * Algorithm for Distributed Mutual Exclusion", thesis, Kansas State University, 1989, section 2.6.
  *
- * Who wants in asks its committee only. Any two committees have a node in common, and a node locks
- * itself for one request at a time: so two requests are never locked for by all that they ask. A
- * node that is locked for a request when one that precedes it comes in inquires; whoever cannot
- * enter as it is, because another node has refused it (FAIL), gives the lock back (RELINQUISH).
+ * A node that wants in asks only its committee. Any two committees have a node in common, and a
+ * node locks itself for one request at a time. So two requests never get the locks of their whole
+ * committees at the same time. If a node is locked for a request and an earlier request arrives, it
+ * inquires (INQUIRE). The node that has the lock gives it back (RELINQUISH) if it cannot enter
+ * anyway because another member has refused it (FAIL).
  *
- * Network: every pair of nodes linked, no loss, and what a node sends to another arrives in order.
+ * Network: every pair of nodes is linked, no loss, and what a node sends to another arrives in
+ * order.
  *
  * Departures. A new request gets a FAIL if the locking request *or one in the queue* precedes it,
  * as in Maekawa's paper: Neilsen's wording compares it with the locking request only, and
- * deadlocks. A request in the queue that the new one precedes gets a FAIL too, if it has had none,
- * as Sanders suggests: Maekawa sends FAIL at arrival only, and deadlocks. `--param text=…` brings
- * either back. INQUIRE names the request that it is about; it is ignored by a node that is inside
- * or has left since. A node inquires once for a lock, and a request that was relinquished needs no
- * FAIL any more: its node knows.
+ * deadlocks. A request in the queue that the new one precedes also gets a FAIL, if it has had none,
+ * as Sanders suggests. Maekawa sends FAIL only when a request arrives, and deadlocks. `--param
+ * text=…` brings either rule back. INQUIRE names the request that it is about. A node that is
+ * inside, or has left since, ignores it. A node inquires only once for each lock. A request that
+ * was relinquished needs no FAIL, because its node knows.
  */
 #include "maekawa_committees.h"
 #include "network.h"
@@ -34,8 +36,9 @@ enum { TEXT_LOCKING_REQUEST_ONLY = 1, TEXT_FAIL_AT_ARRIVAL_ONLY = 2 };
 
 struct request {
 	uint64_t number;
-	uint32_t node;  /* 0: no request */
-	uint8_t failed; /* in the queue: its node has had a FAIL, or has relinquished */
+	uint32_t node; /* the node that asks; 0: no request */
+	/* Of a request in the queue: its node has received a FAIL, or has relinquished. */
+	uint8_t failed;
 	uint8_t padding[3];
 };
 
@@ -43,34 +46,35 @@ struct request {
 enum vote {
 	VOTE_NONE,
 	VOTE_LOCKED,
-	VOTE_INQUIRED, /* LOCKED, then INQUIRE, and the answer is deferred */
-	VOTE_FAILED,   /* FAIL, or was sent RELINQUISH, and no LOCKED since */
+	VOTE_INQUIRED, /* LOCKED and then INQUIRE have come, and the answer is deferred */
+	VOTE_FAILED,   /* FAIL has come, or RELINQUISH was sent, and no LOCKED since */
 };
 
 struct state {
-	uint64_t highest; /* the largest number that it has given or received */
-	uint64_t number;  /* of its own request; 0 if it neither waits nor is inside */
+	uint64_t highest; /* the largest number that this node has used or received */
+	uint64_t number;  /* the number of its own request; 0 if it neither waits nor is inside */
 
-	struct request locking; /* the request that it is locked for */
-	uint8_t inquired;       /* INQUIRE was sent about it */
+	struct request locking; /* the request that this node is locked for */
+	uint8_t inquired;       /* INQUIRE was sent about the locking request */
 	uint8_t padding[3];
 	uint32_t queue_count;
-	struct request queue[]; /* [clients], first in line first; then votes[members] */
+	/* queue[clients], the first in line first; followed by votes[members]. */
+	struct request queue[];
 };
 
-/* S_I, the committee of this node, itself included: whom it asks. */
+/* S_I, the committee of this node, including itself: the nodes that it asks. */
 static struct nodes committee(const struct site *site)
 {
 	return committees_members(site->shared, site->nodes, site->self);
 }
 
-/* The nodes that have this one in their committees: who asks it. */
+/* The nodes that have this one in their committees: the nodes that ask it. */
 static struct nodes clients(const struct site *site)
 {
 	return committees_clients(site->shared, site->nodes, site->self);
 }
 
-/* What each member has said, in the order of the committee. */
+/* The votes of the members, in the order of the committee. */
 static uint8_t *votes(const struct site *site, struct state *node)
 {
 	return (uint8_t *)(node->queue + clients(site).count);
@@ -105,7 +109,7 @@ static bool has_vote(const struct site *site, const struct state *node, enum vot
 	return false;
 }
 
-/* All have LOCKED. */
+/* A node is inside when all members are locked for it. */
 static bool is_inside(const struct site *site, const struct state *node)
 {
 	return node->number != 0 && !has_vote(site, node, VOTE_NONE) &&
@@ -123,12 +127,12 @@ static void act(const struct site *site, struct state *node, uint8_t type, uint3
 /*
  * Sends a message; `number` is that of the request which a REQUEST or an INQUIRE is about.
  *
- * What a node tells itself it does at once, as if the message had come right then: that is in
- * order, for nothing it tells itself is ever under way. A handler may be in the middle of its work
- * then, but REQUEST, RELINQUISH and RELEASE change a node as a member of committees, and LOCKED,
- * FAIL and INQUIRE as one who asks, so that a handler that is called back in another finds what it
- * needs. Only REQUEST, INQUIRE, RELINQUISH come back to where they began: INQUIRE is the last that
- * on_request does. (FAIL does not: its request is in the queue, and has no lock to give back.)
+ * A message to itself is handled at once. That keeps order, because no such message is ever on its
+ * way. The handler may be called from within another handler. That is safe: REQUEST, RELINQUISH and
+ * RELEASE change the part of the state that belongs to a member of committees, while LOCKED, FAIL
+ * and INQUIRE change the part of a node that asks. Only one chain comes back to where it began:
+ * REQUEST, INQUIRE, RELINQUISH. There INQUIRE is the last thing that on_request does. (FAIL does
+ * not lead back: its request is in the queue, and has no lock to give back.)
  */
 static void tell(const struct site *site, struct state *node, uint32_t to, uint8_t type,
                  uint64_t number, struct out *out)
@@ -145,7 +149,8 @@ static void tell(const struct site *site, struct state *node, uint32_t to, uint8
 	out_send(out, to);
 }
 
-/* To all of the committee; "pretends to have received the message itself". */
+/* Sends a message to the whole committee; the node "pretends to have received the message
+ * itself". */
 static void tell_committee(const struct site *site, struct state *node, uint8_t type,
                            uint64_t number, struct out *out)
 {
@@ -175,7 +180,7 @@ static void release(const struct site *site, void *state, struct out *out)
 	tell_committee(site, node, RELEASE, 0, out);
 }
 
-/* Puts a request into the queue; its place there. */
+/* Puts a request into the queue and returns its place there. */
 static uint32_t enqueue(struct state *node, const struct request *new)
 {
 	uint32_t place = 0;
@@ -227,7 +232,8 @@ static void on_request(const struct site *site, struct state *node, uint32_t j, 
 	}
 	uint32_t place = enqueue(node, &new);
 	new.failed = precedes(&node->locking, &new);
-	/* Neilsen 2.6: "the sequence number of the request currently locked is smaller". */
+	/* Neilsen 2.6 compares with the locking request only: "the sequence number of the
+	 * request currently locked is smaller". */
 	if (place > 0 && !(text & TEXT_LOCKING_REQUEST_ONLY))
 		new.failed = true;
 	node->queue[place].failed = new.failed;
@@ -235,7 +241,7 @@ static void on_request(const struct site *site, struct state *node, uint32_t j, 
 		tell(site, node, j, FAIL, 0, out);
 	/*
 	 * Sanders: "to any node with a request in its queue with a larger sequence number, if one
-	 * has not already been sent". Maekawa 1985 has nothing of the kind.
+	 * has not already been sent". Maekawa's paper of 1985 has no such rule.
 	 */
 	for (uint32_t k = place + 1; k < node->queue_count; k++) {
 		if (node->queue[k].failed || (text & TEXT_FAIL_AT_ARRIVAL_ONLY))
@@ -254,12 +260,12 @@ static void on_locked(const struct site *site, struct state *node, uint32_t i, s
 	votes(site, node)[nodes_place(committee(site), i)] = VOTE_LOCKED;
 	if (!is_inside(site, node))
 		return;
-	/* It will send RELEASE: that is the answer to who has inquired. */
+	/* Members that have inquired get no answer now. The RELEASE will be their answer. */
 	memset(votes(site, node), VOTE_LOCKED, committee(site).count);
 	out_enter(out);
 }
 
-/* Gives the lock of the k-th member back. */
+/* Gives the lock back to the k-th member. */
 static void relinquish(const struct site *site, struct state *node, uint32_t k, struct out *out)
 {
 	votes(site, node)[k] = VOTE_FAILED;
@@ -281,7 +287,7 @@ static void on_inquire(const struct site *site, struct state *node, uint32_t i, 
 	uint32_t k = nodes_place(committee(site), i);
 
 	if (number != node->number || is_inside(site, node))
-		return; /* RELEASE is on its way, or will be */
+		return; /* the RELEASE is on its way or will be sent later */
 	if (has_vote(site, node, VOTE_FAILED))
 		relinquish(site, node, k, out);
 	else
@@ -324,7 +330,7 @@ static void act(const struct site *site, struct state *node, uint8_t type, uint3
 	}
 }
 
-/* May node j ask? It has one request at a time. */
+/* Can node j have sent a REQUEST? It has only one request at a time. */
 static bool may_ask(const struct site *site, const struct state *node, uint32_t j)
 {
 	if (!nodes_have(clients(site), j) || node->locking.node == j)
@@ -336,7 +342,7 @@ static bool may_ask(const struct site *site, const struct state *node, uint32_t 
 	return true;
 }
 
-/* May member i of the committee say this, as things stand? */
+/* Can member i of the committee have sent this message in the current state? */
 static bool may_answer(const struct site *site, const struct state *node, uint8_t type, uint32_t i,
                        uint64_t number)
 {
@@ -398,7 +404,7 @@ static int receive(const struct site *site, void *state, const struct message *m
 	return 0;
 }
 
-/* The members that have voted so, or so. */
+/* Writes the members whose vote is `vote` or `other`. */
 static void write_voters(const struct site *site, const struct state *node, struct writer *writer,
                          const char *key, enum vote vote, enum vote other)
 {
@@ -472,7 +478,7 @@ static uint32_t origin(const struct message *message)
 	return message->body[0] == REQUEST ? (uint32_t)in_uint(&in) : 0;
 }
 
-/* The queue is in order; it is empty if the node is not locked. */
+/* The queue is sorted, and it is empty if the node is not locked. */
 static bool queue_is_ordered(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -485,7 +491,8 @@ static bool queue_is_ordered(const struct site *site, const void *state)
 	return node->queue_count == 0 || node->locking.node != 0;
 }
 
-/* The next number is larger than all that the node has heard of: whoever waits gets its turn. */
+/* The next number is larger than all that the node knows of, so that every request is served in
+ * the end. */
 static bool highest_is_the_highest(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -499,8 +506,9 @@ static bool highest_is_the_highest(const struct site *site, const void *state)
 }
 
 /*
- * Nobody waits in a queue without knowing it, but a request that is first in line and precedes the
- * locking request, about which INQUIRE was sent: what the mended rule is for. (Not as printed.)
+ * Every request in a queue has been told FAIL, with one exception: the first in line, if it
+ * precedes the locking request, about which INQUIRE was sent. The mended rule makes sure of this.
+ * (The printed variants break it.)
  */
 static bool only_the_first_has_no_fail(const struct site *site, const void *state)
 {
@@ -516,7 +524,8 @@ static bool only_the_first_has_no_fail(const struct site *site, const void *stat
 	return true;
 }
 
-/* If node j has LOCKED from node i, i is locked for j's request: so no two have it at a time. */
+/* If node j has LOCKED from node i, node i is locked for j's request. So no two nodes have i's
+ * lock at the same time. */
 static bool a_vote_is_a_lock(const struct snapshot *snapshot)
 {
 	for (uint32_t j = 1; j <= snapshot->network->graph.nodes; j++) {
@@ -534,7 +543,7 @@ static bool a_vote_is_a_lock(const struct snapshot *snapshot)
 	return true;
 }
 
-/* The kind of committees that the parameter asks for. */
+/* Returns the kind of committees that the parameter asks for. */
 static enum committees_kind committees_wanted(const struct network *network)
 {
 	uint64_t kind = network->parameters[PARAMETER_OF_COMMITTEES];

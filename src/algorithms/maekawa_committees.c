@@ -4,13 +4,16 @@
 
 #include <string.h>
 
-/* The largest plane that is made: its field of q^3 elements is written down while it is. */
+/* The order of the largest plane that is made. Making a plane of order q takes memory for a
+ * field of q^3 elements. */
 enum { PLANE_ORDER_MAX = 128 };
 
-/* The lists stand behind each other: of node i the elements first[i - 1] to first[i] - 1. */
+/* The lists of all nodes follow each other in one array. That of node i has the elements first[i
+ * - 1] to first[i] - 1. */
 struct committees {
-	size_t capacity; /* of the members of all, and of the clients of all */
-	size_t first[];  /* [nodes + 1] for the members, [nodes + 1] for the clients; then uint32_t
+	/* How many members all committees have together; there are as many clients. */
+	size_t capacity;
+	size_t first[]; /* [nodes + 1] for the members, [nodes + 1] for the clients; then uint32_t
 	                    members[capacity], clients[capacity], scratch[] */
 };
 
@@ -52,7 +55,7 @@ uint32_t nodes_place(struct nodes nodes, uint32_t node)
 	return low < nodes.count && nodes.list[low] == node ? low : nodes.count;
 }
 
-/* The prime of which q is a power; 0 if there is none. */
+/* Returns the prime of which q is a power, or 0 if there is none. */
 static uint32_t prime_of(uint32_t q)
 {
 	uint32_t p = 2;
@@ -67,8 +70,9 @@ static uint32_t prime_of(uint32_t q)
 }
 
 /*
- * The order q of the plane that is to be made, 0 if it is none. Planes are known for powers of
- * primes only. The triangle, q = 1, is none by the axioms, but its three lines do as well.
+ * Returns the order q of the plane to be made, or 0 if no plane is to be made. Planes are known
+ * only for powers of primes. The triangle, q = 1, is not a plane by the axioms, but its three lines
+ * work as well.
  */
 static uint32_t plane_order(uint32_t N, enum committees_kind kind)
 {
@@ -90,7 +94,7 @@ static uint32_t grid_width(uint32_t N)
 	return width;
 }
 
-/* Of the largest committee: a row, and what is left of a column. */
+/* Returns the size of the largest committee: a row, and the rest of a column. */
 static uint32_t grid_committee(uint32_t N)
 {
 	uint32_t width = grid_width(N);
@@ -99,9 +103,10 @@ static uint32_t grid_committee(uint32_t N)
 }
 
 /*
- * A difference cover: numbers such that each number from 1 to N - 1 is the difference of two of them,
- * modulo N. Any two translates of it meet, as do the lines of a plane, which is the best of covers.
- * They are about as small as committees can be, for every N.
+ * A difference cover is a set of numbers such that each number from 1 to N - 1 is the difference of
+ * two of them, modulo N. Any two translates of it have a number in common, so they can serve as
+ * committees. A plane is the best possible cover. For every N, covers are about as small as
+ * committees can be.
  */
 enum { SEARCH_NODES_MAX = 100, SEARCH_STEPS_MAX = 20000, SEARCH_COVER_MAX = 32 };
 
@@ -109,10 +114,12 @@ struct cover {
 	uint32_t N;
 	uint32_t count, count_max;
 	uint32_t
-	        covered; /* of the differences from 1 to N/2: the others are these, the other way round */
+	        /* How many of the differences from 1 to N/2 are covered; the others are their
+	         * negatives. */
+	        covered;
 	uint32_t steps;
 	uint32_t numbers[SEARCH_COVER_MAX];
-	uint32_t times[SEARCH_NODES_MAX / 2 + 1]; /* how often each is a difference */
+	uint32_t times[SEARCH_NODES_MAX / 2 + 1]; /* [d]: how many pairs have the difference d */
 };
 
 static uint32_t difference(uint32_t N, uint32_t a, uint32_t b)
@@ -121,14 +128,14 @@ static uint32_t difference(uint32_t N, uint32_t a, uint32_t b)
 	return d <= N / 2 ? d : N - d;
 }
 
-/* Takes a number into the cover, or out again, which must be the last. */
+/* Adds a number to the cover, or removes the last one. */
 static void change_cover(struct cover *cover, uint32_t number, bool in)
 {
 	cover->count -= !in;
 	for (uint32_t i = 0; i < cover->count; i++) {
 		uint32_t *times = &cover->times[difference(cover->N, number, cover->numbers[i])];
 		cover->covered += in && *times == 0;
-		*times += in ? 1 : UINT32_MAX /* less one */;
+		*times += in ? 1 : UINT32_MAX /* adds -1 */;
 		cover->covered -= !in && *times == 0;
 	}
 	if (in)
@@ -144,9 +151,10 @@ static bool is_in_cover(const struct cover *cover, uint32_t number)
 	return false;
 }
 
-/* Makes the greatest difference that is missing, by a number more, and goes on; back if that leads
- * nowhere. It gives up after so many steps: a cover may then be missed, and never a wrong one be made.
- * The calls are as deep as the cover is large. */
+/* Backtracking search: adds a number that makes the greatest missing difference and continues;
+ * if that leads nowhere, it removes the number and tries another. It gives up after
+ * SEARCH_STEPS_MAX steps, so it may miss a cover, but it never makes a wrong one. The depth of
+ * the recursion is the size of the cover. */
 static bool complete_cover(struct cover *cover) /* NOLINT(misc-no-recursion) */
 {
 	uint32_t half = cover->N / 2, missing = half, more = 0;
@@ -173,10 +181,10 @@ static bool complete_cover(struct cover *cover) /* NOLINT(misc-no-recursion) */
 }
 
 /*
- * B. Wichmann, "A note on restricted difference bases", Journal of the London Mathematical Society 38,
- * 1963, pages 465-466: marks 1 (r times), r + 1, 2r + 1 (r times), 4r + 3 (s times), 2r + 2 (r + 1
- * times), 1 (r times) apart measure every length from 1 to that of the ruler. Modulo N, half of N is
- * enough. There are 4r + s + 3 marks, about sqrt(1.5 N).
+ * B. Wichmann, "A note on restricted difference bases", Journal of the London Mathematical Society
+ * 38, 1963, pages 465-466: marks 1 (r times), r + 1, 2r + 1 (r times), 4r + 3 (s times), 2r + 2 (r
+ * + 1 times), 1 (r times) apart measure every length from 1 to that of the ruler. Modulo N, a ruler
+ * of length N/2 is enough. There are 4r + s + 3 marks, about sqrt(1.5 N).
  */
 struct ruler {
 	uint32_t r, s;
@@ -187,13 +195,13 @@ static uint32_t ruler_marks(struct ruler ruler)
 	return 4 * ruler.r + ruler.s + 3;
 }
 
-/* The one with the fewest marks. */
+/* Returns the ruler with the fewest marks. */
 static struct ruler find_ruler(uint32_t N)
 {
 	struct ruler best = {0, N};
 
 	for (uint64_t r = 0; 4 * r < ruler_marks(best); r++) {
-		/* 4r(r + s + 2) + 3(s + 1) is the length. */
+		/* The length of a ruler is 4r(r + s + 2) + 3(s + 1). */
 		uint64_t least = N / 2, fixed = 4 * r * (r + 2) + 3, step = 4 * r + 3;
 		uint64_t s = least > fixed ? (least - fixed + step - 1) / step : 0;
 		struct ruler ruler = {(uint32_t)r, (uint32_t)s};
@@ -203,7 +211,7 @@ static struct ruler find_ruler(uint32_t N)
 	return best;
 }
 
-/* Is there a cover that is smaller than the ruler? */
+/* Searches for a cover that is smaller than the ruler. */
 static bool search_cover(uint32_t N, struct cover *ret_cover)
 {
 	uint32_t marks = ruler_marks(find_ruler(N)), least = 1;
@@ -219,7 +227,7 @@ static bool search_cover(uint32_t N, struct cover *ret_cover)
 	return false;
 }
 
-/* Of a committee. */
+/* Returns the size of a committee. */
 static uint32_t cover_size(uint32_t N)
 {
 	struct cover cover;
@@ -227,7 +235,8 @@ static uint32_t cover_size(uint32_t N)
 	return search_cover(N, &cover) ? cover.count : ruler_marks(find_ruler(N));
 }
 
-/* AUTO is the smallest that can be made; of several a plane, then a grid. */
+/* Replaces AUTO by the kind with the smallest committees. Among equals a plane comes first, then
+ * a grid. */
 static enum committees_kind choose_kind(uint32_t N, enum committees_kind kind)
 {
 	if (kind != COMMITTEES_AUTO)
@@ -237,7 +246,7 @@ static enum committees_kind choose_kind(uint32_t N, enum committees_kind kind)
 	return cover_size(N) < grid_committee(N) ? COMMITTEES_CYCLIC : COMMITTEES_GRID;
 }
 
-/* Members of all committees, at most. */
+/* Returns the most members that all committees can have together. */
 static size_t capacity_needed(uint32_t N, enum committees_kind kind, const char *text)
 {
 	size_t count = 1;
@@ -262,14 +271,16 @@ size_t committees_size(uint32_t nodes, enum committees_kind kind, const char *te
 {
 	kind = choose_kind(nodes, kind);
 	size_t N = nodes, q = plane_order(nodes, kind);
-	size_t plane = q * q * q + q + 1; /* the powers of find_powers, and q + 1 differences */
+	/* Scratch space for find_powers, and for q + 1 differences. */
+	size_t plane = q * q * q + q + 1;
 	size_t scratch = plane > N ? plane : N;
 	size_t numbers = 2 * capacity_needed(nodes, kind, text) + scratch;
 	size_t indexes = 2 * (N + 1);
 	return sizeof(struct committees) + indexes * sizeof(size_t) + numbers * sizeof(uint32_t);
 }
 
-/* Puts a node into the committee of i, the last so far; false: it is there already. */
+/* Adds a node to the committee of i, which must be the last one so far. Returns false if the
+ * node is in it already. */
 static bool add_member(struct committees *committees, uint32_t N, uint32_t i, uint32_t node)
 {
 	uint32_t *list = all_members(committees, N);
@@ -286,7 +297,8 @@ static bool add_member(struct committees *committees, uint32_t N, uint32_t i, ui
 	return true;
 }
 
-/* v + c w in a field of p^n elements: numbers of n digits to the base p, added without carry. */
+/* Returns v + c w in a field of p^n elements. An element is a number of n digits to the base p;
+ * addition has no carry. */
 static uint32_t add_multiple(uint32_t p, uint32_t v, uint32_t c, uint32_t w)
 {
 	uint32_t sum = 0;
@@ -299,7 +311,8 @@ static uint32_t add_multiple(uint32_t p, uint32_t v, uint32_t c, uint32_t w)
 	return sum;
 }
 
-/* The powers of x, where x^n = polynomial; false: they are not all that is in the field but 0. */
+/* Lists the powers of x, where x^n = polynomial. Returns false if they are not all elements of
+ * the field except 0. */
 static bool find_powers(uint32_t p, uint32_t field, uint32_t polynomial, uint32_t *powers)
 {
 	uint32_t top = field / p, v = 1;
@@ -340,12 +353,13 @@ static void find_differences(uint32_t q, uint32_t *powers, uint32_t *differences
 	must(count == q + 1);
 }
 
-/* The lines of a plane are translates of one. Two of them meet: j - i is one of the differences. */
+/* All lines of a plane are translates of one line. The lines of i and j meet, because j - i is
+ * one of the differences. */
 static void make_plane(struct committees *committees, uint32_t N, uint32_t q, uint32_t *scratch)
 {
 	uint32_t *differences = scratch + (size_t)q * q * q;
 
-	differences[0] = 0; /* the triangle has no field, but these two */
+	differences[0] = 0; /* a triangle needs no field: its differences are 0 and 1 */
 	differences[1] = 1;
 	if (q > 1)
 		find_differences(q, scratch, differences);
@@ -359,10 +373,10 @@ static void make_plane(struct committees *committees, uint32_t N, uint32_t q, ui
 }
 
 /*
- * The row and the column of i in a grid whose last row may be short. Let i be in row a and column
- * c, and j in row b and column d. If a is not the last row it is full: it has a node in column d,
- * and there the row of i meets the column of j. If b is not the last row, likewise. If both are
- * the last row, it is the row of both.
+ * A committee is the row and the column of i in a grid whose last row may be short. Any two
+ * committees meet: let i be in row a and column c, and j in row b and column d. If a is not the
+ * last row, it is full and has a node in column d; there the row of i meets the column of j. If b
+ * is not the last row, the same holds for b. If both are the last row, i and j are in the same row.
  */
 static void make_grid(struct committees *committees, uint32_t N)
 {
@@ -380,7 +394,8 @@ static void make_grid(struct committees *committees, uint32_t N)
 	}
 }
 
-/* A step of a ruler, so many times: each mark is a member of all committees, which are translates. */
+/* Adds `times` marks of a ruler to the committee of i, each `step` after the one before, and
+ * returns the last mark. */
 static uint32_t make_marks(struct committees *committees, uint32_t N, uint32_t i, uint32_t mark,
                            uint32_t step, uint32_t times)
 {
@@ -448,7 +463,8 @@ static void make_clients(struct committees *committees, uint32_t N)
 	const uint32_t *members = all_members(committees, N);
 	uint32_t *list = all_members(committees, N) + committees->capacity;
 
-	/* first[m] is where m's list begins, and moves on to where it ends. */
+	/* first[m] is where the list of m begins. It moves on while the list is filled, up to
+	 * its end. */
 	for (size_t k = 0; k < committees->first[N]; k++) {
 		if (members[k] < N)
 			first[members[k] + 1]++;
@@ -462,14 +478,15 @@ static void make_clients(struct committees *committees, uint32_t N)
 	}
 }
 
-/* What the algorithm needs of committees, whoever made them. */
+/* Checks what the algorithm needs: each node is in its own committee, and any two committees
+ * meet. */
 static const char *judge(const struct committees *committees, uint32_t N, uint32_t *meets)
 {
 	for (uint32_t i = 1; i <= N; i++) {
 		if (!nodes_have(committees_members(committees, N, i), i))
 			return "every node must be in its own committee";
 	}
-	/* Whoever asks one of those that i asks has a committee that meets that of i. */
+	/* The committees that meet that of i are those of the clients of its members. */
 	memset(meets, 0, N * sizeof(*meets));
 	for (uint32_t i = 1; i <= N; i++) {
 		struct nodes members = committees_members(committees, N, i);

@@ -6,32 +6,34 @@
  * by Michel Raynal, chapter 2, "Election and Mutual Exclusion Algorithms", section 4.2, "Loss of
  * token: Misra's algorithm".
  *
- * Two tokens go round, PING, which is the privilege, and PONG. They carry nbping and nbpong =
- * -nbping, which change each time the two meet; m remembers the number of the token that passed
- * last. A token that finds its own number in m has been here before, has not met the other since,
- * and the other has not been here: the other is lost, and is made anew.
+ * Two tokens go round: PING, which is the privilege, and PONG. They carry the numbers nbping and
+ * nbpong = -nbping, which change each time the two meet. In each process m remembers the number of
+ * the token that passed last. A token that finds its own number in m knows three things: it has
+ * been here before, it has not met the other token since, and the other has not been here in
+ * between. So the other token is lost, and is made again.
  *
- * Network: a ring with one direction that keeps order: a token that overtakes the other on a link
- * would believe it lost. Tokens may be lost, but the other must then survive a whole turn.
+ * Network: a ring with one direction that keeps order. A token that overtakes the other on a link
+ * would believe that it is lost. A token may be lost, but the other one must then survive a whole
+ * turn.
  *
- * What a meeting is. PING stays where somebody is in the critical section, and PONG passes on at
- * once everywhere. So they meet when PONG arrives where PING is held, and where one of them is made
- * anew; two that pass through the same process one after the other do not meet, even at the same
- * instant.
+ * What a meeting is. PING stays at a process that is in its critical section; PONG is always passed
+ * on at once. So the two meet when PONG arrives at the process that holds PING, and at a process
+ * that makes one of them again. Two tokens that pass through the same process one after the other
+ * do not meet, even at the same instant.
  *
  * Departures.
- * - The numbers are 1..n+1: "modulo (n+1)" would make nbping 0, which is nbpong, and which is m in
- *   a process where no token has been (printed:zero).
- * - What arrives is compared with m, and stored there, with the number that it brings; only then do
- *   both numbers change. By the order of the printed clauses a reader may do it the other way
- *   round, and then PONG finds its number when it comes back (printed:order).
- * - "The tokens meet only once in a process" is not so: PONG comes again while PING is held. It
- *   does no harm, because each meeting changes the numbers.
- * - A token that is made anew is in this process, and so is the other: that is a meeting, and a
- *   process that waits when it makes PING anew enters.
+ * - The numbers are 1..n+1. "Modulo (n+1)" would make nbping 0, which equals nbpong, and which is
+ *   also the value of m in a process where no token has been (printed:zero).
+ * - The number that a token brings is compared with m and stored there; only then do both numbers
+ *   change in a meeting. The order of the printed clauses also allows the opposite, and then PONG
+ *   finds its own number when it comes back (printed:order).
+ * - "The tokens meet only once in a process" is not true: PONG can come again while PING is held.
+ *   This does no harm, because each meeting changes the numbers.
+ * - When a token is made again, both tokens are in this process. That is a meeting. A process that
+ *   waits and makes PING again enters.
  * - A process that does not want PING passes it on at once, in the same step.
- * - At the start both are on their way from the holder to its successor, PING first.
- * The loss of both is not noticed.
+ * - At the start both tokens are on their way from the holder to its successor, PING first.
+ * If both tokens are lost, nobody notices.
  */
 #include "algorithm.h"
 
@@ -47,7 +49,8 @@ enum { USING_NOT, USING_WAITS, USING_INSIDE };
 
 struct state {
 	int64_t m;
-	int64_t nbping; /* of PING if it is held here, that is inside; else 0. nbpong is -nbping */
+	/* The number of PING while this process holds it, that is, while it is inside; else 0. */
+	int64_t nbping;
 	uint8_t using;
 	uint8_t padding[7];
 };
@@ -98,7 +101,7 @@ static void release(const struct site *site, void *state, struct out *out)
 	node->nbping = 0;
 }
 
-/* What nbping becomes when the tokens meet; nbpong is its opposite. */
+/* Returns what nbping becomes when the tokens meet. nbpong becomes its negative. */
 static int64_t next_number(const struct site *site, int64_t nbping)
 {
 	if (!site->parameters[BOUNDED])
@@ -109,7 +112,7 @@ static int64_t next_number(const struct site *site, int64_t nbping)
 	return nbping % ((int64_t)site->nodes + 1) + 1;
 }
 
-/* PING is here: to stay, if it was waited for. */
+/* PING has arrived. It stays if the process waits for it. */
 static void take_ping(const struct site *site, struct state *node, int64_t nbping, struct out *out)
 {
 	if (node->using == USING_WAITS) {
@@ -121,7 +124,7 @@ static void take_ping(const struct site *site, struct state *node, int64_t nbpin
 	}
 }
 
-/* The other token than the one that has just come is lost: both are here from now on. */
+/* The token that has just arrived has found the other one lost, and makes it again here. */
 static void regenerate(const struct site *site, struct state *node, int64_t nbping, struct out *out)
 {
 	nbping = next_number(site, nbping);
@@ -149,7 +152,8 @@ static void on_pong(const struct site *site, struct state *node, int64_t nbpong,
 	if (node->using == USING_INSIDE) {
 		node->nbping = next_number(site, node->nbping);
 		nbpong_new = -node->nbping;
-		/* "When meeting (ping, pong) do": nothing says that "when received" comes first. */
+		/* Nothing in the text says that "when received" comes before "When meeting
+		 * (ping, pong) do". */
 		if (site->parameters[TEXT] & TEXT_ORDER)
 			nbpong = nbpong_new;
 	}
@@ -172,8 +176,9 @@ static bool is_number(const struct site *site, int64_t nbping)
 }
 
 /*
- * Where PING is held a second one cannot come, nor a PONG with another number than its opposite.
- * The printed texts let them come; there what is not waited for is passed on.
+ * Can this message not occur? While PING is held here, no second PING can arrive, and no PONG with
+ * another number than its negative. With the printed texts they do arrive; then a PING that nobody
+ * waits for is passed on.
  */
 static bool is_strange(const struct site *site, const struct state *node, uint8_t type,
                        int64_t number)
@@ -215,7 +220,7 @@ static bool has_privilege(const struct site *site, const void *state)
 	return ((const struct state *)state)->using == USING_INSIDE;
 }
 
-/* The numbers of both tokens where PING is: nbping + nbpong = 0. */
+/* Writes the numbers of both tokens at the process that holds PING: nbping + nbpong = 0. */
 static void describe(const struct site *site, const void *state, struct writer *writer)
 {
 	const struct state *node = state;
@@ -243,7 +248,8 @@ static void show(const struct message *message, struct writer *writer)
 	writer_close(writer, ')');
 }
 
-/* How many of a token there are, in flight or held; *ret_number: the number of one of them. */
+/* Returns how many tokens of a type there are, in flight or held; *ret_number is the number of
+ * one of them. */
 static size_t count_tokens(const struct snapshot *snapshot, uint8_t type, int64_t *ret_number)
 {
 	size_t count = 0;
@@ -266,7 +272,8 @@ static size_t count_tokens(const struct snapshot *snapshot, uint8_t type, int64_
 	return count;
 }
 
-/* A token that lives is not made anew; and so for PONG. */
+/* A token that is not lost is never made again, so that there is at most one. The same holds for
+ * PONG. */
 static bool one_ping_at_most(const struct snapshot *snapshot)
 {
 	int64_t nbping;
@@ -279,7 +286,7 @@ static bool one_pong_at_most(const struct snapshot *snapshot)
 	return count_tokens(snapshot, PONG, &nbpong) <= 1;
 }
 
-/* "The algorithm conserves the relation nbping + nbpong = 0", while there are both. */
+/* "The algorithm conserves the relation nbping + nbpong = 0", as long as both tokens exist. */
 static bool numbers_are_opposite(const struct snapshot *snapshot)
 {
 	int64_t nbping, nbpong;

@@ -5,13 +5,13 @@
  * State University, 1989; Figure 3 (the algorithm) and Figure 5 (the initialization).
  *
  * Requests follow a logical tree whose edges all point to its sink, the node that will be served
- * last; each request turns the edges on its way towards its origin, the new sink. Who is served
- * after whom is kept in the FOLLOW variables, one hop a node, so that neither a node nor the token
- * keeps a queue, and the token goes straight to the next.
+ * last. Each request turns the edges on its way towards its origin, which becomes the new sink. The
+ * FOLLOW variable of a node says which node is served after it. So neither a node nor the token
+ * keeps a queue, and the token goes straight to the next node.
  *
- * Network: every pair of nodes linked, no loss. Order is not needed, though chapter 2 assumes it:
- * an edge of the tree carries at most one REQUEST, and a REQUEST that overtakes the PRIVILEGE from
- * the same node only sets FOLLOW first.
+ * Network: every pair of nodes is linked, no loss. Order is not needed, though chapter 2 assumes
+ * it: an edge of the tree carries at most one REQUEST, and if a REQUEST overtakes the PRIVILEGE
+ * from the same node, FOLLOW is only set earlier.
  *
  * Departures: none in Figures 3 and 5. `--param init=computed` (the default) starts from the state
  * that Figure 5 ends in.
@@ -24,11 +24,12 @@ enum { REQUEST, PRIVILEGE, INITIALIZE, MESSAGES_COUNT };
 enum { INIT_COMPUTED, INIT_WAVE };
 
 struct state {
-	uint32_t NEXT;   /* where requests go; 0: a sink */
-	uint32_t FOLLOW; /* who is served after this node; 0: nobody yet */
-	uint8_t HOLDING; /* has the token and is not in its critical section */
-	uint8_t using; /* P1 waits for PRIVILEGE, or is in its critical section: the program counter
-	                  of Figure 3 */
+	uint32_t NEXT;   /* the node that requests are passed on to; 0: this node is a sink */
+	uint32_t FOLLOW; /* the node that is served after this one; 0: none yet */
+	uint8_t HOLDING; /* this node has the token and is not in its critical section */
+	/* Whether P1 waits for PRIVILEGE or is in its critical section. It stands for the
+	 * program counter of Figure 3. */
+	uint8_t using;
 	uint8_t initialized;
 	uint8_t padding;
 };
@@ -81,7 +82,7 @@ static void enter(struct state *node, struct out *out)
 	out_enter(out);
 }
 
-/* P1 until the critical section. */
+/* P1, up to the critical section. */
 static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -104,7 +105,7 @@ static void send_privilege(uint32_t to, struct out *out)
 	out_send(out, to);
 }
 
-/* P1 after the critical section. */
+/* P1, after the critical section. */
 static void release(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -220,7 +221,7 @@ static uint32_t origin(const struct message *message)
 	return (uint32_t)in_uint(&in);
 }
 
-/* Lemma 1: a sink has the token, or waits for it, and nobody has asked it since. */
+/* Lemma 1: a sink has the token or waits for it, and no request has reached it since. */
 static bool sink_has_or_awaits_the_token(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -230,7 +231,7 @@ static bool sink_has_or_awaits_the_token(const struct site *site, const void *st
 	return (node->HOLDING || node->using != USING_NOT) && node->FOLLOW == 0;
 }
 
-/* Figure 4 has no state with HOLDING in which requests go elsewhere, or somebody follows. */
+/* In Figure 4 a node that is HOLDING is always a sink, and no node follows it. */
 static bool holding_is_a_sink(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -239,7 +240,8 @@ static bool holding_is_a_sink(const struct site *site, const void *state)
 }
 
 /* "The global waiting queue … is easily known by following the FOLLOW values starting from the
- * current token holder" (4.2). A REQUEST that is still under way may be overtaken by a later one. */
+ * current token holder" (4.2). A REQUEST that is still on its way is not listed, because a later
+ * one may overtake it. */
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
 	uint32_t nodes = snapshot->network->graph.nodes, count = 0, last = 0;
@@ -287,7 +289,7 @@ static bool is_edge(const struct site *site, uint32_t to)
 	return k < site->neighbours_count;
 }
 
-/* How often the edge is a NEXT variable or has a REQUEST on it. */
+/* Counts how often the edge is in use: as a NEXT variable, or by a REQUEST. */
 static uint32_t count_uses(const struct snapshot *snapshot, uint32_t a, uint32_t b)
 {
 	const struct state *one = snapshot->states[a - 1], *other = snapshot->states[b - 1];
@@ -303,8 +305,8 @@ static uint32_t count_uses(const struct snapshot *snapshot, uint32_t a, uint32_t
 }
 
 /* 5.2: "forwarding a REQUEST message simply changes the direction of an edge, it does not change
- * the acyclic shape of the graph": each edge of the tree points one way or has a REQUEST on it, and
- * NEXT is never anything else. */
+ * the acyclic shape of the graph": each edge of the tree points one way or has a REQUEST on it,
+ * and NEXT is always an edge of the tree. */
 static bool shape_is_unchanged(const struct snapshot *snapshot)
 {
 	for (uint32_t a = 1; a <= snapshot->network->graph.nodes; a++) {
@@ -322,8 +324,8 @@ static bool shape_is_unchanged(const struct snapshot *snapshot)
 	return true;
 }
 
-/* 3.2: "there may be more than one sink node in the system while some requests are in transit": one,
- * and one more for each of them. */
+/* 3.2: "there may be more than one sink node in the system while some requests are in transit":
+ * there is one, and one more for each REQUEST in transit. */
 static bool sinks_are_one_and_requests(const struct snapshot *snapshot)
 {
 	size_t sinks = 0, requests = 0;

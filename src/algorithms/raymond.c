@@ -7,7 +7,7 @@
  * section 2.7, and by his names.
  *
  * The nodes form a tree, and NEXT points along it to the token. A node asks its neighbour NEXT, on
- * behalf of the first in its own queue, who may be itself or another neighbour; the token comes
+ * behalf of the first node in its own queue, which is itself or another neighbour. The token comes
  * back along the same path, and turns the edges as it goes.
  *
  * Network: the edges of the tree and no others, no loss. Order is not needed: a REQUEST that
@@ -15,13 +15,13 @@
  * joins its queue.
  *
  * Departures, all of them where 2.7 says too little:
- * - A node that passes PRIVILEGE on and still has somebody in its queue asks the new holder at
- *   once. The text stops at "sets its ASKED variable to false", and then nobody asks for those who
- *   are left (`--param text=printed:reask`).
- * - "Otherwise, a REQUEST message is forwarded": not by a node that has the token, and not by one
- *   that has ASKED.
- * - Who receives PRIVILEGE and finds another's request on top of its queue passes it on, as it does
- *   when it leaves.
+ * - A node that passes PRIVILEGE on and still has nodes in its queue asks the new holder at once.
+ *   The text stops at "sets its ASKED variable to false"; then nobody asks for the nodes that are
+ *   left (`--param text=printed:reask`).
+ * - "Otherwise, a REQUEST message is forwarded": but a node that has the token, or has ASKED
+ *   already, does not forward it.
+ * - A node that receives PRIVILEGE and finds another node's request first in its queue passes the
+ *   token on, as it does when it leaves.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -31,17 +31,21 @@ enum { REQUEST, PRIVILEGE, MESSAGES_COUNT };
 enum { PRINTED_REASK = 1 };
 
 /*
- * The queue is a list through an array with a place for each neighbour, in their order, and a last
- * one for the node itself. That finds out at once whether a neighbour is in it, and takes the first
- * away at once, in the middle of a star of a million too; and a queue has one form.
+ * The queue is a linked list in an array. The array has a place for each neighbour, in order, and a
+ * last one for the node itself. So it takes constant time to see whether a neighbour is in the
+ * queue and to remove the first one, even at the centre of a star with a million nodes; and equal
+ * queues have equal bytes.
  */
 struct state {
-	uint32_t NEXT; /* the neighbour on the path to the token; itself: the token is here */
-	uint8_t USING; /* in its critical section */
-	uint8_t ASKED; /* NEXT has a REQUEST of this node, or will have it */
+	/* The neighbour on the path to the token; this node itself if the token is here. */
+	uint32_t NEXT;
+	uint8_t USING; /* this node is in its critical section */
+	uint8_t ASKED; /* this node has sent a REQUEST to NEXT */
 	uint8_t padding[2];
-	uint32_t first, last; /* places; 0: the queue is empty */
-	/* Of each place: the one behind it, itself if it is the last, 0 if it is not in it. */
+	/* The places of the first and the last node of the queue; 0: it is empty. */
+	uint32_t first, last;
+	/* For each place: the next place in the queue; the place itself if it is the last; 0 if
+	 * it is not in the queue. */
 	uint32_t after[];
 };
 
@@ -50,7 +54,8 @@ static size_t state_size(const struct site *site)
 	return sizeof(struct state) + (site->neighbours_count + (size_t)1) * sizeof(uint32_t);
 }
 
-/* From 1; 0: neither a neighbour nor the node itself. */
+/* Returns X's place in `after`, counted from 1; 0 if X is neither a neighbour nor the node
+ * itself. */
 static uint32_t place_of(const struct site *site, uint32_t X)
 {
 	uint32_t low = 0, high = site->neighbours_count;
@@ -103,7 +108,7 @@ static void init(const struct site *site, void *state, struct out *out)
 	node->NEXT = site->self == site->holder ? site->self : site->toward;
 }
 
-/* One REQUEST is enough for all of the queue. */
+/* Asks NEXT for the token. One REQUEST is enough for the whole queue. */
 static void ask(const struct site *site, struct state *node, struct out *out)
 {
 	if (node->first == 0 || node->ASKED)
@@ -114,7 +119,7 @@ static void ask(const struct site *site, struct state *node, struct out *out)
 	node->ASKED = true;
 }
 
-/* The token is here and not in use: the first in the queue gets it, if there is one. */
+/* The token is here and not in use. The first node in the queue gets it, if there is one. */
 static void assign_privilege(const struct site *site, struct state *node, struct out *out)
 {
 	if (node->first == 0)
@@ -128,7 +133,7 @@ static void assign_privilege(const struct site *site, struct state *node, struct
 	}
 	out_message(out, PRIVILEGE);
 	out_send(out, node->NEXT);
-	/* 2.7: "… and sets its ASKED variable to false", full stop. */
+	/* Printed (2.7): "… and sets its ASKED variable to false". The text ends there. */
 	if (site->parameters[0] & PRINTED_REASK)
 		return;
 	ask(site, node, out);
@@ -176,7 +181,8 @@ static int receive(const struct site *site, void *state, const struct message *m
 	switch (type) {
 	case REQUEST: {
 		uint32_t place = place_of(site, X);
-		/* A neighbour asks once; and NEXT asks a node only behind the token for it. */
+		/* A neighbour asks only once. NEXT asks this node only after it has sent the
+		 * token here, which this node has ASKED for. */
 		if (X == site->self || place == 0 || node->after[place - 1] != 0 ||
 		    (X == node->NEXT && !node->ASKED))
 			return BATON_EMESSAGE;
@@ -234,7 +240,7 @@ static uint32_t origin(const struct message *message)
 	return message->body[0] == REQUEST ? (uint32_t)in_uint(&in) : 0;
 }
 
-/* Who has the token lets nobody wait while it does not use it. */
+/* A node that has the token and does not use it has an empty queue. */
 static bool token_is_not_kept_from_the_queue(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -244,8 +250,9 @@ static bool token_is_not_kept_from_the_queue(const struct site *site, const void
 	return !node->ASKED && (node->USING || node->first == 0);
 }
 
-/* ASKED says just that somebody waits here for the token to come. As printed that is not so, and
- * the checker is to tell what becomes of it. */
+/* While the token is elsewhere, ASKED is true if and only if the queue is not empty. In the
+ * printed text it may be false then; only the other direction is checked, so that the checker
+ * finds what follows. */
 static bool asks_while_somebody_waits(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -264,8 +271,8 @@ static uint32_t next_of(const struct snapshot *snapshot, uint32_t node)
 
 /*
  * "The NEXT variables always indicate the direction in which the token is located": no two
- * neighbours point to each other, unless the token is under way between them. In a tree a walk that
- * never turns back must end, so from every node the NEXT variables lead to the token.
+ * neighbours point to each other, unless the token is on its way between them. In a tree a walk
+ * that never turns back must end, so from every node the NEXT variables lead to the token.
  */
 static bool next_leads_to_the_token(const struct snapshot *snapshot)
 {
@@ -287,14 +294,15 @@ static bool next_leads_to_the_token(const struct snapshot *snapshot)
 			return false;
 		flying_count++;
 	}
-	/* A token that was lost leads nowhere. */
+	/* If the token was lost, there is nothing to lead to. */
 	return turned_count == flying_count || (!held && flying_count == 0);
 }
 
 /*
- * From the node that has the token, or is about to, to the first in its queue, and so on. After a
- * neighbour nothing of a queue is certain: it goes on only when the token comes back, and by then
- * others may have come between.
+ * Starts at the node that has the token or is about to get it, goes to the first node in its queue,
+ * from there to the first in that node's queue, and so on. What comes after a neighbour in a queue
+ * is not certain: it is served only when the token comes back, and by then other requests may have
+ * come before it.
  */
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {

@@ -1,15 +1,15 @@
 /*
- * Every algorithm there is.
+ * The list of all algorithms.
  */
 #ifndef ALGORITHMS_REGISTRY_H
 #define ALGORITHMS_REGISTRY_H
 
 #include "algorithm.h"
 
-/* In the order in which they are listed; NULL at the end. */
+/* All algorithms, in the order in which they are listed. NULL at the end. */
 extern const struct algorithm *const algorithms[];
 
-/* NULL if there is none of that name. */
+/* Returns NULL if there is no algorithm of that name. */
 const struct algorithm *algorithm_find(const char *name);
 
 #endif

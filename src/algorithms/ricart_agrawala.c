@@ -6,16 +6,17 @@
  * Neilsen, "A DAG-Based Algorithm for Distributed Mutual Exclusion", thesis, Kansas State
  * University, 1989, section 2.2, with the names of the paper.
  *
- * Who wants in takes a number, tells everybody, and enters when everybody has replied. Who wants in
- * too and has the lower number replies only when it has left: the one REPLY is both Lamport's
- * ACKNOWLEDGE and his RELEASE.
+ * A node that wants in takes a number, sends it to all others, and enters when all have replied. A
+ * node that wants in too and has the lower number replies only when it has left. So a single REPLY
+ * serves as both Lamport's ACKNOWLEDGE and his RELEASE.
  *
- * Network: every pair of nodes linked, no loss, any order.
+ * Network: every pair of nodes is linked, no loss, any order.
  *
- * Departures. 2.2 does not say what happens when two numbers are the same, which they can be: the
- * lower node comes first. The number is one more than the highest number *received*, so that a
- * node that hears of no other takes the same number again. Choosing the number and sending the
- * REQUESTs is one step, and so is an exit. Our_Sequence_Number is 0 while nothing is requested.
+ * Departures. 2.2 does not say what happens when two numbers are equal, which is possible: the
+ * lower node comes first. The number is one more than the highest number *received*, so that a node
+ * that receives no other REQUEST takes the same number again. Choosing the number and sending the
+ * REQUESTs is one step, and so is an exit. Our_Sequence_Number is 0 while the node requests
+ * nothing.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -23,12 +24,13 @@
 enum { REQUEST, REPLY, MESSAGES_COUNT };
 
 struct state {
-	uint64_t Our_Sequence_Number;     /* of the request that is on; 0: none is */
-	uint64_t Highest_Sequence_Number; /* of all REQUESTs received */
-	uint32_t Outstanding_Reply_Count; /* 0 while requesting: inside */
+	uint64_t Our_Sequence_Number;     /* the number of the current request; 0: there is none */
+	uint64_t Highest_Sequence_Number; /* the highest number of all REQUESTs received */
+	/* How many REPLYs are missing; a node with a request is inside when this is 0. */
+	uint32_t Outstanding_Reply_Count;
 	uint8_t Requesting_Critical_Section;
 	uint8_t padding[3];
-	uint8_t Reply_Deferred[]; /* [nodes] */
+	uint8_t Reply_Deferred[]; /* [node - 1]: that node's REQUEST was not answered yet */
 };
 
 static size_t state_size(const struct site *site)
@@ -64,7 +66,7 @@ static void request(const struct site *site, void *state, struct out *out)
 		if (j != me)
 			out_send(out, j);
 	}
-	enter_if_all_replied(node, out); /* alone in the world */
+	enter_if_all_replied(node, out); /* at once if this is the only node */
 }
 
 static void release(const struct site *site, void *state, struct out *out)
@@ -117,7 +119,7 @@ static int receive(const struct site *site, void *state, const struct message *m
 		return BATON_EMESSAGE;
 	switch (type) {
 	case REQUEST:
-		/* It waits for the REPLY to the one before. */
+		/* j cannot have asked again: it waits for the REPLY to its last REQUEST. */
 		if (node->Reply_Deferred[j - 1])
 			return BATON_EMESSAGE;
 		on_request(site, node, k, j, out);
@@ -173,7 +175,7 @@ static uint32_t origin(const struct message *message)
 	return (uint32_t)in_uint(&in);
 }
 
-/* Who wants nothing has nothing to wait for and nothing to defer a REPLY for. */
+/* A node that requests nothing waits for no REPLY and defers none. */
 static bool idle_owes_nothing(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -187,7 +189,8 @@ static bool idle_owes_nothing(const struct site *site, const void *state)
 	return node->Outstanding_Reply_Count == 0;
 }
 
-/* Every REPLY that a node waits for is to come: asked for, deferred or under way. */
+/* Every REPLY that a node waits for will come: its REQUEST is on its way, or the REPLY is
+ * deferred or on its way. */
 static bool replies_are_to_come(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;
@@ -200,7 +203,7 @@ static bool replies_are_to_come(const struct snapshot *snapshot)
 		}
 		for (size_t f = 0; f < snapshot->flights_count; f++) {
 			const struct flight *flight = &snapshot->flights[f];
-			/* A REQUEST, to be answered to its origin, or a REPLY. */
+			/* A REQUEST, which will be answered to its origin, or a REPLY. */
 			count += (flight->origin != 0 ? flight->origin : flight->to) == i;
 		}
 		const struct state *node = snapshot->states[i - 1];
@@ -210,7 +213,7 @@ static bool replies_are_to_come(const struct snapshot *snapshot)
 	return true;
 }
 
-/* Who is inside comes before everybody who waits, by (number, node). */
+/* A node that is inside comes before all that wait, by (number, node). */
 static bool inside_comes_first(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;
@@ -231,7 +234,8 @@ static bool inside_comes_first(const struct snapshot *snapshot)
 	return true;
 }
 
-/* Numbers are compared and the highest is taken, plus one: nothing else is done with them. */
+/* Numbers are only compared, and a new one is the highest plus one. So only their differences
+ * matter. */
 static uint64_t state_slack(const void *state)
 {
 	const struct state *node = state;
@@ -284,7 +288,7 @@ static bool is_waiting(const struct state *node)
 	return node->Requesting_Critical_Section && node->Outstanding_Reply_Count > 0;
 }
 
-/* Does what node a waits with come before what node b waits with? */
+/* Does the request of node a come before that of node b? */
 static bool is_before(const struct snapshot *snapshot, uint32_t a, uint32_t b)
 {
 	const struct state *one = snapshot->states[a - 1], *other = snapshot->states[b - 1];
@@ -292,7 +296,8 @@ static bool is_before(const struct snapshot *snapshot, uint32_t a, uint32_t b)
 	return precedes(one->Our_Sequence_Number, a, other->Our_Sequence_Number, b);
 }
 
-/* Could another, which does not wait or is served first, ask with a lower number? */
+/* Could another node, which does not wait now or is served before, still ask with a lower
+ * number? */
 static bool may_be_overtaken(const struct snapshot *snapshot, uint32_t i)
 {
 	const struct state *node = snapshot->states[i - 1];
@@ -306,7 +311,8 @@ static bool may_be_overtaken(const struct snapshot *snapshot, uint32_t i)
 	return false;
 }
 
-/* The requests by their numbers, up to one that a later request may still precede. */
+/* Lists the requests by their numbers, up to the first one that a later request may still
+ * precede. */
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
 	uint32_t count = 0, told = 0;

@@ -5,20 +5,23 @@
  * Networks' by Carvalho and Roucairol", Communications of the ACM 26(2), February 1983, pages
  * 147-148; as Michel Raynal gives it, chapter 2, section 3, with his names.
  *
- * Who wants in and has not the token tells everybody, with a number that counts its requests. The
- * token is an array: token(j) is the number of the last request of j that it served. Who has it and
- * does not need it looks round, from its successor on, for somebody known to have asked since.
+ * A node that wants in and does not have the token tells all others, with a number that counts its
+ * requests. The token is an array: token(j) is the number of the last request of j that was served.
+ * A node that has the token and does not need it looks for a node that has asked since, beginning
+ * with its successor.
  *
- * Network: every pair of nodes linked, no loss, any order.
+ * Network: every pair of nodes is linked, no loss, any order.
  *
- * Departures. The prose of section 3.3 compares a request of P_l with the last holding of P_j, who
- * searches; the algorithm of 3.4 with that of P_l, request(l) > token(l), and so it must be: each
- * process counts for itself, their numbers cannot be compared, and the rule of 3.3 loses requests.
+ * Departures. The prose of section 3.3 compares a request of P_l with the time when P_j, the
+ * process that searches, last held the token. The algorithm of 3.4 compares it with the time when
+ * P_l did: request(l) > token(l). That must be right: each process counts its own requests, so that
+ * numbers of different processes cannot be compared, and the rule of 3.3 loses requests.
  *
- * The prelude is one step up to its wait, or up to token_held <- T if the token is here, and so is
- * the reception of the token up to token_held <- T: a request handled in between would take the
- * token away from a process that goes on to enter. The array is declared `requests` and used as
- * `request`. The array `token` is empty while the token is elsewhere.
+ * The prelude is one step up to its wait, or up to token_held <- T if the token is here. The
+ * reception of the token is also one step, up to token_held <- T. Otherwise a request that is
+ * handled in between would take the token away from a process that is about to enter. The array is
+ * declared `requests` and used as `request`. The array `token` is empty while the token is
+ * elsewhere.
  */
 #include "algorithm.h"
 
@@ -30,15 +33,16 @@ enum { REQUEST, TOKEN, MESSAGES_COUNT };
 
 enum { PARAM_TEXT };
 
-/* The errors of the published text, as a set. */
+/* The errors of the published text, as bits. */
 enum { PRINTED_HOLDER = 1 };
 
 struct state {
-	uint64_t clock; /* counts this node's requests */
+	uint64_t clock; /* the number of this node's last request */
 	uint8_t token_present, token_held;
-	uint8_t waits; /* the prelude is at wait (access, token) */
+	uint8_t waits; /* this node is at "wait (access, token)" of the prelude */
 	uint8_t padding[5];
-	uint64_t requests[]; /* [nodes], then token[nodes], 0 without the token */
+	/* requests[nodes], followed by token[nodes], which is all 0 without the token. */
+	uint64_t requests[];
 };
 
 static uint64_t *token(const struct site *site, struct state *node)
@@ -97,19 +101,19 @@ static void send_token(const struct site *site, struct state *node, uint32_t to,
 	memset(token(site, node), 0, site->nodes * sizeof(uint64_t));
 }
 
-/* Does P_j want the token, as far as this node knows? */
+/* Does P_j wait for the token, as far as this node knows? */
 static bool wants(const struct site *site, struct state *node, uint32_t j)
 {
 	uint64_t served = token(site, node)[j - 1];
 
-	/* 3.3: "greater than the value recorded in the token for the time-stamp of P_j's last
-	 * holding of the token", where P_j is who searches. */
+	/* Printed (3.3): "greater than the value recorded in the token for the time-stamp of
+	 * P_j's last holding of the token", where P_j is the process that searches. */
 	if ((site->parameters[PARAM_TEXT] & PRINTED_HOLDER) != 0)
 		served = token(site, node)[site->self - 1];
 	return node->requests[j - 1] > served;
 }
 
-/* for j from i+1 to n, 1 to i-1; the token is gone with the first. */
+/* "for j from i+1 to n, 1 to i-1". The first node that wants the token gets it. */
 static void postlude(const struct site *site, struct state *node, struct out *out)
 {
 	uint32_t i = site->self;
@@ -144,7 +148,8 @@ static void on_request(const struct site *site, struct state *node, uint64_t k, 
 static void on_token(struct state *node, struct out *out)
 {
 	node->token_present = true;
-	/* Unasked, as the printed rule makes it happen: the prelude finds it next time. */
+	/* With the printed rule the token may come without having been asked for. The next
+	 * prelude finds it here. */
 	if (node->waits)
 		enter(node, out);
 	node->waits = false;
@@ -158,14 +163,15 @@ static int receive_request(const struct site *site, struct state *node, struct i
 
 	if (!in_end(in) || j == site->self)
 		return BATON_EMESSAGE;
-	/* Nobody asks again before its last request was served, and the token counts those. */
+	/* A node does not ask again before its last request was served, and the token has the
+	 * number of that. */
 	if (node->token_present && k - 1 > token(site, node)[j - 1])
 		return BATON_EMESSAGE;
 	on_request(site, node, k, j, out);
 	return 0;
 }
 
-/* Reads the token, into `ret_token` if that is not NULL, and gives token(i). */
+/* Reads the token, into `ret_token` if that is not NULL, and returns token(i). */
 static uint64_t read_token(const struct site *site, struct in *in, uint64_t *ret_token)
 {
 	uint64_t own = 0;
@@ -188,7 +194,8 @@ static int receive_token(const struct site *site, struct state *node, struct in 
 
 	if (!in_end(in) || node->token_present)
 		return BATON_EMESSAGE;
-	/* It comes to serve the last request; with the printed rule it may come unasked. */
+	/* The token comes to serve the last request. With the printed rule it may come without a
+	 * request. */
 	if (own + node->waits != node->clock ||
 	    (!node->waits && (site->parameters[PARAM_TEXT] & PRINTED_HOLDER) == 0))
 		return BATON_EMESSAGE;
@@ -265,7 +272,7 @@ static uint32_t origin(const struct message *message)
 	return (uint32_t)in_uint(&in);
 }
 
-/* Who is in its critical section has the token, and who waits has it not. */
+/* A node in its critical section has the token, and a node that waits does not have it. */
 static bool held_where_present(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -274,7 +281,7 @@ static bool held_where_present(const struct site *site, const void *state)
 	                        : !(node->token_present && node->waits);
 }
 
-/* token(j) as the token has it: at its holder, or under way. */
+/* Finds token(j), at the holder of the token or in the message that carries it. */
 static bool read_served(const struct snapshot *snapshot, uint32_t j, uint64_t *ret_number)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;
@@ -301,7 +308,8 @@ static bool read_served(const struct snapshot *snapshot, uint32_t j, uint64_t *r
 
 /*
  * 3.6: "whether or not the number of times that P_i has been given this access … is less than the
- * number of requests it has made": by one if it waits, or is inside having asked, else not.
+ * number of requests it has made": it is less by one if P_i waits, or is inside after a request;
+ * otherwise they are equal.
  */
 static bool token_counts_what_was_served(const struct snapshot *snapshot)
 {

@@ -7,21 +7,22 @@
  * University, 1989, section 2.5, gives the idea and the four states but no rules; the rules here
  * are those of the textbooks.
  *
- * Each site keeps a guess at the state of every other: requesting (R), executing (E), holding the
- * token idle (H), none of these (N); and the number of its last request heard of. Who wants in asks
- * only those whom it believes to be requesting: one of them has the token or will soon have it. The
- * token has such vectors of its own, TSV and TSN, and a site that leaves merges the two.
+ * Each site keeps a guess at the state of every other site: requesting (R), executing (E), holding
+ * the idle token (H), or none of these (N). It also keeps the number of the last request that it
+ * knows of. A site that wants in asks only those sites that it believes to be requesting: one of
+ * them has the token or will soon have it. The token has such vectors of its own, TSV and TSN. A
+ * site that leaves merges them with its own.
  *
- * Network: every pair of sites linked, no loss, any order.
+ * Network: every pair of sites is linked, no loss, any order.
  *
  * Departures:
- * - The staircase of the first guesses begins at the holder, whoever it is, and not at site 1: each
- *   site believes those before it to be requesting, in the order holder, holder + 1, …, N, 1, …,
- *   holder - 1. Otherwise site 1 would ask nobody.
- * - An outdated REQUEST is not ignored: see on_outdated_request. To ignore it, as the textbooks say
- *   (`--param text=printed:outdated`), deadlocks.
- * - For a site that has the token a REQUEST is outdated by TSN too, and not by SN alone, which is
- *   behind until the two are merged.
+ * - The staircase of the initial guesses begins at the holder and not at site 1. Each site believes
+ *   those before it to be requesting, in the order holder, holder + 1, …, N, 1, …, holder - 1.
+ *   Otherwise site 1 would ask nobody.
+ * - An outdated REQUEST is not ignored: see on_outdated_request. Ignoring it, as the textbooks say
+ *   (`--param text=printed:outdated`), leads to deadlock.
+ * - A site that has the token also uses TSN to see whether a REQUEST is outdated. SN alone is not
+ *   enough, because it is older than TSN until the two are merged.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -33,9 +34,9 @@ enum { PRINTED_OUTDATED = 1 };
 #define NUMBER_MAX (UINT64_MAX >> 1)
 
 /*
- * What a site knows of one site; its state is an array of these, one for each. Of others SV and TSV
- * are 'R' or 'N'; the own SV is the true state. TSV and TSN, which are the token's, are 0 while it
- * is elsewhere.
+ * What a site knows about one site. The whole state is an array with an element for each site. SV
+ * and TSV of other sites are 'R' or 'N'; its own SV is its true state. TSV and TSN belong to the
+ * token and are 0 while it is elsewhere.
  */
 struct state {
 	uint64_t SN, TSN;
@@ -48,7 +49,7 @@ static size_t state_size(const struct site *site)
 	return site->nodes * sizeof(struct state);
 }
 
-/* How far behind the holder a site is in the order of the staircase. */
+/* Returns how many sites come before site j in the order of the staircase. */
 static uint32_t step_of(const struct site *site, uint32_t j)
 {
 	return j >= site->holder ? j - site->holder : site->nodes - site->holder + j;
@@ -98,7 +99,7 @@ static void request(const struct site *site, void *state, struct out *out)
 	}
 }
 
-/* The token has for each site its number, doubled, and one more if it waits. */
+/* In the message each site is one number: twice its TSN, plus one if it waits. */
 static void send_privilege(const struct site *site, struct state *of, uint32_t to, struct out *out)
 {
 	out_message(out, PRIVILEGE);
@@ -111,7 +112,8 @@ static void send_privilege(const struct site *site, struct state *of, uint32_t t
 	of[site->self - 1].SV = 'N';
 }
 
-/* Entry by entry the higher number wins, and the token's view if they are equal. */
+/* Merges the vectors of the site and the token. For each site the higher number wins; if they
+ * are equal, the token's. */
 static void merge(const struct site *site, struct state *of)
 {
 	for (uint32_t j = 0; j < site->nodes; j++) {
@@ -132,7 +134,8 @@ static void release(const struct site *site, void *state, struct out *out)
 	self->SV = 'N';
 	self->TSV = 'N';
 	merge(site, of);
-	/* Round robin, so that no site of which the token knows is passed over for ever. */
+	/* The search goes round robin, so that no site that the token knows of is passed over
+	 * for ever. */
 	for (uint32_t k = 1; k < site->nodes; k++) {
 		uint32_t j = (site->self - 1 + k) % site->nodes + 1;
 		if (of[j - 1].TSV == 'R') {
@@ -148,7 +151,7 @@ static bool is_token_here(const struct state *self)
 	return self->SV == 'E' || self->SV == 'H';
 }
 
-/* j asks for the token, and has not been served. */
+/* j asks for the token and was not served yet. */
 static void on_new_request(const struct site *site, struct state *of, uint32_t j, uint64_t sn,
                            struct out *out)
 {
@@ -162,22 +165,23 @@ static void on_new_request(const struct site *site, struct state *of, uint32_t j
 		of[j - 1].TSV = 'R';
 		send_privilege(site, of, j, out);
 	} else if (self->SV == 'R' && !was_known) {
-		/* This site has asked without j, and the token may come to j first. */
+		/* This site has not asked j, but the token may come to j first. */
 		write_request(site, of, out);
 		out_send(out, j);
 	}
 }
 
 /*
- * j has asked again or been served since it sent this. It believed this site to be requesting then,
- * but may have given that up when it left; if this site does not believe it of j either, neither of
- * the two will ever ask the other. So from now on this site will; and if it is itself one to be
- * asked, because it has the token or waits for it, it tells j so by a REQUEST of its own.
+ * j has asked again or was served since it sent this REQUEST. When it sent it, j believed that this
+ * site was requesting, but it may have dropped that belief when it left. If this site does not
+ * believe j to be requesting either, neither of the two would ever ask the other. So from now on
+ * this site asks j. And if this site has the token or waits for it, so that j should ask it, it
+ * sends j a REQUEST of its own.
  */
 static void on_outdated_request(const struct site *site, struct state *of, uint32_t j,
                                 struct out *out)
 {
-	/* The textbook: "if sn <= SN[j], the REQUEST is outdated and ignored". */
+	/* Printed in the textbooks: "if sn <= SN[j], the REQUEST is outdated and ignored". */
 	if (site->parameters[0] & PRINTED_OUTDATED)
 		return;
 	if (of[j - 1].SV == 'R')
@@ -195,7 +199,7 @@ static void on_request(const struct site *site, struct state *of, uint32_t j, ui
 	bool by_site = sn <= of[j - 1].SN;
 	bool by_token = is_token_here(&of[site->self - 1]) && sn <= of[j - 1].TSN;
 
-	/* The textbook looks at SN alone; the merge makes up for it there. */
+	/* The textbooks use SN alone, which is enough with their rule, because of the merge. */
 	if (by_site || (by_token && !(site->parameters[0] & PRINTED_OUTDATED)))
 		on_outdated_request(site, of, j, out);
 	else
@@ -214,7 +218,7 @@ static int receive_request(const struct site *site, struct state *of, struct in 
 	return 0;
 }
 
-/* The token goes to who asked for it, by the number with which it asked. */
+/* Is the token for this site? It must serve the site's last request. */
 static bool is_for(const struct site *site, const struct state *self, struct in in)
 {
 	bool asked = self->SV == 'R';
@@ -322,7 +326,7 @@ static uint32_t origin(const struct message *message)
 	return message->body[0] == REQUEST ? (uint32_t)in_uint(&in) : 0;
 }
 
-/* Of others only R and N, and what the token says is there with the token and nowhere else. */
+/* SV of another site is R or N, and TSV and TSN are 0 unless the token is here. */
 static bool vectors_are_well_formed(const struct site *site, const void *state)
 {
 	const struct state *of = state;
@@ -344,7 +348,8 @@ static const struct state *entry_of(const struct snapshot *snapshot, uint32_t i,
 	return (const struct state *)snapshot->states[i - 1] + (j - 1);
 }
 
-/* Who waits by the token's view does wait, with that number: the token goes to nobody else. */
+/* A site that waits according to the token does wait, with that number. So the token goes only
+ * to sites that wait. */
 static bool token_knows_who_waits(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;
@@ -376,8 +381,8 @@ static bool is_asking(const struct snapshot *snapshot, uint32_t from, uint32_t t
 }
 
 /*
- * What the staircase is for: of any two sites at least one asks the other when it wants in. As
- * printed that is not so, and the checker is to tell what becomes of it.
+ * This is what the staircase is for: of any two sites, at least one asks the other when it wants
+ * in. The printed text breaks this; it is not checked then, so that the checker finds what follows.
  */
 static bool of_two_one_asks_the_other(const struct snapshot *snapshot)
 {
@@ -397,8 +402,9 @@ static bool of_two_one_asks_the_other(const struct snapshot *snapshot)
 }
 
 /*
- * Who wants in asks the site that has the token. If it does not believe it to be requesting, a
- * REQUEST is under way that tells it so, or one that will be answered by such a REQUEST.
+ * A site that wants in asks the site that has the token. If it does not believe that site to be
+ * requesting, a REQUEST is on its way that will tell it, or one that will be answered by such a
+ * REQUEST.
  */
 static bool who_has_the_token_is_asked(const struct snapshot *snapshot)
 {

@@ -4,16 +4,16 @@
  * Ichiro Suzuki and Tadao Kasami, "A Distributed Mutual Exclusion Algorithm", ACM Transactions on
  * Computer Systems 3(4), November 1985, pages 344-349; Figure 1.
  *
- * Who wants in and has not the privilege tells everybody, with a number. The privilege carries the
- * queue Q of those who wait and, in LN, the number of the last request of each node that was
- * granted; a holder appends to Q whoever it knows to have asked since.
+ * A node that wants in and does not have the privilege tells all others, with a number. The
+ * privilege carries the queue Q of nodes that wait and, in LN, the number of the last request of
+ * each node that was granted. The holder appends to Q all nodes that it knows to have asked since.
  *
- * Network: every pair of nodes linked, no loss, any order.
+ * Network: every pair of nodes is linked, no loss, any order.
  *
  * Departures. The epilogue of P1, from LN[I] := RN[I] to Requesting := false, is one step, and so
- * is its prologue: the paper says so only of P2, but a REQUEST handled between the scan of RN and
- * Requesting := false would be passed over by both. The text counts requests from n = 1; by the
- * figure, RN = -1 at first, the first number is 0. Q and LN are empty while the privilege is
+ * is its prologue. The paper says this only of P2, but a REQUEST that is handled between the scan
+ * of RN and Requesting := false would be missed by both. The text counts requests from n = 1. In
+ * the figure RN is -1 at first, so the first number is 0. Q and LN are empty while the privilege is
  * elsewhere.
  */
 #include "algorithm.h"
@@ -27,8 +27,9 @@ struct state {
 	uint8_t HavePrivilege, Requesting;
 	uint8_t padding[2];
 	uint32_t Q_count;
-	int64_t RN[]; /* [nodes], then LN[nodes], then uint32_t Q[nodes], the latter two 0 without
-	                 the privilege */
+	/* RN[nodes], followed by LN[nodes] and uint32_t Q[nodes], which are 0 without the
+	 * privilege. */
+	int64_t RN[];
 };
 
 static int64_t *LN(const struct site *site, struct state *node)
@@ -60,7 +61,7 @@ static void init(const struct site *site, void *state, struct out *out)
 	}
 }
 
-/* P1 until the critical section. */
+/* P1, up to the critical section. */
 static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -81,7 +82,7 @@ static void request(const struct site *site, void *state, struct out *out)
 	}
 }
 
-/* PRIVILEGE(Q, LN) to a node; Q is what is left of the queue. */
+/* Sends PRIVILEGE(Q, LN) to a node; Q is the rest of the queue. */
 static void send_privilege(const struct site *site, struct state *node, uint32_t to,
                            struct out *out)
 {
@@ -108,7 +109,7 @@ static bool in_queue(const struct site *site, struct state *node, uint32_t j)
 	return false;
 }
 
-/* P1 behind the critical section. */
+/* P1, after the critical section. */
 static void release(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -274,7 +275,7 @@ static uint32_t origin(const struct message *message)
 	return message->body[0] == REQUEST ? (uint32_t)in_uint(&in) : 0;
 }
 
-/* Nobody is twice in Q, and the holder is not in it. */
+/* No node is in Q twice, and the holder is not in Q. */
 static bool queue_has_each_once(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -292,8 +293,9 @@ static bool queue_has_each_once(const struct site *site, const void *state)
 	return true;
 }
 
-/* Q, which is at the node that has the privilege or in the PRIVILEGE that is under way. Requests
- * that the holder knows of come after, in an order that its exit decides. */
+/* Lists Q, which is at the node that has the privilege or in the PRIVILEGE that is on its way.
+ * Other requests that the holder knows of come after it, in an order that is decided when it
+ * leaves. */
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
 	uint32_t count = 0;

@@ -4,30 +4,31 @@
  * Ichiro Suzuki and Tadao Kasami, "A Distributed Mutual Exclusion Algorithm", ACM Transactions on
  * Computer Systems 3(4), November 1985, pages 344-349; section 3 and Figure 2.
  *
- * As algorithm A (suzuki_kasami.c), but the requests of a node come in rounds of L and their
- * numbers are used again. Who has received all L REQUESTs of a round sends a REPLY; who has left
- * the critical section that ends its round waits for all REPLYs before it passes the privilege on,
- * so that no REQUEST of this round is under way when the next begins.
+ * This is algorithm A (suzuki_kasami.c), except that the requests of a node come in rounds of L,
+ * and their numbers are used again. A node that has received all L REQUESTs of a round sends a
+ * REPLY. A node that has left the critical section which ends its round waits for all REPLYs before
+ * it passes the privilege on. So no REQUEST of this round is on its way when the next round begins.
  *
- * Network: every pair of nodes linked, no loss, any order.
+ * Network: every pair of nodes is linked, no loss, any order.
  *
- * Departures. Wait once a round: Figure 2 waits for REPLYs after every critical section while
- * RN[I] = L-1, but a node that kept the privilege and enters again has not asked, nobody replies
- * again, and it waits for ever. Here it waits only if the entry was asked for, which LN[I] tells.
+ * Departures. A node waits once in each round. In Figure 2 it waits for REPLYs after every critical
+ * section while RN[I] = L-1. But a node that has kept the privilege and enters again has not asked;
+ * nobody replies again, and it waits for ever. Here it waits only if it asked for this entry, which
+ * LN[I] tells.
  *
- * Numbers modulo 2L in rounds of L: the wait ensures that the messages of the old round are gone,
- * but not what nodes know from them. RN[j] = L-1 of the last round looks like number L-1 of this
- * one, and modulo L the privilege goes to a node that did not ask.
+ * Numbers are modulo 2L, with rounds of L. The wait ensures that no message of the old round is
+ * left, but nodes still remember its numbers. RN[j] = L-1 of the last round looks like number L-1
+ * of this one, and with numbers modulo L the privilege goes to a node that did not ask.
  *
  * The epilogue of P1 after the wait, from the scan of RN to Requesting := false, is one step, and
- * so are its prologue and what stands before the wait; the paper says so only of P2. "To node i" is
- * "to node j" (twice) and "x + 1 mod L" is (x + 1) mod L. The text counts requests from n = 1; by
- * the figure, RN = -1 at first, the first number is 0. Q and LN are empty while the privilege is
- * elsewhere.
+ * so are its prologue and the part before the wait; the paper says this only of P2. "To node i"
+ * must be "to node j" (twice), and "x + 1 mod L" means (x + 1) mod L. The text counts requests from
+ * n = 1. In the figure RN is -1 at first, so the first number is 0. Q and LN are empty while the
+ * privilege is elsewhere.
  *
  * `--param replies=off` is what section 3 begins with: numbers modulo L and no REPLYs, so that "a
- * nonrequesting node may erroneously be regarded as requesting". A REQUEST's number is taken for the
- * last one, since of two numbers modulo L nobody can tell which is greater.
+ * nonrequesting node may erroneously be regarded as requesting". The number of a REQUEST always
+ * replaces the last one, because one cannot tell which of two numbers modulo L is greater.
  */
 #include "algorithm.h"
 
@@ -40,17 +41,18 @@ enum { REQUEST, PRIVILEGE, REPLY, MESSAGES_COUNT };
 enum { PARAM_TEXT, PARAM_L, PARAM_REPLIES };
 enum { REPLIES_ON, REPLIES_OFF };
 
-/* The errors of the published text, as a set. */
+/* The errors of the published text, as bits. */
 enum { PRINTED_WAIT = 1, PRINTED_MODULO = 2 };
 
 struct state {
 	uint8_t HavePrivilege, Requesting;
-	uint8_t leaving; /* P1 is at "Wait until ReplyCount = N-1", after its critical section */
+	/* This node is at "Wait until ReplyCount = N-1" of P1, after its critical section. */
+	uint8_t leaving;
 	uint8_t padding;
 	uint32_t ReplyCount;
 	uint32_t Q_count;
-	/* RN[nodes]; behind it are RequestCount[nodes], LN[nodes] and uint32_t Q[nodes]. LN and Q
-	 * are all zeros where the privilege is not. */
+	/* RN[nodes], followed by RequestCount[nodes], LN[nodes] and uint32_t Q[nodes]. LN and Q
+	 * are all zeros without the privilege. */
 	int32_t RN[];
 };
 
@@ -84,7 +86,8 @@ static bool without_replies(const struct site *site)
 	return site->parameters[PARAM_REPLIES] == REPLIES_OFF;
 }
 
-/* The privilege may then come to a node that did not ask, and to one that is in its own Q. */
+/* Are numbers modulo L? Then the privilege may come to a node that did not ask, and to one that
+ * is in the Q that it gets. */
 static bool is_modulo_L(const struct site *site)
 {
 	return printed(site, PRINTED_MODULO) || without_replies(site);
@@ -95,7 +98,7 @@ static int32_t L(const struct site *site)
 	return (int32_t)site->parameters[PARAM_L];
 }
 
-/* How many numbers there are. */
+/* Returns how many different numbers there are. */
 static int32_t modulus(const struct site *site)
 {
 	if (is_modulo_L(site)) /* "RN[I] := RN[I] + 1 mod L" */
@@ -103,7 +106,7 @@ static int32_t modulus(const struct site *site)
 	return 2 * L(site);
 }
 
-/* The number after n; 0 comes after -1. */
+/* Returns the number after n; 0 comes after -1. */
 static int32_t next(const struct site *site, int32_t n)
 {
 	return (n + 1) % modulus(site);
@@ -127,14 +130,14 @@ static void init(const struct site *site, void *state, struct out *out)
 	}
 }
 
-/* A node that has left, but waits for REPLYs, is still in P1. */
+/* A node that has left but waits for REPLYs is still in P1, so it is not ready. */
 static bool ready(const struct site *site, const void *state)
 {
 	(void)site;
 	return !((const struct state *)state)->leaving;
 }
 
-/* P1 until the critical section. */
+/* P1, up to the critical section. */
 static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -155,7 +158,7 @@ static void request(const struct site *site, void *state, struct out *out)
 	}
 }
 
-/* PRIVILEGE(Q, LN) to a node; Q is what is left of the queue. */
+/* Sends PRIVILEGE(Q, LN) to a node; Q is the rest of the queue. */
 static void send_privilege(const struct site *site, struct state *node, uint32_t to,
                            struct out *out)
 {
@@ -181,7 +184,7 @@ static bool in_queue(const uint32_t *queue, uint32_t count, uint32_t j)
 	return false;
 }
 
-/* P1 after the wait for REPLYs. */
+/* P1, after the wait for REPLYs. */
 static void pass_on(const struct site *site, struct state *node, struct out *out)
 {
 	uint32_t *queue = Q(site, node);
@@ -198,12 +201,12 @@ static void pass_on(const struct site *site, struct state *node, struct out *out
 	node->Q_count--;
 	memmove(queue, queue + 1, node->Q_count * sizeof(*queue));
 	queue[node->Q_count] = 0;
-	/* With the printed modulus a node can find itself in Q; what it sends itself stays here. */
+	/* With the printed modulus a node can find itself in Q. Then the privilege stays here. */
 	if (head != site->self)
 		send_privilege(site, node, head, out);
 }
 
-/* Wait until ReplyCount = N-1; ReplyCount := 0. */
+/* "Wait until ReplyCount = N-1; ReplyCount := 0." */
 static void wait_for_replies(const struct site *site, struct state *node, struct out *out)
 {
 	node->leaving = node->ReplyCount != site->nodes - 1;
@@ -213,7 +216,7 @@ static void wait_for_replies(const struct site *site, struct state *node, struct
 	pass_on(site, node, out);
 }
 
-/* P1 after the critical section. */
+/* P1, after the critical section. */
 static void release(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -255,7 +258,8 @@ static void on_request(const struct site *site, struct state *node, uint32_t j, 
 static void on_privilege(struct state *node, struct out *out)
 {
 	node->HavePrivilege = true;
-	/* Unasked, as the printed modulus makes it happen: P1 finds it when it is called next. */
+	/* With the printed modulus the privilege may come without having been asked for. P1
+	 * finds it at its next request. */
 	if (node->Requesting)
 		out_enter(out);
 }
@@ -269,8 +273,8 @@ static void on_reply(const struct site *site, struct state *node, struct out *ou
 }
 
 /*
- * The REQUESTs of node j belong to the round of which the last one was, until all L of it are here,
- * and then to the next: what the wait for REPLYs is for.
+ * Can this REQUEST of node j arrive now? The REQUESTs of a node belong to one round until all L of
+ * them are here, and then to the next round. The wait for REPLYs makes sure of that.
  */
 static bool is_of_right_round(const struct site *site, const struct state *node, uint32_t j,
                               int32_t n)
@@ -297,7 +301,7 @@ static int receive_request(const struct site *site, struct state *node, struct i
 	return 0;
 }
 
-/* Reads PRIVILEGE(Q, LN), stores it if `node` is not NULL, and gives LN[I]. */
+/* Reads PRIVILEGE(Q, LN), stores it if `node` is not NULL, and returns LN[I]. */
 static int32_t read_privilege(const struct site *site, struct in *in, struct state *node)
 {
 	uint32_t count = (uint32_t)in_range(in, 0, site->nodes);
@@ -308,7 +312,7 @@ static int32_t read_privilege(const struct site *site, struct in *in, struct sta
 		node->Q_count = count;
 	for (uint32_t k = 0; k < count; k++) {
 		uint32_t j = (uint32_t)in_range(in, 1, site->nodes);
-		/* With the printed modulus P2 sends a node a Q that it is in. */
+		/* With the printed modulus P2 may send a node a Q that contains it. */
 		if (j == site->self && !is_modulo_L(site))
 			in->bad = true;
 		if (node != NULL)
@@ -334,7 +338,8 @@ static int receive_privilege(const struct site *site, struct state *node, struct
 
 	if (!in_end(in) || node->HavePrivilege)
 		return BATON_EMESSAGE;
-	/* It comes to grant the last request; with the printed modulus it may come unasked. */
+	/* The privilege comes to grant the last request. With the printed modulus it may come
+	 * without a request. */
 	bool asked = node->Requesting && node->RN[site->self - 1] == next(site, own);
 	if (!asked && !is_modulo_L(site))
 		return BATON_EMESSAGE;
@@ -439,7 +444,7 @@ static uint32_t origin(const struct message *message)
 	return message->body[0] == REQUEST ? (uint32_t)in_uint(&in) : 0;
 }
 
-/* REPLYs come at the end of a round only, and before the node has passed the privilege on. */
+/* REPLYs come only at the end of a round, and before the node has passed the privilege on. */
 static bool counts_are_within_a_round(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -455,11 +460,11 @@ static bool counts_are_within_a_round(const struct site *site, const void *state
 	       (node->ReplyCount == 0 || ends_round(site, node->RN[site->self - 1]));
 }
 
-/* The privilege, at its holder or under way; neither if it was lost. */
+/* Where the privilege is: at its holder, or on its way to a node. Neither is set if it was lost. */
 struct privilege {
 	const struct state *holder;
 	uint32_t to;
-	struct in in; /* Q and LN, if it is under way */
+	struct in in; /* Q and LN, if the privilege is on its way */
 };
 
 static struct privilege find_privilege(const struct snapshot *snapshot)
@@ -486,7 +491,7 @@ static bool waits(const struct snapshot *snapshot, uint64_t j)
 	return node->Requesting && !node->HavePrivilege;
 }
 
-/* "A nonrequesting node may erroneously be regarded as requesting": not here. */
+/* Here it does not happen that "a nonrequesting node may erroneously be regarded as requesting". */
 static bool privilege_goes_to_who_waits(const struct snapshot *snapshot)
 {
 	struct privilege privilege = find_privilege(snapshot);
@@ -529,8 +534,9 @@ static bool LN_tells_who_waits(const struct snapshot *snapshot)
 	return true;
 }
 
-/* Q, which is at the node that has the privilege or in the PRIVILEGE that is under way. Requests
- * that the holder knows of come after, in an order that its exit decides. */
+/* Lists Q, which is at the node that has the privilege or in the PRIVILEGE that is on its way.
+ * Other requests that the holder knows of come after it, in an order that is decided when it
+ * leaves. */
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
 	uint32_t count = 0;
