@@ -33,17 +33,22 @@
  *   waits and makes PING again enters.
  * - A process that does not want PING passes it on at once, in the same step.
  * - At the start both tokens are on their way from the holder to its successor, PING first.
- * If both tokens are lost, nobody notices.
+ * If both tokens are lost, nobody notices. With `--param tokens=K` there are more than two, and
+ * nobody notices only if all K are lost: see misra_tokens.c. `--param modulus=n` counts with one
+ * number less than the chapter asks for.
  */
 #include "algorithm.h"
 
+#include "misra_tokens.h"
 #include "network.h"
 
-enum { PING, PONG, MESSAGES_COUNT };
+enum { PING = MISRA_PING, PONG = MISRA_PONG, MESSAGES_COUNT = MISRA_MESSAGES_COUNT };
 
-enum { TEXT, BOUNDED, PARAMETERS_COUNT };
+enum { TEXT, BOUNDED, MODULUS, TOKENS, PARAMETERS_COUNT };
 
 enum { TEXT_MENDED = 0, TEXT_ZERO = 1, TEXT_ORDER = 2 };
+
+enum { MODULUS_N_PLUS_1, MODULUS_N };
 
 enum { USING_NOT, USING_WAITS, USING_INSIDE };
 
@@ -55,9 +60,16 @@ struct state {
 	uint8_t padding[7];
 };
 
+/* The number of tokens if there are more than two, and another file has the rules; else 0. */
+static uint32_t many(const uint64_t *parameters)
+{
+	return parameters[TOKENS] > 2 ? (uint32_t)parameters[TOKENS] : 0;
+}
+
 static size_t state_size(const struct site *site)
 {
-	(void)site;
+	if (many(site->parameters))
+		return misra_tokens_state_size(many(site->parameters));
 	return sizeof(struct state);
 }
 
@@ -78,8 +90,9 @@ static void send_pong(const struct site *site, int64_t nbpong, struct out *out)
 /* "Initially the two tokens are both in an arbitrarily chosen process". */
 static void init(const struct site *site, void *state, struct out *out)
 {
-	(void)state;
-	if (site->self == site->holder) {
+	if (many(site->parameters)) {
+		misra_tokens_init(site, many(site->parameters), state, out);
+	} else if (site->self == site->holder) {
 		send_ping(site, 1, out);
 		send_pong(site, -1, out);
 	}
@@ -87,18 +100,30 @@ static void init(const struct site *site, void *state, struct out *out)
 
 static void request(const struct site *site, void *state, struct out *out)
 {
-	(void)site;
 	(void)out;
-	((struct state *)state)->using = USING_WAITS;
+	if (many(site->parameters))
+		misra_tokens_request(state);
+	else
+		((struct state *)state)->using = USING_WAITS;
 }
 
 static void release(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
 
+	if (many(site->parameters)) {
+		misra_tokens_release(site, many(site->parameters), state, out);
+		return;
+	}
 	node->using = USING_NOT;
 	send_ping(site, node->nbping, out);
 	node->nbping = 0;
+}
+
+/* How many values the numbers have, where they are bounded: n + 1 unless modulus=n. */
+static int64_t numbers_count(const struct site *site)
+{
+	return (int64_t)site->nodes + (site->parameters[MODULUS] == MODULUS_N ? 0 : 1);
 }
 
 /* Returns what nbping becomes when the tokens meet. nbpong becomes its negative. */
@@ -108,8 +133,8 @@ static int64_t next_number(const struct site *site, int64_t nbping)
 		return nbping + 1;
 	/* "It is thus sufficient to increment them modulo (n+1)". */
 	if (site->parameters[TEXT] & TEXT_ZERO)
-		return (nbping + 1) % ((int64_t)site->nodes + 1);
-	return nbping % ((int64_t)site->nodes + 1) + 1;
+		return (nbping + 1) % numbers_count(site);
+	return nbping % numbers_count(site) + 1;
 }
 
 /* PING has arrived. It stays if the process waits for it. */
@@ -171,8 +196,8 @@ static bool is_number(const struct site *site, int64_t nbping)
 	if (!site->parameters[BOUNDED])
 		return nbping >= 1 && nbping < INT64_MAX;
 	if (site->parameters[TEXT] & TEXT_ZERO)
-		return nbping >= 0 && nbping <= site->nodes;
-	return nbping >= 1 && nbping <= (int64_t)site->nodes + 1;
+		return nbping >= 0 && nbping < numbers_count(site);
+	return nbping >= 1 && nbping <= numbers_count(site);
 }
 
 /*
@@ -183,7 +208,8 @@ static bool is_number(const struct site *site, int64_t nbping)
 static bool is_strange(const struct site *site, const struct state *node, uint8_t type,
                        int64_t number)
 {
-	if (node->using != USING_INSIDE || site->parameters[TEXT] != TEXT_MENDED)
+	if (node->using != USING_INSIDE || site->parameters[TEXT] != TEXT_MENDED ||
+	    site->parameters[MODULUS] == MODULUS_N)
 		return false;
 	return type == PING || number != -node->nbping;
 }
@@ -194,8 +220,11 @@ static int receive(const struct site *site, void *state, const struct message *m
 	struct state *node = state;
 	struct in in = in_message(message);
 	uint8_t type = message->body[0];
-	int64_t number = in_int(&in);
+	int64_t number;
 
+	if (many(site->parameters))
+		return misra_tokens_receive(site, many(site->parameters), state, message, out);
+	number = in_int(&in);
 	if (!in_end(&in) || message->side != SIDE_LEFT || is_strange(site, node, type, number))
 		return BATON_EMESSAGE;
 	switch (type) {
@@ -216,7 +245,8 @@ static int receive(const struct site *site, void *state, const struct message *m
 
 static bool has_privilege(const struct site *site, const void *state)
 {
-	(void)site;
+	if (many(site->parameters))
+		return misra_tokens_inside(state);
 	return ((const struct state *)state)->using == USING_INSIDE;
 }
 
@@ -225,6 +255,10 @@ static void describe(const struct site *site, const void *state, struct writer *
 {
 	const struct state *node = state;
 
+	if (many(site->parameters)) {
+		misra_tokens_describe(many(site->parameters), state, writer);
+		return;
+	}
 	writer_key(writer, "m");
 	writer_int(writer, node->m);
 	writer_key(writer, "nbping");
@@ -244,7 +278,8 @@ static void show(const struct message *message, struct writer *writer)
 	struct in in = in_message(message);
 
 	writer_open(writer, '(');
-	writer_int(writer, in_int(&in));
+	while (in.next < in.end)
+		writer_int(writer, in_int(&in));
 	writer_close(writer, ')');
 }
 
@@ -276,13 +311,21 @@ static size_t count_tokens(const struct snapshot *snapshot, uint8_t type, int64_
  * PONG. */
 static bool one_ping_at_most(const struct snapshot *snapshot)
 {
+	uint32_t tokens = many(snapshot->network->parameters);
 	int64_t nbping;
+
+	if (tokens)
+		return misra_tokens_one_of_each(snapshot, tokens, PING);
 	return count_tokens(snapshot, PING, &nbping) <= 1;
 }
 
 static bool one_pong_at_most(const struct snapshot *snapshot)
 {
+	uint32_t tokens = many(snapshot->network->parameters);
 	int64_t nbpong;
+
+	if (tokens)
+		return misra_tokens_one_of_each(snapshot, tokens, PONG);
 	return count_tokens(snapshot, PONG, &nbpong) <= 1;
 }
 
@@ -291,6 +334,8 @@ static bool numbers_are_opposite(const struct snapshot *snapshot)
 {
 	int64_t nbping, nbpong;
 
+	if (many(snapshot->network->parameters))
+		return true;
 	if (count_tokens(snapshot, PING, &nbping) == 0 ||
 	    count_tokens(snapshot, PONG, &nbpong) == 0)
 		return true;
@@ -328,6 +373,7 @@ const struct algorithm misra = {
                         {"m", VARIABLE_PLAIN},
                         {"nbping", VARIABLE_PLAIN},
                         {"nbpong", VARIABLE_PLAIN},
+                        {"hops", VARIABLE_PLAIN},
                         {NULL, VARIABLE_PLAIN},
                 },
         .parameters =
@@ -358,6 +404,30 @@ const struct algorithm misra = {
                                                         {"off", false},
                                                         {NULL, 0},
                                                 },
+                                },
+                        [MODULUS] =
+                                {
+                                        .name = "modulus",
+                                        .help = "how many numbers there are where they are "
+                                                "bounded; with n a token that lives is made "
+                                                "again",
+                                        .breaks = true,
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"n+1", MODULUS_N_PLUS_1},
+                                                        {"n", MODULUS_N},
+                                                        {NULL, 0},
+                                                },
+                                },
+                        [TOKENS] =
+                                {
+                                        .name = "tokens",
+                                        .help = "PING and K - 1 PONGs; with more than two it works "
+                                                "as long as one is left",
+                                        .breaks = true,
+                                        .least = 2,
+                                        .most = MISRA_TOKENS_MAX,
+                                        .initial = 2,
                                 },
                         [PARAMETERS_COUNT] = {.name = NULL},
                 },

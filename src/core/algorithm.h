@@ -143,8 +143,8 @@ struct parameter {
 	         * name. */
 	        *choices;
 	bool takes_text;
-	/* Every value except the default breaks the algorithm, to show why the default is
-	 * needed. */
+	/* Only the default is fit for a lock service. The other values are there for study; most
+	 * break the algorithm, to show why the default is needed. */
 	bool breaks;
 	uint64_t least, most, initial; /* the limits of a number, and its default */
 };

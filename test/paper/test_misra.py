@@ -117,6 +117,59 @@ class Misra(unittest.TestCase):
             self.assertEqual(violated(f"misra --nodes {n} --reorder"), (["one_pong_at_most"], n + 1))
         sim("misra --delay exp:1 --reorder", expect=1)
 
+    def test_n_numbers_are_too_few(self):
+        """"It is thus sufficient to increment them modulo (n+1)": with n, a PING that lives is made again. Where PONG
+        never stays that takes a loss, and no more than two processes."""
+        self.assertEqual(violated("misra --nodes 1 --param modulus=n"), (["one_ping_at_most"], 4))
+        check("misra --nodes 2 --param modulus=n")
+        self.assertEqual(violated("misra --nodes 2 --lose-token --param modulus=n"), (["one_ping_at_most"], 8))
+        for n in (3, 4):
+            result = check(f"misra --nodes {n} --entries unlimited --lose-token --param modulus=n")
+            self.assertEqual((result["invariants"], result["starvation"]), (HOLD, "none"))
+
+
+class Tokens(unittest.TestCase):
+    """"The algorithm can be generalized to use any number of tokens"."""
+
+    def test_nothing_is_made_again_and_nobody_starves_without_losses(self):
+        for tokens, n, states in ((3, 1, 14), (3, 2, 274), (3, 3, 2596), (4, 2, 760)):
+            result = check(f"misra --nodes {n} --entries unlimited --param tokens={tokens}")
+            self.assertEqual((result["complete"], result["states"], result["max_bypass"]), (True, states, n - 1))
+            self.assertEqual((result["starvation"], result["invariants"]), ("none", HOLD))
+
+    def test_no_token_is_made_twice_whatever_is_lost_while_one_remains(self):
+        """Any of them is lost, and others before it is replaced, down to one."""
+        for tokens, n, states in ((3, 1, 100), (3, 2, 6244), (3, 3, 116708), (4, 1, 816), (4, 2, 123640)):
+            result = check(f"misra --nodes {n} --entries unlimited --lose-token --param tokens={tokens}",
+                           expect=0 if n == 1 else 1)
+            self.assertEqual((result["complete"], result["states"]), (True, states))
+            self.assertEqual((result["mutual_exclusion"], result["deadlock"], result["invariants"]),
+                             ("holds", "none", HOLD))
+
+    def test_it_works_so_long_as_one_remains_on_the_ring(self):
+        """Each of three is the one that is left; of two, the loss of both is the end."""
+        for lost in ("1,2", "1,3", "2,3"):
+            for n in (1, 2, 5):
+                run = sim(f"misra --nodes {n} --entries 60 --param tokens=3 --lose-token {lost}")
+                self.assertEqual((run["entries"], run["lost"], run["regenerated"]["count"]), (60, 2, 2))
+        self.assertEqual(sim("misra --nodes 5 --param tokens=3 --lose-token 1,2,3", expect=1)["entries"], 0)
+        stuck = {}
+        for tokens in (2, 3, 4):
+            words = f"misra --nodes 5 --entries 200 --delay exp:1 --lose 0.01 --param tokens={tokens}"
+            runs = sim(words, "--seeds 1..300", expect=1)["runs"]
+            for run in runs:
+                missing = run["lost"] - run["regenerated"]["count"]
+                self.assertEqual(run["violations"], 1 if missing == tokens else 0, f"{words} --seed {run['seed']}")
+            stuck[tokens] = sum(run["violations"] for run in runs)
+        self.assertGreater(stuck[2], 5 * stuck[3])
+        self.assertGreater(stuck[3], stuck[4])
+
+    def test_who_waits_may_starve_if_ping_is_lost_for_ever(self):
+        """With two tokens the processes take turns in making it; with three always the same one may."""
+        self.assertEqual(check("misra --nodes 2 --entries unlimited --lose-token")["starvation"], "none")
+        result = check("misra --nodes 2 --entries unlimited --lose-token --param tokens=3", expect=1)
+        self.assertEqual(result["starvation"], "found")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -596,8 +596,9 @@ void model_actions(const struct model *model, struct state_row row, struct actio
 		list_actions(model, row, ret_actions, model->format);
 	if (model->algorithm->expire != NULL && letters == 0)
 		add_expirations(model, row, ret_actions);
-	if (model->lose_token &&
-	    mark_count(model_marks(model, row), MARK_TOKEN) == model->tokens_at_start)
+	/* The last token can be lost only where there has never been another. */
+	if (model->lose_token && mark_count(model_marks(model, row), MARK_TOKEN) >
+	                                 (model->tokens_at_start > 1 ? 1u : 0u))
 		add_losses(model, row, ret_actions);
 }
 

@@ -163,7 +163,7 @@ bool hand_lose(struct sim *sim, uint64_t number)
 	const uint8_t *body = event_body(&event);
 	if (sim->world.algorithm->messages[body[0]].token) {
 		sim->lost_hops = sim->token_hops;
-		sim->lost_pending = true;
+		sim->lost_pending++;
 	}
 	if (event.size > BODY_INLINE_MAX) {
 		uint8_t *copy;

@@ -108,7 +108,7 @@ static bool is_lost(struct sim *sim, bool token)
 		lost = (random_next(&sim->random) >> 32) < options->lose_below || lost;
 	if (lost && token) {
 		sim->lost_hops = sim->token_hops;
-		sim->lost_pending = true;
+		sim->lost_pending++;
 	}
 	return lost;
 }
@@ -194,11 +194,12 @@ static void enter(struct sim *sim, uint32_t node)
 static void regenerated(struct sim *sim)
 {
 	struct sim_result *result = sim->result;
-	uint64_t hops = sim->lost_pending ? sim->token_hops - sim->lost_hops : 0;
+	uint64_t hops = sim->lost_pending > 0 ? sim->token_hops - sim->lost_hops : 0;
 
-	if (!sim->lost_pending)
+	if (sim->lost_pending > 0)
+		sim->lost_pending--;
+	else
 		sim_violate(sim, "a token was made again though none was lost");
-	sim->lost_pending = false;
 	result->regenerated++;
 	result->regenerated_hops_sum += hops;
 	if (hops > result->regenerated_hops_max)
@@ -701,7 +702,8 @@ void sim_begin(struct sim *sim, const struct sim_options *options, struct sim_re
 	sim->counted_from = sim->counted_token_from = 0;
 	sim->asked_at = sim->requests = 0;
 	sim->token_moving = false;
-	sim->exit_pending = sim->counting = sim->lost_pending = sim->stuck = false;
+	sim->exit_pending = sim->counting = sim->stuck = false;
+	sim->lost_pending = 0;
 	sim->warming = options->warmup != 0;
 	sim->states_memory = sim->weighed = 0;
 	sim->silent = sim->exits_seen = 0;

@@ -44,13 +44,14 @@ struct sim {
 	struct sim_options options;
 	struct sim_result *result;
 	uint64_t now;
-	uint64_t happened;   /* when the last event happened that did something */
-	uint64_t number;     /* the number of the message sent last */
-	uint64_t entered;    /* how many entries have begun */
-	uint64_t exit_time;  /* if exit_pending: when a node left while another waited */
-	uint64_t token_hops; /* messages sent that carry the token */
-	uint64_t lose_next;  /* index of the next of options.lose_hops */
-	uint64_t lost_hops;  /* value of token_hops when the token was lost last */
+	uint64_t happened;     /* when the last event happened that did something */
+	uint64_t number;       /* the number of the message sent last */
+	uint64_t entered;      /* how many entries have begun */
+	uint64_t exit_time;    /* if exit_pending: when a node left while another waited */
+	uint64_t token_hops;   /* messages sent that carry the token */
+	uint64_t lose_next;    /* index of the next of options.lose_hops */
+	uint64_t lost_hops;    /* value of token_hops when a token was lost last */
+	uint64_t lost_pending; /* tokens that were lost and not replaced yet */
 	/* Light load: messages, and messages with the token, that were sent before the current
 	 * entry. */
 	uint64_t counted_from, counted_token_from;
@@ -66,7 +67,6 @@ struct sim {
 	uint64_t weighed;       /* value of `number` when the use of memory was checked last */
 	bool exit_pending;      /* nobody has entered since an exit at which somebody waited */
 	bool counting;          /* light load: the messages of an entry are being counted */
-	bool lost_pending;      /* a token was lost and not replaced yet */
 	bool stuck;             /* the run ends: nothing can happen, or it was stopped */
 	bool warming;           /* in the warm-up */
 	bool token_moving;      /* light load: the token was sent for the current request */

@@ -59,7 +59,7 @@ static void draw_parameters(struct random *random, struct plan *plan)
 		uint32_t count = 1;
 		if (parameter[i].choices == NULL) {
 			plan->parameters[i] = parameter[i].initial;
-			if (chance(random, 50))
+			if (!parameter[i].breaks && chance(random, 50))
 				plan->parameters[i] = parameter[i].least + random_below(random, 4);
 			if (plan->parameters[i] > parameter[i].most)
 				plan->parameters[i] = parameter[i].most;
