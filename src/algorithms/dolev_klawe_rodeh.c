@@ -22,8 +22,11 @@
  * (SECOND) greater than the one after it. It is a reconstruction, because the documents do not
  * describe it; see the page.
  *
- * Network: a ring with one direction that keeps order, no loss. The ring's direction here is what
- * the chapter calls left: sendL sends to SIDE_RIGHT, and neighbourR is somewhere to the left.
+ * `--param types=off` leaves out the type of a message, which the chapter calls redundant: FIRST and
+ * SECOND are both NUMBER, and only n different messages are needed.
+ *
+ * Network: a ring with one direction that keeps order, no loss. The ring's direction here is the
+ * chapter's left: sendL sends to SIDE_RIGHT, and neighbourR is somewhere to the left.
  *
  * Departures.
  * - Remark (a), "a process would decide to participate on first receiving a message", is a rule
@@ -40,13 +43,15 @@
 
 #include "network.h"
 
-enum { FIRST, SECOND, ELECTED, MESSAGES_COUNT };
+enum { FIRST, SECOND, ELECTED, NUMBER, MESSAGES_COUNT };
 
-enum { TEXT, VARIANT };
+enum { TEXT, VARIANT, TYPES };
 
 enum { TEXT_MENDED = 0, TEXT_LATE_START = 1 };
 
 enum { VARIANT_PLAIN, VARIANT_PETERSON2 };
+
+enum { TYPES_ON, TYPES_OFF };
 
 enum { PASSIVE, ACTIVE };
 
@@ -86,6 +91,12 @@ static void sendL(const struct site *site, uint8_t type, uint32_t number, struct
 	out_send_side(out, site, SIDE_RIGHT);
 }
 
+/* FIRST or SECOND, by its name or, with types=off, without one. */
+static void send_number(const struct site *site, uint8_t type, uint32_t number, struct out *out)
+{
+	sendL(site, site->parameters[TYPES] == TYPES_OFF ? NUMBER : type, number, out);
+}
+
 /* decision (initiate_election). */
 static void request(const struct site *site, void *state, struct out *out)
 {
@@ -94,7 +105,7 @@ static void request(const struct site *site, void *state, struct out *out)
 	node->participant = true;
 	node->max = site->identifier;
 	node->neighbourR = 0;
-	sendL(site, FIRST, site->identifier, out);
+	send_number(site, FIRST, site->identifier, out);
 	node->state = ACTIVE;
 }
 
@@ -124,14 +135,14 @@ static void on_first(const struct site *site, struct state *node, uint32_t numbe
 {
 	if (node->state == ACTIVE) {
 		if (number != node->max) {
-			sendL(site, SECOND, number, out);
+			send_number(site, SECOND, number, out);
 			node->neighbourR = number;
 			node->awaits_second = true;
 		} else {
 			announce(site, node, out);
 		}
 	} else {
-		sendL(site, FIRST, number, out);
+		send_number(site, FIRST, number, out);
 	}
 }
 
@@ -142,12 +153,12 @@ static void on_second(const struct site *site, struct state *node, uint32_t numb
 		if (node->neighbourR > number && node->neighbourR > node->max) {
 			node->max = node->neighbourR;
 			node->awaits_second = false;
-			sendL(site, FIRST, node->neighbourR, out);
+			send_number(site, FIRST, node->neighbourR, out);
 		} else {
 			become_passive(node);
 		}
 	} else {
-		sendL(site, SECOND, number, out);
+		send_number(site, SECOND, number, out);
 	}
 }
 
@@ -157,12 +168,12 @@ static void on_first_peterson2(const struct site *site, struct state *node, uint
                                struct out *out)
 {
 	if (node->state == PASSIVE) {
-		sendL(site, FIRST, number, out);
+		send_number(site, FIRST, number, out);
 	} else if (number == node->max) {
 		announce(site, node, out);
 	} else if (node->max > number) {
 		node->awaits_second = true;
-		sendL(site, SECOND, node->max, out);
+		send_number(site, SECOND, node->max, out);
 	} else {
 		become_passive(node);
 	}
@@ -174,13 +185,13 @@ static void on_second_peterson2(const struct site *site, struct state *node, uin
                                 struct out *out)
 {
 	if (node->state == PASSIVE) {
-		sendL(site, SECOND, number, out);
+		send_number(site, SECOND, number, out);
 	} else if (number == node->max) {
 		announce(site, node, out);
 	} else if (number > node->max) {
 		node->max = number;
 		node->awaits_second = false;
-		sendL(site, FIRST, number, out);
+		send_number(site, FIRST, number, out);
 	} else {
 		become_passive(node);
 	}
@@ -213,16 +224,27 @@ static bool is_due(const struct state *node, uint8_t type, uint32_t number)
 	return type == (node->awaits_second ? SECOND : FIRST);
 }
 
+/* What a message means. "Since the order is always (1, …) (2, …) (1, …) (2, …) … the identifier 1/2
+ * is redundant": an active process knows which of the two is due, and others relay both alike. */
+static uint8_t meaning(const struct site *site, const struct state *node, uint8_t type)
+{
+	if (site->parameters[TYPES] == TYPES_ON || type == ELECTED)
+		return type;
+	if (type != NUMBER)
+		return MESSAGES_COUNT;
+	return node->state == ACTIVE && node->awaits_second ? SECOND : FIRST;
+}
+
 static int receive(const struct site *site, void *state, const struct message *message,
                    struct out *out)
 {
 	struct state *node = state;
 	struct in in = in_message(message);
-	uint8_t type = message->body[0];
+	uint8_t type = meaning(site, node, message->body[0]);
 	uint32_t number = (uint32_t)in_range(&in, 1, INT32_MAX);
 	bool peterson2 = site->parameters[VARIANT] == VARIANT_PETERSON2;
 
-	if (!in_end(&in) || type >= MESSAGES_COUNT || message->side != SIDE_LEFT)
+	if (!in_end(&in) || type > ELECTED || message->side != SIDE_LEFT)
 		return BATON_EMESSAGE;
 	/* late-start: "state: (active, passive) initialized passive". A process that has not
 	 * begun relays, and may begin afterwards. */
@@ -322,6 +344,7 @@ const struct algorithm dolev_klawe_rodeh = {
                         [ELECTED] = {.name = "ELECTED",
                                      .role = ROLE_ANNOUNCES,
                                      .announcement = true},
+                        [NUMBER] = {.name = "NUMBER", .role = ROLE_ASKS, .rare = true},
                 },
         .messages_count = MESSAGES_COUNT,
         .variables =
@@ -355,6 +378,19 @@ const struct algorithm dolev_klawe_rodeh = {
                                                 (const struct parameter_choice[]){
                                                         {"plain", VARIANT_PLAIN},
                                                         {"peterson2", VARIANT_PETERSON2},
+                                                        {NULL, 0},
+                                                },
+                                },
+                        [TYPES] =
+                                {
+                                        .name = "types",
+                                        .help = "off: FIRST and SECOND are one message, NUMBER, "
+                                                "and "
+                                                "a process tells them apart by their order",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"on", TYPES_ON},
+                                                        {"off", TYPES_OFF},
                                                         {NULL, 0},
                                                 },
                                 },

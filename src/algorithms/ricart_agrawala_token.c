@@ -10,7 +10,13 @@
  * A node that has the token and does not need it looks for a node that has asked since, beginning
  * with its successor.
  *
- * Network: every pair of nodes is linked, no loss, any order.
+ * `--param choose=oldest` is Hélary, Plouzeau and Raynal's algorithm for a network that is known to be
+ * complete, as section 6 of their report (1986) gets it from this one: "We use logical clocks instead
+ * of request counters and we send the token to the creator of the oldest request known instead of
+ * using a logical ring". token(i) is then their lud[i], the clock of P_i when it last gave the token
+ * away, and requests are ordered by time and, where times are equal, by process.
+ *
+ * Network: every pair of nodes linked, no loss, any order.
  *
  * Departures. The prose of section 3.3 compares a request of P_l with the time when P_j, the
  * process that searches, last held the token. The algorithm of 3.4 compares it with the time when
@@ -31,13 +37,15 @@
 
 enum { REQUEST, TOKEN, MESSAGES_COUNT };
 
-enum { PARAM_TEXT };
+enum { PARAM_TEXT, PARAM_CHOOSE };
+
+enum { CHOOSE_ROUND, CHOOSE_OLDEST };
 
 /* The errors of the published text, as bits. */
 enum { PRINTED_HOLDER = 1 };
 
 struct state {
-	uint64_t clock; /* the number of this node's last request */
+	uint64_t clock; /* counts this node's requests; choose=oldest: a logical clock */
 	uint8_t token_present, token_held;
 	uint8_t waits; /* this node is at "wait (access, token)" of the prelude */
 	uint8_t padding[5];
@@ -113,20 +121,38 @@ static bool wants(const struct site *site, struct state *node, uint32_t j)
 	return node->requests[j - 1] > served;
 }
 
-/* "for j from i+1 to n, 1 to i-1". The first node that wants the token gets it. */
+static bool chooses_oldest(const uint64_t *parameters)
+{
+	return parameters[PARAM_CHOOSE] == CHOOSE_OLDEST;
+}
+
+/* for j from i+1 to n, 1 to i-1: the first that wants the token, or the one that asked first; 0 if
+ * nobody wants it. */
+static uint32_t choose(const struct site *site, struct state *node)
+{
+	uint32_t chosen = 0;
+
+	for (uint32_t k = 1; k < site->nodes; k++) {
+		uint32_t j = (site->self - 1 + k) % site->nodes + 1;
+		if (!wants(site, node, j))
+			continue;
+		if (!chooses_oldest(site->parameters))
+			return j;
+		uint64_t time = node->requests[j - 1];
+		if (chosen == 0 || time < node->requests[chosen - 1] ||
+		    (time == node->requests[chosen - 1] && j < chosen))
+			chosen = j;
+	}
+	return chosen;
+}
+
 static void postlude(const struct site *site, struct state *node, struct out *out)
 {
-	uint32_t i = site->self;
-
-	token(site, node)[i - 1] = node->clock;
+	token(site, node)[site->self - 1] = node->clock;
 	node->token_held = false;
-	for (uint32_t k = 1; k < site->nodes; k++) {
-		uint32_t j = (i - 1 + k) % site->nodes + 1;
-		if (wants(site, node, j)) {
-			send_token(site, node, j, out);
-			return;
-		}
-	}
+	uint32_t chosen = choose(site, node);
+	if (chosen != 0)
+		send_token(site, node, chosen, out);
 }
 
 static void release(const struct site *site, void *state, struct out *out)
@@ -140,6 +166,8 @@ static void on_request(const struct site *site, struct state *node, uint64_t k, 
 {
 	if (k > node->requests[j - 1])
 		node->requests[j - 1] = k;
+	if (chooses_oldest(site->parameters) && k > node->clock)
+		node->clock = k;
 	if (node->token_present && !node->token_held)
 		postlude(site, node, out);
 }
@@ -163,9 +191,9 @@ static int receive_request(const struct site *site, struct state *node, struct i
 
 	if (!in_end(in) || j == site->self)
 		return BATON_EMESSAGE;
-	/* A node does not ask again before its last request was served, and the token has the
-	 * number of that. */
-	if (node->token_present && k - 1 > token(site, node)[j - 1])
+	/* Nobody asks again before its last request was served, and the token counts those. */
+	if (node->token_present && k - 1 > token(site, node)[j - 1] &&
+	    !chooses_oldest(site->parameters))
 		return BATON_EMESSAGE;
 	on_request(site, node, k, j, out);
 	return 0;
@@ -194,9 +222,9 @@ static int receive_token(const struct site *site, struct state *node, struct in 
 
 	if (!in_end(in) || node->token_present)
 		return BATON_EMESSAGE;
-	/* The token comes to serve the last request. With the printed rule it may come without a
-	 * request. */
-	if (own + node->waits != node->clock ||
+	/* It comes to serve the last request; with the printed rule it may come unasked. */
+	if ((chooses_oldest(site->parameters) ? own >= node->clock
+	                                      : own + node->waits != node->clock) ||
 	    (!node->waits && (site->parameters[PARAM_TEXT] & PRINTED_HOLDER) == 0))
 		return BATON_EMESSAGE;
 	read_token(site, &again, token(site, node));
@@ -306,6 +334,22 @@ static bool read_served(const struct snapshot *snapshot, uint32_t j, uint64_t *r
 	return false;
 }
 
+/* choose=oldest: every request of a process that neither waits nor is inside was made before its
+ * clock was last written into the token, and is known to have been served. */
+static bool requests_are_served(const struct snapshot *snapshot, uint32_t j, uint64_t served)
+{
+	const struct state *asker = snapshot->states[j - 1];
+
+	if (asker->waits)
+		return asker->clock > served;
+	for (uint32_t i = 0; i < snapshot->network->graph.nodes; i++) {
+		const struct state *node = snapshot->states[i];
+		if (!asker->token_held && node->requests[j - 1] > served)
+			return false;
+	}
+	return asker->clock >= served;
+}
+
 /*
  * 3.6: "whether or not the number of times that P_i has been given this access … is less than the
  * number of requests it has made": it is less by one if P_i waits, or is inside after a request;
@@ -319,6 +363,11 @@ static bool token_counts_what_was_served(const struct snapshot *snapshot)
 
 		if (!read_served(snapshot, j, &served))
 			return true; /* the token is lost */
+		if (chooses_oldest(snapshot->network->parameters)) {
+			if (!requests_are_served(snapshot, j, served))
+				return false;
+			continue;
+		}
 		if (node->waits ? node->clock != served + 1
 		                : node->clock != served &&
 		                          !(node->token_held && node->clock == served + 1))
@@ -369,6 +418,20 @@ const struct algorithm ricart_agrawala_token = {
                                                         {"mended", 0},
                                                         {"printed", PRINTED_HOLDER},
                                                         {"printed:holder", PRINTED_HOLDER},
+                                                        {NULL, 0},
+                                                },
+                                },
+                        [PARAM_CHOOSE] =
+                                {
+                                        .name = "choose",
+                                        .help = "who gets the token: round, the next after the "
+                                                "holder that wants it; oldest, the one that asked "
+                                                "first by logical clocks, as Hélary, Plouzeau and "
+                                                "Raynal say",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"round", CHOOSE_ROUND},
+                                                        {"oldest", CHOOSE_OLDEST},
                                                         {NULL, 0},
                                                 },
                                 },

@@ -106,6 +106,8 @@ struct message_type {
 	bool init;  /* the message is sent before any request, and is counted separately */
 	/* elections: the message announces the leader, and is counted separately. */
 	bool announcement;
+	/* The message is sent with some parameter only; reports leave it out where it is not. */
+	bool rare;
 };
 
 /* The kind of a variable that `describe` writes, so that it can be drawn. */

@@ -1,6 +1,8 @@
 """What chapter 2 (Raynal, section 5.4) claims of Dolev, Klawe and Rodeh's election, and what section 5.5.2 says of
 Peterson's refinement (`variant=peterson2`), claim by claim."""
 import itertools
+import json
+import tempfile
 import unittest
 
 from baton import baton, check, sim
@@ -172,6 +174,32 @@ class DolevKlaweRodeh(unittest.TestCase):
         """The other reading of remark (a): who has relayed never initiates."""
         run = sim(f"{NAME} --nodes 8 --initiators 2,5 --param text=printed")
         self.assert_elected(run, 5)
+
+    def test_the_types_of_messages_are_redundant(self):
+        """"Since the order is always (1, …) (2, …) … the identifier 1/2 is redundant": without it, the same runs."""
+        for variant, sizes in (("plain", ((3, 784), (4, 19250))), ("peterson2", ((3, 548), (4, 10198)))):
+            words = f"{NAME} --param variant={variant}"
+            for n, states in sizes:
+                result = check(f"{words} --param types=off --nodes {n}")
+                self.assertEqual((result["complete"], result["states"]), (True, states))
+            for n in (1, 2, 5, 16, 64):
+                typed = sim(f"{words} --nodes {n} --arrangement random --seed {n}")
+                bare = sim(f"{words} --nodes {n} --arrangement random --seed {n} --param types=off")
+                self.assert_elected(bare, n)
+                self.assertEqual(bare["messages"]["election"], typed["messages"]["election"])
+                self.assertEqual(bare["messages"]["by_type"]["NUMBER"], bare["messages"]["election"])
+                self.assertNotIn("NUMBER", typed["messages"]["by_type"])
+
+    def test_only_n_distinct_messages_are_needed(self):
+        """"Only the process identifier number need be sent; thus only n distinct messages are needed"."""
+        for types, most in (("on", 16), ("off", 8)):
+            seen = set()
+            for seed in range(1, 31):
+                with tempfile.NamedTemporaryFile("r", encoding="utf-8") as trace:
+                    sim(f"{NAME} --nodes 8 --arrangement random --seed {seed} --param types={types} --trace {trace.name}")
+                    sends = [event for event in map(json.loads, trace) if event["ev"] == "send"]
+                seen |= {send["text"] for send in sends if send["type"] != "ELECTED"}
+            self.assertEqual(len(seen), most)
 
     def test_order_is_needed(self):
         for variant in VARIANTS:

@@ -59,5 +59,35 @@ class RicartAgrawalaToken(unittest.TestCase):
         sim("ricart-agrawala-token --nodes 5 --load light --param text=printed:holder", expect=1)
 
 
+class Oldest(unittest.TestCase):
+    """Hélary, Plouzeau and Raynal, section 6, on a network that is known to be complete: "We use logical clocks instead
+    of request counters and we send the token to the creator of the oldest request known"."""
+    NAME = "ricart-agrawala-token --param choose=oldest"
+
+    def test_it_costs_what_both_algorithms_cost(self):
+        """"Similar to the one of Ricart and Agrawala's algorithm": n messages or none; and so for theirs."""
+        for n in (2, 5, 20):
+            messages = sim(f"{self.NAME} --nodes {n} --load light --entries 20000")["messages"]
+            self.assertEqual((messages["min"], messages["max"]), (0, n))
+            heavy = sim(f"{self.NAME} --nodes {n} --entries {1000 * n}")["messages"]["per_entry"]
+            flooded = sim(f"helary --topology complete --nodes {n} --entries {1000 * n}")["messages"]["per_entry"]
+            self.assertAlmostEqual(heavy / n, 1, delta=0.01)
+            self.assertAlmostEqual(flooded / n, 1, delta=0.01)
+
+    def test_two_different_ways_of_ensuring_fairness(self):
+        """Others enter at most n - 1 times before a request that is known, however often they ask."""
+        for entries, states in (("1,1,1", 1355), ("2,2,1", 15129), ("3,3,1", 79733)):
+            result = check(f"{self.NAME} --nodes 3 --fifo --entries {entries}")
+            self.assertEqual((result["complete"], result["states"], result["max_bypass"]), (True, states, 2))
+
+    def test_no_violation_in_every_interleaving_nor_with_unpredictable_delays(self):
+        for nodes, entries, states in ((3, 1, 1730), (3, 2, 391266)):
+            result = check(f"{self.NAME} --nodes {nodes} --entries {entries} --reorder")
+            self.assertEqual((result["complete"], result["states"]), (True, states))
+            self.assertEqual(result["invariants"]["token_counts_what_was_served"], "holds")
+        for n in (2, 5, 8):
+            no_violation_over("1..300", f"{self.NAME} --nodes {n} --entries 100 --delay exp:1 --reorder")
+
+
 if __name__ == "__main__":
     unittest.main()

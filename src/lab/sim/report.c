@@ -51,6 +51,12 @@ static json_t *measured(const struct sim_result *result, uint64_t sum)
 	return result->measured ? integer(sum) : json_null();
 }
 
+/* Is a message of this type told of? */
+static bool is_told(const struct message_type *type, uint64_t count)
+{
+	return count > 0 || !type->rare;
+}
+
 static json_t *report_messages(const struct sim_options *options, const struct sim_result *result)
 {
 	const struct algorithm *algorithm = options->setup->network.algorithm;
@@ -59,7 +65,8 @@ static json_t *report_messages(const struct sim_options *options, const struct s
 	json_t *by_type = json_object();
 
 	for (size_t i = 0; i < algorithm->messages_count; i++) {
-		if (!algorithm->messages[i].init)
+		if (!algorithm->messages[i].init &&
+		    is_told(&algorithm->messages[i], result->messages_by_type[i]))
 			json_object_set_new(by_type, algorithm->messages[i].name,
 			                    measured(result, result->messages_by_type[i]));
 	}
@@ -178,8 +185,9 @@ json_t *election_report(const struct sim_options *options, const struct sim_resu
 	json_t *by_type = json_object(), *report = json_object();
 
 	for (size_t i = 0; i < algorithm->messages_count; i++) {
-		json_object_set_new(by_type, algorithm->messages[i].name,
-		                    integer(result->messages_by_type[i]));
+		if (is_told(&algorithm->messages[i], result->messages_by_type[i]))
+			json_object_set_new(by_type, algorithm->messages[i].name,
+			                    integer(result->messages_by_type[i]));
 		if (algorithm->messages[i].announcement)
 			announcement += result->messages_by_type[i];
 	}

@@ -205,6 +205,15 @@ static void write_colour(char *text, size_t size, const struct diagram *diagram,
 	snprintf(text, size, "var(--t%u)", colour % 6);
 }
 
+static bool has_type(const struct diagram *diagram, uint8_t type)
+{
+	for (size_t i = 0; i < diagram->arrows_count; i++) {
+		if (diagram->arrows[i].type == type)
+			return true;
+	}
+	return false;
+}
+
 static void write_heads(const struct drawing *page)
 {
 	const struct algorithm *algorithm = page->diagram->setup->network.algorithm;
@@ -212,6 +221,8 @@ static void write_heads(const struct drawing *page)
 
 	text_add_string(page->out, "<defs>\n");
 	for (uint8_t type = 0; type < algorithm->messages_count; type++) {
+		if (algorithm->messages[type].rare && !has_type(page->diagram, type))
+			continue;
 		write_colour(colour, sizeof(colour), page->diagram, type);
 		text_format(
 		        page->out,
@@ -517,15 +528,6 @@ static void write_arrows(struct drawing *page)
 			}
 		}
 	}
-}
-
-static bool has_type(const struct diagram *diagram, uint8_t type)
-{
-	for (size_t i = 0; i < diagram->arrows_count; i++) {
-		if (diagram->arrows[i].type == type)
-			return true;
-	}
-	return false;
 }
 
 static bool is_seen_leaving(const struct drawing *page)
