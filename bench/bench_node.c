@@ -1,11 +1,11 @@
 /*
  * The lock node without its network: the memory of an idle lock, and LOCK + UNLOCK of a lock whose
- * token is here, beside the least that any lock with a name costs: the name hashed and found in a
- * table, and a mutex that nobody else wants locked and unlocked.
+ * token is here. The yardstick is the least that any named lock costs: the name is hashed and found
+ * in a table, and a mutex that nobody else wants is locked and unlocked.
  *
  * Memory is what malloc has given, tables and rounding included. Each time is the best of several
- * rounds, interleaved with the yardstick. "bench_node lock COUNT" only does so many LOCK + UNLOCK,
- * for bench/instructions.
+ * rounds, interleaved with the yardstick. "bench_node lock COUNT" only does that many LOCK +
+ * UNLOCK, for bench/instructions.
  */
 #include "node.h"
 #include "registry.h"
@@ -26,7 +26,7 @@ struct cluster {
 	const char *names[MEMBERS];
 	uint64_t sessions[MEMBERS];
 	uint64_t now;
-	uint32_t replies; /* that pump has seen */
+	uint32_t replies; /* how many replies pump has seen */
 };
 
 static double seconds_now(void)
@@ -36,7 +36,7 @@ static double seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Frames go at once from node to node, until there are none. */
+/* Passes frames from node to node at once, until there are none. */
 static void pump(struct cluster *cluster)
 {
 	struct node_effect effect;
@@ -61,7 +61,7 @@ static void pump(struct cluster *cluster)
 	}
 }
 
-/* Until somebody is answered, or nothing is due any more. */
+/* Lets time pass until a client is answered, or nothing is due any more. */
 static void pass_time(struct cluster *cluster)
 {
 	uint32_t replies = cluster->replies;
@@ -116,7 +116,7 @@ static void end(struct cluster *cluster)
 		node_destroy(cluster->nodes[i]);
 }
 
-/* Names whose home is the first node, so that the token of each is there. */
+/* Makes names whose home is the first node, so that the token of each is there. */
 static char *make_names(const struct cluster *cluster, uint32_t count)
 {
 	char *names = malloc((size_t)count * NAME_SIZE), name[NAME_SIZE + 1];
@@ -162,7 +162,8 @@ static void use(struct cluster *cluster, uint32_t member, const char *name)
 	pump(cluster);
 }
 
-/* Locks that each of some members has used, and that rest: what one costs a node that knows it. */
+/* Measures locks that each of some members has used, and that rest: what one costs a node that
+ * knows it. */
 static double measure_memory(const char *algorithm, uint32_t count, uint32_t members)
 {
 	struct cluster cluster;
@@ -247,12 +248,13 @@ static void measure_time(const char *algorithm, uint32_t count)
 			struct entry *entry =
 			        find(&yardstick, names + (size_t)(i % count) * NAME_SIZE);
 			pthread_mutex_lock(&entry->mutex);
-			/* As the node does, which is not told where it has found it. */
+			/* Searches again, because the node is not told either where it was
+			 * found. */
 			entry = find(&yardstick, names + (size_t)(i % count) * NAME_SIZE);
 			pthread_mutex_unlock(&entry->mutex);
 		}
 		double over = seconds_now();
-		if (round == 0) /* makes the locks */
+		if (round == 0) /* the first round makes the locks */
 			continue;
 		node = least(node, (middle - begin) / MILLION);
 		mutex = least(mutex, (over - middle) / MILLION);

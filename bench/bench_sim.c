@@ -1,12 +1,12 @@
 /*
- * The simulator beside a bare loop over a binary heap, in one run. An event is one taken from the
- * queue.
+ * The simulator compared with a bare loop over a binary heap, in one run. An event is one that was
+ * taken from the queue.
  *
  * Each line is one simulated run: neilsen on a star. The yardstick is a loop that takes the
- * earliest of as many pending events as the simulation has pending, and pushes another after a
- * delay of the same kind: no step, no message, no measurement. Python's heapq does the same beside
- * it. Each figure is the best of several rounds, interleaved, each in a process of its own so that
- * memory can be told apart.
+ * earliest of as many pending events as the simulation has, and pushes another after a delay of the
+ * same kind: no step, no message, no measurement. Python's heapq does the same for comparison. Each
+ * figure is the best of several rounds, interleaved, each in a process of its own so that memory
+ * can be told apart.
  */
 #include "random.h"
 #include "sim.h"
@@ -125,7 +125,7 @@ static struct measured run_sim(const struct work *work)
 	        .entries = work->entries,
 	        .seed = 1,
 	        .load = strcmp(work->load, "heavy") == 0 ? LOAD_HEAVY : LOAD_POISSON,
-	        /* A third of the time somebody is inside: most nodes are about to ask. */
+	        /* A node is inside a third of the time: most nodes are about to ask. */
 	        .interval = (uint64_t)work->nodes * 6 * MILLION,
 	        .delay = delay_of(work),
 	        .cs = {DISTRIBUTION_CONSTANT, MILLION, 0},
@@ -143,7 +143,7 @@ static struct measured run_sim(const struct work *work)
 	                         .megabytes = (double)usage.ru_maxrss / 1024};
 }
 
-/* In a process of its own. */
+/* Runs in a process of its own. */
 static struct measured measure(struct measured (*run)(const struct work *), const struct work *work)
 {
 	struct measured *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,

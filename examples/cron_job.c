@@ -1,9 +1,9 @@
 /*
- * A job that every host starts at the same time, from cron, and only one does.
+ * A job that every host starts at the same time from cron, and that only one of them does.
  *
- *     cron_job LOCK FILE      appends a report of three lines to FILE, unless somebody is at it
+ *     cron_job LOCK FILE   appends a report of three lines to FILE, unless another host is doing it
  *
- * Exit: 0 done, or somebody else is at it; 69 no node; 75 the lock was lost halfway.
+ * Exit: 0 done, or another host is doing it; 69 no node; 75 the lock was lost halfway.
  */
 #include <baton/baton.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 	struct baton *baton = baton_open(NULL);
 	if (baton == NULL)
 		return EX_OSERR;
-	/* Before it locks, so that baton_fence below knows of a loss without asking. */
+	/* Watch before locking, so that baton_fence below knows of a loss without asking. */
 	int error = baton_watch(baton);
 	if (error >= 0)
 		error = baton_trylock(baton, lock, &fence);
@@ -42,13 +42,13 @@ int main(int argc, char **argv)
 		return error < 0 ? EX_UNAVAILABLE : EX_CANTCREAT;
 	}
 	for (int part = 1; part <= 3; part++) {
-		/* Between two pieces of work: is it still ours? */
+		/* Between two pieces of work, check that the lock is still ours. */
 		if (baton_fence(baton, lock, NULL) < 0)
 			break;
 		fprintf(report, "part %d, fence %llu\n", part, (unsigned long long)fence);
 	}
 	fclose(report);
-	/* 0 now means that it was ours to the end. */
+	/* 0 means that it was ours to the end. */
 	error = baton_unlock(baton, lock);
 	if (error == 0)
 		error = baton_sync(baton);

@@ -5,9 +5,9 @@
  *
  * A process can be suspended at any moment, also between "the lock is mine" and the write. So the
  * file, not the writer, must know: FILE.fence has the highest fence that wrote, and FILE is locked
- * by flock around the check and the write, so that nobody passes in between.
+ * with flock around the check and the write, so that no other writer passes in between.
  *
- * Exit: 0 all is written; 1 refused, a later holder has been here; 69 no lock.
+ * Exit: 0 all is written; 1 refused, a later holder has written; 69 no lock.
  */
 #include <baton/baton.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 
 enum { PATH_ROOM = 4096 };
 
-/* 0, or an error. */
+/* Returns 0 or an error. */
 static int write_fenced(const char *path, uint64_t fence, const char *text)
 {
 	char guard[PATH_ROOM];

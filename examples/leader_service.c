@@ -1,10 +1,10 @@
 /*
- * A service with its own event loop, of which one instance leads and tells where it is.
+ * A service with its own event loop, of which one instance leads and publishes its address.
  *
  *     leader_service NAME ADDRESS
  *
- * SIGTERM: stands down and ends. Three descriptors are all there is to poll: the answer to the
- * campaign, the loss of the leadership, and a signal; a real service has more.
+ * SIGTERM: resigns and ends. It polls only three descriptors: the answer to the campaign, the loss
+ * of the leadership, and a signal; a real service has more.
  */
 #include <baton/baton.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ static int campaign(struct service *service)
 	                         strlen(service->address));
 }
 
-/* The node has answered, perhaps. */
+/* The node may have answered. */
 static int on_answer(struct service *service)
 {
 	uint64_t fence;
@@ -39,7 +39,7 @@ static int on_answer(struct service *service)
 
 	if (error == BATON_EPENDING)
 		return 0;
-	if (error == BATON_ELOST) /* won, and taken away before all knew */
+	if (error == BATON_ELOST) /* elected, but it was taken away before all members knew */
 		return campaign(service);
 	if (error < 0)
 		return error;
@@ -69,7 +69,7 @@ static int run(struct service *service)
 		struct pollfd items[] = {
 		        {.fd = service->signal, .events = POLLIN},
 		        {.fd = service->lost, .events = POLLIN},
-		        /* A descriptor below 0 is not looked at. */
+		        /* poll ignores a descriptor below 0. */
 		        {.fd = service->leads ? -1 : baton_fd(service->baton), .events = POLLIN},
 		};
 		if (poll(items, 3, -1) < 0 && errno != EINTR)

@@ -3,7 +3,8 @@
  *
  *     worker_pool FOLDER WORKERS     for each FOLDER/NAME.task: does it, writes FOLDER/NAME.done
  *
- * A lock for each task, named after it, and a handle for each thread: handles share nothing.
+ * There is a lock for each task, with its name, and a handle for each thread: handles share
+ * nothing.
  */
 #include <baton/baton.h>
 #include <dirent.h>
@@ -23,14 +24,15 @@ static void path_of(char *path, const char *name, const char *end)
 	snprintf(path, PATH_ROOM, "%s/%s.%s", folder, name, end);
 }
 
-/* The work itself: what must not happen twice. 0, or -1: it was done before. */
+/* The work itself, which must not happen twice. Returns 0, or -1 if it was done before. */
 static int do_task(const char *name, uint64_t fence)
 {
 	char task[PATH_ROOM], done[PATH_ROOM];
 
 	path_of(task, name, "task");
 	path_of(done, name, "done");
-	/* Between our look at the folder and the lock somebody may have done it. */
+	/* Another worker may have done it after we looked at the folder and before we got the
+	 * lock. */
 	if (access(task, F_OK) != 0)
 		return -1;
 	FILE *file = fopen(done, "a");
@@ -43,7 +45,7 @@ static int do_task(const char *name, uint64_t fence)
 	return unlink(task);
 }
 
-/* Tries each task that is there now. How many it did, or an error. */
+/* Tries each task that is there now. Returns how many it did, or an error. */
 static int do_tasks(struct baton *baton)
 {
 	int count = 0, error = 0;

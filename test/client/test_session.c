@@ -1,6 +1,6 @@
 /*
- * libbaton with a real node, given by its program in $BATON: sessions that compete, lose, and begin
- * anew when the node does.
+ * libbaton with a real node, whose program is in $BATON: sessions that compete, lose their locks,
+ * and begin again when the node restarts.
  */
 #include <baton/baton.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ enum { LONG_MS = 60000 };
 static char folder[32];
 static char path[64];
 static pid_t node;
-static char *program; /* baton */
+static char *program; /* the path of baton */
 
 /* --- a node --- */
 
@@ -97,7 +97,7 @@ static bool readable(int fd, int timeout_ms)
 	return poll(&item, 1, timeout_ms) == 1;
 }
 
-/* Until somebody waits for the lock that is held. */
+/* Waits until a client waits for the lock. */
 static void await_waiter(struct baton *baton, const char *name)
 {
 	for (bool waits = false; !waits;) {
@@ -127,7 +127,7 @@ static void test_a_lock_goes_from_one_to_the_next(void **state)
 	assert_int_equal(baton_finish(two, &second), 0);
 	assert_true(second > first);
 	assert_int_equal(baton_sync(one), 0);
-	/* And by closing. */
+	/* The same by closing. */
 	assert_int_equal(baton_lock_start(one, "x", BATON_FOREVER), 0);
 	baton_close(two);
 	assert_true(readable(baton_fd(one), LONG_MS));
@@ -136,7 +136,7 @@ static void test_a_lock_goes_from_one_to_the_next(void **state)
 	baton_close(one);
 }
 
-/* More than fits into the sockets' buffers if nobody reads. */
+/* Sends more than fits into the sockets' buffers if nobody reads. */
 static void test_many_locks_are_taken_and_given_back(void **state)
 {
 	enum { LOCKS = 3000 };
@@ -176,7 +176,7 @@ static void test_a_broken_lock_is_told(void **state)
 	assert_int_equal(lost, fence);
 	assert_int_equal(baton_fence(holder, "y", NULL), 0);
 	assert_int_equal(baton_unlock(holder, "y"), 0);
-	/* Not watched: the answer to the unlock tells it. */
+	/* Without baton_watch, the answer to the unlock tells it. */
 	assert_int_equal(baton_lock(operator, "x", BATON_FOREVER, &fence), 0);
 	assert_int_equal(baton_break(holder, "x", fence), 0);
 	assert_int_equal(baton_unlock(operator, "x"), 0);
@@ -230,7 +230,7 @@ static void test_an_idle_session_does_not_mind_a_restart(void **state)
 	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, NULL), 0);
 	stop_node(SIGTERM);
 	start_node();
-	/* Now something was held. */
+	/* This time something was held. */
 	assert_int_equal(baton_lock(baton, "y", BATON_FOREVER, NULL), BATON_ELOST);
 	baton_close(baton);
 }
@@ -271,7 +271,7 @@ static void test_leaders_are_observed(void **state)
 		expect_change(observers[i], BATON_LED, first, "here");
 		expect_change(observers[i], BATON_LEADS, second, "a b\nc");
 	}
-	/* A leader that dies. */
+	/* A leader whose session ends. */
 	baton_close(two);
 	assert_int_equal(baton_elect(one, "e", "", 0, &third), 0);
 	expect_change(observer, BATON_LED, second, "a b\nc");
@@ -314,7 +314,7 @@ static void test_who_is_at_the_other_end(void **state)
 	baton_close(baton);
 }
 
-/* The session lasts as long as anybody has its connection: what a guardian relies on. */
+/* The session lasts as long as any process has its connection: the guardian relies on this. */
 static void test_a_child_keeps_the_session(void **state)
 {
 	struct baton *other = baton_open(path);
@@ -326,11 +326,11 @@ static void test_a_child_keeps_the_session(void **state)
 	assert_int_equal(pipe(end), 0);
 	pid_t holder = fork();
 	if (holder == 0) {
-		static struct baton *baton; /* static: not a leak */
+		static struct baton *baton; /* static, so that it is no leak */
 		baton = baton_open(path);
 		if (baton_lock(baton, "x", BATON_FOREVER, NULL) < 0 || fork() < 0)
 			_exit(1);
-		/* Both, the child and its child, are here. */
+		/* Both the child and its child are alive. */
 		close(end[1]);
 		(void)!write(ready[1], "r", 1);
 		(void)!read(end[0], &byte, 1);

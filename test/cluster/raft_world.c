@@ -23,7 +23,7 @@ enum {
 	ELECTION_MS = 100,
 	HEARTBEAT_MS = 20,
 	SNAPSHOT_SIZE = 16,
-	WAKES_MAX = 200, /* in one millisecond: more is a busy loop */
+	WAKES_MAX = 200, /* more wake-ups than this in one millisecond are a busy loop */
 };
 
 enum happening_kind { LETTER, WRITTEN, TIMER, ACT };
@@ -32,23 +32,25 @@ struct happening {
 	uint64_t time, order;
 	enum happening_kind kind;
 	int server;
-	uint64_t life; /* of the server it is for: a crash makes it void. 0: it is not */
-	int from;      /* LETTER */
+	/* The life of the receiving server: a crash makes the event void; 0: it has no receiver. */
+	uint64_t life;
+	int from; /* LETTER */
 	uint8_t *bytes;
 	size_t size;
 };
 
 struct server {
-	struct replica *replica; /* NULL: down */
+	struct replica *replica; /* NULL: the server is down */
 	uint64_t life;
-	uint64_t timer; /* the number of the timer that counts */
+	uint64_t timer; /* the number of the timer that counts; older ones are void */
 	uint64_t paused_until, disk_busy_until;
-	struct shadow memory, disk;   /* what was written, and what of it is durable */
-	struct durable_write *writes; /* given out and not durable yet; the oldest first */
+	struct shadow memory, disk; /* what was written, and what of it is durable */
+	/* Writes that were given out and are not durable yet; the oldest first. */
+	struct durable_write *writes;
 	size_t writes_count, writes_size;
-	uint64_t applied, hash; /* the application */
+	uint64_t applied, hash; /* the state of the application */
 	uint64_t woken_at;
-	unsigned wakes; /* at that time */
+	unsigned wakes; /* how often it was woken at that time */
 	bool was_leader;
 };
 
@@ -60,13 +62,13 @@ static struct world {
 	struct server servers[SERVERS];
 	bool cut[SERVERS][SERVERS];
 	bool healed;
-	/* How bad it is: drawn for each run. One in so many letters is late, one in so many writes is slow, and
-	 * so on; the larger the milder. */
+	/* How bad the run is, drawn for each: one in so many letters is late, one in so many writes
+	 * is slow, and so on; the larger the number, the milder. */
 	uint64_t late_one_in, slow_one_in, crash_one_in, change_one_in;
 	uint64_t proposals;
 	uint64_t history[HISTORY_MAX]; /* the hash of all entries up to this index */
 	uint64_t committed, committed_at_heal;
-	uint64_t leaders[TERMS_MAX]; /* who leads in a term */
+	uint64_t leaders[TERMS_MAX]; /* the leader of each term */
 	char problem[256];
 	struct raft_world_counts *counts;
 } world;
@@ -200,7 +202,7 @@ static void judge_leader(int number)
 		world.leaders[term] = (uint64_t)number + 1;
 }
 
-/* A server must use the last voters in its own log, else those of its snapshot. */
+/* A server must use the last voters in its own log, or those of its snapshot. */
 static void judge_voters(int number)
 {
 	struct server *server = &world.servers[number];
@@ -211,7 +213,7 @@ static void judge_voters(int number)
 	size_t count = replica_servers(server->replica, UINT64_MAX, NULL);
 
 	must(count <= SERVERS);
-	/* A snapshot of the leader's counts when it is durable. */
+	/* A snapshot of the leader counts when it is durable. */
 	for (size_t i = 0; i < server->writes_count; i++)
 		if (server->writes[i].snapshot != NULL && server->writes[i].entries_first != 0)
 			return;
@@ -268,7 +270,7 @@ static void begin_write(int number, const struct durable_write *write)
 	                        .life = server->life});
 }
 
-/* The oldest write is durable; its number. */
+/* Makes the oldest write durable, and returns its number. */
 static uint64_t end_write(struct server *server)
 {
 	uint64_t done = server->writes[0].number;
@@ -280,7 +282,7 @@ static uint64_t end_write(struct server *server)
 	return done;
 }
 
-/* Does what a replica wants, and sets its next timer. */
+/* Carries out what a replica wants, and sets its next timer. */
 static void serve(int number)
 {
 	struct server *server = &world.servers[number];
@@ -339,7 +341,8 @@ static void start_server(int number)
 	serve(number);
 }
 
-/* Writes that were not durable are lost, or some of the oldest are not. */
+/* Crashes a server: its writes that were not durable are lost, except perhaps some of the
+ * oldest. */
 static void crash_server(int number)
 {
 	struct server *server = &world.servers[number];
@@ -419,7 +422,8 @@ static void change_servers(int number)
 		wish = REPLICA_VOTER;
 	else if (role != REPLICA_NONE && chance < 75)
 		wish = REPLICA_NONE;
-	/* Callers ask for what is refused, too: fewer than two voters, the leader itself. */
+	/* Also ask for what must be refused: fewer than two voters, or that the leader removes
+	 * itself. */
 	if (role == REPLICA_VOTER && (chance > 40 || (voters <= VOTERS_LEAST && draw(4) != 0)))
 		return;
 	world.counts->changes += replica_change(
@@ -566,7 +570,7 @@ static void heal(void)
 			start_server(i);
 }
 
-/* After healing the log must go on, and everybody who replicates it must have it. */
+/* After healing, the log must make progress, and every server that replicates it must have it. */
 static void judge_end(void)
 {
 	int leader = -1;

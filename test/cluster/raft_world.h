@@ -1,15 +1,17 @@
 /*
- * Servers of the replicated log in virtual time, over a network and disks that mean harm, and a judge. A run
- * follows from its seed.
+ * Servers of the replicated log in virtual time, over a hostile network and hostile disks, and a
+ * judge. A run follows from its seed.
  *
- * First ten seconds of faults: letters are lost, late, doubled and out of order, links are cut one way or
- * both, servers crash and start again, pause, and have slow disks; a crash loses the writes that were not
- * durable, or a part of them. Meanwhile entries are proposed, snapshots taken, servers added, promoted,
- * demoted and removed, and the lead handed over. Then everything heals, and progress is demanded.
+ * First there are ten seconds of faults: letters are lost, delayed, duplicated and reordered; links
+ * are cut one way or both; servers crash and restart, pause, and have slow disks. A crash loses the
+ * writes that were not durable, or a part of them. In the meantime entries are proposed, snapshots
+ * taken, servers added, promoted, demoted and removed, and the lead handed over. Then everything
+ * heals, and progress is demanded.
  *
- * The judge: all servers apply one history, each entry once and in order, across crashes and snapshots; no
- * term has two leaders; a server uses the voters that its own log tells; what was committed is still there
- * at the end; after healing entries are committed again, and everybody who should have them has them.
+ * The judge checks that all servers apply one history, each entry once and in order, across crashes
+ * and snapshots; that no term has two leaders; that a server uses the voters in its own log; that
+ * everything committed is still there at the end; and that after healing entries are committed
+ * again and reach every server that should have them.
  */
 #ifndef RAFT_WORLD_H
 #define RAFT_WORLD_H
@@ -22,7 +24,8 @@ struct raft_world_counts {
 	uint64_t taken, installed, changes, transfers;
 };
 
-/* Returns NULL if all held, or what did not, good until the next call. The counts are added to. */
+/* Returns NULL if everything held, or what did not, valid until the next call. Adds to the
+ * counts. */
 const char *raft_world_run(uint64_t seed, struct raft_world_counts *counts);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Random runs of whole clusters of lock nodes (src/service/torture/run.h), a run for each seed. Every
- * sixteenth is run twice and must give the same journal, byte for byte.
+ * Random runs of whole clusters of lock nodes (src/service/torture/run.h), one run for each seed.
+ * Every sixteenth is run twice and must give the same journal, byte for byte.
  */
 #include "run.h"
 #include "setup.h"
@@ -105,7 +105,7 @@ static int parse_option(int option, struct words *words, struct problem *problem
 	}
 }
 
-/* 0; 1 if help was printed; -1 and a problem. */
+/* Returns 0; 1 if help was printed; or -1 and a problem. */
 static int parse_arguments(int argc, char **argv, struct words *words, struct problem *problem)
 {
 	static const struct option options[] = {
@@ -142,7 +142,8 @@ static int parse_arguments(int argc, char **argv, struct words *words, struct pr
 	return 0;
 }
 
-/* The command line that does it again, ready before the run: it may end the process. */
+/* The command line that repeats the run. It is prepared before the run, which may end the
+ * process. */
 static char again[512];
 
 static void prepare_again(const char *program, const struct words *words, uint64_t seed)
@@ -175,7 +176,7 @@ static void write_again(void)
 	(void)written;
 }
 
-/* A false assertion, or the sanitizer, which calls the second. */
+/* Handles a failed assertion, and the sanitizer, which calls the second function. */
 static void on_signal(int number)
 {
 	write_again();
@@ -236,7 +237,7 @@ static int run_all(const char *program, struct words *words, FILE *trace, struct
 	if (words->plan.members)
 		printf("%" PRIu64 " connections, %" PRIu64 " cut, %" PRIu64 " bytes\n",
 		       sum.connections, sum.cuts, sum.bytes);
-	/* On another stream: it is not the same every time. */
+	/* Printed to another stream, because it differs every time. */
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	double seconds =
 	        (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;

@@ -28,7 +28,7 @@ static const char help[] =
 static uint64_t seed_first = 1, seed_last = 1, failures_max = 10;
 static char seed_text[64];
 
-/* A must() of the program itself failed: the seed is worth knowing. */
+/* A must() of the program itself failed: print the seed. */
 static void tell_seed(int number)
 {
 	(void)number;

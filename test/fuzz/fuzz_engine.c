@@ -1,9 +1,9 @@
 /*
- * Anything as notices to an engine: no crash, what is refused changes nothing, epochs never go back, and
- * a view that is there keeps its members.
+ * Feeds arbitrary notices to an engine: no crash; a refused notice changes nothing; epochs never go
+ * back; and a view keeps its members.
  *
- * The input is a little program; each step is a call, with the notice of another engine (perhaps with a
- * byte changed) or raw bytes.
+ * The input is a little program; each step is a call, with the notice of another engine (perhaps
+ * with a byte changed) or raw bytes.
  */
 #include "engine.h"
 #include "must.h"
@@ -21,7 +21,7 @@ struct target {
 	struct engine *engine;
 	struct engine *others[MEMBERS_MOST]; /* [0] is not used */
 	uint32_t count;
-	uint64_t epoch; /* of its view; 0: none */
+	uint64_t epoch; /* the epoch of its view; 0: none */
 	uint64_t incarnations[MEMBERS_MOST];
 	const uint8_t *data;
 	size_t size;
@@ -118,7 +118,7 @@ static void give_changed(struct target *target, uint32_t peer, uint8_t what)
 	free(notice.bytes);
 }
 
-/* The others hear from each other, and from the target. */
+/* Lets the others hear from each other, and from the target. */
 static void tell_other(struct target *target, uint32_t to, uint32_t from)
 {
 	const char *text;
@@ -174,7 +174,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	                              (struct engine_proposal){.epoch = 5, .floor = 6});
 	for (uint32_t i = 1; i < MEMBERS_MOST; i++) {
 		uint8_t byte = next_byte(&target);
-		/* Some have another list. */
+		/* Some engines have another list of members. */
 		target.others[i] = engine_create(
 		        names,
 		        byte < 16          ? MEMBERS_MOST

@@ -1,6 +1,6 @@
 /*
- * The first bytes of a connection: no crash; what is understood is written the same way again; and
- * what is said of the bytes does not change when more come.
+ * The first bytes of a connection: no crash; what was read is written the same way again; and the
+ * verdict on the bytes does not change when more arrive.
  */
 #include "link.h"
 #include "must.h"
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	case HELLO_NONSENSE:
 		break;
 	}
-	/* As soon as it is known, it stays. */
+	/* Once a verdict is given, it must stay. */
 	size_t cut = size < 2 * (size_t)LINK_HELLO_MAX ? size : 2 * (size_t)LINK_HELLO_MAX;
 	for (; cut > 0; cut -= 1 + cut / 16) {
 		struct link_heard part = read_hello(data, cut - 1);

@@ -1,9 +1,9 @@
 /*
- * A link under a peer that sends anything: no crash, and whatever that peer says, what goes out to it
- * is well-formed, and the frames in it are ours, in order, each once on a connection.
+ * A link with a peer that sends anything: no crash, and whatever the peer sends, the output to it
+ * is well formed, and the frames in it are ours, in order, each once on a connection.
  *
- * The input is a little program: each step is one of the owner's calls, a record with a good head and
- * the bytes that follow as its body, or raw bytes.
+ * The input is a little program: each step is one of the owner's calls, a record with a good head
+ * and the bytes that follow as its body, or raw bytes.
  */
 #include "baton/error.h"
 #include "buffer.h"
@@ -18,7 +18,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct target {
 	struct link *link;
-	struct buffer out; /* what it has written on this connection, as far as it is not checked */
+	struct buffer out; /* what it has written on this connection and was not checked yet */
 	uint64_t epoch;
 	uint64_t sent, read; /* numbers of frames */
 	uint64_t taken;
@@ -35,7 +35,7 @@ static uint8_t next_byte(struct target *target)
 	return *target->data++;
 }
 
-/* So many of the bytes that follow, in memory of their own. */
+/* Takes a number of the bytes that follow, in memory of their own. */
 static uint8_t *next_bytes(struct target *target, size_t before, size_t *size)
 {
 	if (*size > target->size)
@@ -60,7 +60,7 @@ static void connect_again(struct target *target, uint8_t received)
 		must(link_attach(target->link, 0) == 0);
 }
 
-/* A frame is its number, and then bytes that follow from it. */
+/* A frame is its number, followed by bytes derived from it. */
 static void send_frame(struct target *target, uint8_t size)
 {
 	uint8_t frame[8 + 255];

@@ -1,5 +1,5 @@
 /*
- * Bytes as frames to a node: no crash, whatever comes, and every effect makes sense.
+ * Feeds bytes as frames to a node: no crash, whatever arrives, and every effect makes sense.
  *
  * The input is a little program: its first bytes choose the algorithm, the number of members and
  * this node's place among them; then each part is a step: a client's command, time, a new view, a
@@ -22,8 +22,8 @@ struct target {
 	uint64_t now, epoch;
 	uint64_t session[SESSIONS];
 	uint64_t incarnation;
-	uint64_t number;                 /* of the last flood */
-	const char *names[MEMBERS_MOST]; /* of the members, in order */
+	uint64_t number;                 /* the number of the last flood */
+	const char *names[MEMBERS_MOST]; /* the names of the members, in order */
 	uint32_t own;                    /* this node's place among them */
 	const uint8_t *data;
 	size_t size;
@@ -66,7 +66,7 @@ static void give_view(struct target *target, bool in_it)
 	must(node_waiting_for(target->node) != NULL);
 }
 
-/* The head that another member's frame would have, as the fuzzer would hardly find it. */
+/* Writes the head of another member's frame, which the fuzzer would hardly find by chance. */
 static size_t put_head(struct target *target, uint8_t *bytes, uint8_t kind, uint8_t sender,
                        uint8_t origin, uint8_t destination)
 {
@@ -88,7 +88,7 @@ static size_t put_head(struct target *target, uint8_t *bytes, uint8_t kind, uint
 	return size;
 }
 
-/* All others have reported that they hold nothing: the node is active. */
+/* All other members report that they hold nothing, so that the node becomes active. */
 static void report_all(struct target *target)
 {
 	for (uint8_t i = 1; i <= target->members; i++) {

@@ -1,7 +1,7 @@
 /*
- * Any bytes as what a client sends. Whatever they are: arguments lie inside them; a beginning of a
- * command is never taken for something else, nor waited for longer than it takes; and what was
- * understood, written again as an array, is understood the same way.
+ * Feeds bytes as what a client sends. Arguments must lie inside them. An incomplete command is
+ * never taken for something else, and no more bytes are asked for than it needs. And a command that
+ * was read, written again as an array, is read the same way.
  */
 #include "resp.h"
 
@@ -11,7 +11,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static struct resp_command command, again;
 
-/* In the bytes or, if they were quoted, in the command: one behind the other, and none beyond the end. */
+/* Arguments lie in the bytes or, if they were quoted, in the command: one after the other, and none
+ * beyond the end. */
 static void check_arguments(const char *bytes, size_t size)
 {
 	const char *at = bytes, *unquoted_at = command.unquoted;
@@ -30,7 +31,7 @@ static void check_arguments(const char *bytes, size_t size)
 	must(unquoted_at <= command.unquoted + RESP_LINE_MAX);
 }
 
-/* Of a copy that ends there: a sanitizer sees what is read behind it. */
+/* Reads a copy that ends there, so that a sanitizer notices any read beyond it. */
 static enum resp_result read_copy(const char *bytes, size_t size, size_t *ret_needed)
 {
 	char *copy = malloc(size + (size == 0));
@@ -48,7 +49,7 @@ static void check_beginnings(const char *bytes, size_t size, enum resp_result re
 {
 	size_t needed;
 
-	/* All of a small one, some of a large one. */
+	/* Try all beginnings of a short input, and some of a long one. */
 	for (size_t part = 0; part < size; part += 1 + size / 64) {
 		enum resp_result found = read_copy(bytes, part, &needed);
 		must(found == RESP_MORE || (found == RESP_WRONG && result == RESP_WRONG));

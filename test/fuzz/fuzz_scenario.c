@@ -1,6 +1,6 @@
 /*
- * Any bytes as a scenario: parsed and, if that works and the network is small, replayed. Files are
- * not read and work is bounded; what is looked for are crashes, leaks and undefined behaviour, here
+ * Feeds bytes as a scenario: parsed and, if that works and the network is small, replayed. Files
+ * are not read and the work is bounded. It looks for crashes, leaks and undefined behaviour, here
  * and in every algorithm that a scenario can drive.
  */
 #include "host.h"
@@ -23,7 +23,7 @@ static bool is_small(const struct scenario *scenario)
 		return true;
 	if (strncmp(words->topology, "file:", 5) == 0)
 		return false;
-	/* What is wrong with it is for scenario_setup to say. */
+	/* If it is wrong, scenario_setup must say so. */
 	return topology_parse(words->topology, &topology) != NULL ||
 	       topology_nodes(&topology) <= NODES_SMALL;
 }

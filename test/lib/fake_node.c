@@ -33,7 +33,7 @@ struct fake_node {
 	bool tcp;
 	pthread_t thread;
 	sem_t go;
-	char wrong[8192]; /* "": all is well so far */
+	char wrong[8192]; /* "": nothing is wrong so far */
 };
 
 __attribute__((format(printf, 2, 3))) static bool go_wrong(struct fake_node *node,
@@ -47,7 +47,7 @@ __attribute__((format(printf, 2, 3))) static bool go_wrong(struct fake_node *nod
 	return false;
 }
 
-/* One line without its end. */
+/* Reads one line, without its end. */
 static bool read_line(int fd, char *line, size_t room)
 {
 	size_t used = 0;
@@ -85,7 +85,7 @@ static bool read_command(int fd, char *text, size_t room)
 
 static bool accept_next(struct fake_node *node)
 {
-	/* A client that does not come or does not speak fails the test and does not hang it. */
+	/* A client that does not connect or does not send fails the test instead of hanging it. */
 	const struct timeval patience = {.tv_sec = 60};
 	int fd;
 
@@ -109,7 +109,7 @@ static bool follow(struct fake_node *node, const struct step *step)
 	}
 	int *fd = &node->connections[step->connection];
 	if (step->expect != NULL) {
-		/* Every watching client says this first; no script need say it again. */
+		/* Every watching client sends this first, so that no script needs to contain it. */
 		do {
 			if (!read_command(*fd, command, sizeof(command)))
 				return go_wrong(node, "expected '%.200s', and no command came",
@@ -138,7 +138,7 @@ static void *run(void *argument)
 
 	for (size_t i = 0; i < node->steps_count; i++) {
 		if (!follow(node, &node->steps[i])) {
-			/* Whoever waits for an answer shall not wait for ever. */
+			/* A client that waits for an answer must not wait for ever. */
 			for (int c = 0; c < node->connections_count; c++) {
 				if (node->connections[c] >= 0)
 					shutdown(node->connections[c], SHUT_RDWR);

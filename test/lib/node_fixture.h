@@ -1,5 +1,5 @@
 /*
- * What the tests of the lock node begin with: cmocka, and some nodes that each test has anew.
+ * The fixture of the lock node's tests: cmocka, and some nodes that are new in each test.
  */
 #ifndef TEST_NODE_FIXTURE_H
 #define TEST_NODE_FIXTURE_H

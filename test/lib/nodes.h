@@ -1,7 +1,7 @@
 /*
  * A few nodes, their links and what they have said, for tests that drive them by hand. A link keeps
- * order and loses nothing; it can be cut, and then what is sent waits. Nodes count from 0 here and
- * are called a, b, c, …, so that node 0 is the algorithm's node 1 when all are members.
+ * order and loses nothing. It can be cut; then what is sent waits. Nodes count from 0 here and are
+ * called a, b, c, …, so node 0 is the algorithm's node 1 when all are members.
  */
 #ifndef TEST_NODES_H
 #define TEST_NODES_H
@@ -29,7 +29,7 @@ struct test_link {
 	bool cut, blocked;
 };
 
-/* Nodes number their sessions alike; here each says whose it is. */
+/* Nodes number their sessions alike; the tag tells which node a session belongs to. */
 static inline uint64_t session_tag(uint32_t i)
 {
 	return (uint64_t)(i + 1) << 60;
@@ -52,25 +52,25 @@ struct nodes {
 	struct node *node[NODES_MOST];
 	char name[NODES_MOST][2];
 	uint64_t incarnation[NODES_MOST];
-	bool member[NODES_MOST]; /* of the view given last */
+	bool member[NODES_MOST]; /* the members of the view that was given last */
 	uint32_t number_to_node[NODES_MOST + 1];
 	struct test_link link[NODES_MOST][NODES_MOST];
 	uint64_t now, epoch;
 	struct said said[SAID_MOST];
 	size_t said_count;
-	uint32_t speaker; /* whose effects are being taken */
+	uint32_t speaker; /* the node whose effects are being taken */
 	uint64_t frames, bumps, reads;
 	bool stopped[NODES_MOST];
-	uint64_t digest; /* of all that was sent and said, in order */
-	/* With leases (options.lease_ns), of each node: */
+	uint64_t digest; /* a digest of everything that was sent and said, in order */
+	/* With leases (options.lease_ns), for each node: */
 	uint32_t shouts[NODES_MOST], renewals[NODES_MOST], warnings[NODES_MOST],
 	        extends[NODES_MOST], departures[NODES_MOST];
-	uint64_t renewed[NODES_MOST];      /* when its last renewal was taken; 0: answered */
+	uint64_t renewed[NODES_MOST];      /* when its last renewal was taken; 0: it was answered */
 	bool acknowledged[NODES_MOST];     /* its renewals are answered at once */
-	uint64_t grant_lapses, grant_left; /* told with the last fence */
+	uint64_t grant_lapses, grant_left; /* as told with the last fence */
 	char lost_why[32];                 /* why the last lock was lost */
-	uint64_t extend_limit;             /* of the last EXTEND that was proposed */
-	uint64_t fences;                   /* of an epoch; 0 is 1,000 */
+	uint64_t extend_limit;             /* the limit of the last EXTEND that was proposed */
+	uint64_t fences;                   /* how many fences an epoch has; 0 means 1,000 */
 	/* Options of the nodes, set before nodes_start. */
 	struct node_options options;
 };
@@ -240,7 +240,8 @@ static inline void nodes_take(struct nodes *nodes, uint32_t i)
 	nodes_take_effects(nodes, i);
 }
 
-/* The same view as one that was agreed on: its fences follow those of the epoch before. */
+/* Enters the same view as one that voters agreed on: its fences follow those of the epoch
+ * before. */
 static inline int nodes_enter_one(struct nodes *nodes, uint32_t i,
                                   const struct node_member *members, uint32_t count)
 {
@@ -261,7 +262,7 @@ static inline int nodes_enter_one(struct nodes *nodes, uint32_t i,
 	return node_enter(nodes->node[i], &agreement, nodes->now);
 }
 
-/* A view for one node, or for all; the members are those of nodes->member. */
+/* Gives a view to one node, or to all; the members are those of nodes->member. */
 static inline int nodes_view_one(struct nodes *nodes, uint32_t i)
 {
 	struct node_member members[NODES_MOST];
@@ -279,7 +280,7 @@ static inline int nodes_view_one(struct nodes *nodes, uint32_t i)
 	return error;
 }
 
-/* The next epoch, not yet known to anybody. What is under way of the old one may be lost. */
+/* Begins the next epoch, which nobody knows yet. Frames of the old one may be lost. */
 static inline void nodes_next_epoch(struct nodes *nodes)
 {
 	uint32_t number = 0;
@@ -298,7 +299,8 @@ static inline void nodes_view(struct nodes *nodes)
 		must(nodes_view_one(nodes, i) == 0);
 }
 
-/* The oldest frame of a link; false if there is none, or it is cut or not read. */
+/* Delivers the oldest frame of a link. Returns false if there is none, or if the link is cut or not
+ * read. */
 static inline bool nodes_deliver(struct nodes *nodes, uint32_t from, uint32_t to)
 {
 	struct test_link *link = &nodes->link[from][to];
@@ -343,7 +345,7 @@ static inline uint64_t nodes_deadline(const struct nodes *nodes)
 	return deadline;
 }
 
-/* Time passes, and everything that is due happens when it is due; links take no time. */
+/* Lets time pass: everything that is due happens when it is due; links take no time. */
 static inline void nodes_pass(struct nodes *nodes, uint64_t time)
 {
 	uint64_t end = nodes->now + time;
@@ -384,7 +386,7 @@ static inline void nodes_create(struct nodes *nodes, const char *algorithm, uint
 	}
 }
 
-/* All members, in epoch 1, active. */
+/* Starts all members, in epoch 1, active. */
 static inline void nodes_start(struct nodes *nodes, const char *algorithm, uint32_t count)
 {
 	nodes_create(nodes, algorithm, count);
@@ -431,7 +433,7 @@ static inline bool nodes_evict(struct nodes *nodes, uint32_t i, uint64_t session
 	return stays;
 }
 
-/* Commands; what was said comes from nodes_said. */
+/* Commands; nodes_said returns what was said. */
 static inline int nodes_lock_for(struct nodes *nodes, uint32_t i, uint64_t session,
                                  const char *name, enum node_patience patience, uint64_t timeout)
 {
@@ -489,7 +491,7 @@ static inline int nodes_subscribe(struct nodes *nodes, uint32_t i, uint64_t sess
 	return error;
 }
 
-/* The oldest thing said to a session that has not been asked for yet; "" if there is none. */
+/* Returns the oldest thing said to a session that was not returned yet; "" if there is none. */
 static inline const char *nodes_said(struct nodes *nodes, uint64_t session)
 {
 	static char text[4][96];
@@ -508,7 +510,7 @@ static inline const char *nodes_said(struct nodes *nodes, uint64_t session)
 	return "";
 }
 
-/* A name whose home is that node, the k-th such. */
+/* Returns a name whose home is that node, the k-th such. */
 static inline const char *nodes_name_at(const struct nodes *nodes, uint32_t i, unsigned k)
 {
 	static char name[8][16];

@@ -1,5 +1,6 @@
 /*
- * baton through hiredis, as a program in C would: hiredis SOCKET SOCKET. Says what was wrong and exits 1, or exits 0.
+ * Uses baton through hiredis, as a program in C would: hiredis SOCKET SOCKET. Prints what was wrong
+ * and exits 1, or exits 0.
  */
 #include <hiredis/hiredis.h>
 
@@ -56,7 +57,7 @@ static void expect_error(redisReply *reply, const char *begin)
 	freeReplyObject(reply);
 }
 
-/* [message, name, text] */
+/* Expects [message, name, text]. */
 static void expect_event(redisReply *reply, const char *name, const char *format, long long fence)
 {
 	char text[64];
@@ -82,7 +83,7 @@ static void try_locks(redisContext *here, redisContext *there, redisContext *lis
 	expect_nil(next(there));
 	ask(here, "LOCK hiredis");
 	expect_error(next(here), "HELD ");
-	/* The reply to LOCK comes when its turn has come, the others behind it. */
+	/* The reply to LOCK comes when it is granted, and the other replies after it. */
 	ask(there, "LOCK hiredis");
 	ask(there, "UNLOCK hiredis");
 	ask(there, "PING behind");

@@ -1,15 +1,18 @@
 /*
- * Clients at work, and witnesses: load ROUNDS SEED CLIENTS LOCKS FOLDER SOCKET...
+ * Many clients at work, which check that locks exclude each other: load ROUNDS SEED CLIENTS LOCKS
+ * FOLDER SOCKET...
  *
- * Each client is a thread with a connection to one of the sockets, in turn. So many times it asks for a lock drawn at
- * random: patiently, with a timeout, only if free, with the release sent right after the request, or going away while
- * it waits. A client that is inside makes a file that must not be there yet, sees that its fence is greater than the
- * last, and removes the file before it gives the lock back, by UNLOCK or by going away. A client starves if it waits
- * for a minute for one lock: the amount of work is fixed and not the time, so that a busy machine only takes longer.
+ * Each client is a thread with a connection to one of the sockets, in turn. ROUNDS times it asks
+ * for a lock drawn at random: patiently, with a timeout, only if free, with the release sent right
+ * after the request, or going away while it waits. A client that is inside creates a file that must
+ * not exist yet, checks that its fence is greater than the last one, and removes the file before it
+ * releases the lock, by UNLOCK or by going away. A client that waits a minute for one lock starves.
+ * The amount of work is fixed and not the time, so that a busy machine only takes longer.
  *
- * A node may answer SILENT where it is asked only to try: on a busy machine another member did not answer in time.
+ * A node may answer SILENT to a request that only tries: on a busy machine another member may not
+ * answer in time.
  *
- * Prints one JSON object and exits 0; or says what was wrong and exits 1.
+ * Prints one JSON object and exits 0; or prints what was wrong and exits 1.
  */
 #include <hiredis/hiredis.h>
 
@@ -30,17 +33,19 @@ enum { CLIENTS_MAX = 1000, LOCKS_MAX = 1000, PATIENCE_S = 60 };
 
 struct worker {
 	pthread_t thread;
-	uint64_t random; /* the state of its chance */
+	uint64_t random; /* the state of its random numbers */
 	const char *socket;
 	redisContext *connection;
 	uint64_t grants, refusals, unknown, wait_ns_max;
-	atomic_int waits_for;          /* the lock's number + 1; 0: it does not wait */
+	/* The number of the lock that it waits for, plus 1; 0: it does not wait. */
+	atomic_int waits_for;
 	atomic_uint_fast64_t since_ns; /* when it began to wait, or when it last did anything */
 	atomic_bool done;
 };
 
 static struct worker workers[CLIENTS_MAX];
-static atomic_uint_fast64_t fences[LOCKS_MAX]; /* the last that was seen by who was inside */
+/* The last fence that a client inside has seen, for each lock. */
+static atomic_uint_fast64_t fences[LOCKS_MAX];
 static const char *folder;
 static int locks_count;
 static uint64_t rounds;
@@ -67,7 +72,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* From 0 to below. Splitmix64: good enough for this, and each thread has its own. */
+/* Draws a number from 0 to below. Splitmix64 is good enough here, and each thread has its own. */
 static int draw(struct worker *worker, int below)
 {
 	uint64_t z = worker->random += UINT64_C(0x9e3779b97f4a7c15);
@@ -108,7 +113,8 @@ static bool is_silent(const redisReply *reply)
 	return reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "SILENT", 6) == 0;
 }
 
-/* The number of the next reply; 0 if it is nil, or if it was only tried and nobody knows. */
+/* Returns the number in the next reply; 0 if it is nil, or if the lock was only tried and nobody
+ * knows. */
 static uint64_t next_number(struct worker *worker, bool only_tried)
 {
 	redisReply *reply = next_reply(worker);
@@ -190,7 +196,7 @@ static void wait_and_enter(struct worker *worker, int lock, bool only_tried)
 	give_back(worker, lock, fence);
 }
 
-/* The release is sent before anybody knows when the request is granted. */
+/* Sends the release before it is known when the request is granted. */
 static void pass_through(struct worker *worker, int lock)
 {
 	uint64_t last = atomic_load(&fences[lock]);
@@ -255,7 +261,8 @@ static void *work(void *argument)
 
 /* --- the whole --- */
 
-/* Until each has done its work. One that has been at the same thing for a minute never will. */
+/* Waits until each has done its work. A client that has been at the same thing for a minute never
+ * will. */
 static void wait_for_all(int count)
 {
 	for (int i = 0; i < count; i++) {

@@ -1,5 +1,5 @@
 /*
- * What the contract asks of every algorithm, whichever it is.
+ * What the contract demands of every algorithm.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A system driven at random, with its messages in flight in a heap of their own. */
+/* A system that is driven at random, with its own heap of messages in flight. */
 struct chaos {
 	struct setup setup;
 	struct world world;
@@ -73,7 +73,7 @@ static void chaos_end(struct chaos *chaos)
 	setup_free(&chaos->setup);
 }
 
-/* One thing that can happen, in order if the algorithm needs that. */
+/* Does one thing that can happen; delivers in order if the algorithm needs that. */
 static void chaos_step(struct chaos *chaos)
 {
 	struct world *world = &chaos->world;
@@ -103,7 +103,7 @@ static void chaos_step(struct chaos *chaos)
 	assert_true(world->inside_count <= 1);
 }
 
-/* Bytes that are not a message of this algorithm, or are one that has been damaged. */
+/* Makes bytes that are no message of this algorithm, or a damaged one. */
 static uint32_t make_bad_message(struct chaos *chaos, uint8_t *bytes, uint32_t size_max)
 {
 	uint32_t size = 1 + (uint32_t)random_below(&chaos->random, 12);
@@ -151,8 +151,8 @@ static void test_bad_bytes_give_an_error_and_change_nothing(void **state)
 				assert_int_equal(chaos.world.out.effects_count, 0);
 				assert_memory_equal(before, now, state_size);
 			}
-			/* It may have been a message that makes sense, so that the state is no
-			 * longer a real one. */
+			/* It may happen to be a valid message; the state is then no longer a
+			 * reachable one. */
 			memcpy(now, before, state_size);
 			chaos_step(&chaos);
 		}
@@ -205,7 +205,8 @@ static void test_every_table_is_filled(void **state)
 	}
 }
 
-/* A drawing must find every variable in the table, and what the table says of it must be true. */
+/* A drawing must find every variable in the table, and what the table says about it must be
+ * true. */
 static void check_variable(const struct chaos *chaos, const struct json_member *member)
 {
 	const struct variable *variable = chaos->world.algorithm->variables;

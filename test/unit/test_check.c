@@ -66,7 +66,7 @@ static void enter_when_expired(const struct site *site, void *state, uint32_t ti
 	out_enter(out);
 }
 
-/* What it does depends on how often it was called. */
+/* Does something that depends on how often it was called. */
 static void count_calls(const struct site *site, void *state, struct out *out)
 {
 	static uint32_t calls;
@@ -117,7 +117,7 @@ static const struct algorithm counter = {
                                                  {.name = NULL}},
 };
 
-/* A network of complete links, made without the registry. */
+/* Makes a network of complete links without the registry. */
 static struct setup make_setup(const struct algorithm *algorithm, uint32_t nodes)
 {
 	return (struct setup){
@@ -180,7 +180,8 @@ static void test_a_fair_cycle_in_which_somebody_waits_is_starvation(void **state
 	check_result_free(&result);
 }
 
-/* Starvation is looked for when all states are known: the rest holds. A deadlock ends the search. */
+/* A search for starvation needs all states, and the other properties hold. A deadlock ends the
+ * search early. */
 static void test_what_was_not_looked_at_is_not_decided(void **state)
 {
 	struct network network = {.graph = {.nodes = 2}};

@@ -178,8 +178,8 @@ static bool counts_messages(enum quantity quantity)
 	}
 }
 
-/* The few words are those of a document that has a claim about messages; and where none has, there
- * are no words. */
+/* The headline is taken from a document that has a claim about messages; where there is none, there
+ * is no headline. */
 static void test_headlines_are_what_documents_claim(void **state)
 {
 	(void)state;
@@ -252,7 +252,7 @@ static void test_a_claim_about_another_graph_says_nothing(void **state)
 	(void)state;
 	assert_true(isnan(claimed("neilsen", "3 - 5/N + 2/N^2", "line", 7, NULL)));
 	assert_true(isnan(claimed("helary", "N - 1 + D", "ring", 7, NULL)));
-	/* A radiating star is meant whose arms branch. */
+	/* The claim is about a radiating star whose arms branch. */
 	assert_true(claimed("raymond", "log(N)", "tree:2", 16, NULL) == 4);
 	assert_true(isnan(claimed("raymond", "log(N)", "radiating:8", 16, NULL)));
 	assert_true(isnan(claimed("raymond", "log(N)", "star", 16, NULL)));
@@ -260,7 +260,7 @@ static void test_a_claim_about_another_graph_says_nothing(void **state)
 	assert_true(isnan(claimed("raymond", "log(N)", "line", 16, NULL)));
 	assert_true(isnan(claimed("helary", "N + 2", "ring", 4, NULL)));
 	assert_true(!isnan(claimed("helary", "N + 2", "ring", 5, NULL)));
-	/* A triangle is a ring and complete; two nodes are all. */
+	/* A triangle is both a ring and complete; two nodes are every topology at once. */
 	assert_true(!isnan(claimed("helary", "N + 1", "complete", 3, NULL)));
 	assert_true(!isnan(claimed("helary", "N - 1 + D", "ring", 2, NULL)));
 }

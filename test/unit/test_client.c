@@ -1,6 +1,6 @@
 /*
- * libbaton against a node that follows a script: what is sent and in which order, and what happens when
- * connections end in the middle or nonsense comes back.
+ * libbaton with a node that follows a script: what is sent and in which order, and what happens
+ * when connections end in the middle or nonsense comes back.
  */
 #include "../lib/fake_node.h"
 
@@ -51,7 +51,8 @@ static bool readable(int fd, int timeout_ms)
 	return poll(&item, 1, timeout_ms) == 1;
 }
 
-/* Until the script's end, so that what a test sends and does not wait for is seen to arrive. */
+/* How long to wait for the script's end, so that a test sees everything arrive that it sends
+ * without waiting. */
 enum { LONG_MS = 60000 };
 
 static void test_an_unlock_does_not_wait_for_its_answer(void **state)
@@ -114,7 +115,7 @@ static void test_stay_tells_what_the_node_says(void **state)
 	end(node, baton);
 }
 
-/* It goes on, and the answers that come later are those of the right commands. */
+/* The session goes on, and later answers belong to the right commands. */
 static void test_stay_does_not_wait_for_a_node_that_is_stopped(void **state)
 {
 	(void)state;
@@ -142,7 +143,7 @@ static void test_stay_never_connects(void **state)
 	end(node, baton);
 }
 
-/* Or the node would stop reading, and both would wait for each other. */
+/* Otherwise the node would stop reading, and both would wait for each other. */
 static void test_not_too_many_unlocks_are_unanswered(void **state)
 {
 	enum { LOCKS = 100, UNANSWERED = 64 };
@@ -154,7 +155,7 @@ static void test_not_too_many_unlocks_are_unanswered(void **state)
 	for (int i = 0; i < 2 * LOCKS; i++) {
 		snprintf(words[i], sizeof(words[i]), i < LOCKS ? "LOCK %d" : "UNLOCK %d 1",
 		         i % LOCKS);
-		/* The first 64 answers come when the 64th unlock has come. */
+		/* The first 64 answers are sent after the 64th unlock has arrived. */
 		bool quiet = i >= LOCKS && i < LOCKS + UNANSWERED;
 		steps[used++] = (struct step){0, words[i], quiet ? NULL : ":1\r\n"};
 		if (i == LOCKS + UNANSWERED - 1) {
@@ -251,7 +252,8 @@ static void test_an_idle_connection_that_ended_is_made_anew(void **state)
 	assert_int_equal(fence, 2);
 	assert_int_equal(baton_unlock(baton, "x"), 0);
 	assert_int_equal(baton_leader(baton, "x", NULL), 0);
-	/* Not repeated once it may have been done: the end must have been seen before. */
+	/* A command that may have been carried out is not repeated, so the end must have been
+	 * noticed before it. */
 	assert_true(readable(baton_fd(baton), LONG_MS));
 	assert_int_equal(baton_break(baton, "x", 4), BATON_ENOTHELD);
 	end(node, baton);
@@ -295,7 +297,7 @@ static void test_what_was_held_is_lost_with_the_connection(void **state)
 	assert_int_equal(baton_fence(baton, "x", &fence), BATON_ELOST);
 	assert_int_equal(baton_unlock(baton, "x"), BATON_ELOST);
 	assert_int_equal(baton_unlock(baton, "x"), BATON_ENOTHELD);
-	/* That was told; now there is nothing that could be mistaken for being held. */
+	/* The loss was reported; now nothing could be mistaken for held. */
 	assert_int_equal(baton_lock(baton, "z", BATON_FOREVER, &fence), 0);
 	assert_int_equal(baton_lock(baton, "w", BATON_FOREVER, &fence), 0);
 	assert_int_equal(baton_lost(baton, name, &fence), 1);
@@ -307,7 +309,7 @@ static void test_what_was_held_is_lost_with_the_connection(void **state)
 	end(node, baton);
 }
 
-/* Would end this program by SIGPIPE if it were not kept away. */
+/* This program would end by SIGPIPE if the library did not suppress it. */
 static void test_unlock_tells_that_the_connection_had_ended(void **state)
 {
 	(void)state;
@@ -364,14 +366,14 @@ static void test_half_an_answer_is_none(void **state)
 	end(node, baton);
 }
 
-/* It has accepted the connection, and says nothing more: it is stopped. */
+/* The node has accepted the connection and sends nothing more: it is stopped. */
 static void test_a_try_does_not_wait_for_a_node_that_is_stopped(void **state)
 {
 	(void)state;
 	BEGIN({0, "LOCK x NOWAIT", NULL}, {1, "LOCK x NOWAIT", ":7\r\n"}, {1, "QUIT", NULL});
 	assert_int_equal(baton_trylock(baton, "x", &fence), BATON_ESILENT);
 	assert_non_null(strstr(baton_message(baton), "does not answer"));
-	/* What the node may have granted ended with that session. */
+	/* Whatever the node may have granted ended with that session. */
 	assert_int_equal(baton_fence(baton, "x", &fence), BATON_ENOTHELD);
 	assert_int_equal(baton_trylock(baton, "x", &fence), 0);
 	assert_int_equal(fence, 7);
@@ -389,7 +391,7 @@ static void test_a_wait_for_ever_goes_through_restarts(void **state)
 	end(node, baton);
 }
 
-/* But if there is nothing to wait for at first, that is told. */
+/* But if there is no view at first, that is reported at once. */
 static void test_a_wait_for_ever_needs_a_view_to_begin_with(void **state)
 {
 	(void)state;
@@ -397,7 +399,7 @@ static void test_a_wait_for_ever_needs_a_view_to_begin_with(void **state)
 	      {0, "LOCK x TIMEOUT 9000", "-NOVIEW not yet\r\n"}, {0, NULL, CLOSE});
 
 	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), BATON_ENOVIEW);
-	/* With a timeout it is waited for. */
+	/* With a timeout, the call waits for a view. */
 	assert_int_equal(baton_lock_start(baton, "x", 9000), 0);
 	assert_true(readable(baton_fd(baton), LONG_MS));
 	assert_int_equal(baton_finish(baton, &fence), BATON_ENOVIEW);
@@ -530,13 +532,13 @@ static void test_a_broken_lock_is_seen_on_the_descriptor(void **state)
 	assert_true(fd >= 0);
 	assert_int_equal(baton_watch(baton), fd);
 	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), 0);
-	/* Its own grant is no loss. */
+	/* The client's own grant is no loss. */
 	while (readable(fd, 0))
 		assert_int_equal(baton_lost(baton, name, &fence), 0);
 	assert_int_equal(baton_fence(baton, "x", &fence), 0);
 	fake_node_go(node);
 	assert_int_equal(baton_lost_reason(baton, NULL), 0);
-	/* The event of its own grant may come only now. */
+	/* The event of the client's own grant may arrive only now. */
 	do
 		assert_true(readable(fd, LONG_MS));
 	while (baton_lost(baton, name, &fence) == 0);
@@ -571,7 +573,7 @@ static void test_a_lock_can_be_lost_before_its_grant_is_read(void **state)
 	end(node, baton);
 }
 
-/* Whichever of the two connections ends, everything is lost, and is given back if it is not. */
+/* Whichever of the two connections ends, everything is lost, and the other connection is closed. */
 static void test_the_end_of_either_connection_is_a_loss(void **state)
 {
 	(void)state;
@@ -587,7 +589,7 @@ static void test_the_end_of_either_connection_is_a_loss(void **state)
 		fake_node_go(node);
 		assert_true(readable(fd, LONG_MS));
 		assert_int_equal(baton_fence(baton, "x", &fence), BATON_ELOST);
-		assert_true(readable(fd, 0)); /* not told yet */
+		assert_true(readable(fd, 0)); /* it was not reported yet */
 		assert_int_equal(baton_lost(baton, name, &fence), 1);
 		assert_false(readable(fd, 0));
 		assert_int_equal(baton_lost(baton, name, &fence), 0);
@@ -693,7 +695,7 @@ static void expect_silence(struct baton *baton, int change, int silent)
 		assert_string_equal(leader.value, "n n3");
 }
 
-/* What contradicts the last word must be said twice in a row. */
+/* An answer that contradicts the last one must come twice in a row. */
 static void test_an_observer_is_told_what_cannot_be_known(void **state)
 {
 	(void)state;
@@ -722,7 +724,8 @@ static void test_an_observer_is_told_what_cannot_be_known(void **state)
 static void test_an_observer_sees_each_change_once(void **state)
 {
 	(void)state;
-	/* The second connection asks who leads; what the first tells once more is not told again. */
+	/* The second connection asks who leads; an event on the first that repeats it is not
+	 * reported again. */
 	BEGIN({0, "SUBSCRIBE x", SUBSCRIBED(X) MESSAGE(X, BULK(12, "leader 5 n a"))},
 	      {1, "LEADER x SILENT", LEADER(6, "b")},
 	      {0, NULL,
@@ -890,7 +893,7 @@ static void test_where_a_node_is_looked_for(void **state)
 	setenv("XDG_RUNTIME_DIR", folder, 1);
 	setenv("BATON_SOCKET", "/nonexistent/socket", 1);
 	struct baton *baton = baton_open(NULL);
-	/* None of them is there (or /run/baton.sock is): the first is complained about. */
+	/* None of them exists (unless /run/baton.sock does), so the error is about the first. */
 	if (access("/run/baton.sock", F_OK) != 0)
 		assert_string_equal(baton_address(baton), "/nonexistent/socket");
 	/* The next connection looks again. */
@@ -926,7 +929,7 @@ static void test_descriptors_are_closed_on_exec(void **state)
 		if (before[fd] || fcntl(fd, F_GETFD) < 0)
 			continue;
 		struct stat status;
-		/* The other ends are the fake node's. */
+		/* The other ends belong to the fake node. */
 		if (fstat(fd, &status) == 0 && fcntl(fd, F_GETFD) == FD_CLOEXEC)
 			opened++;
 	}

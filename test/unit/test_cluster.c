@@ -1,5 +1,5 @@
 /*
- * Clusters of lock nodes without chance: what an entry costs must be what the laboratory says.
+ * Clusters of lock nodes without randomness: an entry must cost what the laboratory says.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,11 +20,11 @@ static const char *const names[NODES_MAX_HERE] = {"n1", "n2", "n3", "n4", "n5",
                                                   "n6", "n7", "n8", "n9"};
 static const char lock[] = "lock";
 
-/* A cluster with a session at each node, of which one at a time asks. */
+/* A cluster with a session at each node; one at a time asks. */
 struct fixture {
 	struct cluster cluster;
 	uint64_t sessions[NODES_MAX_HERE];
-	uint64_t sent[NODE_TYPES_MAX]; /* when it was looked at last */
+	uint64_t sent[NODE_TYPES_MAX]; /* the counts when they were last looked at */
 	uint64_t fence;
 	bool inside;
 };
@@ -40,7 +40,7 @@ static void on_effect(void *context, uint32_t place, const struct node_effect *e
 	assert_false(fixture->inside);
 	fixture->fence = effect->reply.number;
 	fixture->inside = true;
-	/* As long inside as a message takes, as the simulator does it. */
+	/* Stay inside for as long as a message takes, as the simulator does. */
 	cluster_push(&fixture->cluster,
 	             &(struct event){.time = fixture->cluster.now + CLUSTER_MILLISECOND,
 	                             .kind = EVENT_UNLOCK,
@@ -117,7 +117,7 @@ static void ask(struct fixture *fixture, uint32_t place)
 	cluster_after(&fixture->cluster, place);
 }
 
-/* Messages of the algorithm sent so far, all types but those before any request. */
+/* Counts the algorithm's messages so far, except those sent before any request. */
 static uint64_t count_sent(const struct fixture *fixture, uint64_t *ret_by_type)
 {
 	const struct cluster_options *options = &fixture->cluster.options;
@@ -137,7 +137,7 @@ static uint64_t count_sent(const struct fixture *fixture, uint64_t *ret_by_type)
 	return sum;
 }
 
-/* The laboratory's run of the same work. */
+/* Runs the same work in the laboratory. */
 static void simulate(const struct algorithm *algorithm, const char *topology, uint32_t nodes,
                      uint32_t holder, struct sim_result *ret_result)
 {
@@ -177,7 +177,7 @@ static void compare(const struct algorithm *algorithm, const char *topology, uin
 	set_up(&fixture, algorithm, topology, nodes);
 	simulate(algorithm, topology, nodes,
 	         node_home(fixture.cluster.places[0].node, lock, strlen(lock)), &expected);
-	/* Delays are constant, so that the simulator draws nothing but who asks next. */
+	/* Delays are constant, so that the simulator draws only who asks next. */
 	random_seed(&random, SEED);
 	for (uint32_t i = 0; i < ENTRIES; i++) {
 		ask(&fixture, (uint32_t)random_below(&random, nodes));
@@ -213,7 +213,7 @@ static void test_an_entry_costs_what_the_simulator_says(void **state)
 		const char *const *more = algorithm->shape == GRAPH_TREE        ? trees
 		                          : algorithm->links == GRAPH_CONNECTED ? graphs
 		                                                                : graphs + 4;
-		/* A circulating token is slowed and parked: the test below. */
+		/* A circulating token is slowed and parked: see the test below. */
 		if (algorithm->kind != KIND_MUTEX || algorithm->circulates)
 			continue;
 		for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
@@ -224,8 +224,8 @@ static void test_an_entry_costs_what_the_simulator_says(void **state)
 	}
 }
 
-/* A token that is parked at home comes straight to who asks, hop by hop, and after that goes round
- * so often at most that the home knows that nobody wants it. */
+/* A parked token comes straight to the node that asks, hop by hop. Afterwards it goes round only as
+ * often as the home needs to learn that nobody wants it. */
 static void test_a_parked_token_comes_straight(void **state)
 {
 	static const uint32_t sizes[] = {1, 2, 3, 5, 9};
@@ -252,8 +252,8 @@ static void test_a_parked_token_comes_straight(void **state)
 				while (!fixture.inside)
 					assert_true(cluster_step(&fixture.cluster));
 				count_sent(&fixture, after);
-				/* Before the first request it has not set out yet, and goes
-				 * once round to its home. */
+				/* Before the first request the token has not set out, and goes
+				 * round to its home once. */
 				if (entry == 0 && hops == 0 && nodes > 1)
 					hops = nodes;
 				assert_int_equal(after[0] - by_type[0], hops);

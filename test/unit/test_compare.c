@@ -1,5 +1,5 @@
 /*
- * The verdicts: real runs hold, and figures that are wrong by a little are noticed.
+ * The verdicts: real runs agree with the claims, and figures that are slightly wrong are noticed.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -17,7 +17,7 @@
 
 static const uint32_t sizes[] = {4, 64};
 
-/* Both sizes; to be freed, the subjects too. */
+/* Runs both sizes. The caller frees the result and the subjects. */
 static struct comparison run(const char *name, uint64_t entries, uint64_t seeds, uint32_t threads)
 {
 	const struct algorithm *algorithm = algorithm_find(name);
@@ -44,7 +44,7 @@ static void free_run(struct comparison *comparison)
 	comparison_free(comparison);
 }
 
-/* The verdict on the first claim about that quantity with that formula. */
+/* Returns the verdict on the first claim about that quantity with that formula. */
 static enum claim_verdict verdict_on(const struct comparison *comparison, size_t row,
                                      enum quantity quantity, const char *formula)
 {
@@ -89,7 +89,7 @@ static void test_a_message_too_many_is_noticed(void **state)
 	compare_judge(&comparison);
 	assert_false(comparison.violated);
 
-	/* The mean: two per cent off, and more than chance allows. */
+	/* A mean that is two per cent off, which is more than chance allows. */
 	double mean = row->light.messages.mean;
 	row->light.messages.mean = mean * 1.04;
 	compare_judge(&comparison);
@@ -97,7 +97,7 @@ static void test_a_message_too_many_is_noticed(void **state)
 	row->light.messages.mean = mean * 0.96;
 	compare_judge(&comparison);
 	assert_int_equal(verdict_on(&comparison, 0, LIGHT_MEAN, "3 - 5/N + 2/N^2"), CLAIM_VIOLATED);
-	/* … of too few entries nothing can be said. */
+	/* With too few entries there is no verdict. */
 	row->light.messages.count = 100;
 	compare_judge(&comparison);
 	assert_int_equal(verdict_on(&comparison, 0, LIGHT_MEAN, "3 - 5/N + 2/N^2"),
@@ -142,7 +142,7 @@ static void test_growth_is_judged_by_sizes_that_are_far_apart(void **state)
 	(void)state;
 	assert_int_equal(verdict_on(&comparison, 0, ALL_MEAN, "N log(N)"), CLAIM_UNMEASURED);
 	assert_int_equal(verdict_on(&comparison, 1, ALL_MEAN, "N log(N)"), CLAIM_HELD);
-	comparison.rows[1].all.messages.mean = 64 * 64; /* n^2, were it so */
+	comparison.rows[1].all.messages.mean = 64 * 64; /* as if it were n^2 */
 	comparison.rows[0].all.messages.mean = 4 * 4;
 	compare_judge(&comparison);
 	assert_int_equal(verdict_on(&comparison, 1, ALL_MEAN, "N log(N)"), CLAIM_VIOLATED);

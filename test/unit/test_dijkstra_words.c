@@ -2,11 +2,11 @@
  * The regular expression of Dijkstra's ring is an invariant for every number of processes, and it
  * is exact where all states were counted.
  *
- * The proof is on the expression's automaton. A word is a state of the ring, read to the left from
- * the token; each rule of the algorithm rewrites it. A rule keeps to the words if, whatever
- * surrounds the letters that it changes, a word before is a word after: that is decided by walking
- * two copies of the automaton through all continuations at once, which has an end although there is
- * no bound on the length.
+ * The proof works on the expression's automaton. A word is a state of the ring, read to the left
+ * from the token; each rule of the algorithm rewrites it. A rule preserves the language if,
+ * whatever surrounds the letters that it changes, a word stays a word. This is decided by walking
+ * two copies of the automaton through all continuations at once, which ends although the length is
+ * not bounded.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -23,7 +23,7 @@
 /* What a step does to a word. At the head: `before` and a rest become `after`, the rest, `tail`. */
 struct rule {
 	const char *what, *before, *after, *tail;
-	bool at_head; /* else anywhere but at the head, and there is no tail */
+	bool at_head; /* false: the rule applies anywhere but at the head, and there is no tail */
 };
 
 static const struct rule rules[] = {
@@ -41,9 +41,9 @@ static const struct rule rules[] = {
         {"the token passes", "tN-", "t", "-n", true},
 };
 
-/* What no step has a rule for: a second message on a connection, a signal that finds black (P4), a
- * token that finds white and noncritical (P5), a holder that waits (P1) or idles black (P6), and a
- * critical process without the token (P0). */
+/* Situations for which no step has a rule: a second message on a connection, a signal that finds
+ * black (P4), a token that finds white and noncritical (P5), a holder that waits (P1) or idles
+ * black (P6), and a critical process without the token (P0). */
 static const struct {
 	const char *letters;
 	bool at_head;
@@ -56,7 +56,7 @@ static const struct {
 
 enum { STATES_MAX = 256, LETTERS_COUNT = 9 };
 
-/* The automaton with numbered states; state 0 has no way to an end. */
+/* The automaton with numbered states; from state 0 no end can be reached. */
 struct automaton {
 	uint32_t count;
 	uint64_t at[STATES_MAX];
@@ -102,8 +102,8 @@ static uint32_t read_letters(const struct automaton *automaton, uint32_t at, con
 	return at;
 }
 
-/* Is there a continuation that makes a word from `a` of one but, with `tail`, none from `b` of the
- * other? */
+/* True if some continuation makes a word from `a` of one but, with `tail`, none from `b` of the
+ * other. */
 static bool part_ways(const struct automaton *one, uint32_t a, const struct automaton *other,
                       uint32_t b, const char *tail)
 {
@@ -144,7 +144,7 @@ static bool keeps_to_the_words(const struct automaton *automaton, const struct r
 	return true;
 }
 
-/* No word has these letters. */
+/* True if no word contains these letters. */
 static bool is_impossible(const struct automaton *automaton, const char *letters, bool at_head)
 {
 	static const struct automaton none = {.count = 1};
@@ -187,7 +187,7 @@ static bool is_closed(const struct automaton *automaton)
 }
 
 /* The states and steps that `baton check dijkstra-ring --entries unlimited` reaches with so many
- * processes; the token may be at each, and a word does not tell at which. */
+ * processes. The token may be at each of them, which a word does not tell. */
 static const struct {
 	uint64_t processes, states, steps;
 } reached[] = {{1, 2, 2},       {2, 16, 28},      {3, 87, 219},       {4, 404, 1324},
@@ -228,7 +228,7 @@ static void test_as_many_words_as_states_are_reached(void **state)
 	assert_true(is_exact(words_permitted));
 }
 
-/* How many rules apply to the word, and how often. */
+/* Counts the rules that apply to the word, with repetition. */
 static uint64_t count_steps(const char *word)
 {
 	uint64_t steps = 0;
@@ -260,7 +260,7 @@ static uint64_t count_steps_from(const struct automaton *automaton, uint32_t at,
 	return steps;
 }
 
-/* So the rules above are those of the algorithm, at least in their number. */
+/* This shows that the rules above are those of the algorithm, at least in their number. */
 static void test_the_rules_make_as_many_steps_as_the_algorithm(void **state)
 {
 	char word[32] = "";
@@ -273,14 +273,14 @@ static void test_the_rules_make_as_many_steps_as_the_algorithm(void **state)
 	}
 }
 
-/* An expression that is not malformed, and whose words are others. */
+/* True if the expression is well formed and describes another language. */
 static bool is_another(const char *expression)
 {
 	return make_automaton(expression, &changed) && (part_ways(&permitted, 1, &changed, 1, "") ||
 	                                                part_ways(&changed, 1, &permitted, 1, ""));
 }
 
-/* Any one letter or sign of it left out, or replaced by another. */
+/* Leaves out any one character of the expression, or replaces it by another. */
 static void test_the_proof_fails_if_the_expression_changes(void **state)
 {
 	static const char signs[] = "nwcNWC-st*|";

@@ -1,6 +1,6 @@
 /*
- * What a voter keeps on disk: it is there after a crash, as a whole, or it is refused; it is never read wrong.
- * The writes are drawn from their numbers, so that what must be there after the n-th is known.
+ * What a voter keeps on disk: after a crash it is there, as a whole, or it is refused; it is never
+ * read wrongly. Each write is drawn from its number, so that the content after the n-th is known.
  * DISK_KILLS in the environment: how many writers are killed (20 unless given).
  */
 #include <setjmp.h>
@@ -29,7 +29,7 @@ enum { ENTRY_SIZE = 300, ENTRIES_MAX = 4096, BATCH = 3, PLACES = 200 };
 
 static const char identity[] = "the third of seven";
 
-/* Entries are known by a number each; snapshots by their index. */
+/* Entries are identified by a number each, snapshots by their index. */
 struct model {
 	uint64_t term, vote;
 	uint64_t start, next;
@@ -75,7 +75,8 @@ static void draw_snapshot(struct model *model, struct step *step, struct random 
 	};
 	step->write.snapshot = &step->snapshot;
 	model->snapshot = index;
-	/* Installed, with a gap that nothing fills; or taken, and some entries stay. */
+	/* Either a snapshot is installed, with a gap that nothing fills; or one is taken, and some
+	 * entries stay. */
 	if (random_below(random, 4) == 0) {
 		step->snapshot.index = model->snapshot = index + 5;
 		step->write.log_start = step->write.entries_first = index + 6;
@@ -87,7 +88,7 @@ static void draw_snapshot(struct model *model, struct step *step, struct random 
 		step->write.log_start = model->start = index + 1 - keep;
 }
 
-/* The n-th write, and the model after it. */
+/* Draws the n-th write, and the model after it. */
 static void draw_write(struct model *model, struct step *step, uint64_t number)
 {
 	struct random random;
@@ -147,7 +148,7 @@ static bool holds(const struct disk *disk, const struct model *model)
 	return size == sizeof identity && memcmp(kept, identity, size) == 0;
 }
 
-/* Which write the content is that after, of those up to `last`; -1: none. */
+/* Returns after which write, of those up to `last`, the disk had this content; -1: after none. */
 static int64_t find_state(const struct disk *disk, uint64_t last)
 {
 	static struct model model;
@@ -274,7 +275,7 @@ static void test_addresses_are_kept(void **context)
 	disk_close(disk);
 }
 
-/* Writes until it is killed, and tells each write that is durable. */
+/* Writes until it is killed, and reports each write that is durable. */
 static _Noreturn void write_for_ever(uint64_t from, int told)
 {
 	static struct model model;
@@ -310,7 +311,7 @@ static void test_what_was_acknowledged_survives_kill_9(void **context)
 		if (writer == 0)
 			write_for_ever(acknowledged, ends[1]);
 		close(ends[1]);
-		/* Killed at some moment of the write after the n-th. */
+		/* The writer is killed at some moment of the write after the n-th. */
 		uint64_t number, more = random_below(&random, 12);
 		for (uint64_t i = 0; i < more && read(ends[0], &number, sizeof number) > 0; i++)
 			acknowledged = number;
@@ -379,7 +380,7 @@ static void free_image(struct image *image)
 	free(image->wal);
 }
 
-/* The write whose state is read from the copy; -1: it is refused. */
+/* Returns the write whose state is read from the copy; -1: it is refused. */
 static int64_t open_copy(uint64_t last)
 {
 	struct disk *disk;
@@ -391,7 +392,7 @@ static int64_t open_copy(uint64_t last)
 	}
 	int64_t found = find_state(disk, last);
 	disk_close(disk);
-	assert_true(found >= 0); /* else a row was read wrong */
+	assert_true(found >= 0); /* otherwise a row was read wrongly */
 	return found;
 }
 
@@ -403,7 +404,7 @@ static int64_t open_damaged(const struct image *image, const uint8_t *main, size
 	return open_copy(image->last);
 }
 
-/* How much of a database is checked when nothing is left in its write-ahead log. */
+/* Checks how much of a database is protected when nothing is left in its write-ahead log. */
 static void test_a_damaged_file_is_refused_or_read_right(void **context)
 {
 	(void)context;
@@ -420,7 +421,7 @@ static void test_a_damaged_file_is_refused_or_read_right(void **context)
 		}
 		unsigned refused = 0, named = 0;
 		for (size_t i = 0; i < PLACES; i++) {
-			/* The first hundred bytes are the header: each of them counts. */
+			/* The first hundred bytes are the header: try each of them. */
 			size_t place = i < 100 ? i : i * image.main_size / PLACES;
 			image.main[place] ^= (uint8_t)(1 + i * 37 % 255);
 			int64_t found = open_damaged(&image, image.main, image.main_size, image.wal,
@@ -455,7 +456,8 @@ static void test_a_write_ahead_log_with_a_hole_is_refused(void **context)
 	        open_damaged(&image, image.main, image.main_size, image.wal, image.wal_size),
 	        image.last);
 	for (size_t i = 0; i < PLACES; i++) {
-		/* Each byte of the header and of a frame's header, then all over the file. */
+		/* Try each byte of the header and of a frame's header, then bytes all over the
+		 * file. */
 		size_t place = i * image.wal_size / PLACES;
 		if (i < WAL_HEADER + 24)
 			place = i < WAL_HEADER ? i : i + 2 * (size_t)WAL_FRAME;
@@ -469,7 +471,7 @@ static void test_a_write_ahead_log_with_a_hole_is_refused(void **context)
 	free_image(&image);
 }
 
-/* The one loss that nothing can see: it is a state that was, and nothing is mixed. */
+/* The one loss that no check can notice: it leaves a state that existed, and nothing is mixed. */
 static void test_a_cut_write_ahead_log_is_an_earlier_state(void **context)
 {
 	(void)context;
@@ -486,7 +488,7 @@ static void test_a_cut_write_ahead_log_is_an_earlier_state(void **context)
 	free_image(&image);
 }
 
-/* Pages of two moments are together in one file: each row is right by itself. */
+/* Pages of two moments are in one file: each row is right by itself. */
 static void test_a_mixture_of_two_moments_is_refused(void **context)
 {
 	(void)context;
@@ -497,7 +499,7 @@ static void test_a_mixture_of_two_moments_is_refused(void **context)
 		teardown(context);
 		setup(context);
 		images[k] = take_image(k == 0 ? 60 : 75);
-		free(images[k].main); /* after the close: all is in the file */
+		free(images[k].main); /* after the close everything is in the file */
 		images[k].main_size = read_file(folder, "baton.db", &images[k].main);
 	}
 	for (size_t page = 0;
@@ -528,7 +530,8 @@ static void test_files_that_are_not_what_they_were_are_refused(void **context)
 	write_file("baton.db", image.main, 0);
 	assert_int_equal(disk_open(copy, &disk, text), DISK_EDAMAGED);
 	assert_non_null(strstr(text, "empty"));
-	/* The header names another kind of journal: SQLite would go on without a write-ahead log. */
+	/* The header names another journal mode: SQLite would continue without a write-ahead
+	 * log. */
 	free(image.main);
 	image.main_size = read_file(folder, "baton.db", &image.main);
 	assert_int_equal(open_damaged(&image, image.main, image.main_size, image.wal, 0),

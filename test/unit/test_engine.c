@@ -1,5 +1,5 @@
 /*
- * The engine of a fixed membership: how a view comes about, what is refused, how an epoch ends.
+ * The engine of a fixed membership: how a view is formed, what is refused, how an epoch ends.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +20,7 @@ enum { NODES_MOST = 8 };
 
 static const char *const names[NODES_MOST] = {"n1", "n2", "n3", "n4", "n5", "n6", "n7", "n8"};
 static struct engine *engines[NODES_MOST];
-static uint64_t seed; /* of the random run that is under way; 0: none */
+static uint64_t seed; /* the seed of the present random run; 0: none */
 
 static int teardown(void **state)
 {
@@ -62,7 +62,7 @@ static void meet(uint32_t i, uint32_t k)
 static int tell_bytes(uint32_t to, uint32_t from, const uint8_t *bytes, size_t size,
                       const char **ret_text)
 {
-	/* In memory of its own, so that nothing behind it is read unnoticed. */
+	/* In memory of its own, so that a read beyond its end is noticed. */
 	uint8_t *copy = malloc(size + (size == 0));
 	assert_non_null(copy);
 	memcpy(copy, bytes, size);
@@ -146,7 +146,7 @@ static void test_a_view_needs_everybody(void **state)
 	/* The largest proposal: n3's. */
 	assert_string_equal(view_of(0), "103+1003 n1=11 n2=12 n3=13");
 
-	/* The others hear of all from one. */
+	/* The others learn of all members from one. */
 	meet(1, 0);
 	tell_well(0, 1);
 	assert_string_equal(view_of(1), "103+1003 n1=11 n2=12 n3=13");
@@ -214,7 +214,7 @@ static void test_frames_may_be_taken_once_the_peer_has_said_the_view(void **stat
 	assert_true(engine_agrees(engines[1], "n1"));
 	tell_well(1, 0);
 	assert_true(engine_agrees(engines[0], "n2"));
-	/* On each connection anew. */
+	/* It must be said on each connection again. */
 	engine_parted(engines[0], "n2");
 	assert_false(engine_agrees(engines[0], "n2"));
 	meet(0, 1);
@@ -253,7 +253,7 @@ static void test_a_new_epoch_spreads(void **state)
 	assert_true(view_changed(1));
 	assert_true(engine_news(engines[1]));
 	assert_string_equal(view_of(1), "103+0 n1=11 n2=12");
-	/* Both at once: only one. */
+	/* Both bump at once: only one new epoch. */
 	engine_bump(engines[0], 103);
 	engine_bump(engines[1], 103);
 	tell_well(0, 1);
@@ -271,11 +271,11 @@ static void test_who_is_late_finds_the_epoch_that_is(void **state)
 	tell_well(1, 0);
 	engine_bump(engines[0], 102);
 	engine_bump(engines[0], 103);
-	/* The other knows no view yet. */
+	/* The other has no view yet. */
 	tell_well(0, 1);
 	assert_true(view_changed(1));
 	assert_string_equal(view_of(1), "104+0 n1=11 n2=12");
-	/* And who is behind does not bring the old one back. */
+	/* A member that lags does not bring the old epoch back. */
 	engine_bump(engines[1], 104);
 	tell_well(0, 1);
 	assert_string_equal(view_of(1), "105+0 n1=11 n2=12");
@@ -292,7 +292,7 @@ static void test_the_last_epoch_does_not_end(void **state)
 
 /* --- what is refused --- */
 
-/* Calls must leave this as it is. */
+/* What calls must leave unchanged. */
 struct memory {
 	size_t size;
 	uint8_t bytes[4096];
@@ -333,12 +333,12 @@ static void test_who_restarted_is_refused(void **state)
 	tell_well(1, 0);
 	(void)engine_news(engines[0]);
 	struct memory memory = remember(0);
-	/* Itself … */
+	/* A restarted member is refused directly … */
 	assert_int_equal(engine_met(engines[0], "n2", 13, &text), BATON_ESENDER);
 	assert_string_equal(text,
 	                    "n2 restarted; this version cannot take it back: restart every node");
 	expect_unchanged(0, &memory);
-	/* … and by hearsay, */
+	/* … and when others tell of it, */
 	start(3, 1, 99, 200, 0);
 	meet(2, 1);
 	tell_well(1, 2);
@@ -348,7 +348,7 @@ static void test_who_restarted_is_refused(void **state)
 	assert_string_equal(text,
 	                    "n2 restarted; this version cannot take it back: restart every node");
 	expect_unchanged(0, &memory);
-	/* … even if it hears of itself. */
+	/* … even if the restarted member hears of itself. */
 	meet(1, 0);
 	text = NULL;
 	assert_int_equal(tell(0, 1, &text), BATON_ESENDER);
@@ -370,7 +370,7 @@ static void test_strangers_are_refused(void **state)
 	assert_int_equal(engine_met(engines[0], "n1", 1, &text), BATON_ESENDER);
 	assert_string_equal(text, "n1 is the name of two nodes: each needs its own");
 	expect_unchanged(0, &memory);
-	/* A friend's friend is no friend. */
+	/* A member that is refused by one is refused by those that it told. */
 	start(3, 1, 12, 102, 0);
 	start(3, 2, 13, 103, 0);
 	meet(1, 2);
@@ -407,7 +407,7 @@ static void test_another_view_is_refused(void **state)
 		                    "n2 has another view of the members than n1: restart every "
 		                    "node, all with the same list of peers");
 		expect_unchanged(0, &memory);
-		/* The same when n1 has its view. */
+		/* The same after n1 has its view. */
 		meet(0, 2);
 		tell_well(2, 0);
 		(void)engine_news(engines[0]);
@@ -452,13 +452,13 @@ static void test_malformed_notices_change_nothing(void **state)
 	} cases[] = {
 	        {0, {0}, NULL},
 	        {9, {2, 1, N2, 0}, NULL},                    /* another type */
-	        {3, {1, 0, 0}, NULL},                        /* of nobody */
-	        {10, {1, 1, N2, 0, 0}, NULL},                /* more behind it */
+	        {3, {1, 0, 0}, NULL},                        /* no member at all */
+	        {10, {1, 1, N2, 0, 0}, NULL},                /* bytes after the end */
 	        {9, {1, 2, N2, 0}, NULL},                    /* fewer than it says */
 	        {15, {1, 2, N2, N1, 0}, NULL},               /* not sorted */
-	        {15, {1, 2, N2, N2, 0}, NULL},               /* twice */
+	        {15, {1, 2, N2, N2, 0}, NULL},               /* the same name twice */
 	        {7, {1, 1, 0, 12, 102, 0, 0}, NULL},         /* without a name */
-	        {9, {1, 1, 2, 'n', 0, 12, 102, 0, 0}, NULL}, /* with a name that is none */
+	        {9, {1, 1, 2, 'n', 0, 12, 102, 0, 0}, NULL}, /* a name with a 0 in it */
 	        {9, {1, 1, 2, 27, '2', 12, 102, 0, 0}, NULL},
 	        {9, {1, 1, 2, 127, '2', 12, 102, 0, 0}, NULL},
 	        {9, {1, 1, 2, 'n', '2', 0, 102, 0, 0}, NULL}, /* no incarnation */
@@ -467,7 +467,7 @@ static void test_malformed_notices_change_nothing(void **state)
 	        {9 + 4, {1, 1, 2, 'n', '2', 12, 102, 0x80, 0x80, 0x80, 0x80, 0x40, 0}, NULL},
 	        {23,
 	         {1, 2, N1, N2, 101, 1, 2, 3, 4, 5, 6, 7, 8},
-	         NULL},                                               /* a view before its time */
+	         NULL}, /* a view before all members are known */
 	        {22, {1, 2, N1, N2, 102, 1, 2, 3, 4, 5, 6, 7}, NULL}, /* without a digest */
 	        {9, {1, 1, N1, 0}, "n2 says nothing of itself"},
 	        {15,
@@ -492,7 +492,8 @@ static void test_malformed_notices_change_nothing(void **state)
 		                                                : cases[i].text);
 		expect_unchanged(0, &memory);
 	}
-	/* Nothing is missing from what is told, and nothing too much in the lists above. */
+	/* A correct notice is accepted: nothing is missing from it, and the lists above are not too
+	 * strict. */
 	meet(1, 0);
 	tell_well(0, 1);
 	const uint8_t *bytes;
@@ -513,14 +514,14 @@ static void test_malformed_notices_change_nothing(void **state)
 
 enum { WAITING_MOST = 64 };
 
-/* A connection between two nodes, with the notices under way in it. */
+/* A connection between two nodes, with the notices in flight. */
 struct road {
 	uint32_t ends[2];
 	bool up;
 	struct {
 		uint8_t bytes[256];
 		size_t size;
-	} waiting[2][WAITING_MOST]; /* to each end */
+	} waiting[2][WAITING_MOST]; /* indexed by the receiving end */
 	unsigned count[2];
 };
 
@@ -625,7 +626,8 @@ static bool same_members(const struct engine_view *a, const struct engine_view *
 	return true;
 }
 
-/* Who takes frames from somebody has the same members, and there is one view of them in an epoch. */
+/* A member that takes frames from another has the same members, and an epoch has only one view of
+ * them. */
 static void check_world(void)
 {
 	for (uint32_t i = 0; i < world.count; i++) {
@@ -740,7 +742,8 @@ static void test_all_agree_if_nobody_restarts(void **state)
 	}
 }
 
-/* Frames pass only between those that have the same view: check_world, after every step. */
+/* Frames pass only between members that have the same view: check_world checks this after every
+ * step. */
 static void test_restarts_never_make_two_views_that_work_together(void **state)
 {
 	unsigned refused = 0, formed = 0;
@@ -755,7 +758,7 @@ static void test_restarts_never_make_two_views_that_work_together(void **state)
 		seed = 0;
 		teardown(state);
 	}
-	/* Both have been seen. */
+	/* Both cases have occurred. */
 	assert_true(refused > 50 && formed > 50);
 }
 

@@ -1,4 +1,4 @@
-/* A client's connection: what is told when it ends. */
+/* A client's connection: what is reported when it ends. */
 #include "exchange.h"
 
 #include <setjmp.h>
@@ -11,7 +11,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Too many clients, say: the answer is there before the question, and nobody hears the question. */
+/* For example too many clients: the node answers before the question and never reads it. */
 static void test_the_last_words_of_a_node_are_told(void **state)
 {
 	static const char words[] = "-ERR too many clients at this node\r\n";

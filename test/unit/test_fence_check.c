@@ -1,5 +1,5 @@
 /*
- * The guard at a resource: what passes, what does not, and what is left of it by a crash.
+ * The guard at a resource: what passes, what does not, and what a crash leaves behind.
  */
 #include <baton/baton.h>
 #include <errno.h>
@@ -169,7 +169,7 @@ static void test_what_cannot_be_a_file(void **state)
 
 /* Shared by processes. */
 struct board {
-	_Atomic uint64_t passed; /* the highest that has passed and returned */
+	_Atomic uint64_t passed; /* the highest fence for which a call has succeeded */
 	_Atomic uint64_t next;
 	_Atomic uint32_t wrong, calls;
 };
@@ -209,7 +209,7 @@ static void test_many_processes_at_once(void **state)
 	for (int i = 0; i < CHILDREN; i++) {
 		children[i] = fork();
 		if (children[i] == 0) {
-			/* Every other of them is late. */
+			/* Every other one is late. */
 			for (int k = 0; k < CALLS; k++)
 				check_one(board, atomic_fetch_add(&board->next, 1) + 20 -
 				                         (k % 2 == 0 ? 10 : 0));
@@ -238,7 +238,7 @@ static void test_kill_at_any_moment(void **state)
 			for (;;)
 				check_one(board, atomic_fetch_add(&board->next, 1) + 1);
 		}
-		/* After a few calls, and then a little later each time. */
+		/* Kill it after a few calls, and a little later each time. */
 		uint32_t goal = atomic_load(&board->calls) + 2;
 		while (atomic_load(&board->calls) < goal)
 			;

@@ -1,4 +1,4 @@
-/* A hand that reaches into a simulation: whatever it does, the algorithms hold. */
+/* A user who interferes with a simulation: whatever they do, the algorithms hold. */
 
 #include "electorate.h"
 #include "hand.h"
@@ -58,7 +58,7 @@ static void end(struct play *play)
 	setup_free(&play->setup);
 }
 
-/* The number of a message in flight; 0 if there is none. */
+/* Returns the number of a message in flight; 0 if there is none. */
 static uint64_t draw_message(struct play *play)
 {
 	struct envelope *flights;
@@ -79,7 +79,8 @@ static void act(struct play *play)
 
 	switch (random_below(&play->random, 4)) {
 	case 0:
-		/* All places of an election initiate it by themselves; again is another election. */
+		/* All places of an election initiate it by themselves; doing it again would be
+		 * another election. */
 		done = exclusion && hand_request(play->sim, node);
 		break;
 	case 1:
@@ -96,7 +97,7 @@ static void act(struct play *play)
 	assert_int_equal(sim_steps(play->sim), before + (done && steps));
 }
 
-/* Steps and acts by turns, then to the end. */
+/* Alternates steps and acts, then runs to the end. */
 static void play_through(struct play *play)
 {
 	for (int i = 0; i < 150; i++) {

@@ -1,5 +1,5 @@
 /*
- * The handshake of a connection: who speaks to whom, and how it is refused.
+ * The handshake of a connection: who talks to whom, and how it is refused.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -52,7 +52,7 @@ static void test_a_hello_is_read_as_it_was_written(void **state)
 	}
 }
 
-/* The bytes themselves: another version of baton must find them where they were. */
+/* The exact bytes: another version of baton must find each field where it was. */
 static void test_the_bytes_of_a_hello(void **state)
 {
 	static const uint8_t bytes[] = {57,  0,   0,   0,   1,                     /* HELLO */
@@ -82,7 +82,7 @@ static void test_a_refusal_says_why(void **state)
 	assert_int_equal(heard.size, size);
 	assert_string_equal(heard.text, "n2 is not welcome: \xc3\xa4h, no");
 
-	/* Whatever the version of who refuses. */
+	/* This must work whatever the version of the refusing side is. */
 	room[10] = 77;
 	assert_int_equal(greet(room, size), HELLO_REFUSED);
 
@@ -111,7 +111,7 @@ static void test_another_version_is_recognised_by_its_first_bytes(void **state)
 	struct link_hello hello = make_hello(1, 1);
 	link_hello_write(&hello, room);
 	room[10] = 3;
-	room[3] = 200; /* whatever its length */
+	room[3] = 200; /* whatever its length is */
 	for (size_t cut = 0; cut < 14; cut++)
 		assert_int_equal(greet(room, cut), HELLO_MORE);
 	assert_int_equal(greet(room, 14), HELLO_VERSION);
@@ -136,7 +136,7 @@ static void test_nonsense_is_recognised_early(void **state)
 	                       "baton",
 	                       10),
 	                 HELLO_NONSENSE);
-	/* Of our version, but not of any length. */
+	/* It has our version, but an impossible length. */
 	assert_int_equal(greet("\x00\0\0\0\x01"
 	                       "baton\x02\0\0\0",
 	                       14),
@@ -159,12 +159,12 @@ static void test_a_hello_that_is_not_right_is_nonsense(void **state)
 		size_t at;
 		uint8_t byte;
 	} cases[] = {
-	        {0, 58},   /* more behind the names */
+	        {0, 58},   /* bytes after the names */
 	        {0, 56},   /* the last name is cut */
 	        {0, 49},   /* no names */
 	        {30, 0},   /* no incarnation */
 	        {54, 0},   /* an empty name */
-	        {54, 255}, /* a name longer than all */
+	        {54, 255}, /* a name longer than the record */
 	        {54, 6},   /* no second name */
 	        {58, 0},   /* an empty one */
 	        {55, 0},   /* a name with a 0 in it */

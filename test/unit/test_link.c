@@ -1,6 +1,6 @@
 /*
- * Links: what goes in at one end comes out at the other once and in order, however the connection
- * between them breaks; and what goes on the wire for it.
+ * Links: what goes in at one end comes out at the other once and in order, however often the
+ * connection breaks; and the bytes that are sent for it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static void notice_text(struct link *link, const char *text)
 	link_notice(link, (const uint8_t *)text, strlen(text));
 }
 
-/* The next record as text: "frame x", "notice x", "refused x", "broken x", "nothing". */
+/* Returns the next record as text: "frame x", "notice x", "refused x", "broken x", "nothing". */
 static const char *next_text(struct link *link)
 {
 	static char text[1024];
@@ -75,7 +75,7 @@ static void expect_frame(struct link *link, const char *text)
 	link_take(link);
 }
 
-/* Everything that `from` has to write, at most `most` bytes of it, goes to `to`, which has to read it. */
+/* Passes everything that `from` has to write, at most `most` bytes, to `to`, which must read it. */
 static size_t pass(struct link *from, struct link *to, size_t most)
 {
 	static uint8_t wire[1 << 22];
@@ -91,7 +91,7 @@ static size_t pass(struct link *from, struct link *to, size_t most)
 	return size;
 }
 
-/* The records that are to be written, by their types: A, F, N, R; each frame with its number. */
+/* Returns the types of the records to be written: A, F, N, R; each frame with its number. */
 static const char *output_kinds(struct link *link)
 {
 	static char kinds[256];
@@ -138,7 +138,7 @@ static void test_an_acknowledgement_goes_in_front_of_a_batch(void **state)
 	send_text(a, 1, "question");
 	pass(a, b, SIZE_MAX);
 	assert_string_equal(next_text(b), "frame question");
-	/* The answer is there before the question is taken. */
+	/* b sends its answer before it has acknowledged the question. */
 	send_text(b, 1, "answer");
 	link_take(b);
 	assert_string_equal(output_kinds(b), "A1 F1");
@@ -148,10 +148,10 @@ static void test_an_acknowledgement_goes_in_front_of_a_batch(void **state)
 	assert_int_equal(link_pending(a), 0);
 	assert_string_equal(next_text(a), "nothing");
 
-	/* Nothing new: no acknowledgement. */
+	/* There is nothing new to acknowledge. */
 	send_text(b, 1, "more");
 	assert_string_equal(output_kinds(b), "F2");
-	/* Nothing of it was written, and there is something new after all. */
+	/* Nothing of it was written, and now there is something new. */
 	link_written(b, 0);
 	send_text(a, 1, "x");
 	pass(a, b, SIZE_MAX);
@@ -291,7 +291,7 @@ static void test_notices_go_before_frames_and_replace_each_other(void **state)
 	send_text(a, 1, "two");
 	notice_text(a, "second");
 	assert_string_equal(output_kinds(a), "N F1 F2");
-	pass(a, b, 8); /* the notice is begun */
+	pass(a, b, 8); /* the notice is half written */
 	assert_string_equal(next_text(b), "nothing");
 	notice_text(a, "third");
 	notice_text(a, "4");
@@ -300,7 +300,7 @@ static void test_notices_go_before_frames_and_replace_each_other(void **state)
 	assert_string_equal(next_text(b), "notice 4");
 	expect_frame(b, "frame one");
 	expect_frame(b, "frame two");
-	/* Notices are not kept, wherever they stand. */
+	/* Notices are not kept, wherever they stand in the output. */
 	send_text(a, 1, "three");
 	pass(a, b, SIZE_MAX);
 	notice_text(a, "lost");
@@ -335,7 +335,7 @@ static void test_a_link_that_is_not_read_keeps_so_much_and_no_more(void **state)
 		taken++;
 	assert_int_equal(taken, KEPT_MAX / (1000 + 13));
 	assert_true(link_pending(a) <= KEPT_MAX);
-	/* What follows a frame that is lost must not come without it. */
+	/* The frames after a lost one must not arrive without it. */
 	assert_int_equal(link_send(a, 1, frame, 1), BATON_ELINK);
 	connect_both();
 	pass(a, b, SIZE_MAX);
@@ -366,7 +366,8 @@ static size_t frames_until_full(struct link *link, uint64_t epoch)
 	return taken;
 }
 
-/* Or a node whose first frames of an epoch need more than the limit would end epochs for ever. */
+/* Otherwise a node whose first frames of an epoch need more than the limit would end epochs for
+ * ever. */
 static void test_an_epoch_that_ends_for_lack_of_room_leaves_twice_the_room(void **state)
 {
 	(void)state;
@@ -456,12 +457,12 @@ static void test_what_comes_twice_is_dropped(void **state)
 	pass(a, b, (size_t)2 * (13 + 3));
 	assert_string_equal(next_text(b), "nothing");
 	assert_string_equal(output_kinds(b), "A2");
-	/* The acknowledgement outruns what is not yet written for the second time. */
+	/* The acknowledgement arrives before everything was written for the second time. */
 	pass(b, a, SIZE_MAX);
 	assert_string_equal(next_text(a), "nothing");
 	pass(a, b, SIZE_MAX);
 	expect_frame(b, "frame three");
-	/* Older than what was acknowledged: nothing is lost by it. */
+	/* A HELLO that is older than what was acknowledged does no harm. */
 	link_detach(a);
 	assert_int_equal(link_attach(a, 1), 0);
 	assert_string_equal(output_kinds(a), "F3");
@@ -506,7 +507,7 @@ static void test_what_is_half_written_is_not_forgotten(void **state)
 	send_text(a, 1, "three");
 	notice_text(a, "news");
 	send_text(a, 2, "four");
-	pass(a, b, 9 + 16 + 1); /* two is begun */
+	pass(a, b, 9 + 16 + 1); /* two is half written */
 	assert_string_equal(next_text(b), "notice news");
 	expect_frame(b, "frame one");
 	assert_string_equal(next_text(b), "nothing");
@@ -522,7 +523,7 @@ static void test_what_is_half_written_is_not_forgotten(void **state)
 	assert_string_equal(next_text(a), "nothing");
 	assert_int_equal(link_pending(a), 0);
 
-	/* On the next connection it is not half written any more. */
+	/* On the next connection it is no longer half written. */
 	send_text(a, 2, "five");
 	pass(a, b, 3);
 	assert_string_equal(next_text(b), "nothing");

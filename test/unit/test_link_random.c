@@ -1,6 +1,6 @@
 /*
- * Two links and a connection that is cut, delayed, broken and made anew at random: every frame comes
- * once and in order.
+ * Two links and a connection that is cut, delayed, broken and opened again at random: every frame
+ * arrives once and in order.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@
 enum { KEPT_MAX = 1 << 14, FRAMES_MAX = 4000, WIRE_MAX = 1 << 20 };
 
 static struct link *a, *b;
-static uint64_t seed; /* of the run that is under way; 0: none */
+static uint64_t seed; /* the seed of the present run; 0: none */
 
 static int setup(void **state)
 {
@@ -44,19 +44,19 @@ static int teardown(void **state)
 struct way {
 	struct link *from, *to;
 	struct random *random;
-	uint8_t wire[WIRE_MAX]; /* between them */
+	uint8_t wire[WIRE_MAX]; /* bytes in flight */
 	size_t wire_size;
-	uint64_t epoch;               /* of what is sent */
-	uint64_t forgotten;           /* frames of epochs before this may be missing */
-	uint64_t full;                /* the epoch of which one did not fit */
-	size_t doubled;               /* how many times KEPT_MAX may be kept now, less one */
-	uint64_t epochs[FRAMES_MAX];  /* of each frame */
-	unsigned sent, expected;      /* the next frame's number at both ends */
-	unsigned notice, notice_seen; /* the last one's number */
+	uint64_t epoch;               /* the epoch of what is sent */
+	uint64_t forgotten;           /* frames of epochs before this one may be missing */
+	uint64_t full;                /* the epoch of a frame that did not fit */
+	size_t doubled;               /* the limit is KEPT_MAX times this plus one */
+	uint64_t epochs[FRAMES_MAX];  /* the epoch of each frame */
+	unsigned sent, expected;      /* the number of the next frame, at the two ends */
+	unsigned notice, notice_seen; /* the number of the last notice, at the two ends */
 	bool refuses;
 };
 
-/* A frame or notice begins with its number; the rest and the size follow from that. */
+/* A frame or notice begins with its number; the rest and the size are derived from it. */
 static size_t make_bytes(uint8_t *bytes, unsigned number)
 {
 	struct random random;
@@ -129,7 +129,7 @@ static void take_frame(struct way *way, const uint8_t *bytes, size_t size)
 {
 	unsigned number = number_of(bytes, size);
 
-	/* What is missing was forgotten on purpose. */
+	/* The missing frames were dropped on purpose. */
 	for (; way->expected < number; way->expected++)
 		assert_true(way->epochs[way->expected] < way->forgotten);
 	assert_int_equal(number, way->expected);
@@ -169,7 +169,7 @@ static void way_read(struct way *way)
 	size_t size = way->wire_size;
 	if (random_below(way->random, 3) > 0)
 		size = random_below(way->random, size + 1);
-	/* In memory of its own, which a pointer that should be gone would be caught using. */
+	/* In memory of its own, so that a sanitizer notices a dangling pointer. */
 	uint8_t *bytes = malloc(size + 1);
 	assert_non_null(bytes);
 	memcpy(bytes, way->wire, size);
@@ -190,7 +190,7 @@ static void ways_part(struct way ways[2])
 	}
 }
 
-/* What the HELLOs say may be from before the old connection ended. */
+/* The HELLOs may have been written before the old connection ended. */
 static void ways_meet(struct way ways[2], const uint64_t received[2])
 {
 	ways_part(ways);
@@ -252,7 +252,8 @@ static void run_seed(void)
 	uint64_t received[2] = {0, 0};
 
 	random_seed(&random, seed);
-	uint64_t calm = 20 + random_below(&random, 400); /* steps from one reconnect to the next */
+	/* How many steps between two reconnections. */
+	uint64_t calm = 20 + random_below(&random, 400);
 	for (int i = 0; i < 2; i++) {
 		memset(&ways[i], 0, sizeof(ways[i]));
 		ways[i].random = &random;

@@ -31,7 +31,7 @@ static void test_a_cluster_of_one_sends_nothing(void **state)
 	}
 }
 
-/* Whatever the algorithm, on as many members as there may be, from each of them in turn. */
+/* Runs every algorithm on every possible number of members, and asks at each of them in turn. */
 static void test_every_algorithm_serves_every_member(void **state)
 {
 	(void)state;
@@ -57,7 +57,7 @@ static void test_every_algorithm_serves_every_member(void **state)
 	}
 }
 
-/* All at once, again and again: one inside, and all come in. */
+/* All ask at once, again and again: only one is inside, and all come in. */
 static void test_every_algorithm_serves_a_crowd(void **state)
 {
 	enum { MEMBERS = 4, EACH = 2, ROUNDS = 5 };
@@ -94,7 +94,7 @@ static void test_every_algorithm_serves_a_crowd(void **state)
 	}
 }
 
-/* With INITIALIZE nobody may ask before the home has been touched. */
+/* With INITIALIZE, nobody may ask before the home has been touched. */
 static void test_a_lock_that_must_start_is_touched_at_home(void **state)
 {
 	static const uint64_t wave[PARAMETERS_MAX] = {1};
@@ -129,7 +129,7 @@ static void test_local_clients_are_served_in_order(void **state)
 	}
 }
 
-/* Two clients of a, one of b, who asks while the first is inside. */
+/* Two clients of a, and one of b, which asks while the first is inside. */
 static void order_with_turns(uint32_t turns, const char *second, const char *third)
 {
 	nodes.options.turns = turns;
@@ -218,7 +218,8 @@ static void test_a_timeout_gives_nil_in_time_and_not_before(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "");
 	nodes_pass(&nodes, 1);
 	assert_string_equal(nodes_said(&nodes, waiter), "nil");
-	/* It is over: what comes later is passed on, and the session may ask anew. */
+	/* The wait is over: the lock is handed on when it arrives later, and the session may ask
+	 * again. */
 	assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 1);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, waiter), "");
@@ -234,7 +235,7 @@ static void test_what_is_due_happens_before_what_comes(void **state)
 	nodes_start(&nodes, "central", 2);
 	uint64_t waiter = nodes_open(&nodes, 1);
 	assert_int_equal(nodes_lock_for(&nodes, 1, waiter, "x", NODE_NOWAIT, 0), 0);
-	/* The grant is there, but nobody called for longer than it may take. */
+	/* The grant has arrived, but no call was made for longer than a NOWAIT may take. */
 	nodes.now += NODE_NOWAIT_NS;
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, waiter), "error -15 a");
@@ -246,7 +247,7 @@ static void test_not_in_time_means_that_it_is_known_to_be_busy(void **state)
 	nodes_start(&nodes, "neilsen", 3);
 	const char *name = nodes_name_at(&nodes, 2, 0);
 	uint64_t waiter = nodes_open(&nodes, 0), other = nodes_open(&nodes, 1);
-	/* Free, but the member that has the token does not answer. */
+	/* The lock is free, but the member that has the token does not answer. */
 	nodes.link[0][2].cut = nodes.link[2][0].cut = true;
 	assert_int_equal(nodes_lock_for(&nodes, 0, waiter, name, NODE_TIMEOUT, MILLISECOND), 0);
 	nodes_pass(&nodes, MILLISECOND);
@@ -254,7 +255,7 @@ static void test_not_in_time_means_that_it_is_known_to_be_busy(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "");
 	nodes_pass(&nodes, NODE_SILENCE_NS);
 	assert_string_equal(nodes_said(&nodes, waiter), "error -15 c");
-	/* The same, but another waits for it. */
+	/* The same, but another client waits for it. */
 	assert_int_equal(nodes_lock(&nodes, 1, other, name), 0);
 	assert_int_equal(nodes_lock_for(&nodes, 0, waiter, name, NODE_TIMEOUT, MILLISECOND), 0);
 	nodes.link[1][2].cut = true;
@@ -263,7 +264,7 @@ static void test_not_in_time_means_that_it_is_known_to_be_busy(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "nil");
 }
 
-/* Another client of the same node waits for the same lock: that is enough to know. */
+/* Another client of the same node waits for the same lock: that suffices to know. */
 static void test_not_in_time_because_another_waits_here(void **state)
 {
 	(void)state;
@@ -276,7 +277,7 @@ static void test_not_in_time_because_another_waits_here(void **state)
 	assert_string_equal(nodes_said(&nodes, second), "nil");
 }
 
-/* It comes while the members are asked a last time. */
+/* The lock arrives while the members are asked a last time. */
 static void test_a_lock_that_comes_late_is_taken(void **state)
 {
 	(void)state;
@@ -308,7 +309,7 @@ static void test_nowait_gets_what_is_free_elsewhere(void **state)
 static void test_nowait_is_told_by_whoever_is_inside(void **state)
 {
 	(void)state;
-	/* On a line the question and the answer pass through others. */
+	/* On a line, the question and the answer pass through others. */
 	nodes.options.topology = "line";
 	nodes_start(&nodes, "raymond", 4);
 	uint64_t holder = nodes_open(&nodes, 0), session = nodes_open(&nodes, 3);
@@ -317,7 +318,7 @@ static void test_nowait_is_told_by_whoever_is_inside(void **state)
 	assert_int_equal(nodes_lock_for(&nodes, 3, session, "x", NODE_NOWAIT, 0), 0);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, session), "nil");
-	/* The request that is under way is for nobody. */
+	/* The pending request is for nobody. */
 	assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 1);
 	nodes_deliver_all(&nodes);
 	assert_int_equal(nodes_lock(&nodes, 0, holder, "x"), 0);
@@ -332,7 +333,7 @@ static void test_nowait_is_told_by_whoever_waits_firmly(void **state)
 	nodes_start(&nodes, "neilsen", 3);
 	const char *name = nodes_name_at(&nodes, 0, 0);
 	uint64_t waiter = nodes_open(&nodes, 1), session = nodes_open(&nodes, 2);
-	nodes.link[1][0].cut = true; /* b's request never gets to the token */
+	nodes.link[1][0].cut = true; /* b's request never reaches the token */
 	assert_int_equal(nodes_lock(&nodes, 1, waiter, name), 0);
 	nodes.link[2][0].cut = true;
 	assert_int_equal(nodes_lock_for(&nodes, 2, session, name, NODE_NOWAIT, 0), 0);
@@ -351,7 +352,7 @@ static void test_nowait_here_needs_no_question(void **state)
 	assert_int_equal(nodes.frames, 0);
 }
 
-/* Who has given up is nobody who waits. */
+/* A client that has given up no longer waits. */
 static void test_nowait_is_not_told_of_who_gave_up(void **state)
 {
 	(void)state;
@@ -376,7 +377,7 @@ static void test_of_two_nowaits_one_gets_it_and_the_other_is_told(void **state)
 	uint64_t one = nodes_open(&nodes, 1), other = nodes_open(&nodes, 2);
 	assert_int_equal(nodes_lock_for(&nodes, 1, one, name, NODE_NOWAIT, 0), 0);
 	assert_int_equal(nodes_lock_for(&nodes, 2, other, name, NODE_NOWAIT, 0), 0);
-	/* The questions first, while neither is inside. */
+	/* Deliver the questions first, while neither is inside. */
 	nodes.link[1][0].cut = nodes.link[2][0].cut = true;
 	nodes_deliver_all(&nodes);
 	assert_int_equal(nodes.said_count, 0);
@@ -401,7 +402,8 @@ static void test_nowait_waits_a_second_at_most(void **state)
 
 /* --- tokens that circulate --- */
 
-/* After an entry the token passes home at most three more times, then all is quiet, for ever. */
+/* After an entry the token passes its home at most three more times, then everything stays
+ * quiet. */
 static void test_an_idle_token_is_parked_at_home(void **state)
 {
 	static const char *const names[] = {"le-lann", "misra"};
@@ -424,7 +426,7 @@ static void test_an_idle_token_is_parked_at_home(void **state)
 		nodes_pass(&nodes, 10000 * MILLISECOND);
 		assert_int_equal(nodes.frames, frames);
 		assert_true(nodes.now - begin > 10000 * MILLISECOND);
-		/* And it comes when it is wanted, anywhere. */
+		/* It comes when a client anywhere wants it. */
 		for (uint32_t i = 0; i < 4; i++) {
 			uint64_t other = nodes_open(&nodes, i);
 			assert_int_equal(nodes_lock(&nodes, i, other, name), 0);
@@ -453,13 +455,13 @@ static void test_an_idle_token_hops_slowly(void **state)
 	assert_string_equal(nodes_said(&nodes, session), "fence 1:1");
 	assert_int_equal(nodes.frames, 3);
 	assert_int_equal(nodes_unlock(&nodes, 0, session, name), 1);
-	/* Its first return home brings nothing new there since the grant, the second neither. */
+	/* Since the grant, neither its first nor its second return home brings news. */
 	nodes_pass(&nodes, 1000 * MILLISECOND);
 	assert_int_equal(nodes.frames, 3 + 3 * 3);
 }
 
-/* b asks when the token has just passed it for the last time before it would be parked: the TOUCH is
- * at home before the token is. */
+/* b asks just after the token has passed it for the last time before parking: the TOUCH reaches the
+ * home before the token does. */
 static void test_a_touch_overtakes_the_token(void **state)
 {
 	(void)state;
@@ -476,7 +478,8 @@ static void test_a_touch_overtakes_the_token(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "fence 1:2");
 }
 
-/* While the token is in use, who waits does not make the other token run; and it is not forgotten. */
+/* While the token is in use, a waiting client does not make the other token run; and the client is
+ * not forgotten. */
 static void test_a_waiter_is_served_after_a_long_hold(void **state)
 {
 	static const char *const names[] = {"le-lann", "misra"};
@@ -644,14 +647,14 @@ static void test_a_lock_that_nobody_used_is_forgotten(void **state)
 	nodes_pass(&nodes, 1);
 	nodes_pass(&nodes, NODE_SILENCE_NS);
 	node_figures(nodes.node[1], &figures[1]);
-	assert_int_equal(figures[1].locks, 1); /* its request is under way */
+	assert_int_equal(figures[1].locks, 1); /* its request is pending */
 	nodes.link[1][0].cut = false;
 	nodes_deliver_all(&nodes);
 	for (uint32_t i = 0; i < 2; i++) {
 		node_figures(nodes.node[i], &figures[i]);
 		assert_int_equal(figures[i].locks, 0);
 	}
-	/* One that was used is not, because its number must not come again. */
+	/* One that was used is not forgotten, because its number must not be used again. */
 	assert_int_equal(nodes_lock(&nodes, 1, session, "x"), 0);
 	nodes_deliver_all(&nodes);
 	assert_int_equal(nodes_unlock(&nodes, 1, session, "x"), 1);

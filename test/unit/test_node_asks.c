@@ -1,5 +1,5 @@
 /*
- * The lock node: what it asks all members. Elections, events, BREAK.
+ * The lock node: questions to all members. Elections, events, BREAK.
  */
 #include "../lib/node_fixture.h"
 
@@ -36,7 +36,7 @@ static void test_an_elected_leader_is_known_everywhere(void **state)
 	leader_everywhere("leader 1:2 a ");
 	assert_int_equal(nodes_unlock(&nodes, 0, next, "job"), 1);
 	leader_everywhere("nil");
-	/* Who only holds the lock does not lead. */
+	/* A client that only holds the lock does not lead. */
 	assert_int_equal(nodes_lock(&nodes, 0, next, "job"), 0);
 	nodes_deliver_all(&nodes);
 	leader_everywhere("nil");
@@ -78,7 +78,8 @@ static void test_elect_does_not_wait_for_who_left_the_view(void **state)
 	assert_string_equal(nodes_said(&nodes, asking), expected);
 }
 
-/* If the leader's node is silent, what the others remember counts; if it answers, only its word. */
+/* If the leader's node is silent, what the others remember counts; if it answers, only its answer
+ * does. */
 static void test_a_silent_leader_is_remembered(void **state)
 {
 	(void)state;
@@ -112,7 +113,7 @@ static void test_a_silent_leader_is_remembered(void **state)
 	assert_string_equal(nodes_said(&nodes, asking), "nil");
 }
 
-/* Everybody has heard that it ended, and then its node is silent. */
+/* Everybody has heard of the end, and then the leader's node is silent. */
 static void test_who_led_is_forgotten(void **state)
 {
 	(void)state;
@@ -195,7 +196,7 @@ static void test_break_takes_the_lock_from_its_holder(void **state)
 	assert_string_equal(nodes_said(&nodes, holder), "lost x 1:1");
 	assert_string_equal(nodes_said(&nodes, waiter), "fence 1:2");
 	assert_int_equal(nodes_unlock(&nodes, 3, holder, "x"), 0);
-	/* Of a client here, and of one that leads and has not been told yet. */
+	/* Break the lock of a client here, and of one that leads and was not told yet. */
 	assert_int_equal(nodes_elect(&nodes, 0, holder = nodes_open(&nodes, 0), "y", "v"), 0);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, holder), "fence 1:1");
@@ -227,7 +228,8 @@ static void test_who_lingers_is_inside_until_it_has_stopped(void **state)
 		assert_string_equal(nodes_said(&nodes, operator), "number 1");
 		assert_string_equal(nodes_said(&nodes, holder),
 		                    round == 0 ? "lost x 1:1" : "lost x 1:3");
-		/* Told, and nobody else is let in; what is broken is broken. */
+		/* The holder was told, and nobody else is let in. The lock cannot be broken
+		 * again. */
 		assert_string_equal(nodes_said(&nodes, waiter), "");
 		assert_int_equal(nodes_break(&nodes, 2, operator, "x", 1, 1 + 2 * round), 0);
 		nodes_deliver_all(&nodes);
@@ -242,7 +244,7 @@ static void test_who_lingers_is_inside_until_it_has_stopped(void **state)
 		                    round == 0 ? "fence 1:2" : "fence 1:4");
 		assert_int_equal(nodes_unlock(&nodes, 1, waiter, "x"), 1);
 		nodes_deliver_all(&nodes);
-		/* The end of the hold was told once. */
+		/* The end of the hold was reported once. */
 		assert_string_equal(nodes_said(&nodes, listener),
 		                    round == 0 ? "x granted 1:1 a" : "x granted 1:3 a");
 		assert_string_equal(nodes_said(&nodes, listener),
@@ -378,7 +380,7 @@ static void test_events_of_all_members_are_told(void **state)
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, named), "yes lost 1:1 c broken uid 7 pid 100 at a");
 	assert_string_equal(nodes_said(&nodes, named), "");
-	/* What nobody wants to know is not sent. */
+	/* Events that nobody subscribed to are not sent. */
 	assert_int_equal(
 	        node_unsubscribe(nodes.node[0], session_id(named), true, NULL, 0, nodes.now), 1);
 	assert_int_equal(
@@ -415,7 +417,7 @@ static void test_subscriptions_outlive_a_view(void **state)
 	assert_string_equal(nodes_said(&nodes, listener), "x granted 2:1 b");
 }
 
-/* b releases, c is let in, and c's news comes first. */
+/* b releases, c is let in, and c's event arrives first. */
 static uint64_t overtake(void)
 {
 	nodes_start(&nodes, "neilsen", 3);
@@ -450,7 +452,7 @@ static void test_events_come_in_the_order_of_their_fences(void **state)
 static void test_the_end_of_a_carried_hold_is_told_before_the_next_grant(void **state)
 {
 	(void)state;
-	nodes_start(&nodes, "neilsen", 3); /* all are linked, and c is on nobody's way */
+	nodes_start(&nodes, "neilsen", 3); /* all are linked, and c is on nobody's route */
 	uint64_t listener = nodes_open(&nodes, 2), client = nodes_open(&nodes, 0),
 	         next = nodes_open(&nodes, 1);
 	assert_int_equal(nodes_subscribe(&nodes, 2, listener, false, "x"), 0);
@@ -472,7 +474,7 @@ static void test_the_end_of_a_carried_hold_is_told_before_the_next_grant(void **
 	assert_string_equal(nodes_said(&nodes, listener), "x granted 2:1 b");
 }
 
-/* The same for a listener that was not told of the beginning. */
+/* The same for a subscriber that was not told of the beginning. */
 static void test_the_end_of_an_unknown_hold_is_told_before_the_next_grant(void **state)
 {
 	(void)state;
@@ -508,7 +510,7 @@ static void test_events_do_not_wait_for_ever(void **state)
 	assert_string_equal(nodes_said(&nodes, listener), ""); /* too late */
 }
 
-/* What it waits for was of the old epoch, and never comes. */
+/* The missing event was of the old epoch, and never comes. */
 static void test_events_do_not_wait_for_what_a_new_view_has_lost(void **state)
 {
 	(void)state;
@@ -551,14 +553,15 @@ static void test_patterns_match_as_in_redis(void **state)
 		nodes_said(&nodes, listener);
 		assert_int_equal(nodes_lock(&nodes, 0, client, cases[k].text), 0);
 		nodes_pass(&nodes,
-		           NODE_SILENCE_NS); /* names come again: not all are a first grant */
+		           /* Names occur again, so not every grant is a first one. */
+		           NODE_SILENCE_NS);
 		assert_int_equal(strlen(nodes_said(&nodes, listener)) != 0, cases[k].matches);
 		nodes_close(&nodes, 0, listener);
 		nodes_close(&nodes, 0, client);
 	}
 }
 
-/* What would take ages by trying all ways takes none. */
+/* Trying all combinations would take ages. */
 static void test_a_pattern_of_stars_takes_no_time(void **state)
 {
 	char pattern[NODE_NAME_MAX + 1], name[NODE_NAME_MAX + 1];
@@ -578,7 +581,7 @@ static void test_a_pattern_of_stars_takes_no_time(void **state)
 	assert_string_equal(nodes_said(&nodes, listener), "");
 }
 
-/* A question to all crosses each link of a ring once each way at most, and ends. */
+/* A question to all crosses each link of a ring at most once in each direction, and ends. */
 static void test_a_flood_ends(void **state)
 {
 	(void)state;
@@ -589,8 +592,8 @@ static void test_a_flood_ends(void **state)
 	assert_int_equal(nodes_leader(&nodes, 0, session, "x"), 0);
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, session), "nil");
-	/* The question: 2 from the origin, and each other passes it on once or not at all: 7. The
-	 * answers: 1 + 2 + 3 + 2 + 1 hops. */
+	/* The question takes 7 frames: 2 from the origin, and each other member passes it on once
+	 * or not at all. The answers take 1 + 2 + 3 + 2 + 1 hops. */
 	assert_int_equal(nodes.frames, 7 + 9);
 }
 

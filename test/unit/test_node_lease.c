@@ -1,6 +1,6 @@
 /*
- * The lock node with a lease: when it may grant, what it loses and when, how it renews, how fences
- * are extended, how it leaves.
+ * The lock node with a lease: when it may grant, what it loses and when, how it renews, how its
+ * fences are extended, how it leaves.
  */
 #include "../lib/node_fixture.h"
 
@@ -16,7 +16,7 @@ static void begin_with_leases(const char *algorithm, uint32_t count)
 	nodes_start(&nodes, algorithm, count);
 }
 
-/* From now on the voters do not hear this node. */
+/* From now on the voters do not hear from this node. */
 static void isolate(uint32_t i)
 {
 	nodes.acknowledged[i] = false;
@@ -201,7 +201,7 @@ static void test_a_lapse_does_not_respect_turns(void **state)
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
 }
 
-/* Let in while it may not grant: it stays inside with nobody, until the lapse. */
+/* The node is let in while it may not grant: it stays inside without a client, until the lapse. */
 static void test_a_lapse_leaves_a_critical_section_with_nobody_inside(void **state)
 {
 	(void)state;
@@ -222,7 +222,7 @@ static void test_a_lapse_leaves_a_critical_section_with_nobody_inside(void **sta
 	assert_true(node_has_token(nodes.node[0], "x", 1));
 	nodes_pass(&nodes, LEASE / 20);
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
-	assert_int_equal(nodes.said_count, 0); /* the waiter lost nothing: it held nothing */
+	assert_int_equal(nodes.said_count, 0); /* the waiter held nothing and so lost nothing */
 }
 
 static void test_a_lapse_returns_what_was_carried_over(void **state)
@@ -244,7 +244,7 @@ static void test_a_lapse_returns_what_was_carried_over(void **state)
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:2001");
 }
 
-/* The clock is read before the acknowledgement is looked at. */
+/* The clock is advanced before the acknowledgement is looked at. */
 static void test_an_acknowledgement_that_comes_late_revives_nothing(void **state)
 {
 	(void)state;
@@ -307,7 +307,7 @@ static void test_leaving_the_view_is_a_lapse(void **state)
 	assert_int_equal(node_lease_deadline(nodes.node[0]), 0);
 }
 
-/* It was removed and joined again, and saw only the last of these views. */
+/* The node was removed and joined again, and saw only the last of these views. */
 static void test_another_incarnation_has_lost_what_the_last_one_held(void **state)
 {
 	(void)state;
@@ -423,7 +423,7 @@ static void test_a_node_that_leaves_grants_nothing_and_waits_for_its_holders(voi
 	assert_int_equal(nodes.departures[0], 1);
 	nodes_pass(&nodes, RENEWAL);
 	assert_int_equal(nodes.departures[0], 2);
-	assert_int_equal(nodes.said_count, 0); /* a renewal lets it grant nothing, either */
+	assert_int_equal(nodes.said_count, 0); /* even a renewal does not let it grant */
 }
 
 static void test_a_node_that_leaves_takes_part_in_views(void **state)
@@ -499,7 +499,7 @@ static void test_what_a_lost_client_was_told_is_waited_for(void **state)
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
 }
 
-/* The grant told more than the last question. */
+/* The grant told a later deadline than the last question did. */
 static void test_a_grant_tells_a_deadline_too(void **state)
 {
 	(void)state;
@@ -546,7 +546,7 @@ static void test_a_client_that_never_asked_is_not_waited_for(void **state)
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
 }
 
-/* Nobody can tell it, so that breaking its lock must wait, too. */
+/* Nobody can tell this client, so breaking its lock must wait too. */
 static void test_what_a_lost_client_holds_is_not_broken_early(void **state)
 {
 	(void)state;
@@ -566,7 +566,7 @@ static void test_what_a_lost_client_holds_is_not_broken_early(void **state)
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
 }
 
-/* The lost client's holds are holds: a node that leaves waits for them. */
+/* The lost client's holds count: a node that leaves waits for them. */
 static void test_a_node_does_not_leave_before_a_lost_client_s_deadline(void **state)
 {
 	(void)state;

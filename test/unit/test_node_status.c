@@ -3,7 +3,7 @@
  */
 #include "../lib/node_fixture.h"
 
-/* The status itself, taken before anything else is. */
+/* Returns the status itself, taken before any other effect. */
 static void ask_status(uint32_t i, const char *pattern, uint32_t count)
 {
 	uint64_t session = nodes_open(&nodes, i);
@@ -28,7 +28,7 @@ static const struct node_status *take_status(uint32_t i)
 	return NULL;
 }
 
-/* Of a cluster of one: the answer is there at once. */
+/* Asks a cluster of one: the answer is there at once. */
 static void ask_nobody_else(uint32_t count)
 {
 	uint64_t session = nodes_open(&nodes, 0);
@@ -111,7 +111,7 @@ static void test_status_is_merged_from_all_members(void **state)
 	assert_int_equal(lock->waiters[2].member, 1);
 }
 
-/* c tells that it holds the lock; then b is let in, and tells the same. */
+/* c reports that it holds the lock; then b is let in, and reports the same. */
 static void test_a_lock_that_is_handed_on_meanwhile(void **state)
 {
 	(void)state;
@@ -158,7 +158,7 @@ static void test_status_by_pattern_and_count(void **state)
 	assert_int_equal(status->locks_count, 3);
 }
 
-/* More than fits into one frame. */
+/* The answer is more than fits into one frame. */
 static void test_a_long_status_comes_in_parts(void **state)
 {
 	enum { WAITERS = 300 };
@@ -212,7 +212,7 @@ static void test_a_silent_member_is_listed(void **state)
 	assert_true(status->members[2].silent);
 }
 
-/* Who has told only a part of its answer is silent; that part is shown. */
+/* A member that has sent only a part of its answer counts as silent; that part is shown. */
 static void test_a_member_that_falls_silent_while_it_tells(void **state)
 {
 	enum { LOCKS = 400 };
@@ -241,7 +241,7 @@ static void test_a_member_that_falls_silent_while_it_tells(void **state)
 	assert_true(status->locks[0].holder->member == 1);
 }
 
-/* A driver may have it longer than the node that made it. */
+/* A driver may keep it for longer than the node lives that made it. */
 static void test_a_status_can_be_kept(void **state)
 {
 	enum { LOCKS = 3000 };
@@ -268,7 +268,7 @@ static void test_a_status_can_be_kept(void **state)
 	node_session_close(nodes.node[0], session_id(holder), nodes.now + MILLISECOND);
 	while (node_status_step(status))
 		steps++;
-	assert_in_range(steps, 3, LOCKS); /* it is not done in one */
+	assert_in_range(steps, 3, LOCKS); /* it takes more than one step */
 	assert_int_equal(status->locks_count, LOCKS);
 	for (unsigned k = 0; k < LOCKS; k++) {
 		snprintf(name, sizeof(name), "%04u", k);
@@ -278,7 +278,7 @@ static void test_a_status_can_be_kept(void **state)
 	node_status_free(status);
 }
 
-/* More waiters than a step merges: the lock goes on where the last step ended. */
+/* There are more waiters than a step merges: the next step continues with the same lock. */
 static void test_one_lock_may_take_many_steps(void **state)
 {
 	enum { WAITERS = 2500 };
@@ -356,7 +356,7 @@ static void test_a_status_tells_what_is_left_of_each_lease(void **state)
 	assert_int_equal(status->members[0].lease_ms, 5500);
 	assert_int_equal(status->members[1].lease_ms, 3500);
 	assert_int_equal(status->members[2].lease_ms, 5500);
-	/* A twelfth, the lease by the slowest clock, a hundredth, 2 ms. */
+	/* A twelfth of the lease, the lease by the slowest clock, a hundredth, and 2 ms. */
 	assert_in_range(status->takeover_ms, 6573, 6576);
 	assert_null(status->waiting_for);
 }

@@ -26,7 +26,8 @@ static void test_a_hold_survives_a_new_view_with_its_fence(void **state)
 	nodes_deliver_all(&nodes);
 	nodes_view(&nodes);
 	nodes_deliver_all(&nodes);
-	/* Nobody gets in, neither who waited before nor who comes now, nor at the holder's node. */
+	/* Nobody gets in: neither the client that waited before, nor one that asks now, even at the
+	 * holder's node. */
 	assert_int_equal(nodes_lock(&nodes, 2, late, "x"), 0);
 	uint64_t near = nodes_open(&nodes, 0);
 	assert_int_equal(nodes_lock(&nodes, 0, near, "x"), 0);
@@ -73,7 +74,7 @@ static void test_no_token_before_all_have_reported(void **state)
 	nodes_deliver_all(&nodes);
 	assert_string_equal(node_waiting_for(nodes.node[0]), "the reports of c");
 	assert_string_equal(node_waiting_for(nodes.node[1]), "the reports of a, c");
-	/* The token rests here, and yet. */
+	/* The token rests here, and still nobody is let in. */
 	assert_int_equal(nodes_lock(&nodes, 0, session, name), 0);
 	assert_string_equal(nodes_said(&nodes, session), "");
 	nodes.link[2][0].cut = false;
@@ -82,7 +83,7 @@ static void test_no_token_before_all_have_reported(void **state)
 	assert_null(node_waiting_for(nodes.node[0]));
 }
 
-/* The holder leaves while nobody is active: its RETURN follows its REPORT. */
+/* The holder releases the lock while nobody is active: its RETURN follows its REPORT. */
 static void test_a_hold_that_ends_while_frozen_leaves_the_lock_open(void **state)
 {
 	(void)state;
@@ -100,7 +101,7 @@ static void test_a_hold_that_ends_while_frozen_leaves_the_lock_open(void **state
 	assert_string_equal(nodes_said(&nodes, waiter), "fence 2:1");
 }
 
-/* Not by links that keep order; but the rule does not need them to. */
+/* Links keep order, so this cannot happen; but the rule does not depend on them. */
 static void test_a_return_may_come_before_its_report(void **state)
 {
 	(void)state;
@@ -116,8 +117,8 @@ static void test_a_return_may_come_before_its_report(void **state)
 	nodes.link[0][1].first = back;
 	back->next = report;
 	report->next = NULL;
-	/* Among equals of one origin the later number does not count: as if they had come by links
-	 * that number nothing. */
+	/* Exchange the numbers of the two frames, or the later one would count as seen: as if the
+	 * links numbered nothing. */
 	uint8_t number = report->bytes[15];
 	assert_int_equal(number, 1);
 	report->bytes[15] = back->bytes[15];
@@ -128,8 +129,8 @@ static void test_a_return_may_come_before_its_report(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "fence 2:1");
 }
 
-/* On a line b passes a's report on to c before the messages that it makes possible: c may stop
- * reading behind them. */
+/* On a line, b passes a's report on to c before the messages that it makes possible: c may stop
+ * reading at those. */
 static void test_reports_go_before_messages(void **state)
 {
 	enum { LOCKS = 10 };
@@ -160,7 +161,7 @@ static void test_reports_go_before_messages(void **state)
 		assert_string_equal(nodes_said(&nodes, session[k]), "fence 2:1");
 }
 
-/* a knows of the RETURN and asks; c does not yet, and lets the message wait. */
+/* a knows of the RETURN and asks; c does not know of it yet, and lets the message wait. */
 static void test_messages_for_a_closed_lock_wait(void **state)
 {
 	(void)state;
@@ -188,7 +189,7 @@ static void test_messages_for_a_closed_lock_wait(void **state)
 	assert_int_equal(figures.backlog_bytes, 0);
 }
 
-/* The same with a token that must set out: a TOUCH that comes too early is not forgotten. */
+/* The same with a token that must set out: a TOUCH that arrives too early is not forgotten. */
 static void test_a_touch_of_a_closed_lock_waits(void **state)
 {
 	(void)state;
@@ -241,7 +242,7 @@ static void test_nowait_asks_again_when_the_node_is_active(void **state)
 	assert_int_equal(nodes_lock(&nodes, 1, other, "x"), 0);
 	cut_all(false);
 	nodes_deliver_all(&nodes);
-	/* Whoever of the two was first: nobody waits a second. */
+	/* Whichever of the two was first, nobody waits for a second. */
 	const char *said = nodes_said(&nodes, session);
 	assert_true(strcmp(said, "nil") == 0 || strcmp(said, "fence 2:1") == 0);
 }
@@ -264,7 +265,7 @@ static void test_a_turn_ends_with_the_epoch(void **state)
 	assert_string_equal(nodes_said(&nodes, second), "fence 2:1");
 }
 
-/* Each of two nodes alone in a view of its own, with a client inside, which cannot be. */
+/* Two nodes are each alone in a view, both with a client inside, which can never happen. */
 static void begin_with_two_holders(uint64_t ret_session[2], uint32_t more)
 {
 	nodes_create(&nodes, "neilsen", 3);
@@ -417,7 +418,7 @@ static void test_a_view_that_does_not_suit_the_topology_is_said(void **state)
 	assert_int_equal(nodes_view_one(&nodes, 0), BATON_EVIEW);
 	assert_string_equal(node_waiting_for(nodes.node[0]),
 	                    "topology edges:1-2,2-3 is for 3 members, and there are 2");
-	/* Who holds still holds, who waits waits, until the members are right again. */
+	/* Holders keep holding and waiters keep waiting, until the members suit again. */
 	assert_int_equal(nodes_lock(&nodes, 0, waiter, "x"), 0);
 	assert_int_equal(nodes_unlock(&nodes, 0, holder, "x"), 1);
 	nodes.member[2] = true;
@@ -436,7 +437,7 @@ static void test_links_follow_the_topology(void **state)
 	assert_true(node_linked(nodes.node[1], 3));
 	assert_false(node_linked(nodes.node[1], 4));
 	assert_false(node_linked(nodes.node[1], 5));
-	/* neilsen's tree is logical. */
+	/* neilsen's tree is logical, so it runs on any number. */
 	again();
 	nodes.options.topology = "line";
 	nodes_start(&nodes, "neilsen", 4);
@@ -471,7 +472,7 @@ static void test_at_the_bound_a_link_is_not_read_and_nothing_is_lost(void **stat
 	assert_int_equal(nodes_view_one(&nodes, 2), 0);
 	nodes.link[0][1].cut = nodes.link[0][2].cut = true;
 	nodes_deliver_all(&nodes);
-	/* c asks for many, and knows the view; a does not. */
+	/* c asks for many locks, and knows the view; a does not. */
 	uint64_t session[20];
 	for (unsigned k = 0; k < 20; k++) {
 		char name[8];
@@ -514,7 +515,7 @@ static void test_a_message_for_one_lock_too_many_waits(void **state)
 	nodes_deliver_all(&nodes);
 	assert_string_equal(nodes_said(&nodes, far), "");
 	assert_int_equal(nodes.bumps, 1);
-	/* What the same member sends later does not overtake it, even if there were room. */
+	/* Later messages of the same member do not overtake it, even if there were room. */
 	assert_int_equal(nodes_lock(&nodes, 1, also, "x"), 0);
 	nodes_deliver_all(&nodes);
 	nodes_unlock(&nodes, 0, one, "x");
@@ -527,7 +528,7 @@ static void test_a_message_for_one_lock_too_many_waits(void **state)
 	assert_string_equal(nodes_said(&nodes, also), "fence 2:1");
 }
 
-/* The same for a TOUCH: nobody else would ever say that the home's table is full. */
+/* The same for a TOUCH: no other message would show that the home's table is full. */
 static void test_a_touch_for_one_lock_too_many_waits(void **state)
 {
 	(void)state;
@@ -547,7 +548,7 @@ static void test_a_touch_for_one_lock_too_many_waits(void **state)
 	assert_string_equal(nodes_said(&nodes, far), "fence 2:1");
 }
 
-/* Whoever should end the epoch may not have heard; and a table that stays full does not end one
+/* The engine may not have heard it, so it is repeated; and a table that stays full does not end one
  * epoch after the other. */
 static void test_bump_is_said_every_second_until_the_epoch_ends(void **state)
 {
@@ -613,7 +614,8 @@ static void test_frames_of_strangers_are_refused(void **state)
 	assert_string_equal(nodes_said(&nodes, session), "fence 1:1");
 }
 
-/* The next frame of a link, but first all of its beginnings, which are refused. Returns how many. */
+/* Delivers the next frame of a link, but first all its incomplete beginnings, which must be
+ * refused. Returns how many. */
 static size_t deliver_after_beginnings(uint32_t from, uint32_t to)
 {
 	uint8_t bytes[1024];
@@ -663,7 +665,7 @@ static void test_damaged_frames_do_no_harm(void **state)
 
 /* --- the end of the numbers --- */
 
-/* A frame as another member would make it: the documentation of the format, so to speak. */
+/* Makes a frame as another member would: this documents the format. */
 static void put(uint8_t *bytes, size_t *size, uint64_t value)
 {
 	while (value >= 0x80) {

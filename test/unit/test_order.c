@@ -1,7 +1,7 @@
 /*
- * What an algorithm tells of its queue comes true: whoever is first there enters next, nobody comes
- * between, and nobody is told who does not wait. Random walks, with every order of delivery that the
- * algorithm allows.
+ * What an algorithm shows of its queue comes true: the first one there enters next, nobody enters
+ * in between, and only nodes that wait are shown. Random walks, with every order of delivery that
+ * the algorithm allows.
  */
 #include "random.h"
 #include "registry.h"
@@ -31,12 +31,12 @@ struct walk {
 	struct letter letters[LETTERS_MAX]; /* in flight, oldest first */
 	uint32_t letters_count;
 	uint32_t told[WALKERS_MAX], told_count;
-	uint32_t longest; /* queue that was told */
+	uint32_t longest; /* the longest queue that was shown */
 };
 
 static struct walk walk;
 
-/* Takes the messages of the last step; gives whoever entered by it. */
+/* Takes the messages of the last step. Returns the node that entered by it. */
 static uint32_t take_effects(uint32_t node)
 {
 	const struct out *out = &walk.world.out;
@@ -77,7 +77,7 @@ static uint32_t deliver(uint32_t k)
 	return take_effects(letter.to);
 }
 
-/* Whoever entered, 0: nobody. */
+/* Returns the node that entered; 0: none. */
 static uint32_t step(void)
 {
 	uint32_t nodes = walk.setup.network.graph.nodes;
@@ -116,7 +116,8 @@ static uint32_t ask_for_queue(uint32_t *ret_queue)
 	return walk.world.algorithm->queue(&snapshot, ret_queue);
 }
 
-/* What was told before goes on with what is told now, but for the first, who may have entered. */
+/* The queue shown now continues the one shown before, except for its first, which may have
+ * entered. */
 static void compare_queues(uint32_t entered)
 {
 	uint32_t queue[WALKERS_MAX], count = ask_for_queue(queue);

@@ -1,5 +1,6 @@
 /*
- * The queue beside a plain one that is trivially right: a heap ordered by (time, order of pushing).
+ * The queue compared with a simple one that is obviously right: a heap ordered by (time, order of
+ * pushing).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -64,7 +65,7 @@ struct pair {
 	uint64_t now;
 };
 
-/* Each field says which event it is, so that a field that is lost or mixed up is seen. */
+/* Each field tells which event it is, so that a lost or exchanged field is noticed. */
 static void push(struct pair *pair, uint64_t time)
 {
 	uint64_t order = pair->plain.pushed;
@@ -155,7 +156,7 @@ static uint64_t delay_of(enum pattern pattern, struct random *random)
 	return 0;
 }
 
-/* Pushes and pops between `few` and `many` events in turn, as a drunkard walks. */
+/* Pushes and pops at random so that the number of events wanders between `few` and `many`. */
 static void wander(struct pair *pair, enum pattern pattern, struct random *random, size_t few,
                    size_t many, size_t steps)
 {
@@ -260,7 +261,7 @@ static void test_a_mixture_of_patterns_changes_nothing(void **state)
 	end(&pair);
 }
 
-/* What a full front may do to the run: events in order, and others that come between them. */
+/* Pushes events in order, and others that come between them, while the front is full. */
 static void test_events_may_come_between_those_that_are_in_order(void **state)
 {
 	struct pair pair = {.queue = queue_create()};
@@ -278,7 +279,7 @@ static void test_events_may_come_between_those_that_are_in_order(void **state)
 	end(&pair);
 }
 
-/* A queue whose cost depends on how many events share a time does not end this one. */
+/* A queue whose cost depends on how many events share a time would not finish this. */
 static void test_a_million_events_may_share_one_time(void **state)
 {
 	struct pair pair = {.queue = queue_create()};

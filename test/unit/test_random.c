@@ -1,4 +1,4 @@
-/* The streams are pinned: recorded seeds must draw the same for ever, on every machine. */
+/* The streams are pinned: recorded seeds must draw the same numbers for ever, on every machine. */
 #include "random.h"
 
 #include <setjmp.h>
@@ -13,7 +13,7 @@
 
 enum { DRAWS = 1000000 };
 
-/* From the authors' own program, started at 1, 2, 3, 4. */
+/* These numbers are from the authors' own program, started at 1, 2, 3, 4. */
 static void test_generator_is_xoshiro256starstar(void **state)
 {
 	static const uint64_t expected[] = {
@@ -149,7 +149,8 @@ static void test_exponential_has_its_mean_and_variance(void **state)
 	}
 }
 
-/* Mean and variance alone would not tell it from much else: e^-1, e^-2 and e^-3 must remain. */
+/* Many distributions share mean and variance; so check that e^-1, e^-2 and e^-3 remain in the
+ * tail. */
 static void test_exponential_has_its_tail(void **state)
 {
 	static const double tail[] = {1, 0.367879, 0.135335, 0.049787};

@@ -17,8 +17,8 @@
 
 #include <cmocka.h>
 
-/* A token that goes round a ring for ever. With parameter 1 a HELLO goes the other way first, and
- * no further. */
+/* A token that goes round a ring for ever. With parameter 1, first a HELLO goes one hop the other
+ * way. */
 
 enum { TOKEN, HELLO };
 
@@ -118,9 +118,9 @@ static const struct algorithm carousel = {
         .show = show_nothing,
 };
 
-/* An election: who is not told of a leader in time declares itself. The larger the identifier, the
- * sooner. A node takes part while its timer runs; with the parameter SNOOZES also when it has been
- * told. */
+/* An election: a node that is not told of a leader in time declares itself. The larger the
+ * identifier, the shorter the time. A node takes part while its timer runs; with the parameter
+ * SNOOZES, also after it has been told. */
 
 enum { WAKES, SNOOZES };
 
@@ -191,7 +191,7 @@ static const struct algorithm alarm_clock = {
         .show = show_nothing,
 };
 
-/* What no algorithm may do; HELLO is answered as the parameter says. */
+/* Does what no algorithm may do; the parameter chooses the answer to HELLO. */
 
 enum { ANSWERS, REFUSES, ENTERS, RECOVERS };
 
@@ -279,7 +279,7 @@ static const struct algorithm rude = {
         .show = show_nothing,
 };
 
-/* The fixture: a text is parsed and replayed, and its verdict told in words. */
+/* The fixture: a text is parsed and replayed, and the verdict is returned in words. */
 
 static const uint32_t ring_left[] = {3, 1, 2}, ring_right[] = {2, 3, 1};
 static const uint32_t pair_left[] = {2, 1}, pair_right[] = {2, 1};
@@ -357,7 +357,7 @@ static const char *play(const char *text)
 	return play_bytes(text, strlen(text), NULL);
 }
 
-/* The steps, and what the header says of the electorate, on a network made by hand. */
+/* Replays the steps, with the electorate of the header, on a network made by hand. */
 static const char *play_traced(const struct algorithm *algorithm, uint32_t nodes,
                                uint64_t parameter, const char *steps, struct trace *trace)
 {
@@ -396,13 +396,13 @@ static const char *elect(uint64_t parameter, const char *steps)
 	return play_on(&alarm_clock, 3, parameter, steps);
 }
 
-/* A trace to play into. */
+/* Begins a trace for a replay. */
 static struct trace *begin_trace(void)
 {
 	return trace_create(true, false);
 }
 
-/* What was written, and the trace's end. */
+/* Ends the trace and returns what was written. */
 static const char *end_trace(struct trace *trace)
 {
 	static char written[4096];
@@ -542,7 +542,7 @@ static void test_order_rules_the_channels_of_fifo_only(void **state)
 	snprintf(text, sizeof(text), TWO_ON_A_CHANNEL "deliver 1 2 REQUEST\n", "fifo");
 	assert_string_equal(play(text), "7: bad: under fifo this REQUEST comes after a PRIVILEGE "
 	                                "that is still in flight from 1 to 2");
-	/* Any can be lost, and then the next is the oldest. */
+	/* Any of them can be lost; then the next one is the oldest. */
 	snprintf(text, sizeof(text), TWO_ON_A_CHANNEL "drop 1 2 #2\nexpect flight 1 2 REQUEST x0\n",
 	         "fifo");
 	assert_string_equal(play(text), "passed");
@@ -565,7 +565,7 @@ static void test_a_circulating_token_counts_while_somebody_wants_in(void **state
 	                            "release 2\nexpect messages 2\ndeliver 2 3\nexpect messages 2\n"
 	                            "expect 2 idle\n"),
 	                    "passed");
-	/* In flight it counts as soon as somebody wants in. */
+	/* A token in flight counts as soon as a node wants to enter. */
 	assert_string_equal(
 	        play_on(&carousel, 3, 0, "expect messages 0\nrequest 3\nexpect messages 1\n"),
 	        "passed");
@@ -578,8 +578,8 @@ static void test_a_circulating_token_counts_while_somebody_wants_in(void **state
 static void test_a_ring_of_two_has_two_channels(void **state)
 {
 	(void)state;
-	/* The TOKEN was sent behind the HELLO, but to the other side, and even under fifo it need
-	 * not wait. */
+	/* The TOKEN was sent after the HELLO, but to the other side, so even under fifo it need not
+	 * wait. */
 	assert_string_equal(
 	        play_on(&carousel, 2, 1,
 	                "deliver 1 2 TOKEN\nexpect flight 2 1 TOKEN x1\n"
@@ -701,7 +701,7 @@ static void test_one_declares_itself_and_once(void **state)
 	                                 "expect invariant agreement\n"
 	                                 "expect invariant unique_leader\n"),
 	                    "7: expected unique_leader, found 3 declared 2 times");
-	/* To learn it from the other does not take it back. */
+	/* Learning it from the other does not take it back. */
 	assert_string_equal(elect(WAKES, "initiate 2\ninitiate 3\nexpire 3\nexpire 2\n"
 	                                 "drop 3 2\nrun\nexpect leader 9\n"
 	                                 "expect invariant unique_leader\n"),
@@ -718,7 +718,7 @@ static void test_all_agree_for_ever(void **state)
 	        elect(WAKES, "initiate 1\nrun\nexpect invariant agreement\n"
 	                     "initiate 2\nexpire 2\nexpect invariant agreement\n"),
 	        "7: expected agreement, found node 2 changed from leader 7 to leader 9");
-	/* In the end all know the same leader, but not all the way. */
+	/* In the end all know the same leader, but not at every step. */
 	assert_string_equal(elect(WAKES, "initiate 1\nexpire 1\ndrop 1 2\ndrop 1 3\ninitiate 2\n"
 	                                 "run\nexpect leader 9\nexpect invariant agreement\n"),
 	                    "9: expected agreement, found leader 7 at node 1, leader 9 at node 2");
@@ -750,8 +750,8 @@ static void test_what_is_sent_to_the_dead_is_lost(void **state)
 	                                 "expect invariant agreement\n"
 	                                 "expect invariant termination\n"),
 	                    "passed");
-	assert_int_equal(last.steps, 4); /* to lose a message is one, as `drop` is */
-	/* By `deliver`, too; the dead learn nothing. */
+	assert_int_equal(last.steps, 4); /* losing a message is a step, as `drop` is */
+	/* The same by `deliver`; the dead learn nothing. */
 	assert_string_equal(elect(WAKES, "crash 3,1\ninitiate 2\nexpire 2\ndeliver 2 1\n"
 	                                 "expect flight 2 1 ELECTED x0\n"
 	                                 "expect invariant termination\ndeliver 2 3\n"

@@ -1,6 +1,6 @@
 /*
- * Servers of the replicated log under schedules that are written down: letters are delivered or lost one by
- * one. Random runs are in cluster/random_raft.c.
+ * Servers of the replicated log under fixed schedules: letters are delivered or lost one by one.
+ * Random runs are in cluster/random_raft.c.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,12 +31,13 @@ static struct shadow disks[SERVERS];
 static struct sent letters[LETTERS];
 static size_t letters_count;
 static char applied[SERVERS]
-                   [INDICES]; /* the first byte of each command, '-' for others; 0: nothing */
+                   /* The first byte of each command, '-' for other entries; 0: nothing. */
+                   [INDICES];
 static uint64_t now;
 static int servers_count;
 static const char *const addresses[SERVERS] = {"a", "b", "c", "d", "e"};
 
-/* Does what a server wants; its disk is quick. */
+/* Carries out what a server wants; its disk is quick. */
 static void serve(int number)
 {
 	struct replica_effect effect;
@@ -129,7 +130,7 @@ static void drop_letters(void)
 		free(letters[--letters_count].bytes);
 }
 
-/* Delivers the oldest letter, if it is between these servers; else it is lost. */
+/* Delivers the oldest letter, if it is between these servers; otherwise it is lost. */
 static void deliver_one(const char *names)
 {
 	struct sent sent = letters[0];
@@ -144,7 +145,7 @@ static void deliver_one(const char *names)
 	free(sent.bytes);
 }
 
-/* Delivers everything between these servers, and what comes of it. */
+/* Delivers everything between these servers, and the letters that result. */
 static void exchange(const char *names)
 {
 	for (int round = 0; letters_count > 0 && round < 10000; round++)
@@ -169,7 +170,7 @@ static void pass(const char *names, int rounds)
 	}
 }
 
-/* One of these servers is elected by the others. Nothing is delivered once it leads. */
+/* Lets the servers elect this one of them. Nothing is delivered once it leads. */
 static void elect(const char *names, int leader)
 {
 	for (int round = 0; round < ROUNDS && !replica_leads(replicas[leader]); round++) {
@@ -194,7 +195,7 @@ static void propose(int number, char value)
 	serve(number);
 }
 
-/* The index of a command on a disk; 0: it is not there. */
+/* Returns the index of a command on a disk; 0: it is not there. */
 static uint64_t find_command(int number, char value)
 {
 	struct durable_content content = shadow_content(&disks[number]);
@@ -205,7 +206,8 @@ static uint64_t find_command(int number, char value)
 	return 0;
 }
 
-/* Removes from an AppendEntries what is beyond `index`, as if the leader had sent that in another message. */
+/* Removes the entries beyond `index` from an AppendEntries, as if the leader had sent them in
+ * another message. */
 static void shorten(struct sent *sent, uint64_t index)
 {
 	struct raft_letter letter;
@@ -258,9 +260,9 @@ static unsigned count_applied(char value)
 }
 
 /*
- * Figure 8 of "In Search of an Understandable Consensus Algorithm" (Ongaro and Ousterhout, 2014), up to (c): a
- * leads again. X, of its first term, is on a and b. e has Y in its place, of a term in between. Returns the
- * index of X.
+ * Figure 8 of "In Search of an Understandable Consensus Algorithm" (Ongaro and Ousterhout, 2014),
+ * up to (c): a leads again. X, of its first term, is on a and b. e has Y in its place, of a term in
+ * between. Returns the index of X.
  */
 static uint64_t play_figure_8(void)
 {
@@ -310,7 +312,7 @@ static void test_figure_8_an_entry_of_the_own_term_commits_the_older(void **cont
 	(void)context;
 	uint64_t index = play_figure_8();
 
-	/* (e): what a has of its own term is on three of five too. */
+	/* (e): an entry of a's own term is on three of five too. */
 	pass("abc", 20);
 	assert_int_equal(count_applied('X'), 3);
 	assert_int_equal(find_command(2, 'X'), index);
@@ -325,8 +327,8 @@ static void test_figure_8_an_entry_of_the_own_term_commits_the_older(void **cont
 }
 
 /*
- * a has the better log, b the greater term, and c is gone. b refuses a because of the term, a refuses b because
- * of the log: one of them must learn of the greater term, or nobody ever leads.
+ * a has the better log, b the greater term, and c is gone. b refuses a because of the term, and a
+ * refuses b because of the log: a must learn the greater term, or nobody ever leads.
  */
 static void test_a_refused_pre_vote_tells_the_term(void **context)
 {
@@ -368,7 +370,7 @@ static void test_a_refused_pre_vote_tells_the_term(void **context)
 	assert_true(has_applied(0, 'X') && has_applied(1, 'X'));
 }
 
-/* What such a letter does to the core would depend on the address of something. */
+/* Otherwise what this letter does to the core would depend on a pointer's value. */
 static void test_a_vote_for_nobody_is_ignored(void **context)
 {
 	(void)context;
@@ -432,7 +434,7 @@ static void test_two_voters_never_become_one(void **context)
 	        replica_change(replicas[0], &(struct replica_server){2, "b", REPLICA_NONE}, now));
 	assert_false(
 	        replica_change(replicas[0], &(struct replica_server){2, "b", REPLICA_SPARE}, now));
-	/* Nor does a leader demote itself. */
+	/* A leader does not demote itself either. */
 	assert_false(
 	        replica_change(replicas[0], &(struct replica_server){1, "a", REPLICA_SPARE}, now));
 }

@@ -15,7 +15,7 @@ static const char *wrong;
 
 static enum resp_result read_bytes(const char *bytes, size_t size)
 {
-	/* A copy of exactly that size, so that a sanitizer sees every byte read too many. */
+	/* A copy of exactly that size, so that a sanitizer notices any read beyond it. */
 	static char *copy;
 
 	free(copy);
@@ -65,7 +65,7 @@ static void test_a_line_of_words_is_a_command(void **state)
 	assert_argument(0, "PING", 4);
 }
 
-/* Each line is one word behind PING. What Redis 7.0 makes of it was looked up there. */
+/* Each line is one word after PING. The results were checked with Redis 7.0. */
 static void test_quotes_are_those_of_redis(void **state)
 {
 	static const struct {
@@ -83,7 +83,7 @@ static void test_quotes_are_those_of_redis(void **state)
 	        {"PING \"it's\"\n", "it's", 4},
 	        {"PING a\"b c\"\r\n", "ab c", 4},
 	        {"PING a'b c' \t\r\n", "ab c", 4},
-	        {"PING a\\\"b\"\r\n", "a\\b", 3}, /* a backslash outside is one */
+	        {"PING a\\\"b\"\r\n", "a\\b", 3}, /* a backslash outside quotes is a backslash */
 	        {"PING a\vb\f\n", "a\vb\f", 4},
 	        {"PING \v\fa\n", "a", 1},
 	        {"\"PING\" \"a\"\v\n", "a", 1},
@@ -126,7 +126,8 @@ static void test_what_is_empty_is_passed_over(void **state)
 	}
 }
 
-/* Every beginning of a command needs more; and never more than there is to come, or it would wait for ever. */
+/* Every incomplete command needs more bytes, but never more than are to come, or it would wait for
+ * ever. */
 static void test_every_beginning_needs_more_but_not_too_much(void **state)
 {
 	static const char *const texts[] = {

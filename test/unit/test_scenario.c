@@ -1,5 +1,5 @@
 /*
- * Scenarios: what the parser makes of a text, and what it says when it makes nothing of it.
+ * Scenarios: what the parser makes of a text, and what it says if the text is wrong.
  */
 #include "host.h"
 #include "scenario.h"
@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-/* Parses, and makes the network: what is wrong with it, or "right". */
+/* Parses the text and makes the network. Returns what is wrong with it, or "right". */
 static const char *judge_bytes(const char *bytes, size_t size)
 {
 	static char text[1024];

@@ -1,4 +1,4 @@
-/* When the node yields the processor: as long as it does not wait long for it. */
+/* When the node yields the processor: as long as it does not have to wait long for it. */
 #include "sched_policy.h"
 
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static struct world begin(void)
 	return world;
 }
 
-/* It runs some times, waits so long each time, and looks at that. */
+/* Lets it run some times, wait that long each time, and look at the result. */
 static bool run(struct world *world, uint32_t runs, uint64_t each_ns)
 {
 	world->runs += runs;
@@ -37,7 +37,7 @@ static bool run(struct world *world, uint32_t runs, uint64_t each_ns)
 	return sched_policy_judge(&world->policy, world->now_ms, world->waited_ns, world->runs);
 }
 
-/* How long it does not yield, in milliseconds, if it runs every millisecond. */
+/* Returns how long it does not yield, in milliseconds, if it runs every millisecond. */
 static uint64_t sulk(struct world *world)
 {
 	uint64_t begin_ms = world->now_ms;

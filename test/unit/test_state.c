@@ -158,7 +158,7 @@ static void test_parts_of_a_change_are_void_one_by_one(void **context)
 	assert_int_equal(agreed.seats_count, 2);
 	assert_int_equal(seat_of("a")->process, 2);
 	assert_int_equal(seat_of("b")->incarnation, index);
-	/* All parts are void: no epoch. */
+	/* All parts are void, so no epoch begins. */
 	removal(2, "a", first, second);
 	assert_int_equal(agreed.epoch, 2);
 }
@@ -290,7 +290,7 @@ static void test_what_is_malformed_counts_as_an_entry_and_does_nothing(void **co
 		state_apply(&agreed, agreed.index + 1, out.bytes, size);
 	assert_int_equal(agreed.epoch, 0);
 	assert_int_equal(agreed.index, out.bytes_count);
-	/* Parts in another order than they are applied in. */
+	/* The parts are in another order than that in which they are applied. */
 	struct entry_part parts[] = {
 	        join("a", 1), {.kind = PART_LEAVE, .name = entry_text_of("b"), .incarnation = 1}};
 	entry_write_change(&out, 0, parts, 2);

@@ -1,4 +1,5 @@
-/* The set of states: nothing is lost or found twice while it grows, by one thread and by several. */
+/* The set of states: no state is lost or found twice while it grows, with one thread and with
+ * several. */
 #include "states.h"
 
 #include <setjmp.h>
@@ -74,7 +75,7 @@ static void test_nor_in_several_lanes(void **state)
 	fill(3);
 }
 
-/* Several threads put the same rows at the same time. */
+/* Several threads insert the same rows at the same time. */
 struct putter {
 	struct states *states;
 	uint32_t number;

@@ -1,4 +1,4 @@
-/* How a process stops that cannot go on: by a bug, which aborts, or without memory, which ends it. */
+/* How a process stops that cannot go on: a bug aborts it, and a lack of memory ends it. */
 #include "memory.h"
 #include "must.h"
 
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Runs it in a child: how that ended, as waitpid tells it, and what it said on stderr. */
+/* Runs a function in a child. Returns its wait status, and what it printed on stderr. */
 static int run_apart(void (*run)(void), char *ret_said, size_t size)
 {
 	int ends[2], status;

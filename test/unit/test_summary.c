@@ -15,7 +15,7 @@ static void assert_near(double found, double expected, double most)
 	assert_true(found - expected <= most && expected - found <= most);
 }
 
-/* Tables of the distribution have five or six digits. */
+/* Printed tables of the distribution have five or six digits. */
 static void test_quantiles_are_those_of_the_tables(void **state)
 {
 	static const struct {
@@ -30,7 +30,8 @@ static void test_quantiles_are_those_of_the_tables(void **state)
 		assert_near(student_quantile(table[i].freedom), table[i].quantile, 1e-4);
 }
 
-/* What only some runs have counts where it is; times of the machine are left out. */
+/* A figure that only some runs have is counted where it occurs; times of the machine are left
+ * out. */
 static void test_each_figure_by_its_path(void **state)
 {
 	json_t *runs = json_loads("[{\"seed\":1,\"a\":{\"b\":1,\"c\":null},\"seconds\":3},"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-/* The compact form, or "no JSON". */
+/* Returns the compact form, or "no JSON". */
 static const char *compact(const char *value)
 {
 	static char kept[512];

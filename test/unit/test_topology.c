@@ -1,7 +1,8 @@
 /*
- * Every topology by its edges written out, for one and two nodes too; and what is asked of a graph,
- * against slow and obvious ways to answer. The memory is exactly as large as asked for and full of
- * rubbish, so that a sanitizer sees a step too far, and a test what was taken for cleared.
+ * Every topology compared with its edges written out, for one and two nodes too; and questions
+ * about a graph compared with slow and obvious answers. The memory is exactly as large as requested
+ * and filled with garbage, so that a sanitizer notices an overrun, and a test notices memory that
+ * was assumed to be cleared.
  */
 #include "topology.h"
 
@@ -21,7 +22,7 @@ struct built {
 	uint32_t *scratch;
 };
 
-/* The number of nodes is that of the text if it fixes one. */
+/* Uses the number of nodes in the text, if it fixes one. */
 static struct built build(const char *text, uint32_t nodes, uint64_t seed)
 {
 	struct topology topology;
@@ -53,7 +54,8 @@ static bool is(struct built *built, enum graph_class class)
 	return graph_is(&built->graph, class, built->scratch);
 }
 
-/* In increasing order, without loops, both ways, and as many as it says. */
+/* Checks that neighbours are in increasing order, without loops, in both directions, and as many as
+ * stated. */
 static void assert_sound(const struct graph *graph)
 {
 	uint64_t ends = 0;
@@ -403,7 +405,7 @@ static void test_random_graph_follows_from_its_seed(void **state)
 	}
 }
 
-/* Recorded runs name a seed: the graph must stay what it was. */
+/* Recorded runs name a seed, so the graph must never change. */
 static void test_random_graph_of_seed_one_is_what_it_always_was(void **state)
 {
 	(void)state;
@@ -414,7 +416,7 @@ static void test_random_graph_of_seed_one_is_what_it_always_was(void **state)
 	             "4-5 4-7 4-8 5-6 5-7 5-8 6-7 6-8 7-8");
 }
 
-/* A pair that is never drawn, or drawn too often, would show; so would a tree that was cut. */
+/* A pair that is never drawn, or too often, would be noticed; so would a tree that was cut. */
 static void test_random_graph_is_connected_and_prefers_no_pair(void **state)
 {
 	static const struct {
@@ -571,7 +573,7 @@ static void test_toward_is_the_smallest_on_a_shortest_path(void **state)
 	drop(&built);
 }
 
-/* From 1, node 7 is met by way of 6 before 4: 2 comes before 5, and 6 stands behind 2. */
+/* From 1, node 7 is found through 6 before 4: 2 comes before 5, and 6 is a neighbour of 2. */
 static void test_toward_does_not_follow_the_order_of_discovery(void **state)
 {
 	struct built built = build("edges:1-2,2-6,1-5,5-4,6-7,4-7,1-3", 0, 1);

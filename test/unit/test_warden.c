@@ -1,5 +1,5 @@
 /*
- * A voter's part and a member's part of the membership, talking to each other: one voter, whose log
+ * A voter's side and a member's side of the membership, talking to each other: one voter, whose log
  * commits what it is told to, and a few members. Time is in milliseconds.
  */
 #include <setjmp.h>
@@ -23,7 +23,7 @@ enum { LEASE = 1200, INTERVAL = LEASE / 6, MEMBERS = 4, QUEUE_MAX = 256 };
 static const char *const names[MEMBERS] = {"a", "b", "c", "d"};
 static const char *const voters[] = {"a"};
 
-/* Bytes that were proposed or petitioned and have not been carried on. */
+/* Bytes that were proposed or petitioned and not delivered yet. */
 struct parcel_bytes {
 	uint8_t *bytes;
 	size_t size;
@@ -38,9 +38,9 @@ static uint32_t proposals_count;
 static bool deaf[MEMBERS];  /* bulletins do not reach it */
 static bool stuck[MEMBERS]; /* its node does not renew */
 static bool cut_pair;       /* no link between c and d */
-static bool commits;        /* the log does */
+static bool commits;        /* the log commits proposals */
 static bool unheard;        /* petitions do not reach the voter */
-static uint32_t changes;    /* CHANGE entries committed */
+static uint32_t changes;    /* how many CHANGE entries were committed */
 
 static const struct state_settings settings = {LEASE * MS, 100, 10};
 
@@ -234,7 +234,7 @@ static void test_nothing_is_acknowledged_before_it_is_committed(void **context)
 	run(LEASE / 2);
 	commits = true;
 	run(1);
-	/* What is acknowledged late counts from when it was sent. */
+	/* A late acknowledgement counts from when the petition was sent. */
 	assert_true(deadlines[0] > before && deadlines[0] <= sent_last + LEASE);
 }
 
@@ -256,7 +256,7 @@ static void test_a_refused_renewal_is_not_acknowledged(void **context)
 	assert_true(is_member(3));
 }
 
-/* The voter goes on from a snapshot, and has heard nobody yet. */
+/* The voter restarts from a snapshot, and has heard nobody yet. */
 static void restart(void)
 {
 	struct out out;
@@ -437,7 +437,7 @@ static void test_an_acknowledgement_of_an_older_incarnation_is_nothing(void **co
 	bulletin_write_ack(&out, tenant_incarnation(tenants[0]) + 1, 3);
 	assert_true(tenant_bulletin(tenants[0], out.bytes, out.bytes_count));
 	assert_false(tenant_effect(tenants[0], &effect));
-	/* Nor one of a number that was never used. */
+	/* The same for a number that was never used. */
 	bulletin_write_ack(&out, tenant_incarnation(tenants[0]), 1000);
 	assert_true(tenant_bulletin(tenants[0], out.bytes, out.bytes_count));
 	assert_false(tenant_effect(tenants[0], &effect));
