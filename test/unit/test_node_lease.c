@@ -534,6 +534,28 @@ static void test_a_client_that_quits_is_not_waited_for(void **state)
 	assert_string_equal(nodes_said(&nodes, other), "fence 0:1002");
 }
 
+/* RESET needs this: the session that ends makes room for the one that begins. */
+static void test_a_client_that_quits_makes_room_and_one_that_is_gone_does_not(void **state)
+{
+	struct node_client client = {.pid = 1};
+
+	(void)state;
+	for (int quits = 0; quits < 2; quits++) {
+		again();
+		nodes.options.limits.sessions = 1;
+		begin_with_leases("neilsen", 1);
+		uint64_t remote = nodes_open(&nodes, 0), left;
+		ask_lease(0, remote, &left);
+		assert_int_equal(nodes_lock(&nodes, 0, remote, "x"), 0);
+		if (quits)
+			node_session_quit(nodes.node[0], session_id(remote), nodes.now);
+		else
+			node_session_close(nodes.node[0], session_id(remote), nodes.now);
+		uint64_t next = node_session_open(nodes.node[0], &client, nodes.now);
+		assert_int_equal(next != 0, quits);
+	}
+}
+
 static void test_a_client_that_never_asked_is_not_waited_for(void **state)
 {
 	(void)state;
@@ -658,6 +680,7 @@ int main(void)
 	        TEST(test_what_a_lost_client_was_told_is_waited_for),
 	        TEST(test_a_grant_tells_a_deadline_too),
 	        TEST(test_a_client_that_quits_is_not_waited_for),
+	        TEST(test_a_client_that_quits_makes_room_and_one_that_is_gone_does_not),
 	        TEST(test_a_client_that_never_asked_is_not_waited_for),
 	        TEST(test_what_a_lost_client_holds_is_not_broken_early),
 	        TEST(test_a_node_does_not_leave_before_a_lost_client_s_deadline),

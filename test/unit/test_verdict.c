@@ -598,17 +598,90 @@ static void test_a_lapsed_hold_never_revives(void **context)
 	assert_true(verdict_valid(verdict, 0));
 }
 
-static void test_a_lapsed_sub_lease_never_revives(void **context)
+static void test_a_sub_lease_never_revives_after_somebody_else_was_let_in(void **context)
 {
 	(void)context;
+	/* Its process kept the lock for it all the while, and it asks again, late. */
 	grant_by_sub_lease(0, 1001, 1000);
-	pass(999);
+	pass(1500);
 	verdict_told(verdict, 0, read_clock(NULL, GUEST) + 1000 * MS);
 	judge_is_content();
 	assert_true(verdict_valid(verdict, 0));
-	pass(1000);
+
+	begin();
+	grant_by_sub_lease(0, 1001, 1000);
+	pass(1500);
+	grant(1, ANT, 1002);
+	verdict_finished(verdict, 1);
 	verdict_told(verdict, 0, read_clock(NULL, GUEST) + 1000 * MS);
 	judge_finds("the lapsed hold of client 0 of ant revives");
+}
+
+static void begin_command(uint64_t needs_ms)
+{
+	verdict_granted(verdict, &(struct verdict_grant){.client = 0,
+	                                                 .place = ANT,
+	                                                 .fence = 1001,
+	                                                 .proof = HOLD_RUNS,
+	                                                 .clock = ANT,
+	                                                 .needs = needs_ms * MS});
+}
+
+static void test_a_command_is_stopped_before_the_lease_lapses(void **context)
+{
+	(void)context;
+	begin_command(700);
+	pass(2950);
+	verdict_finished(verdict, 0);
+	pass(50);
+	lease(ANT, 0, 1);
+	judge_is_content();
+
+	begin();
+	begin_command(700);
+	pass(3000);
+	lease(ANT, 0, 1);
+	judge_finds("the command of client 0 at ant runs on after the lease");
+}
+
+static void test_a_command_on_a_suspended_host_does_not_run(void **context)
+{
+	(void)context;
+	begin_command(700);
+	pass(2000);
+	verdict_suspended(verdict, ANT, true);
+	renew(BEE);
+	lease(BEE, 3000, 0);
+	pass(1500);
+	grant(1, BEE, 1002);
+	verdict_finished(verdict, 0); /* first of all when the host runs again */
+	verdict_suspended(verdict, ANT, false);
+	lease(ANT, 0, 1);
+	judge_is_content();
+
+	begin();
+	begin_command(700);
+	pass(2000);
+	verdict_suspended(verdict, ANT, true);
+	verdict_suspended(verdict, ANT, false);
+	renew(BEE);
+	lease(BEE, 3000, 0);
+	pass(1500);
+	grant(1, BEE, 1002);
+	judge_finds("clients at ant and bee hold lock-0 at once");
+}
+
+static void test_a_command_has_time_to_stop_before_its_lease_ends(void **context)
+{
+	(void)context;
+	pass(2000);
+	begin_command(700); /* and 300 ms of margin */
+	judge_is_content();
+
+	begin();
+	pass(2001);
+	begin_command(700);
+	judge_finds("lock-0 is granted at ant to a client that could not stop in time");
 }
 
 static void test_a_lease_lasts_no_longer_than_what_is_committed(void **context)
@@ -746,7 +819,10 @@ int main(void)
 	        TEST(test_a_valid_hold_survives_a_view_change),
 	        TEST(test_a_hold_is_lost_to_a_lease_only_when_it_is_over),
 	        TEST(test_a_lapsed_hold_never_revives),
-	        TEST(test_a_lapsed_sub_lease_never_revives),
+	        TEST(test_a_sub_lease_never_revives_after_somebody_else_was_let_in),
+	        TEST(test_a_command_is_stopped_before_the_lease_lapses),
+	        TEST(test_a_command_on_a_suspended_host_does_not_run),
+	        TEST(test_a_command_has_time_to_stop_before_its_lease_ends),
 	        TEST(test_a_lease_lasts_no_longer_than_what_is_committed),
 	        TEST(test_a_process_and_its_clients_agree_when_the_lease_is_over),
 	        TEST(test_nothing_is_granted_without_a_lease),

@@ -52,7 +52,9 @@ void client_renew(struct client *client)
 	client->grace_ms = 0;
 	client->told_lost = client->reasons = client->stays = false;
 	client->events_dropped = 0;
-	node_session_close(daemon->node, client->session, daemon->loop.now);
+	/* The client has said that it is done with what it held, so that nothing lingers for it, and there
+	 * is room for another session. */
+	node_session_quit(daemon->node, client->session, daemon->loop.now);
 	client->session = node_session_open(daemon->node, &client->who, daemon->loop.now);
 	must(client->session != 0); /* cannot fail: the session that just ended has made room */
 	client_enter(client);

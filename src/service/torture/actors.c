@@ -1,11 +1,22 @@
 #include "actors.h"
 
+#include "guards.h"
+#include "guests.h"
 #include "memory.h"
 #include "ordeal.h"
 #include "witness.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+static void draw_kind(struct actor *actor)
+{
+	uint32_t dice = (uint32_t)chance_below(&actor->chance, 100);
+
+	actor->proof = dice < 45 ? HOLD_READS : dice < 75 ? HOLD_ASKS : HOLD_RUNS;
+	actor->clock_base = chance_between(&actor->chance, 1, 1000) * REALM_SECOND;
+	actor->drift_ppm = (int64_t)chance_below(&actor->chance, 1999) - 999;
+}
 
 struct actors *actors_create(const struct realm *realm)
 {
@@ -18,6 +29,7 @@ struct actors *actors_create(const struct realm *realm)
 	for (uint32_t i = 0; i < actors->count; i++) {
 		actors->list[i].place = i % realm->plan->nodes;
 		actors->list[i].chance = chance_stream(realm->plan->seed, STREAM_ACTORS, i);
+		draw_kind(&actors->list[i]);
 	}
 	return actors;
 }
@@ -28,33 +40,10 @@ void actors_destroy(struct actors *actors)
 	free(actors);
 }
 
-uint32_t actor_number(const struct realm *realm, const struct actor *actor)
-{
-	return (uint32_t)(actor - realm->actors->list);
-}
-
-static void wake(struct realm *realm, struct actor *actor, uint64_t delay)
-{
-	realm_push(realm, realm->now + delay, REALM_ACTOR, actor->place, ++actor->wake,
-	           actor_number(realm, actor));
-}
-
-static void rest(struct realm *realm, struct actor *actor)
-{
-	uint64_t lease = realm->plan->lease_ns;
-
-	wake(realm, actor, chance_between(&actor->chance, lease / 600, lease / 10));
-}
-
 void actors_begin(struct realm *realm)
 {
 	for (uint32_t i = 0; i < realm->actors->count; i++)
-		rest(realm, &realm->actors->list[i]);
-}
-
-static struct node *node_of(const struct realm *realm, const struct actor *actor)
-{
-	return resident_node(realm->hosts[actor->place].resident);
+		actor_rest(realm, &realm->actors->list[i]);
 }
 
 static const char *name_of(uint32_t lock, char room[16])
@@ -64,16 +53,6 @@ static const char *name_of(uint32_t lock, char room[16])
 }
 
 /* --- holds --- */
-
-static void end_hold(struct realm *realm, struct actor *actor, const char *how)
-{
-	if (actor->state == ACTOR_HOLDS) {
-		realm_mark(realm, how, actor->place, actor_number(realm, actor), actor->fence);
-		realm_draw(realm, DRAWN_RELEASE, actor->place, actor_number(realm, actor), 0, NULL);
-	}
-	actor->state = ACTOR_IDLE;
-	verdict_finished(realm->verdict, actor_number(realm, actor));
-}
 
 /* Most holds are short; now and then one is longer than a lease, or than several. */
 static uint64_t draw_hold(const struct realm *realm, struct actor *actor)
@@ -94,8 +73,11 @@ static void begin_hold(struct realm *realm, struct actor *actor, const struct no
 	actor->fence = effect->reply.number;
 	actor->lapses = effect->reply.lapses;
 	realm->actors->grants++;
+	if (actor->proof == HOLD_ASKS)
+		guests_granted(actor);
 	witness_granted(realm, actor);
-	wake(realm, actor, draw_hold(realm, actor));
+	guards_look(realm, actor->place);
+	actor_wake(realm, actor, draw_hold(realm, actor));
 }
 
 /* --- what it hears --- */
@@ -121,7 +103,22 @@ static void on_reply(struct realm *realm, struct actor *actor, const struct node
 	}
 	actor->state = ACTOR_IDLE;
 	verdict_waits_no_more(realm->verdict, actor_number(realm, actor));
-	rest(realm, actor);
+	actor_rest(realm, actor);
+}
+
+/* A command that loses its lock to an operator has time to end: nobody is let in before. */
+static void on_lost(struct realm *realm, struct actor *actor, const struct node_effect *effect)
+{
+	const struct node_bytes *why = &effect->lost.why;
+	bool broken = why->size >= 6 && memcmp(why->bytes, NODE_LOST_BROKEN, 6) == 0;
+
+	actor->must_close = true;
+	if (actor->proof == HOLD_RUNS && broken) {
+		actor_wake(realm, actor, chance_below(&actor->chance, guards_grace(realm)));
+		return;
+	}
+	actor_end_hold(realm, actor, "lost");
+	actor_wake(realm, actor, REALM_MS);
 }
 
 void actors_effect(struct realm *realm, uint32_t place, const struct node_effect *effect)
@@ -138,9 +135,7 @@ void actors_effect(struct realm *realm, uint32_t place, const struct node_effect
 			return;
 		verdict_lost(realm->verdict, actor_number(realm, actor), effect->lost.why.bytes,
 		             effect->lost.why.size);
-		end_hold(realm, actor, "lost");
-		actor->must_close = true;
-		wake(realm, actor, REALM_MS);
+		on_lost(realm, actor, effect);
 	} else if (effect->kind == NODE_EVENT) {
 		realm_mark(realm, "event", place, effect->event.kind, effect->event.fence);
 	}
@@ -155,13 +150,13 @@ void actors_orphan(struct realm *realm, uint32_t place)
 		actor->session = 0;
 		actor->must_close = false;
 		if (actor->state != ACTOR_HOLDS) {
-			end_hold(realm, actor, "orphaned");
-			rest(realm, actor);
+			actor_end_hold(realm, actor, "orphaned");
+			actor_rest(realm, actor);
 			continue;
 		}
 		/* The client goes on until it learns that its process is gone, or until its lease
 		 * is over. */
-		wake(realm, actor, chance_below(&actor->chance, 2 * realm->plan->lease_ns));
+		actor_wake(realm, actor, chance_below(&actor->chance, 2 * realm->plan->lease_ns));
 	}
 }
 
@@ -169,12 +164,12 @@ void actors_kill(struct realm *realm, uint32_t place)
 {
 	for (uint32_t i = 0; i < realm->actors->count; i++) {
 		struct actor *actor = &realm->actors->list[i];
-		if (actor->place != place)
+		if (actor->place != place || actor->proof == HOLD_ASKS)
 			continue;
-		end_hold(realm, actor, "killed");
+		actor_end_hold(realm, actor, "killed");
 		actor->session = 0;
 		actor->must_close = false;
-		rest(realm, actor);
+		actor_rest(realm, actor);
 	}
 }
 
@@ -185,22 +180,34 @@ static void close_session(struct realm *realm, struct actor *actor)
 	uint64_t session = actor->session;
 
 	/* End the hold first: the call below may already let another client in. */
-	end_hold(realm, actor, "closed");
+	actor_end_hold(realm, actor, "closed");
 	actor->session = 0;
 	actor->must_close = false;
-	node_session_close(node_of(realm, actor), session, realm_clock(realm, actor->place));
-	rest(realm, actor);
+	node_session_close(actor_node(realm, actor), session, realm_clock(realm, actor->place));
+	actor_rest(realm, actor);
 	realm_pump(realm, actor->place);
 }
 
-static void open_session(struct realm *realm, struct actor *actor)
+/* The connection of a guest breaks. The process notices at once; the guest notices some time, and goes on
+ * until then if its sub-lease lets it. */
+static void sever(struct realm *realm, struct actor *actor)
 {
-	struct node_client client = {.pid = actor_number(realm, actor) + 1};
+	uint64_t session = actor->session;
 
-	actor->session =
-	        node_session_open(node_of(realm, actor), &client, realm_clock(realm, actor->place));
-	actor->life = realm->hosts[actor->place].life;
-	rest(realm, actor);
+	actor->session = 0;
+	node_session_close(actor_node(realm, actor), session, realm_clock(realm, actor->place));
+	actor_wake(realm, actor, chance_below(&actor->chance, 2 * realm->plan->lease_ns));
+	realm_pump(realm, actor->place);
+}
+
+static void quit(struct realm *realm, struct actor *actor)
+{
+	uint64_t session = actor->session;
+
+	actor_end_hold(realm, actor, "quit");
+	actor->session = 0;
+	node_session_quit(actor_node(realm, actor), session, realm_clock(realm, actor->place));
+	actor_rest(realm, actor);
 	realm_pump(realm, actor->place);
 }
 
@@ -210,10 +217,42 @@ static void release(struct realm *realm, struct actor *actor)
 	uint64_t fence = actor->fence;
 
 	name_of(actor->lock, name);
-	end_hold(realm, actor, "released");
-	node_unlock(node_of(realm, actor), actor->session, name, strlen(name), fence,
+	actor_end_hold(realm, actor, "released");
+	node_unlock(actor_node(realm, actor), actor->session, name, strlen(name), fence,
 	            realm_clock(realm, actor->place));
-	rest(realm, actor);
+	actor_rest(realm, actor);
+	realm_pump(realm, actor->place);
+}
+
+/* A hold comes to its end in one of the ways that there are. */
+static void finish(struct realm *realm, struct actor *actor)
+{
+	uint32_t dice = (uint32_t)chance_below(&actor->chance, 100);
+
+	if (actor->proof == HOLD_ASKS && dice < 25 && !realm->actors->healing)
+		sever(realm, actor);
+	else if (actor->proof == HOLD_ASKS && dice < 35)
+		quit(realm, actor);
+	else if (dice < 85)
+		release(realm, actor);
+	else
+		close_session(realm, actor);
+}
+
+static void open_session(struct realm *realm, struct actor *actor)
+{
+	struct node_client client = {.pid = actor_number(realm, actor) + 1};
+
+	actor->session = node_session_open(actor_node(realm, actor), &client,
+	                                   realm_clock(realm, actor->place));
+	actor->life = realm->hosts[actor->place].life;
+	if (actor->proof == HOLD_ASKS)
+		guests_opened(realm, actor);
+	if (actor->proof == HOLD_RUNS) {
+		node_session_linger(actor_node(realm, actor), actor->session);
+		node_session_grace(actor_node(realm, actor), actor->session, guards_grace(realm));
+	}
+	actor_rest(realm, actor);
 	realm_pump(realm, actor->place);
 }
 
@@ -223,15 +262,16 @@ static int break_lock(struct realm *realm, struct actor *actor, const char *name
 	for (uint32_t i = 0; i < realm->actors->count; i++) {
 		const struct actor *other = &realm->actors->list[i];
 		if (other->state == ACTOR_HOLDS && other->lock == actor->lock)
-			return node_break(node_of(realm, actor), actor->session, name, strlen(name),
-			                  other->fence, realm_clock(realm, actor->place));
+			return node_break(actor_node(realm, actor), actor->session, name,
+			                  strlen(name), other->fence,
+			                  realm_clock(realm, actor->place));
 	}
 	return -1;
 }
 
 static int ask(struct realm *realm, struct actor *actor, const char *name)
 {
-	struct node *node = node_of(realm, actor);
+	struct node *node = actor_node(realm, actor);
 	uint64_t clock = realm_clock(realm, actor->place);
 	uint32_t dice = (uint32_t)chance_below(&actor->chance, 100);
 	size_t size = strlen(name);
@@ -282,10 +322,10 @@ static void act_idle(struct realm *realm, struct actor *actor)
 		actor->state = ACTOR_IDLE;
 		if (realm->actors->healing)
 			actor->rounds++;
-		rest(realm, actor);
+		actor_rest(realm, actor);
 	} else if (!realm->actors->healing && chance_percent(&actor->chance, 10)) {
 		/* Some clients give up waiting after a while. */
-		wake(realm, actor, chance_below(&actor->chance, 2 * realm->plan->lease_ns));
+		actor_wake(realm, actor, chance_below(&actor->chance, 2 * realm->plan->lease_ns));
 	}
 	realm_pump(realm, actor->place);
 }
@@ -295,19 +335,18 @@ static void act(struct realm *realm, struct actor *actor)
 	const struct realm_host *host = &realm->hosts[actor->place];
 
 	if (actor->state == ACTOR_HOLDS && actor->session == 0) {
-		end_hold(realm, actor, "noticed"); /* it noticed that its process is gone */
-		rest(realm, actor);
+		actor_end_hold(realm, actor, "noticed"); /* it noticed that its process is gone */
+		actor_rest(realm, actor);
 	} else if (host->resident == NULL || host->departs) {
-		rest(realm, actor);
+		actor_rest(realm, actor);
 	} else if (actor->session == 0) {
 		open_session(realm, actor);
 	} else if (actor->must_close) {
 		close_session(realm, actor);
 	} else if (actor->state == ACTOR_HOLDS) {
-		if (chance_percent(&actor->chance, 85))
-			release(realm, actor);
-		else
-			close_session(realm, actor);
+		finish(realm, actor);
+	} else if (actor->proof == HOLD_ASKS && !actor->told) {
+		actor_rest(realm, actor);
 	} else if (actor->state == ACTOR_IDLE) {
 		act_idle(realm, actor);
 	} else if (!realm->actors->healing) {
@@ -321,6 +360,11 @@ void actors_on_event(struct realm *realm, const struct event *event)
 
 	if (event->number != actor->wake)
 		return;
+	if (actor->paused_until > realm->now) {
+		realm_push(realm, actor->paused_until, REALM_ACTOR, actor->place, event->number,
+		           event->from);
+		return;
+	}
 	/* A stopped process does not answer, and on a suspended host no client asks: try again when
 	 * the pause is over. */
 	if (realm_lives(realm, actor->place) && realm_paused(realm, actor->place)) {
@@ -329,6 +373,15 @@ void actors_on_event(struct realm *realm, const struct event *event)
 		return;
 	}
 	act(realm, actor);
+}
+
+void actors_pause(struct realm *realm, uint32_t place, uint64_t until)
+{
+	for (uint32_t i = 0; i < realm->actors->count; i++) {
+		struct actor *actor = &realm->actors->list[i];
+		if (actor->place == place && actor->paused_until < until)
+			actor->paused_until = until;
+	}
 }
 
 /* --- the second act --- */
@@ -341,8 +394,10 @@ void actors_heal(struct realm *realm)
 	for (uint32_t i = 0; i < realm->actors->count; i++) {
 		struct actor *actor = &realm->actors->list[i];
 		actor->rounds = ROUNDS;
+		actor->paused_until = 0;
+		memset(actor->watcher_paused_until, 0, sizeof(actor->watcher_paused_until));
 		if (actor->state == ACTOR_IDLE)
-			rest(realm, actor);
+			actor_rest(realm, actor);
 	}
 }
 

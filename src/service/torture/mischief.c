@@ -1,6 +1,7 @@
 #include "mischief.h"
 
 #include "actors.h"
+#include "guards.h"
 #include "log_engine.h"
 #include "memory.h"
 #include "outbuffer.h"
@@ -220,6 +221,27 @@ static void leave(struct realm *realm, uint32_t place)
 	realm_pump(realm, place);
 }
 
+static void suspend(struct realm *realm, uint32_t place, uint64_t until)
+{
+	struct realm_host *host = &realm->hosts[place];
+
+	realm_pause(realm, place, until, true, true);
+	if (host->suspended_until < until)
+		host->suspended_until = until;
+	verdict_suspended(realm->verdict, place, true);
+}
+
+static void resume(struct realm *realm, uint32_t place)
+{
+	struct realm_host *host = &realm->hosts[place];
+
+	if (host->suspended_until > realm->now)
+		return; /* it is suspended for another reason, too */
+	host->suspended_until = 0;
+	guards_resumed(realm, place);
+	verdict_suspended(realm->verdict, place, false);
+}
+
 static void begin_twin(struct realm *realm, const struct fault *fault)
 {
 	struct realm_host *twin = &realm->hosts[realm->plan->nodes];
@@ -247,8 +269,17 @@ static void begin(struct realm *realm, struct fault *fault)
 		actors_kill(realm, a);
 		break;
 	case FAULT_PAUSE:
-	case FAULT_SUSPEND:
 		realm_pause(realm, a, fault->end, true, true);
+		break;
+	case FAULT_SUSPEND:
+		suspend(realm, a, fault->end);
+		break;
+	case FAULT_CLIENT:
+		actors_pause(realm, a, fault->end);
+		break;
+	case FAULT_GUARDIAN:
+		guards_pause(realm, a, (uint32_t)chance_below(&fault->chance, WATCHERS),
+		             fault->end);
 		break;
 	case FAULT_VOTER:
 		realm_pause(realm, realm->voters[a % realm->voters_count], fault->end, false, true);
@@ -353,8 +384,12 @@ static void end(struct realm *realm, struct fault *fault)
 	case FAULT_CLOCK:
 		set_drift(realm, a, 0);
 		break;
-	case FAULT_PAUSE:
 	case FAULT_SUSPEND:
+		resume(realm, a);
+		break;
+	case FAULT_PAUSE:
+	case FAULT_CLIENT:
+	case FAULT_GUARDIAN:
 	case FAULT_VOTER:
 	case FAULT_BREAK:
 	case FAULT_LEADER:

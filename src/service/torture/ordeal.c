@@ -62,10 +62,16 @@ static void act_of_healing(struct realm *realm)
 		look = realm->now + realm->plan->lease_ns / 4;
 		mischief_invite(realm);
 		const char *unsettled = witness_unsettled(realm, room);
-		if (unsettled == NULL)
+		const struct actor *actor = actors_unserved(realm);
+		if (unsettled == NULL && actor == NULL)
 			return;
-		if (realm->now > end)
+		if (realm->now <= end)
+			continue;
+		if (unsettled != NULL)
 			realm_wrong(realm, "everything was mended, and %s", unsettled);
+		else
+			realm_wrong(realm, "everything was mended, and client %u at %s is not done",
+			            actor_number(realm, actor), realm->hosts[actor->place].name);
 	}
 }
 

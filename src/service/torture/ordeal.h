@@ -18,6 +18,8 @@
 	X(REBOOT, "reboot", "a host starts again, its clock from nothing")                         \
 	X(PAUSE, "pause", "a process is stopped for a while")                                      \
 	X(SUSPEND, "suspend", "a host is suspended, clients included")                             \
+	X(CLIENT, "client", "clients of a host are stopped for a while")                           \
+	X(GUARDIAN, "guardian", "one of the two that stop a command is stopped itself")            \
 	X(VOTER, "voter", "only the voter of a process is stopped")                                \
 	X(CUT, "cut", "two hosts cannot reach each other")                                         \
 	X(ONEWAY, "oneway", "one host cannot reach another, which can reach it")                   \

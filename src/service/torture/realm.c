@@ -1,7 +1,8 @@
 #include "realm.h"
 
 #include "actors.h"
-#include "drawing.h"
+#include "guards.h"
+#include "guests.h"
 #include "mischief.h"
 #include "ordeal.h"
 #include "paths.h"
@@ -10,114 +11,10 @@
 #include "spiteful_log.h"
 #include "witness.h"
 
-#include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* --- what is told --- */
-
-static void hash_in(struct realm *realm, uint64_t value)
-{
-	realm->hash = chance_mix(realm->hash ^ value) + UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static void print_head(const struct realm *realm, uint32_t place)
-{
-	fprintf(realm->trace, "%4" PRIu64 ".%06" PRIu64 " %-6s ", realm->now / REALM_SECOND,
-	        realm->now % REALM_SECOND / 1000,
-	        place == REALM_NOWHERE ? "" : realm->hosts[place].name);
-}
-
-void realm_note(struct realm *realm, uint32_t place, const char *format, ...)
-{
-	char text[256];
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(text, sizeof(text), format, arguments);
-	va_end(arguments);
-	hash_in(realm, realm->now ^ place);
-	for (const char *at = text; *at != '\0'; at++)
-		hash_in(realm, (uint8_t)*at);
-	if (realm->trace != NULL) {
-		print_head(realm, place);
-		fprintf(realm->trace, "%s\n", text);
-	}
-}
-
-void realm_draw(struct realm *realm, enum drawn_kind kind, uint32_t place, uint64_t number,
-                uint64_t other, const char *text)
-{
-	if (realm->drawing != NULL)
-		drawing_add(realm->drawing, kind, realm->now, place, number, other, text);
-}
-
-void realm_mark(struct realm *realm, const char *what, uint32_t place, uint64_t a, uint64_t b)
-{
-	hash_in(realm, realm->now);
-	hash_in(realm, ((uint64_t)place << 32) ^ (uint8_t)what[0]);
-	hash_in(realm, a);
-	hash_in(realm, b);
-	if (realm->trace == NULL)
-		return;
-	print_head(realm, place);
-	fprintf(realm->trace, "%s %" PRIu64 " %" PRIu64 "\n", what, a, b);
-}
-
-void realm_wrong(struct realm *realm, const char *format, ...)
-{
-	va_list arguments;
-
-	if (realm->failed)
-		return;
-	realm->failed = true;
-	int used = snprintf(realm->wrong, sizeof(realm->wrong),
-	                    "at %" PRIu64 ".%03" PRIu64 " s: ", realm->now / REALM_SECOND,
-	                    realm->now % REALM_SECOND / REALM_MS);
-	va_start(arguments, format);
-	vsnprintf(realm->wrong + used, sizeof(realm->wrong) - (size_t)used, format, arguments);
-	va_end(arguments);
-	realm_note(realm, REALM_NOWHERE, "VIOLATION %s", realm->wrong);
-	realm_draw(realm, DRAWN_WRONG, 0, 0, 0, realm->wrong);
-}
-
-/* --- clocks --- */
-
-uint64_t realm_clock(const struct realm *realm, uint32_t place)
-{
-	const struct realm_host *host = &realm->hosts[place];
-	uint64_t passed = realm->now - host->booted_at;
-	/* Compute in whole microseconds, so that nothing overflows. */
-	int64_t off = (int64_t)(passed / 1000) * host->drift_ppm / 1000;
-
-	return host->clock_base + passed + (uint64_t)off;
-}
-
-uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock)
-{
-	const struct realm_host *host = &realm->hosts[place];
-	uint64_t here = realm_clock(realm, place);
-
-	if (clock <= here)
-		return realm->now;
-	uint64_t ahead = clock - here;
-	/* Rather a little late than early: a timer that fires early has to fire again. */
-	uint64_t rate = (uint64_t)(1000000 + host->drift_ppm);
-	return realm->now + ahead / rate * 1000000 + ahead % rate * 1000000 / rate + 2000;
-}
-
 /* --- events --- */
-
-void realm_push(struct realm *realm, uint64_t time, enum realm_event kind, uint32_t place,
-                uint64_t number, uint32_t from)
-{
-	queue_push(realm->queue, &(struct event){.time = time < realm->now ? realm->now : time,
-	                                         .kind = (uint8_t)kind,
-	                                         .node = place,
-	                                         .number = number,
-	                                         .from = from});
-}
 
 static void await_resident(struct realm *realm, struct realm_host *host)
 {
@@ -181,6 +78,12 @@ static void take_effect(struct realm *realm, struct realm_host *host,
 	}
 }
 
+static void publish(struct realm *realm, uint32_t place)
+{
+	if (witness_lease(realm, place))
+		guards_look(realm, place);
+}
+
 void realm_pump(struct realm *realm, uint32_t place)
 {
 	struct realm_host *host = &realm->hosts[place];
@@ -189,12 +92,12 @@ void realm_pump(struct realm *realm, uint32_t place)
 
 	if (host->resident == NULL)
 		return;
-	witness_lease(realm, place);
+	publish(realm, place);
 	while (!realm->failed && resident_effect(host->resident, &effect)) {
-		witness_lease(realm, place);
+		publish(realm, place);
 		take_effect(realm, host, &effect);
 	}
-	witness_lease(realm, place);
+	publish(realm, place);
 	while ((line = resident_changed(host->resident)) != NULL)
 		paths_changed(realm, line);
 	witness_after(realm, place);
@@ -266,6 +169,12 @@ bool realm_step(struct realm *realm)
 		break;
 	case REALM_ACTOR:
 		actors_on_event(realm, &event);
+		break;
+	case REALM_GUEST:
+		guests_on_event(realm, &event);
+		break;
+	case REALM_GUARD:
+		guards_on_event(realm, &event);
 		break;
 	case REALM_FAULT:
 		mischief_on_event(realm, &event);

@@ -40,6 +40,8 @@ enum realm_event {
 	REALM_LINE,
 	REALM_LOG,   /* log_engine.h */
 	REALM_ACTOR, /* handled by actors.h */
+	REALM_GUEST, /* handled by guests.h */
+	REALM_GUARD, /* handled by guards.h */
 	REALM_FAULT, /* handled by mischief.h */
 };
 
@@ -64,6 +66,7 @@ struct realm_host {
 	uint64_t lease_ns;
 	uint64_t paused_until;       /* the process does nothing before this time */
 	uint64_t voter_paused_until; /* the voter does nothing before this time */
+	uint64_t suspended_until;    /* nothing on the host does anything before this time */
 	/* When their next events are; NODE_NEVER: there are none. */
 	uint64_t resident_due, voter_due;
 	/* The numbers of those events; events with older numbers are void. */

@@ -53,7 +53,8 @@ struct verdict {
 	uint64_t views_count;
 	size_t views_size;
 	struct watched hosts[VERDICT_HOSTS_MAX];
-	struct lease_page *pages; /* of every process that ever was */
+	bool suspended[VERDICT_HOSTS_MAX]; /* nothing on that host runs */
+	struct lease_page *pages;          /* of every process that ever was */
 	uint32_t pages_count;
 	size_t pages_size;
 	struct watched_client *clients;
@@ -158,7 +159,7 @@ static bool is_valid(const struct verdict *verdict, const struct watched_client 
 	case HOLD_ASKS:
 		return clock_now(verdict, client->clock) < client->until;
 	case HOLD_RUNS:
-		return true;
+		return !verdict->suspended[client->place];
 	}
 	return false;
 }
@@ -314,6 +315,11 @@ void verdict_ended(struct verdict *verdict, uint32_t place)
 	verdict->hosts[place].process = 0;
 }
 
+void verdict_suspended(struct verdict *verdict, uint32_t place, bool suspended)
+{
+	verdict->suspended[place] = suspended;
+}
+
 static uint32_t page_of(const struct verdict *verdict, uint32_t place)
 {
 	uint32_t page = verdict->pages_count;
@@ -383,13 +389,19 @@ static void check_deadline(struct verdict *verdict, struct watched *host, uint64
 void verdict_lease(struct verdict *verdict, uint32_t place, uint64_t deadline, uint64_t word)
 {
 	uint32_t page = page_of(verdict, place);
+	bool lapses = ((verdict->pages[page].word ^ word) & 0xffff) != 0;
 
 	for (uint32_t i = 0; i < verdict->options.clients_max; i++) {
 		struct watched_client *client = &verdict->clients[i];
-		if (client->holds && client->page == page && !is_valid(verdict, client))
+		if (!client->holds || client->page != page)
+			continue;
+		if (client->proof == HOLD_READS && !is_valid(verdict, client))
 			client->dead = true;
+		if (client->proof == HOLD_RUNS && is_valid(verdict, client) && lapses)
+			wrong(verdict, "the command of client %u at %s runs on after the lease", i,
+			      verdict->hosts[place].name);
 	}
-	if ((verdict->pages[page].word ^ word) & 0xffff)
+	if (lapses)
 		verdict->hosts[place].lapsed = verdict->hosts[place].deadline;
 	verdict->pages[page].word = word;
 	check_deadline(verdict, &verdict->hosts[place], deadline, word);
@@ -469,6 +481,11 @@ void verdict_granted(struct verdict *verdict, const struct verdict_grant *grant)
 	if ((word & 0xffff) != (grant->lapses & 0xffff) ||
 	    clock_now(verdict, grant->place) >= deadline_of(word))
 		wrong(verdict, "lock-%u is granted at %s without a lease", grant->lock, host->name);
+	if (!grant->elected && grant->needs != 0 &&
+	    deadline_of(word) < clock_now(verdict, grant->place) + grant->needs +
+	                                verdict->options.settings.lease_ns / 10)
+		wrong(verdict, "lock-%u is granted at %s to a client that could not stop in time",
+		      grant->lock, host->name);
 	if (host->departs && !grant->elected)
 		wrong(verdict, "lock-%u is granted at %s, which leaves", grant->lock, host->name);
 }
@@ -479,8 +496,6 @@ void verdict_told(struct verdict *verdict, uint32_t client, uint64_t until)
 
 	if (!known->holds)
 		return;
-	if (!is_valid(verdict, known))
-		known->dead = true;
 	known->until = until;
 	if (known->dead && is_valid(verdict, known))
 		wrong(verdict, "the lapsed hold of client %u of %s revives", client,

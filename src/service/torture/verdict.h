@@ -50,6 +50,8 @@ struct verdict_view {
 	uint32_t seats_count;
 };
 void verdict_entered(struct verdict *verdict, uint32_t place, const struct verdict_view *view);
+/* Nothing on a host runs any more, its clocks go on; or it runs again. */
+void verdict_suspended(struct verdict *verdict, uint32_t place, bool suspended);
 /* It lets clients in, in this epoch. */
 void verdict_serves(struct verdict *verdict, uint32_t place, uint64_t epoch);
 /* Its lease is over at `deadline` (0: it has none), and it publishes this word (node_lease_word). */
@@ -70,6 +72,7 @@ struct verdict_grant {
 	enum hold_proof proof;
 	uint32_t clock; /* that it reads */
 	uint64_t until; /* HOLD_ASKS: the end of its sub-lease by that clock */
+	uint64_t needs; /* how long it needs to stop before its lease ends */
 	bool elected;   /* answered later than it was let in: its process may have begun to leave */
 };
 

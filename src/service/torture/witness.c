@@ -1,6 +1,7 @@
 #include "witness.h"
 
 #include "actors.h"
+#include "guards.h"
 #include "ordeal.h"
 #include "paths.h"
 #include "reign.h"
@@ -11,7 +12,11 @@
 
 static uint64_t read_clock(const void *context, uint32_t clock)
 {
-	return realm_clock(context, clock);
+	const struct realm *realm = context;
+
+	return clock < REALM_HOSTS_MAX
+	               ? realm_clock(realm, clock)
+	               : actor_clock(realm, &realm->actors->list[clock - REALM_HOSTS_MAX]);
 }
 
 static void on_wrong(void *context, const char *text)
@@ -85,19 +90,20 @@ void witness_view(struct realm *realm, uint32_t place)
 	                                       .seats_count = told.seats_count});
 }
 
-void witness_lease(struct realm *realm, uint32_t place)
+bool witness_lease(struct realm *realm, uint32_t place)
 {
 	struct realm_host *host = &realm->hosts[place];
 	const struct node *node = resident_node(host->resident);
 	uint64_t word = node_lease_word(node);
 
 	if (word == host->word)
-		return;
+		return false;
 	host->word = word;
 	realm_mark(realm, "lease", place, word >> 16, word & 0xffff);
 	realm_draw(realm, DRAWN_LEASE, place, realm_when(realm, place, (word >> 16) * REALM_MS), 0,
 	           NULL);
 	verdict_lease(realm->verdict, place, node_lease_deadline(node), word);
+	return true;
 }
 
 static void see_links(struct realm *realm, uint32_t place)
@@ -193,20 +199,23 @@ void witness_granted(struct realm *realm, const struct actor *actor)
 
 	realm_mark(realm, "granted", actor->place, number, actor->fence);
 	realm_draw(realm, DRAWN_GRANT, actor->place, number, actor->lock, NULL);
-	verdict_granted(realm->verdict, &(struct verdict_grant){.client = number,
-	                                                        .place = actor->place,
-	                                                        .lock = actor->lock,
-	                                                        .fence = actor->fence,
-	                                                        .lapses = actor->lapses,
-	                                                        .proof = HOLD_READS,
-	                                                        .clock = actor->place,
-	                                                        .elected = actor->elects});
+	verdict_granted(realm->verdict,
+	                &(struct verdict_grant){
+	                        .client = number,
+	                        .place = actor->place,
+	                        .lock = actor->lock,
+	                        .fence = actor->fence,
+	                        .lapses = actor->lapses,
+	                        .proof = actor->proof,
+	                        .clock = actor_clock_number(realm, actor),
+	                        .until = actor->until,
+	                        .needs = actor->proof == HOLD_RUNS ? guards_grace(realm) : 0,
+	                        .elected = actor->elects});
 	verdict_tokens(realm->verdict, actor->lock, epoch, count_tokens(realm, actor->lock, epoch));
 }
 
 const char *witness_unsettled(const struct realm *realm, char room[192])
 {
-	const struct actor *actor = actors_unserved(realm);
 	char said[128];
 
 	for (uint32_t i = 0; i < realm->plan->nodes; i++) {
@@ -218,9 +227,6 @@ const char *witness_unsettled(const struct realm *realm, char room[192])
 	}
 	if (verdict_unsettled(realm->verdict, realm->plan->nodes, said) != NULL)
 		snprintf(room, 192, "%s", said);
-	else if (actor != NULL)
-		snprintf(room, 192, "client %u at %s is not done", actor_number(realm, actor),
-		         realm->hosts[actor->place].name);
 	else
 		return NULL;
 	return room;

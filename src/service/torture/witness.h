@@ -20,8 +20,8 @@ void witness_started(struct realm *realm, uint32_t place);
 void witness_ended(struct realm *realm, uint32_t place);
 /* A process has entered a view, or been told that it is in none. */
 void witness_view(struct realm *realm, uint32_t place);
-/* Its lease may have changed: the word is stored before anything that follows from it can be seen. */
-void witness_lease(struct realm *realm, uint32_t place);
+/* True if its lease has changed: the word is stored before anything that follows from it can be seen. */
+bool witness_lease(struct realm *realm, uint32_t place);
 /* After every call with the resident of a host. */
 void witness_after(struct realm *realm, uint32_t place);
 
