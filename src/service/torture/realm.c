@@ -287,8 +287,11 @@ void realm_pause(struct realm *realm, uint32_t place, uint64_t until, bool resid
 
 	if (resident && until > host->paused_until)
 		host->paused_until = until;
-	if (voter && until > host->voter_paused_until)
-		host->voter_paused_until = until;
+	if (!voter || until <= host->voter_paused_until)
+		return;
+	if (host->voter_paused_until <= realm->now)
+		host->voter_paused_from = realm->now;
+	host->voter_paused_until = until;
 }
 
 /* --- the beginning and the end --- */

@@ -66,6 +66,7 @@ struct realm_host {
 	uint64_t lease_ns;
 	uint64_t paused_until;       /* the process does nothing before this time */
 	uint64_t voter_paused_until; /* the voter does nothing before this time */
+	uint64_t voter_paused_from;  /* when that began */
 	uint64_t suspended_until;    /* nothing on the host does anything before this time */
 	/* When their next events are; NODE_NEVER: there are none. */
 	uint64_t resident_due, voter_due;

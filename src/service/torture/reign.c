@@ -28,6 +28,7 @@ struct reign {
 	uint64_t incarnations[REIGN_HOSTS_MAX]; /* of that member */
 	uint64_t told[REIGN_HOSTS_MAX]; /* when the voter there was last told that it leads */
 	uint64_t elected;               /* when a leader was last elected */
+	uint64_t forbidden;             /* when a member was last seen that the voters forbid */
 	struct attendance names[REIGN_HOSTS_MAX];
 	uint32_t names_count;
 	uint64_t epoch; /* the epoch that `names` are of */
@@ -91,8 +92,21 @@ static void add_name(struct reign *reign, const char *name)
 	memcpy(attendance->name, name, strnlen(name, sizeof(attendance->name) - 1));
 }
 
+/* Such a member stays in the view until its lease is over, or may stay if it is invited before. */
+static bool forbids_a_member(const struct agreed_state *state)
+{
+	for (uint32_t i = 0; i < state->names_count; i++) {
+		if (state->names[i].forbidden &&
+		    state_seat(state, entry_text_of(state->names[i].name)) != NULL)
+			return true;
+	}
+	return false;
+}
+
 void reign_committed(struct reign *reign, const struct agreed_state *state, uint64_t now)
 {
+	if (forbids_a_member(state))
+		reign->forbidden = now;
 	if (reign->epoch == state->epoch)
 		return;
 	reign->epoch = state->epoch;
@@ -248,7 +262,7 @@ static const char *judge_renewal(struct reign *reign, const struct reign_proposa
 	if (reign->incarnations[place] != seat->incarnation)
 		reign->leased[place] = proposal->now;
 	reign->incarnations[place] = seat->incarnation;
-	uint64_t times[] = {hears_since(reign, proposal), reign->elected,
+	uint64_t times[] = {hears_since(reign, proposal), reign->elected, reign->forbidden,
 	                    proposal->hosts[place].resumed};
 	uint64_t since = reign->leased[place];
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)

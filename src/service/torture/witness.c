@@ -130,6 +130,15 @@ static void see_host(struct realm *realm, uint32_t place)
 		reign_leased(realm->reign, place, realm->now);
 }
 
+/* A leader that was stopped for less than this does not take itself to have been stopped. */
+static uint64_t leader_resumed(const struct realm *realm, const struct realm_host *host)
+{
+	uint64_t lasted = host->voter_paused_until - host->voter_paused_from;
+	uint64_t lease = realm->plan->lease_ns;
+
+	return lasted < lease / 6 + lease / 12 ? 0 : host->voter_paused_until;
+}
+
 void witness_proposed(struct realm *realm, uint32_t place, const struct agreed_state *state,
                       const uint8_t *bytes, size_t size)
 {
@@ -137,7 +146,7 @@ void witness_proposed(struct realm *realm, uint32_t place, const struct agreed_s
 	        .now = realm->now,
 	        .place = place,
 	        .drift_ppm = realm->hosts[place].drift_ppm,
-	        .resumed = realm->hosts[place].voter_paused_until,
+	        .resumed = leader_resumed(realm, &realm->hosts[place]),
 	        .state = state,
 	        .wiring = realm_wiring(realm),
 	        .bytes = bytes,
