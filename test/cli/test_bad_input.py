@@ -99,7 +99,7 @@ CASES = [
     ("sim suzuki-kasami --cs constant:999999999 --entries 20000", "longer than virtual time can tell"),
     ("sim neilsen --fifo --reorder", "--fifo or --reorder, not both"),
     ("check neilsen --reorder --fifo", "--fifo or --reorder, not both"),
-    ("check misra --lose", "did you mean '--lose-token'?"),
+    ("check misra --lose-tokens", "did you mean '--lose-token'?"),
     ("sim neilsen --ent 5", "unknown option '--ent'"),
     ("check", "which algorithm?"),
     ("check chang-roberts --entries 1", "it has --initiators"),

@@ -827,8 +827,8 @@ static void test_a_place_crashes_on_the_way(void **state)
 	                    "4: bad: node 2 is dead already");
 	assert_string_equal(elect(WAKES, "initiate 1\ncrash 2\ninitiate 2\n"),
 	                    "4: bad: node 2 is dead: it cannot initiate");
-	assert_string_equal(play_on(&rude, 2, RECOVERS, "request 1\ncrash 1\n"),
-	                    "3: bad: rude assumes that nobody fails");
+	assert_string_equal(play_on(&rude, 2, RECOVERS, "request 1\ncrash 1\nrequest 1\n"),
+	                    "4: bad: node 1 is dead: it cannot ask");
 }
 
 static void test_the_trace_has_a_second_for_each_step(void **state)

@@ -44,6 +44,7 @@ static const char *judge(const char *text)
 }
 
 #define NEILSEN "algorithm neilsen\ntopology line\nnodes 3\n"
+#define BULLY "algorithm bully\nnodes 3\n"
 
 static struct scenario parsed(const char *text)
 {
@@ -60,11 +61,11 @@ static void test_header_becomes_words(void **state)
 {
 	(void)state;
 	struct scenario scenario =
-	        parsed("# a comment\n\nfifo\nnodes 4 # four\nalgorithm neilsen\nparam init=wave\n"
+	        parsed("# a comment\n\nfifo\nnodes 4 # four\nalgorithm bully\nparam init=wave\n"
 	               "topology edges:1-2,2-3\nholder 2\nparam x=y=z\narrangement 3,1,2\n"
 	               "crash 4,5\n");
 
-	assert_string_equal(scenario.words.algorithm, "neilsen");
+	assert_string_equal(scenario.words.algorithm, "bully");
 	assert_string_equal(scenario.words.topology, "edges:1-2,2-3");
 	assert_int_equal(scenario.words.nodes, 4);
 	assert_int_equal(scenario.words.holder, 2);
@@ -196,10 +197,15 @@ static void test_bad_text_is_refused_with_its_line(void **state)
 	        {"nodes 3\nrequest 1\n", "2: no algorithm"},
 	        {NEILSEN "algorithm neilsen\n", "4: a second 'algorithm': the first is on line 1"},
 	        {NEILSEN "fifo\nfifo\n", "5: 'fifo': fifo or reorder was given on line 4"},
-	        {NEILSEN "crash 1\ncrash 2\n", "5: a second 'crash': the first is on line 4"},
-	        {NEILSEN "crash\n", "4: something is missing: the form is 'crash 4,5'"},
-	        {NEILSEN "crash 1 2\n", "4: too much: the form is 'crash 4,5'"},
-	        {NEILSEN "run\ncrash 1\n", "5: neilsen assumes that nobody fails"},
+	        {BULLY "crash 1\ncrash 2\n", "4: a second 'crash': the first is on line 3"},
+	        {BULLY "crash\n", "3: something is missing: the form is 'crash 4,5'"},
+	        {BULLY "crash 1 2\n", "3: too much: the form is 'crash 4,5'"},
+	        {NEILSEN "crash\n", "4: something is missing: the form is 'crash I'"},
+	        {"algorithm chang-roberts\nnodes 3\nrun\ncrash 1\n",
+	         "4: chang-roberts assumes that nobody fails"},
+	        {BULLY "run\nrestart 1\n", "4: bully is an election: its nodes do not begin again"},
+	        {NEILSEN "duplicate 1\n",
+	         "4: something is missing: the form is 'duplicate A B [TYPE] [#K]'"},
 	        {NEILSEN "run\ncrash 1,2\n", "5: node '1,2': a whole number from 1"},
 	        {NEILSEN "run\nholder 1\n",
 	         "5: 'holder' belongs into the header, before the first step (line 4)"},

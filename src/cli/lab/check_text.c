@@ -152,6 +152,13 @@ static void print_heading(const struct setup_words *words, const char *entries,
 	if (options->lose_token)
 		printf("; any one token message at a time may be lost");
 	conditions_print(words, setup, "; ");
+	if (faults_any(&options->faults)) {
+		struct text faults = {0};
+		faults_describe(&options->faults, setup->network.algorithm, &faults);
+		char *sentence = text_take(&faults);
+		printf("; %s, at any moment", sentence);
+		free(sentence);
+	}
 	putchar('\n');
 }
 
@@ -193,9 +200,10 @@ void check_print(const struct setup_words *words, const char *entries,
 		printf(" (%s)", result->interrupted ? "interrupted" : "a limit was reached");
 	putchar('\n');
 	print_permitted(options, result);
-	if (result->complete && network->algorithm->kind == KIND_MUTEX)
+	bool all = result->complete && !faults_any(&options->faults);
+	if (all && network->algorithm->kind == KIND_MUTEX)
 		print_bypass(options, result);
-	if (result->complete && result->bounded)
+	if (all && result->bounded)
 		printf("  messages  %" PRIu64 " to %" PRIu64 " in a whole run\n",
 		       result->messages_min, result->messages_max);
 	printf("  time      %.3f s, %.2f M states/s, %.1f bytes a state\n", result->seconds,

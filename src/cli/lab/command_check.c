@@ -5,6 +5,7 @@
 #include "memory.h"
 #include "memory_limit.h"
 #include "outputs.h"
+#include "registry.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,6 +22,8 @@ struct check_request {
 	struct setup_words words;
 	struct check_options options;
 	const char *entries; /* the text of --entries, or NULL */
+	/* The texts of the options about faults, or NULL. */
+	const char *lose, *duplicate, *crash;
 	uint32_t entries_each[MODEL_NODES_MAX];
 	const char *trace;
 	bool json;
@@ -35,6 +38,10 @@ static const struct option check_option_table[] = {
         {"threads", required_argument, NULL, 'p'},
         {"reduce", no_argument, NULL, 'r'},
         {"lose-token", no_argument, NULL, 'x'},
+        {"lose", required_argument, NULL, 'l'},
+        {"duplicate", required_argument, NULL, 'd'},
+        {"restart", required_argument, NULL, 'a'},
+        {"cut", no_argument, NULL, 'c'},
         {"trace", required_argument, NULL, 't'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
@@ -44,7 +51,8 @@ static const struct option check_option_table[] = {
 static int parse_option(int option, const char *value, struct check_request *request,
                         struct problem *problem)
 {
-	int result = network_option(option, value, &request->words, problem);
+	/* Of an election --crash names places, otherwise it is a number of nodes. */
+	int result = option == 'C' ? 1 : network_option(option, value, &request->words, problem);
 	uint64_t number;
 
 	if (result <= 0)
@@ -77,6 +85,23 @@ static int parse_option(int option, const char *value, struct check_request *req
 		return 0;
 	case 'x':
 		request->options.lose_token = true;
+		return 0;
+	case 'C':
+		request->crash = value;
+		return 0;
+	case 'l':
+		request->lose = value;
+		return 0;
+	case 'd':
+		request->duplicate = value;
+		return 0;
+	case 'a':
+		if (parse_number(value, 1, MODEL_NODES_MAX, "--restart", &number, problem) != 0)
+			return -1;
+		request->options.faults.restarts_max = (uint32_t)number;
+		return 0;
+	case 'c':
+		request->options.faults.cut = true;
 		return 0;
 	case 't':
 		request->trace = value;
@@ -244,12 +269,44 @@ static int check_finite(const struct check_request *request, const struct setup 
 	return 0;
 }
 
+static int prepare_faults(struct check_request *request, const struct algorithm *algorithm,
+                          struct problem *problem)
+{
+	struct faults *faults = &request->options.faults;
+
+	if (request->lose != NULL &&
+	    faults_types(request->lose, "--lose", algorithm, &faults->lose, problem) != 0)
+		return -1;
+	if (request->duplicate != NULL && faults_types(request->duplicate, "--duplicate", algorithm,
+	                                               &faults->duplicate, problem) != 0)
+		return -1;
+	if (algorithm->kind == KIND_ELECTION && (faults->cut || faults->restarts_max != 0))
+		return problem_set(problem, "%s: this is for mutual exclusion, and %s elects",
+		                   faults->cut ? "--cut" : "--restart", algorithm->name);
+	if (algorithm->kind == KIND_MUTEX && request->crash != NULL &&
+	    faults_crashes(request->crash, faults, problem) != 0)
+		return -1;
+	if (faults->restarts_max > faults->crashes_max)
+		return problem_set(problem,
+		                   "--restart: only a node that has crashed can; give --crash K, "
+		                   "with K at least as great");
+	if (faults_any(faults) && request->options.lose_token)
+		return problem_set(problem,
+		                   "--lose-token: not together with other faults; --lose token "
+		                   "loses one");
+	if (faults_any(faults) && request->options.reduce)
+		return problem_set(problem, "--reduce: not together with faults");
+	return 0;
+}
+
 /* Fills in the entries of each node, for mutual exclusion. An election has initiators instead. */
 static int prepare_entries(struct check_request *request, const struct setup *setup,
                            struct problem *problem)
 {
 	const struct algorithm *algorithm = setup->network.algorithm;
 
+	if (prepare_faults(request, algorithm, problem) != 0)
+		return -1;
 	if (request->options.lose_token && !algorithm->has_token)
 		return problem_set(problem, "--lose-token: %s has no token", algorithm->name);
 	if (setup->network.graph.nodes > MODEL_NODES_MAX)
@@ -291,6 +348,9 @@ static int run(struct check_request *request, struct problem *problem)
 	struct check_result result;
 	struct setup setup;
 
+	const struct algorithm *algorithm = algorithm_find(request->words.algorithm);
+	if (algorithm != NULL && algorithm->kind == KIND_ELECTION)
+		request->words.crash = request->crash;
 	if (setup_make(&request->words, &setup, problem) != 0)
 		return usage_problem("check", problem);
 	if (prepare_entries(request, &setup, problem) != 0 || try_trace(request, problem) != 0) {

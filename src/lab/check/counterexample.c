@@ -20,6 +20,7 @@ struct follower {
 	struct world world;
 	struct sent_message *flight; /* the messages in flight, oldest first */
 	size_t flight_count, flight_size;
+	bool dead[MODEL_NODES_MAX]; /* [node - 1]: it has crashed in this run */
 	FILE *text;
 };
 
@@ -72,31 +73,36 @@ static void write_head(struct follower *follower, const char *note)
 	fprintf(text, "%s\n\n", setup->fifo ? "fifo" : "reorder");
 }
 
+/* Puts a copy of the message into flight. */
+static void put_message(struct follower *follower, struct sent_message message)
+{
+	uint8_t *body = malloc(message.size);
+
+	memory_must(body != NULL);
+	memcpy(body, message.body, message.size);
+	message.body = body;
+	if (follower->flight_count == follower->flight_size) {
+		follower->flight_size = follower->flight_size == 0 ? 16 : follower->flight_size * 2;
+		follower->flight = realloc(follower->flight,
+		                           follower->flight_size * sizeof(*follower->flight));
+		memory_must(follower->flight != NULL);
+	}
+	follower->flight[follower->flight_count++] = message;
+}
+
 static void take_sends(struct follower *follower, uint32_t from)
 {
 	const struct out *out = &follower->world.out;
 
 	for (uint32_t i = 0; i < out->effects_count; i++) {
 		const struct effect *effect = &out->effects[i];
-		if (effect->kind != EFFECT_SEND)
-			continue;
-		if (follower->flight_count == follower->flight_size) {
-			follower->flight_size =
-			        follower->flight_size == 0 ? 16 : follower->flight_size * 2;
-			follower->flight =
-			        realloc(follower->flight,
-			                follower->flight_size * sizeof(*follower->flight));
-			memory_must(follower->flight != NULL);
-		}
-		uint8_t *body = malloc(effect->send.size);
-		memory_must(body != NULL);
-		memcpy(body, out->bytes + effect->send.offset, effect->send.size);
-		follower->flight[follower->flight_count++] =
-		        (struct sent_message){.from = from,
-		                              .to = effect->send.to,
-		                              .side = effect->send.side,
-		                              .body = body,
-		                              .size = effect->send.size};
+		if (effect->kind == EFFECT_SEND)
+			put_message(follower,
+			            (struct sent_message){.from = from,
+			                                  .to = effect->send.to,
+			                                  .side = effect->send.side,
+			                                  .body = out->bytes + effect->send.offset,
+			                                  .size = effect->send.size});
 	}
 }
 
@@ -132,8 +138,8 @@ static size_t find_envelope(const struct follower *follower, uint32_t number)
 	return 0;
 }
 
-static struct sent_message take_envelope(struct follower *follower, uint32_t number,
-                                         const char *verb)
+/* Writes a step that names a message, and returns where the message is in flight. */
+static size_t write_message(const struct follower *follower, uint32_t number, const char *verb)
 {
 	size_t place = find_envelope(follower, number);
 	struct sent_message taken = follower->flight[place];
@@ -151,10 +157,24 @@ static struct sent_message take_envelope(struct follower *follower, uint32_t num
 	char *shown = world_show(&follower->world, taken.body, taken.size);
 	fprintf(follower->text, "  # %s\n", shown);
 	free(shown);
+	return place;
+}
+
+static struct sent_message take_envelope(struct follower *follower, uint32_t number,
+                                         const char *verb)
+{
+	size_t place = write_message(follower, number, verb);
+	struct sent_message taken = follower->flight[place];
+
 	follower->flight_count--;
 	memmove(follower->flight + place, follower->flight + place + 1,
 	        (follower->flight_count - place) * sizeof(*follower->flight));
 	return taken;
+}
+
+static void duplicate(struct follower *follower, uint32_t number)
+{
+	put_message(follower, follower->flight[write_message(follower, number, "duplicate")]);
 }
 
 static void follow(struct follower *follower, const struct action *action)
@@ -175,7 +195,7 @@ static void follow(struct follower *follower, const struct action *action)
 		break;
 	case ACTION_DELIVER:
 		envelope = take_envelope(follower, action->what, "deliver");
-		if (follower->model->dead[action->node - 1]) {
+		if (follower->model->dead[action->node - 1] || follower->dead[action->node - 1]) {
 			free(envelope.body);
 			return;
 		}
@@ -191,6 +211,24 @@ static void follow(struct follower *follower, const struct action *action)
 		        action->what);
 		world_expire(world, action->node, action->what);
 		break;
+	case ACTION_DUPLICATE:
+		duplicate(follower, action->what);
+		return;
+	case ACTION_CRASH:
+		fprintf(follower->text, "crash %" PRIu32 "\n", action->node);
+		follower->dead[action->node - 1] = true;
+		world_crash(world, action->node);
+		return;
+	case ACTION_RESTART:
+		fprintf(follower->text, "restart %" PRIu32 "\n", action->node);
+		follower->dead[action->node - 1] = false;
+		world_restart(world, action->node);
+		break;
+	case ACTION_CUT:
+		fprintf(follower->text,
+		        "# from here on everything between %" PRIu32 " and %" PRIu32 " is lost\n",
+		        action->node, action->what);
+		return;
 	}
 	take_sends(follower, action->node);
 }

@@ -14,7 +14,8 @@ struct local_head {
 	uint32_t entries_left;
 	uint32_t leader;
 	uint8_t phase;
-	uint8_t padding[3];
+	uint8_t lost, duplicated, crashes; /* as in struct local */
+	uint32_t cut;
 	uint32_t timers
 	        [TIMERS_MAX]; /* 1 + the number of delays that it is armed for; 0: not armed */
 };
@@ -107,10 +108,12 @@ static uint32_t put_local(struct model *model, size_t size)
 	struct site site = site_of(model, head->node);
 	const struct algorithm *algorithm = model->algorithm;
 	const void *kept = intern_get(&model->locals, number, &size) + sizeof(*head);
-	bool ready = algorithm->ready == NULL || algorithm->ready(&site, state);
-	const char *broken = broken_invariant(model, &site, state);
+	bool dead = head->phase == PHASE_DEAD;
+	bool ready = !dead && (algorithm->ready == NULL || algorithm->ready(&site, state));
+	/* No algorithm claims its invariants for runs with faults. */
+	const char *broken = model->faulty ? NULL : broken_invariant(model, &site, state);
 	bool has_privilege =
-	        algorithm->has_privilege != NULL && algorithm->has_privilege(&site, state);
+	        !dead && algorithm->has_privilege != NULL && algorithm->has_privilege(&site, state);
 	bool may_request = head->phase == PHASE_IDLE && ready && head->leader == 0;
 	model->local = grow(model->local, &model->local_size, number + 1, sizeof(*model->local));
 	model->local[number] = (struct local){
@@ -121,6 +124,12 @@ static uint32_t put_local(struct model *model, size_t size)
 	        .marks = mark_if(head->phase == PHASE_INSIDE, MARK_INSIDE) +
 	                 mark_if(has_privilege, MARK_TOKEN) + mark_if(broken != NULL, MARK_BROKEN),
 	        .takes_part = algorithm->kind == KIND_ELECTION && !ready,
+	        .privileged = has_privilege,
+	        .dead = dead,
+	        .lost = head->lost,
+	        .duplicated = head->duplicated,
+	        .crashes = head->crashes,
+	        .cut = head->cut,
 	        .leader = head->leader,
 	        .broken_invariant = broken,
 	        .state = kept,
@@ -135,7 +144,7 @@ static uint32_t put_local(struct model *model, size_t size)
 static uint32_t put_letter(struct model *model, uint32_t from, const struct effect *effect)
 {
 	const uint8_t *body = model->out.bytes + effect->send.offset;
-	struct letter_head head = {.from = model->format.fifo ? from : 0,
+	struct letter_head head = {.from = model->format.fifo || model->faults.cut ? from : 0,
 	                           .to = effect->send.to,
 	                           .side = (uint32_t)effect->send.side};
 	uint8_t small[256];
@@ -164,6 +173,7 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 	        .marks = mark_if(type->token, MARK_TOKEN),
 	        .origin = origin != 0 ? (uint64_t)1 << (origin - 1) : 0,
 	        .from = head.from,
+	        .type = body[0],
 	        .flight = {.to = head.to, .origin = origin, .message = message},
 	        .channel = model->format.fifo
 	                           ? intern_put(&model->channels, &head, sizeof(head), NULL)
@@ -175,24 +185,29 @@ static uint32_t put_letter(struct model *model, uint32_t from, const struct effe
 	return number;
 }
 
+static void add_send(struct model *model, struct transition *transition, uint32_t letter)
+{
+	model->sends = grow(model->sends, &model->sends_size, model->sends_count + 1,
+	                    sizeof(*model->sends));
+	model->sends[model->sends_count++] = letter;
+	must(transition->sends_count < UINT16_MAX);
+	transition->sends_count++;
+}
+
 /* Applies the effects in `out` to the local state in the buffer, and interns the messages. */
 static struct transition take_effects(struct model *model, const struct site *site)
 {
 	struct local_head *head = (struct local_head *)(void *)model->buffer;
 	struct transition transition = {.sends = (uint32_t)model->sends_count};
+	uint32_t letter;
 
 	for (uint32_t i = 0; i < model->out.effects_count; i++) {
 		const struct effect *effect = &model->out.effects[i];
 		switch (effect->kind) {
 		case EFFECT_SEND:
-			model->sends = grow(model->sends, &model->sends_size,
-			                    model->sends_count + 1, sizeof(*model->sends));
-			model->sends[model->sends_count] = put_letter(model, site->self, effect);
-			transition.messages +=
-			        !model->letter[model->sends[model->sends_count]].init;
-			model->sends_count++;
-			must(transition.sends_count < UINT16_MAX);
-			transition.sends_count++;
+			letter = put_letter(model, site->self, effect);
+			add_send(model, &transition, letter);
+			transition.messages += !model->letter[letter].init;
 			if (!network_linked(&model->setup->network, site->self, effect->send.to))
 				transition.broken = FAULT_NO_NEIGHBOUR;
 			else if (model->algorithm->one_way && effect->send.side != SIDE_RIGHT)
@@ -231,8 +246,9 @@ static struct transition take_effects(struct model *model, const struct site *si
 	return transition;
 }
 
+/* Makes the step in the local state, which has this size. */
 static int call(struct model *model, const struct site *site, const struct action *action,
-                uint8_t *local)
+                uint8_t *local, size_t size)
 {
 	const struct algorithm *algorithm = model->algorithm;
 	struct local_head *head = (struct local_head *)(void *)local;
@@ -251,6 +267,8 @@ static int call(struct model *model, const struct site *site, const struct actio
 		algorithm->release(site, state, &model->out);
 		return 0;
 	case ACTION_DELIVER: {
+		if (head->phase == PHASE_DEAD)
+			return 0;
 		const struct message *message = &model->letter[action->what].flight.message;
 		return algorithm->receive(site, state, message, &model->out);
 	}
@@ -258,8 +276,25 @@ static int call(struct model *model, const struct site *site, const struct actio
 		head->timers[action->what] = 0;
 		algorithm->expire(site, state, action->what, &model->out);
 		return 0;
+	case ACTION_CRASH:
+		memset(state, 0, size - sizeof(*head));
+		memset(head->timers, 0, sizeof(head->timers));
+		head->phase = PHASE_DEAD;
+		head->crashes++;
+		return 0;
+	case ACTION_RESTART:
+		head->phase = PHASE_IDLE;
+		algorithm->init(site, state, &model->out);
+		return 0;
 	case ACTION_LOSE:
-		break;
+		head->lost++;
+		return 0;
+	case ACTION_DUPLICATE:
+		head->duplicated++;
+		return 0;
+	case ACTION_CUT:
+		head->cut = action->what;
+		return 0;
 	}
 	must(false);
 	return 0;
@@ -274,7 +309,7 @@ static bool is_repeatable(struct model *model, const struct site *site, const st
 
 	model->out = model->out_again;
 	memcpy(model->again, local, size);
-	call(model, site, action, model->again);
+	call(model, site, action, model->again, size);
 	struct out second = model->out;
 	model->out = first;
 	model->out_again = second;
@@ -284,17 +319,6 @@ static bool is_repeatable(struct model *model, const struct site *site, const st
 	              first.effects_count * sizeof(*first.effects)) == 0 &&
 	       first.bytes_count == second.bytes_count &&
 	       memcmp(first.bytes, second.bytes, first.bytes_count) == 0;
-}
-
-/* Returns a key that identifies the action in its local state; never 0. */
-static uint64_t action_key(enum action_kind kind, uint32_t local, uint32_t what)
-{
-	static const uint8_t bits[] = {[ACTION_REQUEST] = 1,
-	                               [ACTION_RELEASE] = 2,
-	                               [ACTION_DELIVER] = 0,
-	                               [ACTION_EXPIRE] = 3};
-
-	return ((uint64_t)local << 32 | (uint64_t)what << 2 | bits[kind]) + 1;
 }
 
 static uint32_t local_of_key(uint64_t key)
@@ -310,18 +334,20 @@ static struct transition compute(struct model *model, uint32_t local, const stru
 	const uint8_t *bytes = intern_get(&model->locals, local, &size);
 
 	memcpy(model->buffer, bytes, size);
-	int refused = call(model, &site, action, model->buffer);
+	int refused = call(model, &site, action, model->buffer, size);
 	bool impure = model->steps++ % AUDIT_EVERY == 0 &&
 	              !is_repeatable(model, &site, action, bytes, size);
 	struct transition transition = take_effects(model, &site);
 	if (impure)
 		transition.broken = FAULT_IMPURE;
-	else if (refused != 0)
+	else if (refused != 0 && !model->faulty)
 		transition.broken = FAULT_REFUSED;
+	if (action->kind == ACTION_DUPLICATE)
+		add_send(model, &transition, action->what);
 	transition.local = put_local(model, size);
 	transition.node = (uint8_t)action->node;
 	transition.hash_change = model->local[transition.local].hash - model->local[local].hash;
-	if (action->kind == ACTION_DELIVER)
+	if (action->kind == ACTION_DELIVER || action->kind == ACTION_LOSE)
 		transition.hash_change -= model->letter[action->what].hash;
 	for (uint32_t k = 0; k < transition.sends_count; k++)
 		transition.hash_change += model->letter[model->sends[transition.sends + k]].hash;
@@ -377,7 +403,7 @@ static uint32_t count_channels(const struct model *model, uint32_t from, uint32_
 }
 
 void model_init(struct model *model, const struct setup *setup, const uint32_t *entries,
-                bool lose_token)
+                bool lose_token, const struct faults *faults)
 {
 	*model = (struct model){
 	        .setup = setup,
@@ -385,6 +411,8 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	        .nodes = setup->network.graph.nodes,
 	        .entries = entries,
 	        .lose_token = lose_token,
+	        .faults = *faults,
+	        .faulty = faults_any(faults),
 	        .format = {.local_width = row_usual.local_width,
 	                   .letter_width = row_usual.letter_width,
 	                   .fifo = setup->fifo},
@@ -587,6 +615,8 @@ void model_actions(const struct model *model, struct state_row row, struct actio
 	uint32_t letters = row_letters_count(model, row);
 	size_t most = (size_t)model->nodes * (1 + TIMERS_MAX) + 2 * (size_t)letters;
 
+	if (model->faulty)
+		most += (size_t)model->nodes * (2 + model->nodes) + 2 * (size_t)letters;
 	ret_actions->list =
 	        grow(ret_actions->list, &ret_actions->size, most, sizeof(*ret_actions->list));
 	ret_actions->count = 0;
@@ -600,6 +630,8 @@ void model_actions(const struct model *model, struct state_row row, struct actio
 	if (model->lose_token && mark_count(model_marks(model, row), MARK_TOKEN) >
 	                                 (model->tokens_at_start > 1 ? 1u : 0u))
 		add_losses(model, row, ret_actions);
+	if (model->faulty)
+		model_add_faults(model, row, ret_actions);
 }
 
 /* For each node, the nodes whose next message it could receive before anything that is in flight
@@ -685,6 +717,9 @@ uint64_t model_marks(const struct model *model, struct state_row row)
 static uint32_t lower_local(struct model *model, uint32_t number, uint64_t by)
 {
 	size_t size;
+
+	if (model->local[number].dead)
+		return number;
 	const uint8_t *bytes = intern_get(&model->locals, number, &size);
 
 	memcpy(model->buffer, bytes, size);
@@ -713,8 +748,8 @@ uint32_t model_lower(const struct model *seen, uint8_t *bytes, uint32_t size)
 	uint64_t by = UINT64_MAX;
 
 	for (uint32_t i = 0; i < model->nodes; i++) {
-		uint64_t slack =
-		        differences->state_slack(model->local[row_local(model, row, i)].state);
+		const struct local *local = &model->local[row_local(model, row, i)];
+		uint64_t slack = local->dead ? UINT64_MAX : differences->state_slack(local->state);
 		by = slack < by ? slack : by;
 	}
 	for (uint32_t k = 0; k < count; k++) {

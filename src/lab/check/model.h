@@ -13,6 +13,7 @@
 #ifndef LAB_MODEL_H
 #define LAB_MODEL_H
 
+#include "faults.h"
 #include "intern.h"
 #include "must.h"
 #include "setup.h"
@@ -22,7 +23,18 @@
 
 #define ENTRIES_UNLIMITED UINT32_MAX
 
-enum action_kind { ACTION_REQUEST, ACTION_RELEASE, ACTION_DELIVER, ACTION_LOSE, ACTION_EXPIRE };
+/* The last four and ACTION_LOSE are faults. */
+enum action_kind {
+	ACTION_REQUEST,
+	ACTION_RELEASE,
+	ACTION_DELIVER,
+	ACTION_LOSE,
+	ACTION_EXPIRE,
+	ACTION_DUPLICATE, /* a message in flight is in flight twice */
+	ACTION_CRASH,     /* the node takes no step any more, and messages to it are lost */
+	ACTION_RESTART,   /* the node begins again as at the start, and has forgotten everything */
+	ACTION_CUT,       /* what the node and another send each other is lost from now on */
+};
 
 struct action {
 	/* Identifies the node's local state and the input. It is 0 if no node makes a step,
@@ -30,7 +42,7 @@ struct action {
 	uint64_t key;
 	enum action_kind kind;
 	uint32_t node;
-	uint32_t what;  /* the number of the message, or of the timer */
+	uint32_t what;  /* the number of the message, of the timer, or of the link's other end */
 	uint32_t place; /* where the message is among those of the row, or PLACE_NONE */
 };
 #define PLACE_NONE UINT32_MAX
@@ -47,6 +59,9 @@ struct transition {
 	bool enters;       /* the node enters its critical section */
 	uint8_t broken;    /* an enum step_fault */
 };
+
+/* The phase of a node that has crashed; see enum world_phase for the others. */
+enum { PHASE_DEAD = PHASE_LEAVING + 1 };
 
 /* The ways in which a step can break the contract. */
 enum step_fault {
@@ -71,7 +86,13 @@ struct local {
 	bool requests;     /* it is ready, and the node has entries left: it can ask */
 	bool takes_part;   /* the node takes part in an election that is not over for it */
 	bool armed;        /* at least one timer runs */
-	uint32_t leader;   /* the identifier of the leader that the node knows, or 0 */
+	bool privileged;   /* the node has the token */
+	bool dead;         /* the node has crashed and not restarted */
+	/* How many messages to this node were lost and how many duplicated, how often it has
+	 * crashed, and the other end of its link that is cut, or 0. */
+	uint8_t lost, duplicated, crashes;
+	uint32_t cut;
+	uint32_t leader; /* the identifier of the leader that the node knows, or 0 */
 	uint32_t timers
 	        [TIMERS_MAX]; /* 1 + the number of delays that it is armed for; 0: not armed */
 };
@@ -80,7 +101,9 @@ struct model_letter {
 	uint64_t hash, marks;
 	uint64_t origin;  /* bit i: this message is a copy of node i + 1's request */
 	uint32_t channel; /* the number of its channel, if channels keep order */
-	uint32_t from; /* the sender; 0 if channels do not keep order, where it does not matter */
+	/* The sender; 0 where it does not matter: channels do not keep order, and no link is cut. */
+	uint32_t from;
+	uint8_t type;         /* the type of the message */
 	struct flight flight; /* receiver, origin and content */
 	bool token, init;     /* it carries the token; it is sent before any request */
 	bool lost;            /* its receiver is dead */
@@ -113,6 +136,8 @@ struct model {
 	/* [i * nodes + j]: how many channels go from node j + 1 to i + 1. */
 	uint8_t *channels_count;
 	bool lose_token; /* token messages may be lost, one at a time */
+	struct faults faults;
+	bool faulty; /* there are any */
 	uint32_t tokens_at_start;
 	struct intern locals, letters, channels;
 	struct row_format format;
@@ -142,7 +167,7 @@ struct model {
 /* entries[i-1]: how often node i may enter, or ENTRIES_UNLIMITED. The array must outlive the
  * model. */
 void model_init(struct model *model, const struct setup *setup, const uint32_t *entries,
-                bool lose_token);
+                bool lose_token, const struct faults *faults);
 void model_free(struct model *model);
 size_t model_memory(const struct model *model);
 
@@ -227,6 +252,19 @@ void model_actions(const struct model *model, struct state_row row, struct actio
  * all nodes.
  */
 void model_reduce(const struct model *model, struct actions *actions);
+
+/* Returns a key that identifies the action in its local state; never 0. */
+static inline uint64_t action_key(enum action_kind kind, uint32_t local, uint32_t what)
+{
+	enum { KIND_BITS = 4 };
+
+	must(what < UINT32_MAX >> KIND_BITS);
+	return ((uint64_t)local << 32 | (uint64_t)what << KIND_BITS | kind) + 1;
+}
+
+/* Adds the faults that may happen now. What a link that is cut carries is lost when it would be
+ * delivered. The list has room for all. */
+void model_add_faults(const struct model *model, struct state_row row, struct actions *actions);
 
 static inline bool model_is_loss(const struct action *action)
 {

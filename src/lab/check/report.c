@@ -56,6 +56,9 @@ static json_t *report_invariants(const struct check_options *options,
 	const char *verdict = result->complete ? "holds" : NULL;
 	json_t *list = json_object();
 
+	/* No algorithm claims anything of runs with faults. */
+	if (faults_any(&options->faults) && result->verdict != VERDICT_BROKEN)
+		return list;
 	if (algorithm->has_token && !algorithm->regenerates && !options->lose_token)
 		json_object_set_new(list, "one_token", text_or_null(verdict));
 	/* A reduction may leave out states that break an invariant about several nodes. */
@@ -93,7 +96,8 @@ bool check_permitted(const struct check_options *options, const struct check_res
 	const struct network *network = &options->setup->network;
 
 	if (invariant->permitted == NULL || !result->complete || options->lose_token ||
-	    options->reduce || result->lowered || is_printed(network))
+	    faults_any(&options->faults) || options->reduce || result->lowered ||
+	    is_printed(network))
 		return false;
 	for (uint32_t i = 0; i < network->graph.nodes; i++) {
 		if (options->entries[i] != ENTRIES_UNLIMITED)
@@ -153,7 +157,8 @@ static void report_findings(json_t *report, const struct check_options *options,
 json_t *check_report(const struct check_options *options, const struct check_result *result)
 {
 	const struct setup *setup = options->setup;
-	bool all = result->complete;
+	/* Figures of runs in which something goes wrong mean nothing. */
+	bool all = result->complete && !faults_any(&options->faults);
 	json_t *report = json_object();
 
 	json_object_set_new(report, "algorithm", json_string(setup->network.algorithm->name));
@@ -165,7 +170,7 @@ json_t *check_report(const struct check_options *options, const struct check_res
 	json_object_set_new(report, "states", integer(result->states));
 	json_object_set_new(report, "transitions", integer(result->transitions));
 	json_object_set_new(report, "depth", integer(result->depth));
-	json_object_set_new(report, "complete", json_boolean(all));
+	json_object_set_new(report, "complete", json_boolean(result->complete));
 	report_findings(report, options, result);
 	json_object_set_new(report, "invariants", report_invariants(options, result));
 	report_permitted(report, options, result);
@@ -189,6 +194,13 @@ json_t *check_report(const struct check_options *options, const struct check_res
 	}
 	if (result->lowered)
 		json_object_set_new(report, "reduction", json_string("differences of numbers"));
+	if (faults_any(&options->faults)) {
+		struct text faults = {0};
+		faults_describe(&options->faults, setup->network.algorithm, &faults);
+		char *sentence = text_take(&faults);
+		json_object_set_new(report, "faults", json_string(sentence));
+		free(sentence);
+	}
 	json_object_set_new(report, "counterexample", text_or_null(result->scenario));
 	return report;
 }

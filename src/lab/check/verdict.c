@@ -45,10 +45,12 @@ static const char *broken_global(const struct model *model, struct state_row row
 }
 
 /* A deadlock: a node waits or cannot get ready, while nobody is inside, nothing is in flight and
- * no timer runs. Requests may be possible, but nobody has to ask. Returns the node, or 0. */
+ * no timer runs. Requests may be possible, but nobody has to ask. Nodes that have crashed do not
+ * count. Returns the node, or 0. */
 static uint32_t stuck_node(const struct model *model, struct state_row row)
 {
 	uint32_t stuck = 0;
+	bool all = true;
 
 	if (row_letters_count(model, row) > 0)
 		return 0;
@@ -56,10 +58,14 @@ static uint32_t stuck_node(const struct model *model, struct state_row row)
 		const struct local *local = &model->local[row_local(model, row, i - 1)];
 		if (local->phase == PHASE_INSIDE || local->armed)
 			return 0;
-		if (stuck == 0 && (local->phase == PHASE_WAITING || !local->may_request))
+		if (local->dead)
+			continue;
+		bool is_stuck = local->phase == PHASE_WAITING || !local->may_request;
+		if (stuck == 0 && is_stuck)
 			stuck = i;
+		all = all && is_stuck;
 	}
-	return stuck;
+	return all || !model->faults.all_wait ? stuck : 0;
 }
 
 /* Elections: at most one place may have declared itself, and all that know a leader must know
@@ -138,9 +144,9 @@ bool check_state(const struct model *model, struct state_row row, struct sight *
 			return violate(ret_violation, VERDICT_INVARIANT, broken, i);
 	}
 	if (algorithm->has_token && !algorithm->regenerates && !model->lose_token &&
-	    mark_count(marks, MARK_TOKEN) != 1)
+	    !model->faulty && mark_count(marks, MARK_TOKEN) != 1)
 		return violate(ret_violation, VERDICT_INVARIANT, "one_token", 0);
-	const char *broken = broken_global(model, row, sight);
+	const char *broken = model->faulty ? NULL : broken_global(model, row, sight);
 	if (broken != NULL)
 		return violate(ret_violation, VERDICT_INVARIANT, broken, 0);
 	if (algorithm->kind == KIND_ELECTION)

@@ -92,6 +92,18 @@ static void set_phase(struct world *world, uint32_t node, enum world_phase phase
 	*now = (uint8_t)phase;
 }
 
+void world_crash(struct world *world, uint32_t node)
+{
+	set_phase(world, node, PHASE_IDLE);
+}
+
+void world_restart(struct world *world, uint32_t node)
+{
+	memset(world_state(world, node), 0, world_state_size(world, node));
+	set_phase(world, node, PHASE_IDLE);
+	world_start(world, node);
+}
+
 /* Updates the node's phase after a step. */
 static void settle(struct world *world, const struct site *site)
 {
@@ -148,7 +160,9 @@ void world_deliver(struct world *world, uint32_t node, enum side sent_side, cons
 	struct message message = {.side = side_opposite(sent_side), .size = size, .body = body};
 
 	out_clear(&world->out);
-	if (world->algorithm->receive(&site, world_state(world, node), &message, &world->out) != 0)
+	world->refused = world->algorithm->receive(&site, world_state(world, node), &message,
+	                                           &world->out) != 0;
+	if (world->refused)
 		world->broken = "refused a message";
 	settle(world, &site);
 }

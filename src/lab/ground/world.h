@@ -23,6 +23,7 @@ struct world {
 	struct out out; /* the effects of the last step */
 	/* the rule of the contract that a step broke, or NULL; the driver resets it */
 	const char *broken;
+	bool refused; /* the last step was a message that the algorithm refused */
 };
 
 /* Allocates the memory. world_reset and world_start initialise the states later. The network
@@ -33,6 +34,11 @@ void world_free(struct world *world);
 /* Clears all states. The caller then calls world_start for each node and performs its effects. */
 void world_reset(struct world *world);
 void world_start(struct world *world, uint32_t node);
+
+/* The node has crashed: it neither waits nor is inside any more. Its state stays as it was. */
+void world_crash(struct world *world, uint32_t node);
+/* The node begins again as at the start, and has forgotten everything. */
+void world_restart(struct world *world, uint32_t node);
 
 bool world_may_request(const struct world *world, uint32_t node);
 void world_request(struct world *world, uint32_t node);

@@ -399,8 +399,10 @@ enum replay_verdict replay_expect(struct replay *replay, const struct step *step
 	case STEP_RELEASE:
 	case STEP_DELIVER:
 	case STEP_DROP:
+	case STEP_DUPLICATE:
 	case STEP_EXPIRE:
 	case STEP_CRASH:
+	case STEP_RESTART:
 	case STEP_RUN:
 	case STEP_FAIL:
 		break;

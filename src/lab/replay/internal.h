@@ -36,6 +36,8 @@ struct replay {
 	/* What `expect messages` counts, except hops of a circulating token that are in flight. */
 	uint64_t counted;
 
+	/* Something went wrong in the network or at a node: a node may now refuse messages. */
+	bool faulty;
 	bool *dead;         /* [node - 1]: the node is dead, so messages to it are lost */
 	uint32_t *learned;  /* [node - 1]: the identifier of the leader that the node knows, or 0 */
 	uint32_t *declared; /* [node - 1]: how often the node has declared itself the leader */

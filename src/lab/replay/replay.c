@@ -153,6 +153,8 @@ static enum replay_verdict end_step(struct replay *replay, uint32_t node,
 	perform(replay, node);
 	if (replay->trace != NULL)
 		trace_effects(replay->trace, world, replay->result->time, node, first_number);
+	if (replay->faulty && world->refused)
+		world->broken = NULL;
 	if (world->broken == NULL)
 		return REPLAY_PASSED;
 	if (envelope == NULL)
@@ -170,6 +172,7 @@ static enum replay_verdict lose(struct replay *replay, size_t index)
 	struct envelope envelope = take_envelope(replay, index);
 	uint64_t time = begin_step(replay);
 
+	replay->faulty = true;
 	if (replay->trace != NULL)
 		trace_lose(replay->trace, time, envelope.number);
 	free((void *)envelope.body);
@@ -234,7 +237,8 @@ static enum replay_verdict cannot_ask(struct replay *replay, uint32_t node)
 	enum world_phase phase = replay->world.phases[node - 1];
 
 	if (replay->dead[node - 1])
-		problem_set(&replay->result->problem, "node %u is dead: it cannot initiate", node);
+		problem_set(&replay->result->problem, "node %u is dead: it cannot %s", node,
+		            replay->algorithm->kind == KIND_ELECTION ? "initiate" : "ask");
 	else if (phase == PHASE_IDLE)
 		problem_set(&replay->result->problem, "node %u is not ready to ask yet", node);
 	else
@@ -350,6 +354,29 @@ static enum replay_verdict step_drop(struct replay *replay, const struct step *s
 	return index == replay->envelopes_end ? REPLAY_BAD : lose(replay, index);
 }
 
+/* The copy is the newest message in flight. */
+static enum replay_verdict step_duplicate(struct replay *replay, const struct step *step)
+{
+	size_t index = find_envelope(replay, step);
+
+	if (index == replay->envelopes_end)
+		return REPLAY_BAD;
+	struct envelope copy = replay->envelopes[index];
+	uint64_t of = copy.number, time = begin_step(replay);
+	uint8_t *body = malloc(copy.size);
+
+	memory_must(body != NULL);
+	memcpy(body, copy.body, copy.size);
+	copy.body = body;
+	copy.number = ++replay->sent;
+	make_room(replay);
+	replay->envelopes[replay->envelopes_end++] = copy;
+	replay->faulty = true;
+	if (replay->trace != NULL)
+		trace_duplicate(replay->trace, &replay->world, time, of, &copy);
+	return REPLAY_PASSED;
+}
+
 static enum replay_verdict step_expire(struct replay *replay, const struct step *step)
 {
 	uint32_t node, timer = (uint32_t)step->number;
@@ -407,7 +434,7 @@ static enum replay_verdict step_run(struct replay *replay)
 	return flight ? deliver(replay, replay->envelopes_first) : expire(replay, node, timer);
 }
 
-/* The place is dead from now on, and its timers stop. */
+/* The node is dead from now on, and its timers stop. */
 static enum replay_verdict step_crash(struct replay *replay, const struct step *step)
 {
 	if (replay->dead[step->node - 1]) {
@@ -418,9 +445,28 @@ static enum replay_verdict step_crash(struct replay *replay, const struct step *
 	if (replay->trace != NULL)
 		trace_crash(replay->trace, time, step->node);
 	replay->dead[step->node - 1] = true;
-	memset(&replay->timers[(size_t)(step->node - 1) * TIMERS_MAX], 0,
-	       TIMERS_MAX * sizeof(*replay->timers));
+	replay->faulty = true;
+	world_crash(&replay->world, step->node);
+	if (replay->timers != NULL)
+		memset(&replay->timers[(size_t)(step->node - 1) * TIMERS_MAX], 0,
+		       TIMERS_MAX * sizeof(*replay->timers));
 	return REPLAY_PASSED;
+}
+
+static enum replay_verdict step_restart(struct replay *replay, const struct step *step)
+{
+	if (!replay->dead[step->node - 1]) {
+		problem_set(&replay->result->problem,
+		            "node %u is not dead: only a node that has crashed can restart",
+		            step->node);
+		return REPLAY_BAD;
+	}
+	uint64_t time = begin_step(replay);
+	if (replay->trace != NULL)
+		trace_restart(replay->trace, time, step->node);
+	replay->dead[step->node - 1] = false;
+	world_restart(&replay->world, step->node);
+	return end_step(replay, step->node, NULL);
 }
 
 /* --- the whole replay --- */
@@ -437,10 +483,14 @@ static enum replay_verdict perform_step(struct replay *replay, const struct step
 		return step_deliver(replay, step);
 	case STEP_DROP:
 		return step_drop(replay, step);
+	case STEP_DUPLICATE:
+		return step_duplicate(replay, step);
 	case STEP_EXPIRE:
 		return step_expire(replay, step);
 	case STEP_CRASH:
 		return step_crash(replay, step);
+	case STEP_RESTART:
+		return step_restart(replay, step);
 	case STEP_RUN:
 		return step_run(replay);
 	case STEP_FAIL:

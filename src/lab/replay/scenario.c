@@ -1,5 +1,6 @@
 #include "scenario.h"
 #include "memory.h"
+#include "registry.h"
 
 #include "json_text.h"
 
@@ -425,6 +426,8 @@ static const struct step_form forms[] = {
         {"release", "release I", 2, 2, NULL, step_node, STEP_RELEASE, 0},
         {"deliver", "deliver A B [TYPE] [#K]", 3, 5, NULL, step_message, STEP_DELIVER, 0},
         {"drop", "drop A B [TYPE] [#K]", 3, 5, NULL, step_message, STEP_DROP, 0},
+        {"duplicate", "duplicate A B [TYPE] [#K]", 3, 5, NULL, step_message, STEP_DUPLICATE, 0},
+        {"restart", "restart I", 2, 2, NULL, step_node, STEP_RESTART, 0},
         {"expire", "expire I [TIMER]", 2, 3, NULL, step_expire, STEP_EXPIRE, 0},
         {"run", "run", 1, 1, NULL, step_plain, STEP_RUN, 0},
         {"fail", "fail \"text\"", 2, 2, NULL, step_fail, STEP_FAIL, 0},
@@ -432,8 +435,8 @@ static const struct step_form forms[] = {
         {NULL, NULL, 0, 0, NULL, NULL, 0, 0},
 };
 
-/* In the header `crash` names all places that are dead from the start. After the header it is a
- * step and names one node. */
+/* In the header of an election `crash` names all places that are dead from the start. Everywhere else
+ * it is a step and names one node. */
 static const struct step_form crash_form = {"crash", "crash I", 2,          2,
                                             NULL,    step_node, STEP_CRASH, 0};
 
@@ -444,8 +447,8 @@ static int unknown_keyword(struct scenario_parser *parser)
 	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++)
 		names[i] = forms[i].keyword;
 	return unknown_word(parser->problem, "keyword", parser->words[0], names,
-	                    "a step is request, release, initiate, deliver, drop, crash, expire, "
-	                    "run, expect or fail");
+	                    "a step is request, release, initiate, deliver, drop, duplicate, "
+	                    "crash, restart, expire, run, expect or fail");
 }
 
 static int parse_header(struct scenario_parser *parser, const struct step_form *form)
@@ -486,6 +489,15 @@ static int parse_step(struct scenario_parser *parser, const struct step_form *fo
 	return form->parse_step(parser, step);
 }
 
+static bool is_mutex(const struct scenario *scenario)
+{
+	const struct algorithm *algorithm = scenario->words.algorithm != NULL
+	                                            ? algorithm_find(scenario->words.algorithm)
+	                                            : NULL;
+
+	return algorithm != NULL && algorithm->kind == KIND_MUTEX;
+}
+
 static int parse_line(struct scenario_parser *parser)
 {
 	if (parser->words_count == 0)
@@ -494,7 +506,7 @@ static int parse_line(struct scenario_parser *parser)
 	if (form == NULL)
 		return unknown_keyword(parser);
 	if (form->header == HEADER_CRASH && form->parse_header != NULL &&
-	    parser->scenario->steps_count != 0)
+	    (parser->scenario->steps_count != 0 || is_mutex(parser->scenario)))
 		form = &crash_form;
 	if (count_words(parser, form) != 0)
 		return -1;
@@ -513,7 +525,8 @@ static bool is_rank(const struct scenario_parser *parser, const char *c, const c
 {
 	if (parser->words_count < 3 || end - c < 2 || c[1] < '0' || c[1] > '9')
 		return false;
-	return strcmp(parser->words[0], "deliver") == 0 || strcmp(parser->words[0], "drop") == 0;
+	return strcmp(parser->words[0], "deliver") == 0 || strcmp(parser->words[0], "drop") == 0 ||
+	       strcmp(parser->words[0], "duplicate") == 0;
 }
 
 /* Returns the end of the word, or NULL and a problem if this is not a valid word. */
@@ -778,10 +791,13 @@ static int bind_step(struct step *step, const struct network *network, struct pr
 		return need_kind(algorithm, KIND_ELECTION, "its nodes 'request'", problem);
 	case STEP_DELIVER:
 	case STEP_DROP:
+	case STEP_DUPLICATE:
 	case STEP_EXPECT_FLIGHT:
 		return bind_type(step, algorithm, problem);
+	case STEP_RESTART:
+		return need_kind(algorithm, KIND_MUTEX, "its nodes do not begin again", problem);
 	case STEP_CRASH:
-		return algorithm->expire != NULL && algorithm->kind == KIND_ELECTION
+		return algorithm->expire != NULL || algorithm->kind == KIND_MUTEX
 		               ? 0
 		               : problem_set(problem, "%s assumes that nobody fails",
 		                             algorithm->name);

@@ -24,13 +24,15 @@ enum {
 };
 
 enum step_kind {
-	STEP_REQUEST,  /* node */
-	STEP_INITIATE, /* node */
-	STEP_RELEASE,  /* node */
-	STEP_DELIVER,  /* node, to, name or NULL, number: K */
-	STEP_DROP,     /* the same */
-	STEP_EXPIRE,   /* node, number: the timer if has_number */
-	STEP_CRASH,    /* node */
+	STEP_REQUEST,   /* node */
+	STEP_INITIATE,  /* node */
+	STEP_RELEASE,   /* node */
+	STEP_DELIVER,   /* node, to, name or NULL, number: K */
+	STEP_DROP,      /* the same */
+	STEP_EXPIRE,    /* node, number: the timer if has_number */
+	STEP_DUPLICATE, /* the same */
+	STEP_CRASH,     /* node */
+	STEP_RESTART,   /* node */
 	STEP_RUN,
 	STEP_FAIL,             /* name: the text */
 	STEP_EXPECT_PHASE,     /* node, phase */

@@ -211,6 +211,11 @@ void trace_crash(struct trace *trace, uint64_t time, uint32_t node)
 	write_event(trace, time, "crash", node);
 }
 
+void trace_restart(struct trace *trace, uint64_t time, uint32_t node)
+{
+	write_event(trace, time, "restart", node);
+}
+
 void trace_exit(struct trace *trace, uint64_t time, uint32_t node)
 {
 	if (trace->diagram != NULL)
@@ -242,26 +247,50 @@ void trace_lose(struct trace *trace, uint64_t time, uint64_t number)
 	text_format(&trace->lines, ",\"msg\":%" PRIu64 "}\n", number);
 }
 
-static void write_send(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
-                       const struct effect *effect, uint64_t number)
+/* Writes a message that is in flight from now on; `of` is the message that it is a copy of, or 0. */
+static void write_message(struct trace *trace, const struct world *world, uint64_t time,
+                          const struct envelope *envelope, uint64_t of)
 {
-	const uint8_t *body = world->out.bytes + effect->send.offset;
-	const struct message_type *type = &world->algorithm->messages[body[0]];
-	char *text = world_show(world, body, effect->send.size);
+	const struct message_type *type = &world->algorithm->messages[envelope->body[0]];
+	char *text = world_show(world, envelope->body, envelope->size);
 
 	if (trace->diagram != NULL)
-		diagram_send(trace->diagram, time, number, node, effect->send.to, body[0],
+		diagram_send(trace->diagram, time, envelope->number, envelope->from, envelope->to,
+		             envelope->body[0],
 		             strlen(text) <= DIAGRAM_LABEL_MOST ? text : type->name);
 	if (trace->wants_lines) {
-		begin_line(trace, time, "send");
+		begin_line(trace, time, of != 0 ? "duplicate" : "send");
+		text_format(&trace->lines, ",\"msg\":%" PRIu64, envelope->number);
+		if (of != 0)
+			text_format(&trace->lines, ",\"of\":%" PRIu64, of);
 		text_format(&trace->lines,
-		            ",\"msg\":%" PRIu64 ",\"from\":%" PRIu32 ",\"to\":%" PRIu32
+		            ",\"from\":%" PRIu32 ",\"to\":%" PRIu32
 		            ",\"type\":\"%s\",\"text\":\"%s\",\"bytes\":%" PRIu32
 		            ",\"token\":%s}\n",
-		            number, node, effect->send.to, type->name, text, effect->send.size,
+		            envelope->from, envelope->to, type->name, text, envelope->size,
 		            type->token ? "true" : "false");
 	}
 	free(text);
+}
+
+static void write_send(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
+                       const struct effect *effect, uint64_t number)
+{
+	const struct envelope envelope = {
+	        .from = node,
+	        .to = effect->send.to,
+	        .size = effect->send.size,
+	        .number = number,
+	        .body = world->out.bytes + effect->send.offset,
+	};
+
+	write_message(trace, world, time, &envelope, 0);
+}
+
+void trace_duplicate(struct trace *trace, const struct world *world, uint64_t time, uint64_t of,
+                     const struct envelope *envelope)
+{
+	write_message(trace, world, time, envelope, of);
 }
 
 void trace_sends(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,

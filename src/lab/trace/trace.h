@@ -9,6 +9,7 @@
 #ifndef LAB_TRACE_H
 #define LAB_TRACE_H
 
+#include "envelope.h"
 #include "setup.h"
 #include "text.h"
 #include "world.h"
@@ -37,10 +38,15 @@ void trace_request(struct trace *trace, uint64_t time, uint32_t node);
 void trace_expire(struct trace *trace, uint64_t time, uint32_t node);
 /* The place is dead from now on. */
 void trace_crash(struct trace *trace, uint64_t time, uint32_t node);
+/* The node has crashed before, and begins again as at the start. */
+void trace_restart(struct trace *trace, uint64_t time, uint32_t node);
 void trace_exit(struct trace *trace, uint64_t time, uint32_t node);
 void trace_deliver(struct trace *trace, uint64_t time, uint64_t number, uint32_t from, uint32_t to,
                    const char *type);
 void trace_lose(struct trace *trace, uint64_t time, uint64_t number);
+/* The envelope is a copy of message `of`, made by the network. */
+void trace_duplicate(struct trace *trace, const struct world *world, uint64_t time, uint64_t of,
+                     const struct envelope *envelope);
 
 /* Writes the messages that the last step sent, numbered from `number`. */
 void trace_sends(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,

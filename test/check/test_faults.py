@@ -1,0 +1,142 @@
+"""The checker tries each fault at every moment, and what it finds can be replayed."""
+import json
+import os
+import tempfile
+import unittest
+
+from baton import baton, report
+
+FAULTS = ("--lose request", "--lose answer", "--lose token", "--duplicate request", "--duplicate answer",
+          "--duplicate token", "--crash 1:holder", "--crash 1:bystander", "--crash 2", "--crash 1 --restart 1", "--cut")
+
+
+def check(*words):
+    return report("check", *words, expect=None)
+
+
+def mutual_exclusion():
+    return [a["name"] for a in report("algorithms")["algorithms"] if a["kind"] == "mutex"]
+
+
+def outcome(result):
+    if result["mutual_exclusion"] == "violated":
+        return "two inside"
+    return "waits" if "found" in (result["deadlock"], result["starvation"]) else "none"
+
+
+class EveryAlgorithm(unittest.TestCase):
+    def test_each_counterexample_replays_to_its_last_line(self):
+        """A step that the checker made and the replay cannot make, or the other way round, fails here."""
+        found = 0
+        for name in mutual_exclusion():
+            for fault in FAULTS:
+                with self.subTest(name=name, fault=fault):
+                    run = baton("check", name, "--nodes 3 --entries 1 --json", fault)
+                    if run.code == 2:
+                        self.assertRegex(run.err, f"{name} sends no such message")
+                        continue
+                    scenario = json.loads(run.out)["counterexample"]
+                    self.assertEqual(run.code, 1 if scenario else 0)
+                    if scenario is None:
+                        continue
+                    found += 1
+                    with tempfile.NamedTemporaryFile("w", suffix=".scn") as file:
+                        file.write(scenario)
+                        file.flush()
+                        replay = baton("replay", file.name)
+                        last = len(scenario.rstrip("\n").split("\n"))
+                        self.assertEqual(replay.code, 1, scenario)
+                        self.assertIn(f"{file.name}:{last}: ", replay.out + replay.err)
+        self.assertGreater(found, 100)
+
+
+class WhatIsKnown(unittest.TestCase):
+    def expect(self, command, right):
+        self.assertEqual(outcome(check(command)), right, command)
+
+    def test_a_lost_message(self):
+        self.expect("suzuki-kasami --nodes 3 --lose token", "waits")
+        self.expect("suzuki-kasami --nodes 3 --lose request", "waits")
+        self.expect("misra --nodes 3 --entries 2 --lose token", "none")  # the other token finds out
+
+    def test_a_duplicated_message(self):
+        """REQUEST twice gives REPLY twice, and a node counts replies; suzuki-kasami's requests have numbers."""
+        self.expect("ricart-agrawala --nodes 3 --entries 2 --duplicate request", "two inside")
+        self.expect("suzuki-kasami --nodes 3 --entries 2 --duplicate request", "none")
+        self.expect("suzuki-kasami --nodes 3 --entries 2 --duplicate token", "two inside")
+
+    def test_a_node_that_crashes(self):
+        """Only the node with the token matters to suzuki-kasami; every node matters to ricart-agrawala."""
+        self.expect("suzuki-kasami --nodes 3 --entries 2 --crash 1:bystander", "none")
+        self.expect("suzuki-kasami --nodes 3 --crash 1:holder", "waits")
+        self.expect("ricart-agrawala --nodes 3 --crash 1:bystander", "waits")
+
+    def test_a_link_that_is_cut(self):
+        self.expect("neilsen --topology line --nodes 2 --cut", "waits")
+        scenario = check("ricart-agrawala --nodes 2 --cut")["counterexample"]
+        self.assertIn("# from here on everything between 1 and 2 is lost\n", scenario)
+
+    def test_elections(self):
+        self.assertEqual(check("chang-roberts --nodes 3 --lose ELECTION")["termination"], "violated")
+
+    def test_without_faults_nothing_is_different(self):
+        self.assertEqual(check("suzuki-kasami --nodes 3")["states"], 726)
+        self.assertNotIn("faults", check("suzuki-kasami --nodes 3"))
+
+    def test_what_is_said(self):
+        text = baton("check suzuki-kasami --nodes 3 --lose request --crash 1:holder --restart 1 --cut").out
+        self.assertIn("; one REQUEST may be lost, one node that is inside or has the token may crash and begin again, "
+                      "once, one link may be cut, at any moment\n", text)
+        result = check("suzuki-kasami --nodes 3 --entries 2 --crash 1:bystander")
+        self.assertEqual((result["invariants"], result["max_bypass"], result["max_messages"]), ({}, None, None))
+
+
+class BadInput(unittest.TestCase):
+    def test_each_says_what_would_be_right(self):
+        for command, words in (
+                ("neilsen --lose TOKEN", "there is REQUEST, PRIVILEGE, INITIALIZE, and request, answer and token mean all of a kind"),
+                ("neilsen --lose request,", "sends no such message"),
+                ("neilsen --crash 1:waiter", "who crashes is holder, bystander or any"),
+                ("neilsen --crash 0", "--crash"),
+                ("neilsen --restart 1", "give --crash K"),
+                ("misra --lose token --lose-token", "--lose token loses one"),
+                ("chang-roberts --cut", "this is for mutual exclusion"),
+                ("chang-roberts --fifo --reduce --lose ELECTION", "--reduce: not together with faults")):
+            with self.subTest(command=command):
+                run = baton("check", command)
+                self.assertEqual((run.code, run.out), (2, ""))
+                self.assertIn(words, run.err)
+                self.assertEqual(run.err.count("\n"), 1)
+
+
+class Scenarios(unittest.TestCase):
+    def replay(self, *lines):
+        path = os.path.join(tempfile.mkdtemp(), "a.scn")
+        with open(path, "w") as file:
+            file.write("\n".join(lines) + "\n")
+        return baton("replay", path)
+
+    def test_steps_that_cannot_happen(self):
+        head = ("algorithm neilsen", "topology line", "nodes 2")
+        for steps, words in ((("restart 1",), "node 1 is not dead"),
+                             (("crash 1", "crash 1"), "node 1 is dead already"),
+                             (("crash 2", "request 2"), "node 2 is dead: it cannot ask"),
+                             (("duplicate 1 2",), "no message is in flight from 1 to 2")):
+            with self.subTest(steps=steps):
+                run = self.replay(*head, *steps)
+                self.assertEqual(run.code, 2)
+                self.assertIn(words, run.err)
+
+    def test_a_copy_arrives_too(self):
+        run = self.replay("algorithm suzuki-kasami", "nodes 2", "request 2", "duplicate 2 1 REQUEST #1",
+                          "expect flight 2 1 REQUEST x2", "run", "expect 2 in", "release 2", "expect messages 2")
+        self.assertEqual((run.code, run.err), (0, ""))
+
+    def test_a_node_that_begins_again_has_forgotten(self):
+        run = self.replay("algorithm suzuki-kasami", "nodes 2", "request 2", "run", "expect 2 in", "crash 2", "restart 2",
+                          "expect 2 idle", "request 2", "run", "expect 2 waiting")
+        self.assertEqual((run.code, run.err), (0, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
