@@ -1,5 +1,8 @@
 #include "clock.h"
 
+#include "lease_clock.h"
+
+#include <stddef.h>
 #include <time.h>
 
 static uint64_t read_clock(clockid_t which)
@@ -13,6 +16,23 @@ static uint64_t read_clock(clockid_t which)
 uint64_t clock_boot_ns(void)
 {
 	return read_clock(CLOCK_BOOTTIME);
+}
+
+static uint64_t read_part(void *context, enum lease_clock_part part)
+{
+	static const clockid_t clocks[] = {
+	        [LEASE_CLOCK_BOOT] = CLOCK_BOOTTIME,
+	        [LEASE_CLOCK_MONOTONIC] = CLOCK_MONOTONIC,
+	        [LEASE_CLOCK_RAW] = CLOCK_MONOTONIC_RAW,
+	};
+
+	(void)context;
+	return read_clock(clocks[part]);
+}
+
+uint64_t clock_lease_ns(void)
+{
+	return lease_clock_read(read_part, NULL);
 }
 
 uint64_t clock_monotonic_ns(void)

@@ -9,6 +9,8 @@
 
 /* Goes on while the machine is suspended: for leases, graces and every deadline of the service. */
 uint64_t clock_boot_ns(void);
+/* What members and voters go by: see lease_clock.h. */
+uint64_t clock_lease_ns(void);
 /* Stands still while the machine is suspended: for measuring how long work took. */
 uint64_t clock_monotonic_ns(void);
 /* The time since 1970; may jump. */

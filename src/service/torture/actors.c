@@ -183,7 +183,8 @@ static void close_session(struct realm *realm, struct actor *actor)
 	actor_end_hold(realm, actor, "closed");
 	actor->session = 0;
 	actor->must_close = false;
-	node_session_close(actor_node(realm, actor), session, realm_clock(realm, actor->place));
+	node_session_close(actor_node(realm, actor), session,
+	                   realm_read(realm, actor->place, READER_RESIDENT));
 	actor_rest(realm, actor);
 	realm_pump(realm, actor->place);
 }
@@ -195,7 +196,8 @@ static void sever(struct realm *realm, struct actor *actor)
 	uint64_t session = actor->session;
 
 	actor->session = 0;
-	node_session_close(actor_node(realm, actor), session, realm_clock(realm, actor->place));
+	node_session_close(actor_node(realm, actor), session,
+	                   realm_read(realm, actor->place, READER_RESIDENT));
 	actor_wake(realm, actor, chance_below(&actor->chance, 2 * realm->plan->lease_ns));
 	realm_pump(realm, actor->place);
 }
@@ -206,7 +208,8 @@ static void quit(struct realm *realm, struct actor *actor)
 
 	actor_end_hold(realm, actor, "quit");
 	actor->session = 0;
-	node_session_quit(actor_node(realm, actor), session, realm_clock(realm, actor->place));
+	node_session_quit(actor_node(realm, actor), session,
+	                  realm_read(realm, actor->place, READER_RESIDENT));
 	actor_rest(realm, actor);
 	realm_pump(realm, actor->place);
 }
@@ -219,7 +222,7 @@ static void release(struct realm *realm, struct actor *actor)
 	name_of(actor->lock, name);
 	actor_end_hold(realm, actor, "released");
 	node_unlock(actor_node(realm, actor), actor->session, name, strlen(name), fence,
-	            realm_clock(realm, actor->place));
+	            realm_read(realm, actor->place, READER_RESIDENT));
 	actor_rest(realm, actor);
 	realm_pump(realm, actor->place);
 }
@@ -244,7 +247,7 @@ static void open_session(struct realm *realm, struct actor *actor)
 	struct node_client client = {.pid = actor_number(realm, actor) + 1};
 
 	actor->session = node_session_open(actor_node(realm, actor), &client,
-	                                   realm_clock(realm, actor->place));
+	                                   realm_read(realm, actor->place, READER_RESIDENT));
 	actor->life = realm->hosts[actor->place].life;
 	if (actor->proof == HOLD_ASKS)
 		guests_opened(realm, actor);
@@ -264,7 +267,7 @@ static int break_lock(struct realm *realm, struct actor *actor, const char *name
 		if (other->state == ACTOR_HOLDS && other->lock == actor->lock)
 			return node_break(actor_node(realm, actor), actor->session, name,
 			                  strlen(name), other->fence,
-			                  realm_clock(realm, actor->place));
+			                  realm_read(realm, actor->place, READER_RESIDENT));
 	}
 	return -1;
 }
@@ -272,7 +275,7 @@ static int break_lock(struct realm *realm, struct actor *actor, const char *name
 static int ask(struct realm *realm, struct actor *actor, const char *name)
 {
 	struct node *node = actor_node(realm, actor);
-	uint64_t clock = realm_clock(realm, actor->place);
+	uint64_t clock = realm_read(realm, actor->place, READER_RESIDENT);
 	uint32_t dice = (uint32_t)chance_below(&actor->chance, 100);
 	size_t size = strlen(name);
 

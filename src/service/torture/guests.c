@@ -35,7 +35,7 @@ void guests_granted(struct actor *actor)
 /* The question has come to the process, which answers. */
 static void on_asked(struct realm *realm, struct actor *actor)
 {
-	uint64_t clock = realm_clock(realm, actor->place);
+	uint64_t clock = realm_read(realm, actor->place, READER_RESIDENT);
 	int error = node_session_lease(actor_node(realm, actor), actor->session, clock,
 	                               &actor->left, &actor->left_lapses);
 

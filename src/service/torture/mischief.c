@@ -207,6 +207,7 @@ static void set_drift(struct realm *realm, uint32_t place, int64_t drift_ppm)
 	host->clock_base = realm_clock(realm, place);
 	host->booted_at = realm->now;
 	host->drift_ppm = drift_ppm;
+	memset(host->torn, 0, sizeof(host->torn));
 }
 
 static void leave(struct realm *realm, uint32_t place)
@@ -217,8 +218,22 @@ static void leave(struct realm *realm, uint32_t place)
 		return;
 	host->departs = true;
 	verdict_departs(realm->verdict, place);
-	resident_depart(host->resident, realm_clock(realm, place));
+	resident_depart(host->resident, realm_read(realm, place, READER_RESIDENT));
 	realm_pump(realm, place);
+}
+
+/* Most times the process is stopped in the middle of a reading of its clock. */
+static void tear(struct realm *realm, struct fault *fault, uint32_t place, enum realm_reader reader)
+{
+	uint32_t parts = (uint32_t)chance_below(&fault->chance, 4);
+
+	if (parts == 0 || !realm_lives(realm, place) || fault->end <= realm->now)
+		return;
+	realm->hosts[place].torn[reader] =
+	        (struct torn_reading){.from = realm->now,
+	                              .until = fault->end,
+	                              .parts = parts,
+	                              .suspended = fault->kind == FAULT_SUSPEND};
 }
 
 static void suspend(struct realm *realm, uint32_t place, uint64_t until)
@@ -270,9 +285,13 @@ static void begin(struct realm *realm, struct fault *fault)
 		break;
 	case FAULT_PAUSE:
 		realm_pause(realm, a, fault->end, true, true);
+		tear(realm, fault, a, READER_RESIDENT);
+		tear(realm, fault, a, READER_VOTER);
 		break;
 	case FAULT_SUSPEND:
 		suspend(realm, a, fault->end);
+		tear(realm, fault, a, READER_RESIDENT);
+		tear(realm, fault, a, READER_VOTER);
 		break;
 	case FAULT_CLIENT:
 		actors_pause(realm, a, fault->end);
@@ -283,6 +302,7 @@ static void begin(struct realm *realm, struct fault *fault)
 		break;
 	case FAULT_VOTER:
 		realm_pause(realm, realm->voters[a % realm->voters_count], fault->end, false, true);
+		tear(realm, fault, realm->voters[a % realm->voters_count], READER_VOTER);
 		break;
 	case FAULT_CUT:
 	case FAULT_ONEWAY:

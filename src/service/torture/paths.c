@@ -174,7 +174,7 @@ static void deliver(struct realm *realm, uint32_t place, const struct datagram *
 
 	if (datagram->kind == PATH_BULLETIN) {
 		resident_bulletin(host->resident, datagram->bytes, datagram->size,
-		                  realm_clock(realm, place));
+		                  realm_read(realm, place, READER_RESIDENT));
 		realm_pump(realm, place);
 	} else if (host->voter_lives && datagram->kind == PATH_PETITION) {
 		good = engine->petition(realm, place, datagram->bytes, datagram->size);
@@ -342,7 +342,8 @@ static void close_half(struct realm *realm, struct path_wire *wire, uint32_t sid
 	}
 	sweep(wire);
 	if (line != NULL)
-		resident_closed(host->resident, line, realm_clock(realm, host->place));
+		resident_closed(host->resident, line,
+		                realm_read(realm, host->place, READER_RESIDENT));
 }
 
 void paths_close(struct realm *realm, struct strand *line)
@@ -406,7 +407,8 @@ static void on_dialled(struct realm *realm, struct path_wire *wire)
 	}
 	from->open = to->open = true;
 	to->life = peer->life;
-	resident_dialled(host->resident, from->line, realm_clock(realm, host->place));
+	resident_dialled(host->resident, from->line,
+	                 realm_read(realm, host->place, READER_RESIDENT));
 	realm_pump(realm, host->place);
 }
 
@@ -454,7 +456,7 @@ static void on_readable(struct realm *realm, struct path_wire *wire, uint32_t si
 {
 	struct half *half = &wire->halves[side];
 	struct realm_host *host = &realm->hosts[half->place];
-	uint64_t clock = realm_clock(realm, half->place);
+	uint64_t clock = realm_read(realm, half->place, READER_RESIDENT);
 
 	if (half->line == NULL)
 		half->line = resident_accepted(host->resident, wire, clock);

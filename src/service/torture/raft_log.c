@@ -215,14 +215,14 @@ static void pump(struct realm *realm, uint32_t place)
 
 static void tick(struct realm *realm, uint32_t place)
 {
-	voter_tick(voter_at(realm, place)->voter, realm_clock(realm, place));
+	voter_tick(voter_at(realm, place)->voter, realm_read(realm, place, READER_VOTER));
 	pump(realm, place);
 }
 
 static bool petition(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size)
 {
 	bool good = voter_petition(voter_at(realm, place)->voter, bytes, size,
-	                           realm_clock(realm, place));
+	                           realm_read(realm, place, READER_VOTER));
 
 	pump(realm, place);
 	return good;
@@ -230,8 +230,8 @@ static bool petition(struct realm *realm, uint32_t place, const uint8_t *bytes, 
 
 static bool letter(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size)
 {
-	bool good =
-	        voter_letter(voter_at(realm, place)->voter, bytes, size, realm_clock(realm, place));
+	bool good = voter_letter(voter_at(realm, place)->voter, bytes, size,
+	                         realm_read(realm, place, READER_VOTER));
 
 	pump(realm, place);
 	return good;
@@ -250,7 +250,8 @@ static void on_event(struct realm *realm, const struct event *event)
 		           0);
 		return;
 	}
-	voter_written(here->voter, end_write(&here->disk), realm_clock(realm, event->node));
+	voter_written(here->voter, end_write(&here->disk),
+	              realm_read(realm, event->node, READER_VOTER));
 	pump(realm, event->node);
 }
 
@@ -272,7 +273,7 @@ static void start(struct realm *realm, uint32_t place)
 	};
 
 	here->leads = false;
-	here->voter = voter_create(&options, realm_clock(realm, place));
+	here->voter = voter_create(&options, realm_read(realm, place, READER_VOTER));
 	pump(realm, place);
 }
 
@@ -309,7 +310,8 @@ static void forbid(struct realm *realm, const char *name, bool forbids)
 
 	if (leader == REALM_NOWHERE || !realm_voter_runs(realm, leader))
 		return;
-	voter_forbid(voter_at(realm, leader)->voter, name, forbids, realm_clock(realm, leader));
+	voter_forbid(voter_at(realm, leader)->voter, name, forbids,
+	             realm_read(realm, leader, READER_VOTER));
 	pump(realm, leader);
 }
 

@@ -125,7 +125,7 @@ static void on_resident(struct realm *realm, struct realm_host *host, const stru
 		return;
 	}
 	host->resident_due = NODE_NEVER;
-	resident_tick(host->resident, realm_clock(realm, host->place));
+	resident_tick(host->resident, realm_read(realm, host->place, READER_RESIDENT));
 	realm_pump(realm, host->place);
 }
 
@@ -244,13 +244,14 @@ void realm_start(struct realm *realm, uint32_t place)
 	must(host->resident != NULL);
 	host->departs = false;
 	host->paused_until = host->voter_paused_until = 0;
+	memset(host->torn, 0, sizeof(host->torn));
 	host->resident_due = NODE_NEVER;
 	witness_started(realm, place);
 	host->voter_lives = host->votes;
 	host->voter_due = NODE_NEVER;
 	if (host->votes)
 		realm->engine->start(realm, place);
-	resident_tick(host->resident, realm_clock(realm, place));
+	resident_tick(host->resident, realm_read(realm, place, READER_RESIDENT));
 	realm_pump(realm, place);
 }
 

@@ -45,6 +45,16 @@ enum realm_event {
 	REALM_FAULT, /* handled by mischief.h */
 };
 
+/* Whose reading of the clock it is: the two run in threads of their own. */
+enum realm_reader { READER_RESIDENT, READER_VOTER, READERS };
+
+/* A reading of the lease clock during which the process is stopped, or the host suspended. */
+struct torn_reading {
+	uint64_t from, until; /* in true time; `until` is 0 if there is none */
+	uint32_t parts;       /* how many clocks were read before */
+	bool suspended;
+};
+
 struct realm_host {
 	char name[REALM_NAME_MAX + 1];
 	char address[8];
@@ -67,7 +77,8 @@ struct realm_host {
 	uint64_t paused_until;       /* the process does nothing before this time */
 	uint64_t voter_paused_until; /* the voter does nothing before this time */
 	uint64_t voter_paused_from;  /* when that began */
-	uint64_t suspended_until;    /* nothing on the host does anything before this time */
+	struct torn_reading torn[READERS];
+	uint64_t suspended_until; /* nothing on the host does anything before this time */
 	/* When their next events are; NODE_NEVER: there are none. */
 	uint64_t resident_due, voter_due;
 	/* The numbers of those events; events with older numbers are void. */
@@ -119,6 +130,8 @@ bool realm_step(struct realm *realm);
 void realm_push(struct realm *realm, uint64_t time, enum realm_event kind, uint32_t place,
                 uint64_t number, uint32_t from);
 
+/* What the process or its voter reads there: the same, by way of lease_clock.h. */
+uint64_t realm_read(struct realm *realm, uint32_t place, enum realm_reader reader);
 /* Returns the lease clock of a host now; and the true time at which it will show `clock`. */
 uint64_t realm_clock(const struct realm *realm, uint32_t place);
 uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock);

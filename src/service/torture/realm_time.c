@@ -1,13 +1,65 @@
+#include "lease_clock.h"
 #include "realm.h"
 
-uint64_t realm_clock(const struct realm *realm, uint32_t place)
+static uint64_t clock_at(const struct realm_host *host, uint64_t time)
 {
-	const struct realm_host *host = &realm->hosts[place];
-	uint64_t passed = realm->now - host->booted_at;
+	uint64_t passed = time - host->booted_at;
 	/* Compute in whole microseconds, so that nothing overflows. */
 	int64_t off = (int64_t)(passed / 1000) * host->drift_ppm / 1000;
 
 	return host->clock_base + passed + (uint64_t)off;
+}
+
+uint64_t realm_clock(const struct realm *realm, uint32_t place)
+{
+	return clock_at(&realm->hosts[place], realm->now);
+}
+
+/* --- reading it --- */
+
+struct reading {
+	const struct realm_host *host;
+	struct torn_reading torn;
+	uint64_t now;
+	uint32_t parts; /* read so far */
+};
+
+/*
+ * BOOTTIME and MONOTONIC are slewed by a twentieth, as a daemon that sets the time may do; of the time for
+ * which the host was suspended only the last matters, because what lies before is in all readings.
+ */
+static uint64_t read_part(void *context, enum lease_clock_part part)
+{
+	struct reading *reading = context;
+	uint64_t time = reading->parts++ < reading->torn.parts ? reading->torn.from : reading->now;
+	uint64_t clock = clock_at(reading->host, time);
+	uint64_t slewed = clock + (time - reading->host->booted_at) / 20;
+	uint64_t suspended = 0;
+
+	if (reading->torn.suspended && time == reading->now)
+		suspended = (time < reading->torn.until ? time : reading->torn.until) -
+		            reading->torn.from;
+	switch (part) {
+	case LEASE_CLOCK_BOOT:
+		return slewed;
+	case LEASE_CLOCK_MONOTONIC:
+		return slewed - suspended;
+	case LEASE_CLOCK_RAW:
+		return clock - suspended;
+	}
+	return 0;
+}
+
+uint64_t realm_read(struct realm *realm, uint32_t place, enum realm_reader reader)
+{
+	struct realm_host *host = &realm->hosts[place];
+	struct torn_reading *torn = &host->torn[reader];
+	struct reading reading = {.host = host, .torn = *torn, .now = realm->now};
+
+	if (torn->until == 0)
+		return realm_clock(realm, place);
+	torn->until = 0;
+	return lease_clock_read(read_part, &reading);
 }
 
 uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock)

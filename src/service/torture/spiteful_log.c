@@ -131,14 +131,14 @@ static void pump(struct realm *realm, uint32_t place)
 
 static void tick(struct realm *realm, uint32_t place)
 {
-	warden_tick(realm->log->voters[place].warden, realm_clock(realm, place));
+	warden_tick(realm->log->voters[place].warden, realm_read(realm, place, READER_VOTER));
 	pump(realm, place);
 }
 
 static bool petition(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size)
 {
 	bool good = warden_petition(realm->log->voters[place].warden, bytes, size,
-	                            realm_clock(realm, place));
+	                            realm_read(realm, place, READER_VOTER));
 
 	pump(realm, place);
 	return good;
@@ -150,7 +150,8 @@ static void forbid(struct realm *realm, const char *name, bool forbids)
 
 	if (leader == REALM_NOWHERE || !realm_voter_runs(realm, leader))
 		return;
-	warden_forbid(realm->log->voters[leader].warden, name, forbids, realm_clock(realm, leader));
+	warden_forbid(realm->log->voters[leader].warden, name, forbids,
+	              realm_read(realm, leader, READER_VOTER));
 	pump(realm, leader);
 }
 
@@ -189,7 +190,7 @@ static void apply(struct realm *realm, uint32_t place)
 	const struct stored *entry = &log->entries[voter->applied++];
 
 	warden_committed(realm->log->voters[place].warden, entry->bytes, entry->size,
-	                 realm_clock(realm, place));
+	                 realm_read(realm, place, READER_VOTER));
 	if (voter->applied >= voter->snapshot_at + SNAPSHOT_EVERY)
 		keep_snapshot(realm, place);
 }
@@ -238,7 +239,7 @@ static void start(struct realm *realm, uint32_t place)
 	        .snapshot = voter->snapshot_at == 0 ? NULL : voter->snapshot.bytes,
 	        .snapshot_size = voter->snapshot.bytes_count};
 
-	voter->warden = warden_create(&options, realm_clock(realm, place));
+	voter->warden = warden_create(&options, realm_read(realm, place, READER_VOTER));
 	must(voter->warden != NULL);
 	replay(realm, place);
 	pump(realm, place);
@@ -386,7 +387,8 @@ static void on_tell(struct realm *realm, uint32_t place)
 	voter->believes = leads;
 	if (leads)
 		reign_told(realm->reign, place, realm->now);
-	warden_leads(realm->log->voters[place].warden, leads, realm_clock(realm, place));
+	warden_leads(realm->log->voters[place].warden, leads,
+	             realm_read(realm, place, READER_VOTER));
 	pump(realm, place);
 }
 
