@@ -8,6 +8,10 @@
  * message.
  *
  * Network: a link between node 1 and every other, no loss, any order.
+ *
+ * Departures. There is no printed text to depart from: the thesis names the three messages and
+ * counts them. Requests are served in the order in which they arrive at node 1, and the
+ * coordinator is always node 1.
  */
 #include "algorithm.h"
 #include "network.h"

@@ -10,6 +10,9 @@
  * yet, and drops a smaller number if it does. Only the greatest number comes back to its owner,
  * which is elected and announces this in a second turn.
  *
+ * Section 5.1 leaves the choice between "the largest identifier (or alternatively, the smallest)".
+ * With `--param elect=least` the smallest wins, and every comparison is the other way round.
+ *
  * Network: a ring with one direction that keeps order, no loss. A smaller number that arrives after
  * the announcement, which has reset `participant`, would begin a second election.
  *
@@ -28,9 +31,11 @@
 
 enum { ELECTION, ELECTED, MESSAGES_COUNT };
 
-enum { TEXT, PARAMETERS_COUNT };
+enum { TEXT, ELECT, PARAMETERS_COUNT };
 
 enum { TEXT_MENDED = 0, TEXT_PARTICIPANT = 1 };
+
+enum { ELECT_GREATEST, ELECT_LEAST };
 
 enum { NUMBER_MAX = INT32_MAX };
 
@@ -78,14 +83,20 @@ static bool answers(const struct site *site, const struct state *node)
 	return !node->participant;
 }
 
+/* Does a number win against another? */
+static bool beats(const struct site *site, uint32_t number, uint32_t other)
+{
+	return site->parameters[ELECT] == ELECT_LEAST ? number < other : number > other;
+}
+
 static void on_election(const struct site *site, struct state *node, uint32_t j, struct out *out)
 {
 	uint32_t my_number = site->identifier;
 
-	if (j > my_number) {
+	if (beats(site, j, my_number)) {
 		sendL(site, ELECTION, j, out);
 		node->participant = true;
-	} else if (j < my_number && answers(site, node)) {
+	} else if (j != my_number && answers(site, node)) {
 		sendL(site, ELECTION, my_number, out);
 		node->participant = true;
 	} else if (j == my_number) {
@@ -123,7 +134,7 @@ static int receive(const struct site *site, void *state, const struct message *m
 		on_election(site, node, j, out);
 		return 0;
 	case ELECTED:
-		if (over || j < site->identifier)
+		if (over || beats(site, site->identifier, j))
 			return BATON_EMESSAGE;
 		on_elected(site, node, j, out);
 		return 0;
@@ -162,13 +173,13 @@ static void show(const struct message *message, struct writer *writer)
 	writer_close(writer, ')');
 }
 
-/* "The algorithm picks out one and only one number, the maximum." */
+/* "The algorithm picks out one and only one number, the maximum." (elect=least: the minimum.) */
 static bool coordinator_is_the_maximum(const struct site *site, const void *state)
 {
 	uint32_t coordinator = ((const struct state *)state)->coordinator;
 
 	for (uint32_t i = 0; i < site->nodes; i++) {
-		if (coordinator != 0 && site->identifiers[i] > coordinator)
+		if (coordinator != 0 && beats(site, site->identifiers[i], coordinator))
 			return false;
 	}
 	return true;
@@ -212,6 +223,17 @@ const struct algorithm chang_roberts = {
                                                         {"mended", TEXT_MENDED},
                                                         {"printed", TEXT_PARTICIPANT},
                                                         {"printed:participant", TEXT_PARTICIPANT},
+                                                        {NULL, 0},
+                                                },
+                                },
+                        [ELECT] =
+                                {
+                                        .name = "elect",
+                                        .help = "whose number wins: the greatest, or the least",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"greatest", ELECT_GREATEST},
+                                                        {"least", ELECT_LEAST},
                                                         {NULL, 0},
                                                 },
                                 },

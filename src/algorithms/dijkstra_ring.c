@@ -15,7 +15,9 @@
  * connections, and a receiver knows by which one a message came.
  *
  * Departures: none. In our scan of the note all negations (overbars) are lost. We have put them
- * back wherever the scan has the same guard twice. The note has no P2. "Enter critical section"
+ * back wherever the scan has the same guard twice. `--param text=printed:overbars` reads the scan as
+ * it is, as far as that can be done: a process in its noncritical section that receives a signal
+ * takes the guard that is scanned last, and just becomes black. The note has no P2. "Enter critical section"
  * upon receipt of the token also means that the token stays here. The process keeps its colour,
  * because a black process has to send the token on to the left when it leaves.
  */
@@ -25,6 +27,10 @@
 #include "network.h"
 
 enum { SIGNAL, TOKEN, MESSAGES_COUNT };
+
+enum { TEXT };
+
+enum { TEXT_MENDED, TEXT_OVERBARS };
 
 enum { NONCRITICAL, WAITING, CRITICAL };
 
@@ -98,7 +104,8 @@ static void release(const struct site *site, void *state, struct out *out)
 /* "Upon receipt of a signal". */
 static void on_signal(const struct site *site, struct state *process, struct out *out)
 {
-	if (process->state != NONCRITICAL) {
+	/* overbars: "in noncritical section → become black". */
+	if (process->state != NONCRITICAL || site->parameters[TEXT] == TEXT_OVERBARS) {
 		process->black = true;
 	} else if (process->token) {
 		send_token(site, process, out);
@@ -376,6 +383,24 @@ const struct algorithm dijkstra_ring = {
                         {"black", VARIABLE_PLAIN},
                         {"token", VARIABLE_PLAIN},
                         {NULL, VARIABLE_PLAIN},
+                },
+        .parameters =
+                (const struct parameter[]){
+                        [TEXT] =
+                                {
+                                        .name = "text",
+                                        .help = "printed:overbars: as our scan has it, without "
+                                                "negations; a process that does not want in takes "
+                                                "a signal and does nothing with it",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"mended", TEXT_MENDED},
+                                                        {"printed", TEXT_OVERBARS},
+                                                        {"printed:overbars", TEXT_OVERBARS},
+                                                        {NULL, 0},
+                                                },
+                                },
+                        {.name = NULL},
                 },
         .invariants =
                 (const struct invariant[]){

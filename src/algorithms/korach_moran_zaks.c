@@ -20,7 +20,9 @@
  * Departures. The chapter gives only the idea: all are kings at first, one is at the end, and it
  * takes O(n log n) messages. The rules here are a reconstruction and not the paper's text, in the
  * manner of Y. Afek and E. Gafni, "Time and Message Bounds for Election in Synchronous and
- * Asynchronous Complete Networks", 1985. LEADER is added, so that all learn who leads.
+ * Asynchronous Complete Networks", 1985. A process that is claimed before it has begun becomes a
+ * subject at once and never begins: the chapter makes all processes kings at the start. LEADER is
+ * added, so that all learn who leads.
  */
 #include "algorithm.h"
 #include "network.h"

@@ -22,6 +22,10 @@
  * not a tick; it carries the clock that the receipt of the REQUEST has just set. At its release a
  * node removes its own REQUEST from its queue (Lamport's rule 3) and puts nothing in its place.
  *
+ * A node takes its number and sends its REQUEST in one step. 2.1 does not say so, and with `--param
+ * text=printed:steps` it may receive messages in between (a timer ends that, which expires after the
+ * messages under way).
+ *
  * `--param acknowledge=always` acknowledges every REQUEST, as Lamport's own text does and as Raynal
  * (3.1) counts: then an entry takes 3(n - 1) messages under any load.
  */
@@ -31,8 +35,10 @@
 #include <string.h>
 
 enum { REQUEST, ACKNOWLEDGE, RELEASE, MESSAGES_COUNT };
-enum { ACKNOWLEDGES }; /* the index of the parameter `acknowledge` */
+enum { ACKNOWLEDGES, TEXT }; /* the parameters `acknowledge` and `text` */
 enum { NEEDED, ALWAYS };
+enum { TEXT_MENDED, TEXT_STEPS };
+enum { TIMER_CHOSEN };
 
 /* The latest message kept from a node. The clock of a message is never 0. */
 struct entry {
@@ -44,7 +50,8 @@ struct entry {
 struct state {
 	uint64_t clock;
 	uint8_t inside;
-	uint8_t padding[7];
+	uint8_t chosen; /* printed:steps: its REQUEST has a number and was not sent yet */
+	uint8_t padding[6];
 	struct entry queue[]; /* [node - 1]: the latest message of each node */
 };
 
@@ -69,7 +76,7 @@ static bool precedes(uint64_t c, uint32_t I, uint64_t d, uint32_t J)
 /* Has the node I sent a REQUEST and not yet a RELEASE? */
 static bool is_pending(const struct state *node, uint32_t I)
 {
-	return node->queue[I - 1].clock != 0;
+	return node->queue[I - 1].clock != 0 && !node->chosen;
 }
 
 static void keep(struct state *node, uint8_t type, uint64_t c, uint32_t J)
@@ -98,23 +105,29 @@ static void enter_if_first(const struct site *site, struct state *node, struct o
 	out_enter(out);
 }
 
-/* Makes the message (type, c, I), where I is this node and c its clock. */
-static void make_message(const struct site *site, const struct state *node, uint8_t type,
-                         struct out *out)
+/* Makes the message (type, c, I), where I is this node. */
+static void make_message(const struct site *site, uint64_t c, uint8_t type, struct out *out)
 {
 	out_message(out, type);
-	out_uint(out, node->clock);
+	out_uint(out, c);
 	out_uint(out, site->self);
 }
 
-static void send_to_all(const struct site *site, const struct state *node, uint8_t type,
-                        struct out *out)
+static void send_to_all(const struct site *site, uint64_t c, uint8_t type, struct out *out)
 {
-	make_message(site, node, type, out);
+	make_message(site, c, type, out);
 	for (uint32_t J = 1; J <= site->nodes; J++) {
 		if (J != site->self)
 			out_send(out, J);
 	}
+}
+
+/* Sends the REQUEST whose number is in the queue. */
+static void send_request(const struct site *site, struct state *node, struct out *out)
+{
+	node->chosen = false;
+	send_to_all(site, node->queue[site->self - 1].clock, REQUEST, out);
+	enter_if_first(site, node, out); /* at once if this is the only node */
 }
 
 static void request(const struct site *site, void *state, struct out *out)
@@ -123,8 +136,19 @@ static void request(const struct site *site, void *state, struct out *out)
 
 	node->clock++;
 	keep(node, REQUEST, node->clock, site->self);
-	send_to_all(site, node, REQUEST, out);
-	enter_if_first(site, node, out); /* at once if this is the only node */
+	if (site->parameters[TEXT] == TEXT_STEPS) {
+		node->chosen = true;
+		out_arm(out, TIMER_CHOSEN, 1);
+	} else {
+		send_request(site, node, out);
+	}
+}
+
+/* printed:steps: what came since the number was taken has been handled. */
+static void expire(const struct site *site, void *state, uint32_t timer, struct out *out)
+{
+	(void)timer;
+	send_request(site, state, out);
 }
 
 static void release(const struct site *site, void *state, struct out *out)
@@ -134,7 +158,7 @@ static void release(const struct site *site, void *state, struct out *out)
 	node->clock++;
 	node->inside = false;
 	memset(&node->queue[site->self - 1], 0, sizeof(struct entry));
-	send_to_all(site, node, RELEASE, out);
+	send_to_all(site, node->clock, RELEASE, out);
 }
 
 static void on_request(const struct site *site, struct state *node, uint64_t c, uint32_t J,
@@ -143,7 +167,7 @@ static void on_request(const struct site *site, struct state *node, uint64_t c, 
 	keep(node, REQUEST, c, J);
 	/* J has this node's own REQUEST, and would ignore the ACKNOWLEDGE. */
 	if (!is_pending(node, site->self) || site->parameters[ACKNOWLEDGES] == ALWAYS) {
-		make_message(site, node, ACKNOWLEDGE, out);
+		make_message(site, node->clock, ACKNOWLEDGE, out);
 		out_send(out, J);
 	}
 }
@@ -244,12 +268,15 @@ static bool receipt_comes_after(const struct site *site, const void *state)
 /*
  * A node that is inside asked before all nodes that wait. This does not need ordered channels: what
  * J sent before its REQUEST has a lower clock, and J sends nothing more until its RELEASE. So no
- * message of J looks later than its REQUEST while J waits.
+ * message of J looks later than its REQUEST while J waits. With printed:steps it does send
+ * something, and what follows from that is for the checker to find.
  */
 static bool first_come_first_served(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;
 
+	if (snapshot->network->parameters[TEXT] == TEXT_STEPS)
+		return true;
 	for (uint32_t I = 1; I <= nodes; I++) {
 		const struct state *inside = snapshot->states[I - 1];
 		if (!inside->inside)
@@ -274,6 +301,20 @@ static const struct parameter parameters[] = {
                                 (const struct parameter_choice[]){
                                         {"needed", NEEDED},
                                         {"always", ALWAYS},
+                                        {NULL, 0},
+                                },
+                },
+        [TEXT] =
+                {
+                        .name = "text",
+                        .help = "mended: a node takes its number and sends its REQUEST in one "
+                                "step; "
+                                "printed:steps: messages may come in between",
+                        .choices =
+                                (const struct parameter_choice[]){
+                                        {"mended", TEXT_MENDED},
+                                        {"printed", TEXT_STEPS},
+                                        {"printed:steps", TEXT_STEPS},
                                         {NULL, 0},
                                 },
                 },
@@ -367,6 +408,7 @@ const struct algorithm lamport = {
         .request = request,
         .release = release,
         .receive = receive,
+        .expire = expire,
         .describe = describe,
         .show = show,
         .origin = origin,

@@ -22,7 +22,9 @@
  * as Sanders suggests. Maekawa sends FAIL only when a request arrives, and deadlocks. `--param
  * text=…` brings either rule back. INQUIRE names the request that it is about. A node that is
  * inside, or has left since, ignores it. A node inquires only once for each lock. A request that
- * was relinquished needs no FAIL, because its node knows.
+ * was relinquished needs no FAIL, because its node knows. 2.6 does not say which of two requests
+ * with equal numbers comes first: here that of the lower node. Nor does it say how a number is
+ * chosen: here it is one more than the greatest of its own last one and all that were received.
  */
 #include "maekawa_committees.h"
 #include "network.h"

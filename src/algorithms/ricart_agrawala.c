@@ -15,13 +15,21 @@
  * Departures. 2.2 does not say what happens when two numbers are equal, which is possible: the
  * lower node comes first. The number is one more than the highest number *received*, so that a node
  * that receives no other REQUEST takes the same number again. Choosing the number and sending the
- * REQUESTs is one step, and so is an exit. Our_Sequence_Number is 0 while the node requests
- * nothing.
+ * REQUESTs is one step, and so is an exit; 2.2 does not say so, and with `--param
+ * text=printed:steps` a node that has chosen its number may handle REQUESTs before it sends its own
+ * (a timer ends that, which expires after the messages under way). Our_Sequence_Number is 0 while
+ * the node requests nothing.
  */
 #include "algorithm.h"
 #include "network.h"
 
 enum { REQUEST, REPLY, MESSAGES_COUNT };
+
+enum { TEXT };
+
+enum { TEXT_MENDED, TEXT_STEPS };
+
+enum { TIMER_CHOSEN };
 
 struct state {
 	uint64_t Our_Sequence_Number;     /* the number of the current request; 0: there is none */
@@ -51,13 +59,12 @@ static void enter_if_all_replied(const struct state *node, struct out *out)
 		out_enter(out);
 }
 
-static void request(const struct site *site, void *state, struct out *out)
+/* The number is chosen: the node asks everybody. */
+static void send_requests(const struct site *site, struct state *node, struct out *out)
 {
-	struct state *node = state;
 	uint32_t me = site->self;
 
 	node->Requesting_Critical_Section = true;
-	node->Our_Sequence_Number = node->Highest_Sequence_Number + 1;
 	node->Outstanding_Reply_Count = site->nodes - 1;
 	out_message(out, REQUEST);
 	out_uint(out, node->Our_Sequence_Number);
@@ -67,6 +74,24 @@ static void request(const struct site *site, void *state, struct out *out)
 			out_send(out, j);
 	}
 	enter_if_all_replied(node, out); /* at once if this is the only node */
+}
+
+static void request(const struct site *site, void *state, struct out *out)
+{
+	struct state *node = state;
+
+	node->Our_Sequence_Number = node->Highest_Sequence_Number + 1;
+	if (site->parameters[TEXT] == TEXT_STEPS)
+		out_arm(out, TIMER_CHOSEN, 1);
+	else
+		send_requests(site, node, out);
+}
+
+/* printed:steps: REQUESTs that came since the number was chosen have been answered. */
+static void expire(const struct site *site, void *state, uint32_t timer, struct out *out)
+{
+	(void)timer;
+	send_requests(site, state, out);
 }
 
 static void release(const struct site *site, void *state, struct out *out)
@@ -213,11 +238,14 @@ static bool replies_are_to_come(const struct snapshot *snapshot)
 	return true;
 }
 
-/* A node that is inside comes before all that wait, by (number, node). */
+/* A node that is inside comes before all that wait, by (number, node). With printed:steps it does
+ * not, and what follows from that is for the checker to find. */
 static bool inside_comes_first(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;
 
+	if (snapshot->network->parameters[TEXT] == TEXT_STEPS)
+		return true;
 	for (uint32_t i = 1; i <= nodes; i++) {
 		const struct state *node = snapshot->states[i - 1];
 		uint64_t ours = node->Our_Sequence_Number;
@@ -361,6 +389,24 @@ const struct algorithm ricart_agrawala = {
                         {"Reply_Deferred", VARIABLE_ROW},
                         {NULL, VARIABLE_PLAIN},
                 },
+        .parameters =
+                (const struct parameter[]){
+                        [TEXT] =
+                                {
+                                        .name = "text",
+                                        .help = "mended: a node chooses its number and asks in one "
+                                                "step; printed:steps: a REQUEST may come in "
+                                                "between",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"mended", TEXT_MENDED},
+                                                        {"printed", TEXT_STEPS},
+                                                        {"printed:steps", TEXT_STEPS},
+                                                        {NULL, 0},
+                                                },
+                                },
+                        {.name = NULL},
+                },
         .invariants =
                 (const struct invariant[]){
                         {.name = "idle_owes_nothing", .local = idle_owes_nothing},
@@ -373,6 +419,7 @@ const struct algorithm ricart_agrawala = {
         .request = request,
         .release = release,
         .receive = receive,
+        .expire = expire,
         .describe = describe,
         .show = show,
         .origin = origin,

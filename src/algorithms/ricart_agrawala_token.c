@@ -25,8 +25,9 @@
  *
  * The prelude is one step up to its wait, or up to token_held <- T if the token is here. The
  * reception of the token is also one step, up to token_held <- T. Otherwise a request that is
- * handled in between would take the token away from a process that is about to enter. The array is
- * declared `requests` and used as `request`. The array `token` is empty while the token is
+ * handled in between would take the token away from a process that is about to enter (`--param
+ * text=printed:steps`, for a process that has the token: a timer stands for the time in between, and
+ * expires after the messages under way). The array is declared `requests` and used as `request`. The array `token` is empty while the token is
  * elsewhere.
  */
 #include "algorithm.h"
@@ -42,7 +43,9 @@ enum { PARAM_TEXT, PARAM_CHOOSE };
 enum { CHOOSE_ROUND, CHOOSE_OLDEST };
 
 /* The errors of the published text, as bits. */
-enum { PRINTED_HOLDER = 1 };
+enum { PRINTED_HOLDER = 1, PRINTED_STEPS = 2 };
+
+enum { TIMER_PRELUDE };
 
 struct state {
 	uint64_t clock; /* counts this node's requests; choose=oldest: a logical clock */
@@ -84,7 +87,10 @@ static void request(const struct site *site, void *state, struct out *out)
 	uint32_t i = site->self;
 
 	if (node->token_present) {
-		enter(node, out);
+		if ((site->parameters[PARAM_TEXT] & PRINTED_STEPS) != 0)
+			out_arm(out, TIMER_PRELUDE, 1);
+		else
+			enter(node, out);
 		return;
 	}
 	node->clock++;
@@ -96,6 +102,14 @@ static void request(const struct site *site, void *state, struct out *out)
 		if (j != i)
 			out_send(out, j);
 	}
+}
+
+/* printed:steps: the prelude has found the token here, and goes on to token_held <- T. */
+static void expire(const struct site *site, void *state, uint32_t timer, struct out *out)
+{
+	(void)site;
+	(void)timer;
+	enter(state, out);
 }
 
 static void send_token(const struct site *site, struct state *node, uint32_t to, struct out *out)
@@ -304,7 +318,9 @@ static uint32_t origin(const struct message *message)
 static bool held_where_present(const struct site *site, const void *state)
 {
 	const struct state *node = state;
-	(void)site;
+	/* Then it does not hold, and what follows from that is for the checker to find. */
+	if ((site->parameters[PARAM_TEXT] & PRINTED_STEPS) != 0)
+		return true;
 	return node->token_held ? node->token_present && !node->waits
 	                        : !(node->token_present && node->waits);
 }
@@ -411,13 +427,16 @@ const struct algorithm ricart_agrawala_token = {
                         [PARAM_TEXT] =
                                 {
                                         .name = "text",
-                                        .help = "printed: a request is compared with the last "
-                                                "holding of who searches, as section 3.3 says",
+                                        .help = "printed, printed:holder: a request is compared "
+                                                "with the last holding of who searches, as section "
+                                                "3.3 says; printed:steps: a request may come "
+                                                "within the prelude",
                                         .choices =
                                                 (const struct parameter_choice[]){
                                                         {"mended", 0},
                                                         {"printed", PRINTED_HOLDER},
                                                         {"printed:holder", PRINTED_HOLDER},
+                                                        {"printed:steps", PRINTED_STEPS},
                                                         {NULL, 0},
                                                 },
                                 },
@@ -449,6 +468,7 @@ const struct algorithm ricart_agrawala_token = {
         .request = request,
         .release = release,
         .receive = receive,
+        .expire = expire,
         .has_privilege = has_privilege,
         .describe = describe,
         .show = show,

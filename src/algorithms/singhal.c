@@ -23,6 +23,8 @@
  *   (`--param text=printed:outdated`), leads to deadlock.
  * - A site that has the token also uses TSN to see whether a REQUEST is outdated. SN alone is not
  *   enough, because it is older than TSN until the two are merged.
+ * - Section 2.5 does not say who gets the token next. A site that leaves looks from its successor
+ *   on, round robin, for the first site that it believes to be requesting.
  */
 #include "algorithm.h"
 #include "network.h"

@@ -14,7 +14,8 @@
  * is its prologue. The paper says this only of P2, but a REQUEST that is handled between the scan
  * of RN and Requesting := false would be missed by both. The text counts requests from n = 1. In
  * the figure RN is -1 at first, so the first number is 0. Q and LN are empty while the privilege is
- * elsewhere.
+ * elsewhere. `--param text=printed:steps` runs P1 as the paper has it, where P2 may come in between:
+ * Requesting := false waits for a timer, and that expires after the messages under way.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -23,9 +24,16 @@
 
 enum { REQUEST, PRIVILEGE, MESSAGES_COUNT };
 
+enum { TEXT };
+
+enum { TEXT_MENDED, TEXT_STEPS };
+
+enum { TIMER_EPILOGUE };
+
 struct state {
 	uint8_t HavePrivilege, Requesting;
-	uint8_t padding[2];
+	uint8_t epilogue; /* printed:steps: P1 has scanned RN, and Requesting is still true */
+	uint8_t padding;
 	uint32_t Q_count;
 	/* RN[nodes], followed by LN[nodes] and uint32_t Q[nodes], which are 0 without the
 	 * privilege. */
@@ -128,7 +136,30 @@ static void release(const struct site *site, void *state, struct out *out)
 		memmove(queue, queue + 1, node->Q_count * sizeof(*queue));
 		send_privilege(site, node, head, out);
 	}
+	if (site->parameters[TEXT] == TEXT_STEPS) {
+		node->epilogue = true;
+		out_arm(out, TIMER_EPILOGUE, 1);
+		return;
+	}
 	node->Requesting = false;
+}
+
+/* printed:steps: the last statement of P1. */
+static void expire(const struct site *site, void *state, uint32_t timer, struct out *out)
+{
+	struct state *node = state;
+
+	(void)site;
+	(void)timer;
+	(void)out;
+	node->epilogue = false;
+	node->Requesting = false;
+}
+
+static bool ready(const struct site *site, const void *state)
+{
+	(void)site;
+	return !((const struct state *)state)->epilogue;
 }
 
 /* P2. */
@@ -184,7 +215,8 @@ static int receive_privilege(const struct site *site, struct state *node, struct
 {
 	struct in again = *in;
 
-	if (node->HavePrivilege || !node->Requesting || !read_privilege(site, in, NULL))
+	if (node->HavePrivilege || !node->Requesting || node->epilogue ||
+	    !read_privilege(site, in, NULL))
 		return BATON_EMESSAGE;
 	read_privilege(site, &again, node);
 	node->HavePrivilege = true;
@@ -350,6 +382,24 @@ const struct algorithm suzuki_kasami = {
                         {"Q", VARIABLE_QUEUE},
                         {NULL, VARIABLE_PLAIN},
                 },
+        .parameters =
+                (const struct parameter[]){
+                        [TEXT] =
+                                {
+                                        .name = "text",
+                                        .help = "mended: P1 is one step up to its wait, and one "
+                                                "after the critical section; printed:steps: a "
+                                                "REQUEST may come before its last statement",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"mended", TEXT_MENDED},
+                                                        {"printed", TEXT_STEPS},
+                                                        {"printed:steps", TEXT_STEPS},
+                                                        {NULL, 0},
+                                                },
+                                },
+                        {.name = NULL},
+                },
         .invariants =
                 (const struct invariant[]){
                         {.name = "queue_has_each_once", .local = queue_has_each_once},
@@ -360,6 +410,8 @@ const struct algorithm suzuki_kasami = {
         .request = request,
         .release = release,
         .receive = receive,
+        .expire = expire,
+        .ready = ready,
         .has_privilege = has_privilege,
         .describe = describe,
         .show = show,

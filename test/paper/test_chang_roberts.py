@@ -1,6 +1,8 @@
 """What Chang and Roberts claim, and Raynal (chapter 2, section 5.2) tells of them, claim by claim."""
+import collections
 import itertools
 import json
+import math
 import os
 import resource
 import tempfile
@@ -154,6 +156,35 @@ class Messages(unittest.TestCase):
         self.assertAlmostEqual(run["messages"]["election"] / float(100000 * 12.0901461), 1, delta=0.1)
         # It needs about 10 MB; a sanitizer takes several times that.
         self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 512 << 10)
+
+
+class Transfers(unittest.TestCase):
+    def test_the_probability_of_k_transfers_is_exact_for_each_number_and_each_k(self):
+        """P(i,k) = C(i-1,k-1)/C(n-1,k-1) x (n-i)/(n-k), over all arrangements when all initiate; n goes n times."""
+        n = 5
+        seen = collections.Counter()
+        for rest in itertools.permutations(range(2, n + 1)):
+            arrangement = ",".join(map(str, (1, *rest)))
+            with tempfile.NamedTemporaryFile("r", encoding="utf-8") as trace:
+                sim(f"chang-roberts --nodes {n} --arrangement {arrangement} --trace {trace.name}")
+                sent = [event["text"] for event in map(json.loads, trace) if event["ev"] == "send"]
+            for i in range(1, n + 1):
+                seen[i, sent.count(f"ELECTION({i})")] += 1
+        arrangements = math.factorial(n - 1)
+        for i in range(1, n):
+            for k in range(1, n):
+                claimed = Fraction(math.comb(i - 1, k - 1), math.comb(n - 1, k - 1)) * Fraction(n - i, n - k)
+                self.assertEqual(Fraction(seen[i, k], arrangements), claimed, (i, k))
+        self.assertEqual(seen[n, n], arrangements)
+
+    def test_the_smallest_may_win_instead(self):
+        """5.1: "the largest identifier (or alternatively, the smallest)"."""
+        result = check("chang-roberts --nodes 4 --param elect=least")
+        self.assertEqual(result["states"], check("chang-roberts --nodes 4")["states"])
+        for n in (1, 2, 5, 64):
+            run = sim(f"chang-roberts --nodes {n} --arrangement random --seed {n} --param elect=least")
+            self.assertEqual((run["leader"], run["agreed"]), (1, True))
+        self.assertEqual(sim("chang-roberts --nodes 5 --arrangement increasing --param elect=least")["messages"]["election"], 15)
 
 
 class Printed(unittest.TestCase):

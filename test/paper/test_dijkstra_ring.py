@@ -105,5 +105,15 @@ class DijkstraRing(unittest.TestCase):
         self.assertEqual(sim("dijkstra-ring --nodes 5 --lose-token 7", expect=1)["entries"], 7)
 
 
+class Overbars(unittest.TestCase):
+    """Our scan of the note has lost every negation."""
+
+    def test_without_them_the_token_stays_where_nobody_wants_it(self):
+        for text in ("printed", "printed:overbars"):
+            result = check(f"dijkstra-ring --nodes 2 --param text={text}", expect=1)
+            self.assertEqual(result["invariants"]["P6_idle_token_is_white"], "violated")
+        sim("dijkstra-ring --nodes 5 --param text=printed:overbars --load light", expect=1)
+
+
 if __name__ == "__main__":
     unittest.main()

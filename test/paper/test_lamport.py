@@ -73,5 +73,15 @@ class Lamport(unittest.TestCase):
         self.assertGreater(sum(run["violations"] > 0 for run in runs), 5)
 
 
+class Steps(unittest.TestCase):
+    """Section 2.1 does not say that a node takes its number and sends its REQUEST in one step."""
+
+    def test_what_is_acknowledged_in_between_lets_two_in(self):
+        for text in ("printed", "printed:steps"):
+            result = check(f"lamport --nodes 2 --param text={text}", expect=1)
+            self.assertEqual(result["mutual_exclusion"], "violated")
+        sim("lamport --nodes 5 --param text=printed:steps --delay exp:1", expect=1)
+
+
 if __name__ == "__main__":
     unittest.main()

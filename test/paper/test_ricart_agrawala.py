@@ -53,5 +53,15 @@ class RicartAgrawala(unittest.TestCase):
             self.assertEqual(set(result["invariants"].values()), {"holds"})
 
 
+class Steps(unittest.TestCase):
+    """Section 2.2 does not say that a node takes its number and asks in one step."""
+
+    def test_what_is_answered_in_between_lets_two_in(self):
+        for text in ("printed", "printed:steps"):
+            result = check(f"ricart-agrawala --nodes 2 --param text={text}", expect=1)
+            self.assertEqual(result["mutual_exclusion"], "violated")
+        sim("ricart-agrawala --nodes 5 --param text=printed:steps --delay exp:1", expect=1)
+
+
 if __name__ == "__main__":
     unittest.main()

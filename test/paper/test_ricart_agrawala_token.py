@@ -58,6 +58,12 @@ class RicartAgrawalaToken(unittest.TestCase):
             self.assertEqual((result["mutual_exclusion"], result["deadlock"]), (None, "found"))
         sim("ricart-agrawala-token --nodes 5 --load light --param text=printed:holder", expect=1)
 
+    def test_a_request_within_the_prelude_takes_the_token_away(self):
+        """3.4 does not say that the prelude is one step up to its wait."""
+        result = check("ricart-agrawala-token --nodes 2 --param text=printed:steps", expect=1)
+        self.assertEqual(result["mutual_exclusion"], "violated")
+        sim("ricart-agrawala-token --nodes 5 --load poisson:0.2 --entries 5000 --param text=printed:steps", expect=1)
+
 
 class Oldest(unittest.TestCase):
     """Hélary, Plouzeau and Raynal, section 6, on a network that is known to be complete: "We use logical clocks instead

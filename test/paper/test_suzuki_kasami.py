@@ -35,5 +35,14 @@ class SuzukiKasami(unittest.TestCase):
             self.assertEqual(result["max_bypass"], 2)
 
 
+class Steps(unittest.TestCase):
+    """Figure 1: "P2 is indivisible", and nothing is said of P1."""
+
+    def test_a_request_within_the_end_of_p1_is_lost(self):
+        for text in ("printed", "printed:steps"):
+            result = check(f"suzuki-kasami --nodes 2 --param text={text}", expect=1)
+            self.assertEqual((result["mutual_exclusion"], result["deadlock"]), (None, "found"))
+
+
 if __name__ == "__main__":
     unittest.main()
