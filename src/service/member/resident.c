@@ -156,6 +156,17 @@ static void look_at_congestion(struct resident *resident, struct tie *tie, uint3
 	node_congested(resident->node, member, congested, resident->now);
 }
 
+/* Otherwise subscribers would hear of dropped events only when something else is sent. */
+void resident_drained(struct resident *resident, struct tie *tie)
+{
+	struct tenant_view view = tenant_view(resident->tenant);
+
+	for (uint32_t i = 0; i < view.seats_count; i++) {
+		if (view.seats[i].process == tie->process)
+			look_at_congestion(resident, tie, i + 1);
+	}
+}
+
 /* A frame that cannot be kept leaves a gap, which only a new epoch ends. */
 static void send(struct resident *resident, const struct node_effect *effect)
 {

@@ -313,6 +313,8 @@ static void take_bytes(struct strand *line, const uint8_t *bytes, size_t size)
 
 	link_input(tie->link, bytes, size);
 	take_records(line);
+	if (tie->congested)
+		resident_drained(line->resident, tie);
 	if (line->state != STRAND_UP)
 		return;
 	if (tie->stalled)
@@ -403,6 +405,12 @@ void ties_want(struct resident *resident, const struct tenant_peer *peers, uint3
 
 	LIST_FOREACH (tie, &ties->list, all)
 		tie->wanted = false;
+	/* All of them first: making a tie for one peer may drop a tie that nobody wants, with the frames
+	 * that wait in it. */
+	for (uint32_t i = 0; i < peers_count; i++) {
+		if ((tie = ties_find(ties, peers[i].process)) != NULL)
+			tie->wanted = true;
+	}
 	for (uint32_t i = 0; i < peers_count; i++) {
 		tie = get_tie(resident, peers[i].process, peers[i].name);
 		strcpy(tie->address, peers[i].address);

@@ -67,6 +67,8 @@ void resident_due(struct resident *resident, uint64_t at);
 void resident_stands(struct resident *resident, const struct tie *tie, bool stands);
 /* Offers a frame to the node. Returns false if the node does not want it yet. */
 bool resident_frame(struct resident *resident, struct tie *tie, const uint8_t *bytes, size_t size);
+/* The peer may have acknowledged frames that waited for it. */
+void resident_drained(struct resident *resident, struct tie *tie);
 size_t resident_hello(const struct resident *resident, const struct tie *tie, uint8_t *room);
 /* Returns NULL, or what is wrong with the HELLO. */
 const char *resident_judge(const struct resident *resident, const struct link_hello *hello);
