@@ -223,28 +223,29 @@ static const char *judge_back_off(struct reign *reign, const struct reign_propos
 
 /* --- members --- */
 
+/* A leader that was stopped pauses as well, but only if that was long enough to be noticed: not judged. */
+static const char *judge_removal(const struct reign *reign, const struct reign_proposal *proposal,
+                                 const struct seat *seat, char *room)
+{
+	uint32_t place = place_of(proposal, seat->process);
+	uint64_t since = reign->told[proposal->place];
+
+	if (place == NOWHERE || proposal->hosts[place].paused || !proposal->hosts[place].reached ||
+	    proposal->hosts[place].resumed > since ||
+	    passed_since(proposal, since) >= 2 * (proposal->state->settings.lease_ns / 6))
+		return NULL;
+	snprintf(room, ROOM, "%s is to be removed %llu ms after %s began to lead",
+	         proposal->hosts[place].name, ms_of(proposal->now - since),
+	         proposal->hosts[proposal->place].name);
+	return room;
+}
+
 /* Since when the leader could hear what it is told. */
 static uint64_t hears_since(const struct reign *reign, const struct reign_proposal *proposal)
 {
 	uint64_t told = reign->told[proposal->place];
 
 	return proposal->resumed > told ? proposal->resumed : told;
-}
-
-static const char *judge_removal(const struct reign *reign, const struct reign_proposal *proposal,
-                                 const struct seat *seat, char *room)
-{
-	uint32_t place = place_of(proposal, seat->process);
-	uint64_t since = hears_since(reign, proposal);
-
-	if (place == NOWHERE || proposal->hosts[place].paused || !proposal->hosts[place].reached ||
-	    proposal->hosts[place].resumed > since ||
-	    passed_since(proposal, since) >= 2 * (proposal->state->settings.lease_ns / 6))
-		return NULL;
-	snprintf(room, ROOM, "%s is to be removed %llu ms after %s could first hear it",
-	         proposal->hosts[place].name, ms_of(proposal->now - since),
-	         proposal->hosts[proposal->place].name);
-	return room;
 }
 
 /*
