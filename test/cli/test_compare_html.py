@@ -392,7 +392,7 @@ class InABrowser(unittest.TestCase):
                 self.assertEqual(page.complaints(), [])
                 self.assertEqual(page.requests(), ["file://" + self.path])
                 grounds.add((dark, page.value("getComputedStyle(document.documentElement).backgroundColor")))
-        self.assertEqual(grounds, {(False, "rgb(255, 255, 255)"), (True, "rgb(18, 22, 31)")})
+        self.assertEqual(grounds, {(False, "rgb(252, 251, 248)"), (True, "rgb(14, 17, 21)")})
 
     def test_no_page_is_wider_than_the_screen(self):
         for width in (1280, 800, 400, 320):

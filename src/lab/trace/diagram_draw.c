@@ -161,48 +161,45 @@ static double y_of(uint32_t node)
 	return TOP + LANE * ((double)node - 0.5);
 }
 
+/* The colours of the page (web/src/style.css): amber is the right to be inside, blue asks, magenta
+ * refuses, grey gives back, teal announces. Readers who are colour-blind tell them apart. */
 static const char style[] =
         "<style>\n"
-        ":root{--paper:#fff;--ink:#1c2330;--soft:#8a94a6;--grid:#e6e9ef;--token:#c2410c;--inside:#"
-        "15803d;"
-        "--wait:#a3b1c6;--t0:#2563eb;--t1:#7c3aed;--t2:#0f766e;--t3:#a16207;--t4:#be185d;--t5:#"
-        "475569}\n"
-        "@media "
-        "(prefers-color-scheme:dark){:root{--paper:#12161f;--ink:#e6e9ef;--soft:#8a94a6;--grid:#"
-        "262d3a;"
-        "--token:#fb923c;--inside:#4ade80;--wait:#4b5870;--t0:#7aa2ff;--t1:#b794ff;--t2:#5eead4;--"
-        "t3:#facc15;"
-        "--t4:#f472b6;--t5:#a8b3c7}}\n"
+        ":root{--paper:#fcfbf8;--ink:#16191f;--soft:#5f6673;--line:#a3a9b4;--grid:#efece5;"
+        "--right:#f0a000;--right-ink:#945400;--ask:#2667d0;--against:#a8327f;--known:#0b7a6b}\n"
+        "@media (prefers-color-scheme:dark){"
+        ":root{--paper:#0e1115;--ink:#eceef1;--soft:#98a1ae;--line:#596270;--grid:#1c2229;"
+        "--right:#ffb224;--right-ink:#ffc864;--ask:#73a9ff;--against:#ee82c4;--known:#4fd0bd}}\n"
         "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:var(--ink)}\n"
         ".paper{fill:var(--paper)}.title{font-size:15px;font-weight:600}.soft{fill:var(--soft);"
         "font-size:11px}\n"
-        ".line{stroke:var(--soft);stroke-width:1.2}.tick{stroke:var(--grid);stroke-width:1}\n"
+        ".line{stroke:var(--line);stroke-width:1.2}.tick{stroke:var(--grid);stroke-width:1}\n"
         ".label{font-size:10.5px;paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;stroke-"
         "linejoin:round}\n"
-        ".inside{fill:var(--inside)}.leave{fill:var(--inside);opacity:.35}.wait{fill:var(--wait)}."
-        "held{stroke:var(--token);stroke-width:"
-        "3;opacity:.55}\n"
+        ".inside,.leave{fill:var(--right);stroke:var(--right-ink)}.leave{fill-opacity:.3;"
+        "stroke-dasharray:3 2}\n"
+        ".wait{fill:var(--ask);opacity:.3}.known{fill:var(--known)}"
+        ".held{stroke:var(--right);stroke-width:3;opacity:.65}\n"
         ".arrow{fill:none;stroke-width:1.3}.token{stroke-width:2.2}.flying{stroke-dasharray:3 "
         "3;opacity:.7}\n"
         ".cross{stroke-width:2.2;fill:none}.node{font-size:13px;font-weight:600}\n"
         "</style>\n";
 
-/* Writes the colour of a message type. The token has a colour of its own. */
-static void write_colour(char *text, size_t size, const struct diagram *diagram, uint8_t type)
+/* Returns the colour of a message type, which says what it is for. */
+static const char *colour_of(const struct diagram *diagram, uint8_t type)
 {
-	unsigned colour = 0;
+	static const char *const colours[] = {
+	        [ROLE_ASKS] = "var(--ask)",        [ROLE_PERMITS] = "var(--right-ink)",
+	        [ROLE_REFUSES] = "var(--against)", [ROLE_GIVES_BACK] = "var(--soft)",
+	        [ROLE_ANNOUNCES] = "var(--known)", [ROLE_PREPARES] = "var(--line)",
+	};
+	bool second = false;
 
-	if (type_of(diagram, type)->token) {
-		/* The first message type with a token gives the right to enter. Other tokens
-		 * only help it. */
-		for (uint8_t i = 0; i < type; i++)
-			colour += type_of(diagram, i)->token;
-		snprintf(text, size, colour == 0 ? "var(--token)" : "var(--t4)");
-		return;
-	}
-	for (uint8_t i = 0; i < type; i++)
-		colour += !type_of(diagram, i)->token;
-	snprintf(text, size, "var(--t%u)", colour % 6);
+	/* The first message type with a token gives the right to enter. Other tokens only
+	 * help it. */
+	for (uint8_t i = 0; i < type && type_of(diagram, type)->token; i++)
+		second = second || type_of(diagram, i)->token;
+	return second ? "var(--known)" : colours[type_of(diagram, type)->role];
 }
 
 static bool has_type(const struct diagram *diagram, uint8_t type)
@@ -217,20 +214,18 @@ static bool has_type(const struct diagram *diagram, uint8_t type)
 static void write_heads(const struct drawing *page)
 {
 	const struct algorithm *algorithm = page->diagram->setup->network.algorithm;
-	char colour[32];
 
 	text_add_string(page->out, "<defs>\n");
 	for (uint8_t type = 0; type < algorithm->messages_count; type++) {
 		if (algorithm->messages[type].rare && !has_type(page->diagram, type))
 			continue;
-		write_colour(colour, sizeof(colour), page->diagram, type);
 		text_format(
 		        page->out,
 		        "<marker id=\"m%u\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" "
 		        "markerWidth=\"7\" markerHeight=\"7\" "
 		        "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 1 10 5 0 9z\" "
 		        "fill=\"%s\"/></marker>\n",
-		        type, colour);
+		        type, colour_of(page->diagram, type));
 	}
 	text_add_string(page->out, "</defs>\n");
 }
@@ -382,7 +377,7 @@ static void write_marks(const struct drawing *page)
 		else if (mark->kind == MARK_ELECTED)
 			text_format(
 			        page->out,
-			        "<circle class=\"inside\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/><text "
+			        "<circle class=\"known\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/><text "
 			        "class=\"label\" x=\"%.1f\" "
 			        "y=\"%.1f\">leader %" PRIu32 "</text>\n",
 			        x, y_of(mark->node), x + 7, y_of(mark->node) + 16, mark->what);
@@ -481,7 +476,8 @@ static void write_arrow(const struct drawing *page, const struct arrow *arrow)
 	double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived) + shift : x1 + 60;
 	const char *token = type->token ? " token" : "",
 	           *flying = arrow->fate == FATE_FLYING ? " flying" : "";
-	char colour[32], path[128];
+	const char *colour = colour_of(page->diagram, arrow->type);
+	char path[128];
 
 	if (arrow->from == arrow->to) {
 		snprintf(path, sizeof(path), "M%.1f %.1f C%.1f %.1f %.1f %.1f %.1f %.1f", x1, y1,
@@ -494,7 +490,6 @@ static void write_arrow(const struct drawing *page, const struct arrow *arrow)
 		}
 		snprintf(path, sizeof(path), "M%.1f %.1f L%.1f %.1f", x1, y1, x2, y2);
 	}
-	write_colour(colour, sizeof(colour), page->diagram, arrow->type);
 	text_format(page->out,
 	            "<path class=\"arrow%s%s\" stroke=\"%s\" d=\"%s\" marker-end=\"url(#m%u)\"/>\n",
 	            token, flying, colour, path, arrow->type);
@@ -557,7 +552,7 @@ static void write_legend(const struct drawing *page)
 	x += election ? 114 : 70;
 	if (election) {
 		text_format(page->out,
-		            "<rect class=\"inside\" x=\"%.1f\" y=\"%.1f\" width=\"9\" height=\"9\" "
+		            "<rect class=\"known\" x=\"%.1f\" y=\"%.1f\" width=\"9\" height=\"9\" "
 		            "rx=\"5\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">knows the "
 		            "leader</text>\n",
 		            x, y - 8, x + 15, y);
@@ -578,11 +573,10 @@ static void write_legend(const struct drawing *page)
 		x += 114;
 	}
 	for (uint8_t type = 0; type < algorithm->messages_count; type++) {
-		char colour[32];
+		const char *colour = colour_of(page->diagram, type);
 		const char *name = algorithm->messages[type].name;
 		if (!has_type(page->diagram, type))
 			continue;
-		write_colour(colour, sizeof(colour), page->diagram, type);
 		text_format(page->out,
 		            "<path class=\"arrow%s\" stroke=\"%s\" d=\"M%.1f %.1f h24\" "
 		            "marker-end=\"url(#m%u)\"/><text class=\"soft\" x=\"%.1f\" "
