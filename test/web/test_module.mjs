@@ -1,8 +1,9 @@
 // The module gives what the program gives: traces, verdicts, and the lines that ran.
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { folder, instance, native, runTests, scenarios, test, web } from "./lib.mjs";
+import { folder, instance, native, packages, root, runTests, scenarios, test, web } from "./lib.mjs";
 
 const algorithms = JSON.parse(native("algorithms", "--json").stdout).algorithms;
 const trace = join(folder, "trace");
@@ -84,6 +85,33 @@ test("both branches of a condition are seen, for every algorithm", () => {
 		// A token that only goes round has few branches, but it has one.
 		assert.ok(both.length > 0, `${name}: no condition was seen both ways`);
 	}
+});
+
+test("the page, the diagram and the comparison have the same colours", () => {
+	const colours = (text) => [...text.matchAll(/--([a-z0-9-]+):\s*(#[0-9a-f]{3,6})/g)].map(([, name, value]) => [name, value]);
+	const page = colours(readFileSync(join(root, "web/src/style.css"), "utf8"));
+	const names = ["paper", "ink", "soft", "grid", "right", "right-ink", "ask", "against", "known"];
+	// Each name twice: light, then dark.
+	const wanted = names.map((name) => [name, page.filter(([n]) => n === name).map(([, value]) => value)]);
+	native("sim", "neilsen", "--nodes", "3", "--entries", "2", "--diagram", join(folder, "x.svg"));
+	const drawn = colours(readFileSync(join(folder, "x.svg"), "utf8"));
+	for (const [name, values] of wanted) assert.deepEqual(drawn.filter(([n]) => n === name).map(([, value]) => value), values, name);
+	const compared = colours(readFileSync(join(root, "src/lab/page/style.css"), "utf8"));
+	const known = new Set(page.map(([, value]) => value));
+	const own = compared.filter(([name, value]) => name !== "rule" && !known.has(value));
+	assert.deepEqual(own, []);
+});
+
+test("the script's types agree", () => {
+	// The packages are in the build's folder: a folder that has both as links, for the checker to find them.
+	const checked = join(folder, "types");
+	mkdirSync(checked);
+	symlinkSync(join(root, "web/src"), join(checked, "src"));
+	symlinkSync(join(web, "npm/node_modules"), join(checked, "node_modules"));
+	copyFileSync(join(root, "web/tsconfig.json"), join(checked, "tsconfig.json"));
+	const done = spawnSync(process.execPath, [packages.resolve("typescript/bin/tsc"), "--preserveSymlinks", "-p", checked], { encoding: "utf8" });
+	assert.equal(done.stdout + done.stderr, "");
+	assert.equal(done.status, 0);
 });
 
 await runTests();

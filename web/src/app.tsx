@@ -11,6 +11,7 @@ import { embeddedRun, resource } from "./resources";
 import { scenarioOf } from "./scenario";
 import { Sentence, Title } from "./sentence";
 import { StageView } from "./stage";
+import { make } from "./svg";
 import * as state from "./state";
 import { arrowsOf, stuckAt } from "./stuck";
 import { Walker } from "./walker";
@@ -75,6 +76,7 @@ function showText(text: string): void {
 }
 
 function save(name: string, type: string, text: string): void {
+	document.querySelector<HTMLDetailsElement>("details.menu")!.open = false;
 	const link = document.createElement("a");
 	link.href = URL.createObjectURL(new Blob([text], { type }));
 	link.download = name;
@@ -84,6 +86,7 @@ function save(name: string, type: string, text: string): void {
 
 async function openFile(file: File | undefined): Promise<void> {
 	if (file === undefined) return;
+	document.querySelector<HTMLDetailsElement>("details.menu")!.open = false;
 	state.playing.value = false;
 	if (state.show({ scenario: await file.text() }, [], null)) state.remember();
 }
@@ -98,6 +101,8 @@ function viewAsSvg(): string {
 		for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline", "visibility", "display"]) element.setAttribute(name, style.getPropertyValue(name));
 	});
 	copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+	const ground = make("rect", { width: "100%", height: "100%", fill: getComputedStyle(document.documentElement).backgroundColor });
+	copy.prepend(ground);
 	return new XMLSerializer().serializeToString(copy);
 }
 
@@ -145,7 +150,7 @@ function Diagram() {
 	);
 }
 
-/** A node does the one thing that it can do now; if there are several, one is asked which. */
+/** A node asks or leaves at once, if there is nothing else that it can do; else one is asked which. */
 function clickNode(node: number, element: Element): void {
 	const current = state.run.value!;
 	const now = state.states.value[node - 1];
@@ -155,12 +160,13 @@ function clickNode(node: number, element: Element): void {
 	if (now.phase === "in") offer("It leaves", "leave");
 	if (now.phase === "idle" && now.ready && !now.dead) offer(election ? "It initiates an election" : "It asks to enter", "ask");
 	if (now.timer !== undefined && !now.dead) offer("Its timer runs out", "expire");
-	if (election && current.algorithm.timers && !now.dead) offer("It crashes", "crash");
+	if (election && current.algorithm.timers && !now.dead) offer(CRASH, "crash");
 	if (items.length === 0) state.wrong.value = `${current.name(node)} ${now.dead ? "is dead" : now.phase === "waiting" ? "waits already" : "is not ready to ask"}`;
-	else if (items.length === 1) items[0].run();
+	else if (items.length === 1 && items[0].text !== CRASH) items[0].run();
 	else openMenu(`Node ${current.name(node)}`, items, element);
 }
 
+const CRASH = "It crashes";
 const DELAY = 2;
 
 function clickMessage(msg: number, element: Element): void {
@@ -379,10 +385,10 @@ function draw(): void {
 	void state.grown.value;
 	// The views of another run are replaced as soon as its page is rendered.
 	if (current === null || stage?.run !== current || diagram?.run !== current) return;
-	const wrong = state.moment.value!.properties.some((p) => !p.holds);
+	const wrong = state.moment.value!.properties.some((p) => !p.holds) || broken === state.told.value;
 	const stuck = stuckAt(current, step, states);
 	stage.draw({ step, time, states, still: state.still.value, stuck: arrowsOf(stuck ?? []), broken: wrong, hovered, hoveredNode });
-	diagram.draw({ time, looks: states.map((s, i) => current.look(i + 1, s, step)), hovered, hoveredNode, broken: broken === null ? null : current.steps[broken.step - 1].t, now: wrong || stuck !== null });
+	diagram.draw({ time, looks: states.map((s, i) => current.look(i + 1, s, step)), hovered, hoveredNode, broken: broken === null ? null : current.steps[broken - 1].t, now: wrong || stuck !== null });
 }
 
 /** While it plays, time goes by in every frame; steps happen as time passes them. */
@@ -395,8 +401,8 @@ function frame(at: number): void {
 		// Before somebody sees where it was cut.
 		if (current.cut && current.steps.length - state.step.value < 500) state.extend();
 		const broke = state.broken.value;
-		if (broke !== null && state.step.value < broke.step && current.stepAt(next) >= broke.step) {
-			state.go(broke.step);
+		if (broke !== null && state.step.value < broke && current.stepAt(next) >= broke) {
+			state.go(broke);
 			state.playing.value = false;
 			state.remember();
 		} else if (next >= current.end + 0.01) {
@@ -502,7 +508,9 @@ async function main(): Promise<void> {
 		void openFile(event.dataTransfer?.files[0]);
 	});
 	addEventListener("pointerdown", (event) => {
-		if ((event.target as Element).closest("#menu, [data-msg]") === null) closeMenu();
+		const target = event.target as Element;
+		if (target.closest("#menu, [data-msg], [data-node]") === null) closeMenu();
+		if (target.closest("details.menu") === null) document.querySelector<HTMLDetailsElement>("details.menu")!.open = false;
 	});
 	// Something moves within a second; who wants no motion, or came for a moment, finds it standing.
 	state.playing.value = !state.still.value && location.hash.length <= 1 && given === null;

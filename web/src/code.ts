@@ -86,6 +86,7 @@ export function passagesOf(ran: Ran[], map: Record<string, Mapped>, sources: Rec
 	return (most.length > 0 ? most : own)
 		.map(({ mapped, counters }) => passageOf(mapped, counters, sources[mapped.file].split("\n")))
 		.sort((a, b) => weight(a.name) - weight(b.name) || a.lines[0]?.number - b.lines[0]?.number)
-		.filter((passage) => passage.lines.some((line) => line.ran !== null))
+		// A helper that only gives a name to a formula is where it is called.
+		.filter(({ lines, name }) => lines.some((line) => line.ran !== null) && (weight(name) === 0 || lines.length > 1))
 		.slice(0, PASSAGES_MAX);
 }

@@ -48,6 +48,7 @@ export class DiagramView {
 	private veil: SVGRectElement;
 	private hand: SVGGElement;
 	private grip: SVGTextElement;
+	private pill: SVGRectElement;
 	private mark: SVGGElement;
 	private lane: SVGRectElement;
 	private chips: SVGGElement[] = [];
@@ -86,7 +87,7 @@ export class DiagramView {
 		make("path", { d: `M-5 ${TOP - 14}l10 0l-5 8z` }, this.mark);
 		this.hand = make("g", { class: "handle" }, svg);
 		make("line", { class: "hand", y1: 18, y2: TOP + nodes * this.row + 4 }, this.hand);
-		make("rect", { class: "grip", x: -21, y: 0, width: 42, height: 18, rx: 9 }, this.hand);
+		this.pill = make("rect", { class: "grip", y: 0, height: 18, rx: 9 }, this.hand);
 		this.grip = make("text", { class: "grip-t", y: 9 }, this.hand);
 		this.listen();
 	}
@@ -205,7 +206,12 @@ export class DiagramView {
 		this.hand.setAttribute("transform", `translate(${x.toFixed(1)} 0)`);
 		set(this.hand, "class", at.now ? "handle bad" : "handle");
 		const text = at.time.toFixed(2);
-		if (this.grip.textContent !== text) this.grip.textContent = text;
+		if (this.grip.textContent !== text) {
+			this.grip.textContent = text;
+			const width = Math.max(42, text.length * 7 + 12);
+			set(this.pill, "width", width);
+			set(this.pill, "x", -width / 2);
+		}
 		set(this.mark, "visibility", at.broken === null ? "hidden" : "visible");
 		if (at.broken !== null) set(this.mark, "transform", `translate(${this.x(at.broken - this.from).toFixed(1)} 0)`);
 		set(this.lane, "visibility", at.hoveredNode === null ? "hidden" : "visible");

@@ -61,13 +61,15 @@ export function Properties() {
 			</ul>
 			{wrong.length > 0 ? (
 				<p class="alarm" role="alert">
-					<b>Broken{broken.value?.step === told.value ? " by this step" : ""}:</b> {wrong.map((p) => propertyWords(p.name)).join(", ")}.
+					<b>Broken{broken.value === told.value ? " by this step" : ""}:</b> {wrong.map((p) => propertyWords(p.name)).join(", ")}.
 				</p>
 			) : null}
 			{stuck !== null ? (
 				<p class="alarm" role="alert">
 					<b>Nothing can move any more</b>, and somebody waits. {stuckWords(current, stuck)}
 				</p>
+			) : now.status.violation ? (
+				<p class="alarm" role="alert">{now.status.violation}</p>
 			) : last && current.status.violation ? (
 				<p class="alarm" role="alert">{current.status.violation}</p>
 			) : null}

@@ -257,7 +257,8 @@ export class Run {
 				byNumber.set(flight.msg, flight);
 				this.flights.push(flight);
 				const role = this.roles.get(flight.type);
-				if (role === "asks") permission(flight.from, "asks", flight.to);
+				// Where there is a token, requests are passed on for others: only the first is the node's own.
+				if (role === "asks" && (!this.algorithm.token || this.steps[step - 1]?.head.node === flight.from)) permission(flight.from, "asks", flight.to);
 				// A refusal that answers a refusal gives a permission back; any other one only refuses.
 				else if (role === "refuses" && this.roles.get(this.steps[step - 1]?.head.type ?? "") === "refuses") permission(flight.from, "yields", flight.to);
 				break;

@@ -2,6 +2,7 @@
 
 import { useRef } from "preact/hooks";
 import { wordsOf } from "./address";
+import type { Algorithm } from "./module";
 import { algorithms, playing, remember, run, show } from "./state";
 
 const LOADS: [string, string][] = [
@@ -100,8 +101,11 @@ function Number_(props: { label: string; value: number; least: number; most: num
 		if (drag.current === null) return;
 		const more = Math.trunc((event.clientX - drag.current.x) / DRAG_PIXELS);
 		const value = Math.max(props.least, Math.min(props.most, drag.current.value + more));
-		if (more !== 0) event.currentTarget.setPointerCapture(event.pointerId);
-		if (value !== props.value && event.currentTarget.hasPointerCapture(event.pointerId)) props.change(String(value));
+		if (value !== props.value) props.change(String(value));
+	};
+	const begin = (event: PointerEvent & { currentTarget: HTMLInputElement }) => {
+		drag.current = { x: event.clientX, value: props.value };
+		event.currentTarget.setPointerCapture(event.pointerId);
 	};
 	return (
 		<input
@@ -112,7 +116,7 @@ function Number_(props: { label: string; value: number; least: number; most: num
 			max={props.most}
 			value={props.value}
 			onChange={(event) => event.currentTarget.value !== "" && props.change(event.currentTarget.value)}
-			onPointerDown={(event) => (drag.current = { x: event.clientX, value: props.value })}
+			onPointerDown={begin}
 			onPointerMove={move}
 			onPointerUp={() => (drag.current = null)}
 			onPointerCancel={() => (drag.current = null)}
@@ -120,11 +124,12 @@ function Number_(props: { label: string; value: number; least: number; most: num
 	);
 }
 
-/** Titles that several have are told apart by the names. */
+/** Of two with the same title the one with the longer name is told by what it has more: ricart-agrawala-token. */
 function titleOf(name: string): string {
-	const title = (one: { title: string }) => one.title.split(":")[0];
+	const title = (one: Algorithm) => one.title.split(":")[0];
 	const own = algorithms.value.find((a) => a.name === name)!;
-	return algorithms.value.filter((a) => title(a) === title(own)).length === 1 ? title(own) : `${title(own)} (${name})`;
+	const other = algorithms.value.find((a) => a.kind === own.kind && title(a) === title(own) && name.startsWith(a.name + "-"));
+	return other === undefined ? title(own) : `${title(own)}, ${name.slice(other.name.length + 1)}`;
 }
 
 export function Title() {

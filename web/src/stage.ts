@@ -3,6 +3,7 @@
 import { layOut, type Layout, type Point } from "./layout";
 import type { NodeState, Role } from "./module";
 import type { Flight, Run } from "./run";
+import type { Arrow } from "./stuck";
 import { baton, make, round, set } from "./svg";
 import { WaysView } from "./ways";
 import { LOOKS } from "./words";
@@ -19,7 +20,7 @@ export interface Scene {
 	time: number;
 	states: NodeState[];
 	still: boolean; // no flight: reduced motion
-	stuck: [number, number][]; // who waits for whom, when nothing moves
+	stuck: Arrow[]; // who waits for whom, when nothing moves
 	broken: boolean; // something that must hold does not
 	hovered: number | null;
 	hoveredNode: number | null;
@@ -292,10 +293,14 @@ export class StageView {
 		}
 	}
 
-	private updateStuck(stuck: [number, number][]): void {
+	private updateStuck(stuck: Arrow[]): void {
 		this.drawnStuck = stuck.length;
 		while (this.layers.red.childElementCount > stuck.length) this.layers.red.lastElementChild!.remove();
-		stuck.forEach(([a, b], i) => set(this.layers.red.children[i] ?? make("path", { class: "waits", "marker-end": "url(#head-red)" }, this.layers.red), "d", this.curve(a, b)));
+		stuck.forEach((arrow, i) => {
+			const path = this.layers.red.children[i] ?? make("path", { "marker-end": "url(#head-red)" }, this.layers.red);
+			set(path, "class", arrow.cycle ? "waits cycle" : "waits");
+			set(path, "d", this.curve(arrow.from, arrow.to));
+		});
 	}
 
 	/** An arc that runs down from when the timer was first seen. */

@@ -27,7 +27,7 @@ export const told = signal(0);
 /** Counts how often more of the run was made: its lists are longer since. */
 export const grown = signal(0);
 /** The first step that breaks something which must hold, once it is known. */
-export const broken = signal<{ step: number; names: string[] } | null>(null);
+export const broken = signal<number | null>(null);
 export const hoveredNode = signal<number | null>(null);
 export const narrow = signal(false);
 

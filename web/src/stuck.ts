@@ -6,7 +6,7 @@ import { nodeOf } from "./stage";
 
 export interface Waiting {
 	node: number;
-	asked: number; // whose answer is missing
+	asked: number; // whose answer is missing; 0: nobody was asked
 	held: number; // who has it instead; 0: nobody says so
 }
 
@@ -23,7 +23,12 @@ export function stuckAt(run: Run, step: number, states: NodeState[]): Waiting[] 
 		if (!waiting) return;
 		const node = i + 1;
 		const { asked, got } = run.permissionsOf(node, step);
-		for (const other of asked.filter((o) => !got.has(o))) {
+		const missing = asked.filter((o) => !got.has(o));
+		// Somebody else may have asked before, for all who are on this side of the tree.
+		if (missing.length === 0 && run.algorithm.token && pointers.length > 0) missing.push(nodeOf(states[i].vars[pointers[0].name]));
+		if (missing.length === 0) found.push({ node, asked: 0, held: 0 });
+		for (const other of missing) {
+			if (other === 0) continue;
 			const holders = pointers.map((v) => nodeOf(states[other - 1].vars[v.name]));
 			// A token's algorithm points to where the token is sought: that has nothing to do with permissions.
 			const held = run.algorithm.token ? 0 : (holders.find((n) => n !== 0 && n !== node && waits[n - 1]) ?? 0);
@@ -33,10 +38,27 @@ export function stuckAt(run: Run, step: number, states: NodeState[]): Waiting[] 
 	return found;
 }
 
-/** The arrows: from the one who waits to the one who would have to move. */
-export function arrowsOf(waiting: Waiting[]): [number, number][] {
-	const arrows = waiting.map(({ node, asked, held }): [number, number] => [node, held === 0 ? asked : held]);
-	return arrows.filter(([a, b], i) => a !== b && arrows.findIndex(([c, d]) => c === a && d === b) === i);
+export interface Arrow {
+	from: number;
+	to: number;
+	cycle: boolean; // it is why nothing moves
+}
+
+/** From the one who waits to the one who would have to move. */
+export function arrowsOf(waiting: Waiting[]): Arrow[] {
+	const pairs = new Map<string, Arrow>();
+	for (const { node, asked, held } of waiting) {
+		const to = held === 0 ? asked : held;
+		if (to !== 0 && to !== node) pairs.set(`${node} ${to}`, { from: node, to, cycle: false });
+	}
+	const arrows = [...pairs.values()];
+	const reaches = (from: number, to: number, seen = new Set<number>()): boolean => {
+		if (from === to) return true;
+		seen.add(from);
+		return arrows.some((a) => a.from === from && !seen.has(a.to) && reaches(a.to, to, seen));
+	};
+	for (const arrow of arrows) arrow.cycle = reaches(arrow.to, arrow.from);
+	return arrows;
 }
 
 const SENTENCES_MAX = 6;
@@ -44,8 +66,9 @@ const SENTENCES_MAX = 6;
 export function stuckWords(run: Run, waiting: Waiting[]): string {
 	const name = (node: number) => run.name(node);
 	const words = waiting.map(({ node, asked, held }) => {
+		if (asked === 0) return `${name(node)} waits, but has asked nobody`;
 		if (run.algorithm.token) return `${name(node)} waits for the token, and asked ${name(asked)}`;
-		return `${name(node)} needs the permission of ${name(asked)}${held === 0 ? "" : `, which ${name(held)} has`}`;
+		return `${name(node)} needs the permission of ${name(asked)}${held === 0 ? "" : held === asked ? ", which keeps it" : `, which ${name(held)} has`}`;
 	});
 	const shown = words.slice(0, SENTENCES_MAX).join("; ");
 	return shown === "" ? "" : shown + (words.length > SENTENCES_MAX ? "; and more." : ".");

@@ -48,7 +48,7 @@ export class Walker {
 
 /** Looks for the first step after which something that must hold does not, a little at a time. */
 export class Watch {
-	broken: { step: number; names: string[] } | null = null;
+	broken: number | null = null;
 	private walker: Walker;
 
 	constructor(source: Source, acts: Act[]) {
@@ -61,8 +61,9 @@ export class Watch {
 		while (this.broken === null && this.walker.at < steps) {
 			if (performance.now() >= until) return true;
 			if (!this.walker.advance(this.walker.at + 1)) return false;
-			const wrong = this.walker.instance.properties().filter((p: Property) => !p.holds);
-			if (wrong.length > 0) this.broken = { step: this.walker.at, names: wrong.map((p) => p.name) };
+			const wrong = this.walker.instance.properties().some((p: Property) => !p.holds);
+			// Some can be seen only as they happen: who is elected twice leads once.
+			if (wrong || (this.walker.instance.status().violations ?? 0) > 0) this.broken = this.walker.at;
 		}
 		return false;
 	}

@@ -13,6 +13,8 @@ export function showValue(value: unknown): string {
 	if (value === null || value === undefined) return "–";
 	if (value === true) return "yes";
 	if (value === false) return "no";
+	// Of a row of yes and no: who is yes.
+	if (Array.isArray(value) && value.length > 0 && value.every((v) => typeof v === "boolean")) return "{" + value.flatMap((v, i) => (v ? [i + 1] : [])).join(" ") + "}";
 	if (Array.isArray(value)) return value.length === 0 ? "–" : "[" + value.map((v) => (v === null ? "–" : Array.isArray(v) ? showValue(v) : String(v))).join(" ") + "]";
 	return String(value);
 }
@@ -46,6 +48,13 @@ function headOf(run: Run, head: Line): [string, string] {
 	}
 }
 
+/** A row of which little changed is told by its places. */
+function changeOf(name: string, was: unknown, is: unknown): string | null {
+	if (!Array.isArray(was) || !Array.isArray(is) || was.length !== is.length || is.length < 5) return null;
+	const changed = is.map((_, i) => i).filter((i) => showValue(was[i]) !== showValue(is[i]));
+	return changed.length > 3 ? null : changed.map((i) => `${name}[${i + 1}] ${showValue(was[i])} → ${showValue(is[i])}`).join(", ");
+}
+
 export function tell(run: Run, step: Step, before: Record<string, unknown> | undefined, after: Record<string, unknown> | undefined): Told {
 	const roles = new Map<string, Role>(run.algorithm.messages.map((m) => [m.name, m.role]));
 	const [who, what] = headOf(run, step.head);
@@ -64,7 +73,7 @@ export function tell(run: Run, step: Step, before: Record<string, unknown> | und
 	if (before !== undefined && after !== undefined)
 		for (const name of Object.keys(after)) {
 			const [was, is] = [showVariable(run, name, before[name]), showVariable(run, name, after[name])];
-			if (was !== is) then.push({ kind: "plain", text: `${name} ${was} → ${is}` });
+			if (was !== is) then.push({ kind: "plain", text: changeOf(name, before[name], after[name]) ?? `${name} ${was} → ${is}` });
 		}
 	return { who, what, then };
 }
