@@ -6,7 +6,7 @@ PAGE ?= yes
 export PAGE
 PAGE_OPTION = -Dpage=$(if $(filter no,$(PAGE)),false,true)
 
-.PHONY: all help run site tour quick test bench mutants checked errata results install clean format lint setup
+.PHONY: all help run site tour quick test bench mutants checked errata results faults install clean format lint setup
 
 all: setup ## build/baton; PAGE=no leaves out the page, which needs npm
 	@tools/build build $(PAGE_OPTION)
@@ -52,6 +52,9 @@ errata: all ## makes doc/errata.md: what was found in the papers
 
 results: all ## makes doc/results.md: what the papers claim beside what is measured; about a minute
 	@tools/results
+
+faults: all ## makes doc/faults.md: what each algorithm survives
+	@tools/faults
 
 install: setup ## to PREFIX, /usr/local unless given
 	@tools/build build $(PAGE_OPTION) "--prefix=$$(realpath -m "$(PREFIX)")"

@@ -91,6 +91,36 @@ class WhatIsKnown(unittest.TestCase):
         self.assertEqual((result["invariants"], result["max_bypass"], result["max_messages"]), ({}, None, None))
 
 
+class WhatIsSought(unittest.TestCase):
+    def test_the_worst_is_found_even_if_something_else_is_nearer(self):
+        """One waits after two steps; that all wait takes more."""
+        near, worst = (check("ricart-agrawala --nodes 3 --lose answer", find) for find in ("", "--find all-wait"))
+        self.assertEqual((near["deadlock"], worst["deadlock"]), ("found", "found"))
+        self.assertLess(near["depth"], worst["depth"])
+        self.assertEqual(check("ricart-agrawala --nodes 3 --lose answer --find two-inside")["mutual_exclusion"], "holds")
+
+    def test_what_was_not_sought_is_not_decided(self):
+        result = check("suzuki-kasami --nodes 3 --lose token --find two-inside")
+        self.assertEqual((result["complete"], result["deadlock"]), (True, None))
+
+    def test_compare_tells_the_worst_with_its_command(self):
+        rows = report("compare --faults --algorithms neilsen,suzuki-kasami,chang-roberts")["rows"]
+        self.assertEqual([row["algorithm"] for row in rows], ["neilsen", "suzuki-kasami"])
+        cells = rows[1]["faults"]
+        self.assertEqual([cell and cell["outcome"] for cell in cells.values()],
+                         ["one waits", None, "all wait", "all wait", "unnoticed", "all wait"])
+        for cell in filter(None, cells.values()):
+            self.assertEqual(baton(cell["command"].removeprefix("baton ")).code, 0 if cell["outcome"] == "unnoticed" else 1)
+
+    def test_compare_refuses_what_it_would_ignore(self):
+        for words, text in (("--claims", "not both"), ("--csv", "no --csv"), ("--load light", "--load"),
+                            ("--nodes 6", "--nodes"), ("--algorithms bully", "these are elections"),
+                            ("--algorithms misra:bounded=off", "takes no parameters")):
+            run = baton("compare --faults", words)
+            self.assertEqual((run.code, run.out), (2, ""), words)
+            self.assertIn(text, run.err)
+
+
 class BadInput(unittest.TestCase):
     def test_each_says_what_would_be_right(self):
         for command, words in (
@@ -99,6 +129,8 @@ class BadInput(unittest.TestCase):
                 ("neilsen --crash 1:waiter", "who crashes is holder, bystander or any"),
                 ("neilsen --crash 0", "--crash"),
                 ("neilsen --restart 1", "give --crash K"),
+                ("neilsen --find nobody", "any, two-inside or all-wait"),
+                ("bully --find all-wait", "this is for mutual exclusion"),
                 ("misra --lose token --lose-token", "--lose token loses one"),
                 ("chang-roberts --cut", "this is for mutual exclusion"),
                 ("chang-roberts --fifo --reduce --lose ELECTION", "--reduce: not together with faults")):

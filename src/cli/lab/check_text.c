@@ -7,12 +7,17 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char *verdict_text(const struct check_result *result, bool election, bool lives)
+static const char *verdict_text(const struct check_result *result, enum sought sought,
+                                bool election, bool lives)
 {
 	switch (result->verdict) {
 	case VERDICT_HOLDS:
 		if (!result->complete)
 			return "not decided: nothing wrong so far";
+		if (sought != SOUGHT_ANY)
+			return sought == SOUGHT_TWO_INSIDE ? "mutual exclusion holds"
+			                                   : "mutual exclusion holds, and in no "
+			                                     "state does everybody wait";
 		return election ? "one leader, agreed by all, every run ends"
 		       : lives  ? "mutual exclusion holds, no deadlock, no starvation"
 		                : "mutual exclusion holds, no deadlock";
@@ -58,7 +63,8 @@ static void print_undecided(const struct check_options *options, const struct ch
 
 	if (result->verdict != VERDICT_HOLDS && !result->complete)
 		printf("            the rest: not decided (the search ended with this)\n");
-	if (!result->complete || options->setup->network.algorithm->kind == KIND_ELECTION)
+	if (!result->complete || options->setup->network.algorithm->kind == KIND_ELECTION ||
+	    options->sought != SOUGHT_ANY)
 		return;
 	if (result->verdict == VERDICT_STARVATION)
 		printf("            mutual exclusion holds, no deadlock\n");
@@ -80,7 +86,7 @@ static void print_verdict(const struct check_options *options, const struct chec
 	bool lives =
 	        !election && check_finding(options, result, VERDICT_STARVATION) == FINDING_HOLDS;
 
-	printf("  verdict   %s", verdict_text(result, election, lives));
+	printf("  verdict   %s", verdict_text(result, options->sought, election, lives));
 	if (result->verdict >= VERDICT_INVARIANT)
 		printf(": %s", result->what);
 	putchar('\n');

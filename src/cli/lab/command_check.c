@@ -42,11 +42,29 @@ static const struct option check_option_table[] = {
         {"duplicate", required_argument, NULL, 'd'},
         {"restart", required_argument, NULL, 'a'},
         {"cut", no_argument, NULL, 'c'},
+        {"find", required_argument, NULL, 'f'},
         {"trace", required_argument, NULL, 't'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
 };
+
+static int parse_sought(const char *text, enum sought *ret_sought, struct problem *problem)
+{
+	static const char *const names[] = {
+	        [SOUGHT_ANY] = "any",
+	        [SOUGHT_TWO_INSIDE] = "two-inside",
+	        [SOUGHT_ALL_WAIT] = "all-wait",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			*ret_sought = (enum sought)i;
+			return 0;
+		}
+	}
+	return problem_set(problem, "--find '%.40s': any, two-inside or all-wait", text);
+}
 
 static int parse_option(int option, const char *value, struct check_request *request,
                         struct problem *problem)
@@ -103,6 +121,8 @@ static int parse_option(int option, const char *value, struct check_request *req
 	case 'c':
 		request->options.faults.cut = true;
 		return 0;
+	case 'f':
+		return parse_sought(value, &request->options.sought, problem);
 	case 't':
 		request->trace = value;
 		return 0;
@@ -280,9 +300,13 @@ static int prepare_faults(struct check_request *request, const struct algorithm 
 	if (request->duplicate != NULL && faults_types(request->duplicate, "--duplicate", algorithm,
 	                                               &faults->duplicate, problem) != 0)
 		return -1;
-	if (algorithm->kind == KIND_ELECTION && (faults->cut || faults->restarts_max != 0))
+	const char *exclusive = faults->cut                             ? "--cut"
+	                        : faults->restarts_max != 0             ? "--restart"
+	                        : request->options.sought != SOUGHT_ANY ? "--find"
+	                                                                : NULL;
+	if (algorithm->kind == KIND_ELECTION && exclusive != NULL)
 		return problem_set(problem, "%s: this is for mutual exclusion, and %s elects",
-		                   faults->cut ? "--cut" : "--restart", algorithm->name);
+		                   exclusive, algorithm->name);
 	if (algorithm->kind == KIND_MUTEX && request->crash != NULL &&
 	    faults_crashes(request->crash, faults, problem) != 0)
 		return -1;

@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "compare_table.h"
+#include "fault_text.h"
 #include "host.h"
 #include "load.h"
 #include "memory.h"
@@ -30,7 +31,7 @@ struct compare_request {
 	const char *of_runs; /* name of an option that was given and has no effect with --claims */
 	/* Name of an option that was given and has no effect on elections. */
 	const char *of_exclusion;
-	bool claims, one_load, json, csv;
+	bool claims, faults, one_load, json, csv;
 };
 
 static const struct option option_table[] = {
@@ -42,6 +43,7 @@ static const struct option option_table[] = {
         {"seeds", required_argument, NULL, 'S'},
         {"threads", required_argument, NULL, 't'},
         {"claims", no_argument, NULL, 'C'},
+        {"faults", no_argument, NULL, 'f'},
         {"json", no_argument, NULL, 'j'},
         {"csv", no_argument, NULL, 'c'},
         {"html", required_argument, NULL, 'w'},
@@ -108,6 +110,9 @@ static int parse_option(int option, const char *value, struct compare_request *r
 	case 'C':
 		request->claims = true;
 		return 0;
+	case 'f':
+		request->faults = true;
+		return 0;
 	case 'j':
 		request->json = true;
 		return 0;
@@ -120,6 +125,19 @@ static int parse_option(int option, const char *value, struct compare_request *r
 	default:
 		return -1; /* next_option has said why */
 	}
+}
+
+/* --faults checks a small system instead of running a large one. */
+static int check_fault_words(const struct compare_request *request, struct problem *problem)
+{
+	if (request->claims)
+		return problem_set(problem, "--faults or --claims, not both");
+	if (request->csv || request->html != NULL)
+		return problem_set(problem, "--faults has --json, and no --csv or --html");
+	if (request->of_runs != NULL && strcmp(request->of_runs, "nodes") != 0)
+		return problem_set(problem, "--%s: --faults tries every schedule and runs none",
+		                   request->of_runs);
+	return 0;
 }
 
 /* Returns 0; or -1 and a problem; or 1 if help was printed and there is nothing more to do. */
@@ -146,6 +164,8 @@ static int parse_arguments(int argc, char **argv, struct compare_request *reques
 		return problem_set(problem, "--claims runs nothing: there is no --html page");
 	if (request->claims && request->of_runs != NULL)
 		return problem_set(problem, "--%s: --claims runs nothing", request->of_runs);
+	if (request->faults && check_fault_words(request, problem) != 0)
+		return -1;
 	return outputs_check(topology_file(request->topology), "the topology",
 	                     &(struct output){"--html", request->html}, 1, problem);
 }
@@ -323,6 +343,26 @@ static void announce(double messages)
 	announce_work("compare", messages, "fewer --nodes, --algorithms, --entries or --seeds");
 }
 
+static int run_faults(const struct compare_request *request, struct problem *problem)
+{
+	enum { FAULT_NODES_DEFAULT = 3, FAULT_NODES_MOST = 5 };
+	uint64_t nodes = FAULT_NODES_DEFAULT;
+
+	for (size_t i = 0; i < request->list_count; i++) {
+		if (request->parameters[i] != NULL) {
+			problem_set(problem, "--algorithms '%.60s': --faults takes no parameters",
+			            request->parameters[i]);
+			return usage_problem("compare", problem);
+		}
+	}
+	if (request->nodes != NULL &&
+	    parse_number(request->nodes, 2, FAULT_NODES_MOST, "--nodes", &nodes, problem) != 0)
+		return usage_problem("compare", problem);
+	int code = print_fault_table(request->list, request->list_count, (uint32_t)nodes,
+	                             request->json, problem);
+	return code < 0 ? usage_problem("compare", problem) : code;
+}
+
 static int run(struct compare_request *request, struct problem *problem)
 {
 	const struct algorithm *const *list = request->list;
@@ -337,6 +377,8 @@ static int run(struct compare_request *request, struct problem *problem)
 		report_claims(request, list, request->list_count);
 		return EXIT_HELD;
 	}
+	if (request->faults)
+		return run_faults(request, problem);
 	if (find_sizes(request, &sizes, &sizes_count, problem) != 0)
 		return usage_problem("compare", problem);
 	if (request->html != NULL && (page = open_page(request->html, problem)) == NULL) {

@@ -199,7 +199,7 @@ static void check_once(const struct check_options *options, struct check_result 
 	ret_result->messages_min = bounds.messages_min;
 	ret_result->bypass_bounded = bounds.bounded;
 	ret_result->bypass_max = bounds.bypass_max;
-	if (complete && !bounds.bounded)
+	if (complete && !bounds.bounded && options->sought == SOUGHT_ANY)
 		complete = check_cycles(&check);
 	ret_result->complete = complete;
 	ret_result->limit = search->limit;

@@ -21,6 +21,7 @@ struct check_options {
 	const uint32_t *entries; /* [nodes]: how often a node may enter, or ENTRIES_UNLIMITED */
 	bool lose_token;         /* any one token message at a time may be lost */
 	struct faults faults;    /* what else may go wrong */
+	enum sought sought;      /* mutual exclusion: which violations end the search */
 	uint64_t states_max;
 	uint64_t memory_max; /* how much memory the search may use, in bytes */
 	double seconds_max;  /* how long the search may take; 0: no limit */

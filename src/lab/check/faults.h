@@ -24,8 +24,14 @@ struct faults {
 	uint64_t lose, duplicate; /* bit t: it may happen to a message of type t, once in a run */
 	uint32_t crashes_max, restarts_max;
 	enum victim victim;
-	bool cut;      /* one link may be cut */
-	bool all_wait; /* a deadlock counts only if every node that has not crashed waits */
+	bool cut; /* one link may be cut */
+};
+
+/* Which violations end the search. */
+enum sought {
+	SOUGHT_ANY,
+	SOUGHT_TWO_INSIDE,
+	SOUGHT_ALL_WAIT, /* nothing can happen, and every node that has not crashed waits */
 };
 
 static inline bool faults_any(const struct faults *faults)

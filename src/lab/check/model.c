@@ -403,7 +403,7 @@ static uint32_t count_channels(const struct model *model, uint32_t from, uint32_
 }
 
 void model_init(struct model *model, const struct setup *setup, const uint32_t *entries,
-                bool lose_token, const struct faults *faults)
+                bool lose_token, const struct faults *faults, enum sought sought)
 {
 	*model = (struct model){
 	        .setup = setup,
@@ -413,6 +413,7 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 	        .lose_token = lose_token,
 	        .faults = *faults,
 	        .faulty = faults_any(faults),
+	        .sought = sought,
 	        .format = {.local_width = row_usual.local_width,
 	                   .letter_width = row_usual.letter_width,
 	                   .fifo = setup->fifo},

@@ -138,6 +138,7 @@ struct model {
 	bool lose_token; /* token messages may be lost, one at a time */
 	struct faults faults;
 	bool faulty; /* there are any */
+	enum sought sought;
 	uint32_t tokens_at_start;
 	struct intern locals, letters, channels;
 	struct row_format format;
@@ -167,7 +168,7 @@ struct model {
 /* entries[i-1]: how often node i may enter, or ENTRIES_UNLIMITED. The array must outlive the
  * model. */
 void model_init(struct model *model, const struct setup *setup, const uint32_t *entries,
-                bool lose_token, const struct faults *faults);
+                bool lose_token, const struct faults *faults, enum sought sought);
 void model_free(struct model *model);
 size_t model_memory(const struct model *model);
 

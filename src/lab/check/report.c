@@ -80,7 +80,8 @@ enum finding check_finding(const struct check_options *options, const struct che
 
 	if (result->verdict == property)
 		return FINDING_VIOLATED;
-	if (!result->complete)
+	if (!result->complete ||
+	    (options->sought != SOUGHT_ANY && property != VERDICT_MUTUAL_EXCLUSION))
 		return FINDING_UNDECIDED;
 	must(property != VERDICT_STARVATION || options->entries != NULL);
 	for (uint32_t i = 0; i < nodes && property == VERDICT_STARVATION; i++) {

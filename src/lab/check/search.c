@@ -34,7 +34,7 @@ void search_init(struct search *search, const struct check_options *options)
 {
 	*search = (struct search){.options = options, .begin = clock_seconds()};
 	model_init(&search->model, options->setup, options->entries, options->lose_token,
-	           &options->faults);
+	           &options->faults, options->sought);
 	search->bypass_width = width_of_bypass(search);
 	team_init(&search->team, search->model.lowers ? 1 : options->threads);
 	states_init(&search->states, search->team.count, search->bypass_width * search->model.nodes,

@@ -65,7 +65,7 @@ static uint32_t stuck_node(const struct model *model, struct state_row row)
 			stuck = i;
 		all = all && is_stuck;
 	}
-	return all || !model->faults.all_wait ? stuck : 0;
+	return all || model->sought == SOUGHT_ANY ? stuck : 0;
 }
 
 /* Elections: at most one place may have declared itself, and all that know a leader must know
@@ -138,6 +138,8 @@ bool check_state(const struct model *model, struct state_row row, struct sight *
 	if (mark_count(marks, MARK_INSIDE) > 1)
 		return violate(ret_violation, VERDICT_MUTUAL_EXCLUSION, "mutual_exclusion",
 		               second_inside(model, row));
+	if (model->sought == SOUGHT_TWO_INSIDE)
+		return false;
 	for (uint32_t i = 1; i <= model->nodes && mark_count(marks, MARK_BROKEN) > 0; i++) {
 		const char *broken = model->local[row_local(model, row, i - 1)].broken_invariant;
 		if (broken != NULL)
