@@ -341,6 +341,30 @@ static void test_one_of_two_without_a_link_goes_and_stays_away(void **context)
 	assert_int_equal(changes, before);
 }
 
+/* Both are candidates: they must not keep each other out. */
+static void test_one_of_two_candidates_without_a_link_joins(void **context)
+{
+	(void)context;
+	cut_pair = true;
+	for (uint32_t i = 0; i < MEMBERS; i++)
+		start(i, 10 + i, LEASE);
+	run(4 * LEASE);
+	assert_true(is_member(0) && is_member(1));
+	assert_true(is_member(2) != is_member(3));
+	uint32_t before = changes;
+	run(20 * LEASE);
+	assert_int_equal(changes, before);
+	cut_pair = false;
+	for (uint32_t i = 2; i < MEMBERS; i++) {
+		uint32_t count;
+		const struct tenant_peer *peers = tenant_peers(tenants[i], &count);
+		for (uint32_t k = 0; k < count; k++)
+			tenant_linked(tenants[i], peers[k].process, true);
+	}
+	run(12 * LEASE);
+	assert_true(is_member(2) && is_member(3));
+}
+
 static void test_of_two_without_a_link_the_voter_stays(void **context)
 {
 	(void)context;
@@ -478,6 +502,7 @@ int main(void)
 	        TEST(test_a_restarted_voter_notes_everybody_as_of_then),
 	        TEST(test_who_does_not_hear_is_not_renewed),
 	        TEST(test_one_of_two_without_a_link_goes_and_stays_away),
+	        TEST(test_one_of_two_candidates_without_a_link_joins),
 	        TEST(test_of_two_without_a_link_the_voter_stays),
 	        TEST(test_who_was_removed_waits_longer_each_time),
 	        TEST(test_a_second_process_of_a_name_waits_for_the_removal_of_the_first),

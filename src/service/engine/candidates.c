@@ -79,26 +79,54 @@ static bool may_be_prospect(const struct candidates *candidates, const struct ag
 	       has_waited(candidates, state, petitioner->name, now);
 }
 
-/* A prospect that has lacked a link for half a lease is set aside for one lease, so that it does
- * not keep the others from joining. */
-static void set_aside(const struct candidates *candidates, struct petitioner *petitioner,
+static bool is_prospect(const struct candidates *candidates, const struct petitioner *petitioner)
+{
+	for (uint32_t i = 0; i < candidates->prospects_count; i++) {
+		if (candidates->prospects[i] == petitioner->process)
+			return true;
+	}
+	return false;
+}
+
+/* Whoever lacks more links is set aside first, then the younger one. */
+static bool is_worse(const struct petitioner *petitioner, const struct petitioner *other)
+{
+	if (petitioner->lacks_count != other->lacks_count)
+		return petitioner->lacks_count > other->lacks_count;
+	if (petitioner->candidate_since != other->candidate_since)
+		return petitioner->candidate_since > other->candidate_since;
+	return strcmp(petitioner->name, other->name) > 0;
+}
+
+/*
+ * A prospect that has lacked a link for half a lease is set aside for a lease, then for 2, 4 and 8, so
+ * that it does not keep the others from joining. Only one at a time: of two that lack the link to each
+ * other the second can join as soon as the first is aside. If both went and came back together, neither
+ * would ever join.
+ */
+static void set_aside(const struct candidates *candidates, struct petitioners *petitioners,
                       uint64_t lease, uint64_t now)
 {
-	bool lacks = false;
+	enum { DOUBLINGS_MAX = 3 };
+	struct petitioner *worst = NULL;
 
-	for (uint32_t i = 0; i < candidates->prospects_count; i++)
-		lacks |= candidates->prospects[i] == petitioner->process;
-	lacks = lacks && petitioner->lacks_count != 0;
-	if (!lacks) {
-		petitioner->lacking_since = 0;
-		return;
+	for (uint32_t i = 0; i < petitioners->count; i++) {
+		struct petitioner *petitioner = &petitioners->list[i];
+		if (petitioner->lacks_count == 0 || !is_prospect(candidates, petitioner))
+			petitioner->lacking_since = 0;
+		else if (petitioner->lacking_since == 0)
+			petitioner->lacking_since = now;
+		if (petitioner->lacking_since != 0 &&
+		    petitioner->lacking_since + lease / 2 <= now &&
+		    (worst == NULL || is_worse(petitioner, worst)))
+			worst = petitioner;
 	}
-	if (petitioner->lacking_since == 0)
-		petitioner->lacking_since = now;
-	if (petitioner->lacking_since + lease / 2 > now)
+	if (worst == NULL)
 		return;
-	petitioner->lacking_since = 0;
-	petitioner->aside_until = now + lease;
+	worst->aside_until = now + (lease << worst->asides);
+	worst->asides += worst->asides < DOUBLINGS_MAX;
+	for (uint32_t i = 0; i < petitioners->count; i++)
+		petitioners->list[i].lacking_since = 0;
 }
 
 static void insert(struct candidates *candidates, struct petitioners *petitioners,
@@ -130,8 +158,7 @@ bool candidates_choose(struct candidates *candidates, const struct agreed_state 
 {
 	uint64_t before = candidates->digest;
 
-	for (uint32_t i = 0; i < petitioners->count; i++)
-		set_aside(candidates, &petitioners->list[i], state->settings.lease_ns, now);
+	set_aside(candidates, petitioners, state->settings.lease_ns, now);
 	candidates->prospects_count = 0;
 	for (uint32_t i = 0; i < petitioners->count; i++) {
 		const struct petitioner *petitioner = &petitioners->list[i];

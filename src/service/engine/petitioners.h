@@ -26,6 +26,7 @@ struct petitioner {
 	uint64_t proposed;
 	uint64_t candidate_since; /* since when it is a candidate; 0: it is a member */
 	uint64_t lacking_since;   /* since when this candidate lacks a link; 0: it lacks none */
+	uint32_t asides;          /* how often in a row this candidate was set aside, up to 3 */
 	uint64_t aside_until; /* until when this candidate is set aside, because it lacked a link */
 	/* The first acknowledged number that it has not confirmed, and when that was sent. */
 	uint64_t told, told_since;

@@ -233,6 +233,7 @@ static void see_candidates(struct warden *warden)
 		} else if (petitioner->candidate_since == 0) {
 			petitioner->candidate_since = warden->now;
 			petitioner->lacking_since = petitioner->aside_until = 0;
+			petitioner->asides = 0;
 			petitioner->told = 0;
 		}
 	}

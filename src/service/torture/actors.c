@@ -404,11 +404,11 @@ void actors_heal(struct realm *realm)
 	}
 }
 
-const struct actor *actors_unserved(const struct realm *realm)
+const struct actor *actors_unserved(const struct realm *realm, uint32_t place)
 {
 	for (uint32_t i = 0; i < realm->actors->count; i++) {
 		const struct actor *actor = &realm->actors->list[i];
-		if (actor->state != ACTOR_IDLE || actor->rounds != 0)
+		if (actor->place == place && (actor->state != ACTOR_IDLE || actor->rounds != 0))
 			return actor;
 	}
 	return NULL;

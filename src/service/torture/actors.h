@@ -27,7 +27,7 @@ void actors_kill(struct realm *realm, uint32_t place);
 void actors_pause(struct realm *realm, uint32_t place, uint64_t until);
 /* Each client does a last round and begins nothing else. */
 void actors_heal(struct realm *realm);
-/* Returns an actor that has not finished its last round, or NULL. */
-const struct actor *actors_unserved(const struct realm *realm);
+/* Returns a client of the host that has not finished its last round, or NULL. */
+const struct actor *actors_unserved(const struct realm *realm, uint32_t place);
 
 #endif

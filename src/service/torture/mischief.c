@@ -37,6 +37,7 @@ struct mischief {
 	struct fault *list;
 	uint32_t count;
 	bool healed;
+	struct fault *pair; /* what stays when all else is mended, or NULL */
 };
 
 enum fault_event { FAULT_BEGINS, FAULT_ENDS, FAULT_GOES_ON };
@@ -72,6 +73,11 @@ static struct fault draw_fault(const struct ordeal_plan *plan, uint32_t number)
 	fault.kind = draw_kind(&fault.chance, plan->kinds);
 	fault.begin = chance_between(&fault.chance, 0, plan->time);
 	fault.end = fault.begin + draw_duration(&fault.chance, plan->lease_ns);
+	if (fault.kind == FAULT_PAIR) {
+		/* Towards the end of the first act: one member of five is missing from then on. */
+		fault.begin = plan->time - (plan->time - fault.begin) / 8;
+		fault.end = plan->time;
+	}
 	if (fault.end > plan->time)
 		fault.end = plan->time;
 	fault.a = (uint32_t)chance_below(&fault.chance, plan->nodes);
@@ -168,7 +174,7 @@ static void cut(struct realm *realm, const struct fault *fault, int more)
 		paths_cut(realm, b, a, true, true, more);
 	} else if (fault->kind == FAULT_ONEWAY) {
 		paths_cut(realm, a, b, true, true, more);
-	} else if (fault->kind == FAULT_LINKS) {
+	} else if (fault->kind == FAULT_LINKS || fault->kind == FAULT_PAIR) {
 		paths_cut(realm, a, b, true, false, more);
 	} else if (fault->kind == FAULT_ISOLATE) {
 		isolate(realm, a, more);
@@ -307,6 +313,7 @@ static void begin(struct realm *realm, struct fault *fault)
 	case FAULT_CUT:
 	case FAULT_ONEWAY:
 	case FAULT_LINKS:
+	case FAULT_PAIR:
 	case FAULT_DEAF:
 	case FAULT_MUTE:
 	case FAULT_ISOLATE:
@@ -373,6 +380,7 @@ static void end(struct realm *realm, struct fault *fault)
 	case FAULT_CUT:
 	case FAULT_ONEWAY:
 	case FAULT_LINKS:
+	case FAULT_PAIR:
 	case FAULT_DEAF:
 	case FAULT_MUTE:
 	case FAULT_ISOLATE:
@@ -475,7 +483,7 @@ void mischief_on_event(struct realm *realm, const struct event *event)
 		push(realm, fault, FAULT_ENDS, fault->end);
 		break;
 	case FAULT_ENDS:
-		if (fault->over)
+		if (fault->over || fault->kind == FAULT_PAIR)
 			return;
 		fault->over = true;
 		realm_note(realm, REALM_NOWHERE, "fault %u is over", fault->number);
@@ -487,19 +495,34 @@ void mischief_on_event(struct realm *realm, const struct event *event)
 	}
 }
 
-void mischief_heal(struct realm *realm)
+/* The first pair that lost its link for good, if there are enough hosts that one can be spared. */
+static struct fault *find_pair(const struct realm *realm)
+{
+	struct mischief *mischief = realm->mischief;
+
+	for (uint32_t i = 0; i < mischief->count && realm->plan->nodes > 1; i++) {
+		if (mischief->list[i].kind == FAULT_PAIR && mischief->list[i].begun)
+			return &mischief->list[i];
+	}
+	return NULL;
+}
+
+bool mischief_heal(struct realm *realm, struct mischief_pair *ret_pair)
 {
 	struct mischief *mischief = realm->mischief;
 
 	mischief->healed = true;
+	mischief->pair = find_pair(realm);
 	for (uint32_t i = 0; i < mischief->count && !realm->failed; i++) {
 		struct fault *fault = &mischief->list[i];
-		if (!fault->begun || fault->over)
+		if (!fault->begun || fault->over || fault == mischief->pair)
 			continue;
 		fault->over = true;
 		end(realm, fault);
 	}
 	paths_heal(realm);
+	if (mischief->pair != NULL)
+		cut(realm, mischief->pair, 1);
 	realm->engine->slow(realm, 0);
 	realm->engine->headless(realm, 0);
 	for (uint32_t i = 0; i < realm->plan->nodes && !realm->failed; i++) {
@@ -509,6 +532,18 @@ void mischief_heal(struct realm *realm)
 		start(realm, i);
 	}
 	realm_kill(realm, realm->plan->nodes);
+	if (mischief->pair == NULL)
+		return false;
+	*ret_pair = (struct mischief_pair){mischief->pair->a, mischief->pair->b};
+	return true;
+}
+
+void mischief_heal_pair(struct realm *realm)
+{
+	struct mischief *mischief = realm->mischief;
+
+	mischief->pair->over = true;
+	end(realm, mischief->pair);
 }
 
 void mischief_tell(const struct realm *realm, struct ordeal_result *result)

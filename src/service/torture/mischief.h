@@ -12,8 +12,13 @@ struct mischief *mischief_create(const struct realm *realm);
 void mischief_destroy(struct mischief *mischief);
 void mischief_begin(struct realm *realm);
 void mischief_on_event(struct realm *realm, const struct event *event);
-/* Ends all faults. */
-void mischief_heal(struct realm *realm);
+/* Two hosts that have no link. */
+struct mischief_pair {
+	uint32_t a, b;
+};
+/* Everything is mended; true: but for one pair. */
+bool mischief_heal(struct realm *realm, struct mischief_pair *ret_pair);
+void mischief_heal_pair(struct realm *realm);
 /* Invites all forbidden names. An invitation may be lost like any proposal, and a FORBID may be
  * committed late, so call this now and then until no name is forbidden. */
 void mischief_invite(struct realm *realm);

@@ -24,6 +24,7 @@
 	X(CUT, "cut", "two hosts cannot reach each other")                                         \
 	X(ONEWAY, "oneway", "one host cannot reach another, which can reach it")                   \
 	X(LINKS, "links", "two hosts lose their link; both still reach the voters")                \
+	X(PAIR, "pair", "two hosts lose their link for good: it is mended last of all")            \
 	X(DEAF, "deaf", "a member hears nothing from voters, and is heard")                        \
 	X(MUTE, "mute", "a member hears voters, and is not heard")                                 \
 	X(ISOLATE, "isolate", "a host reaches nobody")                                             \

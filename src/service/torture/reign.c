@@ -268,7 +268,9 @@ static const char *judge_renewal(struct reign *reign, const struct reign_proposa
 	uint64_t since = reign->leased[place];
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
 		since = times[i] > since ? times[i] : since;
-	if (since + 3 * proposal->state->settings.lease_ns / 2 >= proposal->now)
+	/* Whoever hears again may be renewed again, if it is still in the view. */
+	if (proposal->hosts[place].reached ||
+	    since + 3 * proposal->state->settings.lease_ns / 2 >= proposal->now)
 		return NULL;
 	snprintf(room, ROOM, "%s is renewed, and has had no lease for %llu ms",
 	         proposal->hosts[place].name, ms_of(proposal->now - since));

@@ -528,26 +528,31 @@ void verdict_lost(struct verdict *verdict, uint32_t client, const char *why, siz
 
 /* --- the end --- */
 
-const char *verdict_unsettled(const struct verdict *verdict, uint32_t count, char room[128])
+static const char *host_unsettled(const struct verdict *verdict, uint32_t place, char room[128])
 {
-	for (uint32_t i = 0; i < count; i++) {
-		const struct watched *host = &verdict->hosts[i];
-		if (host->process == 0 || state_process(&verdict->state, host->process) == NULL)
-			snprintf(room, 128, "%s is no member", host->name);
-		else if (host->epoch != verdict->state.epoch || host->served != host->epoch)
-			snprintf(room, 128, "%s does not serve", host->name);
-		else if (clock_now(verdict, i) >= host->deadline)
-			snprintf(room, 128, "%s stays fenced", host->name);
-		else
-			continue;
+	const struct watched *host = &verdict->hosts[place];
+
+	if (host->process == 0 || state_process(&verdict->state, host->process) == NULL)
+		snprintf(room, 128, "%s is no member", host->name);
+	else if (host->epoch != verdict->state.epoch || host->served != host->epoch)
+		snprintf(room, 128, "%s does not serve", host->name);
+	else if (clock_now(verdict, place) >= host->deadline)
+		snprintf(room, 128, "%s stays fenced", host->name);
+	else
+		return NULL;
+	return room;
+}
+
+const char *verdict_unsettled(const struct verdict *verdict, uint32_t place, char room[128])
+{
+	if (host_unsettled(verdict, place, room) != NULL)
 		return room;
-	}
 	for (uint32_t i = 0; i < verdict->options.clients_max; i++) {
 		const struct watched_client *client = &verdict->clients[i];
-		if (!client->waits)
+		if (!client->waits || client->place != place)
 			continue;
 		snprintf(room, 128, "client %u at %s waits for lock-%u", i,
-		         verdict->hosts[client->place].name, client->lock);
+		         verdict->hosts[place].name, client->lock);
 		return room;
 	}
 	return NULL;

@@ -89,9 +89,9 @@ void verdict_lost(struct verdict *verdict, uint32_t client, const char *why, siz
 
 /* --- what is known --- */
 
-/* Everything has been mended: does every one of `count` hosts serve, and is every client served? NULL,
- * or a sentence. */
-const char *verdict_unsettled(const struct verdict *verdict, uint32_t count, char room[128]);
+/* Everything has been mended: NULL if this host serves and all its clients are served, or what is not as it
+ * must be. */
+const char *verdict_unsettled(const struct verdict *verdict, uint32_t place, char room[128]);
 /* May the client go on, by all that it can know itself? */
 bool verdict_valid(const struct verdict *verdict, uint32_t client);
 /* The name may be no member, by what is committed. */

@@ -223,20 +223,13 @@ void witness_granted(struct realm *realm, const struct actor *actor)
 	verdict_tokens(realm->verdict, actor->lock, epoch, count_tokens(realm, actor->lock, epoch));
 }
 
-const char *witness_unsettled(const struct realm *realm, char room[192])
+const char *witness_unsettled(const struct realm *realm, uint32_t place, char room[192])
 {
 	char said[128];
 
-	for (uint32_t i = 0; i < realm->plan->nodes; i++) {
-		const char *reason = node_waiting_for(resident_node(realm->hosts[i].resident));
-		if (verdict_unsettled(realm->verdict, i + 1, said) == NULL || reason == NULL)
-			continue;
-		snprintf(room, 192, "%s: %s", said, reason);
-		return room;
-	}
-	if (verdict_unsettled(realm->verdict, realm->plan->nodes, said) != NULL)
-		snprintf(room, 192, "%s", said);
-	else
+	if (verdict_unsettled(realm->verdict, place, said) == NULL)
 		return NULL;
+	const char *why = node_waiting_for(resident_node(realm->hosts[place].resident));
+	snprintf(room, 192, "%s%s%s", said, why != NULL ? ": " : "", why != NULL ? why : "");
 	return room;
 }

@@ -26,7 +26,7 @@ bool witness_lease(struct realm *realm, uint32_t place);
 void witness_after(struct realm *realm, uint32_t place);
 
 void witness_granted(struct realm *realm, const struct actor *actor);
-/* NULL, or what is not as it must be after everything was mended. */
-const char *witness_unsettled(const struct realm *realm, char room[192]);
+/* NULL, or what is not as it must be at this host after everything was mended. */
+const char *witness_unsettled(const struct realm *realm, uint32_t place, char room[192]);
 
 #endif
