@@ -489,6 +489,8 @@ static const struct {
          "name '-' means standard input. The first expectation that fails is printed with\n"
          "FILE:LINE.\n"
          "\n"
+         "  --steps              print a table: for each step what happens, what is sent,\n"
+         "                       and the node's variables, with a * at those that changed\n"
          "  --json               one JSON object\n"
          "  --trace FILE         every event as a line of JSON\n"
          "  --diagram FILE.svg   a space-time diagram\n"

@@ -4,6 +4,7 @@
 #include "outputs.h"
 #include "page_file.h"
 #include "replay.h"
+#include "steps_text.h"
 #include "trace_file.h"
 
 #include <errno.h>
@@ -15,7 +16,7 @@
 struct replay_request {
 	const char *file; /* the path of the scenario; "-": standard input */
 	const char *trace, *diagram, *html;
-	bool json;
+	bool json, steps;
 };
 
 /* Checks that no output file is the file that is read. */
@@ -34,9 +35,13 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
                            struct problem *problem)
 {
 	static const struct option options[] = {
-	        {"trace", required_argument, NULL, 't'}, {"diagram", required_argument, NULL, 'D'},
-	        {"html", required_argument, NULL, 'w'},  {"json", no_argument, NULL, 'j'},
-	        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
+	        {"trace", required_argument, NULL, 't'},
+	        {"diagram", required_argument, NULL, 'D'},
+	        {"html", required_argument, NULL, 'w'},
+	        {"json", no_argument, NULL, 'j'},
+	        {"steps", no_argument, NULL, 's'},
+	        {"help", no_argument, NULL, 'h'},
+	        {NULL, 0, NULL, 0},
 	};
 
 	for (int option; (option = next_option(argc, argv, options, problem)) != -1;) {
@@ -53,6 +58,9 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 		case 'j':
 			request->json = true;
 			break;
+		case 's':
+			request->steps = true;
+			break;
 		case 'h':
 			print_help("replay");
 			return 1;
@@ -60,6 +68,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 			return -1; /* next_option has said why */
 		}
 	}
+	if (request->steps && request->json)
+		return problem_set(problem, "--steps or --json, not both");
 	if (optind == argc)
 		return problem_set(
 		        problem,
@@ -191,19 +201,27 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 		fprintf(stderr,
 		        "baton replay: %s: holder %" PRIu32 " has no effect: %s has no token\n",
 		        request->file, scenario->words.holder, setup.network.algorithm->name);
-	if (trace_file_open(request->trace, request->diagram, &file, &problem) != 0) {
+	struct text lines = {0};
+	if (trace_file_open(request->trace, request->diagram, request->steps ? &lines : NULL, &file,
+	                    &problem) != 0) {
 		setup_free(&setup);
 		return usage_problem("replay", &problem);
 	}
 	const volatile sig_atomic_t *interrupted = watch_for_interrupt();
 	struct replay *steps = replay_begin(scenario, &setup, file.trace, REPLAY_RUN_MAX, &result);
+	struct steps *table = request->steps ? steps_begin(replay_world(steps)) : NULL;
 	while (*interrupted == 0 && replay_step(steps)) {
 	}
 	replay_end(steps);
 	int code;
 	if (file.trace != NULL && (result.verdict == REPLAY_BAD || *interrupted != 0))
 		trace_cut(file.trace);
-	if (trace_file_end(&file, result.time, &problem) != 0)
+	int ended = trace_file_end(&file, result.time, &problem);
+	if (table != NULL) {
+		steps_print(table, lines.bytes, lines.used, stdout);
+		steps_free(table);
+	}
+	if (ended != 0)
 		code = usage_problem("replay", &problem);
 	else if (*interrupted != 0)
 		code = tell_interrupt(request, &result);
@@ -211,6 +229,7 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 		code = bad_line(request, result.line, &result.problem);
 	else
 		code = report(request, &setup, &result);
+	text_free(&lines);
 	replay_result_free(&result);
 	setup_free(&setup);
 	end_if_interrupted();

@@ -519,7 +519,7 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		warn_of_holder("sim", &request->words.setup, &setup);
 		note_holder(request, setup.network.algorithm);
 	}
-	if (trace_file_open(request->trace, request->diagram, &file, problem) != 0) {
+	if (trace_file_open(request->trace, request->diagram, NULL, &file, problem) != 0) {
 		setup_free(&setup);
 		return -1;
 	}

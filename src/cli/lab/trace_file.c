@@ -4,9 +4,19 @@
 #include <string.h>
 
 /* A failed write sets the file's error flag, which close_file checks. */
+static void write_text(FILE *file, const struct text *text)
+{
+	fwrite(text->bytes, 1, text->used, file);
+}
+
 static void take_lines(void *context, const struct text *lines)
 {
-	fwrite(lines->bytes, 1, lines->used, context);
+	struct trace_file *file = context;
+
+	if (file->lines != NULL)
+		write_text(file->lines, lines);
+	if (file->copy != NULL)
+		text_add(file->copy, lines->bytes, lines->used);
 }
 
 static int open_file(const char *path, const char *what, FILE **ret_file, struct problem *problem)
@@ -26,10 +36,11 @@ static int close_file(FILE *file, const char *path, const char *what, struct pro
 	return 0;
 }
 
-int trace_file_open(const char *lines_path, const char *diagram_path, struct trace_file *ret_file,
-                    struct problem *problem)
+int trace_file_open(const char *lines_path, const char *diagram_path, struct text *copy,
+                    struct trace_file *ret_file, struct problem *problem)
 {
-	struct trace_file file = {.lines_path = lines_path, .diagram_path = diagram_path};
+	struct trace_file file = {
+	        .lines_path = lines_path, .diagram_path = diagram_path, .copy = copy};
 
 	if (open_file(lines_path, "trace", &file.lines, problem) != 0)
 		return -1;
@@ -38,11 +49,12 @@ int trace_file_open(const char *lines_path, const char *diagram_path, struct tra
 			fclose(file.lines);
 		return -1;
 	}
-	if (file.lines != NULL || file.diagram != NULL)
-		file.trace = trace_create(file.lines != NULL, file.diagram != NULL);
-	if (file.lines != NULL)
-		trace_drain(file.trace, take_lines, file.lines);
+	bool lines = file.lines != NULL || copy != NULL;
+	if (lines || file.diagram != NULL)
+		file.trace = trace_create(lines, file.diagram != NULL);
 	*ret_file = file;
+	if (lines)
+		trace_drain(file.trace, take_lines, ret_file);
 	return 0;
 }
 
@@ -56,7 +68,7 @@ int trace_file_end(struct trace_file *file, uint64_t time, struct problem *probl
 	if (file->diagram != NULL) {
 		struct text svg = {0};
 		trace_draw(file->trace, time, &svg);
-		take_lines(file->diagram, &svg);
+		write_text(file->diagram, &svg);
 		text_free(&svg);
 		failed = close_file(file->diagram, file->diagram_path, "diagram", problem);
 	}

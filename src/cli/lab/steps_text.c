@@ -1,0 +1,247 @@
+#include "steps_text.h"
+
+#include "grow.h"
+#include "memory.h"
+#include "text.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A longer text is not made longer by blanks, so that one long row does not widen all others. */
+enum { WIDTH_MOST = 44 };
+
+struct table_row {
+	char *happens, *sends, *variables;
+};
+
+struct steps {
+	uint32_t nodes;
+	json_t **variables; /* [node - 1]: as they are now */
+	struct table_row *rows;
+	size_t rows_count, rows_size;
+	/* The row that is being made, and the message that its last send was a copy of. */
+	struct text happens, sends;
+	char last_sent[128];
+	bool begun;
+	uint32_t node;   /* the node that made the step */
+	json_t *changed; /* its variables after the step, or NULL */
+	json_t *texts;   /* the text of each message, by its number */
+};
+
+struct steps *steps_begin(const struct world *world)
+{
+	struct steps *steps = calloc(1, sizeof(*steps));
+
+	memory_must(steps != NULL);
+	steps->nodes = world->network->graph.nodes;
+	steps->variables = calloc(steps->nodes, sizeof(*steps->variables));
+	steps->texts = json_object();
+	memory_must(steps->variables != NULL && steps->texts != NULL);
+	for (uint32_t i = 1; i <= steps->nodes; i++) {
+		char *text = world_describe(world, i);
+		steps->variables[i - 1] = json_loads(text, 0, NULL);
+		memory_must(steps->variables[i - 1] != NULL);
+		free(text);
+	}
+	return steps;
+}
+
+void steps_free(struct steps *steps)
+{
+	for (uint32_t i = 0; i < steps->nodes; i++)
+		json_decref(steps->variables[i]);
+	for (size_t i = 0; i < steps->rows_count; i++) {
+		free(steps->rows[i].happens);
+		free(steps->rows[i].sends);
+		free(steps->rows[i].variables);
+	}
+	json_decref(steps->texts);
+	json_decref(steps->changed);
+	text_free(&steps->happens);
+	text_free(&steps->sends);
+	free(steps->variables);
+	free(steps->rows);
+	free(steps);
+}
+
+/* --- rows --- */
+
+/* The variables of the node that made the step, with a star before those that it changed. */
+static char *variables_text(struct steps *steps)
+{
+	json_t *before = steps->node != 0 ? steps->variables[steps->node - 1] : NULL;
+	struct text text = {0};
+	const char *name;
+	json_t *value;
+
+	text_add_string(&text, "");
+	if (before == NULL)
+		return text_take(&text);
+	text_format(&text, "%" PRIu32 ":", steps->node);
+	json_object_foreach (steps->changed != NULL ? steps->changed : before, name, value) {
+		char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
+		memory_must(shown != NULL);
+		bool same = json_equal(value, json_object_get(before, name));
+		text_format(&text, " %s%s=%s", same ? "" : "*", name, shown);
+		free(shown);
+	}
+	if (steps->changed != NULL) {
+		json_decref(before);
+		steps->variables[steps->node - 1] = steps->changed;
+		steps->changed = NULL;
+	}
+	return text_take(&text);
+}
+
+static void end_row(struct steps *steps)
+{
+	if (!steps->begun)
+		return;
+	steps->rows =
+	        grow(steps->rows, &steps->rows_size, steps->rows_count + 1, sizeof(*steps->rows));
+	text_add_string(&steps->sends, "");
+	steps->rows[steps->rows_count++] = (struct table_row){
+	        .happens = text_take(&steps->happens),
+	        .sends = text_take(&steps->sends),
+	        .variables = variables_text(steps),
+	};
+	steps->begun = false;
+}
+
+static void begin_row(struct steps *steps, uint32_t node)
+{
+	end_row(steps);
+	steps->begun = true;
+	steps->node = node;
+	steps->last_sent[0] = '\0';
+}
+
+/* --- lines of the trace --- */
+
+static uint32_t number_of(const json_t *line, const char *name)
+{
+	return (uint32_t)json_integer_value(json_object_get(line, name));
+}
+
+static const char *text_of(const json_t *line, const char *name)
+{
+	const char *text = json_string_value(json_object_get(line, name));
+	return text != NULL ? text : "";
+}
+
+static const char *key_of(const json_t *line, const char *name, char key[32])
+{
+	snprintf(key, 32, "%" PRIu64, (uint64_t)json_integer_value(json_object_get(line, name)));
+	return key;
+}
+
+/* Remembers what the message says and where it goes, for when it arrives or is lost. */
+static void remember(struct steps *steps, const json_t *line)
+{
+	char key[32];
+
+	json_object_set_new(steps->texts, key_of(line, "msg", key),
+	                    json_sprintf("%s from %" PRIu32 " to %" PRIu32, text_of(line, "text"),
+	                                 number_of(line, "from"), number_of(line, "to")));
+}
+
+static void add_send(struct steps *steps, const json_t *line)
+{
+	const char *text = text_of(line, "text");
+	bool same = strncmp(text, steps->last_sent, sizeof(steps->last_sent) - 1) == 0;
+
+	remember(steps, line);
+	/* What an algorithm sends before the first step belongs to no row. */
+	if (!steps->begun)
+		return;
+	if (same)
+		text_format(&steps->sends, ",%" PRIu32, number_of(line, "to"));
+	else
+		text_format(&steps->sends, "%s%s to %" PRIu32,
+		            steps->last_sent[0] != '\0' ? "; " : "", text, number_of(line, "to"));
+	snprintf(steps->last_sent, sizeof(steps->last_sent), "%s", text);
+}
+
+static void add_message(struct steps *steps, const json_t *line, const char *verb,
+                        const char *which, uint32_t node)
+{
+	char key[32];
+	const char *text =
+	        json_string_value(json_object_get(steps->texts, key_of(line, which, key)));
+
+	begin_row(steps, node);
+	text_format(&steps->happens, "%s %s", verb, text != NULL ? text : "");
+}
+
+static void add_line(struct steps *steps, json_t *line)
+{
+	const char *event = text_of(line, "ev");
+	uint32_t node = number_of(line, "node");
+
+	if (strcmp(event, "send") == 0) {
+		add_send(steps, line);
+	} else if (strcmp(event, "state") == 0) {
+		json_decref(steps->changed);
+		steps->changed = json_incref(json_object_get(line, "vars"));
+	} else if (strcmp(event, "enter") == 0) {
+		text_add_string(&steps->happens, ", enters");
+	} else if (strcmp(event, "elected") == 0) {
+		text_format(&steps->happens, ", knows leader %" PRIu32, number_of(line, "leader"));
+	} else if (strcmp(event, "deliver") == 0) {
+		add_message(steps, line, event, "msg", number_of(line, "to"));
+	} else if (strcmp(event, "lose") == 0) {
+		add_message(steps, line, event, "msg", 0);
+	} else if (strcmp(event, "duplicate") == 0) {
+		add_message(steps, line, event, "of", 0);
+		remember(steps, line);
+	} else if (node != 0) {
+		begin_row(steps, node);
+		text_format(&steps->happens, "%s %" PRIu32,
+		            strcmp(event, "exit") == 0 ? "release" : event, node);
+	}
+}
+
+/* --- the table --- */
+
+static int width_of(const struct steps *steps, size_t offset, const char *heading)
+{
+	size_t width = strlen(heading);
+
+	for (size_t i = 0; i < steps->rows_count; i++) {
+		const char *text = *(char *const *)((const char *)&steps->rows[i] + offset);
+		size_t length = strlen(text);
+		if (length > width && length <= WIDTH_MOST)
+			width = length;
+	}
+	return (int)width;
+}
+
+void steps_print(struct steps *steps, const char *lines, size_t size, FILE *file)
+{
+	static const char happens[] = "what happens", sends[] = "sends";
+
+	for (const char *end = lines + size; lines < end;) {
+		const char *newline = memchr(lines, '\n', (size_t)(end - lines));
+		size_t length = (size_t)((newline != NULL ? newline : end) - lines);
+		json_t *line = json_loadb(lines, length, 0, NULL);
+		if (line != NULL)
+			add_line(steps, line);
+		json_decref(line);
+		lines += length + 1;
+	}
+	end_row(steps);
+	int first = width_of(steps, offsetof(struct table_row, happens), happens);
+	int second = width_of(steps, offsetof(struct table_row, sends), sends);
+	fprintf(file, "%5s  %-*s  %-*s  %s\n", "step", first, happens, second, sends,
+	        "its variables (* changed)");
+	for (size_t i = 0; i < steps->rows_count; i++) {
+		const struct table_row *row = &steps->rows[i];
+		bool last = row->variables[0] == '\0';
+		fprintf(file, "%5zu  %-*s", i + 1, last ? 0 : first, row->happens);
+		if (!last)
+			fprintf(file, "  %-*s  %s", second, row->sends, row->variables);
+		fputc('\n', file);
+	}
+}

@@ -1,0 +1,61 @@
+"""baton replay --steps: what the table says is what the trace says."""
+import json
+import os
+import tempfile
+import unittest
+
+from baton import ROOT, baton
+
+FIGURE = os.path.join(ROOT, "test/scenarios/neilsen/figure-6.scn")
+
+
+def replay(text, *words):
+    with tempfile.NamedTemporaryFile("w", suffix=".scn") as file:
+        file.write(text)
+        file.flush()
+        return baton("replay", file.name, *words)
+
+
+def table(text):
+    return [line.rstrip() for line in replay(text, "--steps").out.splitlines()[1:-1]]
+
+
+class Steps(unittest.TestCase):
+    def test_a_row_for_each_step_with_a_star_at_what_changed(self):
+        self.assertEqual(table("algorithm neilsen\ntopology line\nnodes 2\nrequest 2\nrun\nrelease 2\nexpect 2 idle\n"), [
+            "    1  request 2                              REQUEST(2,2) to 1  2: HOLDING=false *NEXT=0 FOLLOW=0",
+            "    2  deliver REQUEST(2,2) from 2 to 1       PRIVILEGE to 2     1: *HOLDING=false *NEXT=2 FOLLOW=0",
+            "    3  deliver PRIVILEGE from 1 to 2, enters                     2: HOLDING=false NEXT=0 FOLLOW=0",
+            "    4  release 2                                                 2: *HOLDING=true NEXT=0 FOLLOW=0"])
+
+    def test_faults_and_multicasts(self):
+        rows = table("algorithm suzuki-kasami\nnodes 3\nrequest 2\nduplicate 2 1\ndrop 2 1\ncrash 3\nrun\n")
+        self.assertIn("REQUEST(2,0) to 1,3", rows[0])
+        self.assertEqual(rows[1:3], ["    2  duplicate REQUEST(2,0) from 2 to 1", "    3  lose REQUEST(2,0) from 2 to 1"])
+        self.assertRegex(rows[3], "^    4  crash 3 ")
+
+    def test_the_trace_has_as_many_steps_and_the_last_variables(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trace")
+            run = baton("replay", FIGURE, "--steps --trace", path, "--diagram", os.path.join(folder, "a.svg"))
+            with open(path) as file:
+                lines = [json.loads(line) for line in file]
+        rows = run.out.splitlines()[1:-1]
+        steps = [line for line in lines if line["ev"] in ("request", "deliver", "exit")]
+        self.assertEqual(len(rows), len(steps))
+        last = [line for line in lines if line["ev"] == "state"][-1]
+        shown = " ".join(f"{name}={json.dumps(value)}" for name, value in last["vars"].items())
+        self.assertEqual(rows[-1].split(": ")[-1].replace("*", ""), shown)
+
+    def test_a_failed_expectation_leaves_the_table(self):
+        run = replay("algorithm neilsen\nnodes 2\nrequest 2\nexpect 2 in\n", "--steps")
+        self.assertEqual(run.code, 1)
+        self.assertEqual(len(run.out.splitlines()), 2)
+
+    def test_not_with_json(self):
+        run = replay("algorithm neilsen\n", "--steps --json")
+        self.assertEqual((run.code, run.out), (2, ""))
+
+
+if __name__ == "__main__":
+    unittest.main()
