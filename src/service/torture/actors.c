@@ -117,6 +117,11 @@ static void on_lost(struct realm *realm, struct actor *actor, const struct node_
 		actor_wake(realm, actor, chance_below(&actor->chance, guards_grace(realm)));
 		return;
 	}
+	/* Whoever reads the lease word need not be told, and may be told late. */
+	if (actor->proof == HOLD_READS && !broken) {
+		actor_wake(realm, actor, chance_below(&actor->chance, realm->plan->lease_ns / 4));
+		return;
+	}
 	actor_end_hold(realm, actor, "lost");
 	actor_wake(realm, actor, REALM_MS);
 }

@@ -223,6 +223,7 @@ static void leave(struct realm *realm, uint32_t place)
 	if (host->resident == NULL || realm_paused(realm, place))
 		return;
 	host->departs = true;
+	host->departs_since = realm->now;
 	verdict_departs(realm->verdict, place);
 	resident_depart(host->resident, realm_read(realm, place, READER_RESIDENT));
 	realm_pump(realm, place);

@@ -216,6 +216,7 @@ void realm_start(struct realm *realm, uint32_t place)
 	const struct ordeal_plan *plan = realm->plan;
 	struct realm_host *host = &realm->hosts[place];
 	struct chance chance = chance_stream(plan->seed, STREAM_PLAN, 0);
+	struct chance kept = chance_stream(plan->seed, STREAM_PLAN, 2);
 	const char *wrong;
 
 	must(host->resident == NULL);
@@ -229,6 +230,8 @@ void realm_start(struct realm *realm, uint32_t place)
 	        .process = host->process,
 	        .lease_ns = host->lease_ns != 0 ? host->lease_ns : plan->lease_ns,
 	        .wiring = realm_wiring(realm),
+	        /* In some clusters a link that is down soon has no room for what waits. */
+	        .kept_max = chance_percent(&kept, 25) ? chance_between(&kept, 60, 400) : 0,
 	        .node =
 	                {
 	                        .cluster = plan->seed,

@@ -71,7 +71,8 @@ struct realm_host {
 	uint64_t life;             /* counts the processes that have run here */
 	uint64_t word;             /* the lease word that its clients read */
 	uint64_t served;           /* the last epoch in which it was seen to serve */
-	bool departs;              /* the process was asked to leave */
+	bool departs;              /* the process was asked to leave … */
+	uint64_t departs_since;    /* … at this time */
 	/* The lease with which the next process here is configured; 0: the cluster's. */
 	uint64_t lease_ns;
 	uint64_t paused_until;       /* the process does nothing before this time */

@@ -221,9 +221,25 @@ static const char *judge_back_off(struct reign *reign, const struct reign_propos
 	return room;
 }
 
+/* Whoever is told to leave asks no more. What it asked before may still be granted for a while. */
+static const char *judge_departure(const struct reign_proposal *proposal, uint64_t process,
+                                   char *room)
+{
+	uint32_t place = place_of(proposal, process);
+
+	if (place == NOWHERE || proposal->hosts[place].departs == 0 ||
+	    proposal->hosts[place].departs + proposal->state->settings.lease_ns >= proposal->now)
+		return NULL;
+	snprintf(room, ROOM, "%s is to join %llu ms after it was told to leave",
+	         proposal->hosts[place].name,
+	         ms_of(proposal->now - proposal->hosts[place].departs));
+	return room;
+}
+
 /* --- members --- */
 
-/* A leader that was stopped pauses as well, but only if that was long enough to be noticed: not judged. */
+/* A leader that was stopped pauses as well, but only if it was stopped for long enough to notice:
+ * that is not judged. */
 static const char *judge_removal(const struct reign *reign, const struct reign_proposal *proposal,
                                  const struct seat *seat, char *room)
 {
@@ -296,6 +312,8 @@ static const char *judge_change(struct reign *reign, const struct reign_proposal
 			wrong = judge_removal(reign, proposal, seat, room);
 		} else if (part.kind == PART_JOIN) {
 			wrong = judge_back_off(reign, proposal, part.name, room);
+			if (wrong == NULL)
+				wrong = judge_departure(proposal, part.process, room);
 			if (seat == NULL)
 				add_member(&view, part.name, part.process);
 			joins = true;

@@ -4,6 +4,7 @@
  *
  *	- nobody joins while a link is missing that the next view needs
  *	- a name that was removed joins only after its back-off
+ *	- a process that was told to leave does not join any more
  *	- a new leader removes no living member before it could hear that member
  *	- a member that hears nothing is not renewed for ever
  *
@@ -39,6 +40,7 @@ struct reign_host {
 	uint64_t process; /* 0: none lives */
 	bool paused;
 	uint64_t resumed; /* when it was last stopped, the end of that */
+	uint64_t departs; /* when the process was told to leave; 0: it was not */
 	bool reached;     /* it and the leader reach each other */
 };
 

@@ -165,6 +165,7 @@ void witness_proposed(struct realm *realm, uint32_t place, const struct agreed_s
 		        .process = lives ? host->process : 0,
 		        .paused = realm_paused(realm, i),
 		        .resumed = host->paused_until,
+		        .departs = host->departs ? host->departs_since : 0,
 		        .reached = paths_reach(realm, i, place) && paths_reach(realm, place, i),
 		};
 	}
@@ -179,6 +180,9 @@ void witness_after(struct realm *realm, uint32_t place)
 	const struct node *node = resident_node(host->resident);
 
 	see_host(realm, place);
+	struct tenant_view told = tenant_view(resident_tenant(host->resident));
+	if (told.self < told.seats_count && node_epoch(node) != told.epoch)
+		realm_wrong(realm, "%s knows of a view and does not enter it", host->name);
 	if (!node_active(node) || node_epoch(node) == host->served)
 		return;
 	host->served = node_epoch(node);
