@@ -24,8 +24,7 @@ static bool is_stale_rejection(const struct raft *raft, const struct raft_messag
 	       (result->rejected <= match || result->last_log_index < match);
 }
 
-/* A second snapshot while one is being written. The core would leak the first one's memory, and
- * take the notice that the first is durable for a notice about the second. */
+/* A second snapshot while one is being written. The core ignores it, and leaks its memory. */
 static bool is_second_snapshot(const struct raft *raft, const struct raft_message *message)
 {
 	return message->type == RAFT_INSTALL_SNAPSHOT && raft->snapshot.installing;
@@ -82,6 +81,18 @@ void guard_answer_pre_vote(const struct raft *raft, struct raft_message *reply)
 	if (reply->type == RAFT_REQUEST_VOTE_RESULT && result->pre_vote && !result->vote_granted &&
 	    raft_current_term(raft) > result->term)
 		result->term = raft_current_term(raft);
+}
+
+/*
+ * One disturbance for each transfer. A server that is told to take over the lead may disturb the
+ * leader: its requests for votes pass the check that protects leaders. The core keeps that right
+ * as long as the server is a candidate. If the server has been removed and does not know, it raises
+ * the term at every election timeout, for ever, and no leader lasts.
+ */
+void guard_disrupt(struct raft_message *request, uint64_t told_term)
+{
+	if (request->type == RAFT_REQUEST_VOTE && request->request_vote.term != told_term + 1)
+		request->request_vote.disrupt_leader = false;
 }
 
 /*
@@ -186,32 +197,60 @@ bool guard_is_caught_up(const struct raft *raft, const struct replica_log *log, 
 }
 
 /*
- * Every voter knows that it is one. A server campaigns only if its own last configuration has it as
- * a voter. If the next change begins before all have learned the last one, the servers that could
- * win may not campaign, and those that campaign cannot win.
+ * A majority knows that it votes. A server campaigns, and votes, only if its own last configuration
+ * has it as a voter. If the voters of the next configuration have not heard of the last change,
+ * servers that could win may not campaign, and those that campaign cannot win: nobody ever leads. So
+ * a majority of the next voters must have acknowledged the last change to this leader. Not all of
+ * them: a dead voter must not keep the others from replacing it. A new voter counts, because it has
+ * caught up.
  */
-static bool is_known_to_all(const struct raft *raft)
+static bool is_known_to_most(const struct raft *raft, const struct raft_configuration *next)
 {
-	const struct raft_configuration *current = &raft->configuration;
+	unsigned known = 0;
 
-	for (unsigned i = 0; i < current->n; i++) {
+	for (unsigned i = 0; i < next->n; i++) {
+		const struct raft_server *server = &next->servers[i];
+		const struct raft_server *was = voters_find(&raft->configuration, server->id);
 		raft_index match;
-		if (current->servers[i].role != RAFT_VOTER)
+		if (server->role != RAFT_VOTER)
 			continue;
-		if (raft_match_index(raft, current->servers[i].id, &match) != 0 ||
-		    match < raft->configuration_committed_index)
-			return false;
+		if (was == NULL || was->role != RAFT_VOTER ||
+		    (raft_match_index(raft, server->id, &match) == 0 &&
+		     match >= raft->configuration_committed_index))
+			known++;
 	}
-	return true;
+	return 2 * known > voters_count(next);
 }
 
-/* A leader must not remove or demote itself. It would step down at once, and the others may not
- * know enough to elect another. It hands the lead over first. */
+/*
+ * A leader must not remove itself. The core lets only a voter of its own last configuration
+ * campaign. Suppose nobody else has the change yet. Then this server has the longest log and does
+ * not campaign, and it refuses its vote to the others, whose logs are shorter. If they need that
+ * vote, nobody ever leads. So the leader hands the lead over first.
+ */
 static bool keeps_leader(const struct raft *raft, const struct raft_configuration *next)
 {
 	const struct raft_server *self = voters_find(next, raft->id);
 
 	return self != NULL && self->role == RAFT_VOTER;
+}
+
+/*
+ * A voter leaves by removal, never by demotion. A demoted voter still receives the log, with the
+ * change in it. If the leader dies before anybody else has the change, the demoted one has the
+ * longest log and does not campaign, as above. A removed voter receives nothing more.
+ */
+static bool demotes_nobody(const struct raft *raft, const struct raft_configuration *next)
+{
+	const struct raft_configuration *current = &raft->configuration;
+
+	for (unsigned i = 0; i < current->n; i++) {
+		const struct raft_server *server = voters_find(next, current->servers[i].id);
+		if (current->servers[i].role == RAFT_VOTER && server != NULL &&
+		    server->role != RAFT_VOTER)
+			return false;
+	}
+	return true;
 }
 
 /*
@@ -236,6 +275,7 @@ bool guard_may_change(struct raft *raft, const struct replica_log *log,
                       const struct raft_configuration *next)
 {
 	return raft_state(raft) == RAFT_LEADER && raft->configuration_uncommitted_index == 0 &&
-	       raft_transferee(raft) == 0 && has_committed(raft, log) && is_known_to_all(raft) &&
-	       keeps_leader(raft, next) && keeps_enough(raft, next);
+	       raft_transferee(raft) == 0 && has_committed(raft, log) &&
+	       is_known_to_most(raft, next) && keeps_leader(raft, next) &&
+	       demotes_nobody(raft, next) && keeps_enough(raft, next);
 }

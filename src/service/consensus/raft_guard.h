@@ -20,6 +20,9 @@ bool guard_is_old(const struct raft *raft, const struct raft_message *request);
 void guard_answer_old(struct raft_message *reply);
 /* Corrects a reply to a pre-vote. Every reply of the core must pass through it. */
 void guard_answer_pre_vote(const struct raft *raft, struct raft_message *reply);
+/* Every request for a vote must pass this. `told_term` is the term in which a leader last told this
+ * server to begin an election at once. */
+void guard_disrupt(struct raft_message *request, uint64_t told_term);
 
 /* Removes the entries that the snapshot covers from an AppendEntries. */
 void guard_clip(const struct raft *raft, const struct replica_log *log, struct raft_letter *letter);

@@ -41,6 +41,7 @@ struct replica {
 	uint64_t applied;
 	bool taking, installing; /* a snapshot of our own, or of the leader, is being written */
 	bool answers_old;        /* the message that is being handled has an older term */
+	uint64_t told_term; /* of the last leader that told this server to take over the lead */
 	uint64_t woken;
 	uint64_t last_write, written, ballot_write;
 	struct unwritten *pending;
@@ -215,6 +216,7 @@ static void send_message(struct replica *replica, const struct raft_message *mes
 	if (replica->answers_old)
 		guard_answer_old(&letter.message);
 	guard_answer_pre_vote(&replica->raft, &letter.message);
+	guard_disrupt(&letter.message, replica->told_term);
 	if (complete_letter(replica, &letter)) {
 		out_clear(&replica->out);
 		raft_letter_write(&replica->out, &letter);
@@ -347,6 +349,8 @@ int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes
 	letter.message.server_id = from;
 	letter.message.server_address = "";
 	replica->answers_old = guard_is_old(&replica->raft, &letter.message);
+	if (letter.message.type == RAFT_TIMEOUT_NOW)
+		replica->told_term = letter.message.timeout_now.term;
 	if (guard_drops(&replica->raft, &letter.message))
 		; /* dropped, as if it had been lost */
 	else if (letter.message.type == RAFT_APPEND_ENTRIES)

@@ -1,0 +1,228 @@
+/*
+ * Changes of the servers of the replicated log, under fixed schedules. Most schedules ask for a change
+ * that a guard refuses, and show what the guard prevents: if the change is begun, the servers stand still
+ * for ever, or apply two histories.
+ */
+#include "raft_schedule.h"
+
+static bool change(int leader, int number, enum replica_role role)
+{
+	struct replica_server server = {(uint64_t)number + 1, addresses[number], role};
+	bool begun = replica_change(replicas[leader], &server, now);
+
+	serve(leader);
+	return begun;
+}
+
+static void assert_somebody_leads(const char *names)
+{
+	bool leads = false;
+
+	pass(names, ROUNDS);
+	for (int i = 0; i < servers_count; i++)
+		leads = leads || (is_among(names, i) && replica_leads(replicas[i]));
+	assert_true(leads);
+}
+
+static void test_two_voters_never_become_one(void **context)
+{
+	(void)context;
+
+	begin(2);
+	elect("ab", 0);
+	propose(0, 'X');
+	pass("ab", 10);
+	assert_true(has_applied(1, 'X'));
+	assert_false(change(0, 1, REPLICA_NONE));
+	assert_false(change(0, 1, REPLICA_SPARE));
+}
+
+/*
+ * a, which leads, removes itself, and nobody hears of it. Then c dies. a has the longest log, and would not
+ * campaign; b would need a's vote. Two of three voters are there.
+ */
+static void test_a_leader_does_not_remove_itself(void **context)
+{
+	(void)context;
+
+	begin(3);
+	elect("abc", 0);
+	propose(0, 'X');
+	pass("abc", 10);
+	assert_true(has_applied(2, 'X'));
+	change(0, 0, REPLICA_NONE);
+	drop_letters();
+	restart(0);
+	assert_somebody_leads("ab");
+}
+
+/*
+ * b is demoted, and only b hears of it before a dies. b has the longest log then, and would not campaign; c and
+ * d would need b's vote. Three of four voters are there.
+ */
+static void test_a_voter_is_not_demoted(void **context)
+{
+	(void)context;
+
+	begin(4);
+	elect("abcd", 0);
+	propose(0, 'X');
+	pass("abcd", 10);
+	assert_true(has_applied(3, 'X'));
+	change(0, 1, REPLICA_STANDBY);
+	exchange("ab");
+	drop_letters();
+	assert_somebody_leads("bcd");
+}
+
+/*
+ * d becomes a voter and does not hear of it. If b and c are removed before it does, a needs the vote of d, which
+ * believes that it has none; and the others need the vote of a, whose log is the longest. All four are there.
+ */
+static void test_most_voters_know_of_the_last_change(void **context)
+{
+	(void)context;
+
+	begin_with(4, 3);
+	elect("abc", 0);
+	propose(0, 'X');
+	pass("abcd", 20);
+	assert_true(has_applied(3, 'X'));
+	assert_true(change(0, 3, REPLICA_VOTER));
+	exchange("abc");
+	change(0, 1, REPLICA_NONE);
+	exchange("ac");
+	change(0, 2, REPLICA_NONE);
+	drop_letters();
+	restart(0);
+	assert_somebody_leads("abcd");
+}
+
+/* b is dead, and c leads in a term in which b has never answered. d takes the place of b all the same. */
+static void test_a_dead_voter_is_replaced(void **context)
+{
+	(void)context;
+	struct replica_server server;
+
+	begin_with(4, 3);
+	elect("abc", 0);
+	propose(0, 'X');
+	pass("abcd", 20);
+	elect("acd", 2);
+	propose(2, 'Y');
+	pass("acd", 20);
+	assert_true(has_applied(3, 'Y'));
+	assert_true(change(2, 3, REPLICA_VOTER));
+	exchange("acd");
+	assert_true(change(2, 1, REPLICA_NONE));
+	pass("acd", 20);
+	assert_int_equal(replica_servers(replicas[3], 0, &server), 3);
+}
+
+/*
+ * The bug of changes by one server (Ongaro, 2015). a makes e a voter, and only e hears of it. b is elected by c
+ * and d, and removes a. Of {b, c, d}, b and c are a majority; of {a, b, c, d, e}, so are a, d and e.
+ */
+static void test_a_leader_commits_before_it_changes_the_servers(void **context)
+{
+	(void)context;
+
+	begin_with(5, 4);
+	elect("abcd", 0);
+	propose(0, 'W');
+	pass("abcde", 20);
+	assert_true(has_applied(4, 'W'));
+	drop_letters();
+	assert_true(change(0, 4, REPLICA_VOTER));
+	exchange("ae");
+	elect("bcd", 1);
+	pass("abcd", 2); /* all acknowledge b, and with that what they have */
+	assert_true(replica_leads(replicas[1]));
+	change(1, 0, REPLICA_NONE);
+	exchange("bc");
+	propose(1, 'X');
+	pass("bc", 2);
+	elect("ade", 0);
+	propose(0, 'Y');
+	pass("ade", 20);
+	assert_true(has_applied(0, 'Y'));
+	assert_one_history();
+}
+
+/*
+ * a hands the lead to c. The letter is late: c has been removed by then, and does not know. It disturbs a once,
+ * as it was told to, and then no more.
+ */
+static void test_a_late_transfer_disturbs_once(void **context)
+{
+	(void)context;
+	struct sent late = {0};
+
+	begin(4);
+	elect("abcd", 0);
+	propose(0, 'X');
+	pass("abcd", 10);
+	assert_true(replica_transfer(replicas[0], 3, now));
+	serve(0);
+	assert_true(letters_count > 0);
+	late = letters[--letters_count];
+	assert_int_equal(late.to, 2);
+	drop_letters();
+	pass("abd", 20);
+	assert_true(replica_leads(replicas[0]));
+	assert_true(change(0, 2, REPLICA_NONE));
+	exchange("abd");
+	pass("abd", 5);
+	assert_int_equal(replica_receive(replicas[2], 1, late.bytes, late.size, now), 0);
+	free(late.bytes);
+	serve(2);
+	exchange("abcd");
+	pass("abcd", 50);
+	uint64_t term = replica_term(replicas[0]);
+	pass("abcd", 100);
+	assert_int_equal(replica_term(replicas[0]), term);
+}
+
+/*
+ * b hears of the first change only together with the second, and then loses the second. It must go back to the
+ * first, not to what was before both.
+ */
+static void test_a_change_after_another_proves_the_other(void **context)
+{
+	(void)context;
+	struct replica_server server;
+	bool found = false;
+
+	begin_with(5, 4);
+	elect("abcd", 0);
+	propose(0, 'X');
+	pass("abcde", 20);
+	assert_true(has_applied(4, 'X'));
+	assert_true(change(0, 4, REPLICA_VOTER));
+	exchange("abcde"); /* committed; that it is comes with the next letters */
+	assert_true(change(0, 2, REPLICA_NONE));
+	exchange("ab");
+	elect("cde", 3);
+	propose(3, 'Y');
+	pass("bcde", 20);
+	assert_true(has_applied(1, 'Y'));
+	for (size_t i = 0; i < replica_servers(replicas[1], i, &server); i++)
+		found = found || (server.id == 5 && server.role == REPLICA_VOTER);
+	assert_true(found);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        TEST(test_two_voters_never_become_one),
+	        TEST(test_a_leader_does_not_remove_itself),
+	        TEST(test_a_voter_is_not_demoted),
+	        TEST(test_most_voters_know_of_the_last_change),
+	        TEST(test_a_dead_voter_is_replaced),
+	        TEST(test_a_leader_commits_before_it_changes_the_servers),
+	        TEST(test_a_late_transfer_disturbs_once),
+	        TEST(test_a_change_after_another_proves_the_other),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
