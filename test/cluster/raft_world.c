@@ -1,13 +1,13 @@
 #include "raft_world.h"
 
+#include "agenda.h"
 #include "grow.h"
 #include "must.h"
+#include "raft_judge.h"
 #include "random.h"
-#include "replica.h"
-#include "shadow.h"
+#include "voters.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,29 +15,17 @@
 enum {
 	SERVERS = 6,
 	VOTERS_LEAST = 3,
-	HISTORY_MAX = 1 << 13,
-	TERMS_MAX = 1 << 12,
 	BEGIN_MS = 1000,
 	HEAL_MS = 11000,
 	END_MS = 15000,
 	ELECTION_MS = 100,
 	HEARTBEAT_MS = 20,
-	SNAPSHOT_SIZE = 16,
 	WAKES_MAX = 200, /* more wake-ups than this in one millisecond are a busy loop */
+	WISH_TRIES = 20,
+	BACKLOG_MS = 300,
 };
 
 enum happening_kind { LETTER, WRITTEN, TIMER, ACT };
-
-struct happening {
-	uint64_t time, order;
-	enum happening_kind kind;
-	int server;
-	/* The life of the receiving server: a crash makes the event void; 0: it has no receiver. */
-	uint64_t life;
-	int from; /* LETTER */
-	uint8_t *bytes;
-	size_t size;
-};
 
 struct server {
 	struct replica *replica; /* NULL: the server is down */
@@ -48,192 +36,111 @@ struct server {
 	/* Writes that were given out and are not durable yet; the oldest first. */
 	struct durable_write *writes;
 	size_t writes_count, writes_size;
-	uint64_t applied, hash; /* the state of the application */
+	struct judged judged; /* its id, too */
 	uint64_t woken_at;
 	unsigned wakes; /* how often it was woken at that time */
-	bool was_leader;
+	/* The change of servers that is asked for when this server leads, until it is begun. */
+	struct replica_server wish;
+	unsigned wish_tries; /* left; 0: there is no wish */
 };
 
 static struct world {
 	struct random random;
-	uint64_t now, order;
-	struct happening *heap;
-	size_t heap_count, heap_size;
+	uint64_t now;
+	struct agenda agenda;
 	struct server servers[SERVERS];
 	bool cut[SERVERS][SERVERS];
-	bool healed;
+	bool healed, keeps_id;
 	/* How bad the run is, drawn for each: one in so many letters is late, one in so many writes
 	 * is slow, and so on; the larger the number, the milder. */
-	uint64_t late_one_in, slow_one_in, crash_one_in, change_one_in;
+	uint64_t late_one_in, slow_one_in, harm_one_in, change_one_in, snapshot_one_in;
 	uint64_t proposals;
-	uint64_t history[HISTORY_MAX]; /* the hash of all entries up to this index */
-	uint64_t committed, committed_at_heal;
-	uint64_t leaders[TERMS_MAX]; /* the leader of each term */
-	char problem[256];
+	uint64_t ids; /* given out so far */
+	uint64_t committed_at_heal;
+	struct raft_judge judge;
 	struct raft_world_counts *counts;
 } world;
+
+/* Long enough for any id. */
+static char addresses[JUDGE_IDS_MAX][8];
 
 static uint64_t draw(uint64_t bound)
 {
 	return random_below(&world.random, bound);
 }
 
-__attribute__((format(printf, 1, 2))) static void fail(const char *format, ...)
-{
-	va_list arguments;
-	int size;
-
-	if (world.problem[0] != '\0')
-		return;
-	size = snprintf(world.problem, sizeof world.problem, "at %" PRIu64 " ms ", world.now);
-	va_start(arguments, format);
-	vsnprintf(world.problem + size, sizeof world.problem - (size_t)size, format, arguments);
-	va_end(arguments);
-}
-
 static bool has_failed(void)
 {
-	return world.problem[0] != '\0';
+	return raft_judge_failed(&world.judge);
 }
 
-/* What happens next. */
+/* The memory of libraft: what it is given it must give back. */
 
-static bool is_earlier(const struct happening *left, const struct happening *right)
+static int64_t blocks; /* that libraft has and has not freed */
+static const struct raft_heap *libc_heap;
+
+static void *count_malloc(void *data, size_t size)
 {
-	return left->time != right->time ? left->time < right->time : left->order < right->order;
+	(void)data;
+	blocks++;
+	return libc_heap->malloc(libc_heap->data, size);
 }
 
-static void plan(struct happening happening)
+static void *count_calloc(void *data, size_t count, size_t size)
 {
-	happening.order = ++world.order;
-	world.heap = grow(world.heap, &world.heap_size, world.heap_count + 1, sizeof *world.heap);
-	size_t place = world.heap_count++;
-	for (; place > 0 && is_earlier(&happening, &world.heap[(place - 1) / 2]);
-	     place = (place - 1) / 2)
-		world.heap[place] = world.heap[(place - 1) / 2];
-	world.heap[place] = happening;
+	(void)data;
+	blocks++;
+	return libc_heap->calloc(libc_heap->data, count, size);
 }
 
-static struct happening next_happening(void)
+static void *count_realloc(void *data, void *block, size_t size)
 {
-	struct happening first = world.heap[0];
-	struct happening last = world.heap[--world.heap_count];
-	size_t place = 0;
+	(void)data;
+	blocks += block == NULL;
+	return libc_heap->realloc(libc_heap->data, block, size);
+}
 
-	for (;;) {
-		size_t child = 2 * place + 1;
-		if (child >= world.heap_count)
-			break;
-		if (child + 1 < world.heap_count &&
-		    is_earlier(&world.heap[child + 1], &world.heap[child]))
-			child++;
-		if (!is_earlier(&world.heap[child], &last))
-			break;
-		world.heap[place] = world.heap[child];
-		place = child;
+static void count_free(void *data, void *block)
+{
+	(void)data;
+	blocks -= block != NULL;
+	libc_heap->free(libc_heap->data, block);
+}
+
+static void count_memory(void)
+{
+	static struct raft_heap heap = {.malloc = count_malloc,
+	                                .free = count_free,
+	                                .calloc = count_calloc,
+	                                .realloc = count_realloc};
+
+	if (libc_heap == NULL) {
+		libc_heap = raft_heap_get();
+		heap.aligned_alloc = libc_heap->aligned_alloc;
+		heap.aligned_free = libc_heap->aligned_free;
+		raft_heap_set(&heap);
 	}
-	world.heap[place] = last;
-	return first;
-}
-
-/* The judge. */
-
-static uint64_t mix(uint64_t hash, const struct replica_effect *effect)
-{
-	hash = (hash ^ effect->type) * UINT64_C(0x100000001b3);
-	for (size_t i = 0; i < effect->size; i++)
-		hash = (hash ^ effect->bytes[i]) * UINT64_C(0x100000001b3);
-	return (hash ^ effect->index) * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-static void judge_applied(int number, const struct replica_effect *effect)
-{
-	struct server *server = &world.servers[number];
-
-	if (effect->index != server->applied + 1)
-		fail("server %d applies %" PRIu64 " after %" PRIu64, number + 1, effect->index,
-		     server->applied);
-	server->applied = effect->index;
-	server->hash = mix(server->hash, effect);
-	if (effect->index >= HISTORY_MAX)
-		fail("the history is full");
-	else if (effect->index > world.committed) {
-		world.committed = effect->index;
-		world.history[effect->index] = server->hash;
-		world.counts->commits++;
-	} else if (world.history[effect->index] != server->hash)
-		fail("server %d applies another history at %" PRIu64, number + 1, effect->index);
-}
-
-static void judge_restored(int number, const struct replica_effect *effect)
-{
-	struct server *server = &world.servers[number];
-	uint64_t index, hash;
-
-	must(effect->size == SNAPSHOT_SIZE);
-	memcpy(&index, effect->bytes, sizeof index);
-	memcpy(&hash, effect->bytes + sizeof index, sizeof hash);
-	if (index != effect->index || index > world.committed || world.history[index] != hash)
-		fail("server %d restores another history at %" PRIu64, number + 1, effect->index);
-	if (effect->index < server->applied)
-		fail("server %d goes back to %" PRIu64, number + 1, effect->index);
-	world.counts->installed += server->applied != 0;
-	server->applied = index;
-	server->hash = hash;
-}
-
-static void judge_leader(int number)
-{
-	struct server *server = &world.servers[number];
-	bool leads = replica_leads(server->replica);
-	uint64_t term = replica_term(server->replica);
-
-	if (leads && !server->was_leader)
-		world.counts->leaders++;
-	server->was_leader = leads;
-	if (!leads)
-		return;
-	if (term >= TERMS_MAX)
-		fail("there are too many terms");
-	else if (world.leaders[term] != 0 && world.leaders[term] != (uint64_t)number + 1)
-		fail("servers %" PRIu64 " and %d lead in term %" PRIu64, world.leaders[term],
-		     number + 1, term);
-	else
-		world.leaders[term] = (uint64_t)number + 1;
-}
-
-/* A server must use the last voters in its own log, or those of its snapshot. */
-static void judge_voters(int number)
-{
-	struct server *server = &world.servers[number];
-	struct durable_entry used;
-	struct replica_server servers[SERVERS];
-	size_t size;
-	const uint8_t *voters = shadow_voters(&server->memory, &size);
-	size_t count = replica_servers(server->replica, UINT64_MAX, NULL);
-
-	must(count <= SERVERS);
-	/* A snapshot of the leader counts when it is durable. */
-	for (size_t i = 0; i < server->writes_count; i++)
-		if (server->writes[i].snapshot != NULL && server->writes[i].entries_first != 0)
-			return;
-	for (size_t i = 0; i < count; i++)
-		replica_servers(server->replica, i, &servers[i]);
-	if (voters == NULL)
-		return;
-	must(replica_first_entry(servers, count, &used));
-	if (used.size != size || memcmp(used.bytes, voters, size) != 0)
-		fail("server %d uses voters that are not those of its log", number + 1);
-	free((void *)(uintptr_t)used.bytes);
+	blocks = 0;
 }
 
 /* Servers. */
 
-static void send_letter(int from, const struct replica_effect *effect)
+/* The server with this id; NULL: none has it, or none any more. */
+static struct server *find_server(uint64_t id)
 {
-	int to = (int)effect->to - 1;
+	for (int i = 0; i < SERVERS; i++)
+		if (world.servers[i].judged.id == id)
+			return &world.servers[i];
+	return NULL;
+}
 
-	if (to < 0 || to >= SERVERS || world.cut[from][to])
+static void send_letter(struct server *from, const struct replica_effect *effect)
+{
+	struct server *to = find_server(effect->to);
+
+	raft_judge_sent(&world.judge, &from->judged, from->replica, &from->disk, &from->memory,
+	                effect);
+	if (to == NULL || world.cut[from - world.servers][to - world.servers])
 		return;
 	unsigned copies = 1;
 	if (!world.healed && draw(100) < 4)
@@ -243,31 +150,33 @@ static void send_letter(int from, const struct replica_effect *effect)
 		uint8_t *bytes = malloc(effect->size);
 		memory_must(bytes != NULL);
 		memcpy(bytes, effect->bytes, effect->size);
-		plan((struct happening){.time = world.now + 1 + draw(late ? 900 : 15),
-		                        .kind = LETTER,
-		                        .server = to,
-		                        .from = from,
-		                        .bytes = bytes,
-		                        .size = effect->size});
+		agenda_add(&world.agenda,
+		           (struct happening){.time = world.now + 1 + draw(late ? 900 : 15),
+		                              .kind = LETTER,
+		                              .server = (int)(to - world.servers),
+		                              .from = from->judged.id,
+		                              .to = effect->to,
+		                              .bytes = bytes,
+		                              .size = effect->size});
 	}
 }
 
-static void begin_write(int number, const struct durable_write *write)
+static void begin_write(struct server *server, const struct durable_write *write)
 {
-	struct server *server = &world.servers[number];
-
 	server->writes = grow(server->writes, &server->writes_size, server->writes_count + 1,
 	                      sizeof *server->writes);
 	server->writes[server->writes_count++] = shadow_write_copy(write);
 	shadow_apply(&server->memory, write);
 	if (server->disk_busy_until < world.now)
 		server->disk_busy_until = world.now;
-	bool slow = !world.healed && draw(world.slow_one_in) == 0;
+	/* A slow disk does not fall behind without end. */
+	bool slow = !world.healed && draw(world.slow_one_in) == 0 &&
+	            server->disk_busy_until < world.now + BACKLOG_MS;
 	server->disk_busy_until += 1 + draw(slow ? 400 : 4);
-	plan((struct happening){.time = server->disk_busy_until,
-	                        .kind = WRITTEN,
-	                        .server = number,
-	                        .life = server->life});
+	agenda_add(&world.agenda, (struct happening){.time = server->disk_busy_until,
+	                                             .kind = WRITTEN,
+	                                             .server = (int)(server - world.servers),
+	                                             .life = server->life});
 }
 
 /* Makes the oldest write durable, and returns its number. */
@@ -282,71 +191,80 @@ static uint64_t end_write(struct server *server)
 	return done;
 }
 
-/* Carries out what a replica wants, and sets its next timer. */
-static void serve(int number)
+static bool is_installing(const struct server *server)
 {
-	struct server *server = &world.servers[number];
-	struct replica_effect effect;
-
-	while (!has_failed() && replica_effect(server->replica, &effect)) {
-		switch (effect.kind) {
-		case REPLICA_WRITE:
-			begin_write(number, effect.write);
-			break;
-		case REPLICA_SEND:
-			send_letter(number, &effect);
-			break;
-		case REPLICA_APPLY:
-			judge_applied(number, &effect);
-			break;
-		case REPLICA_RESTORE:
-			judge_restored(number, &effect);
-			break;
-		}
-	}
-	if (has_failed())
-		return;
-	judge_leader(number);
-	judge_voters(number);
-	uint64_t deadline = replica_deadline(server->replica);
-	plan((struct happening){.time = deadline < world.now ? world.now : deadline,
-	                        .kind = TIMER,
-	                        .server = number,
-	                        .life = ++server->timer});
+	for (size_t i = 0; i < server->writes_count; i++)
+		if (server->writes[i].snapshot != NULL && server->writes[i].entries_first != 0)
+			return true;
+	return false;
 }
 
-static void start_server(int number)
+static void do_effect(struct server *server, const struct replica_effect *effect)
 {
-	static const char *const addresses[SERVERS] = {"a", "b", "c", "d", "e", "f"};
-	struct server *server = &world.servers[number];
+	switch (effect->kind) {
+	case REPLICA_WRITE:
+		begin_write(server, effect->write);
+		break;
+	case REPLICA_SEND:
+		send_letter(server, effect);
+		break;
+	case REPLICA_APPLY:
+		raft_judge_applied(&world.judge, &server->judged, effect);
+		break;
+	case REPLICA_RESTORE:
+		world.counts->installed += server->judged.applied != 0;
+		raft_judge_restored(&world.judge, &server->judged, effect);
+		break;
+	}
+}
+
+/* Carries out what a replica wants, and sets its next timer. */
+static void serve(struct server *server)
+{
+	struct replica_effect effect;
+
+	while (!has_failed() && replica_effect(server->replica, &effect))
+		do_effect(server, &effect);
+	if (has_failed())
+		return;
+	raft_judge_server(&world.judge, &server->judged, server->replica, &server->memory,
+	                  is_installing(server));
+	uint64_t deadline = replica_deadline(server->replica);
+	agenda_add(&world.agenda,
+	           (struct happening){.time = deadline < world.now ? world.now : deadline,
+	                              .kind = TIMER,
+	                              .server = (int)(server - world.servers),
+	                              .life = ++server->timer});
+}
+
+static void start_server(struct server *server)
+{
 	struct durable_content content = shadow_content(&server->disk);
+	uint64_t id = server->judged.id;
 
 	if (content.snapshot.index != 0)
 		world.counts->restarts_from_snapshot++;
 	shadow_copy(&server->memory, &server->disk);
-	server->applied = 0;
-	server->hash = 0;
-	server->was_leader = false;
+	server->judged = (struct judged){.id = id};
+	server->wish_tries = 0;
 	server->paused_until = server->disk_busy_until = 0;
 	server->replica = replica_create(
 	        &(struct replica_options){
-	                .id = (uint64_t)number + 1,
-	                .address = addresses[number],
+	                .id = id,
+	                .address = addresses[id],
 	                .content = &content,
 	                .election_ms = ELECTION_MS,
 	                .heartbeat_ms = HEARTBEAT_MS,
 	                .seed = (uint32_t)random_next(&world.random),
 	        },
 	        world.now);
-	serve(number);
+	serve(server);
 }
 
 /* Crashes a server: its writes that were not durable are lost, except perhaps some of the
  * oldest. */
-static void crash_server(int number)
+static void crash_server(struct server *server)
 {
-	struct server *server = &world.servers[number];
-
 	if (server->replica == NULL)
 		return;
 	world.counts->crashes++;
@@ -360,6 +278,12 @@ static void crash_server(int number)
 		shadow_write_free(&server->writes[--server->writes_count]);
 }
 
+static void name_server(struct server *server)
+{
+	server->judged.id = ++world.ids;
+	must(world.ids < JUDGE_IDS_MAX);
+}
+
 /* What is asked of servers, and done to them. */
 
 static bool is_awake(const struct server *server)
@@ -367,134 +291,259 @@ static bool is_awake(const struct server *server)
 	return server->replica != NULL && server->paused_until <= world.now;
 }
 
-static void propose(int number)
+static void propose(struct server *server)
 {
-	struct server *server = &world.servers[number];
-	uint64_t value[2] = {++world.proposals, (uint64_t)number};
+	uint64_t value[2] = {++world.proposals, server->judged.id};
 
-	if (!is_awake(server) || world.committed > HISTORY_MAX - 200)
+	if (!is_awake(server) || world.judge.committed > JUDGE_HISTORY_MAX - 200)
 		return;
 	replica_propose(server->replica, (const uint8_t *)value, sizeof value - draw(2) * 8,
 	                world.now);
-	serve(number);
+	serve(server);
 }
 
-static void take_snapshot(int number)
+static void take_snapshot(struct server *server)
 {
-	struct server *server = &world.servers[number];
-	uint8_t bytes[SNAPSHOT_SIZE];
+	uint8_t bytes[JUDGE_SNAPSHOT_SIZE];
 
-	memcpy(bytes, &server->applied, 8);
-	memcpy(bytes + 8, &server->hash, 8);
-	if (server->applied < 7)
+	raft_judge_snapshot(&server->judged, bytes);
+	if (server->judged.applied < 7)
 		return;
 	uint32_t keep = draw(3) == 0 ? 0 : (uint32_t)draw(12);
-	world.counts->taken +=
-	        replica_snapshot(server->replica, server->applied, bytes, sizeof bytes, keep);
-	serve(number);
+	world.counts->taken += replica_snapshot(server->replica, server->judged.applied, bytes,
+	                                        sizeof bytes, keep);
+	serve(server);
 }
 
-static enum replica_role role_of(const struct server *server, uint64_t id, unsigned *ret_voters)
+/* The servers as a leader knows them. */
+struct cast {
+	unsigned voters;
+	uint64_t lost; /* a voter whose disk was wiped; 0: none */
+	enum replica_role roles[JUDGE_IDS_MAX];
+};
+
+static struct cast cast_of(const struct server *server)
 {
-	enum replica_role role = REPLICA_NONE;
+	struct cast cast = {0};
 	struct replica_server other;
 
-	*ret_voters = 0;
+	for (uint64_t id = 0; id < JUDGE_IDS_MAX; id++)
+		cast.roles[id] = REPLICA_NONE;
 	for (size_t i = 0; i < replica_servers(server->replica, i, &other); i++) {
-		*ret_voters += other.role == REPLICA_VOTER;
-		if (other.id == id)
-			role = other.role;
+		cast.roles[other.id] = other.role;
+		cast.voters += other.role == REPLICA_VOTER;
+		if (other.role == REPLICA_VOTER && find_server(other.id) == NULL)
+			cast.lost = other.id;
 	}
-	return role;
+	return cast;
 }
 
-static void change_servers(int number)
+static enum replica_role wish_role(const struct cast *cast, uint64_t id)
 {
-	static const char *const addresses[SERVERS] = {"a", "b", "c", "d", "e", "f"};
-	struct server *server = &world.servers[number];
-	unsigned voters;
-	uint64_t id = 1 + draw(SERVERS);
-	enum replica_role role = role_of(server, id, &voters);
+	enum replica_role role = cast->roles[id];
 	enum replica_role wish = draw(2) == 0 ? REPLICA_SPARE : REPLICA_STANDBY;
 	uint64_t chance = draw(100);
 
-	if (role != REPLICA_NONE && role != REPLICA_VOTER && chance < 60)
-		wish = REPLICA_VOTER;
-	else if (role != REPLICA_NONE && chance < 75)
-		wish = REPLICA_NONE;
-	/* Also ask for what must be refused: fewer than two voters, or that the leader removes
-	 * itself. */
-	if (role == REPLICA_VOTER && (chance > 40 || (voters <= VOTERS_LEAST && draw(4) != 0)))
-		return;
-	world.counts->changes += replica_change(
-	        server->replica, &(struct replica_server){id, addresses[id - 1], wish}, world.now);
-	serve(number);
+	if (role == REPLICA_VOTER) {
+		/* Voters that never come back must stay fewer than half. Also ask for what must be
+		 * refused: fewer than two voters, that the leader removes itself, a demotion. */
+		if (cast->lost != 0 || (cast->voters <= VOTERS_LEAST && draw(4) != 0))
+			return REPLICA_VOTER;
+		return chance < 80 ? REPLICA_NONE : wish;
+	}
+	if (role != REPLICA_NONE && chance < 70)
+		return REPLICA_VOTER;
+	return role != REPLICA_NONE && chance < 80 ? REPLICA_NONE : wish;
 }
 
-static void ask_leader(int number)
+static void draw_wish(struct server *server)
 {
-	struct server *server = &world.servers[number];
+	struct cast cast = cast_of(server);
+	uint64_t id = world.servers[draw(SERVERS)].judged.id;
+	enum replica_role role = wish_role(&cast, id);
 
-	if (draw(world.change_one_in) == 0)
-		change_servers(number);
-	if (!has_failed() && draw(40) == 0) {
-		world.counts->transfers +=
-		        replica_transfer(server->replica, 1 + draw(SERVERS), world.now);
-		serve(number);
+	if (cast.lost != 0 && draw(2) == 0) {
+		id = cast.lost;
+		role = REPLICA_NONE;
 	}
+	if (role == cast.roles[id])
+		return;
+	server->wish = (struct replica_server){id, addresses[id], role};
+	server->wish_tries = 1 + (unsigned)draw(WISH_TRIES);
+}
+
+/* Is the wish older than the loss of a voter, and would it remove another? Then too few might be left. */
+static bool is_stale(const struct server *server)
+{
+	struct cast cast = cast_of(server);
+
+	return cast.lost != 0 && server->wish.id != cast.lost &&
+	       cast.roles[server->wish.id] == REPLICA_VOTER;
+}
+
+static void change_servers(struct server *server)
+{
+	if (server->wish_tries > 0 && is_stale(server))
+		server->wish_tries = 0;
+	if (server->wish_tries == 0 && draw(world.change_one_in) == 0)
+		draw_wish(server);
+	if (server->wish_tries == 0)
+		return;
+	server->wish_tries--;
+	if (replica_change(server->replica, &server->wish, world.now)) {
+		server->wish_tries = 0;
+		world.counts->changes++;
+		world.counts->promotions += server->wish.role == REPLICA_VOTER;
+		world.counts->removals += server->wish.role == REPLICA_NONE;
+	}
+	serve(server);
+}
+
+static void ask_leader(struct server *server)
+{
+	change_servers(server);
+	if (!has_failed() && draw(40) == 0) {
+		uint64_t id = world.servers[draw(SERVERS)].judged.id;
+		world.counts->transfers += replica_transfer(server->replica, id, world.now);
+		serve(server);
+	}
+}
+
+/* Do all voters that are not lost have this configuration as their last, on their disks too? Then no
+ * change is under way. */
+static bool is_settled(const uint8_t *voters, size_t size, const struct raft_configuration *all)
+{
+	for (unsigned i = 0; i < all->n; i++) {
+		const struct server *server = find_server(all->servers[i].id);
+		size_t memory_size, disk_size;
+		if (all->servers[i].role != RAFT_VOTER || server == NULL)
+			continue;
+		const uint8_t *memory = shadow_voters(&server->memory, &memory_size);
+		const uint8_t *disk = shadow_voters(&server->disk, &disk_size);
+		if (memory == NULL || disk == NULL || memory_size != size || disk_size != size ||
+		    memcmp(memory, voters, size) != 0 || memcmp(disk, voters, size) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Can the log make progress if this server never comes back? */
+static bool may_lose(const struct server *leader, uint64_t id)
+{
+	size_t size;
+	const uint8_t *voters = shadow_voters(&leader->memory, &size);
+	unsigned lost = 0;
+
+	if (voters == NULL)
+		return false;
+	struct raft_configuration all = voters_decode(voters, size);
+	for (unsigned i = 0; i < all.n; i++)
+		lost += all.servers[i].role == RAFT_VOTER &&
+		        (all.servers[i].id == id || find_server(all.servers[i].id) == NULL);
+	bool may = is_settled(voters, size, &all) && 2 * lost < voters_count(&all);
+	raft_configuration_close(&all);
+	return may;
+}
+
+static void wipe_disk(struct server *server)
+{
+	for (int i = 0; i < SERVERS; i++) {
+		const struct server *leader = &world.servers[i];
+		if (!is_awake(leader) || !replica_leads(leader->replica) ||
+		    !may_lose(leader, server->judged.id) || world.ids + 1 >= JUDGE_IDS_MAX)
+			continue;
+		crash_server(server);
+		shadow_free(&server->disk);
+		shadow_free(&server->memory);
+		if (!world.keeps_id)
+			name_server(server);
+		world.counts->wiped++;
+		return;
+	}
+}
+
+static void isolate_server(int one)
+{
+	for (int i = 0; i < SERVERS; i++) {
+		world.cut[one][i] = true;
+		world.cut[i][one] = draw(2) == 0;
+	}
+}
+
+static void mend_something(void)
+{
+	struct server *server = &world.servers[draw(SERVERS)];
+	uint64_t chance = draw(100);
+
+	if (chance < 6)
+		memset(world.cut, 0, sizeof world.cut);
+	else if (chance < 26 && server->replica == NULL)
+		start_server(server);
 }
 
 static void do_harm(void)
 {
 	uint64_t chance = draw(100);
 	int one = (int)draw(SERVERS), other = (int)draw(SERVERS);
+	struct server *server = &world.servers[one];
 
-	if (chance < 4)
+	if (chance < 20)
 		world.cut[one][other] = true;
-	else if (chance < 6)
-		for (int i = 0; i < SERVERS; i++) {
-			world.cut[one][i] = true;
-			world.cut[i][one] = draw(2) == 0;
-		}
-	else if (chance < 11)
-		memset(world.cut, 0, sizeof world.cut);
-	else if (chance < 19 && draw(world.crash_one_in) == 0)
-		crash_server(one);
-	else if (chance < 28 && world.servers[one].replica == NULL)
-		start_server(one);
-	else if (chance < 30 && is_awake(&world.servers[one]))
-		world.servers[one].paused_until = world.now + draw(600);
+	else if (chance < 30)
+		isolate_server(one);
+	else if (chance < 70)
+		crash_server(server);
+	else if (chance < 85)
+		server->paused_until = world.now + draw(600);
+	else if (chance < 95)
+		server->disk_busy_until = world.now + draw(2000);
+	else
+		wipe_disk(server);
 }
 
 static void act(void)
 {
 	for (int i = 0; i < 3 && !has_failed(); i++)
-		propose((int)draw(SERVERS));
+		propose(&world.servers[draw(SERVERS)]);
 	for (int i = 0; i < SERVERS && !has_failed(); i++) {
-		if (is_awake(&world.servers[i]) && draw(25) == 0)
-			take_snapshot(i);
-		if (!world.healed && is_awake(&world.servers[i]) &&
-		    replica_leads(world.servers[i].replica) && !has_failed())
-			ask_leader(i);
+		struct server *server = &world.servers[i];
+		if (is_awake(server) && draw(world.snapshot_one_in) == 0)
+			take_snapshot(server);
+		if (!world.healed && is_awake(server) && replica_leads(server->replica) &&
+		    !has_failed())
+			ask_leader(server);
 	}
 	if (!world.healed && !has_failed())
+		mend_something();
+	if (!world.healed && !has_failed() && draw(world.harm_one_in) == 0)
 		do_harm();
-	plan((struct happening){.time = world.now + 5 + draw(20), .kind = ACT});
+	agenda_add(&world.agenda,
+	           (struct happening){.time = world.now + 5 + draw(20), .kind = ACT});
 }
 
-static void wake(int number)
+static void wake(struct server *server)
 {
-	struct server *server = &world.servers[number];
-
 	if (server->woken_at != world.now)
 		server->wakes = 0;
 	server->woken_at = world.now;
 	if (++server->wakes > WAKES_MAX) {
-		fail("server %d is woken again and again", number + 1);
+		raft_judge_fail(&world.judge, "server %" PRIu64 " is woken again and again",
+		                server->judged.id);
 		return;
 	}
 	replica_tick(server->replica, world.now);
-	serve(number);
+	serve(server);
+}
+
+static void deliver(struct server *server, const struct happening *letter)
+{
+	if (letter->to != server->judged.id)
+		return; /* it was for the id that this server had before its disk was wiped */
+	raft_judge_received(&server->judged, server->replica, letter->from, letter->bytes,
+	                    letter->size);
+	must(replica_receive(server->replica, letter->from, letter->bytes, letter->size,
+	                     world.now) == 0);
+	serve(server);
 }
 
 static void happen(struct happening *happening)
@@ -507,100 +556,117 @@ static void happen(struct happening *happening)
 	}
 	if (server->replica != NULL && server->paused_until > world.now) {
 		happening->time = server->paused_until;
-		plan(*happening);
+		agenda_add(&world.agenda, *happening);
 		happening->bytes = NULL;
 		return;
 	}
 	if (server->replica == NULL)
 		return;
 	if (happening->kind == LETTER) {
-		must(replica_receive(server->replica, (uint64_t)happening->from + 1,
-		                     happening->bytes, happening->size, world.now) == 0);
-		serve(happening->server);
+		deliver(server, happening);
 	} else if (happening->kind == WRITTEN && happening->life == server->life) {
 		replica_written(server->replica, end_write(server), world.now);
-		serve(happening->server);
+		serve(server);
 	} else if (happening->kind == TIMER && happening->life == server->timer) {
-		wake(happening->server);
+		wake(server);
 	}
 }
 
 /* The run. */
 
+static uint64_t pick(uint64_t much, uint64_t some, uint64_t little)
+{
+	uint64_t levels[] = {much, some, little};
+
+	return levels[draw(3)];
+}
+
+static void draw_harm(void)
+{
+	world.late_one_in = pick(5, 30, 100);
+	world.slow_one_in = pick(4, 25, 100);
+	world.harm_one_in = pick(5, 15, 60);
+	world.change_one_in = draw(2) == 0 ? 6 : 1;
+	world.snapshot_one_in = draw(2) == 0 ? 25 : 6;
+}
+
 static void begin(uint64_t seed)
 {
-	static const char *const addresses[SERVERS] = {"a", "b", "c", "d", "e", "f"};
 	struct replica_server servers[SERVERS];
 	struct durable_entry first;
 
+	for (size_t id = 0; id < JUDGE_IDS_MAX; id++)
+		snprintf(addresses[id], sizeof addresses[id], "s%zu", id);
+	count_memory();
 	random_seed(&world.random, seed);
 	world.now = BEGIN_MS;
-	world.late_one_in = draw(2) == 0 ? 30 : 5;
-	world.slow_one_in = draw(2) == 0 ? 25 : 4;
-	world.crash_one_in = draw(2) == 0 ? 4 : 1;
-	world.change_one_in = draw(2) == 0 ? 6 : 2;
+	draw_harm();
 	size_t voters = VOTERS_LEAST + draw(3);
 	for (size_t i = 0; i < voters; i++)
-		servers[i] = (struct replica_server){i + 1, addresses[i], REPLICA_VOTER};
+		servers[i] = (struct replica_server){i + 1, addresses[i + 1], REPLICA_VOTER};
 	must(replica_first_entry(servers, voters, &first));
-	for (int i = 0; i < SERVERS; i++) {
+	for (size_t i = 0; i < SERVERS; i++) {
 		struct server *server = &world.servers[i];
 		*server = (struct server){.life = 1};
+		name_server(server);
 		shadow_init(&server->memory);
 		shadow_init(&server->disk);
-		if ((size_t)i < voters)
+		if (i < voters)
 			shadow_apply(&server->disk, &(struct durable_write){.has_ballot = true,
 			                                                    .term = 1,
 			                                                    .entries_first = 1,
 			                                                    .entries = &first,
 			                                                    .entries_count = 1});
-		start_server(i);
+		start_server(server);
 	}
 	free((void *)(uintptr_t)first.bytes);
-	plan((struct happening){.time = world.now + 10, .kind = ACT});
+	agenda_add(&world.agenda, (struct happening){.time = world.now + 10, .kind = ACT});
 }
 
 static void heal(void)
 {
 	world.healed = true;
-	world.committed_at_heal = world.committed;
+	world.committed_at_heal = world.judge.committed;
 	memset(world.cut, 0, sizeof world.cut);
 	for (int i = 0; i < SERVERS; i++)
 		if (world.servers[i].replica == NULL)
-			start_server(i);
+			start_server(&world.servers[i]);
 }
 
 /* After healing, the log must make progress, and every server that replicates it must have it. */
 static void judge_end(void)
 {
-	int leader = -1;
-	unsigned voters;
+	const struct server *leader = NULL;
 
-	if (world.committed < world.committed_at_heal + 20)
-		fail("nothing is committed after healing: %" PRIu64 ", then %" PRIu64,
-		     world.committed_at_heal, world.committed);
+	if (world.judge.committed < world.committed_at_heal + 20)
+		raft_judge_fail(&world.judge,
+		                "nothing is committed after healing: %" PRIu64 ", then %" PRIu64,
+		                world.committed_at_heal, world.judge.committed);
 	for (int i = 0; i < SERVERS; i++)
 		if (replica_leads(world.servers[i].replica) &&
-		    (leader < 0 || replica_term(world.servers[i].replica) >
-		                           replica_term(world.servers[leader].replica)))
-			leader = i;
-	if (leader < 0) {
-		fail("nobody leads after healing");
+		    (leader == NULL ||
+		     replica_term(world.servers[i].replica) > replica_term(leader->replica)))
+			leader = &world.servers[i];
+	if (leader == NULL) {
+		raft_judge_fail(&world.judge, "nobody leads after healing");
 		return;
 	}
+	struct cast cast = cast_of(leader);
 	for (int i = 0; i < SERVERS; i++) {
-		enum replica_role role = role_of(&world.servers[leader], (uint64_t)i + 1, &voters);
+		const struct judged *judged = &world.servers[i].judged;
+		enum replica_role role = cast.roles[judged->id];
 		if ((role == REPLICA_VOTER || role == REPLICA_STANDBY) &&
-		    world.servers[i].applied + 60 < world.committed)
-			fail("server %d lags after healing: %" PRIu64 " of %" PRIu64, i + 1,
-			     world.servers[i].applied, world.committed);
+		    judged->applied + 60 < world.judge.committed)
+			raft_judge_fail(&world.judge,
+			                "server %" PRIu64 " lags after healing: %" PRIu64
+			                " of %" PRIu64,
+			                judged->id, judged->applied, world.judge.committed);
 	}
 }
 
 static void end(void)
 {
-	while (world.heap_count > 0)
-		free(world.heap[--world.heap_count].bytes);
+	agenda_free(&world.agenda);
 	for (int i = 0; i < SERVERS; i++) {
 		struct server *server = &world.servers[i];
 		if (server->replica != NULL)
@@ -611,17 +677,21 @@ static void end(void)
 		shadow_free(&server->memory);
 		shadow_free(&server->disk);
 	}
-	free(world.heap);
+	if (blocks != 0)
+		raft_judge_fail(&world.judge, "libraft keeps %" PRId64 " pieces of memory", blocks);
+	world.counts->commits += world.judge.committed;
+	world.counts->leaders += world.judge.leaders_count;
 }
 
-const char *raft_world_run(uint64_t seed, struct raft_world_counts *counts)
+const char *raft_world_run(uint64_t seed, bool keeps_id, struct raft_world_counts *counts)
 {
 	memset(&world, 0, sizeof world);
 	world.counts = counts;
+	world.keeps_id = keeps_id;
 	begin(seed);
 	while (!has_failed() && world.now < END_MS) {
-		struct happening happening = next_happening();
-		world.now = happening.time;
+		struct happening happening = agenda_take(&world.agenda);
+		world.now = world.judge.now = happening.time;
 		counts->events++;
 		if (!world.healed && world.now >= HEAL_MS)
 			heal();
@@ -632,5 +702,5 @@ const char *raft_world_run(uint64_t seed, struct raft_world_counts *counts)
 	if (!has_failed())
 		judge_end();
 	end();
-	return has_failed() ? world.problem : NULL;
+	return has_failed() ? world.judge.problem : NULL;
 }
