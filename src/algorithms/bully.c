@@ -237,7 +237,7 @@ static bool participant_knows_no_coordinator(const struct site *site, const void
 
 const struct algorithm bully = {
         .name = "bully",
-        .title = "Garcia-Molina's bully: the greatest that is alive silences all others",
+        .title = "Garcia-Molina's bully: the greatest process that is alive silences all others",
         .year = 1982,
         .source = SOURCE_RECONSTRUCTED,
         .rules = "Raynal 5.1",

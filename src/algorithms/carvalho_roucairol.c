@@ -349,11 +349,10 @@ const struct algorithm carvalho_roucairol = {
                 (const struct parameter[]){
                         {
                                 .name = "text",
-                                .help = "how to treat an earlier request of a node whose "
-                                        "permission one has and waits with; mended: reply "
-                                        "and ask; printed, printed:reply: reply; "
-                                        "printed:keep: reply and keep the permission; "
-                                        "printed:defer: defer",
+                                .help = "what a waiting node does with an earlier request of a "
+                                        "node whose permission it has. mended: reply and ask; "
+                                        "printed, printed:reply: reply only; printed:keep: reply "
+                                        "and keep the permission; printed:defer: defer the reply",
                                 .choices =
                                         (const struct parameter_choice[]){
                                                 {"mended", TEXT_MENDED},

@@ -191,7 +191,7 @@ static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 
 const struct algorithm central = {
         .name = "central",
-        .title = "A coordinator with a queue: the yardstick",
+        .title = "A central coordinator with a queue, for comparison",
         .year = 1989,
         .source = SOURCE_RECONSTRUCTED,
         .rules = "Neilsen 6",

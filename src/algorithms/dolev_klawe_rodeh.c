@@ -326,7 +326,7 @@ static bool greatest_survives(const struct snapshot *snapshot)
 
 const struct algorithm dolev_klawe_rodeh = {
         .name = "dolev-klawe-rodeh",
-        .title = "Dolev, Klawe, Rodeh: judge in the place of the neighbour, on a one-way ring",
+        .title = "Dolev, Klawe, Rodeh: decide in place of the neighbour, on a one-way ring",
         .year = 1982,
         .source = SOURCE_ACCOUNT,
         .rules = "Raynal 5.4",
@@ -359,8 +359,8 @@ const struct algorithm dolev_klawe_rodeh = {
                         [TEXT] =
                                 {
                                         .name = "text",
-                                        .help = "mended, or as printed: who has relayed may still "
-                                                "initiate",
+                                        .help = "mended, or as printed: a process that has relayed "
+                                                "may still initiate",
                                         .choices =
                                                 (const struct parameter_choice[]){
                                                         {"mended", TEXT_MENDED},
@@ -373,7 +373,8 @@ const struct algorithm dolev_klawe_rodeh = {
                                 {
                                         .name = "variant",
                                         .help = "plain: two messages a stage, 2N log N in all; "
-                                                "peterson2: one, 1.44 N log N",
+                                                "peterson2: one message a stage, 1.44 N log N in "
+                                                "all",
                                         .choices =
                                                 (const struct parameter_choice[]){
                                                         {"plain", VARIANT_PLAIN},

@@ -277,7 +277,7 @@ static bool greatest_is_elected(const struct snapshot *snapshot)
 
 const struct algorithm franklin = {
         .name = "franklin",
-        .title = "Franklin: only who is greater than both neighbours stays",
+        .title = "Franklin: only a process greater than both neighbours stays active",
         .year = 1982,
         .source = SOURCE_RECONSTRUCTED,
         .rules = "Raynal 5.5.1",
@@ -306,8 +306,8 @@ const struct algorithm franklin = {
         .parameters =
                 (const struct parameter[]){
                         [TEXT] = {.name = "text",
-                                  .help = "mended, or as printed: a number for the next round "
-                                          "that comes early is not kept",
+                                  .help = "mended, or as printed: a number for the next round that "
+                                          "arrives early is not kept",
                                   .choices =
                                           (const struct parameter_choice[]){
                                                   {"mended", TEXT_MENDED},

@@ -703,8 +703,9 @@ const struct algorithm helary = {
                 (const struct parameter[]){
                         {
                                 .name = "text",
-                                .help = "printed:min chooses by name before age; printed:seen "
-                                        "floods again what comes after the token; printed: both",
+                                .help = "printed:min compares names before ages; printed:seen "
+                                        "floods a request again if it arrives after the token; "
+                                        "printed: both",
                                 .choices =
                                         (const struct parameter_choice[]){
                                                 {"mended", TEXT_MENDED},
@@ -716,7 +717,8 @@ const struct algorithm helary = {
                         },
                         {
                                 .name = "broadcast",
-                                .help = "flood: without the names of those who have been told",
+                                .help = "flood: messages do not carry the names of the nodes that "
+                                        "have received them",
                                 .choices =
                                         (const struct parameter_choice[]){
                                                 {"controlled", BROADCAST_CONTROLLED},

@@ -385,8 +385,8 @@ const struct algorithm hirschberg_sinclair = {
                 (const struct parameter[]){
                         [TEXT] = {.name = "text",
                                   .help = "mended, or as printed: a candidate withdraws if all "
-                                          "responses are favourable; a candidature behind "
-                                          "ENDED begins a new election",
+                                          "responses are favourable; a candidature that arrives "
+                                          "after ENDED begins a new election",
                                   .choices =
                                           (const struct parameter_choice[]){
                                                   {"mended", TEXT_MENDED},

@@ -350,7 +350,7 @@ static bool king_keeps_its_subjects(const struct snapshot *snapshot)
 
 const struct algorithm korach_moran_zaks = {
         .name = "korach-moran-zaks",
-        .title = "Korach, Moran and Zaks: a king takes the subjects of weaker ones, one by one",
+        .title = "Korach, Moran and Zaks: a king takes the subjects of weaker kings, one by one",
         .year = 1984,
         .source = SOURCE_RECONSTRUCTED,
         .rules = "Raynal 5.5.3",
@@ -383,9 +383,9 @@ const struct algorithm korach_moran_zaks = {
                 (const struct parameter[]){
                         {
                                 .name = "links",
-                                .help = "0: a process tries its links to the right and to the left "
-                                        "in turn; "
-                                        "else the seed of an order of its own in each process",
+                                .help = "0: each process tries its links to the right and to the "
+                                        "left in turn; otherwise the seed of a random order in "
+                                        "each process",
                                 .least = 0,
                                 .most = UINT32_MAX,
                                 .initial = 0,

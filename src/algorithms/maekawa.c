@@ -585,14 +585,16 @@ static const struct parameter parameters[] = {
                 {
                         .name = "text",
                         .help = "printed, printed:neilsen: a new request is compared with the "
-                                "locking one only; printed:maekawa: FAIL at arrival only",
+                                "locking one only; printed:maekawa: FAIL is sent only when a "
+                                "request arrives",
                         .choices = texts,
                 },
         [PARAMETER_OF_COMMITTEES] =
                 {
                         .name = "committees",
-                        .help = "auto: the smallest of a plane, where there is one, a grid and a "
-                                "cyclic difference cover; or as 1.2/2.3/3.1, those of 1, 2 and 3",
+                        .help = "auto: the smallest of a plane (if there is one), a grid and a "
+                                "cyclic difference cover; or the committees of nodes 1, 2 and 3 as "
+                                "1.2/2.3/3.1",
                         .choices = kinds_of_committees,
                         .takes_text = true,
                 },
@@ -601,7 +603,7 @@ static const struct parameter parameters[] = {
 
 const struct algorithm maekawa = {
         .name = "maekawa",
-        .title = "Maekawa and Sanders: ask a committee, which meets every other",
+        .title = "Maekawa and Sanders: ask a committee; any two committees share a node",
         .year = 1985,
         .source = SOURCE_ACCOUNT,
         .rules = "Neilsen 2.6",

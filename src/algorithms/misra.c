@@ -344,7 +344,7 @@ static bool numbers_are_opposite(const struct snapshot *snapshot)
 
 const struct algorithm misra = {
         .name = "misra",
-        .title = "Misra: two tokens go round, and each makes the other anew if it is lost",
+        .title = "Misra: two tokens go round, and each replaces the other if it is lost",
         .year = 1983,
         .source = SOURCE_ACCOUNT,
         .rules = "Raynal 4.2",
@@ -383,7 +383,7 @@ const struct algorithm misra = {
                                         .name = "text",
                                         .help = "mended, or as printed: zero counts modulo (n+1), "
                                                 "so that a number can be 0; order changes the "
-                                                "numbers before it looks at them",
+                                                "numbers before it compares them",
                                         .choices =
                                                 (const struct parameter_choice[]){
                                                         {"mended", TEXT_MENDED},

@@ -372,8 +372,7 @@ const struct algorithm neilsen = {
                         {
                                 .name = "init",
                                 .help = "computed: the tree points to the holder from the start; "
-                                        "wave: INITIALIZE "
-                                        "makes it so",
+                                        "wave: INITIALIZE messages turn it towards the holder",
                                 .choices =
                                         (const struct parameter_choice[]){
                                                 {"computed", INIT_COMPUTED},

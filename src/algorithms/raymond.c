@@ -360,8 +360,8 @@ const struct algorithm raymond = {
                 (const struct parameter[]){
                         {
                                 .name = "text",
-                                .help = "printed: who passes the token on does not ask for those "
-                                        "left in its queue",
+                                .help = "printed: a node that passes the token on does not ask for "
+                                        "the nodes left in its queue",
                                 .choices =
                                         (const struct parameter_choice[]){
                                                 {"mended", 0},

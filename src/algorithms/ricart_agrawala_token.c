@@ -394,7 +394,7 @@ static bool token_counts_what_was_served(const struct snapshot *snapshot)
 
 const struct algorithm ricart_agrawala_token = {
         .name = "ricart-agrawala-token",
-        .title = "Ricart and Agrawala: ask everybody, the token counts whom it served",
+        .title = "Ricart and Agrawala: ask everybody, the token counts the requests it served",
         .year = 1983,
         .source = SOURCE_ACCOUNT,
         .rules = "Raynal 3",
@@ -428,8 +428,9 @@ const struct algorithm ricart_agrawala_token = {
                                 {
                                         .name = "text",
                                         .help = "printed, printed:holder: a request is compared "
-                                                "with the last holding of who searches, as section "
-                                                "3.3 says; printed:steps: a request may come "
+                                                "with the last holding of the node that searches, "
+                                                "as section "
+                                                "3.3 says; printed:steps: a request may be handled "
                                                 "within the prelude",
                                         .choices =
                                                 (const struct parameter_choice[]){

@@ -429,7 +429,8 @@ static bool who_has_the_token_is_asked(const struct snapshot *snapshot)
 
 const struct algorithm singhal = {
         .name = "singhal",
-        .title = "Singhal: ask those who seem to be asking, the token carries what it has seen",
+        .title =
+                "Singhal: ask the sites that seem to be asking; the token carries what it has seen",
         .year = 1989,
         .source = SOURCE_RECONSTRUCTED,
         .rules = "Neilsen 2.5",

@@ -598,8 +598,9 @@ const struct algorithm suzuki_kasami_b = {
                         [PARAM_TEXT] =
                                 {
                                         .name = "text",
-                                        .help = "printed: Figure 2 as it is; wait: for REPLYs also "
-                                                "after entries without a request; modulo: L only",
+                                        .help = "printed: Figure 2 as it stands; printed:wait: "
+                                                "wait for REPLYs even after an entry without a "
+                                                "request; printed:modulo: numbers modulo L",
                                         .choices =
                                                 (const struct parameter_choice[]){
                                                         {"mended", 0},
@@ -621,9 +622,8 @@ const struct algorithm suzuki_kasami_b = {
                                 {
                                         .name = "replies",
                                         .breaks = true,
-                                        .help = "off: numbers modulo L and no REPLYs, the error "
-                                                "that "
-                                                "they are there to avoid",
+                                        .help = "off: numbers modulo L and no REPLYs, to show the "
+                                                "error that REPLYs avoid",
                                         .choices =
                                                 (const struct parameter_choice[]){
                                                         {"on", REPLIES_ON},

@@ -115,10 +115,10 @@ static const struct topology_form {
 	bool (*parse)(const char *text, struct topology *topology);
 	const char *usage;
 } forms[] = {
-        {"complete", TOPOLOGY_COMPLETE, NULL, "complete takes nothing behind its name"},
-        {"ring", TOPOLOGY_RING, NULL, "ring takes nothing behind its name"},
-        {"line", TOPOLOGY_LINE, NULL, "line takes nothing behind its name"},
-        {"star", TOPOLOGY_STAR, NULL, "star takes nothing behind its name"},
+        {"complete", TOPOLOGY_COMPLETE, NULL, "complete takes nothing after its name"},
+        {"ring", TOPOLOGY_RING, NULL, "ring takes nothing after its name"},
+        {"line", TOPOLOGY_LINE, NULL, "line takes nothing after its name"},
+        {"star", TOPOLOGY_STAR, NULL, "star takes nothing after its name"},
         {"tree", TOPOLOGY_TREE, parse_number,
          "tree:K needs a whole number K from 1 to 16777216, such as tree:2"},
         {"radiating", TOPOLOGY_RADIATING, parse_number,

@@ -87,9 +87,9 @@ class Choose(unittest.TestCase):
     def test_reason_is_two_sentences_with_the_figures(self):
         answer = choose("--nodes 16 --load heavy")
         self.assertEqual(len(re.findall(r"\.(?: |$)", answer["reason"])), 2)
-        self.assertIn("1 × 1 when all want in all the time", answer["reason"])
+        self.assertIn("1 × 1 when every node always wants in", answer["reason"])
         self.assertIn("The runner-up, dijkstra-ring, takes 2 × 1, 2 times as much.", answer["reason"])
-        self.assertIn("its token goes round for ever, wanted or not", answer["assumptions"])
+        self.assertIn("its token goes round for ever, even if nobody wants in", answer["assumptions"])
 
     def test_assumptions_are_those_of_the_algorithm(self):
         self.assertIn("messages may overtake each other", choose("--nodes 4")["assumptions"])

@@ -256,7 +256,7 @@ class Claims(unittest.TestCase):
         self.assertEqual((result.code, result.err), (0, ""))
         self.assertLessEqual(max(map(len, result.out.splitlines())), 100)
         text = " ".join(baton("compare --claims --algorithms maekawa,raymond").out.split())
-        self.assertIn("- fewest messages for an entry: about 3 sqrt(N) (Neilsen 2.6). Where it fails, what is run is not what is meant: ", text)
+        self.assertIn("- fewest messages for an entry: about 3 sqrt(N) (Neilsen 2.6). Where it fails, the run is not what the document means: ", text)
         self.assertIn(" raymond - most messages for an entry: at most 2D (Neilsen 2.7, 6.1) - most messages for an entry, on a "
                       "star: at most 4 (Neilsen 6.1) - ", text)
         self.assertIn("longest synchronization delay: at most 2 (follows from the rules)", text)
@@ -264,7 +264,7 @@ class Claims(unittest.TestCase):
     def test_has_no_csv(self):
         result = baton("compare --claims --csv")
         self.assertEqual((result.code, result.out), (2, ""))
-        self.assertIn("--claims has --json, and no --csv", result.err)
+        self.assertIn("--claims can be printed with --json, but not with --csv", result.err)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class Contract(unittest.TestCase):
             self.assertRegex(rows[name], r" Raynal [45]\.\d$")
         for name in (*own, *made):
             self.assertIn("## Where the rules come from\n", baton("algorithms", name).out)
-        self.assertIn("another document's account, not the paper: Raynal 5.2.", baton("algorithms chang-roberts").out)
+        self.assertIn("another document's description, not the paper: Raynal 5.2.", baton("algorithms chang-roberts").out)
 
     def test_fields_of_sim(self):
         run = sim("neilsen")

@@ -36,7 +36,7 @@ class Flags(unittest.TestCase):
         for words in ("--load heavy", "--entries 100"):
             result = baton("compare --algorithms chang-roberts,bully --nodes 4", words)
             self.assertEqual((result.code, result.err), (0, f"baton compare: {words.split()[0]} has no effect: these are "
-                                                            "elections, which have none\n"))
+                                                            "elections, which have no entries\n"))
         self.assertEqual(baton("compare --algorithms chang-roberts,central --nodes 4 --seeds 1..2 --load heavy").err, "")
 
     def test_a_list_of_claims_runs_nothing(self):

@@ -1,4 +1,4 @@
-"""What Raynal, chapter 2, section 4.2, says of Misra's algorithm: two tokens, each makes the other anew."""
+"""What Raynal, chapter 2, section 4.2, says of Misra's algorithm: two tokens, each replaces the other if it is lost."""
 import unittest
 
 from baton import check, no_violation_over, sim

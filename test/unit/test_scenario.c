@@ -208,7 +208,7 @@ static void test_bad_text_is_refused_with_its_line(void **state)
 	         "4: something is missing: the form is 'duplicate A B [TYPE] [#K]'"},
 	        {NEILSEN "run\ncrash 1,2\n", "5: node '1,2': a whole number from 1"},
 	        {NEILSEN "run\nholder 1\n",
-	         "5: 'holder' belongs into the header, before the first step (line 4)"},
+	         "5: 'holder' belongs in the header, before the first step (line 4)"},
 	        {NEILSEN "reqest 1\n", "4: unknown keyword 'reqest': did you mean 'request'?"},
 	        {NEILSEN "zzzzzzz 1\n", "4: unknown keyword 'zzzzzzz': a step is request"},
 	        {NEILSEN "request\n", "4: something is missing: the form is 'request I'"},

@@ -30,7 +30,7 @@ static const char *verdict_text(const struct check_result *result, enum sought s
 	case VERDICT_INVARIANT:
 		return "VIOLATED: invariant";
 	case VERDICT_BROKEN:
-		return "VIOLATED: a step did what no step may do";
+		return "VIOLATED: the algorithm made a step that is not allowed";
 	case VERDICT_UNIQUE_LEADER:
 		return "VIOLATED: at most one process declares itself, once";
 	case VERDICT_AGREEMENT:
@@ -62,7 +62,7 @@ static void print_undecided(const struct check_options *options, const struct ch
 	const char *grows = setup_grows(options->setup);
 
 	if (result->verdict != VERDICT_HOLDS && !result->complete)
-		printf("            the rest: not decided (the search ended with this)\n");
+		printf("            the rest: not decided (the search ended here)\n");
 	if (!result->complete || options->setup->network.algorithm->kind == KIND_ELECTION ||
 	    options->sought != SOUGHT_ANY)
 		return;

@@ -128,11 +128,11 @@ static void print_parameters(const struct algorithm *algorithm)
 static void print_source(const struct algorithm *algorithm)
 {
 	static const char *const texts[] = {
-	        [SOURCE_PAPER] = "The rules here are after the paper itself",
-	        [SOURCE_ACCOUNT] = "The rules here are after another document's account, not the "
-	                           "paper",
-	        [SOURCE_RECONSTRUCTED] = "The rules here are reconstructed; only the idea or the "
-	                                 "name is in the document",
+	        [SOURCE_PAPER] = "The rules here follow the paper itself",
+	        [SOURCE_ACCOUNT] =
+	                "The rules here follow another document's description, not the paper",
+	        [SOURCE_RECONSTRUCTED] = "The rules here are reconstructed; the document has only "
+	                                 "the idea or the name",
 	};
 
 	printf("\n## Where the rules come from\n\n%s: %s.\n", texts[algorithm->source],

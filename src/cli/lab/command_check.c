@@ -280,11 +280,11 @@ static int check_finite(const struct check_request *request, const struct setup 
 
 	for (uint32_t i = 0; i < setup->network.graph.nodes && grows != NULL; i++) {
 		if (request->entries_each[i] == ENTRIES_UNLIMITED)
-			return problem_set(problem,
-			                   "--entries unlimited: %s of %s grow without bound, so "
-			                   "that there is no end of states; give a number, such as "
-			                   "--entries 2",
-			                   grows, setup->network.algorithm->name);
+			return problem_set(
+			        problem,
+			        "--entries unlimited: %s of %s grow without bound, so that there "
+			        "are infinitely many states; give a number, such as --entries 2",
+			        grows, setup->network.algorithm->name);
 	}
 	return 0;
 }

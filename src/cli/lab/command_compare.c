@@ -159,7 +159,8 @@ static int parse_arguments(int argc, char **argv, struct compare_request *reques
 	if (request->json && request->csv)
 		return problem_set(problem, "--json or --csv, not both");
 	if (request->claims && request->csv)
-		return problem_set(problem, "--claims has --json, and no --csv");
+		return problem_set(problem,
+		                   "--claims can be printed with --json, but not with --csv");
 	if (request->claims && request->html != NULL)
 		return problem_set(problem, "--claims runs nothing: there is no --html page");
 	if (request->claims && request->of_runs != NULL)
@@ -268,7 +269,8 @@ static void warn_of_elections(const struct compare_request *request,
 		elections += list[i]->kind == KIND_ELECTION;
 	if (request->of_exclusion != NULL && elections == count)
 		fprintf(stderr,
-		        "baton compare: --%s has no effect: these are elections, which have none\n",
+		        "baton compare: --%s has no effect: these are elections, which have no "
+		        "entries\n",
 		        request->of_exclusion);
 }
 

@@ -315,7 +315,7 @@ static void print_means(const struct sim_request *request, const struct sim_opti
 		       (double)result->response_p99 / MILLION,
 		       (double)result->response_max / MILLION);
 	else if (result->waiting_count != 0)
-		printf("  response    max %.6g, of who still waits\n",
+		printf("  response    max %.6g, for a node that still waits\n",
 		       (double)result->response_max / MILLION);
 }
 
@@ -543,12 +543,11 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 	if (wrong == 0 && ret_result->exhausted)
 		wrong = give_up_memory(seed, &options, ret_result, problem);
 	if (wrong == 0 && ret_result->endless)
-		wrong = problem_set(
-		        problem,
-		        "seed %" PRIu64
-		        ": the run lasts longer than virtual time can tell (about 4.6e12): "
-		        "fewer --entries or shorter delays are needed",
-		        seed);
+		wrong = problem_set(problem,
+		                    "seed %" PRIu64
+		                    ": the run lasts longer than virtual time can count (about "
+		                    "4.6e12): fewer --entries or shorter delays are needed",
+		                    seed);
 	if (wrong == 0 && runs != NULL)
 		json_array_append_new(runs, election
 		                                    ? election_report(&options, ret_result, seconds)

@@ -536,7 +536,7 @@ static void print_claim(const struct paper_claim *claim)
 	if (claim->refuted != NULL)
 		fprintf(file, ". Known not to hold everywhere: %s", claim->refuted);
 	if (claim->other != NULL)
-		fprintf(file, ". Where it fails, what is run is not what is meant: %s",
+		fprintf(file, ". Where it fails, the run is not what the document means: %s",
 		        claim->other);
 	fclose(file);
 	print_paragraph(stdout, text, 2);

@@ -169,7 +169,7 @@ static bool check_cycles(struct check *check)
 	result->bypass_max = liveness.bypass_max;
 	if (liveness.endless)
 		search->violation = (struct violation){.verdict = VERDICT_TERMINATION,
-		                                       .what = "it can go on for ever"};
+		                                       .what = "a run can go on for ever"};
 	if (liveness.starved != 0)
 		search->violation = (struct violation){.verdict = VERDICT_STARVATION,
 		                                       .what = "starvation",

@@ -246,7 +246,7 @@ void choice_free(struct choice *choice)
 	free(choice->refused);
 }
 
-/* Writes "2.71 × 2.7 with one request at a time and 2.88 × 1 when all want in all the time", or
+/* Writes "2.71 × 2.7 with one request at a time and 2.88 × 1 when every node always wants in", or
  * only the figures. */
 static void write_costs(FILE *file, const struct choice *choice, const struct candidate *candidate,
                         bool words)
@@ -260,11 +260,12 @@ static void write_costs(FILE *file, const struct choice *choice, const struct ca
 		fputs(" and ", file);
 	if (options->heavy)
 		fprintf(file, "%.3g × %.3g%s", candidate->heavy.messages, candidate->heavy.delay,
-		        words ? " when all want in all the time" : "");
+		        words ? " when every node always wants in" : "");
 	if (!options->light && !options->heavy)
 		fprintf(file, "%.3g × %.3g", candidate->poisson.messages, candidate->poisson.delay);
 	if (!options->light && !options->heavy && words)
-		fprintf(file, " when each asks at the rate %g", (double)options->rate / MILLION);
+		fprintf(file, " when each node asks at the rate %g",
+		        (double)options->rate / MILLION);
 }
 
 char *choice_reason(const struct choice *choice)
@@ -276,16 +277,16 @@ char *choice_reason(const struct choice *choice)
 
 	memory_must(file != NULL);
 	if (choice->candidates_count == 1) {
-		fprintf(file, "No other algorithm can run on this network. It takes, messages for "
-		              "an entry × message delays, ");
+		fprintf(file, "No other algorithm can run on this network. Its cost, messages for "
+		              "an entry × message delays, is ");
 		write_costs(file, choice, best, true);
 		fputs(".", file);
 		fclose(file);
 		return text;
 	}
 	fprintf(file,
-	        "Of the %zu algorithms that this network allows it has the least product of "
-	        "messages for an entry and message delays, ",
+	        "Of the %zu algorithms that can run on this network it has the lowest cost, "
+	        "messages for an entry × message delays: ",
 	        choice->candidates_count);
 	write_costs(file, choice, best, true);
 	fprintf(file, ". The runner-up, %s, takes ", second->row->subject->algorithm->name);
@@ -316,10 +317,11 @@ size_t choice_assumptions(const struct choice *choice, const char *ret_phrases[8
 	ret_phrases[count++] = algorithm->needs_fifo ? "channels keep the order of messages"
 	                                             : "messages may overtake each other";
 	if (algorithm->circulates)
-		ret_phrases[count++] = "its token goes round for ever, wanted or not";
-	ret_phrases[count++] = algorithm->regenerates
-	                               ? "nobody fails, and one of its two tokens is lost at a time"
-	                               : "nobody fails, and no message is lost";
+		ret_phrases[count++] = "its token goes round for ever, even if nobody wants in";
+	ret_phrases[count++] =
+	        algorithm->regenerates
+	                ? "nobody fails, and at most one of its two tokens is lost at a time"
+	                : "nobody fails, and no message is lost";
 	ret_phrases[count++] = "the members stay the same";
 	return count;
 }

@@ -3,9 +3,9 @@
 #include <string.h>
 
 /* Texts for paper_claim.other: why the run is not what the document means. */
-static const char not_sqrt[] = "sqrt(N) stands for the size K of a committee, the asker included. "
-                               "For this N no committees "
-                               "so small are known here: K(K-1) + 1 is N at least";
+static const char not_sqrt[] =
+        "sqrt(N) stands for the size K of a committee, including the node that asks. For this N we "
+        "know no committees as small as that: K(K-1) + 1 is at least N";
 
 /* Texts for paper_claim.refuted: why the claim does not hold. */
 static const char few_nodes[] =

@@ -101,7 +101,7 @@ void job_note_run(struct job *job, const struct sim_result *result)
 	job->token_bytes = token > job->token_bytes ? token : job->token_bytes;
 	job->request_bytes = request > job->request_bytes ? request : job->request_bytes;
 	if (job->violation == NULL && result->endless)
-		job->violation = "the run lasts longer than virtual time can tell";
+		job->violation = "the run lasts longer than virtual time can count";
 	if (job->violation == NULL)
 		job->violation = result->violation;
 }

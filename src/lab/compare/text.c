@@ -61,7 +61,7 @@ char *compare_failure_text(const struct comparison *comparison, size_t row_index
 	if (failed->verdict == CLAIM_REFUTED)
 		fprintf(file, ". Claim fails: %s", claim->refuted);
 	else if (failed->verdict == CLAIM_OTHER)
-		fprintf(file, ". Not what the document speaks of: %s.", claim->other);
+		fprintf(file, ". The run is not what the document means: %s.", claim->other);
 	else
 		fputs(". VIOLATED: it ought to hold.", file);
 	fclose(file);

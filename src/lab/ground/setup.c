@@ -100,7 +100,7 @@ static int unknown_parameter(const struct algorithm *algorithm, const char *word
 	if (*names == '\0')
 		return problem_set(problem, "parameter '%.60s': %s has no parameters", word,
 		                   algorithm->name);
-	return problem_set(problem, "parameter '%.60s': %s knows %s, given as NAME=VALUE", word,
+	return problem_set(problem, "parameter '%.60s': %s has %s, given as NAME=VALUE", word,
 	                   algorithm->name, names);
 }
 
@@ -187,7 +187,7 @@ static int parse_topology(const struct host *host, const char *text, struct setu
 {
 	if (strncmp(text, "file:", 5) == 0) {
 		if (host == NULL || host->read_edges == NULL)
-			return problem_set(problem, "topology '%.60s': there are no files here",
+			return problem_set(problem, "topology '%.60s': files cannot be read here",
 			                   text);
 		setup->edges_text = host->read_edges(text + 5, problem);
 		if (setup->edges_text == NULL)

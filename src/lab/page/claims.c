@@ -235,8 +235,8 @@ void write_claims(const struct comparison_page *page, FILE *file)
 	write_failures(comparison, CLAIM_VIOLATED, "Violated, although these ought to hold", file);
 	write_failures(comparison, CLAIM_REFUTED, "Refuted", file);
 	write_failures(comparison, CLAIM_OTHER, "Of another variant or construction", file);
-	fputs("<h3>All claims</h3>\n<p>What was measured, and <small>below it what is claimed "
-	      "for that size</small>.</p>\n",
+	fputs("<h3>All claims</h3>\n<p>A cell has the measured value and, <small>below it, the "
+	      "claimed value for that size</small>.</p>\n",
 	      file);
 	for (size_t i = 0; i < comparison->options.subjects_count; i++)
 		write_subject(page, i, file);

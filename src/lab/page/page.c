@@ -112,9 +112,10 @@ static void write_facts(const struct comparison_page *page, FILE *file)
 static void write_header(const struct comparison_page *page, FILE *file)
 {
 	fprintf(file,
-	        "<header>\n<h1>%s</h1>\n<p class=\"lede\">When only one of many machines may act: "
-	        "the published algorithms, each written once as its paper has it, all on the same "
-	        "work, measured by simulation and set beside what their papers claim.</p>\n",
+	        "<header>\n<h1>%s</h1>\n<p class=\"lede\">Published algorithms that let only one "
+	        "of many machines act at a time. Each is implemented once, as its paper describes "
+	        "it. All of them do the same work in a simulator, and the measurements stand "
+	        "beside what the papers claim.</p>\n",
 	        title_of(page));
 	if (page->comparison->violated)
 		fputs("<p class=\"alarm\"><b>Something that ought to hold does not</b>: see <a "
@@ -202,11 +203,9 @@ static void write_caption(const struct comparison_page *page, const struct figur
 	fputs("<p class=\"caption\">", file);
 	if (figure->kind == FIGURE_WAITING)
 		fprintf(file,
-		        "All with N = %" PRIu32
-		        ", %s. A node asks again after a pause of 1/rate on "
-		        "average. At the left requests hardly ever meet; at the right everybody "
-		        "waits "
-		        "all the time. ",
+		        "All runs have N = %" PRIu32
+		        ", %s. A node asks again after a pause of 1/rate on average. At the left "
+		        "two requests hardly ever meet; at the right every node always waits. ",
 		        nodes,
 		        nodes <= RATES_NODES ? "the greatest of the sizes up to 16"
 		                             : "the least of the sizes");
@@ -219,8 +218,8 @@ static void write_caption(const struct comparison_page *page, const struct figur
 	if (hidden != 0)
 		fprintf(file, "%zu point%s 0 and not on a logarithmic scale. ", hidden,
 		        hidden == 1 ? " is" : "s are");
-	fputs("Where lines coincide their marks hide each other: point at a name, or press it in "
-	      "the legend.</p>\n",
+	fputs("Where lines coincide, their marks hide each other. To see one line, point at its "
+	      "name, or click it in the legend.</p>\n",
 	      file);
 }
 
@@ -279,36 +278,28 @@ static void write_left_out(const struct comparison_page *page, FILE *file)
 }
 
 static const char terms[] =
-        "</main>\n<footer id=\"terms\">\n<h2>Terms</h2>\n<dl class=\"terms\">\n"
-        "<dt>entry</dt><dd>A node enters its critical section, where it must be alone, and leaves "
-        "it. "
-        "The section lasts one unit of time, and a message takes one.</dd>\n"
-        "<dt>light load</dt><dd>When nobody wants in and no message is under way, a node drawn "
-        "from all asks. The extremes include runs in which delays vary.</dd>\n"
-        "<dt>heavy load</dt><dd>Every node asks again as soon as it has left.</dd>\n"
-        "<dt>Poisson load</dt><dd>After leaving, a node pauses for a random time, exponentially "
-        "distributed, 1/rate on average, and asks again.</dd>\n"
-        "<dt>messages</dt><dd>What a node sends to itself is not counted, nor are hops of a "
-        "circulating token "
-        "while nobody wants in.</dd>\n"
-        "<dt>bytes</dt><dd>The size of messages as they are encoded: a type, then numbers of seven "
-        "bits a "
-        "byte.</dd>\n"
-        "<dt>response</dt><dd>From a request to its entry, in message delays.</dd>\n"
-        "<dt>sync delay</dt><dd>From an exit to the next entry, if somebody waits at that exit, in "
-        "message delays.</dd>\n"
-        "<dt>pass, bypass</dt><dd>The most entries of others between a request and its "
-        "entry.</dd>\n"
-        "<dt>claimed</dt><dd>N is the number of nodes, E of edges, D the diameter of the network, "
-        "K "
-        "and k the most and the fewest nodes that a request concerns; log is to the base 2; H(n) = "
-        "1 + 1/2 + … + 1/n. What no document claims, but follows from the rules of an algorithm, "
-        "is counted separately.</dd>\n"
-        "<dt>election</dt><dd>All processes begin at once. The arrangements of their numbers: "
-        "increasing, decreasing, nested (every second is greater than both neighbours, and so on), "
-        "and a random one for each seed; means are of the random ones.</dd>\n"
-        "<dt>tell</dt><dd>Messages that announce the leader.</dd>\n"
-        "</dl>\n</footer>\n";
+        "</main>\n<footer id=\"terms\">\n<h2>Terms</h2>\n<dl class=\"terms\">\n<dt>entry</dt><dd>A "
+        "node enters its critical section, where it must be alone, and leaves it. The section "
+        "lasts one unit of time, and a message takes one.</dd>\n<dt>light load</dt><dd>A random "
+        "node asks when nobody wants in and no message is in flight. The extremes include runs in "
+        "which delays vary.</dd>\n<dt>heavy load</dt><dd>Every node asks again as soon as it has "
+        "left.</dd>\n<dt>Poisson load</dt><dd>After leaving, a node pauses for a random time and "
+        "asks again. The time is exponentially distributed, with a mean of "
+        "1/rate.</dd>\n<dt>messages</dt><dd>Messages of a node to itself do not count, and neither "
+        "do hops of a circulating token while nobody wants in.</dd>\n<dt>bytes</dt><dd>The size of "
+        "the encoded messages: a byte for the type, then numbers with seven bits in each "
+        "byte.</dd>\n<dt>response</dt><dd>From a request to its entry, in message "
+        "delays.</dd>\n<dt>sync delay</dt><dd>From an exit to the next entry, in message delays, "
+        "if a node waits at that exit.</dd>\n<dt>pass, bypass</dt><dd>The most entries of others "
+        "between a request and its entry.</dd>\n<dt>claimed</dt><dd>N is the number of nodes, E "
+        "the number of edges, and D the diameter of the network. K and k are the most and the "
+        "fewest nodes that a request concerns. log is to the base 2; H(n) = 1 + 1/2 + … + 1/n. Our "
+        "own claims, which follow from the rules of an algorithm, are counted "
+        "separately.</dd>\n<dt>election</dt><dd>All processes begin at once. Their numbers are "
+        "arranged in increasing order, in decreasing order, nested (every second one is greater "
+        "than both neighbours, and so on), and at random for each seed. Means are over the random "
+        "arrangements.</dd>\n<dt>tell</dt><dd>Messages that announce the "
+        "leader.</dd>\n</dl>\n</footer>\n";
 
 void page_write(const struct comparison *comparison, const char *command, const char *version,
                 FILE *file)

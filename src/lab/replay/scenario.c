@@ -234,9 +234,8 @@ static int expect_variables(struct scenario_parser *parser, struct step *step)
 		if (!json_compact(equals + 1, &value)) {
 			text_free(&value);
 			return problem_set(parser->problem,
-			                   "%.40s=%.60s: the value is not JSON; right would be "
-			                   "false, 2, [-1,0,2], "
-			                   "null or \"text\"",
+			                   "%.40s=%.60s: the value is not JSON; valid ones are, "
+			                   "for example, false, 2, [-1,0,2], null or \"text\"",
 			                   name, equals + 1);
 		}
 		step->variables[step->variables_count++] =
@@ -457,7 +456,7 @@ static int parse_header(struct scenario_parser *parser, const struct step_form *
 
 	if (scenario->steps_count != 0)
 		return problem_set(parser->problem,
-		                   "'%s' belongs into the header, before the first step (line %u)",
+		                   "'%s' belongs in the header, before the first step (line %u)",
 		                   form->keyword, scenario->steps[0].line);
 	if (form->header < HEADERS_COUNT) {
 		uint32_t *line = &scenario->lines[form->header];
