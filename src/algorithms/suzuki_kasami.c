@@ -345,7 +345,7 @@ static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 	for (uint32_t i = 1; i <= snapshot->network->graph.nodes; i++) {
 		struct site site = network_site(snapshot->network, i);
 		const struct state *node = snapshot->states[i - 1];
-		const uint32_t *waiting = Q(&site, (struct state *)(uintptr_t)node);
+		const uint32_t *waiting = Q(&site, (struct state *)node);
 		for (uint32_t k = 0; k < node->Q_count; k++)
 			ret_queue[count++] = waiting[k];
 	}

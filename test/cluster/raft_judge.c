@@ -138,7 +138,7 @@ void raft_judge_server(struct raft_judge *judge, struct judged *server,
 		raft_judge_fail(judge,
 		                "server %" PRIu64 " uses voters that are not those of its log",
 		                server->id);
-	free((void *)(uintptr_t)used.bytes);
+	free((void *)used.bytes);
 }
 
 /* Letters. */

@@ -619,7 +619,7 @@ static void begin(uint64_t seed)
 			                                                    .entries_count = 1});
 		start_server(server);
 	}
-	free((void *)(uintptr_t)first.bytes);
+	free((void *)first.bytes);
 	agenda_add(&world.agenda, (struct happening){.time = world.now + 10, .kind = ACT});
 }
 

@@ -184,8 +184,10 @@ static void on_signal(int number)
 	raise(number);
 }
 
+/* NOLINTBEGIN(bugprone-reserved-identifier): the sanitizer gave it this name. */
 void __asan_on_error(void);
 void __asan_on_error(void)
+/* NOLINTEND(bugprone-reserved-identifier) */
 {
 	write_again();
 }

@@ -169,7 +169,7 @@ static inline void begin_with(int count, int voters)
 		found_disk(i, &first);
 		start(i);
 	}
-	free((void *)(uintptr_t)first.bytes);
+	free((void *)first.bytes);
 }
 
 static inline void begin(int count)

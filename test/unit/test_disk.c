@@ -332,7 +332,7 @@ static void test_what_was_acknowledged_survives_kill_9(void **context)
 static size_t read_file(const char *directory, const char *name, uint8_t **ret_bytes)
 {
 	char path[128];
-	struct stat status;
+	struct stat status = {0};
 
 	snprintf(path, sizeof path, "%s/%s", directory, name);
 	int fd = open(path, O_RDONLY);

@@ -34,7 +34,7 @@ static void begin(struct play *play, const struct algorithm *algorithm, enum ord
 	        .load = algorithm->kind == KIND_ELECTION ? LOAD_ELECTION
 	                : seed % 2 != 0                  ? LOAD_POISSON
 	                                                 : LOAD_HEAVY,
-	        .interval = 20 * MILLION,
+	        .interval = 20 * (uint64_t)MILLION,
 	        .delay = {DISTRIBUTION_CONSTANT, MILLION, 0},
 	        .cs = {DISTRIBUTION_CONSTANT, MILLION, 0},
 	        .bound = 1000 * (uint64_t)MILLION,
@@ -90,7 +90,8 @@ static void act(struct play *play)
 		done = hand_deliver(play->sim, number);
 		break;
 	default:
-		done = hand_delay(play->sim, number, random_below(&play->random, 5 * MILLION));
+		done = hand_delay(play->sim, number,
+		                  random_below(&play->random, 5 * (uint64_t)MILLION));
 		steps = false;
 	}
 	play->acts += done;

@@ -87,7 +87,7 @@ static void test_a_refused_pre_vote_tells_the_term(void **context)
 	uint64_t term = replica_term(replicas[0]);
 	/* b wins pre-votes of c, raises its term, and its real requests are lost. */
 	for (int round = 0; round < ROUNDS && replica_term(replicas[1]) < term + 3; round++) {
-		now += 3 * ELECTION_MS;
+		now += UINT64_C(3) * ELECTION_MS;
 		tick(2);
 		drop_letters();
 		tick(1);
@@ -134,7 +134,7 @@ static void test_an_entry_is_not_durable_by_its_predecessor(void **context)
 	propose(0, 'X');
 	drop_letters();
 	for (int i = 0; i < 5 && replica_leads(replicas[0]); i++) {
-		now += 3 * ELECTION_MS;
+		now += UINT64_C(3) * ELECTION_MS;
 		tick(0); /* hears of nobody, and steps down */
 	}
 	drop_letters();
@@ -183,7 +183,7 @@ static void test_a_wiped_server_that_votes_loses_what_was_committed(void **conte
 		servers[i] = (struct replica_server){(uint64_t)i + 1, addresses[i], REPLICA_VOTER};
 	assert_true(replica_first_entry(servers, 3, &first));
 	found_disk(1, &first);
-	free((void *)(uintptr_t)first.bytes);
+	free((void *)first.bytes);
 	start(1);
 	elect("bc", 2);
 	propose(2, 'Y');

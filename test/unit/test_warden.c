@@ -18,7 +18,9 @@
 #include <string.h>
 
 #define MS UINT64_C(1000000)
-enum { LEASE = 1200, INTERVAL = LEASE / 6, MEMBERS = 4, QUEUE_MAX = 256 };
+#define LEASE UINT64_C(1200)
+#define INTERVAL (LEASE / 6)
+enum { MEMBERS = 4, QUEUE_MAX = 256 };
 
 static const char *const names[MEMBERS] = {"a", "b", "c", "d"};
 static const char *const voters[] = {"a"};
@@ -167,7 +169,7 @@ static void run(uint64_t ms)
 {
 	for (uint64_t end = now + ms; now < end; now++) {
 		for (uint32_t i = 0; i < MEMBERS; i++) {
-			if (tenants[i] != NULL && !stuck[i] && now % INTERVAL == 7 * i)
+			if (tenants[i] != NULL && !stuck[i] && now % INTERVAL == UINT64_C(7) * i)
 				renew(i);
 		}
 		if (warden_deadline(warden) <= now * MS)

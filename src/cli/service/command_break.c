@@ -73,7 +73,7 @@ static int is_held(struct baton *baton, const char *name, const char *pattern, u
 static bool wait_until_gone(struct baton *baton, const char *name, uint64_t fence,
                             uint64_t lease_ms)
 {
-	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000};
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
 	char pattern[BATON_NAME_MAX + 1];
 	uint64_t until_ns = clock_boot_ns() + lease_ms * 1000000;
 	int held;

@@ -51,14 +51,17 @@ static int parse_small(const char *text, uint32_t most, const char *what, uint32
 
 static int add_kind(const char *word, size_t size, uint32_t *kinds, struct problem *problem)
 {
-	char all[512] = "";
+	char all[512];
+	size_t used = 0;
 
 	for (uint32_t i = 0; i < FAULT_KINDS_COUNT; i++) {
 		if (strlen(fault_words[i]) == size && memcmp(fault_words[i], word, size) == 0) {
 			*kinds |= UINT32_C(1) << i;
 			return 0;
 		}
-		strcat(strcat(all, i == 0 ? "" : ", "), fault_words[i]);
+		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i == 0 ? "" : ", ",
+		                         fault_words[i]);
+		must(used < sizeof(all));
 	}
 	if (size == 4 && memcmp(word, "none", size) == 0)
 		return 0;
@@ -124,7 +127,7 @@ static int parse_time(const char *text, struct torture_request *request, struct 
 
 	if (parse_duration(text, "--time", &ms, problem) != 0)
 		return -1;
-	if (ms < LEASE_MS || ms > 3600 * 1000)
+	if (ms < LEASE_MS || ms > UINT64_C(3600) * 1000)
 		return problem_set(problem, "--time '%.40s': from %d s to an hour", text,
 		                   LEASE_MS / 1000);
 	request->plan.time = ms * UINT64_C(1000000);

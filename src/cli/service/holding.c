@@ -99,7 +99,7 @@ static int parse_time_or_none(const char *text, const char *what, int64_t *ret_m
 	}
 	bool pointed = text[0] == '.' && strlen(text) < sizeof(digit_first) - 1;
 	if (pointed)
-		strcpy(digit_first + 1, text);
+		memcpy(digit_first + 1, text, strlen(text) + 1);
 	if ((!pointed || parse_duration(digit_first, what, &ms, problem) != 0) &&
 	    parse_duration(text, what, &ms, problem) != 0)
 		return -1;
@@ -517,7 +517,7 @@ static int64_t time_left_ms(const struct holding *holding)
 /* Connects to a node; with -w also to one that starts within that time. Returns 0 or an error. */
 static int reach_node(struct holding *holding)
 {
-	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
+	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
 	int error;
 
 	for (;;) {

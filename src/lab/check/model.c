@@ -441,6 +441,7 @@ void model_init(struct model *model, const struct setup *setup, const uint32_t *
 		if (size > model->buffer_size)
 			model->buffer_size = size;
 	}
+	must(model->nodes > 0);
 	model->dead = calloc(model->nodes, sizeof(*model->dead));
 	memory_must(model->dead != NULL);
 	for (uint32_t i = 0; i < setup->electorate.crashed_count; i++)

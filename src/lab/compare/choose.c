@@ -220,6 +220,7 @@ int choose_run(const struct choose_options *options, struct choice *ret_choice,
 		return -1;
 	while (algorithms[most] != NULL)
 		most++;
+	must(most > 0);
 	*ret_choice = (struct choice){.options = *options};
 	ret_choice->subjects = calloc(most, sizeof(*ret_choice->subjects));
 	ret_choice->candidates = calloc(most, sizeof(*ret_choice->candidates));

@@ -43,7 +43,9 @@ static size_t states_size(struct world *world)
 void world_init(struct world *world, const struct network *network)
 {
 	*world = (struct world){.network = network, .algorithm = network->algorithm};
-	world->states = malloc(states_size(world));
+	size_t size = states_size(world);
+
+	world->states = malloc(size == 0 ? 1 : size); /* malloc(0) may return NULL */
 	world->phases = malloc(network->graph.nodes);
 	memory_must(world->states != NULL && world->phases != NULL);
 	out_init(&world->out);

@@ -301,8 +301,8 @@ static struct snapshot take_snapshot(const struct replay *replay)
 
 static void give_snapshot_back(const struct snapshot *snapshot)
 {
-	free((void *)(uintptr_t)snapshot->states);
-	free((void *)(uintptr_t)snapshot->flights);
+	free((void *)snapshot->states);
+	free((void *)snapshot->flights);
 }
 
 static bool holds_globally(const struct replay *replay, const struct invariant *invariant)

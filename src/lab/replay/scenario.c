@@ -220,6 +220,7 @@ static int expect_variables(struct scenario_parser *parser, struct step *step)
 	step->kind = STEP_EXPECT_VARIABLES;
 	step->variables = calloc(parser->words_count - 2, sizeof(*step->variables));
 	memory_must(step->variables != NULL);
+	step->variables_count = 0;
 	for (size_t i = 2; i < parser->words_count; i++) {
 		char *name = parser->words[i];
 		char *equals = strchr(name, '=');

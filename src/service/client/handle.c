@@ -98,9 +98,9 @@ static int send_grace(struct baton *baton)
 	snprintf(number, sizeof(number), "%" PRIu32, baton->grace_ms);
 	const struct word words[] = {WORD("CLIENT"), WORD("GRACE"), word_of(number)};
 	int error = exchange_send(&baton->session, words, 3, &baton->why);
-	if (error == 0)
-		error = exchange_receive(&baton->session, handle_patience_ms(baton), &reply,
-		                         &baton->why);
+	if (error < 0)
+		return error;
+	error = exchange_receive(&baton->session, handle_patience_ms(baton), &reply, &baton->why);
 	if (error <= 0)
 		return error < 0 ? error : handle_silent(baton);
 	error = reply->type == REDIS_REPLY_ERROR ? handle_refused(baton, reply) : 0;

@@ -179,7 +179,7 @@ static bool may_pass(int error)
 static bool waits_on(const struct lock_request *request, int error, bool met, bool fresh,
                      int64_t until_ms)
 {
-	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000};
+	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
 
 	if (error == BATON_ECONNECTION && !fresh)
 		return true;

@@ -29,22 +29,21 @@ static struct durable_write *copy_write(const struct durable_write *write)
 static void free_write(const struct durable_write *write)
 {
 	for (size_t i = 0; i < write->entries_count; i++)
-		free((void *)(uintptr_t)write->entries[i].bytes);
-	free((void *)(uintptr_t)write->entries);
+		free((void *)write->entries[i].bytes);
+	free((void *)write->entries);
 	if (write->snapshot != NULL) {
-		struct durable_snapshot *snapshot =
-		        (struct durable_snapshot *)(uintptr_t)write->snapshot;
+		struct durable_snapshot *snapshot = (struct durable_snapshot *)write->snapshot;
 		snapshot_free(snapshot);
 		free(snapshot);
 	}
-	free((void *)(uintptr_t)write);
+	free((void *)write);
 }
 
 static void free_effect(struct replica_effect *effect)
 {
 	if (effect->write != NULL)
 		free_write(effect->write);
-	free((void *)(uintptr_t)effect->bytes);
+	free((void *)effect->bytes);
 	*effect = (struct replica_effect){0};
 }
 

@@ -657,7 +657,7 @@ uint64_t replica_leader(const struct replica *replica)
 	raft_id id;
 	const char *address;
 
-	raft_leader((struct raft *)(uintptr_t)&replica->raft, &id, &address);
+	raft_leader((struct raft *)&replica->raft, &id, &address);
 	return id;
 }
 

@@ -27,15 +27,15 @@ struct durable_snapshot snapshot_copy(const struct durable_snapshot *snapshot)
 
 void snapshot_free(struct durable_snapshot *snapshot)
 {
-	free((void *)(uintptr_t)snapshot->voters);
-	free((void *)(uintptr_t)snapshot->bytes);
+	free((void *)snapshot->voters);
+	free((void *)snapshot->bytes);
 	*snapshot = (struct durable_snapshot){0};
 }
 
 static void free_entries(struct replica_log *log, size_t from, size_t to)
 {
 	for (size_t place = from; place < to; place++)
-		free((void *)(uintptr_t)log->entries[place].entry.bytes);
+		free((void *)log->entries[place].entry.bytes);
 }
 
 void replica_log_init(struct replica_log *log, const struct durable_content *content)

@@ -8,7 +8,7 @@
 
 static void free_entry(const struct durable_entry *entry)
 {
-	free((void *)(uintptr_t)entry->bytes);
+	free((void *)entry->bytes);
 }
 
 static struct durable_entry copy_entry(const struct durable_entry *entry)
@@ -131,10 +131,10 @@ void shadow_write_free(struct durable_write *write)
 {
 	for (size_t i = 0; i < write->entries_count; i++)
 		free_entry(&write->entries[i]);
-	free((void *)(uintptr_t)write->entries);
+	free((void *)write->entries);
 	if (write->snapshot != NULL) {
 		struct durable_snapshot snapshot = *write->snapshot;
-		free((void *)(uintptr_t)write->snapshot);
+		free((void *)write->snapshot);
 		snapshot_free(&snapshot);
 	}
 }

@@ -33,7 +33,7 @@ static bool check_bounds(const uint8_t *bytes, size_t size)
 bool voters_check(const uint8_t *bytes, size_t size)
 {
 	struct raft_configuration configuration;
-	struct raft_buffer buffer = {(void *)(uintptr_t)bytes, size};
+	struct raft_buffer buffer = {(void *)bytes, size};
 
 	if (!check_bounds(bytes, size))
 		return false;
@@ -51,7 +51,7 @@ bool voters_check(const uint8_t *bytes, size_t size)
 struct raft_configuration voters_decode(const uint8_t *bytes, size_t size)
 {
 	struct raft_configuration configuration;
-	struct raft_buffer buffer = {(void *)(uintptr_t)bytes, size};
+	struct raft_buffer buffer = {(void *)bytes, size};
 	int result = raft_configuration_decode(&buffer, &configuration);
 
 	memory_must(result != RAFT_NOMEM);

@@ -156,7 +156,7 @@ static void put_word(char *room, size_t size, const char *text)
 	size_t i = 0;
 
 	for (; text[i] != '\0' && i + 1 < size; i++)
-		room[i] = text[i] > ' ' && text[i] <= '~' ? text[i] : '_';
+		room[i] = (char)(text[i] > ' ' && text[i] <= '~' ? text[i] : '_');
 	room[i] = '\0';
 }
 

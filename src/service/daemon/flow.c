@@ -31,7 +31,8 @@ void client_charge(struct client *client)
 		        "clients leave %d MiB of replies unread: none is served that has more than "
 		        "%d KiB, until they read",
 		        CLIENTS_UNREAD_MAX >> 20, CLIENT_UNREAD_FREE >> 10);
-	} else if (clients->crowded && clients->unread_room < CLIENTS_UNREAD_MAX / 4 * 3) {
+	} else if (clients->crowded &&
+	           clients->unread_room < CLIENTS_UNREAD_MAX - CLIENTS_UNREAD_MAX / 4) {
 		clients->crowded = false;
 		wake_paused(client->daemon);
 	}

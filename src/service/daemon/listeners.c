@@ -178,7 +178,7 @@ static void on_tcp_client(struct loop_watch *watch, uint32_t events)
  */
 static int lock_folder(const char *path)
 {
-	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000};
+	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000000L};
 	char *copy = strdup(path);
 	memory_must(copy != NULL);
 	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -91,6 +91,7 @@ void loop_timer_set(struct loop *loop, struct loop_timer *timer, uint64_t at)
 		return;
 	timer->at = at;
 	loop->heap_count++;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers. */
 	loop->heap = grow(loop->heap, &loop->heap_size, loop->heap_count + 1, sizeof(*loop->heap));
 	rise(loop, loop->heap_count, timer);
 }

@@ -41,15 +41,15 @@ void content_add_address(struct content *content, const char *name, const char *
 void content_free(struct content *content)
 {
 	for (size_t place = 0; place < content->durable.entries_count; place++)
-		free((void *)(uintptr_t)content->entries[place].bytes);
+		free((void *)content->entries[place].bytes);
 	free(content->entries);
 	for (size_t place = 0; place < content->addresses_count; place++) {
 		free(content->addresses[place].name);
 		free(content->addresses[place].address);
 	}
 	free(content->addresses);
-	free((void *)(uintptr_t)content->durable.snapshot.voters);
-	free((void *)(uintptr_t)content->durable.snapshot.bytes);
+	free((void *)content->durable.snapshot.voters);
+	free((void *)content->durable.snapshot.bytes);
 	free(content->identity);
 	*content = (struct content){0};
 }

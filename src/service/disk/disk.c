@@ -222,7 +222,7 @@ static bool take_entry(struct disk *disk, sqlite3_stmt *row)
 		disk->log_start = index;
 	if (index != disk->log_start + place) {
 		say(disk->text, "the database is damaged: entry %llu of the log is missing",
-		    (unsigned long long)(disk->log_start + place));
+		    (unsigned long long)disk->log_start + place);
 		return false;
 	}
 	disk->log_sums =

@@ -2,6 +2,7 @@
 
 #include "grow.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -32,7 +33,7 @@ void candidates_absent(struct candidates *candidates, const char *name, uint64_t
 		candidates->absences = grow(candidates->absences, &candidates->absences_size,
 		                            candidates->absences_count + 1UL, sizeof(*absence));
 		absence = &candidates->absences[candidates->absences_count++];
-		strcpy(absence->name, name);
+		snprintf(absence->name, sizeof(absence->name), "%s", name);
 	}
 	absence->since = now;
 }

@@ -35,6 +35,7 @@ static uint32_t place_of(const struct agreed_state *state, struct entry_text nam
 {
 	uint32_t low = 0, high = state->seats_count;
 
+	must(high == 0 || state->seats != NULL);
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 		if (compare_text(state->seats[middle].name, name) < 0)

@@ -114,8 +114,8 @@ static void add_peer(struct tenant *tenant, const struct seat *seat)
 	                     sizeof(*tenant->peers));
 	struct tenant_peer *peer = &tenant->peers[tenant->peers_count++];
 	memset(peer, 0, sizeof(*peer));
-	strcpy(peer->name, seat->name);
-	strcpy(peer->address, seat->address);
+	memcpy(peer->name, seat->name, sizeof(peer->name));
+	memcpy(peer->address, seat->address, sizeof(peer->address));
 	peer->process = seat->process;
 	peer->stands = stands(tenant, seat->process);
 }

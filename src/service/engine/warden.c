@@ -170,7 +170,7 @@ static struct renewal_note *get_note(struct warden *warden, const struct seat *s
 	note->process = seat->process;
 	note->incarnation = seat->incarnation;
 	note->since = warden->now;
-	strcpy(note->name, seat->name);
+	memcpy(note->name, seat->name, sizeof(note->name));
 	return note;
 }
 

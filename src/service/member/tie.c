@@ -3,6 +3,7 @@
 #include "baton/error.h"
 #include "memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,7 @@ static struct tie *get_tie(struct resident *resident, uint64_t process, const ch
 	drop_oldest(ties);
 	tie = calloc(1, sizeof(*tie));
 	memory_must(tie != NULL);
-	strcpy(tie->name, name);
+	snprintf(tie->name, sizeof(tie->name), "%s", name);
 	tie->process = process;
 	tie->link = link_create(resident_kept_max(resident));
 	tie->redial_at = NODE_NEVER;
@@ -413,7 +414,7 @@ void ties_want(struct resident *resident, const struct tenant_peer *peers, uint3
 	}
 	for (uint32_t i = 0; i < peers_count; i++) {
 		tie = get_tie(resident, peers[i].process, peers[i].name);
-		strcpy(tie->address, peers[i].address);
+		snprintf(tie->address, sizeof(tie->address), "%s", peers[i].address);
 		tie->wanted = true;
 		if (tie->line == NULL && tie->dialled == NULL && is_first(resident, tie) &&
 		    tie->redial_at == NODE_NEVER)
@@ -472,7 +473,9 @@ void ties_free(struct resident *resident)
 	struct ties *ties = resident_ties(resident);
 
 	while (!LIST_EMPTY(&ties->lines))
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clang does not see that LIST_REMOVE moves the head. */
 		free_line(LIST_FIRST(&ties->lines));
 	while (!LIST_EMPTY(&ties->list))
+		/* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): clang does not see that LIST_REMOVE moves the head. */
 		free_tie(ties, LIST_FIRST(&ties->list));
 }

@@ -171,7 +171,7 @@ static bool read_quoted(const char *line, size_t size, size_t *at, char **to)
 		char c = line[(*at)++];
 		bool escapes = c == '\\' && *at < size && (quote == '"' || line[*at] == '\'');
 		if (escapes)
-			c = quote == '"' ? read_escape(line, size, at) : line[(*at)++];
+			c = (char)(quote == '"' ? read_escape(line, size, at) : line[(*at)++]);
 		*(*to)++ = c;
 	}
 	if (*at == size)

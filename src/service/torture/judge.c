@@ -484,6 +484,10 @@ void judge_told(struct run *run, uint32_t place)
 static void judge_acquired(struct run *run, uint32_t number, const struct node_effect *effect)
 {
 	const struct visitor *client = &run->clients[number];
+	int error = effect->reply.kind == REPLY_ERROR ? effect->reply.error : 0;
+	bool no_view = error == BATON_ENOVIEW && client->patience != NODE_WAIT &&
+	               !judge_calm_since(run, client->asked);
+	bool taken_away = error == BATON_ELOST && client->command == COMMAND_ELECT && client->lost;
 
 	if (effect->reply.kind == REPLY_FENCE) {
 		if (client->command == COMMAND_LOCK && client->patience == NODE_NOWAIT)
@@ -491,14 +495,9 @@ static void judge_acquired(struct run *run, uint32_t number, const struct node_e
 		granted(run, number, effect->reply.number);
 		if (client->command == COMMAND_ELECT)
 			judge_elected(run, number, effect->reply.number);
-	} else if (effect->reply.kind == REPLY_NIL ||
-	           (effect->reply.kind == REPLY_ERROR && effect->reply.error == BATON_ESILENT)) {
+	} else if (effect->reply.kind == REPLY_NIL || error == BATON_ESILENT) {
 		refused(run, number, effect);
-	} else if (effect->reply.kind == REPLY_ERROR && effect->reply.error == BATON_ENOVIEW &&
-	           client->patience != NODE_WAIT && !judge_calm_since(run, client->asked)) {
-		stop_waiting(run, client);
-	} else if (effect->reply.kind == REPLY_ERROR && effect->reply.error == BATON_ELOST &&
-	           client->command == COMMAND_ELECT && client->lost) {
+	} else if (no_view || taken_away) {
 		stop_waiting(run, client);
 	} else {
 		run_wrong(run, "client %u asked for a lock and is answered otherwise", number);

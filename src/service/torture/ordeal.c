@@ -157,6 +157,7 @@ static bool still_fails(struct shrinking *shrinking, uint32_t first, uint32_t ma
 	shrinking->plan.only_count = count;
 	shrinking->runs++;
 	ordeal_run(&shrinking->plan, shrinking->trial);
+	shrinking->plan.only = NULL;
 	if (!shrinking->trial->failed)
 		return false;
 	memcpy(shrinking->only, left, count * sizeof(*left));

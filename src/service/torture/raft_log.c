@@ -368,7 +368,7 @@ static void begin(struct realm *realm)
 		                                     .entries_first = 1,
 		                                     .entries = &first,
 		                                     .entries_count = 1});
-	free((void *)(uintptr_t)first.bytes);
+	free((void *)first.bytes);
 }
 
 static void destroy(struct realm *realm)

@@ -11,6 +11,7 @@
  * be idle. */
 enum { HEADER_MAX = 16384, CONNECTIONS_MAX = 256, SILENCE_MAX = 30 };
 
+/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name cannot be in parentheses. */
 #define DECLARE(symbol) extern const unsigned char symbol[], symbol##_end[];
 #define DECLARE_ALL(name) DECLARE(page_##name) DECLARE(page_##name##_br) DECLARE(page_##name##_gz)
 DECLARE_ALL(index_html)
@@ -103,8 +104,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
 {
 	(void)head; /* the library leaves out the body by itself */
 	struct MHD_Response *response = MHD_create_response_from_buffer(
-	        (size_t)(bytes.end - bytes.begin), (void *)(uintptr_t)bytes.begin,
-	        MHD_RESPMEM_PERSISTENT);
+	        (size_t)(bytes.end - bytes.begin), (void *)bytes.begin, MHD_RESPMEM_PERSISTENT);
 
 	if (response == NULL)
 		return MHD_NO;
