@@ -68,5 +68,5 @@ format: setup ## clang-format and tools/wrap, in place
 	@git ls-files -co --exclude-standard '*.c' '*.h' | xargs clang-format -i
 	@tools/wrap
 
-lint: all ## clang-format, clang-tidy over everything, purity
+lint: all ## clang-format, clang-tidy over everything that changed since it was clean, purity
 	@tools/lint
