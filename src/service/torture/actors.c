@@ -60,7 +60,7 @@ static uint64_t draw_hold(const struct realm *realm, struct actor *actor)
 	uint64_t lease = realm->plan->lease_ns;
 	uint32_t dice = (uint32_t)chance_below(&actor->chance, 100);
 
-	if (dice < 92 || realm->actors->healing)
+	if (dice < 92 || realm->actors->healing || realm->plan->brief)
 		return chance_between(&actor->chance, REALM_MS, lease / 15);
 	if (dice < 98)
 		return chance_between(&actor->chance, lease / 4, lease);
@@ -73,6 +73,7 @@ static void begin_hold(struct realm *realm, struct actor *actor, const struct no
 	actor->fence = effect->reply.number;
 	actor->lapses = effect->reply.lapses;
 	realm->actors->grants++;
+	realm->actors->grants_at[actor->place]++;
 	if (actor->proof == HOLD_ASKS)
 		guests_granted(actor);
 	witness_granted(realm, actor);
@@ -237,7 +238,9 @@ static void finish(struct realm *realm, struct actor *actor)
 {
 	uint32_t dice = (uint32_t)chance_below(&actor->chance, 100);
 
-	if (actor->proof == HOLD_ASKS && dice < 25 && !realm->actors->healing)
+	if (realm->plan->brief)
+		release(realm, actor);
+	else if (actor->proof == HOLD_ASKS && dice < 25 && !realm->actors->healing)
 		sever(realm, actor);
 	else if (actor->proof == HOLD_ASKS && dice < 35)
 		quit(realm, actor);
@@ -381,6 +384,16 @@ void actors_on_event(struct realm *realm, const struct event *event)
 		return;
 	}
 	act(realm, actor);
+}
+
+bool actors_wait(const struct realm *realm, uint32_t place)
+{
+	for (uint32_t i = 0; i < realm->actors->count; i++) {
+		const struct actor *actor = &realm->actors->list[i];
+		if (actor->place == place && actor->state == ACTOR_WAITS)
+			return true;
+	}
+	return false;
 }
 
 void actors_pause(struct realm *realm, uint32_t place, uint64_t until)

@@ -12,6 +12,7 @@ struct actors {
 	uint32_t count;
 	bool healing; /* the second act has begun */
 	uint64_t grants, waits_longest;
+	uint64_t grants_at[REALM_HOSTS_MAX]; /* to clients of each host */
 };
 
 struct actors *actors_create(const struct realm *realm);
@@ -23,6 +24,8 @@ void actors_effect(struct realm *realm, uint32_t place, const struct node_effect
 void actors_orphan(struct realm *realm, uint32_t place);
 /* The host reboots: clients on it are gone. */
 void actors_kill(struct realm *realm, uint32_t place);
+/* True if a client of the host waits for a lock. */
+bool actors_wait(const struct realm *realm, uint32_t place);
 /* Clients of the host are stopped for a while. */
 void actors_pause(struct realm *realm, uint32_t place, uint64_t until);
 /* Each client does a last round and begins nothing else. */

@@ -99,6 +99,19 @@ static bool is_wanted(const struct ordeal_plan *plan, uint32_t number)
 	return false;
 }
 
+static struct fault take_given(const struct ordeal_plan *plan, uint32_t i)
+{
+	const struct ordeal_fault *given = &plan->given[i];
+
+	return (struct fault){.number = i + 1,
+	                      .kind = given->kind,
+	                      .begin = given->begin,
+	                      .end = given->end,
+	                      .a = given->a,
+	                      .b = given->b,
+	                      .chance = chance_stream(plan->seed, STREAM_FAULTS, i + 1)};
+}
+
 struct mischief *mischief_create(const struct realm *realm)
 {
 	const struct ordeal_plan *plan = realm->plan;
@@ -109,13 +122,14 @@ struct mischief *mischief_create(const struct realm *realm)
 	uint64_t count = chance_between(&chance, 1 + leases / 8, 2 + 2 * leases);
 
 	memory_must(mischief != NULL);
-	if (plan->kinds == 0)
-		count = 0;
+	if (plan->kinds == 0 || plan->given != NULL)
+		count = plan->given_count;
 	mischief->count = count > ORDEAL_FAULTS_MAX ? ORDEAL_FAULTS_MAX : (uint32_t)count;
 	mischief->list = calloc(mischief->count + 1UL, sizeof(*mischief->list));
 	memory_must(mischief->list != NULL);
 	for (uint32_t i = 0; i < mischief->count; i++) {
-		mischief->list[i] = draw_fault(plan, i + 1);
+		mischief->list[i] =
+		        plan->given != NULL ? take_given(plan, i) : draw_fault(plan, i + 1);
 		mischief->list[i].over = !is_wanted(plan, i + 1);
 	}
 	return mischief;

@@ -35,12 +35,28 @@ static void look_at_windows(struct windows *windows, const struct realm *realm)
 	}
 }
 
+/* A window ends and the next one begins; the first time, one begins only. */
+static void look_at_hosts(const struct realm *realm, struct ordeal_result *result, bool first,
+                          uint64_t grants[ORDEAL_NODES_MAX])
+{
+	result->windows += !first;
+	for (uint32_t i = 0; i < realm->plan->nodes; i++) {
+		result->serving[i] += !first && (realm->actors->grants_at[i] > grants[i] ||
+		                                 !actors_wait(realm, i));
+		grants[i] = realm->actors->grants_at[i];
+	}
+}
+
 static void act_of_faults(struct realm *realm, struct ordeal_result *result)
 {
 	struct windows windows = {.width = realm->plan->lease_ns / 4};
+	uint64_t grants[ORDEAL_NODES_MAX] = {0}, look = realm->plan->measure_from;
 
-	while (realm->now < realm->plan->time && realm_step(realm))
+	while (realm->now < realm->plan->time && realm_step(realm)) {
 		look_at_windows(&windows, realm);
+		for (; look <= realm->now; look += windows.width)
+			look_at_hosts(realm, result, look == realm->plan->measure_from, grants);
+	}
 	result->served_ms = windows.served * windows.width / REALM_MS;
 	result->time_ms = windows.count * windows.width / REALM_MS;
 }

@@ -56,16 +56,27 @@ enum { ORDEAL_FAULTS_MAX = 256, ORDEAL_NODES_MAX = 16, ORDEAL_LOCKS_MAX = 64 };
 
 enum ordeal_engine { ENGINE_ATOMIC, ENGINE_RAFT };
 
+/* A fault that is given and not drawn; times are true times. */
+struct ordeal_fault {
+	enum fault_kind kind;
+	uint64_t begin, end;
+	uint32_t a, b; /* the two hosts that it is about */
+};
+
 struct ordeal_plan {
 	uint64_t seed;
 	enum ordeal_engine engine; /* how voters agree */
 	const struct algorithm *algorithm;
 	const char *topology; /* NULL: the algorithm's own */
 	uint32_t nodes, locks;
-	uint64_t time;        /* the length of the first act, in ns */
-	uint64_t lease_ns;    /* the lease of the cluster */
-	uint32_t kinds;       /* the kinds of faults, a bit each */
-	const uint32_t *only; /* the faults that happen, by number from 1; NULL: all */
+	uint64_t time;                    /* the length of the first act, in ns */
+	uint64_t lease_ns;                /* the lease of the cluster */
+	uint32_t kinds;                   /* the kinds of faults that are drawn, a bit each */
+	const struct ordeal_fault *given; /* happen instead of those that are drawn; NULL: none */
+	uint32_t given_count;
+	uint64_t measure_from; /* from this time of the first act on `serving` is counted */
+	bool brief;            /* clients hold locks for a short time only, and give them back */
+	const uint32_t *only;  /* the faults that happen, by number from 1; NULL: all */
 	uint32_t only_count;
 	FILE *trace;                 /* where the trace goes, or NULL */
 	struct run_drawing *drawing; /* where the run is drawn, or NULL */
@@ -84,6 +95,9 @@ struct ordeal_result {
 	uint32_t stories_count;
 	/* How much of the first act's time had grants, and that time. */
 	uint64_t served_ms, time_ms;
+	/* How many windows of a quarter of a lease there were since `measure_from`, and in how many of
+	 * them clients of each host were let in, or none of them waited. */
+	uint32_t windows, serving[ORDEAL_NODES_MAX];
 };
 
 /* Returns the name of a host. The one beyond the last is the host that has the name of another. */
