@@ -339,6 +339,47 @@ static bool sinks_are_one_and_requests(const struct snapshot *snapshot)
 	return sinks == 1 + requests;
 }
 
+/* Figure 4. */
+static const char state_N[] = "N", state_R[] = "R", state_RF[] = "RF", state_E[] = "E",
+                  state_EF[] = "EF", state_H[] = "H";
+
+static const char *figure_state(const struct site *site, const void *state)
+{
+	const struct state *node = state;
+
+	(void)site;
+	if (!node->initialized)
+		return NULL;
+	if (node->HOLDING)
+		return state_H;
+	if (node->using == USING_INSIDE)
+		return node->FOLLOW != 0 ? state_EF : state_E;
+	if (node->using == USING_WAITS)
+		return node->FOLLOW != 0 ? state_RF : state_R;
+	return state_N;
+}
+
+static const struct state_figure figure_4 = {
+        .name = "Figure 4",
+        .state = figure_state,
+        .arrows =
+                (const struct state_arrow[]){
+                        {"1", state_N, state_R, STATE_ON_REQUEST, 0},
+                        {"2", state_R, state_RF, STATE_ON_RECEIPT, REQUEST},
+                        {"2", state_E, state_EF, STATE_ON_RECEIPT, REQUEST},
+                        {"3", state_N, state_N, STATE_ON_RECEIPT, REQUEST},
+                        {"3", state_RF, state_RF, STATE_ON_RECEIPT, REQUEST},
+                        {"3", state_EF, state_EF, STATE_ON_RECEIPT, REQUEST},
+                        {"4", state_R, state_E, STATE_ON_RECEIPT, PRIVILEGE},
+                        {"4", state_RF, state_EF, STATE_ON_RECEIPT, PRIVILEGE},
+                        {"5", state_E, state_H, STATE_ON_RELEASE, 0},
+                        {"6", state_H, state_E, STATE_ON_REQUEST, 0},
+                        {"7", state_EF, state_N, STATE_ON_RELEASE, 0},
+                        {"8", state_H, state_N, STATE_ON_RECEIPT, REQUEST},
+                        {NULL, NULL, NULL, STATE_ON_REQUEST, 0},
+                },
+};
+
 const struct algorithm neilsen = {
         .name = "neilsen",
         .title = "Neilsen: requests along a tree that turns towards the last in line",
@@ -393,6 +434,7 @@ const struct algorithm neilsen = {
                          .global = sinks_are_one_and_requests},
                         {.name = NULL},
                 },
+        .figure = &figure_4,
         .state_size = state_size,
         .init = init,
         .request = request,

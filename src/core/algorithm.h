@@ -196,6 +196,27 @@ struct differences {
 	void (*lower_message)(const struct message *message, uint64_t by, struct out *out);
 };
 
+/*
+ * The states of a node as the paper draws them in a figure, and the arrows between them. The checker
+ * looks for a step that makes a transition without an arrow.
+ */
+enum state_cause { STATE_ON_REQUEST, STATE_ON_RELEASE, STATE_ON_RECEIPT };
+
+struct state_arrow {
+	const char *number; /* the number of the arrow in the figure */
+	const char *from, *to;
+	enum state_cause cause;
+	uint8_t message; /* STATE_ON_RECEIPT: the type of the message that is received */
+};
+
+struct state_figure {
+	const char *name; /* the figure as the paper calls it: "Figure 4" */
+	/* Returns the name of the state that a node is in, or NULL if the figure has no such state.
+	 * The same name is always the same string. */
+	const char *(*state)(const struct site *site, const void *state);
+	const struct state_arrow *arrows; /* the last has a NULL number */
+};
+
 /* Where the rules that we implement come from. */
 enum source {
 	SOURCE_PAPER,         /* the paper that published it */
@@ -239,6 +260,7 @@ struct algorithm {
 	const struct variable *variables;
 	const struct parameter *parameters; /* NULL, or ends with a NULL name */
 	const struct invariant *invariants; /* NULL, or ends with a NULL name */
+	const struct state_figure *figure;  /* the paper's figure of a node's states, or NULL */
 
 	/*
 	 * Data that all nodes share and that takes some work to compute, such as committees. It is

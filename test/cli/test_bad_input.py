@@ -153,6 +153,8 @@ CASES = [
     ("replay", "FILE"),
     ("replay /nowhere/at/all.scn", "No such file"),
     ("replay a.scn b.scn", "b.scn"),
+    ("replay a.scn --at 3", "--tree"),
+    ("replay a.scn --tree x.svg --at three", "--at"),
     ("replay --jsn x", "did you mean '--json'?"),
     ("algorithms neilson", "did you mean 'neilsen'?"),
     ("algorithms neilsen central", "'central' is the second"),

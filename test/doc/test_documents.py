@@ -44,6 +44,10 @@ class Errata(unittest.TestCase):
         result = tool("errata", "--compare")
         self.assertEqual((result.returncode, result.stdout.strip(), result.stderr), (0, "", ""))
 
+    def test_the_figures_are_what_is_drawn_now(self):
+        result = tool("figures", "--compare")
+        self.assertEqual((result.returncode, result.stdout.strip(), result.stderr), (0, "", ""))
+
     def test_every_printed_text_is_on_the_page(self):
         offered = set()
         for algorithm in report("algorithms")["algorithms"]:

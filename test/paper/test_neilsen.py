@@ -1,9 +1,10 @@
 """What Neilsen's thesis claims, claim by claim."""
 import os
+import re
 import tempfile
 import unittest
 
-from baton import baton, check, no_violation_over, sim
+from baton import ROOT, baton, check, no_violation_over, sim
 from tracefile import Trace
 
 # Figure 4: the states of a node, and its transitions by their numbers: who may go where.
@@ -98,6 +99,21 @@ class Neilsen(unittest.TestCase):
                         self.assertEqual(state in ("R", "E", "H"), variables["NEXT"] == 0, (state, variables))
                     seen |= {(a, b) for (a, _), (b, _) in zip(states, states[1:]) if a != b}
         self.assertEqual(seen, set(FIGURE_4))
+
+    def test_the_checker_knows_figure_4_and_the_tree_shows_its_states(self):
+        """Every arrow is in a scenario; the checker looks for others in every interleaving (its mutants lack one each)."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "tree.svg")
+            scenario = os.path.join(ROOT, "test/scenarios/neilsen/figure-6.scn")
+            self.assertEqual(baton("replay", scenario, "--tree", path, "--at", "130").code, 0)
+            with open(path, encoding="utf-8") as file:
+                picture = file.read()
+        self.assertIn("waiting queue: 2, 1, 5<", picture)
+        states = re.findall(r'class="state"[^>]*>(\w+)<', picture)
+        self.assertEqual(states, ["RF", "RF", "EF", "N", "R", "N"])
+        self.assertEqual(picture.count('class="holder"'), 2)  # the holder and the legend
+        # NEXT of all but the sink, 5; FOLLOW of 3, 2 and 1; and the legend.
+        self.assertEqual((picture.count('class="arrow"'), picture.count('class="arrow dashed"')), (5 + 1, 3 + 1))
 
     def test_lemma_2_and_the_shape_and_the_sinks_in_every_interleaving(self):
         for topology in ("star", "line"):

@@ -1,6 +1,8 @@
 #include "cli.h"
 #include "host.h"
 #include "memory.h"
+#include "moment.h"
+#include "numbers.h"
 #include "outputs.h"
 #include "page_file.h"
 #include "replay.h"
@@ -15,7 +17,8 @@
 
 struct replay_request {
 	const char *file; /* the path of the scenario; "-": standard input */
-	const char *trace, *diagram, *html;
+	const char *trace, *diagram, *html, *tree;
+	uint64_t at; /* --tree: the line after which it is drawn; UINT64_MAX: the end */
 	bool json, steps;
 };
 
@@ -25,9 +28,10 @@ static int check_outputs(const char *source, const char *what, const struct repl
 {
 	const struct output outputs[] = {{"--trace", request->trace},
 	                                 {"--diagram", request->diagram},
-	                                 {"--html", request->html}};
+	                                 {"--html", request->html},
+	                                 {"--tree", request->tree}};
 
-	return outputs_check(source, what, outputs, 3, problem);
+	return outputs_check(source, what, outputs, sizeof(outputs) / sizeof(*outputs), problem);
 }
 
 /* Returns 0; or -1 and a problem; or 1 if help was printed and there is nothing more to do. */
@@ -38,6 +42,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 	        {"trace", required_argument, NULL, 't'},
 	        {"diagram", required_argument, NULL, 'D'},
 	        {"html", required_argument, NULL, 'w'},
+	        {"tree", required_argument, NULL, 'T'},
+	        {"at", required_argument, NULL, 'a'},
 	        {"json", no_argument, NULL, 'j'},
 	        {"steps", no_argument, NULL, 's'},
 	        {"help", no_argument, NULL, 'h'},
@@ -54,6 +60,13 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 			break;
 		case 'w':
 			request->html = optarg;
+			break;
+		case 'T':
+			request->tree = optarg;
+			break;
+		case 'a':
+			if (parse_number(optarg, 0, UINT32_MAX, "--at", &request->at, problem) != 0)
+				return -1;
 			break;
 		case 'j':
 			request->json = true;
@@ -77,6 +90,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 	if (argc - optind > 1)
 		return problem_set(problem, "one scenario at a time, and '%.60s' is the second",
 		                   argv[optind + 1]);
+	if (request->at != UINT64_MAX && request->tree == NULL)
+		return problem_set(problem, "--at says when --tree is drawn, and there is none");
 	request->file = argv[optind];
 	if (request->html != NULL && page_file_check(problem) != 0)
 		return -1;
@@ -184,6 +199,54 @@ static int tell_interrupt(const struct replay_request *request, const struct rep
 	return EXIT_LIMIT;
 }
 
+/* Returns the last line with a step that is not after this line; 0: there is none. */
+static uint32_t last_line(const struct scenario *scenario, uint64_t line)
+{
+	uint32_t last = 0;
+
+	for (size_t i = 0; i < scenario->steps_count; i++) {
+		if (scenario->steps[i].line <= line)
+			last = scenario->steps[i].line;
+	}
+	return last;
+}
+
+/* Draws this moment of the scenario, if --tree asks for a picture. */
+static void draw_tree(const struct replay_request *request, const struct setup *setup,
+                      const struct replay *steps, struct text *ret_tree)
+{
+	const struct envelope *flights;
+	size_t flights_count = replay_flights(steps, &flights);
+	struct text title = {0};
+
+	if (request->tree == NULL)
+		return;
+	const char *name = strrchr(request->file, '/');
+	text_format(&title, "%s: %s", setup->network.algorithm->name,
+	            name != NULL ? name + 1 : request->file);
+	if (request->at != UINT64_MAX)
+		text_format(&title, ", line %" PRIu64, request->at);
+	text_clear(ret_tree);
+	moment_draw(setup, replay_world(steps), flights, flights_count, title.bytes, ret_tree);
+	text_free(&title);
+}
+
+/* Returns 0, or -1 and a problem. */
+static int write_tree(const struct replay_request *request, const struct text *tree,
+                      struct problem *problem)
+{
+	if (request->tree == NULL || tree->used == 0)
+		return 0;
+	FILE *file = fopen(request->tree, "we");
+	bool written = file != NULL && fwrite(tree->bytes, 1, tree->used, file) == tree->used;
+
+	if (file != NULL && fclose(file) != 0)
+		written = false;
+	if (!written)
+		return problem_set(problem, "--tree '%.200s': %s", request->tree, strerror(errno));
+	return 0;
+}
+
 static int replay(const struct replay_request *request, struct scenario *scenario)
 {
 	struct trace_file file;
@@ -201,6 +264,11 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 		fprintf(stderr,
 		        "baton replay: %s: holder %" PRIu32 " has no effect: %s has no token\n",
 		        request->file, scenario->words.holder, setup.network.algorithm->name);
+	if (request->tree != NULL && setup.network.graph.nodes > MOMENT_NODES_MAX) {
+		problem_set(&problem, "--tree draws at most %d nodes", MOMENT_NODES_MAX);
+		setup_free(&setup);
+		return usage_problem("replay", &problem);
+	}
 	struct text lines = {0};
 	if (trace_file_open(request->trace, request->diagram, request->steps ? &lines : NULL, &file,
 	                    &problem) != 0) {
@@ -210,13 +278,23 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 	const volatile sig_atomic_t *interrupted = watch_for_interrupt();
 	struct replay *steps = replay_begin(scenario, &setup, file.trace, REPLAY_RUN_MAX, &result);
 	struct steps *table = request->steps ? steps_begin(replay_world(steps)) : NULL;
+	struct text tree = {0};
+	uint32_t last = last_line(scenario, request->at);
+	if (last == 0)
+		draw_tree(request, &setup, steps, &tree);
 	while (*interrupted == 0 && replay_step(steps)) {
+		if (replay_line(steps) == last && request->at != UINT64_MAX)
+			draw_tree(request, &setup, steps, &tree);
 	}
+	if (request->at == UINT64_MAX)
+		draw_tree(request, &setup, steps, &tree);
 	replay_end(steps);
 	int code;
 	if (file.trace != NULL && (result.verdict == REPLAY_BAD || *interrupted != 0))
 		trace_cut(file.trace);
 	int ended = trace_file_end(&file, result.time, &problem);
+	if (ended == 0)
+		ended = write_tree(request, &tree, &problem);
 	if (table != NULL) {
 		steps_print(table, lines.bytes, lines.used, stdout);
 		steps_free(table);
@@ -230,6 +308,7 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 	else
 		code = report(request, &setup, &result);
 	text_free(&lines);
+	text_free(&tree);
 	replay_result_free(&result);
 	setup_free(&setup);
 	end_if_interrupted();
@@ -238,7 +317,7 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 
 int command_replay(int argc, char **argv)
 {
-	struct replay_request request = {.file = "-"};
+	struct replay_request request = {.file = "-", .at = UINT64_MAX};
 	struct scenario scenario;
 	struct problem problem;
 	uint32_t line;

@@ -44,6 +44,8 @@ const char *step_fault_text(enum step_fault fault)
 		return "made a step that is not a function of its inputs";
 	case FAULT_REFUSED:
 		return "refused a message";
+	case FAULT_NOT_DRAWN:
+		return "made a transition for which the paper's figure has no arrow";
 	}
 	return NULL;
 }
@@ -321,6 +323,35 @@ static bool is_repeatable(struct model *model, const struct site *site, const st
 	       memcmp(first.bytes, second.bytes, first.bytes_count) == 0;
 }
 
+/* Does the paper's figure of a node's states, if there is one, have an arrow for this step? The
+ * buffer has the state after the step, and `local` the state before it. */
+static bool is_drawn(const struct model *model, const struct site *site,
+                     const struct action *action, const uint8_t *local)
+{
+	static const enum state_cause causes[] = {
+	        [ACTION_REQUEST] = STATE_ON_REQUEST,
+	        [ACTION_RELEASE] = STATE_ON_RELEASE,
+	        [ACTION_DELIVER] = STATE_ON_RECEIPT,
+	};
+	const struct state_figure *figure = model->algorithm->figure;
+
+	if (figure == NULL || (action->kind != ACTION_REQUEST && action->kind != ACTION_RELEASE &&
+	                       action->kind != ACTION_DELIVER))
+		return true;
+	const char *from = figure->state(site, local + sizeof(struct local_head));
+	const char *to = figure->state(site, model->buffer + sizeof(struct local_head));
+	if (from == NULL || to == NULL)
+		return true;
+	for (const struct state_arrow *arrow = figure->arrows; arrow->number != NULL; arrow++) {
+		if (arrow->from != from || arrow->to != to || arrow->cause != causes[action->kind])
+			continue;
+		if (action->kind != ACTION_DELIVER ||
+		    model->letter[action->what].flight.message.body[0] == arrow->message)
+			return true;
+	}
+	return false;
+}
+
 static uint32_t local_of_key(uint64_t key)
 {
 	return (uint32_t)((key - 1) >> 32);
@@ -342,6 +373,9 @@ static struct transition compute(struct model *model, uint32_t local, const stru
 		transition.broken = FAULT_IMPURE;
 	else if (refused != 0 && !model->faulty)
 		transition.broken = FAULT_REFUSED;
+	else if (transition.broken == FAULT_NONE && !model->faulty &&
+	         !is_drawn(model, &site, action, bytes))
+		transition.broken = FAULT_NOT_DRAWN;
 	if (action->kind == ACTION_DUPLICATE)
 		add_send(model, &transition, action->what);
 	transition.local = put_local(model, size);

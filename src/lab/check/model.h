@@ -73,6 +73,7 @@ enum step_fault {
 	FAULT_CHANGED_LEADER,
 	FAULT_IMPURE,
 	FAULT_REFUSED,
+	FAULT_NOT_DRAWN,
 };
 const char *step_fault_text(enum step_fault fault);
 

@@ -67,9 +67,30 @@ static enum replay_verdict compare_variables(struct replay *replay, const struct
 	return replay_fail(replay, text_take(&expected), text_take(&found));
 }
 
+/* Describes the variables of a node, and adds `figure`, the name of its state in the paper's figure
+ * if there is one. */
+static char *describe_with_figure(const struct replay *replay, uint32_t node)
+{
+	const struct state_figure *figure = replay->algorithm->figure;
+	struct site site = network_site(&replay->setup->network, node);
+	char *variables = world_describe(&replay->world, node);
+	struct text text = {0};
+
+	if (figure == NULL)
+		return variables;
+	const char *name = figure->state(&site, world_state(&replay->world, node));
+	text_add(&text, variables, strlen(variables) - 1);
+	if (name != NULL)
+		text_format(&text, ",\"figure\":\"%s\"}", name);
+	else
+		text_add_string(&text, ",\"figure\":null}");
+	free(variables);
+	return text_take(&text);
+}
+
 static enum replay_verdict expect_variables(struct replay *replay, const struct step *step)
 {
-	char *variables = world_describe(&replay->world, step->node);
+	char *variables = describe_with_figure(replay, step->node);
 	enum replay_verdict verdict = compare_variables(replay, step, variables);
 
 	free(variables);
