@@ -27,25 +27,25 @@ struct picture {
 
 static const char style[] =
         "<style>\n"
-        ":root{--paper:#fff;--ink:#1c2330;--soft:#8a94a6;--grid:#c9d0db;--token:#c2410c;"
-        "--inside:#bbf7d0;--wait:#e2e8f0;--v0:#2563eb;--v1:#7c3aed;--v2:#0f766e;--v3:#a16207;"
-        "--v4:#be185d;--v5:#475569}\n"
-        "@media (prefers-color-scheme:dark){:root{--paper:#12161f;--ink:#e6e9ef;--soft:#8a94a6;"
-        "--grid:#3a4356;--token:#fb923c;--inside:#14532d;--wait:#334155;--v0:#7aa2ff;--v1:#b794ff;"
-        "--v2:#5eead4;--v3:#facc15;--v4:#f472b6;--v5:#a8b3c7}}\n"
+        ":root{--paper:#fcfbf8;--ink:#16191f;--soft:#5f6673;--grid:#e2ded5;--right:#f0a000;"
+        "--wait:#d9e4f7;--inside:#fbdf9f;--v0:#2667d0;--v1:#a8327f;--v2:#0b7a6b;--v3:#945400;"
+        "--v4:#5f6673;--v5:#16191f}\n"
+        "@media (prefers-color-scheme:dark){:root{--paper:#0e1115;--ink:#eceef1;--soft:#98a1ae;"
+        "--grid:#2a323c;--right:#ffb224;--wait:#1d2c45;--inside:#5a4310;--v0:#73a9ff;--v1:#ee82c4;"
+        "--v2:#4fd0bd;--v3:#ffc864;--v4:#98a1ae;--v5:#eceef1}}\n"
         "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:var(--ink)}\n"
         ".paper{fill:var(--paper)}.title{font-size:15px;font-weight:600}.soft{fill:var(--soft);"
         "font-size:11px}\n"
         ".edge{stroke:var(--grid);stroke-width:5;stroke-linecap:round}\n"
         ".node{fill:var(--paper);stroke:var(--ink);stroke-width:1.4}.waiting{fill:var(--wait)}"
         ".inside{fill:var(--inside)}.leaving{fill:var(--wait)}\n"
-        ".holder{fill:none;stroke:var(--token);stroke-width:2.6}\n"
+        ".holder{fill:none;stroke:var(--right);stroke-width:4}\n"
         ".name{font-size:14px;font-weight:600;text-anchor:middle}\n"
         ".state{font-size:11px;fill:var(--soft);paint-order:stroke;stroke:var(--paper);"
         "stroke-width:3px}\n"
         ".arrow{fill:none;stroke-width:1.6}.dashed{stroke-dasharray:5 4}\n"
         ".flight{font-size:10.5px;text-anchor:middle;paint-order:stroke;stroke:var(--paper);"
-        "stroke-width:3.5px;stroke-linejoin:round}.token{fill:var(--token);font-weight:600}\n"
+        "stroke-width:3.5px;stroke-linejoin:round}.token{fill:var(--v3);font-weight:600}\n"
         "</style>\n";
 
 /* --- where the nodes are --- */
