@@ -611,9 +611,28 @@ bool replay_act(struct replay *replay, const struct step *step)
 	return true;
 }
 
+/* Tells the picture what failed. */
+static void tell_violation(struct replay *replay)
+{
+	const struct replay_result *result = replay->result;
+	bool stuck = replay->world.waiting_count != 0 && replay->world.inside_count == 0 &&
+	             envelopes_count(replay) == 0;
+	const char *end = stuck ? "; nothing is in flight, and nobody is inside" : "";
+
+	if (replay->trace == NULL || result->verdict != REPLAY_FAILED)
+		return;
+	char *sentence = result->expected != NULL
+	                         ? replay_text("Here it fails: expected %s, found %s%s.",
+	                                       result->expected, result->found, end)
+	                         : replay_text("Here it fails: %s%s.", result->found, end);
+	trace_violate(replay->trace, sentence);
+	free(sentence);
+}
+
 void replay_end(struct replay *replay)
 {
 	replay->result->messages = replay_count_messages(replay);
+	tell_violation(replay);
 	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++)
 		free((void *)replay->envelopes[i].body);
 	free(replay->envelopes);

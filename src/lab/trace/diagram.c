@@ -17,6 +17,7 @@ struct diagram *diagram_create(void)
 void diagram_destroy(struct diagram *diagram)
 {
 	free(diagram->marks);
+	free(diagram->violation);
 	free(diagram);
 }
 
@@ -110,6 +111,32 @@ void diagram_deliver(struct diagram *diagram, uint64_t time, uint64_t number)
 void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number)
 {
 	end_arrow(diagram, time, number, FATE_LOST);
+}
+
+void diagram_crash(struct diagram *diagram, uint64_t time, uint32_t node)
+{
+	add_mark(diagram, time, MARK_CRASH, node, 0);
+}
+
+void diagram_restart(struct diagram *diagram, uint64_t time, uint32_t node)
+{
+	add_mark(diagram, time, MARK_RESTART, node, 0);
+}
+
+void diagram_violate(struct diagram *diagram, const char *sentence)
+{
+	struct text text = {0};
+
+	for (; *sentence != '\0'; sentence++) {
+		if (*sentence == '<')
+			text_add_string(&text, "&lt;");
+		else if (*sentence == '&')
+			text_add_string(&text, "&amp;");
+		else
+			text_add(&text, sentence, 1);
+	}
+	free(diagram->violation);
+	diagram->violation = text_take(&text);
 }
 
 void diagram_cut(struct diagram *diagram)

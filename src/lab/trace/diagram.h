@@ -37,6 +37,11 @@ void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint3
 void diagram_deliver(struct diagram *diagram, uint64_t time, uint64_t number);
 void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number);
 
+/* Notes that the last step broke what should hold: a sentence. */
+void diagram_violate(struct diagram *diagram, const char *sentence);
+void diagram_crash(struct diagram *diagram, uint64_t time, uint32_t node);
+void diagram_restart(struct diagram *diagram, uint64_t time, uint32_t node);
+
 /* Notes that the run was given up before its end. */
 void diagram_cut(struct diagram *diagram);
 

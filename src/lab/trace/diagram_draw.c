@@ -21,7 +21,8 @@ enum {
 	STEP = 84, /* the width of a median wait between two events */
 	BAR = 13,
 	WAIT = 5,
-	LEGEND = 44
+	LEGEND = 44,
+	SENTENCE = 28 /* room for the sentence about a violation */
 };
 
 struct box {
@@ -161,37 +162,49 @@ static double y_of(uint32_t node)
 	return TOP + LANE * ((double)node - 0.5);
 }
 
-/* The colours of the page (web/src/style.css): amber is the right to be inside, blue asks, magenta
- * refuses, grey gives back, teal announces. Readers who are colour-blind tell them apart. */
+/*
+ * The colours of the page (web/src/style.css): amber is the right to be inside, blue asks, magenta
+ * refuses, grey gives back, teal announces. Readers who are colour-blind tell them apart.
+ *
+ * They are written out, because programs that typeset do not know custom properties; a browser
+ * takes the second set on dark paper. A letter begins a class that fills (f) or strokes (s).
+ */
 static const char style[] =
         "<style>\n"
-        ":root{--paper:#fcfbf8;--ink:#16191f;--soft:#5f6673;--line:#a3a9b4;--grid:#efece5;"
-        "--right:#f0a000;--right-ink:#945400;--ask:#2667d0;--against:#a8327f;--known:#0b7a6b}\n"
-        "@media (prefers-color-scheme:dark){"
-        ":root{--paper:#0e1115;--ink:#eceef1;--soft:#98a1ae;--line:#596270;--grid:#1c2229;"
-        "--right:#ffb224;--right-ink:#ffc864;--ask:#73a9ff;--against:#ee82c4;--known:#4fd0bd}}\n"
-        "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:var(--ink)}\n"
-        ".paper{fill:var(--paper)}.title{font-size:15px;font-weight:600}.soft{fill:var(--soft);"
-        "font-size:11px}\n"
-        ".line{stroke:var(--line);stroke-width:1.2}.tick{stroke:var(--grid);stroke-width:1}\n"
-        ".label{font-size:10.5px;paint-order:stroke;stroke:var(--paper);stroke-width:3.5px;stroke-"
-        "linejoin:round}\n"
-        ".inside,.leave{fill:var(--right);stroke:var(--right-ink)}.leave{fill-opacity:.3;"
-        "stroke-dasharray:3 2}\n"
-        ".wait{fill:var(--ask);opacity:.3}.known{fill:var(--known)}"
-        ".held{stroke:var(--right);stroke-width:3;opacity:.65}\n"
-        ".arrow{fill:none;stroke-width:1.3}.token{stroke-width:2.2}.flying{stroke-dasharray:3 "
-        "3;opacity:.7}\n"
+        "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:#16191f}\n"
+        ".paper{fill:#fcfbf8}.title{font-size:15px;font-weight:600}"
+        ".soft{fill:#5f6673;font-size:11px}.bad{fill:#c2352b;font-weight:600}"
+        ".band{fill:#c2352b;opacity:.16}\n"
+        ".line{stroke:#a3a9b4;stroke-width:1.2}.tick{stroke:#efece5;stroke-width:1}\n"
+        ".label{font-size:10.5px;paint-order:stroke;stroke:#fcfbf8;stroke-width:3.5px;"
+        "stroke-linejoin:round}\n"
+        ".inside,.leave{fill:#f0a000;stroke:#945400}.leave{fill-opacity:.3;stroke-dasharray:3 2}\n"
+        ".wait{fill:#2667d0;opacity:.3}.held{stroke:#f0a000;stroke-width:3;opacity:.65}\n"
+        ".f-ask{fill:#2667d0}.f-right{fill:#945400}.f-against{fill:#a8327f}.f-soft{fill:#5f6673}"
+        ".f-known{fill:#0b7a6b}.f-line{fill:#a3a9b4}\n"
+        ".s-ask{stroke:#2667d0}.s-right{stroke:#945400}.s-against{stroke:#a8327f}"
+        ".s-soft{stroke:#5f6673}.s-known{stroke:#0b7a6b}.s-line{stroke:#a3a9b4}"
+        ".s-ink{stroke:#16191f}\n"
+        ".arrow{fill:none;stroke-width:1.3}.token{stroke-width:2.2}"
+        ".flying{stroke-dasharray:3 3;opacity:.7}\n"
         ".cross{stroke-width:2.2;fill:none}.node{font-size:13px;font-weight:600}\n"
+        "@media (prefers-color-scheme:dark){text{fill:#eceef1}.paper{fill:#0e1115}"
+        ".soft{fill:#98a1ae}.bad{fill:#ff7a6e}.band{fill:#ff7a6e}.line{stroke:#596270}"
+        ".tick{stroke:#1c2229}.label{stroke:#0e1115}"
+        ".inside,.leave{fill:#ffb224;stroke:#ffc864}.wait{fill:#73a9ff}.held{stroke:#ffb224}"
+        ".f-ask{fill:#73a9ff}.f-right{fill:#ffc864}.f-against{fill:#ee82c4}.f-soft{fill:#98a1ae}"
+        ".f-known{fill:#4fd0bd}.f-line{fill:#596270}"
+        ".s-ask{stroke:#73a9ff}.s-right{stroke:#ffc864}.s-against{stroke:#ee82c4}"
+        ".s-soft{stroke:#98a1ae}.s-known{stroke:#4fd0bd}.s-line{stroke:#596270}"
+        ".s-ink{stroke:#eceef1}}\n"
         "</style>\n";
 
-/* Returns the colour of a message type, which says what it is for. */
+/* Returns the name of the colour of a message type, which says what it is for. */
 static const char *colour_of(const struct diagram *diagram, uint8_t type)
 {
 	static const char *const colours[] = {
-	        [ROLE_ASKS] = "var(--ask)",        [ROLE_PERMITS] = "var(--right-ink)",
-	        [ROLE_REFUSES] = "var(--against)", [ROLE_GIVES_BACK] = "var(--soft)",
-	        [ROLE_ANNOUNCES] = "var(--known)", [ROLE_PREPARES] = "var(--line)",
+	        [ROLE_ASKS] = "ask",        [ROLE_PERMITS] = "right",   [ROLE_REFUSES] = "against",
+	        [ROLE_GIVES_BACK] = "soft", [ROLE_ANNOUNCES] = "known", [ROLE_PREPARES] = "line",
 	};
 	bool second = false;
 
@@ -199,7 +212,7 @@ static const char *colour_of(const struct diagram *diagram, uint8_t type)
 	 * help it. */
 	for (uint8_t i = 0; i < type && type_of(diagram, type)->token; i++)
 		second = second || type_of(diagram, i)->token;
-	return second ? "var(--known)" : colours[type_of(diagram, type)->role];
+	return second ? "known" : colours[type_of(diagram, type)->role];
 }
 
 static bool has_type(const struct diagram *diagram, uint8_t type)
@@ -224,7 +237,7 @@ static void write_heads(const struct drawing *page)
 		        "<marker id=\"m%u\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" "
 		        "markerWidth=\"7\" markerHeight=\"7\" "
 		        "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 1 10 5 0 9z\" "
-		        "fill=\"%s\"/></marker>\n",
+		        "class=\"f-%s\"/></marker>\n",
 		        type, colour_of(page->diagram, type));
 	}
 	text_add_string(page->out, "</defs>\n");
@@ -249,9 +262,22 @@ static bool is_dead(const struct diagram *diagram, uint32_t node)
 /* Draws the line of a node; a dashed one if the node is dead. */
 static void write_line(const struct drawing *page, uint32_t node)
 {
-	text_format(page->out, "<path class=\"line%s\" d=\"M%d %.1f H%.1f\"/>\n",
-	            is_dead(page->diagram, node) ? " flying" : "", LEFT - OVERHANG, y_of(node),
-	            edge_of(page));
+	const struct diagram *diagram = page->diagram;
+	bool dead = is_dead(diagram, node);
+	double from = LEFT - OVERHANG;
+
+	for (size_t i = 0; i <= diagram->marks_count; i++) {
+		const struct mark *mark = &diagram->marks[i];
+		bool last = i == diagram->marks_count;
+		if (!last && (mark->node != node ||
+		              (mark->kind != MARK_CRASH && mark->kind != MARK_RESTART)))
+			continue;
+		double to = last ? edge_of(page) : x_of(page, mark->time);
+		text_format(page->out, "<path class=\"line%s\" d=\"M%.1f %.1f H%.1f\"/>\n",
+		            dead ? " flying" : "", from, y_of(node), to);
+		dead = !last && mark->kind == MARK_CRASH;
+		from = to;
+	}
 }
 
 /* Writes the node's number before its line, and in an election its identifier. */
@@ -307,12 +333,12 @@ static void write_bar(const struct drawing *page, const char *class, double from
 }
 
 /* Returns where the bar that begins at mark `begin` ends: at the node's next mark of that kind,
- * or at the edge of the picture. */
+ * when it crashes, or at the edge of the picture. */
 static double end_of(const struct drawing *page, size_t begin, enum mark_kind kind)
 {
 	const struct diagram *diagram = page->diagram;
 	for (size_t i = begin + 1; i < diagram->marks_count; i++) {
-		if (diagram->marks[i].kind == kind &&
+		if ((diagram->marks[i].kind == kind || diagram->marks[i].kind == MARK_CRASH) &&
 		    diagram->marks[i].node == diagram->marks[begin].node)
 			return x_of(page, diagram->marks[i].time);
 	}
@@ -344,7 +370,9 @@ static void write_token_rests(const struct drawing *page)
 	/* If the token is not in flight at the start, it rests at the holder. */
 	if (network->algorithm->circulates)
 		return;
-	while (first < diagram->marks_count && diagram->marks[first].kind != MARK_TOKEN_GOES)
+	while (first < diagram->marks_count && diagram->marks[first].kind != MARK_TOKEN_GOES &&
+	       !(diagram->marks[first].kind == MARK_CRASH &&
+	         diagram->marks[first].node == network->holder))
 		first++;
 	double end = first < diagram->marks_count ? x_of(page, diagram->marks[first].time)
 	                                          : edge_of(page);
@@ -356,6 +384,24 @@ static bool is_leaving(const struct drawing *page, size_t i)
 {
 	const struct mark *mark = &page->diagram->marks[i];
 	return mark->kind == MARK_EXIT && end_of(page, i, MARK_IDLE) > x_of(page, mark->time);
+}
+
+/* A cross where a node crashes, a ring where it begins again. */
+static void write_fault(const struct drawing *page, const struct mark *mark)
+{
+	double x = x_of(page, mark->time), y = y_of(mark->node);
+
+	if (mark->kind == MARK_CRASH)
+		text_format(
+		        page->out,
+		        "<path class=\"cross s-ink\" d=\"M%.1f %.1f l12 12 m0 -12 l-12 12\"/>\n",
+		        x - 6, y - 6);
+	else
+		text_format(page->out,
+		            "<circle class=\"cross s-ink\" cx=\"%.1f\" cy=\"%.1f\" r=\"5\"/>\n", x,
+		            y);
+	text_format(page->out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + 8,
+	            y + 18, mark->kind == MARK_CRASH ? "crashes" : "begins again");
 }
 
 static void write_marks(const struct drawing *page)
@@ -374,13 +420,15 @@ static void write_marks(const struct drawing *page)
 			write_bar(page, "inside", x, end_of(page, i, MARK_EXIT), mark->node, BAR);
 		else if (is_leaving(page, i))
 			write_bar(page, "leave", x, end_of(page, i, MARK_IDLE), mark->node, BAR);
+		else if (mark->kind == MARK_CRASH || mark->kind == MARK_RESTART)
+			write_fault(page, mark);
 		else if (mark->kind == MARK_ELECTED)
-			text_format(
-			        page->out,
-			        "<circle class=\"known\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/><text "
-			        "class=\"label\" x=\"%.1f\" "
-			        "y=\"%.1f\">leader %" PRIu32 "</text>\n",
-			        x, y_of(mark->node), x + 7, y_of(mark->node) + 16, mark->what);
+			text_format(page->out,
+			            "<circle class=\"f-known\" cx=\"%.1f\" cy=\"%.1f\" "
+			            "r=\"4.5\"/><text "
+			            "class=\"label\" x=\"%.1f\" "
+			            "y=\"%.1f\">leader %" PRIu32 "</text>\n",
+			            x, y_of(mark->node), x + 7, y_of(mark->node) + 16, mark->what);
 	}
 }
 
@@ -491,11 +539,11 @@ static void write_arrow(const struct drawing *page, const struct arrow *arrow)
 		snprintf(path, sizeof(path), "M%.1f %.1f L%.1f %.1f", x1, y1, x2, y2);
 	}
 	text_format(page->out,
-	            "<path class=\"arrow%s%s\" stroke=\"%s\" d=\"%s\" marker-end=\"url(#m%u)\"/>\n",
-	            token, flying, colour, path, arrow->type);
+	            "<path class=\"arrow%s%s s-%s\" d=\"%s\" marker-end=\"url(#m%u)\"/>\n", token,
+	            flying, colour, path, arrow->type);
 	if (arrow->fate == FATE_LOST)
 		text_format(page->out,
-		            "<path class=\"cross\" stroke=\"%s\" d=\"M%.1f %.1f l10 10 m0 -10 l-10 "
+		            "<path class=\"cross s-%s\" d=\"M%.1f %.1f l10 10 m0 -10 l-10 "
 		            "10\"/>\n",
 		            colour, x2 - 5, y2 - 5);
 }
@@ -551,11 +599,12 @@ static void write_legend(const struct drawing *page)
 	write_sample(page, "wait", x, y - 6, WAIT, election ? "has initiated" : "waits");
 	x += election ? 114 : 70;
 	if (election) {
-		text_format(page->out,
-		            "<rect class=\"known\" x=\"%.1f\" y=\"%.1f\" width=\"9\" height=\"9\" "
-		            "rx=\"5\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">knows the "
-		            "leader</text>\n",
-		            x, y - 8, x + 15, y);
+		text_format(
+		        page->out,
+		        "<rect class=\"f-known\" x=\"%.1f\" y=\"%.1f\" width=\"9\" height=\"9\" "
+		        "rx=\"5\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">knows the "
+		        "leader</text>\n",
+		        x, y - 8, x + 15, y);
 		x += 124;
 	} else {
 		write_sample(page, "inside", x, y - 10, BAR, "inside");
@@ -578,7 +627,7 @@ static void write_legend(const struct drawing *page)
 		if (!has_type(page->diagram, type))
 			continue;
 		text_format(page->out,
-		            "<path class=\"arrow%s\" stroke=\"%s\" d=\"M%.1f %.1f h24\" "
+		            "<path class=\"arrow%s s-%s\" d=\"M%.1f %.1f h24\" "
 		            "marker-end=\"url(#m%u)\"/><text class=\"soft\" x=\"%.1f\" "
 		            "y=\"%.1f\">%s</text>\n",
 		            algorithm->messages[type].token ? " token" : "", colour, x, y - 4, type,
@@ -599,11 +648,23 @@ static void write_legend(const struct drawing *page)
 		x += 124;
 	}
 	if (lost)
-		text_format(
-		        page->out,
-		        "<path class=\"cross\" stroke=\"var(--ink)\" d=\"M%.1f %.1f l8 8 m0 -8 l-8 "
-		        "8\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">lost</text>\n",
-		        x, y - 8, x + 14, y);
+		text_format(page->out,
+		            "<path class=\"cross s-ink\" d=\"M%.1f %.1f l8 8 m0 -8 l-8 "
+		            "8\"/><text class=\"soft\" x=\"%.1f\" y=\"%.1f\">lost</text>\n",
+		            x, y - 8, x + 14, y);
+}
+
+/* A band at the step that breaks the property. */
+static void write_band(const struct drawing *page)
+{
+	const struct diagram *diagram = page->diagram;
+
+	if (diagram->violation != NULL && !diagram->cut)
+		text_format(page->out,
+		            "<rect class=\"band\" x=\"%.1f\" y=\"%d\" width=\"20\" height=\"%.1f\" "
+		            "rx=\"4\"/>\n",
+		            x_of(page, diagram->end) - 10, TOP + 4,
+		            page->strip_height - BOTTOM - 4);
 }
 
 /* The picture is drawn once, in its whole width. If it is cut into strips, each strip shows a
@@ -615,6 +676,7 @@ static void write_picture(struct drawing *page)
 
 	text_add_string(page->out, cut ? "<defs><g id=\"all\">\n" : "");
 	write_axis(page);
+	write_band(page);
 	write_token_rests(page);
 	write_marks(page);
 	write_arrows(page);
@@ -639,7 +701,8 @@ static void write_page(struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
 	const struct setup *setup = diagram->setup;
-	double height = TOP + page->strip_height * (double)page->strips_count;
+	double height = TOP + page->strip_height * (double)page->strips_count +
+	                (diagram->violation != NULL ? SENTENCE : 0);
 
 	text_format(page->out,
 	            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
@@ -670,6 +733,9 @@ static void write_page(struct drawing *page)
 		        page->width - MARGIN);
 	write_legend(page);
 	write_picture(page);
+	if (diagram->violation != NULL)
+		text_format(page->out, "<text class=\"bad\" x=\"%d\" y=\"%.1f\">%s</text>\n",
+		            LEFT - 32, height - 12, diagram->violation);
 	text_add_string(page->out, "</svg>\n");
 }
 

@@ -13,7 +13,9 @@ enum mark_kind {
 	MARK_IDLE, /* a node that was leaving has become idle */
 	MARK_ELECTED,
 	MARK_TOKEN_COMES,
-	MARK_TOKEN_GOES
+	MARK_TOKEN_GOES,
+	MARK_CRASH,
+	MARK_RESTART,
 };
 
 /* Something that happened at a node. */
@@ -44,6 +46,7 @@ struct diagram {
 	uint64_t end;      /* the time at which the picture ends */
 	bool cut;          /* there were more messages than are drawn */
 	bool given_up;     /* the run did not reach its end */
+	char *violation;   /* a sentence about what is wrong at the end, as XML; or NULL */
 };
 
 static inline const struct message_type *type_of(const struct diagram *diagram, uint8_t type)

@@ -208,11 +208,15 @@ void trace_expire(struct trace *trace, uint64_t time, uint32_t node)
 
 void trace_crash(struct trace *trace, uint64_t time, uint32_t node)
 {
+	if (trace->diagram != NULL)
+		diagram_crash(trace->diagram, time, node);
 	write_event(trace, time, "crash", node);
 }
 
 void trace_restart(struct trace *trace, uint64_t time, uint32_t node)
 {
+	if (trace->diagram != NULL)
+		diagram_restart(trace->diagram, time, node);
 	write_event(trace, time, "restart", node);
 }
 
@@ -253,11 +257,15 @@ static void write_message(struct trace *trace, const struct world *world, uint64
 {
 	const struct message_type *type = &world->algorithm->messages[envelope->body[0]];
 	char *text = world_show(world, envelope->body, envelope->size);
+	char label[DIAGRAM_LABEL_MOST + 1];
 
+	snprintf(label, sizeof(label), "%s%s",
+	         strlen(text) + 6 <= DIAGRAM_LABEL_MOST || of == 0 ? text : type->name,
+	         of != 0 ? " again" : "");
 	if (trace->diagram != NULL)
 		diagram_send(trace->diagram, time, envelope->number, envelope->from, envelope->to,
 		             envelope->body[0],
-		             strlen(text) <= DIAGRAM_LABEL_MOST ? text : type->name);
+		             strlen(text) <= DIAGRAM_LABEL_MOST ? label : type->name);
 	if (trace->wants_lines) {
 		begin_line(trace, time, of != 0 ? "duplicate" : "send");
 		text_format(&trace->lines, ",\"msg\":%" PRIu64, envelope->number);
@@ -348,6 +356,12 @@ void trace_effects(struct trace *trace, const struct world *world, uint64_t time
 	if (trace->wants_lines)
 		write_variables(trace, world, time, node);
 	drain(trace, DRAIN_SIZE);
+}
+
+void trace_violate(struct trace *trace, const char *sentence)
+{
+	if (trace->diagram != NULL)
+		diagram_violate(trace->diagram, sentence);
 }
 
 void trace_cut(struct trace *trace)

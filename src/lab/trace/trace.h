@@ -55,6 +55,9 @@ void trace_sends(struct trace *trace, const struct world *world, uint64_t time, 
 void trace_effects(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
                    uint64_t number);
 
+/* Notes that the last step broke what should hold: the diagram says so. */
+void trace_violate(struct trace *trace, const char *sentence);
+
 /* Notes that the run was given up before its end: the last line will be `cut` instead of `end`,
  * and the diagram says so too. */
 void trace_cut(struct trace *trace);
