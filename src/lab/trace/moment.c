@@ -25,27 +25,37 @@ struct picture {
 	double width, height;
 };
 
+/* Colours are written out, because programs that typeset do not know custom properties. f0 to f5 and
+ * s0 to s5 fill and stroke what belongs to a variable. */
 static const char style[] =
         "<style>\n"
-        ":root{--paper:#fcfbf8;--ink:#16191f;--soft:#5f6673;--grid:#e2ded5;--right:#f0a000;"
-        "--wait:#d9e4f7;--inside:#fbdf9f;--v0:#2667d0;--v1:#a8327f;--v2:#0b7a6b;--v3:#945400;"
-        "--v4:#5f6673;--v5:#16191f}\n"
-        "@media (prefers-color-scheme:dark){:root{--paper:#0e1115;--ink:#eceef1;--soft:#98a1ae;"
-        "--grid:#2a323c;--right:#ffb224;--wait:#1d2c45;--inside:#5a4310;--v0:#73a9ff;--v1:#ee82c4;"
-        "--v2:#4fd0bd;--v3:#ffc864;--v4:#98a1ae;--v5:#eceef1}}\n"
-        "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:var(--ink)}\n"
-        ".paper{fill:var(--paper)}.title{font-size:15px;font-weight:600}.soft{fill:var(--soft);"
-        "font-size:11px}\n"
-        ".edge{stroke:var(--grid);stroke-width:5;stroke-linecap:round}\n"
-        ".node{fill:var(--paper);stroke:var(--ink);stroke-width:1.4}.waiting{fill:var(--wait)}"
-        ".inside{fill:var(--inside)}.leaving{fill:var(--wait)}\n"
-        ".holder{fill:none;stroke:var(--right);stroke-width:4}\n"
+        "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:#16191f}\n"
+        ".paper{fill:#fcfbf8}.title{font-size:15px;font-weight:600}"
+        ".soft{fill:#5f6673;font-size:11px}\n"
+        ".edge{stroke:#e2ded5;stroke-width:5;stroke-linecap:round}\n"
+        ".node{fill:#fcfbf8;stroke:#16191f;stroke-width:1.4}"
+        ".waiting,.leaving{fill:#d9e4f7}.inside{fill:#fbdf9f}\n"
+        ".holder{fill:none;stroke:#f0a000;stroke-width:4}\n"
         ".name{font-size:14px;font-weight:600;text-anchor:middle}\n"
-        ".state{font-size:11px;fill:var(--soft);paint-order:stroke;stroke:var(--paper);"
+        ".state{font-size:11px;fill:#5f6673;paint-order:stroke;stroke:#fcfbf8;"
         "stroke-width:3px}\n"
         ".arrow{fill:none;stroke-width:1.6}.dashed{stroke-dasharray:5 4}\n"
-        ".flight{font-size:10.5px;text-anchor:middle;paint-order:stroke;stroke:var(--paper);"
-        "stroke-width:3.5px;stroke-linejoin:round}.token{fill:var(--v3);font-weight:600}\n"
+        ".flight{font-size:10.5px;text-anchor:middle;paint-order:stroke;stroke:#fcfbf8;"
+        "stroke-width:3.5px;stroke-linejoin:round}.token{fill:#945400;font-weight:600}\n"
+        ".f0{fill:#2667d0}.f1{fill:#a8327f}.f2{fill:#0b7a6b}.f3{fill:#945400}.f4{fill:#5f6673}.f5{"
+        "fill:#16191f}\n"
+        ".s0{stroke:#2667d0}.s1{stroke:#a8327f}.s2{stroke:#0b7a6b}"
+        ".s3{stroke:#945400}.s4{stroke:#5f6673}.s5{stroke:#16191f}\n"
+        "@media (prefers-color-scheme:dark){text{fill:#eceef1}.paper{fill:#0e1115}"
+        ".soft{fill:#98a1ae}.edge{stroke:#2a323c}"
+        ".node{fill:#0e1115;stroke:#eceef1}.waiting,.leaving{fill:#1d2c45}"
+        ".inside{fill:#5a4310}.holder{fill:none;stroke:#ffb224}"
+        ".state{fill:#98a1ae;stroke:#0e1115}.flight{stroke:#0e1115}"
+        ".token{fill:#ffc864}"
+        ".f0{fill:#73a9ff}.f1{fill:#ee82c4}.f2{fill:#4fd0bd}"
+        ".f3{fill:#ffc864}.f4{fill:#98a1ae}.f5{fill:#eceef1}"
+        ".s0{stroke:#73a9ff}.s1{stroke:#ee82c4}.s2{stroke:#4fd0bd}"
+        ".s3{stroke:#ffc864}.s4{stroke:#98a1ae}.s5{stroke:#eceef1}}\n"
         "</style>\n";
 
 /* --- where the nodes are --- */
@@ -172,7 +182,7 @@ static void write_arrow(const struct picture *picture, uint32_t variable, uint32
 	struct point end = rim(picture->at[to - 1], middle, RADIUS + 4);
 
 	text_format(picture->out,
-	            "<path class=\"arrow%s\" stroke=\"var(--v%u)\" d=\"M%.1f %.1f Q%.1f %.1f %.1f "
+	            "<path class=\"arrow%s s%u\" d=\"M%.1f %.1f Q%.1f %.1f %.1f "
 	            "%.1f\" marker-end=\"url(#v%u)\"/>\n",
 	            variable == 0 ? "" : " dashed", variable % COLOURS, start.x, start.y, middle.x,
 	            middle.y, end.x, end.y, variable % COLOURS);
@@ -268,7 +278,7 @@ static void write_heads(const struct picture *picture)
 		text_format(picture->out,
 		            "<marker id=\"v%u\" viewBox=\"0 0 8 8\" refX=\"6\" refY=\"4\" "
 		            "markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\"><path d=\"M0 0 "
-		            "L8 4 L0 8 z\" fill=\"var(--v%u)\"/></marker>\n",
+		            "L8 4 L0 8 z\" class=\"f%u\"/></marker>\n",
 		            i, i);
 	text_add_string(picture->out, "</defs>\n");
 }
@@ -283,7 +293,7 @@ static void write_legend(const struct picture *picture)
 		if (v->kind != VARIABLE_NODE)
 			continue;
 		text_format(picture->out,
-		            "<path class=\"arrow%s\" stroke=\"var(--v%u)\" d=\"M%.1f %.1f h26\" "
+		            "<path class=\"arrow%s s%u\" d=\"M%.1f %.1f h26\" "
 		            "marker-end=\"url(#v%u)\"/><text class=\"soft\" x=\"%.1f\" "
 		            "y=\"%.1f\">%s</text>\n",
 		            number == 0 ? "" : " dashed", number % COLOURS, x, y - 4,
