@@ -337,6 +337,9 @@ static void begin(struct realm *realm, struct fault *fault)
 	case FAULT_LOSS:
 		paths_trouble(realm, (uint32_t)chance_between(&fault->chance, 5, 40), lease / 8);
 		break;
+	case FAULT_SLOW:
+		paths_slow(realm, a, chance_between(&fault->chance, lease / 300, lease / 12));
+		break;
 	case FAULT_BREAK:
 		push(realm, fault, FAULT_GOES_ON, realm->now);
 		break;
@@ -403,6 +406,9 @@ static void end(struct realm *realm, struct fault *fault)
 		break;
 	case FAULT_LOSS:
 		paths_trouble(realm, 0, 0);
+		break;
+	case FAULT_SLOW:
+		paths_slow(realm, a, 0);
 		break;
 	case FAULT_DISK:
 		realm->engine->slow(realm, 0);

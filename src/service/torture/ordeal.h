@@ -29,6 +29,7 @@
 	X(MUTE, "mute", "a member hears voters, and is not heard")                                 \
 	X(ISOLATE, "isolate", "a host reaches nobody")                                             \
 	X(LOSS, "loss", "messages to voters are lost, doubled and late")                           \
+	X(SLOW, "slow", "a process reads its connections slowly, and its peers cannot write")      \
 	X(BREAK, "break", "connections break, at any byte")                                        \
 	X(DISK, "disk", "entries are committed slowly")                                            \
 	X(LEADER, "leader", "another voter leads; the old one does not know")                      \

@@ -29,7 +29,7 @@ struct piece {
 	uint8_t bytes[];
 };
 
-enum wire_event { WIRE_DIALLED, WIRE_READABLE, WIRE_BROKEN };
+enum wire_event { WIRE_DIALLED, WIRE_READABLE, WIRE_BROKEN, WIRE_WRITABLE };
 
 struct half {
 	uint32_t place;
@@ -38,6 +38,9 @@ struct half {
 	bool open;           /* this end was dialled or accepted */
 	bool ended;       /* the other side has closed: the stream ends after the bytes in flight */
 	uint64_t arrival; /* when the last piece arrives; later ones come no earlier */
+	size_t unread;    /* bytes on their way to this end, or waiting there; lost ones included */
+	bool blocked;     /* the other end has more to write than there is room for */
+	uint64_t read_at; /* a slow process reads no earlier than this */
 	STAILQ_HEAD(, piece) in;
 };
 
@@ -45,12 +48,14 @@ struct path_wire {
 	LIST_ENTRY(path_wire) entry;
 	uint64_t number;
 	bool broken;
+	size_t room;           /* how many bytes may be unread at each end */
 	struct half halves[2]; /* the first one dialled */
 };
 
 struct path_net {
 	struct chance chance;
 	int links[REALM_HOSTS_MAX][REALM_HOSTS_MAX], engine[REALM_HOSTS_MAX][REALM_HOSTS_MAX];
+	uint64_t slow[REALM_HOSTS_MAX]; /* how long the process there waits between two reads */
 	uint32_t trouble_percent;
 	uint64_t late_max;
 	uint64_t wires_number;
@@ -279,10 +284,16 @@ void paths_trouble(struct realm *realm, uint32_t percent, uint64_t late_max)
 	realm->paths->late_max = late_max;
 }
 
+void paths_slow(struct realm *realm, uint32_t place, uint64_t between)
+{
+	realm->paths->slow[place] = between;
+}
+
 void paths_heal(struct realm *realm)
 {
 	struct path_net *paths = realm->paths;
 
+	memset(paths->slow, 0, sizeof(paths->slow));
 	memset(paths->links, 0, sizeof(paths->links));
 	memset(paths->engine, 0, sizeof(paths->engine));
 	paths->trouble_percent = 0;
@@ -382,6 +393,8 @@ void paths_dial(struct realm *realm, uint32_t place, struct strand *line, const 
 
 	memory_must(wire != NULL);
 	wire->number = ++paths->wires_number;
+	wire->room = chance_percent(&paths->chance, 70) ? 1 << 20
+	                                                : chance_between(&paths->chance, 16, 3000);
 	for (uint32_t side = 0; side < 2; side++) {
 		wire->halves[side].place = side == 0 ? place : to;
 		wire->halves[side].life = realm->hosts[wire->halves[side].place].life;
@@ -421,9 +434,14 @@ static void write_out(struct realm *realm, struct path_wire *wire, uint32_t side
 	size_t size;
 
 	while ((size = strand_output(half->line, &bytes)) > 0) {
-		size_t part = size;
+		size_t part = size, room = wire->room - other->unread;
+		other->blocked = room == 0;
+		if (other->blocked)
+			return;
 		if (part > PIECE_MAX)
 			part = 1 + chance_below(&paths->chance, PIECE_MAX);
+		part = part < room ? part : room;
+		other->unread += part;
 		if (!wire->broken && other->open) {
 			struct piece *piece = malloc(sizeof(*piece) + part);
 			memory_must(piece != NULL);
@@ -453,6 +471,33 @@ void paths_changed(struct realm *realm, struct strand *line)
 		wire_push(realm, wire, side, WIRE_READABLE, STAILQ_FIRST(&half->in)->arrival);
 }
 
+/* Bytes were read at this end: the other one may write on. */
+static void make_room(struct realm *realm, struct path_wire *wire, uint32_t side, size_t size)
+{
+	struct half *half = &wire->halves[side];
+
+	half->unread -= size;
+	if (!half->blocked)
+		return;
+	half->blocked = false;
+	wire_push(realm, wire, 1 - side, WIRE_WRITABLE, realm->now + draw_delay(realm->paths));
+}
+
+/* True if a slow process does not read this end yet; then it will. */
+static bool reads_later(struct realm *realm, struct path_wire *wire, uint32_t side)
+{
+	struct half *half = &wire->halves[side];
+
+	if (realm->paths->slow[half->place] == 0)
+		return false;
+	if (realm->now < half->read_at) {
+		wire_push(realm, wire, side, WIRE_READABLE, half->read_at);
+		return true;
+	}
+	half->read_at = realm->now + realm->paths->slow[half->place];
+	return false;
+}
+
 static void on_readable(struct realm *realm, struct path_wire *wire, uint32_t side)
 {
 	struct half *half = &wire->halves[side];
@@ -464,6 +509,7 @@ static void on_readable(struct realm *realm, struct path_wire *wire, uint32_t si
 	struct piece *piece = STAILQ_FIRST(&half->in);
 	if (piece != NULL && piece->arrival <= realm->now && strand_reads(half->line)) {
 		STAILQ_REMOVE_HEAD(&half->in, entry);
+		make_room(realm, wire, side, piece->size);
 		resident_input(host->resident, half->line, piece->bytes, piece->size, clock);
 		free(piece);
 		/* Bytes that arrived while the end was not read need a new event. */
@@ -499,8 +545,12 @@ void paths_on_line(struct realm *realm, const struct event *event)
 		on_dialled(realm, wire);
 		break;
 	case WIRE_READABLE:
-		if (half->open)
+		if (half->open && !reads_later(realm, wire, side))
 			on_readable(realm, wire, side);
+		break;
+	case WIRE_WRITABLE:
+		if (half->open && half->line != NULL)
+			write_out(realm, wire, side);
 		break;
 	case WIRE_BROKEN:
 		if (half->open || half->line != NULL) {

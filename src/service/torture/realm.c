@@ -217,6 +217,7 @@ void realm_start(struct realm *realm, uint32_t place)
 	struct realm_host *host = &realm->hosts[place];
 	struct chance chance = chance_stream(plan->seed, STREAM_PLAN, 0);
 	struct chance kept = chance_stream(plan->seed, STREAM_PLAN, 2);
+	struct chance backlog = chance_stream(plan->seed, STREAM_PLAN, 3);
 	const char *wrong;
 
 	must(host->resident == NULL);
@@ -242,6 +243,9 @@ void realm_start(struct realm *realm, uint32_t place)
 	                        .idle_hop_ns = 10 * REALM_MS,
 	                },
 	};
+	/* In some a node soon has no room for frames that wait for a view, or for a closed lock. */
+	if (chance_percent(&backlog, 25))
+		options.node.limits.backlog_bytes = (uint32_t)chance_between(&backlog, 1, 300);
 	host->lease_ns = 0;
 	host->resident = resident_create(&options, &wrong);
 	must(host->resident != NULL);
