@@ -23,7 +23,6 @@
 enum { MEMBERS = 4, QUEUE_MAX = 256 };
 
 static const char *const names[MEMBERS] = {"a", "b", "c", "d"};
-static const char *const voters[] = {"a"};
 
 /* Bytes that were proposed or petitioned and not delivered yet. */
 struct parcel_bytes {
@@ -50,25 +49,41 @@ static struct warden *make_warden(const uint8_t *snapshot, size_t size)
 {
 	struct warden_options options = {.settings = settings,
 	                                 .wiring = {.complete = true},
-	                                 .voters = voters,
-	                                 .voters_count = 1,
 	                                 .snapshot = snapshot,
 	                                 .snapshot_size = size};
 
-	return warden_create(&options, now * MS);
+	struct warden *made = warden_create(&options, now * MS);
+	struct electors electors = {0};
+	if (made != NULL) {
+		electors_clear(&electors, 1);
+		electors_add(&electors, 0, entry_text_of("a"), entry_text_of("host:1"));
+		warden_electors(made, &electors);
+		electors_free(&electors);
+	}
+	return made;
+}
+
+static void start_with(uint32_t i, const struct tenant_options *options)
+{
+	tenant_destroy(tenants[i]);
+	tenants[i] = tenant_create(options);
+	deadlines[i] = 0;
+}
+
+static struct tenant_options options_of(uint32_t i, uint64_t process, uint64_t lease)
+{
+	return (struct tenant_options){.name = names[i],
+	                               .address = "host:1",
+	                               .process = process,
+	                               .lease_ns = lease * MS,
+	                               .wiring = {.complete = true}};
 }
 
 static void start(uint32_t i, uint64_t process, uint64_t lease)
 {
-	struct tenant_options options = {.name = names[i],
-	                                 .address = "host:1",
-	                                 .process = process,
-	                                 .lease_ns = lease * MS,
-	                                 .wiring = {.complete = true}};
+	struct tenant_options options = options_of(i, process, lease);
 
-	tenant_destroy(tenants[i]);
-	tenants[i] = tenant_create(&options);
-	deadlines[i] = 0;
+	start_with(i, &options);
 }
 
 static int setup(void **context)
@@ -491,6 +506,175 @@ static void test_an_older_view_is_ignored(void **context)
 	out_free(&out);
 }
 
+static void test_a_witness_is_never_a_member(void **context)
+{
+	struct tenant_options options = options_of(1, 11, LEASE);
+	struct standing *standing;
+	(void)context;
+
+	options.witness = true;
+	options.server = 77;
+	start(0, 10, LEASE);
+	start_with(1, &options);
+	run(4 * LEASE);
+	assert_true(is_member(0));
+	assert_false(is_member(1));
+	/* But it can vote, which the member without a data directory cannot. */
+	assert_int_equal(warden_standing(warden, &standing), 1);
+	assert_int_equal(standing[0].server, 77);
+	assert_true(standing[0].eligible && standing[0].witness);
+	free(standing);
+}
+
+static void test_of_processes_with_one_directory_the_last_stands(void **context)
+{
+	struct tenant_options options = options_of(1, 11, LEASE);
+	struct standing *standing;
+	(void)context;
+
+	options.server = 77;
+	start_with(1, &options);
+	run(INTERVAL);
+	options.process = 21;
+	start_with(1, &options);
+	run(INTERVAL);
+	assert_int_equal(warden_standing(warden, &standing), 1);
+	assert_true(standing[0].since >= now * MS - INTERVAL * MS);
+	free(standing);
+}
+
+static void test_a_version_is_spoken_when_all_can(void **context)
+{
+	struct tenant_options options[2];
+	(void)context;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		options[i] = options_of(i, 10 + i, LEASE);
+		options[i].version_least = 1;
+		options[i].version = 2;
+		start_with(i, &options[i]);
+	}
+	options[0].version = 1;
+	start_with(0, &options[0]);
+	run(2 * LEASE);
+	assert_true(is_member(0) && is_member(1));
+	assert_int_equal(warden_state(warden)->version, 1);
+	/* The old one comes back as a newer program. */
+	tenant_destroy(tenants[0]);
+	tenants[0] = NULL;
+	run(2 * LEASE);
+	options[0].version = 2;
+	options[0].process = 20;
+	start_with(0, &options[0]);
+	run(4 * LEASE);
+	assert_true(is_member(0));
+	assert_int_equal(warden_state(warden)->version, 2);
+	/* Now the older program cannot join. */
+	tenant_destroy(tenants[0]);
+	tenants[0] = NULL;
+	run(2 * LEASE);
+	options[0].version = 1;
+	options[0].process = 30;
+	start_with(0, &options[0]);
+	run(8 * LEASE);
+	assert_false(is_member(0));
+}
+
+static void test_a_voter_that_is_not_heard_holds_the_version_back(void **context)
+{
+	struct tenant_options options = options_of(0, 10, LEASE);
+	struct electors electors = {0};
+	(void)context;
+
+	electors_clear(&electors, 2);
+	electors_add(&electors, 77, entry_text_of("a"), entry_text_of("host:1"));
+	warden_electors(warden, &electors);
+	electors_free(&electors);
+	options.version = 2;
+	start_with(0, &options);
+	run(2 * LEASE);
+	assert_true(is_member(0));
+	assert_int_equal(warden_state(warden)->version, 1);
+	options.server = 77;
+	options.process = 20;
+	start_with(0, &options);
+	run(6 * LEASE);
+	assert_int_equal(warden_state(warden)->version, 2);
+}
+
+static void test_members_learn_who_the_voters_are(void **context)
+{
+	struct electors electors = {0};
+	(void)context;
+
+	start(0, 10, LEASE);
+	run(LEASE);
+	assert_int_equal(tenant_electors(tenants[0])->index, 1);
+	electors_clear(&electors, 5);
+	electors_add(&electors, 77, entry_text_of("b"), entry_text_of("host:2"));
+	electors_add(&electors, 78, entry_text_of("c"), entry_text_of("host:3"));
+	warden_electors(warden, &electors);
+	run(INTERVAL);
+	assert_int_equal(tenant_electors(tenants[0])->index, 5);
+	assert_int_equal(tenant_electors(tenants[0])->count, 2);
+	assert_string_equal(tenant_electors(tenants[0])->list[1].address, "host:3");
+	/* An older list is no news. */
+	electors_clear(&electors, 4);
+	electors_add(&electors, 79, entry_text_of("d"), entry_text_of("host:4"));
+	warden_electors(warden, &electors);
+	electors_free(&electors);
+	start(1, 11, LEASE);
+	run(INTERVAL);
+	assert_int_equal(tenant_electors(tenants[1])->index, 5);
+}
+
+static void test_who_is_not_answered_asks_everybody(void **context)
+{
+	struct tenant_effect effect;
+	struct tenant_condition condition = {0};
+	bool wide = false;
+	(void)context;
+
+	start(0, 10, LEASE);
+	run(LEASE);
+	for (uint32_t i = 0; i < 8; i++) {
+		now += INTERVAL;
+		assert_false(wide);
+		tenant_renew(tenants[0], now * MS, &condition);
+		while (tenant_effect(tenants[0], &effect))
+			wide |= effect.kind == TENANT_PETITION && effect.wide;
+		if (wide)
+			break;
+	}
+	assert_true(wide);
+	run(INTERVAL);
+	tenant_renew(tenants[0], now * MS, &condition);
+	while (tenant_effect(tenants[0], &effect))
+		assert_false(effect.wide);
+}
+
+static void test_a_snapshot_in_mid_life_is_noted_as_of_then(void **context)
+{
+	struct out out;
+	(void)context;
+
+	start_all();
+	out_init(&out);
+	state_write(warden_state(warden), &out);
+	warden_destroy(warden);
+	warden = make_warden(NULL, 0);
+	assert_false(warden_restore(warden, out.bytes, out.bytes_count - 1, now * MS));
+	assert_int_equal(warden_state(warden)->epoch, 0);
+	assert_true(warden_restore(warden, out.bytes, out.bytes_count, now * MS));
+	out_free(&out);
+	uint64_t noted = now;
+	unheard = true;
+	warden_leads(warden, true, now * MS);
+	while (is_member(0) && now < noted + 4 * LEASE)
+		run(1);
+	assert_in_range(now - noted, warden_patience(LEASE * MS) / MS, 2 * LEASE);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -513,6 +697,13 @@ int main(void)
 	        TEST(test_fences_are_extended_once_for_many),
 	        TEST(test_an_acknowledgement_of_an_older_incarnation_is_nothing),
 	        TEST(test_an_older_view_is_ignored),
+	        TEST(test_a_witness_is_never_a_member),
+	        TEST(test_of_processes_with_one_directory_the_last_stands),
+	        TEST(test_a_version_is_spoken_when_all_can),
+	        TEST(test_a_voter_that_is_not_heard_holds_the_version_back),
+	        TEST(test_members_learn_who_the_voters_are),
+	        TEST(test_who_is_not_answered_asks_everybody),
+	        TEST(test_a_snapshot_in_mid_life_is_noted_as_of_then),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

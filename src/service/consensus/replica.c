@@ -679,6 +679,17 @@ size_t replica_servers(const struct replica *replica, uint64_t place,
 	return configuration->n;
 }
 
+bool replica_voters(const struct replica *replica, uint64_t index, const uint8_t **ret_bytes,
+                    size_t *ret_size, uint64_t *ret_index)
+{
+	return replica_log_voters(&replica->log, index, ret_bytes, ret_size, ret_index);
+}
+
+bool replica_caught_up(const struct replica *replica, uint64_t id)
+{
+	return guard_is_caught_up(&replica->raft, &replica->log, id);
+}
+
 bool replica_effect(struct replica *replica, struct replica_effect *ret_effect)
 {
 	return effects_take(&replica->effects, ret_effect);

@@ -86,6 +86,16 @@ uint64_t replica_term(const struct replica *replica);
 size_t replica_servers(const struct replica *replica, uint64_t place,
                        struct replica_server *ret_server);
 
+/*
+ * The servers after the entry `index`, which was given out as applied or restored, in the encoding of voters.h,
+ * and the index of the entry that made them so. False: there are none yet. Good until the next call that takes a
+ * time.
+ */
+bool replica_voters(const struct replica *replica, uint64_t index, const uint8_t **ret_bytes,
+                    size_t *ret_size, uint64_t *ret_index);
+/* Does this server have everything that this leader has? */
+bool replica_caught_up(const struct replica *replica, uint64_t id);
+
 enum replica_effect_kind {
 	REPLICA_WRITE,   /* make durable, then call replica_written */
 	REPLICA_SEND,    /* a letter to a server */

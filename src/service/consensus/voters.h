@@ -11,7 +11,7 @@
 
 #include <raft.h>
 
-enum { VOTERS_SERVERS_MAX = 64, VOTERS_ADDRESS_MAX = 255 };
+enum { VOTERS_SERVERS_MAX = 64, VOTERS_ADDRESS_MAX = 1023 };
 
 /* True if libraft writes exactly these bytes for some configuration. It reads them without looking
  * at their size, so it must be given nothing else. */

@@ -72,7 +72,9 @@ static bool may_be_prospect(const struct candidates *candidates, const struct ag
 	uint64_t lease = state->settings.lease_ns;
 
 	return petitioner->candidate_since != 0 && petitioner->incarnation == 0 &&
-	       !petitioner->leaving && petitioner->lease_ns == lease &&
+	       !petitioner->leaving && !petitioner->witness &&
+	       petitioner->version_least <= state->version &&
+	       state->version <= petitioner->version && petitioner->lease_ns == lease &&
 	       was_heard(petitioner, lease, now) &&
 	       petitioner->candidate_since + lease / 6 <= now && petitioner->aside_until <= now &&
 	       state_seat(state, entry_text_of(petitioner->name)) == NULL &&

@@ -40,6 +40,11 @@ bool petition_read(const uint8_t *bytes, size_t size, struct petition *ret_petit
 		petition.acknowledged = in_uint(&in);
 		petition.lease_ns = in_uint(&in);
 		petition.prospect = in_uint(&in);
+		petition.electors = in_uint(&in);
+		petition.server = in_uint(&in);
+		petition.witness = in_range(&in, 0, 1) == 1;
+		petition.version_least = in_range(&in, 1, UINT32_MAX);
+		petition.version = in_range(&in, petition.version_least, UINT32_MAX);
 		petition.active = in_range(&in, 0, 1) == 1;
 		petition.leaving = in_range(&in, 0, 1) == 1;
 		petition.lacks = read_processes(&in);
@@ -75,6 +80,11 @@ void petition_write(struct out *out, const struct petition *petition, const uint
 	out_uint(out, petition->acknowledged);
 	out_uint(out, petition->lease_ns);
 	out_uint(out, petition->prospect);
+	out_uint(out, petition->electors);
+	out_uint(out, petition->server);
+	out_uint(out, petition->witness);
+	out_uint(out, petition->version_least);
+	out_uint(out, petition->version);
 	out_uint(out, petition->active);
 	out_uint(out, petition->leaving);
 	write_processes(out, lacks, lacks_count);
@@ -147,11 +157,14 @@ bool bulletin_read(const uint8_t *bytes, size_t size, struct bulletin *ret_bulle
 {
 	struct in in = {.next = bytes, .end = bytes + size};
 	struct bulletin bulletin = {
-	        .kind = (enum bulletin_kind)in_range(&in, BULLETIN_ACK, BULLETIN_VIEW)};
+	        .kind = (enum bulletin_kind)in_range(&in, BULLETIN_ACK, BULLETIN_ELECTORS)};
 
 	if (bulletin.kind == BULLETIN_ACK) {
 		bulletin.incarnation = in_range(&in, 1, UINT64_MAX);
 		bulletin.number = in_range(&in, 1, UINT64_MAX);
+	} else if (bulletin.kind == BULLETIN_ELECTORS) {
+		bulletin.electors = in;
+		electors_skip(&in);
 	} else {
 		read_view(&in, &bulletin);
 	}
@@ -195,4 +208,11 @@ void bulletin_write_view(struct out *out, const struct agreed_state *state, bool
 		entry_put_text(out, prospects[i].address);
 		out_uint(out, prospects[i].process);
 	}
+}
+
+void bulletin_write_electors(struct out *out, const struct electors *electors)
+{
+	out_clear(out);
+	out_message(out, BULLETIN_ELECTORS);
+	electors_write(out, electors);
 }

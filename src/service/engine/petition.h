@@ -6,6 +6,7 @@
 #ifndef ENGINE_PETITION_H
 #define ENGINE_PETITION_H
 
+#include "electors.h"
 #include "state.h"
 
 enum petition_kind {
@@ -32,8 +33,12 @@ struct petition {
 	uint64_t acknowledged; /* the greatest number that the sender was acknowledged */
 	uint64_t lease_ns;     /* the lease that the sender was configured with */
 	uint64_t prospect; /* the digest of prospects in the last bulletin that the sender read */
-	bool active;       /* the sender serves in that epoch */
-	bool leaving;      /* the sender holds nothing, grants nothing and wants to leave */
+	uint64_t electors; /* the index of the newest list of voters that the sender knows */
+	uint64_t server;   /* the id of the sender's data directory; 0: it has none */
+	bool witness;      /* the sender may vote, and never wants to be a member */
+	uint64_t version_least, version; /* the sender speaks these versions and all between them */
+	bool active;                     /* the sender serves in that epoch */
+	bool leaving;              /* the sender holds nothing, grants nothing and wants to leave */
 	struct process_list lacks; /* peers that the sender needs a link to and has none */
 	/* Members whose REPORT of this epoch the sender has not received. */
 	struct process_list unreported;
@@ -48,6 +53,7 @@ void petition_write(struct out *out, const struct petition *petition, const uint
 enum bulletin_kind {
 	BULLETIN_ACK = 1, /* a renewal was committed and accepted */
 	BULLETIN_VIEW,
+	BULLETIN_ELECTORS, /* who the voters are */
 };
 
 /* A process that may be in the next view. Members of the present view should have links to it. */
@@ -72,6 +78,7 @@ struct bulletin {
 	/* A digest of the epoch and the prospects; members repeat it in their petitions. */
 	uint64_t prospect;
 	struct bulletin_list prospects;
+	struct in electors; /* ELECTORS: for electors_read */
 };
 
 bool bulletin_read(const uint8_t *bytes, size_t size, struct bulletin *ret_bulletin);
@@ -82,5 +89,6 @@ void bulletin_write_ack(struct out *out, uint64_t incarnation, uint64_t number);
 void bulletin_write_view(struct out *out, const struct agreed_state *state, bool leads,
                          uint64_t prospect, const struct prospect *prospects,
                          uint32_t prospects_count);
+void bulletin_write_electors(struct out *out, const struct electors *electors);
 
 #endif

@@ -43,7 +43,8 @@ static void copy_text(char *to, struct entry_text text)
 	to[text.size] = '\0';
 }
 
-static struct petitioner *add(struct petitioners *petitioners, const struct petition *petition)
+static struct petitioner *add(struct petitioners *petitioners, const struct petition *petition,
+                              uint64_t now)
 {
 	enum { PETITIONERS_MAX = 2 * STATE_SEATS_MAX };
 
@@ -54,6 +55,7 @@ static struct petitioner *add(struct petitioners *petitioners, const struct peti
 	struct petitioner *petitioner = &petitioners->list[petitioners->count++];
 	memset(petitioner, 0, sizeof(*petitioner));
 	petitioner->process = petition->process;
+	petitioner->since = now;
 	return petitioner;
 }
 
@@ -64,7 +66,7 @@ struct petitioner *petitioners_take(struct petitioners *petitioners,
 	struct petitioner *petitioner = petitioners_find(petitioners, petition->process);
 
 	if (petitioner == NULL)
-		petitioner = add(petitioners, petition);
+		petitioner = add(petitioners, petition, now);
 	if (petitioner == NULL || petition->number <= petitioner->number)
 		return NULL;
 	copy_text(petitioner->name, petition->name);
@@ -76,6 +78,11 @@ struct petitioner *petitioners_take(struct petitioners *petitioners,
 	petitioner->epoch = petition->epoch;
 	petitioner->limit = petition->limit;
 	petitioner->prospect = petition->prospect;
+	petitioner->electors = petition->electors;
+	petitioner->server = petition->server;
+	petitioner->witness = petition->witness;
+	petitioner->version_least = petition->version_least;
+	petitioner->version = petition->version;
 	petitioner->active = petition->active;
 	petitioner->leaving = petition->leaving;
 	copy_list(petition->lacks, &petitioner->lacks, &petitioner->lacks_size,

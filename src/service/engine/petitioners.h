@@ -15,12 +15,15 @@ struct petitioner {
 	uint64_t incarnation;
 	uint64_t number, acknowledged;
 	uint64_t lease_ns;
-	uint64_t epoch, limit, prospect;
-	bool active, leaving;
+	uint64_t epoch, limit, prospect, electors;
+	uint64_t server; /* the id of its data directory; 0: it has none */
+	uint64_t version_least, version;
+	bool witness, active, leaving;
 	uint64_t *lacks, *unreported;
 	uint32_t lacks_count, unreported_count;
 	size_t lacks_size, unreported_size;
 
+	uint64_t since; /* when the first petition arrived */
 	uint64_t heard; /* when the newest petition arrived */
 	/* The greatest number of its petitions that this leader has proposed to renew. */
 	uint64_t proposed;

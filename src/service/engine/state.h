@@ -14,6 +14,8 @@
 /* Fences stay below this, so that JSON and JavaScript keep them exact. */
 #define STATE_FENCE_END (UINT64_C(1) << 53)
 enum { STATE_STRIKES_MAX = 7, STATE_SEATS_MAX = 1 << 12 };
+/* This program speaks these versions of the protocol, and all between them. */
+enum { STATE_VERSION_LEAST = 1, STATE_VERSION = 1 };
 
 /* The settings that are fixed when a cluster is created. */
 struct state_settings {

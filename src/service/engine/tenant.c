@@ -13,6 +13,8 @@
 /* A petition that is this many numbers old is forgotten: its acknowledgement would come too late to
  * be of use. */
 enum { SENT_MAX = 64 };
+/* A lease has so many petitions. */
+enum { UNANSWERED_MAX = 6 };
 
 /* A petition that was sent and may still be acknowledged. */
 struct sent {
@@ -28,8 +30,12 @@ struct tenant_outcome {
 
 struct tenant {
 	char *name, *address;
-	uint64_t process, lease_ns;
+	uint64_t process, lease_ns, server;
+	bool witness;
+	uint64_t version_least, version;
 	struct wiring wiring;
+	struct electors electors;
+	uint32_t unanswered; /* petitions since a leader was last heard */
 	uint64_t incarnation;
 	uint64_t number, acknowledged;
 	struct sent sent[SENT_MAX]; /* indexed by number modulo SENT_MAX */
@@ -78,6 +84,7 @@ static void put_petition(struct tenant *tenant)
 	memcpy(outcome->bytes, tenant->out.bytes, tenant->out.bytes_count);
 	outcome->effect.bytes = outcome->bytes;
 	outcome->effect.size = tenant->out.bytes_count;
+	outcome->effect.wide = tenant->unanswered > UNANSWERED_MAX;
 }
 
 bool tenant_effect(struct tenant *tenant, struct tenant_effect *ret_effect)
@@ -220,6 +227,11 @@ void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_con
 	        .acknowledged = tenant->acknowledged,
 	        .lease_ns = tenant->lease_ns,
 	        .prospect = tenant->prospect,
+	        .electors = tenant->electors.index,
+	        .server = tenant->server,
+	        .witness = tenant->witness,
+	        .version_least = tenant->version_least,
+	        .version = tenant->version,
 	        .active = condition->active,
 	        .leaving = tenant->departs,
 	};
@@ -232,6 +244,7 @@ void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_con
 	uint32_t lacks_count = find_lacks(tenant);
 	petition_write(&tenant->out, &petition, tenant->lacks, lacks_count, condition->unreported,
 	               condition->unreported_count);
+	tenant->unanswered++;
 	put_petition(tenant);
 }
 
@@ -351,6 +364,17 @@ static void take_view(struct tenant *tenant, const struct bulletin *bulletin)
 		find_peers(tenant);
 }
 
+static void take_electors(struct tenant *tenant, const struct bulletin *bulletin)
+{
+	struct in in = bulletin->electors;
+
+	if (in_uint(&in) <= tenant->electors.index)
+		return;
+	electors_read(&tenant->electors, bulletin->electors);
+	tenant->unanswered = 0;
+	put(tenant, TENANT_ELECTORS, 0);
+}
+
 bool tenant_bulletin(struct tenant *tenant, const uint8_t *bytes, size_t size)
 {
 	struct bulletin bulletin;
@@ -359,8 +383,13 @@ bool tenant_bulletin(struct tenant *tenant, const uint8_t *bytes, size_t size)
 		return false;
 	if (bulletin.kind == BULLETIN_ACK)
 		take_acknowledgement(tenant, &bulletin);
-	else
+	else if (bulletin.kind == BULLETIN_VIEW)
 		take_view(tenant, &bulletin);
+	else
+		take_electors(tenant, &bulletin);
+	/* What others say may be old: somebody who was a voter once, and does not know better. */
+	if (bulletin.kind == BULLETIN_ACK || (bulletin.kind == BULLETIN_VIEW && bulletin.leads))
+		tenant->unanswered = 0;
 	return true;
 }
 
@@ -369,6 +398,11 @@ bool tenant_bulletin(struct tenant *tenant, const uint8_t *bytes, size_t size)
 const char *tenant_name(const struct tenant *tenant)
 {
 	return tenant->name;
+}
+
+const struct electors *tenant_electors(const struct tenant *tenant)
+{
+	return &tenant->electors;
 }
 
 uint64_t tenant_incarnation(const struct tenant *tenant)
@@ -403,6 +437,13 @@ struct tenant *tenant_create(const struct tenant_options *options)
 	tenant->process = options->process;
 	tenant->lease_ns = options->lease_ns;
 	tenant->wiring = options->wiring;
+	tenant->server = options->server;
+	tenant->witness = options->witness;
+	tenant->version_least =
+	        options->version_least != 0 ? options->version_least : STATE_VERSION_LEAST;
+	tenant->version = options->version != 0 ? options->version : STATE_VERSION;
+	if (options->voters != NULL)
+		electors_copy(&tenant->electors, options->voters);
 	STAILQ_INIT(&tenant->outcomes);
 	out_init(&tenant->out);
 	return tenant;
@@ -423,6 +464,7 @@ void tenant_destroy(struct tenant *tenant)
 	free(tenant->standing);
 	free(tenant->peers);
 	free(tenant->lacks);
+	electors_free(&tenant->electors);
 	free(tenant->refusal);
 	free(tenant->name);
 	free(tenant->address);

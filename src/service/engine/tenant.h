@@ -15,6 +15,7 @@
 #ifndef ENGINE_TENANT_H
 #define ENGINE_TENANT_H
 
+#include "electors.h"
 #include "state.h"
 #include "wiring.h"
 
@@ -23,6 +24,10 @@ struct tenant_options {
 	uint64_t process; /* a random number drawn when the process started; not 0 */
 	uint64_t lease_ns;
 	struct wiring wiring;
+	uint64_t server;                 /* the id of the data directory; 0: there is none */
+	bool witness;                    /* it may vote, and never wants to be a member */
+	uint64_t version_least, version; /* that it speaks; 0: those of this program */
+	const struct electors *voters; /* the last known, or addresses to try; NULL: none; copied */
 };
 
 struct tenant;
@@ -64,9 +69,12 @@ struct tenant_peer {
 	bool stands;
 };
 
+/* The voters as far as they are known. */
+const struct electors *tenant_electors(const struct tenant *tenant);
 const struct tenant_peer *tenant_peers(const struct tenant *tenant, uint32_t *ret_count);
 
 enum tenant_effect_kind {
+	TENANT_ELECTORS, /* tenant_electors has changed; worth keeping for the next start */
 	TENANT_PETITION, /* send these bytes to all voters */
 	TENANT_LEASE,    /* the lease now ends at `deadline` */
 	TENANT_VIEW,     /* there is a new view: see tenant_view */
@@ -76,6 +84,9 @@ enum tenant_effect_kind {
 
 struct tenant_effect {
 	enum tenant_effect_kind kind;
+	/* PETITION: nobody has answered for a lease: send it to every address that is known, since
+	 * the voters may be others by now. */
+	bool wide;
 	const uint8_t *bytes; /* PETITION; valid until the next call */
 	size_t size;
 	uint64_t deadline;

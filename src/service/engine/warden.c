@@ -32,8 +32,7 @@ struct warden_outcome {
 struct warden {
 	struct agreed_state state;
 	struct wiring wiring;
-	const char *const *voters;
-	uint32_t voters_count;
+	struct electors electors;
 	uint64_t now;
 	bool leads;
 	uint64_t beat;        /* when the leader next looks at leases, candidates and complaints */
@@ -404,11 +403,94 @@ static bool is_voter(const void *context, const char *name)
 {
 	const struct warden *warden = context;
 
-	for (uint32_t i = 0; i < warden->voters_count; i++) {
-		if (strcmp(warden->voters[i], name) == 0)
-			return true;
+	return electors_find(&warden->electors, name) != NULL;
+}
+
+void warden_electors(struct warden *warden, const struct electors *electors)
+{
+	if (electors->index > warden->electors.index)
+		electors_copy(&warden->electors, electors);
+}
+
+/* Of several processes with one data directory, one after the other, the last counts. */
+static bool is_last_of_server(const struct warden *warden, const struct petitioner *petitioner)
+{
+	for (uint32_t i = 0; i < warden->petitioners.count; i++) {
+		const struct petitioner *other = &warden->petitioners.list[i];
+		if (other->server == petitioner->server && other->since > petitioner->since)
+			return false;
 	}
-	return false;
+	return true;
+}
+
+uint32_t warden_standing(const struct warden *warden, struct standing **ret_list)
+{
+	const struct agreed_state *state = &warden->state;
+	struct standing *list = calloc(warden->petitioners.count + 1UL, sizeof(*list));
+	uint32_t count = 0;
+
+	memory_must(list != NULL);
+	for (uint32_t i = 0; i < warden->petitioners.count; i++) {
+		const struct petitioner *petitioner = &warden->petitioners.list[i];
+		const struct name_record *record =
+		        state_name(state, entry_text_of(petitioner->name));
+		bool serves =
+		        petitioner->witness || state_process(state, petitioner->process) != NULL;
+		if (petitioner->server == 0 ||
+		    petitioner->heard + state->settings.lease_ns <= warden->now ||
+		    !is_last_of_server(warden, petitioner))
+			continue;
+		list[count++] = (struct standing){
+		        .server = petitioner->server,
+		        .name = petitioner->name,
+		        .address = petitioner->address,
+		        .witness = petitioner->witness,
+		        .eligible = serves && !petitioner->leaving &&
+		                    (record == NULL || !record->forbidden),
+		        .since = petitioner->since,
+		};
+	}
+	*ret_list = list;
+	return count;
+}
+
+/* --- versions --- */
+
+static const struct petitioner *find_elector(const struct warden *warden, uint64_t server)
+{
+	for (uint32_t i = 0; i < warden->petitioners.count; i++) {
+		if (warden->petitioners.list[i].server == server)
+			return &warden->petitioners.list[i];
+	}
+	return NULL;
+}
+
+static void limit_version(const struct petitioner *petitioner, uint64_t *version)
+{
+	if (petitioner == NULL)
+		*version = 0;
+	else if (petitioner->version < *version)
+		*version = petitioner->version;
+}
+
+/* A version is spoken only when every member and every voter has said that it can. */
+static void propose_version(struct warden *warden)
+{
+	uint64_t version = UINT64_MAX;
+
+	for (uint32_t i = 0; i < warden->state.seats_count; i++)
+		limit_version(
+		        petitioners_find(&warden->petitioners, warden->state.seats[i].process),
+		        &version);
+	for (uint32_t i = 0; i < warden->electors.count; i++) {
+		uint64_t server = warden->electors.list[i].server;
+		if (server != 0)
+			limit_version(find_elector(warden, server), &version);
+	}
+	if (version == UINT64_MAX || version <= warden->state.version)
+		return;
+	entry_write_version(&warden->out, version);
+	propose(warden);
 }
 
 static void look(struct warden *warden)
@@ -420,6 +502,7 @@ static void look(struct warden *warden)
 	complaints_judge(&warden->complaints, &warden->state, &warden->petitioners, &warden->wiring,
 	                 is_voter, warden, warden->now);
 	propose_tick(warden);
+	propose_version(warden);
 	if (candidates_choose(&warden->candidates, &warden->state, &warden->petitioners,
 	                      warden->now))
 		notify_all(warden);
@@ -487,6 +570,10 @@ static void take_renew(struct warden *warden, const struct petition *petition)
 		petitioner->candidate_since = warden->now;
 	if (lacks_news(warden, petitioner))
 		notify(warden, petitioner->process);
+	if (petitioner->electors < warden->electors.index) {
+		bulletin_write_electors(&warden->out, &warden->electors);
+		put(warden, WARDEN_NOTIFY, petitioner->process);
+	}
 }
 
 static void take_extend(struct warden *warden, const struct petition *petition)
@@ -563,8 +650,6 @@ struct warden *warden_create(const struct warden_options *options, uint64_t now)
 
 	memory_must(warden != NULL);
 	warden->wiring = options->wiring;
-	warden->voters = options->voters;
-	warden->voters_count = options->voters_count;
 	warden->now = now;
 	STAILQ_INIT(&warden->outcomes);
 	out_init(&warden->out);
@@ -591,6 +676,7 @@ void warden_destroy(struct warden *warden)
 	petitioners_free(&warden->petitioners);
 	candidates_free(&warden->candidates);
 	complaints_free(&warden->complaints);
+	electors_free(&warden->electors);
 	out_free(&warden->out);
 	state_free(&warden->state);
 	free(warden);

@@ -20,6 +20,8 @@
 #ifndef ENGINE_WARDEN_H
 #define ENGINE_WARDEN_H
 
+#include "electorate.h"
+#include "electors.h"
 #include "state.h"
 #include "wiring.h"
 
@@ -28,8 +30,6 @@
 struct warden_options {
 	struct state_settings settings; /* for a cluster that has no snapshot yet */
 	struct wiring wiring;
-	const char *const *voters; /* the names of the voters; must stay valid */
-	uint32_t voters_count;
 	const uint8_t *snapshot; /* NULL: there is none */
 	size_t snapshot_size;
 };
@@ -49,6 +49,12 @@ const struct agreed_state *warden_state(const struct warden *warden);
 /* Applies the next committed entry. */
 void warden_committed(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 void warden_leads(struct warden *warden, bool leads, uint64_t now);
+/* Who the voters are, as far as it is committed, by the own log or by what a member was told: the
+ * newest list counts. It is copied. */
+void warden_electors(struct warden *warden, const struct electors *electors);
+/* Everybody with a data directory that was heard lately; freed by the caller. The names are good
+ * until the next call. */
+uint32_t warden_standing(const struct warden *warden, struct standing **ret_list);
 /* Returns false if the petition is malformed. */
 bool warden_petition(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 /* An operator forbids or invites a name. It is proposed if this voter leads. */

@@ -290,6 +290,7 @@ static void put_petition(struct resident *resident, const struct tenant_effect *
 	memcpy(outcome->bytes, effect->bytes, effect->size);
 	outcome->effect.bytes = outcome->bytes;
 	outcome->effect.size = effect->size;
+	outcome->effect.wide = effect->wide;
 }
 
 /* The links of a view must exist before its first frame is sent. */
@@ -314,6 +315,9 @@ static void pump_tenant(struct resident *resident)
 			break;
 		case TENANT_PEERS:
 			want(resident);
+			break;
+		case TENANT_ELECTORS:
+			put(resident, RESIDENT_ELECTORS, 0);
 			break;
 		}
 	}
@@ -404,6 +408,9 @@ struct resident *resident_create(const struct resident_options *options, const c
 	        .process = options->process,
 	        .lease_ns = options->lease_ns,
 	        .wiring = options->wiring,
+	        .server = options->server,
+	        .witness = options->witness,
+	        .voters = options->voters,
 	};
 
 	node_options.name = options->name;

@@ -27,6 +27,9 @@ struct resident_options {
 	uint64_t setup;   /* a digest of what must be the same at all members */
 	uint64_t lease_ns;
 	struct wiring wiring;
+	uint64_t server;               /* the id of the data directory; 0: there is none */
+	bool witness;                  /* it may vote, and is never in a view */
+	const struct electors *voters; /* the last known, or addresses to try; copied */
 	struct node_options node; /* name, incarnation and lease need not be set */
 	/* How many bytes may wait for a peer before the epoch must end; 0: 64 MiB. */
 	size_t kept_max;
@@ -71,7 +74,8 @@ struct strand *resident_changed(struct resident *resident);
 
 enum resident_effect_kind {
 	RESIDENT_NODE, /* NODE_REPLY, NODE_EVENT, NODE_LOST, NODE_STOP, NODE_WARN or NODE_SHOUT */
-	RESIDENT_PETITION, /* send these bytes to all voters */
+	RESIDENT_PETITION, /* send these bytes to all voters (tenant_electors) */
+	RESIDENT_ELECTORS, /* tenant_electors has changed; worth keeping for the next start */
 	RESIDENT_DIAL,     /* dial, then call resident_dialled or resident_closed */
 	RESIDENT_CLOSE,    /* close, then call resident_closed */
 	RESIDENT_VIEW,     /* a view was entered, or this process is not in it: see tenant_view */
@@ -80,6 +84,7 @@ enum resident_effect_kind {
 struct resident_effect {
 	enum resident_effect_kind kind;
 	struct node_effect node;
+	bool wide;            /* PETITION: to every address that is known */
 	const uint8_t *bytes; /* PETITION */
 	size_t size;
 	struct strand *line;        /* DIAL, CLOSE */

@@ -27,7 +27,7 @@ struct actors *actors_create(const struct realm *realm)
 	actors->list = calloc(actors->count, sizeof(*actors->list));
 	memory_must(actors->list != NULL);
 	for (uint32_t i = 0; i < actors->count; i++) {
-		actors->list[i].place = i % realm->plan->nodes;
+		actors->list[i].place = i % realm->members_count;
 		actors->list[i].chance = chance_stream(realm->plan->seed, STREAM_ACTORS, i);
 		draw_kind(&actors->list[i]);
 	}

@@ -31,6 +31,17 @@ struct log_engine {
 	void (*depose)(struct realm *realm, uint64_t until);
 	void (*headless)(struct realm *realm, uint64_t until);
 
+	/* May be NULL, all that follow: */
+	/* A disk is emptied, of a host without a process. False: then too few votes would be left. */
+	bool (*wipe)(struct realm *realm, uint32_t place);
+	/* The id of the data directory of a host. */
+	uint64_t (*server)(const struct realm *realm, uint32_t place);
+	/* A process has learned who the voters are. */
+	void (*told)(struct realm *realm, uint32_t place);
+	/* Everything has been mended: NULL, or what is not yet as it should be. */
+	const char *(*unsettled)(const struct realm *realm, char room[192]);
+	bool voters_change; /* voters are chosen by themselves */
+
 	uint64_t (*committed)(const struct realm *realm);
 };
 

@@ -28,7 +28,8 @@ struct fault {
 	uint32_t number; /* counts from 1 */
 	enum fault_kind kind;
 	uint64_t begin, end;
-	uint32_t a, b; /* the two hosts that it is about, which differ */
+	uint32_t a, b;   /* the two hosts that it is about, which differ */
+	uint32_t voters; /* DEAF, MUTE: a bit for each voter that `a` is cut off from */
 	bool begun, over;
 	struct chance chance;
 };
@@ -55,22 +56,26 @@ static uint64_t draw_duration(struct chance *chance, uint64_t lease)
 	return chance_between(chance, 3 * lease, 8 * lease);
 }
 
+/* Disks are wiped by faults of their own: both engines have the same others. */
+#define KINDS_OF_BOTH ((UINT32_C(1) << FAULT_WIPE) - 1)
+
 static enum fault_kind draw_kind(struct chance *chance, uint32_t kinds)
 {
 	enum fault_kind kind;
 
 	do {
-		kind = (enum fault_kind)chance_below(chance, FAULT_KINDS_COUNT);
+		kind = (enum fault_kind)chance_below(chance, FAULT_WIPE);
 	} while ((kinds >> kind & 1) == 0);
 	return kind;
 }
 
-static struct fault draw_fault(const struct ordeal_plan *plan, uint32_t number)
+static struct fault draw_fault(const struct ordeal_plan *plan, uint32_t number, bool wipe)
 {
-	struct fault fault = {.number = number};
+	struct fault fault = {.number = number, .kind = FAULT_WIPE};
 
 	fault.chance = chance_stream(plan->seed, STREAM_FAULTS, number);
-	fault.kind = draw_kind(&fault.chance, plan->kinds);
+	if (!wipe)
+		fault.kind = draw_kind(&fault.chance, plan->kinds);
 	fault.begin = chance_between(&fault.chance, 0, plan->time);
 	fault.end = fault.begin + draw_duration(&fault.chance, plan->lease_ns);
 	if (fault.kind == FAULT_PAIR) {
@@ -120,16 +125,22 @@ struct mischief *mischief_create(const struct realm *realm)
 	/* In some runs little goes wrong, in others much at once. */
 	uint64_t leases = plan->time / plan->lease_ns + 1;
 	uint64_t count = chance_between(&chance, 1 + leases / 8, 2 + 2 * leases);
+	uint64_t wipes = chance_below(&chance, 2 + leases / 8);
 
 	memory_must(mischief != NULL);
-	if (plan->kinds == 0 || plan->given != NULL)
+	if ((plan->kinds & KINDS_OF_BOTH) == 0 || plan->given != NULL)
 		count = plan->given_count;
-	mischief->count = count > ORDEAL_FAULTS_MAX ? ORDEAL_FAULTS_MAX : (uint32_t)count;
+	if ((plan->kinds >> FAULT_WIPE & 1) == 0 || realm->engine->wipe == NULL ||
+	    plan->given != NULL)
+		wipes = 0;
+	if (count + wipes > ORDEAL_FAULTS_MAX)
+		count = ORDEAL_FAULTS_MAX - wipes;
+	mischief->count = (uint32_t)(count + wipes);
 	mischief->list = calloc(mischief->count + 1UL, sizeof(*mischief->list));
 	memory_must(mischief->list != NULL);
 	for (uint32_t i = 0; i < mischief->count; i++) {
-		mischief->list[i] =
-		        plan->given != NULL ? take_given(plan, i) : draw_fault(plan, i + 1);
+		mischief->list[i] = plan->given != NULL ? take_given(plan, i)
+		                                        : draw_fault(plan, i + 1, i >= count);
 		mischief->list[i].over = !is_wanted(plan, i + 1);
 	}
 	return mischief;
@@ -159,13 +170,14 @@ void mischief_begin(struct realm *realm)
 
 /* --- what they do --- */
 
-static void cut_voters(struct realm *realm, uint32_t place, bool from, int more)
+static void cut_voters(struct realm *realm, const struct fault *fault, int more)
 {
-	for (uint32_t i = 0; i < realm->voters_count; i++) {
-		uint32_t voter = realm->voters[i];
-		if (voter == place)
+	bool from = fault->kind == FAULT_DEAF;
+
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		if (i == fault->a || (fault->voters >> i & 1) == 0)
 			continue;
-		paths_cut(realm, from ? voter : place, from ? place : voter, false, true, more);
+		paths_cut(realm, from ? i : fault->a, from ? fault->a : i, false, true, more);
 	}
 }
 
@@ -193,7 +205,7 @@ static void cut(struct realm *realm, const struct fault *fault, int more)
 	} else if (fault->kind == FAULT_ISOLATE) {
 		isolate(realm, a, more);
 	} else {
-		cut_voters(realm, a, fault->kind == FAULT_DEAF, more);
+		cut_voters(realm, fault, more);
 	}
 }
 
@@ -332,6 +344,8 @@ static void begin(struct realm *realm, struct fault *fault)
 	case FAULT_DEAF:
 	case FAULT_MUTE:
 	case FAULT_ISOLATE:
+		for (uint32_t i = 0; i < realm->voters_count; i++)
+			fault->voters |= UINT32_C(1) << realm->voters[i];
 		cut(realm, fault, 1);
 		break;
 	case FAULT_LOSS:
@@ -369,6 +383,10 @@ static void begin(struct realm *realm, struct fault *fault)
 		realm->hosts[a].lease_ns = 2 * lease;
 		realm_start(realm, a);
 		break;
+	case FAULT_WIPE:
+		realm_kill(realm, a);
+		realm->engine->wipe(realm, a);
+		break;
 	case FAULT_CLOCK:
 		set_drift(realm, a, chance_percent(&fault->chance, 50) ? 150000 : -150000);
 		break;
@@ -384,6 +402,7 @@ static void end(struct realm *realm, struct fault *fault)
 	switch (fault->kind) {
 	case FAULT_CRASH:
 	case FAULT_LOOP:
+	case FAULT_WIPE:
 		start(realm, a);
 		break;
 	case FAULT_REBOOT:

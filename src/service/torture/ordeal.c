@@ -81,7 +81,7 @@ static const char *look_at_all(const struct realm *realm, const struct mischief_
 {
 	bool excused = pair == NULL;
 
-	for (uint32_t i = 0; i < realm->plan->nodes; i++) {
+	for (uint32_t i = 0; i < realm->members_count; i++) {
 		const char *unsettled = look_at_host(realm, i, room);
 		if (unsettled == NULL)
 			continue;
@@ -89,7 +89,9 @@ static const char *look_at_all(const struct realm *realm, const struct mischief_
 			return unsettled;
 		excused = true;
 	}
-	return NULL;
+	if (pair != NULL || realm->engine->unsettled == NULL)
+		return NULL;
+	return realm->engine->unsettled(realm, room);
 }
 
 /* Takes long, because a name that was removed often waits up to 64 leases before it may join. */

@@ -39,7 +39,8 @@
 	X(BUMP, "bump", "an epoch ends for no reason")                                             \
 	X(FORBID, "forbid", "an operator removes a member and invites it again")                   \
 	X(LEASE, "lease", "a process with another lease than the cluster's")                       \
-	X(CLOCK, "clock", "a clock that is wrong by more than is allowed: finds violations")
+	X(CLOCK, "clock", "a clock that is wrong by more than is allowed: finds violations")       \
+	X(WIPE, "wipe", "a process is killed and its disk emptied (--engine raft)")
 
 enum fault_kind {
 #define FAULT_ENUM(name, word, text) FAULT_##name,
@@ -51,7 +52,7 @@ enum fault_kind {
 extern const char *const fault_words[FAULT_KINDS_COUNT];
 extern const char *const fault_texts[FAULT_KINDS_COUNT];
 /* All kinds except those that break an assumption. */
-#define FAULTS_USUAL ((UINT32_C(1) << FAULT_CLOCK) - 1)
+#define FAULTS_USUAL (((UINT32_C(1) << FAULT_CLOCK) - 1) | UINT32_C(1) << FAULT_WIPE)
 
 enum { ORDEAL_FAULTS_MAX = 256, ORDEAL_NODES_MAX = 16, ORDEAL_LOCKS_MAX = 64 };
 

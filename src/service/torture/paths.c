@@ -389,7 +389,7 @@ void paths_dial(struct realm *realm, uint32_t place, struct strand *line, const 
 {
 	struct path_net *paths = realm->paths;
 	struct path_wire *wire = calloc(1, sizeof(*wire));
-	uint32_t to = (uint32_t)strtoul(address, NULL, 10);
+	uint32_t to = realm_at_address(address);
 
 	memory_must(wire != NULL);
 	wire->number = ++paths->wires_number;

@@ -5,6 +5,7 @@
 #include "ordeal.h"
 #include "outbuffer.h"
 #include "paths.h"
+#include "roster.h"
 #include "shadow.h"
 #include "voter.h"
 #include "witness.h"
@@ -14,6 +15,8 @@
 #include <xxhash.h>
 
 enum { SNAPSHOT_EVERY = 40, SLOW_PERCENT = 25 };
+/* Some clusters begin with one voter and grow; some have a host that only votes. */
+enum { GROWING_PERCENT = 40, WITNESS_PERCENT = 30, WITNESS_NODES_LEAST = 4 };
 
 /* A data directory: it outlives processes. */
 struct simulated_disk {
@@ -39,8 +42,10 @@ struct committed_entry {
 struct raft_log {
 	struct chance chance;
 	struct raft_voter voters[REALM_HOSTS_MAX];
-	uint64_t headless_until;         /* no letter goes anywhere before then */
-	uint64_t delay_max;              /* of a slow write, beyond the usual */
+	uint64_t headless_until; /* no letter goes anywhere before then */
+	uint64_t delay_max;      /* of a slow write, beyond the usual */
+	struct electorate_options electorate;
+	uint64_t voters_index;           /* of the entry that made the voters that the realm has */
 	struct committed_entry *history; /* from index 1 on */
 	size_t history_count, history_size;
 	uint64_t *leaders; /* the ids of who led, by term; 0: nobody */
@@ -177,6 +182,24 @@ static void send_letter(struct realm *realm, uint32_t place, const struct voter_
 	}
 }
 
+/* What the first of all voters learns is true. */
+static void change_voters(struct realm *realm, uint32_t place)
+{
+	struct raft_log *log = realm->raft;
+	const struct electors *voters = voter_voters(voter_at(realm, place)->voter);
+	char text[REALM_HOSTS_MAX * (REALM_NAME_MAX + 1) + 1] = "";
+
+	if (voters->index <= log->voters_index)
+		return;
+	log->voters_index = voters->index;
+	realm->voters_count = 0;
+	for (uint32_t i = 0; i < voters->count; i++) {
+		realm->voters[realm->voters_count++] = realm_at_address(voters->list[i].address);
+		strcat(strcat(text, " "), voters->list[i].name);
+	}
+	realm_note(realm, REALM_NOWHERE, "voters:%s", text);
+}
+
 static void take_effect(struct realm *realm, uint32_t place, const struct voter_effect *effect)
 {
 	uint32_t to;
@@ -198,6 +221,9 @@ static void take_effect(struct realm *realm, uint32_t place, const struct voter_
 	case VOTER_RESTORED:
 		realm_mark(realm, "restored", place, effect->index, 0);
 		judge_state(realm, place, effect->index);
+		break;
+	case VOTER_ELECTORS:
+		change_voters(realm, place);
 		break;
 	}
 }
@@ -262,18 +288,19 @@ static void start(struct realm *realm, uint32_t place)
 	struct durable_content content = shadow_content(&here->disk.content);
 	struct voter_options options = {
 	        .id = here->disk.id,
+	        .name = realm->hosts[place].name,
 	        .address = realm->hosts[place].address,
 	        .content = &content,
 	        .settings = realm->settings,
 	        .wiring = realm_wiring(realm),
-	        .names = realm->voter_names,
-	        .names_count = realm->voters_count,
+	        .electorate = log->electorate,
 	        .snapshot_every = SNAPSHOT_EVERY,
 	        .seed = (uint32_t)chance_next(&log->chance),
 	};
 
 	here->leads = false;
 	here->voter = voter_create(&options, realm_read(realm, place, READER_VOTER));
+	voter_electors(here->voter, &realm->hosts[place].electors);
 	pump(realm, place);
 }
 
@@ -287,7 +314,71 @@ static void stop(struct realm *realm, uint32_t place)
 	lose_writes(&here->disk, chance_below(&log->chance, here->disk.writes_count + 1));
 }
 
+static void told(struct realm *realm, uint32_t place)
+{
+	voter_electors(voter_at(realm, place)->voter, &realm->hosts[place].electors);
+}
+
+static uint64_t server(const struct realm *realm, uint32_t place)
+{
+	return voter_at(realm, place)->disk.id;
+}
+
 /* --- faults --- */
+
+static bool is_lost(const struct realm *realm, uint64_t id)
+{
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		if (voter_at(realm, i)->disk.id == id)
+			return false;
+	}
+	return true;
+}
+
+/* Would a majority of the voters that this host knows of, committed or not, be left? */
+static bool leaves_majority(const struct realm *realm, uint32_t place, uint64_t wiped)
+{
+	const struct raft_voter *here = voter_at(realm, place);
+	size_t size;
+	const uint8_t *bytes = shadow_voters(&here->disk.content, &size);
+	uint32_t voters = 0, left = 0;
+	struct replica_server known;
+
+	/* A standby may be promoted before its leader hears that its disk is lost. */
+	for (size_t i = 0; here->voter != NULL && i < voter_servers(here->voter, i, &known); i++) {
+		voters += known.role == REPLICA_VOTER || known.id == wiped;
+		left += known.role == REPLICA_VOTER && known.id != wiped &&
+		        !is_lost(realm, known.id);
+	}
+	if (here->voter != NULL || bytes == NULL)
+		return voters == 0 || 2 * left > voters;
+	struct electors electors = {0};
+	roster_electors(bytes, size, 1, &electors);
+	voters = electors.count;
+	for (uint32_t i = 0; i < voters; i++)
+		left += electors.list[i].server != wiped &&
+		        !is_lost(realm, electors.list[i].server);
+	electors_free(&electors);
+	return 2 * left > voters;
+}
+
+static bool wipe(struct realm *realm, uint32_t place)
+{
+	struct raft_log *log = realm->raft;
+	struct simulated_disk *disk = &voter_at(realm, place)->disk;
+
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		if (!leaves_majority(realm, i, disk->id))
+			return false;
+	}
+	realm_note(realm, place, "has a new disk");
+	shadow_free(&disk->content);
+	shadow_init(&disk->content);
+	do {
+		disk->id = chance_next(&log->chance);
+	} while (disk->id == 0);
+	return true;
+}
 
 /* The newest of those that believe it; REALM_NOWHERE: none does. */
 static uint32_t find_leader(const struct realm *realm)
@@ -335,6 +426,26 @@ static void headless(struct realm *realm, uint64_t until)
 
 /* --- the beginning and the end --- */
 
+/* Everybody may vote; who does at first is drawn. */
+static void draw_voters(struct realm *realm)
+{
+	struct chance chance = chance_stream(realm->plan->seed, STREAM_LOG, 2);
+	uint32_t nodes = realm->plan->nodes;
+	uint64_t lease = realm->plan->lease_ns;
+
+	realm->raft->electorate = (struct electorate_options){
+	        .grow_ns = chance_between(&chance, lease / 2, 2 * lease),
+	        .replace_ns = chance_between(&chance, 3 * lease, 6 * lease)};
+	if (chance_percent(&chance, GROWING_PERCENT))
+		realm->voters_count = 1;
+	if (nodes >= WITNESS_NODES_LEAST && chance_percent(&chance, WITNESS_PERCENT)) {
+		realm->members_count = nodes - 1;
+		realm->hosts[nodes - 1].only_votes = true;
+	}
+	for (uint32_t i = 0; i < nodes; i++)
+		realm->hosts[i].votes = true;
+}
+
 static void create(struct realm *realm)
 {
 	struct raft_log *log = calloc(1, sizeof(*log));
@@ -342,6 +453,7 @@ static void create(struct realm *realm)
 	memory_must(log != NULL);
 	realm->raft = log;
 	log->chance = chance_stream(realm->plan->seed, STREAM_LOG, 1);
+	draw_voters(realm);
 	out_init(&log->state);
 	for (uint32_t i = 0; i < realm->hosts_count; i++) {
 		shadow_init(&log->voters[i].disk.content);
@@ -353,12 +465,14 @@ static void create(struct realm *realm)
 static void begin(struct realm *realm)
 {
 	struct replica_server servers[REALM_HOSTS_MAX];
+	char places[REALM_HOSTS_MAX][ROSTER_PLACE_MAX + 1];
 	struct durable_entry first;
 
 	for (uint32_t i = 0; i < realm->voters_count; i++) {
 		uint32_t place = realm->voters[i];
-		servers[i] = (struct replica_server){voter_at(realm, place)->disk.id,
-		                                     realm->hosts[place].address, REPLICA_VOTER};
+		uint64_t id = voter_at(realm, place)->disk.id;
+		roster_place(id, realm->hosts[place].address, realm->hosts[place].name, places[i]);
+		servers[i] = (struct replica_server){id, places[i], REPLICA_VOTER};
 	}
 	must(replica_first_entry(servers, realm->voters_count, &first));
 	for (uint32_t i = 0; i < realm->voters_count; i++)
@@ -369,6 +483,28 @@ static void begin(struct realm *realm)
 		                                     .entries = &first,
 		                                     .entries_count = 1});
 	free((void *)first.bytes);
+}
+
+/* All can vote again: as many do as should, and none of those that lost their disks. */
+static const char *unsettled(const struct realm *realm, char room[192])
+{
+	uint32_t wanted = realm_voters_wanted(realm->plan->nodes);
+	uint32_t leader = find_leader(realm);
+
+	if (leader == REALM_NOWHERE)
+		return "nobody leads";
+	const struct electors *voters = voter_voters(voter_at(realm, leader)->voter);
+	for (uint32_t i = 0; i < voters->count; i++) {
+		if (!is_lost(realm, voters->list[i].server))
+			continue;
+		snprintf(room, 192, "%.60s votes with a disk that it lost", voters->list[i].name);
+		return room;
+	}
+	/* Five that were needed for a while may stay. */
+	if (voters->count == wanted || (voters->count == 5 && realm->plan->nodes >= 5))
+		return NULL;
+	snprintf(room, 192, "there are %u voters and not %u", voters->count, wanted);
+	return room;
 }
 
 static void destroy(struct realm *realm)
@@ -401,5 +537,10 @@ const struct log_engine raft_log = {
         .slow = slow,
         .depose = depose,
         .headless = headless,
+        .wipe = wipe,
+        .server = server,
+        .told = told,
+        .unsettled = unsettled,
+        .voters_change = true,
         .committed = committed,
 };

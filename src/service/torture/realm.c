@@ -46,9 +46,25 @@ void realm_await_voter(struct realm *realm, uint32_t place, uint64_t clock)
 
 static void petition(struct realm *realm, uint32_t place, const struct resident_effect *effect)
 {
-	for (uint32_t i = 0; i < realm->voters_count; i++)
-		paths_send(realm, place, realm->voters[i], PATH_PETITION, effect->bytes,
-		           effect->size);
+	const struct electors *electors =
+	        tenant_electors(resident_tenant(realm->hosts[place].resident));
+
+	for (uint32_t i = 0; effect->wide && realm->engine->voters_change && i < realm->plan->nodes;
+	     i++)
+		paths_send(realm, place, i, PATH_PETITION, effect->bytes, effect->size);
+	if (effect->wide && realm->engine->voters_change)
+		return;
+	for (uint32_t i = 0; i < electors->count; i++)
+		paths_send(realm, place, realm_at_address(electors->list[i].address), PATH_PETITION,
+		           effect->bytes, effect->size);
+}
+
+/* It is kept for the next process, and told to those who ask here. */
+static void keep_electors(struct realm *realm, struct realm_host *host)
+{
+	electors_copy(&host->electors, tenant_electors(resident_tenant(host->resident)));
+	if (host->voter_lives && realm->engine->told != NULL)
+		realm->engine->told(realm, host->place);
 }
 
 static void take_effect(struct realm *realm, struct realm_host *host,
@@ -65,6 +81,9 @@ static void take_effect(struct realm *realm, struct realm_host *host,
 		break;
 	case RESIDENT_PETITION:
 		petition(realm, host->place, effect);
+		break;
+	case RESIDENT_ELECTORS:
+		keep_electors(realm, host);
 		break;
 	case RESIDENT_DIAL:
 		paths_dial(realm, host->place, effect->line, effect->address);
@@ -233,6 +252,11 @@ void realm_start(struct realm *realm, uint32_t place)
 	        .wiring = realm_wiring(realm),
 	        /* In some clusters a link that is down soon has no room for what waits. */
 	        .kept_max = chance_percent(&kept, 25) ? chance_between(&kept, 60, 400) : 0,
+	        .server = realm->engine->server != NULL && place < plan->nodes
+	                          ? realm->engine->server(realm, place)
+	                          : 0,
+	        .witness = host->only_votes,
+	        .voters = &host->electors,
 	        .node =
 	                {
 	                        .cluster = plan->seed,
@@ -304,9 +328,27 @@ void realm_pause(struct realm *realm, uint32_t place, uint64_t until, bool resid
 
 /* --- the beginning and the end --- */
 
-static uint32_t count_voters(uint32_t nodes)
+uint32_t realm_at_address(const char *address)
+{
+	return (uint32_t)strtoul(address, NULL, 10);
+}
+
+uint32_t realm_voters_wanted(uint32_t nodes)
 {
 	return nodes >= 7 ? 5 : nodes >= 3 ? 3 : 1;
+}
+
+/* What a new process knows of the voters. */
+static void name_voters(struct realm *realm)
+{
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		electors_clear(&realm->hosts[i].electors, realm->engine->voters_change ? 0 : 1);
+		for (uint32_t k = 0; k < realm->voters_count; k++) {
+			const struct realm_host *voter = &realm->hosts[realm->voters[k]];
+			electors_add(&realm->hosts[i].electors, 0, entry_text_of(voter->name),
+			             entry_text_of(voter->address));
+		}
+	}
 }
 
 void realm_init(struct realm *realm, const struct ordeal_plan *plan)
@@ -329,11 +371,11 @@ void realm_init(struct realm *realm, const struct ordeal_plan *plan)
 		host->clock_base = chance_between(&host->chance, 1, 1000) * REALM_SECOND;
 		host->drift_ppm = (int64_t)chance_below(&host->chance, 1999) - 999;
 	}
-	realm->voters_count = count_voters(plan->nodes);
+	realm->members_count = plan->nodes;
+	realm->voters_count = realm_voters_wanted(plan->nodes);
 	for (uint32_t i = 0; i < realm->voters_count; i++) {
 		realm->voters[i] = i;
 		realm->hosts[i].votes = true;
-		realm->voter_names[i] = realm->hosts[i].name;
 	}
 	realm->paths = paths_create(plan->seed);
 	realm->engine = plan->engine == ENGINE_ATOMIC ? &spiteful_log : &raft_log;
@@ -343,6 +385,7 @@ void realm_init(struct realm *realm, const struct ordeal_plan *plan)
 	realm->reign = reign_create();
 	realm->mischief = mischief_create(realm);
 	realm->engine->begin(realm);
+	name_voters(realm);
 	for (uint32_t i = 0; i < plan->nodes; i++)
 		realm_start(realm, i);
 	actors_begin(realm);
@@ -355,6 +398,7 @@ void realm_free(struct realm *realm)
 		struct realm_host *host = &realm->hosts[i];
 		if (host->resident != NULL)
 			resident_destroy(host->resident);
+		electors_free(&host->electors);
 	}
 	mischief_destroy(realm->mischief);
 	reign_destroy(realm->reign);

@@ -59,8 +59,9 @@ struct realm_host {
 	char name[REALM_NAME_MAX + 1];
 	char address[8];
 	uint32_t place;
-	bool votes;
-	bool up; /* the host is switched on */
+	bool votes;      /* its processes have a voter, which may have no vote */
+	bool only_votes; /* its processes are witnesses, and never members */
+	bool up;         /* the host is switched on */
 
 	int64_t drift_ppm;              /* by how many millionths the clock runs too fast */
 	uint64_t booted_at, clock_base; /* the clock showed clock_base at the true time booted_at */
@@ -73,6 +74,7 @@ struct realm_host {
 	uint64_t served;           /* the last epoch in which it was seen to serve */
 	bool departs;              /* the process was asked to leave … */
 	uint64_t departs_since;    /* … at this time */
+	struct electors electors;  /* the voters that its processes know of; it is kept on disk */
 	/* The lease with which the next process here is configured; 0: the cluster's. */
 	uint64_t lease_ns;
 	uint64_t paused_until;       /* the process does nothing before this time */
@@ -104,9 +106,10 @@ struct realm {
 	uint64_t now, events;
 	struct realm_host hosts[REALM_HOSTS_MAX]; /* the last one may have the name of another */
 	uint32_t hosts_count;
+	uint32_t members_count; /* the first so many hosts have members */
+	/* Those whose votes count, by what is committed. */
 	uint32_t voters[REALM_HOSTS_MAX];
 	uint32_t voters_count;
-	const char *voter_names[REALM_HOSTS_MAX];
 	struct path_net *paths;
 	const struct log_engine *engine;
 	struct atomic_log *log; /* of the one engine … */
@@ -138,6 +141,10 @@ uint64_t realm_clock(const struct realm *realm, uint32_t place);
 uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock);
 /* Returns the settings with which the cluster was created. */
 const struct state_settings *realm_settings(const struct realm *realm);
+/* The host at an address that a process has. */
+uint32_t realm_at_address(const char *address);
+/* How many voters a cluster of so many hosts should have in the end. */
+uint32_t realm_voters_wanted(uint32_t nodes);
 uint32_t realm_place_of(const struct realm *realm, uint64_t process);
 
 void realm_start(struct realm *realm, uint32_t place);

@@ -234,13 +234,12 @@ static void start(struct realm *realm, uint32_t place)
 	struct warden_options options = {
 	        .settings = realm->settings,
 	        .wiring = realm_wiring(realm),
-	        .voters = realm->voter_names,
-	        .voters_count = realm->voters_count,
 	        .snapshot = voter->snapshot_at == 0 ? NULL : voter->snapshot.bytes,
 	        .snapshot_size = voter->snapshot.bytes_count};
 
 	voter->warden = warden_create(&options, realm_read(realm, place, READER_VOTER));
 	must(voter->warden != NULL);
+	warden_electors(voter->warden, &realm->hosts[place].electors);
 	replay(realm, place);
 	pump(realm, place);
 }

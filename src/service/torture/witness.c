@@ -2,6 +2,7 @@
 
 #include "actors.h"
 #include "guards.h"
+#include "log_engine.h"
 #include "ordeal.h"
 #include "paths.h"
 #include "reign.h"

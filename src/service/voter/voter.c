@@ -3,6 +3,8 @@
 #include "memory.h"
 #include "must.h"
 #include "outbuffer.h"
+#include "roster.h"
+#include "tending.h"
 
 #include <raft.h>
 #include <stdlib.h>
@@ -10,14 +12,20 @@
 
 #define MS UINT64_C(1000000)
 /* The log must have a new leader long before leases end. */
-enum { ELECTIONS_IN_LEASE = 10, HEARTBEATS_IN_LEASE = 50 };
+enum { ELECTIONS_IN_LEASE = 10, HEARTBEATS_IN_LEASE = 50, TENDINGS_IN_LEASE = 100 };
 
 struct voter {
 	struct replica *replica;
 	struct warden *warden;
+	struct electorate_memory *electorate;
 	uint64_t id;
+	char place[ROSTER_PLACE_MAX + 1]; /* the own */
 	uint64_t now;
-	bool leads; /* as the warden has been told */
+	bool leads;       /* as the warden has been told */
+	uint64_t tend_at; /* when a leader looks at who votes again */
+	uint64_t lease_ns;
+	struct electors voters;
+	bool voters_changed;
 	uint32_t snapshot_every;
 	uint64_t snapshot_at; /* the index of the last snapshot that was asked for, or restored */
 	struct out letter, snapshot;
@@ -43,6 +51,16 @@ uint64_t voter_id(const struct voter *voter)
 uint64_t voter_term(const struct voter *voter)
 {
 	return replica_term(voter->replica);
+}
+
+const struct electors *voter_voters(const struct voter *voter)
+{
+	return &voter->voters;
+}
+
+size_t voter_servers(const struct voter *voter, uint64_t place, struct replica_server *ret_server)
+{
+	return replica_servers(voter->replica, place, ret_server);
 }
 
 const struct agreed_state *voter_state(const struct voter *voter)
@@ -78,6 +96,11 @@ void voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t n
 	warden_forbid(voter->warden, name, forbid, voter->now);
 }
 
+void voter_electors(struct voter *voter, const struct electors *electors)
+{
+	warden_electors(voter->warden, electors);
+}
+
 void voter_written(struct voter *voter, uint64_t number, uint64_t now)
 {
 	replica_written(voter->replica, number, advance(voter, now));
@@ -111,6 +134,20 @@ static void keep_snapshot(struct voter *voter)
 		voter->snapshot_at = state->index;
 }
 
+static void look_at_voters(struct voter *voter, uint64_t index)
+{
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t made;
+
+	if (!replica_voters(voter->replica, index, &bytes, &size, &made) ||
+	    made == voter->voters.index)
+		return;
+	roster_electors(bytes, size, made, &voter->voters);
+	warden_electors(voter->warden, &voter->voters);
+	voter->voters_changed = true;
+}
+
 static void apply(struct voter *voter, const struct replica_effect *effect,
                   struct voter_effect *ret_effect)
 {
@@ -121,6 +158,8 @@ static void apply(struct voter *voter, const struct replica_effect *effect,
 	                                    .index = effect->index,
 	                                    .bytes = concerns ? effect->bytes : NULL,
 	                                    .size = concerns ? effect->size : 0};
+	if (effect->type == RAFT_CHANGE)
+		look_at_voters(voter, effect->index);
 	warden_committed(voter->warden, ret_effect->bytes, ret_effect->size, voter->now);
 	keep_snapshot(voter);
 }
@@ -132,6 +171,7 @@ static void restore(struct voter *voter, const struct replica_effect *effect,
 	must(warden_restore(voter->warden, effect->bytes, effect->size, voter->now));
 	must(voter_state(voter)->index == effect->index);
 	voter->snapshot_at = effect->index;
+	look_at_voters(voter, effect->index);
 }
 
 /* The ids are said: a letter to a server whose disk is lost must not reach the one in its place. */
@@ -192,15 +232,39 @@ static bool take_from_warden(struct voter *voter, struct voter_effect *ret_effec
 	return false;
 }
 
+static void change_lead(struct voter *voter)
+{
+	voter->leads = voter_leads(voter);
+	warden_leads(voter->warden, voter->leads, voter->now);
+	if (voter->leads)
+		electorate_begin(voter->electorate, voter->now);
+}
+
+/* Whether somebody has caught up shows in between two entries: a leader looks often. True: it has
+ * looked, and there may be effects. */
+static bool tend(struct voter *voter)
+{
+	if (!voter->leads || voter->now < voter->tend_at)
+		return false;
+	voter->tend_at = voter->now + voter->lease_ns / TENDINGS_IN_LEASE;
+	tending_look(voter->electorate, voter->replica, voter->warden, voter->id, voter->now);
+	return true;
+}
+
 bool voter_effect(struct voter *voter, struct voter_effect *ret_effect)
 {
 	for (;;) {
 		if (take_from_warden(voter, ret_effect) || take_from_log(voter, ret_effect))
 			return true;
-		if (voter->leads == voter_leads(voter))
+		if (voter->voters_changed) {
+			voter->voters_changed = false;
+			*ret_effect = (struct voter_effect){.kind = VOTER_ELECTORS};
+			return true;
+		}
+		if (voter->leads != voter_leads(voter))
+			change_lead(voter);
+		else if (!tend(voter))
 			return false;
-		voter->leads = voter_leads(voter);
-		warden_leads(voter->warden, voter->leads, voter->now);
 	}
 }
 
@@ -209,23 +273,23 @@ bool voter_effect(struct voter *voter, struct voter_effect *ret_effect)
 struct voter *voter_create(const struct voter_options *options, uint64_t now)
 {
 	struct voter *voter = calloc(1, sizeof(*voter));
+	memory_must(voter != NULL);
 	uint64_t lease_ms = options->settings.lease_ns / MS;
-	struct warden_options warden = {.settings = options->settings,
-	                                .wiring = options->wiring,
-	                                .voters = options->names,
-	                                .voters_count = options->names_count};
+	struct warden_options warden = {.settings = options->settings, .wiring = options->wiring};
 	struct replica_options replica = {
 	        .id = options->id,
-	        .address = options->address,
+	        .address = voter->place,
 	        .content = options->content,
 	        .election_ms = (uint32_t)(lease_ms / ELECTIONS_IN_LEASE),
 	        .heartbeat_ms = (uint32_t)(lease_ms / HEARTBEATS_IN_LEASE),
 	        .seed = options->seed,
 	};
 
-	memory_must(voter != NULL);
 	must(options->id != 0 && options->snapshot_every != 0);
 	voter->id = options->id;
+	voter->lease_ns = options->settings.lease_ns;
+	roster_place(options->id, options->address, options->name, voter->place);
+	voter->electorate = electorate_create(&options->electorate);
 	voter->now = now;
 	voter->snapshot_every = options->snapshot_every;
 	out_init(&voter->letter);
@@ -242,6 +306,8 @@ void voter_destroy(struct voter *voter)
 		return;
 	replica_destroy(voter->replica);
 	warden_destroy(voter->warden);
+	electorate_destroy(voter->electorate);
+	electors_free(&voter->voters);
 	out_free(&voter->letter);
 	out_free(&voter->snapshot);
 	free(voter);

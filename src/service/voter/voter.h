@@ -1,6 +1,7 @@
 /*
  * A voter: a server of the replicated log (replica.h) and the warden (warden.h) that it feeds. What
- * the log commits, the warden applies; what the warden of a leader wants, the log is asked for.
+ * the log commits, the warden applies; what the warden of a leader wants, the log is asked for. A
+ * leader also sees to it that the right servers vote (electorate.h).
  *
  *	in:  letters of other voters, petitions of members and candidates, "write n is durable", the time
  *	out: writes, in order; letters; bulletins for members; what was applied, to be looked at
@@ -14,17 +15,17 @@
 #ifndef VOTER_VOTER_H
 #define VOTER_VOTER_H
 
+#include "electorate.h"
 #include "replica.h"
 #include "warden.h"
 
 struct voter_options {
-	uint64_t id;         /* drawn by chance with the disk's first content; not 0 */
-	const char *address; /* where others reach it; must stay */
+	uint64_t id; /* drawn by chance with the disk's first content; not 0 */
+	const char *name, *address;
 	const struct durable_content *content;
 	struct state_settings settings; /* of a cluster that has no snapshot yet */
 	struct wiring wiring;
-	const char *const *names; /* of the voters; they must stay */
-	uint32_t names_count;
+	struct electorate_options electorate;
 	uint32_t snapshot_every; /* entries; as many are kept for voters that are a little late */
 	uint32_t seed;           /* for the chance in the timeouts */
 };
@@ -39,6 +40,8 @@ bool voter_letter(struct voter *voter, const uint8_t *bytes, size_t size, uint64
 bool voter_petition(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now);
 /* An operator's wish: proposed if this voter leads. */
 void voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now);
+/* What a member was told about the voters, for those who ask here. */
+void voter_electors(struct voter *voter, const struct electors *electors);
 /* The write of this number, the next one that was given out, is durable. */
 void voter_written(struct voter *voter, uint64_t number, uint64_t now);
 uint64_t voter_deadline(const struct voter *voter);
@@ -48,6 +51,10 @@ bool voter_leads(const struct voter *voter);
 uint64_t voter_id(const struct voter *voter);
 uint64_t voter_term(const struct voter *voter);
 const struct agreed_state *voter_state(const struct voter *voter);
+/* The voters after the last entry that was applied. */
+const struct electors *voter_voters(const struct voter *voter);
+/* The servers as it knows them now, committed or not (replica_servers). */
+size_t voter_servers(const struct voter *voter, uint64_t place, struct replica_server *ret_server);
 
 enum voter_effect_kind {
 	VOTER_WRITE,    /* make durable, then call voter_written */
@@ -55,6 +62,7 @@ enum voter_effect_kind {
 	VOTER_NOTIFY,   /* a bulletin, to a process */
 	VOTER_APPLIED,  /* an entry has been applied */
 	VOTER_RESTORED, /* a snapshot has taken the place of the state */
+	VOTER_ELECTORS, /* the voters are others now: voter_voters has them */
 };
 
 struct voter_effect {

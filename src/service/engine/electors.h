@@ -1,0 +1,40 @@
+/*
+ * Who the voters are, as members know it: names and addresses, and the index of the entry of the log
+ * that made them voters. Of two lists the one with the greater index is newer, whoever tells it.
+ */
+#ifndef ENGINE_ELECTORS_H
+#define ENGINE_ELECTORS_H
+
+#include "entries.h"
+
+enum { ELECTORS_MAX = 64 };
+
+struct elector {
+	uint64_t server; /* the id of its data directory; 0: not known */
+	char name[ENTRY_NAME_MAX + 1];
+	char address[ENTRY_ADDRESS_MAX + 1];
+};
+
+/* All zero is an empty list. */
+struct electors {
+	uint64_t index; /* 0: only addresses to try */
+	struct elector *list;
+	uint32_t count;
+	size_t size;
+};
+
+void electors_free(struct electors *electors);
+void electors_copy(struct electors *electors, const struct electors *from);
+void electors_clear(struct electors *electors, uint64_t index);
+void electors_add(struct electors *electors, uint64_t server, struct entry_text name,
+                  struct entry_text address);
+/* NULL: there is none of that name. */
+const struct elector *electors_find(const struct electors *electors, const char *name);
+
+/* Appends the list to out->bytes. */
+void electors_write(struct out *out, const struct electors *electors);
+/* Checks the list and skips it; electors_read then reads it. */
+void electors_skip(struct in *in);
+void electors_read(struct electors *electors, struct in in);
+
+#endif
