@@ -211,6 +211,28 @@ static void test_a_change_after_another_proves_the_other(void **context)
 	assert_true(found);
 }
 
+/*
+ * The entry that makes b a voter is lost on the way. Only b's vote can make a lead again, b does not know that it
+ * has one, and believes in a as its leader.
+ */
+static void test_a_standby_votes(void **context)
+{
+	(void)context;
+
+	begin_with(2, 1);
+	pass("ab", 10);
+	propose(0, 'W');
+	pass("ab", 10);
+	assert_true(has_applied(1, 'W'));
+	assert_true(change(0, 1, REPLICA_VOTER));
+	drop_letters();
+	restart(0);
+	assert_somebody_leads("ab");
+	propose(replica_leads(replicas[0]) ? 0 : 1, 'X');
+	pass("ab", 5);
+	assert_true(has_applied(0, 'X') && has_applied(1, 'X'));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -222,6 +244,7 @@ int main(void)
 	        TEST(test_a_leader_commits_before_it_changes_the_servers),
 	        TEST(test_a_late_transfer_disturbs_once),
 	        TEST(test_a_change_after_another_proves_the_other),
+	        TEST(test_a_standby_votes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

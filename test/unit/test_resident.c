@@ -97,6 +97,7 @@ static void take(uint32_t i, const struct resident_effect *effect)
 		fail();
 		break;
 	case RESIDENT_VIEW:
+	case RESIDENT_ELECTORS:
 		break;
 	}
 }
@@ -151,11 +152,8 @@ static void pass(uint64_t ms)
 
 static int setup(void **context)
 {
-	static const char *const voters[] = {"ant"};
 	struct warden_options options = {.settings = {LEASE, 1000, 1 << 20},
-	                                 .wiring = {.complete = true},
-	                                 .voters = voters,
-	                                 .voters_count = 1};
+	                                 .wiring = {.complete = true}};
 
 	(void)context;
 	memset(&world, 0, sizeof(world));

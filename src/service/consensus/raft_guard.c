@@ -119,6 +119,25 @@ void guard_clip(const struct raft *raft, const struct replica_log *log, struct r
 }
 
 /*
+ * A vote for standbys. The core refuses its vote when its own log does not have it as a voter, and while
+ * it believes in a leader, which a standby does for ever since it never campaigns. But the entry that
+ * makes it a voter may be lost on the way, and the server that wrote it then needs this very vote to
+ * lead again: with one voter on the way to two, nobody leads for ever. A vote counts by the candidate's
+ * log, not by the voter's (Ongaro's thesis, 4.1), so that giving it is safe. A leader that was heard
+ * within an election timeout is not disturbed.
+ */
+bool guard_lends_vote(const struct raft *raft, struct raft_message *request, uint64_t now)
+{
+	const struct raft_server *self = voters_find(&raft->configuration, raft->id);
+
+	if (self == NULL || self->role != RAFT_STANDBY)
+		return false;
+	if (now >= raft->election_timer_start + raft->election_timeout)
+		request->request_vote.disrupt_leader = true;
+	return true;
+}
+
+/*
  * Split (safety). If a batch contains a change of voters, a follower records the batch's first
  * index as the index of the change. When the change is rolled back, or is in the next snapshot, the
  * follower looks at the wrong entry and goes on with voters that nobody else has.

@@ -26,6 +26,10 @@ void guard_disrupt(struct raft_message *request, uint64_t told_term);
 
 /* Removes the entries that the snapshot covers from an AppendEntries. */
 void guard_clip(const struct raft *raft, const struct replica_log *log, struct raft_letter *letter);
+/* Is this server a standby by its own log? Then it must be lent a vote for this request, which is changed
+ * if the leader that the core still believes in is silent. */
+bool guard_lends_vote(const struct raft *raft, struct raft_message *request, uint64_t now);
+
 /* Returns how many of these entries the core may be given in one step; at least 1. */
 size_t guard_split(const struct durable_entry *entries, size_t count);
 /*

@@ -325,6 +325,28 @@ static void receive_part(struct replica *replica, const struct raft_letter *lett
 	raft_free(part->entries);
 }
 
+static void set_role(struct replica *replica, int from, int to)
+{
+	struct raft_configuration *configuration = &replica->raft.configuration;
+
+	for (unsigned i = 0; i < configuration->n; i++) {
+		struct raft_server *server = &configuration->servers[i];
+		if (server->id == replica->raft.id && server->role == from)
+			server->role = to;
+	}
+}
+
+/* The core lets only those vote whom their own log has as voters (guard_lends_vote). */
+static void receive_vote_request(struct replica *replica, struct raft_message *message,
+                                 uint64_t now)
+{
+	int role = guard_lends_vote(&replica->raft, message, now) ? RAFT_STANDBY : RAFT_VOTER;
+
+	set_role(replica, role, RAFT_VOTER);
+	receive_message(replica, message, now);
+	set_role(replica, RAFT_VOTER, role);
+}
+
 static void receive_append(struct replica *replica, struct raft_letter *letter, uint64_t now)
 {
 	struct raft_append_entries *append = &letter->message.append_entries;
@@ -357,6 +379,8 @@ int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes
 		receive_append(replica, &letter, now);
 	else if (letter.message.type == RAFT_INSTALL_SNAPSHOT)
 		receive_install(replica, &letter, now);
+	else if (letter.message.type == RAFT_REQUEST_VOTE)
+		receive_vote_request(replica, &letter.message, now);
 	else
 		receive_message(replica, &letter.message, now);
 	replica->answers_old = false;
