@@ -131,8 +131,8 @@ static void print_source(const struct algorithm *algorithm)
 	        [SOURCE_PAPER] = "The rules here follow the paper itself",
 	        [SOURCE_ACCOUNT] =
 	                "The rules here follow another document's description, not the paper",
-	        [SOURCE_RECONSTRUCTED] = "The rules here are reconstructed; the document has only "
-	                                 "the idea or the name",
+	        [SOURCE_RECONSTRUCTED] = ("The rules here are reconstructed; the document has only "
+	                                  "the idea or the name"),
 	};
 
 	printf("\n## Where the rules come from\n\n%s: %s.\n", texts[algorithm->source],
