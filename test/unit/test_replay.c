@@ -496,8 +496,8 @@ static void test_a_step_that_cannot_happen_is_bad(void **state)
 	         "5: bad: no message is in flight from 2 to 3; in flight: REQUEST from 3 to 2"},
 	        {"request 3\ndeliver 3 2 #2",
 	         "5: bad: no message #2 is in flight from 3 to 2: there is only 1"},
-	        {"expect 1 HOLDING=true MEXT=1",
-	         "4: bad: unknown variable 'MEXT': node 1 of neilsen has HOLDING, NEXT, FOLLOW"},
+	        {"expect 1 HOLDING=true MEXT=1", "4: bad: unknown variable 'MEXT': node 1 of "
+	                                         "neilsen has HOLDING, NEXT, FOLLOW, figure"},
 	};
 
 	(void)state;
