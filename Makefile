@@ -6,7 +6,7 @@ PAGE ?= yes
 export PAGE
 PAGE_OPTION = -Dpage=$(if $(filter no,$(PAGE)),false,true)
 
-.PHONY: all help run site tour quick test bench mutants checked errata figures results faults install clean format lint setup
+.PHONY: all help run site tour quick test bench mutants checked coverage errata figures results faults install clean format lint setup
 
 all: setup ## build/baton; PAGE=no leaves out the page, which needs npm
 	@tools/build build $(PAGE_OPTION)
@@ -49,6 +49,9 @@ checked: all ## makes doc/checked.md: what was checked; about 25 minutes
 
 errata: all ## makes doc/errata.md: what was found in the papers
 	@tools/errata
+
+coverage: all ## makes doc/coverage.md: what the documents say, and what shows it
+	@tools/coverage
 
 figures: all ## draws doc/figures: moments of scenarios, as Neilsen's thesis draws them
 	@tools/figures

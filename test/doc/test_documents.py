@@ -39,6 +39,25 @@ class Checked(unittest.TestCase):
         self.assertIn("le-lann --topology ring --nodes 3 --entries 2 --fifo: not in the page", result.stdout)
 
 
+class Coverage(unittest.TestCase):
+    def test_the_page_is_made_from_the_table_and_what_it_names_exists(self):
+        result = tool("coverage", "--compare", "--run")
+        self.assertEqual((result.returncode, result.stdout.strip(), result.stderr), (0, "", ""))
+
+    def test_what_does_not_exist_is_noticed(self):
+        for old, new, said in (("test_theorem_3_fails", "test_theorem_4_fails", "has no test_theorem_4_fails"),
+                               ("scenario neilsen/figure-2", "scenario neilsen/figure-9", "there is no"),
+                               ("claims Raynal 5.3", "claims Raynal 5.9", "no claim of Raynal 5.9"),
+                               ("erratum helary-min", "erratum helary-max", "no helary-max"),
+                               ("invariant ME3", "invariant ME4", "no algorithm has the invariant ME4"),
+                               ("baton! check central", "baton check central", "exit 1, not 0")):
+            with Copy() as root:
+                spoil(root / "doc/coverage/coverage.toml", old, new)
+                result = tool("coverage", "--compare", "--run", root=root)
+            self.assertEqual(result.returncode, 1, result)
+            self.assertIn(said, result.stderr)
+
+
 class Errata(unittest.TestCase):
     def test_the_page_and_the_pictures_are_what_is_found_now(self):
         result = tool("errata", "--compare")

@@ -22,7 +22,7 @@ class Copy:
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()
         root = pathlib.Path(self.folder.name)
-        for name in ("tools", "doc", "test/scenarios"):
+        for name in ("tools", "doc", "test/scenarios", "test/paper", "src/algorithms"):
             shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
         return root
 
