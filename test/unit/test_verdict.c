@@ -744,6 +744,56 @@ static void test_without_a_commit_for_a_lease_nobody_holds_anything(void **conte
 	judge_finds("no lease was renewed for more than a lease, and client 0 at ant still holds");
 }
 
+/* --- events --- */
+
+static void test_events_of_a_lock_come_in_the_order_of_fences_and_once(void **context)
+{
+	(void)context;
+	verdict_subscribed(verdict, 3, 0);
+	verdict_event(verdict, 3, 0, 1001, 0);
+	verdict_event(verdict, 3, 0, 1001, 2);
+	verdict_event(verdict, 3, 1, 1001, 0); /* another lock */
+	verdict_event(verdict, 3, 0, 1003, 0);
+	judge_is_content();
+	verdict_event(verdict, 3, 0, 1002, 0);
+	judge_finds("client 3 is told events of lock-0 out of order, or twice");
+
+	/* In another session all of it begins again. */
+	begin();
+	verdict_event(verdict, 3, 0, 1001, 0);
+	verdict_session(verdict, 3);
+	verdict_event(verdict, 3, 0, 1001, 0);
+	judge_is_content();
+	verdict_event(verdict, 3, 0, 1001, 0);
+	judge_finds("client 3 is told events of lock-0 out of order, or twice");
+}
+
+static void test_subscribers_are_told_of_every_grant(void **context)
+{
+	char room[128];
+
+	(void)context;
+	for (int told = 0; told < 3; told++) {
+		begin();
+		verdict_subscribed(verdict, 3, 0);
+		pass(1000);
+		grant(0, ANT, 1001);
+		if (told == 1)
+			verdict_event(verdict, 3, 0, 1001, 0);
+		if (told == 2)
+			verdict_dropped(verdict, 3, 0);
+		pass(400);
+		assert_null(verdict_untold(verdict, 500 * MS, room)); /* it may be on its way */
+		pass(200);
+		if (told != 0)
+			assert_null(verdict_untold(verdict, 500 * MS, room));
+		else
+			assert_string_equal(verdict_untold(verdict, 500 * MS, room),
+			                    "client 3 was not told of the grant 1001 of lock-0");
+		judge_is_content();
+	}
+}
+
 /* --- after everything was mended --- */
 
 static const char *unsettled(char room[128])
@@ -835,6 +885,8 @@ int main(void)
 	        TEST(test_a_process_and_its_clients_agree_when_the_lease_is_over),
 	        TEST(test_nothing_is_granted_without_a_lease),
 	        TEST(test_without_a_commit_for_a_lease_nobody_holds_anything),
+	        TEST(test_events_of_a_lock_come_in_the_order_of_fences_and_once),
+	        TEST(test_subscribers_are_told_of_every_grant),
 	        TEST(test_after_healing_every_waiter_is_served),
 	        TEST(test_after_healing_everybody_is_a_member_and_serves),
 	        TEST(test_after_healing_nobody_stays_fenced),

@@ -26,6 +26,7 @@ struct actor {
 	uint64_t paused_until; /* the client is stopped, and does nothing before this time */
 	bool must_close; /* the client was told that its lease is over and must end the session */
 	bool elects;     /* the client uses ELECT, which is answered some time after the grant */
+	bool subscribes; /* what it asked last is SUBSCRIBE */
 	uint64_t asked;  /* when the client asked, in true time */
 	uint32_t lock;
 	uint64_t fence, lapses; /* of the lock that the client holds */

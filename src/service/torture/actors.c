@@ -52,6 +52,16 @@ static const char *name_of(uint32_t lock, char room[16])
 	return room;
 }
 
+static uint32_t lock_of(const struct node_bytes *name)
+{
+	char room[16];
+
+	must(name->size > 5 && name->size < sizeof(room));
+	memcpy(room, name->bytes, name->size);
+	room[name->size] = '\0';
+	return (uint32_t)strtoul(room + 5, NULL, 10);
+}
+
 /* --- holds --- */
 
 /* Most holds are short; now and then one is longer than a lease, or than several. */
@@ -102,6 +112,8 @@ static void on_reply(struct realm *realm, struct actor *actor, const struct node
 		begin_hold(realm, actor, effect);
 		return;
 	}
+	if (actor->subscribes && effect->reply.kind == REPLY_NUMBER)
+		verdict_subscribed(realm->verdict, actor_number(realm, actor), actor->lock);
 	actor->state = ACTOR_IDLE;
 	verdict_waits_no_more(realm->verdict, actor_number(realm, actor));
 	actor_rest(realm, actor);
@@ -127,6 +139,21 @@ static void on_lost(struct realm *realm, struct actor *actor, const struct node_
 	actor_wake(realm, actor, REALM_MS);
 }
 
+/* An event of a lock that it is subscribed to. */
+static void on_notice(struct realm *realm, const struct actor *actor,
+                      const struct node_effect *effect)
+{
+	static const uint32_t parts[] = {
+	        [EVENT_GRANTED] = 0, [EVENT_LEADER] = 1, [EVENT_RELEASED] = 2, [EVENT_LOST] = 2};
+	uint32_t number = actor_number(realm, actor), lock = lock_of(&effect->event.name);
+
+	if (effect->event.kind == EVENT_DROPPED)
+		verdict_dropped(realm->verdict, number, lock);
+	else
+		verdict_event(realm->verdict, number, lock, effect->event.fence,
+		              parts[effect->event.kind]);
+}
+
 void actors_effect(struct realm *realm, uint32_t place, const struct node_effect *effect)
 {
 	struct actor *actor;
@@ -144,6 +171,9 @@ void actors_effect(struct realm *realm, uint32_t place, const struct node_effect
 		on_lost(realm, actor, effect);
 	} else if (effect->kind == NODE_EVENT) {
 		realm_mark(realm, "event", place, effect->event.kind, effect->event.fence);
+		actor = find(realm, place, effect->event.session);
+		if (actor != NULL)
+			on_notice(realm, actor, effect);
 	}
 }
 
@@ -257,6 +287,7 @@ static void open_session(struct realm *realm, struct actor *actor)
 	actor->session = node_session_open(actor_node(realm, actor), &client,
 	                                   realm_read(realm, actor->place, READER_RESIDENT));
 	actor->life = realm->hosts[actor->place].life;
+	verdict_session(realm->verdict, actor_number(realm, actor));
 	if (actor->proof == HOLD_ASKS)
 		guests_opened(realm, actor);
 	if (actor->proof == HOLD_RUNS) {
@@ -287,7 +318,7 @@ static int ask(struct realm *realm, struct actor *actor, const char *name)
 	uint32_t dice = (uint32_t)chance_below(&actor->chance, 100);
 	size_t size = strlen(name);
 
-	actor->elects = false;
+	actor->elects = actor->subscribes = false;
 	if (realm->actors->healing || dice < 70) {
 		actor->state = ACTOR_WAITS;
 		return node_lock(node, actor->session, name, size, NODE_WAIT, 0, clock);
@@ -309,7 +340,8 @@ static int ask(struct realm *realm, struct actor *actor, const char *name)
 	actor->state = ACTOR_ASKS;
 	if (dice < 94)
 		return break_lock(realm, actor, name);
-	if (dice < 97)
+	actor->subscribes = dice < 97;
+	if (actor->subscribes)
 		return node_subscribe(node, actor->session, false, name, size, clock);
 	return node_leader(node, actor->session, name, size, clock);
 }

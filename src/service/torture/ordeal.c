@@ -116,6 +116,19 @@ static void await_healing(struct realm *realm, const struct mischief_pair *pair,
 	}
 }
 
+/* What was granted last may still be on its way to subscribers. */
+static void await_events(struct realm *realm)
+{
+	uint64_t lease = realm->plan->lease_ns, end = realm->now + 2 * lease;
+	char room[128];
+
+	while (realm->now < end && realm_step(realm))
+		;
+	const char *untold = verdict_untold(realm->verdict, lease / 10, room);
+	if (untold != NULL)
+		realm_wrong(realm, "everything was mended, and %s", untold);
+}
+
 static void act_of_healing(struct realm *realm)
 {
 	struct mischief_pair pair;
@@ -128,6 +141,8 @@ static void act_of_healing(struct realm *realm)
 	}
 	if (!realm->failed)
 		await_healing(realm, NULL, "everything");
+	if (!realm->failed)
+		await_events(realm);
 }
 
 void ordeal_run(const struct ordeal_plan *plan, struct ordeal_result *ret_result)

@@ -46,6 +46,19 @@ struct watched_client {
 	bool dead;     /* seen without a valid lease: it must never have one again */
 };
 
+/* Of one client to one lock. */
+struct subscription {
+	bool stands;
+	uint64_t since; /* in true time */
+	uint64_t rank;  /* of the last event: its fence times 4, and its part */
+};
+
+/* The last grants of a lock. */
+struct last_grant {
+	uint64_t fence;
+	uint64_t time; /* in true time */
+};
+
 struct verdict {
 	struct verdict_options options;
 	struct agreed_state state;
@@ -59,6 +72,9 @@ struct verdict {
 	size_t pages_size;
 	struct watched_client *clients;
 	uint64_t fences[VERDICT_LOCKS_MAX]; /* the last of each lock */
+	struct subscription *subscriptions; /* [client][lock] */
+	struct last_grant grants[VERDICT_LOCKS_MAX];
+	uint64_t settled_at; /* when a view was last served for the first time, in true time */
 	uint64_t lapses;
 	uint64_t now,
 	        renewed_at; /* true time, and that at which somebody's renewal was committed */
@@ -72,6 +88,9 @@ struct verdict *verdict_create(const struct verdict_options *options)
 	verdict->options = *options;
 	verdict->clients = calloc(options->clients_max + 1UL, sizeof(*verdict->clients));
 	memory_must(verdict->clients != NULL);
+	verdict->subscriptions = calloc((options->clients_max + 1UL) * VERDICT_LOCKS_MAX,
+	                                sizeof(*verdict->subscriptions));
+	memory_must(verdict->subscriptions != NULL);
 	state_init(&verdict->state, &options->settings);
 	return verdict;
 }
@@ -82,6 +101,7 @@ void verdict_destroy(struct verdict *verdict)
 	free(verdict->views);
 	free(verdict->pages);
 	free(verdict->clients);
+	free(verdict->subscriptions);
 	free(verdict);
 }
 
@@ -367,6 +387,7 @@ void verdict_serves(struct verdict *verdict, uint32_t place, uint64_t epoch)
 		wrong(verdict, "%s serves in epoch %llu, and has entered %llu", host->name,
 		      number(epoch), number(host->epoch));
 	host->served = epoch;
+	verdict->settled_at = verdict->now;
 	if (view == NULL || view->entered != (UINT32_C(1) << view->count) - 1)
 		wrong(verdict, "%s serves in epoch %llu before all members know of it", host->name,
 		      number(epoch));
@@ -455,6 +476,7 @@ static void check_fence(struct verdict *verdict, const struct verdict_grant *gra
 		wrong(verdict, "lock-%u is granted at %s with fence %llu after %llu", grant->lock,
 		      name, number(grant->fence), number(verdict->fences[grant->lock]));
 	verdict->fences[grant->lock] = grant->fence;
+	verdict->grants[grant->lock] = (struct last_grant){grant->fence, verdict->now};
 	if (grant->fence > verdict->state.limit)
 		wrong(verdict, "lock-%u is granted at %s with fence %llu beyond the limit %llu",
 		      grant->lock, name, number(grant->fence), number(verdict->state.limit));
@@ -524,6 +546,63 @@ void verdict_lost(struct verdict *verdict, uint32_t client, const char *why, siz
 		wrong(verdict, "client at %s loses lock-%u to a view that %s is in", host->name,
 		      known->lock, host->name);
 	}
+}
+
+/* --- events --- */
+
+static struct subscription *subscription_of(const struct verdict *verdict, uint32_t client,
+                                            uint32_t lock)
+{
+	return &verdict->subscriptions[client * VERDICT_LOCKS_MAX + lock];
+}
+
+void verdict_session(struct verdict *verdict, uint32_t client)
+{
+	memset(subscription_of(verdict, client, 0), 0,
+	       VERDICT_LOCKS_MAX * sizeof(*verdict->subscriptions));
+}
+
+void verdict_subscribed(struct verdict *verdict, uint32_t client, uint32_t lock)
+{
+	struct subscription *subscription = subscription_of(verdict, client, lock);
+
+	if (subscription->stands)
+		return;
+	subscription->stands = true;
+	subscription->since = verdict->now;
+}
+
+void verdict_event(struct verdict *verdict, uint32_t client, uint32_t lock, uint64_t fence,
+                   uint32_t part)
+{
+	struct subscription *subscription = subscription_of(verdict, client, lock);
+	uint64_t rank = fence * 4 + part;
+
+	if (rank <= subscription->rank)
+		wrong(verdict, "client %u is told events of lock-%u out of order, or twice", client,
+		      lock);
+	subscription->rank = rank;
+}
+
+void verdict_dropped(struct verdict *verdict, uint32_t client, uint32_t lock)
+{
+	subscription_of(verdict, client, lock)->since = verdict->now;
+}
+
+const char *verdict_untold(const struct verdict *verdict, uint64_t recent, char room[128])
+{
+	for (uint32_t i = 0; i < verdict->options.clients_max * VERDICT_LOCKS_MAX; i++) {
+		const struct subscription *subscription = &verdict->subscriptions[i];
+		const struct last_grant *last = &verdict->grants[i % VERDICT_LOCKS_MAX];
+		if (!subscription->stands || last->time <= subscription->since ||
+		    last->time <= verdict->settled_at + recent ||
+		    last->time + recent >= verdict->now || subscription->rank >= last->fence * 4)
+			continue;
+		snprintf(room, 128, "client %u was not told of the grant %llu of lock-%u",
+		         i / VERDICT_LOCKS_MAX, number(last->fence), i % VERDICT_LOCKS_MAX);
+		return room;
+	}
+	return NULL;
 }
 
 /* --- the end --- */

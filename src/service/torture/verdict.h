@@ -87,7 +87,21 @@ void verdict_finished(struct verdict *verdict, uint32_t client);
 /* Its process says that it has lost its lock, and why. */
 void verdict_lost(struct verdict *verdict, uint32_t client, const char *why, size_t why_size);
 
+/* A client has a new session: what it was subscribed to is over. */
+void verdict_session(struct verdict *verdict, uint32_t client);
+/* It is answered that it is subscribed to a lock. */
+void verdict_subscribed(struct verdict *verdict, uint32_t client, uint32_t lock);
+/* It is told of an event: the `part` of a grant, 0 granted, 1 leader, 2 released or lost; or that
+ * events of the lock were dropped. */
+void verdict_event(struct verdict *verdict, uint32_t client, uint32_t lock, uint64_t fence,
+                   uint32_t part);
+void verdict_dropped(struct verdict *verdict, uint32_t client, uint32_t lock);
+
 /* --- what is known --- */
+
+/* NULL, or which subscriber was not told of a grant, long after it must have been. Grants of the
+ * last `recent` are not looked at, nor those around a change of the view. */
+const char *verdict_untold(const struct verdict *verdict, uint64_t recent, char room[128]);
 
 /* Everything has been mended: NULL if this host serves and all its clients are served, or what is not as it
  * must be. */
