@@ -809,17 +809,6 @@ uint32_t node_home(const struct node *node, const char *name, size_t name_size)
 	return node->view.count == 0 ? 0 : view_home(&node->view, name_hash(name, name_size));
 }
 
-bool node_has_token(struct node *node, const char *name, size_t name_size)
-{
-	const struct algorithm *algorithm = node->algorithm;
-	struct lock *lock = table_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
-
-	if (!algorithm->has_token || lock == NULL || lock->phase == PHASE_NONE)
-		return false;
-	return algorithm->has_privilege(step_site(node, lock), step_state(node, lock)) ||
-	       road_rests(node, lock);
-}
-
 void node_figures(const struct node *node, struct node_figures *ret_figures)
 {
 	*ret_figures = node->figures;

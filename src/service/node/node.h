@@ -570,6 +570,9 @@ bool node_effect(struct node *node, struct node_effect *ret_effect);
  * false for an algorithm without tokens. */
 bool node_has_token(struct node *node, const char *name, size_t name_size);
 
+/* Returns true if the algorithm has let this node in, whether or not a client has the lock. */
+bool node_is_inside(struct node *node, const char *name, size_t name_size);
+
 /* Returns the number of the member that has the token of an untouched lock; 0 without a view. */
 uint32_t node_home(const struct node *node, const char *name, size_t name_size);
 

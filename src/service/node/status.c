@@ -2,7 +2,9 @@
 
 #include "control.h"
 #include "glob.h"
+#include "name.h"
 #include "status_merge.h"
+#include "step.h"
 #include "whole.h"
 
 #include <stdlib.h>
@@ -219,4 +221,25 @@ void status_reply(struct node *node, struct session *session)
 	status_take_answers(status, &session->question.answers);
 	struct record *record = session_reply(node, session, REPLY_STATUS, 0);
 	outbox_own_status(&node->outbox, record, status);
+}
+
+/* --- for tests --- */
+
+bool node_has_token(struct node *node, const char *name, size_t name_size)
+{
+	const struct algorithm *algorithm = node->algorithm;
+	struct lock *lock = table_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
+
+	if (!algorithm->has_token || lock == NULL || lock->phase == PHASE_NONE)
+		return false;
+	return algorithm->has_privilege(step_site(node, lock), step_state(node, lock)) ||
+	       road_rests(node, lock);
+}
+
+bool node_is_inside(struct node *node, const char *name, size_t name_size)
+{
+	const struct lock *lock =
+	        table_find(node, name, (uint32_t)name_size, name_hash(name, name_size));
+
+	return lock != NULL && lock->phase == PHASE_INSIDE;
 }

@@ -145,6 +145,7 @@ static void on_resident(struct realm *realm, struct realm_host *host, const stru
 	}
 	host->resident_due = NODE_NEVER;
 	resident_tick(host->resident, realm_read(realm, host->place, READER_RESIDENT));
+	witness_ticked(realm, host->place);
 	realm_pump(realm, host->place);
 }
 

@@ -91,6 +91,24 @@ void witness_view(struct realm *realm, uint32_t place)
 	                                       .seats_count = told.seats_count});
 }
 
+/* A token that goes round may let a node in at the same moment. */
+void witness_ticked(struct realm *realm, uint32_t place)
+{
+	const struct realm_host *host = &realm->hosts[place];
+	struct node *node = resident_node(host->resident);
+	char name[16];
+
+	if (((node_lease_word(node) ^ host->word) & 0xffff) == 0 ||
+	    realm->plan->algorithm->circulates)
+		return;
+	for (uint32_t i = 0; i < realm->plan->locks; i++) {
+		snprintf(name, sizeof(name), "lock-%u", i);
+		if (node_is_inside(node, name, strlen(name)))
+			realm_wrong(realm, "%s keeps lock-%u when its lease is over", host->name,
+			            i);
+	}
+}
+
 bool witness_lease(struct realm *realm, uint32_t place)
 {
 	struct realm_host *host = &realm->hosts[place];

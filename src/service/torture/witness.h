@@ -20,6 +20,8 @@ void witness_started(struct realm *realm, uint32_t place);
 void witness_ended(struct realm *realm, uint32_t place);
 /* A process has entered a view, or been told that it is in none. */
 void witness_view(struct realm *realm, uint32_t place);
+/* Time alone has passed at a host, and nothing has come: its lease may have lapsed by that. */
+void witness_ticked(struct realm *realm, uint32_t place);
 /* True if its lease has changed: the word is stored before anything that follows from it can be seen. */
 bool witness_lease(struct realm *realm, uint32_t place);
 /* After every call with the resident of a host. */
