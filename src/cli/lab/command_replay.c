@@ -17,7 +17,8 @@
 
 struct replay_request {
 	const char *file; /* the path of the scenario; "-": standard input */
-	const char *trace, *diagram, *html, *tree;
+	const char *trace, *html, *tree;
+	struct diagram_words diagram;
 	uint64_t at; /* --tree: the line after which it is drawn; UINT64_MAX: the end */
 	bool json, steps;
 };
@@ -27,7 +28,7 @@ static int check_outputs(const char *source, const char *what, const struct repl
                          struct problem *problem)
 {
 	const struct output outputs[] = {{"--trace", request->trace},
-	                                 {"--diagram", request->diagram},
+	                                 {"--diagram", request->diagram.path},
 	                                 {"--html", request->html},
 	                                 {"--tree", request->tree}};
 
@@ -40,7 +41,7 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 {
 	static const struct option options[] = {
 	        {"trace", required_argument, NULL, 't'},
-	        {"diagram", required_argument, NULL, 'D'},
+	        DIAGRAM_OPTIONS,
 	        {"html", required_argument, NULL, 'w'},
 	        {"tree", required_argument, NULL, 'T'},
 	        {"at", required_argument, NULL, 'a'},
@@ -54,9 +55,6 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 		switch (option) {
 		case 't':
 			request->trace = optarg;
-			break;
-		case 'D':
-			request->diagram = optarg;
 			break;
 		case 'w':
 			request->html = optarg;
@@ -78,7 +76,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 			print_help("replay");
 			return 1;
 		default:
-			return -1; /* next_option has said why */
+			if (!diagram_option(option, optarg, &request->diagram))
+				return -1; /* next_option has said why */
 		}
 	}
 	if (request->steps && request->json)
@@ -270,8 +269,8 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 		return usage_problem("replay", &problem);
 	}
 	struct text lines = {0};
-	if (trace_file_open(request->trace, request->diagram, request->steps ? &lines : NULL, &file,
-	                    &problem) != 0) {
+	if (trace_file_open(request->trace, &request->diagram, setup.network.graph.nodes,
+	                    request->steps ? &lines : NULL, &file, &problem) != 0) {
 		setup_free(&setup);
 		return usage_problem("replay", &problem);
 	}

@@ -18,7 +18,8 @@
 
 struct sim_request {
 	struct sim_words words;
-	const char *trace, *diagram, *html;
+	const char *trace, *html;
+	struct diagram_words diagram;
 	/* The options as NAME=VALUE, one a line, for the page of the run. */
 	struct text words_given;
 	uint64_t seed_first, seed_last;
@@ -32,6 +33,8 @@ enum { SIM_SEEDS_MAX = 100000 };
 static int parse_other_option(int option, const char *value, struct sim_request *request,
                               struct problem *problem)
 {
+	if (diagram_option(option, value, &request->diagram))
+		return 0;
 	switch (option) {
 	case 'S':
 		request->seeds = true;
@@ -46,9 +49,6 @@ static int parse_other_option(int option, const char *value, struct sim_request 
 		return parse_size(value, &request->words.options.memory_max, problem);
 	case 't':
 		request->trace = value;
-		return 0;
-	case 'D':
-		request->diagram = value;
 		return 0;
 	case 'w':
 		request->html = value;
@@ -75,7 +75,7 @@ static const struct option sim_option_table[] = {
         {"lose", required_argument, NULL, 'x'},
         {"lose-token", required_argument, NULL, 'X'},
         {"trace", required_argument, NULL, 't'},
-        {"diagram", required_argument, NULL, 'D'},
+        DIAGRAM_OPTIONS,
         {"html", required_argument, NULL, 'w'},
         {"json", no_argument, NULL, 'j'},
         {"help", no_argument, NULL, 'h'},
@@ -179,13 +179,13 @@ static int parse_arguments(int argc, char **argv, struct sim_request *request,
 		request->seed_first = request->seed_last = request->words.setup.seed;
 	if (sim_words_check(&request->words, problem) != 0)
 		return -1;
-	if (request->seeds && (request->trace != NULL || request->diagram != NULL))
+	if (request->seeds && (request->trace != NULL || request->diagram.path != NULL))
 		return problem_set(
 		        problem, "--trace and --diagram are for one run: give --seed, not --seeds");
 	if (request->seeds && request->html != NULL)
 		return problem_set(problem, "--html is for one run: give --seed, not --seeds");
 	const struct output outputs[] = {{"--trace", request->trace},
-	                                 {"--diagram", request->diagram},
+	                                 {"--diagram", request->diagram.path},
 	                                 {"--html", request->html}};
 	return outputs_check(topology_file(request->words.setup.topology), "the topology", outputs,
 	                     3, problem);
@@ -519,7 +519,8 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		warn_of_holder("sim", &request->words.setup, &setup);
 		note_holder(request, setup.network.algorithm);
 	}
-	if (trace_file_open(request->trace, request->diagram, NULL, &file, problem) != 0) {
+	if (trace_file_open(request->trace, &request->diagram, setup.network.graph.nodes, NULL,
+	                    &file, problem) != 0) {
 		setup_free(&setup);
 		return -1;
 	}

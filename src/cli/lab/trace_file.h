@@ -8,18 +8,33 @@
 
 #include <stdio.h>
 
+/* The options about the diagram, as texts; NULL: not given. */
+struct diagram_words {
+	const char *path, *from, *to, *show;
+};
+#define DIAGRAM_OPTIONS                                                                            \
+	{"diagram", required_argument, NULL, 'D'}, {"from", required_argument, NULL, 256},         \
+	        {"to", required_argument, NULL, 257},                                              \
+	{                                                                                          \
+		"show", required_argument, NULL, 258                                               \
+	}
+/* Takes an option of DIAGRAM_OPTIONS. Returns false if it is another one. */
+bool diagram_option(int option, const char *value, struct diagram_words *words);
+
 struct trace_file {
 	struct trace *trace; /* records the run; NULL if neither lines nor a diagram are wanted */
 	FILE *lines, *diagram;
 	const char *lines_path, *diagram_path;
+	uint32_t *shown;   /* the nodes that the diagram shows, or NULL */
 	struct text *copy; /* gets the lines as well, or NULL */
 };
 
-/* Opens the files. Either path may be NULL; both must outlive `ret_file`. If `copy` is not NULL, the
+/* Opens the files of a run with that many nodes. Either path may be NULL; both must outlive
+ * `ret_file`. If `copy` is not NULL, the
  * lines are appended to it too, until trace_file_end. The file must not move meanwhile. Returns 0,
- * or -1 and a problem if a file cannot be written. */
-int trace_file_open(const char *lines_path, const char *diagram_path, struct text *copy,
-                    struct trace_file *ret_file, struct problem *problem);
+ * or -1 and a problem if a file cannot be written or an option is wrong. */
+int trace_file_open(const char *lines_path, const struct diagram_words *words, uint32_t nodes,
+                    struct text *copy, struct trace_file *ret_file, struct problem *problem);
 
 /* Ends the trace at `time`, closes the files and frees everything. The setup of the run must not
  * have been freed. Returns 0, or -1 and a problem if something could not be written. */

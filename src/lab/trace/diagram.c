@@ -11,7 +11,13 @@ struct diagram *diagram_create(void)
 	struct diagram *diagram = calloc(1, sizeof(*diagram));
 
 	memory_must(diagram != NULL);
+	diagram->window.to = UINT64_MAX;
 	return diagram;
+}
+
+void diagram_show(struct diagram *diagram, const struct diagram_window *window)
+{
+	diagram->window = *window;
 }
 
 void diagram_destroy(struct diagram *diagram)
@@ -29,7 +35,7 @@ void diagram_start(struct diagram *diagram, const struct setup *setup)
 static void add_mark(struct diagram *diagram, uint64_t time, enum mark_kind kind, uint32_t node,
                      uint32_t what)
 {
-	if (diagram->cut)
+	if (diagram->cut || diagram_lane(diagram, node) == 0 || time > diagram->window.to)
 		return;
 	diagram->marks = grow(diagram->marks, &diagram->marks_size, diagram->marks_count + 1,
 	                      sizeof(*diagram->marks));
@@ -72,6 +78,9 @@ void diagram_elected(struct diagram *diagram, uint64_t time, uint32_t node, uint
 void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint32_t from,
                   uint32_t to, uint8_t type, const char *label)
 {
+	if (diagram_lane(diagram, from) == 0 || diagram_lane(diagram, to) == 0 ||
+	    time > diagram->window.to)
+		return;
 	diagram->messages++;
 	if (diagram->arrows_count == DIAGRAM_MESSAGES_MAX)
 		diagram->cut = true;
@@ -94,11 +103,19 @@ static void end_arrow(struct diagram *diagram, uint64_t time, uint64_t number, e
 		struct arrow *arrow = &diagram->arrows[i];
 		if (arrow->number != number)
 			continue;
+		if (time > diagram->window.to)
+			return;
+		if (fate == FATE_DELIVERED && type_of(diagram, arrow->type)->token)
+			add_mark(diagram, time, MARK_TOKEN_COMES, arrow->to, 0);
+		if (time < diagram->window.from) {
+			/* It was over before the window opens. */
+			memmove(arrow, arrow + 1, (--diagram->arrows_count - i) * sizeof(*arrow));
+			diagram->messages--;
+			return;
+		}
 		arrow->arrived = time;
 		arrow->fate = fate;
 		diagram->end = time;
-		if (fate == FATE_DELIVERED && type_of(diagram, arrow->type)->token)
-			add_mark(diagram, time, MARK_TOKEN_COMES, arrow->to, 0);
 		return;
 	}
 }
@@ -147,6 +164,6 @@ void diagram_cut(struct diagram *diagram)
 void diagram_draw(struct diagram *diagram, uint64_t time, struct text *svg)
 {
 	if (!diagram->cut)
-		diagram->end = time;
+		diagram->end = time < diagram->window.to ? time : diagram->window.to;
 	diagram_draw_picture(diagram, svg);
 }

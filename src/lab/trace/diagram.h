@@ -19,7 +19,17 @@ enum { DIAGRAM_MESSAGES_MAX = 240 };
  * what is beside it. */
 enum { DIAGRAM_LABEL_MOST = 26 };
 
+/* What part of a run is drawn. */
+struct diagram_window {
+	uint64_t from, to; /* in millionths */
+	/* The nodes, in increasing order; NULL: all. Messages between two of them are drawn. */
+	const uint32_t *nodes;
+	uint32_t nodes_count;
+};
+
 struct diagram *diagram_create(void);
+/* Draws only a part. The nodes must outlive the diagram. To be called before the first event. */
+void diagram_show(struct diagram *diagram, const struct diagram_window *window);
 void diagram_destroy(struct diagram *diagram);
 /* The setup must outlive the diagram. */
 void diagram_start(struct diagram *diagram, const struct setup *setup);

@@ -1,5 +1,7 @@
 #include "diagram_draw.h"
 
+#include "diagram_style.h"
+
 #include "grow.h"
 #include "memory.h"
 #include "trace.h"
@@ -17,6 +19,8 @@ enum {
 	OVERHANG = 22, /* the lines begin a little before the first event */
 	TOP = 64,
 	LANE = 78,
+	LANE_LEAST = 40, /* of a picture with many nodes */
+	HEIGHT_GOAL = 800,
 	BOTTOM = 34,
 	STEP = 84, /* the width of a median wait between two events */
 	BAR = 13,
@@ -37,6 +41,7 @@ struct drawing {
 	size_t times_count;
 	double *cuts; /* where the picture is cut into strips, the edges included */
 	size_t strips_count;
+	double lane; /* from one node's line to the next */
 	double width, strip_height;
 	struct box *boxes; /* the labels placed so far */
 	size_t boxes_count;
@@ -56,7 +61,7 @@ static void gather_times(struct drawing *page)
 	page->times = malloc((diagram->marks_count + 2 * diagram->arrows_count + 2) *
 	                     sizeof(*page->times));
 	memory_must(page->times != NULL);
-	page->times[count++] = 0;
+	page->times[count++] = diagram->window.from;
 	page->times[count++] = diagram->end;
 	for (size_t i = 0; i < diagram->marks_count; i++)
 		page->times[count++] = diagram->marks[i].time;
@@ -64,6 +69,10 @@ static void gather_times(struct drawing *page)
 		page->times[count++] = diagram->arrows[i].sent;
 		if (diagram->arrows[i].fate != FATE_FLYING)
 			page->times[count++] = diagram->arrows[i].arrived;
+	}
+	for (size_t i = 0; i < count; i++) {
+		if (page->times[i] < diagram->window.from)
+			page->times[i] = diagram->window.from;
 	}
 	qsort(page->times, count, sizeof(*page->times), compare_times);
 	for (size_t i = 0; i < count; i++) {
@@ -140,7 +149,7 @@ static void cut_strips(struct drawing *page)
 		page->width = width > page->width ? width : page->width;
 	}
 	page->width += begin + MARGIN;
-	page->strip_height = LANE * page->diagram->setup->network.graph.nodes + BOTTOM;
+	page->strip_height = page->lane * diagram_lanes(page->diagram) + BOTTOM;
 }
 
 /* Returns where the lines of the nodes end. */
@@ -149,70 +158,20 @@ static double edge_of(const struct drawing *page)
 	return page->cuts[page->strips_count];
 }
 
+/* Returns where a time is drawn; at the left edge, if it is before the window. */
 static double x_of(const struct drawing *page, uint64_t time)
 {
+	if (time < page->diagram->window.from)
+		return LEFT - OVERHANG;
 	const uint64_t *found =
 	        bsearch(&time, page->times, page->times_count, sizeof(time), compare_times);
 	must(found != NULL);
 	return page->places[found - page->times];
 }
 
-static double y_of(uint32_t node)
+static double y_of(const struct drawing *page, uint32_t node)
 {
-	return TOP + LANE * ((double)node - 0.5);
-}
-
-/*
- * The colours of the page (web/src/style.css): amber is the right to be inside, blue asks, magenta
- * refuses, grey gives back, teal announces. Readers who are colour-blind tell them apart.
- *
- * They are written out, because programs that typeset do not know custom properties; a browser
- * takes the second set on dark paper. A letter begins a class that fills (f) or strokes (s).
- */
-static const char style[] =
-        "<style>\n"
-        "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:#16191f}\n"
-        ".paper{fill:#fcfbf8}.title{font-size:15px;font-weight:600}"
-        ".soft{fill:#5f6673;font-size:11px}.bad{fill:#c2352b;font-weight:600}"
-        ".band{fill:#c2352b;opacity:.16}\n"
-        ".line{stroke:#a3a9b4;stroke-width:1.2}.tick{stroke:#efece5;stroke-width:1}\n"
-        ".label{font-size:10.5px;paint-order:stroke;stroke:#fcfbf8;stroke-width:3.5px;"
-        "stroke-linejoin:round}\n"
-        ".inside,.leave{fill:#f0a000;stroke:#945400}.leave{fill-opacity:.3;stroke-dasharray:3 2}\n"
-        ".wait{fill:#2667d0;opacity:.3}.held{stroke:#f0a000;stroke-width:3;opacity:.65}\n"
-        ".f-ask{fill:#2667d0}.f-right{fill:#945400}.f-against{fill:#a8327f}.f-soft{fill:#5f6673}"
-        ".f-known{fill:#0b7a6b}.f-line{fill:#a3a9b4}\n"
-        ".s-ask{stroke:#2667d0}.s-right{stroke:#945400}.s-against{stroke:#a8327f}"
-        ".s-soft{stroke:#5f6673}.s-known{stroke:#0b7a6b}.s-line{stroke:#a3a9b4}"
-        ".s-ink{stroke:#16191f}\n"
-        ".arrow{fill:none;stroke-width:1.3}.token{stroke-width:2.2}"
-        ".flying{stroke-dasharray:3 3;opacity:.7}\n"
-        ".cross{stroke-width:2.2;fill:none}.node{font-size:13px;font-weight:600}\n"
-        "@media (prefers-color-scheme:dark){text{fill:#eceef1}.paper{fill:#0e1115}"
-        ".soft{fill:#98a1ae}.bad{fill:#ff7a6e}.band{fill:#ff7a6e}.line{stroke:#596270}"
-        ".tick{stroke:#1c2229}.label{stroke:#0e1115}"
-        ".inside,.leave{fill:#ffb224;stroke:#ffc864}.wait{fill:#73a9ff}.held{stroke:#ffb224}"
-        ".f-ask{fill:#73a9ff}.f-right{fill:#ffc864}.f-against{fill:#ee82c4}.f-soft{fill:#98a1ae}"
-        ".f-known{fill:#4fd0bd}.f-line{fill:#596270}"
-        ".s-ask{stroke:#73a9ff}.s-right{stroke:#ffc864}.s-against{stroke:#ee82c4}"
-        ".s-soft{stroke:#98a1ae}.s-known{stroke:#4fd0bd}.s-line{stroke:#596270}"
-        ".s-ink{stroke:#eceef1}}\n"
-        "</style>\n";
-
-/* Returns the name of the colour of a message type, which says what it is for. */
-static const char *colour_of(const struct diagram *diagram, uint8_t type)
-{
-	static const char *const colours[] = {
-	        [ROLE_ASKS] = "ask",        [ROLE_PERMITS] = "right",   [ROLE_REFUSES] = "against",
-	        [ROLE_GIVES_BACK] = "soft", [ROLE_ANNOUNCES] = "known", [ROLE_PREPARES] = "line",
-	};
-	bool second = false;
-
-	/* The first message type with a token gives the right to enter. Other tokens only
-	 * help it. */
-	for (uint8_t i = 0; i < type && type_of(diagram, type)->token; i++)
-		second = second || type_of(diagram, i)->token;
-	return second ? "known" : colours[type_of(diagram, type)->role];
+	return TOP + page->lane * (diagram_lane(page->diagram, node) - 0.5);
 }
 
 static bool has_type(const struct diagram *diagram, uint8_t type)
@@ -238,7 +197,7 @@ static void write_heads(const struct drawing *page)
 		        "markerWidth=\"7\" markerHeight=\"7\" "
 		        "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path d=\"M0 1 10 5 0 9z\" "
 		        "class=\"f-%s\"/></marker>\n",
-		        type, colour_of(page->diagram, type));
+		        type, diagram_colour(page->diagram, type));
 	}
 	text_add_string(page->out, "</defs>\n");
 }
@@ -274,7 +233,7 @@ static void write_line(const struct drawing *page, uint32_t node)
 			continue;
 		double to = last ? edge_of(page) : x_of(page, mark->time);
 		text_format(page->out, "<path class=\"line%s\" d=\"M%.1f %.1f H%.1f\"/>\n",
-		            dead ? " flying" : "", from, y_of(node), to);
+		            dead ? " flying" : "", from, y_of(page, node), to);
 		dead = !last && mark->kind == MARK_CRASH;
 		from = to;
 	}
@@ -284,7 +243,7 @@ static void write_line(const struct drawing *page, uint32_t node)
 static void write_name(const struct drawing *page, uint32_t node, double below)
 {
 	const struct network *network = &page->diagram->setup->network;
-	double y = y_of(node) + below;
+	double y = y_of(page, node) + below;
 
 	text_format(page->out,
 	            "<text class=\"node\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%" PRIu32
@@ -294,9 +253,12 @@ static void write_name(const struct drawing *page, uint32_t node, double below)
 		text_format(
 		        page->out,
 		        "<text class=\"soft\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">id %" PRIu32
-		        "%s</text>\n",
-		        LEFT - 26, y + 19, network->identifiers[node - 1],
-		        is_dead(page->diagram, node) ? ", dead" : "");
+		        "</text>\n",
+		        LEFT - 26, y + 19, network->identifiers[node - 1]);
+	if (is_dead(page->diagram, node))
+		text_format(page->out,
+		            "<text class=\"soft\" x=\"%d\" y=\"%.1f\">dead from the start</text>\n",
+		            LEFT + 4, y - 6);
 }
 
 static void write_axis(const struct drawing *page)
@@ -318,8 +280,8 @@ static void write_axis(const struct drawing *page)
 		            "text-anchor=\"middle\">%s</text>\n",
 		            x, TOP, bottom, x, bottom + 14, text);
 	}
-	for (uint32_t node = 1; node <= page->diagram->setup->network.graph.nodes; node++)
-		write_line(page, node);
+	for (uint32_t lane = 1; lane <= diagram_lanes(page->diagram); lane++)
+		write_line(page, diagram_node(page->diagram, lane));
 }
 
 static void write_bar(const struct drawing *page, const char *class, double from, double to,
@@ -329,7 +291,7 @@ static void write_bar(const struct drawing *page, const char *class, double from
 	text_format(page->out,
 	            "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" "
 	            "rx=\"2\"/>\n",
-	            class, from, y_of(node) - height / 2.0, width, height);
+	            class, from, y_of(page, node) - height / 2.0, width, height);
 }
 
 /* Returns where the bar that begins at mark `begin` ends: at the node's next mark of that kind,
@@ -349,7 +311,7 @@ static void write_held(const struct drawing *page, double from, double to, uint3
 {
 	if (to > from)
 		text_format(page->out, "<path class=\"held\" d=\"M%.1f %.1f H%.1f\"/>\n", from,
-		            y_of(node), to);
+		            y_of(page, node), to);
 }
 
 /* Draws where the token rests, from its arrival at a node to its departure, below everything
@@ -368,15 +330,26 @@ static void write_token_rests(const struct drawing *page)
 			           end_of(page, i, MARK_TOKEN_GOES), diagram->marks[i].node);
 	}
 	/* If the token is not in flight at the start, it rests at the holder. */
-	if (network->algorithm->circulates)
+	if (network->algorithm->circulates || diagram_lane(diagram, network->holder) == 0)
 		return;
-	while (first < diagram->marks_count && diagram->marks[first].kind != MARK_TOKEN_GOES &&
-	       !(diagram->marks[first].kind == MARK_CRASH &&
-	         diagram->marks[first].node == network->holder))
+	while (first < diagram->marks_count && (diagram->marks[first].node != network->holder ||
+	                                        (diagram->marks[first].kind != MARK_TOKEN_GOES &&
+	                                         diagram->marks[first].kind != MARK_CRASH)))
 		first++;
 	double end = first < diagram->marks_count ? x_of(page, diagram->marks[first].time)
 	                                          : edge_of(page);
 	write_held(page, LEFT - OVERHANG, end, network->holder);
+}
+
+/* Is what begins with this mark over before the window opens? */
+static bool end_before(const struct diagram *diagram, size_t begin)
+{
+	for (size_t i = begin + 1; i < diagram->marks_count; i++) {
+		if (diagram->marks[i].node == diagram->marks[begin].node &&
+		    diagram->marks[i].kind < MARK_TOKEN_COMES)
+			return diagram->marks[i].time <= diagram->window.from;
+	}
+	return false;
 }
 
 /* Is the node still leaving after this mark? */
@@ -389,7 +362,7 @@ static bool is_leaving(const struct drawing *page, size_t i)
 /* A cross where a node crashes, a ring where it begins again. */
 static void write_fault(const struct drawing *page, const struct mark *mark)
 {
-	double x = x_of(page, mark->time), y = y_of(mark->node);
+	double x = x_of(page, mark->time), y = y_of(page, mark->node);
 
 	if (mark->kind == MARK_CRASH)
 		text_format(
@@ -404,6 +377,31 @@ static void write_fault(const struct drawing *page, const struct mark *mark)
 	            y + 18, mark->kind == MARK_CRASH ? "crashes" : "begins again");
 }
 
+/* Returns how much of a box would be cut off at the edge of a strip. */
+static double on_cuts(const struct drawing *page, const struct box *box)
+{
+	for (size_t i = 1; i < page->strips_count; i++) {
+		if (page->cuts[i] > box->x && page->cuts[i] < box->x + box->width)
+			return box->width * box->height;
+	}
+	return 0;
+}
+
+/* Its label stands on the other side where the edge of a strip would cut it. */
+static void write_leader(const struct drawing *page, const struct mark *mark)
+{
+	double x = x_of(page, mark->time), y = y_of(page, mark->node);
+	struct box right = {.x = x, .y = y, .width = 64, .height = 12};
+	bool left = on_cuts(page, &right) > 0;
+
+	text_format(page->out,
+	            "<circle class=\"f-known\" cx=\"%.1f\" cy=\"%.1f\" r=\"4.5\"/><text "
+	            "class=\"label\" "
+	            "x=\"%.1f\" y=\"%.1f\"%s>leader %" PRIu32 "</text>\n",
+	            x, y, left ? x - 7 : x + 7, y + 16, left ? " text-anchor=\"end\"" : "",
+	            mark->what);
+}
+
 static void write_marks(const struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
@@ -412,6 +410,9 @@ static void write_marks(const struct drawing *page)
 	for (size_t i = 0; i < diagram->marks_count; i++) {
 		const struct mark *mark = &diagram->marks[i];
 		double x = x_of(page, mark->time);
+		bool before = mark->time < diagram->window.from;
+		if (before && (mark->kind >= MARK_ELECTED || end_before(diagram, i)))
+			continue;
 		if (mark->kind == MARK_REQUEST)
 			write_bar(page, "wait", x,
 			          end_of(page, i, election ? MARK_ELECTED : MARK_ENTER), mark->node,
@@ -423,12 +424,7 @@ static void write_marks(const struct drawing *page)
 		else if (mark->kind == MARK_CRASH || mark->kind == MARK_RESTART)
 			write_fault(page, mark);
 		else if (mark->kind == MARK_ELECTED)
-			text_format(page->out,
-			            "<circle class=\"f-known\" cx=\"%.1f\" cy=\"%.1f\" "
-			            "r=\"4.5\"/><text "
-			            "class=\"label\" x=\"%.1f\" "
-			            "y=\"%.1f\">leader %" PRIu32 "</text>\n",
-			            x, y_of(mark->node), x + 7, y_of(mark->node) + 16, mark->what);
+			write_leader(page, mark);
 	}
 }
 
@@ -443,23 +439,13 @@ static double overlap(const struct box *a, const struct box *b)
 }
 
 /* Returns how much of a box would cover the nodes' lines, where the bars are. */
-static double on_lines(const struct box *box)
+static double on_lines(const struct drawing *page, const struct box *box)
 {
-	double above = box->y + box->height / 2 - TOP - LANE / 2.0;
-	double off = above - LANE * (double)(int)(above / LANE + 0.5);
+	double above = box->y + box->height / 2 - TOP - page->lane / 2;
+	double off = above - page->lane * (double)(int)(above / page->lane + 0.5);
 
 	off = off < 0 ? -off : off;
 	return off < 13 ? (13 - off) * box->width : 0;
-}
-
-/* Returns how much of a box would be cut off at the edge of a strip. */
-static double on_cuts(const struct drawing *page, const struct box *box)
-{
-	for (size_t i = 1; i < page->strips_count; i++) {
-		if (page->cuts[i] > box->x && page->cuts[i] < box->x + box->width)
-			return box->width * box->height;
-	}
-	return 0;
 }
 
 /* Places a label beside its arrow, where it covers other labels and lines least. */
@@ -478,7 +464,7 @@ static void write_label(struct drawing *page, const char *text, double x1, doubl
 		box.y = y1 + (y2 - y1) * along[i] - 6;
 		if (box.x + box.width > edge_of(page) + MARGIN)
 			box.x = edge_of(page) + MARGIN - box.width;
-		covered = on_lines(&box) + on_cuts(page, &box);
+		covered = on_lines(page, &box) + on_cuts(page, &box);
 		for (size_t k = 0; k < page->boxes_count; k++)
 			covered += overlap(&box, &page->boxes[k]);
 		if (best_overlap < 0 || covered < best_overlap - 0.01) {
@@ -520,11 +506,12 @@ static void write_arrow(const struct drawing *page, const struct arrow *arrow)
 {
 	const struct message_type *type = type_of(page->diagram, arrow->type);
 	double shift = shift_of(page->diagram, arrow);
-	double x1 = x_of(page, arrow->sent) + shift, y1 = y_of(arrow->from), y2 = y_of(arrow->to);
+	double x1 = x_of(page, arrow->sent) + shift, y1 = y_of(page, arrow->from),
+	       y2 = y_of(page, arrow->to);
 	double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived) + shift : x1 + 60;
 	const char *token = type->token ? " token" : "",
 	           *flying = arrow->fate == FATE_FLYING ? " flying" : "";
-	const char *colour = colour_of(page->diagram, arrow->type);
+	const char *colour = diagram_colour(page->diagram, arrow->type);
 	char path[128];
 
 	if (arrow->from == arrow->to) {
@@ -566,8 +553,8 @@ static void write_arrows(struct drawing *page)
 				double x1 = x_of(page, arrow->sent);
 				double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived)
 				                                       : x1 + 60;
-				write_label(page, arrow->label, x1, y_of(arrow->from), x2,
-				            y_of(arrow->to));
+				write_label(page, arrow->label, x1, y_of(page, arrow->from), x2,
+				            y_of(page, arrow->to));
 			}
 		}
 	}
@@ -622,7 +609,7 @@ static void write_legend(const struct drawing *page)
 		x += 114;
 	}
 	for (uint8_t type = 0; type < algorithm->messages_count; type++) {
-		const char *colour = colour_of(page->diagram, type);
+		const char *colour = diagram_colour(page->diagram, type);
 		const char *name = algorithm->messages[type].name;
 		if (!has_type(page->diagram, type))
 			continue;
@@ -672,7 +659,7 @@ static void write_band(const struct drawing *page)
 static void write_picture(struct drawing *page)
 {
 	bool cut = page->strips_count > 1;
-	uint32_t nodes = page->diagram->setup->network.graph.nodes;
+	uint32_t lanes = diagram_lanes(page->diagram);
 
 	text_add_string(page->out, cut ? "<defs><g id=\"all\">\n" : "");
 	write_axis(page);
@@ -686,8 +673,8 @@ static void write_picture(struct drawing *page)
 		double width = page->cuts[i + 1] - page->cuts[i];
 		if (i + 1 == page->strips_count)
 			width += MARGIN;
-		for (uint32_t node = 1; node <= nodes; node++)
-			write_name(page, node, below);
+		for (uint32_t lane = 1; lane <= lanes; lane++)
+			write_name(page, diagram_node(page->diagram, lane), below);
 		if (cut)
 			text_format(page->out,
 			            "<svg x=\"%d\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" "
@@ -704,20 +691,26 @@ static void write_page(struct drawing *page)
 	double height = TOP + page->strip_height * (double)page->strips_count +
 	                (diagram->violation != NULL ? SENTENCE : 0);
 
+	char some[32] = "";
+	bool whole = diagram->window.from == 0 && diagram->window.to == UINT64_MAX;
+
+	if (diagram->window.nodes != NULL)
+		snprintf(some, sizeof(some), "%" PRIu32 " of ", diagram->window.nodes_count);
 	text_format(page->out,
 	            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %.0f %.0f\" "
 	            "width=\"%.0f\" height=\"%.0f\" "
 	            "role=\"img\">\n<title>%s, %" PRIu32 " nodes: a space-time diagram</title>\n",
 	            page->width, height, page->width, height, setup->network.algorithm->name,
 	            setup->network.graph.nodes);
-	text_add_string(page->out, style);
+	text_add_string(page->out, diagram_style);
 	write_heads(page);
 	text_format(page->out,
 	            "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
 	            "<text x=\"%d\" y=\"24\"><tspan class=\"title\">%s</tspan>"
-	            "<tspan class=\"soft\" dx=\"10\">%" PRIu32
-	            " nodes; time to the right, long waits cut short</tspan></text>\n",
-	            LEFT - 32, setup->network.algorithm->name, setup->network.graph.nodes);
+	            "<tspan class=\"soft\" dx=\"10\">%s%" PRIu32
+	            " nodes; time to the right, long waits cut short%s</tspan></text>\n",
+	            LEFT - 32, setup->network.algorithm->name, some, setup->network.graph.nodes,
+	            whole ? "" : ", a part of the run");
 	if (diagram->cut)
 		text_format(
 		        page->out,
@@ -743,6 +736,8 @@ void diagram_draw_picture(const struct diagram *diagram, struct text *svg)
 {
 	struct drawing page = {.diagram = diagram, .out = svg};
 
+	page.lane = HEIGHT_GOAL / (double)diagram_lanes(diagram);
+	page.lane = page.lane > LANE ? LANE : page.lane < LANE_LEAST ? LANE_LEAST : page.lane;
 	page.boxes = malloc((diagram->arrows_count + 1) * sizeof(*page.boxes));
 	memory_must(page.boxes != NULL);
 	gather_times(&page);

@@ -46,12 +46,37 @@ struct diagram {
 	uint64_t end;      /* the time at which the picture ends */
 	bool cut;          /* there were more messages than are drawn */
 	bool given_up;     /* the run did not reach its end */
-	char *violation;   /* a sentence about what is wrong at the end, as XML; or NULL */
+	struct diagram_window window;
+	char *violation; /* a sentence about what is wrong at the end, as XML; or NULL */
 };
 
 static inline const struct message_type *type_of(const struct diagram *diagram, uint8_t type)
 {
 	return &diagram->setup->network.algorithm->messages[type];
+}
+
+/* Returns which of the drawn lines is the node's, from 1; 0: the node is not drawn. */
+static inline uint32_t diagram_lane(const struct diagram *diagram, uint32_t node)
+{
+	if (diagram->window.nodes == NULL)
+		return node;
+	for (uint32_t i = 0; i < diagram->window.nodes_count; i++) {
+		if (diagram->window.nodes[i] == node)
+			return i + 1;
+	}
+	return 0;
+}
+
+static inline uint32_t diagram_lanes(const struct diagram *diagram)
+{
+	return diagram->window.nodes != NULL ? diagram->window.nodes_count
+	                                     : diagram->setup->network.graph.nodes;
+}
+
+/* Returns the node of a drawn line. */
+static inline uint32_t diagram_node(const struct diagram *diagram, uint32_t lane)
+{
+	return diagram->window.nodes != NULL ? diagram->window.nodes[lane - 1] : lane;
 }
 
 /* Appends the picture as SVG. */

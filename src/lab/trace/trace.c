@@ -58,6 +58,12 @@ void trace_destroy(struct trace *trace)
 	free(trace);
 }
 
+void trace_show(struct trace *trace, const struct diagram_window *window)
+{
+	if (trace->diagram != NULL)
+		diagram_show(trace->diagram, window);
+}
+
 void trace_drain(struct trace *trace, void (*take)(void *context, const struct text *lines),
                  void *context)
 {

@@ -9,6 +9,7 @@
 #ifndef LAB_TRACE_H
 #define LAB_TRACE_H
 
+#include "diagram.h"
 #include "envelope.h"
 #include "setup.h"
 #include "text.h"
@@ -19,6 +20,9 @@ struct trace;
 /* Makes a trace with lines, with a diagram, or with both. */
 struct trace *trace_create(bool lines, bool diagram);
 void trace_destroy(struct trace *trace);
+
+/* The diagram shows only a part of the run; as diagram_show. */
+void trace_show(struct trace *trace, const struct diagram_window *window);
 
 /* From now on the trace calls `take` with its lines whenever there are many, and at the end, and
  * then forgets them. */

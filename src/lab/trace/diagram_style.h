@@ -1,0 +1,15 @@
+/*
+ * How a diagram looks: its style sheet, and the colour of each type of message.
+ */
+#ifndef LAB_DIAGRAM_STYLE_H
+#define LAB_DIAGRAM_STYLE_H
+
+#include "diagram_draw.h"
+
+extern const char diagram_style[];
+
+/* Returns the name of the colour of a message type, which says what it is for: a class f-NAME fills
+ * with it, s-NAME strokes. */
+const char *diagram_colour(const struct diagram *diagram, uint8_t type);
+
+#endif
