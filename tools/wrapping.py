@@ -18,9 +18,9 @@ def fill(lines):
     text = " ".join(line.strip() for line in lines)
     if item:
         text = text[len(item[2]):]
-    # A blank in short code is no place to break a line.
+    # A blank inside short code is no place to break a line.
     text = re.sub(r"`[^`]{1,60}`", lambda code: code[0].replace(" ", "\0"), text.strip())
-    # A sign at the beginning of a line would be taken for a list.
+    # A sign at the beginning of a line would be taken for a list item.
     text = re.sub(r" ([-+*]) ", "\0\\1\0", text)
     filled = textwrap.wrap(text, COLUMNS, initial_indent=first, subsequent_indent=" " * len(first), break_long_words=False,
                            break_on_hyphens=False)

@@ -139,7 +139,7 @@ class Examples(unittest.TestCase):
         fence = int(re.fullmatch(r"fence (\d+)", first.line())[1])
         first.tell("one")
         self.assertEqual(first.line(), "written")
-        # It is taken for dead, and does not know.
+        # It is given up as dead, and does not know it.
         self.assertEqual(redis_cli(self.node, "BREAK", "file", fence), "1")
         second = self.example("fenced_writer", "file", self.path("data"))
         self.assertGreater(int(re.fullmatch(r"fence (\d+)", second.line())[1]), fence)

@@ -1,4 +1,4 @@
-"""What is installed of libbaton: symbols, header, pkg-config, manual; and a program made with them."""
+"""The installed parts of libbaton: symbols, header, pkg-config, manual; and a program built with them."""
 import os
 import re
 import subprocess
@@ -49,7 +49,7 @@ class Library(unittest.TestCase):
         return os.path.join(cls.root, found[0])
 
     def compiled(self, source, *words):
-        """A program, made as a user would."""
+        """Builds a program as a user would."""
         program = os.path.join(self.root, "program")
         flags = run("pkg-config", "--cflags", "libbaton", env=self.environment).split()
         run("cc", "-x", "c", "-", "-x", "none", "-o", program, "-Wall", "-Werror", *SANITIZE, *flags, *words, input=source)
@@ -71,12 +71,12 @@ class Library(unittest.TestCase):
     def test_the_archive_has_these_symbols_and_no_others(self):
         rows = run("nm", "-g", "--defined-only", self.find("libbaton.a")).splitlines()
         symbols = {row.split()[2] for row in rows if len(row.split()) == 3}
-        # What a sanitizer adds is weak or its own.
+        # Symbols that a sanitizer adds are weak, or have its own names.
         ours = {name for name in symbols if not name.startswith(("__", ".", "DW.ref"))}
         self.assertEqual(ours, declared())
 
     def test_what_was_in_a_release_stays(self):
-        """Programs that were linked with version 1 must go on running: add names, never take one away."""
+        """Programs that were linked with version 1 must go on running: names may be added, but never removed."""
         self.assertLessEqual(set("""
             baton_address baton_break baton_cancel baton_close baton_connect baton_elect baton_elect_start baton_error_name
             baton_error_text baton_fd baton_fence baton_fence_check baton_finish baton_leader baton_lock baton_lock_start
@@ -98,7 +98,7 @@ class Library(unittest.TestCase):
             self.assertIn(f"*{name}*", page)
         for name in re.findall(r"\*(BATON_E\w+)\*", page):
             self.assertIn(name, header)
-        # What only nodes say among themselves is not the users' business; the rest is.
+        # Codes that only nodes use among themselves need not be documented for users; all others must be.
         client = read("include", "baton", "error.h").split("Of the client library")[1].split("enum")[0]
         for name in re.findall(r"\bBATON_E\w+", client):
             self.assertIn(name, header)

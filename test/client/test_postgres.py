@@ -1,4 +1,4 @@
-"""examples/fence.sql with a real PostgreSQL and fences of a real node: a stale one is refused."""
+"""examples/fence.sql with a real PostgreSQL and fences of a real node: a stale fence is refused."""
 import glob
 import os
 import shutil
@@ -13,7 +13,7 @@ PROGRAMS = sorted(glob.glob("/usr/lib/postgresql/*/bin"))[-1]
 
 
 class Server:
-    """In a folder of its own, on a Unix socket there, as a user that is not root, which it refuses."""
+    """Runs in a folder of its own, on a Unix socket there, and not as root, which PostgreSQL refuses."""
 
     def __init__(self):
         self.folder = tempfile.mkdtemp(prefix="baton-postgres-")
@@ -25,7 +25,7 @@ class Server:
                  f"-k {self.folder} -c listen_addresses='' -c fsync=off", "start")
 
     def run(self, program, *words):
-        # Not with pipes: the server would inherit them, and they would never end.
+        # Do not use pipes: the server would inherit them, and they would never end.
         subprocess.run([*self.user, os.path.join(PROGRAMS, program), *words], cwd="/", check=True, timeout=PATIENCE,
                        stdout=subprocess.DEVNULL)
 
@@ -63,7 +63,7 @@ class Postgres(unittest.TestCase):
         self.node.__enter__()
         self.addCleanup(self.node.__exit__)
         self.server.do("drop table if exists fences, stock")
-        # As the file says; twice does no harm.
+        # Do what the file says; doing it twice does no harm.
         for _ in range(2):
             subprocess.run(self.server.psql("-f", os.path.join(ROOT, "examples", "fence.sql")), check=True, timeout=PATIENCE,
                            stderr=subprocess.DEVNULL)
@@ -74,14 +74,14 @@ class Postgres(unittest.TestCase):
         return int(self.server.do("select amount from stock"))
 
     def lock(self):
-        """A session that holds the lock, and its fence."""
+        """Returns a session that holds the lock, and its fence."""
         session = Program("redis-cli", "-s", self.node.socket)
         self.addCleanup(session.__exit__)
         session.tell("LOCK stock")
         return int(session.line())
 
     def lock_twice(self):
-        """Two fences; whoever has the first has lost it and may not know."""
+        """Returns two fences; the holder of the first has lost the lock and may not know it."""
         old = self.lock()
         self.assertEqual(redis_cli(self.node, "BREAK", "stock", old), "1")
         return old, self.lock()
@@ -103,7 +103,7 @@ class Postgres(unittest.TestCase):
                 pass
             with Program(*self.server.psql("-v", f"fence={old}", "-v", "taken=1")) as late:
                 late.tell(TAKE)
-                # It waits for the row: its check comes after our write, and not before.
+                # It waits for the row, so its check comes after our write.
                 while self.server.do("select count(*) from pg_locks where not granted") != "1":
                     pass
                 writer.tell("update stock set amount = amount - 10; commit;")

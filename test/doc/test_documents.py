@@ -1,4 +1,4 @@
-"""doc/checked.md and doc/errata.md are what the checker finds now, and complete; and their tools see it when they are not."""
+"""doc/checked.md and doc/errata.md match what the checker finds now, and are complete; and their tools notice if not."""
 import re
 import tomllib
 import unittest

@@ -1,4 +1,4 @@
-"""doc/faults.md is what the checker finds now, and the tool sees it when not so."""
+"""doc/faults.md matches what the checker finds now, and the tool notices if not."""
 import unittest
 
 from documents import Copy, spoil, tool
@@ -6,7 +6,7 @@ from documents import Copy, spoil, tool
 
 class Faults(unittest.TestCase):
     def test_the_page_is_what_is_found_now(self):
-        """One cell is changed: that row alone is told, so that all others are right."""
+        """One cell is changed: only that row is reported, so all others are right."""
         with Copy() as root:
             spoil(root / "doc/faults.md", "| unnoticed ", "| one waits ")
             result = tool("faults", "--compare", root=root)

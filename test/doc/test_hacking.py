@@ -1,4 +1,4 @@
-"""HACKING.md and the documents beside it tell of what is there."""
+"""HACKING.md and the documents next to it describe what exists."""
 import os
 import re
 import subprocess
@@ -21,7 +21,7 @@ class WhereIsItDecided(unittest.TestCase):
         self.assertGreaterEqual(len(rows), 15)
         for question, path, function in rows:
             with self.subTest(question):
-                # A definition begins in the first column, and its line does not end the declaration.
+                # A definition begins in the first column, and its line does not end with a semicolon.
                 self.assertRegex(text_of(path), rf"(?m)^[a-z][\w \*]*\b{function}\((?:[^;]*?)\)\n\{{")
 
     def test_the_six_questions_are_answered(self):

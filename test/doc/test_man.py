@@ -1,4 +1,4 @@
-"""The manual's examples are run, and its pages fit a terminal."""
+"""Runs the examples of the manual, and checks that its pages fit a terminal."""
 
 import os
 import pathlib
@@ -13,7 +13,7 @@ PAGES = sorted((pathlib.Path(__file__).parents[2] / "doc" / "man").glob("*.1.scd
 
 
 def examples(page):
-    """The blocks of code under EXAMPLES."""
+    """Returns the blocks of code under EXAMPLES."""
     text = page.read_text().split("# EXAMPLES", 1)[1].split("\n# ", 1)[0]
     return re.findall(r"^```\n(.*?)^```$", text, re.S | re.M)
 
@@ -65,7 +65,7 @@ class Manual(unittest.TestCase):
                     self.assertTrue((page.parent / f"{name}.{number}.scd").is_file(), f"{name}({number}) is not there")
 
     def test_exit_codes_of_the_help_are_in_the_page(self):
-        """Those of `Exit: …`, which ends with the paragraph."""
+        """Returns the codes of `Exit: …`, which ends with the paragraph."""
         for command in ("run", "lock", "status", "break", "fence-check"):
             page = next(p for p in PAGES if p.name == f"baton-{command}.1.scd").read_text()
             status = page.split("# EXIT STATUS", 1)[1].split("\n# ", 1)[0]
@@ -79,7 +79,7 @@ class Manual(unittest.TestCase):
     def test_its_pages_fit_a_terminal(self):
         built = pathlib.Path(BATON).parent / "doc" / "man"
         pages = sorted(built.glob("*.[13]"))
-        self.assertEqual(len(pages), len(PAGES) + 1) # and the library's
+        self.assertEqual(len(pages), len(PAGES) + 1) # and those of the library
         for page in pages:
             text = subprocess.run(["groff", "-man", "-Tutf8", "-rLL=80n", "-P-cbou", str(page)],
                                   capture_output=True, text=True, check=True).stdout

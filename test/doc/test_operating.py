@@ -1,4 +1,4 @@
-"""doc/operating.md: its file and its unit make a cluster that clients find without being told where."""
+"""doc/operating.md: its file and its unit make a cluster that clients find without an address."""
 
 import pathlib
 import re
@@ -13,7 +13,7 @@ PAGE = (pathlib.Path(__file__).parents[2] / "doc" / "operating.md").read_text()
 
 
 def file_of(name):
-    """The block that begins with this file's name."""
+    """Returns the block that begins with this file's name."""
     return re.search(rf"^    # {re.escape(name)}\n((?:    .*\n|\n(?=    [^#]))*)", PAGE, re.M)[1].replace("    ", "")
 
 
@@ -36,13 +36,13 @@ class Unit(unittest.TestCase):
         return re.search(rf"^{name}=(.*)$", self.unit, re.M)[1]
 
     def here(self, text, host):
-        """The same with paths of a host that is a folder."""
+        """Returns the same with paths below a folder that stands for the host."""
         for path in ("/run", "/var/lib", "/etc"):
             text = re.sub(rf"(?<![\w/]){path}/", f"{self.root}/{host}{path}/", text)
         return text
 
     def start(self, host, addresses):
-        """What systemd does for the unit."""
+        """Does what systemd does for the unit."""
         for folder in ("run/" + self.setting("RuntimeDirectory"), "var/lib/" + self.setting("StateDirectory"), "etc"):
             (self.root / host / folder).mkdir(parents=True)
         config = file_of("/etc/baton.conf").replace("name = a\n", f"name = {host}\n")
@@ -62,7 +62,7 @@ class Unit(unittest.TestCase):
         peers = re.findall(r"\w+=(10\.0\.0\.\d:7440)", file_of("/etc/baton.conf"))
         self.assertEqual(len(peers), 3)
         addresses = {peer: f"127.0.0.1:{port}" for peer, port in zip(peers, [free_port(), free_port(), free_port()])}
-        # Where clients look last. XDG_RUNTIME_DIR stands for /run here.
+        # The last place where clients look. XDG_RUNTIME_DIR stands for /run here.
         self.assertIn(" /run/baton.sock", self.setting("ExecStartPre"))
         for host in "abc":
             self.start(host, addresses)

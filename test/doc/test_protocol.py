@@ -15,7 +15,7 @@ PAGE = (ROOT / "doc" / "man" / "baton-protocol.7.scd").read_text()
 
 
 def blocks(section):
-    """The blocks of code in a section, as a reader sees them."""
+    """Returns the blocks of code in a section, as a reader sees them."""
     text = PAGE.split(f"# {section}\n", 1)[1].split("\n# ", 1)[0]
     return [block.replace("\\\\", "\\") for block in re.findall(r"^```\n(.*?)^```$", text, re.S | re.M)]
 
@@ -41,7 +41,7 @@ class Protocol(unittest.TestCase):
                                   done.stdout + done.stderr)
 
     def test_the_wire_is_as_it_is_shown(self):
-        """Fences are others, but where the page has the same one twice, so has the node."""
+        """Fences differ, but where the page has the same one twice, so must the node."""
         client = self.client()
         block, = blocks("ON THE WIRE")
         fences = {}

@@ -1,4 +1,4 @@
-"""The picture of README.md is what baton draws now, and what it says of commands is so."""
+"""The picture in README.md is what baton draws now, and what it says about commands is true."""
 import re
 import subprocess
 import tempfile

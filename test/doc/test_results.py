@@ -1,4 +1,4 @@
-"""doc/results.md and .csv: a small version comes to the same verdicts, every claim has a row; and the tool sees it when not so."""
+"""doc/results.md and .csv: a small version reaches the same verdicts, and every claim has a row; and the tool notices if not."""
 import csv
 import re
 import unittest
@@ -79,7 +79,7 @@ class Results(unittest.TestCase):
             self.assertEqual((said, held + refuted + other), (len(of_documents), len(of_documents)), name)
             self.assertLessEqual(refuted, sum(claim["refuted"] is not None for claim in of_documents), name)
             self.assertEqual((rules, right), (len([c for c in claims if c["algorithm"] == name and c["where"] is None]),) * 2, name)
-        # Every one that failed is in its table; nothing is in the second that could have been run.
+        # Every claim that failed is in its table; the second table has nothing that could have been run.
         self.assertEqual(total[2], text.split("## Refuted")[1].split("\n## ")[0].count("\n| ") - 1)
         self.assertEqual(total[3], 0)
         # One page.

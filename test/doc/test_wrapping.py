@@ -1,4 +1,4 @@
-"""Documents are wrapped evenly at 100 columns, and the tool that does it leaves alone what it must."""
+"""Documents are wrapped evenly at 100 columns, and the tool that wraps them leaves other text alone."""
 import unittest
 
 from documents import ROOT, Copy, tool

@@ -1,4 +1,4 @@
-"""What the tests share: running baton, and reading what it says."""
+"""What tests share: running baton, and reading its output."""
 import json
 import os
 import signal
@@ -9,7 +9,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 
 
 def obey_signals():
-    """A test that was started in the background of a shell would hand on that it ignores Ctrl-C, and so would all it starts."""
+    """A test that was started in the background of a shell ignores Ctrl-C, and so would every process that it starts."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
@@ -35,7 +35,7 @@ def baton(*words, stdin=""):
 
 
 def report(*words, expect=0):
-    """Runs baton with --json and gives the object; expect: the exit, None: whichever."""
+    """Runs baton with --json and returns the object; expect: the exit code, None: any."""
     result = baton(*words, "--json")
     assert expect is None or result.code == expect, result
     return json.loads(result.out)
@@ -50,6 +50,6 @@ def check(*words, expect=0):
 
 
 def no_violation_over(seeds, *words):
-    """Many runs; fails with the seed that replays it."""
+    """Does many runs. On a failure, shows the seed that repeats it."""
     for run in sim(*words, f"--seeds {seeds}")["runs"]:
         assert run["violations"] == 0, f"baton sim {' '.join(words)} --seed {run['seed']}"

@@ -1,4 +1,4 @@
-"""A headless Chromium for the tests of pages, by its own protocol over a pipe: no port, no other package."""
+"""A headless Chromium for the tests of pages, driven by its own protocol over a pipe: no port, no other package."""
 import base64
 import fcntl
 import json
@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-PATIENCE = 120  # seconds without a word from the browser: it hangs
+PATIENCE = 120  # after so many seconds without a message the browser hangs
 
 
 class Browser:
@@ -20,7 +20,7 @@ class Browser:
             raise FileNotFoundError("chromium is needed to test pages: tools/setup installs it")
         self.profile = tempfile.TemporaryDirectory(prefix="baton-browser-")
         here, there = os.pipe(), os.pipe()
-        # The browser reads from 3 and writes to 4; the pipes may have just these numbers.
+        # The browser reads from 3 and writes to 4; our pipes may happen to have these numbers.
         theirs = [fcntl.fcntl(fd, fcntl.F_DUPFD, 10) for fd in (here[0], there[1])]
         os.close(here[0])
         os.close(there[1])
@@ -42,7 +42,7 @@ class Browser:
         try:
             self.call("Browser.close")
         except (EOFError, BrokenPipeError):
-            pass  # it was quicker
+            pass  # it has already ended
         self.process.wait(PATIENCE)
         os.close(self.to)
         os.close(self.answers)
@@ -78,7 +78,7 @@ class Browser:
 
 
 class Page:
-    """An opened page: what it fetched, what it complained about."""
+    """An open page: what it fetched, and its errors and warnings."""
 
     def __init__(self, browser, path, width, height, dark):
         self.browser = browser
@@ -95,7 +95,7 @@ class Page:
         return self.browser.call(method, self.session, **parameters)
 
     def go(self, path):
-        """To a file; what was fetched and complained about before is forgotten."""
+        """Opens a file. What was fetched and reported before is forgotten."""
         self.browser.events = [event for event in self.browser.events if event.get("sessionId") != self.session]
         self.call("Page.navigate", url="file://" + os.path.abspath(path))
         while not any(event["method"] == "Page.loadEventFired" for event in self.own()):
@@ -118,7 +118,7 @@ class Page:
         return [event["params"]["request"]["url"] for event in self.own() if event["method"] == "Network.requestWillBeSent"]
 
     def value(self, expression):
-        """What a JavaScript expression gives; it must be JSON."""
+        """Returns the value of a JavaScript expression, which must be JSON."""
         answer = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in answer:
             raise RuntimeError(f"{expression}: {answer['exceptionDetails']}")
@@ -130,7 +130,7 @@ class Page:
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **text)
 
     def screenshot(self, path):
-        """The whole page, for eyes."""
+        """Draws the whole page, to be looked at."""
         picture = self.call("Page.captureScreenshot", captureBeyondViewport=True)
         with open(path, "wb") as file:
             file.write(base64.b64decode(picture["data"]))

@@ -1,4 +1,4 @@
-"""Clusters of real daemons for tests: each has a folder, ports and sockets of its own, and leaves nothing behind."""
+"""Clusters of real daemons for tests: each has its own folder, ports and sockets, and leaves nothing behind."""
 import itertools
 import json
 import os
@@ -13,17 +13,15 @@ from baton import BATON
 from resp import Client
 
 SANITIZED = os.environ.get("SANITIZE", "none") != "none"
-PATIENCE_S = 60  # for what must happen in the end; never what is measured
+PATIENCE_S = 60  # how long to wait for what must happen in the end; never something that is measured
 
 
 _drawn = itertools.count()
 
 
 def free_port(kind=socket.SOCK_STREAM):
-    """
-    A port of 127.0.0.1 that nobody uses, that this process is not given again, that tests beside it look for elsewhere, and that
-    no outgoing connection will take: those are above 32768.
-    """
+    """Returns a free port of 127.0.0.1 that this process is not given again, that tests running in parallel look for elsewhere,
+    and that no outgoing connection will take: those are above 32768."""
     while True:
         port = 15000 + (os.getpid() * 50 + next(_drawn)) % 17000
         with socket.socket(socket.AF_INET, kind) as probe:
@@ -35,7 +33,7 @@ def free_port(kind=socket.SOCK_STREAM):
 
 
 def until(what, predicate, patience=PATIENCE_S):
-    """Asks again and again until the predicate gives something true, which is returned."""
+    """Asks repeatedly until the predicate returns something true, and returns that."""
     end = time.monotonic() + patience
     while True:
         found = predicate()
@@ -46,14 +44,14 @@ def until(what, predicate, patience=PATIENCE_S):
 
 
 def environment(**more):
-    """That of the tests, without what a daemon would obey."""
+    """The environment of the tests, without variables that a daemon would obey."""
     kept = {name: value for name, value in os.environ.items()
             if name not in ("NOTIFY_SOCKET", "JOURNAL_STREAM", "BATON_SOCKET")}
     return {**kept, **more}
 
 
 def takes_clients(path):
-    """A socket is there a moment before it can be connected to."""
+    """Retries, because a socket exists a moment before it accepts connections."""
     try:
         Client(path).close()
         return True
@@ -121,13 +119,13 @@ class Node:
         return code
 
     def terminate(self):
-        """Not before it has begun: until then SIGTERM ends it as it ends any process."""
+        """Waits until the node has started: before that, SIGTERM would end it like any process."""
         until(f"{self.name} has begun or ended", lambda: os.path.exists(self.socket) or self.process.poll() is not None)
         if self.process.poll() is None:
             os.kill(self.process.pid, signal.SIGTERM)
 
     def end(self):
-        """SIGTERM; the exit."""
+        """Sends SIGTERM. Returns the exit code."""
         self.terminate()
         return self.wait()
 
@@ -140,7 +138,7 @@ class Node:
 
 
 class Cluster:
-    """`count` nodes n1, n2, …, all with the same options; `peers_of(cluster, index)` may tell each other addresses."""
+    """`count` nodes n1, n2, …, all with the same options; `peers_of(cluster, index)` may give each of them other addresses."""
 
     def __init__(self, count, *options, peers_of=None, each=None):
         self.folder = tempfile.mkdtemp(prefix="baton-test-")
@@ -179,7 +177,7 @@ class Cluster:
         return "".join(f"--- {node.name}\n{node.log()}" for node in self.nodes if os.path.exists(node.log_path))
 
     def end(self):
-        """All of them leave, with exit 0 and without a word of a sanitizer; the folder goes."""
+        """Lets all nodes leave, with exit 0 and without a report of a sanitizer; then removes the folder."""
         codes = {}
         try:
             for node in self.nodes:

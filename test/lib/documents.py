@@ -1,4 +1,4 @@
-"""What the tests of documents that are made share: running the tools that make them, on a copy too."""
+"""What the tests of generated documents share: running the tools that make them, also on a copy."""
 import os
 import pathlib
 import shutil
@@ -17,7 +17,7 @@ def tool(name, *words, root=ROOT):
 
 
 class Copy:
-    """A copy of what the tools read, to spoil."""
+    """A copy of what the tools read, in which a test may break things."""
 
     def __enter__(self):
         self.folder = tempfile.TemporaryDirectory()

@@ -1,4 +1,4 @@
-"""Hosts on this machine: network namespaces with cables between them. Where that is not permitted, the test is skipped."""
+"""Hosts on this machine: network namespaces connected by cables. Where that is not permitted, the test is skipped."""
 import os
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ def run(*words, check=True):
 
 
 class Hosts:
-    """`count` hosts and cables (i, j) between them, numbered from 0. Of cable k, host i has 10.98.k.1 and host j 10.98.k.2."""
+    """`count` hosts, numbered from 0, and cables (i, j) between them. On cable k, host i has 10.98.k.1 and host j 10.98.k.2."""
 
     def __init__(self, count, cables):
         self.names = [f"baton-{os.getpid()}-{number}" for number in range(count)]
@@ -45,11 +45,11 @@ class Hosts:
             run("ip", "netns", "delete", name, check=False)
 
     def within(self, host):
-        """The words before a command that make it run there."""
+        """Returns the words to put before a command so that it runs on that host."""
         return ["ip", "netns", "exec", self.names[host]]
 
     def address(self, host, seen_from):
-        """Of a neighbour by the cable between them; of any other, one that cannot be reached."""
+        """Returns the address of a neighbour on the cable between them; for any other host, one that cannot be reached."""
         for number, cable in enumerate(self.cables):
             if cable in ((host, seen_from), (seen_from, host)):
                 return f"10.98.{number}.{1 if cable[0] == host else 2}"
@@ -57,5 +57,5 @@ class Hosts:
         return f"10.98.{number}.{1 if cable[0] == host else 2}"
 
     def pull(self, cable):
-        """The cable is out: nobody is told, nothing comes through."""
+        """Pulls the cable: nobody is told, and nothing gets through."""
         run("ip", "-n", self.names[self.cables[cable][0]], "link", "set", f"c{cable}", "down")

@@ -1,4 +1,4 @@
-"""Programs for node with packages of npm: they are installed beside a copy of the program in the build folder."""
+"""Programs for node with packages of npm, which are installed next to a copy of the program in the build folder."""
 import filecmp
 import os
 import shutil
@@ -6,7 +6,7 @@ import subprocess
 
 
 def install(source, target):
-    """Copies the files of the source; installs, unless what is there is what the lock file wants."""
+    """Copies the files of the source, and installs packages unless those of the lock file are there."""
     done = os.path.join(target, "installed.json")
     os.makedirs(target, exist_ok=True)
     for name in os.listdir(source):

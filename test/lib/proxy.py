@@ -1,14 +1,12 @@
-"""A bad network between nodes: connections that go through it are slow, arrive in pieces and are cut at random."""
+"""A bad network between nodes: connections through it are slow, arrive in pieces and are cut at random."""
 import asyncio
 import random
 import threading
 
 
 class Proxy:
-    """
-    Listens for each road that it is given, (port to listen on, port to go to), in a thread of its own. `cut_s`: a connection is
-    cut about so often, with what is under way in it. `heal` lets everything pass from then on.
-    """
+    """Listens, in a thread of its own, for each route (port to listen on, port to go to). `cut_s`: a connection is cut about this
+    often, with the bytes that are in flight. After `heal` everything passes."""
 
     def __init__(self, roads, cut_s, seed):
         self.roads = roads
@@ -51,7 +49,7 @@ class Proxy:
             server.close()
         for writers in list(self.connections):
             self._abort(writers)
-        # What still runs notices that its connection is gone.
+        # Threads that still run notice that their connection is gone.
         others = [task for task in asyncio.all_tasks() if task is not asyncio.current_task()]
         await asyncio.gather(*others, return_exceptions=True)
 

@@ -1,4 +1,4 @@
-"""A client of the lock service that hides nothing: words out, what came back as it came."""
+"""A client of the lock service that hides nothing: it sends words, and returns replies as they arrived."""
 import socket
 
 PATIENCE_S = 60
@@ -9,7 +9,7 @@ class Wrong(str):
 
 
 class Push(list):
-    """What comes out of band in version 3."""
+    """An out-of-band message of version 3."""
 
 
 class Closed(Exception):
@@ -98,7 +98,7 @@ class Client:
             return data
 
     def quiet(self, seconds=0.1):
-        """Nothing has come, and nothing comes for so long."""
+        """Checks that nothing has arrived, and that nothing arrives for this long."""
         if self.left:
             return False
         self.socket.settimeout(seconds)
@@ -111,7 +111,7 @@ class Client:
             self.socket.settimeout(PATIENCE_S)
 
     def closed(self):
-        """Waits for the end; what came before it is thrown away."""
+        """Waits for the end of the connection, and discards what arrives before it."""
         try:
             while True:
                 self.left = b""

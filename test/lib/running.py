@@ -1,4 +1,4 @@
-"""A node that runs while a test does, and programs beside it."""
+"""A node that runs during a test, and programs that use it."""
 import os
 import select
 import shutil
@@ -9,11 +9,11 @@ import tempfile
 
 from baton import BATON
 
-PATIENCE = 60  # seconds, for what takes milliseconds unless something is wrong
+PATIENCE = 60  # seconds; a correct program needs milliseconds
 
 
 class Node:
-    """A cluster of one on a Unix socket in a folder of its own. With `as test.enterContext` it ends with the test."""
+    """A cluster of one on a Unix socket in a folder of its own. With `test.enterContext` it ends with the test."""
 
     def __init__(self, *words):
         self.folder = tempfile.mkdtemp(prefix="baton-test-")
@@ -57,14 +57,14 @@ class Node:
 
 
 class Program:
-    """A program that is talked to line by line."""
+    """A program that a test talks to line by line."""
 
     def __init__(self, *words, environment=None):
         self.process = subprocess.Popen(words, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE)
 
     def line(self):
-        """The next line that it says, without its end."""
+        """Returns the next line that it prints, without its end."""
         text = b""
         while not text.endswith(b"\n"):
             if not select.select([self.process.stdout], [], [], PATIENCE)[0]:
@@ -80,7 +80,7 @@ class Program:
         self.process.stdin.flush()
 
     def end(self):
-        """Ends its input and waits: the exit code, and what else it said on both."""
+        """Ends its input and waits. Returns the exit code, and the rest of its output and errors."""
         out, err = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out.decode(), err.decode()
 

@@ -1,4 +1,4 @@
-"""What the tests of run, lock, elect, observe and break share: a node, and processes that are looked at from outside."""
+"""What the tests of run, lock, elect, observe and break share: a node, and processes that are watched from outside."""
 import json
 import os
 import shutil
@@ -12,7 +12,7 @@ from running import PATIENCE, Node
 
 
 def stat_of(pid):
-    """state, parent, group, session of a process; None: it is gone."""
+    """Returns state, parent, group and session of a process; None: it is gone."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rsplit(")", 1)[1].split()
@@ -32,7 +32,7 @@ def program_of(pid):
 
 
 def with_in_environment(*texts):
-    """Processes that were started with all these in their environment."""
+    """Returns the processes that were started with all these variables in their environment."""
     found = []
     for name in os.listdir("/proc"):
         try:
@@ -46,7 +46,7 @@ def with_in_environment(*texts):
 
 
 class ServiceTest(unittest.TestCase):
-    """A node and a folder for each test; whatever is started here is ended."""
+    """A node and a folder for each test; every process that is started here is ended."""
 
     lease = "3s"
 
@@ -71,14 +71,14 @@ class ServiceTest(unittest.TestCase):
                 pass
 
     def commands(self, lock):
-        """The processes of all commands that were run under it here."""
+        """Returns the processes of all commands that were run under the lock here."""
         return with_in_environment(f"BATON_LOCK={lock}\0", f"BATON_SOCKET={self.node.socket}\0")
 
     def path(self, name):
         return os.path.join(self.folder, name)
 
     def text(self, name):
-        """What a file holds, once it has a whole line."""
+        """Returns the content of a file, once it has a whole line."""
         def whole():
             try:
                 with open(self.path(name), encoding="utf-8") as file:
@@ -114,7 +114,7 @@ class ServiceTest(unittest.TestCase):
         return self.finish(self.start(*words, **options))
 
     def with_status(self, *words, **options):
-        """baton run: (exit code, what --status-fd tells, stderr)"""
+        """Runs baton run. Returns (exit code, what --status-fd reported, stderr)."""
         read, write = os.pipe()
         process = self.start("run", "--status-fd", str(write), *words, pass_fds=[write], **options)
         os.close(write)
@@ -125,7 +125,7 @@ class ServiceTest(unittest.TestCase):
         return code, json.loads(text), err
 
     def hold(self, lock):
-        """Somebody holds it; close its input to make it let go."""
+        """Holds the lock; close the input of the result to release it."""
         holder = self.start("lock", lock, stdin=subprocess.PIPE)
         holder.fence = int(holder.stdout.readline())
         return holder
@@ -135,7 +135,7 @@ class ServiceTest(unittest.TestCase):
         self.assertEqual(holder.wait(PATIENCE), 0)
 
     def wait_for_waiters(self, lock, count=1):
-        """So many wait for it at the node."""
+        """Waits until this many clients wait for the lock at the node."""
         def there():
             status = self.status(lock)
             return status["locks"] and len(status["locks"][0]["waiters"]) >= count

@@ -1,9 +1,9 @@
-"""Reads a trace and checks that it makes sense, without knowing the algorithm."""
+"""Reads a trace and checks that it is consistent, without knowing the algorithm."""
 import json
 
 
 class Trace:
-    """What a trace tells. Raises AssertionError where it contradicts itself."""
+    """The content of a trace. Raises AssertionError where it contradicts itself."""
 
     def __init__(self, path):
         with open(path, encoding="utf-8") as file:

@@ -10,7 +10,8 @@ LOAD = os.path.join(os.environ.get("BUILD", os.path.dirname(BATON)), "test", "lo
 
 
 def work(cluster, rounds, seed=1, clients=50, locks=20):
-    """`rounds` times each client asks for a lock. What the load program reports; fails if it saw two inside, a fence that did not rise, or somebody who starves."""
+    """Each client asks for a lock `rounds` times. Returns the report of the load program; fails if it saw two clients inside, a
+    fence that did not rise, or a client that starves."""
     done = subprocess.run([LOAD, str(rounds), str(seed), str(clients), str(locks), cluster.folder,
                            *(node.socket for node in cluster)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stderr}\n{[node.status() for node in cluster]}\n{cluster.logs()}"
@@ -20,14 +21,14 @@ def work(cluster, rounds, seed=1, clients=50, locks=20):
 
 
 def fds_with_one_client(node):
-    """Of a node that has nothing to do but to answer this client."""
+    """Returns the descriptors of a node that has nothing to do but to answer this client."""
     with node.client() as client:
         client.call("PING")
         return node.fds()
 
 
 def comes_back_to(cluster, fds):
-    """Each node has no more descriptors than before."""
+    """Checks that each node has no more descriptors than before."""
     for node, before in zip(cluster, fds):
         until(lambda node=node, before=before: f"{node.name} comes back to {before} descriptors, it has {node.fds()}",
               lambda node=node, before=before: fds_with_one_client(node) <= before)

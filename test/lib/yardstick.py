@@ -1,4 +1,4 @@
-"""How late this machine is just now. A limit of time that is told in it holds on a busy machine too."""
+"""Measures how late this machine is at present. A time limit that is a multiple of it holds on a busy machine too."""
 import threading
 import time
 
@@ -6,7 +6,7 @@ STEP_S = 0.005
 
 
 class Yardstick:
-    """While it is entered, a thread sleeps again and again and notes how much longer than asked for that took."""
+    """While it is entered, a thread sleeps repeatedly and notes how much longer than requested that took."""
 
     def __init__(self):
         self.worst_s = 0
@@ -28,12 +28,13 @@ class Yardstick:
             self.worst_s = max(self.worst_s, time.monotonic() - begun - STEP_S)
 
     def late_ms(self, quiet_ms):
-        """What is late on a quiet machine, and as much more as this one is slower: an answer takes many turns of many processes."""
+        """Returns a limit: what is late on a quiet machine, plus more if this one is slower, because an answer takes many turns
+        of many processes."""
         return quiet_ms + 1000 * 40 * self.worst_s
 
 
 def best_of(attempts, limit, attempt):
-    """The shortest of some attempts must be below the limit: a busy moment passes, a wrong program stays."""
+    """The shortest of some attempts must be below the limit: a busy moment passes, but a wrong program is always late."""
     taken = []
     for _ in range(attempts):
         taken.append(attempt())

@@ -1,4 +1,4 @@
-"""baton through python3-redis: python_redis.py SOCKET SOCKET. Fails if something is not as it should be."""
+"""Uses baton through python3-redis: python_redis.py SOCKET SOCKET. Fails if something is wrong."""
 import json
 import sys
 
@@ -34,7 +34,7 @@ try:
 except redis.ResponseError as error:
     assert "holds the lock already" in str(error), error
 assert there.execute_command("UNLOCK", "python") == 1
-pipeline = there.pipeline(transaction=False)  # by another connection, which is another session
+pipeline = there.pipeline(transaction=False)  # on another connection, which is another session
 for words in (("LOCK", "python"), ("UNLOCK", "python"), ("UNLOCK", "python")):
     pipeline.execute_command(*words)
 assert pipeline.execute() == [fence + 2, 1, 0]

@@ -1,4 +1,4 @@
-"""Clients that send nonsense, half of something, too much, or never read: they get a reason, and harm nobody."""
+"""Clients that send nonsense, incomplete commands or too much, or never read: they are told why, and harm nobody."""
 import contextlib
 import fcntl
 import json
@@ -20,14 +20,13 @@ from resp import Client, Closed, Wrong, encode
 
 
 def unread(connection):
-    """Bytes that have come and were not read."""
+    """Returns how many bytes have arrived and were not read."""
     return struct.unpack("i", fcntl.ioctl(connection, termios.FIONREAD, b"\0" * 4))[0]
 
 
 def pour(client, node, size):
-    """
-    Commands for so many bytes of replies, which are not read; fewer if the node takes no more, which it says. How many they were.
-    """
+    """Sends commands for this many bytes of replies, which are not read; fewer if the node takes no more. Returns how many
+    commands were sent."""
     said = node.log().count("unread")
     data = encode("PING", "x" * 100000)
     sent = offset = stalls = 0
@@ -50,7 +49,7 @@ class BadClients(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.port = free_port()
-        # However slow the machine is, none of them is closed because it has not read yet.
+        # However slow the machine is, none of them may be closed because it has not read yet.
         cls.cluster = Cluster(1, "--clients", f"127.0.0.1:{cls.port}", "--client-timeout", "10m").start()
         cls.node = cls.cluster[0]
 
@@ -64,7 +63,7 @@ class BadClients(unittest.TestCase):
         return client
 
     def ends_with(self, data, *words):
-        """The connection ends, and the last that it says is why."""
+        """Checks that the connection ends, and that its last reply says why."""
         for tcp in (False, True):
             with self.subTest(data=data[:60], tcp=tcp):
                 client = self.client(tcp)
@@ -134,12 +133,12 @@ class BadClients(unittest.TestCase):
         self.assertEqual([client.read()[2] for _ in range(1024)], list(range(1, 1025)))
 
     def test_too_much_behind_a_waiting_lock_ends_the_connection(self):
-        """LOCK has its reply when its turn has come; then the error, in the place of what was not done."""
+        """LOCK gets its reply when it is granted; then comes the error, in place of the commands that were dropped."""
         holder, client, next_one = self.client(), self.client(), self.client()
         holder.call("LOCK", "behind")
         client.send("LOCK", "behind")
         for number in range(40):
-            client.send("LOCK", f"behind-{number}", "x" * 65536) # all of it is taken, in the end
+            client.send("LOCK", f"behind-{number}", "x" * 65536) # all of it is taken in the end
         next_one.send("LOCK", "behind")
         self.assertTrue(client.quiet())
         holder.call("UNLOCK", "behind")
@@ -149,7 +148,7 @@ class BadClients(unittest.TestCase):
         self.assertGreater(next_one.read(), 0)
 
     def test_too_much_behind_what_waits_for_a_moment_is_served(self):
-        """It is left in the socket until then."""
+        """The rest stays in the socket until then."""
         holder, client = self.client(), self.client()
         holder.call("LOCK", "moment")
         client.send("LOCK", "moment")
@@ -191,7 +190,7 @@ class BadClients(unittest.TestCase):
             self.assertEqual(client.read(), f"{number}" + "x" * 65536)
 
     def stays_small(self, before_kb, more_kb=8192):
-        if not SANITIZED: # whose memory is not given back
+        if not SANITIZED: # its memory is not given back
             self.assertLess(self.node.rss_kb(), before_kb + more_kb)
 
     def test_many_commands_before_the_first_reply_is_read(self):
@@ -219,7 +218,7 @@ class BadClients(unittest.TestCase):
         sent = pour(client, self.node, 256 << 20) # far more than is kept for it
         self.assertGreater(sent, 64 << 20)
         self.assertLess(sent, 80 << 20)
-        self.stays_small(before_kb, (2 * 64 + 8) << 10) # at most half of a buffer is not used
+        self.stays_small(before_kb, (2 * 64 + 8) << 10) # at most half of a buffer is unused
         full_kb = self.node.rss_kb()
         self.node.says("bytes of replies unread, and is not served until it reads: pid")
         other = self.client()
@@ -227,7 +226,7 @@ class BadClients(unittest.TestCase):
         self.assertTrue(other.quiet()) # it lives, and holds
         client.close()
         self.assertGreater(other.read(), 0)
-        # Its memory is free again; the C library need not return it to the system, but then uses it for the next one.
+        # Its memory is free again. The C library need not return it to the system, but must use it for the next client.
         with self.client() as next_one:
             self.assertGreater(pour(next_one, self.node, 256 << 20), 64 << 20)
             self.stays_small(full_kb, 32 << 10)
@@ -251,7 +250,7 @@ class BadClients(unittest.TestCase):
         except OSError: # not read any more, or closed
             pass
         self.assertLess(sent, 64 << 20)
-        self.assertGreater(other.call("LOCK", "nonsense"), 0) # without a word from the first
+        self.assertGreater(other.call("LOCK", "nonsense"), 0) # without an answer to the first
         other.call("UNLOCK", "nonsense")
 
     def test_a_page_of_the_web_takes_no_locks(self):
@@ -264,7 +263,7 @@ class BadClients(unittest.TestCase):
         self.assertEqual(self.node.status("evil")["locks"], [])
 
     def test_a_pipeline_with_long_answers_comes_to_its_end(self):
-        """Each answer is there at once, and all of them are more than the node keeps for a client."""
+        """Each answer is ready at once, and together they are more than the node keeps for a client."""
         client = self.client()
         count = 400
         client.send_bytes(encode("STATUS") * count + encode("PING"))
@@ -277,7 +276,7 @@ class BadClients(unittest.TestCase):
         holder, client = self.client(), self.client()
         for number in range(300):
             holder.call("LOCK", f"long-{number}")
-        client.send_bytes(encode("STATUS") * 3000) # 200 MB would be the answer
+        client.send_bytes(encode("STATUS") * 3000) # the answer would have 200 MB
         other = self.client()
         for _ in range(20):
             self.assertEqual(other.call("PING"), "PONG")
@@ -286,7 +285,7 @@ class BadClients(unittest.TestCase):
 
     def test_who_reads_late_gets_all(self):
         client = self.client()
-        replies = 12 # more than the node keeps for it, less than would stop who sends them all at once
+        replies = 12 # more than the node keeps for it, but not so much that a client that sends it all at once would block
         client.send_bytes(encode("PING", "z" * 20000) * replies)
         self.client().call("PING")
         for _ in range(replies):
@@ -301,7 +300,7 @@ class BadClients(unittest.TestCase):
         self.assertRaises(Closed, client.read)
 
     def test_who_says_no_more_still_gets_all_its_answers(self):
-        """More than the system keeps for it."""
+        """The output is more than the system buffers for it."""
         client = self.client()
         client.send_bytes(encode("PING", "x" * 10000) * 1000)
         client.socket.shutdown(socket.SHUT_WR)
@@ -309,7 +308,7 @@ class BadClients(unittest.TestCase):
         self.assertRaises(Closed, client.read)
 
     def test_what_was_said_before_the_end_counts(self):
-        """More than is read at once; and then with more answers than are kept for one that does not take them."""
+        """The input is more than is read at once; and then has more answers than are kept for a client that does not read."""
         for before in (encode("UNLOCK", "y" * 243) * 300, encode("STATUS") * 300):
             holder, client = self.client(), self.client()
             fence = holder.call("LOCK", "said")
@@ -346,14 +345,14 @@ class BadClients(unittest.TestCase):
 
 class Limits(unittest.TestCase):
     def test_who_never_reads_is_let_go_in_the_end(self):
-        """Unlike one that reads late, and one that reads slowly."""
+        """Only this one is closed, not one that reads late, nor one that reads slowly."""
         with Cluster(1, "--client-timeout", "10s") as cluster, cluster[0].client() as never, cluster[0].client() as late, \
                 cluster[0].client() as slow, cluster[0].client() as other:
             for client in (never, slow):
                 client.call("LOCK", f"held-{id(client)}")
                 pour(client, cluster[0], 16 << 20)
             late.call("LOCK", f"held-{id(late)}")
-            pour(late, cluster[0], 1 << 20) # which nobody minds
+            pour(late, cluster[0], 1 << 20) # which is allowed
             other.send("LOCK", f"held-{id(never)}")
 
             begin, taken = time.monotonic(), 0
@@ -381,7 +380,7 @@ class Limits(unittest.TestCase):
             self.assertLess(sum(sent), 320 << 20)
             if not SANITIZED:
                 self.assertLess(cluster[0].rss_kb(), 400 << 10)
-            with cluster[0].client() as client: # others are served as ever
+            with cluster[0].client() as client: # others are served as before
                 for number in range(100):
                     self.assertEqual(client.call("PING", number), str(number))
             paused = stack.enter_context(cluster[0].client())
@@ -396,7 +395,7 @@ class Limits(unittest.TestCase):
     def test_too_many_clients_are_refused_with_a_reason(self):
         with Cluster(1, "--max-clients", "3") as cluster:
             clients = []
-            while len(clients) < 3: # one that asked before may not be gone yet
+            while len(clients) < 3: # an earlier one may still be there
                 client = cluster[0].client()
                 if client.call("PING") == "PONG":
                     clients.append(client)
@@ -420,7 +419,7 @@ class Limits(unittest.TestCase):
                 with node.client() as refused:
                     self.assertIn("too many clients", refused.read())
                     self.assertRaises(Closed, refused.read)
-            self.assertLess(node.log().count("a client cannot be accepted: too many open files"), 10) # one a second
+            self.assertLess(node.log().count("a client cannot be accepted: too many open files"), 10) # one line a second
             self.assertEqual(first.call("PING"), "PONG")
             first.close()
             until("there is room again", lambda: self.pings(node))
@@ -433,7 +432,7 @@ class Limits(unittest.TestCase):
             with contextlib.ExitStack() as stack:
                 clients = [stack.enter_context(node.client()) for _ in range(60)]
                 for client in clients:
-                    with contextlib.suppress(BrokenPipeError): # it has been told already
+                    with contextlib.suppress(BrokenPipeError): # it was told before
                         client.send("PING")
                 answers = [client.read() for client in clients]
             self.assertEqual(set(answers), {"PONG", "ERR too many clients at this node"})

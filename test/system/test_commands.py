@@ -1,4 +1,4 @@
-"""Every command of the protocol, what it replies and what it refuses, in both versions, across nodes."""
+"""Every command of the protocol, what it answers and what it refuses, in both versions, across nodes."""
 import json
 import unittest
 
@@ -35,7 +35,7 @@ class Commands(unittest.TestCase):
             self.assertIn(word, reply)
 
     def waits(self, lock, count=1):
-        """Until so many clients wait for the lock."""
+        """Waits until this many clients wait for the lock."""
         until(f"{count} wait for {lock}", lambda: [len(found["waiters"]) for found in
                                                    self.cluster[0].status(lock)["locks"]] == [count])
 
@@ -147,7 +147,7 @@ class Commands(unittest.TestCase):
         self.assertEqual([client.read() for _ in range(count)], [str(number) for number in range(count)])
 
     def test_a_long_pipeline_of_locks_that_come_from_elsewhere(self):
-        """Every LOCK waits for a moment, and far more than is kept is behind it."""
+        """Every LOCK waits for a moment, and far more than is kept follows it."""
         client, rival, count = self.client(0), self.client(1), 25000
         client.send_bytes(b"".join(encode("LOCK", f"elsewhere-{number % 7}") + encode("UNLOCK", f"elsewhere-{number % 7}")
                                    for number in range(count)))
@@ -400,7 +400,8 @@ class Commands(unittest.TestCase):
     # --- RESET ---
 
     def test_reset_begins_a_new_session(self):
-        """What Redis resets; and the locks are given back, because nobody who uses the connection next knows of them."""
+        """RESET resets what Redis resets. It also releases the locks, because the next user of the connection does not know of
+        them."""
         client, other = self.client(0, 3), self.client(1)
         first = client.call("CLIENT", "ID")
         client.call("CLIENT", "SETNAME", "me")
@@ -423,13 +424,13 @@ class Commands(unittest.TestCase):
         self.assertGreater(client.call("LOCK", "reset"), fence)
         self.assertEqual(client.call("SUBSCRIBE", "reset"), ["subscribe", "reset", 1])
         self.refused(client.call("LOCK", "x"), "QUIT / RESET are allowed")
-        self.assertEqual(client.call("RESET"), "RESET") # also for who only listens
+        self.assertEqual(client.call("RESET"), "RESET") # also for a connection that has subscriptions
         self.assertEqual(client.call("UNLOCK", "reset"), 0)
         self.refused(client.call("RESET", "x"), "wrong number of arguments")
         self.assertEqual(self.cluster[0].status("reset*")["locks"], [])
 
     def test_reset_forgets_grace(self):
-        """Who has said nothing of it since has lost a broken lock at once."""
+        """A client that has not asked for a grace since RESET loses a broken lock at once."""
         client, other = self.client(0, 3), self.client(1)
         client.call("CLIENT", "GRACE", 1000)
         self.assertEqual(client.call("RESET"), "RESET")
@@ -460,7 +461,7 @@ class Commands(unittest.TestCase):
             self.refused(client.read(), f"'{name}' is refused, because it follows a MULTI that was refused")
         self.refused(client.read(), "there are no transactions")
         self.refused(client.read(), "EXECABORT", "nothing was done")
-        self.assertEqual(client.read(), "PONG") # it is over
+        self.assertEqual(client.read(), "PONG") # the transaction is over
         self.assertGreater(other.call("LOCK", "multi", "NOWAIT"), 0)
         self.assertIsNone(other.call("LOCK", "multi-held", "NOWAIT"))
 

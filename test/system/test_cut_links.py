@@ -1,4 +1,4 @@
-"""The same work on a bad network: links are cut at random, bytes are late and come in pieces. Nothing is lost, nothing comes twice."""
+"""The same work on a bad network: links are cut at random, bytes are late and arrive in pieces. Nothing is lost or duplicated."""
 import unittest
 
 from cluster import SANITIZED, Cluster, free_port
@@ -12,7 +12,7 @@ class CutLinks(unittest.TestCase):
     def hold(self, rounds, *options):
         roads = {(i, j): free_port() for i in range(NODES) for j in range(i + 1, NODES)}
 
-        # Of two, the one whose name comes first dials: through the proxy.
+        # Of two nodes, the one whose name comes first dials: through the proxy.
         def peers_of(cluster, index):
             return cluster.peers([roads.get((index, other), port) for other, port in enumerate(cluster.ports)])
 

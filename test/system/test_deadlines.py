@@ -1,7 +1,5 @@
-"""
-Nobody comes in before the one who lost the lock has had its time to stop, however long the node was idle before: the time is
-counted from when it was told. Every deadline of the daemon, swept over idle times.
-"""
+"""Nobody is let in before the client that lost the lock has had its time to stop, however long the node was idle before: the time
+counts from when the client was told. Tries every deadline of the daemon after idle times of many lengths."""
 import contextlib
 import signal
 import socket
@@ -19,11 +17,11 @@ from yardstick import Yardstick
 LEASE_MS = 3000
 GRACE_MS = 1000
 MARGIN_MS = LEASE_MS // 10
-NOTICE_MS = 10000 # a client over TCP may need so long to notice that it was cut off
+NOTICE_MS = 10000 # how long a client over TCP may need to notice that it was cut off
 IDLE_S = [0, 0.3, 0.7, 1.1, 1.6, 2.2, 2.5, 3.1, 4.0, 4.9, 5.05, 6.0]
-# A clock is read before the message that starts the time arrives, and after the grant: what is measured is never less.
+# The clock is read before the message that starts the time arrives, and after the grant, so the measured time is never too short.
 TOLERANCE_MS = 2
-LATE_MS = 1500 # of a machine that is not busy; of one that is, it is more: yardstick.late_ms
+LATE_MS = 1500 # for a machine that is not busy; otherwise yardstick.late_ms gives more
 
 
 yardstick = Yardstick()
@@ -46,7 +44,7 @@ def waits(client, name):
 
 
 def all_at_once(one, cases):
-    """one(case) for each, in threads: it takes as long as the longest."""
+    """Calls one(case) for each case, in threads, so that it takes as long as the longest."""
     failures = []
 
     def run(case):
@@ -75,7 +73,7 @@ class Sweep(unittest.TestCase):
         all_at_once(run, IDLE_S)
 
     def is_kept_out(self, waiter, begun_ms, least_ms):
-        """The waiter comes in, but not before `least_ms` after `begun_ms`."""
+        """Checks that the waiter is let in, but not before `least_ms` after `begun_ms`."""
         self.assertGreater(waiter.read(), 0)
         took_ms = now_ms() - begun_ms
         self.assertGreaterEqual(took_ms, least_ms - TOLERANCE_MS)
@@ -126,7 +124,7 @@ class Sweep(unittest.TestCase):
         self.sweep(one)
 
     def test_the_node_is_stopped_before_it_tells(self):
-        """A node that is stopped when the break comes tells of it when it goes on, and the time counts from then."""
+        """A node that is stopped when the break arrives tells the holder when it goes on, and the time counts from then."""
         def one(cluster, client, idle_s):
             holder, ear, waiter, operator = client(0), client(0), client(1), client(0)
             holder.call("CLIENT", "GRACE", GRACE_MS)
@@ -137,7 +135,7 @@ class Sweep(unittest.TestCase):
             until("it waits", lambda: cluster[0].status()["locks"][0]["waiters"])
             cluster[0].signal(signal.SIGSTOP)
             operator.send("BREAK", "x", fence)
-            time.sleep(min(idle_s, 2)) # longer, and the connection between the nodes would be given up
+            time.sleep(min(idle_s, 2)) # if it were longer, the connection between the nodes would be given up
             begun_ms = now_ms()
             cluster[0].signal(signal.SIGCONT)
             self.assertEqual(ear.read()[2], f"lost {fence} n1")
@@ -146,7 +144,7 @@ class Sweep(unittest.TestCase):
         self.sweep(one)
 
     def test_timeouts_of_locks(self):
-        """LOCK … TIMEOUT ends in its time, and not before, however long the node slept."""
+        """LOCK … TIMEOUT ends when its time is over and not before, however long the node slept."""
         def one(cluster, client, idle_s):
             holder, waiter = client(0), client(1)
             holder.call("LOCK", "x")
@@ -154,7 +152,7 @@ class Sweep(unittest.TestCase):
             begun_ms = now_ms()
             answer = waiter.call("LOCK", "x", "TIMEOUT", 700)
             took_ms = now_ms() - begun_ms
-            self.assertIn(answer, (None, Wrong("SILENT n1"))) # the latter on a busy machine: n1 did not answer in time
+            self.assertIn(answer, (None, Wrong("SILENT n1"))) # the latter on a busy machine, if n1 did not answer in time
             self.assertGreaterEqual(took_ms, 700 - TOLERANCE_MS)
             self.assertLess(took_ms, 700 + yardstick.late_ms(LATE_MS))
 
@@ -209,7 +207,7 @@ class Remote(unittest.TestCase):
         cluster[0].signal(signal.SIGTERM)
 
     def break_and_reset(self, cluster, holder, fence):
-        """What is left of the time that it was given stays its own."""
+        """The client keeps what is left of the time that it was given."""
         self.break_it(cluster, holder, fence)
         self.reset(cluster, holder, fence)
 
@@ -262,7 +260,7 @@ class Remote(unittest.TestCase):
 
 
 class Several(unittest.TestCase):
-    """One client with more than one lock: what happens to one of them takes nothing from the others."""
+    """One client with several locks: what happens to one of them does not affect the others."""
 
     def setUp(self):
         self.cluster = Cluster(2, "--lease", f"{LEASE_MS}ms").start()
@@ -289,7 +287,7 @@ class Several(unittest.TestCase):
         self.assertGreaterEqual(now_ms() - begun_ms, GRACE_MS + MARGIN_MS - TOLERANCE_MS)
 
     def test_the_second_is_lost_when_the_time_of_the_first_is_over(self):
-        """Both in one turn of the loop: the node is stopped in the middle of one, while it has much to do."""
+        """Both happen in one turn of the loop: the node is stopped in the middle of it, while it has much to do."""
         with self.cluster[0].client() as busy:
             self.break_it("x")
             time.sleep(0.5)
@@ -322,7 +320,7 @@ class Several(unittest.TestCase):
 
 
 class ClosedByTheNode(unittest.TestCase):
-    """Who is closed by the node has its time, too: it has to notice."""
+    """A client that the node closes has its time too, because it has to notice."""
 
     def is_kept_out(self, what):
         with Cluster(1, "--lease", f"{LEASE_MS}ms") as cluster, cluster[0].client() as holder, cluster[0].client() as waiter:
@@ -350,7 +348,7 @@ class ClosedByTheNode(unittest.TestCase):
 
 class HeardAtOnce(unittest.TestCase):
     def test_a_loss_does_not_wait_behind_a_gap(self):
-        """Whoever subscribes late waits for events that are missing; but not a loss of its own."""
+        """A late subscriber waits for missing events, but not before it is told of its own loss."""
         with Cluster(2, "--lease", f"{LEASE_MS}ms") as cluster, cluster[1].client() as other, \
                 cluster[0].client() as holder, cluster[0].client() as ear:
             took_ms = []
@@ -366,7 +364,7 @@ class HeardAtOnce(unittest.TestCase):
                 while ear.read()[2] != f"lost {fence} n1":
                     pass
                 took_ms.append(now_ms() - begun_ms)
-            # Each would be late if it waited; a busy machine delays some of them.
+            # Each of them would be late if it waited; a busy machine delays only some of them.
             self.assertLess(sorted(took_ms)[10], 150, "less than the 200 ms that a gap is waited for")
 
 

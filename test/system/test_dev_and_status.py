@@ -13,7 +13,7 @@ from cluster import PATIENCE_S, Cluster, environment, until
 
 
 def processes_with(text):
-    """The command lines of all processes that have the text in them."""
+    """Returns the command lines of all processes that contain the text."""
     found = []
     for pid in filter(str.isdigit, os.listdir("/proc")):
         try:
@@ -135,7 +135,7 @@ class Status(unittest.TestCase):
         return done.stdout if code in (0, 3) else done.stderr
 
     def ready(self, node, code):
-        """Not a word, whatever the answer is."""
+        """Nothing is printed, whatever the answer is."""
         began = time.monotonic()
         done = subprocess.run([BATON, "status", "--ready", "-S", node if isinstance(node, str) else node.socket],
                               capture_output=True, timeout=PATIENCE_S, check=False)
@@ -209,7 +209,7 @@ class Status(unittest.TestCase):
             self.assertIn("commands started under the previous node on this socket, which was killed", text)
 
     def test_a_lock_is_being_taken_away(self):
-        """From the break until its holder has stopped; at every member, and while a node leaves."""
+        """The status is shown from the break until the holder has stopped, at every member, and while a node leaves."""
         with Cluster(2, "--lease", "1h") as cluster, cluster[0].client() as holder, cluster[1].client() as operator:
             holder.call("CLIENT", "GRACE", 600)
             fence = holder.call("LOCK", "x")
@@ -242,7 +242,7 @@ class Status(unittest.TestCase):
             self.assertEqual(cluster[0].wait(), 0)
 
     def test_the_last_command_before_a_node_has_left_is_answered(self):
-        """Also if it comes in the turn in which the node sees that nobody is left to wait for."""
+        """Also if it arrives in the turn in which the node sees that nobody is left to wait for."""
         with Cluster(1, "--lease", "1h") as cluster, cluster[0].client() as holder:
             holder.call("CLIENT", "GRACE", 1000000)
             holder.call("LOCK", "x")
@@ -250,7 +250,7 @@ class Status(unittest.TestCase):
             cluster[0].says("leaving")
             cluster[0].signal(signal.SIGSTOP)
             holder.send("UNLOCK", "x")
-            time.sleep(0.1) # its timer runs out meanwhile
+            time.sleep(0.1) # its timer expires in the meantime
             cluster[0].signal(signal.SIGCONT)
             self.assertEqual(holder.read(), 0)
             self.assertEqual(cluster[0].wait(), 0)

@@ -1,4 +1,4 @@
-"""A node that is killed or stopped: what does not need it goes on, and when it wakes up everything does."""
+"""A node that is killed or stopped: everything that does not need it goes on, and when it continues everything does."""
 import contextlib
 import json
 import signal
@@ -20,7 +20,7 @@ def take_and_leave(node, lock):
 
 class OneIsGone(unittest.TestCase):
     def goes_on_without(self, cluster, number):
-        """n3 is gone; the tokens of `mine` and `ours` are with the others."""
+        """n3 is gone; the tokens of `mine` and `ours` are at the others."""
         with cluster[0].client() as client:
             self.assertEqual(client.call("PING"), "PONG")
             fences = []
@@ -39,7 +39,7 @@ class OneIsGone(unittest.TestCase):
             second.send("LOCK", "ours")
             first.close()
             self.assertGreater(second.read(), last)
-        with cluster[1].client() as client: # who does not answer is not waited for
+        with cluster[1].client() as client: # a member that does not answer is not waited for
             self.assertEqual(client.call("SUBSCRIBE", "ours"), ["subscribe", "ours", 1])
         with cluster[1].client() as client:
             self.assertIsNone(client.call("LEADER", "nobody"))
@@ -48,7 +48,7 @@ class OneIsGone(unittest.TestCase):
             self.assertIn("SILENT", client.call("BREAK", "theirs", 1))
 
     def prepare(self, cluster):
-        """Who has which token; the lock `theirs` is held at n3."""
+        """Each node has the token of one lock; `theirs` is held at n3."""
         take_and_leave(cluster[1], "ours")
         take_and_leave(cluster[0], "ours")
         take_and_leave(cluster[0], "mine")
@@ -80,7 +80,7 @@ class OneIsGone(unittest.TestCase):
             work(cluster, 30, clients=12, locks=3)
 
     def test_much_for_one_that_is_stopped(self):
-        """suzuki-kasami tells everybody of every request; what is for the one that is stopped waits for it."""
+        """suzuki-kasami sends every request to everybody; what is for the stopped node waits for it."""
         with Cluster(3, "--algorithm", "suzuki-kasami") as cluster:
             holder, fence = self.prepare(cluster)
             cluster[2].signal(signal.SIGSTOP)
@@ -96,16 +96,16 @@ class OneIsGone(unittest.TestCase):
             work(cluster, 30, clients=12, locks=3)
 
     def test_stopped_until_its_connections_are_given_up(self):
-        """So much is for it that its sockets are full; then it wakes up, and what was sent in between has not been lost."""
+        """So much is sent to it that its sockets are full. When it goes on, nothing that was sent in between is lost."""
         with Cluster(2) as cluster, cluster[0].client() as listener:
-            listener.call("PSUBSCRIBE", "*") # so that n2 tells n1 what happens there
+            listener.call("PSUBSCRIBE", "*") # so that n2 sends its events to n1
             name = "event" * 50
             take_and_leave(cluster[1], name)
             cluster[0].signal(signal.SIGSTOP)
             with cluster[1].client() as client:
                 pairs = (encode("LOCK", name) + encode("UNLOCK", name)) * 500
 
-                for _ in range(100): # 28 MB: more than sockets hold, less than what is kept for a peer
+                for _ in range(100): # 28 MB: more than sockets hold, but less than is kept for a peer
                     client.send_bytes(pairs)
                     for _ in range(1000):
                         self.assertIsInstance(client.read(), int)
@@ -144,7 +144,7 @@ class Leaving(unittest.TestCase):
             client.socket.setblocking(False)
             flood, sent = encode("PING", "z" * 3000) * 100, 0
             with contextlib.suppress(BlockingIOError):
-                while True: # until nothing is taken any more; a part that was taken is not said twice
+                while True: # until nothing more is taken; the part that was taken is not sent twice
                     sent += client.socket.send(flood[sent % len(flood):])
             cluster[0].signal(signal.SIGTERM)
             cluster[0].says("leaving")
@@ -156,7 +156,8 @@ class Leaving(unittest.TestCase):
             self.assertEqual(cluster[0].wait(), 0)
 
     def test_one_that_loses_its_lock_at_once_is_told_though_it_listens_to_something_else(self):
-        """Others are given time to stop meanwhile: whoever has none must not believe that it still holds its lock."""
+        """Others have time to stop in the meantime. A client that has no such time must not believe that it still holds its lock.
+        """
         with Cluster(2, "--lease", "10s") as cluster, cluster[0].client() as holder, cluster[0].client() as slow, \
                 cluster[1].client() as waiter:
             holder.call("HELLO", 3)
@@ -169,7 +170,7 @@ class Leaving(unittest.TestCase):
             cluster[0].signal(signal.SIGTERM)
             self.assertGreater(waiter.read(), fence)
             self.assertTrue(holder.closed())
-            self.assertEqual(slow.call("PING"), "PONG") # it was told while this one still has its time
+            self.assertEqual(slow.call("PING"), "PONG") # it was told while the other client still has time
             slow.call("QUIT")
             self.assertEqual(cluster[0].wait(), 0)
 

@@ -13,14 +13,14 @@ from service import ServiceTest, is_alive
 
 class Lock(ServiceTest):
     def open_input(self):
-        """Standard input that nobody closes before the test has ended."""
+        """A standard input that stays open until the test ends."""
         read, write = os.pipe()
         self.addCleanup(os.close, read)
         self.addCleanup(os.close, write)
         return read
 
     def lock_and_leave(self, *words):
-        """As somebody does who reads the fence and then ends the input: (exit code, stdout, stderr)."""
+        """Acts as a program that reads the fence and then ends the input. Returns (exit code, stdout, stderr)."""
         holder = self.start("lock", *words, stdin=subprocess.PIPE)
         first = holder.stdout.readline()
         code, rest, err = self.finish(holder)
@@ -57,7 +57,7 @@ class Lock(ServiceTest):
         self.assertGreater(answer["fence"], holder.fence)
 
     def test_input_that_cannot_stay_open_is_refused(self):
-        """Or a script would believe that it holds the lock. Nothing is asked for, so nobody is waited for either."""
+        """Otherwise a script would believe that it holds the lock. Nothing is asked for, so it does not wait either."""
         self.hold("x")
         with open(self.path("file"), "w+", encoding="utf-8") as file:
             file.write("line\n" * 10000)
@@ -75,7 +75,7 @@ class Lock(ServiceTest):
                         self.assertIn("nothing would be held: give it a pipe or a terminal, or use 'baton run", err)
 
     def test_input_that_has_ended_before_it_is_held(self):
-        """While it waited, or from the start: then it holds nothing, says so, and prints no fence."""
+        """The input ended while it waited, or at the start: then it holds nothing, says so, and prints no fence."""
         for written in ("", "something\n"):
             with self.subTest(written=written):
                 holder = self.hold("x")
@@ -195,7 +195,7 @@ class Elections(ServiceTest):
             self.assertEqual(self.run_baton("elect", "-w", ".01", "-E", "5", *words, "job", "second", "--", "true"), (5, "", says))
 
     def test_observers_see_every_leader_in_order(self):
-        """Resigned, killed, terminated, broken: the next leads at once."""
+        """The leader resigns, is killed, terminated or broken: the next one leads at once."""
         observers = [self.start("observe", "job"), self.start("observe", "--json", "job"), self.start("observe", "-a", "job")]
         ways = [lambda leader: leader.stdin.close(), lambda leader: leader.kill(), lambda leader: leader.terminate(),
                 lambda leader: self.run_baton("break", "job", "--fence", str(leader.fence)), lambda leader: leader.kill()]

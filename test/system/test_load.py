@@ -8,7 +8,7 @@ from work import comes_back_to, fds_with_one_client, work
 
 
 def every_one(status):
-    """A busy machine may let a member be silent for a moment."""
+    """On a busy machine a member may be silent for a moment."""
     return status if status["silent"] == [] else None
 
 

@@ -1,6 +1,5 @@
-"""
-Whether a lock is free is known, or it is not known: a member that does not answer is no holder. And who loses a lock is told why.
-"""
+"""Whether a lock is free may not be known: a member that does not answer is no holder. And a client that loses a lock is told
+why."""
 import contextlib
 import json
 import os
@@ -33,11 +32,11 @@ class OneIsSilent(unittest.TestCase):
             self.assertIn(done.returncode, (0, 69), done.stderr)
             answers[name] = done
         unknown = [done for done in answers.values() if done.returncode == 69]
-        # About a third of all names has its home there; those in which it has a part are more.
+        # About a third of all names have their home there; it takes part in more of them.
         self.assertTrue(unknown)
         for done in unknown:
             self.assertIn("cannot be known", done.stderr)
-            self.assertRegex(done.stderr, "no answer from .*n3") # on a busy machine others too
+            self.assertRegex(done.stderr, "no answer from .*n3") # others too, on a busy machine
         return next(name for name, done in answers.items() if done.returncode == 69)
 
     def test_killed(self):
@@ -65,7 +64,7 @@ class OneIsSilent(unittest.TestCase):
             with self.subTest("known to be busy"), cluster[0].client() as waiter:
                 waiter.send("LOCK", name)
                 until("it waits", lambda: cluster[0].status()["locks"])
-                # 69: on a busy machine n1, who knows, may not answer in time.
+                # 69: on a busy machine n1, which knows, may not answer in time.
                 until("it is known", lambda: baton("run", "-S", cluster[1].socket, "-n", "-E", "7", name, "true").returncode == 7)
 
     def test_stopped(self):
@@ -144,7 +143,8 @@ class Waiting(unittest.TestCase):
 
 
 class Reasons(unittest.TestCase):
-    """Why a lock was lost, and by whom: in the log, to who asks for it, in the message of `baton run`, in --status-fd."""
+    """Why a lock was lost, and who did it: in the log, for a client that asks, in the message of `baton run`, and in --status-fd.
+    """
 
     def lose(self, cluster, how, **variables):
         read, write = os.pipe()
@@ -216,7 +216,8 @@ class Reasons(unittest.TestCase):
             self.assertIn("connection", said)
 
     def test_connection_before_the_command_is_executed(self):
-        """One line is written, by `baton run`; not another by the process that is still looking for its program in a long PATH."""
+        """`baton run` writes one line; there is no second one from the process that still looks for its program in a long PATH.
+        """
         with Cluster(1) as cluster:
             path = "/x:" * 40000 + os.environ["PATH"]
             reason, _ = self.lose(cluster, lambda _: cluster[0].signal(signal.SIGKILL), PATH=path)
@@ -224,7 +225,7 @@ class Reasons(unittest.TestCase):
 
 
 class Events(unittest.TestCase):
-    """They are dropped, and that is told, long before they could stop anything else."""
+    """Events are dropped, and this is reported, long before they could stop anything else."""
 
     def work(self, client, count, name="w" * 200):
         pair = encode("LOCK", name) + encode("UNLOCK", name)
@@ -254,7 +255,7 @@ class Events(unittest.TestCase):
             word, count, node = message[3].split()
             self.assertEqual((word, node), ("dropped", "n1"))
             self.assertGreater(int(count), 0)
-            # What follows is told again.
+            # Later events are delivered again.
             self.assertGreater(client.call("LOCK", "after"), 0)
             until("the next event comes", lambda: ear.read()[2] == "after")
 
@@ -286,7 +287,7 @@ class Events(unittest.TestCase):
                     self.assertGreaterEqual(int(number), last)
                     last = int(number)
                     told += 1
-            # Each pair has two events, and each is told or counted.
+            # Each pair has two events, and each of them is delivered or counted as dropped.
             self.assertEqual(told + int(number), 2 * pairs)
 
 

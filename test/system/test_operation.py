@@ -1,4 +1,4 @@
-"""How a node is run: its file, its log, readiness, ends, and what it refuses to do."""
+"""How a node is operated: its file, its log, readiness, how it ends, and what it refuses to do."""
 import json
 import os
 import shutil
@@ -15,7 +15,7 @@ from resp import Client
 
 
 def may_trace():
-    """Is strace there and allowed to trace? The leak sanitizer cannot work under it."""
+    """True if strace is installed and allowed to trace. The leak sanitizer cannot work under it."""
     return shutil.which("strace") is not None and os.environ.get("SANITIZE", "none") == "none" and \
         subprocess.run(["strace", "-qq", "-o", "/dev/null", "true"], stderr=subprocess.DEVNULL, check=False).returncode == 0
 
@@ -123,7 +123,7 @@ class Starting(unittest.TestCase):
         until("it serves", node.serves)
         with socket.create_connection(("127.0.0.1", port)):
             pass
-        self.assertFalse(os.path.exists(self.path("of-file.sock"))) # the command line has the last word
+        self.assertFalse(os.path.exists(self.path("of-file.sock"))) # the command line wins
         self.assertEqual(node.end(), 0)
 
     def test_what_is_wrong_in_a_file_is_said_with_its_line(self):
@@ -205,7 +205,7 @@ class Starting(unittest.TestCase):
 
     @unittest.skipUnless(may_trace(), "needs strace, and no sanitizer")
     def test_of_two_that_find_the_socket_of_a_killed_node_one_serves(self):
-        """Each is made to think for half a second before it removes that socket: time enough for the other to make its own."""
+        """Each is made to wait half a second before it removes that socket: enough time for the other to make its own."""
         with socket.socket(socket.AF_UNIX) as left:
             left.bind(self.path("n1.sock"))
         slowly = ["strace", "-D", "-qq", "-o", "/dev/null", "-e", "trace=unlink", "-e", "inject=unlink:delay_enter=500000"]
@@ -269,7 +269,7 @@ class Starting(unittest.TestCase):
 
 
 class Alone(unittest.TestCase):
-    """A node without peers says what it is: whoever forgot them must see it."""
+    """A node without peers says that it is a cluster of one, so that an operator who forgot them notices."""
 
     def start(self, *options, config=None):
         folder = tempfile.TemporaryDirectory(prefix="baton-test-")
@@ -387,10 +387,10 @@ class Readiness(unittest.TestCase):
 
 
 class Undisturbed(unittest.TestCase):
-    """What does not stop a node."""
+    """Things that do not stop a node."""
 
     def test_a_log_that_nobody_reads(self):
-        """A pipe takes 64 KiB; what does not fit is counted, and nothing waits for it."""
+        """A pipe takes 64 KiB; lines that do not fit are counted, and nothing waits for them."""
         read, write = os.pipe()
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "socket")
@@ -425,7 +425,7 @@ class Undisturbed(unittest.TestCase):
                     until("it answers", lambda: takes_clients(path) or node.poll() is not None)
                     with Client(path) as client:
                         fence = client.call("LOCK", "x")
-                        with Client(path) as operator: # which is told of in the log
+                        with Client(path) as operator: # which is logged
                             self.assertEqual(operator.call("BREAK", "x", fence), 1)
                             self.assertEqual(operator.call("PING"), "PONG")
                         self.assertEqual(client.call("PING"), "PONG")

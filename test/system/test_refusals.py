@@ -10,17 +10,17 @@ from cluster import Cluster, Node, free_port, until
 from resp import Wrong
 
 HELLO, REFUSAL = 1, 2
-VERSION = 2 # of the handshake
+VERSION = 2 # the version of the handshake
 
 
 def hello(kind, version, body=b""):
-    """The first record of a connection, by hand."""
+    """Makes the first record of a connection, by hand."""
     record = bytes([kind]) + b"baton" + struct.pack("<I", version) + body
     return struct.pack("<I", len(record)) + record
 
 
 def read_hello(connection):
-    """(type, version, body) of what the other side says first."""
+    """Returns (type, version, body) of the other side's first record."""
     data = b""
     while len(data) < 4 or len(data) < 4 + struct.unpack("<I", data[:4])[0]:
         more = connection.recv(4096)
@@ -82,7 +82,7 @@ class Differences(unittest.TestCase):
             cluster.end()
 
     def test_a_wrong_address(self):
-        """n1 takes n3 for n2."""
+        """n1 mistakes n3 for n2."""
         def peers_of(cluster, index):
             ports = list(cluster.ports)
             if index == 0:
@@ -100,7 +100,7 @@ class Differences(unittest.TestCase):
 
 
 class Strangers(unittest.TestCase):
-    """By hand, to a node that waits for n2."""
+    """Connects by hand to a node that waits for n2."""
 
     def setUp(self):
         self.cluster = Cluster(2)
@@ -156,7 +156,7 @@ class Strangers(unittest.TestCase):
                     connection.settimeout(30)
                     kind, version, body = read_hello(connection)
                     self.assertEqual((kind, version), (HELLO, VERSION))
-                    # n1 says cluster, setup, its incarnation, ours as it knows it, what it has got, its name, ours.
+                    # n1 sends cluster, setup, its incarnation, ours as it knows it, the last frame it received, its name, ours.
                     cluster, setup, _, known, _ = struct.unpack("<5Q", body[:40])
                     numbers = struct.pack("<5Q", cluster, setup, known or 12345, 0, 0)
                     connection.sendall(hello(HELLO, VERSION, numbers + b"\x02n2\x02n1") + payload)
@@ -267,7 +267,7 @@ class Restarts(unittest.TestCase):
             self.assertEqual(cluster[0].status()["epoch"], epoch)
             cluster[0].end()
             with open(path, "w", encoding="ascii") as file:
-                file.write(f"{epoch} {(1 << 34) - 1}\n") # as if it had started in the hour's last moment
+                file.write(f"{epoch} {(1 << 34) - 1}\n") # as if it had started in the last moment of the hour
             cluster.start()
             self.assertGreater(cluster[0].status()["epoch"], epoch)
             self.assertLess(floor, 1 << 34)

@@ -1,4 +1,4 @@
-"""baton run, row by row: options, exit codes, environment, streams, signals, each way to lose, each process killed."""
+"""baton run, row by row: options, exit codes, environment, streams, signals, each way to lose the lock, each process killed."""
 import json
 import os
 import signal
@@ -15,7 +15,7 @@ from proxy import Proxy
 from running import PATIENCE
 from service import ServiceTest, is_alive, program_of, stat_of
 
-# Writes the name of each signal it gets, and ends with 0 when told to; knows them all.
+# Writes the name of each signal that it gets, and ends with 0 when told to.
 RECORDER = """
 import os, signal, sys
 log = os.open(sys.argv[1], os.O_CREAT | os.O_WRONLY | os.O_APPEND)
@@ -30,7 +30,7 @@ while not os.path.exists(sys.argv[1] + ".end"):
 
 
 class ExitCodes(ServiceTest):
-    # what follows `baton run`, the exit code, what stderr mentions
+    # the words after `baton run`, the exit code, what stderr mentions
     TABLE = [
         (["x", "true"], 0, ""),
         (["x", "false"], 1, ""),
@@ -119,7 +119,7 @@ class ExitCodes(ServiceTest):
                     self.assertEqual(err.count("\n"), 1, err)
 
     def test_busy(self):
-        """As flock: the exit code tells it, and nothing is said unless somebody wants to hear it."""
+        """As with flock, the exit code tells it, and nothing is printed unless --verbose is given."""
         holder = self.hold("x")
         for words, code, says in [(["-n"], 75, "is not free"), (["-w", "10ms"], 75, "was not free within 10 ms"),
                                   (["-w", ".007"], 75, "was not free within 7 ms"), (["--timeout", "0.01"], 75, "was not free within 10 ms"),
@@ -140,11 +140,11 @@ class ExitCodes(ServiceTest):
         self.assertRegex(err, r"^baton run: 'x' is held \(fence \d+\) after \d+\.\d+ s\n$")
 
     def test_the_time_that_was_given_is_told(self):
-        """Not what was left of it when the node had said hello."""
+        """It prints the time that was given, not what was left of it after the node had answered."""
         self.hold("x")
         self.node.process.send_signal(signal.SIGSTOP)
         run = self.start("run", "--verbose", "-w", "1s", "x", "true")
-        time.sleep(0.3) # longer than what does not count
+        time.sleep(0.3) # longer than the time that does not count
         self.node.process.send_signal(signal.SIGCONT)
         self.assertEqual(self.finish(run), (75, "", "baton run: 'x' was not free within 1000 ms\n"))
 
@@ -170,7 +170,8 @@ class ExitCodes(ServiceTest):
 
     def test_no_node_while_waiting(self):
         self.hold("x")
-        waiter = self.start("run", "-w", "5s", "x", "touch", self.path("entered")) # for ever, it would wait for another
+        # Without a limit it would wait for another node.
+        waiter = self.start("run", "-w", "5s", "x", "touch", self.path("entered"))
         self.wait_for_waiters("x")
         self.node.stop(signal.SIGKILL)
         self.assertEqual(self.finish(waiter)[0], 69)
@@ -191,7 +192,7 @@ class ExitCodes(ServiceTest):
         self.assertEqual(self.finish(waiter)[0], -signal.SIGTERM)
 
     def test_a_member_that_is_silent(self):
-        """What the node says of it is told, whatever -E is."""
+        """What the node says about it is printed, whatever -E is."""
         with FakeNode(self.path("fake"), {"LOCK": b"-SILENT n2 did not answer\r\n"}) as fake:
             for words in (["-n"], ["-n", "-E", "0"], ["-w", "1s"]):
                 with self.subTest(words=words):
@@ -200,7 +201,7 @@ class ExitCodes(ServiceTest):
                     self.assertIn("n2 did not answer", err)
 
     def test_grace_is_sent_without_a_margin(self):
-        """The node adds it."""
+        """The node adds the margin."""
         for words, ms in [([], "3000"), (["--grace", "4200ms"], "4200"), (["--grace", "0"], "1")]:
             with self.subTest(words=words), FakeNode(self.path("fake"), {"LOCK": b":7\r\n"}, lease_ms=12000) as fake:
                 self.assertEqual(self.run_baton("run", "-S", fake.path, *words, "x", "true")[0], 0)
@@ -225,7 +226,7 @@ class ExitCodes(ServiceTest):
 
 
 class Surroundings(ServiceTest):
-    """What the command finds."""
+    """What the command finds in its environment."""
 
     def test_environment(self):
         script = 'echo "$BATON_LOCK|$BATON_FENCE|$BATON_NODE|$BATON_SOCKET"'
@@ -268,7 +269,7 @@ class Surroundings(ServiceTest):
         self.assertEqual((done.returncode, done.stdout), (0, "1\n"))
 
     def test_only_the_command_has_its_streams(self):
-        """Who reads what it writes sees the end when the command has closed it, not when it ends."""
+        """A reader of its output sees the end when the command has closed it, not when the command ends."""
         run = self.start("run", "x", "sh", "-c", "echo out; exec >&-; read line", stdin=subprocess.PIPE)
         self.assertEqual(run.stdout.read(), "out\n")
         self.assertIsNone(run.poll())
@@ -383,10 +384,10 @@ class Signals(ServiceTest):
         self.assertEqual(waiter.wait(PATIENCE), 3)
 
     def test_stopped_and_continued(self):
-        """Without a terminal: what stops the command stops `baton run`, and what continues one continues both."""
+        """Without a terminal: what stops the command also stops `baton run`, and what continues one continues both."""
         for stop in (signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGSTOP):
             with self.subTest(stop=stop):
-                # As a shell does: in a group of its own. One whose parents are all elsewhere ignores most of these.
+                # In a group of its own, as under a shell. An orphaned group would ignore most of these signals.
                 run = self.start("run", "x", "sh", "-c", "echo $$; read line; exit 6", stdin=subprocess.PIPE,
                                  preexec_fn=os.setpgrp)
                 command = int(run.stdout.readline())
@@ -555,7 +556,7 @@ class Losing(ServiceTest):
         self.assertFalse(is_alive(command))
 
     def test_a_stopped_wrapper(self):
-        """The guardian needs nobody."""
+        """The guardian does not need `baton run`."""
         run = self.start("run", "x", "sh", "-c", "echo $$; sleep 1000")
         command = int(run.stdout.readline())
         run.send_signal(signal.SIGSTOP)
@@ -590,7 +591,7 @@ class Killed(ServiceTest):
         return run, command
 
     def heir(self):
-        """Who is inside next finds nobody there."""
+        """The next holder finds no process of the command."""
         return self.start("run", "x", "sh", "-c", "exec 9>inside; flock -n 9 || exit 99")
 
     def test_the_wrapper(self):
@@ -642,7 +643,7 @@ class Killed(ServiceTest):
         os.kill(before, signal.SIGKILL)
 
     def test_both(self):
-        """Not promised but for the command itself: the kernel kills it."""
+        """This is not promised, except for the command itself: the kernel kills it."""
         run = self.start("run", "x", "sh", "-c", "echo $$; exec sleep 1000")
         command = int(run.stdout.readline())
         guardian = stat_of(command)[1]
@@ -657,7 +658,7 @@ class Killed(ServiceTest):
         self.assertEqual(run.wait(PATIENCE), -signal.SIGKILL)
 
     def test_a_run_within_a_run(self):
-        """The inner lock is not free either before the inner command is gone."""
+        """The inner lock is not released either before the inner command is gone."""
         inner = f"{BATON} run inner sh -c 'exec 9>inside; flock -n 9 || exit 99; echo $$ > pid; sleep 1000'"
         for lock in ("x", "inner"):
             run = self.start("run", "x", "sh", "-c", f"{inner}; exit 1")

@@ -1,8 +1,8 @@
-"""`baton run` killed with -9, again and again, by several at once: whoever is inside next finds nobody there.
+"""`baton run` killed with -9, again and again, several at once: the next holder finds no process of the last one.
 
     test_run_kills.py [--kills 300]
 
-Every command, and every descendant of it, has the file `inside` locked (flock) as long as it lives.
+Every command, and every descendant of it, keeps the file `inside` locked (flock) as long as it lives.
 """
 import os
 import random
@@ -17,9 +17,9 @@ from running import PATIENCE
 from service import ServiceTest
 
 KILLS = 30
-CROWD = 3  # so many want in at a time
+CROWD = 3  # how many want the lock at a time
 
-# What the commands leave for the guardian.
+# What the commands leave for the guardian to kill.
 FAMILIES = [
     "sleep 1000",
     "sleep 1000 & wait",
@@ -68,7 +68,7 @@ class Kills(ServiceTest):
         for thread in crowd:
             thread.join()
         self.assertEqual(self.left, -CROWD, "a killer has ended before its time")
-        # Everything is over when somebody gets in once more.
+        # Everything is over when one more client gets in.
         self.assertEqual(self.run_baton("run", "-w", "1m", "x", "sh", "-c", "exec 9>inside; flock -n 9")[0], 0)
         until("nobody is left", lambda: not self.commands("x"))
         self.assertFalse(os.path.exists(self.path("violations")))

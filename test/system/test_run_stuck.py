@@ -1,7 +1,5 @@
-"""
-What cannot be stopped, or does not stop others: a guardian that is stopped (SIGSTOP), and a command that has become another
-user's, so that SIGTERM and SIGKILL give EPERM. Nobody else comes in while the command lives.
-"""
+"""What cannot be stopped, or does not stop others: a guardian that is stopped (SIGSTOP), and a command that has changed its user,
+so that SIGTERM and SIGKILL fail with EPERM. Nobody else is let in while the command lives."""
 import json
 import os
 import select
@@ -19,7 +17,7 @@ from running import PATIENCE
 from service import ServiceTest, is_alive, stat_of
 
 NOBODY = 65534
-# Becomes root for good, says its number, and lives until there is a file of that name.
+# Becomes root for good, prints its pid, and lives until a file of that name exists.
 BECOMES_ROOT = """
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -45,7 +43,7 @@ class StuckTest(ServiceTest):
             self.assertEqual(client.call("BREAK", lock, fence), 1)
 
     def heir(self, command):
-        """Who comes in next, and whether the command was still there then."""
+        """Returns who is let in next, and whether the command was still there then."""
         heir = self.start("run", "x", "sh", "-c", f"kill -0 {command} 2>/dev/null && echo both || echo alone")
         self.wait_for_waiters("x")
         return heir
@@ -55,7 +53,7 @@ class StoppedGuardian(StuckTest):
     lease = "2s"
 
     def begin(self, script, *words):
-        """(baton run, its guardian, its command)"""
+        """Returns (baton run, its guardian, its command)."""
         read, write = os.pipe()
         run = self.start("run", "--status-fd", str(write), *words, "x", "sh", "-c", script, pass_fds=[write])
         os.close(write)
@@ -85,7 +83,7 @@ class StoppedGuardian(StuckTest):
                     self.stop(guardian)
                     self.break_it()
                     self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
-                    # With a grace of 0 even the gentle one is killed, or has just ended.
+                    # With a grace of 0, even a command that obeys SIGTERM is killed, or has just ended.
                     code, _, err = self.finish(run)
                     self.assertEqual(code, 76, err)
                     self.assertIn("does not answer", err)
@@ -123,7 +121,7 @@ class StoppedGuardian(StuckTest):
         self.assertEqual(run.wait(PATIENCE), -signal.SIGUSR1)
 
     def test_news_that_is_no_loss(self):
-        """`baton run` reads it in the guardian's place, and leaves everything as it is."""
+        """`baton run` reads the news in the guardian's place, and leaves everything as it is."""
         with FakeNode(self.path("fake"), {"LOCK": b":7\r\n"}, lease_ms=2000) as fake:
             run, guardian, command = self.begin("echo $$; exec sleep 1000", "-S", fake.path)
             self.stop(guardian)
@@ -138,7 +136,7 @@ class StoppedGuardian(StuckTest):
             self.check_end(run, 143)
 
     def test_it_goes_on_meanwhile(self):
-        """Then both know of the loss, and it is told once."""
+        """Then both know of the loss, and it is reported once."""
         run, guardian, command = self.begin(STUBBORN, "--grace", "700ms")
         heir = self.heir(command)
         self.stop(guardian)
@@ -161,11 +159,11 @@ class ForeignCommand(StuckTest):
             file.write(BECOMES_ROOT)
         subprocess.run(["cc", "-o", self.path("helper"), self.path("helper.c")], check=True)
         os.chmod(self.path("helper"), 0o4755)
-        # Where baton is may be closed to others.
+        # Other users may not be able to read baton's folder.
         shutil.copy(BATON, self.path("baton"))
 
     def begin(self, *command):
-        """(baton run as nobody, the process that is root's)"""
+        """Returns (baton run as nobody, the process that belongs to root)."""
         run = subprocess.Popen(["setpriv", f"--reuid={NOBODY}", "--clear-groups", self.path("baton"), "run", "x", *command],
                                env={**self.environment, "ASAN_OPTIONS": "detect_leaks=0"}, cwd=self.folder, stdin=subprocess.DEVNULL,
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -182,7 +180,7 @@ class ForeignCommand(StuckTest):
             pass
 
     def is_kept(self, holder):
-        """Longer than any grace and margin."""
+        """Waits longer than any grace and margin."""
         self.assertEqual(self.run_baton("run", "-w", "2s", "x", "true")[0], 75)
         self.assertEqual(self.status("x")["locks"][0]["holder"]["pid"], holder)
 
@@ -264,7 +262,7 @@ class ForeignCommand(StuckTest):
 
 
 class Stay(unittest.TestCase):
-    """CLIENT STAY, as the node has it."""
+    """CLIENT STAY, as the node implements it."""
 
     def test_what_is_lost_stays_until_the_connection_ends(self):
         for early in (True, False):
@@ -297,14 +295,14 @@ class Stay(unittest.TestCase):
             until("n2 waits", lambda: cluster[0].status()["locks"][0]["waiters"])
             cluster[0].signal(signal.SIGTERM)
             self.assertTrue(waiter.quiet(1.5))
-            self.assertEqual(holder.call("PING"), "PONG") # it waits as long as it takes
+            self.assertEqual(holder.call("PING"), "PONG") # it waits as long as necessary
             cluster[0].signal(signal.SIGTERM)
             cluster[0].says("waits for nobody who cannot stop")
             self.assertEqual(cluster[0].wait(), 0)
             self.assertTrue(holder.closed())
             self.assertTrue(waiter.quiet(1.5))
             self.assertGreater(fence, 0)
-            os.unlink(cluster[0].socket) # by which the next node would know that it has to wait
+            os.unlink(cluster[0].socket) # which tells the next node that it has to wait
             holder.close()
             waiter.close()
 
@@ -319,7 +317,7 @@ class Stay(unittest.TestCase):
             self.assertEqual(cluster[0].wait(), 0)
 
     def test_one_that_ends_in_the_turn_in_which_the_node_looks_has_stopped(self):
-        """The node hears of the end and looks who is left in one turn: the next node need not wait for that client."""
+        """The node hears of the end and looks who is left in the same turn: the next node need not wait for that client."""
         with Cluster(1) as cluster, cluster[0].client() as holder:
             holder.call("LOCK", "x")
             self.assertEqual(holder.call("CLIENT", "STAY"), "OK")
@@ -328,7 +326,7 @@ class Stay(unittest.TestCase):
             self.assertEqual(holder.call("PING"), "PONG")
             cluster[0].signal(signal.SIGSTOP)
             holder.close()
-            time.sleep(0.1) # many times as long as the node sleeps between two looks
+            time.sleep(0.1) # many times as long as the node sleeps between two checks
             cluster[0].signal(signal.SIGCONT)
             self.assertEqual(cluster[0].wait(), 0)
             self.assertFalse(os.path.exists(cluster[0].socket))

@@ -36,7 +36,7 @@ class Terminal(ServiceTest):
         os.write(self.terminal, text.encode())
 
     def see(self, pattern):
-        """Until it is there; what comes after it is looked at by the next."""
+        """Waits until the text appears; what follows it is left for the next call."""
         until = time.monotonic() + PATIENCE
         while True:
             match = re.search(pattern, self.seen)
@@ -61,14 +61,14 @@ class Terminal(ServiceTest):
     def test_interrupt(self):
         self.type("$BATON run x sh -c 'echo pid $$ go; exec sleep 1000'\n")
         command = int(self.see(r"pid (\d+) go")[1])
-        # The shell could forget it at the wrong moment.
+        # The shell could forget the job at the wrong moment.
         until("the command is there", lambda: program_of(command) == "sleep")
         self.type("\x03")
         self.type("echo \"code $?\"\n")
         self.see("code 130")
 
     def script(self, wrapper, kind):
-        """A script with a line that is interrupted, and one behind it that must not be reached."""
+        """A script with a line that is interrupted, and one after it that must not be reached."""
         with open(self.path("script"), "w", encoding="utf-8") as file:
             file.write({"line": f"{wrapper} sh -c 'echo pid $$ go; exec sleep 1000'\n",
                         "loop": f"while :; do {wrapper} sh -c 'echo pid $$ go; exec sleep 1000'; done\n",
@@ -107,7 +107,7 @@ class Terminal(ServiceTest):
         self.assertNotIn("reached", end.string[:end.start()])
 
     def test_a_signal_from_elsewhere_is_the_commands_alone(self):
-        """The script around it goes on: it has got no signal."""
+        """The script around it goes on, because it got no signal."""
         with open(self.path("script"), "w", encoding="utf-8") as file:
             file.write("$BATON run x sh -c 'echo pid $$ $PPID go; exec sleep 1000'\necho rea''ched $?\n")
         self.type("bash script\n")
@@ -118,7 +118,7 @@ class Terminal(ServiceTest):
         self.see("reached 130")
 
     def test_an_interrupt_comes_once(self):
-        """Whether the terminal was lent and sends it to the command, or `baton run` forwards it."""
+        """Either the terminal was lent and sends the signal to the command, or `baton run` forwards it."""
         script = "trap \"echo int >> ints\" INT; echo go; while [ ! -s ints ]; do sleep 0.01; done; sleep 0.2; echo end >> ints"
         for behind in ("", " | cat"):
             with self.subTest(behind=behind):
@@ -150,7 +150,7 @@ class Terminal(ServiceTest):
     def test_in_the_background(self):
         self.type("$BATON run x sh -c 'echo go; read line; echo \"<$line>\"' &\n")
         self.see("go")
-        # It reads the terminal, which is not its own: it is stopped, as any job.
+        # It reads the terminal, which it does not have, so it is stopped like any job.
         self.type("wait -f; jobs\n")
         self.see("Stopped")
         self.type("fg\n")
@@ -160,7 +160,7 @@ class Terminal(ServiceTest):
         self.see("code 0")
 
     def test_in_a_pipeline(self):
-        """The terminal is lent when it is needed, although another of the job is there too."""
+        """The terminal is lent when the command needs it, although another process of the job is there too."""
         self.type("$BATON run x sh -c 'echo go; read line </dev/tty; echo \"<$line>\"' </dev/null | cat; echo \"code $?\"\n")
         self.see("go")
         self.type("hello\n")

@@ -1,4 +1,4 @@
-"""baton observe, when the leader's node is silent: neither as if all were well nor as if nobody led."""
+"""baton observe when the leader's node is silent: it must show neither that all is well nor that nobody leads."""
 import json
 import queue
 import signal
@@ -11,7 +11,7 @@ from cluster import PATIENCE_S, Cluster, until
 
 
 class Observer:
-    """A `baton observe` and its lines, as they come."""
+    """A `baton observe` and its lines, as they are printed."""
 
     def __init__(self, node, *words):
         self.process = subprocess.Popen([BATON, "observe", "-S", node.socket, *words, "job"], stdout=subprocess.PIPE,
@@ -26,7 +26,7 @@ class Observer:
             self.lines.put(line.rstrip("\n"))
 
     def next(self):
-        """A line of JSON is told as what it says."""
+        """Turns a line of JSON into the same form."""
         try:
             line = self.lines.get(timeout=PATIENCE_S)
         except queue.Empty:
@@ -35,7 +35,7 @@ class Observer:
         return self.seen[-1]
 
     def wait_for(self, line):
-        """Other lines may come before it: on a busy machine a node may be silent for a moment."""
+        """Other lines may come first: on a busy machine a node may be silent for a moment."""
         while self.next() != line:
             pass
 
@@ -70,7 +70,7 @@ class SilentLeader(unittest.TestCase):
         for observer, line in zip(observers, (plain, "leads " + plain, {**told, "silent": False}, plain)):
             observer.wait_for(line)
         self.cluster[0].signal(signal.SIGSTOP)
-        # The last asks the very node that is stopped.
+        # The last one asks the very node that is stopped.
         for observer, line in zip(observers, ("silent " + plain, "silent " + plain, {**told, "silent": True},
                                               "silent " + plain)):
             observer.wait_for(line)
@@ -123,7 +123,7 @@ class SilentLeader(unittest.TestCase):
         before = len(observer.seen)
         self.cluster[2].signal(signal.SIGSTOP)
         with self.cluster[1].client() as client:
-            for _ in range(8):  # as long as some questions take
+            for _ in range(8):  # long enough for several questions
                 self.assertEqual(client.call("LEADER", "job", "SILENT")[:3], [fence, "n1", "here"])
         self.cluster[2].signal(signal.SIGCONT)
         leader.call("RESIGN", "job")

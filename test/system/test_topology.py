@@ -11,7 +11,8 @@ from work import work
 
 
 def links(cluster):
-    """Which nodes have TCP connections between them, as the kernel tells: {("n1", "n2"), …}, the one that was dialled last."""
+    """Returns the pairs of nodes with TCP connections, as the kernel lists them: {("n1", "n2"), …}; the second one was dialled.
+    """
     ports = dict(zip(cluster.ports, cluster.names))
     owners, accepted = {}, []
     for node in cluster:
@@ -34,7 +35,7 @@ def links(cluster):
 
 class Links(unittest.TestCase):
     def end_to_end(self, cluster):
-        """From the first node to the last, by way of all between them."""
+        """From the first node to the last, through all between them."""
         last = len(cluster.nodes) - 1
         with cluster[0].client() as first, cluster[last].client() as other, cluster[last].client() as listener:
             listener.call("SUBSCRIBE", "far")
@@ -123,7 +124,7 @@ class SeparateHosts(unittest.TestCase):
                     fence = int(holder.stdout.readline())
                     with Client(cluster[0].socket) as other:
                         other.send("LOCK", "x")
-                        self.assertTrue(other.quiet(11)) # it lives, though it says nothing: longer than the timeout
+                        self.assertTrue(other.quiet(11)) # it lives although it sends nothing, for longer than the timeout
                         hosts.pull(0)
                         self.assertGreater(other.read(), fence)
                 finally:
