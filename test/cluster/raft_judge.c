@@ -240,7 +240,8 @@ void raft_judge_sent(struct raft_judge *judge, struct judged *server, const stru
 	if (message->type == RAFT_APPEND_ENTRIES_RESULT && is_current &&
 	    message->append_entries_result.rejected == 0)
 		judge_success(judge, server, disk, memory, &message->append_entries_result);
-	if (message->type == RAFT_APPEND_ENTRIES && is_current && replica_leads(replica))
+	if (message->type == RAFT_APPEND_ENTRIES &&
+	    message->append_entries.term == server->matched_term)
 		judge_progress(judge, server, message->append_entries.prev_log_index, effect->to);
 	raft_letter_free(&letter);
 }

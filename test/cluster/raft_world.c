@@ -57,6 +57,9 @@ static struct world {
 	uint64_t proposals;
 	uint64_t ids; /* given out so far */
 	uint64_t committed_at_heal;
+	/* A voter is lost, and leaders have not noticed yet: no change is begun until then. If it was, and
+	 * its leader crashed too, too few voters might know that they are voters. */
+	uint64_t quiet_until;
 	struct raft_judge judge;
 	struct raft_world_counts *counts;
 } world;
@@ -387,7 +390,7 @@ static void change_servers(struct server *server)
 		server->wish_tries = 0;
 	if (server->wish_tries == 0 && draw(world.change_one_in) == 0)
 		draw_wish(server);
-	if (server->wish_tries == 0)
+	if (server->wish_tries == 0 || world.now < world.quiet_until)
 		return;
 	server->wish_tries--;
 	if (replica_change(server->replica, &server->wish, world.now)) {
@@ -447,19 +450,26 @@ static bool may_lose(const struct server *leader, uint64_t id)
 
 static void wipe_disk(struct server *server)
 {
+	unsigned leaders = 0;
+
+	/* Every server that leads, or believes so, must be able to do without it. */
 	for (int i = 0; i < SERVERS; i++) {
 		const struct server *leader = &world.servers[i];
-		if (!is_awake(leader) || !replica_leads(leader->replica) ||
-		    !may_lose(leader, server->judged.id) || world.ids + 1 >= JUDGE_IDS_MAX)
+		if (leader->replica == NULL || !replica_leads(leader->replica))
 			continue;
-		crash_server(server);
-		shadow_free(&server->disk);
-		shadow_free(&server->memory);
-		if (!world.keeps_id)
-			name_server(server);
-		world.counts->wiped++;
-		return;
+		leaders++;
+		if (!may_lose(leader, server->judged.id))
+			return;
 	}
+	if (leaders == 0 || world.ids + 1 >= JUDGE_IDS_MAX)
+		return;
+	crash_server(server);
+	shadow_free(&server->disk);
+	shadow_free(&server->memory);
+	if (!world.keeps_id)
+		name_server(server);
+	world.counts->wiped++;
+	world.quiet_until = world.now + 2 * ELECTION_MS;
 }
 
 static void isolate_server(int one)

@@ -155,6 +155,32 @@ static void test_an_entry_is_not_durable_by_its_predecessor(void **context)
 	assert_one_history();
 }
 
+/*
+ * a is the only voter. It sends X to b, and crashes before X is on its own disk. When it leads again, Y takes the
+ * place of X: in another term, or b could not tell them apart.
+ */
+static void test_a_lone_voter_begins_a_new_term(void **context)
+{
+	(void)context;
+
+	begin_with(2, 1);
+	pass("ab", 10);
+	assert_true(replica_leads(replicas[0]));
+	propose(0, 'W');
+	pass("ab", 10);
+	assert_true(has_applied(1, 'W'));
+	stall_disk(0);
+	propose(0, 'X');
+	exchange("ab");
+	assert_int_not_equal(find_command(1, 'X'), 0);
+	restart(0);
+	pass("a", 10);
+	propose(0, 'Y');
+	pass("ab", 20);
+	assert_true(has_applied(0, 'Y') && has_applied(1, 'Y'));
+	assert_one_history();
+}
+
 /* a and b have X, which is committed; a is away, and b has lost its disk. */
 static void lose_the_disk_of_b(void)
 {
@@ -273,6 +299,7 @@ int main(void)
 	        TEST(test_figure_8_an_entry_of_the_own_term_commits_the_older),
 	        TEST(test_a_refused_pre_vote_tells_the_term),
 	        TEST(test_an_entry_is_not_durable_by_its_predecessor),
+	        TEST(test_a_lone_voter_begins_a_new_term),
 	        TEST(test_a_wiped_server_that_votes_loses_what_was_committed),
 	        TEST(test_a_wiped_server_comes_back_as_another),
 	        TEST(test_a_vote_for_nobody_is_ignored),

@@ -9,6 +9,27 @@
 enum { WAKE_MS_LEAST = 5 };
 
 /*
+ * A lone voter (safety). The core of the only voter elects itself when it starts, in the term that it
+ * had. Before a crash it may have sent entries that never reached its own disk. It would put others
+ * at their indices, in the same term, and a server that has the first could not tell them apart.
+ */
+bool guard_begins_term(const struct replica_log *log, uint64_t id)
+{
+	const uint8_t *bytes;
+	size_t size;
+	uint64_t index;
+
+	if (!replica_log_voters(log, replica_log_last(log), &bytes, &size, &index))
+		return false;
+	struct raft_configuration configuration = voters_decode(bytes, size);
+	const struct raft_server *self = voters_find(&configuration, id);
+	bool is_lone =
+	        self != NULL && self->role == RAFT_VOTER && voters_count(&configuration) == 1;
+	raft_configuration_close(&configuration);
+	return is_lone;
+}
+
+/*
  * Stale rejections. If later successes overtake a rejection, it makes the leader send from an index
  * that the follower has passed, or believe in a shorter log than the follower has acknowledged. The
  * match index never goes back while a server keeps its disk, so a rejection below it is stale.
@@ -216,14 +237,52 @@ bool guard_is_caught_up(const struct raft *raft, const struct replica_log *log, 
 }
 
 /*
- * A majority knows that it votes. A server campaigns, and votes, only if its own last configuration
- * has it as a voter. If the voters of the next configuration have not heard of the last change,
- * servers that could win may not campaign, and those that campaign cannot win: nobody ever leads. So
- * a majority of the next voters must have acknowledged the last change to this leader. Not all of
- * them: a dead voter must not keep the others from replacing it. A new voter counts, because it has
- * caught up.
+ * Catching up. The core never forgets that a server has finished. If it was not made a voter at
+ * once, it may lag again, by any amount: as a voter it would be of no use for long.
  */
-static bool is_known_to_most(const struct raft *raft, const struct raft_configuration *next)
+bool guard_stays_caught_up(const struct raft *raft, uint64_t id)
+{
+	raft_index match;
+
+	return raft_match_index(raft, id, &match) == 0 && match >= raft_commit_index(raft);
+}
+
+void guard_heard(struct guard_contacts *contacts, uint64_t id, uint64_t now)
+{
+	size_t oldest = 0;
+
+	for (size_t i = 0; i < VOTERS_SERVERS_MAX; i++) {
+		if (contacts->servers[i].id == id) {
+			contacts->servers[i].heard = now;
+			return;
+		}
+		if (contacts->servers[i].heard < contacts->servers[oldest].heard)
+			oldest = i;
+	}
+	contacts->servers[oldest].id = id;
+	contacts->servers[oldest].heard = now;
+}
+
+static bool was_heard(const struct raft *raft, const struct guard_contacts *contacts, uint64_t id,
+                      uint64_t now)
+{
+	for (size_t i = 0; i < VOTERS_SERVERS_MAX; i++)
+		if (contacts->servers[i].id == id)
+			return contacts->servers[i].heard + raft->election_timeout > now;
+	return id == raft->id;
+}
+
+/*
+ * A majority is there and knows that it votes. A server campaigns, and votes, only if its own last
+ * configuration has it as a voter. If the voters of the next configuration have not heard of the
+ * last change, servers that could win may not campaign, and those that campaign cannot win: nobody
+ * ever leads. So a majority of the next voters must have acknowledged the last change to this
+ * leader, and have been heard a moment ago. Not all of them: a dead voter must not keep the others
+ * from replacing it. The new voter does not count: it may not hear of this change before the leader
+ * crashes. For the second voter of a log there is no other way.
+ */
+static bool is_known_to_most(const struct raft *raft, const struct guard_contacts *contacts,
+                             const struct raft_configuration *next, uint64_t now)
 {
 	unsigned known = 0;
 
@@ -231,14 +290,13 @@ static bool is_known_to_most(const struct raft *raft, const struct raft_configur
 		const struct raft_server *server = &next->servers[i];
 		const struct raft_server *was = voters_find(&raft->configuration, server->id);
 		raft_index match;
-		if (server->role != RAFT_VOTER)
-			continue;
-		if (was == NULL || was->role != RAFT_VOTER ||
-		    (raft_match_index(raft, server->id, &match) == 0 &&
-		     match >= raft->configuration_committed_index))
+		if (server->role == RAFT_VOTER && was != NULL && was->role == RAFT_VOTER &&
+		    was_heard(raft, contacts, server->id, now) &&
+		    raft_match_index(raft, server->id, &match) == 0 &&
+		    match >= raft->configuration_committed_index)
 			known++;
 	}
-	return 2 * known > voters_count(next);
+	return 2 * known > voters_count(next) || voters_count(&raft->configuration) == 1;
 }
 
 /*
@@ -291,10 +349,11 @@ static bool has_committed(const struct raft *raft, const struct replica_log *log
 }
 
 bool guard_may_change(struct raft *raft, const struct replica_log *log,
-                      const struct raft_configuration *next)
+                      const struct guard_contacts *contacts, const struct raft_configuration *next,
+                      uint64_t now)
 {
 	return raft_state(raft) == RAFT_LEADER && raft->configuration_uncommitted_index == 0 &&
 	       raft_transferee(raft) == 0 && has_committed(raft, log) &&
-	       is_known_to_most(raft, next) && keeps_leader(raft, next) &&
+	       is_known_to_most(raft, contacts, next, now) && keeps_leader(raft, next) &&
 	       demotes_nobody(raft, next) && keeps_enough(raft, next);
 }

@@ -10,6 +10,10 @@
 
 #include "raft_letter.h"
 #include "replica_log.h"
+#include "voters.h"
+
+/* True if a server with this log must begin a new term when it starts. */
+bool guard_begins_term(const struct replica_log *log, uint64_t id);
 
 /* True if this message must be dropped before the core sees it. */
 bool guard_drops(const struct raft *raft, const struct raft_message *message);
@@ -50,10 +54,21 @@ bool guard_may_send(uint64_t written, uint64_t ballot_write);
 /* Returns when the core wants to be woken, in milliseconds; `woken` is when it was woken last. */
 uint64_t guard_deadline(const struct raft *raft, uint64_t woken);
 
+/* When each server was last heard. All zero: none was. */
+struct guard_contacts {
+	struct {
+		uint64_t id, heard;
+	} servers[VOTERS_SERVERS_MAX];
+};
+void guard_heard(struct guard_contacts *contacts, uint64_t id, uint64_t now);
+
 /* True if the leader may submit this configuration now. */
 bool guard_may_change(struct raft *raft, const struct replica_log *log,
-                      const struct raft_configuration *next);
+                      const struct guard_contacts *contacts, const struct raft_configuration *next,
+                      uint64_t now);
 /* True if this server has everything that the leader has, and so can vote or lead at once. */
 bool guard_is_caught_up(const struct raft *raft, const struct replica_log *log, uint64_t id);
+/* True if this server, which has finished catching up, still has nearly everything. */
+bool guard_stays_caught_up(const struct raft *raft, uint64_t id);
 
 #endif

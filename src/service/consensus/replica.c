@@ -41,6 +41,7 @@ struct replica {
 	uint64_t applied;
 	bool taking, installing; /* a snapshot of our own, or of the leader, is being written */
 	bool answers_old;        /* the message that is being handled has an older term */
+	struct guard_contacts contacts;
 	uint64_t told_term; /* of the last leader that told this server to take over the lead */
 	uint64_t woken;
 	uint64_t last_write, written, ballot_write;
@@ -371,6 +372,7 @@ int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes
 	letter.message.server_id = from;
 	letter.message.server_address = "";
 	replica->answers_old = guard_is_old(&replica->raft, &letter.message);
+	guard_heard(&replica->contacts, from, now);
 	if (letter.message.type == RAFT_TIMEOUT_NOW)
 		replica->told_term = letter.message.timeout_now.term;
 	if (guard_drops(&replica->raft, &letter.message))
@@ -495,7 +497,7 @@ static bool submit_voters(struct replica *replica, const struct replica_server *
 	if (!voters_with(&replica->raft.configuration, server->id, server->address, role, &next))
 		return false;
 	bool submitted = false;
-	if (guard_may_change(&replica->raft, &replica->log, &next)) {
+	if (guard_may_change(&replica->raft, &replica->log, &replica->contacts, &next, now)) {
 		struct raft_buffer buffer = voters_encode(&next);
 		submitted = submit(replica, RAFT_CHANGE, buffer.base, buffer.len, now);
 		raft_free(buffer.base);
@@ -516,7 +518,7 @@ static bool catch_up(struct replica *replica, uint64_t id, uint64_t now)
 	if (raft_catch_up(&replica->raft, id, &status) == 0 && status != RAFT_CATCH_UP_NONE) {
 		if (status == RAFT_CATCH_UP_RUNNING)
 			return false;
-		if (status == RAFT_CATCH_UP_FINISHED)
+		if (status == RAFT_CATCH_UP_FINISHED && guard_stays_caught_up(&replica->raft, id))
 			return true;
 	}
 	if (replica->raft.leader_state.promotee_id != 0)
@@ -591,6 +593,12 @@ static void start(struct replica *replica, const struct durable_content *content
 
 	event.start.term = content->term;
 	event.start.voted_for = content->vote;
+	if (guard_begins_term(&replica->log, replica->raft.id)) {
+		struct durable_write ballot = {
+		        .has_ballot = true, .term = ++event.start.term, .vote = replica->raft.id};
+		event.start.voted_for = ballot.vote;
+		add_write(replica, &ballot, &(struct unwritten){.kind = PENDING_ENTRIES});
+	}
 	event.start.start_index = content->log_start;
 	event.start.n_entries = (unsigned)content->entries_count;
 	if (content->entries_count > 0)
