@@ -46,9 +46,9 @@ static void write_append(struct out *out, const struct raft_letter *letter)
 	}
 }
 
-static void read_entry(struct in *in, struct durable_entry *ret_entry)
+static void read_entry(struct in *in, uint64_t term_max, struct durable_entry *ret_entry)
 {
-	ret_entry->term = in_uint(in);
+	ret_entry->term = in_range(in, 1, term_max);
 	ret_entry->type = (uint32_t)in_range(in, RAFT_COMMAND, RAFT_CHANGE);
 	ret_entry->bytes = read_bytes(in, RAFT_LETTER_ENTRY_SIZE_MAX, &ret_entry->size);
 	/* The core does not check the bytes of a change. */
@@ -66,15 +66,17 @@ static void read_append(struct in *in, struct raft_letter *letter)
 	append->prev_log_term = in_uint(in);
 	append->leader_commit = in_uint(in);
 	append->n_entries = (unsigned)in_range(in, 0, RAFT_LETTER_ENTRIES_MAX);
-	/* Refuse an index to which the number of entries could not be added. */
-	if (append->prev_log_index > INT64_MAX)
+	/* Refuse an index to which the number of entries could not be added, and an entry without a
+	 * term, which the core takes for one that it does not have. */
+	if (append->prev_log_index > INT64_MAX ||
+	    (append->prev_log_index == 0) != (append->prev_log_term == 0))
 		in->bad = true;
 	if (in->bad || append->n_entries == 0)
 		return;
 	letter->entries = calloc(append->n_entries, sizeof *letter->entries);
 	memory_must(letter->entries != NULL);
 	for (unsigned i = 0; i < append->n_entries && !in->bad; i++)
-		read_entry(in, &letter->entries[i]);
+		read_entry(in, append->term, &letter->entries[i]);
 }
 
 static void write_append_result(struct out *out, const struct raft_append_entries_result *result)
@@ -160,8 +162,8 @@ static void read_install(struct in *in, struct raft_letter *letter)
 	install->version = (unsigned char)in_range(in, 0, UINT8_MAX);
 	install->term = in_uint(in);
 	install->last_index = in_range(in, 1, INT64_MAX);
-	install->last_term = in_uint(in);
-	install->conf_index = in_range(in, 1, INT64_MAX);
+	install->last_term = in_range(in, 1, install->term);
+	install->conf_index = in_range(in, 1, install->last_index);
 	snapshot->voters = read_bytes(in, RAFT_LETTER_ENTRY_SIZE_MAX, &snapshot->voters_size);
 	snapshot->bytes = read_bytes(in, RAFT_LETTER_SNAPSHOT_SIZE_MAX, &snapshot->size);
 	if (!in->bad && !voters_check(snapshot->voters, snapshot->voters_size))
