@@ -167,11 +167,29 @@ class Status(unittest.TestCase):
             for lock in told["locks"]:
                 self.assertEqual(list(lock), ["name", "fence", "holder", "waiters", "order"])
                 self.assertEqual(list(lock["holder"]), ["node", "pid", "uid", "command", "since_ms", "losing"])
-                self.assertEqual((lock["holder"]["losing"], lock["order"]), (False, "by node"))
+                self.assertEqual((lock["holder"]["losing"], lock["order"]),
+                                 (False, "by node" if len(lock["waiters"]) > 1 else "served"))
             self.assertEqual([set(waiter) for lock in told["locks"] for waiter in lock["waiters"]],
                              [{"node", "pid", "uid", "command", "since_ms"}] * 3)
             self.assertEqual(len(json.loads(self.run_status("--json", "--count", "2", "-S", cluster[0].socket))["locks"]), 2)
             for client in (holder, *waiters):
+                client.close()
+
+    def test_the_order_of_waiters_is_told_where_they_wait_at_one_node(self):
+        with Cluster(2) as cluster:
+            holder, waiters = cluster[0].client(), [cluster[1].client() for _ in range(3)]
+            holder.call("LOCK", "a")
+            for number, waiter in enumerate(waiters):
+                waiter.send("LOCK", "a")
+                until("it waits", lambda n=number: len(cluster[0].status("a")["locks"][0]["waiters"]) == n + 1)
+            told = cluster[0].status("a")["locks"][0]
+            self.assertEqual((told["order"], [waiter["node"] for waiter in told["waiters"]]), ("served", ["n2"] * 3))
+            # Another at n1: it depends on the algorithm who comes first.
+            other = cluster[0].client()
+            other.send("LOCK", "a")
+            until("it waits", lambda: len(cluster[0].status("a")["locks"][0]["waiters"]) == 4)
+            self.assertEqual(cluster[1].status("a")["locks"][0]["order"], "by node")
+            for client in (holder, *waiters, other):
                 client.close()
 
     def test_a_member_that_is_silent_is_told(self):

@@ -187,6 +187,23 @@ static void begin_lock(struct status_job *job)
 	job->waiter = 0;
 }
 
+/*
+ * Will the waiters be served in the order in which they are listed? A node serves its own clients in
+ * order, so that the order is known if they all wait at one node and every member has answered. Of
+ * waiters at several nodes only the algorithm's states could tell it, and those of all nodes at one
+ * moment are not known here.
+ */
+static bool is_order_known(const struct node_status *status, const struct node_status_lock *lock)
+{
+	for (uint32_t i = 0; i < status->members_count; i++) {
+		if (status->members[i].silent)
+			return false;
+	}
+	/* They are sorted by member. */
+	return lock->waiters_count == 0 ||
+	       lock->waiters[0].member == lock->waiters[lock->waiters_count - 1].member;
+}
+
 /* Writes the beginning of a lock, or one of its waiters, or its end. */
 static void write_next(struct status_job *job)
 {
@@ -201,8 +218,8 @@ static void write_next(struct status_job *job)
 		            client_json(job->status, &lock->waiters[job->waiter++], false));
 		return;
 	}
-	/* No algorithm can tell yet in which order clients of different nodes will be served. */
-	append_text(&job->text, "],\"order\":\"by node\"}");
+	append_text(&job->text, is_order_known(job->status, lock) ? "],\"order\":\"served\"}"
+	                                                          : "],\"order\":\"by node\"}");
 	job->begun = false;
 	job->lock++;
 }
