@@ -1,0 +1,344 @@
+#include "birth.h"
+
+#include "memory.h"
+#include "outbuffer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What somebody has said in answer to the present nonce. */
+struct founder {
+	uint64_t nonce;  /* its last, to be repeated to it; 0: it has never been heard */
+	bool answered;   /* the rest is its answer */
+	uint64_t server; /* its data directory */
+	uint64_t digest;
+	struct birth_record record;
+};
+
+struct birth {
+	struct birth_options options;
+	char (*names)[ENTRY_NAME_MAX + 1], (*addresses)[ENTRY_ADDRESS_MAX + 1];
+	struct birth_record record; /* what the disk has */
+	struct birth_record wished; /* what shall be written, founded or joined */
+	enum birth_wish_kind wish;
+	uint64_t nonce;
+	struct founder *founders; /* by place; the own is not used */
+	struct out out;
+	char text[512];
+};
+
+static bool founds(const struct birth *birth)
+{
+	return birth->options.self == 0;
+}
+
+static void copy_record(struct birth_record *to, const struct birth_record *from)
+{
+	to->stage = from->stage;
+	to->cluster = from->cluster;
+	electors_copy(&to->founders, &from->founders);
+}
+
+/* Everything that was said before counts no more. */
+static void meet_again(struct birth *birth)
+{
+	do {
+		birth->nonce = birth->options.draw(birth->options.context);
+	} while (birth->nonce == 0);
+	for (uint32_t i = 0; i < birth->options.count; i++)
+		birth->founders[i].answered = false;
+}
+
+/* --- what is said --- */
+
+static void write_record(struct out *out, const struct birth_record *record)
+{
+	out_uint(out, record->stage);
+	out_uint(out, record->cluster.high);
+	out_uint(out, record->cluster.low);
+	if (record->stage == BIRTH_RECORD)
+		electors_write(out, &record->founders);
+}
+
+static bool read_record(struct in *in, struct birth_record *record)
+{
+	record->stage = (enum birth_stage)in_range(in, BIRTH_NOTHING, BIRTH_LIFE);
+	record->cluster.high = in_uint(in);
+	record->cluster.low = in_uint(in);
+	if (!in->bad && record->stage == BIRTH_RECORD) {
+		struct in list = *in;
+		electors_skip(in);
+		if (!in->bad)
+			electors_read(&record->founders, list);
+	}
+	return in_end(in);
+}
+
+size_t birth_say(struct birth *birth, uint32_t place, const uint8_t **ret_bytes)
+{
+	out_clear(&birth->out);
+	out_uint(&birth->out, birth->nonce);
+	out_uint(&birth->out, birth->founders[place].nonce);
+	out_uint(&birth->out, birth->options.server);
+	out_uint(&birth->out, birth->options.digest);
+	write_record(&birth->out, &birth->record);
+	*ret_bytes = birth->out.bytes;
+	return birth->out.bytes_count;
+}
+
+/* --- records --- */
+
+static bool is_same(const struct birth_record *a, const struct birth_record *b)
+{
+	if (!cluster_is(a->cluster, b->cluster) || a->founders.count != b->founders.count)
+		return false;
+	for (uint32_t i = 0; i < a->founders.count; i++) {
+		const struct elector *x = &a->founders.list[i], *y = &b->founders.list[i];
+		if (x->server != y->server || strcmp(x->name, y->name) != 0)
+			return false;
+	}
+	return true;
+}
+
+static uint64_t server_of(const struct birth *birth, uint32_t place)
+{
+	return place == birth->options.self ? birth->options.server : birth->founders[place].server;
+}
+
+/* Does this record name the data directories that are there now? */
+static bool is_present(const struct birth *birth, const struct birth_record *record)
+{
+	if (record->stage != BIRTH_RECORD || record->founders.count != birth->options.count)
+		return false;
+	for (uint32_t i = 0; i < birth->options.count; i++) {
+		if (record->founders.list[i].server != server_of(birth, i) ||
+		    strcmp(record->founders.list[i].name, birth->names[i]) != 0)
+			return false;
+	}
+	return true;
+}
+
+static void wish_record(struct birth *birth)
+{
+	struct birth_record *wished = &birth->wished;
+
+	wished->stage = BIRTH_RECORD;
+	wished->cluster.high = birth->options.draw(birth->options.context);
+	do {
+		wished->cluster.low = birth->options.draw(birth->options.context);
+	} while (wished->cluster.low == 0);
+	electors_clear(&wished->founders, 1);
+	for (uint32_t i = 0; i < birth->options.count; i++)
+		electors_add(&wished->founders, server_of(birth, i), entry_text_of(birth->names[i]),
+		             entry_text_of(birth->addresses[i]));
+	birth->wish = BIRTH_WRITE;
+}
+
+/* --- deciding --- */
+
+static void stop(struct birth *birth, const char *text)
+{
+	birth->wish = BIRTH_STOP;
+	snprintf(birth->text, sizeof(birth->text), "%s", text);
+}
+
+static bool all_answered(const struct birth *birth)
+{
+	for (uint32_t i = 0; i < birth->options.count; i++) {
+		if (i != birth->options.self && !birth->founders[i].answered)
+			return false;
+	}
+	return true;
+}
+
+static bool all_have(const struct birth *birth, const struct birth_record *record)
+{
+	for (uint32_t i = 0; i < birth->options.count; i++) {
+		const struct birth_record *other = &birth->founders[i].record;
+		if (i != birth->options.self &&
+		    (other->stage != BIRTH_RECORD || !is_same(other, record)))
+			return false;
+	}
+	return true;
+}
+
+/* Somebody has a life: the own, if the record is the same, or one to join. */
+static void meet_life(struct birth *birth, struct cluster_id cluster)
+{
+	if (birth->record.stage == BIRTH_LIFE) {
+		if (!cluster_is(birth->record.cluster, cluster))
+			stop(birth, "two nodes of the list have lived in different clusters: one "
+			            "of the data directories is not of this cluster");
+		return;
+	}
+	if (birth->record.stage == BIRTH_RECORD && cluster_is(birth->record.cluster, cluster)) {
+		copy_record(&birth->wished, &birth->record);
+		birth->wish = BIRTH_FOUND;
+		return;
+	}
+	birth->wished.cluster = cluster;
+	birth->wish = BIRTH_JOIN;
+}
+
+/* The founder's turn. */
+static void decide(struct birth *birth)
+{
+	if (birth->record.stage == BIRTH_LIFE || birth->wish != BIRTH_WAITS || !all_answered(birth))
+		return;
+	if (!is_present(birth, &birth->record)) {
+		wish_record(birth);
+	} else if (all_have(birth, &birth->record)) {
+		copy_record(&birth->wished, &birth->record);
+		birth->wish = BIRTH_FOUND;
+	}
+}
+
+/* The others' turn: what the founder has written, they write. */
+static void follow(struct birth *birth, const struct birth_record *record)
+{
+	const struct elector *self =
+	        electors_find(&record->founders, birth->names[birth->options.self]);
+
+	if (record->stage != BIRTH_RECORD || birth->record.stage == BIRTH_LIFE ||
+	    birth->wish != BIRTH_WAITS || self == NULL || self->server != birth->options.server ||
+	    (birth->record.stage == BIRTH_RECORD && is_same(&birth->record, record)))
+		return;
+	copy_record(&birth->wished, record);
+	birth->wish = BIRTH_WRITE;
+}
+
+static bool is_over(const struct birth *birth)
+{
+	return birth->wish == BIRTH_FOUND || birth->wish == BIRTH_JOIN || birth->wish == BIRTH_STOP;
+}
+
+static void take_answer(struct birth *birth, uint32_t place, const struct birth_record *record,
+                        uint64_t server, uint64_t digest)
+{
+	struct founder *founder = &birth->founders[place];
+
+	founder->answered = true;
+	founder->server = server;
+	founder->digest = digest;
+	copy_record(&founder->record, record);
+	/* What is being written is finished first; everything is said again. */
+	if (birth->wish == BIRTH_WRITE)
+		return;
+	if (record->stage == BIRTH_LIFE)
+		meet_life(birth, record->cluster);
+	else if (digest != birth->options.digest)
+		stop(birth, "the nodes of the list have different lists or settings");
+	else if (founds(birth))
+		decide(birth);
+	else if (place == 0)
+		follow(birth, record);
+}
+
+bool birth_hear(struct birth *birth, uint32_t place, const uint8_t *bytes, size_t size)
+{
+	struct in in = {.next = bytes, .end = bytes + size};
+	uint64_t nonce = in_range(&in, 1, UINT64_MAX), echo = in_uint(&in);
+	uint64_t server = in_range(&in, 1, UINT64_MAX), digest = in_uint(&in);
+	struct birth_record record = {0};
+	bool good = read_record(&in, &record);
+
+	if (good && place < birth->options.count && place != birth->options.self) {
+		struct founder *founder = &birth->founders[place];
+		bool again = founder->nonce != 0 && founder->nonce != nonce;
+		founder->nonce = nonce;
+		/* Another process of the founder, which may have lost its disk: a life that the
+		 * last one spoke of may not exist any more. */
+		if (again && place == 0 && !is_over(birth))
+			meet_again(birth);
+		else if (echo == birth->nonce && !is_over(birth))
+			take_answer(birth, place, &record, server, digest);
+	}
+	electors_free(&record.founders);
+	return good;
+}
+
+/* --- the caller --- */
+
+enum birth_wish_kind birth_wish(const struct birth *birth)
+{
+	return birth->wish;
+}
+
+const struct birth_record *birth_wished(const struct birth *birth)
+{
+	return &birth->wished;
+}
+
+void birth_written(struct birth *birth)
+{
+	copy_record(&birth->record, &birth->wished);
+	birth->wish = BIRTH_WAITS;
+	if (founds(birth))
+		decide(birth);
+}
+
+void birth_lives(struct birth *birth)
+{
+	birth->record.stage = BIRTH_LIFE;
+	birth->record.cluster = birth->wished.cluster;
+}
+
+const char *birth_text(struct birth *birth)
+{
+	size_t used = 0;
+
+	if (birth->wish == BIRTH_STOP)
+		return birth->text;
+	birth->text[0] = '\0';
+	for (uint32_t i = 0; i < birth->options.count && used < sizeof(birth->text) - 1; i++) {
+		if (i == birth->options.self || birth->founders[i].answered)
+			continue;
+		int more = snprintf(birth->text + used, sizeof(birth->text) - used, "%s%s",
+		                    used == 0 ? "" : ", ", birth->names[i]);
+		used += (size_t)more;
+	}
+	return birth->text;
+}
+
+bool birth_must_end(struct cluster_id own, bool born_alone, struct cluster_id other,
+                    bool other_knows_name)
+{
+	return born_alone && other_knows_name && !cluster_is(own, other);
+}
+
+struct birth *birth_create(const struct birth_options *options)
+{
+	struct birth *birth = calloc(1, sizeof(*birth));
+
+	memory_must(birth != NULL);
+	birth->options = *options;
+	birth->names = calloc(options->count, sizeof(*birth->names));
+	birth->addresses = calloc(options->count, sizeof(*birth->addresses));
+	birth->founders = calloc(options->count, sizeof(*birth->founders));
+	memory_must(birth->names != NULL && birth->addresses != NULL && birth->founders != NULL);
+	for (uint32_t i = 0; i < options->count; i++) {
+		snprintf(birth->names[i], sizeof(birth->names[i]), "%s", options->names[i]);
+		snprintf(birth->addresses[i], sizeof(birth->addresses[i]), "%s",
+		         options->addresses[i]);
+	}
+	out_init(&birth->out);
+	copy_record(&birth->record, options->record);
+	meet_again(birth);
+	if (founds(birth))
+		decide(birth); /* a list of one */
+	return birth;
+}
+
+void birth_destroy(struct birth *birth)
+{
+	for (uint32_t i = 0; i < birth->options.count; i++)
+		electors_free(&birth->founders[i].record.founders);
+	electors_free(&birth->record.founders);
+	electors_free(&birth->wished.founders);
+	out_free(&birth->out);
+	free(birth->names);
+	free(birth->addresses);
+	free(birth->founders);
+	free(birth);
+}
