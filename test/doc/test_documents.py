@@ -111,5 +111,16 @@ class Errata(unittest.TestCase):
         self.assertIn("expected node 1 waiting, found idle", said)
 
 
+class Pages(unittest.TestCase):
+    def test_each_algorithm_has_all_parts(self):
+        pages = sorted((ROOT / "doc/algorithms").glob("*.md"))
+        self.assertEqual(len(pages), 22)
+        for page in pages:
+            text = page.read_text(encoding="utf-8")
+            for part in ("Idea", "Variables", "Messages", "Rules", "Assumptions", "Bounds"):
+                with self.subTest(page=page.name, part=part):
+                    self.assertIn(f"\n## {part}\n", text)
+
+
 if __name__ == "__main__":
     unittest.main()
