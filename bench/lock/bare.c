@@ -89,7 +89,8 @@ struct ring {
 
 enum { TOKEN = 1, REQUEST = 2 };
 
-/* One process: streams to the next (token), to the first (requests), from others, to its client. */
+/* One process: its streams to the next one (token), to the first (requests), from others, and to
+ * its client. */
 struct process {
 	int index, count, messages;
 	uv_loop_t loop;
@@ -140,7 +141,7 @@ static void on_message(uv_stream_t *stream, ssize_t size, const uv_buf_t *buf)
 	}
 }
 
-/* The other end of the Unix socket: answers as soon as it hears. */
+/* The other end of the Unix socket: answers at once. */
 static void be_client(int fd)
 {
 	char room[256];
@@ -175,7 +176,7 @@ static void be_process(struct process *process, int fds[PROCESSES_MAX], int clie
 	_exit(0);
 }
 
-/* The two ends of a TCP connection over loopback. */
+/* Makes the two ends of a TCP connection over loopback. */
 static void make_pair(int listener, const struct sockaddr_in *address, int ret_ends[2])
 {
 	ret_ends[0] = socket(AF_INET, SOCK_STREAM, 0);
@@ -246,7 +247,7 @@ double bare_turns(int processes, int messages, double seconds, bool pinned)
 		if (clients[i] == 0)
 			be_client(pairs[i][1]);
 	}
-	for (int i = processes - 1; i >= 0; i--) { /* the first begins */
+	for (int i = processes - 1; i >= 0; i--) { /* the first process begins */
 		pids[i] = child(pinned);
 		if (pids[i] == 0) {
 			struct process *process = calloc(1, sizeof(*process));

@@ -10,10 +10,10 @@
 _Noreturn void bare_echo(const char *path);
 
 /*
- * So many processes in TCP, each with a client on a Unix socket: a token goes round, and whoever
- * has it makes a round trip with its client before it passes it on. With 3 messages a turn it also
- * sends one to the first process, which passes that on to another, as a request would go. Turns a
- * second.
+ * Runs processes connected by TCP, each with a client on a Unix socket. A token goes round; the
+ * process that has it makes a round trip with its client before it passes the token on. With 3
+ * messages for each turn, it also sends one to the first process, which passes it on to another, as
+ * a request would travel. Returns the turns per second.
  */
 double bare_turns(int processes, int messages, double seconds, bool pinned);
 

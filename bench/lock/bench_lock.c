@@ -1,11 +1,12 @@
 /*
- * What a lock costs behind sockets, each figure beside its yardstick in the same run: bare programs
- * of the same shape without any algorithm (bare.c), and Redis.
+ * What a lock costs through sockets. Each figure is shown next to its yardstick in the same run:
+ * bare programs of the same shape without any algorithm (bare.c), and Redis.
  *
  *     bench_lock PATH-OF-BATON [ROUNDS [SECONDS]]
  *
- * Rounds are interleaved (yardstick, baton, yardstick, …) and the median of the rounds' ratios is
- * printed, for these machines are noisy. "one core": everything is pinned to one; "free": nothing is.
+ * Rounds are interleaved (yardstick, baton, yardstick, …), and the median of the rounds' ratios is
+ * printed, because machines are noisy. "one core": everything is pinned to one core; "free":
+ * nothing is pinned.
  */
 #include "bare.h"
 
@@ -75,7 +76,7 @@ static void pin(void)
 	sched_setaffinity(0, sizeof(set), &set);
 }
 
-/* A child that ends with us. */
+/* Forks a child that ends with this process. */
 static pid_t child(void)
 {
 	fflush(stdout);
@@ -96,7 +97,7 @@ static pid_t run(const char *const *arguments)
 		int null = open("/dev/null", O_WRONLY);
 		dup2(null, 1);
 		dup2(null, 2);
-		char *const *words; /* which are not changed, though they are not const there */
+		char *const *words; /* not changed, although not declared const there */
 		memcpy(&words, &arguments, sizeof(words));
 		execvp(words[0], words);
 		_exit(127);
@@ -133,7 +134,7 @@ static void say(int fd, const char *text, size_t size)
 		die("write: %s", strerror(errno));
 }
 
-/* Reads until so many lines have come. */
+/* Reads until this many lines have arrived. */
 static void hear_lines(int fd, int count)
 {
 	char room[4096];
@@ -157,7 +158,7 @@ struct job {
 	enum work work;
 	const char *path; /* with %d: the number of the client */
 	int client;
-	/* What it says, made beforehand: the yardstick does not pay for that either. */
+	/* The commands, made beforehand: the yardstick does not pay for making them either. */
 	char take[128], give[128];
 	size_t take_size, give_size;
 };
@@ -210,7 +211,7 @@ static void work_once(const struct job *job, int fd, bool first)
 		hear_lines(fd, first ? 1 : 2);
 		say(fd, job->give, job->give_size);
 		break;
-	case WORK_CONTEND: /* one write and one read a turn */
+	case WORK_CONTEND: /* one write and one read for each turn */
 		if (first)
 			say(fd, job->take, job->take_size);
 		else
@@ -249,7 +250,7 @@ static void be_client(struct job *job)
 	_exit(0);
 }
 
-/* Operations a second of all clients together. */
+/* Returns the operations per second of all clients together. */
 static double measure(enum work work, const char *path, int clients)
 {
 	pid_t pids[CLIENTS_MAX];
@@ -265,7 +266,7 @@ static double measure(enum work work, const char *path, int clients)
 	while (atomic_load(&shared->ready) < clients)
 		usleep(1000);
 	atomic_store(&shared->go, true);
-	usleep(100000); /* warm */
+	usleep(100000); /* warm up */
 	double start = now();
 	for (int i = 0; i < clients; i++)
 		before += atomic_load(&shared->counts[i]);
@@ -278,7 +279,7 @@ static double measure(enum work work, const char *path, int clients)
 		kill(pids[i], SIGKILL);
 		waitpid(pids[i], NULL, 0);
 	}
-	usleep(20000); /* what they held is given back */
+	usleep(20000); /* until what they held is released */
 	return (double)(after - before) / took;
 }
 
@@ -345,7 +346,7 @@ static pid_t start_redis(void)
 
 static pid_t nodes[CLIENTS_MAX];
 
-/* Ports below those of outgoing connections; another base for each cluster. */
+/* Uses ports below those of outgoing connections, and another base for each cluster. */
 static void start_nodes(int count)
 {
 	static int base = 11000;
@@ -383,7 +384,7 @@ static void end_nodes(int count)
 		end(nodes[i]);
 }
 
-/* Messages of the algorithm that a node has told of, and grants, of all. */
+/* Returns the algorithm's messages and the grants of all nodes. */
 static void tell_messages(uint64_t *ret_messages, uint64_t *ret_grants)
 {
 	static char room[1 << 20];
@@ -409,7 +410,7 @@ static void tell_messages(uint64_t *ret_messages, uint64_t *ret_grants)
 
 enum { TIMES = 2000 };
 
-/* A second client sees the lock free: how long after the first said UNLOCK. */
+/* Measures how long after the first client's UNLOCK a second one sees that the lock is free. */
 static void measure_release(double *ret_took)
 {
 	char path[256];
@@ -432,7 +433,7 @@ static void measure_release(double *ret_took)
 	close(second);
 }
 
-/* How long each of some LOCKs takes, with pauses; or as many lines of the echo. */
+/* Measures how long each of some LOCKs takes, with pauses; or as many lines of the echo. */
 static void measure_answers(const char *name, double *ret_took, useconds_t pause)
 {
 	char path[256];
@@ -472,8 +473,8 @@ static void measure_times(void)
 	print_times("UNLOCK sent, to a second client that waits : echo", ours, theirs);
 	if (!pinned)
 		return;
-	/* The node must not wait long for a processor that something else keeps busy, though it yields it to its
-	 * clients. */
+	/* The node yields the processor to its clients, but must not wait long if something else
+	 * keeps it busy. */
 	pid_t hog = child();
 	if (hog == 0) {
 		for (volatile uint64_t count = 0;; count++) {

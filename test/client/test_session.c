@@ -176,7 +176,7 @@ static void test_a_broken_lock_is_told(void **state)
 	assert_int_equal(lost, fence);
 	assert_int_equal(baton_fence(holder, "y", NULL), 0);
 	assert_int_equal(baton_unlock(holder, "y"), 0);
-	/* Without baton_watch, the answer to the unlock tells it. */
+	/* Without baton_watch, the answer to the unlock tells that the lock was lost. */
 	assert_int_equal(baton_lock(operator, "x", BATON_FOREVER, &fence), 0);
 	assert_int_equal(baton_break(holder, "x", fence), 0);
 	assert_int_equal(baton_unlock(operator, "x"), 0);

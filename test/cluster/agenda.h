@@ -1,6 +1,6 @@
 /*
- * What will happen in a simulated world, the earliest first; of two at the same time, the one that was
- * planned first.
+ * What will happen in a simulated world, the earliest first; of two things at the same time, the
+ * one that was planned first.
  */
 #ifndef AGENDA_H
 #define AGENDA_H
@@ -12,13 +12,13 @@ struct happening {
 	uint64_t time, order;
 	int kind;      /* the world's own number for what happens */
 	int server;    /* the place of the server that it happens to */
-	uint64_t life; /* which life, or which timer, of that server it is for */
+	uint64_t life; /* the life, or the timer, of that server for which it is meant */
 	uint64_t from, to;
 	uint8_t *bytes; /* of a letter; the owner of the happening frees them */
 	size_t size;
 };
 
-/* All zero is an empty one. */
+/* All zero means empty. */
 struct agenda {
 	struct happening *heap;
 	size_t count, size;
@@ -28,7 +28,7 @@ struct agenda {
 void agenda_add(struct agenda *agenda, struct happening happening);
 /* The agenda must not be empty. */
 struct happening agenda_take(struct agenda *agenda);
-/* Frees the bytes of all that is left, too. */
+/* Also frees the bytes of everything that is left. */
 void agenda_free(struct agenda *agenda);
 
 #endif

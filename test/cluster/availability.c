@@ -1,7 +1,7 @@
 /*
- * How much of the time the other members serve while one pair of members has no link, or one member
- * crashes again and again: `availability [SEEDS]`. Each scene is run with many seeds in virtual time.
- * Exit 1: a scene is below its goal.
+ * Measures how much of the time the other members serve while one pair of members has no link, or
+ * one member crashes again and again: `availability [SEEDS]`. Each scene is run with many seeds in
+ * virtual time. Exit 1: a scene is below its goal.
  */
 #include "memory.h"
 #include "ordeal.h"
@@ -17,8 +17,9 @@ struct scene {
 	const char *text;
 	enum fault_kind kind;
 	uint32_t a, b;
-	uint32_t from, to; /* what is measured, in leases from the beginning of the fault */
-	double goal;       /* percent */
+	/* The period that is measured, in leases from the beginning of the fault. */
+	uint32_t from, to;
+	double goal; /* percent */
 };
 
 static const struct scene scenes[] = {
@@ -33,7 +34,7 @@ static const struct scene scenes[] = {
         {"a voter in a crash loop, the next 13 leases", FAULT_LOOP, BEE, DOG, 13, 26, 87},
 };
 
-/* The part of the time in which clients of the hosts that the fault is not about are served: a
+/* Returns the part of the time in which clients of the hosts without the fault are served: a
  * quarter of a lease counts if one of a host's clients was let in, or none waited. */
 static double run(const struct scene *scene, uint64_t seed, struct ordeal_result *result)
 {

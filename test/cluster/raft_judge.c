@@ -104,7 +104,7 @@ static void judge_leader(struct raft_judge *judge, struct judged *server,
 		judge->leaders[term] = server->id;
 }
 
-/* A server that is no longer in the configuration is unknown to the leader when it comes back. */
+/* When a server that is no longer in the configuration comes back, the leader does not know it. */
 static void forget_removed(struct judged *server, const struct replica_server *servers,
                            size_t count)
 {
@@ -143,7 +143,7 @@ void raft_judge_server(struct raft_judge *judge, struct judged *server,
 
 /* Letters. */
 
-/* The term of a letter; 0: it promises none, as a pre-vote does. */
+/* Returns the term of a letter; 0: it promises none, as a pre-vote. */
 static uint64_t term_of(const struct raft_message *message)
 {
 	switch (message->type) {
@@ -189,7 +189,8 @@ static void judge_ballot(struct raft_judge *judge, const struct judged *server,
 		                server->id, to, term, disk->vote);
 }
 
-/* The term of an entry of a log; 0: it has none. What a snapshot covers is the same everywhere. */
+/* Returns the term of an entry of a log; 0: it has none. Entries that a snapshot covers are the
+ * same everywhere. */
 static uint64_t term_at(const struct shadow *shadow, uint64_t index)
 {
 	if (index >= shadow->start && index < shadow->start + shadow->count)
@@ -215,7 +216,7 @@ static void judge_success(struct raft_judge *judge, const struct judged *server,
 		                server->id, last);
 }
 
-/* What another has told to have is not sent again. */
+/* A leader does not send again what another server has said that it has. */
 static void judge_progress(struct raft_judge *judge, const struct judged *server, uint64_t prev,
                            uint64_t to)
 {
@@ -234,7 +235,8 @@ void raft_judge_sent(struct raft_judge *judge, struct judged *server, const stru
 
 	must(raft_letter_read(effect->bytes, effect->size, &letter));
 	const struct raft_message *message = &letter.message;
-	/* A letter of an older term may have waited for the disk, and the log changed meanwhile. */
+	/* A letter of an older term may have waited for the disk, and the log may have changed
+	 * since. */
 	bool is_current = term_of(message) == replica_term(replica);
 	judge_ballot(judge, server, disk, message, effect->to);
 	if (message->type == RAFT_APPEND_ENTRIES_RESULT && is_current &&

@@ -122,7 +122,7 @@ static inline void end_stalled_write(int number)
 	serve(number);
 }
 
-/* What a stalled disk has not done is lost. */
+/* The writes that a stalled disk has not done are lost. */
 static inline void lose_stalled_writes(int number)
 {
 	struct stalled *disk = &stalled[number];
@@ -140,7 +140,7 @@ static inline void restart(int number)
 	start(number);
 }
 
-/* A disk as it is at the birth of the log. */
+/* Makes a disk as it is when the log begins. */
 static inline void found_disk(int number, const struct durable_entry *first)
 {
 	shadow_apply(&disks[number], &(struct durable_write){.has_ballot = true,
@@ -150,7 +150,7 @@ static inline void found_disk(int number, const struct durable_entry *first)
 	                                                     .entries_count = 1});
 }
 
-/* The first `voters` of the servers are voters, the others follow as standbys. */
+/* Makes the first `voters` servers voters, and the others standbys. */
 static inline void begin_with(int count, int voters)
 {
 	struct replica_server servers[SERVERS];
@@ -331,7 +331,7 @@ static inline unsigned count_applied(char value)
 	return count;
 }
 
-/* What two servers have applied at an index is the same. */
+/* Checks that two servers have applied the same at each index. */
 static inline void assert_one_history(void)
 {
 	for (int index = 0; index < INDICES; index++)

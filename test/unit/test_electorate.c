@@ -1,6 +1,6 @@
 /*
- * Who should vote, decided by a leader: what it changes next, for clusters as they are written down
- * here. Then what it leads to, step by step, when every wish is fulfilled.
+ * Who should vote: the next change that a leader makes in clusters that are written down here. Then
+ * the result, step by step, when every change is made.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -18,7 +18,7 @@ enum { GROW = 30, REPLACE = 600, HOSTS = 9 };
 
 static const char *const names[HOSTS] = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
 
-/* A cluster of up to nine, number k with the data directory k + 1; `first` leads. */
+/* A cluster of up to nine: number k has the data directory k + 1; `first` leads. */
 static struct electorate_memory *electorate;
 static struct electorate_server servers[HOSTS];
 static uint32_t servers_count;
@@ -94,7 +94,7 @@ static void expect(enum electorate_wish_kind kind, uint64_t server)
 		assert_int_equal(wish.server, server);
 }
 
-/* Does what is wished for. */
+/* Makes the change that is wished for. */
 static struct electorate_wish fulfil(void)
 {
 	struct electorate_wish wish = look();
@@ -120,7 +120,7 @@ static void catch_up(void)
 		servers[i].caught_up = true;
 }
 
-/* Fulfils all wishes; the servers that vote then, as text. */
+/* Makes all changes. Returns the servers that vote then, as text. */
 static const char *settle(void)
 {
 	static char text[HOSTS + 1];
@@ -177,7 +177,7 @@ static void test_five_voters_from_seven_on(void **context)
 	assert_string_equal(settle(), "abc");
 	add_standing(6, 0);
 	assert_string_equal(settle(), "abcde");
-	/* They stay five while five can. */
+	/* There are five voters as long as five can vote. */
 	silence(5);
 	silence(6);
 	now += REPLACE;
@@ -220,7 +220,7 @@ static void test_a_silent_voter_is_replaced_once_the_successor_has_caught_up(voi
 	assert_string_equal(wish.name, "e"); /* it has stood longer than d */
 	expect(ELECTORATE_NOTHING, 0);
 	catch_up();
-	/* It may come back: it goes last. */
+	/* It may come back, so it is removed last. */
 	expect(ELECTORATE_PROMOTE, 5);
 	fulfil();
 	expect(ELECTORATE_REMOVE, 2);

@@ -333,12 +333,12 @@ static void test_who_restarted_is_refused(void **state)
 	tell_well(1, 0);
 	(void)engine_news(engines[0]);
 	struct memory memory = remember(0);
-	/* A restarted member is refused directly … */
+	/* A restarted member is refused directly. */
 	assert_int_equal(engine_met(engines[0], "n2", 13, &text), BATON_ESENDER);
 	assert_string_equal(text,
 	                    "n2 restarted; this version cannot take it back: restart every node");
 	expect_unchanged(0, &memory);
-	/* … and when others tell of it, */
+	/* A restarted member is also refused when others tell of it, */
 	start(3, 1, 99, 200, 0);
 	meet(2, 1);
 	tell_well(1, 2);

@@ -1,6 +1,6 @@
 /*
- * The lease clock, read while the process is stopped or the machine suspended between two of the
- * clocks that it is made of; and sub-leases, which clients on other hosts have.
+ * The lease clock, read while the process is stopped or the machine suspended between the two
+ * clocks of which it consists; and the sub-leases of clients on other hosts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -16,7 +16,7 @@
 #define MS UINT64_C(1000000)
 #define SECOND (1000 * MS)
 
-/* A machine: true time, how long it was suspended, and what happens after so many readings. */
+/* A machine: its true time, how long it was suspended, and after how many readings it stops. */
 static uint64_t now, suspended, readings, stop_after;
 static uint64_t stopped_for, suspended_for;
 
@@ -73,7 +73,7 @@ static void test_a_suspend_between_two_readings_is_noticed(void **context)
 	}
 }
 
-/* Half a millisecond is what a busy machine takes, and no reason to read again. */
+/* A stop of half a millisecond is normal on a busy machine, so the clocks are not read again. */
 static void test_a_short_stop_is_not(void **context)
 {
 	(void)context;
@@ -90,12 +90,14 @@ static void test_the_clock_of_this_machine_goes_on(void **context)
 	assert_in_range(after, clock_monotonic_ns() / 2, 2 * clock_boot_ns());
 }
 
-/* The slowest client and the fastest node: true time is 999 of the client's and 1001 of the node's. */
+/* The slowest client and the fastest node: in the same true time the client's clock counts 999 and
+ * the node's 1001. */
 static void test_a_sub_lease_ends_before_the_lease_by_any_clocks(void **context)
 {
 	(void)context;
 	for (uint64_t left = 0; left < 60 * SECOND; left += 777 * MS) {
-		uint64_t true_left = left / 1001 * 1000; /* at least, until the node's lease ends */
+		/* The least time until the node's lease ends. */
+		uint64_t true_left = left / 1001 * 1000;
 		uint64_t own = sublease_end(SECOND, left) - SECOND;
 		assert_true(own == 0 || own * 1000 / 999 < true_left);
 	}

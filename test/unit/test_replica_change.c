@@ -1,7 +1,7 @@
 /*
- * Changes of the servers of the replicated log, under fixed schedules. Most schedules ask for a change
- * that a guard refuses, and show what the guard prevents: if the change is begun, the servers stand still
- * for ever, or apply two histories.
+ * Changes of the servers of the replicated log, under fixed schedules. Most schedules ask for a
+ * change that a guard refuses, and show what the guard prevents: without it the servers would stand
+ * still for ever, or apply two histories.
  */
 #include "raft_schedule.h"
 
@@ -38,8 +38,8 @@ static void test_two_voters_never_become_one(void **context)
 }
 
 /*
- * a, which leads, removes itself, and nobody hears of it. Then c dies. a has the longest log, and would not
- * campaign; b would need a's vote. Two of three voters are there.
+ * a, which leads, removes itself, and nobody hears of it. Then c dies. a has the longest log and
+ * would not campaign, and b would need a's vote: two of three voters are alive, but nobody leads.
  */
 static void test_a_leader_does_not_remove_itself(void **context)
 {
@@ -57,8 +57,8 @@ static void test_a_leader_does_not_remove_itself(void **context)
 }
 
 /*
- * b is demoted, and only b hears of it before a dies. b has the longest log then, and would not campaign; c and
- * d would need b's vote. Three of four voters are there.
+ * b is demoted, and only b hears of it before a dies. b then has the longest log and would not
+ * campaign, and c and d would need b's vote: three of four voters are alive, but nobody leads.
  */
 static void test_a_voter_is_not_demoted(void **context)
 {
@@ -76,8 +76,9 @@ static void test_a_voter_is_not_demoted(void **context)
 }
 
 /*
- * d becomes a voter and does not hear of it. If b and c are removed before it does, a needs the vote of d, which
- * believes that it has none; and the others need the vote of a, whose log is the longest. All four are there.
+ * d becomes a voter and does not hear of it. If b and c are removed before it does, a needs the
+ * vote of d, which believes that it has none; and the others need the vote of a, whose log is the
+ * longest. All four are alive.
  */
 static void test_most_voters_know_of_the_last_change(void **context)
 {
@@ -180,7 +181,7 @@ static void test_a_leader_commits_before_it_changes_the_servers(void **context)
 	assert_true(change(0, 4, REPLICA_VOTER));
 	exchange("ae");
 	elect("bcd", 1);
-	pass("abcd", 2); /* all acknowledge b, and with that what they have */
+	pass("abcd", 2); /* all acknowledge b, and so tell it what they have */
 	assert_true(replica_leads(replicas[1]));
 	change(1, 0, REPLICA_NONE);
 	exchange("bc");
@@ -194,8 +195,8 @@ static void test_a_leader_commits_before_it_changes_the_servers(void **context)
 }
 
 /*
- * a hands the lead to c. The letter is late: c has been removed by then, and does not know. It disturbs a once,
- * as it was told to, and then no more.
+ * a hands the lead to c. The letter is late: c has been removed by then, and does not know it. It
+ * disturbs a once, as it was told to, and never again.
  */
 static void test_a_late_transfer_disturbs_once(void **context)
 {
@@ -228,8 +229,8 @@ static void test_a_late_transfer_disturbs_once(void **context)
 }
 
 /*
- * b hears of the first change only together with the second, and then loses the second. It must go back to the
- * first, not to what was before both.
+ * b hears of the first change only together with the second, and then loses the second. It must go
+ * back to the first, not to the state before both.
  */
 static void test_a_change_after_another_proves_the_other(void **context)
 {
@@ -243,7 +244,7 @@ static void test_a_change_after_another_proves_the_other(void **context)
 	pass("abcde", 20);
 	assert_true(has_applied(4, 'X'));
 	assert_true(change(0, 4, REPLICA_VOTER));
-	exchange("abcde"); /* committed; that it is comes with the next letters */
+	exchange("abcde"); /* the change is committed; the next letters tell so */
 	assert_true(change(0, 2, REPLICA_NONE));
 	exchange("ab");
 	elect("cde", 3);
@@ -256,8 +257,8 @@ static void test_a_change_after_another_proves_the_other(void **context)
 }
 
 /*
- * The entry that makes b a voter is lost on the way. Only b's vote can make a lead again, b does not know that it
- * has one, and believes in a as its leader.
+ * The entry that makes b a voter is lost on the way. a can lead again only with b's vote, but b
+ * does not know that it has one, and believes that a leads.
  */
 static void test_a_standby_votes(void **context)
 {

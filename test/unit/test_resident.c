@@ -1,6 +1,6 @@
 /*
- * Residents, members of a cluster whose membership changes: what they keep for their peers, and
- * when they say that they could not.
+ * Residents, the members of a cluster whose membership changes: what they keep for their peers, and
+ * when they report that they could not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -30,10 +30,11 @@ static struct {
 	uint64_t now;
 	struct resident *residents[HOSTS];
 	struct warden *warden;
-	struct strand *strands[HOSTS]; /* the ends of the connection; NULL: none */
-	bool held[HOSTS];              /* what this one sends stays in its link */
-	uint32_t dropped, events;      /* that subscribers were told of */
-	uint64_t fence;                /* of the last reply */
+	struct strand *strands[HOSTS]; /* the ends of the connection; NULL: there is none */
+	bool held[HOSTS];              /* the output of this one stays in its link */
+	/* How many events subscribers were told, and how many were dropped. */
+	uint32_t dropped, events;
+	uint64_t fence; /* the fence of the last reply */
 } world;
 
 static struct resident *create(const char *name, const char *address, uint64_t process)
@@ -102,7 +103,7 @@ static void take(uint32_t i, const struct resident_effect *effect)
 	}
 }
 
-/* Bytes of one end go to the other. True: there were some. */
+/* Carries bytes from one end to the other. Returns true if there were some. */
 static bool carry(uint32_t i)
 {
 	const uint8_t *bytes;
@@ -225,8 +226,8 @@ static struct tenant_peer peer_of(uint64_t process)
 	return peer;
 }
 
-/* As many ties as are kept, all wanted and none connected, and one more: what waits for a peer that is
- * wanted before and after stays. */
+/* All ties that may be kept are wanted and none is connected, and there is one more: frames that
+ * wait for a peer that is wanted before and after must stay. */
 static void test_a_tie_that_is_wanted_is_never_dropped(void **context)
 {
 	enum { KEPT = 256 };
@@ -248,7 +249,7 @@ static void test_a_tie_that_is_wanted_is_never_dropped(void **context)
 		assert_non_null(tie);
 		assert_int_not_equal(link_pending(tie->link), 0);
 	}
-	/* One that is not wanted any more makes room. */
+	/* A tie that is no longer wanted makes room. */
 	ties_want(resident, peers, KEPT);
 	peers[KEPT] = peer_of(1000);
 	ties_want(resident, peers, KEPT + 1);

@@ -1,6 +1,7 @@
 /*
- * The judge of torture, invariant by invariant: for each a history that breaks it, made by hand, on
- * which the judge must fail, and the nearest history that keeps it, on which it must not.
+ * The judge of torture, invariant by invariant: for each one there is a history that breaks it,
+ * made by hand, on which the judge must fail, and the nearest history that keeps it, on which it
+ * must not.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,8 +27,8 @@ static const char *const names[HOSTS] = {"ant", "bee", "crow"};
 static struct verdict *verdict;
 static struct out out;
 static uint64_t now;              /* true time */
-static int64_t ahead[HOSTS + 1];  /* of each clock, before true time */
-static uint64_t entries;          /* committed so far */
+static int64_t ahead[HOSTS + 1];  /* by how much each clock is ahead of true time */
+static uint64_t entries;          /* how many entries are committed so far */
 static uint64_t processes[HOSTS]; /* 10, 11, 12, then others */
 static char said[400];            /* the first thing that was wrong */
 
@@ -93,13 +94,13 @@ static void enter_with(uint32_t place, uint64_t epoch, uint64_t base, const uint
 	                .epoch = epoch, .base = base, .seats = seats, .seats_count = HOSTS});
 }
 
-/* A view in which all three are by the first entry. */
+/* Enters a view with all three members, who joined by the first entry. */
 static void enter(uint32_t place, uint64_t epoch)
 {
 	enter_with(place, epoch, BASE + (epoch - 1) * BLOCK, (uint64_t[]){1, 1, 1});
 }
 
-/* The lease of a host until `ms` from now, by its clock; 0: it has none. */
+/* Gives a host a lease for `ms` from now, by its clock; 0: it has none. */
 static void lease(uint32_t place, uint64_t ms, uint64_t lapses)
 {
 	uint64_t deadline = ms == 0 ? 0 : read_clock(NULL, place) / MS + ms;
@@ -156,7 +157,7 @@ static void lose(uint32_t client, const char *why)
 	verdict_lost(verdict, client, why, strlen(why));
 }
 
-/* Three members in epoch 1, serving, with whole leases; clocks are seconds apart. */
+/* Three members serve in epoch 1 with full leases; their clocks are seconds apart. */
 static void begin(void)
 {
 	struct entry_part parts[HOSTS];
@@ -235,7 +236,7 @@ static void test_a_holder_whose_lease_is_over_by_its_own_clock_is_none(void **co
 	grant(1, BEE, 1002);
 	judge_is_content();
 
-	/* A clock that has lost a millisecond says that it may go on. */
+	/* By a clock that has lost a millisecond, the client may still go on. */
 	begin();
 	grant(0, ANT, 1001);
 	pass(2000);
@@ -262,7 +263,7 @@ static void test_clients_of_a_crashed_process_are_holders(void **context)
 	grant(1, BEE, 1002);
 	judge_finds("clients at ant and bee hold lock-0 at once");
 
-	/* Another process in its place has a word of its own, and clients do not look at it. */
+	/* Another process in its place has its own word, which these clients do not read. */
 	begin();
 	grant(0, ANT, 1001);
 	verdict_ended(verdict, ANT);
@@ -297,7 +298,7 @@ static void test_a_client_with_a_sub_lease_is_judged_by_its_clock(void **context
 	grant(1, ANT, 1002);
 	judge_finds("clients at ant and ant hold lock-0 at once");
 
-	/* What its process thinks of the lease does not matter to it. */
+	/* What its process believes about the lease does not matter to it. */
 	begin();
 	grant_by_sub_lease(0, 1001, 1000);
 	lease(ANT, 0, 1);
@@ -458,7 +459,7 @@ static void test_epochs_never_go_back_at_a_process(void **context)
 	enter(ANT, 1);
 	judge_finds("ant goes back from epoch 2 to 1");
 
-	/* Another process of the same name may begin with an older one. */
+	/* Another process with the same name may begin with an older one. */
 	begin();
 	bump();
 	enter(ANT, 2);
@@ -496,7 +497,8 @@ static void test_an_epoch_begins_where_fences_of_the_last_one_end(void **context
 	bump();
 	enter(ANT, 2);
 	judge_is_content();
-	/* The judge applies entries itself: an older base can only be told, and is noticed there. */
+	/* The judge applies entries itself, so an older base can only be reported by a process, and
+	 * is noticed there. */
 	enter_with(BEE, 2, BASE + 1, (uint64_t[]){1, 1, 1});
 	judge_finds("bee has a view that was not agreed upon");
 }
@@ -580,7 +582,7 @@ static void test_a_lapsed_hold_never_revives(void **context)
 	judge_is_content();
 	assert_false(verdict_valid(verdict, 0));
 
-	/* The same, and the lapse was not counted. */
+	/* The same, but the lapse was not counted. */
 	begin();
 	grant(0, ANT, 1001);
 	pass(3000);
@@ -588,7 +590,7 @@ static void test_a_lapsed_hold_never_revives(void **context)
 	lease(ANT, 3000, 0);
 	judge_finds("the lapsed hold of client 0 at ant revives");
 
-	/* In time it is no lapse. */
+	/* If it is renewed in time, there is no lapse. */
 	begin();
 	grant(0, ANT, 1001);
 	pass(2999);
@@ -601,7 +603,7 @@ static void test_a_lapsed_hold_never_revives(void **context)
 static void test_a_sub_lease_never_revives_after_somebody_else_was_let_in(void **context)
 {
 	(void)context;
-	/* Its process kept the lock for it all the while, and it asks again, late. */
+	/* Its process kept the lock for it the whole time, and it asks again, late. */
 	grant_by_sub_lease(0, 1001, 1000);
 	pass(1500);
 	verdict_told(verdict, 0, read_clock(NULL, GUEST) + 1000 * MS);
@@ -654,7 +656,7 @@ static void test_a_command_on_a_suspended_host_does_not_run(void **context)
 	lease(BEE, 3000, 0);
 	pass(1500);
 	grant(1, BEE, 1002);
-	verdict_finished(verdict, 0); /* first of all when the host runs again */
+	verdict_finished(verdict, 0); /* this happens first when the host runs again */
 	verdict_suspended(verdict, ANT, false);
 	lease(ANT, 0, 1);
 	judge_is_content();
@@ -675,7 +677,7 @@ static void test_a_command_has_time_to_stop_before_its_lease_ends(void **context
 {
 	(void)context;
 	pass(2000);
-	begin_command(700); /* and 300 ms of margin */
+	begin_command(700); /* plus 300 ms of margin */
 	judge_is_content();
 
 	begin();
@@ -719,7 +721,7 @@ static void test_nothing_is_granted_without_a_lease(void **context)
 	grant(0, ANT, 1001);
 	judge_finds("lock-0 is granted at ant without a lease");
 
-	/* A grant that names another lapse than the word is over as soon as it is there. */
+	/* A grant that names another lapse than the word is invalid from the start. */
 	begin();
 	lease(ANT, 2900, 1);
 	grant(0, ANT, 1001);
@@ -734,7 +736,7 @@ static void test_without_a_commit_for_a_lease_nobody_holds_anything(void **conte
 	(void)context;
 	verdict_granted(verdict, &command);
 	pass(2000);
-	renew(BEE); /* the voters live */
+	renew(BEE); /* the voters are alive */
 	pass(2000);
 	judge_is_content();
 
@@ -758,7 +760,7 @@ static void test_events_of_a_lock_come_in_the_order_of_fences_and_once(void **co
 	verdict_event(verdict, 3, 0, 1002, 0);
 	judge_finds("client 3 is told events of lock-0 out of order, or twice");
 
-	/* In another session all of it begins again. */
+	/* In another session everything begins again. */
 	begin();
 	verdict_event(verdict, 3, 0, 1001, 0);
 	verdict_session(verdict, 3);
@@ -783,7 +785,8 @@ static void test_subscribers_are_told_of_every_grant(void **context)
 		if (told == 2)
 			verdict_dropped(verdict, 3, 0);
 		pass(400);
-		assert_null(verdict_untold(verdict, 500 * MS, room)); /* it may be on its way */
+		/* It may still be on its way. */
+		assert_null(verdict_untold(verdict, 500 * MS, room));
 		pass(200);
 		if (told != 0)
 			assert_null(verdict_untold(verdict, 500 * MS, room));

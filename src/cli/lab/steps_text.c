@@ -36,6 +36,7 @@ struct steps *steps_begin(const struct world *world)
 
 	memory_must(steps != NULL);
 	steps->nodes = world->network->graph.nodes;
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers. */
 	steps->variables = calloc(steps->nodes, sizeof(*steps->variables));
 	steps->texts = json_object();
 	memory_must(steps->variables != NULL && steps->texts != NULL);

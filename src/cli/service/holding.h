@@ -95,7 +95,7 @@ struct holding {
 	/* The same with ": " before it, as the end of a sentence; or "". */
 	char why[BATON_NAME_MAX + 80];
 	uint64_t asked_ns, acquired_ns; /* acquired_ns 0: it was never acquired */
-	/* As they were at the start; the command must get them back. */
+	/* The signal settings at the start, which the command must get back. */
 	sigset_t mask;
 	sigset_t ignored;
 };

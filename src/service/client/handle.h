@@ -78,8 +78,8 @@ int handle_take_unlock(struct baton *baton, int64_t timeout_ms);
  * Returns 1; 0 if nothing came in time; or an error. */
 int handle_reply(struct baton *baton, int64_t timeout_ms, redisReply **ret_reply);
 /*
- * Gives a command that does not wait at the node, and reads its reply, which must be no error. If
- * the old session had ended and nothing was held, the command is repeated on a new one; with
+ * Sends a command that the node answers at once, and reads its reply, which must be no error. If
+ * the old session had ended and nothing was held, the command is repeated on a new session; with
  * `harmless` even if it may have been carried out already. Returns 0 or an error.
  */
 int handle_command(struct baton *baton, const struct word *words, size_t words_count, bool harmless,

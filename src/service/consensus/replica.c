@@ -42,7 +42,8 @@ struct replica {
 	bool taking, installing; /* a snapshot of our own, or of the leader, is being written */
 	bool answers_old;        /* the message that is being handled has an older term */
 	struct guard_contacts contacts;
-	uint64_t told_term; /* of the last leader that told this server to take over the lead */
+	/* The term of the last leader that told this server to take over the lead. */
+	uint64_t told_term;
 	uint64_t woken;
 	uint64_t last_write, written, ballot_write;
 	struct unwritten *pending;

@@ -87,9 +87,9 @@ size_t replica_servers(const struct replica *replica, uint64_t place,
                        struct replica_server *ret_server);
 
 /*
- * The servers after the entry `index`, which was given out as applied or restored, in the encoding of voters.h,
- * and the index of the entry that made them so. False: there are none yet. Good until the next call that takes a
- * time.
+ * Returns the servers after the entry `index`, which was given out as applied or restored, in the
+ * encoding of voters.h, and the index of the entry that set them. Returns false if there are none
+ * yet. Valid until the next call that takes a time.
  */
 bool replica_voters(const struct replica *replica, uint64_t index, const uint8_t **ret_bytes,
                     size_t *ret_size, uint64_t *ret_index);

@@ -19,7 +19,7 @@ void shadow_free(struct shadow *shadow);
 /* `shadow` was initialized. */
 void shadow_copy(struct shadow *shadow, const struct shadow *from);
 void shadow_apply(struct shadow *shadow, const struct durable_write *write);
-/* Good until the next change. */
+/* Valid until the next change. */
 struct durable_content shadow_content(const struct shadow *shadow);
 /* The last change of the voters, else those of the snapshot; NULL: there are none. */
 const uint8_t *shadow_voters(const struct shadow *shadow, size_t *ret_size);

@@ -91,7 +91,7 @@ static bool is_prospect(const struct candidates *candidates, const struct petiti
 	return false;
 }
 
-/* Whoever lacks more links is set aside first, then the younger one. */
+/* The one that lacks more links is set aside first; if equal, the one that came later. */
 static bool is_worse(const struct petitioner *petitioner, const struct petitioner *other)
 {
 	if (petitioner->lacks_count != other->lacks_count)
@@ -102,10 +102,10 @@ static bool is_worse(const struct petitioner *petitioner, const struct petitione
 }
 
 /*
- * A prospect that has lacked a link for half a lease is set aside for a lease, then for 2, 4 and 8, so
- * that it does not keep the others from joining. Only one at a time: of two that lack the link to each
- * other the second can join as soon as the first is aside. If both went and came back together, neither
- * would ever join.
+ * A prospect that has lacked a link for half a lease is set aside, so that it does not keep the
+ * others from joining: for one lease, then for 2, 4 and 8. Only one is set aside at a time: of two
+ * that lack the link to each other, the second can join as soon as the first is aside. If both went
+ * and came back together, neither would ever join.
  */
 static void set_aside(const struct candidates *candidates, struct petitioners *petitioners,
                       uint64_t lease, uint64_t now)

@@ -43,14 +43,14 @@ void electorate_begin(struct electorate_memory *electorate, uint64_t now)
 
 uint32_t electorate_size(uint32_t able, uint32_t voters, uint32_t lost)
 {
-	/* Four of whom one is lost are three and a successor. */
+	/* Four voters of which one is lost count as three and a successor. */
 	if (able >= 7 || (able >= 5 && (voters >= 5 || voters - lost >= 4)))
 		return 5;
-	/* Two is what a change from one to three, or the replacement of one of three, passes. */
+	/* There are two voters on the way from one to three, and while one of three is replaced. */
 	return able >= 3 || voters >= 2 ? 3 : 1;
 }
 
-/* What a look has to do with. */
+/* What one look at the electorate works with. */
 struct looking {
 	struct electorate_memory *electorate;
 	const struct electorate_server *servers;
@@ -58,7 +58,7 @@ struct looking {
 	const struct standing *standing;
 	uint32_t standing_count;
 	uint64_t now;
-	uint32_t voters, lost; /* how many */
+	uint32_t voters, lost; /* how many voters there are, and how many of them are lost */
 };
 
 /* --- who is lost --- */
@@ -114,7 +114,7 @@ static void take_notes(struct looking *looking)
 	electorate->notes_count = kept;
 }
 
-/* Its name is a member's, or a witness's, who has another data directory: its own is gone. */
+/* True if a member or witness with its name has another data directory: its own is gone. */
 static bool has_successor(const struct looking *looking, const struct electorate_server *server)
 {
 	for (uint32_t i = 0; i < looking->standing_count; i++) {
@@ -169,8 +169,8 @@ static uint32_t count_able(const struct looking *looking)
 	return count;
 }
 
-/* Standbys come first: they have begun to catch up. Then witnesses, which have nothing else to do;
- * then who has stood longest. */
+/* Standbys come first, because they have begun to catch up. Then come witnesses, which have nothing
+ * else to do; then the one that has stood longest. */
 static bool comes_before(const struct looking *looking, const struct standing *a,
                          const struct standing *b)
 {
@@ -186,7 +186,7 @@ static bool comes_before(const struct looking *looking, const struct standing *a
 	return strcmp(a->name, b->name) < 0;
 }
 
-/* Of those who are not chosen yet the one to choose; NULL: nobody is left. */
+/* Returns the best of those that are not chosen yet; NULL: nobody is left. */
 static const struct standing *choose(const struct looking *looking, const struct standing **chosen,
                                      uint32_t chosen_count)
 {
@@ -210,7 +210,7 @@ static struct electorate_wish wish_to_remove(const struct electorate_server *ser
 	return (struct electorate_wish){.kind = ELECTORATE_REMOVE, .server = server->id};
 }
 
-/* `for_good`: only one whose disk is lost. */
+/* `for_good`: removes only a voter whose disk is lost. */
 static struct electorate_wish remove_lost(const struct looking *looking, bool for_good)
 {
 	for (uint32_t i = 0; i < looking->servers_count; i++) {
@@ -222,7 +222,7 @@ static struct electorate_wish remove_lost(const struct looking *looking, bool fo
 	return (struct electorate_wish){.kind = ELECTORATE_NOTHING};
 }
 
-/* Four are no better than three. */
+/* Removes one of four voters, because four are no better than three. */
 static struct electorate_wish remove_one(const struct looking *looking)
 {
 	for (uint32_t i = looking->servers_count; i > 0; i--) {
@@ -233,7 +233,7 @@ static struct electorate_wish remove_one(const struct looking *looking)
 	return (struct electorate_wish){.kind = ELECTORATE_NOTHING};
 }
 
-/* Standbys that nobody needs, or that are gone. */
+/* Removes a standby that is not needed, or is gone. */
 static struct electorate_wish remove_idle(const struct looking *looking,
                                           const struct standing **chosen, uint32_t chosen_count)
 {
@@ -288,7 +288,7 @@ struct electorate_wish electorate_look(struct electorate_memory *electorate,
 	struct electorate_wish idle = remove_idle(&looking, chosen, chosen_count);
 	if (idle.kind != ELECTORATE_NOTHING)
 		return idle;
-	/* From one to three in one go, or not at all: two are weaker than one. */
+	/* Go from one voter to three in one go, or not at all: two are weaker than one. */
 	if (chosen_count != 0 && (looking.voters != 1 || living + chosen_count == size))
 		return bring_in(&looking, chosen, chosen_count, size);
 	if (looking.voters > size)

@@ -1,21 +1,22 @@
 /*
- * Who should vote: what the leader of the voters changes next, one change at a time.
+ * Decides who should vote: which change the leader of the voters makes next, one at a time.
  *
- *	1 voter; 3 as soon as three can; 5 as soon as seven can
- *	a voter that is lost is replaced by the one that has stood longest, once that has caught up
- *	five may shrink to three, three never shrink
+ *	There is 1 voter; 3 as soon as three can vote; 5 as soon as seven can.
+ *	A lost voter is replaced by the candidate that has stood longest, once it has caught up.
+ *	Five voters may shrink to three; three never shrink.
  *
- * Those who can vote are members and witnesses with a data directory that have stood for some time.
- * Newcomers catch up as standbys before anything else changes.
+ * Members and witnesses with a data directory can vote after they have stood for some time.
+ * Newcomers first catch up as standbys, before anything else changes.
  *
- * Then the order matters if somebody else fails for good in the same moment. A voter whose disk is lost
- * goes before its successor is promoted: of three, the two that are left must agree either way, and if
- * the successor is gone too, they still can. A voter that is only silent may come back, and one that is
- * forbidden is there: they go after the promotion. Of three and the successor any one may be lost then,
- * and the rest are a majority as soon as all others are back.
+ * After that, the order matters if another server fails for good at the same moment. A voter whose
+ * disk is lost is removed before its successor is promoted: with three voters the remaining two
+ * must agree either way, and they still can if the successor is gone too. A voter that is only
+ * silent may come back, and a forbidden one is still there: these are removed after the promotion.
+ * Of three voters and the successor any one may then be lost, and the rest are a majority as soon
+ * as all others are back.
  *
- * A decision here can be wrong, about who is dead for instance, and costs availability only. The log
- * sees to it that every change is safe.
+ * A decision here can be wrong, for instance about who is dead. That costs only availability,
+ * because the log makes every change safe.
  */
 #ifndef ENGINE_ELECTORATE_H
 #define ENGINE_ELECTORATE_H
@@ -25,16 +26,17 @@
 #include <stdint.h>
 
 struct electorate_options {
-	uint64_t grow_ns;    /* how long a newcomer has stood before it counts */
-	uint64_t replace_ns; /* how long a voter is not heard before it counts as lost */
+	uint64_t grow_ns;    /* how long a newcomer must have stood before it counts */
+	uint64_t replace_ns; /* after what time without a message a voter counts as lost */
 };
 
-/* A process with a data directory that was heard lately. */
+/* A process with a data directory that was heard from lately. */
 struct standing {
 	uint64_t server;
 	const char *name, *address;
-	bool witness;  /* it votes and serves no locks */
-	bool eligible; /* a witness, or a member that does not leave; and not forbidden */
+	bool witness; /* it votes but serves no locks */
+	/* It may vote: a witness, or a member that does not leave; and not forbidden. */
+	bool eligible;
 	uint64_t since;
 };
 
@@ -42,7 +44,7 @@ struct standing {
 struct electorate_server {
 	uint64_t id;
 	const char *name;
-	bool votes; /* false: a standby */
+	bool votes; /* false: it is a standby */
 	bool leads;
 	bool forbidden;
 	bool caught_up; /* it has everything that the leader has */
@@ -52,13 +54,13 @@ struct electorate_memory;
 
 struct electorate_memory *electorate_create(const struct electorate_options *options);
 void electorate_destroy(struct electorate_memory *electorate);
-/* This voter leads from now on: nobody has been silent for longer. */
+/* This voter begins to lead. Nobody counts as silent for longer than that. */
 void electorate_begin(struct electorate_memory *electorate, uint64_t now);
 
 enum electorate_wish_kind {
 	ELECTORATE_NOTHING,
-	ELECTORATE_STANDBY, /* let it catch up */
-	ELECTORATE_PROMOTE, /* from a standby to a voter */
+	ELECTORATE_STANDBY, /* add a server as a standby, which catches up */
+	ELECTORATE_PROMOTE, /* make a standby a voter */
 	ELECTORATE_REMOVE,
 };
 
@@ -73,7 +75,8 @@ struct electorate_wish electorate_look(struct electorate_memory *electorate,
                                        uint32_t servers_count, const struct standing *standing,
                                        uint32_t standing_count, uint64_t now);
 
-/* How many voters there should be when so many can vote, so many do, and so many of these are lost. */
+/* Returns how many voters there should be: `able` can vote, `voters` do, and `lost` of these are
+ * lost. */
 uint32_t electorate_size(uint32_t able, uint32_t voters, uint32_t lost);
 
 #endif

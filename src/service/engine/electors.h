@@ -1,6 +1,6 @@
 /*
- * Who the voters are, as members know it: names and addresses, and the index of the entry of the log
- * that made them voters. Of two lists the one with the greater index is newer, whoever tells it.
+ * The voters as members know them: their names and addresses, and the index of the log entry that
+ * made them voters. Of two lists the one with the greater index is newer, whoever sent it.
  */
 #ifndef ENGINE_ELECTORS_H
 #define ENGINE_ELECTORS_H
@@ -15,9 +15,9 @@ struct elector {
 	char address[ENTRY_ADDRESS_MAX + 1];
 };
 
-/* All zero is an empty list. */
+/* All zero means an empty list. */
 struct electors {
-	uint64_t index; /* 0: only addresses to try */
+	uint64_t index; /* 0: these are only addresses to try */
 	struct elector *list;
 	uint32_t count;
 	size_t size;
@@ -28,7 +28,7 @@ void electors_copy(struct electors *electors, const struct electors *from);
 void electors_clear(struct electors *electors, uint64_t index);
 void electors_add(struct electors *electors, uint64_t server, struct entry_text name,
                   struct entry_text address);
-/* NULL: there is none of that name. */
+/* Returns NULL if there is none with that name. */
 const struct elector *electors_find(const struct electors *electors, const char *name);
 
 /* Appends the list to out->bytes. */

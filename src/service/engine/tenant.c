@@ -13,7 +13,7 @@
 /* A petition that is this many numbers old is forgotten: its acknowledgement would come too late to
  * be of use. */
 enum { SENT_MAX = 64 };
-/* A lease has so many petitions. */
+/* How many petitions fit into a lease. */
 enum { UNANSWERED_MAX = 6 };
 
 /* A petition that was sent and may still be acknowledged. */
@@ -387,7 +387,8 @@ bool tenant_bulletin(struct tenant *tenant, const uint8_t *bytes, size_t size)
 		take_view(tenant, &bulletin);
 	else
 		take_electors(tenant, &bulletin);
-	/* What others say may be old: somebody who was a voter once, and does not know better. */
+	/* Others may tell something old: they may have been voters once, and not know that they no
+	 * longer are. */
 	if (bulletin.kind == BULLETIN_ACK || (bulletin.kind == BULLETIN_VIEW && bulletin.leads))
 		tenant->unanswered = 0;
 	return true;

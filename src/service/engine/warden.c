@@ -412,7 +412,7 @@ void warden_electors(struct warden *warden, const struct electors *electors)
 		electors_copy(&warden->electors, electors);
 }
 
-/* Of several processes with one data directory, one after the other, the last counts. */
+/* If several processes had one data directory, one after the other, only the last counts. */
 static bool is_last_of_server(const struct warden *warden, const struct petitioner *petitioner)
 {
 	for (uint32_t i = 0; i < warden->petitioners.count; i++) {

@@ -40,8 +40,8 @@ struct warden;
  * `now`. */
 struct warden *warden_create(const struct warden_options *options, uint64_t now);
 void warden_destroy(struct warden *warden);
-/* The state becomes that of a snapshot, with all that comes with a new beginning. False: it is
- * malformed, and nothing has changed. */
+/* Replaces the state by that of a snapshot, as when a voter starts. Returns false if it is
+ * malformed; then nothing has changed. */
 bool warden_restore(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 
 const struct agreed_state *warden_state(const struct warden *warden);
@@ -49,8 +49,8 @@ const struct agreed_state *warden_state(const struct warden *warden);
 /* Applies the next committed entry. */
 void warden_committed(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 void warden_leads(struct warden *warden, bool leads, uint64_t now);
-/* Who the voters are, as far as it is committed, by the own log or by what a member was told: the
- * newest list counts. It is copied. */
+/* Sets who the voters are, as far as that is committed: from the own log, or from what a member was
+ * told. The newest list counts. It is copied. */
 void warden_electors(struct warden *warden, const struct electors *electors);
 /* Everybody with a data directory that was heard lately; freed by the caller. The names are good
  * until the next call. */

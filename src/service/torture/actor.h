@@ -1,8 +1,8 @@
 /*
- * One client of a realm: a program that asks the process of a host for locks. There are three kinds,
- * by how they know that they may go on (enum hold_proof): programs on the host that read the lease
- * word; programs elsewhere, with a clock of their own, that ask (guests.h); and commands that know
- * nothing and are stopped by others (guards.h).
+ * One client of a realm: a program that asks the process of a host for locks. There are three
+ * kinds, which differ in how they know that they may go on (enum hold_proof): programs on the host
+ * that read the lease word; programs on other hosts, with clocks of their own, that ask (guests.h);
+ * and commands that know nothing and are stopped by others (guards.h).
  */
 #ifndef TORTURE_ACTOR_H
 #define TORTURE_ACTOR_H
@@ -26,23 +26,25 @@ struct actor {
 	uint64_t paused_until; /* the client is stopped, and does nothing before this time */
 	bool must_close; /* the client was told that its lease is over and must end the session */
 	bool elects;     /* the client uses ELECT, which is answered some time after the grant */
-	bool subscribes; /* what it asked last is SUBSCRIBE */
+	bool subscribes; /* its last request was SUBSCRIBE */
 	uint64_t asked;  /* when the client asked, in true time */
 	uint32_t lock;
 	uint64_t fence, lapses; /* of the lock that the client holds */
 	uint32_t rounds;        /* in the second act: how many more times the client asks */
 	struct chance chance;
 
-	/* A guest: */
-	int64_t drift_ppm;    /* by how many millionths its clock runs too fast */
-	uint64_t clock_base;  /* what its clock showed when the run began */
-	uint64_t lease_wake;  /* the number of its last question; answers to older ones are void */
-	uint64_t lease_asked; /* what its clock said before that question */
-	uint64_t left, left_lapses;   /* the answer that is on its way */
-	uint64_t until, until_lapses; /* the end of its sub-lease, and the lapses told with it */
-	bool told;                    /* it has had an answer in this session */
+	/* Only for a guest: */
+	int64_t drift_ppm;   /* by how many millionths its clock runs too fast */
+	uint64_t clock_base; /* what its clock showed when the run began */
+	/* The number of its last question; answers to older questions are void. */
+	uint64_t lease_wake;
+	uint64_t lease_asked;       /* what its clock showed before that question */
+	uint64_t left, left_lapses; /* the answer that is on its way */
+	/* The end of its sub-lease, and the lapses that came with it. */
+	uint64_t until, until_lapses;
+	bool told; /* it has got an answer in this session */
 
-	/* A command: */
+	/* Only for a command: */
 	uint64_t word; /* the lease word of the process that granted the lock */
 	uint64_t guard_wake;
 	uint64_t watcher_paused_until[WATCHERS];
@@ -50,16 +52,17 @@ struct actor {
 
 uint32_t actor_number(const struct realm *realm, const struct actor *actor);
 struct node *actor_node(const struct realm *realm, const struct actor *actor);
-/* What the clock that the client reads says; the judge knows that clock by this number. */
+/* Returns the time of the clock that the client reads; the judge knows that clock by this
+ * number. */
 uint64_t actor_clock(const struct realm *realm, const struct actor *actor);
 uint32_t actor_clock_number(const struct realm *realm, const struct actor *actor);
-/* The client's session is with the process that now runs on its host. */
+/* True if the client's session is with the process that now runs on its host. */
 bool actor_is_connected(const struct realm *realm, const struct actor *actor);
 
 void actor_wake(struct realm *realm, struct actor *actor, uint64_t delay);
-/* It acts again after a while. */
+/* Lets the client act again after a while. */
 void actor_rest(struct realm *realm, struct actor *actor);
-/* It has stopped using what it held, and waits for nothing. */
+/* The client has stopped using what it held, and waits for nothing. */
 void actor_end_hold(struct realm *realm, struct actor *actor, const char *how);
 
 #endif

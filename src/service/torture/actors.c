@@ -130,7 +130,7 @@ static void on_lost(struct realm *realm, struct actor *actor, const struct node_
 		actor_wake(realm, actor, chance_below(&actor->chance, guards_grace(realm)));
 		return;
 	}
-	/* Whoever reads the lease word need not be told, and may be told late. */
+	/* A client that reads the lease word need not be told, and may be told late. */
 	if (actor->proof == HOLD_READS && !broken) {
 		actor_wake(realm, actor, chance_below(&actor->chance, realm->plan->lease_ns / 4));
 		return;
@@ -263,7 +263,7 @@ static void release(struct realm *realm, struct actor *actor)
 	realm_pump(realm, actor->place);
 }
 
-/* A hold comes to its end in one of the ways that there are. */
+/* Ends a hold in one of several ways. */
 static void finish(struct realm *realm, struct actor *actor)
 {
 	uint32_t dice = (uint32_t)chance_below(&actor->chance, 100);

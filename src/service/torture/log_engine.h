@@ -1,7 +1,7 @@
 /*
- * How the voters of a realm agree: what a process has beside its resident if it votes, and the log
- * that the voters share. There are two: a log that is atomic and spiteful (spiteful_log.h), and the
- * real one on simulated disks (raft_log.h).
+ * How the voters of a realm agree: what a process that votes has besides its resident, and the log
+ * that the voters share. There are two engines: an atomic log that is as bad as possible
+ * (spiteful_log.h), and the real log on simulated disks (raft_log.h).
  */
 #ifndef TORTURE_LOG_ENGINE_H
 #define TORTURE_LOG_ENGINE_H
@@ -13,34 +13,35 @@ struct log_engine {
 	void (*destroy)(struct realm *realm);
 	void (*begin)(struct realm *realm);
 
-	/* The voter of a process begins with what its disk has, and ends with the process. */
+	/* The voter of a process starts with what its disk has, and ends with the process. */
 	void (*start)(struct realm *realm, uint32_t place);
 	void (*stop)(struct realm *realm, uint32_t place);
-	/* Its clock says what it waited for (realm_await_voter). */
+	/* The voter's clock shows the time that it waited for (realm_await_voter). */
 	void (*tick)(struct realm *realm, uint32_t place);
-	/* False: malformed. */
+	/* Returns false if the petition is malformed. */
 	bool (*petition)(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size);
 	bool (*letter)(struct realm *realm, uint32_t place, const uint8_t *bytes, size_t size);
 	void (*on_event)(struct realm *realm, const struct event *event);
 
-	/* An operator asks the leader. */
+	/* An operator asks the leader to forbid or invite a name. */
 	void (*forbid)(struct realm *realm, const char *name, bool forbids);
-	/* Faults: entries take up to so long; the leader is deposed, and does not hear of it before
-	 * then; nobody leads before then. */
+	/* Faults: delay entries by up to delay_max; depose the leader, which does not hear of it
+	 * before `until`; let nobody lead before `until`. */
 	void (*slow)(struct realm *realm, uint64_t delay_max);
 	void (*depose)(struct realm *realm, uint64_t until);
 	void (*headless)(struct realm *realm, uint64_t until);
 
-	/* May be NULL, all that follow: */
-	/* A disk is emptied, of a host without a process. False: then too few votes would be left. */
+	/* The following may all be NULL. */
+	/* Empties the disk of a host without a process. Returns false if too few votes would be
+	 * left. */
 	bool (*wipe)(struct realm *realm, uint32_t place);
-	/* The id of the data directory of a host. */
+	/* Returns the id of the data directory of a host. */
 	uint64_t (*server)(const struct realm *realm, uint32_t place);
 	/* A process has learned who the voters are. */
 	void (*told)(struct realm *realm, uint32_t place);
-	/* Everything has been mended: NULL, or what is not yet as it should be. */
+	/* After all faults are over: returns NULL, or what is not yet as it should be. */
 	const char *(*unsettled)(const struct realm *realm, char room[192]);
-	bool voters_change; /* voters are chosen by themselves */
+	bool voters_change; /* the cluster chooses its voters itself */
 
 	uint64_t (*committed)(const struct realm *realm);
 };

@@ -38,7 +38,8 @@ struct mischief {
 	struct fault *list;
 	uint32_t count;
 	bool healed;
-	struct fault *pair; /* what stays when all else is mended, or NULL */
+	/* The pair without a link that stays when all other faults end, or NULL. */
+	struct fault *pair;
 };
 
 enum fault_event { FAULT_BEGINS, FAULT_ENDS, FAULT_GOES_ON };
@@ -56,7 +57,7 @@ static uint64_t draw_duration(struct chance *chance, uint64_t lease)
 	return chance_between(chance, 3 * lease, 8 * lease);
 }
 
-/* Disks are wiped by faults of their own: both engines have the same others. */
+/* Faults that wipe disks are drawn separately, so that both engines have the same other faults. */
 #define KINDS_OF_BOTH ((UINT32_C(1) << FAULT_WIPE) - 1)
 
 static enum fault_kind draw_kind(struct chance *chance, uint32_t kinds)
@@ -79,7 +80,7 @@ static struct fault draw_fault(const struct ordeal_plan *plan, uint32_t number, 
 	fault.begin = chance_between(&fault.chance, 0, plan->time);
 	fault.end = fault.begin + draw_duration(&fault.chance, plan->lease_ns);
 	if (fault.kind == FAULT_PAIR) {
-		/* Towards the end of the first act: one member of five is missing from then on. */
+		/* Late in the first act, because one member of five is missing from then on. */
 		fault.begin = plan->time - (plan->time - fault.begin) / 8;
 		fault.end = plan->time;
 	}
@@ -255,7 +256,7 @@ static void leave(struct realm *realm, uint32_t place)
 	realm_pump(realm, place);
 }
 
-/* Most times the process is stopped in the middle of a reading of its clock. */
+/* Mostly, the process is stopped in the middle of a reading of its clock. */
 static void tear(struct realm *realm, struct fault *fault, uint32_t place, enum realm_reader reader)
 {
 	uint32_t parts = (uint32_t)chance_below(&fault->chance, 4);
@@ -284,7 +285,7 @@ static void resume(struct realm *realm, uint32_t place)
 	struct realm_host *host = &realm->hosts[place];
 
 	if (host->suspended_until > realm->now)
-		return; /* it is suspended for another reason, too */
+		return; /* it is suspended for another reason too */
 	host->suspended_until = 0;
 	guards_resumed(realm, place);
 	verdict_suspended(realm->verdict, place, false);
@@ -535,7 +536,7 @@ void mischief_on_event(struct realm *realm, const struct event *event)
 	}
 }
 
-/* The first pair that lost its link for good, if there are enough hosts that one can be spared. */
+/* Returns the first pair that lost its link for good, if there are enough hosts to spare one. */
 static struct fault *find_pair(const struct realm *realm)
 {
 	struct mischief *mischief = realm->mischief;

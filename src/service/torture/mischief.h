@@ -16,7 +16,7 @@ void mischief_on_event(struct realm *realm, const struct event *event);
 struct mischief_pair {
 	uint32_t a, b;
 };
-/* Everything is mended; true: but for one pair. */
+/* Ends all faults. Returns true if one pair stays without a link. */
 bool mischief_heal(struct realm *realm, struct mischief_pair *ret_pair);
 void mischief_heal_pair(struct realm *realm);
 /* Invites all forbidden names. An invitation may be lost like any proposal, and a FORBID may be

@@ -35,7 +35,7 @@ static void look_at_windows(struct windows *windows, const struct realm *realm)
 	}
 }
 
-/* A window ends and the next one begins; the first time, one begins only. */
+/* Ends a window and begins the next; the first call only begins one. */
 static void look_at_hosts(const struct realm *realm, struct ordeal_result *result, bool first,
                           uint64_t grants[ORDEAL_NODES_MAX])
 {
@@ -61,7 +61,7 @@ static void act_of_faults(struct realm *realm, struct ordeal_result *result)
 	result->time_ms = windows.count * windows.width / REALM_MS;
 }
 
-/* NULL, or what is not as it must be at a host and its clients. */
+/* Returns NULL, or what is wrong at a host and its clients. */
 static const char *look_at_host(const struct realm *realm, uint32_t place, char room[192])
 {
 	const char *unsettled = witness_unsettled(realm, place, room);
@@ -75,7 +75,7 @@ static const char *look_at_host(const struct realm *realm, uint32_t place, char 
 	return unsettled;
 }
 
-/* NULL if all is well, or what is not. One of a pair without a link may be out of the view. */
+/* Returns NULL, or what is wrong. One of a pair without a link may be out of the view. */
 static const char *look_at_all(const struct realm *realm, const struct mischief_pair *pair,
                                char room[192])
 {
@@ -116,7 +116,7 @@ static void await_healing(struct realm *realm, const struct mischief_pair *pair,
 	}
 }
 
-/* What was granted last may still be on its way to subscribers. */
+/* Waits, because the last grant may still be on its way to subscribers. */
 static void await_events(struct realm *realm)
 {
 	uint64_t lease = realm->plan->lease_ns, end = realm->now + 2 * lease;

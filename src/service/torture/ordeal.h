@@ -58,7 +58,7 @@ enum { ORDEAL_FAULTS_MAX = 256, ORDEAL_NODES_MAX = 16, ORDEAL_LOCKS_MAX = 64 };
 
 enum ordeal_engine { ENGINE_ATOMIC, ENGINE_RAFT };
 
-/* A fault that is given and not drawn; times are true times. */
+/* A fault that is given and not drawn, with true times. */
 struct ordeal_fault {
 	enum fault_kind kind;
 	uint64_t begin, end;
@@ -71,13 +71,14 @@ struct ordeal_plan {
 	const struct algorithm *algorithm;
 	const char *topology; /* NULL: the algorithm's own */
 	uint32_t nodes, locks;
-	uint64_t time;                    /* the length of the first act, in ns */
-	uint64_t lease_ns;                /* the lease of the cluster */
-	uint32_t kinds;                   /* the kinds of faults that are drawn, a bit each */
-	const struct ordeal_fault *given; /* happen instead of those that are drawn; NULL: none */
+	uint64_t time;     /* the length of the first act, in ns */
+	uint64_t lease_ns; /* the lease of the cluster */
+	uint32_t kinds;    /* the kinds of faults that are drawn, a bit each */
+	/* Faults that happen instead of those that are drawn; NULL: none. */
+	const struct ordeal_fault *given;
 	uint32_t given_count;
-	uint64_t measure_from; /* from this time of the first act on `serving` is counted */
-	bool brief;            /* clients hold locks for a short time only, and give them back */
+	uint64_t measure_from; /* from when on `serving` is counted, in the first act */
+	bool brief;            /* clients hold locks only for a short time, and release them */
 	const uint32_t *only;  /* the faults that happen, by number from 1; NULL: all */
 	uint32_t only_count;
 	FILE *trace;                 /* where the trace goes, or NULL */

@@ -16,7 +16,8 @@ void paths_cut(struct realm *realm, uint32_t from, uint32_t to, bool links, bool
 bool paths_reach(const struct realm *realm, uint32_t from, uint32_t to);
 /* Sets how many percent of datagrams are lost or duplicated, and how late they may be. */
 void paths_trouble(struct realm *realm, uint32_t percent, uint64_t late_max);
-/* The process of the host waits so long between two reads from a connection; 0: it does not. */
+/* Makes the process of the host wait this long between two reads from a connection; 0: it does
+ * not. */
 void paths_slow(struct realm *realm, uint32_t place, uint64_t between);
 /* Breaks one line of the host, if it has any. */
 void paths_break(struct realm *realm, uint32_t place);
@@ -25,8 +26,8 @@ void paths_heal(struct realm *realm);
 
 enum path_kind {
 	PATH_PETITION, /* to the voter of a host */
-	PATH_LETTER,   /* of a voter, to another */
-	PATH_BULLETIN, /* of a voter, to the resident of a host */
+	PATH_LETTER,   /* from one voter to another */
+	PATH_BULLETIN, /* from a voter to the resident of a host */
 };
 
 void paths_send(struct realm *realm, uint32_t from, uint32_t to, enum path_kind kind,

@@ -18,37 +18,38 @@ enum { SNAPSHOT_EVERY = 40, SLOW_PERCENT = 25 };
 /* Some clusters begin with one voter and grow; some have a host that only votes. */
 enum { GROWING_PERCENT = 40, WITNESS_PERCENT = 30, WITNESS_NODES_LEAST = 4 };
 
-/* A data directory: it outlives processes. */
+/* A data directory, which survives processes. */
 struct simulated_disk {
-	uint64_t id; /* of the server whose log this is */
+	uint64_t id; /* the id of the server whose log this is */
 	struct shadow content;
-	struct durable_write *writes; /* given out and not durable yet; the oldest first */
+	/* Writes that were given out and are not durable yet; the oldest first. */
+	struct durable_write *writes;
 	size_t writes_count, writes_size;
 	uint64_t busy_until;
 };
 
 struct raft_voter {
-	struct voter *voter; /* of the process; NULL: there is none */
+	struct voter *voter; /* NULL: there is no process */
 	struct simulated_disk disk;
-	bool leads;         /* as was last noted */
-	uint64_t cut_until; /* no letter goes to it or comes from it before then */
+	bool leads;         /* whether it led when that was last noted */
+	uint64_t cut_until; /* no letters reach it or leave it before this time */
 };
 
-/* What is true after an entry. */
+/* What is true after an entry was applied. */
 struct committed_entry {
-	uint64_t entry, state; /* hashes of its bytes and of the state */
+	uint64_t entry, state; /* hashes of the entry's bytes and of the state after it */
 };
 
 struct raft_log {
 	struct chance chance;
 	struct raft_voter voters[REALM_HOSTS_MAX];
-	uint64_t headless_until; /* no letter goes anywhere before then */
-	uint64_t delay_max;      /* of a slow write, beyond the usual */
+	uint64_t headless_until; /* no letters are delivered before this time */
+	uint64_t delay_max;      /* how much longer than usual a write may take */
 	struct electorate_options electorate;
-	uint64_t voters_index;           /* of the entry that made the voters that the realm has */
-	struct committed_entry *history; /* from index 1 on */
+	uint64_t voters_index;           /* the index of the entry that set the realm's voters */
+	struct committed_entry *history; /* indexed from 1 */
 	size_t history_count, history_size;
-	uint64_t *leaders; /* the ids of who led, by term; 0: nobody */
+	uint64_t *leaders; /* the ids of the leaders, indexed by term; 0: nobody led */
 	size_t leaders_count, leaders_size;
 	struct out state; /* room for a state as bytes */
 };
@@ -84,7 +85,7 @@ static void judge_state(struct realm *realm, uint32_t place, uint64_t index)
 		            realm->hosts[place].name, (unsigned long long)index);
 }
 
-/* What the first of all voters applies is what was agreed upon. */
+/* The entry that the first voter applies at an index is what was agreed upon. */
 static void judge_applied(struct realm *realm, uint32_t place, const struct voter_effect *effect)
 {
 	struct raft_log *log = realm->raft;
@@ -147,7 +148,7 @@ static void begin_write(struct realm *realm, uint32_t place, const struct durabl
 	realm_push(realm, disk->busy_until, REALM_LOG, place, realm->hosts[place].life, 0);
 }
 
-/* The oldest write is durable; its number. */
+/* Makes the oldest write durable, and returns its number. */
 static uint64_t end_write(struct simulated_disk *disk)
 {
 	uint64_t number = disk->writes[0].number;
@@ -182,7 +183,7 @@ static void send_letter(struct realm *realm, uint32_t place, const struct voter_
 	}
 }
 
-/* What the first of all voters learns is true. */
+/* The voters that the first voter learns of are the right ones. */
 static void change_voters(struct realm *realm, uint32_t place)
 {
 	struct raft_log *log = realm->raft;
@@ -263,7 +264,7 @@ static bool letter(struct realm *realm, uint32_t place, const uint8_t *bytes, si
 	return good;
 }
 
-/* A write is durable. */
+/* A write has become durable. */
 static void on_event(struct realm *realm, const struct event *event)
 {
 	const struct realm_host *host = &realm->hosts[event->node];
@@ -335,7 +336,7 @@ static bool is_lost(const struct realm *realm, uint64_t id)
 	return true;
 }
 
-/* Would a majority of the voters that this host knows of, committed or not, be left? */
+/* True if a majority of the voters that this host knows of, committed or not, would be left. */
 static bool leaves_majority(const struct realm *realm, uint32_t place, uint64_t wiped)
 {
 	const struct raft_voter *here = voter_at(realm, place);
@@ -380,7 +381,7 @@ static bool wipe(struct realm *realm, uint32_t place)
 	return true;
 }
 
-/* The newest of those that believe it; REALM_NOWHERE: none does. */
+/* Returns the leader with the newest term; REALM_NOWHERE: nobody believes that it leads. */
 static uint32_t find_leader(const struct realm *realm)
 {
 	uint32_t leader = REALM_NOWHERE;
@@ -426,7 +427,7 @@ static void headless(struct realm *realm, uint64_t until)
 
 /* --- the beginning and the end --- */
 
-/* Everybody may vote; who does at first is drawn. */
+/* Every host may vote; the first voters are drawn. */
 static void draw_voters(struct realm *realm)
 {
 	struct chance chance = chance_stream(realm->plan->seed, STREAM_LOG, 2);
@@ -461,7 +462,7 @@ static void create(struct realm *realm)
 	}
 }
 
-/* All begin with the same first entry. */
+/* All servers begin with the same first entry. */
 static void begin(struct realm *realm)
 {
 	struct replica_server servers[REALM_HOSTS_MAX];
@@ -485,7 +486,8 @@ static void begin(struct realm *realm)
 	free((void *)first.bytes);
 }
 
-/* All can vote again: as many do as should, and none of those that lost their disks. */
+/* After all faults are over, there must be as many voters as there should be, and none whose disk
+ * was lost. */
 static const char *unsettled(const struct realm *realm, char room[192])
 {
 	uint32_t wanted = realm_voters_wanted(realm->plan->nodes);
@@ -500,7 +502,7 @@ static const char *unsettled(const struct realm *realm, char room[192])
 		snprintf(room, 192, "%.60s votes with a disk that it lost", voters->list[i].name);
 		return room;
 	}
-	/* Five that were needed for a while may stay. */
+	/* Five voters that were needed for a while may stay. */
 	if (voters->count == wanted || (voters->count == 5 && realm->plan->nodes >= 5))
 		return NULL;
 	snprintf(room, 192, "there are %u voters and not %u", voters->count, wanted);

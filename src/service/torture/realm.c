@@ -59,7 +59,7 @@ static void petition(struct realm *realm, uint32_t place, const struct resident_
 		           effect->bytes, effect->size);
 }
 
-/* It is kept for the next process, and told to those who ask here. */
+/* Keeps the list for the next process, and for those who ask here. */
 static void keep_electors(struct realm *realm, struct realm_host *host)
 {
 	electors_copy(&host->electors, tenant_electors(resident_tenant(host->resident)));
@@ -251,7 +251,7 @@ void realm_start(struct realm *realm, uint32_t place)
 	        .process = host->process,
 	        .lease_ns = host->lease_ns != 0 ? host->lease_ns : plan->lease_ns,
 	        .wiring = realm_wiring(realm),
-	        /* In some clusters a link that is down soon has no room for what waits. */
+	        /* In some clusters a link that is down soon runs out of room for what waits. */
 	        .kept_max = chance_percent(&kept, 25) ? chance_between(&kept, 60, 400) : 0,
 	        .server = realm->engine->server != NULL && place < plan->nodes
 	                          ? realm->engine->server(realm, place)
@@ -268,7 +268,8 @@ void realm_start(struct realm *realm, uint32_t place)
 	                        .idle_hop_ns = 10 * REALM_MS,
 	                },
 	};
-	/* In some a node soon has no room for frames that wait for a view, or for a closed lock. */
+	/* In some clusters a node soon runs out of room for frames that wait for a view, or for a
+	 * closed lock. */
 	if (chance_percent(&backlog, 25))
 		options.node.limits.backlog_bytes = (uint32_t)chance_between(&backlog, 1, 300);
 	host->lease_ns = 0;
@@ -339,7 +340,7 @@ uint32_t realm_voters_wanted(uint32_t nodes)
 	return nodes >= 7 ? 5 : nodes >= 3 ? 3 : 1;
 }
 
-/* What a new process knows of the voters. */
+/* Sets what a new process knows about the voters. */
 static void name_voters(struct realm *realm)
 {
 	for (uint32_t i = 0; i < realm->hosts_count; i++) {

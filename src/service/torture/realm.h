@@ -1,8 +1,8 @@
 /*
- * A whole cluster in virtual time: hosts with clocks of their own, a process on each with a resident
- * (resident.h) and, on some, a voter; the paths between them (paths.h), the voters' log
- * (log_engine.h), clients (actors.h). It does nothing by itself: mischief.h makes it suffer,
- * verdict.h judges what witness.h sees of it.
+ * A whole cluster in virtual time: hosts with clocks of their own, each with a process that has a
+ * resident (resident.h) and, on some, a voter; the paths between them (paths.h), the voters' log
+ * (log_engine.h) and clients (actors.h). It does nothing by itself: mischief.h causes faults, and
+ * verdict.h judges what witness.h sees.
  *
  * True time is `now`, in nanoseconds; nobody in the cluster knows it. Everything that happens is an
  * event of the queue; the same seed gives the same events, from every compiler.
@@ -38,20 +38,20 @@ enum realm_event {
 	REALM_VOTER,    /* the voter of `node` has something due */
 	REALM_DATAGRAM, /* handled by paths.h */
 	REALM_LINE,
-	REALM_LOG,   /* log_engine.h */
+	REALM_LOG,   /* handled by log_engine.h */
 	REALM_ACTOR, /* handled by actors.h */
 	REALM_GUEST, /* handled by guests.h */
 	REALM_GUARD, /* handled by guards.h */
 	REALM_FAULT, /* handled by mischief.h */
 };
 
-/* Whose reading of the clock it is: the two run in threads of their own. */
+/* Which thread reads the clock: resident and voter run in threads of their own. */
 enum realm_reader { READER_RESIDENT, READER_VOTER, READERS };
 
 /* A reading of the lease clock during which the process is stopped, or the host suspended. */
 struct torn_reading {
 	uint64_t from, until; /* in true time; `until` is 0 if there is none */
-	uint32_t parts;       /* how many clocks were read before */
+	uint32_t parts;       /* how many clocks were read before the stop */
 	bool suspended;
 };
 
@@ -59,8 +59,8 @@ struct realm_host {
 	char name[REALM_NAME_MAX + 1];
 	char address[8];
 	uint32_t place;
-	bool votes;      /* its processes have a voter, which may have no vote */
-	bool only_votes; /* its processes are witnesses, and never members */
+	bool votes;      /* its processes have a voter, which may have no vote yet */
+	bool only_votes; /* its processes are witnesses and never members */
 	bool up;         /* the host is switched on */
 
 	int64_t drift_ppm;              /* by how many millionths the clock runs too fast */
@@ -72,14 +72,14 @@ struct realm_host {
 	uint64_t life;             /* counts the processes that have run here */
 	uint64_t word;             /* the lease word that its clients read */
 	uint64_t served;           /* the last epoch in which it was seen to serve */
-	bool departs;              /* the process was asked to leave … */
-	uint64_t departs_since;    /* … at this time */
-	struct electors electors;  /* the voters that its processes know of; it is kept on disk */
+	bool departs;              /* the process was asked to leave */
+	uint64_t departs_since;    /* when the process was asked to leave */
+	struct electors electors;  /* the voters that its processes know of, as kept on disk */
 	/* The lease with which the next process here is configured; 0: the cluster's. */
 	uint64_t lease_ns;
 	uint64_t paused_until;       /* the process does nothing before this time */
 	uint64_t voter_paused_until; /* the voter does nothing before this time */
-	uint64_t voter_paused_from;  /* when that began */
+	uint64_t voter_paused_from;  /* when the pause of the voter began */
 	struct torn_reading torn[READERS];
 	uint64_t suspended_until; /* nothing on the host does anything before this time */
 	/* When their next events are; NODE_NEVER: there are none. */
@@ -106,14 +106,14 @@ struct realm {
 	uint64_t now, events;
 	struct realm_host hosts[REALM_HOSTS_MAX]; /* the last one may have the name of another */
 	uint32_t hosts_count;
-	uint32_t members_count; /* the first so many hosts have members */
-	/* Those whose votes count, by what is committed. */
+	uint32_t members_count; /* the first hosts, up to this number, have members */
+	/* The hosts whose votes count, according to what is committed. */
 	uint32_t voters[REALM_HOSTS_MAX];
 	uint32_t voters_count;
 	struct path_net *paths;
 	const struct log_engine *engine;
-	struct atomic_log *log; /* of the one engine … */
-	struct raft_log *raft;  /* … or of the other */
+	struct atomic_log *log; /* the atomic log, or NULL */
+	struct raft_log *raft;  /* the real log, or NULL */
 	struct actors *actors;
 	struct verdict *verdict;
 	struct reign *reign;
@@ -134,16 +134,16 @@ bool realm_step(struct realm *realm);
 void realm_push(struct realm *realm, uint64_t time, enum realm_event kind, uint32_t place,
                 uint64_t number, uint32_t from);
 
-/* What the process or its voter reads there: the same, by way of lease_clock.h. */
+/* Returns what the process or its voter reads there: the same clock, through lease_clock.h. */
 uint64_t realm_read(struct realm *realm, uint32_t place, enum realm_reader reader);
 /* Returns the lease clock of a host now; and the true time at which it will show `clock`. */
 uint64_t realm_clock(const struct realm *realm, uint32_t place);
 uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock);
 /* Returns the settings with which the cluster was created. */
 const struct state_settings *realm_settings(const struct realm *realm);
-/* The host at an address that a process has. */
+/* Returns the host at an address of a process. */
 uint32_t realm_at_address(const char *address);
-/* How many voters a cluster of so many hosts should have in the end. */
+/* Returns how many voters a cluster of this many hosts should have in the end. */
 uint32_t realm_voters_wanted(uint32_t nodes);
 uint32_t realm_place_of(const struct realm *realm, uint64_t process);
 
@@ -169,11 +169,11 @@ static inline bool realm_voter_runs(const struct realm *realm, uint32_t place)
 	       realm->hosts[place].voter_paused_until <= realm->now;
 }
 
-/* After a call with the resident of a host: takes effects and sees to the time. */
+/* Must follow every call of the host's resident: takes effects and plans the next event. */
 void realm_pump(struct realm *realm, uint32_t place);
-/* The voter of a host wants to be woken when its clock says that; WARDEN_NEVER: not. */
+/* Wakes the voter of a host when its clock shows this time; WARDEN_NEVER: not at all. */
 void realm_await_voter(struct realm *realm, uint32_t place, uint64_t clock);
-/* Which links the algorithm needs. */
+/* Returns which links the algorithm needs. */
 struct wiring realm_wiring(const struct realm *realm);
 
 /* Notes an event in the trace: a text, and the host that it is about. */

@@ -21,12 +21,12 @@ struct reading {
 	const struct realm_host *host;
 	struct torn_reading torn;
 	uint64_t now;
-	uint32_t parts; /* read so far */
+	uint32_t parts; /* how many clocks were read so far */
 };
 
 /*
- * BOOTTIME and MONOTONIC are slewed by a twentieth, as a daemon that sets the time may do; of the time for
- * which the host was suspended only the last matters, because what lies before is in all readings.
+ * BOOTTIME and MONOTONIC are slewed by a twentieth, as a daemon that sets the time may do. Only the
+ * last suspension of the host matters, because all readings include the earlier ones.
  */
 static uint64_t read_part(void *context, enum lease_clock_part part)
 {

@@ -10,28 +10,28 @@
 #define MILLISECOND UINT64_C(1000000)
 enum { ROOM = 160, NOWHERE = REIGN_HOSTS_MAX, VIEW_MAX = 2 * REIGN_HOSTS_MAX };
 
-/* When one process last saw its link to another stand. */
+/* When one process last saw that its link to another was up. */
 struct standing_link {
-	uint64_t from, to; /* processes */
+	uint64_t from, to; /* the two processes */
 	uint64_t time;
 };
 
 struct attendance {
 	char name[16];
-	bool here;     /* in the view */
-	uint64_t gone; /* when it was last taken out of the view */
+	bool here;     /* the name is in the view */
+	uint64_t gone; /* when the name last left the view */
 };
 
 struct reign {
 	struct standing_link links[REIGN_HOSTS_MAX][REIGN_HOSTS_MAX];
-	uint64_t leased[REIGN_HOSTS_MAX]; /* when the member there last had a lease, or was new */
-	uint64_t incarnations[REIGN_HOSTS_MAX]; /* of that member */
+	uint64_t leased[REIGN_HOSTS_MAX]; /* when the member there last had a lease, or joined */
+	uint64_t incarnations[REIGN_HOSTS_MAX]; /* the incarnation of that member */
 	uint64_t told[REIGN_HOSTS_MAX]; /* when the voter there was last told that it leads */
 	uint64_t elected;               /* when a leader was last elected */
-	uint64_t forbidden;             /* when a member was last seen that the voters forbid */
+	uint64_t forbidden;             /* when a member that the voters forbid was last seen */
 	struct attendance names[REIGN_HOSTS_MAX];
 	uint32_t names_count;
-	uint64_t epoch; /* the epoch that `names` are of */
+	uint64_t epoch; /* the epoch of `names` */
 };
 
 struct reign *reign_create(void)
@@ -92,7 +92,8 @@ static void add_name(struct reign *reign, const char *name)
 	memcpy(attendance->name, name, strnlen(name, sizeof(attendance->name) - 1));
 }
 
-/* Such a member stays in the view until its lease is over, or may stay if it is invited before. */
+/* Such a member stays in the view until its lease is over; if it is invited before that, it may
+ * stay. */
 static bool forbids_a_member(const struct agreed_state *state)
 {
 	for (uint32_t i = 0; i < state->names_count; i++) {
@@ -159,8 +160,8 @@ static uint32_t place_of(const struct reign_proposal *proposal, uint64_t process
 	return NOWHERE;
 }
 
-/* It is enough that the link stood within the last lease, because it may have broken since. Of a
- * process that has died meanwhile nothing is known. */
+/* The link must have been up within the last lease; it may have broken since. Nothing is known of a
+ * process that has died in between. */
 static const char *judge_link(const struct reign *reign, const struct reign_proposal *proposal,
                               uint64_t from, uint64_t to, char *room)
 {
@@ -195,7 +196,8 @@ static const char *judge_links(const struct reign *reign, const struct reign_pro
 	return wrong;
 }
 
-/* How much time has passed by the leader's clock; a millisecond more, because timers are late. */
+/* Returns how much time has passed by the leader's clock, and a millisecond more, because timers
+ * are late. */
 static uint64_t passed_since(const struct reign_proposal *proposal, uint64_t since)
 {
 	int64_t passed = (int64_t)(proposal->now - since);
@@ -221,7 +223,8 @@ static const char *judge_back_off(struct reign *reign, const struct reign_propos
 	return room;
 }
 
-/* Whoever is told to leave asks no more. What it asked before may still be granted for a while. */
+/* A process that was told to leave asks for nothing more. What it asked for before may still be
+ * granted for a while. */
 static const char *judge_departure(const struct reign_proposal *proposal, uint64_t process,
                                    char *room)
 {
@@ -238,8 +241,8 @@ static const char *judge_departure(const struct reign_proposal *proposal, uint64
 
 /* --- members --- */
 
-/* A leader that was stopped pauses as well, but only if it was stopped for long enough to notice:
- * that is not judged. */
+/* A leader that was stopped pauses too, but only if it was stopped long enough to notice: that is
+ * not judged. */
 static const char *judge_removal(const struct reign *reign, const struct reign_proposal *proposal,
                                  const struct seat *seat, char *room)
 {
@@ -256,7 +259,7 @@ static const char *judge_removal(const struct reign *reign, const struct reign_p
 	return room;
 }
 
-/* Since when the leader could hear what it is told. */
+/* Returns since when the leader could receive messages. */
 static uint64_t hears_since(const struct reign *reign, const struct reign_proposal *proposal)
 {
 	uint64_t told = reign->told[proposal->place];
@@ -265,8 +268,8 @@ static uint64_t hears_since(const struct reign *reign, const struct reign_propos
 }
 
 /*
- * Whoever confirms nothing for half a lease is not renewed any more, long before its own lease is
- * over. What happened while it or the leader was stopped is nobody's fault, and an old leader may
+ * A member that has confirmed nothing for half a lease is no longer renewed, long before its own
+ * lease is over. Time in which it or the leader was stopped does not count. And an old leader may
  * lead again without having heard that it did not.
  */
 static const char *judge_renewal(struct reign *reign, const struct reign_proposal *proposal,
@@ -284,7 +287,8 @@ static const char *judge_renewal(struct reign *reign, const struct reign_proposa
 	uint64_t since = reign->leased[place];
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
 		since = times[i] > since ? times[i] : since;
-	/* Whoever hears again may be renewed again, if it is still in the view. */
+	/* A member that receives acknowledgements again may be renewed again, if it is still in the
+	 * view. */
 	if (proposal->hosts[place].reached ||
 	    since + 3 * proposal->state->settings.lease_ns / 2 >= proposal->now)
 		return NULL;

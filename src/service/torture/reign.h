@@ -1,14 +1,15 @@
 /*
  * Judges what leaders propose. A wrong proposal is not always unsafe, because the rules of the log
- * make most of them void. But it costs time in which nobody is served, so that these hold as well:
+ * make most of them void. But it costs time in which nobody is served, so these rules must hold as
+ * well:
  *
  *	- nobody joins while a link is missing that the next view needs
  *	- a name that was removed joins only after its back-off
- *	- a process that was told to leave does not join any more
- *	- a new leader removes no living member before it could hear that member
- *	- a member that hears nothing is not renewed for ever
+ *	- a process that was told to leave does not join again
+ *	- a new leader removes no living member before it could hear from that member
+ *	- a member that receives no acknowledgements is not renewed for ever
  *
- * As verdict.h, it is told what happens and asks nobody. All times are true times.
+ * Like verdict.h, it is told what happens and asks nobody. All times are true times.
  */
 #ifndef TORTURE_REIGN_H
 #define TORTURE_REIGN_H
@@ -25,11 +26,11 @@ void reign_destroy(struct reign *reign);
 
 /* The voters have elected a leader. */
 void reign_elected(struct reign *reign, uint64_t now);
-/* The voter of this host has been told that it leads. */
+/* The voter of this host was told that it leads. */
 void reign_told(struct reign *reign, uint32_t place, uint64_t now);
-/* The state after a committed entry. */
+/* Takes the state after a committed entry. */
 void reign_committed(struct reign *reign, const struct agreed_state *state, uint64_t now);
-/* The process `from` of a host says that its link to the process `to` of another stands. */
+/* The process `from` of a host says that its link to the process `to` of another is up. */
 void reign_linked(struct reign *reign, uint32_t place, uint32_t other, uint64_t from, uint64_t to,
                   uint64_t now);
 /* The member of this host has a lease. */
@@ -37,18 +38,18 @@ void reign_leased(struct reign *reign, uint32_t place, uint64_t now);
 
 struct reign_host {
 	const char *name;
-	uint64_t process; /* 0: none lives */
+	uint64_t process; /* 0: no process is alive */
 	bool paused;
-	uint64_t resumed; /* when it was last stopped, the end of that */
+	uint64_t resumed; /* when its last stop ended */
 	uint64_t departs; /* when the process was told to leave; 0: it was not */
-	bool reached;     /* it and the leader reach each other */
+	bool reached;     /* it and the leader can reach each other */
 };
 
 struct reign_proposal {
 	uint64_t now;
-	uint32_t place; /* of the leader, which no other has replaced */
+	uint32_t place; /* the leader's host; no other leader has replaced it */
 	int64_t drift_ppm;
-	uint64_t resumed; /* the leader's voter, as above */
+	uint64_t resumed; /* when the last stop of the leader's voter ended */
 	const struct agreed_state *state;
 	struct wiring wiring;
 	const uint8_t *bytes;
@@ -57,7 +58,7 @@ struct reign_proposal {
 	uint32_t hosts_count;
 };
 
-/* NULL, or what is wrong with it. */
+/* Returns NULL, or what is wrong with the proposal. */
 const char *reign_judge(struct reign *reign, const struct reign_proposal *proposal, char room[160]);
 
 #endif

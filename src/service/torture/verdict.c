@@ -19,20 +19,21 @@ struct agreed_view {
 	uint32_t entered; /* a bit for each member that has entered it */
 };
 
-/* What is known of the process of a host. */
+/* What the judge knows about the process of a host. */
 struct watched {
-	uint64_t process;     /* 0: none runs */
-	const char *name;     /* of the host */
-	uint64_t incarnation; /* in the view that it entered last; 0: it is not in it */
-	uint64_t epoch;       /* that it entered last */
-	uint64_t served;      /* the last epoch in which it served */
-	uint64_t deadline;    /* of its lease, by its clock; 0: it has none */
-	uint64_t lapsed;      /* what the deadline was when holds were last lost by it */
-	uint64_t renewed;     /* what its clock said when its last renewal was committed */
+	uint64_t process; /* 0: no process runs */
+	const char *name; /* the name of the host */
+	/* Its incarnation in the view that it entered last; 0: it is not in it. */
+	uint64_t incarnation;
+	uint64_t epoch;    /* the epoch that it entered last */
+	uint64_t served;   /* the last epoch in which it served */
+	uint64_t deadline; /* the end of its lease, by its clock; 0: it has none */
+	uint64_t lapsed;   /* the deadline at which holds were last lost */
+	uint64_t renewed;  /* what its clock showed when its last renewal was committed */
 	bool departs;
 };
 
-/* What a process shows to its clients; they can read it after its end, too. */
+/* What a process shows to its clients; they can read it even after the process has ended. */
 struct lease_page {
 	uint64_t process, word;
 };
@@ -42,42 +43,41 @@ struct watched_client {
 	uint32_t place, lock, clock;
 	enum hold_proof proof;
 	uint64_t fence, lapses, until;
-	uint32_t page; /* of the process that granted it */
-	bool dead;     /* seen without a valid lease: it must never have one again */
+	uint32_t page; /* the page of the process that granted it */
+	bool dead;     /* it was seen without a valid lease, and must never have one again */
 };
 
-/* Of one client to one lock. */
+/* The subscription of one client to one lock. */
 struct subscription {
 	bool stands;
-	uint64_t since; /* in true time */
-	uint64_t rank;  /* of the last event: its fence times 4, and its part */
+	uint64_t since; /* since when, in true time */
+	uint64_t rank;  /* the rank of the last event: its fence times 4, plus its part */
 };
 
 /* The last grants of a lock. */
 struct last_grant {
 	uint64_t fence;
-	uint64_t time; /* in true time */
+	uint64_t time; /* when it was granted, in true time */
 };
 
 struct verdict {
 	struct verdict_options options;
 	struct agreed_state state;
-	struct agreed_view *views; /* by epoch, from 1 */
+	struct agreed_view *views; /* indexed by epoch, from 1 */
 	uint64_t views_count;
 	size_t views_size;
 	struct watched hosts[VERDICT_HOSTS_MAX];
-	bool suspended[VERDICT_HOSTS_MAX]; /* nothing on that host runs */
-	struct lease_page *pages;          /* of every process that ever was */
+	bool suspended[VERDICT_HOSTS_MAX]; /* that host is suspended */
+	struct lease_page *pages;          /* the pages of all processes that ever ran */
 	uint32_t pages_count;
 	size_t pages_size;
 	struct watched_client *clients;
-	uint64_t fences[VERDICT_LOCKS_MAX]; /* the last of each lock */
+	uint64_t fences[VERDICT_LOCKS_MAX]; /* the last fence of each lock */
 	struct subscription *subscriptions; /* [client][lock] */
 	struct last_grant grants[VERDICT_LOCKS_MAX];
-	uint64_t settled_at; /* when a view was last served for the first time, in true time */
+	uint64_t settled_at; /* when some view was last served for the first time, in true time */
 	uint64_t lapses;
-	uint64_t now,
-	        renewed_at; /* true time, and that at which somebody's renewal was committed */
+	uint64_t now, renewed_at; /* true time now, and when any renewal was last committed */
 };
 
 struct verdict *verdict_create(const struct verdict_options *options)
@@ -160,7 +160,7 @@ static uint32_t place_of(const struct verdict *verdict, uint64_t process)
 
 /* --- holds --- */
 
-/* A word is the deadline in ms, above 16 bits of the lapse count. */
+/* A lease word holds the deadline in milliseconds above 16 bits that count the lapses. */
 static uint64_t deadline_of(uint64_t word)
 {
 	return (word >> 16) * MILLISECOND;
@@ -218,7 +218,8 @@ static void add_view(struct verdict *verdict)
 	}
 }
 
-/* Nobody with a valid lease may be out of the view; nobody that holds something may have left. */
+/* A member that is not in the new view must have no valid lease, and one that left must hold
+ * nothing. */
 static void check_gone(struct verdict *verdict, uint64_t process, uint64_t incarnation)
 {
 	uint32_t place = place_of(verdict, process);
@@ -297,7 +298,7 @@ void verdict_committed(struct verdict *verdict, uint64_t index, const uint8_t *b
 	add_view(verdict);
 }
 
-/* A lease lasts no longer than it takes to be sure that nobody renewed it, by the slowest clock. */
+/* A lease may last no longer than a voter waits after the last renewal, by the slowest clock. */
 void verdict_passed(struct verdict *verdict, uint64_t now)
 {
 	uint64_t lease = verdict->options.settings.lease_ns;
@@ -529,7 +530,7 @@ void verdict_finished(struct verdict *verdict, uint32_t client)
 	verdict->clients[client].holds = verdict->clients[client].waits = false;
 }
 
-/* A view takes away nothing from a member; a lease only when it is over. */
+/* A new view takes nothing away from a member. A lease takes a lock away only when it is over. */
 void verdict_lost(struct verdict *verdict, uint32_t client, const char *why, size_t why_size)
 {
 	const struct watched_client *known = &verdict->clients[client];

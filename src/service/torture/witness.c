@@ -91,7 +91,7 @@ void witness_view(struct realm *realm, uint32_t place)
 	                                       .seats_count = told.seats_count});
 }
 
-/* A token that goes round may let a node in at the same moment. */
+/* A circulating token may let a node in at the same moment. */
 void witness_ticked(struct realm *realm, uint32_t place)
 {
 	const struct realm_host *host = &realm->hosts[place];
@@ -139,7 +139,7 @@ static void see_links(struct realm *realm, uint32_t place)
 	}
 }
 
-/* The links and the lease of a host. */
+/* Reports the links and the lease of a host. */
 static void see_host(struct realm *realm, uint32_t place)
 {
 	const struct node *node = resident_node(realm->hosts[place].resident);
@@ -149,7 +149,7 @@ static void see_host(struct realm *realm, uint32_t place)
 		reign_leased(realm->reign, place, realm->now);
 }
 
-/* A leader that was stopped for less than this does not take itself to have been stopped. */
+/* A leader that was stopped for less than this does not notice that it was stopped. */
 static uint64_t leader_resumed(const struct realm *realm, const struct realm_host *host)
 {
 	uint64_t lasted = host->voter_paused_until - host->voter_paused_from;

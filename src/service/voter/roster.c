@@ -12,7 +12,8 @@ void roster_place(uint64_t id, const char *address, const char *name,
 	snprintf(ret_place, ROSTER_PLACE_MAX + 1, "%" PRIx64 " %s %s", id, address, name);
 }
 
-/* After the next blank; "" if there is none, as somebody else's encoding might have. */
+/* Returns the text after the next blank; "" if there is none, as in an encoding of somebody
+ * else. */
 static const char *skip_word(const char *text)
 {
 	text += strcspn(text, " ");

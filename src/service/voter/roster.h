@@ -1,7 +1,7 @@
 /*
- * The servers of the log with their names. The log itself knows of a server its id and an address, and
- * wants every address once; a member that lost its disk comes back as another server at the same one.
- * So what the log has as an address is "ID ADDRESS NAME".
+ * The servers of the log with their names. The log itself knows only the id and the address of a
+ * server, and wants every address only once. But a member that lost its disk comes back as another
+ * server at the same address. So what the log has as an address is "ID ADDRESS NAME".
  */
 #ifndef VOTER_ROSTER_H
 #define VOTER_ROSTER_H
@@ -11,13 +11,13 @@
 
 enum { ROSTER_PLACE_MAX = 16 + 1 + ENTRY_ADDRESS_MAX + 1 + ENTRY_NAME_MAX };
 
-/* What the log has as the address of a server. `address` has no blank. */
+/* Writes what the log has as the address of a server. `address` must have no blank. */
 void roster_place(uint64_t id, const char *address, const char *name,
                   char ret_place[ROSTER_PLACE_MAX + 1]);
-/* The name in such a place, which it points into. */
+/* Returns the name in such an address; it points into it. */
 const char *roster_name(const char *place);
 
-/* The voters among the servers that these bytes (voters.h) are. */
+/* Lists the voters among the servers in these bytes (voters.h). */
 void roster_electors(const uint8_t *bytes, size_t size, uint64_t index,
                      struct electors *ret_electors);
 

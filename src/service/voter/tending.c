@@ -33,7 +33,7 @@ static struct electorate_server *list_servers(const struct replica *replica,
 	return list;
 }
 
-/* A leader that is to go hands the lead over first. */
+/* A leader that is to be removed hands the lead over first. */
 static void hand_over(struct replica *replica, const struct electorate_server *servers,
                       uint32_t count, uint64_t now)
 {

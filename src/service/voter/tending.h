@@ -1,5 +1,6 @@
 /*
- * A leader's care for who votes: it asks the electorate what should change next and the log to change it.
+ * How a leader changes the voters: it asks the electorate what should change next, and asks the log
+ * to change it.
  */
 #ifndef VOTER_TENDING_H
 #define VOTER_TENDING_H
@@ -8,7 +9,7 @@
 #include "replica.h"
 #include "warden.h"
 
-/* `self` leads. A change that the log refuses now is wished for again at the next call. */
+/* `self` must lead. If the log refuses a change now, the next call wishes for it again. */
 void tending_look(struct electorate_memory *electorate, struct replica *replica,
                   const struct warden *warden, uint64_t self, uint64_t now);
 

@@ -19,15 +19,15 @@ struct voter {
 	struct warden *warden;
 	struct electorate_memory *electorate;
 	uint64_t id;
-	char place[ROSTER_PLACE_MAX + 1]; /* the own */
+	char place[ROSTER_PLACE_MAX + 1]; /* the address of this server in the log */
 	uint64_t now;
-	bool leads;       /* as the warden has been told */
-	uint64_t tend_at; /* when a leader looks at who votes again */
+	bool leads;       /* what the warden was told last */
+	uint64_t tend_at; /* when a leader checks again who votes */
 	uint64_t lease_ns;
 	struct electors voters;
 	bool voters_changed;
 	uint32_t snapshot_every;
-	uint64_t snapshot_at; /* the index of the last snapshot that was asked for, or restored */
+	uint64_t snapshot_at; /* the index of the last snapshot that was requested or restored */
 	struct out letter, snapshot;
 };
 
@@ -174,7 +174,8 @@ static void restore(struct voter *voter, const struct replica_effect *effect,
 	look_at_voters(voter, effect->index);
 }
 
-/* The ids are said: a letter to a server whose disk is lost must not reach the one in its place. */
+/* Adds the ids: a letter to a server whose disk is lost must not reach the server that replaces
+ * it. */
 static void address(struct voter *voter, const struct replica_effect *effect,
                     struct voter_effect *ret_effect)
 {
@@ -213,7 +214,8 @@ static bool take_from_log(struct voter *voter, struct voter_effect *ret_effect)
 	return true;
 }
 
-/* A proposal that is refused, because another leads by now, is lost: the warden expects that. */
+/* A proposal that is refused, because another voter leads by now, is lost. The warden expects
+ * that. */
 static bool take_from_warden(struct voter *voter, struct voter_effect *ret_effect)
 {
 	struct warden_effect effect;
@@ -240,8 +242,8 @@ static void change_lead(struct voter *voter)
 		electorate_begin(voter->electorate, voter->now);
 }
 
-/* Whether somebody has caught up shows in between two entries: a leader looks often. True: it has
- * looked, and there may be effects. */
+/* A server may catch up between two entries, so a leader looks often. Returns true if it has
+ * looked; there may be effects. */
 static bool tend(struct voter *voter)
 {
 	if (!voter->leads || voter->now < voter->tend_at)

@@ -1,16 +1,17 @@
 /*
- * A voter: a server of the replicated log (replica.h) and the warden (warden.h) that it feeds. What
- * the log commits, the warden applies; what the warden of a leader wants, the log is asked for. A
- * leader also sees to it that the right servers vote (electorate.h).
+ * A voter: a server of the replicated log (replica.h) and the warden (warden.h) that it feeds. The
+ * warden applies what the log commits; the log is asked for what the warden of a leader proposes. A
+ * leader also makes sure that the right servers vote (electorate.h).
  *
- *	in:  letters of other voters, petitions of members and candidates, "write n is durable", the time
- *	out: writes, in order; letters; bulletins for members; what was applied, to be looked at
+ *	in:  letters of other voters, petitions of members and candidates, "write n is durable",
+ *	     the time
+ *	out: writes, in order; letters; bulletins for members; what was applied, for an observer
  *
- * Every entry of the log counts as one of the warden's, those that only concern the log too: an index
- * means the same to both.
+ * Every entry of the log counts as one of the warden's, even those that only concern the log, so
+ * that an index means the same to both.
  *
- * Time is the lease clock of the host in nanoseconds. No I/O, no clock. Effects are taken after every
- * call until there is none; an effect's pointers are good until the next call.
+ * Time is the lease clock of the host in nanoseconds. No I/O, no clock. The caller takes effects
+ * after every call until there are none; an effect's pointers are valid until the next call.
  */
 #ifndef VOTER_VOTER_H
 #define VOTER_VOTER_H
@@ -20,14 +21,16 @@
 #include "warden.h"
 
 struct voter_options {
-	uint64_t id; /* drawn by chance with the disk's first content; not 0 */
+	uint64_t id; /* a random number drawn with the disk's first content; not 0 */
 	const char *name, *address;
 	const struct durable_content *content;
-	struct state_settings settings; /* of a cluster that has no snapshot yet */
+	struct state_settings settings; /* for a cluster that has no snapshot yet */
 	struct wiring wiring;
 	struct electorate_options electorate;
-	uint32_t snapshot_every; /* entries; as many are kept for voters that are a little late */
-	uint32_t seed;           /* for the chance in the timeouts */
+	/* After how many entries a snapshot is taken; as many are kept for voters that lag a
+	 * little. */
+	uint32_t snapshot_every;
+	uint32_t seed; /* the seed of the random part of timeouts */
 };
 
 struct voter;
@@ -35,14 +38,15 @@ struct voter;
 struct voter *voter_create(const struct voter_options *options, uint64_t now);
 void voter_destroy(struct voter *voter);
 
-/* False: malformed. A letter to another server than this is dropped: its disk is not this one. */
+/* Returns false if the letter is malformed. A letter to another server is dropped: it was meant for
+ * another disk. */
 bool voter_letter(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now);
 bool voter_petition(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now);
-/* An operator's wish: proposed if this voter leads. */
+/* An operator forbids or invites a name. It is proposed if this voter leads. */
 void voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now);
-/* What a member was told about the voters, for those who ask here. */
+/* Takes what a member was told about the voters, for those who ask here. */
 void voter_electors(struct voter *voter, const struct electors *electors);
-/* The write of this number, the next one that was given out, is durable. */
+/* The write with this number, which must be the next one that came out, is durable. */
 void voter_written(struct voter *voter, uint64_t number, uint64_t now);
 uint64_t voter_deadline(const struct voter *voter);
 void voter_tick(struct voter *voter, uint64_t now);
@@ -51,18 +55,18 @@ bool voter_leads(const struct voter *voter);
 uint64_t voter_id(const struct voter *voter);
 uint64_t voter_term(const struct voter *voter);
 const struct agreed_state *voter_state(const struct voter *voter);
-/* The voters after the last entry that was applied. */
+/* Returns the voters as of the last entry that was applied. */
 const struct electors *voter_voters(const struct voter *voter);
-/* The servers as it knows them now, committed or not (replica_servers). */
+/* Lists the servers as this one knows them now, committed or not (replica_servers). */
 size_t voter_servers(const struct voter *voter, uint64_t place, struct replica_server *ret_server);
 
 enum voter_effect_kind {
 	VOTER_WRITE,    /* make durable, then call voter_written */
-	VOTER_LETTER,   /* to the server `id` */
-	VOTER_NOTIFY,   /* a bulletin, to a process */
-	VOTER_APPLIED,  /* an entry has been applied */
-	VOTER_RESTORED, /* a snapshot has taken the place of the state */
-	VOTER_ELECTORS, /* the voters are others now: voter_voters has them */
+	VOTER_LETTER,   /* send a letter to the server `id` */
+	VOTER_NOTIFY,   /* send a bulletin to a process */
+	VOTER_APPLIED,  /* an entry was applied */
+	VOTER_RESTORED, /* a snapshot has replaced the state */
+	VOTER_ELECTORS, /* the voters have changed: see voter_voters */
 };
 
 struct voter_effect {
@@ -71,11 +75,11 @@ struct voter_effect {
 	uint64_t id;                       /* LETTER */
 	uint64_t process;                  /* NOTIFY */
 	uint64_t index;                    /* APPLIED, RESTORED */
-	const uint8_t *bytes; /* LETTER, NOTIFY; APPLIED: none if it concerns the log only */
+	const uint8_t *bytes; /* LETTER, NOTIFY; APPLIED: none if the entry concerns the log only */
 	size_t size;
 };
 
-/* The oldest effect that has not been taken; false: there is none. */
+/* Returns the oldest effect that was not taken, or false if there is none. */
 bool voter_effect(struct voter *voter, struct voter_effect *ret_effect);
 
 #endif
