@@ -117,7 +117,7 @@ class Pages(unittest.TestCase):
         self.assertEqual(len(pages), 22)
         for page in pages:
             text = page.read_text(encoding="utf-8")
-            for part in ("Idea", "Variables", "Messages", "Rules", "Assumptions", "Bounds"):
+            for part in ("Idea", "Variables", "Messages", "Rules", "Example", "Assumptions", "Bounds"):
                 with self.subTest(page=page.name, part=part):
                     self.assertIn(f"\n## {part}\n", text)
 
