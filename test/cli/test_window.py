@@ -55,6 +55,15 @@ class Window(unittest.TestCase):
         svg = draw(RUN, "--from 10 --to 11")
         self.assertGreaterEqual(svg.count('class="wait"') + svg.count('class="inside"'), 6 + 2)
 
+    def test_what_is_repeated_times_out_or_is_cut_short_is_marked(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".scn") as file:
+            file.write("algorithm le-lann\nnodes 3\ndeliver 1 2\nloop\ndeliver 2 3\ndeliver 3 1\ndeliver 1 2\n")
+            file.flush()
+            self.assertIn("this can be repeated for ever", draw("replay", file.name))
+        self.assertIn("time out", draw("sim bully --nodes 3 --crash 3"))
+        self.assertIn("where a long wait is cut short", draw("sim neilsen --nodes 4 --load poisson:0.02 --entries 5"))
+        self.assertNotIn("where a long wait is cut short", draw("sim neilsen --nodes 4 --entries 5"))
+
     def test_what_is_wrong_is_said(self):
         for words, text in (("--from 3", "there is none"), ("--diagram a.svg --from 5 --to 3", "before --to"),
                             ("--diagram a.svg --show 7", "from 1 to 6"), ("--diagram a.svg --show 1,1", "occurs twice"),

@@ -176,7 +176,7 @@ static void test_a_fair_cycle_in_which_somebody_waits_is_starvation(void **state
 	assert_int_equal(result.verdict, VERDICT_STARVATION);
 	assert_true(result.path_cycle < result.path_count);
 	assert_non_null(strstr(result.scenario,
-	                       "# from here on it can go on like this for ever:\ndeliver"));
+	                       "loop  # from here on it can go on like this for ever\ndeliver"));
 	check_result_free(&result);
 }
 

@@ -251,7 +251,8 @@ char *counterexample_text(const struct model *model, const struct action *path, 
 	}
 	for (size_t i = 0; i < path_count; i++) {
 		if (i == cycle)
-			fprintf(follower.text, "# from here on it can go on like this for ever:\n");
+			fprintf(follower.text,
+			        "loop  # from here on it can go on like this for ever\n");
 		follow(&follower, &path[i]);
 	}
 	fprintf(follower.text, "%s\n", expectation);

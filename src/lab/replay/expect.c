@@ -425,6 +425,7 @@ enum replay_verdict replay_expect(struct replay *replay, const struct step *step
 	case STEP_CRASH:
 	case STEP_RESTART:
 	case STEP_RUN:
+	case STEP_LOOP:
 	case STEP_FAIL:
 		break;
 	}

@@ -493,6 +493,10 @@ static enum replay_verdict perform_step(struct replay *replay, const struct step
 		return step_restart(replay, step);
 	case STEP_RUN:
 		return step_run(replay);
+	case STEP_LOOP:
+		if (replay->trace != NULL)
+			trace_loop(replay->trace, replay->result->steps * STEP_TIME);
+		return REPLAY_PASSED;
 	case STEP_FAIL:
 		return replay_fail(replay, NULL, replay_text("%s", step->name));
 	case STEP_EXPECT_PHASE:

@@ -430,6 +430,7 @@ static const struct step_form forms[] = {
         {"restart", "restart I", 2, 2, NULL, step_node, STEP_RESTART, 0},
         {"expire", "expire I [TIMER]", 2, 3, NULL, step_expire, STEP_EXPIRE, 0},
         {"run", "run", 1, 1, NULL, step_plain, STEP_RUN, 0},
+        {"loop", "loop", 1, 1, NULL, step_plain, STEP_LOOP, 0},
         {"fail", "fail \"text\"", 2, 2, NULL, step_fail, STEP_FAIL, 0},
         {"expect", "expect …", 2, SIZE_MAX, NULL, step_expect, STEP_EXPECT_PHASE, 0},
         {NULL, NULL, 0, 0, NULL, NULL, 0, 0},
@@ -448,7 +449,7 @@ static int unknown_keyword(struct scenario_parser *parser)
 		names[i] = forms[i].keyword;
 	return unknown_word(parser->problem, "keyword", parser->words[0], names,
 	                    "a step is request, release, initiate, deliver, drop, duplicate, "
-	                    "crash, restart, expire, run, expect or fail");
+	                    "crash, restart, expire, run, loop, expect or fail");
 }
 
 static int parse_header(struct scenario_parser *parser, const struct step_form *form)
@@ -828,6 +829,7 @@ static int bind_step(struct step *step, const struct network *network, struct pr
 		               ? 0
 		               : problem_set(problem, "%s has no token", algorithm->name);
 	case STEP_RUN:
+	case STEP_LOOP:
 	case STEP_FAIL:
 	case STEP_EXPECT_PHASE:
 	case STEP_EXPECT_VARIABLES:

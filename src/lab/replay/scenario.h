@@ -34,7 +34,8 @@ enum step_kind {
 	STEP_CRASH,     /* node */
 	STEP_RESTART,   /* node */
 	STEP_RUN,
-	STEP_FAIL,             /* name: the text */
+	STEP_LOOP, /* from here to the end the steps may be repeated for ever; changes nothing */
+	STEP_FAIL, /* name: the text */
 	STEP_EXPECT_PHASE,     /* node, phase */
 	STEP_EXPECT_LEADS,     /* node: it has learned that it is the leader itself */
 	STEP_EXPECT_VARIABLES, /* node, variables */

@@ -130,6 +130,17 @@ void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number)
 	end_arrow(diagram, time, number, FATE_LOST);
 }
 
+void diagram_expire(struct diagram *diagram, uint64_t time, uint32_t node)
+{
+	add_mark(diagram, time, MARK_EXPIRE, node, 0);
+}
+
+void diagram_loop(struct diagram *diagram, uint64_t time)
+{
+	diagram->loops = true;
+	diagram->loop = time;
+}
+
 void diagram_crash(struct diagram *diagram, uint64_t time, uint32_t node)
 {
 	add_mark(diagram, time, MARK_CRASH, node, 0);

@@ -49,6 +49,10 @@ void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number);
 
 /* Notes that the last step broke what should hold: a sentence. */
 void diagram_violate(struct diagram *diagram, const char *sentence);
+/* A timer of the node has run out. */
+void diagram_expire(struct diagram *diagram, uint64_t time, uint32_t node);
+/* Notes that what happens from now on may be repeated for ever. */
+void diagram_loop(struct diagram *diagram, uint64_t time);
 void diagram_crash(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_restart(struct diagram *diagram, uint64_t time, uint32_t node);
 

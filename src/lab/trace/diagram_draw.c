@@ -23,6 +23,8 @@ enum {
 	HEIGHT_GOAL = 800,
 	BOTTOM = 34,
 	STEP = 84, /* the width of a median wait between two events */
+	STEP_LEAST = 16,
+	STEP_MOST = 150,
 	BAR = 13,
 	WAIT = 5,
 	LEGEND = 44,
@@ -58,11 +60,13 @@ static void gather_times(struct drawing *page)
 	const struct diagram *diagram = page->diagram;
 	size_t count = 0, distinct = 0;
 
-	page->times = malloc((diagram->marks_count + 2 * diagram->arrows_count + 2) *
+	page->times = malloc((diagram->marks_count + 2 * diagram->arrows_count + 3) *
 	                     sizeof(*page->times));
 	memory_must(page->times != NULL);
 	page->times[count++] = diagram->window.from;
 	page->times[count++] = diagram->end;
+	if (diagram->loops && diagram->loop < diagram->end)
+		page->times[count++] = diagram->loop;
 	for (size_t i = 0; i < diagram->marks_count; i++)
 		page->times[count++] = diagram->marks[i].time;
 	for (size_t i = 0; i < diagram->arrows_count; i++) {
@@ -88,7 +92,6 @@ static void gather_times(struct drawing *page)
  */
 static void place_times(struct drawing *page)
 {
-	enum { STEP_LEAST = 16, STEP_MOST = 150 };
 	uint64_t *gaps = malloc(page->times_count * sizeof(*gaps));
 
 	page->places = malloc(page->times_count * sizeof(*page->places));
@@ -377,6 +380,17 @@ static void write_fault(const struct drawing *page, const struct mark *mark)
 	            y + 18, mark->kind == MARK_CRASH ? "crashes" : "begins again");
 }
 
+/* An hourglass where a timer runs out. */
+static void write_timer(const struct drawing *page, const struct mark *mark)
+{
+	double x = x_of(page, mark->time), y = y_of(page, mark->node);
+
+	text_format(page->out,
+	            "<path class=\"f-soft\" d=\"M%.1f %.1f h9 l-9 11 h9 z\"/><text class=\"label\" "
+	            "x=\"%.1f\" y=\"%.1f\">time out</text>\n",
+	            x - 4.5, y - 5.5, x - 20, y - 10);
+}
+
 /* Returns how much of a box would be cut off at the edge of a strip. */
 static double on_cuts(const struct drawing *page, const struct box *box)
 {
@@ -423,6 +437,8 @@ static void write_marks(const struct drawing *page)
 			write_bar(page, "leave", x, end_of(page, i, MARK_IDLE), mark->node, BAR);
 		else if (mark->kind == MARK_CRASH || mark->kind == MARK_RESTART)
 			write_fault(page, mark);
+		else if (mark->kind == MARK_EXPIRE)
+			write_timer(page, mark);
 		else if (mark->kind == MARK_ELECTED)
 			write_leader(page, mark);
 	}
@@ -641,6 +657,36 @@ static void write_legend(const struct drawing *page)
 		            x, y - 8, x + 14, y);
 }
 
+/* Two strokes on the axis where a long wait is drawn shorter than it is. */
+static void write_breaks(const struct drawing *page)
+{
+	double y = TOP + page->strip_height - BOTTOM + 13;
+
+	for (size_t i = 1; i < page->times_count; i++) {
+		double middle = (page->places[i - 1] + page->places[i]) / 2;
+		if (page->places[i] - page->places[i - 1] >= STEP_MOST)
+			text_format(page->out,
+			            "<path class=\"line\" d=\"M%.1f %.1f l4 -9 m3 0 l-4 9\"/>\n",
+			            middle - 3, y);
+	}
+}
+
+/* What may be repeated for ever lies between two lines. */
+static void write_loop(const struct drawing *page)
+{
+	const struct diagram *diagram = page->diagram;
+
+	if (!diagram->loops || diagram->cut || diagram->loop >= diagram->end)
+		return;
+	double from = x_of(page, diagram->loop) - 8, to = x_of(page, diagram->end) + 12;
+	text_format(
+	        page->out,
+	        "<path class=\"arrow flying s-ink\" d=\"M%.1f %d H%.1f V%.1f M%.1f %d V%.1f\"/>"
+	        "<text class=\"soft\" x=\"%.1f\" y=\"%d\">this can be repeated for ever</text>\n",
+	        from, TOP + 2, to, TOP + page->strip_height - BOTTOM, from, TOP + 2,
+	        TOP + page->strip_height - BOTTOM, from + 6, TOP + 14);
+}
+
 /* A band at the step that breaks the property. */
 static void write_band(const struct drawing *page)
 {
@@ -663,6 +709,8 @@ static void write_picture(struct drawing *page)
 
 	text_add_string(page->out, cut ? "<defs><g id=\"all\">\n" : "");
 	write_axis(page);
+	write_breaks(page);
+	write_loop(page);
 	write_band(page);
 	write_token_rests(page);
 	write_marks(page);
@@ -682,6 +730,15 @@ static void write_picture(struct drawing *page)
 			            LEFT - OVERHANG, TOP + below, width, page->strip_height,
 			            page->cuts[i], TOP, width, page->strip_height);
 	}
+}
+
+static bool has_breaks(const struct drawing *page)
+{
+	for (size_t i = 1; i < page->times_count; i++) {
+		if (page->places[i] - page->places[i - 1] >= STEP_MOST)
+			return true;
+	}
+	return false;
 }
 
 static void write_page(struct drawing *page)
@@ -708,8 +765,9 @@ static void write_page(struct drawing *page)
 	            "<rect class=\"paper\" width=\"100%%\" height=\"100%%\"/>\n"
 	            "<text x=\"%d\" y=\"24\"><tspan class=\"title\">%s</tspan>"
 	            "<tspan class=\"soft\" dx=\"10\">%s%" PRIu32
-	            " nodes; time to the right, long waits cut short%s</tspan></text>\n",
+	            " nodes; time to the right%s%s</tspan></text>\n",
 	            LEFT - 32, setup->network.algorithm->name, some, setup->network.graph.nodes,
+	            has_breaks(page) ? ", // where a long wait is cut short" : "",
 	            whole ? "" : ", a part of the run");
 	if (diagram->cut)
 		text_format(

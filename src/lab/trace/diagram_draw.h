@@ -16,6 +16,7 @@ enum mark_kind {
 	MARK_TOKEN_GOES,
 	MARK_CRASH,
 	MARK_RESTART,
+	MARK_EXPIRE,
 };
 
 /* Something that happened at a node. */
@@ -47,6 +48,8 @@ struct diagram {
 	bool cut;          /* there were more messages than are drawn */
 	bool given_up;     /* the run did not reach its end */
 	struct diagram_window window;
+	bool loops; /* what happens from `loop` on may be repeated for ever */
+	uint64_t loop;
 	char *violation; /* a sentence about what is wrong at the end, as XML; or NULL */
 };
 

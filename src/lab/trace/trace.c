@@ -209,6 +209,8 @@ void trace_request(struct trace *trace, uint64_t time, uint32_t node)
 
 void trace_expire(struct trace *trace, uint64_t time, uint32_t node)
 {
+	if (trace->diagram != NULL)
+		diagram_expire(trace->diagram, time, node);
 	write_event(trace, time, "expire", node);
 }
 
@@ -362,6 +364,12 @@ void trace_effects(struct trace *trace, const struct world *world, uint64_t time
 	if (trace->wants_lines)
 		write_variables(trace, world, time, node);
 	drain(trace, DRAIN_SIZE);
+}
+
+void trace_loop(struct trace *trace, uint64_t time)
+{
+	if (trace->diagram != NULL)
+		diagram_loop(trace->diagram, time);
 }
 
 void trace_violate(struct trace *trace, const char *sentence)

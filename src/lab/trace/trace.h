@@ -59,6 +59,8 @@ void trace_sends(struct trace *trace, const struct world *world, uint64_t time, 
 void trace_effects(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
                    uint64_t number);
 
+/* Notes that what happens from now on may be repeated for ever: the diagram says so. */
+void trace_loop(struct trace *trace, uint64_t time);
 /* Notes that the last step broke what should hold: the diagram says so. */
 void trace_violate(struct trace *trace, const char *sentence);
 
