@@ -21,7 +21,7 @@ static struct out out;
 static int setup(void **context)
 {
 	(void)context;
-	state_init(&agreed, &(struct state_settings){3000000000, BASE, BLOCK});
+	state_init(&agreed, &(struct state_settings){3000000000, BASE, BLOCK, {5, 6}});
 	out_init(&out);
 	return 0;
 }
@@ -274,7 +274,7 @@ static void test_a_snapshot_that_is_cut_changes_nothing(void **context)
 
 	fill();
 	state_write(&agreed, &out);
-	state_init(&copy, &(struct state_settings){1, 2, 3});
+	state_init(&copy, &(struct state_settings){1, 2, 3, {0, 0}});
 	for (uint32_t size = 0; size < out.bytes_count; size++)
 		assert_false(state_read(&copy, out.bytes, size));
 	assert_int_equal(copy.settings.block, 3);

@@ -27,10 +27,7 @@
 #define ENGINE_BIRTH_H
 
 #include "electors.h"
-
-struct cluster_id {
-	uint64_t high, low; /* both 0: none */
-};
+#include "state.h"
 
 enum birth_stage {
 	BIRTH_NOTHING,
@@ -91,10 +88,5 @@ const char *birth_text(struct birth *birth);
  */
 bool birth_must_end(struct cluster_id own, bool born_alone, struct cluster_id other,
                     bool other_knows_name);
-
-static inline bool cluster_is(struct cluster_id a, struct cluster_id b)
-{
-	return a.high == b.high && a.low == b.low;
-}
 
 #endif

@@ -192,6 +192,7 @@ static bool join(struct agreed_state *state, const struct entry_part *part)
 static void begin_epoch(struct agreed_state *state)
 {
 	state->epoch++;
+	state->rescued = false;
 	state->base = state->limit;
 	state->limit = state->base + state->settings.block;
 }
@@ -279,6 +280,25 @@ void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *byte
 	}
 }
 
+/* --- rescue --- */
+
+/* More than EXTENDs that are missing can have added. */
+#define RESCUE_FENCES (UINT64_C(1) << 40)
+
+bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_t base)
+{
+	uint64_t limit = state->limit + RESCUE_FENCES;
+
+	if (limit < base)
+		limit = base;
+	if (limit + state->settings.block >= STATE_FENCE_END)
+		return false;
+	state->limit = limit;
+	state->settings.cluster = cluster;
+	state->rescued = true;
+	return true;
+}
+
 /* --- snapshots --- */
 
 void state_write(const struct agreed_state *state, struct out *out)
@@ -287,8 +307,11 @@ void state_write(const struct agreed_state *state, struct out *out)
 	out_uint(out, state->settings.lease_ns);
 	out_uint(out, state->settings.base);
 	out_uint(out, state->settings.block);
+	out_uint(out, state->settings.cluster.high);
+	out_uint(out, state->settings.cluster.low);
 	out_uint(out, state->index);
 	out_uint(out, state->version);
+	out_uint(out, state->rescued);
 	out_uint(out, state->epoch);
 	out_uint(out, state->base);
 	out_uint(out, state->limit);
@@ -359,8 +382,11 @@ bool state_read(struct agreed_state *state, const uint8_t *bytes, size_t size)
 	read.settings.lease_ns = in_uint(&in);
 	read.settings.base = in_range(&in, 0, STATE_FENCE_END);
 	read.settings.block = in_range(&in, 1, STATE_FENCE_END);
+	read.settings.cluster.high = in_uint(&in);
+	read.settings.cluster.low = in_uint(&in);
 	read.index = in_uint(&in);
 	read.version = in_range(&in, 1, UINT32_MAX);
+	read.rescued = in_range(&in, 0, 1) == 1;
 	read.epoch = in_uint(&in);
 	read.base = in_range(&in, read.settings.base, STATE_FENCE_END);
 	read.limit = in_range(&in, read.base, STATE_FENCE_END);

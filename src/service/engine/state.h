@@ -17,11 +17,22 @@ enum { STATE_STRIKES_MAX = 7, STATE_SEATS_MAX = 1 << 12 };
 /* This program speaks these versions of the protocol, and all between them. */
 enum { STATE_VERSION_LEAST = 1, STATE_VERSION = 1 };
 
+/* Drawn by chance when a cluster is born: no other has the same. */
+struct cluster_id {
+	uint64_t high, low; /* both 0: none */
+};
+
+static inline bool cluster_is(struct cluster_id a, struct cluster_id b)
+{
+	return a.high == b.high && a.low == b.low;
+}
+
 /* The settings that are fixed when a cluster is created. */
 struct state_settings {
 	uint64_t lease_ns;
 	uint64_t base;  /* the base of the first epoch's fences */
 	uint64_t block; /* how many fences an epoch begins with */
+	struct cluster_id cluster;
 };
 
 struct seat {
@@ -43,6 +54,9 @@ struct agreed_state {
 	struct state_settings settings;
 	uint64_t index; /* the index of the last entry that was applied */
 	uint64_t version;
+	/* A cluster that lost most of its voters goes on from here, and no member has joined since:
+	 * the last entries of the old one may be missing. */
+	bool rescued;
 	uint64_t epoch; /* 0: nobody has ever been a member */
 	uint64_t base, limit;
 	struct seat *seats; /* the view, sorted by name */
@@ -61,6 +75,12 @@ void state_free(struct agreed_state *state);
  * A renewal or JOIN was accepted if its seat has `renewed` == index afterwards.
  */
 void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *bytes, size_t size);
+
+/*
+ * Makes another cluster of it, which has the same view and the same indices. The fences of its next epoch are
+ * at least `base`, and far beyond all that the old one may have used. False: there are none left.
+ */
+bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_t base);
 
 /* Returns NULL if there is no such member. */
 struct seat *state_seat(const struct agreed_state *state, struct entry_text name);

@@ -37,6 +37,9 @@ struct warden {
 	bool leads;
 	uint64_t beat;        /* when the leader next looks at leases, candidates and complaints */
 	uint64_t quiet_until; /* no member is removed before this time */
+	/* A rescued cluster does nothing before this time: members that its log does not know of
+	 * may still have leases of the old one. */
+	uint64_t rescued_until;
 	uint64_t changed_epoch, changed_at; /* the last CHANGE proposed, and when */
 	uint64_t extended_limit, extended_at;
 	uint64_t bumped_epoch, bumped_at;
@@ -493,6 +496,11 @@ static void propose_version(struct warden *warden)
 	propose(warden);
 }
 
+static bool is_waiting(const struct warden *warden)
+{
+	return warden->state.rescued && warden->now < warden->rescued_until;
+}
+
 static void look(struct warden *warden)
 {
 	petitioners_forget(&warden->petitioners,
@@ -501,6 +509,8 @@ static void look(struct warden *warden)
 	                           : 0);
 	complaints_judge(&warden->complaints, &warden->state, &warden->petitioners, &warden->wiring,
 	                 is_voter, warden, warden->now);
+	if (is_waiting(warden))
+		return;
 	propose_tick(warden);
 	propose_version(warden);
 	if (candidates_choose(&warden->candidates, &warden->state, &warden->petitioners,
@@ -578,7 +588,7 @@ static void take_renew(struct warden *warden, const struct petition *petition)
 
 static void take_extend(struct warden *warden, const struct petition *petition)
 {
-	if (!warden->leads || petition->epoch != warden->state.epoch ||
+	if (!warden->leads || is_waiting(warden) || petition->epoch != warden->state.epoch ||
 	    petition->limit != warden->state.limit ||
 	    (warden->extended_limit == petition->limit && warden->extended_at != 0 &&
 	     warden->extended_at + beat_of(warden) > warden->now))
@@ -591,7 +601,7 @@ static void take_extend(struct warden *warden, const struct petition *petition)
 
 static void take_bump(struct warden *warden, const struct petition *petition)
 {
-	if (!warden->leads || petition->epoch != warden->state.epoch ||
+	if (!warden->leads || is_waiting(warden) || petition->epoch != warden->state.epoch ||
 	    (warden->bumped_epoch == petition->epoch && warden->bumped_at != 0 &&
 	     warden->bumped_at + beat_of(warden) > warden->now))
 		return;
@@ -638,6 +648,7 @@ bool warden_restore(struct warden *warden, const uint8_t *bytes, size_t size, ui
 	if (!state_read(&warden->state, bytes, size))
 		return false;
 	take_notes(warden);
+	warden->rescued_until = warden->now + warden_patience(warden->state.settings.lease_ns);
 	for (uint32_t i = 0; i < warden->state.names_count; i++)
 		candidates_absent(&warden->candidates, warden->state.names[i].name, warden->now);
 	see_candidates(warden);
