@@ -94,8 +94,12 @@ export function boundOf(run: Run): number | null {
 	return Number.isFinite(value) && at >= text.length ? value : null;
 }
 
+const diameters = new WeakMap<Run, number>();
+
 function diameter(run: Run): number {
 	const { nodes, edges } = run.start;
+	const known = diameters.get(run);
+	if (known !== undefined) return known;
 	const adjacent: number[][] = Array.from({ length: nodes + 1 }, () => []);
 	for (const [a, b] of edges) {
 		adjacent[a].push(b);
@@ -114,5 +118,6 @@ function diameter(run: Run): number {
 				}
 		most = Math.max(most, ...far);
 	}
+	diameters.set(run, most);
 	return most;
 }

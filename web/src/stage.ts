@@ -27,6 +27,7 @@ export interface Scene {
 }
 
 const LABELS_MAX = 12;
+const CROWD = 60;
 
 interface Drawn {
 	group: SVGGElement;
@@ -167,7 +168,8 @@ export class StageView {
 			this.flying = flyingAt(this.run, scene.step);
 		}
 		if (scene.stuck.length > 0 || this.drawnStuck > 0) this.updateStuck(scene.stuck);
-		set(this.svg, "class", scene.broken ? "broken" : "");
+		// Hundreds of dashed lines would take longer to paint than all the rest.
+		set(this.svg, "class", (scene.broken ? "broken" : "") + (this.flying.length > CROWD ? " crowded" : ""));
 		this.nodes.forEach((parts, i) => parts.group.classList.toggle("lit", scene.hoveredNode === i + 1));
 		if (scene.hoveredNode !== null) this.updateRow(scene.states[scene.hoveredNode - 1], this.nodes[scene.hoveredNode - 1]);
 		this.updateTimers(scene);
