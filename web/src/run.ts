@@ -34,6 +34,7 @@ export interface Flight {
 	gone: number; // when it arrives or is lost; Infinity: never
 	goneStep: number;
 	lost: boolean;
+	of?: number; // the message that it is a duplicate of
 	entry: number; // which entry of the run it is counted for; -1: none
 }
 
@@ -42,6 +43,7 @@ export interface Line {
 	ev: string;
 	node?: number;
 	msg?: number;
+	of?: number;
 	from?: number;
 	to?: number;
 	type?: string;
@@ -78,7 +80,7 @@ interface Permission {
 	other: number;
 }
 
-const LEADS = new Set(["request", "initiate", "deliver", "exit", "lose", "expire", "crash"]);
+const LEADS = new Set(["request", "initiate", "deliver", "exit", "lose", "expire", "crash", "restart", "duplicate"]);
 const STEPS_FIRST = 6000; // made at once; more when somebody comes near the end
 const STEPS_MORE = 2000;
 export const STEPS_MAX = 60000;
@@ -247,12 +249,15 @@ export class Run {
 				close(line.node!);
 				break;
 			case "exit":
+			case "crash":
+			case "restart":
 				close(line.node!);
 				break;
+			case "duplicate":
 			case "send": {
 				const flight: Flight = {
 					msg: line.msg!, from: line.from!, to: line.to!, type: line.type!, text: line.text!, token: line.token!,
-					sent: line.t, sentStep: step, gone: Infinity, goneStep: Infinity, lost: false, entry: -1,
+					sent: line.t, sentStep: step, gone: Infinity, goneStep: Infinity, lost: false, of: line.of, entry: -1,
 				};
 				byNumber.set(flight.msg, flight);
 				this.flights.push(flight);

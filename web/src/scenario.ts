@@ -15,15 +15,19 @@ export function scenarioOf(run: Run, note: string, upTo = run.steps.length): str
 	for (const [name, value] of Object.entries(start.params)) lines.push(`param ${name}=${value}`);
 	lines.push(start.fifo ? "fifo" : "reorder", "");
 	const flying = run.flights.filter((f) => f.sentStep === 0);
-	const name = (msg: number) => {
+	const call = (msg: number) => {
 		const index = flying.findIndex((f) => f.msg === msg);
 		const flight = flying[index];
 		const rank = flying.slice(0, index + 1).filter((f) => f.from === flight.from && f.to === flight.to && f.type === flight.type).length;
-		flying.splice(index, 1);
 		return `${flight.from} ${flight.to} ${flight.type}${rank > 1 ? ` #${rank}` : ""}`;
 	};
+	const name = (msg: number) => {
+		const words = call(msg);
+		flying.splice(flying.findIndex((f) => f.msg === msg), 1);
+		return words;
+	};
 	const sent = new Map<number, typeof flying>();
-	for (const flight of run.flights) sent.set(flight.sentStep, [...(sent.get(flight.sentStep) ?? []), flight]);
+	for (const flight of run.flights) if (flight.of === undefined) sent.set(flight.sentStep, [...(sent.get(flight.sentStep) ?? []), flight]);
 	run.steps.slice(0, upTo).forEach(({ head }, i) => {
 		switch (head.ev) {
 			case "request":
@@ -35,6 +39,10 @@ export function scenarioOf(run: Run, note: string, upTo = run.steps.length): str
 				break;
 			case "deliver":
 				lines.push(`deliver ${name(head.msg!)}`);
+				break;
+			case "duplicate":
+				lines.push(`duplicate ${call(run.flight(head.msg)!.of!)}`);
+				flying.push(run.flight(head.msg)!);
 				break;
 			case "lose":
 				lines.push(`drop ${name(head.msg!)}`);

@@ -41,6 +41,10 @@ function headOf(run: Run, head: Line): [string, string] {
 			return [flight?.text ?? "A message", `from ${run.name(flight?.from)} to ${run.name(flight?.to)} is lost.`];
 		case "expire":
 			return [run.name(head.node), "waited long enough: its timer runs out."];
+		case "restart":
+			return [run.name(head.node), "begins again, with nothing in its memory."];
+		case "duplicate":
+			return [flight?.text ?? "A message", `from ${run.name(flight?.from)} to ${run.name(flight?.to)} is there twice.`];
 		case "crash":
 			return [run.name(head.node), "crashes. What is sent to it is lost."];
 		default:
