@@ -22,9 +22,9 @@ setup: ## install the Debian packages that the build needs
 run: all ## run a cluster of three on this machine; Ctrl-C ends it
 	@build/baton dev
 
-# All files that a web server needs: the page fetches everything from the folder of index.html.
+# The files that a web server needs.
 site: all ## make the laboratory as static files, in build/site
-	@rm -rf build/site && mkdir build/site && cd build/web && cp index.html app.js style.css baton.wasm lines.json sources.json ../site
+	@tools/site build build/site
 	@echo "build/site: any web server serves it, below any path; build/web/page.html is all of it in one file"
 
 tour: all ## show a short guided tour of the laboratory

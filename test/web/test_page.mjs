@@ -1,10 +1,11 @@
 // The page in Chromium, served by `baton web` and opened from disk.
 import assert from "node:assert/strict";
-import { readFileSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import http from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { baton, folder, native, packages, root, runTests, serve, test } from "./lib.mjs";
+import { baton, build, folder, native, packages, root, runTests, serve, test } from "./lib.mjs";
 
 const { chromium } = packages("playwright-core");
 const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
@@ -98,8 +99,10 @@ test("an address restores a run with its acts, and copying gives it with its com
 });
 
 test("200 random steps, acts and returns: going back gives the very states before", async () => {
-	for (const [name, words] of [["neilsen", "topology=tree:2&nodes=7"], ["maekawa", "nodes=7&delay=exp:1"], ["raymond", "nodes=6&lose=0.02"], ["bully", "nodes=5"]]) {
-		const page = await open(`#lab/${name}?${words}${name === "bully" ? "" : "&load=poisson:0.1&entries=12"}&seed=7`);
+	const page = await open("#lab/neilsen?nodes=3");
+	const walks = await page.evaluate(() => baton.state.algorithms.value.map((a) => [a.name, a.kind === "election" ? "nodes=5" : "nodes=5&load=poisson:0.1&entries=12"]));
+	for (const [name, words] of [...walks, ["neilsen", "topology=tree:2&nodes=7&load=poisson:0.1&entries=12"], ["raymond", "nodes=6&lose=0.02&load=poisson:0.1&entries=12"]]) {
+		await page.evaluate((hash) => baton.state.showAddress(hash), `#lab/${name}?${words}&seed=7`);
 		const result = await page.evaluate(() => {
 			const { state } = baton;
 			let seed = 12345;
@@ -143,9 +146,9 @@ test("200 random steps, acts and returns: going back gives the very states befor
 			}
 			return { acts, returns, back };
 		});
-		assert.ok(result.acts > 10 && result.returns > 0 && result.back > 0, `${name}: ${JSON.stringify(result)}`);
-		await close(page);
+		assert.ok(result.acts > 5 && result.returns > 0 && result.back > 0, `${name}: ${JSON.stringify(result)}`);
 	}
+	await close(page);
 });
 
 test("nodes and messages can be touched, and the run told to come back", async () => {
@@ -160,6 +163,92 @@ test("nodes and messages can be touched, and the run told to come back", async (
 	await page.waitForSelector("#return");
 	await page.click("#return");
 	assert.equal(await page.evaluate(() => baton.state.run.value.acts.length), 0);
+	await close(page);
+});
+
+test("an election calls a node by its identifier, everywhere", async () => {
+	const page = await open("#lab/chang-roberts?nodes=5&arrangement=30,10,50,20,40&t=1");
+	const flying = page.locator("[data-msg]").first();
+	assert.match(await flying.getAttribute("aria-label"), /^ELECTION\((\d+)\) from (30|10|50|20|40) to (30|10|50|20|40)$/);
+	for (let i = 0; i < 3; i++) {
+		await page.click("#forward");
+		const { head } = await page.evaluate(() => baton.state.run.value.steps[baton.state.step.value - 1]);
+		const names = [30, 10, 50, 20, 40];
+		assert.equal(await page.textContent("#told .what b"), String(names[(head.node ?? head.to) - 1]));
+	}
+	assert.deepEqual(await page.locator("#vars tbody .chip").allTextContents(), ["30", "10", "50", "20", "40"]);
+	assert.deepEqual(await page.locator("#diagram .rowno").allTextContents(), ["30", "10", "50", "20", "40"]);
+	assert.deepEqual(await page.locator("#stage .no").allTextContents(), ["30", "10", "50", "20", "40"]);
+	// The way of the greatest goes all round; the others' end where they were stopped.
+	await page.keyboard.press("End");
+	assert.equal(await page.locator(".way.home").count(), 1);
+	assert.equal(await page.locator(".extinguished:not([d=''])").count(), 4);
+	assert.match(await page.locator("[data-node='3']").getAttribute("aria-label"), /node 50, leads/);
+	await close(page);
+});
+
+test("a place crashes only when asked to, and only where that is known", async () => {
+	const page = await open("#lab/bully?nodes=4&t=0.5");
+	await page.locator("[data-node='4']").click();
+	await page.getByRole("button", { name: "It crashes" }).click();
+	assert.match(await page.textContent("#told"), /4 crashes/);
+	await page.keyboard.press("End");
+	assert.match(await page.textContent("#vars"), /dead/);
+	await close(page);
+	const ring = await open("#lab/chang-roberts?nodes=4&t=0.5");
+	await ring.locator("[data-node='4']").click();
+	assert.equal(await ring.locator("#menu").count(), 0);
+	await close(ring);
+});
+
+test("what breaks is marked at its step, and play stops there", async () => {
+	// Chang and Roberts as printed, on channels that reorder.
+	const page = await open("#lab/chang-roberts?nodes=2&reorder&param=text=printed&delay=exp:1&seed=1");
+	await page.waitForFunction(() => baton.state.broken.value !== null);
+	await page.evaluate(() => (baton.state.speed.value = 8));
+	await page.click("#play");
+	await page.waitForFunction(() => !baton.state.playing.value);
+	const [step, broken, length] = await page.evaluate(() => [baton.state.step.value, baton.state.broken.value, baton.state.run.value.steps.length]);
+	assert.equal(step, broken);
+	assert.ok(broken < length);
+	assert.match(await page.textContent("#properties .alarm"), /leader twice/);
+	assert.equal(await page.locator(".handle.bad").count(), 1);
+	await page.click("#back");
+	assert.equal(await page.locator(".handle.bad").count(), 0);
+	await close(page);
+	const lost = await open("#lab/neilsen?topology=star&nodes=5&load=poisson:0.3&entries=8&seed=3");
+	await lost.evaluate(() => {
+		const { state } = baton;
+		const token = state.run.value.flights.find((f) => f.token);
+		state.go(token.sentStep);
+		state.act("lose", token.msg);
+	});
+	assert.match(await lost.textContent("#properties"), /✗ one token/);
+	await lost.keyboard.press("End");
+	assert.match(await lost.textContent("#properties"), /Nothing can move any more.*waits for the token, and asked/);
+	assert.ok((await lost.locator(".waits").count()) > 0);
+	await close(lost);
+});
+
+test("a long run grows as one comes near its end, and going back gives the very states before", async () => {
+	const page = await open("#lab/ricart-agrawala?nodes=8&load=heavy&entries=1500");
+	const result = await page.evaluate(() => {
+		const { state } = baton;
+		const first = state.run.value.steps.length;
+		for (let i = 0; i < 4; i++) state.go(state.run.value.steps.length);
+		const run = state.run.value;
+		const known = new Map();
+		for (let step = 7; step <= run.steps.length; step += 911) known.set(step, run.statesText(step));
+		// Backwards, by snapshots, and by a walk from the beginning.
+		for (const step of [...known.keys()].reverse()) if (run.statesText(step) !== known.get(step)) return `step ${step} differs`;
+		const walker = new baton.Walker(run.source, run.acts);
+		for (const [step, text] of known) {
+			while (walker.at < step) walker.advance(step);
+			if (walker.instance.statesText() !== text) return `step ${step} differs from a walk`;
+		}
+		return { first, then: run.steps.length };
+	});
+	assert.ok(result.then > result.first, JSON.stringify(result));
 	await close(page);
 });
 
@@ -239,6 +328,38 @@ test("axe finds nothing, in both themes and at three widths, and nothing is wide
 		}
 });
 
+test("the site is the same from any web server, below any path", async () => {
+	const site = join(folder, "site");
+	assert.equal(spawnSync(join(root, "tools/site"), [build, site]).status, 0);
+	const types = { html: "text/html", js: "text/javascript", css: "text/css", wasm: "application/wasm", json: "application/json" };
+	const plain = http.createServer((request, response) => {
+		const name = request.url.replace("/deep/down/", "").split("?")[0] || "index.html";
+		response.setHeader("content-type", types[name.split(".").pop()] ?? "text/plain");
+		try {
+			response.end(readFileSync(join(site, name)));
+		} catch {
+			response.writeHead(404).end();
+		}
+	});
+	await new Promise((done) => plain.listen(0, "127.0.0.1", done));
+	const base = `http://127.0.0.1:${plain.address().port}/deep/down/`;
+	const page = await open("#lab/raymond?nodes=5&load=heavy&entries=5", { base });
+	native("sim", "raymond", "--nodes", "5", "--load", "heavy", "--entries", "5", "--trace", join(folder, "site.trace"));
+	assert.equal(await page.evaluate(() => baton.state.run.value.trace), readFileSync(join(folder, "site.trace"), "utf8"));
+	await close(page);
+	await new Promise((done) => plain.close(done));
+	assert.equal(spawnSync(join(root, "tools/site"), [folder, site]).status, 2);
+});
+
+test("a baton without its page says so", () => {
+	// What PAGE=no builds has no baton-web beside it.
+	const alone = join(folder, "baton");
+	copyFileSync(baton, alone);
+	chmodSync(alone, 0o755);
+	const done = spawnSync(alone, ["web"], { encoding: "utf8" });
+	assert.deepEqual([done.status, done.stderr], [2, "baton web: this baton was built without the page (make PAGE=no)\n"]);
+});
+
 /** A raw request, whose Host header is ours to choose. */
 function ask(path, options = {}) {
 	const { hostname, port } = new URL(server.address);
@@ -277,4 +398,3 @@ await runTests(async () => {
 	await browser.close();
 	await server.end();
 });
-void baton;
