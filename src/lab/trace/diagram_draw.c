@@ -152,6 +152,11 @@ static void cut_strips(struct drawing *page)
 		page->width = width > page->width ? width : page->width;
 	}
 	page->width += begin + MARGIN;
+	/* The sentence about a violation must fit as well. */
+	double sentence = page->diagram->violation != NULL
+	                          ? LEFT + 7.2 * (double)strlen(page->diagram->violation)
+	                          : 0;
+	page->width = sentence > page->width ? sentence : page->width;
 	page->strip_height = page->lane * diagram_lanes(page->diagram) + BOTTOM;
 }
 
