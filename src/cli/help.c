@@ -324,7 +324,7 @@ static const struct {
          "  --only K,K,...   only the faults with these numbers; needs a single seed\n"
          "  --engine E       how voters agree: raft, the real log on simulated disks; or\n"
          "                   atomic, a simulated log as bad as a correct one may be\n"
-         "                   (default atomic)\n"
+         "                   (default raft)\n"
          "  --threads N      how many threads (default: one for each processor)\n"
          "  --trace FILE     write everything that happens as text; needs a single seed\n"
          "  --diagram FILE   draw the same as a picture (SVG)\n"

@@ -473,6 +473,7 @@ int command_torture(int argc, char **argv)
 	                 .locks = 3,
 	                 .time = UINT64_C(60000000000),
 	                 .lease_ns = LEASE_MS * UINT64_C(1000000),
+	                 .engine = ENGINE_RAFT,
 	                 .kinds = FAULTS_USUAL},
 	        .seed_first = 1,
 	        .seed_last = 100,
