@@ -172,6 +172,8 @@ class Starting(unittest.TestCase):
                             (["--algorithm", "neilson"], "neilsen"),
                             (["--algorithm", "bully"], "this is an election"),
                             (["--param", "text=printed"], "--param text=printed"),
+                            (["--algorithm", "misra", "--param", "tokens=3"], "--param tokens: other values"),
+                            (["--algorithm", "suzuki-kasami-b", "--param", "replies=off"], "--param replies: other values"),
                             (["--topology", "moebius"], "moebius"),
                             (["--log", "loud"], "error, warning, info or debug"),
                             (["--data", "/nonexistent"], "'/nonexistent' is no folder"),

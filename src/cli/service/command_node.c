@@ -459,6 +459,23 @@ static int make_peers(struct node_words *words, struct daemon_options *options,
 	return 0;
 }
 
+/* Refuses values of parameters that are there for study. */
+static int check_parameters(const struct network *network, struct problem *problem)
+{
+	const struct parameter *parameter = network->algorithm->parameters;
+
+	for (size_t i = 0; parameter != NULL && parameter[i].name != NULL; i++) {
+		uint64_t usual = parameter[i].choices != NULL ? parameter[i].choices[0].value
+		                                              : parameter[i].initial;
+		if (parameter[i].breaks && network->parameters[i] != usual)
+			return problem_set(problem,
+			                   "--param %s: other values than the default are for the "
+			                   "laboratory, not for locks",
+			                   parameter[i].name);
+	}
+	return 0;
+}
+
 /* Sets up the algorithm on its topology, and finds which nodes are linked. */
 static int make_network(struct node_words *words, struct daemon_options *options,
                         struct setup *setup, struct problem *problem)
@@ -472,7 +489,8 @@ static int make_network(struct node_words *words, struct daemon_options *options
 	}
 	words->setup.nodes = options->peers_count;
 	words->setup.seed = 1;
-	if (setup_make(&words->setup, setup, problem) != 0)
+	if (setup_make(&words->setup, setup, problem) != 0 ||
+	    check_parameters(&setup->network, problem) != 0)
 		return -1;
 	options->algorithm = setup->network.algorithm;
 	options->topology = setup->edges_text != NULL ? setup->edges_text : setup->topology;
