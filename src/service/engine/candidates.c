@@ -1,6 +1,7 @@
 #include "candidates.h"
 
 #include "grow.h"
+#include "memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -156,8 +157,35 @@ static void insert(struct candidates *candidates, struct petitioners *petitioner
 	candidates->prospects_count++;
 }
 
+/* The graph of the next view must be in one piece: drops prospects that named links do not connect with
+ * the members, or, if there are none, with most other prospects. */
+static void keep_connected(struct candidates *candidates, const struct agreed_state *state,
+                           struct petitioners *petitioners, const struct wiring *wiring)
+{
+	uint32_t members = state->seats_count, count = members + candidates->prospects_count;
+	struct seat *seats = calloc(count + 1UL, sizeof(*seats));
+	uint32_t *parts = calloc(count + 1UL, sizeof(*parts)), kept = 0;
+
+	memory_must(seats != NULL && parts != NULL);
+	if (members != 0)
+		memcpy(seats, state->seats, members * sizeof(*seats));
+	for (uint32_t i = members; i < count; i++)
+		strcpy(seats[i].name,
+		       petitioners_find(petitioners, candidates->prospects[i - members])->name);
+	uint32_t stays = wiring_parts(wiring, seats, count, parts);
+	if (members != 0)
+		stays = parts[0];
+	for (uint32_t i = members; i < count; i++) {
+		if (parts[i] == stays)
+			candidates->prospects[kept++] = candidates->prospects[i - members];
+	}
+	candidates->prospects_count = kept;
+	free(parts);
+	free(seats);
+}
+
 bool candidates_choose(struct candidates *candidates, const struct agreed_state *state,
-                       struct petitioners *petitioners, uint64_t now)
+                       struct petitioners *petitioners, const struct wiring *wiring, uint64_t now)
 {
 	uint64_t before = candidates->digest;
 
@@ -168,6 +196,8 @@ bool candidates_choose(struct candidates *candidates, const struct agreed_state 
 		if (may_be_prospect(candidates, state, petitioner, now))
 			insert(candidates, petitioners, petitioner);
 	}
+	if (wiring->links.list != NULL)
+		keep_connected(candidates, state, petitioners, wiring);
 	candidates->digest = XXH3_64bits_withSeed(
 	        candidates->prospects, candidates->prospects_count * sizeof(*candidates->prospects),
 	        state->epoch);

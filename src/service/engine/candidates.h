@@ -8,6 +8,7 @@
 #define ENGINE_CANDIDATES_H
 
 #include "petitioners.h"
+#include "wiring.h"
 
 /* A name that was removed because its lease ran out, and the time of that, by this voter's
  * clock. */
@@ -32,7 +33,7 @@ void candidates_free(struct candidates *candidates);
 void candidates_absent(struct candidates *candidates, const char *name, uint64_t now);
 /* Chooses the prospects again. Returns true if the list differs from the last one. */
 bool candidates_choose(struct candidates *candidates, const struct agreed_state *state,
-                       struct petitioners *petitioners, uint64_t now);
+                       struct petitioners *petitioners, const struct wiring *wiring, uint64_t now);
 /* True if all prospects may join now. */
 bool candidates_ready(const struct candidates *candidates, const struct agreed_state *state,
                       struct petitioners *petitioners, uint64_t now);

@@ -30,11 +30,16 @@ static const struct seat *seat_of(const struct judging *judging, uint64_t proces
 	return state_process(judging->state, process);
 }
 
-/* A petition counts if it is about this epoch and less than half a lease old. */
+static bool is_recent(const struct judging *judging, const struct petitioner *petitioner)
+{
+	return petitioner != NULL && petitioner->heard + judging->lease / 2 > judging->now;
+}
+
+/* What is said about reports counts if it is about this epoch. A link is missing in any epoch: one that
+ * is full may end epochs faster than petitions come. */
 static bool counts(const struct judging *judging, const struct petitioner *petitioner)
 {
-	return petitioner != NULL && petitioner->epoch == judging->state->epoch &&
-	       petitioner->heard + judging->lease / 2 > judging->now;
+	return is_recent(judging, petitioner) && petitioner->epoch == judging->state->epoch;
 }
 
 /* --- links --- */
@@ -74,9 +79,9 @@ static void see_lacks(const struct judging *judging, const struct wiring *wiring
 	const struct agreed_state *state = judging->state;
 	const struct petitioner *petitioner = of_seat(judging, &state->seats[place]);
 
-	if (!counts(judging, petitioner) || petitioner->lacks_count == 0)
+	if (!is_recent(judging, petitioner) || petitioner->lacks_count == 0)
 		return;
-	wiring_of(wiring, state->seats_count, place, linked);
+	wiring_of_seats(wiring, state->seats, state->seats_count, place, linked);
 	for (uint32_t i = 0; i < petitioner->lacks_count; i++) {
 		const struct seat *other = seat_of(judging, petitioner->lacks[i]);
 		if (other != NULL && linked[other - state->seats])
@@ -137,6 +142,28 @@ static void judge_links(const struct judging *judging)
 			continue;
 		withhold(judging, goes_first(judging, a, b) ? a : b);
 	}
+}
+
+/* --- parts --- */
+
+/* Nobody serves while the graph of the view is in parts. All of them but one go, each when its lease
+ * is over. Returns true if there are parts. */
+static bool judge_parts(const struct judging *judging, const struct wiring *wiring)
+{
+	const struct agreed_state *state = judging->state;
+	uint32_t *parts = calloc(state->seats_count + 1UL, sizeof(*parts));
+	bool torn = false;
+
+	memory_must(parts != NULL);
+	uint32_t stays = wiring_parts(wiring, state->seats, state->seats_count, parts);
+	for (uint32_t i = 0; i < state->seats_count; i++) {
+		if (parts[i] == stays)
+			continue;
+		torn = true;
+		withhold(judging, &state->seats[i]);
+	}
+	free(parts);
+	return torn;
 }
 
 /* --- reports --- */
@@ -224,5 +251,6 @@ void complaints_judge(struct complaints *complaints, const struct agreed_state *
 	drop_mended(complaints);
 	judge_hearing(&judging);
 	judge_links(&judging);
-	judge_reports(&judging);
+	if (!judge_parts(&judging, wiring))
+		judge_reports(&judging);
 }

@@ -4,7 +4,8 @@
  *
  *	a member whose petitions arrive but which does not receive the acknowledgements,
  *	one of two members that lack a link that the view needs,
- *	the member whose REPORT is missing at most of the others.
+ *	the member whose REPORT is missing at most of the others,
+ *	all members that are cut off from most of the others, because links are named and one is gone.
  *
  * Such a member's lease runs out by its own clock. It is then removed like any other member, and
  * joins again when it can serve. Nothing in this file removes a member: a wrong complaint costs

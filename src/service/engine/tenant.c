@@ -142,7 +142,7 @@ static void add_neighbours(struct tenant *tenant, struct seat *seats, uint32_t c
 	for (uint32_t self = 0; self < count; self++) {
 		if (seats[self].process != tenant->process)
 			continue;
-		wiring_of(&tenant->wiring, count, self, linked);
+		wiring_of_seats(&tenant->wiring, seats, count, self, linked);
 		for (uint32_t i = 0; i < count; i++) {
 			if (linked[i])
 				add_peer(tenant, &seats[i]);

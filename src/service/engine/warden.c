@@ -253,7 +253,7 @@ void warden_committed(struct warden *warden, const uint8_t *bytes, size_t size, 
 		see_candidates(warden);
 		if (warden->leads)
 			candidates_choose(&warden->candidates, &warden->state, &warden->petitioners,
-			                  now);
+			                  &warden->wiring, now);
 		notify_all(warden);
 	}
 	if (warden->leads && entry_read(bytes, size, &entry))
@@ -514,7 +514,7 @@ static void look(struct warden *warden)
 	propose_tick(warden);
 	propose_version(warden);
 	if (candidates_choose(&warden->candidates, &warden->state, &warden->petitioners,
-	                      warden->now))
+	                      &warden->wiring, warden->now))
 		notify_all(warden);
 	propose_change(warden);
 }

@@ -1,20 +1,32 @@
 /*
- * Which members of a view need a link to each other: all pairs, or those that a topology makes
- * neighbours when the members are numbered by name.
+ * Which members of a view need a link to each other: all pairs; or those that a topology makes
+ * neighbours when the members are numbered by their names; or those that a list of links names.
  */
 #ifndef ENGINE_WIRING_H
 #define ENGINE_WIRING_H
 
+#include "named_link.h"
+#include "state.h"
 #include "topology.h"
 
 struct wiring {
-	bool complete; /* the algorithm sends from every member to every other */
+	bool complete; /* the algorithm sends from everybody to everybody */
 	struct topology topology;
-	uint64_t seed; /* the seed of random:D */
+	uint64_t seed;            /* of random:D */
+	struct named_links links; /* if there are any, they count instead of the topology */
 };
 
-/* Sets, for each of the `count` members sorted by name, whether the one at `self` needs a link to
- * it. */
-void wiring_of(const struct wiring *wiring, uint32_t count, uint32_t self, bool *ret_linked);
+/* For each of `count` members, sorted by name, whether the one at `self` needs a link to it. */
+void wiring_of(const struct wiring *wiring, const struct entry_text *names, uint32_t count,
+               uint32_t self, bool *ret_linked);
+void wiring_of_seats(const struct wiring *wiring, const struct seat *seats, uint32_t count,
+                     uint32_t self, bool *ret_linked);
+
+/*
+ * A view's graph may fall apart when a member is gone: for each member the first member of its part.
+ * Returns that of the part which goes on: the one with most members, then with the smallest name.
+ */
+uint32_t wiring_parts(const struct wiring *wiring, const struct seat *seats, uint32_t count,
+                      uint32_t *ret_parts);
 
 #endif

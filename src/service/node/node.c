@@ -106,6 +106,7 @@ struct node *node_create(const struct node_options *options, const char **ret_wr
 	node->algorithm = options->algorithm;
 	node->topology_text = text;
 	node->topology = topology;
+	node->links = options->links;
 	copy_parameters(node, options);
 	node->turns = options->turns != 0 ? options->turns : 1;
 	node->limits = fill_limits(&options->limits);

@@ -37,6 +37,7 @@
 #define NODE_NODE_H
 
 #include "algorithm.h"
+#include "named_link.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -96,6 +97,8 @@ struct node_options {
 	/* As on the command line, but not file:PATH; NULL: the algorithm's own. */
 	const char *topology;
 	uint64_t seed; /* the seed of random:D */
+	/* If there are any, they count instead of the topology. */
+	struct named_links links;
 	/* [PARAMETERS_MAX], parameters of the algorithm; NULL: its defaults. */
 	const uint64_t *parameters;
 	/* [PARAMETERS_MAX], for parameters that are PARAMETER_TEXT; or NULL. */

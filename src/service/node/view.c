@@ -250,14 +250,33 @@ static bool starts_by_itself(const struct view *view)
 	return starts;
 }
 
-bool view_connect(const struct node *node, struct view *view)
+/* The named links between members of the view, as a topology of numbers; `text` is freed by the caller,
+ * after the graph was built. A view of one has no link and needs none. */
+static bool name_topology(const struct node *node, struct view *view, char **ret_text,
+                          struct topology *ret_topology)
 {
-	uint32_t fixed = topology_nodes(&node->topology);
+	size_t size;
+	FILE *text = open_memstream(ret_text, &size);
 
-	if (fixed != 0 && fixed != view->count)
-		return unsuitable(view, "topology %s is for %u members, and there are %u",
-		                  node->topology_text, fixed, view->count);
-	size_t size = topology_memory(&node->topology, view->count);
+	memory_must(text != NULL);
+	fputs(view->count == 1 ? "complete" : "edges:", text);
+	for (uint32_t i = 0; i < node->links.count && view->count > 1; i++) {
+		uint32_t a = view_find(view, node->links.list[i].a);
+		uint32_t b = view_find(view, node->links.list[i].b);
+		if (a != 0 && b != 0)
+			fprintf(text, "%u-%u,", a, b);
+	}
+	must(fclose(text) == 0);
+	if (topology_parse(*ret_text, ret_topology) != NULL ||
+	    (view->count > 1 && topology_nodes(ret_topology) != view->count))
+		return unsuitable(view, "its links do not connect the %u members", view->count);
+	return true;
+}
+
+static bool connect(const struct node *node, struct view *view, const struct topology *topology)
+{
+	size_t size = topology_memory(topology, view->count);
+
 	must(size != 0);
 	view->memory = malloc(size + 4UL * view->count * sizeof(uint32_t));
 	memory_must(view->memory != NULL);
@@ -266,8 +285,7 @@ bool view_connect(const struct node *node, struct view *view)
 	memcpy(view->network.parameters, node->parameters, sizeof(node->parameters));
 	for (size_t i = 0; i < PARAMETERS_MAX; i++)
 		view->network.texts[i] = node->texts[i];
-	topology_build(&node->topology, view->count, node->seed, view->memory,
-	               &view->network.graph);
+	topology_build(topology, view->count, node->seed, view->memory, &view->network.graph);
 	if (!fit_graph(node, view, (uint32_t *)(void *)((char *)view->memory + size)) ||
 	    !prepare(node, view))
 		return false;
@@ -275,6 +293,24 @@ bool view_connect(const struct node *node, struct view *view)
 	view->state_size = node->algorithm->state_size(&view->site);
 	view->starts = starts_by_itself(view);
 	return true;
+}
+
+bool view_connect(const struct node *node, struct view *view)
+{
+	uint32_t fixed = topology_nodes(&node->topology);
+	struct topology named;
+	char *text = NULL;
+
+	if (node->links.list != NULL) {
+		bool connects =
+		        name_topology(node, view, &text, &named) && connect(node, view, &named);
+		free(text);
+		return connects;
+	}
+	if (fixed != 0 && fixed != view->count)
+		return unsuitable(view, "topology %s is for %u members, and there are %u",
+		                  node->topology_text, fixed, view->count);
+	return connect(node, view, &node->topology);
 }
 
 /* --- what is asked of it --- */

@@ -30,6 +30,7 @@ struct node {
 	const struct algorithm *algorithm;
 	char *topology_text;
 	struct topology topology;
+	struct named_links links;
 	uint64_t parameters[PARAMETERS_MAX];
 	char *texts[PARAMETERS_MAX];
 	uint32_t turns; /* how many local clients may be let in in a row */

@@ -536,12 +536,14 @@ void mischief_on_event(struct realm *realm, const struct event *event)
 	}
 }
 
-/* Returns the first pair that lost its link for good, if there are enough hosts to spare one. */
+/* Returns the first pair that lost its link for good, if there are enough hosts to spare one. Where links
+ * have names, more than one may have to go. */
 static struct fault *find_pair(const struct realm *realm)
 {
 	struct mischief *mischief = realm->mischief;
 
-	for (uint32_t i = 0; i < mischief->count && realm->plan->nodes > 1; i++) {
+	for (uint32_t i = 0;
+	     i < mischief->count && realm->plan->nodes > 1 && realm->links_count == 0; i++) {
 		if (mischief->list[i].kind == FAULT_PAIR && mischief->list[i].begun)
 			return &mischief->list[i];
 	}

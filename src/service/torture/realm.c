@@ -205,6 +205,12 @@ bool realm_step(struct realm *realm)
 
 /* --- processes --- */
 
+static struct named_links named_links(const struct realm *realm)
+{
+	return (struct named_links){realm->links_count != 0 ? realm->links : NULL,
+	                            realm->links_count};
+}
+
 struct wiring realm_wiring(const struct realm *realm)
 {
 	const struct ordeal_plan *plan = realm->plan;
@@ -213,7 +219,29 @@ struct wiring realm_wiring(const struct realm *realm)
 	const char *text = plan->topology != NULL ? plan->topology : algorithm->topology;
 
 	must(topology_parse(text, &wiring.topology) == NULL);
+	wiring.links = named_links(realm);
 	return wiring;
+}
+
+/*
+ * Algorithms that run on any connected graph get links by name in half of the runs: a tree by chance,
+ * and some links more. When a host is gone, what is left of it may fall apart.
+ */
+static void draw_links(struct realm *realm)
+{
+	const struct ordeal_plan *plan = realm->plan;
+	struct chance chance = chance_stream(plan->seed, STREAM_PLAN, 4);
+	uint32_t more = (uint32_t)chance_below(&chance, plan->nodes);
+
+	if (plan->algorithm->links != GRAPH_CONNECTED || plan->topology != NULL ||
+	    chance_percent(&chance, 50))
+		return;
+	for (uint32_t i = 1; i < plan->nodes + more; i++) {
+		uint32_t a =
+		        i < plan->nodes ? i : (uint32_t)chance_between(&chance, 1, plan->nodes - 1);
+		realm->links[realm->links_count++] = (struct named_link){
+		        ordeal_name(a), ordeal_name((uint32_t)chance_below(&chance, a))};
+	}
 }
 
 static struct state_settings settings_of(const struct ordeal_plan *plan)
@@ -264,6 +292,7 @@ void realm_start(struct realm *realm, uint32_t place)
 	                        .algorithm = plan->algorithm,
 	                        .topology = plan->topology,
 	                        .seed = plan->seed,
+	                        .links = named_links(realm),
 	                        .turns = chance_percent(&chance, 50) ? 1 : 3,
 	                        .idle_hop_ns = 10 * REALM_MS,
 	                },
@@ -358,6 +387,7 @@ void realm_init(struct realm *realm, const struct ordeal_plan *plan)
 	memset(realm, 0, sizeof(*realm));
 	realm->plan = plan;
 	realm->settings = settings_of(plan);
+	draw_links(realm);
 	realm->trace = plan->trace;
 	realm->drawing = plan->drawing;
 	realm->queue = queue_create();

@@ -18,6 +18,7 @@
 
 #include <stdio.h>
 
+enum { REALM_LINKS_MAX = 64 };
 enum { REALM_HOSTS_MAX = 17, REALM_NODES_MAX = 16, REALM_LOCKS_MAX = 64, REALM_NAME_MAX = 15 };
 #define REALM_NOWHERE UINT32_MAX
 #define REALM_MS UINT64_C(1000000)
@@ -102,6 +103,8 @@ struct mischief;
 struct realm {
 	const struct ordeal_plan *plan;
 	struct state_settings settings;
+	struct named_link links[REALM_LINKS_MAX]; /* that there are, by name */
+	uint32_t links_count;                     /* 0: the topology says which there are */
 	struct queue *queue;
 	uint64_t now, events;
 	struct realm_host hosts[REALM_HOSTS_MAX]; /* the last one may have the name of another */

@@ -186,7 +186,7 @@ static const char *judge_links(const struct reign *reign, const struct reign_pro
 
 	for (uint32_t i = 0; i < view->count; i++) {
 		memset(linked, 0, sizeof(linked));
-		wiring_of(&proposal->wiring, view->count, i, linked);
+		wiring_of(&proposal->wiring, view->names, view->count, i, linked);
 		for (uint32_t k = 0; k < view->count && wrong == NULL; k++) {
 			if (linked[k])
 				wrong = judge_link(reign, proposal, view->processes[i],

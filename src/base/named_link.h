@@ -1,0 +1,20 @@
+/*
+ * A link between two hosts, by their names, where not all hosts reach each other. A list of them takes
+ * the place of a topology: the graph of a view is what the list says of its members.
+ */
+#ifndef BASE_NAMED_LINK_H
+#define BASE_NAMED_LINK_H
+
+#include <stdint.h>
+
+struct named_link {
+	const char *a, *b;
+};
+
+/* The names must stay valid as long as the list is used. */
+struct named_links {
+	const struct named_link *list; /* NULL: there is none, the topology counts */
+	uint32_t count;
+};
+
+#endif
