@@ -146,7 +146,7 @@ class Starting(unittest.TestCase):
                            ("epoch-floor = 524287", "--epoch-floor '524287': a whole number from 1 to 524286"),
                            ("data = /nonexistent", "--data '/nonexistent' is no folder"),
                            ("topology = lin", "topology 'lin': did you mean 'line'?"),
-                           ("param = foo=1", "parameter 'foo=1': neilsen knows init"),
+                           ("param = foo=1", "parameter 'foo=1': neilsen has init, given as NAME=VALUE"),
                            ("clients = 0.0.0.0:7001", "--clients 0.0.0.0: not loopback"),
                            ("log = loud", "--log 'loud': error, warning, info or debug"),
                            ("config = other", "unknown name 'config'"),

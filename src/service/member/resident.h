@@ -30,7 +30,7 @@ struct resident_options {
 	uint64_t server;               /* the id of the data directory; 0: there is none */
 	bool witness;                  /* it may vote, and is never in a view */
 	const struct electors *voters; /* the last known, or addresses to try; copied */
-	struct node_options node; /* name, incarnation and lease need not be set */
+	struct node_options node;      /* name, incarnation and lease need not be set */
 	/* How many bytes may wait for a peer before the epoch must end; 0: 64 MiB. */
 	size_t kept_max;
 };
