@@ -189,6 +189,7 @@ static void change_voters(struct realm *realm, uint32_t place)
 	struct raft_log *log = realm->raft;
 	const struct electors *voters = voter_voters(voter_at(realm, place)->voter);
 	char text[REALM_HOSTS_MAX * (REALM_NAME_MAX + 1) + 1] = "";
+	size_t used = 0;
 
 	if (voters->index <= log->voters_index)
 		return;
@@ -196,7 +197,8 @@ static void change_voters(struct realm *realm, uint32_t place)
 	realm->voters_count = 0;
 	for (uint32_t i = 0; i < voters->count; i++) {
 		realm->voters[realm->voters_count++] = realm_at_address(voters->list[i].address);
-		strcat(strcat(text, " "), voters->list[i].name);
+		used += (size_t)snprintf(text + used, sizeof(text) - used, " %.*s", REALM_NAME_MAX,
+		                         voters->list[i].name);
 	}
 	realm_note(realm, REALM_NOWHERE, "voters:%s", text);
 }

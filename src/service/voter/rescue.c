@@ -83,7 +83,7 @@ static void write_disk(const struct durable_content *content, const struct rescu
 	                                                       .voters_size = voters.size,
 	                                                       .bytes = out.bytes,
 	                                                       .size = out.bytes_count}});
-	free((void *)(uintptr_t)voters.bytes);
+	free((void *)voters.bytes);
 	out_free(&out);
 }
 
