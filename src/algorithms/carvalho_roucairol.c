@@ -125,18 +125,20 @@ static void on_request(const struct site *site, struct state *node, uint64_t k, 
 		node->Reply_Deferred[j - 1] = true;
 		return;
 	}
-	/* defer: "permanent access" (Raynal 3.1) holds against an earlier number, too */
+	/* defer: the node keeps its "permanent access" (Raynal 3.1) even against an earlier
+	 * request */
 	if (text == TEXT_DEFER) {
 		node->Reply_Deferred[j - 1] = true;
 		return;
 	}
 	send_reply(site, j, out);
-	/* keep: "a REPLY message is sent back" (2.2), and 2.3 takes no permission away */
+	/* keep: "a REPLY message is sent back" (2.2), and 2.3 does not say that the permission
+	 * is lost */
 	if (text == TEXT_KEEP)
 		return;
 	A(site, node)[j - 1] = false;
-	/* reply: "REQUEST messages only to the nodes from which it has received a request" (2.3),
-	 * but these are sent when it begins to want in, and not later */
+	/* reply: the node sends "REQUEST messages only to the nodes from which it has received a
+	 * request" (2.3), and only when it begins to want in */
 	if (unasked && text != TEXT_REPLY) {
 		make_request(site, node, out);
 		out_send(out, j);

@@ -15,11 +15,11 @@
  * connections, and a receiver knows by which one a message came.
  *
  * Departures: none. In our scan of the note all negations (overbars) are lost. We have put them
- * back wherever the scan has the same guard twice. `--param text=printed:overbars` reads the scan as
- * it is, as far as that can be done: a process in its noncritical section that receives a signal
- * takes the guard that is scanned last, and just becomes black. The note has no P2. "Enter critical section"
- * upon receipt of the token also means that the token stays here. The process keeps its colour,
- * because a black process has to send the token on to the left when it leaves.
+ * back wherever the scan has the same guard twice. `--param text=printed:overbars` follows the scan
+ * as far as possible: a process in its noncritical section that receives a signal takes the last of
+ * the guards that look the same, and just becomes black. The note has no P2. "Enter critical
+ * section" upon receipt of the token also means that the token stays here. The process keeps its
+ * colour, because a black process has to send the token on to the left when it leaves.
  */
 #include "algorithm.h"
 
@@ -268,8 +268,8 @@ static bool one_message(const struct snapshot *snapshot)
 	return true;
 }
 
-/* The letters of a process and of the connection at its left. The letter is '\0' if the
- * connection has two messages. */
+/* These return the letters that stand for a process and for the connection at its left; '\0' if
+ * the connection carries two messages. */
 static char letter_of_process(const struct snapshot *snapshot, uint32_t i)
 {
 	const struct state *process = snapshot->states[i - 1];

@@ -22,8 +22,8 @@
  * (SECOND) greater than the one after it. It is a reconstruction, because the documents do not
  * describe it; see the page.
  *
- * `--param types=off` leaves out the type of a message, which the chapter calls redundant: FIRST and
- * SECOND are both NUMBER, and only n different messages are needed.
+ * `--param types=off` leaves out the type of a message, which the chapter calls redundant. Then
+ * FIRST and SECOND are both NUMBER, and only n different messages are needed.
  *
  * Network: a ring with one direction that keeps order, no loss. The ring's direction here is the
  * chapter's left: sendL sends to SIDE_RIGHT, and neighbourR is somewhere to the left.
@@ -91,7 +91,7 @@ static void sendL(const struct site *site, uint8_t type, uint32_t number, struct
 	out_send_side(out, site, SIDE_RIGHT);
 }
 
-/* FIRST or SECOND, by its name or, with types=off, without one. */
+/* Sends FIRST or SECOND; with types=off, NUMBER instead of either. */
 static void send_number(const struct site *site, uint8_t type, uint32_t number, struct out *out)
 {
 	sendL(site, site->parameters[TYPES] == TYPES_OFF ? NUMBER : type, number, out);
@@ -224,8 +224,9 @@ static bool is_due(const struct state *node, uint8_t type, uint32_t number)
 	return type == (node->awaits_second ? SECOND : FIRST);
 }
 
-/* What a message means. "Since the order is always (1, …) (2, …) (1, …) (2, …) … the identifier 1/2
- * is redundant": an active process knows which of the two is due, and others relay both alike. */
+/* Returns whether a message means FIRST or SECOND. "Since the order is always (1, …) (2, …) (1,
+ * …) (2, …) … the identifier 1/2 is redundant": an active process knows which of the two it
+ * expects, and others relay both in the same way. */
 static uint8_t meaning(const struct site *site, const struct state *node, uint8_t type)
 {
 	if (site->parameters[TYPES] == TYPES_ON || type == ELECTED)

@@ -23,8 +23,8 @@
  * node removes its own REQUEST from its queue (Lamport's rule 3) and puts nothing in its place.
  *
  * A node takes its number and sends its REQUEST in one step. 2.1 does not say so, and with `--param
- * text=printed:steps` it may receive messages in between (a timer ends that, which expires after the
- * messages under way).
+ * text=printed:steps` it may receive messages in between. A timer ends that pause; it expires after
+ * all messages in flight have arrived.
  *
  * `--param acknowledge=always` acknowledges every REQUEST, as Lamport's own text does and as Raynal
  * (3.1) counts: then an entry takes 3(n - 1) messages under any load.
@@ -144,7 +144,7 @@ static void request(const struct site *site, void *state, struct out *out)
 	}
 }
 
-/* printed:steps: what came since the number was taken has been handled. */
+/* printed:steps: the pause between taking the number and sending the REQUEST is over. */
 static void expire(const struct site *site, void *state, uint32_t timer, struct out *out)
 {
 	(void)timer;
@@ -268,8 +268,8 @@ static bool receipt_comes_after(const struct site *site, const void *state)
 /*
  * A node that is inside asked before all nodes that wait. This does not need ordered channels: what
  * J sent before its REQUEST has a lower clock, and J sends nothing more until its RELEASE. So no
- * message of J looks later than its REQUEST while J waits. With printed:steps it does send
- * something, and what follows from that is for the checker to find.
+ * message of J looks later than its REQUEST while J waits. With printed:steps J does send
+ * something; the invariant is not checked then, so that the checker finds what follows.
  */
 static bool first_come_first_served(const struct snapshot *snapshot)
 {

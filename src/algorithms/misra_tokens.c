@@ -2,25 +2,25 @@
  * Misra's algorithm with any number of tokens.
  *
  * Michel Raynal, chapter 2, section 4.2: "the algorithm can be generalized to use any number of
- * tokens, when it will work so long as one remains on the ring". The chapter says no more, so that
- * the rules below are a reconstruction. They keep its principle: a token can tell that another is
- * lost if neither it nor the process where it arrives has encountered the other since its last
- * passage there.
+ * tokens, when it will work so long as one remains on the ring". The chapter says no more, so the
+ * rules below are a reconstruction. They keep its principle: a token can tell that another is lost
+ * if neither it nor the process where it arrives has encountered the other since its last passage
+ * there.
  *
  * The tokens are 1..K. Token 1 is PING, the privilege; the others are PONGs.
  *
  * - m of a process lists the tokens in the order in which they last left it, the latest first. When
- *   token a arrives, the process has encountered those that stand before a in m since a's last
- *   passage; the others are missing.
+ *   token a arrives, the tokens before a in m have passed here since a's last passage; the others
+ *   are missing.
  * - PING stays in a critical section, and a PONG that comes there meets it and overtakes it. From
- *   then on the processes ahead may lack PING although it lives. So a token counts its hops since
- *   such a meeting, and draws no conclusion before it has gone once round. The same holds for a
- *   token that was just made, because m has the passages of the lost one, and for the token that
- *   made it, which overtakes PING if PING stays where it was made.
- * - Several may miss the same token at the same time, and only one may make it again: the least of
- *   those that are not missing, as far as it can tell. It makes all that are missing. A token that
- *   lived through the last round of another has been encountered by it, so that two never take
- *   themselves for the least.
+ *   then on PING may be missing in m of the processes ahead although it is not lost. So a token
+ *   counts its hops since such a meeting, and draws no conclusion before it has gone once round.
+ *   The same holds for a token that was just made, because m still lists the passages of the lost
+ *   one, and for the token that made it, which overtakes PING if PING stays where it was made.
+ * - Several tokens may notice the same loss at the same time, but only one may make the lost token
+ *   again: the one with the lowest number among those that are not missing. It makes all tokens
+ *   that are missing. A token that was not lost during the last round of another has been seen by
+ *   it, so that no two tokens both believe to be the lowest.
  */
 #include "misra_tokens.h"
 
@@ -33,9 +33,11 @@ enum { TOKEN_PING = 1 };
 enum { USING_NOT, USING_WAITS, USING_INSIDE };
 
 struct state {
-	uint32_t hops; /* PING's, if it is held here, that is inside; else 0 */
+	/* The hops of PING while this process holds it, that is, while it is inside; else 0. */
+	uint32_t hops;
 	uint8_t using;
-	uint8_t m[]; /* [tokens], left-justified */
+	/* The tokens in the order in which they last left, the latest first; 0 after the last. */
+	uint8_t m[];
 };
 
 size_t misra_tokens_state_size(uint32_t tokens)
@@ -54,7 +56,7 @@ static void remember(uint32_t tokens, struct state *node, uint8_t token)
 	node->m[0] = token;
 }
 
-/* A number from least to most that was written as a signed one. */
+/* Reads a number from `least` to `most` that was written as a signed one. */
 static uint32_t read_number(struct in *in, uint32_t least, uint32_t most)
 {
 	int64_t value = in_int(in);
@@ -64,7 +66,7 @@ static uint32_t read_number(struct in *in, uint32_t least, uint32_t most)
 	return in->bad ? 0 : (uint32_t)value;
 }
 
-/* `hops`: how many it has made, up to here, since it was made or met PING. */
+/* Sends a token. `hops` is how many hops it has made so far since it was made or met PING. */
 static void send_token(const struct site *site, uint32_t tokens, struct state *node, uint8_t token,
                        uint32_t hops, struct out *out)
 {
@@ -97,7 +99,7 @@ void misra_tokens_release(const struct site *site, uint32_t tokens, void *state,
 	node->hops = 0;
 }
 
-/* PING is here: it stays if the process waits for it. */
+/* PING has arrived. It stays if the process waits for it. */
 static void take_ping(const struct site *site, uint32_t tokens, struct state *node, uint32_t hops,
                       struct out *out)
 {
@@ -129,7 +131,7 @@ static bool is_least(uint32_t tokens, const struct state *node, uint8_t arrived)
 	return true;
 }
 
-/* Makes every token that is missing, and sends it on. True: there was one. */
+/* Makes every token that is missing, and sends it on. Returns true if there was one. */
 static bool regenerate(const struct site *site, uint32_t tokens, struct state *node,
                        uint8_t arrived, struct out *out)
 {
@@ -180,7 +182,7 @@ int misra_tokens_receive(const struct site *site, uint32_t tokens, void *state,
 	if (type == MISRA_PONG)
 		token = (uint8_t)read_number(&in, TOKEN_PING + 1, tokens);
 	uint32_t hops = read_number(&in, 1, site->nodes);
-	/* Where PING is held a second one cannot come. */
+	/* While PING is held here, no second PING can arrive. */
 	if (!in_end(&in) || (type == MISRA_PING && node->using == USING_INSIDE))
 		return BATON_EMESSAGE;
 	on_token(site, tokens, node, token, hops, out);

@@ -19,7 +19,7 @@ int misra_tokens_receive(const struct site *site, uint32_t tokens, void *state,
 bool misra_tokens_inside(const void *state);
 void misra_tokens_describe(uint32_t tokens, const void *state, struct writer *writer);
 
-/* Is there at most one of each token, PING among them or not? */
+/* Is there at most one of each token of this type? */
 bool misra_tokens_one_of_each(const struct snapshot *snapshot, uint32_t tokens, uint8_t type);
 
 #endif

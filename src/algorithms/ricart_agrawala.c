@@ -15,10 +15,10 @@
  * Departures. 2.2 does not say what happens when two numbers are equal, which is possible: the
  * lower node comes first. The number is one more than the highest number *received*, so that a node
  * that receives no other REQUEST takes the same number again. Choosing the number and sending the
- * REQUESTs is one step, and so is an exit; 2.2 does not say so, and with `--param
- * text=printed:steps` a node that has chosen its number may handle REQUESTs before it sends its own
- * (a timer ends that, which expires after the messages under way). Our_Sequence_Number is 0 while
- * the node requests nothing.
+ * REQUESTs is one step, and so is an exit. 2.2 does not say so, and with `--param
+ * text=printed:steps` a node that has chosen its number may handle REQUESTs before it sends its
+ * own. A timer stands for the time in between, and expires after all messages in flight have
+ * arrived. Our_Sequence_Number is 0 while the node requests nothing.
  */
 #include "algorithm.h"
 #include "network.h"
@@ -87,7 +87,7 @@ static void request(const struct site *site, void *state, struct out *out)
 		send_requests(site, node, out);
 }
 
-/* printed:steps: REQUESTs that came since the number was chosen have been answered. */
+/* printed:steps: the pause between choosing the number and sending the REQUESTs is over. */
 static void expire(const struct site *site, void *state, uint32_t timer, struct out *out)
 {
 	(void)timer;
@@ -238,8 +238,8 @@ static bool replies_are_to_come(const struct snapshot *snapshot)
 	return true;
 }
 
-/* A node that is inside comes before all that wait, by (number, node). With printed:steps it does
- * not, and what follows from that is for the checker to find. */
+/* A node that is inside comes before all that wait, by (number, node). With printed:steps that
+ * is not true; it is not checked then, so that the checker finds what follows. */
 static bool inside_comes_first(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;

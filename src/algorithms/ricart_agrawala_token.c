@@ -25,10 +25,10 @@
  *
  * The prelude is one step up to its wait, or up to token_held <- T if the token is here. The
  * reception of the token is also one step, up to token_held <- T. Otherwise a request that is
- * handled in between would take the token away from a process that is about to enter (`--param
- * text=printed:steps`, for a process that has the token: a timer stands for the time in between, and
- * expires after the messages under way). The array is declared `requests` and used as `request`. The array `token` is empty while the token is
- * elsewhere.
+ * handled in between would take the token away from a process that is about to enter. `--param
+ * text=printed:steps` allows that, for a process that has the token: a timer stands for the time in
+ * between, and expires after all messages in flight have arrived. The array is declared `requests`
+ * and used as `request`. The array `token` is empty while the token is elsewhere.
  */
 #include "algorithm.h"
 

@@ -14,8 +14,9 @@
  * is its prologue. The paper says this only of P2, but a REQUEST that is handled between the scan
  * of RN and Requesting := false would be missed by both. The text counts requests from n = 1. In
  * the figure RN is -1 at first, so the first number is 0. Q and LN are empty while the privilege is
- * elsewhere. `--param text=printed:steps` runs P1 as the paper has it, where P2 may come in between:
- * Requesting := false waits for a timer, and that expires after the messages under way.
+ * elsewhere. `--param text=printed:steps` runs P1 as the paper has it, so that P2 may run in
+ * between: Requesting := false waits for a timer, which expires after all messages in flight have
+ * arrived.
  */
 #include "algorithm.h"
 #include "network.h"

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A longer text is not made longer by blanks, so that one long row does not widen all others. */
+/* A column is at most this wide. A longer text is written without padding, so that it does not
+ * widen all other rows. */
 enum { WIDTH_MOST = 44 };
 
 struct table_row {
@@ -18,10 +19,10 @@ struct table_row {
 
 struct steps {
 	uint32_t nodes;
-	json_t **variables; /* [node - 1]: as they are now */
+	json_t **variables; /* [node - 1]: the variables of a node as they are now */
 	struct table_row *rows;
 	size_t rows_count, rows_size;
-	/* The row that is being made, and the message that its last send was a copy of. */
+	/* The row that is being made, and the text of the message that it sent last. */
 	struct text happens, sends;
 	char last_sent[128];
 	bool begun;
@@ -69,7 +70,8 @@ void steps_free(struct steps *steps)
 
 /* --- rows --- */
 
-/* The variables of the node that made the step, with a star before those that it changed. */
+/* Returns the variables of the node that made the step, with a star before those that it
+ * changed. */
 static char *variables_text(struct steps *steps)
 {
 	json_t *before = steps->node != 0 ? steps->variables[steps->node - 1] : NULL;
@@ -154,7 +156,7 @@ static void add_send(struct steps *steps, const json_t *line)
 	bool same = strncmp(text, steps->last_sent, sizeof(steps->last_sent) - 1) == 0;
 
 	remember(steps, line);
-	/* What an algorithm sends before the first step belongs to no row. */
+	/* Messages that the algorithm sends before the first step belong to no row. */
 	if (!steps->begun)
 		return;
 	if (same)

@@ -7,14 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* With more states the search begins again with one entry for each node. Then it may have more. */
+/* If a search with two entries for each node has more than STATES_MOST states, it begins again
+ * with one entry and a larger limit. */
 enum { ENTRIES_MOST = 2, STATES_MOST = 1000000, STATES_OF_ONE_ENTRY = 10000000 };
 #define MEMORY_MOST ((uint64_t)2 << 30)
 
 static const struct {
 	const char *name, *option;
 	struct faults faults;
-	const char *types; /* of the messages that are lost, or NULL */
+	const char *types; /* the types of the messages that are lost, or NULL */
 } columns[] = {
         [COLUMN_REQUEST] = {"lost request", "--lose request", {0}, "request"},
         [COLUMN_ANSWER] = {"lost answer", "--lose answer", {0}, "answer"},
@@ -53,7 +54,7 @@ const char *fault_outcome_name(enum fault_outcome outcome)
 	return names[outcome];
 }
 
-/* What a search that looked for this has found; OUTCOME_UNNOTICED: nothing of it. */
+/* Returns what a search for this kind of violation has found; OUTCOME_UNNOTICED: nothing. */
 static enum fault_outcome outcome_of(const struct check_result *result, enum sought sought)
 {
 	switch (result->verdict) {
@@ -90,7 +91,8 @@ static char *command_text(const struct setup *setup, uint32_t entries, enum faul
 	return text;
 }
 
-/* Looks for the worst first. Finding nothing in one search says nothing about the next. */
+/* Searches for each outcome, the worst first. A search that finds nothing says nothing about the
+ * other outcomes. */
 static void search_cell(const struct check_options *base, enum fault_column column,
                         struct fault_cell *cell)
 {

@@ -1,6 +1,6 @@
 /*
- * What each algorithm of mutual exclusion survives: for each fault, the worst that can come of it in
- * a small system, found by the checker.
+ * Finds what each mutual exclusion algorithm survives: for each fault, the worst outcome in a small
+ * system, found by the checker.
  */
 #ifndef LAB_FAULT_TABLE_H
 #define LAB_FAULT_TABLE_H
@@ -18,15 +18,15 @@ enum fault_column {
 	COLUMNS_COUNT
 };
 const char *fault_column_name(enum fault_column column);
-/* The option of `baton check`. */
+/* Returns the option of `baton check` that tries this fault. */
 const char *fault_column_option(enum fault_column column);
 
-/* From harmless to worst. */
+/* What a fault can lead to, from harmless to worst. */
 enum fault_outcome {
 	OUTCOME_ABSENT, /* the algorithm sends no such message */
 	OUTCOME_UNNOTICED,
 	OUTCOME_ONE_WAITS, /* a node that has not crashed waits for ever */
-	OUTCOME_ALL_WAIT,  /* all nodes that have not crashed do */
+	OUTCOME_ALL_WAIT,  /* all nodes that have not crashed wait for ever */
 	OUTCOME_TWO_INSIDE,
 	OUTCOME_UNDECIDED, /* a limit was reached first */
 };
@@ -37,11 +37,11 @@ struct fault_cell {
 	uint32_t entries; /* how often each node could enter */
 	uint64_t states;  /* how many states were searched to find it */
 	char *command;    /* shows the outcome; NULL if ABSENT */
-	char *scenario;   /* how it comes to that; NULL if UNNOTICED */
+	char *scenario;   /* a scenario that leads to the outcome; NULL if UNNOTICED */
 };
 
-/* Finds a cell. First each node may enter twice; if there are too many states to search all of
- * them, once. `nodes` is at least 2. Returns 0; or -1 and a problem, if the algorithm cannot run
+/* Fills in a cell. At first each node may enter twice; if there are too many states to search,
+ * only once. `nodes` is at least 2. Returns 0; or -1 and a problem, if the algorithm cannot run
  * on so many nodes. */
 int fault_cell_find(const struct algorithm *algorithm, uint32_t nodes, enum fault_column column,
                     const volatile sig_atomic_t *interrupted, struct fault_cell *ret_cell,

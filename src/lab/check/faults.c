@@ -152,7 +152,7 @@ static void add_message_fault(const struct model *model, struct state_row row,
 	uint32_t to = model->letter[number].flight.to;
 	uint32_t local = row_local(model, row, to - 1);
 
-	/* What happens to a message that is lost anyway makes no difference. */
+	/* A message to a dead node is lost anyway, so a fault makes no difference. */
 	if (model->local[local].dead)
 		return;
 	actions->list[actions->count++] = (struct action){
@@ -176,7 +176,7 @@ static void add_own_fault(struct actions *actions, enum action_kind kind, uint32
 	};
 }
 
-/* What has gone wrong so far in the run that leads to a row. */
+/* The faults that have happened so far in the run that leads to a row. */
 struct harm {
 	uint32_t lost, duplicated, crashes, dead;
 	uint32_t cut_from, cut_to; /* the ends of the link that is cut; 0: none is */

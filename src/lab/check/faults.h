@@ -1,6 +1,6 @@
 /*
- * What may go wrong in a checked run: a message is lost or duplicated, a node crashes and perhaps
- * begins again, a link is cut. The checker tries each fault at every moment.
+ * The faults that may happen in a checked run: a message is lost or duplicated, a node crashes and
+ * perhaps begins again, a link is cut. The checker tries each fault at every moment.
  */
 #ifndef LAB_FAULTS_H
 #define LAB_FAULTS_H
@@ -21,7 +21,8 @@ enum victim {
 
 /* The faults that may happen in a run, at any moment, each up to so many times. */
 struct faults {
-	uint64_t lose, duplicate; /* bit t: it may happen to a message of type t, once in a run */
+	/* Bit t: one message of type t may be lost, or duplicated, in a run. */
+	uint64_t lose, duplicate;
 	uint32_t crashes_max, restarts_max;
 	enum victim victim;
 	bool cut; /* one link may be cut */
@@ -40,8 +41,8 @@ static inline bool faults_any(const struct faults *faults)
 }
 
 /*
- * Reads which messages may be lost or duplicated: names of message types with commas between them,
- * or `request` (all that ask), `answer` (all that permit without the token), `token` (all that carry
+ * Reads which messages may be lost or duplicated: names of message types, separated by commas, or
+ * `request` (all that ask), `answer` (all that permit without the token), `token` (all that carry
  * it). Returns 0 and a bit for each type; or -1 and a problem.
  */
 int faults_types(const char *text, const char *option, const struct algorithm *algorithm,

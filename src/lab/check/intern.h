@@ -15,7 +15,7 @@ struct interned {
 };
 
 struct intern {
-	struct interned *strings; /* [number]: the bytes */
+	struct interned *strings; /* [number]: the bytes that have this number */
 	uint32_t count;
 	size_t strings_size;
 	uint32_t *slots; /* hash table: a number + 1, or 0 if the slot is free */

@@ -248,7 +248,7 @@ static struct transition take_effects(struct model *model, const struct site *si
 	return transition;
 }
 
-/* Makes the step in the local state, which has this size. */
+/* Calls the algorithm's step on the local state in the buffer, which has this size. */
 static int call(struct model *model, const struct site *site, const struct action *action,
                 uint8_t *local, size_t size)
 {
@@ -662,7 +662,7 @@ void model_actions(const struct model *model, struct state_row row, struct actio
 		list_actions(model, row, ret_actions, model->format);
 	if (model->algorithm->expire != NULL && letters == 0)
 		add_expirations(model, row, ret_actions);
-	/* The last token can be lost only where there has never been another. */
+	/* The last token can be lost only if the system never had more than one. */
 	if (model->lose_token && mark_count(model_marks(model, row), MARK_TOKEN) >
 	                                 (model->tokens_at_start > 1 ? 1u : 0u))
 		add_losses(model, row, ret_actions);

@@ -5,10 +5,10 @@
  * system is a short row of numbers: the local state of each node, then the messages in flight.
  * Steps of the algorithm are pure, so each (local state, input) is computed once and remembered.
  *
- * A local state is (the node's phase, the leader it knows of, its armed timers, the entries
- * it has left, the algorithm's state). A message is (receiver, side, bytes); when channels keep
- * order also its sender. The messages of a row are grouped by channel, oldest first; without order
- * a channel is just one message, so that the row is the sorted multiset.
+ * A local state is (the node's phase, the leader it knows of, its armed timers, the entries it has
+ * left, the algorithm's state). A message is (receiver, side, bytes); when channels keep order also
+ * its sender. The messages of a row are grouped by channel, oldest first. If channels do not keep
+ * order, each message is a channel of its own, so that the messages of a row are sorted by number.
  */
 #ifndef LAB_MODEL_H
 #define LAB_MODEL_H
@@ -30,10 +30,11 @@ enum action_kind {
 	ACTION_DELIVER,
 	ACTION_LOSE,
 	ACTION_EXPIRE,
-	ACTION_DUPLICATE, /* a message in flight is in flight twice */
+	ACTION_DUPLICATE, /* a message in flight is duplicated */
 	ACTION_CRASH,     /* the node takes no step any more, and messages to it are lost */
 	ACTION_RESTART,   /* the node begins again as at the start, and has forgotten everything */
-	ACTION_CUT,       /* what the node and another send each other is lost from now on */
+	/* The link between the node and another is cut: all messages on it are lost from now on. */
+	ACTION_CUT,
 };
 
 struct action {
@@ -102,7 +103,8 @@ struct model_letter {
 	uint64_t hash, marks;
 	uint64_t origin;  /* bit i: this message is a copy of node i + 1's request */
 	uint32_t channel; /* the number of its channel, if channels keep order */
-	/* The sender; 0 where it does not matter: channels do not keep order, and no link is cut. */
+	/* The sender; 0 if it does not matter, because channels do not keep order and no link
+	 * can be cut. */
 	uint32_t from;
 	uint8_t type;         /* the type of the message */
 	struct flight flight; /* receiver, origin and content */
@@ -138,7 +140,7 @@ struct model {
 	uint8_t *channels_count;
 	bool lose_token; /* token messages may be lost, one at a time */
 	struct faults faults;
-	bool faulty; /* there are any */
+	bool faulty; /* faults are possible in this model */
 	enum sought sought;
 	uint32_t tokens_at_start;
 	struct intern locals, letters, channels;
@@ -264,7 +266,7 @@ static inline uint64_t action_key(enum action_kind kind, uint32_t local, uint32_
 	return ((uint64_t)local << 32 | (uint64_t)what << KIND_BITS | kind) + 1;
 }
 
-/* Adds the faults that may happen now. What a link that is cut carries is lost when it would be
+/* Adds the faults that may happen now. A message on a cut link is lost when it would be
  * delivered. The list has room for all. */
 void model_add_faults(const struct model *model, struct state_row row, struct actions *actions);
 

@@ -56,7 +56,7 @@ static json_t *report_invariants(const struct check_options *options,
 	const char *verdict = result->complete ? "holds" : NULL;
 	json_t *list = json_object();
 
-	/* No algorithm claims anything of runs with faults. */
+	/* No algorithm claims its properties for runs with faults. */
 	if (faults_any(&options->faults) && result->verdict != VERDICT_BROKEN)
 		return list;
 	if (algorithm->has_token && !algorithm->regenerates && !options->lose_token)
@@ -158,7 +158,7 @@ static void report_findings(json_t *report, const struct check_options *options,
 json_t *check_report(const struct check_options *options, const struct check_result *result)
 {
 	const struct setup *setup = options->setup;
-	/* Figures of runs in which something goes wrong mean nothing. */
+	/* Figures are not reported for runs with faults, where they mean nothing. */
 	bool all = result->complete && !faults_any(&options->faults);
 	json_t *report = json_object();
 

@@ -57,10 +57,10 @@ enum relation {
 	AT_MOST,
 	AT_LEAST,
 	EXACTLY,
-	AT_BEST,    /* never less, and seen in a run that is long enough */
-	ON_AVERAGE, /* within the error of chance, or one per cent */
-	ABOUT,      /* within a quarter */
-	OF_ORDER,   /* grows no faster; judged by sizes that are far apart */
+	AT_BEST,    /* no measured value is less, and a run that is long enough has this value */
+	ON_AVERAGE, /* the measured mean is within its statistical error, or one per cent */
+	ABOUT,      /* the measured value is within a quarter of the claimed one */
+	OF_ORDER,   /* the measured value grows no faster; judged by sizes that are far apart */
 };
 
 /* The graph that a claim is about. A graph may be of several kinds. */

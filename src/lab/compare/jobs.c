@@ -300,7 +300,7 @@ static void run_firsts(struct job *job, const struct compare_options *options)
 	job->row->first_leaf = run_first(job, options, leaf);
 }
 
-/* One run for each hop at which the token is lost: the first, the second, and so on. */
+/* Makes one run for each hop at which the token is lost: the first, the second, and so on. */
 static void run_losses(struct job *job, const struct compare_options *options)
 {
 	enum { HOPS_MAX = 256 };

@@ -354,7 +354,7 @@ static enum replay_verdict step_drop(struct replay *replay, const struct step *s
 	return index == replay->envelopes_end ? REPLAY_BAD : lose(replay, index);
 }
 
-/* The copy is the newest message in flight. */
+/* Duplicates a message. The copy becomes the newest message in flight. */
 static enum replay_verdict step_duplicate(struct replay *replay, const struct step *step)
 {
 	size_t index = find_envelope(replay, step);
@@ -615,7 +615,7 @@ bool replay_act(struct replay *replay, const struct step *step)
 	return true;
 }
 
-/* Tells the picture what failed. */
+/* Tells the diagram what failed. */
 static void tell_violation(struct replay *replay)
 {
 	const struct replay_result *result = replay->result;

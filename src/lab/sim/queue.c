@@ -88,7 +88,8 @@ struct queue_run {
 
 struct queue {
 	uint64_t now; /* the time of the event that was popped last */
-	/* Run and front are earlier than this, the wheel is not; spill() is an exception. */
+	/* Events of run and front are earlier than this time, those of the wheel are not. The
+	 * only exception is a run that spill() leaves in place. */
 	uint64_t limit;
 	/* At most the earliest time in the wheel and, between calls, at most `now`. */
 	uint64_t base;

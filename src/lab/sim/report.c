@@ -51,7 +51,7 @@ static json_t *measured(const struct sim_result *result, uint64_t sum)
 	return result->measured ? integer(sum) : json_null();
 }
 
-/* Is a message of this type told of? */
+/* Does the report have a line for messages of this type? */
 static bool is_told(const struct message_type *type, uint64_t count)
 {
 	return count > 0 || !type->rare;

@@ -108,7 +108,7 @@ static void end_arrow(struct diagram *diagram, uint64_t time, uint64_t number, e
 		if (fate == FATE_DELIVERED && type_of(diagram, arrow->type)->token)
 			add_mark(diagram, time, MARK_TOKEN_COMES, arrow->to, 0);
 		if (time < diagram->window.from) {
-			/* It was over before the window opens. */
+			/* The message arrived before the window begins. */
 			memmove(arrow, arrow + 1, (--diagram->arrows_count - i) * sizeof(*arrow));
 			diagram->messages--;
 			return;

@@ -19,16 +19,17 @@ enum { DIAGRAM_MESSAGES_MAX = 240 };
  * what is beside it. */
 enum { DIAGRAM_LABEL_MOST = 26 };
 
-/* What part of a run is drawn. */
+/* The part of a run that is drawn. */
 struct diagram_window {
-	uint64_t from, to; /* in millionths */
+	uint64_t from, to; /* the time that is drawn, in millionths */
 	/* The nodes, in increasing order; NULL: all. Messages between two of them are drawn. */
 	const uint32_t *nodes;
 	uint32_t nodes_count;
 };
 
 struct diagram *diagram_create(void);
-/* Draws only a part. The nodes must outlive the diagram. To be called before the first event. */
+/* Draws only a part of the run. window->nodes must outlive the diagram. To be called before the
+ * first event. */
 void diagram_show(struct diagram *diagram, const struct diagram_window *window);
 void diagram_destroy(struct diagram *diagram);
 /* The setup must outlive the diagram. */
@@ -47,9 +48,9 @@ void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint3
 void diagram_deliver(struct diagram *diagram, uint64_t time, uint64_t number);
 void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number);
 
-/* Notes that the last step broke what should hold: a sentence. */
+/* Notes that the last step violated a property; `sentence` says which. */
 void diagram_violate(struct diagram *diagram, const char *sentence);
-/* A timer of the node has run out. */
+/* A timer of the node has expired. */
 void diagram_expire(struct diagram *diagram, uint64_t time, uint32_t node);
 /* Notes that what happens from now on may be repeated for ever. */
 void diagram_loop(struct diagram *diagram, uint64_t time);

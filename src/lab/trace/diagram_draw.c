@@ -19,7 +19,7 @@ enum {
 	OVERHANG = 22, /* the lines begin a little before the first event */
 	TOP = 64,
 	LANE = 78,
-	LANE_LEAST = 40, /* of a picture with many nodes */
+	LANE_LEAST = 40, /* the smallest distance between two lines, for pictures with many nodes */
 	HEIGHT_GOAL = 800,
 	BOTTOM = 34,
 	STEP = 84, /* the width of a median wait between two events */
@@ -43,7 +43,7 @@ struct drawing {
 	size_t times_count;
 	double *cuts; /* where the picture is cut into strips, the edges included */
 	size_t strips_count;
-	double lane; /* from one node's line to the next */
+	double lane; /* the distance from one node's line to the next */
 	double width, strip_height;
 	struct box *boxes; /* the labels placed so far */
 	size_t boxes_count;
@@ -349,7 +349,7 @@ static void write_token_rests(const struct drawing *page)
 	write_held(page, LEFT - OVERHANG, end, network->holder);
 }
 
-/* Is what begins with this mark over before the window opens? */
+/* Does the bar that begins with this mark end before the window begins? */
 static bool end_before(const struct diagram *diagram, size_t begin)
 {
 	for (size_t i = begin + 1; i < diagram->marks_count; i++) {
@@ -367,7 +367,7 @@ static bool is_leaving(const struct drawing *page, size_t i)
 	return mark->kind == MARK_EXIT && end_of(page, i, MARK_IDLE) > x_of(page, mark->time);
 }
 
-/* A cross where a node crashes, a ring where it begins again. */
+/* Draws a cross where a node crashes, and a ring where it restarts. */
 static void write_fault(const struct drawing *page, const struct mark *mark)
 {
 	double x = x_of(page, mark->time), y = y_of(page, mark->node);
@@ -385,7 +385,7 @@ static void write_fault(const struct drawing *page, const struct mark *mark)
 	            y + 18, mark->kind == MARK_CRASH ? "crashes" : "begins again");
 }
 
-/* An hourglass where a timer runs out. */
+/* Draws an hourglass where a timer expires. */
 static void write_timer(const struct drawing *page, const struct mark *mark)
 {
 	double x = x_of(page, mark->time), y = y_of(page, mark->node);
@@ -406,7 +406,8 @@ static double on_cuts(const struct drawing *page, const struct box *box)
 	return 0;
 }
 
-/* Its label stands on the other side where the edge of a strip would cut it. */
+/* Marks that a place has learned the leader. The label is on the other side if the edge of a
+ * strip would cut it. */
 static void write_leader(const struct drawing *page, const struct mark *mark)
 {
 	double x = x_of(page, mark->time), y = y_of(page, mark->node);
@@ -662,7 +663,7 @@ static void write_legend(const struct drawing *page)
 		            x, y - 8, x + 14, y);
 }
 
-/* Two strokes on the axis where a long wait is drawn shorter than it is. */
+/* Draws two strokes on the axis where a long wait is drawn shorter than it is. */
 static void write_breaks(const struct drawing *page)
 {
 	double y = TOP + page->strip_height - BOTTOM + 13;
@@ -676,7 +677,7 @@ static void write_breaks(const struct drawing *page)
 	}
 }
 
-/* What may be repeated for ever lies between two lines. */
+/* Draws two lines around the part that may be repeated for ever. */
 static void write_loop(const struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
@@ -692,7 +693,7 @@ static void write_loop(const struct drawing *page)
 	        TOP + page->strip_height - BOTTOM, from + 6, TOP + 14);
 }
 
-/* A band at the step that breaks the property. */
+/* Draws a band at the step that violates the property. */
 static void write_band(const struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;

@@ -1,11 +1,13 @@
 #include "diagram_style.h"
 
 /*
- * The colours of the page (web/src/style.css): amber is the right to be inside, blue asks, magenta
- * refuses, grey gives back, teal announces. Readers who are colour-blind tell them apart.
+ * The colours of the page (web/src/style.css): amber is for the right to enter, blue for asking,
+ * magenta for refusing, grey for giving back, teal for announcing. Colour-blind readers can tell
+ * them apart.
  *
- * They are written out, because programs that typeset do not know custom properties; a browser
- * takes the second set on dark paper. A letter begins a class that fills (f) or strokes (s).
+ * The colours are literals, because typesetting programs do not know CSS custom properties. A
+ * browser uses the second set in dark mode. Classes that begin with f fill, those that begin with s
+ * stroke.
  */
 const char diagram_style[] =
         "<style>\n"

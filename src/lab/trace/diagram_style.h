@@ -8,8 +8,8 @@
 
 extern const char diagram_style[];
 
-/* Returns the name of the colour of a message type, which says what it is for: a class f-NAME fills
- * with it, s-NAME strokes. */
+/* Returns the name of the colour of a message type. The class f-NAME fills with this colour, and
+ * s-NAME strokes with it. */
 const char *diagram_colour(const struct diagram *diagram, uint8_t type);
 
 #endif

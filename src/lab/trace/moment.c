@@ -9,7 +9,8 @@
 
 enum { SPACE_X = 120, SPACE_Y = 110, MARGIN = 70, HEAD = 60, FOOT = 50, RADIUS = 19 };
 
-/* Variables have six colours; more than six that name nodes share them. */
+/* There are six colours for variables that name nodes. If there are more variables, some share a
+ * colour. */
 enum { COLOURS = 6 };
 
 struct point {
@@ -21,12 +22,12 @@ struct picture {
 	const struct graph *graph;
 	const struct world *world;
 	struct text *out;
-	struct point at[MOMENT_NODES_MAX]; /* [node - 1] */
+	struct point at[MOMENT_NODES_MAX]; /* [node - 1]: where the node is */
 	double width, height;
 };
 
-/* Colours are written out, because programs that typeset do not know custom properties. f0 to f5 and
- * s0 to s5 fill and stroke what belongs to a variable. */
+/* Colours are literals, because typesetting programs do not know CSS custom properties. The
+ * classes f0 to f5 fill, and s0 to s5 stroke, what belongs to a variable. */
 static const char style[] =
         "<style>\n"
         "text{font:12px system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;fill:#16191f}\n"
@@ -60,7 +61,7 @@ static const char style[] =
 
 /* --- where the nodes are --- */
 
-/* Places a node and what hangs below it in a tree, and returns its x. Leaves stand side by side. */
+/* Places a node and its subtree, and returns the node's x. Leaves are placed side by side. */
 static double place_tree(struct picture *picture, uint32_t node, uint32_t parent, uint32_t depth,
                          double *leaves_x)
 {
@@ -86,7 +87,7 @@ static double place_tree(struct picture *picture, uint32_t node, uint32_t parent
 	return x;
 }
 
-/* Node 1 is at the top, and the others follow clockwise, along a ring in its direction. */
+/* Places node 1 at the top and the others clockwise; for a ring, in the ring's direction. */
 static void place_circle(struct picture *picture)
 {
 	uint32_t nodes = picture->graph->nodes, node = 1;
@@ -152,7 +153,8 @@ static void write_edges(const struct picture *picture)
 	}
 }
 
-/* The point beside the middle of the way between two nodes, `aside` to the right of the way. */
+/* Returns a point of the line from one node to another, moved by `aside` to the right of the
+ * line. `way` says how far along the line it is. */
 static struct point beside(const struct picture *picture, uint32_t from, uint32_t to, double way,
                            double aside)
 {
@@ -163,7 +165,8 @@ static struct point beside(const struct picture *picture, uint32_t from, uint32_
 	                      a.y + (b.y - a.y) * way + (b.x - a.x) / length * aside};
 }
 
-/* The point where a line from the middle of a node towards another point leaves the node. */
+/* Returns the point where a line from the centre of a node towards another point crosses the
+ * node's outline. */
 static struct point rim(struct point node, struct point towards, double radius)
 {
 	double length = fmax(hypot(towards.x - node.x, towards.y - node.y), 1);
@@ -172,8 +175,8 @@ static struct point rim(struct point node, struct point towards, double radius)
 	                      node.y + (towards.y - node.y) / length * radius};
 }
 
-/* An arrow for a variable that names a node. Each variable bends its arrows differently, so that
- * they stay apart. */
+/* Draws an arrow for a variable that names a node. The arrows of each variable have their own
+ * curvature, so that they do not cover each other. */
 static void write_arrow(const struct picture *picture, uint32_t variable, uint32_t from,
                         uint32_t to)
 {
@@ -188,7 +191,7 @@ static void write_arrow(const struct picture *picture, uint32_t variable, uint32
 	            middle.y, end.x, end.y, variable % COLOURS);
 }
 
-/* The node that a variable names, or 0. It may be the first element of an array. */
+/* Returns the node that a variable names, or 0. The node may be the first element of an array. */
 static uint32_t read_node(const struct json_member *member)
 {
 	const char *digits = member->value + (member->value[0] == '[' ? 1 : 0);
@@ -309,7 +312,8 @@ static void write_legend(const struct picture *picture)
 	            x + 6, y - 4, x + 20, y);
 }
 
-/* Who waits, in the order in which they are served, as far as the states tell it. */
+/* Writes the nodes that wait, in the order in which they will be served, as far as the states
+ * tell it. */
 static void write_queue(const struct picture *picture, const struct envelope *flights,
                         size_t flights_count)
 {

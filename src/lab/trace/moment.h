@@ -1,7 +1,7 @@
 /*
- * A picture of one moment: the nodes and the graph, the arrows between nodes that the algorithm's
- * variables make (NEXT and FOLLOW of neilsen), where the token is, and what is in flight. It is SVG
- * without scripts or fonts of its own, and looks right on light and on dark paper.
+ * A picture of one moment: the nodes and the graph, an arrow for each variable that names a node
+ * (such as NEXT and FOLLOW of neilsen), the token, and the messages in flight. It is SVG without
+ * scripts or fonts of its own, and looks right on light and on dark paper.
  */
 #ifndef LAB_MOMENT_H
 #define LAB_MOMENT_H

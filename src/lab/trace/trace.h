@@ -21,7 +21,7 @@ struct trace;
 struct trace *trace_create(bool lines, bool diagram);
 void trace_destroy(struct trace *trace);
 
-/* The diagram shows only a part of the run; as diagram_show. */
+/* Lets the diagram show only a part of the run, as diagram_show does. */
 void trace_show(struct trace *trace, const struct diagram_window *window);
 
 /* From now on the trace calls `take` with its lines whenever there are many, and at the end, and
@@ -59,9 +59,9 @@ void trace_sends(struct trace *trace, const struct world *world, uint64_t time, 
 void trace_effects(struct trace *trace, const struct world *world, uint64_t time, uint32_t node,
                    uint64_t number);
 
-/* Notes that what happens from now on may be repeated for ever: the diagram says so. */
+/* Notes that what happens from now on may be repeated for ever; the diagram shows it. */
 void trace_loop(struct trace *trace, uint64_t time);
-/* Notes that the last step broke what should hold: the diagram says so. */
+/* Notes that the last step violated a property; the diagram shows it. */
 void trace_violate(struct trace *trace, const char *sentence);
 
 /* Notes that the run was given up before its end: the last line will be `cut` instead of `end`,
