@@ -282,6 +282,9 @@ static int end_all(struct front *front)
 	take_terminal_back(ending->command);
 	if (!ending->lost && !holding_release(holding))
 		ending->lost = true;
+	/* The guardian may have read the reason, and not told it. */
+	if (ending->lost)
+		holding_note_loss(holding);
 	int child = child_code(ending->status);
 	holding_report(holding, ending->lost, child);
 	if (!ending->lost && WIFSIGNALED(ending->status))

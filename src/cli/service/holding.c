@@ -471,10 +471,10 @@ static void note_reason(struct holding *holding)
 	         reasons[reason].text != NULL ? reasons[reason].text : said);
 }
 
-/* The lock was lost at the moment of the grant: the node said so, or the connection ended. */
-static void note_loss(struct holding *holding)
+/* The node said so, or the connection ended. */
+void holding_note_loss(struct holding *holding)
 {
-	if (!holding_lost(holding))
+	if (holding->reason == NULL && !holding_lost(holding))
 		note_reason(holding);
 }
 
@@ -492,7 +492,7 @@ static int not_acquired(struct holding *holding, int error)
 	if (error == BATON_ETIMEOUT || error == BATON_ENOTFREE)
 		return words->busy_code;
 	if (error == BATON_ELOST) {
-		note_loss(holding);
+		holding_note_loss(holding);
 		holding_say(holding, "'%s' was lost as soon as it was held%s", words->name,
 		            holding->why);
 		return EXIT_LOST;
@@ -625,7 +625,10 @@ bool holding_release(struct holding *holding)
 		note_reason(holding);
 		return false;
 	}
-	return poll(&answer, 1, RELEASE_MS_MAX) != 1 || baton_sync(holding->baton) != BATON_ELOST;
+	if (poll(&answer, 1, RELEASE_MS_MAX) != 1 || baton_sync(holding->baton) != BATON_ELOST)
+		return true;
+	holding_note_loss(holding);
+	return false;
 }
 
 void holding_free(struct holding *holding)

@@ -129,6 +129,8 @@ void holding_ending_signals(const struct holding *holding, sigset_t *ret_set);
 
 /* True if the lock was lost; reported once. Never blocks. */
 bool holding_lost(struct holding *holding);
+/* Notes why a lock was lost that is known to be lost, unless that is noted already. */
+void holding_note_loss(struct holding *holding);
 
 /* Releases the lock and waits a while for the node's answer. Returns true if it was still held. */
 bool holding_release(struct holding *holding);
