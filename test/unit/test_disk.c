@@ -95,12 +95,15 @@ static void draw_write(struct model *model, struct step *step, uint64_t number)
 
 	random_seed(&random, number);
 	*step = (struct step){.write.number = number};
-	if (random_below(&random, 3) == 0) {
+	bool snaps = random_below(&random, 12) == 0;
+	/* Every write changes something, or nobody could tell which one was the last. */
+	bool repeats = snaps && model->next - 1 == model->snapshot;
+	if (repeats || random_below(&random, 3) == 0) {
 		step->write.has_ballot = true;
 		step->write.term = model->term = number;
 		step->write.vote = model->vote = random_below(&random, 5);
 	}
-	if (random_below(&random, 12) == 0) {
+	if (snaps) {
 		draw_snapshot(model, step, &random);
 		return;
 	}
