@@ -57,9 +57,6 @@ static struct world {
 	uint64_t proposals;
 	uint64_t ids; /* given out so far */
 	uint64_t committed_at_heal;
-	/* A voter is lost, and leaders have not noticed yet: no change is begun until then. If it was, and
-	 * its leader crashed too, too few voters might know that they are voters. */
-	uint64_t quiet_until;
 	struct raft_judge judge;
 	struct raft_world_counts *counts;
 } world;
@@ -354,8 +351,10 @@ static enum replica_role wish_role(const struct cast *cast, uint64_t id)
 			return REPLICA_VOTER;
 		return chance < 80 ? REPLICA_NONE : wish;
 	}
-	if (role != REPLICA_NONE && chance < 70)
+	if (role == REPLICA_STANDBY && chance < 70)
 		return REPLICA_VOTER;
+	if (role == REPLICA_SPARE && chance < 70)
+		return REPLICA_STANDBY;
 	return role != REPLICA_NONE && chance < 80 ? REPLICA_NONE : wish;
 }
 
@@ -390,7 +389,7 @@ static void change_servers(struct server *server)
 		server->wish_tries = 0;
 	if (server->wish_tries == 0 && draw(world.change_one_in) == 0)
 		draw_wish(server);
-	if (server->wish_tries == 0 || world.now < world.quiet_until)
+	if (server->wish_tries == 0)
 		return;
 	server->wish_tries--;
 	if (replica_change(server->replica, &server->wish, world.now)) {
@@ -469,7 +468,6 @@ static void wipe_disk(struct server *server)
 	if (!world.keeps_id)
 		name_server(server);
 	world.counts->wiped++;
-	world.quiet_until = world.now + 2 * ELECTION_MS;
 }
 
 static void isolate_server(int one)
@@ -611,7 +609,7 @@ static void begin(uint64_t seed)
 	random_seed(&world.random, seed);
 	world.now = BEGIN_MS;
 	draw_harm();
-	size_t voters = VOTERS_LEAST + draw(3);
+	size_t voters = draw(6) == 0 ? 1 : VOTERS_LEAST + draw(3);
 	for (size_t i = 0; i < voters; i++)
 		servers[i] = (struct replica_server){i + 1, addresses[i + 1], REPLICA_VOTER};
 	must(replica_first_entry(servers, voters, &first));

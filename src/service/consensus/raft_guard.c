@@ -273,13 +273,11 @@ static bool was_heard(const struct raft *raft, const struct guard_contacts *cont
 }
 
 /*
- * A majority is there and knows that it votes. A server campaigns, and votes, only if its own last
- * configuration has it as a voter. If the voters of the next configuration have not heard of the
- * last change, servers that could win may not campaign, and those that campaign cannot win: nobody
- * ever leads. So a majority of the next voters must have acknowledged the last change to this
- * leader, and have been heard a moment ago. Not all of them: a dead voter must not keep the others
- * from replacing it. The new voter does not count: it may not hear of this change before the leader
- * crashes. For the second voter of a log there is no other way.
+ * A majority is there and has the last change. If the voters of the next configuration are away, or
+ * have not heard that they vote, nobody may be able to lead once this leader is gone. So a majority
+ * of them must have acknowledged the last change to this leader, and have been heard a moment ago.
+ * Not all of them: a silent voter must not keep the others from replacing it. The server that
+ * becomes a voter by this change counts: it has caught up, and lends its vote until it hears of it.
  */
 static bool is_known_to_most(const struct raft *raft, const struct guard_contacts *contacts,
                              const struct raft_configuration *next, uint64_t now)
@@ -290,13 +288,14 @@ static bool is_known_to_most(const struct raft *raft, const struct guard_contact
 		const struct raft_server *server = &next->servers[i];
 		const struct raft_server *was = voters_find(&raft->configuration, server->id);
 		raft_index match;
-		if (server->role == RAFT_VOTER && was != NULL && was->role == RAFT_VOTER &&
-		    was_heard(raft, contacts, server->id, now) &&
-		    raft_match_index(raft, server->id, &match) == 0 &&
-		    match >= raft->configuration_committed_index)
+		if (server->role != RAFT_VOTER || !was_heard(raft, contacts, server->id, now))
+			continue;
+		if (was == NULL || was->role != RAFT_VOTER ||
+		    (raft_match_index(raft, server->id, &match) == 0 &&
+		     match >= raft->configuration_committed_index))
 			known++;
 	}
-	return 2 * known > voters_count(next) || voters_count(&raft->configuration) == 1;
+	return 2 * known > voters_count(next);
 }
 
 /*

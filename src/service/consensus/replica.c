@@ -540,7 +540,9 @@ bool replica_change(struct replica *replica, const struct replica_server *server
 		return false;
 	if (known != NULL && known->role == (int)server->role)
 		return false;
-	if (server->role == REPLICA_VOTER && (known == NULL || !catch_up(replica, server->id, now)))
+	/* A spare would not lend its vote. */
+	if (server->role == REPLICA_VOTER &&
+	    (known == NULL || known->role != RAFT_STANDBY || !catch_up(replica, server->id, now)))
 		return false;
 	return submit_voters(replica, server, now);
 }
