@@ -81,7 +81,7 @@ export function passagesOf(ran: Ran[], map: Record<string, Mapped>, sources: Rec
 	const found = ran.map(([hash, counters]) => ({ mapped: map[hash], counters })).filter(({ mapped }) => mapped !== undefined && sources[mapped.file] !== undefined);
 	const file = found.find(({ mapped }) => ENTRANCES.test(mapped.name))?.mapped.file;
 	const own = found.filter(({ mapped }) => mapped.file === file);
-	const most = own.filter(({ mapped }) => !/^receive/.test(mapped.name));
+	const most = own.filter(({ mapped }) => !/^(receive|read)/.test(mapped.name));
 	const weight = (name: string) => (/^(on_|request$|release$|expire$)/.test(name) ? 0 : 1);
 	return (most.length > 0 ? most : own)
 		.map(({ mapped, counters }) => passageOf(mapped, counters, sources[mapped.file].split("\n")))

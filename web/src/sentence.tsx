@@ -78,9 +78,39 @@ function change(key: string, value: string | null): void {
 	if (show({ words: words.map(([name, text]) => (text === "" ? name : `${name}=${text}`)).join("\n") }, [], null)) remember();
 }
 
+/** A word of the command line that is not among the choices, as a reader would say it. */
+function sayWord(word: string): string {
+	const [kind, ...rest] = word.split(":");
+	const value = rest.join(":");
+	switch (kind) {
+		case "grid":
+			return `grid of ${value.replace("x", " by ")}`;
+		case "tree":
+			return `tree of ${value} branches`;
+		case "radiating":
+			return `star of ${value} arms`;
+		case "random":
+			return value === "" ? "at random" : `random graph of degree ${value}`;
+		case "edges":
+			return "graph of its own";
+		case "poisson":
+			return `at a rate of ${value}`;
+		case "wishes":
+			return `when it wishes, at a rate of ${value}`;
+		case "constant":
+			return `always ${value}`;
+		case "uniform":
+			return value.replace(",", " to ");
+		case "exp":
+			return `${value} on average`;
+		default:
+			return word;
+	}
+}
+
 function Choice(props: { label: string; value: string; options: [string, string][]; change: (value: string) => void }) {
 	const known = props.options.some(([value]) => value === props.value);
-	const options = known ? props.options : [[props.value, props.value] as [string, string], ...props.options];
+	const options = known ? props.options : [[props.value, sayWord(props.value)] as [string, string], ...props.options];
 	return (
 		<select class="word" aria-label={props.label} value={props.value} onChange={(event) => props.change(event.currentTarget.value)}>
 			{options.map(([value, text]) => (

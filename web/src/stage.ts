@@ -142,7 +142,9 @@ export class StageView {
 		make("path", { class: "cross", d: `M${-radius * 0.6} ${-radius * 0.6}L${radius * 0.6} ${radius * 0.6}M${-radius * 0.6} ${radius * 0.6}L${radius * 0.6} ${-radius * 0.6}` }, group);
 		const token = baton(group, radius / 30);
 		set(token, "transform", `translate(0 ${-radius}) rotate(-18)`);
-		const chips = make("text", { class: "chips", x: radius + 8, y: radius * 0.2 }, group);
+		// On the side where there is room for them.
+		const right = x + radius + 60 < this.layout.width;
+		const chips = make("text", { class: "chips", x: right ? radius + 8 : -radius - 8, y: round(radius * 0.2), "text-anchor": right ? "start" : "end" }, group);
 		const row = make("g", { class: "rowbars", transform: `translate(${radius + 8} ${-radius - 2})` }, group);
 		group.addEventListener("click", () => this.hooks.node(node, group));
 		group.addEventListener("pointerenter", () => this.hooks.hoverNode(node));
