@@ -259,12 +259,23 @@ const struct state_settings *realm_settings(const struct realm *realm)
 	return &realm->settings;
 }
 
+/* In some clusters a link that is down soon runs out of room for what waits. What an epoch begins with
+ * must fit, or no epoch would last: where reports are passed on, all of them come by one link. */
+static size_t draw_kept(const struct ordeal_plan *plan)
+{
+	struct chance chance = chance_stream(plan->seed, STREAM_PLAN, 2);
+
+	if (!chance_percent(&chance, 25))
+		return 0;
+	return chance_between(&chance, 60, 400) +
+	       (plan->algorithm->links == GRAPH_COMPLETE ? 0 : 40 * plan->nodes);
+}
+
 void realm_start(struct realm *realm, uint32_t place)
 {
 	const struct ordeal_plan *plan = realm->plan;
 	struct realm_host *host = &realm->hosts[place];
 	struct chance chance = chance_stream(plan->seed, STREAM_PLAN, 0);
-	struct chance kept = chance_stream(plan->seed, STREAM_PLAN, 2);
 	struct chance backlog = chance_stream(plan->seed, STREAM_PLAN, 3);
 	const char *wrong;
 
@@ -279,8 +290,7 @@ void realm_start(struct realm *realm, uint32_t place)
 	        .process = host->process,
 	        .lease_ns = host->lease_ns != 0 ? host->lease_ns : plan->lease_ns,
 	        .wiring = realm_wiring(realm),
-	        /* In some clusters a link that is down soon runs out of room for what waits. */
-	        .kept_max = chance_percent(&kept, 25) ? chance_between(&kept, 60, 400) : 0,
+	        .kept_max = draw_kept(plan),
 	        .server = realm->engine->server != NULL && place < plan->nodes
 	                          ? realm->engine->server(realm, place)
 	                          : 0,
