@@ -5,6 +5,7 @@
 #include "ordeal.h"
 #include "outbuffer.h"
 #include "paths.h"
+#include "reign.h"
 #include "roster.h"
 #include "shadow.h"
 #include "voter.h"
@@ -120,6 +121,8 @@ static void judge_leader(struct realm *realm, uint32_t place)
 	           (unsigned long long)term);
 	if (!leads)
 		return;
+	reign_elected(realm->reign, realm->now);
+	reign_told(realm->reign, place, realm->now);
 	log->leaders = grow(log->leaders, &log->leaders_size, term + 1, sizeof(*log->leaders));
 	while (log->leaders_count <= term)
 		log->leaders[log->leaders_count++] = 0;
@@ -167,6 +170,21 @@ static void lose_writes(struct simulated_disk *disk, uint64_t kept)
 	while (disk->writes_count > 0)
 		shadow_write_free(&disk->writes[--disk->writes_count]);
 	disk->busy_until = 0;
+}
+
+/* Returns the leader with the newest term; REALM_NOWHERE: nobody believes that it leads. */
+static uint32_t find_leader(const struct realm *realm)
+{
+	uint32_t leader = REALM_NOWHERE;
+
+	for (uint32_t i = 0; i < realm->hosts_count; i++) {
+		const struct voter *voter = voter_at(realm, i)->voter;
+		if (voter != NULL && voter_leads(voter) &&
+		    (leader == REALM_NOWHERE ||
+		     voter_term(voter) > voter_term(voter_at(realm, leader)->voter)))
+			leader = i;
+	}
+	return leader;
 }
 
 /* --- a voter --- */
@@ -228,6 +246,14 @@ static void take_effect(struct realm *realm, uint32_t place, const struct voter_
 	case VOTER_ELECTORS:
 		change_voters(realm, place);
 		break;
+	case VOTER_LEADS:
+		judge_leader(realm, place);
+		break;
+	case VOTER_PROPOSED:
+		if (find_leader(realm) == place)
+			witness_proposed(realm, place, voter_state(voter_at(realm, place)->voter),
+			                 effect->bytes, effect->size);
+		break;
 	}
 }
 
@@ -238,7 +264,6 @@ static void pump(struct realm *realm, uint32_t place)
 
 	while (!realm->failed && voter_effect(voter, &effect))
 		take_effect(realm, place, &effect);
-	judge_leader(realm, place);
 	realm_await_voter(realm, place, voter_deadline(voter));
 }
 
@@ -381,21 +406,6 @@ static bool wipe(struct realm *realm, uint32_t place)
 		disk->id = chance_next(&log->chance);
 	} while (disk->id == 0);
 	return true;
-}
-
-/* Returns the leader with the newest term; REALM_NOWHERE: nobody believes that it leads. */
-static uint32_t find_leader(const struct realm *realm)
-{
-	uint32_t leader = REALM_NOWHERE;
-
-	for (uint32_t i = 0; i < realm->hosts_count; i++) {
-		const struct voter *voter = voter_at(realm, i)->voter;
-		if (voter != NULL && voter_leads(voter) &&
-		    (leader == REALM_NOWHERE ||
-		     voter_term(voter) > voter_term(voter_at(realm, leader)->voter)))
-			leader = i;
-	}
-	return leader;
 }
 
 static void forbid(struct realm *realm, const char *name, bool forbids)

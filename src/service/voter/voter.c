@@ -221,14 +221,15 @@ static bool take_from_warden(struct voter *voter, struct voter_effect *ret_effec
 	struct warden_effect effect;
 
 	while (warden_effect(voter->warden, &effect)) {
-		if (effect.kind == WARDEN_PROPOSE) {
-			replica_propose(voter->replica, effect.bytes, effect.size, voter->now / MS);
+		bool proposes = effect.kind == WARDEN_PROPOSE;
+		if (proposes &&
+		    !replica_propose(voter->replica, effect.bytes, effect.size, voter->now / MS))
 			continue;
-		}
-		*ret_effect = (struct voter_effect){.kind = VOTER_NOTIFY,
-		                                    .process = effect.process,
-		                                    .bytes = effect.bytes,
-		                                    .size = effect.size};
+		*ret_effect =
+		        (struct voter_effect){.kind = proposes ? VOTER_PROPOSED : VOTER_NOTIFY,
+		                              .process = effect.process,
+		                              .bytes = effect.bytes,
+		                              .size = effect.size};
 		return true;
 	}
 	return false;
@@ -263,9 +264,12 @@ bool voter_effect(struct voter *voter, struct voter_effect *ret_effect)
 			*ret_effect = (struct voter_effect){.kind = VOTER_ELECTORS};
 			return true;
 		}
-		if (voter->leads != voter_leads(voter))
+		if (voter->leads != voter_leads(voter)) {
 			change_lead(voter);
-		else if (!tend(voter))
+			*ret_effect = (struct voter_effect){.kind = VOTER_LEADS};
+			return true;
+		}
+		if (!tend(voter))
 			return false;
 	}
 }

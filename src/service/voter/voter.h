@@ -67,6 +67,8 @@ enum voter_effect_kind {
 	VOTER_APPLIED,  /* an entry was applied */
 	VOTER_RESTORED, /* a snapshot has replaced the state */
 	VOTER_ELECTORS, /* the voters have changed: see voter_voters */
+	VOTER_LEADS,    /* this voter leads now, or leads no more: see voter_leads */
+	VOTER_PROPOSED, /* this leader has asked the log for an entry */
 };
 
 struct voter_effect {
@@ -75,7 +77,8 @@ struct voter_effect {
 	uint64_t id;                       /* LETTER */
 	uint64_t process;                  /* NOTIFY */
 	uint64_t index;                    /* APPLIED, RESTORED */
-	const uint8_t *bytes; /* LETTER, NOTIFY; APPLIED: none if the entry concerns the log only */
+	/* LETTER, NOTIFY, PROPOSED; APPLIED: none if the entry concerns the log only */
+	const uint8_t *bytes;
 	size_t size;
 };
 
