@@ -4,9 +4,11 @@ HEAD = """\
 # What the papers claim, and what was measured
 
 Of {all} claims of four documents about what the algorithms cost, {held} held, {refuted} are refuted, and {other} is about an
-algorithm that could not be run here. {rules} more claims are in no document, but follow from the rules of the algorithms:
-{rules_held} held. This page tells what failed; [results.csv](results.csv) has a row for every claim. No figure was typed by
-hand: `make results` makes both files again, to the last digit. The claims are data (`src/lab/compare/claims.c`; `baton compare --claims` lists
+algorithm that could not be run here. {rules} more claims are our own. No document has them, but they follow from the rules of
+the algorithms:
+{rules_held} held. This page lists what failed; [results.csv](results.csv) has a row for every claim. No figure was typed by
+hand: `make results` makes both files, to the last digit. The claims are data (`src/lab/compare/claims.c`; `baton compare
+--claims` lists
 them), except those that compare one algorithm or topology with another, or count the stages of an election.
 """
 
@@ -15,9 +17,9 @@ Each is shown by one of these commands, at every size where it fails:
 """
 
 OTHER = """\
-The document speaks of something that could not be run. Burns' 0.15N log(N) is a bound below which
-no algorithm on a ring can stay; the chapter says that some algorithm reaches it, but names none, and no algorithm
-here does. What could be run is run as the document means it: Maekawa's claims with committees of about √N
+The document is about an algorithm that could not be run. Burns' 0.15N log(N) is a lower bound for every algorithm on a ring.
+The chapter says that some algorithm reaches it, but names none, and no algorithm here does. All other claims are tested as
+the document means them: Maekawa's claims with committees of about √N
 (planes and cyclic difference covers, at every size), Raynal's count of Lamport's algorithm with every request acknowledged
 (`acknowledge=always`), Neilsen's count of Singhal's algorithm without the rule that mends it (`text=printed:outdated`; see
 [errata.md](errata.md#singhal-outdated)), Raymond's radiating star with arms that branch.
@@ -28,10 +30,11 @@ The {count} claims of documents that are not counted here compare one algorithm 
 an election.
 
 [results.csv](results.csv) has a row for every claim: what was measured at the sizes that are listed, on one of the topologies
-that the claim is about; several values belong to several sizes. *States*: the bound also holds over every interleaving of
-three or four nodes; the number is how many states they have. *The rules*: no document says it, it follows from the rules of the algorithm. The figures
-are those of the mended texts: as it is printed, Hélary's floods some copies twice and can take more than 2n messages on a
-ring ([errata.md](errata.md#helary-seen)).
+that the claim is about; several values belong to several sizes. The column *states* means that the bound also holds in every
+interleaving of three or four nodes, and says how many states these have. *The rules* means that the claim is in no document
+but follows from the rules of the algorithm. The figures
+are those of the mended texts: the printed text of Hélary's algorithm floods some copies twice and can take more than 2n
+messages on a ring ([errata.md](errata.md#helary-seen)).
 """
 
 HOW = """\
@@ -45,22 +48,25 @@ HOW = """\
   Systems 3(4), November 1985
 - Raynal: M. Raynal, *Election and Mutual Exclusion Algorithms*, chapter 2 of a textbook of the late 1980s
 
-**Loads.** *Light*: one request at a time, each from a node drawn at random; {amount}, after a warm-up. *Fewest* and
-*most* are those of any single entry, in these runs and in as many runs with exponential delays. *Heavy*: everybody wants in again as soon
-as it has left. A message takes one unit of time, and so does a critical section; *delays vary*: a message takes an
-exponential time, one on average. The *synchronization delay* is the time from an exit at which another waits to the
-next entry. Claims about times in units of the longest delay are judged with delays of one, and with delays drawn from
-0 to 1. *Losses*: a token is lost at its first hop, or its second,
-and so on. *Elections*: all begin at once, with increasing and decreasing identifiers, with as many survivors of each
-round as there can be, and in {arrangements} random arrangements (means are taken over these); or one begins: the greatest,
-the one behind it, and one at random. The messages that announce the leader are counted apart.
+**Loads.** Under *light* load there is one request at a time, from a random node: {amount}, after a warm-up. *Fewest* and
+*most* are those of any single entry, in these runs and in as many runs with exponential delays. Under *heavy* load every node
+wants in again as soon as it has left. A message takes one unit of time, and so does a critical section. Where *delays vary*,
+a message takes an exponential time with mean one. The *synchronization delay* is the time from an exit to the next entry, if
+another node waits at that exit. Claims about times in units of the longest delay are judged with delays of one, and with
+delays drawn from
+0 to 1. For *losses*, a token is lost at its first hop, or its second, and so on. In *elections* all processes begin at once:
+with increasing identifiers, with decreasing ones, in an arrangement with as many survivors of each round as possible, and in
+{arrangements} random arrangements (means are taken over these); or one process begins: the greatest, its successor, and one
+at random. Messages that announce the leader are counted separately.
 
-**Verdicts.** What is counted must hold exactly. *Mean*: within five standard errors, or one per cent. *About*: within
-a quarter. *Of the order*: from one size to another at least sixteen times as large, the ratio of measured to claimed grows at most threefold.
-*At best*: it was never less, and this value was seen. If a claim failed that is not listed as refuted, `make results` would stop.
+**Verdicts.** A claim about a count must hold exactly. *Mean* allows five standard errors, or one per cent. *About* allows a
+quarter. *Of the order* means that the ratio of measured to claimed value grows at most threefold from one size to another
+that is at least sixteen times as large. *At best* means that no value was less, and that this value occurred. If a claim
+failed that is not listed as refuted, `make results` would stop.
 
-**Formulas.** N nodes, E edges, D the diameter; K and k members of the largest and the smallest committee; L requests
-are a round in Suzuki and Kasami's algorithm B. log is to the base 2; H(n) is 1 + 1/2 + … + 1/n; S(n) is n + 2⌊n/2⌋ +
+**Formulas.** N is the number of nodes, E the number of edges and D the diameter. K and k are the sizes of the largest and the
+smallest committee. L requests are a round in Suzuki and Kasami's algorithm B. log is to the base 2; H(n) is 1 + 1/2 + … +
+1/n; S(n) is n + 2⌊n/2⌋ +
 4⌊n/3⌋ + … + 2^i ⌊n/(2^(i-1) + 1)⌋ + …; F(n) is the greatest i such that the (i+2)-nd Fibonacci number is at most n;
 B(n) is the bytes of the number n in a message.
 """

@@ -13,7 +13,8 @@
  * Network: every pair of nodes is linked, no loss, ORDER IS NEEDED. If a RELEASE overtakes its
  * REQUEST, the REQUEST overwrites it, and the request of a node that has left stays first in the
  * queue for ever. (Even then two nodes are never inside together: see first_come_first_served.)
- * Messages that only order rules out are not refused here, so that the error can be shown.
+ * This file does not refuse messages that are possible only without order, so that the error can be
+ * shown.
  *
  * Departures. In 2.1 a node sends no ACKNOWLEDGE if it "has not received the corresponding RELEASE
  * message". But the node itself sends this RELEASE. So here it sends none from its own REQUEST

@@ -231,9 +231,9 @@ struct algorithm {
 	enum source source;
 	/* The document and section that the rules follow, such as "Neilsen 2.1". */
 	const char *rules;
-	/* For how many nodes a search of all interleavings takes a few seconds: with one entry
-	 * of each node; and with two entries of each or unlimited ones, where 0 means the same
-	 * number. */
+	/* The numbers of nodes for which a search of all interleavings takes a few seconds. The
+	 * first is for one entry of each node. The second is for two entries of each or
+	 * unlimited ones; 0 means that it equals the first. */
 	uint32_t nodes_checked, nodes_checked_twice;
 	/* `grows` is what grows without bound if entries are unlimited, so that there are
 	 * infinitely many states, such as "clocks"; NULL: nothing does. `grows_unless` is the

@@ -17,38 +17,38 @@
  * heavy load everybody always wants in. An entry that has to ask is one that takes at least one
  * message. */
 enum quantity {
-	LIGHT_MEAN,
-	LIGHT_MIN, /* extremes over single entries, including runs in which delays vary */
+	LIGHT_MEAN, /* messages for an entry under light load, mean */
+	LIGHT_MIN,  /* fewest messages for a single entry, including runs in which delays vary */
 	LIGHT_MAX,
-	LIGHT_ASKED_MIN, /* over entries that have to ask */
-	LIGHT_TOKEN_MIN, /* over entries that have to ask: only messages that carry the token */
-	LIGHT_TOKEN_MAX,
-	LIGHT_OTHERS_MIN, /* over entries that have to ask: only messages that do not */
-	LIGHT_OTHERS_MAX,
-	/* Times in message delays. Where a claim speaks of the longest delay, also with delays
-	 * that vary, in units of the longest. */
+	LIGHT_ASKED_MIN,  /* the same over entries that have to ask */
+	LIGHT_TOKEN_MIN,  /* over entries that have to ask: only messages that carry the token */
+	LIGHT_TOKEN_MAX,  /* the most of these */
+	LIGHT_OTHERS_MIN, /* over entries that have to ask: only messages without the token */
+	LIGHT_OTHERS_MAX, /* the most of these */
+	/* The next three are times in message delays. If a claim is about the longest delay, runs
+	 * in which delays vary count too, in units of the longest delay. */
 	LIGHT_RESPONSE_MAX, /* from request to entry */
 	LIGHT_ASKED_TIME,   /* from a request until it has reached everybody that it concerns */
 	LIGHT_TOKEN_TIME,   /* from the token's departure to the entry */
 	FIRST_CENTRE_MEAN, /* one request while the token is at the node with the most neighbours */
 	FIRST_LEAF_MEAN, /* one request while the token is at the node with the fewest neighbours */
-	HEAVY_MEAN,
-	HEAVY_VARIED_MEAN, /* the same with delays that vary */
+	HEAVY_MEAN,      /* messages for an entry under heavy load, mean */
+	HEAVY_VARIED_MEAN, /* HEAVY_MEAN with delays that vary */
 	HEAVY_SYNC_MEAN,   /* from an exit to the next entry, in message delays */
 	HEAVY_SYNC_MAX,
-	HEAVY_BYPASS,
+	HEAVY_BYPASS,    /* most entries of others between a request and its entry */
 	COMMITTEE_MAX,   /* nodes that a first request concerns, including the requester */
 	STATE_BYTES,     /* bytes of state of the node that needs most */
 	TOKEN_BYTES,     /* bytes of the largest message that carries the token */
 	REQUEST_BYTES,   /* bytes of the largest message that does not */
 	REGENERATED_MAX, /* hops of the tokens from a loss until the lost one is replaced */
 	ALL_MEAN, /* elections: messages to elect when all begin, mean over random arrangements */
-	ALL_MIN,  /* the same, extremes over all arrangements that were tried */
-	ALL_MAX,
-	ALL_TIME_MAX, /* message delays until the leader knows that it leads */
-	ONE_MIN,      /* the same when one process begins */
-	ONE_MAX,
-	ONE_TIME_MAX,
+	ALL_MIN,  /* ALL_MEAN's quantity, the fewest over all arrangements that were tried */
+	ALL_MAX,  /* the most of these */
+	ALL_TIME_MAX,     /* message delays until the leader knows that it leads, when all begin */
+	ONE_MIN,          /* ALL_MIN when one process begins */
+	ONE_MAX,          /* ALL_MAX when one process begins */
+	ONE_TIME_MAX,     /* ALL_TIME_MAX when one process begins */
 	ANNOUNCEMENT_MAX, /* messages that announce the leader */
 	QUANTITIES,
 };

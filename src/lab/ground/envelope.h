@@ -12,7 +12,8 @@ struct envelope {
 	uint32_t from, to;
 	enum side side; /* the side by which the message left its sender */
 	uint32_t size;
-	/* the bytes; of a message that will be lost only the first, its type, and then size is 1 */
+	/* The bytes of the message. Of a message that will be lost only the first byte, the
+	 * type, is known, and `size` is 1. */
 	const uint8_t *body;
 	bool lost; /* the message will not arrive */
 };

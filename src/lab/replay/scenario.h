@@ -23,28 +23,30 @@ enum {
 	SCENARIO_STATES_SIZE_MAX = 1 << 30, /* the size of all nodes' states in bytes */
 };
 
+/* The kinds of steps. A comment names the fields of struct step that a kind uses. */
 enum step_kind {
-	STEP_REQUEST,   /* node */
-	STEP_INITIATE,  /* node */
-	STEP_RELEASE,   /* node */
-	STEP_DELIVER,   /* node, to, name or NULL, number: K */
-	STEP_DROP,      /* the same */
-	STEP_EXPIRE,    /* node, number: the timer if has_number */
-	STEP_DUPLICATE, /* the same */
-	STEP_CRASH,     /* node */
-	STEP_RESTART,   /* node */
+	STEP_REQUEST,   /* uses `node` */
+	STEP_INITIATE,  /* uses `node` */
+	STEP_RELEASE,   /* uses `node` */
+	STEP_DELIVER,   /* uses `node`, `to`, `name` (may be NULL) and `number`, the K of #K */
+	STEP_DROP,      /* uses the same fields as STEP_DELIVER */
+	STEP_EXPIRE,    /* uses `node` and, if `has_number`, `number`: the timer */
+	STEP_DUPLICATE, /* uses the same fields as STEP_DELIVER */
+	STEP_CRASH,     /* uses `node` */
+	STEP_RESTART,   /* uses `node` */
 	STEP_RUN,
 	STEP_LOOP, /* from here to the end the steps may be repeated for ever; changes nothing */
-	STEP_FAIL, /* name: the text */
-	STEP_EXPECT_PHASE,     /* node, phase */
-	STEP_EXPECT_LEADS,     /* node: it has learned that it is the leader itself */
-	STEP_EXPECT_VARIABLES, /* node, variables */
-	STEP_EXPECT_FLIGHT, /* node, to, name; number: exactly so many if has_number, else at least
-	                       one */
-	STEP_EXPECT_MESSAGES,         /* number */
-	STEP_EXPECT_QUEUE,            /* name: nodes with commas between them, or "nobody" */
-	STEP_EXPECT_LEADER,           /* number: an identifier */
-	STEP_EXPECT_INVARIANT,        /* name */
+	STEP_FAIL, /* uses `name`: the text */
+	STEP_EXPECT_PHASE,     /* uses `node` and `phase` */
+	STEP_EXPECT_LEADS,     /* `node` has learned that it is the leader itself */
+	STEP_EXPECT_VARIABLES, /* uses `node` and `variables` */
+	/* Uses `node`, `to` and `name`; expects exactly `number` messages if `has_number`,
+	 * otherwise at least one. */
+	STEP_EXPECT_FLIGHT,
+	STEP_EXPECT_MESSAGES,         /* uses `number` */
+	STEP_EXPECT_QUEUE,            /* uses `name`: nodes separated by commas, or "nobody" */
+	STEP_EXPECT_LEADER,           /* uses `number`: an identifier */
+	STEP_EXPECT_INVARIANT,        /* uses `name` */
 	STEP_EXPECT_MUTUAL_EXCLUSION, /* at most one node is inside */
 	STEP_EXPECT_ONE_TOKEN,        /* exactly one token is at a node or in flight */
 	STEP_EXPECT_STEPS_ALLOWED,    /* the step before it did not break the contract */
