@@ -33,7 +33,7 @@ for (const name of ["index.html", "app.js", "style.css", "baton.wasm", "lines.js
 	writeFileSync(join(folder, name + ".gz"), gzipSync(bytes, { level: 9 }));
 }
 
-// One file that opens from disk: nothing is fetched, and what runs is named by its hash.
+// Everything in one file that needs no server: nothing is fetched, and scripts are allowed by their hashes.
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 const inlined = script.replaceAll("</script", "<\\/script");
 const policy = `default-src 'none'; script-src ${hash(inlined)} 'wasm-unsafe-eval'; style-src ${hash(style)}; img-src data:`;

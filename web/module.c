@@ -18,7 +18,7 @@ static struct stage *stage;
 static struct text answer;
 static char *input;
 
-/* A bug or a lack of memory ends the instance: the page sees a trap, and says so. */
+/* A bug, or running out of memory, ends the instance. The page sees a trap and reports it. */
 void must_failed(const char *file, int line, const char *condition)
 {
 	(void)file;
@@ -64,7 +64,7 @@ static void begin(bool traced)
 	text_clear(&answer);
 }
 
-/* 0 and the first lines of the trace; -1 and what is wrong. */
+/* Returns 0 and the first lines of the trace, or -1 and what is wrong. */
 EXPORT("open") int32_t module_open(int32_t traced)
 {
 	begin(traced != 0);
@@ -162,7 +162,7 @@ EXPORT("step") uint32_t module_step(uint32_t count)
 	return done;
 }
 
-/* Numbers of messages and times are whole, and below 2^53. */
+/* Message numbers and times are whole numbers below 2^53, so that a double can hold them. */
 EXPORT("act") int32_t module_act(int32_t act, double what, double by)
 {
 	text_clear(&answer);

@@ -9,7 +9,7 @@ export interface Place {
 	time: number | null;
 }
 
-// For a first look: a run that ends.
+// What a first visitor sees: a run that ends.
 export const FIRST = "algorithm=neilsen\ntopology=tree:2\nnodes=7\nload=poisson:0.09\ndelay=uniform:0.7,1.5\ncs=uniform:1.4,2.6\nentries=8\nseed=76";
 
 function base64url(bytes: Uint8Array): string {

@@ -27,7 +27,7 @@ function Bar() {
 		const link = location.href.split("#")[0] + (await state.address());
 		const text = "words" in current.source ? `${link}\n${commandOf(current.source.words)}` : link;
 		document.body.dataset.copied = text;
-		// Browsers lend their clipboard to secure pages only: any other one shows what to copy.
+		// Browsers give access to the clipboard only to secure pages. On others, the text to copy is shown.
 		const done = await (navigator.clipboard?.writeText(text).then(() => true, () => false) ?? false);
 		if (done) copied.current!.textContent = "copied";
 		else showText(text);
@@ -150,7 +150,7 @@ function Diagram() {
 	);
 }
 
-/** A node asks or leaves at once, if there is nothing else that it can do; else one is asked which. */
+/** If a node can do only one thing, it asks or leaves at once; otherwise a menu offers the choices. */
 function clickNode(node: number, element: Element): void {
 	const current = state.run.value!;
 	const now = state.states.value[node - 1];
@@ -185,7 +185,7 @@ interface MenuItem {
 }
 
 const menu = signal<{ title: string; items: MenuItem[]; left: number; top: number } | null>(null);
-let menuOf: Element | null = null; // gets the focus back
+let menuOf: Element | null = null; // the element that gets the focus back
 
 function openMenu(title: string, items: MenuItem[], element: Element): void {
 	state.playing.value = false;
@@ -391,7 +391,7 @@ function draw(): void {
 	diagram.draw({ time, looks: states.map((s, i) => current.look(i + 1, s, step)), hovered, hoveredNode, broken: broken === null ? null : current.steps[broken - 1].t, now: wrong || stuck !== null });
 }
 
-/** While it plays, time goes by in every frame; steps happen as time passes them. */
+/** While the run plays, every frame advances the time, and steps happen when their time comes. */
 let before = 0;
 function frame(at: number): void {
 	const current = state.run.value;

@@ -11,13 +11,13 @@ export interface Mapped {
 export interface CodeLine {
 	number: number;
 	text: string;
-	ran: boolean | null; // null: nothing of its own, such as a brace
+	ran: boolean | null; // null: the line has no code of its own, such as a brace
 }
 
 export interface Passage {
 	file: string;
 	name: string;
-	lines: CodeLine[]; // of the body
+	lines: CodeLine[]; // the lines of the body
 }
 
 /** "#0", "(#0 - #1)", "((#0 + #2) - #3)" or "0". */

@@ -5,8 +5,8 @@ import type { Flight, Line, Run } from "./run";
 
 export interface Request {
 	node: number;
-	step: number; // at which it asked
-	entered: number; // at which it entered; Infinity: not yet
+	step: number; // the step at which the node asked
+	entered: number; // the step at which the node entered; Infinity: not yet
 	left: number;
 	messages: Flight[];
 }
@@ -20,7 +20,7 @@ export function requestsOf(run: Run): Request[] {
 	const inits = new Set(run.algorithm.messages.filter((m) => m.init).map((m) => m.name));
 	const flights = new Map(run.flights.map((f) => [f.msg, f]));
 	const requests: Request[] = [];
-	const waiting = new Map<number, number>(); // node to its request
+	const waiting = new Map<number, number>(); // from a node to its request
 	const last = new Map<number, number>();
 	const take = (line: Line, cause: number | undefined) => {
 		const flight = flights.get(line.msg!)!;

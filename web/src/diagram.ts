@@ -7,7 +7,7 @@ import { make, round, set } from "./svg";
 const LEFT = 34;
 const TOP = 26;
 const FLIGHTS_SHOWN = 170;
-const DRAWN_MAX = 3000; // of messages, at once
+const DRAWN_MAX = 3000; // the most messages drawn at once
 
 export interface DiagramHooks {
 	drag(time: number): void;
@@ -17,11 +17,11 @@ export interface DiagramHooks {
 
 export interface Instant {
 	time: number;
-	looks: string[]; // of each node
+	looks: string[]; // how each node looks
 	hovered: number | null;
 	hoveredNode: number | null;
 	broken: number | null; // when something first broke
-	now: boolean; // it is broken at this moment
+	now: boolean; // a property is broken at this moment
 }
 
 /** The first message that was sent at a time or later. */
@@ -40,9 +40,9 @@ export class DiagramView {
 	private width: number;
 	private height: number;
 	private row: number;
-	private scale: number; // pixels for a unit of time
-	private span: number; // of time that is visible
-	private from = 0; // the time at the left
+	private scale: number; // how many pixels a unit of time has
+	private span: number; // how much time is visible
+	private from = 0; // the time at the left edge
 	private content: SVGGElement; // what is seen, and as much before and after it
 	private drawn: [number, number, number] = [1, 0, 0]; // from, to; of a run of so many steps
 	private veil: SVGRectElement;
@@ -55,7 +55,7 @@ export class DiagramView {
 	private messages = new Map<number, SVGLineElement>();
 	private roles: Map<string, Role>;
 	private tokens: Flight[] = [];
-	private longest = 0; // a message was under way
+	private longest = 0; // the longest time that a message was in flight
 	private lit: number | null = null;
 
 	constructor(

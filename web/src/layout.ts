@@ -8,19 +8,19 @@ export interface Point {
 }
 
 export interface Layout {
-	points: Point[]; // of node i: points[i - 1]
+	points: Point[]; // where node i is: points[i - 1]
 	width: number;
 	height: number;
 	radius: number;
-	edges: [number, number][]; // to be drawn at rest
+	edges: [number, number][]; // the lines that are always drawn
 	ring: Ring | null;
 }
 
 export interface Ring {
-	x: number; // of its middle
+	x: number; // the centre of the ring
 	y: number;
-	radius: number; // of the circle that the nodes stand on
-	room: number; // outside the nodes
+	radius: number; // the radius of the circle on which the nodes are placed
+	room: number; // how much room there is outside the nodes
 }
 
 function radiusOf(nodes: number): number {
@@ -118,7 +118,7 @@ function distances(start: Start): number[][] {
 	});
 }
 
-/** Each node goes where its distances to the others want it, again and again, from a circle. */
+/** Stress majorization: starts from a circle and moves each node, again and again, towards the distances that it should have. */
 function stress(start: Start, width: number, height: number, margin: number): Point[] {
 	const far = distances(start);
 	let points = circle(start.nodes, 2, 2, 0);

@@ -4,10 +4,10 @@ import { Instance, type ActName, type Algorithm, type NodeState, type Property, 
 import { begin, Walker } from "./walker";
 
 export interface Act {
-	at: number; // after so many steps
+	at: number; // after how many steps the act happens
 	name: ActName;
 	what: number; // a node, or the number of a message
-	by: number; // a delay
+	by: number; // how long the delay is
 }
 
 export interface Start {
@@ -81,7 +81,7 @@ interface Permission {
 }
 
 const LEADS = new Set(["request", "initiate", "deliver", "exit", "lose", "expire", "crash", "restart", "duplicate"]);
-const STEPS_FIRST = 6000; // made at once; more when somebody comes near the end
+const STEPS_FIRST = 6000; // how many steps are made at once; more are made when the user comes near the end
 const STEPS_MORE = 2000;
 export const STEPS_MAX = 60000;
 const SNAPSHOTS_MAX = 16;
@@ -109,7 +109,7 @@ export class Run {
 	private permissions = new Map<number, Permission[]>(); // by the node that asks
 	private roles = new Map<string, Role>();
 	status!: Status;
-	cut = false; // there is more than has been made
+	cut = false; // the run has more steps than have been made
 	private maker = new Instance(); // traced
 	private byNumber = new Map<number, Flight>();
 	private open = new Map<number, Span>(); // by node
@@ -182,7 +182,7 @@ export class Run {
 		}
 	}
 
-	/** Some more of it. False if there is no more to show. */
+	/** Makes more of the run. Returns false if there is no more to show. */
 	extend(count = STEPS_MORE): boolean {
 		if (!this.cut || this.steps.length >= STEPS_MAX) return false;
 		this.make(Math.min(STEPS_MAX, this.steps.length + count));
@@ -332,7 +332,7 @@ export class Run {
 		return { before, ran, states: instance.states(), properties: instance.properties(), status: instance.status() };
 	}
 
-	/** The last step at or before a time. */
+	/** Returns the last step at or before a time. */
 	stepAt(time: number): number {
 		let low = 0;
 		let high = this.steps.length;

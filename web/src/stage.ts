@@ -19,7 +19,7 @@ export interface Scene {
 	step: number;
 	time: number;
 	states: NodeState[];
-	still: boolean; // no flight: reduced motion
+	still: boolean; // messages do not move, because the user prefers reduced motion
 	stuck: Arrow[]; // who waits for whom, when nothing moves
 	broken: boolean; // something that must hold does not
 	hovered: number | null;

@@ -17,7 +17,7 @@ export const playing = signal(false);
 export const speed = signal(1);
 export const wrong = signal<string | null>(null);
 export const hovered = signal<number | null>(null);
-export const said = signal(""); // to those who do not see
+export const said = signal(""); // what a screen reader says
 export const source = signal<Record<string, string> | null>(null);
 export const map = signal<Record<string, Mapped> | null>(null);
 export const still = signal(false);
@@ -132,7 +132,7 @@ export function goEntry(direction: 1 | -1): void {
 	go(next ?? (direction > 0 ? run.value!.steps.length : 0));
 }
 
-/** A hand's act, at this moment; what had been done later is forgotten. False if it cannot happen. */
+/** Performs a user's act at this moment and forgets later acts. Returns false if it cannot happen. */
 export function act(name: ActName, what: number, by = 0): boolean {
 	const current = run.value!;
 	const acts = current.acts.filter((a) => a.at <= step.value && !(a.at === step.value && a.name !== "delay"));
@@ -149,7 +149,7 @@ export function act(name: ActName, what: number, by = 0): boolean {
 	return true;
 }
 
-/** Back to the run as it would have gone. */
+/** Goes back to the run without any acts. */
 export function returnToRun(): void {
 	const current = run.value!;
 	const at = Math.min(step.value, ...current.acts.map((a) => a.at));

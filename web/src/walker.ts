@@ -1,4 +1,4 @@
-// The module on its way through a run: its steps, and the acts of a hand between them.
+// Takes the module through a run: its steps, and the user's acts between them.
 
 import { Instance, type Property } from "./module";
 import type { Act, Source } from "./run";
