@@ -446,9 +446,9 @@ static void draw_voters(struct realm *realm)
 	uint32_t nodes = realm->plan->nodes;
 	uint64_t lease = realm->plan->lease_ns;
 
-	realm->raft->electorate = (struct electorate_options){
-	        .grow_ns = chance_between(&chance, lease / 2, 2 * lease),
-	        .replace_ns = chance_between(&chance, 3 * lease, 6 * lease)};
+	/* One after the other: compilers may evaluate an initializer in any order. */
+	realm->raft->electorate.grow_ns = chance_between(&chance, lease / 2, 2 * lease);
+	realm->raft->electorate.replace_ns = chance_between(&chance, 3 * lease, 6 * lease);
 	if (chance_percent(&chance, GROWING_PERCENT))
 		realm->voters_count = 1;
 	if (nodes >= WITNESS_NODES_LEAST && chance_percent(&chance, WITNESS_PERCENT)) {
