@@ -33,7 +33,7 @@
 	X(BATON_ENODE, -42, "there is no node to talk to")                                         \
 	X(BATON_EACCESS, -43, "not permitted")                                                     \
 	X(BATON_ECONNECTION, -44, "the connection ended before the node had answered")             \
-	X(BATON_EPROTOCOL, -45, "what came back is no answer of a node")                           \
+	X(BATON_EPROTOCOL, -45, "the reply is malformed, so this is no node")                      \
 	X(BATON_EREFUSED, -46, "the node refused the command")                                     \
 	X(BATON_ETIMEOUT, -47, "not acquired in time")                                             \
 	X(BATON_ENOTFREE, -48, "not acquired: it is not free")                                     \

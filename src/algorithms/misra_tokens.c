@@ -138,6 +138,8 @@ static bool regenerate(const struct site *site, uint32_t tokens, struct state *n
 	bool missing[MISRA_TOKENS_MAX + 1] = {false};
 	bool any = false;
 
+	must(tokens <= MISRA_TOKENS_MAX);
+	/* NOLINTBEGIN(bugprone-too-small-loop-variable): MISRA_TOKENS_MAX is small. */
 	for (uint8_t token = 1; token <= tokens; token++) {
 		missing[token] = is_missing(tokens, node, arrived, token);
 		any = any || missing[token];
@@ -152,6 +154,7 @@ static bool regenerate(const struct site *site, uint32_t tokens, struct state *n
 			send_token(site, tokens, node, token, 0, out);
 	}
 	return any;
+	/* NOLINTEND(bugprone-too-small-loop-variable) */
 }
 
 static void on_token(const struct site *site, uint32_t tokens, struct state *node, uint8_t token,

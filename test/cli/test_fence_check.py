@@ -35,7 +35,7 @@ class FenceCheck(unittest.TestCase):
         for text in ("", "5", "5\n6\n", "five\n"):
             with open(self.file, "w", encoding="ascii") as file:
                 file.write(text)
-            self.expect(7, 2, "not a fence")
+            self.expect(7, 2, "does not hold a fence")
 
     def test_bad_usage(self):
         for words, error in (("", "a file and a fence"), (self.file, "a file and a fence"),

@@ -87,7 +87,7 @@ class Torture(unittest.TestCase):
     def test_what_is_wrong_is_said(self):
         for words, said in (("--faults rain", "crash, loop"), ("--engine paper", "raft or atomic"), ("--nodes 17", "16"),
                             ("--algorithm bully", "election"), ("--only 3", "--seeds 17..17"), ("--time 1s", "3 s"),
-                            ("--trace x", "one seed"), ("neilsen", "options only"), ("--only 0 --seeds 1..1", "1")):
+                            ("--trace x", "a single seed"), ("neilsen", "options only"), ("--only 0 --seeds 1..1", "1")):
             done = baton(f"torture {words}")
             self.assertEqual((done.code, done.out), (2, ""), words)
             self.assertIn(said, done.err, words)

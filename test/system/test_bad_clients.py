@@ -143,7 +143,7 @@ class BadClients(unittest.TestCase):
         self.assertTrue(client.quiet())
         holder.call("UNLOCK", "behind")
         self.assertGreater(client.read(), 0)
-        self.assertIn("1048576 bytes of commands behind one that waits", client.read())
+        self.assertIn("1048576 bytes of commands after one that waits", client.read())
         self.assertTrue(client.closed())
         self.assertGreater(next_one.read(), 0)
 

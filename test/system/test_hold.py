@@ -31,7 +31,7 @@ class Lock(ServiceTest):
                 (["x"], 0, ""), (["-n", "x"], 0, ""), (["x", "-w", "1s"], 0, ""), (["--json", "x"], 0, ""),
                 (["-x", "-w", ".5", "x"], 0, ""), (["-e", "--timeout", "1", "--exclusive", "x"], 0, ""),
                 (["--verbose", "x"], 0, "'x' is held (fence"),
-                (["-s", "x"], 64, "there are no shared locks"), (["-u", "x"], 64, "'baton break' takes one away"),
+                (["-s", "x"], 64, "there are no shared locks"), (["-u", "x"], 64, "'baton break' takes a lock"),
                 (["-o", "x"], 64, "unknown option '-o'"), (["-F", "x"], 64, "unknown option '-F'"),
                 ([], 64, "a lock is needed"), (["x", "y"], 64, "unexpected 'y'"), ([""], 64, "1 to 255 bytes"),
                 (["--fence", "x"], 64, "unknown option '--fence'"), (["-E", "x", "x"], 64, "-E"),
@@ -72,7 +72,7 @@ class Lock(ServiceTest):
                         code, out, err = self.run_baton("lock", lock, **options)
                         self.assertEqual((code, out), (64, ""))
                         self.assertIn(f"standard input {says}", err)
-                        self.assertIn("nothing would be held: give it a pipe or a terminal, or use 'baton run", err)
+                        self.assertIn("the lock would be released at once: give it a pipe or a terminal, or use 'baton run", err)
 
     def test_input_that_has_ended_before_it_is_held(self):
         """The input ended while it waited, or at the start: then it holds nothing, says so, and prints no fence."""
@@ -87,7 +87,7 @@ class Lock(ServiceTest):
                 self.let_go(holder)
                 code, out, err = self.finish(waiter)
                 self.assertEqual((code, out), (74, ""))
-                self.assertIn("standard input ended before 'x' was held: it holds nothing", err)
+                self.assertIn("standard input ended before 'x' was held: nothing is held", err)
                 self.assertEqual(self.run_baton("run", "-n", "x", "true")[0], 0)
 
     def test_holds_until_it_is_signalled(self):
@@ -171,7 +171,7 @@ class Elections(ServiceTest):
                 (["--timeout", "1", "job", "v", "--", "sh", "-c", "kill -INT $$"], -signal.SIGINT, ""),
                 ([], 64, "a name and a value are needed"), (["job"], 64, "a name and a value are needed"),
                 (["job", "v", "w"], 64, "unexpected 'w': '--' goes before a command"),
-                (["job", "v", "--"], 64, "a command is needed behind '--'"),
+                (["job", "v", "--"], 64, "a command is needed after '--'"),
                 (["job", "--", "true"], 64, "a name and a value are needed"),
                 (["--json", "job", "v", "--", "true"], 64, "--json"), (["-n", "job", "v"], 64, "unknown option '-n'"),
                 (["-w", "0", "job", "v"], 64, "-w 0"), (["job", "v" * 4097], 64, "at most 4096 bytes"),

@@ -297,7 +297,7 @@ class Stay(unittest.TestCase):
             self.assertTrue(waiter.quiet(1.5))
             self.assertEqual(holder.call("PING"), "PONG") # it waits as long as necessary
             cluster[0].signal(signal.SIGTERM)
-            cluster[0].says("waits for nobody who cannot stop")
+            cluster[0].says("without waiting for clients that cannot stop")
             self.assertEqual(cluster[0].wait(), 0)
             self.assertTrue(holder.closed())
             self.assertTrue(waiter.quiet(1.5))

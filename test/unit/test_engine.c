@@ -469,7 +469,7 @@ static void test_malformed_notices_change_nothing(void **state)
 	         {1, 2, N1, N2, 101, 1, 2, 3, 4, 5, 6, 7, 8},
 	         NULL}, /* a view before all members are known */
 	        {22, {1, 2, N1, N2, 102, 1, 2, 3, 4, 5, 6, 7}, NULL}, /* without a digest */
-	        {9, {1, 1, N1, 0}, "n2 says nothing of itself"},
+	        {9, {1, 1, N1, 0}, "n2 says nothing about itself"},
 	        {15,
 	         {1, 2, 2, 'n', '1', 11, 100, 0, N2, 0},
 	         "n2 says that n1 proposed another epoch than it did"},

@@ -174,7 +174,7 @@ static void begin(void)
 	entries = 0;
 	now = 100000 * MS;
 	for (uint32_t i = 0; i <= HOSTS; i++)
-		ahead[i] = (int64_t)(i * 5000 * MS);
+		ahead[i] = (int64_t)(UINT64_C(5000) * i * MS);
 	verdict_passed(verdict, now);
 	for (uint32_t i = 0; i < HOSTS; i++) {
 		processes[i] = 10 + i;

@@ -84,7 +84,7 @@ static bool wait_until_gone(struct baton *baton, const char *name, uint64_t fenc
 	if (held == 1)
 		fprintf(stderr,
 		        "baton break: '%s' is being taken away, but its holder has not stopped "
-		        "yet: that goes on, see 'baton status'\n",
+		        "yet; 'baton status' shows when it has\n",
 		        name);
 	return held == 0;
 }
@@ -140,11 +140,10 @@ int command_break(int argc, char **argv)
 			return usage_problem("break", &problem);
 	}
 	if (argc - optind != 1 || fence == 0) {
-		problem_set(&problem,
-		            argc - optind != 1
-		                    ? "one lock is needed: baton break LOCK --fence F"
-		                    : "--fence is needed, so that it is not taken from the "
-		                      "next holder: 'baton status' tells it");
+		problem_set(&problem, argc - optind != 1
+		                              ? "one lock is needed: baton break LOCK --fence F"
+		                              : "--fence is needed, so that the lock is not taken "
+		                                "from the next holder: 'baton status' shows it");
 		return usage_problem("break", &problem);
 	}
 	return break_lock(argv[optind], fence, socket, json);

@@ -73,9 +73,10 @@ int command_elect(int argc, char **argv)
 		return EXIT_HELD;
 	}
 	if (read == 0 && has_command && command == argc)
-		read = problem_set(&problem, "a command is needed behind '--'");
+		read = problem_set(&problem, "a command is needed after '--'");
 	if (read == 0 && has_command && words.json)
-		read = problem_set(&problem, "--json: the output is the command's");
+		read = problem_set(&problem,
+		                   "--json cannot be used with a command, which writes the output");
 	if (read != 0)
 		return holding_misused(&words, &problem);
 	int code = holding_acquire(&holding, &words);

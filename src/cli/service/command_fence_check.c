@@ -31,7 +31,8 @@ static int parse_arguments(int argc, char **argv, bool *ret_json, struct problem
 		}
 	}
 	if (argc - optind != 2)
-		return problem_set(problem, "a file and a fence: 'baton fence-check FILE FENCE'");
+		return problem_set(problem,
+		                   "a file and a fence are needed: baton fence-check FILE FENCE");
 	return 0;
 }
 
@@ -88,8 +89,8 @@ int command_fence_check(int argc, char **argv)
 		break;
 	case BATON_ETORN:
 		problem_set(&problem,
-		            "%.200s: not a fence, which is a number and a newline: nothing passes "
-		            "until it is mended",
+		            "%.200s does not hold a fence, a number and a newline: nothing passes "
+		            "until it is repaired",
 		            file);
 		break;
 	default:

@@ -42,7 +42,8 @@ int command_lock(int argc, char **argv)
 			problem_set(&problem, "a lock is needed: baton lock LOCK");
 		else
 			problem_set(&problem,
-			            "unexpected '%.60s': one lock; 'baton run' has a command",
+			            "unexpected '%.60s': 'baton lock' takes one lock, 'baton run' "
+			            "also a command",
 			            argv[optind + 1]);
 		return holding_misused(&words, &problem);
 	}

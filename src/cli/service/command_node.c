@@ -120,7 +120,7 @@ static int parse_peers(struct node_words *words, const char *text, struct proble
 			                   item);
 		*equals = '\0';
 		if (count == PEERS_MAX)
-			return problem_set(problem, "--peers: at most %d", PEERS_MAX);
+			return problem_set(problem, "--peers: at most %d nodes", PEERS_MAX);
 		peers[count].name = item;
 		if (check_name(item, "--peers", problem) != 0)
 			return -1;
@@ -132,8 +132,7 @@ static int parse_peers(struct node_words *words, const char *text, struct proble
 	qsort(peers, count, sizeof(*peers), compare_peers);
 	for (uint32_t i = 1; i < count; i++) {
 		if (strcmp(peers[i - 1].name, peers[i].name) == 0)
-			return problem_set(problem, "--peers: '%.60s' is there twice",
-			                   peers[i].name);
+			return problem_set(problem, "--peers: '%.60s' occurs twice", peers[i].name);
 	}
 	for (uint32_t i = 1; i < count; i++) {
 		for (uint32_t k = 0; k < i; k++) {
@@ -483,8 +482,8 @@ static int make_network(struct node_words *words, struct daemon_options *options
 	for (size_t i = 0; i < words->setup.parameters_count; i++) {
 		if (strncmp(words->setup.parameters[i], "text=", 5) == 0)
 			return problem_set(problem,
-			                   "--param %s: errors of a document are for the "
-			                   "laboratory, not for locks",
+			                   "--param %s: it reproduces an error of a document, for "
+			                   "the laboratory and not for locks",
 			                   words->setup.parameters[i]);
 	}
 	words->setup.nodes = options->peers_count;

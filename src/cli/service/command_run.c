@@ -76,7 +76,7 @@ static int read_words(int argc, char **argv, struct run_words *words, struct pro
 	if (words->help)
 		return 0;
 	if (words->string == NULL && optind == argc)
-		return problem_set(problem, "a command is needed behind the lock '%.60s'",
+		return problem_set(problem, "a command is needed after the lock '%.60s'",
 		                   words->holding.name);
 	if (words->string != NULL && optind < argc)
 		return problem_set(problem,

@@ -65,8 +65,8 @@ static int add_kind(const char *word, size_t size, uint32_t *kinds, struct probl
 	}
 	if (size == 4 && memcmp(word, "none", size) == 0)
 		return 0;
-	return problem_set(problem, "--faults '%.*s': none, or of %s", (int)(size < 40 ? size : 40),
-	                   word, all);
+	return problem_set(problem, "--faults '%.*s': none, or some of %s",
+	                   (int)(size < 40 ? size : 40), word, all);
 }
 
 static int parse_faults(const char *text, uint32_t *ret_kinds, struct problem *problem)
@@ -197,13 +197,14 @@ static int parse_arguments(int argc, char **argv, struct torture_request *reques
 			return -1;
 	}
 	if (optind < argc)
-		return problem_set(problem, "'%.40s': torture has options only", argv[optind]);
+		return problem_set(problem, "'%.40s': torture takes options only", argv[optind]);
 	bool single = request->seed_first == request->seed_last;
 	if (!single && request->plan.only != NULL)
-		return problem_set(problem, "--only: of one seed, such as --seeds 17..17");
+		return problem_set(problem, "--only needs a single seed, such as --seeds 17..17");
 	if (!single && (request->trace != NULL || request->diagram != NULL))
-		return problem_set(problem,
-		                   "--trace and --diagram: of one seed, such as --seeds 17..17");
+		return problem_set(
+		        problem,
+		        "--trace and --diagram need a single seed, such as --seeds 17..17");
 	return 0;
 }
 

@@ -18,7 +18,7 @@ void ending_refused(struct ending *ending, pid_t pid, const char *signal)
 	if (!ending->lost) {
 		holding_say(holding,
 		            "process %d cannot be killed: %s fails with EPERM (Operation not "
-		            "permitted), it runs as another user: '%s' is not given back before it "
+		            "permitted), it runs as another user: '%s' is not released before it "
 		            "has ended",
 		            (int)pid, signal, holding->words->name);
 		return;

@@ -137,12 +137,10 @@ static int refuse(int option, struct problem *problem)
 		return problem_set(problem, "-s, --shared: there are no shared locks, every lock "
 		                            "is exclusive (-x)");
 	if (option == 'u')
-		return problem_set(problem,
-		                   "-u, --unlock: a lock is given back when what holds it ends; "
-		                   "'baton break' takes one away from another");
-	return problem_set(problem,
-	                   "-F, --no-fork: 'baton run' cannot become the command: it stays "
-	                   "to stop it when the lock is lost");
+		return problem_set(problem, "-u, --unlock: a lock is released when its command "
+		                            "ends; 'baton break' takes a lock from another holder");
+	return problem_set(problem, "-F, --no-fork: 'baton run' does not become the command: it "
+	                            "stays, to stop the command if the lock is lost");
 }
 
 int holding_option(int option, const char *value, struct holding_words *words,

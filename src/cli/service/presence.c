@@ -30,8 +30,8 @@ int presence_check(struct problem *problem)
 	if (what == NULL)
 		return 0;
 	return problem_set(problem,
-	                   "standard input %s and cannot stay open, so that nothing would be held: "
-	                   "give it a pipe or a terminal, or use 'baton run LOCK COMMAND'",
+	                   "standard input %s and cannot stay open, so the lock would be released "
+	                   "at once: give it a pipe or a terminal, or use 'baton run LOCK COMMAND'",
 	                   what);
 }
 
@@ -117,7 +117,7 @@ static int hold(struct holding *holding, bool must_stay, bool *ret_lost)
 	 * once. */
 	if (must_stay && input_has_ended()) {
 		fprintf(stderr,
-		        "baton %s: standard input ended before '%s' was held: it holds nothing; "
+		        "baton %s: standard input ended before '%s' was held: nothing is held; "
 		        "keep "
 		        "the input open, or use 'baton run'\n",
 		        holding->words->command, holding->words->name);

@@ -63,7 +63,7 @@ int baton_sync(struct baton *baton)
 	baton->unlocks_lost = baton->unlocks_uncertain = false;
 	if (lost)
 		return why_set(&baton->why, BATON_ELOST,
-		               "a lock had been lost before it was given back");
+		               "a lock had been lost before it was released");
 	if (uncertain)
 		return why_set(&baton->why, BATON_ECONNECTION,
 		               "the connection ended before the node had answered all unlocks");

@@ -76,8 +76,8 @@ static int no_node(struct why *why, const char *address, int error)
 	/* This is what connect returns when SO_SNDTIMEO has passed. */
 	if (error == EAGAIN || error == EINPROGRESS)
 		return why_set(why, BATON_ENODE,
-		               "the node at %.200s took no connection within %d s", address,
-		               CONNECT_MS_MAX / 1000);
+		               "the node at %.200s did not accept a connection within %d s",
+		               address, CONNECT_MS_MAX / 1000);
 	return why_set(why, BATON_ENODE, "no node at %.200s: %s: is 'baton node' running there?",
 	               address, strerror(error));
 }
@@ -259,7 +259,7 @@ int exchange_receive(struct exchange *exchange, int64_t timeout_ms, redisReply *
 			return why_set(why,
 			               exchange->reader->err == REDIS_ERR_OOM ? BATON_EMEMORY
 			                                                      : BATON_EPROTOCOL,
-			               "what came is no answer of a node: %s",
+			               "the reply is malformed, so this is no node: %s",
 			               exchange->reader->errstr);
 		if (reply != NULL) {
 			*ret_reply = reply;

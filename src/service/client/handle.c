@@ -81,8 +81,9 @@ int handle_unexpected(struct baton *baton, const redisReply *reply, const char *
 	                           ? kinds[reply->type]
 	                           : "something unknown";
 
-	why_set(&baton->why, BATON_EPROTOCOL, "what answers %s at %.200s is no node: it sent %s",
-	        command, baton->address, kind);
+	why_set(&baton->why, BATON_EPROTOCOL,
+	        "the program that answers %s at %.200s is no node: it sent %s", command,
+	        baton->address, kind);
 	freeReplyObject((void *)reply);
 	return handle_fail(baton, BATON_EPROTOCOL);
 }

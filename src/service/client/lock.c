@@ -132,7 +132,7 @@ static int cannot_know(struct baton *baton, const redisReply *reply)
 	if (names == NULL)
 		return why_set(&baton->why, BATON_ESILENT,
 		               "whether '%s' is free cannot be known: no member says that it is "
-		               "taken, but it did not come",
+		               "taken, but it was not granted",
 		               name);
 	return why_set(&baton->why, BATON_ESILENT,
 	               "whether '%s' is free cannot be known: no answer from%.200s", name, names);
@@ -147,7 +147,8 @@ static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 	if (error == 0 && wait)
 		return handle_silent(baton);
 	if (error == 0)
-		return why_set(&baton->why, BATON_EPENDING, "'%s' is still waited for",
+		return why_set(&baton->why, BATON_EPENDING,
+		               "the request for '%s' is not answered yet",
 		               baton->wanted->name.bytes);
 	if (error < 0)
 		return error;
@@ -300,7 +301,7 @@ int baton_cancel(struct baton *baton)
 		return 0;
 	if (!LIST_EMPTY(&baton->held))
 		return why_set(&baton->why, BATON_EHELD,
-		               "to withdraw '%s' would end the session, which holds '%s'",
+		               "withdrawing '%s' would end the session, which holds '%s'",
 		               baton->wanted->name.bytes, LIST_FIRST(&baton->held)->name.bytes);
 	handle_end(baton);
 	exchange_close(&baton->session);
@@ -329,7 +330,7 @@ int baton_unlock(struct baton *baton, const char *name)
 		memcpy(baton->lost_why, hold->why, sizeof(baton->lost_why));
 		hold_drop(hold);
 		watch_flag(baton);
-		return why_set(&baton->why, BATON_ELOST, "'%s' was lost before it was given back",
+		return why_set(&baton->why, BATON_ELOST, "'%s' was lost before it was released",
 		               name);
 	}
 	/* If the session ends now, this lock must not be among the lost ones. */

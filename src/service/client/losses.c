@@ -101,7 +101,7 @@ int baton_watch(struct baton *baton)
 		return watch->epoll;
 	if (!LIST_EMPTY(&baton->held))
 		return why_set(&baton->why, BATON_EHELD,
-		               "'%s' is held already: watch before anything is locked",
+		               "'%s' is held already: call baton_watch before the first lock",
 		               LIST_FIRST(&baton->held)->name.bytes);
 	error = watch_open(baton);
 	if (error == 0)

@@ -114,8 +114,8 @@ static size_t serve_commands(struct client *client, const char *bytes, size_t si
 	       client_takes_replies(client)) {
 		if (client->excess && client->argument == 0) {
 			end_with(client, "",
-			         "more than 1048576 bytes of commands behind one that "
-			         "waits: they were not done");
+			         "more than 1048576 bytes of commands after one that waits: they "
+			         "were not carried out");
 			return size;
 		}
 		if (buffer_size(&client->output) >= unread + CLIENT_TURN) {

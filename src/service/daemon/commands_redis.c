@@ -20,8 +20,9 @@ bool serve_auth(struct client *client, const struct resp_argument *a, uint32_t c
 {
 	(void)a;
 	(void)count;
-	return reply_wrong(client, "there are no passwords: who may open the socket may use it; "
-	                           "connect without AUTH");
+	return reply_wrong(client,
+	                   "there are no passwords: every user who may open the socket may use it; "
+	                   "connect without AUTH");
 }
 
 /*
@@ -36,8 +37,9 @@ bool serve_reset(struct client *client, const struct resp_argument *a, uint32_t 
 	(void)count;
 	/* The client has said that what it runs goes on until the connection ends. */
 	if (client->stays)
-		return reply_wrong(client, "RESET would give back what CLIENT STAY keeps: end the "
-		                           "connection instead");
+		return reply_wrong(client,
+		                   "RESET would release locks that CLIENT STAY keeps: end the "
+		                   "connection instead");
 	client_renew(client);
 	resp_simple(&client->output, "RESET");
 	return true;

@@ -105,12 +105,12 @@ static void on_signal(struct loop_watch *watch, uint32_t events)
 	(void)events;
 	while (read(watch->fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGHUP) {
-			log_line(LEVEL_INFO, "SIGHUP: there is nothing to read again");
+			log_line(LEVEL_INFO, "SIGHUP: there is nothing to reload");
 			continue;
 		}
 		daemon->hurried = daemon->leaving;
 		log_line(LEVEL_INFO, "SIG%s: leaving%s", sigabbrev_np((int)info.ssi_signo),
-		         daemon->hurried ? ", and waits for nobody who cannot stop" : "");
+		         daemon->hurried ? ", without waiting for clients that cannot stop" : "");
 		daemon_leave(daemon);
 	}
 }

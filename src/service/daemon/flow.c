@@ -26,11 +26,10 @@ void client_charge(struct client *client)
 	client->charged = charged;
 	if (!clients->crowded && clients->unread_room >= CLIENTS_UNREAD_MAX) {
 		clients->crowded = true;
-		log_line(
-		        LEVEL_WARNING,
-		        "clients leave %d MiB of replies unread: none is served that has more than "
-		        "%d KiB, until they read",
-		        CLIENTS_UNREAD_MAX >> 20, CLIENT_UNREAD_FREE >> 10);
+		log_line(LEVEL_WARNING,
+		         "clients leave %d MiB of replies unread: clients with more than %d KiB "
+		         "unread are not served until they read",
+		         CLIENTS_UNREAD_MAX >> 20, CLIENT_UNREAD_FREE >> 10);
 	} else if (clients->crowded &&
 	           clients->unread_room < CLIENTS_UNREAD_MAX - CLIENTS_UNREAD_MAX / 4) {
 		clients->crowded = false;

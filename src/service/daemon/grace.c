@@ -29,8 +29,8 @@ void client_stay(struct client *client)
 	client->stays = true;
 	node_session_linger(client->daemon->node, client->session);
 	loop_timer_clear(&client->daemon->loop, &client->grace);
-	log_line(LEVEL_WARNING, "a client cannot stop what it runs: what it loses stays with it "
-	                        "until its connection ends");
+	log_line(LEVEL_WARNING, "a client cannot stop what it runs: locks that it loses stay with "
+	                        "it until its connection ends");
 }
 
 void client_lost(struct client *client)

@@ -114,7 +114,7 @@ void sched_policy_turn(struct sched_policy *policy, uint64_t now_ms)
 	if (sched_policy_judge(policy, now_ms, waited_ns, runs) == yielded)
 		return;
 	if (!change_policy(policy->yields)) {
-		log_line(LEVEL_DEBUG, "somebody has set a policy for this process: it is kept");
+		log_line(LEVEL_DEBUG, "a scheduling policy was set from outside: it is kept");
 		sched_policy_close(policy);
 		return;
 	}

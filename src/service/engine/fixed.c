@@ -371,7 +371,7 @@ static int judge_entries(struct engine *engine, uint32_t peer, const struct noti
 		has_peer = has_peer || index == peer;
 	}
 	if (!has_peer)
-		return refuse(engine, ret_text, BATON_EMESSAGE, "%s says nothing of itself",
+		return refuse(engine, ret_text, BATON_EMESSAGE, "%s says nothing about itself",
 		              engine->names[peer]);
 	return 0;
 }

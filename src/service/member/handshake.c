@@ -83,7 +83,7 @@ static void come_up(struct connection *connection, const struct link_hello *hell
 	if (peer->connection != NULL)
 		connection_close(peer->connection);
 	if (link_attach(peer->link, hello->peer_incarnation == 0 ? 0 : hello->received) != 0) {
-		refuse(connection, peer, "claims to have got what was never sent");
+		refuse(connection, peer, "claims to have received what was never sent");
 		return;
 	}
 	peer->redial_at = NODE_NEVER;

@@ -22,7 +22,8 @@ static void look_at_congestion(struct peer *peer)
 		return;
 	peer->congested = congested;
 	if (congested)
-		peer_complain(peer, "much waits for it: it is sent no events until it takes that");
+		peer_complain(peer,
+		              "does not read fast enough: it is sent no events until it does");
 	node_congested(member->node, (uint32_t)(peer - member->peers) + 1, congested, member->now);
 }
 

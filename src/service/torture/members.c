@@ -112,7 +112,7 @@ static void judge_line(struct cluster *cluster, const char *text)
 	        "malformed",
 	        "does not speak baton's",
 	        "another epoch than",
-	        "says nothing of itself",
+	        "says nothing about itself",
 	        "which must be the same",
 	        "of another cluster",
 	        "call themselves",
