@@ -120,7 +120,7 @@ static void release(const struct site *site, void *state, struct out *out)
 	node->nbping = 0;
 }
 
-/* How many values the numbers have, where they are bounded: n + 1 unless modulus=n. */
+/* Returns how many different numbers there are if they are bounded: n + 1, or n with modulus=n. */
 static int64_t numbers_count(const struct site *site)
 {
 	return (int64_t)site->nodes + (site->parameters[MODULUS] == MODULUS_N ? 0 : 1);

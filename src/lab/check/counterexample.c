@@ -20,7 +20,7 @@ struct follower {
 	struct world world;
 	struct sent_message *flight; /* the messages in flight, oldest first */
 	size_t flight_count, flight_size;
-	bool dead[MODEL_NODES_MAX]; /* [node - 1]: it has crashed in this run */
+	bool dead[MODEL_NODES_MAX]; /* [node - 1]: the node has crashed in this run */
 	FILE *text;
 };
 

@@ -3,10 +3,10 @@
  * it is about, and the place in the document. `baton compare` measures and judges the claims
  * (compare.h).
  *
- * Variables of a formula: N is the number of nodes, E of edges, D the diameter; K and k are the
- * most and the fewest nodes that a first request concerns, including the requester (Maekawa's
- * committees); and every parameter of the algorithm whose name is a single letter (L of
- * suzuki-kasami-b).
+ * A formula may have these variables. N is the number of nodes, E the number of edges, and D the
+ * diameter. K and k are the most and the fewest nodes that a first request concerns, including the
+ * requester (the sizes of Maekawa's committees). Every parameter of the algorithm whose name is a
+ * single letter is a variable too, such as L of suzuki-kasami-b.
  */
 #ifndef LAB_CLAIMS_H
 #define LAB_CLAIMS_H
@@ -20,7 +20,7 @@ enum quantity {
 	LIGHT_MEAN, /* messages for an entry under light load, mean */
 	LIGHT_MIN,  /* fewest messages for a single entry, including runs in which delays vary */
 	LIGHT_MAX,
-	LIGHT_ASKED_MIN,  /* the same over entries that have to ask */
+	LIGHT_ASKED_MIN,  /* fewest messages for an entry that has to ask */
 	LIGHT_TOKEN_MIN,  /* over entries that have to ask: only messages that carry the token */
 	LIGHT_TOKEN_MAX,  /* the most of these */
 	LIGHT_OTHERS_MIN, /* over entries that have to ask: only messages without the token */

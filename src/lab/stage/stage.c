@@ -326,8 +326,8 @@ static bool act_on_sim(struct sim *sim, enum stage_act act, uint64_t what, uint6
 	return false;
 }
 
-/* Fills in a step that means the message with this number: a step names a message by its channel
- * and its place in it. */
+/* Finds the message with this number and writes its channel, and its place in that channel, into
+ * the step. */
 static bool name_message(struct replay *replay, uint64_t number, struct step *step)
 {
 	const struct envelope *flights;
