@@ -283,7 +283,8 @@ static void test_a_rescued_cluster_waits_and_goes_on(void **context)
 	assert_int_equal(voter_state(voter)->epoch, epoch);
 	assert_int_equal(voter_state(voter)->seats_count, MEMBERS);
 	assert_true(voter_state(voter)->index >= index);
-	/* Nothing is decided while somebody may have a lease of the old one, after a restart too. */
+	/* Nothing is decided while a member may still have a lease of the old cluster, even after a
+	 * restart. */
 	uint32_t before = applied;
 	run(LEASE / 2);
 	restart_voter();
@@ -303,7 +304,7 @@ static void test_a_rescue_is_another_cluster_and_another_server(void **context)
 	serve_members();
 	assert_int_equal(rescue(settings.cluster, 78, 0), RESCUE_ESAME);
 	assert_int_equal(rescue((struct cluster_id){8, 9}, SERVER, 0), RESCUE_ESAME);
-	/* As old as it may be. */
+	/* The log begins as late as possible: a snapshot has replaced its first entries. */
 	uint64_t start = shadow_content(&disk).log_start;
 	assert_true(start > 1);
 	assert_int_equal(rescue((struct cluster_id){8, 9}, 78, 0), RESCUE_OK);

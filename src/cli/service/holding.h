@@ -32,7 +32,7 @@ struct holding_words {
 	const char *socket;
 	int64_t timeout_ms; /* the timeout of baton_lock */
 	int busy_code;      /* the exit code of -E */
-	int64_t grace_ms;   /* -1: a quarter of the lease */
+	int64_t grace_ms;   /* how long the command gets to stop; -1: a quarter of the lease */
 	int status_fd;      /* -1: none */
 	bool verbose;       /* also print that the lock is busy, and how long it took to get it */
 	bool json;

@@ -32,7 +32,7 @@ struct roads {
 };
 
 void roads_init(struct roads *roads, uint64_t idle_hop);
-/* The epoch is over: forgets the locks with it. */
+/* The epoch is over: forgets all locks, which ended with it. */
 void roads_clear(struct roads *roads);
 void roads_free(struct roads *roads);
 

@@ -9,7 +9,8 @@
 #include <raft.h>
 #include <stdlib.h>
 
-/* All that the disk has, committed or not: nobody can tell any more. */
+/* Applies everything that the disk has, committed or not: nobody can tell the difference any
+ * more. */
 static bool replay(const struct durable_content *content, const struct state_settings *settings,
                    struct agreed_state *state)
 {
