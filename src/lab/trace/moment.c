@@ -17,7 +17,7 @@ struct point {
 	double x, y;
 };
 
-struct picture {
+struct moment {
 	const struct setup *setup;
 	const struct graph *graph;
 	const struct world *world;
@@ -62,7 +62,7 @@ static const char style[] =
 /* --- where the nodes are --- */
 
 /* Places a node and its subtree, and returns the node's x. Leaves are placed side by side. */
-static double place_tree(struct picture *picture, uint32_t node, uint32_t parent, uint32_t depth,
+static double place_tree(struct moment *picture, uint32_t node, uint32_t parent, uint32_t depth,
                          double *leaves_x)
 {
 	double first = 0, last = 0;
@@ -88,7 +88,7 @@ static double place_tree(struct picture *picture, uint32_t node, uint32_t parent
 }
 
 /* Places node 1 at the top and the others clockwise; for a ring, in the ring's direction. */
-static void place_circle(struct picture *picture)
+static void place_circle(struct moment *picture)
 {
 	uint32_t nodes = picture->graph->nodes, node = 1;
 	double radius = fmax(SPACE_X * nodes / 6.5, 70);
@@ -105,7 +105,7 @@ static void place_circle(struct picture *picture)
 	picture->height = 2 * (radius + MARGIN) + HEAD + FOOT;
 }
 
-static void place_nodes(struct picture *picture)
+static void place_nodes(struct moment *picture)
 {
 	uint32_t scratch[MOMENT_NODES_MAX];
 	double leaves_x = MARGIN;
@@ -133,7 +133,7 @@ static void write_escaped(struct text *out, const char *string)
 	}
 }
 
-static void write_edges(const struct picture *picture)
+static void write_edges(const struct moment *picture)
 {
 	const struct graph *graph = picture->graph;
 
@@ -155,7 +155,7 @@ static void write_edges(const struct picture *picture)
 
 /* Returns a point of the line from one node to another, moved by `aside` to the right of the
  * line. `way` says how far along the line it is. */
-static struct point beside(const struct picture *picture, uint32_t from, uint32_t to, double way,
+static struct point beside(const struct moment *picture, uint32_t from, uint32_t to, double way,
                            double aside)
 {
 	struct point a = picture->at[from - 1], b = picture->at[to - 1];
@@ -177,8 +177,7 @@ static struct point rim(struct point node, struct point towards, double radius)
 
 /* Draws an arrow for a variable that names a node. The arrows of each variable have their own
  * curvature, so that they do not cover each other. */
-static void write_arrow(const struct picture *picture, uint32_t variable, uint32_t from,
-                        uint32_t to)
+static void write_arrow(const struct moment *picture, uint32_t variable, uint32_t from, uint32_t to)
 {
 	struct point middle = beside(picture, from, to, 0.5, 16 + 22.0 * variable);
 	struct point start = rim(picture->at[from - 1], middle, RADIUS);
@@ -199,7 +198,7 @@ static uint32_t read_node(const struct json_member *member)
 	return (uint32_t)strtoul(digits, NULL, 10);
 }
 
-static void write_variables(const struct picture *picture)
+static void write_variables(const struct moment *picture)
 {
 	uint32_t number = 0;
 
@@ -221,7 +220,7 @@ static void write_variables(const struct picture *picture)
 	}
 }
 
-static void write_node(const struct picture *picture, uint32_t node)
+static void write_node(const struct moment *picture, uint32_t node)
 {
 	const struct algorithm *algorithm = picture->world->algorithm;
 	struct site site = network_site(&picture->setup->network, node);
@@ -243,7 +242,7 @@ static void write_node(const struct picture *picture, uint32_t node)
 	            at.x + RADIUS + 7, at.y - RADIUS + 7, name);
 }
 
-static void write_flight(const struct picture *picture, const struct envelope *flight,
+static void write_flight(const struct moment *picture, const struct envelope *flight,
                          uint32_t above)
 {
 	struct point at = beside(picture, flight->from, flight->to, 0.45, -6);
@@ -260,7 +259,7 @@ static void write_flight(const struct picture *picture, const struct envelope *f
 	free(message);
 }
 
-static void write_flights(const struct picture *picture, const struct envelope *flights,
+static void write_flights(const struct moment *picture, const struct envelope *flights,
                           size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -274,7 +273,7 @@ static void write_flights(const struct picture *picture, const struct envelope *
 	}
 }
 
-static void write_heads(const struct picture *picture)
+static void write_heads(const struct moment *picture)
 {
 	text_add_string(picture->out, "<defs>\n");
 	for (unsigned i = 0; i < COLOURS; i++)
@@ -286,7 +285,7 @@ static void write_heads(const struct picture *picture)
 	text_add_string(picture->out, "</defs>\n");
 }
 
-static void write_legend(const struct picture *picture)
+static void write_legend(const struct moment *picture)
 {
 	const struct algorithm *algorithm = picture->world->algorithm;
 	double x = 20, y = picture->height - 18;
@@ -314,7 +313,7 @@ static void write_legend(const struct picture *picture)
 
 /* Writes the nodes that wait, in the order in which they will be served, as far as the states
  * tell it. */
-static void write_queue(const struct picture *picture, const struct envelope *flights,
+static void write_queue(const struct moment *picture, const struct envelope *flights,
                         size_t flights_count)
 {
 	const struct world *world = picture->world;
@@ -360,7 +359,7 @@ void moment_draw(const struct setup *setup, const struct world *world,
                  const struct envelope *flights, size_t flights_count, const char *title,
                  struct text *svg)
 {
-	struct picture picture = {
+	struct moment picture = {
 	        .setup = setup, .graph = &setup->network.graph, .world = world, .out = svg};
 
 	must(picture.graph->nodes <= MOMENT_NODES_MAX);
