@@ -304,7 +304,7 @@ static void test_a_rescue_is_another_cluster_and_another_server(void **context)
 	serve_members();
 	assert_int_equal(rescue(settings.cluster, 78, 0), RESCUE_ESAME);
 	assert_int_equal(rescue((struct cluster_id){8, 9}, SERVER, 0), RESCUE_ESAME);
-	/* The log begins as late as possible: a snapshot has replaced its first entries. */
+	/* A snapshot has replaced the first entries of the log. */
 	uint64_t start = shadow_content(&disk).log_start;
 	assert_true(start > 1);
 	assert_int_equal(rescue((struct cluster_id){8, 9}, 78, 0), RESCUE_OK);

@@ -18,8 +18,8 @@ struct rescue_options {
 	struct cluster_id cluster; /* the identity of the new cluster, drawn at random */
 	uint64_t server;           /* the id of the new server, drawn at random */
 	const char *name, *address;
-	uint64_t
-	        base; /* fences are at least this: what a cluster that is born now would begin with */
+	/* The least fence, which is where a cluster that is created now would begin. */
+	uint64_t base;
 	struct state_settings settings; /* for a log that has no snapshot */
 };
 
