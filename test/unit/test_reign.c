@@ -238,6 +238,9 @@ static void test_a_process_that_was_told_to_leave_joins_no_more(void **context)
 	pass(2);
 	link_all();
 	finds(judge_join(CROW), "crow is to join 3001 ms after it was told to leave");
+	/* A leader that was stopped meanwhile reads only now what crow asked for before. */
+	proposal.resumed = now;
+	assert_null(judge_join(CROW));
 }
 
 /* --- members --- */

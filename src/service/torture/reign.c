@@ -224,14 +224,18 @@ static const char *judge_back_off(struct reign *reign, const struct reign_propos
 }
 
 /* A process that was told to leave asks for nothing more. What it asked for before may still be
- * granted for a while. */
+ * granted for a while; a leader that was stopped reads it only when it goes on. */
 static const char *judge_departure(const struct reign_proposal *proposal, uint64_t process,
                                    char *room)
 {
 	uint32_t place = place_of(proposal, process);
 
-	if (place == NOWHERE || proposal->hosts[place].departs == 0 ||
-	    proposal->hosts[place].departs + proposal->state->settings.lease_ns >= proposal->now)
+	if (place == NOWHERE || proposal->hosts[place].departs == 0)
+		return NULL;
+	uint64_t since = proposal->hosts[place].departs;
+	if (since < proposal->resumed)
+		since = proposal->resumed;
+	if (since + proposal->state->settings.lease_ns >= proposal->now)
 		return NULL;
 	snprintf(room, ROOM, "%s is to join %llu ms after it was told to leave",
 	         proposal->hosts[place].name,
