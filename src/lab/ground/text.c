@@ -3,6 +3,7 @@
 #include "memory.h"
 #include "must.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,4 +99,16 @@ bool text_is_utf8(const char *bytes, size_t count)
 			return false;
 	}
 	return true;
+}
+
+char *time_text(uint64_t time, char *ret_text)
+{
+	int length =
+	        snprintf(ret_text, 32, "%" PRIu64 ".%06" PRIu64, time / 1000000, time % 1000000);
+	while (ret_text[length - 1] == '0')
+		length--;
+	if (ret_text[length - 1] == '.')
+		length--;
+	ret_text[length] = '\0';
+	return ret_text;
 }

@@ -6,6 +6,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct text {
 	/* The text with a final 0, which `used` does not count; NULL until something is added. */
@@ -26,5 +27,9 @@ char *text_take(struct text *text);
 
 /* Are these bytes UTF-8: no overlong form, no surrogate, nothing beyond U+10FFFF? */
 bool text_is_utf8(const char *bytes, size_t count);
+
+/* Writes a time in millionths as a decimal without needless zeros, and returns `ret_text`, which
+ * has room for at least 32 bytes. */
+char *time_text(uint64_t time, char *ret_text);
 
 #endif

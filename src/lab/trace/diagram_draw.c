@@ -4,7 +4,6 @@
 
 #include "grow.h"
 #include "memory.h"
-#include "trace.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -24,18 +24,6 @@ struct trace {
 	char **variables; /* [node - 1]: the variables of a node as they were last written */
 };
 
-char *time_text(uint64_t time, char *ret_text)
-{
-	int length =
-	        snprintf(ret_text, 32, "%" PRIu64 ".%06" PRIu64, time / 1000000, time % 1000000);
-	while (ret_text[length - 1] == '0')
-		length--;
-	if (ret_text[length - 1] == '.')
-		length--;
-	ret_text[length] = '\0';
-	return ret_text;
-}
-
 struct trace *trace_create(bool lines, bool diagram)
 {
 	struct trace *trace = calloc(1, sizeof(*trace));

@@ -75,8 +75,4 @@ void trace_end(struct trace *trace, uint64_t time);
  * freed. */
 void trace_draw(struct trace *trace, uint64_t time, struct text *svg);
 
-/* Writes a time in millionths as a decimal without needless zeros, and returns `ret_text`, which
- * has room for at least 32 bytes. */
-char *time_text(uint64_t time, char *ret_text);
-
 #endif

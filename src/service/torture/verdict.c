@@ -48,7 +48,7 @@ struct watched_client {
 };
 
 /* The subscription of one client to one lock. */
-struct subscription {
+struct followed {
 	bool stands;
 	uint64_t since; /* since when, in true time */
 	uint64_t rank;  /* the rank of the last event: its fence times 4, plus its part */
@@ -73,7 +73,7 @@ struct verdict {
 	size_t pages_size;
 	struct watched_client *clients;
 	uint64_t fences[VERDICT_LOCKS_MAX]; /* the last fence of each lock */
-	struct subscription *subscriptions; /* [client][lock] */
+	struct followed *subscriptions;     /* [client][lock] */
 	struct last_grant grants[VERDICT_LOCKS_MAX];
 	uint64_t settled_at; /* when some view was last served for the first time, in true time */
 	uint64_t lapses;
@@ -551,8 +551,8 @@ void verdict_lost(struct verdict *verdict, uint32_t client, const char *why, siz
 
 /* --- events --- */
 
-static struct subscription *subscription_of(const struct verdict *verdict, uint32_t client,
-                                            uint32_t lock)
+static struct followed *subscription_of(const struct verdict *verdict, uint32_t client,
+                                        uint32_t lock)
 {
 	return &verdict->subscriptions[client * VERDICT_LOCKS_MAX + lock];
 }
@@ -565,7 +565,7 @@ void verdict_session(struct verdict *verdict, uint32_t client)
 
 void verdict_subscribed(struct verdict *verdict, uint32_t client, uint32_t lock)
 {
-	struct subscription *subscription = subscription_of(verdict, client, lock);
+	struct followed *subscription = subscription_of(verdict, client, lock);
 
 	if (subscription->stands)
 		return;
@@ -576,7 +576,7 @@ void verdict_subscribed(struct verdict *verdict, uint32_t client, uint32_t lock)
 void verdict_event(struct verdict *verdict, uint32_t client, uint32_t lock, uint64_t fence,
                    uint32_t part)
 {
-	struct subscription *subscription = subscription_of(verdict, client, lock);
+	struct followed *subscription = subscription_of(verdict, client, lock);
 	uint64_t rank = fence * 4 + part;
 
 	if (rank <= subscription->rank)
@@ -593,7 +593,7 @@ void verdict_dropped(struct verdict *verdict, uint32_t client, uint32_t lock)
 const char *verdict_untold(const struct verdict *verdict, uint64_t recent, char room[128])
 {
 	for (uint32_t i = 0; i < verdict->options.clients_max * VERDICT_LOCKS_MAX; i++) {
-		const struct subscription *subscription = &verdict->subscriptions[i];
+		const struct followed *subscription = &verdict->subscriptions[i];
 		const struct last_grant *last = &verdict->grants[i % VERDICT_LOCKS_MAX];
 		if (!subscription->stands || last->time <= subscription->since ||
 		    last->time <= verdict->settled_at + recent ||
