@@ -165,7 +165,7 @@ static void begin(void)
 	if (verdict != NULL)
 		verdict_destroy(verdict);
 	verdict = verdict_create(&(struct verdict_options){
-	        .settings = {LEASE, BASE, BLOCK},
+	        .settings = {.lease_ns = LEASE, .base = BASE, .block = BLOCK},
 	        .world = {.clock = read_clock, .wrong = on_wrong},
 	        .clients_max = CLIENTS,
 	        .tokens_max = 1,

@@ -6,6 +6,8 @@
 #ifndef TORTURE_CHANCE_H
 #define TORTURE_CHANCE_H
 
+#include "must.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -35,6 +37,7 @@ static inline uint64_t chance_next(struct chance *chance)
 
 static inline uint64_t chance_below(struct chance *chance, uint64_t bound)
 {
+	must(bound > 0);
 	return chance_next(chance) % bound;
 }
 
