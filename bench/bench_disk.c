@@ -62,8 +62,6 @@ static const struct state_settings settings = {
         .lease_ns = LEASE_MS * UINT64_C(1000000), .base = 1000, .block = 1000};
 
 /* SQLite calls these instead of those of the C library. */
-int fdatasync(int file);
-int fsync(int file);
 
 int fdatasync(int file)
 {
@@ -262,7 +260,7 @@ static void begin(const char *directory)
 		                                                 .seed = (uint32_t)i + 1},
 		                       now);
 	}
-	free((void *)(uintptr_t)first.bytes);
+	free((void *)first.bytes);
 	for (int tries = 0; find_leader() < 0 && tries < 100; tries++)
 		pass(100);
 	join_all();
