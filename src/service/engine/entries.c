@@ -126,10 +126,11 @@ bool entry_next(struct log_entry *entry, struct entry_part *ret_part)
 
 bool entry_read(const uint8_t *bytes, size_t size, struct log_entry *ret_entry)
 {
+	if (size == 0)
+		return false; /* `bytes` may be NULL: the log has entries of its own, which are empty */
 	struct in in = {.next = bytes, .end = bytes + size};
 	struct log_entry entry = {
 	        .kind = (enum entry_kind)in_range(&in, ENTRY_TICK, ENTRY_VERSION)};
-
 	if (in.bad)
 		return false;
 	switch (entry.kind) {

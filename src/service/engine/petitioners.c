@@ -33,7 +33,7 @@ static void copy_list(struct process_list list, uint64_t **array, size_t *size, 
 {
 	*array = grow(*array, size, list.left, sizeof(**array));
 	*ret_count = 0;
-	while (process_next(&list, &(*array)[*ret_count]))
+	while (list.left != 0 && process_next(&list, &(*array)[*ret_count]))
 		++*ret_count;
 }
 
