@@ -199,7 +199,7 @@ static void test_five_shrink_to_three_and_three_never_shrink(void **context)
 	assert_string_equal(settle(), "abc");
 	for (uint32_t k = 1; k < 4; k++)
 		silence(k);
-	now += 10 * REPLACE;
+	now += 10UL * REPLACE;
 	assert_string_equal(settle(), "abc");
 }
 
@@ -283,7 +283,7 @@ static void test_witnesses_come_first(void **context)
 	(void)context;
 	add_voter(0);
 	for (uint32_t k = 0; k < 5; k++)
-		add_standing(k, 1000 * k);
+		add_standing(k, 1000UL * k);
 	standing[4].witness = true;
 	now += GROW;
 	assert_string_equal(settle(), "abe");

@@ -153,8 +153,9 @@ static void pass(uint64_t ms)
 
 static int setup(void **context)
 {
-	struct warden_options options = {.settings = {LEASE, 1000, 1 << 20},
-	                                 .wiring = {.complete = true}};
+	struct warden_options options = {
+	        .settings = {.lease_ns = LEASE, .base = 1000, .block = 1 << 20},
+	        .wiring = {.complete = true}};
 
 	(void)context;
 	memset(&world, 0, sizeof(world));

@@ -89,7 +89,7 @@ static int setup(void **context)
 	                                            .entries_first = 1,
 	                                            .entries = &first,
 	                                            .entries_count = 1});
-	free((void *)(uintptr_t)first.bytes);
+	free((void *)first.bytes);
 	start_voter();
 	return 0;
 }
@@ -146,7 +146,7 @@ static void run(uint64_t ms)
 {
 	for (uint64_t end = now + ms; now < end; now++) {
 		for (uint32_t i = 0; i < MEMBERS; i++) {
-			if (tenants[i] == NULL || now % INTERVAL != 7 * i)
+			if (tenants[i] == NULL || now % INTERVAL != 7UL * i)
 				continue;
 			struct tenant_view view = tenant_view(tenants[i]);
 			struct tenant_condition condition = {.active =
@@ -171,7 +171,7 @@ static void serve_members(void)
 {
 	for (uint32_t i = 0; i < MEMBERS; i++)
 		start_member(i);
-	run(3 * LEASE);
+	run(3UL * LEASE);
 	assert_int_equal(voter_state(voter)->seats_count, MEMBERS);
 }
 
@@ -198,7 +198,7 @@ static void test_a_restart_finds_everything_again(void **context)
 	assert_int_equal(voter_state(voter)->epoch, epoch);
 	assert_true(voter_state(voter)->index >= index);
 	assert_int_equal(voter_voters(voter)->list[0].server, SERVER);
-	run(2 * LEASE);
+	run(2UL * LEASE);
 	assert_int_equal(voter_state(voter)->epoch, epoch);
 }
 
@@ -207,7 +207,7 @@ static void test_a_name_stays_forbidden_under_a_new_leader(void **context)
 	(void)context;
 	serve_members();
 	voter_forbid(voter, "b", true, now * MS);
-	run(3 * LEASE);
+	run(3UL * LEASE);
 	assert_int_equal(voter_state(voter)->seats_count, 1);
 	/* Until a snapshot has taken the place of the entry. */
 	uint64_t index = voter_state(voter)->index;
@@ -215,10 +215,10 @@ static void test_a_name_stays_forbidden_under_a_new_leader(void **context)
 		run(INTERVAL);
 	restart_voter();
 	start_member(1);
-	run(20 * LEASE);
+	run(20UL * LEASE);
 	assert_int_equal(voter_state(voter)->seats_count, 1);
 	voter_forbid(voter, "b", false, now * MS);
-	run(20 * LEASE);
+	run(20UL * LEASE);
 	assert_int_equal(voter_state(voter)->seats_count, 2);
 }
 
@@ -291,7 +291,7 @@ static void test_a_rescued_cluster_waits_and_goes_on(void **context)
 	run(warden_patience(LEASE * MS) / MS - 1);
 	assert_int_equal(applied, before);
 	assert_true(voter_state(voter)->rescued);
-	run(20 * LEASE);
+	run(20UL * LEASE);
 	assert_true(is_member(0));
 	assert_false(voter_state(voter)->rescued);
 	assert_true(voter_state(voter)->epoch > epoch);

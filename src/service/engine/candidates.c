@@ -170,8 +170,8 @@ static void keep_connected(struct candidates *candidates, const struct agreed_st
 	if (members != 0)
 		memcpy(seats, state->seats, members * sizeof(*seats));
 	for (uint32_t i = members; i < count; i++)
-		strcpy(seats[i].name,
-		       petitioners_find(petitioners, candidates->prospects[i - members])->name);
+		snprintf(seats[i].name, sizeof(seats[i].name), "%s",
+		         petitioners_find(petitioners, candidates->prospects[i - members])->name);
 	uint32_t stays = wiring_parts(wiring, seats, count, parts);
 	if (members != 0)
 		stays = parts[0];

@@ -31,30 +31,26 @@ struct tenant_outcome {
 struct tenant {
 	char *name, *address;
 	uint64_t process, lease_ns, server;
-	bool witness;
 	uint64_t version_least, version;
 	struct wiring wiring;
 	struct electors electors;
 	uint32_t unanswered; /* petitions since a leader was last heard */
+	bool witness, departs;
 	uint64_t incarnation;
 	uint64_t number, acknowledged;
 	struct sent sent[SENT_MAX]; /* indexed by number modulo SENT_MAX */
-	bool departs;
 
 	uint64_t epoch, base, limit;
 	struct seat *seats;
-	uint32_t seats_count;
 	size_t seats_size;
+	uint32_t seats_count, prospects_count, standing_count, peers_count;
 	uint64_t prospect; /* the digest of prospects in the leader's last bulletin */
 	struct seat *prospects;
-	uint32_t prospects_count;
 	size_t prospects_size;
 
 	uint64_t *standing; /* the processes to which there is a link */
-	uint32_t standing_count;
 	size_t standing_size;
 	struct tenant_peer *peers;
-	uint32_t peers_count;
 	size_t peers_size;
 	uint64_t *lacks; /* room for one entry for each peer */
 	size_t lacks_size;
