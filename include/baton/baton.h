@@ -140,9 +140,9 @@ const char *baton_error_name(int error);
  * Acquires the lock and returns its fence: a number from 1 to 2^53 - 1 that is greater for every
  * later holder, in the whole cluster and across its restarts.
  *
- * A node that does not answer at all (it is stopped, or hangs) is given up five seconds after
- * timeout_ms, unless it is BATON_FOREVER; but if this handle holds another lock, it waits, because to
- * give up ends the session and loses that lock.
+ * If the node does not answer at all (it is stopped, or hangs), the call gives up five seconds after
+ * timeout_ms; with BATON_FOREVER it never does. While this handle holds another lock, it does not
+ * give up either: that would end the session and lose the other lock.
  *
  * Returns 0, or an error: BATON_ETIMEOUT; BATON_ENOTFREE (with BATON_TRY); BATON_ESILENT (members
  * do not answer, so that nobody knows whether the lock is free); BATON_ENAME; BATON_EHELD (this

@@ -641,7 +641,8 @@ static void heal(void)
 			start_server(&world.servers[i]);
 }
 
-/* After healing, the log must make progress, and every server that replicates it must have it. */
+/* After healing, the log must make progress, and every voter and standby must have applied nearly
+ * all of it. */
 static void judge_end(void)
 {
 	const struct server *leader = NULL;

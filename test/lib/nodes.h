@@ -240,8 +240,8 @@ static inline void nodes_take(struct nodes *nodes, uint32_t i)
 	nodes_take_effects(nodes, i);
 }
 
-/* Enters the same view as one that voters agreed on: its fences follow those of the epoch
- * before. */
+/* Lets one node enter a view with these members, as if voters had agreed on it: its fences are above
+ * those of the epoch before. */
 static inline int nodes_enter_one(struct nodes *nodes, uint32_t i,
                                   const struct node_member *members, uint32_t count)
 {

@@ -24,7 +24,8 @@ static const char *verdict_text(const struct check_result *result, enum sought s
 	case VERDICT_MUTUAL_EXCLUSION:
 		return "VIOLATED: two nodes are inside at once";
 	case VERDICT_DEADLOCK:
-		return "VIOLATED: deadlock, somebody waits or cannot leave, and nothing can happen";
+		return "VIOLATED: deadlock, somebody waits, or cannot leave or ask, and nothing "
+		       "can happen";
 	case VERDICT_STARVATION:
 		return "VIOLATED: starvation, somebody may wait for ever";
 	case VERDICT_INVARIANT:
@@ -206,7 +207,8 @@ void check_print(const struct setup_words *words, const char *entries,
 		printf(" (%s)", result->interrupted ? "interrupted" : "a limit was reached");
 	putchar('\n');
 	print_permitted(options, result);
-	bool all = result->complete && !faults_any(&options->faults);
+	bool all =
+	        result->complete && !faults_any(&options->faults) && options->sought == SOUGHT_ANY;
 	if (all && network->algorithm->kind == KIND_MUTEX)
 		print_bypass(options, result);
 	if (all && result->bounded)

@@ -89,8 +89,8 @@ int command_fence_check(int argc, char **argv)
 		break;
 	case BATON_ETORN:
 		problem_set(&problem,
-		            "%.200s does not hold a fence, a number and a newline: nothing passes "
-		            "until it is repaired",
+		            "%.200s does not hold a fence (a number and a newline): nothing passes "
+		            "until the file is repaired",
 		            file);
 		break;
 	default:

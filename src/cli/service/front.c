@@ -39,7 +39,8 @@ struct front {
 	int patience_ms;      /* how long the guardian may take to answer */
 	enum trust trust;
 	uint64_t trust_ns; /* when `trust` last changed */
-	uint64_t news_ns;  /* when the oldest unread news may have come; 0: there is none */
+	uint64_t
+	        news_ns; /* the earliest time at which the unread news can have come; 0: there is none */
 };
 
 /* --- signals --- */
@@ -282,7 +283,9 @@ static int end_all(struct front *front)
 	take_terminal_back(ending->command);
 	if (!ending->lost && !holding_release(holding))
 		ending->lost = true;
-	/* The guardian may have read the reason, and not told it. */
+	/* The guardian may have read the reason, and left it here. */
+	if (ending->lost && holding->reason == NULL)
+		holding->reason = shared->reason;
 	if (ending->lost)
 		holding_note_loss(holding);
 	int child = child_code(ending->status);

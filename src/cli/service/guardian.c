@@ -216,8 +216,10 @@ static void on_news(struct guardian *guardian)
 	shared->reading = true;
 	tell_run(guardian, CHANNEL_READS);
 	bool lost = holding_lost(guardian->holding);
-	if (lost)
+	if (lost) {
+		shared->reason = guardian->holding->reason;
 		shared->lost_ns = clock_boot_ns();
+	}
 	shared->reading = false;
 	if (!lost)
 		return;

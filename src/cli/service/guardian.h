@@ -46,6 +46,9 @@ struct shared {
 	_Atomic int status;    /* the wait status of the command, if it was reaped */
 	/* The guardian reads from the node; what it has read may not be noted yet. */
 	_Atomic bool reading;
+	/* Why the lock was lost, as in struct holding; set before lost_ns. The text is a constant of
+	 * this program, at the same address in both processes. */
+	const char *_Atomic reason;
 	_Atomic uint64_t lost_ns; /* when it learned that the lock is lost; 0: it has not */
 	_Atomic bool over;        /* nothing of the command needs to be stopped any more */
 	_Atomic bool reported;    /* the lock was released and everything was reported */

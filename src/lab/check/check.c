@@ -83,20 +83,25 @@ static void find_lasso(struct check *check, const struct liveness *liveness)
 static void write_expectation(const struct check *check, char *text, size_t size)
 {
 	const struct check_result *result = check->result;
-	bool waits = false;
+	bool waits = false, leaves = false;
 
 	if (result->node != 0) {
 		struct state_row row = search_row(&check->search, check->search.violation.state);
 		uint32_t local = row_local(&check->search.model, row, result->node - 1);
 		waits = check->search.model.local[local].phase == PHASE_WAITING;
+		leaves = check->search.model.local[local].phase == PHASE_LEAVING;
 	}
 
 	switch (result->verdict) {
 	case VERDICT_DEADLOCK:
 		/* Nothing is in flight, so `run` does nothing in this replay. With a correct
 		 * algorithm it would bring the node there. */
-		snprintf(text, size, "run\nexpect %" PRIu32 " %s", result->node,
-		         waits ? "in" : "idle");
+		if (!waits && !leaves)
+			snprintf(text, size, "fail \"node %" PRIu32 " can never ask\"",
+			         result->node);
+		else
+			snprintf(text, size, "run\nexpect %" PRIu32 " %s", result->node,
+			         waits ? "in" : "idle");
 		return;
 	case VERDICT_STARVATION:
 		snprintf(text, size, "expect %" PRIu32 " %s", result->node, waits ? "in" : "idle");

@@ -16,9 +16,12 @@ struct local_head {
 	uint8_t phase;
 	uint8_t lost, duplicated, crashes; /* as in struct local */
 	uint32_t cut;
+	uint32_t padding;
 	uint32_t timers
 	        [TIMERS_MAX]; /* 1 + the number of delays that it is armed for; 0: not armed */
 };
+_Static_assert(sizeof(struct local_head) % _Alignof(uint64_t) == 0,
+               "the algorithm's state that follows is aligned");
 
 /* A message as it is interned: this head, then its bytes. */
 struct letter_head {

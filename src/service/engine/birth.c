@@ -20,7 +20,8 @@ struct birth {
 	struct birth_options options;
 	char (*names)[ENTRY_NAME_MAX + 1], (*addresses)[ENTRY_ADDRESS_MAX + 1];
 	struct birth_record record; /* what the disk has */
-	struct birth_record wished; /* what shall be written, founded or joined */
+	struct birth_record
+	        wished; /* what `wish` asks for: the record to write, or the cluster to found or to join */
 	enum birth_wish_kind wish;
 	uint64_t nonce;
 	struct founder *founders; /* by place; the own is not used */

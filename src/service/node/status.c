@@ -171,7 +171,8 @@ int on_tell_status(struct node *node, const struct frame *frame)
 	return 0;
 }
 
-/* Adds this node's own answer: writes it to the end of the outbox and takes it away again. */
+/* Adds this node's own answer to the question. The end of the outbox serves as scratch space: the
+ * answer is written there, copied and removed. */
 static void tell_oneself(struct node *node, struct question *question)
 {
 	struct slice pattern = {(const uint8_t *)question->name, question->name_size};

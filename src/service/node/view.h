@@ -45,7 +45,8 @@ struct view {
 	void *shared;           /* what the algorithm has prepared for the network */
 	size_t state_size;      /* the size of the algorithm's state for one lock */
 	bool complete;          /* every pair is linked */
-	/* The holder's `init` sends a message: a lock works only when its home has been touched. */
+	/* The holder's `init` sends a message. So the first member that asks for a lock must tell the
+	 * lock's home, which then starts the lock (TOUCH). */
 	bool starts;
 	bool active;      /* all members have reported, and this node serves */
 	char *unsuitable; /* why the algorithm cannot run in this view, or NULL */
