@@ -6,7 +6,7 @@ PAGE ?= yes
 export PAGE
 PAGE_OPTION = -Dpage=$(if $(filter no,$(PAGE)),false,true)
 
-.PHONY: all help run site tour quick test bench mutants checked coverage errata figures results faults install clean format lint setup
+.PHONY: all help run site tour quick test bench mutants checked coverage errata figures results faults failover install clean format lint setup
 
 all: setup ## make build/baton; PAGE=no leaves out the page, which needs npm
 	@tools/build build $(PAGE_OPTION)
@@ -19,8 +19,8 @@ help: ## print this list
 setup: ## install the Debian packages that the build needs
 	@tools/setup
 
-run: all ## run a cluster of three on this machine; Ctrl-C ends it
-	@build/baton dev
+run: all ## run a cluster of three on this machine, and kill a node of it; Ctrl-C ends it
+	@build/baton dev --failover
 
 # The files that a web server needs.
 site: all ## make the laboratory as static files, in build/site
@@ -61,6 +61,10 @@ results: all ## make doc/results.md, what the papers claim and what is measured;
 
 faults: all ## make doc/faults.md, what each algorithm survives
 	@tools/faults
+
+failover: all ## make doc/failover.md, how long a lock waits after a failure; about an hour, as root
+	@tools/setup bench
+	@tools/failover
 
 install: setup ## install to PREFIX, /usr/local unless given
 	@tools/build build $(PAGE_OPTION) "--prefix=$$(realpath -m "$(PREFIX)")"

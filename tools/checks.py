@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 BATON = os.environ.get("BATON", str(ROOT / "build/baton"))
 CHECKED = ROOT / "doc/checked.md"
 
-STEP = re.compile(r"^(?:request|release|deliver|drop|initiate|expire)\b", re.MULTILINE)
+STEP = re.compile(r"^(?:request|release|deliver|drop|initiate|expire|link|unlink)\b", re.MULTILINE)
 NUMBER = re.compile(r"(?:> )?[\d,.]+|\d+ to \d+|–|∞")
 
 
@@ -24,7 +24,7 @@ def run(words):
 
 
 def report(words):
-    """What baton reports; it may find something violated, or come to a limit, but must not refuse."""
+    """Returns what baton reports. It may find a violation or reach a limit, but must not refuse the command."""
     process = run(f"{words} --json")
     if process.returncode not in (0, 1, 3):
         sys.exit(f"baton {words}: exit {process.returncode}: {process.stderr.strip()}")
@@ -32,7 +32,7 @@ def report(words):
 
 
 def violated(checked):
-    """The name of the property that is violated, or None."""
+    """Returns the name of the property that is violated, or None."""
     for name in ("mutual_exclusion", "deadlock", "starvation", "unique_leader", "agreement", "termination"):
         if checked.get(name) in ("violated", "found"):
             return name
@@ -49,12 +49,12 @@ def read_errata():
 
 
 def with_text(words, erratum):
-    """The words of a check with the text as it is printed, if it is a text that is wrong."""
+    """Adds the printed text to the words of a check, if the erratum is about a text."""
     return f"{words} --param text={erratum['text']}" if "text" in erratum else words
 
 
 def table(columns, rows):
-    """A table of markdown, each column as wide as what is in it, numbers on the right."""
+    """Makes a table of markdown. Each column is as wide as its widest cell, and columns of numbers are aligned on the right."""
     right = [all(NUMBER.fullmatch(row[i]) for row in rows) for i in range(len(columns))]
     width = [max(len(row[i]) for row in [columns, *rows]) for i in range(len(columns))]
 
@@ -67,14 +67,14 @@ def table(columns, rows):
 
 
 def filled(text, width=COLUMNS, **options):
-    """A paragraph in lines; none begins with a sign, which markdown would take for a list."""
+    """Wraps a paragraph. No line begins with a sign, which markdown would take for a list."""
     text = re.sub(r" ([-+*]) ", "\u00a0\\1\u00a0", text)
     lines = textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False, **options)
     return lines.replace("\u00a0", " ")
 
 
 def tables_in(page):
-    """The rows of all tables: the heading that they stand under, the last line above the table, and the cells by column."""
+    """Yields for each row of all tables its heading, the last line above the table, and the cells by column."""
     heading, above, columns = "", "", None
     for line in page.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
@@ -89,5 +89,5 @@ def tables_in(page):
 
 
 def read_tables(path=CHECKED):
-    """The cells of each row of a page. No page, no rows."""
+    """Returns the cells of each row of a page; none if there is no page."""
     return [cells for _, _, cells in tables_in(path.read_text(encoding="utf-8"))] if path.exists() else []

@@ -1,4 +1,4 @@
-"""What no single comparison tells: all trees of a size, and the stages of an election, counted in its trace."""
+"""Counts what no single comparison tells: all trees of a size, and the stages of an election, from its trace."""
 import itertools
 import json
 import re
@@ -9,7 +9,7 @@ from checks import run
 
 
 def tree_of(sequence):
-    """The tree that a Prüfer sequence stands for, as edges."""
+    """Returns the edges of the tree that a Prüfer sequence stands for."""
     nodes = len(sequence) + 2
     degree = Counter(sequence)
     edges = []
@@ -23,7 +23,7 @@ def tree_of(sequence):
 
 
 def shape_of(edges):
-    """The same for trees that differ in the names of their nodes only."""
+    """Returns a text that is the same for trees that differ only in the names of their nodes."""
     neighbours = defaultdict(list)
     for a, b in edges:
         neighbours[a].append(b)
@@ -35,7 +35,7 @@ def shape_of(edges):
 
 
 def trees(nodes):
-    """A tree of each shape, as a topology."""
+    """Returns a tree of each shape, as a topology."""
     shapes = {}
     for sequence in itertools.product(range(1, nodes + 1), repeat=nodes - 2):
         edges = tree_of(sequence)
@@ -44,7 +44,8 @@ def trees(nodes):
 
 
 def nested(nodes):
-    """Every second process is greater than both neighbours, every second of these than both of those, and so on."""
+    """Returns an arrangement in which every second process is greater than both neighbours; among those processes every second one
+    is greater than the two next to it, and so on."""
     identifiers, following, first, step = [0] * nodes, 1, 0, 1
     while first < nodes:
         for i in range(first, nodes, 2 * step):
@@ -56,7 +57,7 @@ def nested(nodes):
 
 
 def elections(algorithm, nodes, seeds):
-    """The messages of several elections in which all begin: who sends, the type, and what it carries."""
+    """Yields for several elections in which all begin a list of the messages: sender, type and what the message carries."""
     arrangements = [("increasing", 1), ("decreasing", 1), (nested(nodes), 1), *(("random", seed) for seed in range(1, seeds + 1))]
     for arrangement, seed in arrangements:
         with tempfile.NamedTemporaryFile("r", suffix=".trace") as file:
@@ -68,8 +69,8 @@ def elections(algorithm, nodes, seeds):
 
 
 def stages_by_sends(algorithm, nodes, seeds, first, each):
-    """Where all send `each` messages of the type `first` in each stage: the most stages, and of each stage the messages
-    that elect, the last stage apart."""
+    """For an algorithm in which every process sends `each` messages of the type `first` in each stage. Returns the largest number
+    of stages, the numbers of messages of a full stage, and those of the last stage. The announcement does not count."""
     most, full, last = 0, set(), set()
     for sends in elections(algorithm, nodes, seeds):
         counts = Counter(sender for sender, kind, _ in sends if kind == first)
@@ -84,8 +85,8 @@ def stages_by_sends(algorithm, nodes, seeds, first, each):
 
 
 def candidatures(nodes, seeds):
-    """hirschberg-sinclair: by the length of their paths the most candidates that there were; and the most messages that a
-    candidate took for each step of its paths."""
+    """For hirschberg-sinclair. Returns the largest number of candidates for each length of path, and the largest number of messages
+    that a candidate needed for each step of its paths."""
     most, dearest = Counter(), 0
     for sends in elections("hirschberg-sinclair", nodes, seeds):
         paths, messages = defaultdict(set), Counter()

@@ -15,7 +15,7 @@ class Object:
 
 
 def read_symbols(path, *options):
-    """Symbols of an object, each with its letter of nm."""
+    """Returns the symbols of an object, each with the letter that nm prints for it."""
     text = subprocess.run(
         ["nm", "--format=posix", *options, str(path)], check=True, capture_output=True, text=True
     ).stdout
@@ -23,7 +23,7 @@ def read_symbols(path, *options):
 
 
 def read_objects(build, under="src"):
-    """One Object for each source below the folder `under` that this build directory has compiled."""
+    """Returns an Object for each source below the folder `under` that this build directory has compiled."""
     build = pathlib.Path(build).resolve()
     objects = {}
     for command in json.loads((build / "compile_commands.json").read_text()):

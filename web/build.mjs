@@ -1,6 +1,6 @@
 // Makes the page: node web/build.mjs MODULES FOLDER: from the packages in MODULES into FOLDER, which already has baton.wasm and lines.json.
 //
-// It writes index.html, app.js, style.css, sources.json, all of them also compressed (.br, .gz), and page.html: everything in one file.
+// It writes index.html, app.js, style.css, sources.json, tours.json, all of them also compressed (.br, .gz), and page.html: everything in one file.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -21,13 +21,18 @@ const algorithms = join(here, "../src/algorithms");
 const sources = {};
 for (const name of readdirSync(algorithms).sort()) if (name.endsWith(".c") && name !== "registry.c") sources[name] = readFileSync(join(algorithms, name), "utf8");
 
+// The tours, by name.
+const tours = {};
+for (const name of readdirSync(join(here, "tours")).sort()) if (name.endsWith(".scn")) tours[name.slice(0, -4)] = readFileSync(join(here, "tours", name), "utf8");
+
 const html = readFileSync(join(here, "index.html"), "utf8");
 writeFileSync(join(folder, "index.html"), html);
 writeFileSync(join(folder, "app.js"), script);
 writeFileSync(join(folder, "style.css"), style);
 writeFileSync(join(folder, "sources.json"), JSON.stringify(sources));
+writeFileSync(join(folder, "tours.json"), JSON.stringify(tours));
 
-for (const name of ["index.html", "app.js", "style.css", "baton.wasm", "lines.json", "sources.json"]) {
+for (const name of ["index.html", "app.js", "style.css", "baton.wasm", "lines.json", "sources.json", "tours.json"]) {
 	const bytes = readFileSync(join(folder, name));
 	writeFileSync(join(folder, name + ".br"), brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length } }));
 	writeFileSync(join(folder, name + ".gz"), gzipSync(bytes, { level: 9 }));
@@ -37,7 +42,7 @@ for (const name of ["index.html", "app.js", "style.css", "baton.wasm", "lines.js
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 const inlined = script.replaceAll("</script", "<\\/script");
 const policy = `default-src 'none'; script-src ${hash(inlined)} 'wasm-unsafe-eval'; style-src ${hash(style)}; img-src data:`;
-const data = ["baton.wasm", "lines.json", "sources.json"].map((name) => `<script type="text/plain" id="file-${name}">${gzipSync(readFileSync(join(folder, name)), { level: 9 }).toString("base64")}</script>`);
+const data = ["baton.wasm", "lines.json", "sources.json", "tours.json"].map((name) => `<script type="text/plain" id="file-${name}">${gzipSync(readFileSync(join(folder, name)), { level: 9 }).toString("base64")}</script>`);
 const page = html
 	.replace('<link rel="stylesheet" href="style.css">\n', () => `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style}</style>\n`)
 	.replace('<script src="app.js" defer></script>\n', "")

@@ -183,7 +183,9 @@ int baton_fence(struct baton *baton, const char *name, uint64_t *ret_fence);
 
 /*
  * Returns a descriptor that becomes readable when a lock of this handle may have been lost:
- * somebody broke it, the node leaves, the node or the connection to it died. It can become
+ * somebody broke it, the node leaves, the node or the connection to it died, or the lease of the
+ * node ends. It is told of the end of the lease early enough to stop: by the time of baton_grace and
+ * a margin of a tenth of the lease; without baton_grace, at the end itself. It can become
  * readable for other reasons too; baton_lost tells. Poll it for input; never read, write or close
  * it. The descriptor stays the same for the life of the handle, and stays readable until
  * baton_lost has returned 0.
@@ -208,7 +210,7 @@ enum baton_reason {
 	BATON_LOST_BROKEN = 1,     /* an operator took the lock away (baton_break) */
 	BATON_LOST_LEAVING = 2,    /* the node is leaving the cluster */
 	BATON_LOST_CONNECTION = 3, /* the connection to the node has ended */
-	BATON_LOST_LEASE = 4,      /* the node is not in the cluster's view any more */
+	BATON_LOST_LEASE = 4,      /* the node's lease has ended, or is about to end */
 };
 
 /*
@@ -219,14 +221,35 @@ enum baton_reason {
 enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_text);
 
 /*
- * Asks for time to stop. When a lock of this program is broken, when its node leaves, or when a
- * TCP connection ends, nobody else gets the lock until the program has closed the handle, or until
- * this many milliseconds and a margin of a tenth of the lease have passed. Over TCP ten seconds
- * are added, because a program may need that long to notice that its connection was cut. This
- * applies to all locks acquired from now on with this handle, also after a reconnection.
+ * Returns how many milliseconds are left of the lease under which the locks of this handle are held.
+ * A lock can be lost earlier: an operator breaks it, or the node leaves. Only baton_watch tells that;
+ * then the holder still has the time that it asked for with baton_grace. A node that is cut off from the others, or is stopped, cannot renew its
+ * lease; when it has ended, others may get the locks. Ask before every deed that only the holder may
+ * do, and stop in time: at 0 the deed is not safe any more. BATON_UNENDING: the node has no lease.
+ * An error means that a lock is lost (BATON_ELOST) or none is held (BATON_ENOTHELD).
  *
- * Returns 0, or an error: BATON_EREFUSED (not between 1 ms and 0.35 of the lease), or one of the
- * errors above.
+ * It takes well below a microsecond, makes no system call and needs no node. On a Unix socket it
+ * reads a word of memory that the node shares. Over TCP, and where the socket is forwarded from
+ * another host, the library has to ask the node again and again instead, every sixth of the lease
+ * and sometimes every thirtieth: a program must then poll the descriptor of baton_watch and call
+ * baton_lost when it is readable, or this returns 0 after a lease.
+ *
+ * Between this call and the deed that it permits, any time may pass. Only a resource that refuses
+ * older fences closes that gap.
+ */
+#define BATON_UNENDING INT64_MAX
+int64_t baton_left(const struct baton *baton);
+
+/*
+ * Asks for time to stop. When a lock of this program is broken or its node leaves, nobody else gets
+ * the lock until the program has closed the handle, or until this many milliseconds and a margin of
+ * a tenth of the lease have passed; over TCP, also not before the end of the lease that the library
+ * was told last, because the connection may have been cut. When the lease ends, the program is told
+ * so much earlier (baton_watch). This applies to all locks acquired from now on with this handle,
+ * also after a reconnection.
+ *
+ * Returns 0, or an error: BATON_EREFUSED (not between 1 ms and 0.35 of the lease, over TCP 0.30), or
+ * one of the errors above.
  */
 int baton_grace(struct baton *baton, uint32_t grace_ms);
 
@@ -247,8 +270,9 @@ int baton_stay(struct baton *baton);
  * Asks for a lock as baton_lock does, but returns at once. If it returns 0, poll baton_fd for
  * input and call baton_finish. Until then, or until baton_cancel, all other calls that talk to the
  * node return BATON_EBUSY. The errors are those of baton_lock, as far as they are known at once.
- * The call blocks only to connect and, after baton_watch, for the round trip that makes the lock
- * watched.
+ * The call blocks only to connect, for the round trip in which the first lock of a connection learns
+ * of the node's lease and, after baton_watch, for the one that makes the lock watched: 5 s at most,
+ * then it returns BATON_ESILENT.
  */
 int baton_lock_start(struct baton *baton, const char *name, int64_t timeout_ms);
 
@@ -259,7 +283,8 @@ int baton_elect_start(struct baton *baton, const char *name, const void *value, 
  * Returns the outcome of a started request: 0 and the fence; BATON_EPENDING, which means poll
  * baton_fd and call again; or an error of baton_lock or baton_elect, which ends the request. If
  * the connection ends, the request ends too: BATON_ECONNECTION, or BATON_ELOST if the handle held
- * other locks. Returns BATON_ENOTHELD if nothing was started. Never blocks and never connects.
+ * other locks. Returns BATON_ENOTHELD if nothing was started. Never connects, and never blocks, except
+ * over TCP: if the lock was waited for, the node is asked once more how much of its lease is left.
  */
 int baton_finish(struct baton *baton, uint64_t *ret_fence);
 
@@ -366,6 +391,29 @@ int baton_status(struct baton *baton, const char *pattern, uint32_t count, char 
  * have been broken.
  */
 int baton_break(struct baton *baton, const char *name, uint64_t fence);
+
+/*
+ * Returns the members of the cluster as JSON text, which the caller frees with free(): their names,
+ * addresses and roles, and who leads the voters. Returns 0 or one of the errors above.
+ */
+int baton_members(struct baton *baton, char **ret_json);
+
+/*
+ * Asks the voters to change something about a member: "REMOVE" it for good, "INVITE" a name that
+ * was removed, "PROMOTE" it to vote, or "DEMOTE" it. Returns when the node has taken the order;
+ * baton_members shows when it is done.
+ * Returns 0, or an error: BATON_EREFUSED (there is no such member, or the node serves nobody),
+ * BATON_ENAME, or one of the errors above.
+ */
+int baton_member(struct baton *baton, const char *act, const char *name);
+
+/*
+ * Lets the node leave the cluster and end. It grants nothing more. Clients that hold a lock there
+ * have `finish_ms` to finish, or all the time that they want (BATON_FOREVER); then they are told
+ * that they lost it. Returns 0 and how many locks are held there, or one of the errors above. The
+ * connection ends when the node does.
+ */
+int baton_drain(struct baton *baton, int64_t finish_ms, uint64_t *ret_holds);
 
 /* --- at the resource --- */
 

@@ -183,7 +183,8 @@ static int receive(const struct site *site, void *state, const struct message *m
 		on_election(site, node, from, out);
 		return 0;
 	case ANSWER:
-		/* Nobody can answer: it has not asked yet, or there is nobody above it to ask. */
+		/* No ANSWER can be on its way: this process has not asked yet, or no process above
+		 * it exists. */
 		if ((!is_participant(node) && node->coordinator == 0) || is_greatest(site))
 			return BATON_EMESSAGE;
 		on_answer(node, out);

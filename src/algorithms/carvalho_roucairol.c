@@ -269,8 +269,8 @@ static uint32_t count_flights(const struct snapshot *snapshot, uint8_t type, uin
 	return count;
 }
 
-/* The printed texts break the next two invariants at once. They are not checked then, so that
- * the checker can find what follows from that. */
+/* The printed texts break the next two invariants at once. With those texts the two are not
+ * checked, so that the search goes on and finds the harm that is done. */
 static bool is_printed(const struct snapshot *snapshot)
 {
 	return snapshot->network->parameters[0] != TEXT_MENDED;

@@ -178,14 +178,16 @@ static bool nobody_waits_in_vain(const struct site *site, const void *state)
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
 	const struct state *coordinator = snapshot->states[COORDINATOR - 1];
-	uint32_t count = 0;
+	uint32_t nodes = snapshot->network->graph.nodes, count = 0;
 
 	for (size_t k = 0; k < snapshot->flights_count; k++) {
 		if (snapshot->flights[k].message.body[0] == GRANT)
 			ret_queue[count++] = snapshot->flights[k].to;
 	}
-	for (uint32_t k = 0; k < coordinator->queue_count; k++)
-		ret_queue[count++] = coordinator->queue[k];
+	for (uint32_t k = 0; k < coordinator->queue_count && k < nodes; k++) {
+		if (!queue_append(snapshot, ret_queue, &count, coordinator->queue[k]))
+			break;
+	}
 	return count;
 }
 
@@ -229,4 +231,5 @@ const struct algorithm central = {
         .show = show,
         .origin = origin,
         .queue = queue,
+        .queue_at_rest = queue,
 };

@@ -84,7 +84,7 @@ static void request(const struct site *site, void *state, struct out *out)
 		enter(process, out);
 		return;
 	}
-	if (!process->black) /* if it is black, a signal has passed here, and the token will come */
+	if (!process->black) /* a black process has relayed a signal, so the token will come */
 		send_signal(site, out);
 	process->state = WAITING;
 }
@@ -320,7 +320,7 @@ static uint32_t find_tokens(const struct snapshot *snapshot, uint32_t *ret_proce
  * "I have not given a genuine invariant characterizing all permissible states. The answer is
  * probably … enumerating the possible ring states as strings to be characterized by regular
  * expressions. These strings could begin with the process holding or the connection carrying the
- * token." This is one; see dijkstra_ring_words.c.
+ * token." The regular expression in dijkstra_ring_words.c is such an invariant.
  */
 static bool permissible(const struct snapshot *snapshot)
 {

@@ -11,10 +11,11 @@
 #define MORE "(-n|s" TRAIL ")"
 
 /*
- * There are four cases. The token is at a process that no trail leads to, in use or not. It is in
- * use at the head of a trail. It goes along a trail. Or it goes along the only trail, which is the
- * whole ring; then the process that sent the token has called it again already, and the new signal
- * has ended at a process that waits.
+ * There are four cases. (1) The token is at a process that no trail leads to; the process may be
+ * inside. (2) The process at the head of a trail has the token and is inside. (3) The token is
+ * moving along a trail. (4) The token is moving along the only trail, which is the whole ring; the
+ * process that sent the token has called it again already, and the new signal has ended at a
+ * process that waits.
  */
 const char words_permitted[] = "[nc]" MORE "*-"
                                "|C-" TRAIL MORE "*-"

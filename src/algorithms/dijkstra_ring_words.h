@@ -40,15 +40,15 @@ extern const char words_alphabet[];
 /* Parses an expression. Returns false if it is malformed or has too many letters. */
 bool words_parse(const char *expression, struct words *ret_words);
 
-/* The automaton's state before the first letter, and after one more letter. State 0 means that
- * no word begins like that. */
+/* Return the automaton's state before the first letter, and after one more letter. State 0 means
+ * that no word begins like that. */
 static inline uint64_t words_start(void)
 {
 	return 1;
 }
 uint64_t words_read(const struct words *words, uint64_t at, char letter);
 
-/* Is what has been read so far a whole word? */
+/* Do the letters that were read so far form a whole word? */
 bool words_end(const struct words *words, uint64_t at);
 
 /* Returns how many words have that many letters; UINT64_MAX if the number is too large or not

@@ -162,8 +162,8 @@ static void on_second(const struct site *site, struct state *node, uint32_t numb
 	}
 }
 
-/* An odd stage of peterson2. A number survives if it is greater than the one before it on the
- * ring, which arrives here. It stays at its process. */
+/* An odd stage of peterson2. The number that arrives is the one before this process's number on the
+ * ring. This process's number survives if it is the greater of the two, and stays here. */
 static void on_first_peterson2(const struct site *site, struct state *node, uint32_t number,
                                struct out *out)
 {
@@ -179,8 +179,8 @@ static void on_first_peterson2(const struct site *site, struct state *node, uint
 	}
 }
 
-/* An even stage of peterson2. A number survives if it is greater than the one after it on the
- * ring. It arrives there, and takes that number's place. */
+/* An even stage of peterson2. A number survives if it is greater than the next number on the ring:
+ * it arrives at that number's process and takes its place. */
 static void on_second_peterson2(const struct site *site, struct state *node, uint32_t number,
                                 struct out *out)
 {
@@ -297,7 +297,8 @@ static bool max_never_falls(const struct site *site, const void *state)
 }
 
 /* The greatest number of those that take part is at an active process or on its way to one. The
- * printed text breaks this; it is not checked then, so that the checker finds what follows. */
+ * printed text breaks this invariant. It is not checked for that text, so that the search goes on
+ * and finds the harm that is done. */
 static bool greatest_survives(const struct snapshot *snapshot)
 {
 	uint32_t greatest = 0;

@@ -164,7 +164,8 @@ static void on_candidate(const struct site *site, struct state *node, enum side 
 	case PASSIVE:
 		send(site, opposite(from), CANDIDATE, number, out);
 		break;
-	/* Its own number comes back from the other side too; without order, also older numbers. */
+	/* A leader's own number comes back from the other side too. If channels do not keep order,
+	 * so do older numbers. */
 	case LEADER:
 	case NOT_INVOLVED:
 		break;
@@ -187,8 +188,8 @@ static int receive_candidate(const struct site *site, struct state *node, enum s
 	bool own = number == site->identifier;
 	uint32_t here = from == SIDE_LEFT ? node->left : node->right;
 
-	/* A number comes back to its owner only while that is active or elected. A neighbour is
-	 * never two rounds ahead, because it needs a number from here for each round. */
+	/* A number comes back to its owner only while the owner is active or elected. A neighbour
+	 * is never two rounds ahead, because it needs a number from here for each round. */
 	if ((own && node->state != ACTIVE && node->state != LEADER) ||
 	    (node->state == LEADER && number > site->identifier) ||
 	    (node->state == ACTIVE && here != 0 && node->queued != 0))

@@ -25,6 +25,9 @@
  * those elements of lud that are not -1, each with its name, so that a node that never gave the
  * token away takes no room.
  *
+ * The paper says that a running network can be reconfigured by updating the neighbours. That is not
+ * enough; see `linked`. --param text=printed:rewire does only that.
+ *
  * `--param broadcast=flood` leaves out the control part, to show how much it saves: a process
  * passes a request on to all its neighbours except the one that it came from ("i)" of section 3,
  * before "i')" improves it). The set that a message carries is then only its sender.
@@ -36,7 +39,7 @@ enum { REQ, TOKEN, MESSAGES_COUNT };
 
 enum { PARAM_TEXT, PARAM_BROADCAST };
 enum { BROADCAST_CONTROLLED, BROADCAST_FLOOD };
-enum { TEXT_MENDED = 0, PRINTED_MIN = 1, PRINTED_SEEN = 2 };
+enum { TEXT_MENDED = 0, PRINTED_MIN = 1, PRINTED_SEEN = 2, PRINTED_REWIRE = 4 };
 
 /* No clock gets as far as this. A clock that is set to it can still count on. */
 #define TIME_MAX (INT64_MAX / 2)
@@ -44,9 +47,11 @@ enum { TEXT_MENDED = 0, PRINTED_MIN = 1, PRINTED_SEEN = 2 };
 /* What P_i knows about one process. Each process has at most one couple in all of req_array
  * (Lemma 2). */
 struct process {
-	int64_t youngest; /* the time of the youngest request ever received from it; -1: none */
-	int64_t lud;      /* in the token: its clock when it last gave the token away; -1: never */
-	uint32_t via;     /* (this process, youngest) is in req_array[via]; 0: in no list */
+	/* The time of the youngest request ever received from it; -1: none. Of this process itself:
+	 * the time of the request that is not satisfied yet; -1: none. */
+	int64_t youngest;
+	int64_t lud;  /* in the token: its clock when it last gave the token away; -1: never */
+	uint32_t via; /* (this process, youngest) is in req_array[via]; 0: in no list */
 	uint32_t padding;
 };
 
@@ -184,6 +189,7 @@ static void request(const struct site *site, void *state, struct out *out)
 		return;
 	}
 	node->waits = true;
+	node->process[site->self - 1].youngest = (int64_t)node->C;
 	/* The request goes to all neighbours, with the set neighbours U {i}. */
 	struct req req = {
 	        .req_origin = site->self,
@@ -298,6 +304,7 @@ static void on_token(const struct site *site, struct state *node, uint32_t elec,
 	node->token_here = true;
 	if (elec == site->self) {
 		node->waits = false;
+		node->process[site->self - 1].youngest = -1;
 		node->in_CS = true;
 		out_enter(out);
 	} else {
@@ -305,6 +312,60 @@ static void on_token(const struct site *site, struct state *node, uint32_t elec,
 		uint32_t via = delete_request(site, node, elec);
 		send_token(site, node, elec, via, out);
 	}
+}
+
+/* Sends a copy of a request to one neighbour, with the names of those that are sure to have it. */
+static void send_copy(const struct site *site, uint32_t origin, int64_t time, uint32_t to,
+                      struct out *out)
+{
+	uint32_t self = site->self, last = 0;
+
+	out_message(out, REQ);
+	out_uint(out, origin);
+	out_uint(out, (uint64_t)time);
+	out_uint(out, self);
+	if (site->parameters[PARAM_BROADCAST] == BROADCAST_FLOOD) {
+		put_union(site, (struct names){.name = self}, 0, out);
+	} else {
+		out_uint(out, 2 + (uint32_t)(origin != self));
+		for (uint32_t name = 1; name <= site->nodes; name++) {
+			if (name == origin || name == self || name == to)
+				put_name(out, &last, name);
+		}
+	}
+	out_send(out, to);
+}
+
+/*
+ * "The algorithm allows the network to be reconfigured. Only the neighbours set of every process has
+ * to be updated" (7).
+ * That is not enough: the new neighbour may have counted on a copy that would have come over a link
+ * that is gone. So each end of a new link sends the requests that it knows and that may not be
+ * satisfied, its own among them.
+ */
+static void linked(const struct site *site, void *state, uint32_t neighbour, struct out *out)
+{
+	const struct state *node = state;
+
+	if (site->parameters[PARAM_TEXT] & PRINTED_REWIRE)
+		return;
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		const struct process *process = &node->process[j - 1];
+		if (j != neighbour && (j == site->self ? node->waits : process->via != 0))
+			send_copy(site, j, process->youngest, neighbour, out);
+	}
+}
+
+/* The token may have to go to this neighbour. */
+static bool needs_link(const struct site *site, const void *state, uint32_t neighbour)
+{
+	const struct state *node = state;
+
+	for (uint32_t j = 0; j < site->nodes; j++) {
+		if (node->process[j].via == neighbour)
+			return true;
+	}
+	return false;
 }
 
 static bool is_neighbour(const struct site *site, uint32_t name)
@@ -318,8 +379,7 @@ static bool is_neighbour(const struct site *site, uint32_t name)
 
 /*
  * Reads and checks a request. Sender, origin and receiver are in already_seen (5.2, "Property"),
- * and the sender is a neighbour of the receiver. The neighbours of the origin get the request from
- * the origin itself and never from others.
+ * and the sender is a neighbour of the receiver.
  */
 static bool read_req(const struct site *site, struct in *in, struct req *ret_req)
 {
@@ -344,8 +404,7 @@ static bool read_req(const struct site *site, struct in *in, struct req *ret_req
 	if (site->parameters[PARAM_BROADCAST] == BROADCAST_FLOOD)
 		return req.already_seen.name == req.sender && req.already_seen.more == 0;
 	return req.req_origin != site->self &&
-	       involved == 2 + (uint32_t)(req.sender != req.req_origin) &&
-	       (req.sender == req.req_origin || !is_neighbour(site, req.req_origin));
+	       involved == 2 + (uint32_t)(req.sender != req.req_origin);
 }
 
 /* Reads TOKEN(lud, elec), and stores lud if `node` is not NULL. */
@@ -705,13 +764,15 @@ const struct algorithm helary = {
                                 .name = "text",
                                 .help = "printed:min compares names before ages; printed:seen "
                                         "floods a request again if it arrives after the token; "
-                                        "printed: both",
+                                        "printed: both; printed:rewire does nothing when the node "
+                                        "gets a new neighbour",
                                 .choices =
                                         (const struct parameter_choice[]){
                                                 {"mended", TEXT_MENDED},
                                                 {"printed", PRINTED_MIN | PRINTED_SEEN},
                                                 {"printed:min", PRINTED_MIN},
                                                 {"printed:seen", PRINTED_SEEN},
+                                                {"printed:rewire", PRINTED_REWIRE},
                                                 {NULL, 0},
                                         },
                         },
@@ -743,6 +804,8 @@ const struct algorithm helary = {
         .request = request,
         .release = release,
         .receive = receive,
+        .linked = linked,
+        .needs_link = needs_link,
         .has_privilege = has_privilege,
         .describe = describe,
         .show = show,

@@ -87,7 +87,7 @@ static enum side opposite(enum side side)
 	return side == SIDE_LEFT ? SIDE_RIGHT : SIDE_LEFT;
 }
 
-/* The body of the loop, up to its wait. */
+/* Runs the body of the paper's loop up to its wait. */
 static void ask_both_sides(const struct site *site, struct state *node, struct out *out)
 {
 	node->nbresp = 0;
@@ -142,7 +142,7 @@ static void send_ended(const struct site *site, enum side side, uint32_t number,
 	out_send_side(out, site, side);
 }
 
-/* The body of the loop after its wait. */
+/* Runs the body of the paper's loop after its wait. */
 static void end_round(const struct site *site, struct state *node, struct out *out)
 {
 	bool loses = !node->respOK;

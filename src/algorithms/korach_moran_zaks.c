@@ -164,7 +164,8 @@ static void on_claim(const struct site *site, struct state *node, const struct c
 		return;
 	node->level = claim->level;
 	node->king = claim->king;
-	if (node->lord == 0) { /* asleep, or a king, who falls, or one who has fallen */
+	/* This process is asleep, a king that falls now, or a king that has fallen before. */
+	if (node->lord == 0) {
 		accept(node, claim->from, out);
 		return;
 	}

@@ -128,7 +128,7 @@ static void send_request(const struct site *site, struct state *node, struct out
 {
 	node->chosen = false;
 	send_to_all(site, node->queue[site->self - 1].clock, REQUEST, out);
-	enter_if_first(site, node, out); /* at once if this is the only node */
+	enter_if_first(site, node, out); /* if this is the only node, it enters at once */
 }
 
 static void request(const struct site *site, void *state, struct out *out)
@@ -270,7 +270,8 @@ static bool receipt_comes_after(const struct site *site, const void *state)
  * A node that is inside asked before all nodes that wait. This does not need ordered channels: what
  * J sent before its REQUEST has a lower clock, and J sends nothing more until its RELEASE. So no
  * message of J looks later than its REQUEST while J waits. With printed:steps J does send
- * something; the invariant is not checked then, so that the checker finds what follows.
+ * something. The invariant is not checked then, so that the search goes on and finds the harm that
+ * is done.
  */
 static bool first_come_first_served(const struct snapshot *snapshot)
 {
@@ -335,8 +336,8 @@ static bool is_before(const struct snapshot *snapshot, uint32_t a, uint32_t b)
 	return precedes(one->queue[a - 1].clock, a, other->queue[b - 1].clock, b);
 }
 
-/* Could another node, which does not wait now or is served before, still ask with a lower
- * number? */
+/* Could the next request of another node still get a number below that of node i's request? That
+ * node may not wait now, or it may be served before i and ask again. */
 static bool may_be_overtaken(const struct snapshot *snapshot, uint32_t i)
 {
 	const struct state *node = snapshot->states[i - 1];
@@ -414,4 +415,5 @@ const struct algorithm lamport = {
         .show = show,
         .origin = origin,
         .queue = queue,
+        .queue_at_rest = queue,
 };

@@ -508,9 +508,9 @@ static bool highest_is_the_highest(const struct site *site, const void *state)
 }
 
 /*
- * Every request in a queue has been told FAIL, with one exception: the first in line, if it
- * precedes the locking request, about which INQUIRE was sent. The mended rule makes sure of this.
- * (The printed variants break it.)
+ * Every node with a request in the queue has been sent FAIL, except perhaps the first: if its
+ * request precedes the locking request, INQUIRE was sent to the node of the locking request
+ * instead. The mended rule makes sure of this. (The printed variants break it.)
  */
 static bool only_the_first_has_no_fail(const struct site *site, const void *state)
 {

@@ -271,7 +271,7 @@ size_t committees_size(uint32_t nodes, enum committees_kind kind, const char *te
 {
 	kind = choose_kind(nodes, kind);
 	size_t N = nodes, q = plane_order(nodes, kind);
-	/* Scratch space for find_powers, and for q + 1 differences. */
+	/* The scratch space must hold what find_powers needs, and q + 1 differences. */
 	size_t plane = q * q * q + q + 1;
 	size_t scratch = plane > N ? plane : N;
 	size_t numbers = 2 * capacity_needed(nodes, kind, text) + scratch;

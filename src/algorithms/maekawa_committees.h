@@ -48,7 +48,7 @@ size_t committees_size(uint32_t nodes, enum committees_kind kind, const char *te
 const char *committees_make(uint32_t nodes, enum committees_kind kind, const char *text,
                             struct committees *committees);
 
-/* The nodes that node i asks, and the nodes that ask node i. */
+/* Return the nodes that node i asks, and the nodes that ask node i. */
 struct nodes committees_members(const struct committees *committees, uint32_t nodes, uint32_t i);
 struct nodes committees_clients(const struct committees *committees, uint32_t nodes, uint32_t i);
 

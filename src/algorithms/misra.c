@@ -60,7 +60,8 @@ struct state {
 	uint8_t padding[7];
 };
 
-/* The number of tokens if there are more than two, and another file has the rules; else 0. */
+/* Returns the number of tokens if there are more than two, else 0. The rules for more than two
+ * tokens are in misra_tokens.c. */
 static uint32_t many(const uint64_t *parameters)
 {
 	return parameters[TOKENS] > 2 ? (uint32_t)parameters[TOKENS] : 0;
@@ -177,8 +178,8 @@ static void on_pong(const struct site *site, struct state *node, int64_t nbpong,
 	if (node->using == USING_INSIDE) {
 		node->nbping = next_number(site, node->nbping);
 		nbpong_new = -node->nbping;
-		/* Nothing in the text says that "when received" comes before "When meeting
-		 * (ping, pong) do". */
+		/* Printed: the text does not say that "when received" comes before "When meeting
+		 * (ping, pong) do". In this variant the meeting comes first. */
 		if (site->parameters[TEXT] & TEXT_ORDER)
 			nbpong = nbpong_new;
 	}
@@ -201,9 +202,9 @@ static bool is_number(const struct site *site, int64_t nbping)
 }
 
 /*
- * Can this message not occur? While PING is held here, no second PING can arrive, and no PONG with
- * another number than its negative. With the printed texts they do arrive; then a PING that nobody
- * waits for is passed on.
+ * Is this message impossible? While PING is held here, no second PING can arrive, and no PONG whose
+ * number is not the negative of PING's. With the printed texts they do arrive; then a PING that
+ * nobody waits for is passed on.
  */
 static bool is_strange(const struct site *site, const struct state *node, uint8_t type,
                        int64_t number)
@@ -307,7 +308,7 @@ static size_t count_tokens(const struct snapshot *snapshot, uint8_t type, int64_
 	return count;
 }
 
-/* A token that is not lost is never made again, so that there is at most one. The same holds for
+/* A token that is not lost is never made again, so there is at most one PING. The same holds for
  * PONG. */
 static bool one_ping_at_most(const struct snapshot *snapshot)
 {

@@ -121,7 +121,8 @@ static bool is_missing(uint32_t tokens, const struct state *node, uint8_t arrive
 	return token != arrived;
 }
 
-/* May the token that arrived make those that are missing? All below it must be among them. */
+/* May the token that arrived make the missing ones? Only if it is the lowest that is left: all
+ * tokens below it must be missing. */
 static bool is_least(uint32_t tokens, const struct state *node, uint8_t arrived)
 {
 	for (uint8_t token = 1; token < arrived; token++) {

@@ -52,7 +52,7 @@ static void send_initialize(const struct site *site, uint32_t except, struct out
 	}
 }
 
-/* Figure 5. */
+/* The initialization of Figure 5. */
 static void init(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -124,7 +124,7 @@ static void release(const struct site *site, void *state, struct out *out)
 static void on_request(const struct site *site, struct state *node, uint32_t X, uint32_t Y,
                        struct out *out)
 {
-	if (node->NEXT == 0) { /* a sink */
+	if (node->NEXT == 0) { /* this node is a sink */
 		if (node->HOLDING) {
 			send_privilege(Y, out);
 			node->HOLDING = false;
@@ -256,11 +256,11 @@ static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 		if (snapshot->flights[k].message.body[0] == PRIVILEGE)
 			ret_queue[count++] = last = snapshot->flights[k].to;
 	}
-	while (last != 0 && count < nodes) {
+	while (last != 0) {
 		node = snapshot->states[last - 1];
 		last = node->FOLLOW;
-		if (last != 0)
-			ret_queue[count++] = last;
+		if (!queue_append(snapshot, ret_queue, &count, last))
+			break;
 	}
 	return count;
 }
@@ -446,4 +446,5 @@ const struct algorithm neilsen = {
         .show = show,
         .origin = origin,
         .queue = queue,
+        .queue_at_rest = queue,
 };

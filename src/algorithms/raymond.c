@@ -250,9 +250,9 @@ static bool token_is_not_kept_from_the_queue(const struct site *site, const void
 	return !node->ASKED && (node->USING || node->first == 0);
 }
 
-/* While the token is elsewhere, ASKED is true if and only if the queue is not empty. In the
- * printed text it may be false then; only the other direction is checked, so that the checker
- * finds what follows. */
+/* While the token is elsewhere, ASKED is true if and only if the queue is not empty. With the
+ * printed text ASKED may be false although nodes wait. That direction is not checked then, so that
+ * the search goes on and finds the harm that is done. */
 static bool asks_while_somebody_waits(const struct site *site, const void *state)
 {
 	const struct state *node = state;
@@ -329,6 +329,61 @@ static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 	return count;
 }
 
+/* Returns the place after this one in the queue of a node; 0: none, or the state makes no sense. */
+static uint32_t place_after(const struct site *site, const struct state *node, uint32_t place)
+{
+	uint32_t next = node->after[place - 1];
+
+	return next == place || next > site->neighbours_count + 1 ? 0 : next;
+}
+
+static uint32_t first_place(const struct site *site, const struct state *node)
+{
+	return node->first > site->neighbours_count + 1 ? 0 : node->first;
+}
+
+/*
+ * At rest the queues make a tree. The token visits it in order: for a neighbour in a queue it serves
+ * all that wait behind that neighbour, and comes back, because the node that passed it on asks for
+ * it again. A node's NEXT is the way back.
+ */
+static uint32_t queue_at_rest(const struct snapshot *snapshot, uint32_t *ret_queue)
+{
+	uint32_t nodes = snapshot->network->graph.nodes, count = 0, at = 1;
+
+	while (at < nodes && next_of(snapshot, at) != at)
+		at++;
+	struct site site = network_site(snapshot->network, at);
+	uint32_t place = first_place(&site, snapshot->states[at - 1]);
+	/* Each edge is passed at most once in each direction, and each node listed once. */
+	for (uint64_t steps = 0; steps <= UINT64_C(3) * nodes; steps++) {
+		const struct state *node = snapshot->states[at - 1];
+		uint32_t from = at;
+		if (place != 0 && node_at(&site, place) == at) {
+			if (!queue_append(snapshot, ret_queue, &count, at))
+				return 0;
+			place = place_after(&site, node, place);
+			continue;
+		}
+		at = place != 0 ? node_at(&site, place) : node->NEXT;
+		if (at == from)
+			return count;
+		if (at == 0 || at > nodes)
+			return 0;
+		site = network_site(snapshot->network, at);
+		node = snapshot->states[at - 1];
+		if (place != 0) {
+			place = first_place(&site, node);
+			continue;
+		}
+		uint32_t back = place_of(&site, from);
+		if (back == 0)
+			return 0;
+		place = place_after(&site, node, back);
+	}
+	return 0;
+}
+
 const struct algorithm raymond = {
         .name = "raymond",
         .title = "Raymond: requests and token along a tree that points to the token",
@@ -390,4 +445,5 @@ const struct algorithm raymond = {
         .show = show,
         .origin = origin,
         .queue = queue,
+        .queue_at_rest = queue_at_rest,
 };

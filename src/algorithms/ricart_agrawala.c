@@ -59,7 +59,7 @@ static void enter_if_all_replied(const struct state *node, struct out *out)
 		out_enter(out);
 }
 
-/* The number is chosen: the node asks everybody. */
+/* The node has chosen its number and asks all others. */
 static void send_requests(const struct site *site, struct state *node, struct out *out)
 {
 	uint32_t me = site->self;
@@ -73,7 +73,7 @@ static void send_requests(const struct site *site, struct state *node, struct ou
 		if (j != me)
 			out_send(out, j);
 	}
-	enter_if_all_replied(node, out); /* at once if this is the only node */
+	enter_if_all_replied(node, out); /* if this is the only node, it enters at once */
 }
 
 static void request(const struct site *site, void *state, struct out *out)
@@ -228,7 +228,8 @@ static bool replies_are_to_come(const struct snapshot *snapshot)
 		}
 		for (size_t f = 0; f < snapshot->flights_count; f++) {
 			const struct flight *flight = &snapshot->flights[f];
-			/* A REQUEST, which will be answered to its origin, or a REPLY. */
+			/* This is a REQUEST, whose REPLY will go to its origin, or it is the REPLY.
+			 * */
 			count += (flight->origin != 0 ? flight->origin : flight->to) == i;
 		}
 		const struct state *node = snapshot->states[i - 1];
@@ -238,8 +239,9 @@ static bool replies_are_to_come(const struct snapshot *snapshot)
 	return true;
 }
 
-/* A node that is inside comes before all that wait, by (number, node). With printed:steps that
- * is not true; it is not checked then, so that the checker finds what follows. */
+/* A node that is inside comes before all that wait, by (number, node). With printed:steps that is
+ * not true. The invariant is not checked then, so that the search goes on and finds the harm that
+ * is done. */
 static bool inside_comes_first(const struct snapshot *snapshot)
 {
 	uint32_t nodes = snapshot->network->graph.nodes;
@@ -324,8 +326,8 @@ static bool is_before(const struct snapshot *snapshot, uint32_t a, uint32_t b)
 	return precedes(one->Our_Sequence_Number, a, other->Our_Sequence_Number, b);
 }
 
-/* Could another node, which does not wait now or is served before, still ask with a lower
- * number? */
+/* Could the next request of another node still get a number below that of node i's request? That
+ * node may not wait now, or it may be served before i and ask again. */
 static bool may_be_overtaken(const struct snapshot *snapshot, uint32_t i)
 {
 	const struct state *node = snapshot->states[i - 1];
@@ -424,4 +426,5 @@ const struct algorithm ricart_agrawala = {
         .show = show,
         .origin = origin,
         .queue = queue,
+        .queue_at_rest = queue,
 };

@@ -80,7 +80,7 @@ static void enter(struct state *node, struct out *out)
 	out_enter(out);
 }
 
-/* Prelude. */
+/* The paper's prelude: a process enters if the token is here, and asks for it otherwise. */
 static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
@@ -205,7 +205,8 @@ static int receive_request(const struct site *site, struct state *node, struct i
 
 	if (!in_end(in) || j == site->self)
 		return BATON_EMESSAGE;
-	/* Nobody asks again before its last request was served, and the token counts those. */
+	/* A process asks again only after its last request was served, and the token counts the
+	 * requests that were served. */
 	if (node->token_present && k - 1 > token(site, node)[j - 1] &&
 	    !chooses_oldest(site->parameters))
 		return BATON_EMESSAGE;
@@ -236,7 +237,8 @@ static int receive_token(const struct site *site, struct state *node, struct in 
 
 	if (!in_end(in) || node->token_present)
 		return BATON_EMESSAGE;
-	/* It comes to serve the last request; with the printed rule it may come unasked. */
+	/* The token comes to serve the node's last request. With the printed rule it may come
+	 * unasked. */
 	if ((chooses_oldest(site->parameters) ? own >= node->clock
 	                                      : own + node->waits != node->clock) ||
 	    (!node->waits && (site->parameters[PARAM_TEXT] & PRINTED_HOLDER) == 0))
@@ -318,7 +320,8 @@ static uint32_t origin(const struct message *message)
 static bool held_where_present(const struct site *site, const void *state)
 {
 	const struct state *node = state;
-	/* Then it does not hold, and what follows from that is for the checker to find. */
+	/* printed:steps breaks this invariant. It is not checked then, so that the search goes on
+	 * and finds the harm that is done. */
 	if ((site->parameters[PARAM_TEXT] & PRINTED_STEPS) != 0)
 		return true;
 	return node->token_held ? node->token_present && !node->waits

@@ -114,8 +114,8 @@ static void send_privilege(const struct site *site, struct state *of, uint32_t t
 	of[site->self - 1].SV = 'N';
 }
 
-/* Merges the vectors of the site and the token. For each site the higher number wins; if they
- * are equal, the token's. */
+/* Merges the vectors of the site and the token. For each site the entry with the higher number
+ * wins; if the numbers are equal, the token's entry wins. */
 static void merge(const struct site *site, struct state *of)
 {
 	for (uint32_t j = 0; j < site->nodes; j++) {
@@ -201,7 +201,8 @@ static void on_request(const struct site *site, struct state *of, uint32_t j, ui
 	bool by_site = sn <= of[j - 1].SN;
 	bool by_token = is_token_here(&of[site->self - 1]) && sn <= of[j - 1].TSN;
 
-	/* The textbooks use SN alone, which is enough with their rule, because of the merge. */
+	/* The textbooks compare with SN alone. That is enough for their rule, because a site with
+	 * the token has merged its vectors with the token's. */
 	if (by_site || (by_token && !(site->parameters[0] & PRINTED_OUTDATED)))
 		on_outdated_request(site, of, j, out);
 	else
@@ -384,7 +385,8 @@ static bool is_asking(const struct snapshot *snapshot, uint32_t from, uint32_t t
 
 /*
  * This is what the staircase is for: of any two sites, at least one asks the other when it wants
- * in. The printed text breaks this; it is not checked then, so that the checker finds what follows.
+ * in. The printed text breaks this invariant. It is not checked for that text, so that the search
+ * goes on and finds the harm that is done.
  */
 static bool of_two_one_asks_the_other(const struct snapshot *snapshot)
 {

@@ -145,7 +145,7 @@ static void release(const struct site *site, void *state, struct out *out)
 	node->Requesting = false;
 }
 
-/* printed:steps: the last statement of P1. */
+/* printed:steps: runs the last statement of P1. */
 static void expire(const struct site *site, void *state, uint32_t timer, struct out *out)
 {
 	struct state *node = state;
@@ -327,7 +327,7 @@ static bool queue_has_each_once(const struct site *site, const void *state)
 }
 
 /* Lists Q, which is at the node that has the privilege or in the PRIVILEGE that is on its way.
- * Other requests that the holder knows of come after it, in an order that is decided when it
+ * Other requests that the holder knows of come after Q, in an order that is decided when the holder
  * leaves. */
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
@@ -349,6 +349,44 @@ static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 		const uint32_t *waiting = Q(&site, (struct state *)node);
 		for (uint32_t k = 0; k < node->Q_count; k++)
 			ret_queue[count++] = waiting[k];
+	}
+	return count;
+}
+
+static const struct state *find_holder(const struct snapshot *snapshot, uint32_t *ret_holder)
+{
+	for (uint32_t i = 1; i <= snapshot->network->graph.nodes; i++) {
+		const struct state *node = snapshot->states[i - 1];
+		*ret_holder = i;
+		if (node->HavePrivilege)
+			return node;
+	}
+	return NULL;
+}
+
+/* At rest the holder knows every request. When it leaves, it appends those that are not in Q yet,
+ * by their numbers. */
+static uint32_t queue_at_rest(const struct snapshot *snapshot, uint32_t *ret_queue)
+{
+	uint32_t nodes = snapshot->network->graph.nodes, count = 0, I;
+	const struct state *holder = find_holder(snapshot, &I);
+
+	if (holder == NULL || holder->Q_count > nodes)
+		return 0;
+	struct site site = network_site(snapshot->network, I);
+	const int64_t *granted = LN(&site, (struct state *)holder);
+	for (uint32_t k = 0; k < holder->Q_count; k++) {
+		uint32_t j = Q(&site, (struct state *)holder)[k];
+		if (!queue_append(snapshot, ret_queue, &count, j))
+			return 0;
+	}
+	for (uint32_t j = 1, queued = count; j <= nodes; j++) {
+		uint64_t next = (uint64_t)granted[j - 1] + 1;
+		bool listed = j == I || (uint64_t)holder->RN[j - 1] != next;
+		for (uint32_t k = 0; k < queued && !listed; k++)
+			listed = ret_queue[k] == j;
+		if (!listed && !queue_append(snapshot, ret_queue, &count, j))
+			return 0;
 	}
 	return count;
 }
@@ -418,4 +456,5 @@ const struct algorithm suzuki_kasami = {
         .show = show,
         .origin = origin,
         .queue = queue,
+        .queue_at_rest = queue_at_rest,
 };

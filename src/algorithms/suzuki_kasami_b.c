@@ -86,8 +86,8 @@ static bool without_replies(const struct site *site)
 	return site->parameters[PARAM_REPLIES] == REPLIES_OFF;
 }
 
-/* Are numbers modulo L? Then the privilege may come to a node that did not ask, and to one that
- * is in the Q that it gets. */
+/* Are numbers counted modulo L? If so, the privilege may come to a node that did not ask, and a
+ * node may get a Q that contains the node itself. */
 static bool is_modulo_L(const struct site *site)
 {
 	return printed(site, PRINTED_MODULO) || without_replies(site);
@@ -491,7 +491,8 @@ static bool waits(const struct snapshot *snapshot, uint64_t j)
 	return node->Requesting && !node->HavePrivilege;
 }
 
-/* Here it does not happen that "a nonrequesting node may erroneously be regarded as requesting". */
+/* The paper warns that "a nonrequesting node may erroneously be regarded as requesting". That does
+ * not happen here. */
 static bool privilege_goes_to_who_waits(const struct snapshot *snapshot)
 {
 	struct privilege privilege = find_privilege(snapshot);
@@ -535,7 +536,7 @@ static bool LN_tells_who_waits(const struct snapshot *snapshot)
 }
 
 /* Lists Q, which is at the node that has the privilege or in the PRIVILEGE that is on its way.
- * Other requests that the holder knows of come after it, in an order that is decided when it
+ * Other requests that the holder knows of come after Q, in an order that is decided when the holder
  * leaves. */
 static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 {
@@ -557,6 +558,34 @@ static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 		const uint32_t *waiting = Q(&site, (struct state *)node);
 		for (uint32_t k = 0; k < node->Q_count; k++)
 			ret_queue[count++] = waiting[k];
+	}
+	return count;
+}
+
+/* At rest the holder knows every request. When it leaves, it appends those that are not in Q yet,
+ * by their numbers. */
+static uint32_t queue_at_rest(const struct snapshot *snapshot, uint32_t *ret_queue)
+{
+	uint32_t nodes = snapshot->network->graph.nodes, count = 0, I = 1;
+	struct site site = network_site(snapshot->network, I);
+
+	while (I < nodes && !((const struct state *)snapshot->states[I - 1])->HavePrivilege)
+		I++;
+	struct state *holder = (struct state *)snapshot->states[I - 1];
+	if (!holder->HavePrivilege || holder->Q_count > nodes)
+		return 0;
+	for (uint32_t k = 0; k < holder->Q_count; k++) {
+		if (!queue_append(snapshot, ret_queue, &count, Q(&site, holder)[k]))
+			return 0;
+	}
+	for (uint32_t j = 1, queued = count; j <= nodes; j++) {
+		int32_t granted = LN(&site, holder)[j - 1];
+		if (granted < -1 || granted >= modulus(&site))
+			return 0;
+		if (j != I && holder->RN[j - 1] == next(&site, granted) &&
+		    !in_queue(ret_queue, queued, j) &&
+		    !queue_append(snapshot, ret_queue, &count, j))
+			return 0;
 	}
 	return count;
 }
@@ -652,4 +681,5 @@ const struct algorithm suzuki_kasami_b = {
         .show = show,
         .origin = origin,
         .queue = queue,
+        .queue_at_rest = queue_at_rest,
 };

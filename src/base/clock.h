@@ -1,22 +1,23 @@
 /*
- * The clocks of the system, in nanoseconds. All code that reads a clock uses these, except
- * libbaton, which depends on nothing else here.
+ * The clocks of the system, in nanoseconds. All code that reads a clock uses these.
  */
 #ifndef BASE_CLOCK_H
 #define BASE_CLOCK_H
 
 #include <stdint.h>
 
-/* Goes on while the machine is suspended: for leases, graces and every deadline of the service. */
+/* Reads the clock that goes on while the machine is suspended. Leases, graces and all deadlines of
+ * the service use it. */
 uint64_t clock_boot_ns(void);
-/* What members and voters go by: see lease_clock.h. */
+/* Reads the clock that members and voters use; see lease_clock.h. */
 uint64_t clock_lease_ns(void);
-/* Stands still while the machine is suspended: for measuring how long work took. */
+/* Reads the clock that stands still while the machine is suspended. It measures how long work took.
+ * */
 uint64_t clock_monotonic_ns(void);
-/* The time since 1970; may jump. */
+/* Returns the time since 1970, which may jump. */
 uint64_t clock_real_ns(void);
 
-/* The monotonic clock, in seconds. */
+/* Returns the monotonic clock in seconds. */
 double clock_seconds(void);
 
 #endif

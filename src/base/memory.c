@@ -15,6 +15,6 @@ void memory_failed(void)
 	static const char words[] = "baton: out of memory\n";
 	ssize_t written = write(STDERR_FILENO, words, sizeof(words) - 1);
 
-	(void)written; /* there is nobody else to tell */
+	(void)written; /* nobody is left to be told if even this failed */
 	_exit(exit_code);
 }

@@ -9,11 +9,12 @@
 
 #include <stdint.h>
 
-/* When the client must have stopped. `asked` is what its clock said before it asked, because the
- * answer may have taken any time; `left_ns` is the answer. */
+/* Returns when the client must have stopped. `asked` is what its clock said before it asked,
+ * because the answer may have taken any time; `left_ns` is the answer. */
 uint64_t sublease_end(uint64_t asked, uint64_t left_ns);
 
-/* How long after an answer the client asks again: more often when less than usual is left. */
+/* Returns how long after an answer the client asks again. It asks more often when less time than
+ * usual is left. */
 uint64_t sublease_interval(uint64_t lease_ns, uint64_t left_ns);
 
 #endif

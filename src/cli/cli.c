@@ -159,13 +159,16 @@ static void on_interrupt(int number)
 	interrupted = number;
 }
 
-/* Installs a handler for the next SIGINT, unless SIGINT is ignored. */
+/* Installs a handler for the next SIGINT and the next SIGTERM, unless they are ignored. */
 static void handle_interrupt(void (*handler)(int number))
 {
+	static const int numbers[] = {SIGINT, SIGTERM};
 	struct sigaction before, action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
 
-	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
-		sigaction(SIGINT, &action, NULL);
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
+		if (sigaction(numbers[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+			sigaction(numbers[i], &action, NULL);
+	}
 }
 
 const volatile sig_atomic_t *watch_for_interrupt(void)
@@ -179,7 +182,7 @@ void end_if_interrupted(void)
 	if (interrupted == 0)
 		return;
 	fflush(stdout);
-	raise(SIGINT);
+	raise(interrupted);
 }
 
 static double progress_begin, progress_shown;

@@ -18,7 +18,7 @@ enum exit_code { EXIT_HELD = 0, EXIT_VIOLATED = 1, EXIT_USAGE = 2, EXIT_LIMIT = 
 /* Exit codes of the commands that talk to a node (sysexits.h). */
 enum { EXIT_UNAVAILABLE = 69, EXIT_NOT_PERMITTED = 77 };
 
-/* argv[0] is the command's name. */
+/* Each command has a function like main's. argv[0] is the command's name. */
 int command_algorithms(int argc, char **argv);
 int command_sim(int argc, char **argv);
 int command_check(int argc, char **argv);
@@ -31,6 +31,8 @@ int command_node(int argc, char **argv);
 int command_dev(int argc, char **argv);
 int command_torture(int argc, char **argv);
 int command_status(int argc, char **argv);
+int command_member(int argc, char **argv);
+int command_drain(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_lock(int argc, char **argv);
 int command_elect(int argc, char **argv);
@@ -46,8 +48,8 @@ int usage_problem(const char *command, const struct problem *problem);
  */
 int next_option(int argc, char **argv, const struct option *options, struct problem *problem);
 
-/* The same with one-letter options too. `letters` is as for getopt and begins with ":" or "+:".
- * With "+:" options end at the first operand. */
+/* Does the same with one-letter options too. `letters` is as for getopt and begins with ":" or
+ * "+:". With "+:" options end at the first operand. */
 int next_letter_or_option(int argc, char **argv, const char *letters, const struct option *options,
                           struct problem *problem);
 
@@ -82,9 +84,9 @@ uint32_t processors_count(void);
 /* Starts a progress bar on stderr. It appears if stderr is a terminal and the work lasts longer
  * than a second. */
 void progress_start(void);
-/* `part` is how much is done, from 0 to 1; `doing` says in a few words what is being done. */
+/* Shows how much is done, from 0 to 1; `doing` says in a few words what is being done. */
 void progress_show(double part, const char *doing);
-/* The same with a number of things that are done, of `all`. */
+/* Shows how many things of `all` are done. */
 void progress_count(uint64_t done, uint64_t all);
 void progress_clear(void);
 
@@ -94,12 +96,12 @@ void announce_work(const char *command, double messages, const char *less);
 /* Warns on stderr of "--reorder" with an algorithm that needs ordered channels. */
 void warn_of_order(const char *command, const struct setup *setup);
 
-/* From now on Ctrl-C only sets the flag that this returns, so that the command can report what
- * it has found so far and end files with a whole line. A second Ctrl-C ends the program at once.
- * If SIGINT was ignored when the program started, it stays ignored. */
+/* From now on Ctrl-C (SIGINT) or SIGTERM only sets the flag that this returns, so that the command can
+ * report what it has found so far and end files with a whole line. A second one ends the program at
+ * once. A signal that was ignored when the program started stays ignored. */
 const volatile sig_atomic_t *watch_for_interrupt(void);
-/* Ends the program by SIGINT if it has come, so that the parent process sees that it was
- * interrupted. */
+/* Ends the program by the signal that has come, if one has, so that the parent process sees that it
+ * was interrupted. */
 void end_if_interrupted(void);
 
 /* Returns "" for one, otherwise "s". */

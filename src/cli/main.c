@@ -30,6 +30,8 @@ static const struct command commands[] = {
         {"dev", command_dev, false},
         {"torture", command_torture, false},
         {"status", command_status, false},
+        {"member", command_member, false},
+        {"drain", command_drain, false},
         {"run", command_run, false},
         {"lock", command_lock, false},
         {"elect", command_elect, false},

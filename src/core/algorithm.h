@@ -285,6 +285,15 @@ struct algorithm {
 	               struct out *out);
 	/* A timer that this node armed has expired. NULL if the algorithm has no timers. */
 	void (*expire)(const struct site *site, void *state, uint32_t timer, struct out *out);
+	/*
+	 * For an algorithm whose network may change while it runs; both are NULL if it may not. The
+	 * size of the state must not depend on the neighbours then. `linked`: the node has a new
+	 * neighbour, which is among those of the site now. `needs_link`: may a message still have to
+	 * be sent to this neighbour because of what came from it? A link that one of its ends needs
+	 * is not removed, nor is one with a message in flight.
+	 */
+	void (*linked)(const struct site *site, void *state, uint32_t neighbour, struct out *out);
+	bool (*needs_link)(const struct site *site, const void *state, uint32_t neighbour);
 	/* May the node ask? NULL: always, when it neither waits nor is inside. */
 	bool (*ready)(const struct site *site, const void *state);
 	/* Does the node have the token? NULL if the algorithm has none. */
@@ -306,6 +315,15 @@ struct algorithm {
 	 * states do not tell the order.
 	 */
 	uint32_t (*queue)(const struct snapshot *snapshot, uint32_t *ret_queue);
+	/*
+	 * At a moment when no message is in flight: lists all nodes that wait in the order in which
+	 * they will be served. A node that asks later may be served between two of them, but does
+	 * not change their order. NULL if the states do not tell it.
+	 *
+	 * The states may come from other machines: the function must bear any bytes in them, and
+	 * writes at most as many numbers as there are nodes.
+	 */
+	uint32_t (*queue_at_rest)(const struct snapshot *snapshot, uint32_t *ret_queue);
 };
 
 #endif

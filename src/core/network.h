@@ -50,6 +50,19 @@ static inline struct site network_site(const struct network *network, uint32_t n
 	return site;
 }
 
+/* Appends a number from a state to a queue. Returns false if it is no node's, or if the queue has
+ * room for no more. */
+static inline bool queue_append(const struct snapshot *snapshot, uint32_t *queue, uint32_t *count,
+                                uint32_t node)
+{
+	uint32_t nodes = snapshot->network->graph.nodes;
+
+	if (node == 0 || node > nodes || *count >= nodes)
+		return false;
+	queue[(*count)++] = node;
+	return true;
+}
+
 /* May a node send to another? If the algorithm needs complete links, all nodes are linked and
  * the graph is only a logical structure. */
 static inline bool network_linked(const struct network *network, uint32_t from, uint32_t to)

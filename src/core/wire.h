@@ -176,7 +176,7 @@ static inline uint64_t in_uint(struct in *in)
 }
 
 int64_t in_int(struct in *in);
-/* Reads a number. It is an error if it is not from `least` to `most`. */
+/* Reads a number. A number below `least` or above `most` is an error. */
 static inline uint64_t in_range(struct in *in, uint64_t least, uint64_t most)
 {
 	uint64_t value = in_uint(in);
@@ -185,9 +185,10 @@ static inline uint64_t in_range(struct in *in, uint64_t least, uint64_t most)
 	return in->bad ? 0 : value;
 }
 
-/* Are the next `count` numbers all different? Numbers above `most` are ignored. Nothing is read. */
+/* Are the next `count` numbers all different? Numbers above `most` are ignored. The position does
+ * not move. */
 bool in_distinct(const struct in *in, uint32_t count, uint32_t most);
-/* Was everything well-formed, and is nothing left to read? */
+/* Were all numbers well-formed, and is nothing left to read? */
 static inline bool in_end(const struct in *in)
 {
 	return !in->bad && in->next == in->end;

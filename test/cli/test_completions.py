@@ -33,13 +33,13 @@ class Completions(unittest.TestCase):
 
     def test_bash_knows_commands_options_and_values(self):
         self.assertEqual(self.bash("baton", "al"), ["algorithms"])
-        self.assertEqual(self.bash("baton", "check", "--re"), ["--reorder", "--reduce", "--restart"])
+        self.assertEqual(self.bash("baton", "check", "--re"), ["--reorder", "--reduce", "--restart", "--rewire"])
         self.assertEqual(self.bash("baton", "node", "--algorithm", "suz"), ["suzuki-kasami", "suzuki-kasami-b"])
         self.assertEqual(self.bash("baton", "sim", "--load", "li"), ["light"])
 
     def test_fish_knows_the_same(self):
         self.assertEqual(self.fish("baton al"), ["algorithms"])
-        self.assertEqual(self.fish("baton check --re"), ["--reduce", "--reorder", "--restart"])
+        self.assertEqual(self.fish("baton check --re"), ["--reduce", "--reorder", "--restart", "--rewire"])
         self.assertEqual(sorted(self.fish("baton node --algorithm suz")), ["suzuki-kasami", "suzuki-kasami-b"])
 
     def test_zsh_takes_it(self):

@@ -1,14 +1,24 @@
 """baton torture: its report, its replays, and that a broken assumption is found."""
 import os
 import re
+import signal
+import subprocess
 import tempfile
 import unittest
 
-from baton import baton, report
+from baton import BATON, baton, report
+from cluster import until
 
 FIELDS = ["runs", "violations", "seeds_violated", "grants", "views", "lapses", "faults", "events", "seconds"]
 # Clocks that are wrong by 15 %, and what lets that matter.
 BROKEN = "torture --faults clock,pause,crash --time 40s"
+
+
+def catches(pid, number):
+    """Tells whether the process has a handler for that signal."""
+    with open(f"/proc/{pid}/status", encoding="utf-8") as file:
+        caught = re.search(r"^SigCgt:\s*(\w+)$", file.read(), re.M).group(1)
+    return int(caught, 16) >> (number - 1) & 1
 
 
 class Torture(unittest.TestCase):
@@ -56,6 +66,28 @@ class Torture(unittest.TestCase):
         self.assertNotEqual(told[0], told[2])
         self.assertRegex(told[0], r"leads in term \d+")
 
+    def test_a_trace_ends_with_the_violation_that_is_told(self):
+        seed = report(f"{BROKEN} --seeds 1..40", expect=1)["seeds_violated"][0]
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "trace")
+            done = baton(f"{BROKEN} --seeds {seed}..{seed} --trace {path}")
+            with open(path, encoding="utf-8") as file:
+                last = file.read().splitlines()[-1]
+        self.assertEqual(re.search(r"VIOLATED, (.*)", done.out).group(1), re.search(r"VIOLATION (.*)", last).group(1))
+        self.assertIn("with all its faults", done.out)
+        self.assertNotIn("are enough", done.out)
+
+    def test_an_interrupt_tells_how_far_it_got(self):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            words = [BATON, *"torture --seeds 1..1000000 --time 20s --threads 1".split()]
+            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+                until("a handler", lambda: catches(process.pid, number))
+                process.send_signal(number)
+                out, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, -number)
+            runs = re.fullmatch(r"baton torture: interrupted after (\d+) of 1000000 seeds\n", err).group(1)
+            self.assertIn(f" {runs} run", out)
+
     def test_a_replay_names_its_engine(self):
         done = baton(f"{BROKEN} --seeds 1..40 --engine raft")
         command = re.search(r"^  baton (torture .*)$", done.out, re.M).group(1)
@@ -85,9 +117,13 @@ class Torture(unittest.TestCase):
         self.assertTrue(picture.endswith("</svg>\n"))
 
     def test_what_is_wrong_is_said(self):
-        for words, said in (("--faults rain", "crash, loop"), ("--engine paper", "raft or atomic"), ("--nodes 17", "16"),
+        for words, said in (("--faults blizzard", "crash, loop"), ("--faults crash,puase", "did you mean 'pause'?"),
+                            ("--engine paper", "raft or atomic"), ("--nodes 17", "16"),
                             ("--algorithm bully", "election"), ("--only 3", "--seeds 17..17"), ("--time 1s", "3 s"),
-                            ("--trace x", "a single seed"), ("neilsen", "options only"), ("--only 0 --seeds 1..1", "1")):
+                            ("--trace x", "a single seed"), ("neilsen", "options only"), ("--only 0 --seeds 1..1", "1"),
+                            ("--only 2,200 --seeds 3..3", "--only 200: seed 3 has faults 1 to "),
+                            ("--only 1 --seeds 3..3 --faults none", "seed 3 has no faults"),
+                            ("--json --trace - --seeds 3..3", "only one of --json, --trace -")):
             done = baton(f"torture {words}")
             self.assertEqual((done.code, done.out), (2, ""), words)
             self.assertIn(said, done.err, words)

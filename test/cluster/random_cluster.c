@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 static const char help[] =
-        "usage: random_cluster [--members] [--seed S | --seeds A..B] [--algorithm NAME]\n"
+        "usage: random_cluster [--seed S | --seeds A..B] [--algorithm NAME]\n"
         "                      [--topology T] [--nodes N] [--locks L] [--failures F]\n"
         "                      [--trace FILE]\n"
         "\n"
@@ -22,9 +22,6 @@ static const char help[] =
         "processes crash and views change; then heals everything and demands that every client\n"
         "is served. What is not given is drawn from the seed.\n"
         "\n"
-        "  --members         whole members, with connections that are cut at any byte, and\n"
-        "                    processes that are paused and start again; they form views\n"
-        "                    themselves\n"
         "  --seed S          one run (default 1)\n"
         "  --seeds A..B      a run for each\n"
         "  --algorithm NAME  of mutual exclusion\n"
@@ -96,9 +93,6 @@ static int parse_option(int option, struct words *words, struct problem *problem
 	case 'T':
 		words->trace = optarg;
 		return 0;
-	case 'm':
-		words->plan.members = true;
-		return 0;
 	default:
 		must(false);
 		return -1;
@@ -109,7 +103,6 @@ static int parse_option(int option, struct words *words, struct problem *problem
 static int parse_arguments(int argc, char **argv, struct words *words, struct problem *problem)
 {
 	static const struct option options[] = {
-	        {"members", no_argument, NULL, 'm'},
 	        {"seed", required_argument, NULL, 's'},
 	        {"seeds", required_argument, NULL, 'S'},
 	        {"algorithm", required_argument, NULL, 'a'},
@@ -152,8 +145,7 @@ static void prepare_again(const char *program, const struct words *words, uint64
 	FILE *text = fmemopen(again, sizeof(again), "w");
 
 	must(text != NULL);
-	fprintf(text, "    %.200s%s --seed %" PRIu64, program, plan->members ? " --members" : "",
-	        seed);
+	fprintf(text, "    %.200s --seed %" PRIu64, program, seed);
 	if (plan->algorithm != NULL)
 		fprintf(text, " --algorithm %.40s", plan->algorithm);
 	if (plan->topology != NULL)
@@ -228,17 +220,11 @@ static int run_all(const char *program, struct words *words, FILE *trace, struct
 		sum.grants += result.grants;
 		sum.views += result.views;
 		sum.refusals += result.refusals;
-		sum.connections += result.connections;
-		sum.cuts += result.cuts;
-		sum.bytes += result.bytes;
 	}
 	printf("%" PRIu64 " runs, %" PRIu64 " failed: %" PRIu64 " events, %" PRIu64
 	       " grants, %" PRIu64 " views, %" PRIu64 " refused frames; journals %016" PRIx64 "\n",
 	       seed - words->seed_first, failed, sum.events, sum.grants, sum.views, sum.refusals,
 	       sum.hash);
-	if (words->plan.members)
-		printf("%" PRIu64 " connections, %" PRIu64 " cut, %" PRIu64 " bytes\n",
-		       sum.connections, sum.cuts, sum.bytes);
 	/* Printed to another stream, because it differs every time. */
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	double seconds =

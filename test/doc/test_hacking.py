@@ -1,6 +1,7 @@
 """HACKING.md and the documents next to it describe what exists."""
 import os
 import re
+import runpy
 import subprocess
 import unittest
 
@@ -29,6 +30,26 @@ class WhereIsItDecided(unittest.TestCase):
         for words in ("redial waits", "granted after BREAK", "prints for a light load", "counterexample is shortened",
                       "bytes a REPORT has", "client is closed"):
             self.assertIn(words, asked)
+
+
+class Areas(unittest.TestCase):
+    """tools/test AREA runs the tests of one part."""
+
+    def setUp(self):
+        self.functions = runpy.run_path(str(ROOT / "tools/test"), run_name="functions")
+        self.areas = self.functions["AREAS"]
+        self.patterns = [area if isinstance(area, str) else area[0] for area in self.areas.values()]
+
+    def test_each_python_test_belongs_to_an_area(self):
+        """Whatever other suites it is in: its folder decides."""
+        listed = subprocess.check_output(["meson", "test", "-C", os.path.dirname(os.environ["BATON"]), "--list", "--no-rebuild"], text=True)
+        names = [name for name in self.functions["names_listed"](listed) if name.endswith(".py")]
+        self.assertGreater(len(names), 70)
+        self.assertEqual([name for name in names if not any(re.search(area, name) for area in self.patterns)], [])
+
+    def test_each_area_is_told(self):
+        for name in self.areas:
+            self.assertIn(f"`{name}`", text_of("HACKING.md"))
 
 
 class Names(unittest.TestCase):

@@ -1,10 +1,13 @@
 """doc/results.md and .csv: a small version reaches the same verdicts, and every claim has a row; and the tool notices if not."""
 import csv
+import pathlib
 import re
+import shutil
+import tempfile
 import unittest
 
 from baton import report
-from documents import ROOT, Copy, spoil, tool
+from documents import ROOT, spoil, tool
 
 PAGE = ROOT / "doc/results.md"
 ROWS = ROOT / "doc/results.csv"
@@ -19,21 +22,19 @@ class Results(unittest.TestCase):
     def page(self):
         return PAGE.read_text(encoding="utf-8")
 
-    def test_a_small_version_has_the_same_verdicts(self):
-        result = tool("results", "--quick", "--compare")
-        self.assertEqual((result.returncode, result.stdout), (0, ""), result.stderr)
-        self.assertGreater(result.stderr.count("baton compare"), 10)
-        self.assertGreater(result.stderr.count("baton check"), 10)
-
-    def test_another_verdict_and_a_missing_row_are_seen(self):
-        with Copy() as root:
-            rows = root / "doc/results.csv"
+    def test_a_small_version_has_the_same_verdicts_and_others_are_seen(self):
+        """One run is compared with two tables: ours, and one with another verdict, another claim and two rows less."""
+        with tempfile.TemporaryDirectory() as folder:
+            rows = pathlib.Path(folder, "spoilt.csv")
+            shutil.copy(ROWS, rows)
             spoil(rows, ",mean 3 - 5/N + 2/N^2,", ",mean 3 - 6/N + 2/N^2,")
             spoil(rows, "refuted,misra,hops until", "held,misra,hops until")
             text = rows.read_text(encoding="utf-8").splitlines(keepends=True)
             rows.write_text("".join(line for line in text if "entries of others before mine" not in line), encoding="utf-8")
-            result = tool("results", "--quick", "--compare", root=root)
-        self.assertEqual(result.returncode, 1, result)
+            result = tool("results", "--quick", "--compare", ROWS, rows)
+        self.assertGreater(result.stderr.count("baton compare"), 10)
+        self.assertGreater(result.stderr.count("baton check"), 10)
+        self.assertEqual(result.returncode, 1, result) # one table differs
         average = "neilsen, messages an entry, light load, mean 3"
         bypass = "entries of others before mine, at most N - 1, the rules"
         self.assertEqual(sorted(result.stdout.splitlines()), sorted([
@@ -83,7 +84,7 @@ class Results(unittest.TestCase):
         self.assertEqual(total[2], text.split("## Refuted")[1].split("\n## ")[0].count("\n| ") - 1)
         self.assertEqual(total[3], 0)
         # One page.
-        self.assertLess(len(text.splitlines()), 140)
+        self.assertLess(len(text.splitlines()), 170)  # with the table of faults
 
     def test_each_refuted_claim_has_a_command_that_shows_it_at_every_size(self):
         part = self.page().split("## Refuted")[1].split("\n## ")[0]

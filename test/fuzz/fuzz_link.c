@@ -87,15 +87,11 @@ static void check_record(struct target *target, const uint8_t *record, size_t si
 	case RECORD_ACK:
 		must(size == RECORD_NUMBERED_SIZE && record_number(record) <= target->taken);
 		break;
-	case RECORD_NOTICE:
-		must(size > RECORD_HEAD_SIZE);
-		must(record[RECORD_HEAD_SIZE] == 'n' && record[size - 1] == 'n');
-		break;
-	case RECORD_REFUSAL:
-		must(record[size - 2] == 'n' && record[size - 1] == 'o');
-		break;
 	case RECORD_ROOM:
 	case RECORD_HELLO:
+	case RECORD_REFUSAL:
+	case RECORD_CALL:
+	case RECORD_PACKET:
 		must(false);
 	}
 }
@@ -131,16 +127,12 @@ static void give(struct target *target, uint8_t *bytes, size_t size)
 			enum link_record kind = link_next(target->link, &record, &record_size);
 			if (kind == LINK_NOTHING)
 				break;
-			must(record_size <= LINK_NOTICE_MAX);
-			if (kind == LINK_BROKEN || kind == LINK_REFUSED) {
-				must(strlen((const char *)record) == record_size);
-				must(kind != LINK_BROKEN || record_size > 0);
-			}
+			must(record_size > 0 && record_size <= LINK_FRAME_MAX);
 			target->broken = kind == LINK_BROKEN;
-			if (kind == LINK_BROKEN)
+			if (target->broken) {
+				must(strlen((const char *)record) == record_size);
 				break;
-			if (kind != LINK_FRAME)
-				continue;
+			}
 			target->refuses = record_size % 7 == 6;
 			if (target->refuses)
 				break;
@@ -187,7 +179,6 @@ static void accept_refused(struct target *target)
 
 static void step(struct target *target)
 {
-	uint8_t notice[256];
 	uint8_t what = next_byte(target), which = next_byte(target);
 	size_t size = which;
 
@@ -203,9 +194,6 @@ static void step(struct target *target)
 		check_output(target, SIZE_MAX);
 		break;
 	case 4:
-		memset(notice, 'n', sizeof(notice));
-		link_notice(target->link, notice, 1U + which);
-		break;
 	case 5:
 		target->epoch += which % 2;
 		if (which < 128)
@@ -219,10 +207,7 @@ static void step(struct target *target)
 		accept_refused(target);
 		break;
 	case 8:
-		if (which < 128)
-			connect_again(target, which);
-		else
-			link_refuse(target->link, "no");
+		connect_again(target, which);
 		break;
 	case 9:
 	case 10:

@@ -9,7 +9,7 @@ ROOT = os.path.abspath(os.path.join(os.path.dirname(__file__), "../.."))
 
 
 def obey_signals():
-    """A test that was started in the background of a shell ignores Ctrl-C, and so would every process that it starts."""
+    """Obeys signals again: a test that a shell starts in the background ignores Ctrl-C, and so would every process it starts."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT, signal.SIGTERM):
         if signal.getsignal(number) == signal.SIG_IGN:
             signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
@@ -29,13 +29,13 @@ class Result:
 
 
 def baton(*words, stdin=""):
-    """Runs baton; a word may hold several, separated by blanks."""
+    """Runs baton. A word may contain several words, separated by blanks."""
     arguments = [part for word in words for part in str(word).split()]
     return Result(subprocess.run([BATON, *arguments], input=stdin, capture_output=True, text=True, check=False))
 
 
 def report(*words, expect=0):
-    """Runs baton with --json and returns the object; expect: the exit code, None: any."""
+    """Runs baton with --json and returns the object. `expect` is the exit code; None allows any."""
     result = baton(*words, "--json")
     assert expect is None or result.code == expect, result
     return json.loads(result.out)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import tempfile
 
-PATIENCE = 120  # after so many seconds without a message the browser hangs
+PATIENCE = 120  # seconds without a message after which the browser counts as hanging
 
 
 class Browser:
@@ -105,7 +105,7 @@ class Page:
         return [event for event in self.browser.events if event.get("sessionId") == self.session]
 
     def complaints(self):
-        """Errors and warnings on the console, exceptions, what the browser itself logs."""
+        """Returns errors and warnings on the console, exceptions, and what the browser itself logs."""
         found = []
         for event in self.own():
             if event["method"] == "Runtime.consoleAPICalled" and event["params"]["type"] in ("error", "warning", "assert"):

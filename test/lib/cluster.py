@@ -10,18 +10,20 @@ import tempfile
 import time
 
 from baton import BATON
-from resp import Client
+from resp import Client, Closed
 
 SANITIZED = os.environ.get("SANITIZE", "none") != "none"
-PATIENCE_S = 60  # how long to wait for what must happen in the end; never something that is measured
+# A lease that does not end while a test looks at a node that is silent, on a busy machine either.
+LONG_LEASE = ("--lease", "30s")
+PATIENCE_S = 60  # how long to wait for something that must happen; never a limit that is tested
 
 
 _drawn = itertools.count()
 
 
 def free_port(kind=socket.SOCK_STREAM):
-    """Returns a free port of 127.0.0.1 that this process is not given again, that tests running in parallel look for elsewhere,
-    and that no outgoing connection will take: those are above 32768."""
+    """Returns a free port of 127.0.0.1. This process does not get it again, tests that run in parallel look in other ranges, and no
+    outgoing connection will take it, because those have ports above 32768."""
     while True:
         port = 15000 + (os.getpid() * 50 + next(_drawn)) % 17000
         with socket.socket(socket.AF_INET, kind) as probe:
@@ -64,9 +66,11 @@ class Node:
         self.name = name
         self.socket = os.path.join(folder, name + ".sock")
         self.log_path = os.path.join(folder, name + ".log")
+        self.data = os.path.join(folder, name + ".data")
         self.options = list(options)
         self.prefix = list(prefix)
         self.env = env or {}
+        self.named = True # its name is given at the start
         self.process = None
         self.killed = False
 
@@ -75,7 +79,8 @@ class Node:
         self.killed = False
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
-                [*self.prefix, BATON, "node", "--name", self.name, "--socket", self.socket, *self.options],
+                [*self.prefix, BATON, "node", *(["--name", self.name] if self.named else []), "--socket", self.socket,
+                 *self.options],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment(**self.env))
         return self
 
@@ -93,7 +98,7 @@ class Node:
         assert self.process.poll() is None, f"{self.name} has ended:\n{self.log()}"
         try:
             return self.status()["waiting_for"] is None
-        except OSError:
+        except (OSError, Closed): # when a node comes to belong to a cluster, it drops its clients
             return False
 
     def answers(self):
@@ -138,7 +143,8 @@ class Node:
 
 
 class Cluster:
-    """`count` nodes n1, n2, …, all with the same options; `peers_of(cluster, index)` may give each of them other addresses."""
+    """`count` nodes n1, n2, …, all with the same options; `peers_of(cluster, index)` may give each of them other addresses. Several
+    have a data directory each; one alone is in memory."""
 
     def __init__(self, count, *options, peers_of=None, each=None):
         self.folder = tempfile.mkdtemp(prefix="baton-test-")
@@ -147,12 +153,12 @@ class Cluster:
         self.ports = [free_port() for _ in range(count)]
         self.nodes = []
         for index, name in enumerate(self.names):
-            words = list(options)
+            node = Node(self.folder, name, options)
             if count > 1:
-                words += ["--listen", f"127.0.0.1:{self.ports[index]}", "--peers",
-                          peers_of(self, index) if peers_of else self.peers()]
-            words += each(index) if each else []
-            self.nodes.append(Node(self.folder, name, words))
+                node.options += ["--data", node.data, "--listen", f"127.0.0.1:{self.ports[index]}", "--peers",
+                                 peers_of(self, index) if peers_of else self.peers()]
+            node.options += each(index) if each else []
+            self.nodes.append(node)
 
     def peers(self, ports=None):
         return ",".join(f"{name}=127.0.0.1:{port}" for name, port in zip(self.names, ports or self.ports))

@@ -1,7 +1,10 @@
 #include "fake_node.h"
 
+#include "clock.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdarg.h>
@@ -9,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
@@ -20,6 +24,8 @@
 
 const char CLOSE[] = "close";
 const char PAUSE[] = "pause";
+const char PASS_WORD[] = "pass the word";
+const char PASS_WORD_BEHIND[] = "pass the word, by another clock";
 
 enum { CONNECTIONS_MAX = 8 };
 
@@ -31,6 +37,7 @@ struct fake_node {
 	int connections_count;
 	char folder[64], address[108];
 	bool tcp;
+	bool passes_word; /* the script has passed the lease word */
 	pthread_t thread;
 	sem_t go;
 	char wrong[8192]; /* "": nothing is wrong so far */
@@ -99,6 +106,65 @@ static bool accept_next(struct fake_node *node)
 	return true;
 }
 
+/* --- the lease word --- */
+
+static int word_fd = -1;
+static _Atomic uint64_t *word;
+
+void fake_word_set(int64_t left_ms, uint64_t lapses)
+{
+	if (word == NULL) {
+		word_fd = memfd_create("fake", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		assert_true(word_fd >= 0 && ftruncate(word_fd, 4096) == 0);
+		word = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, word_fd, 0);
+		assert_ptr_not_equal(word, MAP_FAILED);
+		assert_int_equal(fcntl(word_fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_FUTURE_WRITE),
+		                 0);
+	}
+	*word = (uint64_t)((int64_t)(clock_lease_ns() / 1000000) + left_ms) << 16 | lapses;
+}
+
+static bool pass_word(int fd, uint64_t behind_ns)
+{
+	union {
+		struct cmsghdr header; /* for its alignment */
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.bytes = {0}};
+	char text[64];
+	struct iovec bytes = {text, 0};
+	struct msghdr message = {.msg_iov = &bytes,
+	                         .msg_iovlen = 1,
+	                         .msg_control = control.bytes,
+	                         .msg_controllen = sizeof(control.bytes)};
+	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+
+	bytes.iov_len =
+	        (size_t)snprintf(text, sizeof(text), "*2\r\n:%llu\r\n:%d\r\n",
+	                         (unsigned long long)(clock_lease_ns() - behind_ns), FAKE_LEASE_MS);
+	rights->cmsg_level = SOL_SOCKET;
+	rights->cmsg_type = SCM_RIGHTS;
+	rights->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(rights), &word_fd, sizeof(int));
+	return sendmsg(fd, &message, MSG_NOSIGNAL) > 0;
+}
+
+/* Answers what every client, or every watching client, sends first, so that no script needs to
+ * contain it. A script that does gives the answers. The node has no leases otherwise. A client that
+ * had to wait for the word asks for it again. */
+static bool greets(const struct fake_node *node, int fd, const char *command, const char *expect)
+{
+	static const char unknown[] = "-ERR CLIENT knows no leases\r\n";
+
+	if (strcmp(command, expect) == 0)
+		return false;
+	if (strcmp(command, "CLIENT REASONS ON") == 0)
+		return send(fd, "+OK\r\n", 5, MSG_NOSIGNAL) == 5;
+	if (strcmp(command, "CLIENT LEASES WORD") == 0 && node->passes_word)
+		return pass_word(fd, 0);
+	return strncmp(command, "CLIENT LEASES ", 14) == 0 &&
+	       send(fd, unknown, sizeof(unknown) - 1, MSG_NOSIGNAL) > 0;
+}
+
 static bool follow(struct fake_node *node, const struct step *step)
 {
 	char command[8192];
@@ -109,13 +175,11 @@ static bool follow(struct fake_node *node, const struct step *step)
 	}
 	int *fd = &node->connections[step->connection];
 	if (step->expect != NULL) {
-		/* Every watching client sends this first, so that no script needs to contain it. */
 		do {
 			if (!read_command(*fd, command, sizeof(command)))
 				return go_wrong(node, "expected '%.200s', and no command came",
 				                step->expect);
-		} while (strcmp(command, "CLIENT REASONS ON") == 0 &&
-		         send(*fd, "+OK\r\n", 5, MSG_NOSIGNAL) == 5);
+		} while (greets(node, *fd, command, step->expect));
 		if (strcmp(command, step->expect) != 0)
 			return go_wrong(node, "expected '%.200s', found '%.200s'", step->expect,
 			                command);
@@ -123,6 +187,11 @@ static bool follow(struct fake_node *node, const struct step *step)
 	if (step->say == CLOSE) {
 		close(*fd);
 		*fd = -1;
+	} else if (step->say == PASS_WORD || step->say == PASS_WORD_BEHIND) {
+		const uint64_t half_minute_ns = UINT64_C(30) * 1000000000;
+		node->passes_word = step->say == PASS_WORD;
+		return pass_word(*fd, node->passes_word ? 0 : half_minute_ns) ||
+		       go_wrong(node, "the word cannot be passed: %s", strerror(errno));
 	} else if (step->say == PAUSE) {
 		while (sem_wait(&node->go) != 0)
 			;

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct step {
 	int connection;     /* 0 is the first one that was accepted */
@@ -18,6 +19,16 @@ struct step {
 extern const char CLOSE[];
 /* Sends nothing until fake_node_go is called, once for each. */
 extern const char PAUSE[];
+
+/* Answers CLIENT LEASES WORD: what the lease clock says, a lease of FAKE_LEASE_MS, and the descriptor
+ * of the word that fake_word_set has set. */
+extern const char PASS_WORD[];
+/* The same, but by a clock that is half a minute behind. */
+extern const char PASS_WORD_BEHIND[];
+enum { FAKE_LEASE_MS = 3000 };
+
+/* Sets the word that all fake nodes have: the lease ends in this time, from now. */
+void fake_word_set(int64_t left_ms, uint64_t lapses);
 
 /* An array of three strings, as in the messages of a subscription. */
 #define BULK(size, text) "$" #size "\r\n" text "\r\n"

@@ -1,4 +1,4 @@
-"""A fake node: what a client does with answers and events that are hard to get from a real one."""
+"""A fake node, which sends answers and events that are hard to get from a real one."""
 import contextlib
 import fcntl
 import socket
@@ -8,8 +8,8 @@ import threading
 
 
 class FakeNode:
-    """Answers as a node would, but to some commands as the test wants; None: it ends the connection. Remembers all commands, and
-    who has subscribed."""
+    """Answers as a node would, but answers some commands as the test wants; None ends the connection. Remembers all commands,
+    and who has subscribed."""
 
     def __init__(self, path, answers, lease_ms=3000):
         hello = [b"node", b"fake", b"lease_ms", lease_ms]
@@ -42,6 +42,8 @@ class FakeNode:
                     name = words[1].encode()
                     self.subscribers.append(client)
                     client.sendall(b"*3\r\n$9\r\nsubscribe\r\n$%d\r\n%s\r\n:1\r\n" % (len(name), name))
+                elif words[:2] == ["CLIENT", "LEASES"]:
+                    client.sendall(b"-ERR CLIENT knows no leases\r\n")
                 elif words[0] in self.answers:
                     if self.answers[words[0]] is None:
                         client.shutdown(socket.SHUT_RDWR)

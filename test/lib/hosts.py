@@ -10,7 +10,8 @@ def run(*words, check=True):
 
 
 class Hosts:
-    """`count` hosts, numbered from 0, and cables (i, j) between them. On cable k, host i has 10.98.k.1 and host j 10.98.k.2."""
+    """`count` hosts, numbered from 0, and cables (i, j) between them. On cable k, host i has 10.98.k.1 and host j 10.98.k.2. Host i
+    also has an address of its own, by which all its neighbours reach it: home(i)."""
 
     def __init__(self, count, cables):
         self.names = [f"baton-{os.getpid()}-{number}" for number in range(count)]
@@ -29,12 +30,17 @@ class Hosts:
                 done = run("ip", "-n", name, "link", "set", "lo", "up", check=False)
                 if done.returncode != 0:
                     raise unittest.SkipTest(f"network namespaces cannot be used here: {done.stderr.strip()}")
+            for host, name in enumerate(self.names):
+                run("ip", "-n", name, "address", "add", f"{self.home(host)}/32", "dev", "lo")
             for number, (first, second) in enumerate(self.cables):
                 run("ip", "-n", self.names[first], "link", "add", f"c{number}", "type", "veth", "peer", "name",
                     f"c{number}", "netns", self.names[second])
                 for host, last in ((first, 1), (second, 2)):
                     run("ip", "-n", self.names[host], "address", "add", f"10.98.{number}.{last}/24", "dev", f"c{number}")
                     run("ip", "-n", self.names[host], "link", "set", f"c{number}", "up")
+                for near, far in ((first, second), (second, first)):
+                    run("ip", "-n", self.names[near], "route", "add", self.home(far), "via", self.address(far, near), "src",
+                        self.home(near))
         except BaseException:
             self.__exit__()
             raise
@@ -55,6 +61,10 @@ class Hosts:
                 return f"10.98.{number}.{1 if cable[0] == host else 2}"
         number, cable = next((number, cable) for number, cable in enumerate(self.cables) if host in cable)
         return f"10.98.{number}.{1 if cable[0] == host else 2}"
+
+    @staticmethod
+    def home(host):
+        return f"10.99.0.{host + 1}"
 
     def pull(self, cable):
         """Pulls the cable: nobody is told, and nothing gets through."""

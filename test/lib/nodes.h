@@ -61,7 +61,8 @@ struct nodes {
 	uint32_t speaker; /* the node whose effects are being taken */
 	uint64_t frames, bumps, reads;
 	bool stopped[NODES_MOST];
-	uint64_t digest; /* a digest of everything that was sent and said, in order */
+	struct node_status *status; /* the last one that was replied, or NULL */
+	uint64_t digest;            /* a digest of everything that was sent and said, in order */
 	/* With leases (options.lease_ns), for each node: */
 	uint32_t shouts[NODES_MOST], renewals[NODES_MOST], warnings[NODES_MOST],
 	        extends[NODES_MOST], departures[NODES_MOST];
@@ -146,6 +147,9 @@ static inline void nodes_hear_reply(struct nodes *nodes, const struct node_effec
 		break;
 	case REPLY_STATUS:
 		nodes_say(nodes, session, "status of %u", effect->reply.status->members_count);
+		node_status_free(nodes->status);
+		nodes->status = effect->reply.status;
+		node_status_keep(nodes->status);
 		break;
 	case REPLY_ERROR:
 		nodes_say(nodes, session, "error %d%s%.*s", effect->reply.error,
@@ -240,8 +244,8 @@ static inline void nodes_take(struct nodes *nodes, uint32_t i)
 	nodes_take_effects(nodes, i);
 }
 
-/* Lets one node enter a view with these members, as if voters had agreed on it: its fences are above
- * those of the epoch before. */
+/* Lets one node enter a view with these members, as if voters had agreed on it. The fences of the
+ * view are above those of the epoch before. */
 static inline int nodes_enter_one(struct nodes *nodes, uint32_t i,
                                   const struct node_member *members, uint32_t count)
 {
@@ -397,6 +401,7 @@ static inline void nodes_start(struct nodes *nodes, const char *algorithm, uint3
 
 static inline void nodes_end(struct nodes *nodes)
 {
+	node_status_free(nodes->status);
 	for (uint32_t i = 0; i < nodes->count; i++) {
 		node_destroy(nodes->node[i]);
 		for (uint32_t to = 0; to < nodes->count; to++) {

@@ -68,7 +68,7 @@ class Client:
         return data
 
     def read(self):
-        """The next reply; texts are str if they are UTF-8."""
+        """Returns the next reply. Texts are str if they are UTF-8."""
         line = self._line()
         sign, rest = line[:1], line[1:]
         if sign == b"+":

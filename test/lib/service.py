@@ -12,7 +12,7 @@ from running import PATIENCE, Node
 
 
 def stat_of(pid):
-    """Returns state, parent, group and session of a process; None: it is gone."""
+    """Returns state, parent, group and session of a process, or None if it is gone."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             fields = file.read().rsplit(")", 1)[1].split()
@@ -89,7 +89,7 @@ class ServiceTest(unittest.TestCase):
         return until(f"{name} is written", whole)
 
     def start(self, *words, **options):
-        """baton, with these words."""
+        """Starts baton with these words."""
         options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True,
                    "env": self.environment, "cwd": self.folder, **options}
         process = subprocess.Popen([BATON, *words], **options)
@@ -106,7 +106,7 @@ class ServiceTest(unittest.TestCase):
                 stream.close()
 
     def finish(self, process, stdin=None):
-        """(exit code, stdout, stderr)"""
+        """Waits for the end of a process. Returns (exit code, stdout, stderr)."""
         out, err = process.communicate(stdin, timeout=PATIENCE)
         return process.returncode, out, err
 

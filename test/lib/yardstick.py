@@ -28,8 +28,8 @@ class Yardstick:
             self.worst_s = max(self.worst_s, time.monotonic() - begun - STEP_S)
 
     def late_ms(self, quiet_ms):
-        """Returns a limit: what is late on a quiet machine, plus more if this one is slower, because an answer takes many turns
-        of many processes."""
+        """Returns a time limit: what would be late on a quiet machine, plus more if this machine is busy, because an answer takes
+        many turns of many processes."""
         return quiet_ms + 1000 * 40 * self.worst_s
 
 

@@ -1,5 +1,6 @@
 """What Hélary, Plouzeau and Raynal claim (INRIA research report 496, 1986), claim by claim."""
 import collections
+import itertools
 import json
 import os
 import tempfile
@@ -8,6 +9,26 @@ import unittest
 from baton import ROOT, baton, check, no_violation_over, sim
 
 TOPOLOGIES = ("tree:2", "line", "star", "ring", "complete", "grid:2x3", "random:3")
+
+
+def is_connected(nodes, edges):
+    reached = {1}
+    for _ in range(nodes):
+        reached |= {end for edge in edges if reached & set(edge) for end in edge}
+    return len(reached) == nodes
+
+
+def networks(nodes, askers):
+    """Every connected network with a holder of the token and so many nodes that ask, each once up to names."""
+    found = set()
+    pairs = list(itertools.combinations(range(1, nodes + 1), 2))
+    for count in range(nodes - 1, len(pairs) + 1):
+        for edges in filter(lambda edges: is_connected(nodes, edges), itertools.combinations(pairs, count)):
+            for holder, asks in itertools.product(range(1, nodes + 1), itertools.combinations(range(1, nodes + 1), askers)):
+                found.add(min((tuple(sorted(tuple(sorted((name[a - 1], name[b - 1]))) for a, b in edges)), name[holder - 1],
+                               tuple(sorted(name[a - 1] for a in asks)))
+                              for name in itertools.permutations(range(1, nodes + 1))))
+    return sorted(found)
 
 
 def sizes(topology):
@@ -279,6 +300,30 @@ class PrintedSeen(unittest.TestCase):
     def test_flooding_is_as_safe_in_every_interleaving(self):
         result = check("helary --topology ring --nodes 4 --entries 0,0,1,1 --param broadcast=flood")
         self.assertEqual((result["complete"], result["states"]), (True, 16976))
+
+    def test_a_network_may_be_rewired(self):
+        """Section 7; every connected network of 3 nodes, and of 4 with two that ask, up to names."""
+        count = 0
+        for nodes, changes, askers in ((3, 1, 3), (3, 2, 3), (4, 1, 2)):
+            for edges, holder, asks in networks(nodes, askers):
+                topology = "edges:" + ",".join(f"{a}-{b}" for a, b in edges)
+                entries = ",".join(str(int(node in asks)) for node in range(1, nodes + 1))
+                found = check(f"helary --topology {topology} --holder {holder} --entries {entries} --rewire {changes}")
+                self.assertEqual((found["complete"], found["mutual_exclusion"], found["deadlock"]), (True, "holds", "none"), topology)
+                count += 1
+        self.assertEqual(count, 3 + 3 + 46)
+
+    def test_two_changes_of_a_link_are_needed_to_break_it(self):
+        for changes, deadlock in ((1, "none"), (2, "found")):
+            found = check(f"helary --topology line --nodes 3 --param text=printed:rewire --rewire {changes}", expect=None)
+            self.assertEqual(found["deadlock"], deadlock)
+
+    def test_what_cannot_be_rewired(self):
+        for words, reason in (("neilsen --rewire 1", "a network that does not change"), ("helary --rewire 0", "--rewire"),
+                              ("helary --rewire 1 --crash 1", "not together with faults")):
+            run = baton("check", words)
+            self.assertEqual(run.code, 2)
+            self.assertIn(reason, run.err)
 
     def test_lemmas_1_2_and_3_in_every_interleaving(self):
         for words in ("--topology ring --nodes 3 --entries 1", "--topology ring --nodes 4 --entries 0,1,1,0"):

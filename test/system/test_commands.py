@@ -1,5 +1,9 @@
 """Every command of the protocol, what it answers and what it refuses, in both versions, across nodes."""
 import json
+import mmap
+import os
+import socket
+import struct
 import unittest
 
 from cluster import Cluster, until
@@ -323,6 +327,54 @@ class Commands(unittest.TestCase):
         self.refused(client.call("CLIENT", "KILL", "1"), "CLIENT knows")
         self.assertEqual(client.call("PING", "x"), "x")
         self.refused(client.call("PING", "x", "y"), "wrong number of arguments")
+
+    def test_grants_tell_of_the_lease_to_those_who_ask(self):
+        client = self.client()
+        clock, lease_ms = client.call("CLIENT", "LEASES", "ON")
+        self.assertGreater(clock, 0)
+        self.assertEqual(lease_ms, 3000)
+        fence, lapses, left = client.call("LOCK", "leased")
+        self.assertGreater(fence, 0)
+        self.assertEqual(client.call("LEASE")[0], lapses)
+        self.assertTrue(0 < left <= lease_ms, left)
+        self.assertEqual(len(client.call("ELECT", "leased too", "me")), 3)
+        self.assertEqual(client.call("CLIENT", "LEASES", "OFF"), "OK")
+        self.assertIsInstance(client.call("LOCK", "not leased"), int)
+        self.refused(client.call("CLIENT", "LEASES", "MAYBE"), "LEASES")
+
+    def test_who_has_lost_a_lock_is_told_of_no_longer_lease(self):
+        """Otherwise a client that did not hear of the loss would go on."""
+        holder, operator, waiter = self.client(), self.client(), self.client(1)
+        self.assertGreater(holder.call("LEASE")[1], 0)
+        fence = holder.call("LOCK", "unheard")
+        waiter.send("LOCK", "unheard")
+        self.waits("unheard")
+        self.assertEqual(operator.call("BREAK", "unheard", fence), 1)
+        self.assertEqual(holder.call("LEASE")[1], 0)
+        self.assertTrue(waiter.quiet())
+        self.assertEqual(holder.call("UNLOCK", "unheard"), 0)
+        self.assertGreater(waiter.read(), fence)
+        self.assertGreater(holder.call("LEASE")[1], 0)
+
+    def test_the_lease_word_is_passed_and_nobody_else_can_write_it(self):
+        client = self.client()
+        client.send("CLIENT", "LEASES", "WORD")
+        data, descriptors, _, _ = socket.recv_fds(client.socket, 1000, 4)
+        self.assertTrue(data.startswith(b"*2\r\n:"), data)
+        (descriptor,) = descriptors
+        try:
+            with mmap.mmap(descriptor, 8, prot=mmap.PROT_READ) as page:
+                (word,) = struct.unpack("Q", page[:8])
+            _, lapses, _ = client.call("LOCK", "by word")
+            self.assertEqual(word & 0xffff, lapses)
+            with self.assertRaises(PermissionError):
+                mmap.mmap(descriptor, 8)
+            with self.assertRaises(PermissionError):
+                os.write(descriptor, bytes(8))
+            with self.assertRaises(PermissionError):
+                os.ftruncate(descriptor, 0)
+        finally:
+            os.close(descriptor)
 
     def test_quit_says_ok_and_ends(self):
         client, other = self.client(), self.client(1)

@@ -9,7 +9,7 @@ import time
 import unittest
 
 from baton import BATON
-from cluster import Cluster, environment, until
+from cluster import LONG_LEASE, Cluster, environment, until
 from resp import Wrong, encode
 from yardstick import best_of
 
@@ -40,7 +40,7 @@ class OneIsSilent(unittest.TestCase):
         return next(name for name, done in answers.items() if done.returncode == 69)
 
     def test_killed(self):
-        with Cluster(3) as cluster:
+        with Cluster(3, *LONG_LEASE) as cluster:
             name = self.without(cluster, signal.SIGKILL)
             with cluster[1].client() as client:
                 def tries():
@@ -68,7 +68,7 @@ class OneIsSilent(unittest.TestCase):
                 until("it is known", lambda: baton("run", "-S", cluster[1].socket, "-n", "-E", "7", name, "true").returncode == 7)
 
     def test_stopped(self):
-        with Cluster(3) as cluster:
+        with Cluster(3, *LONG_LEASE) as cluster:
             try:
                 self.without(cluster, signal.SIGSTOP)
             finally:
@@ -116,7 +116,8 @@ class Waiting(unittest.TestCase):
             self.assertEqual(run.communicate(timeout=60), ("in\n", ""))
 
     def test_in_vain(self):
-        with Cluster(2) as cluster:
+        """One of three voters is no majority."""
+        with Cluster(3) as cluster:
             for node in cluster:
                 node.end()
             gone = baton("run", "-S", cluster[0].socket, "-w", "0.5s", "-E", "0", "x", "true")
@@ -126,7 +127,7 @@ class Waiting(unittest.TestCase):
             for words in ([], ["-n"], ["-w", "0.5s"]):
                 alone = baton("run", "-S", cluster[0].socket, *words, "-E", "0", "x", "true")
                 self.assertEqual(alone.returncode, 69, alone.stderr)
-                self.assertIn("n2", alone.stderr)
+                self.assertRegex(alone.stderr, "no agreed view|cannot be known")
 
     def test_for_ever_through_a_restart(self):
         with Cluster(1) as cluster:
@@ -235,7 +236,7 @@ class Events(unittest.TestCase):
                 self.assertNotIsInstance(client.read(), Wrong)
 
     def test_a_subscriber_at_a_node_that_hangs_stops_nobody(self):
-        with Cluster(3) as cluster, cluster[0].client() as client, contextlib.ExitStack() as stack:
+        with Cluster(3, *LONG_LEASE) as cluster, cluster[0].client() as client, contextlib.ExitStack() as stack:
             ear = stack.enter_context(cluster[2].client())
             ear.call("PSUBSCRIBE", "*")
             name = next(name for name in (f"{'w' * 200}{number}" for number in range(100))
@@ -244,7 +245,6 @@ class Events(unittest.TestCase):
             epoch = cluster[0].status()["epoch"]
             try:
                 self.work(client, 200000, name) # more than 64 MB of events, which would end the epoch
-                cluster[0].says("it is sent no events")
                 self.assertEqual(cluster[0].status()["epoch"], epoch)
             finally:
                 cluster[2].signal(signal.SIGCONT)

@@ -140,17 +140,22 @@ class Starting(unittest.TestCase):
                            ("peers = a", "--peers 'a': NAME=HOST:PORT is needed"),
                            ("peers = a b=127.0.0.1:1", "--peers 'a b': printable ASCII"),
                            ("name = a b", "--name 'a b': printable ASCII"),
-                           ("cluster = a b", "--cluster 'a b': printable ASCII"),
+                           ("cluster = a", "unknown name 'cluster'"), # of the first version
                            ("listen = 7440", "--listen '7440': HOST:PORT is needed"),
                            ("clients = 7440", "--clients '7440': HOST:PORT is needed"),
-                           ("epoch-floor = 524287", "--epoch-floor '524287': a whole number from 1 to 524286"),
-                           ("data = /nonexistent", "--data '/nonexistent' is no folder"),
+                           ("epoch-floor = 5", "unknown name 'epoch-floor'"),
+                           ("data = /nonexistent/folder", "--data '/nonexistent/folder' cannot be made"),
+                           ("data = /dev/null", "--data '/dev/null' is no folder"),
+                           ("witness = yes", "--witness: --data DIR is needed"),
+                           ("topology = grid:2x2", "--topology grid:2x2: it fixes the number of members"),
+                           ("links = a-b", "--links: neilsen does not run on any connected graph"),
                            ("topology = lin", "topology 'lin': did you mean 'line'?"),
                            ("param = foo=1", "parameter 'foo=1': neilsen has init, given as NAME=VALUE"),
                            ("clients = 0.0.0.0:7001", "--clients 0.0.0.0: not loopback"),
                            ("log = loud", "--log 'loud': error, warning, info or debug"),
                            ("config = other", "unknown name 'config'"),
-                           ("join = h:1", "--join and --tls-*: this version has a fixed list")):
+                           ("join = h", "--join 'h': HOST:PORT is needed"),
+                           ("tls-ca = x", "--tls-*: this version has no TLS")):
             with self.subTest(text=text):
                 config = self.write(f"# first\n\n{text}\n")
                 self.refused("--config", config, says=[f"{config}:3: {says}"])
@@ -163,7 +168,14 @@ class Starting(unittest.TestCase):
         for words, says in ((["--listne", "x"], "--listen"),
                             (["--peers", "n1"], "NAME=HOST:PORT is needed"),
                             (["--peers", "a=127.0.0.1:1,a=127.0.0.1:2", "--name", "a"], "'a' occurs twice"),
-                            (["--peers", "a=127.0.0.1:1", "--name", "b"], "this node, 'b', is not among them"),
+                            (["--peers", "a=127.0.0.1:1", "--name", "b", "--data", self.folder.name],
+                             "this node, 'b', is not among them"),
+                            (["--peers", "a=127.0.0.1:1", "--name", "a"], "--peers: --data DIR is needed"),
+                            (["--peers", "a=127.0.0.1:1", "--join", "127.0.0.1:1", "--name", "a"], "--peers and --join"),
+                            (["--witness", "--data", self.folder.name], "--witness: a cluster is needed"),
+                            (["--witness", "--join", "127.0.0.1:1"], "--witness: --data DIR is needed"),
+                            (["--join", "10.0.0.1:7440"], "cannot reach this node at 127.0.0.1:7440; give --listen"),
+                            (["--join", "127.0.0.1:1", "--listen", "0.0.0.0:9", "--insecure"], "others cannot be told"),
                             (["--peers", "a=127.0.0.1:99999", "--name", "a"], "a number from 1 to 65535"),
                             (["--peers", "a=::1:7440", "--name", "a"], "in brackets"),
                             (["--name", "a b"], "printable ASCII without spaces"),
@@ -171,15 +183,16 @@ class Starting(unittest.TestCase):
                             (["--name", ""], "1 to 255 bytes"),
                             (["--algorithm", "neilson"], "neilsen"),
                             (["--algorithm", "bully"], "this is an election"),
-                            (["--param", "text=printed"], "--param text=printed"),
+                            (["--param", "text=printed"], "parameter 'text=printed': neilsen has init"),
+                            (["--algorithm", "maekawa", "--param", "text=printed"], "--param text: other values"),
+                            (["--algorithm", "maekawa", "--param", "committees=1.2/2.3/3.1"], "fixes the number of members"),
                             (["--algorithm", "misra", "--param", "tokens=3"], "--param tokens: other values"),
                             (["--algorithm", "suzuki-kasami-b", "--param", "replies=off"], "--param replies: other values"),
                             (["--topology", "moebius"], "moebius"),
                             (["--log", "loud"], "error, warning, info or debug"),
-                            (["--data", "/nonexistent"], "'/nonexistent' is no folder"),
+                            (["--data", "/nonexistent/folder"], "'/nonexistent/folder' cannot be made"),
                             (["--client-timeout", "0"], "--client-timeout"),
                             (["--max-clients", "0"], "--max-clients"),
-                            (["--epoch-floor", "524288"], "--epoch-floor"),
                             (["--tls-ca", "x"], "no TLS"),
                             (["extra"], "unexpected 'extra'")):
             with self.subTest(words=words):
@@ -188,7 +201,7 @@ class Starting(unittest.TestCase):
     def test_what_is_not_loopback_needs_insecure(self):
         for host in ("0.0.0.0", "[::]", "10.0.0.1"):
             self.refused("--name", "a", "--peers", "a=127.0.0.1:7440,b=127.0.0.1:7441", "--listen", f"{host}:7440",
-                         says=["--listen", "not loopback", "--insecure allows it"])
+                         "--data", self.folder.name, says=["--listen", "not loopback", "--insecure allows it"])
             self.refused("--clients", f"{host}:7440", says=["--clients", "not loopback", "--insecure allows it"])
         node = Node(self.folder.name, "n1", ["--clients", f"0.0.0.0:{free_port()}", "--insecure"]).start()
         until("it serves", node.serves)
@@ -228,12 +241,12 @@ class Starting(unittest.TestCase):
     def test_a_second_node_on_the_same_port_leaves_the_first_alone(self):
         with Cluster(2, each=lambda index: ["--clients", f"127.0.0.1:{free_port()}"]) as cluster:
             listen = f"127.0.0.1:{cluster.ports[0]}"
-            self.refused("--socket", self.path("b.sock"), "--name", "n1", "--peers", cluster.peers(), code=1,
-                         says=[f"--listen: cannot listen on {listen}", "Address already in use"])
+            self.refused("--socket", self.path("b.sock"), "--name", "n1", "--peers", cluster.peers(), "--data",
+                         self.folder.name, code=1, says=[f"--listen: cannot listen on {listen}", "Address already in use"])
             clients = cluster[0].options[-1]
             self.refused("--socket", self.path("b.sock"), "--clients", clients, code=1,
                          says=[f"--clients: cannot listen on {clients}", "Address already in use"])
-            self.assertEqual(os.listdir(self.folder.name), [])
+            self.assertFalse(os.path.exists(self.path("b.sock")))
             self.assertEqual(cluster[0].status()["silent"], [])
 
     def test_a_socket_that_nobody_serves_is_replaced(self):
@@ -257,16 +270,16 @@ class Starting(unittest.TestCase):
         self.refused("--socket", "", says=["a path has 1 to 107 bytes"])
 
     def test_what_cannot_be_meant_is_refused(self):
-        self.refused("--cluster", "", says=["--cluster: 1 to 255 bytes are needed"])
-        self.refused("--listen", "0.0.0.0:9", says=["--listen 0.0.0.0: not loopback"])
-        self.refused("--name", "a", "--peers", "a=127.0.0.1:9,b=127.0.0.1:9", says=["'a' and 'b' have the same address"])
+        self.refused("--name", "", says=["--name: 1 to 255 bytes are needed"])
+        self.refused("--listen", "0.0.0.0:9", "--data", self.folder.name, says=["--listen 0.0.0.0:9: others cannot be told"])
+        self.refused("--name", "a", "--data", self.folder.name, "--peers", "a=127.0.0.1:9,b=127.0.0.1:9", says=["'a' and 'b' have the same address"])
 
     def test_a_host_that_does_not_exist(self):
         self.refused("--insecure", "--socket", self.path("b.sock"), "--clients", "no.such.host.invalid:7440", code=1,
                      says=["--clients: cannot listen on no.such.host.invalid:7440"])
-        node = Node(self.folder.name, "a", ["--listen", f"127.0.0.1:{free_port()}", "--peers",
+        node = Node(self.folder.name, "a", ["--listen", f"127.0.0.1:{free_port()}", "--data", self.path("data"), "--peers",
                                            "a=127.0.0.1:7440,b=no.such.host.invalid:7440"]).start()
-        node.says("b: its host 'no.such.host.invalid' is not found")
+        node.says("host 'no.such.host.invalid' is not found")
         self.assertEqual(node.end(), 0)
 
 
@@ -289,27 +302,29 @@ class Alone(unittest.TestCase):
         lines = [line for line in node.log().splitlines() if "a cluster of one" in line]
         self.assertEqual(len(lines), 1, node.log())
         self.assertIn("No other node keeps its clients out of locks that are held here.", lines[0])
-        self.assertIn("peers = NAME=HOST:PORT,NAME=HOST:PORT,...", lines[0])
+        self.assertIn("give this one --data DIR and --join HOST:PORT, the address of any of them", lines[0])
         return lines[0]
 
     def test_without_anything_it_is_a_warning(self):
-        self.assertIn(" n1 warning: a cluster of one: no --peers.", self.line(self.start()))
+        self.assertIn(" n1 warning: a cluster of one in memory: no --data, --join or --peers.", self.line(self.start()))
 
     def test_a_file_without_the_line_is_an_error_in_the_log(self):
         node = self.start("--log", "error", config="lease = 3s\n")
-        self.assertRegex(self.line(node), r" n1 error: a cluster of one: \S+/baton.conf has no line 'peers = ...'")
+        self.assertRegex(self.line(node), r" n1 error: a cluster of one in memory: \S+/baton.conf has no line 'data = ...'")
 
     def test_an_address_where_nobody_is_let_in(self):
         port, other = free_port(), free_port()
         node = self.start("--listen", f"127.0.0.1:{port}")
-        self.assertIn(f" n1 error: a cluster of one: no --peers; at --listen 127.0.0.1:{port} nobody is let in.",
-                      self.line(node))
+        self.assertIn(f" n1 error: a cluster of one in memory: no --data, --join or --peers; at --listen 127.0.0.1:{port} "
+                      "nobody is let in.", self.line(node))
         node = self.start(config=f"listen = 127.0.0.1:{other}\n")
         self.assertRegex(self.line(node), rf"baton.conf has no line .*; at --listen 127.0.0.1:{other} nobody is let in\.")
 
     def test_who_has_peers_says_nothing_of_the_kind(self):
-        self.assertNotIn("cluster of one", self.start("--peers", f"n1=127.0.0.1:{free_port()}").log())
-        self.assertNotIn("cluster of one", self.start(config=f"peers = n1=127.0.0.1:{free_port()}\n").log())
+        with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+            self.assertNotIn("cluster of one", self.start("--peers", f"n1=127.0.0.1:{free_port()}", "--data", first).log())
+            config = f"peers = n1=127.0.0.1:{free_port()}\ndata = {second}\n"
+            self.assertNotIn("cluster of one", self.start(config=config).log())
 
     def test_systemd_is_told_too(self):
         with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
@@ -382,8 +397,8 @@ class Readiness(unittest.TestCase):
 
     def test_help_names_every_option(self):
         text = baton("node --help").out
-        for option in ("name", "peers", "listen", "cluster", "algorithm", "topology", "param", "turns", "idle-hop", "socket",
-                       "clients", "client-timeout", "lease", "data", "epoch-floor", "max-clients", "max-locks", "insecure",
+        for option in ("name", "peers", "join", "listen", "witness", "algorithm", "topology", "links", "param", "turns",
+                       "idle-hop", "socket", "clients", "client-timeout", "lease", "data", "max-clients", "max-locks", "insecure",
                        "log", "config"):
             self.assertIn(f"--{option} ", text)
 

@@ -177,6 +177,13 @@ class ExitCodes(ServiceTest):
         self.assertEqual(self.finish(waiter)[0], 69)
         self.assertFalse(os.path.exists(self.path("entered")))
 
+    @staticmethod
+    def has_socket(pid):
+        try:
+            return any("socket:" in os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd"))
+        except OSError:
+            return False
+
     def test_a_node_that_is_stopped(self):
         """Then nobody knows whether the lock is free."""
         self.node.process.send_signal(signal.SIGSTOP)
@@ -186,8 +193,7 @@ class ExitCodes(ServiceTest):
                 self.assertEqual((code, line["acquired"], line["reason"]), (69, False, "silent"))
                 self.assertIn("the node does not answer", err)
         waiter = self.start("run", "x", "true")
-        until("it has connected", lambda: "sock" in os.readlink(f"/proc/{waiter.pid}/fd/5") if
-                   os.path.exists(f"/proc/{waiter.pid}/fd/5") else False)
+        until("it has connected", lambda: self.has_socket(waiter.pid))
         waiter.terminate()
         self.assertEqual(self.finish(waiter)[0], -signal.SIGTERM)
 
@@ -470,6 +476,19 @@ class Losing(ServiceTest):
                 script = f"kill -0 {command} 2>/dev/null && echo both || echo alone"
                 self.assertEqual(self.run_baton("run", "x", "sh", "-c", script)[:2], (0, "alone\n"))
                 self.assertEqual(run.wait(PATIENCE), 76)
+
+    def test_nor_if_the_next_node_has_a_shorter_lease(self):
+        self.node.stop(signal.SIGTERM)
+        first = self.start("node", "--lease", "8s")
+        until("it serves", lambda: self.run_baton("status", "--ready")[0] == 0)
+        run = self.start("run", "--grace", "2s", "x", "sh", "-c", "trap '' TERM; echo $$; while :; do sleep 0.01; done")
+        command = int(run.stdout.readline())
+        first.kill()
+        first.wait(PATIENCE)
+        self.node.start()  # its lease is shorter than that grace
+        script = f"kill -0 {command} 2>/dev/null && echo both || echo alone"
+        self.assertEqual(self.run_baton("run", "-w", "60s", "x", "sh", "-c", script)[:2], (0, "alone\n"))
+        self.assertEqual(run.wait(PATIENCE), 76)
 
     def test_nor_if_one_that_was_started_between_has_ended_early(self):
         def fail():

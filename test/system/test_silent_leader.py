@@ -7,7 +7,7 @@ import threading
 import unittest
 
 from baton import BATON
-from cluster import PATIENCE_S, Cluster, until
+from cluster import LONG_LEASE, PATIENCE_S, Cluster, until
 
 
 class Observer:
@@ -49,7 +49,7 @@ class Observer:
 
 class SilentLeader(unittest.TestCase):
     def setUp(self):
-        self.cluster = Cluster(3).start()
+        self.cluster = Cluster(3, *LONG_LEASE).start()
         self.addCleanup(self.cluster.end)
 
     def observe(self, index, *words):

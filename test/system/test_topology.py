@@ -1,6 +1,4 @@
 """Locks across nodes that cannot all reach each other: only the topology's links exist, and everything works end to end."""
-import os
-import re
 import subprocess
 import unittest
 
@@ -11,26 +9,9 @@ from work import work
 
 
 def links(cluster):
-    """Returns the pairs of nodes with TCP connections, as the kernel lists them: {("n1", "n2"), …}; the second one was dialled.
-    """
-    ports = dict(zip(cluster.ports, cluster.names))
-    owners, accepted = {}, []
-    for node in cluster:
-        folder = f"/proc/{node.process.pid}/fd"
-        inodes = set()
-        for fd in os.listdir(folder):
-            found = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(f"{folder}/{fd}"))
-            inodes |= {found[1]} if found else set()
-        with open("/proc/net/tcp", encoding="ascii") as file:
-            for line in list(file)[1:]:
-                _, local, remote, state, *rest = line.split()
-                if rest[5] not in inodes or state != "01": # established
-                    continue
-                near, far = (int(address.split(":")[1], 16) for address in (local, remote))
-                owners[near] = node.name
-                if near in ports:
-                    accepted.append((far, ports[near]))
-    return {(owners.get(far, "?"), name) for far, name in accepted}
+    """Returns the pairs of nodes with a link, {("n1", "n2"), …}. Both must say so."""
+    said = [(node.name, other) for node in cluster for other in node.status()["links"]]
+    return {pair for pair in said if pair[0] < pair[1] and pair[::-1] in said}
 
 
 class Links(unittest.TestCase):
@@ -67,9 +48,8 @@ class Links(unittest.TestCase):
     def test_helary_on_a_ring(self):
         self.has_only([(1, 2), (2, 3), (3, 4), (4, 5), (1, 5)], "--algorithm", "helary", "--topology", "ring")
 
-    def test_helary_on_edges(self):
-        self.has_only([(1, 4), (2, 4), (3, 4), (3, 5), (2, 5)], "--algorithm", "helary", "--topology",
-                      "edges:1-4,2-4,3-4,3-5,2-5")
+    def test_helary_on_links_by_name(self):
+        self.has_only([(1, 4), (2, 4), (3, 4), (3, 5), (2, 5)], "--algorithm", "helary", "--links", "n1-n4,n4-n2,n3-n4,n5-n3,n2-n5")
 
     def test_raymond_on_a_tree(self):
         self.has_only([(1, 2), (1, 3), (2, 4), (2, 5)], "--algorithm", "raymond", "--topology", "tree:2")
@@ -86,26 +66,30 @@ class Links(unittest.TestCase):
 
 class SeparateHosts(unittest.TestCase):
     def test_locks_across_hosts_that_cannot_reach_each_other(self):
-        count = 4
-        with Hosts(count, [(0, 1), (1, 2), (2, 3)]) as hosts:
-            cluster = Cluster(count, "--algorithm", "helary", "--topology", "line")
+        """Three that vote reach each other. Two that only join reach these, but not each other."""
+        cables = [(0, 1), (0, 2), (1, 2), *((near, far) for near in (3, 4) for far in (0, 1, 2))]
+        settings = ["--algorithm", "helary", "--links", "n1-n2,n2-n3,n1-n4,n3-n5"]
+        with Hosts(5, cables) as hosts:
+            cluster = Cluster(5)
+            homes = [f"{hosts.home(index)}:{port}" for index, port in enumerate(cluster.ports)]
             for index, node in enumerate(cluster):
-                port = cluster.ports[index]
-                peers = ",".join(f"{name}={hosts.address(other, index)}:{cluster.ports[other]}"
-                                 for other, name in enumerate(cluster.names))
                 node.prefix = hosts.within(index)
-                node.options = ["--algorithm", "helary", "--topology", "line", "--insecure", "--listen", f"0.0.0.0:{port}",
-                                "--peers", peers]
+                node.options = ["--insecure", "--listen", homes[index]]
+                if index < 3:
+                    node.options += ["--data", node.data, "--peers",
+                                     ",".join(f"n{founder + 1}={homes[founder]}" for founder in range(3)), *settings]
+                else:
+                    node.options += ["--join", ",".join(homes[:3])]
             with cluster:
                 Links.end_to_end(self, cluster)
                 work(cluster, 80, clients=20, locks=5)
-                for near, far in ((0, 2), (0, 3), (1, 3)):
-                    dialled = subprocess.run(
-                        [*hosts.within(near), "python3", "-c",
-                         f"import socket; socket.create_connection(('{hosts.address(far, near)}', {cluster.ports[far]}), 1)"],
-                        capture_output=True, text=True, check=False)
-                    self.assertNotEqual(dialled.returncode, 0)
-                    self.assertRegex(dialled.stderr, "unreachable|timed out")
+                self.assertEqual(links(cluster), {("n1", "n2"), ("n2", "n3"), ("n1", "n4"), ("n3", "n5")})
+                dialled = subprocess.run(
+                    [*hosts.within(3), "python3", "-c",
+                     f"import socket; socket.create_connection(('{hosts.home(4)}', {cluster.ports[4]}), 1)"],
+                    capture_output=True, text=True, check=False)
+                self.assertNotEqual(dialled.returncode, 0)
+                self.assertRegex(dialled.stderr, "unreachable|timed out")
 
     def test_a_tcp_client_whose_host_vanishes_is_given_up(self):
         with Hosts(2, [(0, 1)]) as hosts:

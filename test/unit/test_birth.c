@@ -55,7 +55,13 @@ static void copy_disk(struct birth_record *to, const struct birth_record *from)
 {
 	to->stage = from->stage;
 	to->cluster = from->cluster;
+	to->base = from->base;
 	electors_copy(&to->founders, &from->founders);
+}
+
+static uint64_t base_of(uint32_t k)
+{
+	return UINT64_C(1000) * (k + 1);
 }
 
 static void start(uint32_t k)
@@ -67,6 +73,7 @@ static void start(uint32_t k)
 	                                                      .count = world.count,
 	                                                      .self = k,
 	                                                      .server = world.servers[k],
+	                                                      .base = base_of(k),
 	                                                      .digest = world.digests[k],
 	                                                      .record = &world.disks[k],
 	                                                      .draw = draw_number});
@@ -143,6 +150,8 @@ static void found(uint32_t k)
 	const struct birth_record *wished = birth_wished(world.nodes[k]);
 
 	assert_int_equal(wished->founders.count, world.count);
+	/* No node may have granted a fence before that the cluster would grant again. */
+	assert_int_equal(wished->base, base_of(world.count - 1));
 	electors_copy(&world.lists[k], &wished->founders);
 	world.disks[k].stage = BIRTH_LIFE;
 	world.disks[k].cluster = wished->cluster;
@@ -268,6 +277,52 @@ static void test_a_record_alone_is_no_life(void **context)
 	converse();
 	assert_int_equal(count_lives(), 3);
 	assert_false(cluster_is(first, world.disks[1].cluster));
+}
+
+/* Says everything to everybody until it is true of the disk. */
+static void converse_until(uint32_t k, struct cluster_id not_this)
+{
+	for (uint32_t round = 0; round < 20; round++) {
+		for (uint32_t from = 0; from < world.count; from++) {
+			for (uint32_t to = 0; to < world.count; to++)
+				say(from, to);
+		}
+		while (world.letters_count > 0) {
+			deliver(0);
+			drop(0);
+		}
+		for (uint32_t i = 0; i < world.count; i++) {
+			serve(i);
+			if (i == k && world.disks[k].stage != BIRTH_NOTHING &&
+			    !cluster_is(world.disks[k].cluster, not_this))
+				return;
+		}
+	}
+}
+
+static void test_a_record_that_was_replaced_is_not_written_again(void **context)
+{
+	static uint8_t late[1000];
+	const uint8_t *bytes;
+	(void)context;
+
+	begin(12, 3);
+	start_all();
+	converse_until(0, (struct cluster_id){0, 0});
+	struct cluster_id first = world.disks[0].cluster;
+	size_t size = birth_say(world.nodes[0], 2, &bytes);
+	assert_true(size <= sizeof(late));
+	memcpy(late, bytes, size);
+	wipe(1);
+	start(1);
+	converse_until(2, first);
+	assert_true(cluster_is(world.disks[0].cluster, world.disks[2].cluster));
+	/* Meanwhile ant believes that crow has the new one. */
+	assert_true(birth_hear(world.nodes[2], 0, late, size));
+	serve(2);
+	assert_false(cluster_is(world.disks[2].cluster, first));
+	converse();
+	assert_int_equal(count_lives(), 3);
 }
 
 static void test_an_empty_directory_joins_a_life(void **context)
@@ -518,6 +573,7 @@ int main(void)
 	        TEST(test_one_is_born_at_once),
 	        TEST(test_all_meet_and_have_one_life),
 	        TEST(test_a_record_alone_is_no_life),
+	        TEST(test_a_record_that_was_replaced_is_not_written_again),
 	        TEST(test_an_empty_directory_joins_a_life),
 	        TEST(test_a_founder_without_a_disk_waits_for_everybody),
 	        TEST(test_who_has_the_record_follows_its_life_later),

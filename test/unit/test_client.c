@@ -933,7 +933,7 @@ static void test_descriptors_are_closed_on_exec(void **state)
 		if (fstat(fd, &status) == 0 && fcntl(fd, F_GETFD) == FD_CLOEXEC)
 			opened++;
 	}
-	assert_int_equal(opened, 4); /* two connections, epoll, eventfd */
+	assert_int_equal(opened, 5); /* two connections, epoll, eventfd, timerfd */
 	assert_int_equal(baton_lock(baton, "x", BATON_FOREVER, &fence), 0);
 	end(node, baton);
 }

@@ -49,7 +49,8 @@ static void add_voter(uint32_t k)
 	                                                    .name = names[k],
 	                                                    .votes = true,
 	                                                    .leads = servers_count == 0,
-	                                                    .caught_up = true};
+	                                                    .caught_up = true,
+	                                                    .heard = true};
 	servers_count++;
 }
 
@@ -63,14 +64,6 @@ static struct standing *add_standing(uint32_t k, uint64_t since)
 	return &standing[standing_count++];
 }
 
-static void silence(uint32_t k)
-{
-	for (uint32_t i = 0; i < standing_count; i++) {
-		if (standing[i].server == k + 1)
-			standing[i] = standing[--standing_count];
-	}
-}
-
 static struct electorate_server *find(uint64_t id)
 {
 	for (uint32_t i = 0; i < servers_count; i++) {
@@ -78,6 +71,16 @@ static struct electorate_server *find(uint64_t id)
 			return &servers[i];
 	}
 	return NULL;
+}
+
+static void silence(uint32_t k)
+{
+	if (find(k + 1) != NULL)
+		find(k + 1)->heard = false;
+	for (uint32_t i = 0; i < standing_count; i++) {
+		if (standing[i].server == k + 1)
+			standing[i] = standing[--standing_count];
+	}
 }
 
 static struct electorate_wish look(void)
@@ -100,8 +103,8 @@ static struct electorate_wish fulfil(void)
 	struct electorate_wish wish = look();
 
 	if (wish.kind == ELECTORATE_STANDBY) {
-		servers[servers_count++] =
-		        (struct electorate_server){.id = wish.server, .name = wish.name};
+		servers[servers_count++] = (struct electorate_server){
+		        .id = wish.server, .name = wish.name, .heard = true};
 	} else if (wish.kind == ELECTORATE_PROMOTE) {
 		assert_non_null(find(wish.server));
 		find(wish.server)->votes = true;
@@ -271,11 +274,125 @@ static void test_a_forbidden_voter_goes_at_once_if_there_is_another(void **conte
 		add_voter(k);
 		add_standing(k, 0);
 	}
-	find(2)->forbidden = true;
+	find(2)->unwanted = true;
 	standing[1].eligible = false;
 	expect(ELECTORATE_NOTHING, 0);
 	add_standing(3, 0);
 	assert_string_equal(settle(), "acd");
+}
+
+/* The voter d dies in the moment in which the forbidden c is removed, and e has been silent for a
+ * while. Two of four would never agree again. */
+static void test_a_forbidden_voter_stays_while_another_is_missing(void **context)
+{
+	(void)context;
+	for (uint32_t k = 0; k < 5; k++) {
+		add_voter(k);
+		add_standing(k, 0);
+	}
+	look();
+	find(3)->unwanted = true;
+	standing[2].eligible = false;
+	silence(4);
+	expect(ELECTORATE_NOTHING, 0);
+	now += REPLACE;
+	expect(ELECTORATE_REMOVE, 5);
+	fulfil();
+	expect(ELECTORATE_REMOVE, 3);
+	assert_string_equal(settle(), "abd");
+}
+
+static void set_wanted(uint32_t k)
+{
+	for (uint32_t i = 0; i < standing_count; i++)
+		standing[i].wanted = standing[i].wanted || standing[i].server == k + 1;
+	if (find(k + 1) != NULL)
+		find(k + 1)->wanted = true;
+}
+
+/* The lead is handed over before a leader goes, so its place can be taken too. */
+static void test_whom_an_operator_wants_takes_the_place_of_another(void **context)
+{
+	(void)context;
+	for (uint32_t k = 0; k < 3; k++) {
+		add_voter(k);
+		add_standing(k, 0);
+	}
+	add_standing(3, 0);
+	add_standing(4, 0);
+	expect(ELECTORATE_NOTHING, 0);
+	set_wanted(4);
+	expect(ELECTORATE_STANDBY, 5);
+	fulfil();
+	set_wanted(4);
+	expect(ELECTORATE_NOTHING, 0);
+	catch_up();
+	expect(ELECTORATE_PROMOTE, 5);
+	assert_string_equal(settle(), "abe");
+	set_wanted(1);
+	set_wanted(3);
+	fulfil();
+	set_wanted(3);
+	catch_up();
+	assert_string_equal(settle(), "bde");
+	/* There are as many voters as there should be, and all are wanted. */
+	set_wanted(2);
+	assert_string_equal(settle(), "bde");
+}
+
+static void test_of_two_wishes_each_is_fulfilled(void **context)
+{
+	(void)context;
+	for (uint32_t k = 0; k < 3; k++) {
+		add_voter(k);
+		add_standing(k, 0);
+	}
+	add_standing(3, 0);
+	set_wanted(3);
+	fulfil();
+	set_wanted(3);
+	catch_up();
+	assert_string_equal(settle(), "abd");
+	find(2)->unwanted = true;
+	standing[1].eligible = false;
+	fulfil();
+	catch_up();
+	assert_string_equal(settle(), "acd");
+}
+
+static void test_a_wanted_one_that_cannot_catch_up_costs_nothing(void **context)
+{
+	(void)context;
+	for (uint32_t k = 0; k < 3; k++) {
+		add_voter(k);
+		add_standing(k, 0);
+	}
+	add_standing(3, 0);
+	set_wanted(3);
+	expect(ELECTORATE_STANDBY, 4);
+	fulfil();
+	expect(ELECTORATE_NOTHING, 0);
+	silence(3);
+	expect(ELECTORATE_REMOVE, 4);
+	fulfil();
+	expect(ELECTORATE_NOTHING, 0);
+}
+
+static void test_of_four_voters_the_missing_one_goes(void **context)
+{
+	(void)context;
+	for (uint32_t k = 0; k < 4; k++) {
+		add_voter(k);
+		add_standing(k, 0);
+	}
+	look();
+	silence(1);
+	expect(ELECTORATE_REMOVE, 2);
+	find(2)->heard = true;
+	expect(ELECTORATE_REMOVE, 4);
+	find(1)->leads = false;
+	find(4)->leads = true;
+	expect(ELECTORATE_REMOVE, 3);
 }
 
 static void test_witnesses_come_first(void **context)
@@ -342,6 +459,11 @@ int main(void)
 	        TEST(test_a_voter_that_comes_back_stays),
 	        TEST(test_a_lost_disk_goes_before_its_successor_is_promoted),
 	        TEST(test_a_forbidden_voter_goes_at_once_if_there_is_another),
+	        TEST(test_a_forbidden_voter_stays_while_another_is_missing),
+	        TEST(test_whom_an_operator_wants_takes_the_place_of_another),
+	        TEST(test_of_two_wishes_each_is_fulfilled),
+	        TEST(test_a_wanted_one_that_cannot_catch_up_costs_nothing),
+	        TEST(test_of_four_voters_the_missing_one_goes),
 	        TEST(test_witnesses_come_first),
 	        TEST(test_who_does_not_serve_is_not_chosen),
 	        TEST(test_a_new_leader_waits_before_it_calls_anybody_lost),

@@ -50,16 +50,11 @@ static void send_text(struct link *link, uint64_t epoch, const char *text)
 	assert_int_equal(link_send(link, epoch, (const uint8_t *)text, strlen(text)), 0);
 }
 
-static void notice_text(struct link *link, const char *text)
-{
-	link_notice(link, (const uint8_t *)text, strlen(text));
-}
-
-/* Returns the next record as text: "frame x", "notice x", "refused x", "broken x", "nothing". */
+/* Returns the next record as text: "frame x", "broken x", "nothing". */
 static const char *next_text(struct link *link)
 {
 	static char text[1024];
-	static const char *const kinds[] = {"nothing", "frame", "notice", "refused", "broken"};
+	static const char *const kinds[] = {"nothing", "frame", "broken"};
 	const uint8_t *bytes = NULL;
 	size_t size = 0;
 	enum link_record kind = link_next(link, &bytes, &size);
@@ -91,7 +86,7 @@ static size_t pass(struct link *from, struct link *to, size_t most)
 	return size;
 }
 
-/* Returns the types of the records to be written: A, F, N, R; each frame with its number. */
+/* Returns the types of the records to be written: A or F, each with its number. */
 static const char *output_kinds(struct link *link)
 {
 	static char kinds[256];
@@ -104,12 +99,10 @@ static const char *output_kinds(struct link *link)
 		const uint8_t *record = bytes + at;
 		if (at > 0)
 			*end++ = ' ';
-		if (record_type(record) == RECORD_FRAME)
-			end += sprintf(end, "F%d", (int)record_number(record));
-		else if (record_type(record) == RECORD_ACK)
-			end += sprintf(end, "A%d", (int)record_number(record));
-		else
-			end += sprintf(end, "%c", record_type(record) == RECORD_NOTICE ? 'N' : 'R');
+		assert_true(record_type(record) == RECORD_FRAME ||
+		            record_type(record) == RECORD_ACK);
+		end += sprintf(end, "%c%d", record_type(record) == RECORD_FRAME ? 'F' : 'A',
+		               (int)record_number(record));
 	}
 	return kinds;
 }
@@ -234,7 +227,7 @@ static void test_whole_records_are_not_copied(void **state)
 	assert_true(bytes == wire + all - 3);
 }
 
-/* --- refusals, notices, bounds --- */
+/* --- frames that are not taken, bounds --- */
 
 static void test_a_frame_that_is_not_taken_is_given_again(void **state)
 {
@@ -278,51 +271,6 @@ static void test_what_was_not_taken_comes_again_on_the_next_connection(void **st
 	assert_string_equal(output_kinds(a), "F2");
 	pass(a, b, SIZE_MAX);
 	expect_frame(b, "frame two");
-}
-
-static void test_notices_go_before_frames_and_replace_each_other(void **state)
-{
-	(void)state;
-	notice_text(a, "nobody is there");
-	send_text(a, 1, "one");
-	connect_both();
-	assert_string_equal(output_kinds(a), "F1");
-	notice_text(a, "first");
-	send_text(a, 1, "two");
-	notice_text(a, "second");
-	assert_string_equal(output_kinds(a), "N F1 F2");
-	pass(a, b, 8); /* the notice is half written */
-	assert_string_equal(next_text(b), "nothing");
-	notice_text(a, "third");
-	notice_text(a, "4");
-	pass(a, b, SIZE_MAX);
-	assert_string_equal(next_text(b), "notice second");
-	assert_string_equal(next_text(b), "notice 4");
-	expect_frame(b, "frame one");
-	expect_frame(b, "frame two");
-	/* Notices are not kept, wherever they stand in the output. */
-	send_text(a, 1, "three");
-	pass(a, b, SIZE_MAX);
-	notice_text(a, "lost");
-	assert_string_equal(output_kinds(a), "N");
-	connect_both();
-	assert_string_equal(output_kinds(a), "F3");
-}
-
-static void test_a_notice_stands_behind_the_acknowledgement(void **state)
-{
-	(void)state;
-	connect_both();
-	send_text(a, 1, "one");
-	pass(a, b, SIZE_MAX);
-	expect_frame(b, "frame one");
-	notice_text(b, "news");
-	send_text(b, 1, "two");
-	notice_text(b, "newer");
-	assert_string_equal(output_kinds(b), "A1 N F1");
-	pass(b, a, SIZE_MAX);
-	assert_string_equal(next_text(a), "notice newer");
-	expect_frame(a, "frame two");
 }
 
 static void test_a_link_that_is_not_read_keeps_so_much_and_no_more(void **state)
@@ -378,45 +326,24 @@ static void test_an_epoch_that_ends_for_lack_of_room_leaves_twice_the_room(void 
 	}
 }
 
-static void test_the_largest_frame_and_notice_pass(void **state)
+static void test_the_largest_frame_passes(void **state)
 {
-	uint8_t *large = malloc(LINK_NOTICE_MAX);
+	uint8_t *large = malloc(LINK_FRAME_MAX);
 	const uint8_t *bytes;
 	size_t size;
 	(void)state;
 
-	memset(large, 'x', LINK_NOTICE_MAX);
+	memset(large, 'x', LINK_FRAME_MAX);
 	struct link *wide = link_create(SIZE_MAX);
 	assert_int_equal(link_attach(wide, 0), 0);
 	assert_int_equal(link_attach(b, 0), 0);
 	assert_int_equal(link_send(wide, 1, large, LINK_FRAME_MAX), 0);
-	link_notice(wide, large, LINK_NOTICE_MAX);
 	pass(wide, b, SIZE_MAX);
-	assert_int_equal(link_next(b, &bytes, &size), LINK_NOTICE);
-	assert_int_equal(size, LINK_NOTICE_MAX);
-	assert_memory_equal(bytes, large, size);
 	assert_int_equal(link_next(b, &bytes, &size), LINK_FRAME);
 	assert_int_equal(size, LINK_FRAME_MAX);
 	assert_memory_equal(bytes, large, size);
 	link_destroy(wide);
 	free(large);
-}
-
-static void test_a_refusal_is_heard_before_what_waits(void **state)
-{
-	(void)state;
-	link_refuse(a, "nobody hears it");
-	connect_both();
-	send_text(a, 1, "one");
-	send_text(a, 1, "two");
-	pass(a, b, 15);
-	assert_string_equal(next_text(b), "nothing");
-	link_refuse(a, "go\naway");
-	pass(a, b, SIZE_MAX);
-	expect_frame(b, "frame one");
-	assert_string_equal(next_text(b), "refused go?away");
-	connect_both();
-	assert_string_equal(output_kinds(a), "F2");
 }
 
 /* --- connections --- */
@@ -479,6 +406,28 @@ static void test_a_number_that_was_never_sent_is_refused(void **state)
 	assert_string_equal(output_kinds(a), "");
 }
 
+static void add_text(void *context, const uint8_t *bytes, size_t size)
+{
+	strncat(context, (const char *)bytes, size);
+}
+
+static void test_frames_on_their_way_are_shown(void **state)
+{
+	char text[16] = "";
+
+	(void)state;
+	connect_both();
+	for (const char *frame = "abc"; *frame != '\0'; frame++)
+		send_text(a, 1, (char[]){*frame, '\0'});
+	link_each_kept(a, 0, add_text, text);
+	assert_string_equal(text, "abc");
+	pass(a, b, SIZE_MAX);
+	expect_frame(b, "frame a");
+	text[0] = '\0';
+	link_each_kept(a, link_received(b), add_text, text);
+	assert_string_equal(text, "bc");
+}
+
 static void test_frames_of_old_epochs_are_forgotten(void **state)
 {
 	(void)state;
@@ -505,17 +454,13 @@ static void test_what_is_half_written_is_not_forgotten(void **state)
 	send_text(a, 1, "one");
 	send_text(a, 1, "two");
 	send_text(a, 1, "three");
-	notice_text(a, "news");
 	send_text(a, 2, "four");
-	pass(a, b, 9 + 16 + 1); /* two is half written */
-	assert_string_equal(next_text(b), "notice news");
+	pass(a, b, 16 + 1); /* two is half written */
 	expect_frame(b, "frame one");
 	assert_string_equal(next_text(b), "nothing");
-	notice_text(a, "epoch 2");
 	link_forget(a, 2);
 	pass(a, b, SIZE_MAX);
 	expect_frame(b, "frame two");
-	assert_string_equal(next_text(b), "notice epoch 2");
 	expect_frame(b, "frame four");
 	assert_string_equal(next_text(b), "nothing");
 	link_ack(b);
@@ -553,15 +498,15 @@ static void test_what_is_wrong_is_said(void **state)
 		uint8_t bytes[32];
 		const char *text;
 	} cases[] = {
-	        {4, {0}, "broken a record of 0 bytes: there are 1 to 2097153 behind the length"},
+	        {4, {0}, "broken a record of 0 bytes: there are 1 to 1048585 behind the length"},
 	        {4,
 	         {0, 0, 0, 255},
-	         "broken a record of 4278190080 bytes: there are 1 to 2097153 behind the length"},
+	         "broken a record of 4278190080 bytes: there are 1 to 1048585 behind the length"},
 	        {5, {1, 0, 0, 0, 0}, "broken a record of type 0 in the middle of a link"},
 	        {5, {1, 0, 0, 0, 1}, "broken a record of type 1 in the middle of a link"},
 	        {5, {1, 0, 0, 0, 6}, "broken a record of type 6 in the middle of a link"},
-	        {5, {1, 0, 0, 0, 2}, "broken a malformed record of type 2 and 5 bytes"},
-	        {5, {1, 0, 0, 0, 5}, "broken a malformed record of type 5 and 5 bytes"},
+	        {5, {1, 0, 0, 0, 2}, "broken a record of type 2 in the middle of a link"},
+	        {5, {1, 0, 0, 0, 5}, "broken a record of type 5 in the middle of a link"},
 	        {12, {8, 0, 0, 0, 4}, "broken a malformed record of type 4 and 12 bytes"},
 	        {14, {10, 0, 0, 0, 4}, "broken a malformed record of type 4 and 14 bytes"},
 	        {13,
@@ -608,22 +553,17 @@ int main(void)
 	                test_what_was_not_taken_comes_again_on_the_next_connection, setup,
 	                teardown),
 	        cmocka_unit_test_setup_teardown(
-	                test_notices_go_before_frames_and_replace_each_other, setup, teardown),
-	        cmocka_unit_test_setup_teardown(test_a_notice_stands_behind_the_acknowledgement,
-	                                        setup, teardown),
-	        cmocka_unit_test_setup_teardown(
 	                test_a_link_that_is_not_read_keeps_so_much_and_no_more, setup, teardown),
 	        cmocka_unit_test_setup_teardown(
 	                test_an_epoch_that_ends_for_lack_of_room_leaves_twice_the_room, setup,
 	                teardown),
-	        cmocka_unit_test_setup_teardown(test_the_largest_frame_and_notice_pass, setup,
-	                                        teardown),
-	        cmocka_unit_test_setup_teardown(test_a_refusal_is_heard_before_what_waits, setup,
-	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_the_largest_frame_passes, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_only_what_did_not_come_is_sent_again, setup,
 	                                        teardown),
 	        cmocka_unit_test_setup_teardown(test_what_comes_twice_is_dropped, setup, teardown),
 	        cmocka_unit_test_setup_teardown(test_a_number_that_was_never_sent_is_refused, setup,
+	                                        teardown),
+	        cmocka_unit_test_setup_teardown(test_frames_on_their_way_are_shown, setup,
 	                                        teardown),
 	        cmocka_unit_test_setup_teardown(test_frames_of_old_epochs_are_forgotten, setup,
 	                                        teardown),

@@ -46,17 +46,16 @@ struct way {
 	struct random *random;
 	uint8_t wire[WIRE_MAX]; /* bytes in flight */
 	size_t wire_size;
-	uint64_t epoch;               /* the epoch of what is sent */
-	uint64_t forgotten;           /* frames of epochs before this one may be missing */
-	uint64_t full;                /* the epoch of a frame that did not fit */
-	size_t doubled;               /* the limit is KEPT_MAX times this plus one */
-	uint64_t epochs[FRAMES_MAX];  /* the epoch of each frame */
-	unsigned sent, expected;      /* the number of the next frame, at the two ends */
-	unsigned notice, notice_seen; /* the number of the last notice, at the two ends */
+	uint64_t epoch;              /* the epoch of what is sent */
+	uint64_t forgotten;          /* frames of epochs before this one may be missing */
+	uint64_t full;               /* the epoch of a frame that did not fit */
+	size_t doubled;              /* the limit is KEPT_MAX times this plus one */
+	uint64_t epochs[FRAMES_MAX]; /* the epoch of each frame */
+	unsigned sent, expected;     /* the number of the next frame, at the two ends */
 	bool refuses;
 };
 
-/* A frame or notice begins with its number; the rest and the size are derived from it. */
+/* A frame begins with its number; the rest and the size are derived from it. */
 static size_t make_bytes(uint8_t *bytes, unsigned number)
 {
 	struct random random;
@@ -101,13 +100,6 @@ static void way_send(struct way *way)
 	}
 }
 
-static void way_notice(struct way *way)
-{
-	uint8_t bytes[8192];
-
-	link_notice(way->from, bytes, make_bytes(bytes, ++way->notice));
-}
-
 static void way_write(struct way *way)
 {
 	const uint8_t *bytes;
@@ -147,18 +139,13 @@ static void read_records(struct way *way)
 		enum link_record kind = link_next(way->to, &bytes, &size);
 		if (kind == LINK_NOTHING)
 			return;
-		assert_true(kind == LINK_FRAME || kind == LINK_NOTICE);
-		if (kind == LINK_NOTICE) {
-			unsigned number = number_of(bytes, size);
-			assert_true(number > way->notice_seen && number <= way->notice);
-			way->notice_seen = number;
-		} else if (way->refuses) {
+		assert_int_equal(kind, LINK_FRAME);
+		if (way->refuses) {
 			link_keep(way->to);
 			return;
-		} else {
-			take_frame(way, bytes, size);
-			way->refuses = random_below(way->random, 50) == 0;
 		}
+		take_frame(way, bytes, size);
+		way->refuses = random_below(way->random, 50) == 0;
 	}
 }
 
@@ -206,10 +193,8 @@ static void way_step(struct way *way)
 		way_send(way);
 	} else if (what < 65) {
 		way_write(way);
-	} else if (what < 92) {
-		way_read(way);
 	} else if (what < 95) {
-		way_notice(way);
+		way_read(way);
 	} else if (what < 97) {
 		way->refuses = false;
 	} else if (what < 98) {

@@ -75,7 +75,8 @@ static void test_status_is_merged_from_all_members(void **state)
 	nodes_deliver_all(&nodes);
 	nodes.now += 5 * MILLISECOND;
 	ask_status(0, NULL, 0);
-	const struct node_status *status = status_of_a();
+	nodes_deliver_all(&nodes);
+	const struct node_status *status = nodes.status;
 	assert_non_null(status);
 	assert_int_equal(status->epoch, 1);
 	assert_int_equal(status->self, 0);
@@ -109,6 +110,298 @@ static void test_status_is_merged_from_all_members(void **state)
 	assert_int_equal(lock->waiters[0].member, 0);
 	assert_int_equal(lock->waiters[1].member, 1);
 	assert_int_equal(lock->waiters[2].member, 1);
+	/* The second of b waits until b has asked again; with this algorithm that may be soon. */
+	assert_false(lock->in_order);
+}
+
+/* --- the order of waiters --- */
+
+/* The nodes of this cluster, the last of which is inside; each of the others waits, in the order
+ * in which their requests were sent. */
+static uint64_t queue_up(const char *algorithm, uint32_t count, const uint32_t *order)
+{
+	nodes_start(&nodes, algorithm, count);
+	uint64_t holder = nodes_open(&nodes, count - 1);
+	assert_int_equal(nodes_lock(&nodes, count - 1, holder, "x"), 0);
+	nodes_deliver_all(&nodes);
+	for (uint32_t k = 0; k + 1 < count; k++) {
+		uint64_t session = nodes_open(&nodes, order[k]);
+		assert_int_equal(nodes_lock(&nodes, order[k], session, "x"), 0);
+		nodes_deliver_all(&nodes);
+	}
+	return holder;
+}
+
+static const struct node_status_lock *ask_for_order(uint32_t i)
+{
+	ask_status(i, "x", 0);
+	nodes_deliver_all(&nodes);
+	assert_non_null(nodes.status);
+	while (node_status_step(nodes.status))
+		;
+	assert_int_equal(nodes.status->locks_count, 1);
+	return &nodes.status->locks[0];
+}
+
+/* Everybody leaves at once when it is let in. Returns the next that is let in. */
+static uint32_t serve_next(uint64_t *holders, uint32_t inside)
+{
+	assert_int_equal(nodes_unlock(&nodes, inside, holders[inside], "x"), 1);
+	nodes_deliver_all(&nodes);
+	for (uint32_t i = 0; i < nodes.count; i++) {
+		if (node_is_inside(nodes.node[i], "x", 1))
+			return i;
+	}
+	return UINT32_MAX;
+}
+
+/* Asks, and compares with what happens. */
+static void check_order(const char *algorithm, const uint32_t *order, bool told)
+{
+	enum { COUNT = 5 };
+	uint64_t holders[COUNT];
+	uint32_t listed[COUNT], inside = COUNT - 1;
+
+	nodes_start(&nodes, algorithm, COUNT);
+	for (uint32_t i = 0; i < COUNT; i++)
+		holders[i] = nodes_open(&nodes, i);
+	assert_int_equal(nodes_lock(&nodes, inside, holders[inside], "x"), 0);
+	nodes_deliver_all(&nodes);
+	for (uint32_t k = 0; k + 1 < COUNT; k++) {
+		assert_int_equal(nodes_lock(&nodes, order[k], holders[order[k]], "x"), 0);
+		nodes_deliver_all(&nodes);
+	}
+	const struct node_status_lock *lock = ask_for_order(1);
+	assert_int_equal(lock->waiters_count, COUNT - 1);
+	assert_int_equal(lock->in_order, told);
+	for (uint32_t k = 0; k + 1 < COUNT; k++)
+		listed[k] = lock->waiters[k].member;
+	for (uint32_t k = 0; k + 1 < COUNT; k++) {
+		if (told)
+			assert_int_equal(inside = serve_next(holders, inside), listed[k]);
+		else
+			assert_true(k == 0 || listed[k] > listed[k - 1]);
+	}
+	again();
+}
+
+static void test_waiters_are_listed_as_they_are_served(void **state)
+{
+	static const char *const known[] = {"central",        "lamport",         "neilsen",
+	                                    "raymond",        "ricart-agrawala", "suzuki-kasami",
+	                                    "suzuki-kasami-b"};
+	static const char *const unknown[] = {"maekawa", "le-lann", "helary"};
+	static const uint32_t orders[][4] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {2, 0, 3, 1}};
+
+	(void)state;
+	for (size_t o = 0; o < sizeof(orders) / sizeof(*orders); o++) {
+		for (size_t k = 0; k < sizeof(known) / sizeof(*known); k++)
+			check_order(known[k], orders[o], true);
+		for (size_t k = 0; k < sizeof(unknown) / sizeof(*unknown); k++)
+			check_order(unknown[k], orders[o], false);
+	}
+}
+
+/* b's request is on its way to c, which is inside. a cannot know of it. */
+static void test_the_order_is_not_told_while_a_message_is_in_flight(void **state)
+{
+	static const uint32_t order[] = {0, 1};
+
+	(void)state;
+	queue_up("neilsen", 3, order);
+	assert_true(ask_for_order(0)->in_order);
+	again();
+	queue_up("neilsen", 3, order);
+	nodes.link[2][1].cut = true; /* the token will not arrive */
+	assert_true(ask_for_order(0)->in_order);
+	again();
+	nodes_start(&nodes, "ricart-agrawala", 4);
+	uint64_t session[4];
+	for (uint32_t i = 0; i < 4; i++)
+		session[i] = nodes_open(&nodes, i);
+	assert_int_equal(nodes_lock(&nodes, 3, session[3], "x"), 0);
+	nodes_deliver_all(&nodes);
+	nodes.link[1][2].cut = true;
+	assert_int_equal(nodes_lock(&nodes, 1, session[1], "x"), 0);
+	assert_int_equal(nodes_lock(&nodes, 2, session[2], "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_false(ask_for_order(0)->in_order);
+	nodes.link[1][2].cut = false;
+	nodes_deliver_all(&nodes);
+	assert_true(ask_for_order(0)->in_order);
+}
+
+/* Delivers everything among a, b and c. */
+static void deliver_among_three(void)
+{
+	bool moved = true;
+
+	while (moved) {
+		moved = false;
+		for (uint32_t link = 0; link < 9; link++)
+			moved = nodes_deliver(&nodes, link / 3, link % 3) || moved;
+	}
+}
+
+/* d asks while b is before a. Before d's second question arrives, everybody is served and asks
+ * again, and a is before b. */
+static void test_the_order_is_not_told_if_anything_happens_meanwhile(void **state)
+{
+	uint64_t session[3];
+
+	(void)state;
+	nodes_start(&nodes, "neilsen", 4);
+	const char *name = nodes_name_at(&nodes, 2, 0);
+	for (uint32_t i = 0; i < 3; i++)
+		session[i] = nodes_open(&nodes, i);
+	for (uint32_t k = 0; k < 3; k++) {
+		assert_int_equal(nodes_lock(&nodes, 2 - k, session[2 - k], name), 0);
+		nodes_deliver_all(&nodes);
+	}
+	ask_status(3, NULL, 0);
+	for (uint32_t i = 0; i < 3; i++) {
+		assert_true(nodes_deliver(&nodes, 3, i));
+		assert_true(nodes_deliver(&nodes, i, 3));
+	}
+	assert_null(nodes.status);
+	for (uint32_t k = 0; k < 3; k++) {
+		assert_int_equal(nodes_unlock(&nodes, 2 - k, session[2 - k], name), 1);
+		deliver_among_three();
+	}
+	for (uint32_t k = 0; k < 3; k++) {
+		assert_int_equal(nodes_lock(&nodes, (k + 2) % 3, session[(k + 2) % 3], name), 0);
+		deliver_among_three();
+	}
+	nodes_deliver_all(&nodes);
+	assert_non_null(nodes.status);
+	assert_int_equal(nodes.status->locks[0].waiters_count, 2);
+	assert_false(nodes.status->locks[0].in_order);
+}
+
+/* Of two clients of a, the second waits until a has asked again. */
+static void test_those_who_wait_for_a_second_turn_come_last(void **state)
+{
+	static const uint32_t order[] = {0, 1};
+
+	(void)state;
+	queue_up("neilsen", 3, order);
+	assert_int_equal(nodes_lock(&nodes, 0, nodes_open(&nodes, 0), "x"), 0);
+	const struct node_status_lock *lock = ask_for_order(2);
+	assert_true(lock->in_order);
+	assert_int_equal(lock->waiters[0].member, 0);
+	assert_int_equal(lock->waiters[1].member, 1);
+	assert_int_equal(lock->waiters[2].member, 0);
+	/* If another member has such clients too, it depends on who is quicker. */
+	assert_int_equal(nodes_lock(&nodes, 1, nodes_open(&nodes, 1), "x"), 0);
+	lock = ask_for_order(2);
+	assert_false(lock->in_order);
+	assert_int_equal(lock->waiters[1].member, 0);
+	assert_int_equal(lock->waiters[2].member, 1);
+}
+
+/* A member that is inside and lets three clients in in a row. */
+static void test_clients_of_the_same_turn_come_first(void **state)
+{
+	(void)state;
+	nodes.options.turns = 3;
+	nodes_start(&nodes, "neilsen", 3);
+	for (uint32_t k = 0; k < 4; k++) {
+		assert_int_equal(nodes_lock(&nodes, 2, nodes_open(&nodes, 2), "x"), 0);
+		nodes_deliver_all(&nodes);
+	}
+	assert_int_equal(nodes_lock(&nodes, 0, nodes_open(&nodes, 0), "x"), 0);
+	nodes_deliver_all(&nodes);
+	const struct node_status_lock *lock = ask_for_order(1);
+	assert_true(lock->in_order);
+	assert_int_equal(lock->holder->member, 2);
+	assert_int_equal(lock->waiters_count, 4);
+	assert_int_equal(lock->waiters[0].member, 2);
+	assert_int_equal(lock->waiters[1].member, 2);
+	assert_int_equal(lock->waiters[2].member, 0);
+	assert_int_equal(lock->waiters[3].member, 2);
+}
+
+/* c falls silent after its first answer: the status comes without the order. */
+static void test_a_status_does_not_wait_for_the_order_for_ever(void **state)
+{
+	static const uint32_t order[] = {1, 0};
+
+	(void)state;
+	queue_up("neilsen", 3, order);
+	ask_status(0, "x", 0);
+	while (nodes_deliver(&nodes, 0, 1) || nodes_deliver(&nodes, 0, 2) ||
+	       nodes_deliver(&nodes, 1, 0))
+		;
+	assert_true(nodes_deliver(&nodes, 2, 0));
+	assert_null(nodes.status);
+	nodes.link[2][0].cut = true;
+	nodes_deliver_all(&nodes);
+	assert_null(nodes.status);
+	nodes_pass(&nodes, NODE_SILENCE_NS);
+	assert_non_null(nodes.status);
+	assert_int_equal(nodes.status->locks[0].waiters_count, 2);
+	assert_false(nodes.status->locks[0].in_order);
+	assert_false(nodes.status->members[2].silent);
+}
+
+static void test_a_new_view_asks_for_everything_again(void **state)
+{
+	static const uint32_t order[] = {1, 0};
+
+	(void)state;
+	queue_up("neilsen", 3, order);
+	ask_status(0, "x", 0);
+	while (nodes_deliver(&nodes, 0, 1) || nodes_deliver(&nodes, 0, 2) ||
+	       nodes_deliver(&nodes, 1, 0))
+		;
+	assert_true(nodes_deliver(&nodes, 2, 0));
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	assert_non_null(nodes.status);
+	while (node_status_step(nodes.status))
+		;
+	assert_int_equal(nodes.status->epoch, 2);
+	assert_int_equal(nodes.status->locks[0].waiters_count, 2);
+	/* c still has the lock from the epoch before, and the others have not asked in this one. */
+	assert_false(nodes.status->locks[0].in_order);
+}
+
+/* A frame that another member has changed is refused, and the status comes as if it were lost. */
+static void test_questions_and_answers_about_states_that_make_no_sense(void **state)
+{
+	static const uint32_t order[] = {1, 0};
+	static uint8_t bytes[1 << 14];
+
+	(void)state;
+	queue_up("neilsen", 3, order);
+	ask_status(0, "x", 0);
+	while (nodes_deliver(&nodes, 0, 1) || nodes_deliver(&nodes, 0, 2) ||
+	       nodes_deliver(&nodes, 1, 0))
+		;
+	assert_true(nodes_deliver(&nodes, 2, 0));
+	/* a asks for the states of "x"; of far too many locks; of one without a name. */
+	const struct test_frame *frame = nodes.link[0][1].first;
+	size_t size = frame->size;
+	memcpy(bytes, frame->bytes, size);
+	for (; size + 2 < sizeof(bytes); size += 2)
+		memcpy(bytes + size, "\1x", 2);
+	assert_int_equal(node_receive(nodes.node[1], "a", bytes, size, nodes.now), BATON_EMESSAGE);
+	bytes[frame->size] = 0;
+	assert_int_equal(node_receive(nodes.node[1], "a", bytes, frame->size + 1, nodes.now),
+	                 BATON_EMESSAGE);
+	assert_true(nodes_deliver(&nodes, 0, 1));
+	/* b answers with a state that is too short, with one more than was asked for, and in the
+	 * end as it should. */
+	frame = nodes.link[1][0].first;
+	memcpy(bytes, frame->bytes, frame->size);
+	assert_int_equal(node_receive(nodes.node[0], "b", bytes, frame->size - 1, nodes.now),
+	                 BATON_EMESSAGE);
+	memset(bytes + frame->size, 0, 3);
+	assert_int_equal(node_receive(nodes.node[0], "b", bytes, frame->size + 3, nodes.now), 0);
+	nodes_take(&nodes, 0);
+	nodes_deliver_all(&nodes);
+	assert_non_null(nodes.status);
+	assert_false(nodes.status->locks[0].in_order);
 }
 
 /* c reports that it holds the lock; then b is let in, and reports the same. */
@@ -397,6 +690,14 @@ int main(void)
 	        TEST(test_without_leases_a_status_tells_of_none),
 	        TEST(test_a_node_tells_that_it_waits_for_its_lease),
 	        TEST(test_status_is_merged_from_all_members),
+	        TEST(test_waiters_are_listed_as_they_are_served),
+	        TEST(test_the_order_is_not_told_while_a_message_is_in_flight),
+	        TEST(test_the_order_is_not_told_if_anything_happens_meanwhile),
+	        TEST(test_those_who_wait_for_a_second_turn_come_last),
+	        TEST(test_clients_of_the_same_turn_come_first),
+	        TEST(test_a_status_does_not_wait_for_the_order_for_ever),
+	        TEST(test_a_new_view_asks_for_everything_again),
+	        TEST(test_questions_and_answers_about_states_that_make_no_sense),
 	        TEST(test_a_lock_that_is_handed_on_meanwhile),
 	        TEST(test_status_by_pattern_and_count),
 	        TEST(test_a_long_status_comes_in_parts),

@@ -129,6 +129,55 @@ static void test_a_return_may_come_before_its_report(void **state)
 	assert_string_equal(nodes_said(&nodes, waiter), "fence 2:1");
 }
 
+/* Returns a name whose home is c as long as c is a member, and b then. */
+static const char *name_that_moves(void)
+{
+	for (unsigned k = 0;; k++) {
+		nodes_start(&nodes, "neilsen", 3);
+		const char *name = nodes_name_at(&nodes, 2, k);
+		nodes.member[2] = false;
+		nodes_view(&nodes);
+		uint32_t home = node_home(nodes.node[1], name, strlen(name));
+		again();
+		if (home == 2)
+			return name;
+	}
+}
+
+/* a returns the lock and is let in again while b has heard of neither. Then c leaves, and the token
+ * is b's. The RETURN arrives after b has entered the new epoch, before a's REPORT. */
+static void test_a_return_of_an_older_epoch_opens_nothing(void **state)
+{
+	(void)state;
+	const char *name = name_that_moves();
+	nodes_start(&nodes, "neilsen", 3);
+	uint64_t holder = nodes_open(&nodes, 0), next = nodes_open(&nodes, 0),
+	         other = nodes_open(&nodes, 1);
+	assert_int_equal(nodes_lock(&nodes, 0, holder, name), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, holder), "fence 1:1");
+	nodes_view(&nodes);
+	nodes_deliver_all(&nodes);
+	nodes.link[0][1].cut = true;
+	assert_int_equal(nodes_unlock(&nodes, 0, holder, name), 1);
+	assert_int_equal(nodes_lock(&nodes, 0, next, name), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, next), "fence 2:1");
+	nodes.member[2] = false;
+	nodes_next_epoch(&nodes);
+	assert_int_equal(nodes_view_one(&nodes, 1), 0);
+	nodes.link[0][1].cut = false;
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_view_one(&nodes, 0), 0);
+	nodes_deliver_all(&nodes);
+	assert_int_equal(nodes_lock(&nodes, 1, other, name), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, other), "");
+	assert_int_equal(nodes_unlock(&nodes, 0, next, name), 1);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, other), "fence 3:1");
+}
+
 /* On a line, b passes a's report on to c before the messages that it makes possible: c may stop
  * reading at those. */
 static void test_reports_go_before_messages(void **state)
@@ -723,6 +772,7 @@ int main(void)
 	        TEST(test_no_token_before_all_have_reported),
 	        TEST(test_a_hold_that_ends_while_frozen_leaves_the_lock_open),
 	        TEST(test_a_return_may_come_before_its_report),
+	        TEST(test_a_return_of_an_older_epoch_opens_nothing),
 	        TEST(test_reports_go_before_messages),
 	        TEST(test_messages_for_a_closed_lock_wait),
 	        TEST(test_a_touch_of_a_closed_lock_waits),

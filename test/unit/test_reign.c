@@ -269,14 +269,22 @@ static void test_who_could_not_be_heard_may_be_removed_at_once(void **context)
 	assert_null(judge_removal(BEE));
 }
 
+/* Renews a member as often as a leader does, for that time. */
+static void renew_for(uint32_t place, uint64_t ms)
+{
+	for (uint64_t passed = 0; passed < ms; passed += 500) {
+		pass(500);
+		assert_null(judge_renewal(place));
+	}
+}
+
 static void test_a_deaf_member_is_not_renewed_for_ever(void **context)
 {
 	(void)context;
 	proposal.hosts[BEE].reached = false;
 	assert_null(judge_renewal(BEE));
 	reign_leased(reign, BEE, now);
-	pass(4500);
-	assert_null(judge_renewal(BEE));
+	renew_for(BEE, 4500);
 	pass(1);
 	finds(judge_renewal(BEE), "bee is renewed, and has had no lease for 4501 ms");
 }
@@ -286,13 +294,28 @@ static void test_time_without_a_leader_is_not_counted(void **context)
 	(void)context;
 	proposal.hosts[BEE].reached = false;
 	assert_null(judge_renewal(BEE));
-	pass(9000);
+	renew_for(BEE, 4000);
 	reign_elected(reign, now);
 	assert_null(judge_renewal(BEE));
-	pass(4501);
+	renew_for(BEE, 4500);
+	pass(1);
 	finds(judge_renewal(BEE), "bee is renewed");
 	proposal.resumed = now;
 	assert_null(judge_renewal(BEE));
+}
+
+/* The leader could not renew whom it did not hear, and finds out anew that it hears nothing. */
+static void test_time_in_which_a_member_is_not_heard_is_not_counted(void **context)
+{
+	(void)context;
+	proposal.hosts[BEE].reached = false;
+	assert_null(judge_renewal(BEE));
+	renew_for(BEE, 3000);
+	pass(2700);
+	assert_null(judge_renewal(BEE));
+	renew_for(BEE, 4500);
+	pass(1);
+	finds(judge_renewal(BEE), "bee is renewed");
 }
 
 static void test_a_malformed_proposal_is_found(void **context)
@@ -318,6 +341,7 @@ int main(void)
 	        TEST(test_who_could_not_be_heard_may_be_removed_at_once),
 	        TEST(test_a_deaf_member_is_not_renewed_for_ever),
 	        TEST(test_time_without_a_leader_is_not_counted),
+	        TEST(test_time_in_which_a_member_is_not_heard_is_not_counted),
 	        TEST(test_a_malformed_proposal_is_found),
 	};
 

@@ -62,6 +62,30 @@ static void test_wrong_words_are_answered_with_a_sentence(void **state)
 	stage_destroy(stage);
 }
 
+static void test_more_nodes_than_can_be_shown_are_refused(void **state)
+{
+	static const char *const words[] = {"algorithm=neilsen\nnodes=61",
+	                                    "algorithm=raymond\ntopology=star\nnodes=99999",
+	                                    "algorithm=suzuki-kasami\nnodes=999999"};
+	static const char scenario[] = "algorithm neilsen\nnodes 61\nrequest 9\n";
+	static const char sentence[] = "the page shows at most 60 nodes, not ";
+	struct stage *stage = stage_create(true);
+	struct text wrong = {0};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++) {
+		text_clear(&wrong);
+		assert_int_equal(stage_open(stage, words[i], &wrong), -1);
+		assert_memory_equal(wrong.bytes, sentence, sizeof(sentence) - 1);
+	}
+	assert_int_equal(stage_open(stage, "algorithm=neilsen\nnodes=60", &wrong), 0);
+	text_clear(&wrong);
+	assert_int_equal(stage_open_scenario(stage, scenario, strlen(scenario), &wrong), -1);
+	assert_non_null(memmem(wrong.bytes, wrong.used, sentence, sizeof(sentence) - 1));
+	text_free(&wrong);
+	stage_destroy(stage);
+}
+
 /* The page makes one step at a time, the program all at once: for every algorithm. */
 static void test_single_steps_give_the_lines_of_the_whole(void **state)
 {
@@ -74,12 +98,12 @@ static void test_single_steps_give_the_lines_of_the_whole(void **state)
 		struct stage *slow = open_stage(words), *fast = open_stage(words);
 		struct text slow_lines = {0}, fast_lines = {0};
 		uint32_t steps = 0, count;
-		while ((count = stage_step(slow, 1)) != 0) {
+		while ((count = stage_step(slow, 1, NULL)) != 0) {
 			assert_int_equal(count, 1);
 			stage_lines(slow, &slow_lines);
 			steps++;
 		}
-		assert_int_equal(stage_step(fast, UINT32_MAX), steps);
+		assert_int_equal(stage_step(fast, UINT32_MAX, NULL), steps);
 		stage_lines(fast, &fast_lines);
 		stage_finish(slow);
 		stage_finish(fast);
@@ -178,9 +202,9 @@ static void test_a_scenario_tells_its_line_and_its_verdict(void **state)
 
 	(void)state;
 	assert_int_equal(stage_open_scenario(stage, scenario, strlen(scenario), &wrong), 0);
-	assert_int_equal(stage_step(stage, 1), 1);
+	assert_int_equal(stage_step(stage, 1, NULL), 1);
 	assert_true(says(stage, stage_status, "\"line\":4"));
-	assert_int_equal(stage_step(stage, 9), 1);
+	assert_int_equal(stage_step(stage, 9, NULL), 1);
 	assert_true(says(stage, stage_status, "\"verdict\":\"failed\",\"failed\":6"));
 	assert_true(says(stage, stage_status, "\"found\":\"waiting\""));
 	/* A hand may go on from there. Nothing has a time, so nothing can be delayed. */
@@ -212,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test(test_wrong_words_are_answered_with_a_sentence),
+	        cmocka_unit_test(test_more_nodes_than_can_be_shown_are_refused),
 	        cmocka_unit_test(test_single_steps_give_the_lines_of_the_whole),
 	        cmocka_unit_test(test_acts_that_cannot_happen_change_nothing),
 	        cmocka_unit_test(test_a_hand_lets_a_node_enter_and_leave),

@@ -209,6 +209,29 @@ static void test_a_forbidden_name_is_not_renewed_and_does_not_join(void **contex
 	assert_non_null(seat_of("a"));
 }
 
+static void test_a_wish_about_a_vote_survives_a_snapshot(void **context)
+{
+	struct agreed_state other;
+	struct out snapshot;
+	(void)context;
+	entry_write_vote(&out, entry_text_of("a"), VOTE_WANTED);
+	apply();
+	entry_write_vote(&out, entry_text_of("b"), VOTE_UNWANTED);
+	apply();
+	assert_int_equal(state_name(&agreed, entry_text_of("a"))->vote, VOTE_WANTED);
+	out_init(&snapshot);
+	state_write(&agreed, &snapshot);
+	state_init(&other, &agreed.settings);
+	assert_true(state_read(&other, snapshot.bytes, snapshot.bytes_count));
+	assert_int_equal(state_name(&other, entry_text_of("a"))->vote, VOTE_WANTED);
+	assert_int_equal(state_name(&other, entry_text_of("b"))->vote, VOTE_UNWANTED);
+	state_free(&other);
+	out_free(&snapshot);
+	entry_write_vote(&out, entry_text_of("a"), VOTE_FREE);
+	apply();
+	assert_int_equal(state_name(&agreed, entry_text_of("a"))->vote, VOTE_FREE);
+}
+
 static void test_a_pardon_forgets_strikes(void **context)
 {
 	(void)context;
@@ -314,6 +337,7 @@ int main(void)
 	        TEST(test_many_extend_once),
 	        TEST(test_an_epoch_begins_at_the_last_limit),
 	        TEST(test_a_forbidden_name_is_not_renewed_and_does_not_join),
+	        TEST(test_a_wish_about_a_vote_survives_a_snapshot),
 	        TEST(test_a_pardon_forgets_strikes),
 	        TEST(test_a_version_only_rises),
 	        TEST(test_no_epoch_without_fences),

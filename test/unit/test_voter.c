@@ -302,6 +302,7 @@ static void test_a_rescue_is_another_cluster_and_another_server(void **context)
 {
 	(void)context;
 	serve_members();
+	run(20UL * LEASE);
 	assert_int_equal(rescue(settings.cluster, 78, 0), RESCUE_ESAME);
 	assert_int_equal(rescue((struct cluster_id){8, 9}, SERVER, 0), RESCUE_ESAME);
 	/* A snapshot has replaced the first entries of the log. */

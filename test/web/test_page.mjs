@@ -1,38 +1,11 @@
-// The page in Chromium, served by `baton web` and opened from disk.
+// The laboratory in Chromium, served by `baton web` and opened from disk.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { chmodSync, copyFileSync, readFileSync, writeFileSync } from "node:fs";
-import http from "node:http";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { baton, build, folder, native, packages, root, runTests, serve, test } from "./lib.mjs";
-
-const { chromium } = packages("playwright-core");
-const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
-const server = await serve();
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-
-/** A page whose console must stay empty, and which must ask nobody else. */
-async function open(hash = "", options = {}) {
-	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
-	context.setDefaultTimeout(60000);
-	const page = await context.newPage();
-	page.wrongs = [];
-	page.on("console", (message) => message.type() !== "info" && page.wrongs.push(message.text()));
-	page.on("pageerror", (error) => page.wrongs.push(error.message));
-	page.on("request", (request) => /^(data|blob|file):/.test(request.url()) || request.url().startsWith(options.base ?? server.address) || page.wrongs.push("asks " + request.url()));
-	await page.goto((options.base ?? server.address) + hash);
-	await page.waitForFunction(() => document.body.dataset.ready === "yes" && baton.state.map.value !== null);
-	return page;
-}
-
-async function close(page) {
-	assert.deepEqual(page.wrongs, []);
-	await page.context().close();
-}
-
-const pause = (page) => page.evaluate(() => (baton.state.playing.value = false));
-const at = (page) => page.evaluate(() => baton.state.step.value);
+import { at, close, open, pause, runBrowserTests } from "./browser.mjs";
+import { baton, folder, native, root, test } from "./lib.mjs";
 
 test("something moves by itself, and every control does what it says", async () => {
 	const page = await open();
@@ -93,9 +66,143 @@ test("an address restores a run with its acts, and copying gives it with its com
 	assert.equal(await at(other), 9);
 	await close(other);
 	await close(page);
-	const wrong = await open("#lab/nielsen?nodes=7");
-	assert.equal(await wrong.textContent("#wrong"), "unknown algorithm 'nielsen': did you mean 'neilsen'?");
-	await close(wrong);
+});
+
+test("an address restores the very step, also where many have one time", async () => {
+	const page = await open("#lab/lamport?nodes=6&load=heavy&entries=20");
+	for (const words of ["lamport?nodes=6&load=heavy&entries=20", "ricart-agrawala?nodes=5&delay=exp:1&load=heavy&entries=20", "chang-roberts?nodes=9"]) {
+		await page.evaluate((hash) => baton.state.showAddress(hash), "#lab/" + words);
+		const wrong = await page.evaluate(async () => {
+			const { state } = baton;
+			const { length } = state.run.value.steps;
+			const shared = state.run.value.steps.filter((s, i, all) => i > 0 && all[i - 1].t === s.t).length;
+			for (let i = 0; i <= 20; i++) {
+				const step = Math.round((i / 20) * length);
+				state.go(step);
+				const [hash, states] = [await state.address(), state.run.value.statesText(step)];
+				state.go(0);
+				await state.showAddress(hash);
+				if (state.step.value !== step || state.run.value.statesText(step) !== states) return `${hash} leads to step ${state.step.value}`;
+			}
+			// And between two steps.
+			state.goTime(state.run.value.end * 0.37);
+			const [time, step, hash] = [state.time.value, state.step.value, await state.address()];
+			await state.showAddress(hash);
+			if (Math.abs(state.time.value - time) > 1e-5 || state.step.value !== step) return `${hash} leads to ${state.time.value}, not ${time}`;
+			return shared;
+		});
+		assert.ok(typeof wrong === "number", wrong);
+		if (words.startsWith("lamport")) assert.ok(wrong > 20, `only ${wrong} steps share a time`);
+	}
+	await close(page);
+});
+
+test("an address that makes no sense is answered with a sentence, and the first run", async () => {
+	const page = await open();
+	await pause(page);
+	for (const [hash, sentence] of [
+		["#lab/nielsen?nodes=7", /^unknown algorithm 'nielsen': did you mean 'neilsen'\?$/],
+		["#lab/neilsen?nodes=61", /^the page shows at most 60 nodes, not 61$/],
+		["#lab/neilsen?nodes=1000000", /^the page shows at most 60 nodes, not 1000000$/],
+		["#lab/neilsen?topology=grid:9x9", /at most 60 nodes, not 81|does not suit/],
+		["#lab/neilsen?t=NaN", /^t=NaN: a number is expected, such as 6.41$/],
+		["#lab/neilsen?t=-3", /^t=-3: a number is expected/],
+		["#lab/neilsen?step=1.5", /^step=1.5: a number is expected, such as 14$/],
+		["#lab/neilsen?do=nonsense", /^do=…: 'nonsense' is not an act, such as 12:lose:7$/],
+		["#lab/scenario?scn=AAAA", /^scn=…: the scenario in this address is not whole$/],
+		["#lab/neilsen?nodes=%zz", /^'%zz' is not the text of an address$/],
+		["#elsewhere", /^'#elsewhere' is not the address of a run, such as #lab\/neilsen\?nodes=7$/],
+		["#lab/neilsen?nodes=4&do=2:lose:99", /^1 of the 1 acts in this address cannot happen: they are left out$/],
+	]) {
+		await page.evaluate((text) => baton.state.showAddress(text), hash);
+		assert.match(await page.textContent("#wrong span"), sentence, hash);
+		assert.ok(await page.evaluate(() => baton.state.run.value.start.nodes <= 60 && Number.isFinite(baton.state.time.value)));
+	}
+	// The same for who types it; what was refused does not stay in the sentence.
+	await page.evaluate(() => baton.state.showAddress("#lab/neilsen?nodes=7&load=light&entries=3"));
+	await page.getByLabel("Nodes", { exact: true }).fill("99999");
+	await page.getByLabel("Nodes", { exact: true }).press("Enter");
+	assert.match(await page.textContent("#wrong span"), /at most 60 nodes, not 99999/);
+	assert.equal(await page.getByLabel("Nodes", { exact: true }).inputValue(), "7");
+	await page.getByRole("button", { name: "Close this message" }).click();
+	assert.equal(await page.locator("#wrong").count(), 0);
+	await close(page);
+	// A visitor who comes by such an address sees the sentence too.
+	const first = await open("#lab/neilsen?nodes=61");
+	assert.match(await first.textContent("#wrong span"), /at most 60 nodes/);
+	await close(first);
+	for (const words of [["sim", "neilsen", "--nodes", "61", "--entries", "3"], ["replay", "-"]]) {
+		const done = spawnSync(baton, [...words, "--html", join(folder, "x.html")], { input: "algorithm neilsen\nnodes 61\nrequest 2\n", encoding: "utf8" });
+		assert.deepEqual([done.status, done.stderr], [2, `baton ${words[0]}: --html: the page shows at most 60 nodes, not 61\n`]);
+	}
+});
+
+test("the focus stays with what was acted upon, and menus obey the keyboard", async () => {
+	const page = await open("#lab/neilsen?topology=line&nodes=4&load=light&entries=4&seed=2");
+	const focused = () => page.evaluate(() => ({ ...document.activeElement.dataset, id: document.activeElement.id }));
+	await page.keyboard.press("3");
+	await page.keyboard.press("Enter");
+	await page.waitForFunction(() => baton.state.step.value === 1);
+	assert.equal((await focused()).node, "3");
+	await page.locator("[data-msg]").first().focus();
+	await page.keyboard.press("Enter");
+	assert.equal(await page.evaluate(() => document.activeElement.textContent), "Deliver it now");
+	await page.keyboard.press("ArrowDown");
+	assert.match(await page.evaluate(() => document.activeElement.textContent), /^Delay it/);
+	await page.keyboard.press("Escape");
+	assert.equal(await page.locator("#menu").count(), 0);
+	assert.ok((await focused()).msg !== undefined);
+	await page.keyboard.press("w");
+	await page.waitForFunction(() => baton.state.run.value.acts.length === 2);
+	assert.ok((await focused()).msg !== undefined);
+	// The message arrives: the focus goes to the node that has it.
+	await page.keyboard.press("d");
+	await page.waitForFunction(() => baton.state.run.value.acts.length === 3);
+	assert.equal((await focused()).node, "2");
+	await page.locator("[data-msg]").first().focus();
+	await page.keyboard.press("ArrowRight");
+	assert.ok((await focused()).node !== undefined);
+	await page.locator("#return").focus();
+	await page.keyboard.press("Enter");
+	assert.equal((await focused()).id, "play");
+	await page.locator(".time").focus();
+	await page.keyboard.press("Home");
+	for (const [key, step] of [["ArrowUp", 1], ["ArrowUp", 2], ["ArrowDown", 1]]) {
+		await page.keyboard.press(key);
+		assert.equal(await at(page), step);
+	}
+	await page.keyboard.press("PageUp");
+	assert.ok(await page.evaluate(() => baton.state.run.value.entries.some((e) => e.step === baton.state.step.value)));
+	await close(page);
+});
+
+test("labels cover neither a node nor one another where there is room", async () => {
+	const page = await open();
+	let labels = 0;
+	let covered = 0;
+	for (const hash of ["#lab/neilsen?topology=tree:2&nodes=7&load=poisson:0.09&delay=uniform:0.7,1.5&entries=8&seed=76", "#lab/maekawa?nodes=7&load=poisson:0.05&entries=8", "#lab/ricart-agrawala?nodes=5&load=light&entries=6", "#lab/chang-roberts?nodes=8", "#lab/raymond?topology=line&nodes=8&load=poisson:0.1&entries=8"]) {
+		await page.evaluate((text) => baton.state.showAddress(text), hash);
+		const found = await page.evaluate(async () => {
+			const { state } = baton;
+			let [labels, covered] = [0, 0];
+			for (let i = 1; i < 30; i++) {
+				state.goTime((state.run.value.end * i) / 30);
+				await new Promise(requestAnimationFrame);
+				const shown = [...document.querySelectorAll(".msg:not(.bare) .pill")].map((e) => e.getBoundingClientRect());
+				const nodes = [...document.querySelectorAll(".node .body")].map((e) => e.getBoundingClientRect());
+				const cross = (a, b) => Math.min(a.right, b.right) - Math.max(a.left, b.left) > 3 && Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top) > 3;
+				labels += shown.length;
+				covered += shown.filter((a, k) => nodes.some((n) => cross(a, n)) || shown.some((b, m) => m < k && cross(a, b))).length;
+			}
+			return [labels, covered];
+		});
+		labels += found[0];
+		covered += found[1];
+	}
+	assert.ok(labels > 200, `${labels} labels`);
+	// In a crowd of twelve there is not always room.
+	assert.ok(covered <= labels * 0.05, `${covered} of ${labels} labels cover something`);
+	await close(page);
 });
 
 test("200 random steps, acts and returns: going back gives the very states before", async () => {
@@ -162,8 +269,8 @@ test("nodes and messages can be touched, and the run told to come back", async (
 	await pause(page);
 	await page.locator("[data-node='3']").click();
 	assert.match(await page.textContent("#told"), /3 asks to enter/);
-	await page.locator("[data-msg]").first().click({ force: true });
-	await page.getByRole("button", { name: "Lose it" }).click();
+	await page.locator("[data-msg] .touch").first().click({ force: true });
+	await page.getByRole("menuitem", { name: "Lose it" }).click();
 	assert.match(await page.textContent("#told"), /is lost/);
 	await page.keyboard.press("End");
 	await page.waitForSelector("#return");
@@ -196,7 +303,7 @@ test("an election calls a node by its identifier, everywhere", async () => {
 test("a place crashes only when asked to, and only where that is known", async () => {
 	const page = await open("#lab/bully?nodes=4&t=0.5");
 	await page.locator("[data-node='4']").click();
-	await page.getByRole("button", { name: "It crashes" }).click();
+	await page.getByRole("menuitem", { name: "It crashes" }).click();
 	assert.match(await page.textContent("#told"), /4 crashes/);
 	await page.keyboard.press("End");
 	assert.match(await page.textContent("#vars"), /dead/);
@@ -278,7 +385,7 @@ test("a saved run replays natively to the same states", async () => {
 
 test("a dropped counterexample is shown with what it breaks, and stays in the address", async () => {
 	const text = readFileSync(join(root, "test/scenarios/violated/maekawa-neilsen.scn"), "utf8");
-	const page = await open("");
+	const page = await open();
 	await pause(page);
 	await page.evaluate((content) => {
 		const data = new DataTransfer();
@@ -309,12 +416,37 @@ test("the lines that ran are marked, and the branch not taken is pale", async ()
 	await close(page);
 });
 
+test("what an expectation runs is no part of a step", async () => {
+	// These invariants run code of the algorithm itself.
+	const steps = ["request 2", "deliver 2 1", "deliver 1 2", "release 2", "request 3", "request 1"];
+	const head = "algorithm neilsen\ntopology star\nnodes 3\n";
+	const expectations = "\nexpect invariant every_path_ends_at_a_sink\nexpect invariant sinks_are_one_and_requests\n";
+	const page = await open();
+	const ran = (scenario) =>
+		page.evaluate((text) => {
+			const { state } = baton;
+			if (!state.show({ scenario: text }, [])) throw new Error(state.wrong.value);
+			return state.run.value.steps.map((_, i) => JSON.stringify(state.run.value.moment(i + 1).ran));
+		}, scenario);
+	const plain = await ran(head + steps.join("\n") + "\n");
+	assert.equal(plain.length, steps.length);
+	assert.deepEqual(await ran(head + expectations + steps.join(expectations) + expectations), plain);
+	await close(page);
+});
+
 test("a file from --html opens from disk with its run", async () => {
 	const path = join(folder, "run.html");
 	assert.equal(native("sim", "raymond", "--nodes", "6", "--entries", "9", "--html", path).status, 0);
 	const page = await open("", { base: pathToFileURL(path).href });
 	assert.deepEqual(await page.evaluate(() => [baton.state.run.value.start.algorithm, baton.state.run.value.start.nodes]), ["raymond", 6]);
 	await close(page);
+	// All of the page is in it: tours and comparisons too.
+	const tour = await open("#tour/raymond?frame=2", { base: pathToFileURL(path).href });
+	assert.equal(await tour.textContent("#tour-title"), "Asking a neighbour");
+	await close(tour);
+	const two = await open("#compare", { base: pathToFileURL(path).href });
+	assert.equal(await two.locator(".half").count(), 2);
+	await close(two);
 	const scenario = join(root, "test/scenarios/violated/maekawa-neilsen.scn");
 	assert.equal(native("replay", scenario, "--html", path).status, 1);
 	const other = await open("", { base: pathToFileURL(path).href });
@@ -322,85 +454,4 @@ test("a file from --html opens from disk with its run", async () => {
 	await close(other);
 });
 
-test("axe finds nothing, in both themes and at three widths, and nothing is wider than the window", async () => {
-	for (const colorScheme of ["light", "dark"])
-		for (const width of [400, 1280, 2560]) {
-			const page = await open("#lab/maekawa?nodes=7&load=heavy&entries=8&t=5.5", { viewport: { width, height: 900 }, colorScheme, reducedMotion: "reduce", bypassCSP: true });
-			await page.evaluate(axe);
-			const found = await page.evaluate(async () => (await globalThis.axe.run()).violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html.slice(0, 120)).slice(0, 3).join(" | ")}`));
-			assert.deepEqual(found, [], `${colorScheme} ${width}`);
-			assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `wider than ${width}`);
-			await page.context().close();
-		}
-});
-
-test("the site is the same from any web server, below any path", async () => {
-	const site = join(folder, "site");
-	assert.equal(spawnSync(join(root, "tools/site"), [build, site]).status, 0);
-	const types = { html: "text/html", js: "text/javascript", css: "text/css", wasm: "application/wasm", json: "application/json" };
-	const plain = http.createServer((request, response) => {
-		const name = request.url.replace("/deep/down/", "").split("?")[0] || "index.html";
-		response.setHeader("content-type", types[name.split(".").pop()] ?? "text/plain");
-		try {
-			response.end(readFileSync(join(site, name)));
-		} catch {
-			response.writeHead(404).end();
-		}
-	});
-	await new Promise((done) => plain.listen(0, "127.0.0.1", done));
-	const base = `http://127.0.0.1:${plain.address().port}/deep/down/`;
-	const page = await open("#lab/raymond?nodes=5&load=heavy&entries=5", { base });
-	native("sim", "raymond", "--nodes", "5", "--load", "heavy", "--entries", "5", "--trace", join(folder, "site.trace"));
-	assert.equal(await page.evaluate(() => baton.state.run.value.trace), readFileSync(join(folder, "site.trace"), "utf8"));
-	await close(page);
-	await new Promise((done) => plain.close(done));
-	assert.equal(spawnSync(join(root, "tools/site"), [folder, site]).status, 2);
-});
-
-test("a baton without its page says so", () => {
-	// What PAGE=no builds has no baton-web beside it.
-	const alone = join(folder, "baton");
-	copyFileSync(baton, alone);
-	chmodSync(alone, 0o755);
-	const done = spawnSync(alone, ["web"], { encoding: "utf8" });
-	assert.deepEqual([done.status, done.stderr], [2, "baton web: this baton was built without the page (make PAGE=no)\n"]);
-});
-
-/** A raw request, whose Host header is ours to choose. */
-function ask(path, options = {}) {
-	const { hostname, port } = new URL(server.address);
-	return new Promise((done, failed) => {
-		http.request({ hostname, port, path, ...options }, (response) => {
-			let size = 0;
-			response.on("data", (d) => (size += d.length));
-			response.on("end", () => done({ status: response.statusCode, headers: response.headers, size }));
-		}).on("error", failed).end();
-	});
-}
-
-test("the server serves its table to its own name only, compressed, and small", async () => {
-	const accept = { headers: { "accept-encoding": "br" } };
-	let first = 0;
-	for (const path of ["/", "/app.js", "/style.css", "/baton.wasm"]) {
-		const answer = await ask(path, accept);
-		assert.equal(answer.status, 200);
-		assert.equal(answer.headers["content-encoding"], "br");
-		assert.match(answer.headers["content-security-policy"], /default-src 'none'/);
-		assert.doesNotMatch(answer.headers["content-security-policy"], /unsafe-inline|unsafe-eval'(?<!wasm-unsafe-eval')/);
-		assert.equal(answer.headers["x-content-type-options"], "nosniff");
-		first += answer.size;
-		const again = await ask(path, { headers: { ...accept.headers, "if-none-match": answer.headers.etag } });
-		assert.deepEqual([again.status, again.size], [304, 0]);
-	}
-	assert.ok(first < 200000, `${first} bytes at first`);
-	assert.equal((await ask("/", { headers: { host: "evil.example:80" } })).status, 421);
-	assert.equal((await ask("/../etc/passwd")).status, 404);
-	assert.equal((await ask("/", { method: "POST" })).status, 405);
-	assert.equal((await ask("/", { method: "HEAD" })).size, 0);
-	assert.ok((await ask("/app.js")).headers["content-encoding"] === undefined);
-});
-
-await runTests(async () => {
-	await browser.close();
-	await server.end();
-});
+await runBrowserTests();

@@ -1,16 +1,25 @@
-// The address of a run: the words of the command line, the acts, and the moment.
+// Reads and writes the address of the page. It has the words of the command line, the user's acts, and the moment that is shown.
 
-import { ACTS, type ActName } from "./module";
+import { ACTS, type ActName, type Algorithm } from "./module";
 import type { Act, Source } from "./run";
 
 export interface Place {
 	source: Source;
+	tour: string | null; // the name of the tour whose scenario it is
+	frame: number | null; // of the tour, from 1
 	acts: Act[];
-	time: number | null;
+	step: number | null; // two steps may have one time: the number tells them apart
+	time: number | null; // null: the time of the step
 }
 
-// What a first visitor sees: a run that ends.
+// The run that a first visitor sees. It ends.
 export const FIRST = "algorithm=neilsen\ntopology=tree:2\nnodes=7\nload=poisson:0.09\ndelay=uniform:0.7,1.5\ncs=uniform:1.4,2.6\nentries=8\nseed=76";
+
+/** The address of a run of an algorithm that ends soon and has something to see. */
+export function firstOf(algorithm: Algorithm): string {
+	if (algorithm.kind === "election") return `#lab/${algorithm.name}?nodes=8&arrangement=3,7,2,5,8,1,4,6&delay=uniform:0.7,1.5`;
+	return `#lab/${algorithm.name}?${algorithm.needs === "tree" ? "topology=tree:2&" : ""}nodes=7&load=poisson:0.09&delay=uniform:0.7,1.5&cs=uniform:1.4,2.6&entries=8&seed=76`;
+}
 
 function base64url(bytes: Uint8Array): string {
 	let text = "";
@@ -27,10 +36,21 @@ export async function pack(text: string): Promise<string> {
 	return base64url(await through(new TextEncoder().encode(text), new CompressionStream("deflate-raw")));
 }
 
-export async function unpack(text: string): Promise<string> {
+function bytesOf(text: string): Uint8Array {
 	const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
-	const bytes = Uint8Array.from(binary, (c) => c.charCodeAt(0));
-	return new TextDecoder().decode(await through(bytes, new DecompressionStream("deflate-raw")));
+	return Uint8Array.from(binary, (c) => c.charCodeAt(0));
+}
+
+export async function unpack(text: string): Promise<string> {
+	return new TextDecoder().decode(await through(bytesOf(text), new DecompressionStream("deflate-raw")));
+}
+
+function plainText(text: string): string {
+	try {
+		return new TextDecoder().decode(bytesOf(text));
+	} catch {
+		throw new Error("text=…: the scenario in this address is not whole");
+	}
 }
 
 export function actsText(acts: Act[]): string {
@@ -38,12 +58,24 @@ export function actsText(acts: Act[]): string {
 }
 
 function readActs(text: string): Act[] {
-	const acts: Act[] = [];
-	for (const one of text.split(",")) {
-		const [at, name, what, by] = one.split(":");
-		if (ACTS.includes(name as ActName)) acts.push({ at: Number(at), name: name as ActName, what: Number(what), by: Number(by ?? 0) });
+	return text.split(",").map((one) => {
+		const match = /^(\d{1,9}):([a-z]+):(\d{1,9})(?::(\d{1,9}(?:\.\d+)?))?$/.exec(one);
+		if (match === null || !ACTS.includes(match[2] as ActName)) throw new Error(`do=…: '${one.slice(0, 40)}' is not an act, such as 12:lose:7`);
+		return { at: Number(match[1]), name: match[2] as ActName, what: Number(match[3]), by: Number(match[4] ?? 0) };
+	});
+}
+
+function readNumber(key: string, value: string, form: RegExp, example: string): number {
+	if (!form.test(value)) throw new Error(`${key}=${value.slice(0, 40)}: a number is expected, such as ${example}`);
+	return Number(value);
+}
+
+function readText(text: string): string {
+	try {
+		return decodeURIComponent(text);
+	} catch {
+		throw new Error(`'${text.slice(0, 40)}' is not the text of an address`);
 	}
-	return acts;
 }
 
 export function wordsOf(words: string): [string, string][] {
@@ -53,10 +85,16 @@ export function wordsOf(words: string): [string, string][] {
 	});
 }
 
-/** "#lab/neilsen?topology=tree:2&nodes=7&t=6.41&do=12:lose:7" */
+/** "#lab/neilsen?topology=tree:2&nodes=7&step=14&do=12:lose:7"; between two steps also the time: "&t=6.41". */
 export async function hashOf(place: Place): Promise<string> {
 	const query: string[] = [];
 	let name = "scenario";
+	if (place.tour !== null) {
+		query.push("frame=" + place.frame);
+		if (place.step !== null) query.push("step=" + place.step);
+		if (place.acts.length !== 0) query.push("do=" + actsText(place.acts));
+		return `#tour/${place.tour}?${query.join("&")}`;
+	}
 	const plain = (text: string) => encodeURIComponent(text).replaceAll("%3A", ":").replaceAll("%2C", ",").replaceAll("%2F", "/").replaceAll("%3D", "=");
 	if ("words" in place.source) {
 		for (const [key, value] of wordsOf(place.source.words)) {
@@ -64,23 +102,29 @@ export async function hashOf(place: Place): Promise<string> {
 			else query.push(value === "" ? key : `${key}=${plain(value)}`);
 		}
 	} else query.push("scn=" + (await pack(place.source.scenario)));
+	if (place.step !== null) query.push("step=" + place.step);
 	if (place.time !== null) query.push("t=" + place.time);
 	if (place.acts.length !== 0) query.push("do=" + actsText(place.acts));
 	return `#lab/${name}?${query.join("&")}`;
 }
 
-export async function placeOf(hash: string): Promise<Place | null> {
-	const match = /^#lab\/([^?]*)\??(.*)$/.exec(hash);
-	if (match === null) return null;
-	const words = ["algorithm=" + decodeURIComponent(match[1])];
-	const place: Place = { source: { words: "" }, acts: [], time: null };
-	for (const part of match[2].split("&").filter((p) => p !== "")) {
+/** Throws an Error with a sentence if the address makes no sense. The words themselves are read by C. */
+export async function placeOf(hash: string): Promise<Place> {
+	const match = /^#(lab|tour)\/([^?]*)\??(.*)$/.exec(hash);
+	if (match === null) throw new Error(`'${hash.slice(0, 40)}' is not the address of a run, such as #lab/neilsen?nodes=7`);
+	const words = ["algorithm=" + readText(match[2])];
+	const place: Place = { source: { words: "" }, tour: match[1] === "tour" ? readText(match[2]) : null, frame: null, acts: [], step: null, time: null };
+	for (const part of match[3].split("&").filter((p) => p !== "")) {
 		const equals = part.indexOf("=");
 		const key = equals < 0 ? part : part.slice(0, equals);
-		const value = equals < 0 ? "" : decodeURIComponent(part.slice(equals + 1));
-		if (key === "t") place.time = Number(value);
+		const value = equals < 0 ? "" : readText(part.slice(equals + 1));
+		if (key === "step") place.step = readNumber(key, value, /^\d{1,9}$/, "14");
+		else if (key === "t") place.time = readNumber(key, value, /^\d{1,9}(\.\d+)?$/, "6.41");
+		else if (key === "frame" && place.tour !== null) place.frame = readNumber(key, value, /^\d{1,3}$/, "3");
 		else if (key === "do") place.acts = readActs(value);
-		else if (key === "scn") place.source = { scenario: await unpack(value) };
+		// As the command line writes it, which cannot compress.
+		else if (key === "text") place.source = { scenario: plainText(value) };
+		else if (key === "scn") place.source = { scenario: await unpack(value).catch(() => Promise.reject(new Error("scn=…: the scenario in this address is not whole"))) };
 		else words.push(equals < 0 ? key : `${key}=${value}`);
 	}
 	if (!("scenario" in place.source)) place.source = { words: words.join("\n") };

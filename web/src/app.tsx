@@ -1,12 +1,16 @@
-// The page: what is where, what moves, and what keys and pointers do.
+// The page: where its parts are, what moves, and what keys and pointers do.
 
 import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { commandOf } from "./address";
+import { Compare, onPairKey, playPair } from "./compare";
 import { DiagramView } from "./diagram";
+import { Families } from "./front";
+import { Icon, ICONS } from "./icons";
 import { Instance, load, type ActName } from "./module";
 import { Code, Cost, Properties, Table, Told } from "./panels";
+import * as pair from "./pair";
 import { embeddedRun, resource } from "./resources";
 import { scenarioOf } from "./scenario";
 import { Sentence, Title } from "./sentence";
@@ -14,6 +18,7 @@ import { StageView } from "./stage";
 import { make } from "./svg";
 import * as state from "./state";
 import { arrowsOf, stuckAt } from "./stuck";
+import { TourCard } from "./tourcard";
 import { Walker } from "./walker";
 import { tell } from "./words";
 
@@ -24,8 +29,10 @@ function Bar() {
 	const copied = useRef<HTMLSpanElement>(null);
 	const copy = async () => {
 		const current = state.run.value!;
-		const link = location.href.split("#")[0] + (await state.address());
-		const text = "words" in current.source ? `${link}\n${commandOf(current.source.words)}` : link;
+		const two = state.view.value === "compare";
+		const link = location.href.split("#")[0] + (two ? await pair.pairHash() : await state.address());
+		const commands = two ? pair.pairCommands() : "words" in current.source ? [commandOf(current.source.words)] : [];
+		const text = [link, ...commands].join("\n");
 		document.body.dataset.copied = text;
 		// Browsers give access to the clipboard only to secure pages. On others, the text to copy is shown.
 		const done = await (navigator.clipboard?.writeText(text).then(() => true, () => false) ?? false);
@@ -34,7 +41,7 @@ function Bar() {
 	};
 	return (
 		<header class="bar">
-			<a class="mark" href="#lab/neilsen" aria-label="baton">
+			<a class="mark" href="#all" aria-label="baton">
 				<svg viewBox="0 0 30 20" width="30" height="20" aria-hidden="true">
 					<g transform="rotate(-24 15 10)">
 						<rect class="baton" x="1" y="6.4" width="28" height="7.2" rx="3.6" />
@@ -44,12 +51,22 @@ function Bar() {
 				</svg>
 				<span>baton</span>
 			</a>
-			<span class="fill">Laboratory</span>
+			<nav class="fill" aria-label="Places">
+				<a href="#all" aria-current={state.view.value === "all" ? "page" : undefined}>
+					All {state.algorithms.value.length}
+				</a>
+				<a href="#lab" aria-current={state.view.value === "lab" ? "page" : undefined}>
+					Laboratory
+				</a>
+				<a href="#compare" aria-current={state.view.value === "compare" ? "page" : undefined}>
+					Side by side
+				</a>
+			</nav>
 			<button class="quiet" id="copy" onClick={copy}>
 				Copy link
 			</button>
 			<span ref={copied} role="status" class="note" />
-			<details class="menu">
+			<details class="menu" hidden={state.view.value !== "lab"}>
 				<summary class="quiet">Save…</summary>
 				<div>
 					<button id="save-scn" onClick={() => save("run.scn", "text/plain", scenarioOf(state.run.value!, "saved from the page"))}>The run as a scenario (.scn)</button>
@@ -88,10 +105,11 @@ async function openFile(file: File | undefined): Promise<void> {
 	if (file === undefined) return;
 	document.querySelector<HTMLDetailsElement>("details.menu")!.open = false;
 	state.playing.value = false;
-	if (state.show({ scenario: await file.text() }, [], null)) state.remember();
+	state.view.value = "lab";
+	if (state.show({ scenario: await file.text() }, [])) state.remember();
 }
 
-/** The picture with the colours of this moment in it, so that it looks the same elsewhere. */
+/** Returns the picture with its colours written into it, so that it looks the same outside of the page. */
 function viewAsSvg(): string {
 	const svg = document.getElementById("stage")! as unknown as SVGSVGElement;
 	const copy = svg.cloneNode(true) as SVGSVGElement;
@@ -122,18 +140,22 @@ function Stage() {
 	const narrow = state.narrow.value;
 	useEffect(() => {
 		closeMenu();
+		// Whoever acts by the keyboard stays where he was, though the elements are new.
+		const held = document.activeElement?.closest<SVGGElement>("#stage [data-node], #stage [data-msg]")?.dataset;
 		stage = new StageView(svg.current!, current, { node: clickNode, message: clickMessage, hover, hoverNode }, narrow);
 		draw();
+		if (held !== undefined) stage.focus(Number(held.node), Number(held.msg));
 	}, [current, narrow]);
-	return <svg id="stage" ref={svg} role="group" aria-label="The nodes and the messages between them" />;
+	return <svg id="stage" class="stage" ref={svg} role="group" aria-label="The nodes and the messages between them" />;
 }
 
 function Diagram() {
 	const svg = useRef<SVGSVGElement>(null);
+	const over = useRef<HTMLDivElement>(null);
 	const current = state.run.value!;
 	const narrow = state.narrow.value;
 	useEffect(() => {
-		diagram = new DiagramView(svg.current!, current, { drag, hover, hoverNode }, narrow);
+		diagram = new DiagramView(svg.current!, over.current!, current, { drag, hover, hoverNode }, narrow);
 		draw();
 	}, [current, narrow]);
 	const drag = (time: number) => {
@@ -144,8 +166,9 @@ function Diagram() {
 	const at = state.told.value;
 	const words = at === 0 ? "the beginning" : tell(current, current.steps[at - 1], undefined, undefined);
 	return (
-		<div id="diagram">
+		<div id="diagram" class="diagram">
 			<svg class="time" ref={svg} role="slider" tabindex={0} aria-label="Time" aria-valuemin={0} aria-valuemax={Number(current.end.toFixed(3))} aria-valuenow={at === 0 ? 0 : current.steps[at - 1].t} aria-valuetext={typeof words === "string" ? words : `${current.steps[at - 1].t}: ${words.who} ${words.what}`} />
+			<div class="over" ref={over} aria-hidden="true" />
 		</div>
 	);
 }
@@ -184,14 +207,14 @@ interface MenuItem {
 	run: () => void;
 }
 
-const menu = signal<{ title: string; items: MenuItem[]; left: number; top: number } | null>(null);
+const menu = signal<{ title: string; items: MenuItem[]; left: number; top: number; above: number } | null>(null);
 let menuOf: Element | null = null; // the element that gets the focus back
 
 function openMenu(title: string, items: MenuItem[], element: Element): void {
 	state.playing.value = false;
 	const box = element.getBoundingClientRect();
 	menuOf = element;
-	menu.value = { title, items, left: Math.max(8, Math.min(innerWidth - 260, box.left + scrollX)), top: box.bottom + scrollY + 6 };
+	menu.value = { title, items, left: Math.max(8, Math.min(innerWidth - 260, box.left)), top: box.bottom + 6, above: box.top - 6 };
 }
 
 function closeMenu(): void {
@@ -205,43 +228,43 @@ function Menu() {
 	const shown = menu.value;
 	useLayoutEffect(() => {
 		if (shown === null) return;
-		box.current!.style.left = `${shown.left}px`;
-		box.current!.style.top = `${shown.top}px`;
-		box.current!.querySelector("button")!.focus();
+		// Below what it belongs to, or above it where there is no room.
+		const { height } = box.current!.getBoundingClientRect();
+		const top = shown.top + height <= innerHeight - 8 ? shown.top : Math.max(8, shown.above - height);
+		box.current!.style.left = `${shown.left + scrollX}px`;
+		box.current!.style.top = `${top + scrollY}px`;
+		box.current!.querySelector("button")!.focus({ preventScroll: true });
 	}, [shown]);
 	if (shown === null) return null;
 	const choose = (item: MenuItem) => {
 		closeMenu();
 		item.run();
 	};
+	const onMenuKey = (event: KeyboardEvent) => {
+		const buttons = [...box.current!.querySelectorAll("button")];
+		const at = buttons.indexOf(document.activeElement as HTMLButtonElement);
+		const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: buttons.length - 1 }[event.key];
+		if (event.key === "Escape" || event.key === "Tab") closeMenu();
+		else if (to !== undefined) buttons[(to + buttons.length) % buttons.length].focus();
+		else return;
+		event.preventDefault();
+	};
 	return (
-		<div id="menu" ref={box} role="dialog" aria-label={shown.title} onKeyDown={(event) => event.key === "Escape" && closeMenu()}>
-			<b>{shown.title}</b>
-			{shown.items.map((item) => (
-				<button key={item.text} onClick={() => choose(item)}>
+		<div id="menu" ref={box} role="menu" aria-label={shown.title} onKeyDown={onMenuKey}>
+			<b role="presentation">{shown.title}</b>
+			{[...shown.items, { text: "Nothing", run: () => {} }].map((item) => (
+				<button key={item.text} role="menuitem" onClick={() => choose(item)}>
 					{item.text}
 				</button>
 			))}
-			<button onClick={closeMenu}>Nothing</button>
 		</div>
 	);
 }
 
-const ICONS = {
-	first: "M4 3v12M15 3L7 9l8 6z",
-	back: "M6 3v12M14 4L8 9l6 5z",
-	play: "M5 3l10 6-10 6z",
-	pause: "M5 3h3v12H5zM10 3h3v12h-3z",
-	forward: "M12 3v12M4 4l6 5-6 5z",
-	entry: "M3 4l6 5-6 5zM9 4l6 5-6 5z",
-};
-
-function Icon(props: { d: string }) {
-	return (
-		<svg viewBox="0 0 18 18" aria-hidden="true">
-			<path d={props.d} stroke="currentColor" stroke-width="1.6" fill="currentColor" />
-		</svg>
-	);
+/** The button goes away with what it undoes: the focus must not. */
+function goBack(): void {
+	state.returnToRun();
+	document.getElementById("play")!.focus();
 }
 
 function Transport() {
@@ -270,7 +293,7 @@ function Transport() {
 			</button>
 			<input id="speed" type="range" min="-2" max="3" step="0.25" value={Math.log2(state.speed.value)} aria-label="Speed" onInput={(event) => (state.speed.value = 2 ** Number(event.currentTarget.value))} />
 			{current.acts.length > 0 ? (
-				<button class="quiet return" id="return" onClick={state.returnToRun}>
+				<button class="quiet return" id="return" onClick={goBack}>
 					Return: it went its own way at step {current.acts[0].at}
 				</button>
 			) : null}
@@ -283,7 +306,9 @@ function Transport() {
 }
 
 function Legend() {
-	const { algorithm } = state.run.value!;
+	const { algorithm, flights } = state.run.value!;
+	// Messages that only prepare are sent in few runs.
+	const messages = algorithm.messages.filter((m) => !m.init || flights.some((f) => f.type === m.name));
 	const pointers = algorithm.variables.filter((v) => v.kind === "node").map((v) => v.name);
 	const signposts = state.run.value!.start.edges.length > 0 && algorithm.needs !== "complete";
 	return (
@@ -291,7 +316,7 @@ function Legend() {
 			<div class="legend">
 				{algorithm.kind === "mutex" ? <span class="l-in">inside</span> : <span class="l-leads">leads</span>}
 				<span class="l-wait">{algorithm.kind === "mutex" ? "waits" : "takes part"}</span>
-				{algorithm.messages.map((m) => (
+				{messages.map((m) => (
 					<span key={m.name} class={`l-${m.token ? "token" : m.role.replace(" ", "-")}`}>{m.token ? m.name + ", the token" : m.name}</span>
 				))}
 				{pointers.map((name, i) => (
@@ -321,6 +346,7 @@ function Help() {
 				<dt>1 … 9</dt><dd>to that node; Enter: it asks or leaves</dd>
 				<dt>c</dt><dd>the focused node crashes, where the algorithm knows that</dd>
 				<dt>d l w</dt><dd>the focused message is delivered, lost, made to wait</dd>
+				<dt>n p</dt><dd>next and previous frame of a tour</dd>
 				<dt>?</dt><dd>this</dd>
 			</dl>
 			<p class="note">Amber is the right to be inside, or a part of it. Blue asks, magenta refuses, grey gives back, teal announces. Drop a .scn file anywhere to see it.</p>
@@ -331,38 +357,82 @@ function Help() {
 	);
 }
 
+function Front() {
+	return (
+		<main class="front">
+			<div class="hero">
+				<div>
+					<h1>Only one may act</h1>
+					<p>
+						{state.algorithms.value.length} published ways for machines that share nothing but messages to agree on who it is. Each is the same C code that serves real locks, running in this page.
+					</p>
+					<p class="ways-in">
+						<a class="main" href="#tour/neilsen">
+							Take a tour
+						</a>
+						<a class="quiet" href="#compare">
+							Set two side by side
+						</a>
+					</p>
+				</div>
+				<Stage />
+			</div>
+			<Families />
+		</main>
+	);
+}
+
+function Laboratory() {
+	const { algorithm } = state.run.value!;
+	return (
+		<main class="lab">
+			<div class="head">
+				<Title />
+				<span class="year">{algorithm.year}</span>
+				<Sentence />
+				{state.tour.value === null ? (
+					<a class="quiet" id="to-tour" href={`#tour/${algorithm.name}`}>
+						Tour
+					</a>
+				) : null}
+			</div>
+			<div class="left">
+				<Stage />
+				<Legend />
+				<Transport />
+				<Diagram />
+				<Cost />
+			</div>
+			<div class="side">
+				<TourCard />
+				<Told />
+				<Code />
+				<Properties />
+				<Table />
+			</div>
+		</main>
+	);
+}
+
+function Wrong() {
+	if (state.wrong.value === null) return null;
+	return (
+		<p class="alarm" role="alert" id="wrong">
+			<span>{state.wrong.value}</span>
+			<button aria-label="Close this message" onClick={() => (state.wrong.value = null)}>
+				✕
+			</button>
+		</p>
+	);
+}
+
 function App() {
-	const current = state.run.value;
-	if (current === null) return <main>…</main>;
-	const { algorithm } = current;
+	if (state.run.value === null) return <main>…</main>;
 	return (
 		<>
 			<Bar />
-			<main class="lab">
-				<div class="head">
-					<Title />
-					<span class="year">{algorithm.year}</span>
-					<Sentence />
-				</div>
-				{state.wrong.value !== null ? (
-					<p class="alarm wide" role="alert" id="wrong">
-						{state.wrong.value}
-					</p>
-				) : null}
-				<div class="left">
-					<Stage />
-					<Legend />
-					<Transport />
-					<Diagram />
-					<Cost />
-				</div>
-				<div class="side">
-					<Told />
-					<Code />
-					<Properties />
-					<Table />
-				</div>
-			</main>
+			{state.view.value === "all" ? <Front /> : state.view.value === "compare" ? <Compare /> : <Laboratory />}
+			<Wrong />
 			<Menu />
 			<Help />
 			<dialog id="text" aria-label="Address and command">
@@ -383,26 +453,31 @@ function draw(): void {
 	const states = state.states.value;
 	const [step, time, hovered, hoveredNode, broken] = [state.step.value, state.time.value, state.hovered.value, state.hoveredNode.value, state.broken.value];
 	void state.grown.value;
-	// The views of another run are replaced as soon as its page is rendered.
-	if (current === null || stage?.run !== current || diagram?.run !== current) return;
+	if (current === null) return;
 	const wrong = state.moment.value!.properties.some((p) => !p.holds) || broken === state.told.value;
 	const stuck = stuckAt(current, step, states);
-	stage.draw({ step, time, states, still: state.still.value, stuck: arrowsOf(stuck ?? []), broken: wrong, hovered, hoveredNode });
-	diagram.draw({ time, looks: states.map((s, i) => current.look(i + 1, s, step)), hovered, hoveredNode, broken: broken === null ? null : current.steps[broken - 1].t, now: wrong || stuck !== null });
+	// The views of another run are replaced as soon as its page is rendered.
+	if (stage?.run === current) stage.draw({ step, time, states, still: state.still.value, stuck: arrowsOf(stuck ?? []), broken: wrong, settled: !state.playing.value, hovered, hoveredNode });
+	if (diagram?.run === current) diagram.draw({ time, looks: states.map((s, i) => current.look(i + 1, s, step)), hovered, hoveredNode, broken: broken === null ? null : current.steps[broken - 1].t, now: wrong || stuck !== null });
 }
 
 /** While the run plays, every frame advances the time, and steps happen when their time comes. */
 let before = 0;
 function frame(at: number): void {
 	const current = state.run.value;
-	if (current !== null && state.playing.value) {
-		const passed = Math.min(100, at - before) / 1000;
+	const passed = Math.min(100, at - before) / 1000;
+	if (state.playing.value && state.view.value === "compare") playPair(passed * state.speed.value * 1.2);
+	else if (current !== null && state.playing.value) {
 		const next = state.time.value + passed * state.speed.value * 1.2;
-		// Before somebody sees where it was cut.
+		// Makes more steps before the user reaches the last one.
 		if (current.cut && current.steps.length - state.step.value < 500) state.extend();
 		const broke = state.broken.value;
 		if (broke !== null && state.step.value < broke && current.stepAt(next) >= broke) {
 			state.go(broke);
+			state.playing.value = false;
+			state.remember();
+		} else if (state.until.value !== null && current.stepAt(next) >= state.until.value) {
+			state.go(state.until.value);
 			state.playing.value = false;
 			state.remember();
 		} else if (next >= current.end + 0.01) {
@@ -431,10 +506,21 @@ function onMessageKey(msg: number, key: string): boolean {
 	return true;
 }
 
+/** One step, or to the next entry. */
+function move(direction: 1 | -1, entry: boolean): void {
+	if (entry) state.goEntry(direction);
+	else state.go(state.step.value + direction);
+}
+
 function onKey(event: KeyboardEvent): void {
+	if (state.view.value === "all" && event.key !== "?") return;
 	const target = event.target as HTMLElement;
 	if (/^(INPUT|SELECT|TEXTAREA|DIALOG|SUMMARY)$/.test(target.tagName) || event.ctrlKey || event.altKey || event.metaKey) return;
 	if (target.closest("dialog, #menu") !== null) return;
+	if (state.view.value === "compare") {
+		if (!(event.key === " " && target.tagName === "BUTTON") && onPairKey(event.key)) event.preventDefault();
+		return;
+	}
 	const msg = target.closest("[data-msg]")?.getAttribute("data-msg");
 	if (msg !== null && msg !== undefined && onMessageKey(Number(msg), event.key)) return event.preventDefault();
 	const node = target.closest("[data-node]")?.getAttribute("data-node");
@@ -445,13 +531,19 @@ function onKey(event: KeyboardEvent): void {
 			togglePlay();
 			break;
 		case "ArrowLeft":
-		case "ArrowRight": {
+		case "ArrowRight":
 			stop();
-			const direction = event.key === "ArrowLeft" ? -1 : 1;
-			if (event.shiftKey) state.goEntry(direction);
-			else state.go(state.step.value + direction);
+			move(event.key === "ArrowLeft" ? -1 : 1, event.shiftKey);
 			break;
-		}
+		case "ArrowUp":
+		case "ArrowDown":
+		case "PageUp":
+		case "PageDown":
+			// As on any other slider; elsewhere they scroll.
+			if (!target.classList.contains("time")) return;
+			stop();
+			move(event.key.endsWith("Down") ? -1 : 1, event.key.startsWith("Page"));
+			break;
 		case "Home":
 			stop();
 			state.go(0);
@@ -460,6 +552,10 @@ function onKey(event: KeyboardEvent): void {
 			stop();
 			state.go(state.run.value!.steps.length);
 			break;
+		case "n":
+		case "p":
+			if (state.tour.value === null) return;
+			return state.goFrame(state.frame.value + (event.key === "n" ? 1 : -1));
 		case "c":
 			if (node === null || node === undefined) return;
 			state.act("crash", Number(node));
@@ -475,6 +571,24 @@ function onKey(event: KeyboardEvent): void {
 	if (!state.playing.value) state.remember();
 }
 
+/** The run plays at once, unless the user prefers reduced motion, or the address names a moment. */
+function movesAlone(hash: string): boolean {
+	return !state.still.value && /^(#(all|lab|compare)?)?$/.test(hash);
+}
+
+async function arrive(hash: string): Promise<void> {
+	if (/^#compare(\?|$)/.test(hash)) await pair.showPair(hash);
+	else await state.showAddress(hash);
+}
+
+/** What the address says now. */
+async function visit(): Promise<void> {
+	state.playing.value = false;
+	await arrive(location.hash);
+	scrollTo(0, 0);
+	state.playing.value = movesAlone(location.hash);
+}
+
 async function main(): Promise<void> {
 	const motion = matchMedia("(prefers-reduced-motion: reduce)");
 	state.still.value = motion.matches;
@@ -485,10 +599,15 @@ async function main(): Promise<void> {
 	await load(await resource("baton.wasm"));
 	state.algorithms.value = new Instance().catalogue();
 	const given = embeddedRun();
-	if (location.hash.length > 1) await state.showAddress(location.hash);
-	else if (given?.scenario !== undefined) state.show({ scenario: given.scenario }, [], null);
-	else if (given?.words !== undefined) state.show({ words: given.words }, [], null);
-	if (state.run.value === null) await state.showAddress("");
+	if (location.hash.length > 1 || given === null) await arrive(location.hash);
+	else if (given?.scenario !== undefined) state.show({ scenario: given.scenario }, []);
+	else if (given?.words !== undefined) state.show({ words: given.words }, []);
+	// The laboratory always has a run, also behind another view.
+	if (state.run.value === null) {
+		const shown = state.view.value;
+		await state.showAddress("#lab");
+		state.view.value = shown;
+	}
 	render(<App />, document.getElementById("page")!);
 	effect(draw);
 	effect(() => {
@@ -498,10 +617,7 @@ async function main(): Promise<void> {
 		state.said.value = `${told.who} ${told.what} ${told.then.map((t) => t.text).join(", ")}`;
 	});
 	addEventListener("keydown", onKey);
-	addEventListener("hashchange", () => {
-		state.playing.value = false;
-		void state.showAddress(location.hash);
-	});
+	addEventListener("hashchange", () => void visit());
 	addEventListener("dragover", (event) => event.preventDefault());
 	addEventListener("drop", (event) => {
 		event.preventDefault();
@@ -512,11 +628,10 @@ async function main(): Promise<void> {
 		if (target.closest("#menu, [data-msg], [data-node]") === null) closeMenu();
 		if (target.closest("details.menu") === null) document.querySelector<HTMLDetailsElement>("details.menu")!.open = false;
 	});
-	// Something moves within a second; who wants no motion, or came for a moment, finds it standing.
-	state.playing.value = !state.still.value && location.hash.length <= 1 && given === null;
+	state.playing.value = movesAlone(location.hash) && given === null;
 	requestAnimationFrame(frame);
 	document.body.dataset.ready = "yes";
-	(window as unknown as { baton: unknown }).baton = { state, Instance, Walker };
+	(window as unknown as { baton: unknown }).baton = { state, pair, Instance, Walker };
 	await state.loadCode();
 }
 

@@ -1,4 +1,4 @@
-// The lines of C that ran, from clang's counters.
+// Finds the lines of C that ran, from clang's counters.
 
 import type { Ran } from "./module";
 
@@ -20,7 +20,7 @@ export interface Passage {
 	lines: CodeLine[]; // the lines of the body
 }
 
-/** "#0", "(#0 - #1)", "((#0 + #2) - #3)" or "0". */
+/** Evaluates an expression of counters: "#0", "(#0 - #1)", "((#0 + #2) - #3)" or "0". */
 export function evaluate(expression: string, counters: number[]): number {
 	let at = 0;
 	const skip = () => {
@@ -55,14 +55,14 @@ function within(region: Mapped["regions"][number], line: number, column: number)
 function passageOf(mapped: Mapped, counters: number[], source: string[]): Passage {
 	const [first, , last] = mapped.regions[0];
 	const lines: CodeLine[] = [];
-	// Between the braces; what only gives names to arguments says nothing.
+	// Shows the lines between the braces, without the first ones that only give names to arguments.
 	let top = first + 1;
 	while (top < last && /^\s*(struct state \*node = state;|const struct state \*node = state;|\(void\)\w+;)?$/.test(source[top - 1])) top++;
 	for (let number = top; number < last; number++) {
 		const text = source[number - 1];
 		const column = text.search(/\S/) + 1;
 		const bare = column === 0 || /^\s*(\{|\}.*)$/.test(text) || /^\s*\/?\*/.test(text);
-		// The last region that has the beginning of the line is the innermost.
+		// Of the regions that contain the beginning of the line, the last is the innermost.
 		let ran: boolean | null = null;
 		if (!bare) for (const region of mapped.regions) if (within(region, number, column)) ran = evaluate(region[4], counters) > 0;
 		lines.push({ number, text, ran });
@@ -74,8 +74,8 @@ const ENTRANCES = /^(request|release|receive|expire)$/;
 const PASSAGES_MAX = 4;
 
 /**
- * What ran in a step, as passages of the algorithm's file: the one that a step enters. Helpers in other files are left out, and
- * so is what only decodes a message and hands it on, if there is more to see.
+* Returns the functions of the algorithm's file that ran in a step. Helpers in other files are left out, and so are functions that
+* only decode a message and pass it on, unless nothing else ran.
  */
 export function passagesOf(ran: Ran[], map: Record<string, Mapped>, sources: Record<string, string>): Passage[] {
 	const found = ran.map(([hash, counters]) => ({ mapped: map[hash], counters })).filter(({ mapped }) => mapped !== undefined && sources[mapped.file] !== undefined);
@@ -86,7 +86,7 @@ export function passagesOf(ran: Ran[], map: Record<string, Mapped>, sources: Rec
 	return (most.length > 0 ? most : own)
 		.map(({ mapped, counters }) => passageOf(mapped, counters, sources[mapped.file].split("\n")))
 		.sort((a, b) => weight(a.name) - weight(b.name) || a.lines[0]?.number - b.lines[0]?.number)
-		// A helper that only gives a name to a formula is where it is called.
+		// A helper of one line only gives a name to a formula. It is left out, because the line that calls it is shown.
 		.filter(({ lines, name }) => lines.some((line) => line.ran !== null) && (weight(name) === 0 || lines.length > 1))
 		.slice(0, PASSAGES_MAX);
 }

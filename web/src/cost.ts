@@ -1,4 +1,4 @@
-// What each entry cost: a message belongs to the request that made it necessary.
+// Counts the messages of each entry. A message belongs to the request that made it necessary.
 
 import type { Role } from "./module";
 import type { Flight, Line, Run } from "./run";
@@ -12,8 +12,9 @@ export interface Request {
 }
 
 /**
- * By cause: what is sent when a node asks is for that request; what is sent because a message came belongs with that
- * message; a permission is for the one that waits for it; what is sent at leaving is for the entry that ends.
+* Finds the request that each message belongs to. A message that is sent when a node asks belongs to that request; one that is sent
+* because another message came belongs where that one belongs; a permission belongs to the node that waits for it; a message that
+ * is sent at an exit belongs to the entry that ends.
  */
 export function requestsOf(run: Run): Request[] {
 	const roles = new Map<string, Role>(run.algorithm.messages.map((m) => [m.name, m.role]));
@@ -56,7 +57,7 @@ export function requestsOf(run: Run): Request[] {
 	return requests;
 }
 
-/** The most that the paper allows for one entry, where its words are a formula of N and D; else null. */
+/** Returns the largest number of messages that the paper allows for one entry, or null if that is not a formula of N and D. */
 export function boundOf(run: Run): number | null {
 	const claim = run.algorithm.claim;
 	const last = claim.split(/ to | or |, /).pop()!.replace(/ of \w+$/, "");

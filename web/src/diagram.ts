@@ -1,4 +1,7 @@
-// The space-time diagram, which is the time line: a row for each node, the future veiled, dragged anywhere.
+// The space-time diagram, which is also the time line. It has a row for each node, veils the future, and can be dragged to any time.
+//
+// What moves has layers of its own, one above the other: the rows stand, the messages move as a whole, the veil over the future and
+// the hand follow the time. So a frame paints none of the messages again.
 
 import type { Role } from "./module";
 import type { Flight, Run, Span } from "./run";
@@ -8,6 +11,8 @@ const LEFT = 34;
 const TOP = 26;
 const FLIGHTS_SHOWN = 170;
 const DRAWN_MAX = 3000; // the most messages drawn at once
+const IN_PATH = 100; // how many of them are one element
+const NEAR = 5; // how far from a line a pointer still means it
 
 export interface DiagramHooks {
 	drag(time: number): void;
@@ -24,7 +29,7 @@ export interface Instant {
 	now: boolean; // a property is broken at this moment
 }
 
-/** The first message that was sent at a time or later. */
+/** Returns the first message that was sent at that time or later. */
 function firstSent(flights: Flight[], time: number): number {
 	let low = 0;
 	let high = flights.length;
@@ -36,6 +41,13 @@ function firstSent(flights: Flight[], time: number): number {
 	return low;
 }
 
+/** How much time of a run is seen at once. */
+export function spanOf(run: Run, narrow: boolean): number {
+	const shown = narrow ? FLIGHTS_SHOWN / 3 : FLIGHTS_SHOWN;
+	const end = Math.max(run.end, 0.001);
+	return run.flights.length <= shown ? end * 1.02 : Math.max(end * (shown / run.flights.length), 0.001);
+}
+
 export class DiagramView {
 	private width: number;
 	private height: number;
@@ -43,16 +55,18 @@ export class DiagramView {
 	private scale: number; // how many pixels a unit of time has
 	private span: number; // how much time is visible
 	private from = 0; // the time at the left edge
+	private moving: SVGSVGElement; // moves the content to the left
 	private content: SVGGElement; // what is seen, and as much before and after it
 	private drawn: [number, number, number] = [1, 0, 0]; // from, to; of a run of so many steps
-	private veil: SVGRectElement;
+	private veil: HTMLElement;
 	private hand: SVGGElement;
 	private grip: SVGTextElement;
 	private pill: SVGRectElement;
 	private mark: SVGGElement;
 	private lane: SVGRectElement;
 	private chips: SVGGElement[] = [];
-	private messages = new Map<number, SVGLineElement>();
+	private lines: { msg: number; names: string; x1: number; y1: number; x2: number; y2: number }[] = []; // where messages are drawn
+	private litLine: SVGLineElement | null = null;
 	private roles: Map<string, Role>;
 	private tokens: Flight[] = [];
 	private longest = 0; // the longest time that a message was in flight
@@ -60,43 +74,61 @@ export class DiagramView {
 
 	constructor(
 		private svg: SVGSVGElement,
+		over: HTMLElement, // lies above it
 		readonly run: Run,
 		private hooks: DiagramHooks,
 		readonly narrow: boolean,
+		span = spanOf(run, narrow),
 	) {
 		const nodes = run.start.nodes;
 		this.roles = new Map(run.algorithm.messages.map((m) => [m.name, m.role]));
 		this.width = narrow ? 400 : 880;
 		this.row = Math.max(6, Math.min(22, 320 / nodes));
-		const shown = narrow ? FLIGHTS_SHOWN / 3 : FLIGHTS_SHOWN;
-		const end = Math.max(run.end, 0.001);
-		this.span = run.flights.length <= shown ? end * 1.02 : Math.max(end * (shown / run.flights.length), 0.001);
+		this.span = span;
 		this.scale = (this.width - LEFT - 14) / this.span;
 		this.height = TOP + nodes * this.row + 26;
 		svg.replaceChildren();
 		set(svg, "viewBox", `0 0 ${this.width} ${this.height}`);
-		const clip = make("clipPath", { id: "window" }, make("defs", {}, svg));
-		make("rect", { x: LEFT - 4, y: 0, width: this.width - LEFT + 4, height: this.height }, clip);
 		this.lane = make("rect", { class: "lane", x: 0, width: this.width, height: round(this.row), visibility: "hidden" }, svg);
 		for (let node = 1; node <= nodes; node++) this.drawRow(node);
-		const window = make("g", { "clip-path": "url(#window)" }, svg);
-		this.content = make("g", {}, window);
-		this.veil = make("rect", { class: "veil", y: TOP - 6, height: nodes * this.row + 8, width: this.width * 2 }, window);
-		this.mark = make("g", { class: "broke", visibility: "hidden" }, window);
-		make("line", { y1: TOP - 6, y2: TOP + nodes * this.row + 4 }, this.mark);
+		over.replaceChildren();
+		const bottom = TOP + nodes * this.row;
+		const layer = (parent: Element) => make("svg", { viewBox: `0 0 ${this.width} ${this.height}` }, parent);
+		const window = this.addWindow(over);
+		this.moving = layer(window);
+		this.content = make("g", {}, this.moving);
+		this.veil = window.appendChild(document.createElement("div"));
+		this.veil.className = "veil";
+		this.veil.style.top = `${((TOP - 6) / this.height) * 100}%`;
+		this.veil.style.height = `${((bottom - TOP + 8) / this.height) * 100}%`;
+		const front = layer(over);
+		this.mark = make("g", { class: "broke", visibility: "hidden" }, front);
+		make("line", { y1: TOP - 6, y2: bottom + 4 }, this.mark);
 		make("path", { d: `M-5 ${TOP - 14}l10 0l-5 8z` }, this.mark);
-		this.hand = make("g", { class: "handle" }, svg);
+		this.hand = make("g", { class: "handle" }, front);
 		make("line", { class: "hand", y1: 18, y2: TOP + nodes * this.row + 4 }, this.hand);
 		this.pill = make("rect", { class: "grip", y: 0, height: 18, rx: 9 }, this.hand);
 		this.grip = make("text", { class: "grip-t", y: 9 }, this.hand);
 		this.listen();
 	}
 
+	/** Cuts off what has moved out to the left; what is in it lies as if it were not there. */
+	private addWindow(over: HTMLElement): HTMLElement {
+		const window = over.appendChild(document.createElement("div"));
+		const inner = window.appendChild(document.createElement("div"));
+		const cut = (LEFT - 4) / this.width;
+		window.className = "window";
+		window.style.left = `${cut * 100}%`;
+		inner.style.left = `${(-cut / (1 - cut)) * 100}%`;
+		inner.style.width = `${100 / (1 - cut)}%`;
+		return inner;
+	}
+
 	private y(node: number): number {
 		return TOP + (node - 0.5) * this.row;
 	}
 
-	/** Within the content, which moves as a whole. */
+	/** Returns the x of a time within the content, which moves as a whole. */
 	private x(time: number): number {
 		return LEFT + time * this.scale;
 	}
@@ -111,7 +143,7 @@ export class DiagramView {
 		this.chips[node] = chip;
 	}
 
-	/** What is seen between two times, with what began before and lasts. */
+	/** Draws everything between two times, including what began before and still lasts. */
 	private fill(from: number, to: number): void {
 		const { run } = this;
 		this.drawn = [from, to, run.steps.length];
@@ -119,20 +151,17 @@ export class DiagramView {
 		this.longest = 0;
 		for (const one of run.flights) if (Number.isFinite(one.gone)) this.longest = Math.max(this.longest, one.gone - one.sent);
 		this.content.replaceChildren();
-		this.messages.clear();
+		this.lines = [];
 		this.drawRests(from, to);
 		for (const span of run.spans) if (span.from <= to && span.to >= from) this.drawSpan(span);
 		const first = firstSent(run.flights, from - this.longest);
-		for (let i = first, count = 0; i < run.flights.length && count < DRAWN_MAX && run.flights[i].sent <= to; i++)
-			if (run.flights[i].gone >= from) {
-				this.drawMessage(run.flights[i]);
-				count++;
-			}
+		const paths = new Map<string, string[]>();
+		for (let i = first; i < run.flights.length && this.lines.length < DRAWN_MAX && run.flights[i].sent <= to; i++) if (run.flights[i].gone >= from) this.addMessage(run.flights[i], paths);
+		this.drawMessages(paths);
 		this.drawAxis(from, to);
-		if (this.lit !== null) this.messages.get(this.lit)?.classList.add("lit");
 	}
 
-	/** Where the token rests: from its arrival, or the start, until it is sent. */
+	/** Draws where the token rests: from its arrival, or the start, until it is sent. */
 	private drawRests(from: number, to: number): void {
 		const { holder } = this.run.start;
 		const rest = (node: number, since: number, until: number) => {
@@ -155,17 +184,44 @@ export class DiagramView {
 		make("rect", { class: span.kind === "in" ? "inside" : "wait", x: round(from), y: round(this.y(span.node) - height / 2), width: round(Math.max(1.5, to - from)), height: round(height), rx: round(Math.min(4, height / 2)) }, this.content);
 	}
 
-	private drawMessage(flight: Flight): void {
+	/** Adds a message to the path of its kind, and remembers where it is. */
+	private addMessage(flight: Flight, paths: Map<string, string[]>): void {
 		const open = !Number.isFinite(flight.gone);
 		const gone = open ? this.run.end : flight.gone;
 		if (open && gone === flight.sent) return;
 		const part = flight.lost || open ? 0.6 : 1;
 		const [y1, y2] = [this.y(flight.from), this.y(flight.to)];
 		const names = `m ${this.roles.get(flight.type)!.replace(" ", "-")}${flight.token ? " t" : ""}${flight.lost ? " lost" : ""}`;
-		const line = make("line", { class: names, x1: round(this.x(flight.sent)), y1: round(y1), x2: round(this.x(flight.sent + (gone - flight.sent) * part)), y2: round(y1 + (y2 - y1) * part) }, this.content);
-		line.addEventListener("pointerenter", () => this.hooks.hover(flight.msg));
-		line.addEventListener("pointerleave", () => this.hooks.hover(null));
-		this.messages.set(flight.msg, line);
+		const line = { msg: flight.msg, names, x1: round(this.x(flight.sent)), y1: round(y1), x2: round(this.x(flight.sent + (gone - flight.sent) * part)), y2: round(y1 + (y2 - y1) * part) };
+		this.lines.push(line);
+		if (!paths.has(names)) paths.set(names, []);
+		paths.get(names)!.push(`M${line.x1} ${line.y1}L${line.x2} ${line.y2}`);
+	}
+
+	/** A few paths instead of thousands of lines: each element costs time in every frame. */
+	private drawMessages(paths: Map<string, string[]>): void {
+		for (const [names, parts] of paths)
+			for (let i = 0; i < parts.length; i += IN_PATH) make("path", { class: names, d: parts.slice(i, i + IN_PATH).join("") }, this.content);
+		this.drawLit();
+	}
+
+	private drawLit(): void {
+		this.litLine?.remove();
+		const line = this.lines.find((l) => l.msg === this.lit);
+		this.litLine = line === undefined ? null : make("line", { class: line.names + " lit", x1: line.x1, y1: line.y1, x2: line.x2, y2: line.y2 }, this.content);
+	}
+
+	/** The message whose line is nearest, if one is near. */
+	private nearest(x: number, y: number): number | null {
+		let [least, found] = [NEAR, null as number | null];
+		for (const { msg, x1, y1, x2, y2 } of this.lines) {
+			if (x < x1 - NEAR || x > x2 + NEAR) continue;
+			const [dx, dy] = [x2 - x1, y2 - y1];
+			const part = Math.max(0, Math.min(1, ((x - x1) * dx + (y - y1) * dy) / (dx * dx + dy * dy || 1)));
+			const far = Math.hypot(x - x1 - part * dx, y - y1 - part * dy);
+			if (far < least) [least, found] = [far, msg];
+		}
+		return found;
 	}
 
 	private drawAxis(from: number, to: number): void {
@@ -189,10 +245,15 @@ export class DiagramView {
 		};
 		this.svg.onpointermove = (event) => {
 			if (this.svg.hasPointerCapture(event.pointerId)) drag(event);
-			const node = Math.floor((place(event)[1] - TOP) / this.row) + 1;
+			const [x, y] = place(event);
+			const node = Math.floor((y - TOP) / this.row) + 1;
+			this.hooks.hover(this.nearest(x + this.from * this.scale, y));
 			this.hooks.hoverNode(node >= 1 && node <= this.run.start.nodes ? node : null);
 		};
-		this.svg.onpointerleave = () => this.hooks.hoverNode(null);
+		this.svg.onpointerleave = () => {
+			this.hooks.hoverNode(null);
+			this.hooks.hover(null);
+		};
 	}
 
 	draw(at: Instant): void {
@@ -200,9 +261,10 @@ export class DiagramView {
 		this.from = this.span >= end ? 0 : Math.min(end * 1.02 - this.span, Math.max(0, at.time - this.span * 0.4));
 		const [from, to, steps] = this.drawn;
 		if (this.from < from || this.from + this.span > to || steps !== this.run.steps.length) this.fill(this.from - this.span, this.from + 2 * this.span);
-		this.content.setAttribute("transform", `translate(${(-this.from * this.scale).toFixed(1)} 0)`);
+		const part = (pixels: number) => `translateX(${((pixels / this.width) * 100).toFixed(3)}%)`;
+		this.moving.style.transform = part(-this.from * this.scale);
 		const x = this.x(at.time - this.from);
-		this.veil.setAttribute("x", x.toFixed(1));
+		this.veil.style.transform = part(x);
 		this.hand.setAttribute("transform", `translate(${x.toFixed(1)} 0)`);
 		set(this.hand, "class", at.now ? "handle bad" : "handle");
 		const text = at.time.toFixed(2);
@@ -212,14 +274,14 @@ export class DiagramView {
 			set(this.pill, "width", width);
 			set(this.pill, "x", -width / 2);
 		}
-		set(this.mark, "visibility", at.broken === null ? "hidden" : "visible");
-		if (at.broken !== null) set(this.mark, "transform", `translate(${this.x(at.broken - this.from).toFixed(1)} 0)`);
+		const broke = at.broken === null ? 0 : this.x(at.broken - this.from);
+		set(this.mark, "visibility", at.broken === null || broke < LEFT ? "hidden" : "visible");
+		set(this.mark, "transform", `translate(${broke.toFixed(1)} 0)`);
 		set(this.lane, "visibility", at.hoveredNode === null ? "hidden" : "visible");
 		if (at.hoveredNode !== null) set(this.lane, "y", round(this.y(at.hoveredNode) - this.row / 2));
 		at.looks.forEach((look, i) => this.chips[i + 1] !== undefined && set(this.chips[i + 1], "class", "rowchip " + look));
 		if (at.hovered === this.lit) return;
-		if (this.lit !== null) this.messages.get(this.lit)?.classList.remove("lit");
-		if (at.hovered !== null) this.messages.get(at.hovered)?.classList.add("lit");
 		this.lit = at.hovered;
+		this.drawLit();
 	}
 }

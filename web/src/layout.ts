@@ -1,4 +1,4 @@
-// Where nodes stand: closed forms for known shapes, stress majorization for any other graph.
+// Places the nodes: by a formula for known shapes, by stress majorization for any other graph.
 
 import type { Start } from "./run";
 
@@ -14,6 +14,7 @@ export interface Layout {
 	radius: number;
 	edges: [number, number][]; // the lines that are always drawn
 	ring: Ring | null;
+	oval: Point | null; // the half axes of the oval on which all stand, where everybody is linked to everybody
 }
 
 export interface Ring {
@@ -27,23 +28,27 @@ function radiusOf(nodes: number): number {
 	return nodes <= 7 ? 25 : Math.max(9, 25 - (nodes - 7) * 0.45);
 }
 
-/** Nodes must not touch. */
+/** Returns a radius with which nodes do not touch. */
 function radiusFor(points: Point[], wanted: number): number {
 	let nearest = Infinity;
 	points.forEach((a, i) => points.slice(i + 1).forEach((b) => (nearest = Math.min(nearest, Math.hypot(a.x - b.x, a.y - b.y)))));
 	return Math.max(5, Math.min(wanted, nearest * 0.4));
 }
 
+function ovalOf(width: number, height: number, margin: number): Point {
+	const y = height / 2 - margin;
+	return { x: Math.min(width / 2 - margin, y * 1.7), y };
+}
+
 function circle(nodes: number, width: number, height: number, margin: number): Point[] {
-	const ry = height / 2 - margin;
-	const rx = Math.min(width / 2 - margin, ry * 1.7);
+	const { x: rx, y: ry } = ovalOf(width, height, margin);
 	return Array.from({ length: nodes }, (_, i) => {
 		const angle = (2 * Math.PI * i) / nodes - Math.PI / 2;
 		return { x: width / 2 + rx * Math.cos(angle), y: height / 2 + ry * Math.sin(angle) };
 	});
 }
 
-/** Levels below node 1, each leaf as wide as another. */
+/** Places a tree in levels below node 1. All leaves have the same width. */
 function tree(start: Start, width: number, height: number, margin: number): Point[] {
 	const adjacent = neighbours(start);
 	const points: Point[] = Array.from({ length: start.nodes }, () => ({ x: 0, y: 0 }));
@@ -80,7 +85,7 @@ function star(nodes: number, width: number, height: number, margin: number): Poi
 	return [{ x: width / 2, y: height / 2 }, ...around.slice(0, nodes - 1)];
 }
 
-/** A line; where there is no more room it turns, like a serpent. */
+/** Places nodes on a line, which turns like a serpent where there is no more room. */
 function line(nodes: number, width: number, height: number, margin: number, most: number): Point[] {
 	const across = Math.min(nodes, most);
 	const rows = Math.ceil(nodes / across);
@@ -146,7 +151,7 @@ function stress(start: Start, width: number, height: number, margin: number): Po
 	}));
 }
 
-/** On an election's ring the numbers' ways are drawn outside: it is a true circle, with room around it. */
+/** Places a ring. In an election the ways of the numbers are drawn outside, so that the ring is a true circle with room around it. */
 function electoralRing(nodes: number, width: number, height: number): { points: Point[]; ring: Ring } {
 	const half = Math.min(width, height) / 2;
 	const ring = { x: width / 2, y: height / 2, radius: half * 0.54, room: half * 0.46 };
@@ -157,7 +162,7 @@ function electoralRing(nodes: number, width: number, height: number): { points: 
 	return { points, ring };
 }
 
-/** In units that are pixels of a wide page, or of a phone. */
+/** Places the nodes, in units that are pixels of a wide page, or of a phone. */
 export function layOut(start: Start, narrow: boolean): Layout {
 	const { nodes, topology } = start;
 	const kind = topology.split(":")[0];
@@ -171,7 +176,7 @@ export function layOut(start: Start, narrow: boolean): Layout {
 	if (kind === "ring" && start.arrangement !== undefined) {
 		const { points, ring } = electoralRing(nodes, width, height);
 		const radius = radiusFor(points, wanted);
-		return { points, width, height, radius, edges, ring: { ...ring, room: ring.room - radius } };
+		return { points, width, height, radius, edges, ring: { ...ring, room: ring.room - radius }, oval: null };
 	}
 	let points: Point[];
 	if (kind === "tree" || kind === "radiating") points = tree(start, width, height, margin);
@@ -180,5 +185,5 @@ export function layOut(start: Start, narrow: boolean): Layout {
 	else if (kind === "grid") points = grid(topology, width, height, margin);
 	else if (kind === "ring" || kind === "complete" || all) points = circle(nodes, width, height, margin);
 	else points = stress(start, width, height, margin);
-	return { points, width, height, radius: radiusFor(points, wanted), edges, ring: null };
+	return { points, width, height, radius: radiusFor(points, wanted), edges, ring: null, oval: all && ["complete", "ring"].includes(kind) ? ovalOf(width, height, margin) : null };
 }

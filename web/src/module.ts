@@ -99,7 +99,7 @@ export async function load(bytes: Response | Promise<Response> | BufferSource): 
 export class Instance {
 	private exports: Exports;
 
-	/** A new one, or one that goes on from the memory of another: all of a run is in its memory. */
+	/** Makes a new instance, or one that continues from the memory of another: that memory holds everything about a run. */
 	constructor(memory?: ArrayBuffer) {
 		// The C library asks for these three and never calls them: nothing is printed.
 		const wasi = { fd_close: () => 8, fd_seek: () => 8, fd_write: () => 8 };
@@ -141,7 +141,7 @@ export class Instance {
 		return this.json(this.exports.catalogue);
 	}
 
-	/** Null, or the sentence that says what is wrong. */
+	/** Begins a run. Returns null, or a sentence that says what is wrong. */
 	open(words: string, traced: boolean): string | null {
 		this.put(words);
 		return this.exports.open(traced ? 1 : 0) === 0 ? null : this.text();

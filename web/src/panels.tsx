@@ -1,4 +1,4 @@
-// What there is to read beside the stage.
+// The panels with text beside the stage.
 
 import { passagesOf } from "./code";
 import { boundOf } from "./cost";
@@ -86,7 +86,13 @@ export function Properties() {
 	);
 }
 
+/** A line of C with the variables of the paper marked. */
+function emphasize(text: string, names: Set<string>) {
+	return text.split(/\b/).map((word, i) => (names.has(word) ? <em key={i}>{word}</em> : word));
+}
+
 export function Code() {
+	const names = new Set(run.value!.algorithm.variables.map((v) => v.name));
 	const now = moment.value!;
 	if (source.value === null || map.value === null || told.value === 0)
 		return (
@@ -110,7 +116,7 @@ export function Code() {
 					{passage.lines.map((line) => (
 						<div key={line.number} class={line.ran === true ? "ran" : line.ran === false ? "not" : ""}>
 							<i>{line.number}</i>
-							<span>{line.text.replaceAll("\t", "  ")}</span>
+							<span>{emphasize(line.text.replaceAll("\t", "  "), names)}</span>
 						</div>
 					))}
 				</div>

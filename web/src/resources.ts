@@ -1,6 +1,6 @@
-// What the page is made of: beside it, or, in a page that is one file, inside it.
+// The files that the page needs. They are beside it or, if the page is a single file, inside it.
 
-/** A file by its name: embedded as base64 of gzip, or fetched. */
+/** Returns a file by its name: embedded as base64 of gzip, or fetched. */
 export async function resource(name: string): Promise<ArrayBuffer> {
 	const element = document.getElementById("file-" + name);
 	if (element === null) {
@@ -16,7 +16,7 @@ export async function json<T>(name: string): Promise<T> {
 	return JSON.parse(new TextDecoder().decode(await resource(name))) as T;
 }
 
-/** The run that a file was written with (--html), or null. */
+/** Returns the run that the page was written with (--html), or null. */
 export function embeddedRun(): { words?: string; scenario?: string } | null {
 	const text = document.getElementById("run")?.textContent?.trim() ?? "";
 	return text === "" ? null : JSON.parse(text);

@@ -1,4 +1,4 @@
-// A run: its words or its scenario, the acts of a hand, and the whole trace that follows from them.
+// A run: its words or its scenario, the user's acts, and the whole trace that follows from them.
 
 import { Instance, type ActName, type Algorithm, type NodeState, type Property, type Ran, type Role, type Status } from "./module";
 import { begin, Walker } from "./walker";
@@ -80,7 +80,7 @@ interface Permission {
 	other: number;
 }
 
-const LEADS = new Set(["request", "initiate", "deliver", "exit", "lose", "expire", "crash", "restart", "duplicate"]);
+const LEADS = new Set(["request", "initiate", "deliver", "exit", "lose", "expire", "crash", "restart", "duplicate", "link", "unlink"]);
 const STEPS_FIRST = 6000; // how many steps are made at once; more are made when the user comes near the end
 const STEPS_MORE = 2000;
 export const STEPS_MAX = 60000;
@@ -132,12 +132,12 @@ export class Run {
 		return this.steps.length === 0 ? 0 : this.steps[this.steps.length - 1].t;
 	}
 
-	/** What a node is called: its identifier in an election, where messages and variables speak of identifiers. */
+	/** Returns the name of a node: its number, or in an election its identifier, which messages and variables use too. */
 	name(node: number | undefined): string {
 		return String(this.start.arrangement?.[(node ?? 0) - 1] ?? node ?? "");
 	}
 
-	/** What a node is at a moment, in one word. */
+	/** Returns the state of a node at a moment, in one word. */
 	look(node: number, state: NodeState, step: number): Look {
 		if (state.dead) return "dead";
 		if (this.algorithm.kind === "mutex") return state.phase;
@@ -159,7 +159,7 @@ export class Run {
 		return run;
 	}
 
-	/** All acts, and what follows from them; acts that cannot happen are left out. */
+	/** Makes the run with all its acts. Acts that cannot happen are left out. */
 	private perform(): void {
 		const kept: Act[] = [];
 		for (const act of this.acts) {
@@ -199,7 +199,7 @@ export class Run {
 	private read(text: string): void {
 		this.trace += text;
 		for (const json of text.split("\n")) {
-			// States are half of a trace, and asked of the module instead.
+			// Lines with states are half of a trace. They are skipped: the module is asked for states instead.
 			if (json === "" || json.slice(0, 60).includes('"ev":"state"')) continue;
 			const line = JSON.parse(json);
 			if (this.start === undefined) {
@@ -262,9 +262,9 @@ export class Run {
 				byNumber.set(flight.msg, flight);
 				this.flights.push(flight);
 				const role = this.roles.get(flight.type);
-				// Where there is a token, requests are passed on for others: only the first is the node's own.
+				// In an algorithm with a token a node also passes on requests of others. Only the first one is its own.
 				if (role === "asks" && (!this.algorithm.token || this.steps[step - 1]?.head.node === flight.from)) permission(flight.from, "asks", flight.to);
-				// A refusal that answers a refusal gives a permission back; any other one only refuses.
+				// A refusal that answers a refusal gives a permission back. Any other refusal takes nothing away.
 				else if (role === "refuses" && this.roles.get(this.steps[step - 1]?.head.type ?? "") === "refuses") permission(flight.from, "yields", flight.to);
 				break;
 			}
@@ -278,7 +278,7 @@ export class Run {
 		}
 	}
 
-	/** An instance that has made exactly so many steps, with its acts; the last of them alone, so that its lines are known. */
+	/** Returns an instance that has made exactly so many steps. The last step is made on its own, so that the lines that ran in it are known. */
 	at(step: number): Instance {
 		const near = Math.max(0, ...[...this.snapshots.keys()].filter((at) => at < step));
 		let walker = this.walker;
@@ -291,7 +291,7 @@ export class Run {
 		return walker.instance;
 	}
 
-	/** So that going back costs little, wherever one is; if there are too many snapshots, every other one goes. */
+	/** Keeps a snapshot, so that going back takes little time. If there are too many snapshots, every other one is dropped. */
 	private keep(walker: Walker): void {
 		if (this.snapshots.has(walker.at)) return;
 		this.snapshots.set(walker.at, walker.instance.snapshot());
@@ -300,7 +300,7 @@ export class Run {
 		for (const at of [...this.snapshots.keys()]) if (at % this.spacing !== 0) this.snapshots.delete(at);
 	}
 
-	/** Whom a waiting node has asked since its request, and whose permission it has. */
+	/** Returns which nodes a waiting node has asked since its request, and whose permission it has. */
 	permissionsOf(node: number, step: number): { asked: number[]; got: Set<number> } {
 		const list = this.permissions.get(node) ?? [];
 		const last = list.findLastIndex((p) => p.step <= step);
@@ -327,7 +327,7 @@ export class Run {
 	moment(step: number): Moment {
 		const before = this.states(Math.max(0, step - 1)).map((state) => state.vars);
 		const instance = this.at(step);
-		// First: describing the states runs code too.
+		// Read this first, because describing the states runs code too.
 		const ran = step === 0 ? [] : instance.lines();
 		return { before, ran, states: instance.states(), properties: instance.properties(), status: instance.status() };
 	}

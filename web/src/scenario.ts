@@ -1,4 +1,4 @@
-// A run as a scenario: a schedule that `baton replay` makes happen again.
+// Writes a run as a scenario, which `baton replay` can replay.
 
 import type { Run } from "./run";
 

@@ -3,9 +3,9 @@
 import { useRef } from "preact/hooks";
 import { wordsOf } from "./address";
 import type { Algorithm } from "./module";
-import { algorithms, playing, remember, run, show } from "./state";
+import { algorithms, playing, remember, run, show, tour } from "./state";
 
-const LOADS: [string, string][] = [
+export const LOADS: [string, string][] = [
 	["light", "one after the other"],
 	["heavy", "again and again"],
 	["poisson:0.05", "seldom"],
@@ -13,7 +13,7 @@ const LOADS: [string, string][] = [
 	["poisson:0.3", "often"],
 	["wishes:0.09", "when it wishes"],
 ];
-const DELAYS: [string, string][] = [
+export const DELAYS: [string, string][] = [
 	["constant:1", "always 1"],
 	["uniform:0.7,1.5", "0.7 to 1.5"],
 	["uniform:0.2,3", "0.2 to 3"],
@@ -25,7 +25,7 @@ const STAYS: [string, string][] = [
 	["uniform:1.4,2.6", "1.4 to 2.6"],
 	["exp:2", "2 on average"],
 ];
-const TOPOLOGIES: [string, string][] = [
+export const TOPOLOGIES: [string, string][] = [
 	["complete", "complete graph"],
 	["star", "star"],
 	["ring", "ring"],
@@ -37,7 +37,7 @@ const TOPOLOGIES: [string, string][] = [
 	["grid:3x3", "grid of 3 by 3"],
 ];
 
-function suits(needs: string, topology: string): boolean {
+export function suits(needs: string, topology: string): boolean {
 	const kind = topology.split(":")[0];
 	switch (needs) {
 		case "complete":
@@ -53,7 +53,7 @@ function suits(needs: string, topology: string): boolean {
 	}
 }
 
-/** The words with one of them changed; an empty value takes it out. */
+/** Returns the words with one of them changed, or without it if the value is empty. */
 function change(key: string, value: string | null): void {
 	const current = run.value!;
 	if (!("words" in current.source)) return;
@@ -75,10 +75,10 @@ function change(key: string, value: string | null): void {
 	else if (at >= 0) words[at] = word;
 	else words.push(word);
 	playing.value = false;
-	if (show({ words: words.map(([name, text]) => (text === "" ? name : `${name}=${text}`)).join("\n") }, [], null)) remember();
+	if (show({ words: words.map(([name, text]) => (text === "" ? name : `${name}=${text}`)).join("\n") }, [])) remember();
 }
 
-/** A word of the command line that is not among the choices, as a reader would say it. */
+/** Returns in plain words an option of the command line that is not among the choices. */
 function sayWord(word: string): string {
 	const [kind, ...rest] = word.split(":");
 	const value = rest.join(":");
@@ -108,7 +108,7 @@ function sayWord(word: string): string {
 	}
 }
 
-function Choice(props: { label: string; value: string; options: [string, string][]; change: (value: string) => void }) {
+export function Choice(props: { label: string; value: string; options: [string, string][]; change: (value: string) => void }) {
 	const known = props.options.some(([value]) => value === props.value);
 	const options = known ? props.options : [[props.value, sayWord(props.value)] as [string, string], ...props.options];
 	return (
@@ -122,11 +122,13 @@ function Choice(props: { label: string; value: string; options: [string, string]
 	);
 }
 
-const DRAG_PIXELS = 9; // for one more
+const DRAG_PIXELS = 9; // the distance that changes a number by one
 
-/** Typed, by arrow keys, or dragged to the left and right. */
-function Number_(props: { label: string; value: number; least: number; most: number; change: (value: string) => void }) {
+/** A number that can be typed, changed by arrow keys, or dragged to the left and right. */
+export function Number_(props: { label: string; value: number; least: number; most: number; change: (value: string) => void }) {
 	const drag = useRef<{ x: number; value: number } | null>(null);
+	const current = useRef(props.value);
+	current.current = props.value;
 	const move = (event: PointerEvent & { currentTarget: HTMLInputElement }) => {
 		if (drag.current === null) return;
 		const more = Math.trunc((event.clientX - drag.current.x) / DRAG_PIXELS);
@@ -145,7 +147,12 @@ function Number_(props: { label: string; value: number; least: number; most: num
 			min={props.least}
 			max={props.most}
 			value={props.value}
-			onChange={(event) => event.currentTarget.value !== "" && props.change(event.currentTarget.value)}
+			onChange={(event) => {
+				const input = event.currentTarget;
+				if (input.value !== "") props.change(input.value);
+				// What was refused must not stay as if it were so.
+				input.value = String(current.current);
+			}}
 			onPointerDown={begin}
 			onPointerMove={move}
 			onPointerUp={() => (drag.current = null)}
@@ -154,8 +161,8 @@ function Number_(props: { label: string; value: number; least: number; most: num
 	);
 }
 
-/** Of two with the same title the one with the longer name is told by what it has more: ricart-agrawala-token. */
-function titleOf(name: string): string {
+/** If two algorithms have the same title, the one with the longer name gets the rest of its name as well: ricart-agrawala-token. */
+export function titleOf(name: string): string {
 	const title = (one: Algorithm) => one.title.split(":")[0];
 	const own = algorithms.value.find((a) => a.name === name)!;
 	const other = algorithms.value.find((a) => a.kind === own.kind && title(a) === title(own) && name.startsWith(a.name + "-"));
@@ -192,7 +199,8 @@ export function Sentence() {
 	if (!("words" in current.source))
 		return (
 			<p class="sentence">
-				a scenario on <b>{start.topology}</b> with <b>{start.nodes} nodes</b>; channels {start.fifo ? "keep order" : "may reorder"}.
+				a {tour.value === null ? "scenario" : "tour"} on a <b>{TOPOLOGIES.find(([value]) => value === start.topology)?.[1] ?? sayWord(start.topology)}</b> with <b>{start.nodes} nodes</b>; channels {start.fifo ? "keep order" : "may reorder"}
+				{Object.entries(start.params).map(([name, value]) => `; ${name} ${value}`)}.
 			</p>
 		);
 	const words = new Map(wordsOf(current.source.words));
@@ -238,5 +246,5 @@ function orderTo(value: string): void {
 	const words = wordsOf(current.source.words).filter(([name]) => name !== "fifo" && name !== "reorder");
 	words.push([value, ""]);
 	playing.value = false;
-	if (show({ words: words.map(([name, text]) => (text === "" ? name : `${name}=${text}`)).join("\n") }, [], null)) remember();
+	if (show({ words: words.map(([name, text]) => (text === "" ? name : `${name}=${text}`)).join("\n") }, [])) remember();
 }

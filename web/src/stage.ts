@@ -1,5 +1,6 @@
 // The stage: nodes, messages in flight, pointers and queues, drawn from the tables of the algorithm.
 
+import { Crowd } from "./crowd";
 import { layOut, type Layout, type Point } from "./layout";
 import type { NodeState, Role } from "./module";
 import type { Flight, Run } from "./run";
@@ -22,20 +23,47 @@ export interface Scene {
 	still: boolean; // messages do not move, because the user prefers reduced motion
 	stuck: Arrow[]; // who waits for whom, when nothing moves
 	broken: boolean; // something that must hold does not
+	settled: boolean; // time stands
 	hovered: number | null;
 	hoveredNode: number | null;
 }
 
 const LABELS_MAX = 12;
-const CROWD = 60;
+const CROWD = 60; // more messages than these are painted together
 
 interface Drawn {
 	group: SVGGElement;
 	path: SVGLineElement;
 	from: Point;
 	to: Point;
-	angle: number;
-	label: SVGGElement;
+	receiver: number;
+	text: string; // of the label
+	label: Label | null; // null: it has not been shown yet
+}
+
+interface Label {
+	group: SVGGElement;
+	width: number;
+	sides: Point[]; // where it may be, from the message
+	side: number; // where it is
+	placed: boolean;
+}
+
+interface Box {
+	x: number; // its middle
+	y: number;
+	width: number;
+	height: number;
+}
+
+/** How large a message is drawn among nodes of a radius. */
+function sizeOf(radius: number): number {
+	return Math.max(0.5, Math.min(1, radius / 18));
+}
+
+function overlap(a: Box, b: Box): number {
+	const [x, y] = [(a.width + b.width) / 2 - Math.abs(a.x - b.x), (a.height + b.height) / 2 - Math.abs(a.y - b.y)];
+	return x > 0 && y > 0 ? x * y : 0;
 }
 
 interface NodeParts {
@@ -48,7 +76,7 @@ interface NodeParts {
 	row: SVGGElement;
 }
 
-/** A node of a variable: a number, or the first element of an array. */
+/** Returns the node that a variable names: a number, or the first element of an array. */
 export function nodeOf(value: unknown): number {
 	const node = Array.isArray(value) ? value[0] : value;
 	return typeof node === "number" ? node : 0;
@@ -68,13 +96,15 @@ export class StageView {
 	private nodes: NodeParts[] = [];
 	private flights = new Map<number, Drawn>();
 	private pointers = new Map<string, SVGPathElement>();
-	private layers: Record<"edges" | "ways" | "pointers" | "paths" | "nodes" | "messages" | "red", SVGGElement>;
+	private layers: Record<"edges" | "ways" | "pointers" | "paths" | "crowd" | "nodes" | "messages" | "red", SVGGElement>;
 	private roles = new Map<string, Role>();
 	private linked = new Set<string>();
 	private ways: WaysView;
 	private drawnStep = -1;
 	private drawnStuck = 0;
 	private flying: Flight[] = [];
+	private crowd: Crowd;
+	private waysOf: Flight[] | null = null; // whose ways the crowd shows
 	private timerSince = new Map<number, [number, number]>();
 
 	constructor(
@@ -90,10 +120,11 @@ export class StageView {
 		this.heads();
 		this.layers = {
 			edges: layer("edges"), ways: layer("ways"), pointers: layer("pointers"), paths: layer("paths"),
-			nodes: layer("nodes"), messages: layer("messages"), red: layer("red"),
+			crowd: layer("crowd"), nodes: layer("nodes"), messages: layer("messages"), red: layer("red"),
 		};
 		for (const message of run.algorithm.messages) this.roles.set(message.name, message.role);
 		for (const [a, b] of run.start.edges) this.linked.add(`${a}-${b}`).add(`${b}-${a}`);
+		this.crowd = new Crowd(this.layers.crowd, 13 * sizeOf(this.layout.radius));
 		this.ways = new WaysView(this.layers.ways, run, this.layout, this.roles);
 		this.drawEdges();
 		for (let node = 1; node <= run.start.nodes; node++) this.nodes.push(this.drawNode(node));
@@ -115,11 +146,13 @@ export class StageView {
 	}
 
 	private drawEdges(): void {
+		const { oval } = this.layout;
+		if (oval !== null) make("ellipse", { class: "oval", cx: this.layout.width / 2, cy: this.layout.height / 2, rx: oval.x, ry: oval.y }, this.layers.edges);
 		for (const [a, b] of this.layout.edges) {
 			const [from, to] = [this.point(a), this.point(b)];
 			make("line", { class: "edge", x1: round(from.x), y1: round(from.y), x2: round(to.x), y2: round(to.y) }, this.layers.edges);
 			if (!this.run.start.topology.startsWith("ring") || this.run.start.nodes > 24) continue;
-			// The direction of a ring.
+			// An arrow shows the direction of a ring.
 			const forward = b === a + 1 ? [from, to] : [to, from];
 			const angle = (Math.atan2(forward[1].y - forward[0].y, forward[1].x - forward[0].x) * 180) / Math.PI;
 			const [x, y] = [(from.x + to.x) / 2, (from.y + to.y) / 2];
@@ -142,9 +175,11 @@ export class StageView {
 		make("path", { class: "cross", d: `M${-radius * 0.6} ${-radius * 0.6}L${radius * 0.6} ${radius * 0.6}M${-radius * 0.6} ${radius * 0.6}L${radius * 0.6} ${-radius * 0.6}` }, group);
 		const token = baton(group, radius / 30);
 		set(token, "transform", `translate(0 ${-radius}) rotate(-18)`);
-		// On the side where there is room for them.
+		// These stand on the side where there is room for them.
 		const right = x + radius + 60 < this.layout.width;
-		const chips = make("text", { class: "chips", x: right ? radius + 8 : -radius - 8, y: round(radius * 0.2), "text-anchor": right ? "start" : "end" }, group);
+		// On a line the room beside a node is the link's.
+		const below = this.run.start.topology === "line";
+		const chips = make("text", { class: "chips", x: below ? 0 : right ? radius + 8 : -radius - 8, y: round(below ? radius + 20 : radius * 0.2), "text-anchor": below ? "middle" : right ? "start" : "end" }, group);
 		const row = make("g", { class: "rowbars", transform: `translate(${radius + 8} ${-radius - 2})` }, group);
 		group.addEventListener("click", () => this.hooks.node(node, group));
 		group.addEventListener("pointerenter", () => this.hooks.hoverNode(node));
@@ -160,7 +195,7 @@ export class StageView {
 		return { group, permissions, needed, token, timer, chips, row };
 	}
 
-	/** Everything as at this moment; cheap if only time has gone by. */
+	/** Draws everything as it is at this moment. This is cheap if only time has passed since the last call. */
 	draw(scene: Scene): void {
 		if (scene.step !== this.drawnStep) {
 			this.drawnStep = scene.step;
@@ -171,7 +206,7 @@ export class StageView {
 		}
 		if (scene.stuck.length > 0 || this.drawnStuck > 0) this.updateStuck(scene.stuck);
 		// Hundreds of dashed lines would take longer to paint than all the rest.
-		set(this.svg, "class", (scene.broken ? "broken" : "") + (this.flying.length > CROWD ? " crowded" : ""));
+		set(this.svg, "class", `stage${scene.broken ? " broken" : ""}${this.flying.length > CROWD ? " crowded" : ""}`);
 		this.nodes.forEach((parts, i) => parts.group.classList.toggle("lit", scene.hoveredNode === i + 1));
 		if (scene.hoveredNode !== null) this.updateRow(scene.states[scene.hoveredNode - 1], this.nodes[scene.hoveredNode - 1]);
 		this.updateTimers(scene);
@@ -207,7 +242,7 @@ export class StageView {
 
 	private updateChips(state: NodeState, parts: NodeParts): void {
 		const queues = this.run.algorithm.variables.filter((v) => v.kind === "queue");
-		// Some keep sets of nodes beside the queue: those are in the table.
+		// Some algorithms have sets of nodes besides the queue. Those are shown in the table only.
 		const named = queues.find((v) => /^q(ueue)?$/i.test(v.name)) ?? queues[0];
 		const value = named === undefined ? undefined : state.vars[named.name];
 		const queue = Array.isArray(value) && value.length > 0 ? value : undefined;
@@ -215,7 +250,7 @@ export class StageView {
 		if (parts.chips.textContent !== shown) parts.chips.textContent = shown;
 	}
 
-	/** Rows by node: small columns that show on hover and focus; in full in the table. */
+	/** Draws a variable with a number for each node as small columns, which appear on hover and focus. The table has it in full. */
 	private updateRow(state: NodeState, parts: NodeParts): void {
 		const variable = this.run.algorithm.variables.find((v) => v.kind === "row" && Array.isArray(state.vars[v.name]));
 		const values = variable === undefined ? [] : (state.vars[variable.name] as unknown[]);
@@ -273,7 +308,7 @@ export class StageView {
 				if (target === 0 || target === i + 1 || target > this.run.start.nodes) return;
 				const [a, b] = [this.point(i + 1), this.point(target)];
 				const r = this.layout.radius;
-				// The first pointer along a link is a signpost; any other would hide it.
+				// The first pointer along a link is drawn short, as a signpost. Other pointers are curves, which do not hide it.
 				if (first === 0 && this.linked.has(`${i + 1}-${target}`) && this.layout.edges.length > 0) {
 					const [from, to] = [towards(a, b, r + 2), towards(a, b, Math.min(r * 2.4, Math.hypot(b.x - a.x, b.y - a.y) / 2))];
 					wanted.set(`${i} ${variable.name}`, ["next", `M${round(from.x)} ${round(from.y)}L${round(to.x)} ${round(to.y)}`]);
@@ -307,7 +342,7 @@ export class StageView {
 		});
 	}
 
-	/** An arc that runs down from when the timer was first seen. */
+	/** Draws a timer as an arc, which becomes shorter from the moment when the timer was first seen. */
 	private updateTimers(scene: Scene): void {
 		if (!this.run.algorithm.timers) return;
 		scene.states.forEach((state, i) => {
@@ -327,24 +362,80 @@ export class StageView {
 
 	private updateFlights(scene: Scene): void {
 		const flying = this.flying;
-		const present = new Set(flying.map((f) => f.msg));
-		for (const [msg, drawn] of this.flights)
-			if (!present.has(msg)) {
-				drawn.group.remove();
-				drawn.path.remove();
-				this.flights.delete(msg);
-			}
+		const crowded = flying.length > CROWD;
+		this.removeGone(new Set(flying.map((f) => f.msg)));
 		const labels = flying.length <= (this.narrow ? LABELS_MAX / 3 : LABELS_MAX);
+		const places: { role: Role; x: number; y: number }[] = [];
+		const shown: [Drawn, Point][] = [];
 		for (const flight of flying) {
 			const drawn = this.flights.get(flight.msg) ?? this.drawFlight(flight);
-			const duration = flight.gone - flight.sent;
-			let part = !Number.isFinite(duration) ? 0.5 : duration <= 0 ? 1 : Math.min(1, Math.max(0, (scene.time - flight.sent) / duration));
-			if (scene.still) part = 0.5;
-			const x = drawn.from.x + (drawn.to.x - drawn.from.x) * part;
-			const y = drawn.from.y + (drawn.to.y - drawn.from.y) * part;
-			drawn.group.setAttribute("transform", `translate(${x.toFixed(1)} ${y.toFixed(1)})`);
-			set(drawn.group, "class", `msg ${this.roles.get(flight.type)!.replace(" ", "-")}${flight.token ? " t" : ""}${scene.hovered === flight.msg ? " lit" : ""}${labels ? "" : " bare"}`);
+			const place = placeOf(drawn, flight, scene);
+			const role = this.roles.get(flight.type)!;
+			if (crowded && !flight.token) places.push({ role, ...place });
+			// In a crowd the element is only what one points at: it need not follow every frame.
+			if (!crowded || flight.token || scene.settled) drawn.group.setAttribute("transform", `translate(${place.x.toFixed(1)} ${place.y.toFixed(1)})`);
+			set(drawn.group, "class", `msg ${role.replace(" ", "-")}${flight.token ? " t" : ""}${scene.hovered === flight.msg ? " lit" : ""}${labels ? "" : " bare"}`);
+			if (labels) shown.push([drawn, place]);
 		}
+		if (labels) this.placeLabels(shown);
+		if (!crowded) {
+			this.crowd.clear();
+			this.waysOf = null;
+			return;
+		}
+		this.crowd.draw(places);
+		if (this.waysOf !== flying) this.crowd.ways(flying.map((f) => this.flights.get(f.msg)!).map((d) => [d.from, d.to]));
+		this.waysOf = flying;
+	}
+
+	/** What has arrived or was lost; the focus goes to the node that has it. */
+	private removeGone(present: Set<number>): void {
+		for (const [msg, drawn] of this.flights) {
+			if (present.has(msg)) continue;
+			if (drawn.group === document.activeElement) this.nodes[drawn.receiver - 1].group.focus({ preventScroll: true });
+			drawn.group.remove();
+			drawn.path.remove();
+			this.flights.delete(msg);
+		}
+	}
+
+	/** Beside the path, so far that the label does not cover it; on the side where it covers no node and no other label. */
+	private placeLabels(shown: [Drawn, Point][]): void {
+		const taken: Box[] = this.layout.points.map((p) => ({ x: p.x, y: p.y, width: this.layout.radius * 2, height: this.layout.radius * 2 }));
+		// Near another message a label would be taken for that one's.
+		const others = shown.map(([, place]) => ({ ...place, width: 40, height: 28 }));
+		for (const [own, [drawn, place]] of shown.entries()) {
+			if (drawn.label === null) drawn.label = this.drawLabel(drawn);
+			const { width, sides } = drawn.label;
+			const boxOf = (i: number): Box => ({ x: place.x + sides[i].x, y: place.y + sides[i].y, width, height: 18 });
+			const covers = (box: Box) => {
+				const outside = Math.max(0, width / 2 - box.x, box.x + width / 2 - this.layout.width) + Math.max(0, 9 - box.y, box.y + 9 - this.layout.height);
+				return others.reduce((sum, other, i) => sum + (i === own ? 0 : overlap(box, other)), taken.reduce((sum, other) => sum + overlap(box, other), outside * 20));
+			};
+			// It stays where it is unless that is worse: a label that jumps cannot be read.
+			let best = drawn.label.side;
+			let least = covers(boxOf(best));
+			for (let i = 0; i < sides.length && least > 0; i++) {
+				const cost = covers(boxOf(i));
+				if (cost < least - (drawn.label.placed ? 30 : 0)) [best, least] = [i, cost];
+			}
+			drawn.label.placed = true;
+			drawn.label.side = best;
+			taken.push(boxOf(best));
+			set(drawn.label.group, "transform", `translate(${round(sides[best].x)} ${round(sides[best].y)})`);
+		}
+	}
+
+	private drawLabel(drawn: Drawn): Label {
+		const group = make("g", { class: "label" }, drawn.group);
+		const width = drawn.text.length * 7 + 16;
+		const length = Math.hypot(drawn.to.x - drawn.from.x, drawn.to.y - drawn.from.y) || 1;
+		const [nx, ny] = [-(drawn.to.y - drawn.from.y) / length, (drawn.to.x - drawn.from.x) / length];
+		const away = 11 + (Math.abs(nx) * width) / 2 + Math.abs(ny) * 9;
+		const sides = [away, -away, away + 20, -away - 20].map((far) => ({ x: nx * far, y: ny * far }));
+		make("rect", { class: "pill", x: -width / 2, y: -9, width, height: 18, rx: 9 }, group);
+		make("text", { class: "plabel" }, group).textContent = drawn.text;
+		return { group, width, sides, side: 0, placed: false };
 	}
 
 	private drawFlight(flight: Flight): Drawn {
@@ -358,36 +449,28 @@ export class StageView {
 		const [from, to] = [shift(towards(a, b, radius + 4)), shift(towards(b, a, radius + 4))];
 		const angle = (Math.atan2(to.y - from.y, to.x - from.x) * 180) / Math.PI;
 		const path = make("line", { class: "path" + (flight.token ? " t" : ""), x1: round(from.x), y1: round(from.y), x2: round(to.x), y2: round(to.y) }, this.layers.paths);
-		const group = make("g", { class: "msg", role: "button", tabindex: 0, "data-msg": flight.msg, "data-way": `${flight.from}-${flight.to}`, "aria-label": this.describe(flight) }, this.layers.messages);
+		const group = make("g", { class: "msg", role: "button", tabindex: 0, "data-msg": flight.msg, "data-way": `${flight.from}-${flight.to}`, "aria-label": this.describe(flight), transform: `translate(${round(from.x)} ${round(from.y)})` }, this.layers.messages);
 		make("circle", { class: "touch", r: 13 }, group);
 		this.drawShape(group, this.roles.get(flight.type)!, flight.token, angle);
-		const label = make("g", { class: "label" }, group);
 		const text = flight.text.length > 22 ? flight.type : flight.text;
-		const width = text.length * 7 + 16;
-		// Beside the path, so far that the pill does not cover it, on the side that has more room.
-		const away = 11 + (Math.abs(nx) * width) / 2 + Math.abs(ny) * 9;
-		const room = (side: number) => {
-			const [x, y] = [(from.x + to.x) / 2 + side * nx * away, (from.y + to.y) / 2 + side * ny * away];
-			const inside = x > width / 2 && x < this.layout.width - width / 2 && y > 9 && y < this.layout.height - 9;
-			return Math.min(...this.layout.points.map((p) => Math.max(0, Math.abs(p.x - x) - width / 2) + Math.max(0, Math.abs(p.y - y) - 9))) - (inside ? 0 : 1000);
-		};
-		const side = room(-1) > room(1) + radius / 2 ? -1 : 1;
-		const [lx, ly] = [round(side * nx * away), round(side * ny * away)];
-		make("rect", { class: "pill", x: round(lx - width / 2), y: round(ly - 9), width, height: 18, rx: 9 }, label);
-		make("text", { class: "plabel", x: lx, y: ly }, label).textContent = text;
 		make("title", {}, group).textContent = this.describe(flight);
 		group.addEventListener("click", (event) => {
 			event.stopPropagation();
 			this.hooks.message(flight.msg, group);
 		});
 		group.addEventListener("keydown", (event) => {
-			if (event.key !== "Enter") return;
+			if (event.key !== "Enter" && event.key !== " ") return;
+			event.preventDefault();
 			event.stopPropagation();
 			this.hooks.message(flight.msg, group);
 		});
-		group.addEventListener("pointerenter", () => this.hooks.hover(flight.msg));
-		group.addEventListener("pointerleave", () => this.hooks.hover(null));
-		const drawn = { group, path, from, to, angle, label };
+		const drawn: Drawn = { group, path, from, to, receiver: flight.to, text, label: null };
+		const point = () => {
+			if (drawn.label === null) this.placeLabels([[drawn, { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 }]]);
+			this.hooks.hover(flight.msg);
+		};
+		for (const name of ["pointerenter", "focus"]) group.addEventListener(name, point);
+		for (const name of ["pointerleave", "blur"]) group.addEventListener(name, () => this.hooks.hover(null));
 		this.flights.set(flight.msg, drawn);
 		return drawn;
 	}
@@ -397,7 +480,7 @@ export class StageView {
 	}
 
 	private drawShape(group: SVGGElement, role: Role, token: boolean, angle: number): void {
-		const size = round(Math.max(0.5, Math.min(1, this.layout.radius / 18)));
+		const size = round(sizeOf(this.layout.radius));
 		if (token) {
 			make("circle", { class: "glow", r: 22 * size }, group);
 			set(baton(group, 0.9 * Math.max(0.7, size)), "transform", `rotate(${round(angle)})`);
@@ -410,15 +493,29 @@ export class StageView {
 		else make("circle", { class: "dot", r: 6.5 }, shape);
 	}
 
-	/** The node of this name. */
+	/** Returns the node of this name. */
 	nodeElement(name: string): SVGGElement | undefined {
 		return this.nodes.find((_, i) => this.run.name(i + 1) === name)?.group;
+	}
+
+	/** Puts the focus on a message, or, if it flies no more, on the node to which it went; or on a node. */
+	focus(node: number, msg: number): void {
+		const element = this.flights.get(msg)?.group ?? this.nodes[(this.run.flight(msg)?.to ?? node) - 1]?.group;
+		element?.focus({ preventScroll: true });
 	}
 }
 
 function towards(from: Point, to: Point, distance: number): Point {
 	const length = Math.hypot(to.x - from.x, to.y - from.y) || 1;
 	return { x: from.x + ((to.x - from.x) / length) * distance, y: from.y + ((to.y - from.y) / length) * distance };
+}
+
+/** Where a message is between its sender and its receiver. */
+function placeOf(drawn: Drawn, flight: Flight, scene: Scene): Point {
+	const duration = flight.gone - flight.sent;
+	let part = !Number.isFinite(duration) ? 0.5 : duration <= 0 ? 1 : Math.min(1, Math.max(0, (scene.time - flight.sent) / duration));
+	if (scene.still) part = 0.5;
+	return { x: drawn.from.x + (drawn.to.x - drawn.from.x) * part, y: drawn.from.y + (drawn.to.y - drawn.from.y) * part };
 }
 
 function flyingAt(run: Run, step: number): Flight[] {

@@ -7,6 +7,7 @@ import { requestsOf } from "./cost";
 import type { ActName, Algorithm } from "./module";
 import { json } from "./resources";
 import { Run, type Act, type Source } from "./run";
+import { frameOf, loadTours, readTour, type Tour } from "./tour";
 import { Watch } from "./walker";
 
 export const algorithms = signal<Algorithm[]>([]);
@@ -22,14 +23,22 @@ export const source = signal<Record<string, string> | null>(null);
 export const map = signal<Record<string, Mapped> | null>(null);
 export const still = signal(false);
 
-/** The step that is told in words: the one that is shown, but not in every frame while it plays. */
+/** The step that is described in words. It follows the step that is shown, but not in every frame while the run plays. */
 export const told = signal(0);
-/** Counts how often more of the run was made: its lists are longer since. */
+/** Counts how often more steps of the run were made, which makes its lists longer. */
 export const grown = signal(0);
-/** The first step that breaks something which must hold, once it is known. */
+/** The first step that breaks a property which must hold, once it is known. */
 export const broken = signal<number | null>(null);
 export const hoveredNode = signal<number | null>(null);
 export const narrow = signal(false);
+export const view = signal<"all" | "lab" | "compare">("lab");
+export const tour = signal<Tour | null>(null);
+/** The frame of the tour that is shown, from 0. */
+export const frame = signal(0);
+/** The step at which playing ends: the last of a frame. */
+export const until = signal<number | null>(null);
+/** Which answers were given to the questions of tours. They are counted in this page only. */
+export const answered = signal<Record<string, number>>({});
 
 export const moment = computed(() => (run.value === null ? null : run.value.moment(told.value)));
 export const states = computed(() => (run.value === null ? [] : told.value === step.value ? moment.value!.states : run.value.states(step.value)));
@@ -38,10 +47,15 @@ export const requests = computed(() => (grown.value >= 0 && run.value !== null ?
 const TOLD_EVERY = 120; // milliseconds
 let toldLast = 0;
 effect(() => {
-	if (!playing.value) told.value = step.value;
+	if (playing.value) return;
+	told.value = step.value;
+	until.value = null;
+});
+effect(() => {
+	if (tour.value !== null) frame.value = frameOf(tour.value, step.value, frame.peek());
 });
 
-/** While it plays: words that change sixty times a second could not be read. */
+/** Updates the description while the run plays. Words that change sixty times a second could not be read. */
 export function tellNow(now: number): void {
 	if (told.value === step.value || now - toldLast < TOLD_EVERY) return;
 	toldLast = now;
@@ -52,12 +66,12 @@ let watch: Watch | null = null;
 function look(): void {
 	const current = run.value;
 	if (watch === null || current === null) return;
-	const more = watch.look(current.steps.length, 6);
+	const more = watch.look(current.steps.length, playing.peek() ? 2 : 6); // frames come first
 	broken.value = watch.broken;
 	if (more) setTimeout(look, 10);
 }
 
-/** More of the run, if there is more. */
+/** Makes more steps of the run, if there are more. */
 export function extend(): boolean {
 	if (!run.value!.extend()) return false;
 	grown.value++;
@@ -65,32 +79,35 @@ export function extend(): boolean {
 	return true;
 }
 
-/** Sources and maps come when somebody can look at them, and not before the first frame. */
+/** Loads sources and maps after the first frame, because nobody can look at them before. */
 export async function loadCode(): Promise<void> {
 	const [texts, lines] = await Promise.all([json<Record<string, string>>("sources.json"), json<Record<string, Mapped>>("lines.json")]);
 	source.value = texts;
 	map.value = lines;
 }
 
-/** Another run and its moment at once: a step of the one must never be looked for in the other. */
+/** Changes the run and its moment at once, so that a step of one run is never looked for in the other. */
 function take(made: Run, move: () => void): void {
 	watch = new Watch(made.source, made.acts);
 	batch(() => {
 		run.value = made;
 		wrong.value = null;
 		hovered.value = hoveredNode.value = broken.value = null;
+		if (tour.value?.source !== made.source) tour.value = null;
 		move();
 		told.value = step.value;
 	});
 	setTimeout(look, 50);
 }
 
-/** Makes a run the one that is shown. False, and what is wrong is said, if it cannot be. */
-export function show(origin: Source, acts: Act[], at: number | null): boolean {
+/** Makes a run and shows it at a step or at a time. Returns false if it cannot be made; then the page says what is wrong. */
+export function show(origin: Source, acts: Act[], to: number | null = null, at: number | null = null): boolean {
 	try {
-		const made = Run.make(origin, acts, algorithms.value);
-		while (at !== null && made.end < at && made.extend());
-		take(made, () => go(at === null ? 0 : made.stepAt(at), at ?? 0));
+		const made = Run.make(origin, [...acts], algorithms.value);
+		while ((to === null ? at !== null && made.end < at : made.steps.length < to) && made.extend());
+		take(made, () => (to === null && at !== null ? goTime(at) : go(to ?? 0, at ?? undefined)));
+		const missing = acts.length - made.acts.length;
+		if (missing > 0) wrong.value = `${missing} of the ${acts.length} acts in this address cannot happen: they are left out`;
 		return true;
 	} catch (error) {
 		wrong.value = (error as Error).message;
@@ -98,29 +115,101 @@ export function show(origin: Source, acts: Act[], at: number | null): boolean {
 	}
 }
 
-export async function showAddress(hash: string): Promise<void> {
-	const place = await placeOf(hash).catch(() => null);
-	if (place === null) {
-		if (hash.length > 1) wrong.value = "this address is not one of a run";
-		show({ words: FIRST }, [], null);
-		return;
-	}
-	if (show(place.source, place.acts, place.time)) return;
+/** A tour at a frame, or at a step of it. Throws an Error if there is none of this name. */
+async function showTour(name: string, at: number, acts: Act[], to: number | null): Promise<void> {
+	const text = (await loadTours())[name];
+	if (text === undefined) throw new Error(`there is no tour '${name.slice(0, 40)}'`);
+	const made = readTour(name, text);
+	const index = Math.max(0, Math.min(made.frames.length, at) - 1);
+	tour.value = made;
+	if (!show(made.source, acts)) throw new Error(wrong.value!);
 	const sentence = wrong.value;
-	show({ words: FIRST }, [], null);
+	frame.value = index;
+	go(to ?? (question() === null ? made.frames[index].to : made.frames[index].from));
+	frame.value = frameOf(made, step.value, index);
 	wrong.value = sentence;
 }
 
+/** What an address shows; if it makes no sense, what is wrong with it, and the first run. */
+export async function showAddress(hash: string): Promise<void> {
+	let sentence: string | null = null;
+	const bare = /^(#(all|lab)?)?$/.exec(hash);
+	view.value = bare !== null && bare[2] !== "lab" ? "all" : "lab";
+	if (bare === null)
+		try {
+			const place = await placeOf(hash);
+			if (place.tour !== null) return await showTour(place.tour, place.frame ?? 1, place.acts, place.step);
+			if (show(place.source, place.acts, place.step, place.time)) return;
+			sentence = wrong.value;
+		} catch (error) {
+			sentence = (error as Error).message;
+		}
+	show({ words: FIRST }, []);
+	wrong.value = sentence;
+}
+
+/** The question of the frame, as long as it has no right answer. */
+export function question(): Tour["frames"][number]["question"] {
+	const asked = tour.value?.frames[frame.value]?.question ?? null;
+	const given = answered.value[questionKey()];
+	return asked === null || (given !== undefined && asked.answers[given].right) ? null : asked;
+}
+
+export function questionKey(): string {
+	return `${tour.value?.name} ${frame.value}`;
+}
+
+/** Answers the question of the frame; what follows is shown if the answer is right. */
+export function answer(index: number): void {
+	answered.value = { ...answered.value, [questionKey()]: index };
+	if (question() === null) playFrame();
+}
+
+/** Plays what the frame tells, or shows its end to who wants no motion. */
+function playFrame(): void {
+	const { from, to } = tour.value!.frames[frame.value];
+	if (step.value < from || step.value >= to) go(from);
+	if (still.value || from === to) go(to);
+	else {
+		until.value = to;
+		playing.value = true;
+	}
+	remember();
+}
+
+/** To a frame of the tour: forward it is played, back it is there at once. */
+export function goFrame(index: number): void {
+	const made = tour.value!;
+	if (index < 0 || index >= made.frames.length) return;
+	const forward = index > frame.value;
+	playing.value = false;
+	if (run.value!.acts.length > 0) take(Run.make(made.source, [], algorithms.value), () => go(made.frames[index].from));
+	frame.value = index;
+	if (question() !== null) go(made.frames[index].from);
+	else if (forward) return playFrame();
+	else go(made.frames[index].to);
+	frame.value = index;
+	remember();
+}
+
+/** To a step, at its time or at one before the next step. */
 export function go(to: number, at?: number): void {
 	const current = run.value!;
 	while (to >= current.steps.length && extend());
+	wrong.value = null;
 	step.value = Math.max(0, Math.min(current.steps.length, to));
-	time.value = at ?? (step.value === 0 ? 0 : current.steps[step.value - 1].t);
+	const [first, last] = [timeOf(current, step.value), timeOf(current, Math.min(current.steps.length, step.value + 1))];
+	time.value = at === undefined ? first : Math.max(first, Math.min(last, at));
+}
+
+function timeOf(current: Run, at: number): number {
+	return at === 0 ? 0 : current.steps[at - 1].t;
 }
 
 export function goTime(at: number): void {
 	const current = run.value!;
 	while (at >= current.end && extend());
+	wrong.value = null;
 	const bounded = Math.max(0, Math.min(current.end, at));
 	step.value = current.stepAt(bounded);
 	time.value = bounded;
@@ -157,14 +246,21 @@ export function returnToRun(): void {
 	remember();
 }
 
-/** The address tells the run and the moment. */
+/** Writes the run and the moment into the address. */
 export async function address(): Promise<string> {
 	const current = run.value!;
-	return hashOf({ source: current.source, acts: current.acts, time: Number(time.value.toFixed(3)) });
+	const between = Math.abs(time.value - timeOf(current, step.value)) > 1e-6;
+	if (tour.value !== null) {
+		const own = current.acts.length === 0 && step.value === tour.value.frames[frame.value].to;
+		return hashOf({ source: current.source, tour: tour.value.name, frame: frame.value + 1, acts: current.acts, step: own ? null : step.value, time: null });
+	}
+	return hashOf({ tour: null, frame: null, source: current.source, acts: current.acts, step: step.value, time: between ? Number(time.value.toFixed(6)) : null });
 }
 
 let remembered = 0;
 export function remember(): void {
+	// The front is no place of a run.
+	if (view.value === "all") return;
 	const turn = ++remembered;
 	void address().then((hash) => {
 		if (turn === remembered && hash.length < 8000) history.replaceState(null, "", hash);

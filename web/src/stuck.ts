@@ -10,7 +10,7 @@ export interface Waiting {
 	held: number; // who has it instead; 0: nobody says so
 }
 
-/** Null if something can still happen, by itself or because somebody leaves. */
+/** Returns null if something can still happen, by itself or because somebody leaves. */
 export function stuckAt(run: Run, step: number, states: NodeState[]): Waiting[] | null {
 	if (step !== run.steps.length || run.cut || step === 0) return null;
 	const waits = states.map((s) => !s.dead && (s.phase === "waiting" || s.phase === "leaving"));
@@ -24,13 +24,13 @@ export function stuckAt(run: Run, step: number, states: NodeState[]): Waiting[] 
 		const node = i + 1;
 		const { asked, got } = run.permissionsOf(node, step);
 		const missing = asked.filter((o) => !got.has(o));
-		// Somebody else may have asked before, for all who are on this side of the tree.
+		// Another node may have asked before, on behalf of all nodes on this side of the tree.
 		if (missing.length === 0 && run.algorithm.token && pointers.length > 0) missing.push(nodeOf(states[i].vars[pointers[0].name]));
 		if (missing.length === 0) found.push({ node, asked: 0, held: 0 });
 		for (const other of missing) {
 			if (other === 0) continue;
 			const holders = pointers.map((v) => nodeOf(states[other - 1].vars[v.name]));
-			// A token's algorithm points to where the token is sought: that has nothing to do with permissions.
+			// In an algorithm with a token, a pointer says where the token is looked for. It says nothing about permissions.
 			const held = run.algorithm.token ? 0 : (holders.find((n) => n !== 0 && n !== node && waits[n - 1]) ?? 0);
 			found.push({ node, asked: other, held });
 		}
@@ -44,7 +44,7 @@ export interface Arrow {
 	cycle: boolean; // it is why nothing moves
 }
 
-/** From the one who waits to the one who would have to move. */
+/** Returns arrows from each node that waits to the node that would have to act. */
 export function arrowsOf(waiting: Waiting[]): Arrow[] {
 	const pairs = new Map<string, Arrow>();
 	for (const { node, asked, held } of waiting) {

@@ -13,7 +13,7 @@ export function make<K extends keyof SVGElementTagNameMap>(
 	return element;
 }
 
-/** Writing an attribute that has not changed still costs the browser time. */
+/** Sets an attribute only if it has changed: writing the same value still costs the browser time. */
 export function set(element: Element, name: string, value: string | number): void {
 	const text = String(value);
 	if (element.getAttribute(name) !== text) element.setAttribute(name, text);
@@ -23,7 +23,7 @@ export function round(value: number): number {
 	return Math.round(value * 10) / 10;
 }
 
-/** A baton around (0, 0), lying. */
+/** Draws a baton that lies with its centre at (0, 0). */
 export function baton(parent: Element, size: number): SVGGElement {
 	const group = make("g", { class: "token" }, parent);
 	const [width, height] = [28 * size, 7.2 * size];

@@ -11,7 +11,7 @@ export function begin(instance: Instance, source: Source, traced: boolean): void
 export class Walker {
 	readonly instance: Instance;
 
-	/** At the beginning, or where a snapshot was taken. */
+	/** Begins at the first step, or where a snapshot was taken. */
 	constructor(
 		source: Source,
 		private acts: Act[],
@@ -29,7 +29,7 @@ export class Walker {
 		for (const act of this.acts) if (act.at === this.at && act.name === "delay") this.instance.act("delay", act.what, act.by);
 	}
 
-	/** At least one step, to the given one or to the next act before it. False if there is nothing more. */
+	/** Makes at least one step: up to the given one, or to the next act before it. Returns false if there are no more steps. */
 	advance(to: number): boolean {
 		const act = this.acts.find((a) => a.at === this.at && a.name !== "delay");
 		if (act !== undefined) {
@@ -55,14 +55,14 @@ export class Watch {
 		this.walker = new Walker(source, acts);
 	}
 
-	/** For so many milliseconds, up to a step. True if there is more to do. */
+	/** Looks for so many milliseconds, up to a step. Returns true if there is more to do. */
 	look(steps: number, milliseconds: number): boolean {
 		const until = performance.now() + milliseconds;
 		while (this.broken === null && this.walker.at < steps) {
 			if (performance.now() >= until) return true;
 			if (!this.walker.advance(this.walker.at + 1)) return false;
 			const wrong = this.walker.instance.properties().some((p: Property) => !p.holds);
-			// Some can be seen only as they happen: who is elected twice leads once.
+			// Some violations show only when they happen: in the state, a node that was elected twice is just a leader.
 			if (wrong || (this.walker.instance.status().violations ?? 0) > 0) this.broken = this.walker.at;
 		}
 		return false;

@@ -15,12 +15,12 @@ interface Way {
 	lane: number;
 }
 
-/** ELECTION(3,true) speaks of 3. */
+/** Returns the number that a message carries: ELECTION(3,true) carries 3. */
 function numberIn(text: string): string {
 	return /\(([^,)]*)/.exec(text)?.[1] ?? "";
 }
 
-/** A message that is sent on where it came, in the same direction and with the same number, goes the same way. */
+/** Joins messages to ways. A message that is passed on where it arrived, in the same direction and with the same number, continues a way. */
 function findWays(run: Run, roles: Map<string, Role>): Way[] {
 	const { nodes } = run.start;
 	const ways: Way[] = [];
@@ -39,7 +39,7 @@ function findWays(run: Run, roles: Map<string, Role>): Way[] {
 	return ways;
 }
 
-/** Ways that do not overlap share a lane; those that come home are outside of all. */
+/** Gives each way a lane. Ways that do not overlap share one; ways that go all the way round are outside of all others. */
 function assignLanes(ways: Way[], nodes: number): number {
 	const lanes: Set<number>[] = [];
 	const links = (way: Way) => way.hops.map((hop) => (way.direction === 1 ? hop.from : hop.to));
@@ -109,7 +109,7 @@ export class WaysView {
 		set(this.paths[i], "class", "way" + (come >= nodes ? " home" : ""));
 		set(this.paths[i], "d", "M" + points.map(([px, py]) => `${round(px)} ${round(py)}`).join("L"));
 		const [ex, ey] = at(from + way.direction * come * hop);
-		// On a ring of two directions a number may have come as far as it wanted.
+		// Where numbers go both ways, a number may have come as far as it should. Only on a ring of one direction it was stopped.
 		const stopped = this.run.algorithm.oneWay && come === way.hops.length && come < nodes;
 		set(this.ends[i], "d", stopped ? `M${round(ex - 3)} ${round(ey - 3)}l6 6m0 -6l-6 6` : "");
 	}

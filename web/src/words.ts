@@ -13,13 +13,13 @@ export function showValue(value: unknown): string {
 	if (value === null || value === undefined) return "–";
 	if (value === true) return "yes";
 	if (value === false) return "no";
-	// Of a row of yes and no: who is yes.
+	// A list of yes and no is shown as the set of the nodes that are yes.
 	if (Array.isArray(value) && value.length > 0 && value.every((v) => typeof v === "boolean")) return "{" + value.flatMap((v, i) => (v ? [i + 1] : [])).join(" ") + "}";
 	if (Array.isArray(value)) return value.length === 0 ? "–" : "[" + value.map((v) => (v === null ? "–" : Array.isArray(v) ? showValue(v) : String(v))).join(" ") + "]";
 	return String(value);
 }
 
-/** 0 means nobody, where the variable is a node. */
+/** Shows a variable. If it names a node, 0 means nobody. */
 export function showVariable(run: Run, name: string, value: unknown): string {
 	const kind = run.algorithm.variables.find((v) => v.name === name)?.kind;
 	if (kind !== "node" || typeof value !== "number") return showValue(value);
@@ -47,12 +47,16 @@ function headOf(run: Run, head: Line): [string, string] {
 			return [flight?.text ?? "A message", `from ${run.name(flight?.from)} to ${run.name(flight?.to)} is there twice.`];
 		case "crash":
 			return [run.name(head.node), "crashes. What is sent to it is lost."];
+		case "link":
+			return [run.name(head.node), `and ${run.name(head.to)} become neighbours.`];
+		case "unlink":
+			return [run.name(head.node), `and ${run.name(head.to)} are no longer neighbours.`];
 		default:
 			return [run.name(head.node), head.ev];
 	}
 }
 
-/** A row of which little changed is told by its places. */
+/** If only a few elements of a list have changed, names just these. */
 function changeOf(name: string, was: unknown, is: unknown): string | null {
 	if (!Array.isArray(was) || !Array.isArray(is) || was.length !== is.length || is.length < 5) return null;
 	const changed = is.map((_, i) => i).filter((i) => showValue(was[i]) !== showValue(is[i]));

@@ -188,6 +188,25 @@ static void print_permitted(const struct check_options *options, const struct ch
 	}
 }
 
+/* Prints what a reader might take for a comfort and is none. */
+static void print_faults(const struct check_options *options, const struct check_result *result)
+{
+	const struct network *network = &options->setup->network;
+	bool once = false;
+
+	for (size_t i = 0; i < network->algorithm->messages_count; i++) {
+		if ((result->never_sent >> i & 1) != 0)
+			printf("  faults    no %s was ever sent, so that none was lost or "
+			       "duplicated\n",
+			       network->algorithm->messages[i].name);
+	}
+	for (uint32_t i = 0; i < network->graph.nodes && options->entries != NULL; i++)
+		once = once || options->entries[i] == 1;
+	if (once && options->faults.duplicate != 0 && result->verdict == VERDICT_HOLDS)
+		printf("  faults    a second copy often harms only a later request: --entries 2 "
+		       "tells more\n");
+}
+
 void check_print(const struct setup_words *words, const char *entries,
                  const struct check_options *options, const struct check_result *result)
 {
@@ -207,6 +226,7 @@ void check_print(const struct setup_words *words, const char *entries,
 		printf(" (%s)", result->interrupted ? "interrupted" : "a limit was reached");
 	putchar('\n');
 	print_permitted(options, result);
+	print_faults(options, result);
 	bool all =
 	        result->complete && !faults_any(&options->faults) && options->sought == SOUGHT_ANY;
 	if (all && network->algorithm->kind == KIND_MUTEX)

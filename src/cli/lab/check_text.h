@@ -6,7 +6,7 @@
 
 #include "check.h"
 
-/* Prints on stdout. `entries` is the text of --entries, or NULL. */
+/* Prints the result of a check on stdout. `entries` is the text of --entries, or NULL. */
 void check_print(const struct setup_words *words, const char *entries,
                  const struct check_options *options, const struct check_result *result);
 

@@ -5,6 +5,7 @@
 #include "memory.h"
 #include "memory_limit.h"
 #include "outputs.h"
+#include "page_program.h"
 #include "registry.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ENTRIES_CHECKED_MAX = 1000000, SECONDS_DEFAULT = 60 };
+enum { ENTRIES_CHECKED_MAX = 1000000, SECONDS_DEFAULT = 60, REWIRES_MAX = 100 };
 
 struct check_request {
 	struct setup_words words;
@@ -26,7 +27,7 @@ struct check_request {
 	const char *lose, *duplicate, *crash;
 	uint32_t entries_each[MODEL_NODES_MAX];
 	const char *trace;
-	bool json;
+	bool json, open;
 };
 
 static const struct option check_option_table[] = {
@@ -42,9 +43,11 @@ static const struct option check_option_table[] = {
         {"duplicate", required_argument, NULL, 'd'},
         {"restart", required_argument, NULL, 'a'},
         {"cut", no_argument, NULL, 'c'},
+        {"rewire", required_argument, NULL, 'W'},
         {"find", required_argument, NULL, 'f'},
         {"trace", required_argument, NULL, 't'},
         {"json", no_argument, NULL, 'j'},
+        {"open", no_argument, NULL, 'o'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
 };
@@ -69,7 +72,7 @@ static int parse_sought(const char *text, enum sought *ret_sought, struct proble
 static int parse_option(int option, const char *value, struct check_request *request,
                         struct problem *problem)
 {
-	/* Of an election --crash names places, otherwise it is a number of nodes. */
+	/* For an election, --crash names places; otherwise it is a number of nodes. */
 	int result = option == 'C' ? 1 : network_option(option, value, &request->words, problem);
 	uint64_t number;
 
@@ -121,6 +124,11 @@ static int parse_option(int option, const char *value, struct check_request *req
 	case 'c':
 		request->options.faults.cut = true;
 		return 0;
+	case 'W':
+		if (parse_number(value, 1, REWIRES_MAX, "--rewire", &number, problem) != 0)
+			return -1;
+		request->options.faults.rewires_max = (uint32_t)number;
+		return 0;
 	case 'f':
 		return parse_sought(value, &request->options.sought, problem);
 	case 't':
@@ -129,8 +137,11 @@ static int parse_option(int option, const char *value, struct check_request *req
 	case 'j':
 		request->json = true;
 		return 0;
+	case 'o':
+		request->open = true;
+		return page_program_check(problem);
 	default:
-		return -1; /* next_option has said why */
+		return -1; /* next_option has set the problem */
 	}
 }
 
@@ -311,9 +322,16 @@ static int prepare_faults(struct check_request *request, const struct algorithm 
 	    faults_crashes(request->crash, faults, problem) != 0)
 		return -1;
 	if (faults->restarts_max > faults->crashes_max)
-		return problem_set(problem,
-		                   "--restart: only a node that has crashed can; give --crash K, "
-		                   "with K at least as great");
+		return problem_set(
+		        problem,
+		        "--restart: only a node that has crashed can restart; give --crash K, "
+		        "with K at least as great");
+	if (faults->rewires_max != 0 && algorithm->linked == NULL)
+		return problem_set(problem, "--rewire: %s runs in a network that does not change",
+		                   algorithm->name);
+	if (faults->rewires_max != 0 && (request->lose != NULL || request->duplicate != NULL ||
+	                                 request->crash != NULL || faults->cut))
+		return problem_set(problem, "--rewire: not together with faults");
 	if (faults_any(faults) && request->options.lose_token)
 		return problem_set(problem,
 		                   "--lose-token: not together with other faults; --lose token "
@@ -407,6 +425,9 @@ static int run(struct check_request *request, struct problem *problem)
 		fprintf(stderr, "baton check: interrupted before an answer\n");
 	else if (code == EXIT_LIMIT)
 		tell_limit(&request->options, result.limit);
+	if (request->open && result.scenario != NULL && code != EXIT_USAGE &&
+	    page_program_show(result.scenario, strlen(result.scenario), problem) != 0)
+		code = usage_problem("check", problem);
 	check_result_free(&result);
 	setup_free(&setup);
 	end_if_interrupted();

@@ -54,7 +54,7 @@ static int parse_option(int option, const char *value, struct choose_request *re
 		request->json = true;
 		return 0;
 	default:
-		return -1; /* next_option has said why */
+		return -1; /* next_option has set the problem */
 	}
 }
 

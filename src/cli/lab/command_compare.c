@@ -123,11 +123,12 @@ static int parse_option(int option, const char *value, struct compare_request *r
 		request->html = value;
 		return 0;
 	default:
-		return -1; /* next_option has said why */
+		return -1; /* next_option has set the problem */
 	}
 }
 
-/* --faults checks a small system instead of running a large one. */
+/* Checks the options that go with --faults, which checks a small system instead of running a large
+ * one. */
 static int check_fault_words(const struct compare_request *request, struct problem *problem)
 {
 	if (request->claims)

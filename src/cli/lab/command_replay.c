@@ -5,6 +5,7 @@
 #include "numbers.h"
 #include "outputs.h"
 #include "page_file.h"
+#include "page_program.h"
 #include "replay.h"
 #include "steps_text.h"
 #include "trace_file.h"
@@ -20,7 +21,7 @@ struct replay_request {
 	const char *trace, *html, *tree;
 	struct diagram_words diagram;
 	uint64_t at; /* --tree: the line after which it is drawn; UINT64_MAX: the end */
-	bool json, steps;
+	bool json, steps, open;
 };
 
 /* Checks that no output file is the file that is read. */
@@ -40,15 +41,11 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
                            struct problem *problem)
 {
 	static const struct option options[] = {
-	        {"trace", required_argument, NULL, 't'},
-	        DIAGRAM_OPTIONS,
-	        {"html", required_argument, NULL, 'w'},
-	        {"tree", required_argument, NULL, 'T'},
-	        {"at", required_argument, NULL, 'a'},
-	        {"json", no_argument, NULL, 'j'},
-	        {"steps", no_argument, NULL, 's'},
-	        {"help", no_argument, NULL, 'h'},
-	        {NULL, 0, NULL, 0},
+	        {"trace", required_argument, NULL, 't'}, DIAGRAM_OPTIONS,
+	        {"html", required_argument, NULL, 'w'},  {"tree", required_argument, NULL, 'T'},
+	        {"at", required_argument, NULL, 'a'},    {"json", no_argument, NULL, 'j'},
+	        {"steps", no_argument, NULL, 's'},       {"open", no_argument, NULL, 'o'},
+	        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0},
 	};
 
 	for (int option; (option = next_option(argc, argv, options, problem)) != -1;) {
@@ -72,12 +69,15 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 		case 's':
 			request->steps = true;
 			break;
+		case 'o':
+			request->open = true;
+			break;
 		case 'h':
 			print_help("replay");
 			return 1;
 		default:
 			if (!diagram_option(option, optarg, &request->diagram))
-				return -1; /* next_option has said why */
+				return -1; /* next_option has set the problem */
 		}
 	}
 	if (request->steps && request->json)
@@ -92,7 +92,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 	if (request->at != UINT64_MAX && request->tree == NULL)
 		return problem_set(problem, "--at says when --tree is drawn, and there is none");
 	request->file = argv[optind];
-	if (request->html != NULL && page_file_check(problem) != 0)
+	if ((request->html != NULL && page_file_check(problem) != 0) ||
+	    (request->open && page_program_check(problem) != 0))
 		return -1;
 	return check_outputs(strcmp(request->file, "-") != 0 ? request->file : "/dev/stdin",
 	                     "the scenario", request, problem);
@@ -198,7 +199,7 @@ static int tell_interrupt(const struct replay_request *request, const struct rep
 	return EXIT_LIMIT;
 }
 
-/* Returns the last line with a step that is not after this line; 0: there is none. */
+/* Returns the last line with a step that is not after this line, or 0 if there is none. */
 static uint32_t last_line(const struct scenario *scenario, uint64_t line)
 {
 	uint32_t last = 0;
@@ -230,7 +231,7 @@ static void draw_tree(const struct replay_request *request, const struct setup *
 	text_free(&title);
 }
 
-/* Returns 0, or -1 and a problem. */
+/* Writes the picture of --tree. Returns 0, or -1 and a problem. */
 static int write_tree(const struct replay_request *request, const struct text *tree,
                       struct problem *problem)
 {
@@ -244,6 +245,17 @@ static int write_tree(const struct replay_request *request, const struct text *t
 	if (!written)
 		return problem_set(problem, "--tree '%.200s': %s", request->tree, strerror(errno));
 	return 0;
+}
+
+/* Checks that the pictures that are asked for have room for so many nodes. */
+static int check_room(const struct replay_request *request, uint32_t nodes, struct problem *problem)
+{
+	if (request->tree != NULL && nodes > MOMENT_NODES_MAX)
+		return problem_set(problem, "--tree draws at most %d nodes", MOMENT_NODES_MAX);
+	return page_file_fits(request->html != NULL ? "--html"
+	                      : request->open       ? "--open"
+	                                            : NULL,
+	                      nodes, problem);
 }
 
 static int replay(const struct replay_request *request, struct scenario *scenario)
@@ -263,8 +275,7 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 		fprintf(stderr,
 		        "baton replay: %s: holder %" PRIu32 " has no effect: %s has no token\n",
 		        request->file, scenario->words.holder, setup.network.algorithm->name);
-	if (request->tree != NULL && setup.network.graph.nodes > MOMENT_NODES_MAX) {
-		problem_set(&problem, "--tree draws at most %d nodes", MOMENT_NODES_MAX);
+	if (check_room(request, setup.network.graph.nodes, &problem) != 0) {
 		setup_free(&setup);
 		return usage_problem("replay", &problem);
 	}
@@ -335,9 +346,11 @@ int command_replay(int argc, char **argv)
 	scenario.words.host = host_here();
 	int code = replay(&request, &scenario);
 	scenario_free(&scenario);
-	/* A scenario that fails is worth a page. One with a step that cannot happen has none. */
+	/* A scenario that fails still gets a page. One with a step that cannot happen gets none. */
 	if (request.html != NULL && code != EXIT_USAGE &&
 	    page_file_write(request.html, "scenario", text, size, &problem) != 0)
+		code = usage_problem("replay", &problem);
+	if (request.open && code != EXIT_USAGE && page_program_show(text, size, &problem) != 0)
 		code = usage_problem("replay", &problem);
 	free(text);
 	return code;

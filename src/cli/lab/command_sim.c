@@ -57,7 +57,7 @@ static int parse_other_option(int option, const char *value, struct sim_request 
 		request->json = true;
 		return 0;
 	default:
-		return -1; /* next_option has said why */
+		return -1; /* next_option has set the problem */
 	}
 }
 
@@ -510,7 +510,9 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 	bool election = setup.network.algorithm->kind == KIND_ELECTION;
 	options.progress = request->seeds ? NULL : show_exits;
 	options.interrupted = watch_for_interrupt();
-	if (check_memory(&options, problem) != 0) {
+	if (check_memory(&options, problem) != 0 ||
+	    page_file_fits(request->html != NULL ? "--html" : NULL, setup.network.graph.nodes,
+	                   problem) != 0) {
 		setup_free(&setup);
 		return -1;
 	}

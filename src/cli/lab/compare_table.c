@@ -221,7 +221,8 @@ static void set_claimed(struct text_table *table, int at, const struct compare_r
 	set_text(table, at, CLAIMED, text);
 }
 
-/* "6" if all six claims held, "5/6*" if five of six did. Empty if none was judged. */
+/* Writes how many claims held: "6" if all of six did, "5/6*" if five of six did. The text is empty
+ * if none was judged. */
 static bool held_text(const struct compare_row *row, bool of_documents, char ret_text[32])
 {
 	size_t counts[CLAIM_UNMEASURED + 1];

@@ -8,10 +8,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NAME_WIDTH = 22, CELL_WIDTH = 14 };
+enum { NAME_WIDTH = 22, NETWORK_WIDTH = 9, CELL_WIDTH = 14 };
+
+/* The most rows of one algorithm: see fault_topology. */
+enum { TOPOLOGIES_MAX = 2 };
 
 struct fault_row {
 	const struct algorithm *algorithm;
+	const char *topology;
 	struct fault_cell cells[COLUMNS_COUNT];
 };
 
@@ -20,8 +24,8 @@ static int find_row(struct fault_row *row, uint32_t nodes, double part, double s
 {
 	for (uint32_t k = 0; k < COLUMNS_COUNT; k++) {
 		progress_show(part + step * k / COLUMNS_COUNT, row->algorithm->name);
-		if (fault_cell_find(row->algorithm, nodes, (enum fault_column)k, interrupted,
-		                    &row->cells[k], problem) != 0)
+		if (fault_cell_find(row->algorithm, row->topology, nodes, (enum fault_column)k,
+		                    interrupted, &row->cells[k], problem) != 0)
 			return -1;
 	}
 	return 0;
@@ -31,12 +35,13 @@ static void print_rows(const struct fault_row *rows, size_t count, uint32_t node
 {
 	bool fewer = false;
 
-	printf("%-*s", NAME_WIDTH, "algorithm");
+	printf("%-*s %-*s", NAME_WIDTH, "algorithm", NETWORK_WIDTH, "network");
 	for (uint32_t k = 0; k < COLUMNS_COUNT; k++)
 		printf(" %-*s", CELL_WIDTH, fault_column_name((enum fault_column)k));
 	putchar('\n');
 	for (size_t i = 0; i < count; i++) {
-		printf("%-*s", NAME_WIDTH, rows[i].algorithm->name);
+		printf("%-*s %-*s", NAME_WIDTH, rows[i].algorithm->name, NETWORK_WIDTH,
+		       rows[i].topology);
 		for (uint32_t k = 0; k < COLUMNS_COUNT; k++) {
 			const struct fault_cell *cell = &rows[i].cells[k];
 			bool once = cell->entries == 1 && cell->outcome != OUTCOME_ABSENT;
@@ -80,6 +85,7 @@ static json_t *report_rows(const struct fault_row *rows, size_t count, uint32_t 
 	for (size_t i = 0; i < count; i++) {
 		json_t *row = json_object(), *cells = json_object();
 		json_object_set_new(row, "algorithm", json_string(rows[i].algorithm->name));
+		json_object_set_new(row, "topology", json_string(rows[i].topology));
 		for (uint32_t k = 0; k < COLUMNS_COUNT; k++) {
 			const struct fault_cell *cell = &rows[i].cells[k];
 			json_object_set_new(cells, fault_column_name((enum fault_column)k),
@@ -96,7 +102,7 @@ static json_t *report_rows(const struct fault_row *rows, size_t count, uint32_t 
 int print_fault_table(const struct algorithm *const *list, size_t count, uint32_t nodes, bool json,
                       struct problem *problem)
 {
-	struct fault_row *rows = calloc(count, sizeof(*rows));
+	struct fault_row *rows = calloc(count * TOPOLOGIES_MAX, sizeof(*rows));
 	const volatile sig_atomic_t *interrupted = watch_for_interrupt();
 	size_t used = 0;
 	int code = EXIT_HELD;
@@ -106,9 +112,14 @@ int print_fault_table(const struct algorithm *const *list, size_t count, uint32_
 	for (size_t i = 0; i < count && code == EXIT_HELD && *interrupted == 0; i++) {
 		if (list[i]->kind != KIND_MUTEX)
 			continue;
-		rows[used].algorithm = list[i];
-		code = find_row(&rows[used++], nodes, (double)i / (double)count, 1 / (double)count,
-		                interrupted, problem);
+		const char *topology;
+		for (uint32_t k = 0;
+		     code == EXIT_HELD && (topology = fault_topology(list[i], k)) != NULL; k++) {
+			must(k < TOPOLOGIES_MAX);
+			rows[used] = (struct fault_row){.algorithm = list[i], .topology = topology};
+			code = find_row(&rows[used++], nodes, (double)i / (double)count,
+			                1 / (double)count, interrupted, problem);
+		}
 	}
 	progress_clear();
 	if (code == EXIT_HELD && used == 0)

@@ -37,7 +37,7 @@ static uint64_t memory_of_container(void)
 	if (file == NULL)
 		return UINT64_MAX;
 	if (fscanf(file, "%" SCNu64, &bytes) != 1)
-		bytes = UINT64_MAX; /* "max" */
+		bytes = UINT64_MAX; /* the file says "max" */
 	fclose(file);
 	return bytes;
 }

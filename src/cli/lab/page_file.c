@@ -1,5 +1,15 @@
 #include "page_file.h"
 
+#include "setup.h"
+
+int page_file_fits(const char *option, uint32_t nodes, struct problem *problem)
+{
+	if (option == NULL || nodes <= PAGE_NODES_MAX)
+		return 0;
+	return problem_set(problem, "%s: the page shows at most %d nodes, not %u", option,
+	                   PAGE_NODES_MAX, nodes);
+}
+
 #ifdef BATON_PAGE
 
 #include <errno.h>

@@ -7,9 +7,14 @@
 #include "problem.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 /* Returns 0 if the page is built into this program, otherwise -1 and a problem. */
 int page_file_check(struct problem *problem);
+
+/* Returns 0 if the option that asks for the page was not given (NULL), or if the page can show so
+ * many nodes; otherwise -1 and a problem. */
+int page_file_fits(const char *option, uint32_t nodes, struct problem *problem);
 
 /* Writes the page with a run in it. `key` is "words", then the text has NAME=VALUE on each line;
  * or it is "scenario". Returns 0, or -1 and a problem. */

@@ -78,7 +78,8 @@ static void set_environment(const struct holding *holding)
 
 static void restore_signals(const struct holding *holding)
 {
-	/* These two may have been ignored at the start, and were changed since. */
+	/* SIGCHLD and SIGALRM may have been ignored when `baton run` started, and were changed
+	 * since. */
 	if (sigismember(&holding->ignored, SIGCHLD) == 1)
 		signal(SIGCHLD, SIG_IGN);
 	if (sigismember(&holding->ignored, SIGALRM) == 1)
@@ -104,8 +105,8 @@ pid_t child_start(const struct holding *holding, struct terminal *terminal, char
 	pid_t pid = fork();
 	if (pid != 0) {
 		if (pid > 0) {
-			/* Done in the parent too, so that it has happened whichever of the two runs
-			 * first. */
+			/* The parent does this too, so that it has happened whichever of the two
+			 * runs first. */
 			setpgid(pid, pid);
 			if (lend)
 				terminal_lend(terminal, pid);
@@ -118,6 +119,9 @@ pid_t child_start(const struct holding *holding, struct terminal *terminal, char
 	setpgid(0, 0);
 	if (lend)
 		terminal_lend(terminal, getpid());
+	/* The guardian sees the same, and reports it. */
+	if (holding_ends_within(holding, holding->grace_ms + holding_margin_ms(holding)))
+		_exit(EXIT_LOST);
 	restore_signals(holding);
 	become(holding, command);
 	_exit(EXIT_NOT_EXECUTABLE);

@@ -16,7 +16,7 @@ struct terminal {
 
 /* Finds the terminal before anything is started; `group_home` is the caller's own group. */
 void terminal_open(struct terminal *terminal);
-/* True if the command seems to be interactive. Then it gets the terminal at once. */
+/* Does the command seem to be interactive? Then it gets the terminal at once. */
 bool terminal_is_wanted(const struct terminal *terminal);
 /* Gives the terminal to the command, if the group of `baton run` is in the foreground. SIGTTOU must
  * be blocked. Returns true if the command has it now. */

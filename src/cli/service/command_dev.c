@@ -1,43 +1,52 @@
 /*
  * baton dev: a whole cluster on this machine, in one foreground command. Each node is a process of
- * its own that ends with this one. Their sockets are in a temporary folder.
+ * its own that ends with this one. Their sockets and their data are in a temporary folder. A node
+ * that is killed is started again after some seconds.
  */
 #include "cli.h"
 #include "clock.h"
-#include "host.h"
 #include "memory.h"
 #include "service.h"
+#include "settings.h"
 
 #include <baton/baton.h>
 
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 enum {
 	DEV_NODES_MAX = 64,
-	START_MS = 20000, /* how long the nodes may take to agree */
-	END_MS = 5000,    /* how long they may take to leave */
+	START_MS = 20000,    /* how long the nodes may take to agree */
+	END_MS = 5000,       /* how long they may take to leave */
+	AGAIN_MS = 5000,     /* when a node that was killed is started again */
+	TAKEOVER_MS = 20000, /* how long a lock may take to move on */
 };
 
 struct dev {
 	uint32_t nodes;
 	const char *algorithm, *topology;
 	uint64_t for_ms;
+	bool failover; /* show at the start what happens when a node is killed */
 	char folder[200];
+	char peers[DEV_NODES_MAX * 32];
 	uint16_t ports[DEV_NODES_MAX];
 	char names[DEV_NODES_MAX][8]; /* with leading zeros, so that they sort by number */
 	char sockets[DEV_NODES_MAX][240];
-	pid_t pids[DEV_NODES_MAX];
+	pid_t pids[DEV_NODES_MAX];   /* 0: it has ended */
+	double again[DEV_NODES_MAX]; /* when to start it again, in seconds; 0: not at all */
 	pid_t janitor;
 	int janitor_pipe;
 	sigset_t mask; /* the signal mask at the start */
@@ -96,16 +105,20 @@ static int make_folder(struct dev *dev, struct problem *problem)
 	return 0;
 }
 
-static void start_node(struct dev *dev, uint32_t index, char *peers)
+static void start_node(struct dev *dev, uint32_t index)
 {
 	pid_t parent = getpid();
-	char *arguments[20];
+	char *arguments[20], data[240];
 	int count = 0;
 
+	dev->again[index] = 0;
+	snprintf(data, sizeof(data), "%s/%s", dev->folder, dev->names[index]);
+	mkdir(data, 0700);
 	dev->pids[index] = fork();
 	if (dev->pids[index] != 0)
 		return;
-	/* A node ends not by the terminal's ^C, but when its parent tells it to or ends. */
+	/* A ^C of the terminal must not end a node. It ends when its parent tells it to, or ends.
+	 * */
 	setpgid(0, 0);
 	sigprocmask(SIG_SETMASK, &dev->mask, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
@@ -126,19 +139,38 @@ static void start_node(struct dev *dev, uint32_t index, char *peers)
 		arguments[count++] = (char *)dev->topology;
 	}
 	if (dev->nodes > 1) {
+		arguments[count++] = (char *)"--data";
+		arguments[count++] = data;
 		arguments[count++] = (char *)"--peers";
-		arguments[count++] = peers;
+		arguments[count++] = dev->peers;
 	}
 	arguments[count] = NULL;
 	execv("/proc/self/exe", arguments);
 	_exit(127);
 }
 
-/* Removes the sockets of nodes that could not do it themselves. */
-static void remove_sockets(const struct dev *dev)
+static int remove_entry(const char *path, const struct stat *stat, int type, struct FTW *walk)
 {
+	(void)stat;
+	(void)type;
+	(void)walk;
+	remove(path);
+	return 0;
+}
+
+static void remove_folder(const struct dev *dev)
+{
+	nftw(dev->folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+/* True if all nodes have removed their sockets, as they do when they have left. */
+static bool sockets_are_gone(const struct dev *dev)
+{
+	bool gone = true;
+
 	for (uint32_t i = 0; i < dev->nodes; i++)
-		unlink(dev->sockets[i]);
+		gone = gone && access(dev->sockets[i], F_OK) != 0;
+	return gone;
 }
 
 /*
@@ -166,23 +198,22 @@ static void start_janitor(struct dev *dev)
 	signal(SIGHUP, SIG_IGN);
 	while (read(ends[0], &byte, 1) < 0 && errno == EINTR)
 		;
-	for (int ms = 0; ms < END_MS && rmdir(dev->folder) != 0 && errno == ENOTEMPTY; ms += 10)
+	for (int ms = 0; ms < END_MS && !sockets_are_gone(dev); ms += 10)
 		nanosleep(&tick, NULL);
-	remove_sockets(dev);
-	rmdir(dev->folder);
+	remove_folder(dev);
 	_exit(0);
 }
 
 static void start_nodes(struct dev *dev)
 {
-	char peers[DEV_NODES_MAX * 32];
 	size_t at = 0;
 
 	for (uint32_t i = 0; i < dev->nodes; i++)
-		at += (size_t)snprintf(peers + at, sizeof(peers) - at, "%s%s=127.0.0.1:%u",
-		                       i == 0 ? "" : ",", dev->names[i], dev->ports[i]);
+		at += (size_t)snprintf(dev->peers + at, sizeof(dev->peers) - at,
+		                       "%s%s=127.0.0.1:%u", i == 0 ? "" : ",", dev->names[i],
+		                       dev->ports[i]);
 	for (uint32_t i = 0; i < dev->nodes; i++)
-		start_node(dev, i, peers);
+		start_node(dev, i);
 }
 
 /* Ends all nodes and removes their files. */
@@ -213,22 +244,61 @@ static void end_nodes(struct dev *dev)
 			nanosleep(&tick, NULL);
 		waited_ms += 10;
 	}
-	remove_sockets(dev);
-	if (rmdir(dev->folder) != 0)
-		fprintf(stderr, "baton dev: %s: %s\n", dev->folder, strerror(errno));
+	remove_folder(dev);
+	if (access(dev->folder, F_OK) == 0)
+		fprintf(stderr, "baton dev: %s cannot be removed\n", dev->folder);
 	if (dev->janitor > 0) {
 		close(dev->janitor_pipe);
 		waitpid(dev->janitor, NULL, 0);
 	}
 }
 
-/* Waits for a signal that asks us to end, and returns its number, or 0 after `ms` without one.
- * Prints a message if a node ends. */
+/* Takes notice of nodes that have ended, and starts those again whose time has come. Returns true
+ * if any is there or will be. */
+static bool look_after_nodes(struct dev *dev)
+{
+	bool any = false;
+	int status;
+
+	for (uint32_t i = 0; i < dev->nodes; i++) {
+		if (dev->pids[i] > 0 && waitpid(dev->pids[i], &status, WNOHANG) > 0) {
+			dev->pids[i] = 0;
+			if (WIFSIGNALED(status)) {
+				dev->again[i] = clock_seconds() + AGAIN_MS / 1000.0;
+				fprintf(stderr,
+				        "baton dev: %s was ended by signal %d; it is started again "
+				        "in %d s\n",
+				        dev->names[i], WTERMSIG(status), AGAIN_MS / 1000);
+			} else {
+				fprintf(stderr, "baton dev: %s ended with exit code %d\n",
+				        dev->names[i], WEXITSTATUS(status));
+			}
+		}
+		if (dev->again[i] != 0 && clock_seconds() >= dev->again[i])
+			start_node(dev, i);
+		any = any || dev->pids[i] > 0 || dev->again[i] != 0;
+	}
+	return any;
+}
+
+/* Returns how long nothing is to be done, in seconds. */
+static double time_to_wait(const struct dev *dev, double end)
+{
+	double now = clock_seconds(), left = end < 0 ? 3600 : end - now;
+
+	for (uint32_t i = 0; i < dev->nodes; i++) {
+		if (dev->again[i] != 0 && dev->again[i] - now < left)
+			left = dev->again[i] > now ? dev->again[i] - now : 0.001;
+	}
+	return left;
+}
+
+/* Waits for a signal that asks us to end, and returns its number, or 0 after `ms` without one; -1
+ * waits for ever. Returns SIGCHLD if no node is left. */
 static int wait_for_signal(struct dev *dev, int64_t ms)
 {
 	sigset_t set;
-	double end = clock_seconds() + (double)ms / 1000;
-	int status;
+	double end = ms < 0 ? -1 : clock_seconds() + (double)ms / 1000;
 
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
@@ -236,7 +306,7 @@ static int wait_for_signal(struct dev *dev, int64_t ms)
 	sigaddset(&set, SIGHUP);
 	sigaddset(&set, SIGCHLD);
 	for (;;) {
-		double left = ms < 0 ? 3600 : end - clock_seconds();
+		double left = time_to_wait(dev, end);
 		if (left <= 0)
 			return 0;
 		struct timespec wait = {.tv_sec = (time_t)left,
@@ -244,53 +314,44 @@ static int wait_for_signal(struct dev *dev, int64_t ms)
 		int number = sigtimedwait(&set, NULL, &wait);
 		if (number > 0 && number != SIGCHLD)
 			return number;
-		bool any = false;
-		for (uint32_t i = 0; i < dev->nodes; i++) {
-			if (dev->pids[i] > 0 && waitpid(dev->pids[i], &status, WNOHANG) > 0) {
-				dev->pids[i] = 0;
-				if (WIFSIGNALED(status))
-					fprintf(stderr, "baton dev: %s was ended by signal %d\n",
-					        dev->names[i], WTERMSIG(status));
-				else
-					fprintf(stderr, "baton dev: %s ended with exit code %d\n",
-					        dev->names[i], WEXITSTATUS(status));
-			}
-			any = any || dev->pids[i] > 0;
-		}
-		if (!any)
+		if (!look_after_nodes(dev))
 			return SIGCHLD;
 	}
 }
 
-/* Waits until all nodes serve: each is asked for a lock that nobody wants. */
-static int wait_until_ready(struct dev *dev)
+/* Waits until a node serves. Returns 0; the number of a signal that asks us to end; or -1 after
+ * printing that it does not. */
+static int wait_until_serves(struct dev *dev, uint32_t index)
 {
 	double end = clock_seconds() + START_MS / 1000.0;
+	struct baton *baton = baton_open(dev->sockets[index]);
 
-	for (uint32_t i = 0; i < dev->nodes; i++) {
-		struct baton *baton = baton_open(dev->sockets[i]);
-		for (;;) {
-			json_t *json = NULL;
-			char *text = NULL;
-			bool ready = baton != NULL && baton_status(baton, NULL, 1, &text) == 0 &&
-			             (json = json_loads(text, 0, NULL)) != NULL &&
-			             json_is_null(json_object_get(json, "waiting_for"));
-			json_decref(json);
-			free(text);
-			if (ready)
-				break;
-			int number = wait_for_signal(dev, 20);
-			bool gone = dev->pids[i] <= 0;
-			if (number == 0 && !gone && clock_seconds() < end)
-				continue;
-			baton_close(baton);
-			if (number == 0)
-				fprintf(stderr, "baton dev: %s does not serve\n", dev->names[i]);
-			return number != 0 ? number : -1;
-		}
+	memory_must(baton != NULL);
+	for (;;) {
+		json_t *json = NULL;
+		char *text = NULL;
+		bool ready = baton_status(baton, NULL, 1, &text) == 0 &&
+		             (json = json_loads(text, 0, NULL)) != NULL &&
+		             json_is_null(json_object_get(json, "waiting_for"));
+		json_decref(json);
+		free(text);
+		int number = ready ? 0 : wait_for_signal(dev, 20);
+		if (!ready && number == 0 && dev->pids[index] > 0 && clock_seconds() < end)
+			continue;
 		baton_close(baton);
+		if (!ready && number == 0)
+			fprintf(stderr, "baton dev: %s does not serve\n", dev->names[index]);
+		return ready || number != 0 ? number : -1;
 	}
-	return 0;
+}
+
+static int wait_until_ready(struct dev *dev)
+{
+	int code = 0;
+
+	for (uint32_t i = 0; code == 0 && i < dev->nodes; i++)
+		code = wait_until_serves(dev, i);
+	return code;
 }
 
 static void print_head(const struct dev *dev)
@@ -312,6 +373,13 @@ static void print_how(const struct dev *dev, const char *program)
 	       "  redis-cli -s %s LOCK x\n",
 	       dev->sockets[0], program, program, dev->sockets[dev->nodes - 1], program,
 	       dev->sockets[0]);
+	if (dev->nodes > 2)
+		printf("\nKill the node of a holder, and watch the lock move:\n\n"
+		       "  BATON_SOCKET=%s %s lock prize < /dev/tty &\n"
+		       "  BATON_SOCKET=%s %s lock prize < /dev/tty &\n"
+		       "  kill -9 %d                  # %s; the other has the lock within 4 s\n",
+		       dev->sockets[0], program, dev->sockets[1], program, (int)dev->pids[0],
+		       dev->names[0]);
 	fflush(stdout);
 }
 
@@ -353,6 +421,67 @@ static int hand_around(struct dev *dev)
 	return 0;
 }
 
+/* Waits until the request that was started is granted. Returns 0 or an error. */
+static int wait_for_grant(struct baton *baton, uint64_t *ret_fence)
+{
+	struct pollfd readable = {.fd = baton_fd(baton), .events = POLLIN};
+	double end = clock_seconds() + TAKEOVER_MS / 1000.0;
+	int error;
+
+	while ((error = baton_finish(baton, ret_fence)) == BATON_EPENDING && clock_seconds() < end)
+		poll(&readable, 1, 100);
+	return error;
+}
+
+/* Kills the node of a holder while a client of another node waits, and tells what happens. */
+static int fail_over(struct dev *dev, struct baton *holder, struct baton *waiter)
+{
+	uint64_t first, second;
+
+	int error = baton_lock(holder, "demo", 5000, &first);
+	if (error != 0) {
+		fprintf(stderr, "baton dev: %s\n", baton_message(holder));
+		return -1;
+	}
+	printf("\n  %-4s holds 'demo', fence %llu; a client of %s waits for it\n", dev->names[0],
+	       (unsigned long long)first, dev->names[1]);
+	error = baton_lock_start(waiter, "demo", BATON_FOREVER);
+	double before = clock_seconds();
+	kill(dev->pids[0], SIGKILL);
+	waitpid(dev->pids[0], NULL, 0);
+	dev->pids[0] = 0;
+	printf("  %-4s is killed: kill -9\n", dev->names[0]);
+	fflush(stdout);
+	if (error == 0)
+		error = wait_for_grant(waiter, &second);
+	if (error != 0) {
+		fprintf(stderr, "baton dev: %s\n", baton_message(waiter));
+		return -1;
+	}
+	double taken = clock_seconds() - before;
+	printf("  %-4s has it, fence %llu, after %.2f s\n", dev->names[1],
+	       (unsigned long long)second, taken);
+	fflush(stdout);
+	before = clock_seconds();
+	start_node(dev, 0);
+	int code = wait_until_serves(dev, 0);
+	if (code == 0)
+		printf("  %-4s is started again and serves after %.2f s\n", dev->names[0],
+		       clock_seconds() - before);
+	return code;
+}
+
+static int show_failover(struct dev *dev)
+{
+	struct baton *holder = baton_open(dev->sockets[0]), *waiter = baton_open(dev->sockets[1]);
+
+	memory_must(holder != NULL && waiter != NULL);
+	int code = fail_over(dev, holder, waiter);
+	baton_close(holder);
+	baton_close(waiter);
+	return code;
+}
+
 static int run_cluster(struct dev *dev, const char *program)
 {
 	sigset_t set;
@@ -375,6 +504,8 @@ static int run_cluster(struct dev *dev, const char *program)
 		print_head(dev);
 		code = hand_around(dev);
 	}
+	if (code == 0 && dev->failover)
+		code = show_failover(dev);
 	if (code == 0) {
 		print_how(dev, program);
 		code = wait_for_signal(dev, dev->for_ms == 0 ? -1 : (int64_t)dev->for_ms);
@@ -391,12 +522,12 @@ int command_dev(int argc, char **argv)
 	        {"algorithm", required_argument, NULL, 'a'},
 	        {"topology", required_argument, NULL, 't'},
 	        {"for", required_argument, NULL, 'f'},
+	        {"failover", no_argument, NULL, 'F'},
 	        {"help", no_argument, NULL, 'h'},
 	        {NULL, 0, NULL, 0},
 	};
 	struct dev *dev = calloc(1, sizeof(*dev));
 	struct problem problem;
-	struct setup setup = {0};
 	uint64_t number;
 	int option, wrong = 0;
 
@@ -419,6 +550,9 @@ int command_dev(int argc, char **argv)
 		case 'f':
 			wrong = parse_duration(optarg, "--for", &dev->for_ms, &problem);
 			break;
+		case 'F':
+			dev->failover = true;
+			break;
 		case 'h':
 			print_help("dev");
 			free(dev);
@@ -429,19 +563,16 @@ int command_dev(int argc, char **argv)
 	}
 	if (wrong == 0 && optind < argc)
 		wrong = problem_set(&problem, "unexpected '%.60s'", argv[optind]);
+	if (wrong == 0 && dev->failover && dev->nodes < 3)
+		wrong = problem_set(&problem, "--failover: three nodes are needed, or no majority "
+		                              "is left when one is killed");
 	if (wrong == 0) {
-		struct setup_words words = {.host = host_here(),
-		                            .algorithm = dev->algorithm,
-		                            .topology = dev->topology,
-		                            .nodes = dev->nodes,
-		                            .seed = 1};
-		wrong = setup_make(&words, &setup, &problem);
-		if (wrong == 0 && setup.network.algorithm->kind != KIND_MUTEX)
-			wrong = problem_set(&problem,
-			                    "--algorithm %s: this is an election; a lock needs "
-			                    "mutual exclusion, such as neilsen",
-			                    dev->algorithm);
-		setup_free(&setup);
+		struct settings *settings =
+		        settings_create(&(struct settings_words){.algorithm = dev->algorithm,
+		                                                 .topology = dev->topology},
+		                        &problem);
+		wrong = settings == NULL ? -1 : 0;
+		settings_destroy(settings);
 	}
 	int code = wrong != 0 ? usage_problem("dev", &problem)
 	                      : run_cluster(dev, program_invocation_name);

@@ -27,7 +27,7 @@ static int parse_arguments(int argc, char **argv, bool *ret_json, struct problem
 			print_help("fence-check");
 			return 1;
 		default:
-			return -1; /* next_option has printed the reason */
+			return -1; /* next_option has set the problem */
 		}
 	}
 	if (argc - optind != 2)
@@ -36,7 +36,7 @@ static int parse_arguments(int argc, char **argv, bool *ret_json, struct problem
 	return 0;
 }
 
-/* Returns 0, which is no fence, if the text is none. */
+/* Parses a fence. Returns 0, which is no fence, if the text is none. */
 static uint64_t parse_fence(const char *text)
 {
 	uint64_t fence = 0;

@@ -97,7 +97,7 @@ static void print_change(const struct observe_words *words, int change,
 	print_value(leader->value, leader->value_size);
 }
 
-/* Returns only with an error. */
+/* Prints every change. Returns only after an error. */
 static int observe(struct baton *baton, const struct observe_words *words)
 {
 	struct baton_leader leader;

@@ -5,7 +5,7 @@
 #include "cli.h"
 #include "memory.h"
 #include "service.h"
-#include "tame.h"
+#include "table.h"
 
 #include <baton/baton.h>
 
@@ -16,21 +16,6 @@
 #include <unistd.h>
 
 enum { READY_S = 3 }; /* how long a probe may take, in seconds */
-
-/* Writes a duration briefly: 250ms, 12s, 7m, 3h, 2d. */
-static void write_age(char *room, size_t size, json_int_t ms)
-{
-	if (ms < 1000)
-		snprintf(room, size, "%lldms", (long long)ms);
-	else if (ms < 120000)
-		snprintf(room, size, "%llds", (long long)ms / 1000);
-	else if (ms < 7200000)
-		snprintf(room, size, "%lldm", (long long)ms / 60000);
-	else if (ms < 172800000)
-		snprintf(room, size, "%lldh", (long long)ms / 3600000);
-	else
-		snprintf(room, size, "%lldd", (long long)ms / 86400000);
-}
 
 static const char *text_of(const json_t *object, const char *key)
 {
@@ -43,29 +28,6 @@ static json_int_t number_of(const json_t *object, const char *key)
 	return json_integer_value(json_object_get(object, key));
 }
 
-/* Prints at most `width` columns, the last an ellipsis if the text was cut; control characters are
- * shown as '?'. */
-static void print_cell(const char *text, int width, bool last)
-{
-	int columns = 0, total = 0;
-
-	for (const char *c = text; *c != '\0'; c++)
-		total += (*c & 0xc0) != 0x80;
-	for (const char *c = text; *c != '\0'; c++) {
-		if ((*c & 0xc0) != 0x80) {
-			if (total > width && columns == width - 1) {
-				fputs("…", stdout);
-				columns++;
-				break;
-			}
-			columns++;
-		}
-		putchar(tame_is_control(*c) ? '?' : *c);
-	}
-	if (!last)
-		printf("%*s", width - columns + 2, "");
-}
-
 static void print_client(const char *lock, const char *fence, const json_t *client,
                          const char *what)
 {
@@ -73,17 +35,17 @@ static void print_client(const char *lock, const char *fence, const json_t *clie
 
 	if (json_is_integer(json_object_get(client, "pid")))
 		snprintf(process, sizeof(process), "%lld", (long long)number_of(client, "pid"));
-	write_age(age, sizeof(age), number_of(client, "since_ms"));
-	print_cell(lock, 20, false);
-	print_cell(fence, 16, false);
-	print_cell(what, 5, false);
-	print_cell(text_of(client, "node"), 12, false);
-	print_cell(process, 7, false);
-	print_cell(age, 5, false);
-	print_cell(text_of(client, "command"), 22, true);
+	table_age(age, sizeof(age), number_of(client, "since_ms"));
+	table_cell(lock, 20, false);
+	table_cell(fence, 16, false);
+	table_cell(what, 5, false);
+	table_cell(text_of(client, "node"), 12, false);
+	table_cell(process, 7, false);
+	table_cell(age, 5, false);
+	table_cell(text_of(client, "command"), 22, true);
 	putchar('\n');
 	if (json_is_true(json_object_get(client, "losing"))) {
-		print_cell("", 20, false);
+		table_cell("", 20, false);
 		puts("is being taken away: the holder was told and has not stopped yet");
 	}
 }
@@ -100,15 +62,15 @@ static void print_locks(const json_t *locks, const char *pattern)
 		return;
 	}
 	putchar('\n');
-	print_cell("LOCK", 20, false);
-	print_cell("FENCE", 16, false);
-	print_cell("WHO", 5, false);
-	print_cell("NODE", 12, false);
-	print_cell("PID", 7, false);
-	print_cell("SINCE", 5, false);
+	table_cell("LOCK", 20, false);
+	table_cell("FENCE", 16, false);
+	table_cell("WHO", 5, false);
+	table_cell("NODE", 12, false);
+	table_cell("PID", 7, false);
+	table_cell("SINCE", 5, false);
 	/* The command line of the process that connected, such as `baton run`, not of the command
 	 * that it runs. */
-	print_cell("CLIENT'S COMMAND LINE", 22, true);
+	table_cell("CLIENT'S COMMAND LINE", 22, true);
 	putchar('\n');
 	json_array_foreach ((json_t *)locks, i, lock) {
 		const json_t *holder = json_object_get(lock, "holder");
@@ -121,6 +83,11 @@ static void print_locks(const json_t *locks, const char *pattern)
 			bool first = k == 0 && !json_is_object(holder);
 			print_client(first ? name : "", "", client, "waits");
 		}
+		if (strcmp(text_of(lock, "order"), "by node") == 0) {
+			table_cell("", 20, false);
+			puts("its waiters are listed by node: in which order they are served is "
+			     "not known");
+		}
 	}
 }
 
@@ -129,15 +96,15 @@ static void print_members(const json_t *status)
 	size_t i;
 	const json_t *member;
 
-	print_cell("MEMBER", 20, false);
-	print_cell("ADDRESS", 28, false);
-	print_cell("STATE", 10, true);
+	table_cell("MEMBER", 20, false);
+	table_cell("ADDRESS", 28, false);
+	table_cell("STATE", 10, true);
 	putchar('\n');
 	json_array_foreach (json_object_get(status, "members"), i, member) {
 		const char *address = text_of(member, "address");
-		print_cell(text_of(member, "name"), 20, false);
-		print_cell(*address != '\0' ? address : "-", 28, false);
-		print_cell(text_of(member, "state"), 10, true);
+		table_cell(text_of(member, "name"), 20, false);
+		table_cell(*address != '\0' ? address : "-", 28, false);
+		table_cell(text_of(member, "state"), 10, true);
 		putchar('\n');
 	}
 }
@@ -174,8 +141,8 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 		       (unsigned long long)count);
 }
 
-/* Returns NULL on failure, and *ret_code is the exit code; the reason was printed, unless
- * `quiet`. */
+/* Asks a node for its status. Returns NULL on failure, and *ret_code is the exit code; the reason
+ * was printed, unless `quiet`. */
 static json_t *ask_status(const char *address, const char *pattern, uint64_t count, bool quiet,
                           int *ret_code)
 {
@@ -207,7 +174,8 @@ static void give_up(int signal)
 	_exit(EXIT_UNAVAILABLE);
 }
 
-/* For health checks: prints nothing and ends in bounded time, whatever the node does. */
+/* Asks whether the node serves, for health checks: prints nothing and ends in bounded time,
+ * whatever the node does. */
 static int probe(const char *address)
 {
 	const struct sigaction action = {.sa_handler = give_up};

@@ -49,24 +49,36 @@ static int parse_small(const char *text, uint32_t most, const char *what, uint32
 	return 0;
 }
 
-static int add_kind(const char *word, size_t size, uint32_t *kinds, struct problem *problem)
+static int refuse_kind(const char *word, struct problem *problem)
 {
+	const char *names[FAULT_KINDS_COUNT + 2] = {"none"};
 	char all[512];
 	size_t used = 0;
 
 	for (uint32_t i = 0; i < FAULT_KINDS_COUNT; i++) {
-		if (strlen(fault_words[i]) == size && memcmp(fault_words[i], word, size) == 0) {
-			*kinds |= UINT32_C(1) << i;
-			return 0;
-		}
+		names[i + 1] = fault_words[i];
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", i == 0 ? "" : ", ",
 		                         fault_words[i]);
 		must(used < sizeof(all));
 	}
-	if (size == 4 && memcmp(word, "none", size) == 0)
-		return 0;
-	return problem_set(problem, "--faults '%.*s': none, or some of %s",
-	                   (int)(size < 40 ? size : 40), word, all);
+	const char *nearest = nearest_name(word, names);
+	if (nearest != NULL)
+		return problem_set(problem, "--faults '%s': did you mean '%s'?", word, nearest);
+	return problem_set(problem, "--faults '%s': none, or some of %s", word, all);
+}
+
+static int add_kind(const char *text, size_t size, uint32_t *kinds, struct problem *problem)
+{
+	char word[41];
+
+	snprintf(word, sizeof(word), "%.*s", (int)(size < 40 ? size : 40), text);
+	for (uint32_t i = 0; i < FAULT_KINDS_COUNT; i++) {
+		if (strcmp(fault_words[i], word) == 0) {
+			*kinds |= UINT32_C(1) << i;
+			return 0;
+		}
+	}
+	return strcmp(word, "none") == 0 ? 0 : refuse_kind(word, problem);
 }
 
 static int parse_faults(const char *text, uint32_t *ret_kinds, struct problem *problem)
@@ -180,8 +192,55 @@ static int parse_option(int option, const char *value, struct torture_request *r
 		request->json = true;
 		return 0;
 	default:
-		return -1; /* next_option has printed the reason */
+		return -1; /* next_option has set the problem */
 	}
+}
+
+static bool writes_to_stdout(const char *path)
+{
+	return path != NULL && strcmp(path, "-") == 0;
+}
+
+/* A seed has so many faults and no more. Without a word, a number beyond them would look like a fault
+ * that does no harm. */
+static int check_only(const struct torture_request *request, struct problem *problem)
+{
+	struct ordeal_plan plan = request->plan;
+
+	plan.seed = request->seed_first;
+	uint32_t most = ordeal_faults(&plan);
+	for (uint32_t i = 0; i < plan.only_count; i++) {
+		if (plan.only[i] <= most)
+			continue;
+		if (most == 0)
+			return problem_set(problem,
+			                   "--only: seed %" PRIu64
+			                   " has no faults with these options",
+			                   plan.seed);
+		return problem_set(problem,
+		                   "--only %" PRIu32 ": seed %" PRIu64 " has faults 1 to %" PRIu32
+		                   " with these options",
+		                   plan.only[i], plan.seed, most);
+	}
+	return 0;
+}
+
+static int check_arguments(const struct torture_request *request, struct problem *problem)
+{
+	bool single = request->seed_first == request->seed_last;
+	int outputs = request->json + writes_to_stdout(request->trace) +
+	              writes_to_stdout(request->diagram);
+
+	if (!single && request->plan.only != NULL)
+		return problem_set(problem, "--only needs a single seed, such as --seeds 17..17");
+	if (!single && (request->trace != NULL || request->diagram != NULL))
+		return problem_set(
+		        problem,
+		        "--trace and --diagram need a single seed, such as --seeds 17..17");
+	if (outputs > 1)
+		return problem_set(problem, "only one of --json, --trace - and --diagram - can "
+		                            "write to the standard output: name a file");
+	return request->plan.only != NULL ? check_only(request, problem) : 0;
 }
 
 /* Returns 0; -1 and a problem; or 1 if help was printed. */
@@ -198,14 +257,7 @@ static int parse_arguments(int argc, char **argv, struct torture_request *reques
 	}
 	if (optind < argc)
 		return problem_set(problem, "'%.40s': torture takes options only", argv[optind]);
-	bool single = request->seed_first == request->seed_last;
-	if (!single && request->plan.only != NULL)
-		return problem_set(problem, "--only needs a single seed, such as --seeds 17..17");
-	if (!single && (request->trace != NULL || request->diagram != NULL))
-		return problem_set(
-		        problem,
-		        "--trace and --diagram need a single seed, such as --seeds 17..17");
-	return 0;
+	return check_arguments(request, problem);
 }
 
 /* --- the runs --- */
@@ -300,9 +352,13 @@ static void print_command(const struct torture_request *request, uint64_t seed,
 	printf("\n");
 }
 
-/* Shows a violation with as few faults as it needs, because these are worth looking at. */
-static void tell_violation(const struct torture_request *request, uint64_t seed)
+/* Shows a violation with as few faults as it needs, because these are worth looking at. But a run
+ * that is traced or drawn, or whose faults were named, is shown as it is. */
+static void tell_violation(const struct torture_request *request, uint64_t seed,
+                           const volatile sig_atomic_t *interrupted)
 {
+	bool shrinks =
+	        request->plan.only == NULL && request->trace == NULL && request->diagram == NULL;
 	struct ordeal_plan plan = request->plan;
 	struct ordeal_result *result = malloc(sizeof(*result));
 	uint32_t only[ORDEAL_FAULTS_MAX];
@@ -311,20 +367,24 @@ static void tell_violation(const struct torture_request *request, uint64_t seed)
 	plan.seed = seed;
 	ordeal_run(&plan, result);
 	uint32_t before = result->stories_count;
-	/* Faults that were asked for by number are shown as they are. */
-	uint32_t count = plan.only == NULL ? ordeal_shrink(&plan, result, only) : 0;
+	uint32_t count = shrinks ? ordeal_shrink(&plan, result, only, interrupted) : 0;
 	printf("seed %" PRIu64 ": VIOLATED, %s\n", seed, result->wrong);
-	if (plan.only == NULL)
-		printf("  %" PRIu32 " of %" PRIu32 " faults are enough:\n", count, before);
+	if (shrinks)
+		printf("  %" PRIu32 " of %" PRIu32 " faults are enough%s:\n", count, before,
+		       *interrupted ? " (interrupted before it was known whether fewer are)" : "");
+	else if (plan.only == NULL)
+		printf("  the run that was traced or drawn, with all its faults; without --trace "
+		       "and "
+		       "--diagram it is shrunk:\n");
 	for (uint32_t i = 0; i < result->stories_count; i++)
 		printf("    %3" PRIu32 "  %s\n", result->numbers[i], result->stories[i]);
-	if (plan.only == NULL)
+	if (shrinks)
 		print_command(request, seed, only, count);
 	free(result);
 }
 
 static void print_text(const struct torture_request *request, const struct torture_total *total,
-                       double seconds)
+                       double seconds, const volatile sig_atomic_t *interrupted)
 {
 	const struct ordeal_plan *plan = &request->plan;
 	uint64_t faults = 0;
@@ -332,7 +392,7 @@ static void print_text(const struct torture_request *request, const struct tortu
 	for (uint32_t i = 0; i < FAULT_KINDS_COUNT; i++)
 		faults += total->faults[i];
 	for (size_t i = 0; i < total->violated_count && i < TOLD_MAX; i++)
-		tell_violation(request, total->violated[i]);
+		tell_violation(request, total->violated[i], interrupted);
 	if (total->violated_count > TOLD_MAX) {
 		printf("also violated:");
 		for (size_t i = TOLD_MAX; i < total->violated_count && i < 20; i++)
@@ -459,9 +519,13 @@ static int run(struct torture_request *request, struct problem *problem)
 	if (request->json)
 		print_report(&work.total, clock_seconds() - began);
 	else
-		print_text(request, &work.total, clock_seconds() - began);
+		print_text(request, &work.total, clock_seconds() - began, work.interrupted);
 	int code = work.total.violated_count != 0 ? EXIT_VIOLATED : EXIT_HELD;
 	free(work.total.violated);
+	if (*work.interrupted)
+		fprintf(stderr,
+		        "baton torture: interrupted after %" PRIu64 " of %" PRIu64 " seeds\n",
+		        work.total.runs, request->seed_last - request->seed_first + 1);
 	end_if_interrupted();
 	return code;
 }

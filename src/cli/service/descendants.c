@@ -17,6 +17,7 @@
 struct descendant {
 	pid_t pid, parent;
 	bool zombie;
+	bool running; /* neither stopped nor ended */
 };
 
 struct processes {
@@ -45,7 +46,8 @@ static bool read_process(const char *pid, struct descendant *ret_process)
 		return false;
 	*ret_process = (struct descendant){.pid = (pid_t)strtol(pid, NULL, 10),
 	                                   .parent = (pid_t)parent,
-	                                   .zombie = state == 'Z' || state == 'X'};
+	                                   .zombie = state == 'Z' || state == 'X',
+	                                   .running = strchr("TtZX", state) == NULL};
 	return true;
 }
 
@@ -129,7 +131,7 @@ struct descendants descendants_left(const struct spared *spared, pid_t except)
 }
 
 /*
- * Stops all of them, so that none forks any more. Those without children are killed, and their
+ * Stops all descendants, so that none forks any more. Those without children are killed, and their
  * parents when the children are gone. So if there is a 'baton run' among them, its lock is released
  * only after its command has ended.
  */
@@ -166,6 +168,15 @@ pid_t process_parent(pid_t pid)
 	return read_process(text, &process) ? process.parent : 0;
 }
 
+bool process_runs(pid_t pid)
+{
+	struct descendant process;
+	char text[24];
+
+	snprintf(text, sizeof(text), "%d", (int)pid);
+	return read_process(text, &process) && process.running;
+}
+
 void spared_note(struct spared *spared)
 {
 	siginfo_t info;
@@ -173,7 +184,7 @@ void spared_note(struct spared *spared)
 
 	*spared = (struct spared){0};
 	if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
-		return; /* there are none, as nearly always */
+		return; /* there are no spared children, as nearly always */
 	struct processes all = list_processes();
 	for (size_t i = 0; i < all.count; i++) {
 		if (all.list[i].parent != getpid())

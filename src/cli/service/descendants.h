@@ -8,6 +8,7 @@
 #ifndef CLI_DESCENDANTS_H
 #define CLI_DESCENDANTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -27,18 +28,20 @@ struct descendants {
 	pid_t refused; /* one that this process may not signal (EPERM), or 0 */
 };
 
-/* Returns the living descendants, without the spared ones and theirs, and without `except` (but
- * with its children). */
+/* Returns the living descendants without `except`. Spared processes and their descendants are left
+ * out; children of `except` are not. */
 struct descendants descendants_left(const struct spared *spared, pid_t except);
 
 /*
- * Does one round of killing: stops all of them, and sends SIGKILL to those without living children.
- * Must be repeated until there are none. Returns what was left before this round. `command` is the
- * group that is killed where there is no /proc.
+ * Does one round of killing: stops all descendants, and sends SIGKILL to those without living
+ * children. Must be repeated until there are none. Returns what was left before this round.
+ * `command` is the group that is killed where there is no /proc.
  */
 struct descendants descendants_kill(const struct spared *spared, pid_t command);
 
 /* Returns the parent of a process that was not reaped yet, or 0. */
 pid_t process_parent(pid_t pid);
+/* True if the process is there and neither stopped nor ended. */
+bool process_runs(pid_t pid);
 
 #endif

@@ -35,7 +35,7 @@ void ending_refused(struct ending *ending, pid_t pid, const char *signal)
 	        error == 0 ? "" : baton_message(holding->baton));
 }
 
-/* Returns true if there are children left. */
+/* Reaps children that have ended. Returns true if there are children left. */
 static bool reap(struct ending *ending)
 {
 	int status;
@@ -56,8 +56,8 @@ bool ending_round(struct ending *ending)
 		return true;
 	struct descendants left =
 	        descendants_kill(ending->spared, ending->ended ? 0 : ending->command);
-	/* If there are other children too, only the list tells. It must be empty twice, because it
-	 * is not taken at a single moment. */
+	/* If there are spared children too, only the list tells that nothing is left. It must be
+	 * empty twice, because it is not taken at a single moment. */
 	ending->none_seen = left.count > 0 ? 0 : ending->none_seen + 1;
 	if (ending->spared->count > 0 && ending->none_seen == 2)
 		return true;

@@ -28,8 +28,8 @@ struct ending {
  * and after `pause_ms` at the latest. */
 bool ending_round(struct ending *ending);
 
-/* This process may not be sent that signal: prints that, and asks the node to keep the lock if it
- * was lost. */
+/* Call it if this process may not be sent that signal: it prints that, and asks the node to keep
+ * the lock if it was lost. */
 void ending_refused(struct ending *ending, pid_t pid, const char *signal);
 
 #endif

@@ -79,7 +79,7 @@ static void tell_guardian(const struct front *front, int byte)
 {
 	char text = (char)byte;
 
-	/* A guardian that is stopped and has a thousand unread messages gets no more. */
+	/* If the guardian is stopped and has a thousand unread messages, it gets no more. */
 	if (send(front->channel, &text, 1, MSG_DONTWAIT | MSG_NOSIGNAL) < 0)
 		return;
 }
@@ -119,7 +119,7 @@ static void ask(struct front *front)
 	tell_guardian(front, CHANNEL_ALIVE);
 }
 
-/* Returns the time until the question or the answer is too old; -1: there is none. */
+/* Returns the time until the question or the answer is too old, or -1 if there is none. */
 static int time_left(const struct front *front)
 {
 	if (front->trust == TRUST_CALM)
@@ -128,7 +128,7 @@ static int time_left(const struct front *front)
 	return passed_ms < front->patience_ms ? (int)(front->patience_ms - passed_ms) : 0;
 }
 
-/* True if the process is stopped, or has ended. */
+/* Is the process stopped, or has it ended? */
 static bool stands_still(pid_t pid)
 {
 	siginfo_t info = {.si_pid = 0};
@@ -147,11 +147,12 @@ static bool look_instead(struct front *front)
 	bool was_still = stands_still(front->guardian);
 
 	kill(front->guardian, SIGSTOP);
-	/* Do not wait for ever: a debugger or a device may keep it from stopping. It does not read
-	 * then either. */
+	/* Do not wait for ever: a debugger or a device may keep the guardian from stopping. Then it
+	 * cannot read the news either. */
 	for (int ms = 0; ms < front->patience_ms && !stands_still(front->guardian); ms++)
 		poll(NULL, 0, 1);
 	bool lost = false;
+	holding_note_end(front->holding);
 	if (!shared->over)
 		lost = shared->lost_ns != 0 || shared->reading || holding_lost(front->holding);
 	if (!lost && !was_still)
@@ -159,8 +160,8 @@ static bool look_instead(struct front *front)
 	return lost;
 }
 
-/* Some time has passed since the question or the answer. Returns false if the guardian has to be
- * replaced. */
+/* Called when some time has passed since the question or the answer. Returns false if the guardian
+ * has to be replaced. */
 static bool trust_again(struct front *front)
 {
 	if (front->trust == TRUST_ASKED && !front->shared->over) {
@@ -168,7 +169,7 @@ static bool trust_again(struct front *front)
 			return false;
 		set_trust(front, TRUST_CALM);
 	} else if (!front->shared->over && (front->shared->lost_ns != 0 || has_news(front))) {
-		ask(front); /* repeat until it has done its work */
+		ask(front); /* repeat the question until the guardian has done its work */
 	} else {
 		set_trust(front, TRUST_CALM);
 	}
@@ -187,7 +188,8 @@ static bool listen_to_guardian(struct front *front)
 		set_trust(front, TRUST_GIVEN);
 	else if (byte == CHANNEL_READS)
 		ask(front);
-	else
+	/* It may have gone on since, if this process was stopped itself when it was told. */
+	else if (!process_runs(front->shared->command))
 		stop_like_it(byte);
 	return true;
 }
@@ -197,6 +199,14 @@ static void wait_for_guardian(const struct front *front, int *ret_status)
 	/* When the guardian can be reaped, its children have become ours. */
 	while (waitpid(front->guardian, ret_status, 0) < 0)
 		must(errno == EINTR);
+}
+
+/* True if the guardian has done nothing although the lease is about to end: half of the margin is
+ * left for this process. There is no time to ask it for a sign of life. */
+static bool is_late(const struct front *front)
+{
+	return !front->shared->over && front->shared->lost_ns == 0 &&
+	       holding_ends_within(front->holding, holding_margin_ms(front->holding) / 2);
 }
 
 /* Runs until the guardian ends (returns true and its wait status) or has to be replaced (returns
@@ -220,6 +230,10 @@ static bool attend(struct front *front, int *ret_status)
 		}
 		if (waitpid(front->guardian, ret_status, WNOHANG) == front->guardian)
 			return true;
+		if (is_late(front)) {
+			holding_note_end(front->holding);
+			return false;
+		}
 		if (items[2].revents != 0)
 			ask(front);
 		else if (items[1].revents == 0 && time_left(front) == 0 && !trust_again(front))
@@ -295,7 +309,7 @@ static int end_all(struct front *front)
 	return ending->lost ? EXIT_LOST : child;
 }
 
-/* The lock is lost, and the guardian does not act on it. */
+/* Called when the lock is lost, and the guardian does not act on it. */
 static int replace_guardian(struct front *front)
 {
 	struct holding *holding = front->holding;
@@ -304,9 +318,12 @@ static int replace_guardian(struct front *front)
 	struct descendants left;
 	int status;
 
+	if (until_ns > holding->end_ns)
+		until_ns = holding->end_ns;
 	front->ending.lost = true;
 	signal_command(front, SIGTERM);
-	signal_command(front, SIGCONT); /* a stopped command could not act on SIGTERM */
+	if (clock_boot_ns() < until_ns)
+		signal_command(front, SIGCONT); /* or it could not act on SIGTERM */
 	holding_say(holding,
 	            "'%s' was lost (fence %llu), and the guardian, process %d, does not answer: "
 	            "it is replaced, and the command stopped",
@@ -322,7 +339,7 @@ static int replace_guardian(struct front *front)
 	}
 	kill(front->guardian, SIGKILL);
 	wait_for_guardian(front, &status);
-	/* It was only slow: it has done everything and said so. */
+	/* The guardian was only slow: it has done everything and said so. */
 	if (front->shared->reported)
 		return front->shared->code;
 	return end_all(front);
@@ -363,8 +380,8 @@ static int patience_of(const struct holding *holding)
 	                            : (int)(ms < PATIENCE_MS_MAX ? ms : PATIENCE_MS_MAX);
 }
 
-/* True if the signal should go to the whole job, as if the terminal had sent it. While the terminal
- * was lent to the command, it sent the signal only there. */
+/* Should the signal go to the whole job, as if the terminal had sent it? While the terminal was
+ * lent to the command, it sent the signal only there. */
 static bool is_for_the_group(const struct shared *shared)
 {
 	int terminal = shared->interrupted ? open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY) : -1;
@@ -383,6 +400,14 @@ int guarded_run(struct holding *holding, char **command)
 	sigset_t all;
 	int channel[2], status;
 
+	/* This process may have been stopped since the grant. */
+	if (holding_lost(holding)) {
+		holding_say(holding, "'%s' was lost before the command began (fence %llu)%s",
+		            holding->words->name, (unsigned long long)holding->fence, holding->why);
+		holding_report(holding, true, -1);
+		holding_free(holding);
+		return EXIT_LOST;
+	}
 	must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channel) == 0);
 	spared_note(&front.spared);
 	front.ending = (struct ending){.holding = holding, .spared = &front.spared};

@@ -67,8 +67,8 @@ static void set_timer(const struct guardian *guardian, int64_t ms)
 
 /* --- the command --- */
 
-/* Signals the command's group as long as the command was not reaped; afterwards the number may
- * belong to others. Returns false if it is not permitted for any of them. */
+/* Signals the command's group until the command is reaped; after that its number may belong to
+ * others. Returns false if none of the processes may be signalled. */
 static bool signal_command(const struct guardian *guardian, int signal)
 {
 	return guardian->ending.ended || kill(-guardian->ending.command, signal) == 0 ||
@@ -96,7 +96,7 @@ static void wake_run(struct guardian *guardian)
 	guardian->run_stopped = false;
 }
 
-/* Reaps children, also those that have lost their parents. */
+/* Reaps children, also orphans that this process has inherited. */
 static void reap(struct guardian *guardian)
 {
 	int status;
@@ -189,9 +189,11 @@ static void stop_command(struct guardian *guardian)
 
 	if (!signal_command(guardian, SIGTERM))
 		refused = guardian->ending.command;
-	signal_command(guardian, SIGCONT); /* a stopped command could not act on SIGTERM */
-	if (holding->grace_ms > 0)
-		set_timer(guardian, holding->grace_ms);
+	int64_t stop_ms = holding_time_to_stop_ms(holding);
+	if (stop_ms > 0) {
+		signal_command(guardian, SIGCONT); /* or it could not act on SIGTERM */
+		set_timer(guardian, stop_ms);
+	}
 	/* A signal to the group succeeds if one process got it, so look at each. Do it now and not
 	 * when the grace is over: the node has to know in time. */
 	if (refused == 0)
@@ -204,8 +206,8 @@ static void stop_command(struct guardian *guardian)
 		        "'%s' was lost (fence %llu)%s; the command gets SIGTERM, and SIGKILL after "
 		        "%lld ms",
 		        holding->words->name, (unsigned long long)holding->fence, holding->why,
-		        (long long)holding->grace_ms);
-	if (holding->grace_ms == 0)
+		        (long long)stop_ms);
+	if (stop_ms == 0)
 		kill_all(guardian);
 }
 
@@ -239,6 +241,16 @@ static bool is_over(const struct guardian *guardian)
 	return guardian->ending.ended;
 }
 
+/* True if the lease ends so soon that the command must be stopped now. This process may have been
+ * stopped after it was woken for something else. */
+static bool is_late(const struct guardian *guardian)
+{
+	const struct holding *holding = guardian->holding;
+
+	return !guardian->ending.lost &&
+	       holding_ends_within(holding, holding->grace_ms + holding_margin_ms(holding));
+}
+
 static void guard(struct guardian *guardian)
 {
 	while (!is_over(guardian)) {
@@ -253,7 +265,7 @@ static void guard(struct guardian *guardian)
 			continue;
 		/* Handle the loss of the lock before the end of the command: if both happened, the
 		 * command did not end properly. */
-		if (items[2].revents != 0)
+		if (items[2].revents != 0 || is_late(guardian))
 			on_news(guardian);
 		if (items[0].revents != 0)
 			on_channel(guardian);

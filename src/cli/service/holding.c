@@ -30,6 +30,8 @@ enum {
 	/* The longest grace, in percent of the lease. The node adds a tenth of the lease, within
 	 * which the last process of the command must be gone. */
 	GRACE_PERCENT_MAX = 35,
+	/* The same over TCP, where the end of the lease has to be asked for. */
+	GRACE_PERCENT_MAX_REMOTE = 30,
 };
 
 static void say_directly(const char *text)
@@ -71,7 +73,7 @@ int holding_misused(const struct holding_words *words, const struct problem *pro
 	return EXIT_BAD_USAGE;
 }
 
-/* True for a zero, however it is written. */
+/* Is this a zero, however it is written? */
 static bool is_no_time(const char *text)
 {
 	static const char *const units[] = {"", "ms", "s", "m", "h"};
@@ -256,7 +258,7 @@ void holding_report(const struct holding *holding, bool lost, int child)
 		put_text(&line, "null");
 	}
 	put_text(&line, "}\n");
-	/* If nobody reads it any more, nobody wants it. SIGPIPE: see holding_acquire. */
+	/* If nobody reads the line any more, nobody wants it. SIGPIPE: see holding_acquire. */
 	ssize_t written = write(holding->words->status_fd, line.text, line.size);
 	(void)written;
 }
@@ -271,7 +273,7 @@ static struct holding *waiting;
  * campaigns was not elected; one that was never answered cannot know. */
 static volatile sig_atomic_t campaigning;
 
-/* The time is over. Returns the exit code. */
+/* The time of -w is over. Returns the exit code. */
 static int give_up(void)
 {
 	const struct holding_words *words = waiting->words;
@@ -326,7 +328,7 @@ static void stop_waiting(int number, siginfo_t *info, void *context)
 	end_by_signal(number, false);
 }
 
-/* True for signals that end a process and do not report an error of its own. */
+/* Is this a signal that ends a process and does not report an error of its own? */
 static bool ends_a_process(int signal)
 {
 	static const int ending[] = {SIGHUP,  SIGINT,  SIGQUIT,   SIGPIPE,   SIGALRM,
@@ -419,12 +421,21 @@ static void block_signals(const struct holding *holding)
 
 /* --- taking it --- */
 
+/* True for HOST:PORT, as libbaton reads an address. */
+static bool is_remote(const struct holding *holding)
+{
+	const char *address = baton_address(holding->baton);
+
+	return strchr(address, '/') == NULL && strchr(address, ':') != NULL;
+}
+
 /* Returns HOLDING_ACQUIRED if the grace is possible, or the exit code. */
 static int check_grace(struct holding *holding)
 {
 	const struct holding_words *words = holding->words;
 	const int64_t lease_ms = (int64_t)holding->lease_ms;
-	const int64_t grace_ms_max = lease_ms * GRACE_PERCENT_MAX / 100;
+	const int percent_max = is_remote(holding) ? GRACE_PERCENT_MAX_REMOTE : GRACE_PERCENT_MAX;
+	const int64_t grace_ms_max = lease_ms * percent_max / 100;
 	struct problem problem;
 
 	holding->grace_ms = words->grace_ms >= 0 ? words->grace_ms : lease_ms / 4;
@@ -432,9 +443,9 @@ static int check_grace(struct holding *holding)
 		return HOLDING_ACQUIRED;
 	problem_set(
 	        &problem,
-	        "--grace %lld ms does not fit the lease of node '%.100s', %lld ms: at most 0.35 "
+	        "--grace %lld ms does not fit the lease of node '%.100s', %lld ms: at most 0.%d "
 	        "of it, %lld ms, or another could be let in before the command is killed",
-	        (long long)words->grace_ms, holding->node, (long long)lease_ms,
+	        (long long)words->grace_ms, holding->node, (long long)lease_ms, percent_max,
 	        (long long)grace_ms_max);
 	return holding_misused(words, &problem);
 }
@@ -452,24 +463,24 @@ static void note_reason(struct holding *holding)
 	static const struct {
 		const char *word, *text;
 	} reasons[] = {
-	        [BATON_LOST_BROKEN] = {"broken", NULL}, /* the node says by whom */
+	        [BATON_LOST_BROKEN] = {"broken", NULL}, /* the node's text says by whom */
 	        [BATON_LOST_LEAVING] = {"leaving", "its node is leaving"},
 	        [BATON_LOST_CONNECTION] = {"connection", "the connection to the node is gone"},
-	        [BATON_LOST_LEASE] = {"lease", "its node is not in the cluster's view any more"},
+	        [BATON_LOST_LEASE] = {"lease", "its node could not renew its lease"},
 	};
 	const char *said;
 	enum baton_reason reason = baton_lost_reason(holding->baton, &said);
 
 	if (reason == 0 && connection_has_ended(holding))
 		reason = BATON_LOST_CONNECTION;
-	if (reason == 0) /* a node of an older version does not tell */
+	if (reason == 0) /* a node of an older version does not tell the reason */
 		return;
 	holding->reason = reasons[reason].word;
 	snprintf(holding->why, sizeof(holding->why), ": %s",
 	         reasons[reason].text != NULL ? reasons[reason].text : said);
 }
 
-/* The node said so, or the connection ended. */
+/* Notes that the lock is lost: the node said so, or the connection ended. */
 void holding_note_loss(struct holding *holding)
 {
 	if (holding->reason == NULL && !holding_lost(holding))
@@ -530,7 +541,7 @@ static int reach_node(struct holding *holding)
 	}
 }
 
-/* Returns the same as holding_acquire. */
+/* Asks for the lock. Returns the same as holding_acquire. */
 static int ask(struct holding *holding)
 {
 	const struct holding_words *words = holding->words;
@@ -604,8 +615,42 @@ int holding_acquire(struct holding *holding, const struct holding_words *words)
 
 /* --- losing it, giving it back --- */
 
+int64_t holding_margin_ms(const struct holding *holding)
+{
+	return (int64_t)holding->lease_ms / 10;
+}
+
+/* Reads the clock before the lease: if this process is stopped in between, the end is too early and
+ * not too late. */
+void holding_note_end(struct holding *holding)
+{
+	uint64_t now = clock_boot_ns();
+	int64_t left_ms = baton_left(holding->baton), margin_ms = holding_margin_ms(holding);
+
+	if (left_ms == BATON_UNENDING)
+		holding->end_ns = UINT64_MAX;
+	else
+		holding->end_ns =
+		        now + (left_ms > margin_ms ? (uint64_t)(left_ms - margin_ms) * 1000000 : 0);
+}
+
+int64_t holding_time_to_stop_ms(const struct holding *holding)
+{
+	uint64_t now = clock_boot_ns();
+	uint64_t left_ns = holding->end_ns > now ? holding->end_ns - now : 0;
+
+	return left_ns / 1000000 < (uint64_t)holding->grace_ms ? (int64_t)(left_ns / 1000000)
+	                                                       : holding->grace_ms;
+}
+
+bool holding_ends_within(const struct holding *holding, int64_t ms)
+{
+	return baton_left(holding->baton) <= ms;
+}
+
 bool holding_lost(struct holding *holding)
 {
+	holding_note_end(holding); /* when the loss is taken, the end is not known any more */
 	if (baton_lost(holding->baton, NULL, NULL) != 1)
 		return false;
 	note_reason(holding);
@@ -614,7 +659,7 @@ bool holding_lost(struct holding *holding)
 
 bool holding_release(struct holding *holding)
 {
-	/* Do not wait for ever: a stopped node will read it when it goes on. */
+	/* Do not wait for ever: a stopped node will read the UNLOCK when it goes on. */
 	struct pollfd answer = {.fd = baton_fd(holding->baton), .events = POLLIN};
 
 	if (holding_lost(holding))

@@ -91,6 +91,9 @@ struct holding {
 	uint64_t fence;
 	uint64_t lease_ms; /* the lease of the node */
 	int64_t grace_ms;
+	/* When nothing of the command may be left, whatever its grace: a margin before the lease
+	 * ends, as known by the last holding_note_end, on clock_boot_ns. */
+	uint64_t end_ns;
 	const char *reason; /* why it was lost or not acquired, for --status-fd; NULL: not known */
 	/* The same with ": " before it, as the end of a sentence; or "". */
 	char why[BATON_NAME_MAX + 80];
@@ -102,7 +105,7 @@ struct holding {
 
 void holding_defaults(struct holding_words *words, const char *command);
 
-/* Returns 0; -1 and a problem; or 1 if it is not one of these options. */
+/* Takes an option. Returns 0; -1 and a problem; or 1 if it is not one of these options. */
 int holding_option(int option, const char *value, struct holding_words *words,
                    struct problem *problem);
 
@@ -127,23 +130,36 @@ int holding_acquire(struct holding *holding, const struct holding_words *words);
  * ignored. */
 void holding_ending_signals(const struct holding *holding, sigset_t *ret_set);
 
-/* True if the lock was lost; reported once. Never blocks. */
+/* Is the lock lost? This is reported once. Never blocks. */
 bool holding_lost(struct holding *holding);
+/* Reads how long the lease of the node lasts. */
+void holding_note_end(struct holding *holding);
+/* Returns how long the command may take to stop from now on: the grace, or less if the lease ends
+ * before. */
+int64_t holding_time_to_stop_ms(const struct holding *holding);
+/*
+ * True if the lease of the node ends in this time, or has ended. Asks nobody: it needs neither the
+ * node nor the network. A process that was stopped has to ask this first when it goes on.
+ */
+bool holding_ends_within(const struct holding *holding, int64_t ms);
+/* Returns the part of the lease that stays between the end of the command and another's grant. */
+int64_t holding_margin_ms(const struct holding *holding);
 /* Notes why a lock was lost that is known to be lost, unless that is noted already. */
 void holding_note_loss(struct holding *holding);
 
 /* Releases the lock and waits a while for the node's answer. Returns true if it was still held. */
 bool holding_release(struct holding *holding);
 
-/* Writes the line of --status-fd. `child` is the command's exit code; -1: there was no command.
- * Safe in a signal handler. */
+/* Writes the line of --status-fd. `child` is the command's exit code, or -1 if there was no
+ * command. Safe in a signal handler. */
 void holding_report(const struct holding *holding, bool lost, int child);
 
 void holding_free(struct holding *holding);
 
 /*
- * Ends this process by a signal, without a core dump; `group`: sends it to the whole process group,
- * as a terminal does. Process 1 exits with 128 plus the number. Safe in a signal handler.
+ * Ends this process by a signal, without a core dump. With `group`, sends the signal to the whole
+ * process group, as a terminal does. Process 1 exits with 128 plus the number. Safe in a signal
+ * handler.
  */
 _Noreturn void end_by_signal(int number, bool group);
 

@@ -54,7 +54,7 @@ static int print_fence(const struct holding *holding)
 	return EXIT_STREAM;
 }
 
-/* Returns true if there may be more to come. */
+/* Reads some input. Returns true if there may be more to come. */
 static bool read_input(void)
 {
 	char bytes[4096];
@@ -71,7 +71,7 @@ static bool somebody_writes(void)
 	       (S_ISFIFO(input.st_mode) || S_ISSOCK(input.st_mode) || isatty(STDIN_FILENO));
 }
 
-/* True if the input has already ended. Its content does not matter. */
+/* Has the input already ended? Its content does not matter. */
 static bool input_has_ended(void)
 {
 	struct pollfd item = {.fd = STDIN_FILENO, .events = POLLIN};
@@ -84,7 +84,7 @@ static bool input_has_ended(void)
 	return false;
 }
 
-/* Returns true if the lock is lost. */
+/* Waits until the hold must end. Returns true if the lock is lost. */
 static bool wait_for_end(struct holding *holding, bool any_input)
 {
 	sigset_t ending, blocked;
@@ -92,7 +92,7 @@ static bool wait_for_end(struct holding *holding, bool any_input)
 	holding_ending_signals(holding, &ending);
 	int signals = signalfd(-1, &ending, SFD_CLOEXEC);
 	must(signals >= 0);
-	/* All other signals act as on any process. */
+	/* All signals that are not blocked act as on any process. */
 	sigorset(&blocked, &holding->mask, &ending);
 	sigprocmask(SIG_SETMASK, &blocked, NULL);
 	struct pollfd items[] = {

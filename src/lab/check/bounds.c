@@ -58,7 +58,7 @@ static bool share_ready(struct search *search)
 	return count > 0;
 }
 
-/* The second pass. False if a limit was reached. */
+/* Makes the second pass. Returns false if a limit was reached. */
 static bool order(struct search *search)
 {
 	search->ordering = true;

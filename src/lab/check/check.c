@@ -95,7 +95,7 @@ static void write_expectation(const struct check *check, char *text, size_t size
 	switch (result->verdict) {
 	case VERDICT_DEADLOCK:
 		/* Nothing is in flight, so `run` does nothing in this replay. With a correct
-		 * algorithm it would bring the node there. */
+		 * algorithm `run` would let the node enter, or become idle after its exit. */
 		if (!waits && !leaves)
 			snprintf(text, size, "fail \"node %" PRIu32 " can never ask\"",
 			         result->node);
@@ -107,7 +107,7 @@ static void write_expectation(const struct check *check, char *text, size_t size
 		snprintf(text, size, "expect %" PRIu32 " %s", result->node, waits ? "in" : "idle");
 		return;
 	case VERDICT_BROKEN:
-		/* Replaying cannot show that a step is not pure. */
+		/* A step that is not pure cannot be shown by replaying it. */
 		if (strncmp(result->what, "made", 4) == 0)
 			snprintf(text, size, "fail \"node %" PRIu32 " %s\"", result->node,
 			         result->what);
@@ -121,8 +121,8 @@ static void write_expectation(const struct check *check, char *text, size_t size
 		snprintf(text, size, "expect invariant agreement");
 		return;
 	case VERDICT_TERMINATION:
-		/* In an endless run all may know the leader at some time, so no expectation
-		 * would fail. Otherwise nothing is in flight, as in a deadlock. */
+		/* In an endless run all may know the leader at some time, so no expectation would
+		 * fail. If the run is not endless, nothing is in flight, as in a deadlock. */
 		if (result->path_count > result->path_cycle && !check->search.violation.broke)
 			snprintf(text, size, "fail \"%s\"", result->what);
 		else
@@ -187,6 +187,14 @@ static bool check_cycles(struct check *check)
 	return true;
 }
 
+/* Returns those of the types that no message had. */
+static uint64_t find_never_sent(const struct model *model, uint64_t types)
+{
+	for (uint32_t i = 0; i < model->letters.count; i++)
+		types &= ~((uint64_t)1 << model->letter[i].type);
+	return types;
+}
+
 static void check_once(const struct check_options *options, struct check_result *ret_result)
 {
 	struct check check = {.result = ret_result};
@@ -217,6 +225,8 @@ static void check_once(const struct check_options *options, struct check_result 
 	ret_result->states = states_count(&search->states);
 	ret_result->transitions = search_transitions(search);
 	ret_result->depth = search->depth;
+	ret_result->never_sent =
+	        find_never_sent(&search->model, options->faults.lose | options->faults.duplicate);
 	ret_result->lowered = search->model.lowers;
 	ret_result->memory = search_memory(search) + state_graph_memory(&check.graph);
 	ret_result->memory_states = ret_result->states;

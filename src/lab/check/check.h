@@ -69,6 +69,8 @@ struct check_result {
 	size_t path_count; /* steps of the counterexample */
 	size_t path_cycle; /* where the part of it begins that repeats for ever */
 	char *scenario;    /* the counterexample as a scenario; NULL if nothing is violated */
+	/* Bit t: messages of type t might be lost or duplicated, but none was ever sent. */
+	uint64_t never_sent;
 };
 
 void check_run(const struct check_options *options, struct check_result *ret_result);

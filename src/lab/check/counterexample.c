@@ -224,6 +224,18 @@ static void follow(struct follower *follower, const struct action *action)
 		follower->dead[action->node - 1] = false;
 		world_restart(world, action->node);
 		break;
+	case ACTION_LINK:
+	case ACTION_UNLINK:
+		if (action->node < action->what) {
+			bool made = action->kind == ACTION_LINK;
+			fprintf(follower->text, "%s %" PRIu32 " %" PRIu32 "\n",
+			        made ? "link" : "unlink", action->node, action->what);
+			world_rewire(world, action->node, action->what, made);
+		}
+		if (action->kind == ACTION_UNLINK)
+			return;
+		world_linked(world, action->node, action->what);
+		break;
 	case ACTION_CUT:
 		fprintf(follower->text,
 		        "# from here on everything between %" PRIu32 " and %" PRIu32 " is lost\n",

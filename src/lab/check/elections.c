@@ -77,7 +77,8 @@ static int check_one(struct tally *tally)
 		entries[setup.electorate.initiators[i] - 1] = 1;
 	options.setup = &setup;
 	options.entries = entries;
-	options.states_max -= sum->states; /* may be 0: then the first state is too many */
+	/* This may become 0: then even the first state is one too many. */
+	options.states_max -= sum->states;
 	if (options.seconds_max > 0)
 		options.seconds_max -= sum->seconds;
 	check_run(&options, &one);

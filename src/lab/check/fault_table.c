@@ -54,7 +54,8 @@ const char *fault_outcome_name(enum fault_outcome outcome)
 	return names[outcome];
 }
 
-/* Returns what a search for this kind of violation has found; OUTCOME_UNNOTICED: nothing. */
+/* Returns what a search for this kind of violation has found; OUTCOME_UNNOTICED if it found none.
+ * */
 static enum fault_outcome outcome_of(const struct check_result *result, enum sought sought)
 {
 	switch (result->verdict) {
@@ -83,9 +84,10 @@ static char *command_text(const struct setup *setup, uint32_t entries, enum faul
 	                                    [SOUGHT_TWO_INSIDE] = " --find two-inside",
 	                                    [SOUGHT_ALL_WAIT] = " --find all-wait"};
 	char *text;
-	int length = asprintf(&text, "baton check %s --nodes %u --entries %u %s%s",
-	                      setup->network.algorithm->name, setup->network.graph.nodes, entries,
-	                      columns[column].option, finds[sought]);
+	int length = asprintf(&text, "baton check %s --topology %s --nodes %u --entries %u %s%s",
+	                      setup->network.algorithm->name, setup->topology,
+	                      setup->network.graph.nodes, entries, columns[column].option,
+	                      finds[sought]);
 
 	memory_must(length >= 0);
 	return text;
@@ -115,12 +117,24 @@ static void search_cell(const struct check_options *base, enum fault_column colu
 	}
 }
 
-int fault_cell_find(const struct algorithm *algorithm, uint32_t nodes, enum fault_column column,
-                    const volatile sig_atomic_t *interrupted, struct fault_cell *ret_cell,
-                    struct problem *problem)
+const char *fault_topology(const struct algorithm *algorithm, uint32_t k)
 {
-	struct setup_words words = {
-	        .algorithm = algorithm->name, .nodes = nodes, .host = host_here(), .searched = 1};
+	static const char *const any[] = {"complete", "line", NULL};
+
+	if (algorithm->links == GRAPH_CONNECTED && algorithm->shape == GRAPH_NONE)
+		return any[k];
+	return k == 0 ? algorithm->topology : NULL;
+}
+
+int fault_cell_find(const struct algorithm *algorithm, const char *topology, uint32_t nodes,
+                    enum fault_column column, const volatile sig_atomic_t *interrupted,
+                    struct fault_cell *ret_cell, struct problem *problem)
+{
+	struct setup_words words = {.algorithm = algorithm->name,
+	                            .topology = topology,
+	                            .nodes = nodes,
+	                            .host = host_here(),
+	                            .searched = 1};
 	uint32_t entries[MODEL_NODES_MAX];
 	struct setup setup;
 

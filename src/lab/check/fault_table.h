@@ -40,12 +40,15 @@ struct fault_cell {
 	char *scenario;   /* a scenario that leads to the outcome; NULL if UNNOTICED */
 };
 
+/* Returns the k-th topology that the table shows for this algorithm, counted from 0; NULL: there are
+ * no more. An algorithm for any network is shown on the densest and on one of the sparsest. */
+const char *fault_topology(const struct algorithm *algorithm, uint32_t k);
 /* Fills in a cell. At first each node may enter twice; if there are too many states to search,
  * only once. `nodes` is at least 2. Returns 0; or -1 and a problem, if the algorithm cannot run
  * on so many nodes. */
-int fault_cell_find(const struct algorithm *algorithm, uint32_t nodes, enum fault_column column,
-                    const volatile sig_atomic_t *interrupted, struct fault_cell *ret_cell,
-                    struct problem *problem);
+int fault_cell_find(const struct algorithm *algorithm, const char *topology, uint32_t nodes,
+                    enum fault_column column, const volatile sig_atomic_t *interrupted,
+                    struct fault_cell *ret_cell, struct problem *problem);
 void fault_cell_free(struct fault_cell *cell);
 
 #endif

@@ -126,6 +126,10 @@ void faults_describe(const struct faults *faults, const struct algorithm *algori
 		            faults->restarts_max == 1 ? "once" : "as often");
 	if (faults->cut)
 		text_format(text, "%sone link may be cut", separator);
+	if (faults->rewires_max == 1)
+		text_add_string(text, "one link may be made or removed");
+	else if (faults->rewires_max != 0)
+		text_format(text, "%" PRIu32 " links may be made or removed", faults->rewires_max);
 }
 
 /* --- steps --- */
@@ -152,7 +156,8 @@ static void add_message_fault(const struct model *model, struct state_row row,
 	uint32_t to = model->letter[number].flight.to;
 	uint32_t local = row_local(model, row, to - 1);
 
-	/* A message to a dead node is lost anyway, so a fault makes no difference. */
+	/* A message to a dead node is lost anyway, so losing or duplicating it makes no difference.
+	 * */
 	if (model->local[local].dead)
 		return;
 	actions->list[actions->count++] = (struct action){
@@ -200,7 +205,7 @@ static struct harm sum_harm(const struct model *model, struct state_row row)
 	return harm;
 }
 
-/* Messages that are in flight on the link that is cut are lost when they should be delivered. */
+/* A message that is in flight on the cut link is lost when it would be delivered. */
 static void lose_cut(const struct model *model, const struct harm *harm, struct actions *actions)
 {
 	for (size_t k = 0; k < actions->count && harm->cut_from != 0; k++) {
@@ -216,12 +221,100 @@ static void lose_cut(const struct model *model, const struct harm *harm, struct 
 	}
 }
 
+/* --- changes of the network --- */
+
+static uint64_t neighbours_of(const struct model *model, struct state_row row, uint32_t node)
+{
+	return model->local[row_local(model, row, node - 1)].neighbours;
+}
+
+/* Would all nodes still be connected without the link between a and b? */
+static bool is_connected_without(const struct model *model, struct state_row row, uint32_t a,
+                                 uint32_t b)
+{
+	uint64_t reached = (uint64_t)1 << (a - 1), before = 0;
+
+	while (reached != before) {
+		before = reached;
+		for (uint32_t i = 1; i <= model->nodes; i++) {
+			uint64_t neighbours = neighbours_of(model, row, i);
+			if (i == a || i == b)
+				neighbours &= ~((uint64_t)1 << ((i == a ? b : a) - 1));
+			reached |= (reached >> (i - 1) & 1) != 0 ? neighbours : 0;
+		}
+	}
+	return reached == UINT64_MAX >> (64 - model->nodes);
+}
+
+static bool needs_link(const struct model *model, struct state_row row, uint32_t node,
+                       uint32_t neighbour)
+{
+	const struct local *local = &model->local[row_local(model, row, node - 1)];
+	uint32_t room[MODEL_NODES_MAX];
+	struct site site = model_site(model, node, local->neighbours, room);
+
+	return model->algorithm->needs_link(&site, local->state, neighbour);
+}
+
+static bool may_unlink(const struct model *model, struct state_row row, uint32_t a, uint32_t b)
+{
+	for (uint32_t k = 0; k < row_letters_count(model, row); k++) {
+		const struct model_letter *letter = &model->letter[row_letter(model, row, k)];
+		uint32_t from = letter->from, to = letter->flight.to;
+		if ((from == a && to == b) || (from == b && to == a))
+			return false;
+	}
+	return !needs_link(model, row, a, b) && !needs_link(model, row, b, a) &&
+	       is_connected_without(model, row, a, b);
+}
+
+/* The other end of a link that one end has made or removed does the same, before anything else
+ * happens. Returns false if there is no such link. */
+static bool finish_link(const struct model *model, struct state_row row, struct actions *actions)
+{
+	for (uint32_t i = 1; i <= model->nodes; i++) {
+		for (uint32_t j = i + 1; j <= model->nodes; j++) {
+			bool here = (neighbours_of(model, row, i) >> (j - 1) & 1) != 0;
+			bool there = (neighbours_of(model, row, j) >> (i - 1) & 1) != 0;
+			if (here == there)
+				continue;
+			actions->count = 0;
+			add_own_fault(actions, here ? ACTION_LINK : ACTION_UNLINK, j,
+			              row_local(model, row, j - 1), i);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void add_rewirings(const struct model *model, struct state_row row, struct actions *actions)
+{
+	uint32_t rewired = 0;
+
+	if (finish_link(model, row, actions))
+		return;
+	for (uint32_t i = 0; i < model->nodes; i++)
+		rewired += model->local[row_local(model, row, i)].rewired;
+	for (uint32_t i = 1; i <= model->nodes && rewired < model->faults.rewires_max; i++) {
+		for (uint32_t j = i + 1; j <= model->nodes; j++) {
+			bool linked = (neighbours_of(model, row, i) >> (j - 1) & 1) != 0;
+			if (!linked || may_unlink(model, row, i, j))
+				add_own_fault(actions, linked ? ACTION_UNLINK : ACTION_LINK, i,
+				              row_local(model, row, i - 1), j);
+		}
+	}
+}
+
 void model_add_faults(const struct model *model, struct state_row row, struct actions *actions)
 {
 	const struct faults *faults = &model->faults;
 	uint32_t letters = row_letters_count(model, row), last = UINT32_MAX;
 	struct harm harm = sum_harm(model, row);
 
+	if (faults->rewires_max != 0) {
+		add_rewirings(model, row, actions);
+		return;
+	}
 	lose_cut(model, &harm, actions);
 	for (uint32_t k = 0; k < letters; k++) {
 		uint32_t number = row_letter(model, row, k);

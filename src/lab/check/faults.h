@@ -26,6 +26,9 @@ struct faults {
 	uint32_t crashes_max, restarts_max;
 	enum victim victim;
 	bool cut; /* one link may be cut */
+	/* How often a link may be made or removed. This is no fault, but happens at any moment too;
+	 * not together with faults. */
+	uint32_t rewires_max;
 };
 
 /* Which violations end the search. */
@@ -37,7 +40,8 @@ enum sought {
 
 static inline bool faults_any(const struct faults *faults)
 {
-	return (faults->lose | faults->duplicate) != 0 || faults->crashes_max != 0 || faults->cut;
+	return (faults->lose | faults->duplicate) != 0 || faults->crashes_max != 0 || faults->cut ||
+	       faults->rewires_max != 0;
 }
 
 /*

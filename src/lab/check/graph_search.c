@@ -165,8 +165,8 @@ static bool is_bypass(struct inquiry *inquiry, const struct action *action)
 	       model_learn(model, action)->enters;
 }
 
-/* Finds for each state the most entries of others that can follow while the node's request is
- * known. It visits states after their successors. If a cycle contains such an entry, there is no
+/* Finds for each state how many entries of other nodes can follow at most while the node's request
+ * is known. It visits states after their successors. If a cycle contains such an entry, there is no
  * bound. */
 static void measure_bypass(struct inquiry *inquiry, struct liveness *liveness)
 {

@@ -16,7 +16,8 @@ struct local_head {
 	uint8_t phase;
 	uint8_t lost, duplicated, crashes; /* as in struct local */
 	uint32_t cut;
-	uint32_t padding;
+	uint32_t rewired;
+	uint64_t neighbours;
 	uint32_t timers
 	        [TIMERS_MAX]; /* 1 + the number of delays that it is armed for; 0: not armed */
 };
@@ -56,6 +57,41 @@ const char *step_fault_text(enum step_fault fault)
 static struct site site_of(const struct model *model, uint32_t node)
 {
 	return network_site(&model->setup->network, node);
+}
+
+struct site model_site(const struct model *model, uint32_t node, uint64_t neighbours,
+                       uint32_t room[MODEL_NODES_MAX])
+{
+	struct site site = site_of(model, node);
+
+	if (model->faults.rewires_max == 0)
+		return site;
+	site.neighbours_count = 0;
+	for (uint32_t j = 1; j <= model->nodes; j++) {
+		if ((neighbours >> (j - 1) & 1) != 0)
+			room[site.neighbours_count++] = j;
+	}
+	site.neighbours = room;
+	return site;
+}
+
+/* Returns the neighbours at the start, if they may change. */
+static uint64_t first_neighbours(const struct model *model, uint32_t node)
+{
+	uint64_t neighbours = 0;
+
+	for (uint32_t j = 1; j <= model->nodes && model->faults.rewires_max != 0; j++) {
+		if (j != node && network_linked(&model->setup->network, node, j))
+			neighbours |= (uint64_t)1 << (j - 1);
+	}
+	return neighbours;
+}
+
+static bool is_linked(const struct model *model, const struct local_head *head, uint32_t to)
+{
+	if (model->faults.rewires_max != 0)
+		return (head->neighbours >> (to - 1) & 1) != 0;
+	return network_linked(&model->setup->network, head->node, to);
 }
 
 static const char *broken_invariant(const struct model *model, const struct site *site,
@@ -99,7 +135,7 @@ static uint64_t hash_number(uint32_t number, bool letter)
 	return XXH3_64bits(&key, sizeof(key));
 }
 
-/* Interns the local state in the buffer. */
+/* Interns the local state that is in the model's buffer. */
 static uint32_t put_local(struct model *model, size_t size)
 {
 	const struct local_head *head = (const struct local_head *)(const void *)model->buffer;
@@ -110,12 +146,13 @@ static uint32_t put_local(struct model *model, size_t size)
 	if (!new)
 		return number;
 	model->outgrown = model->outgrown || !fits(number, model->format.local_width);
-	struct site site = site_of(model, head->node);
+	uint32_t room[MODEL_NODES_MAX];
+	struct site site = model_site(model, head->node, head->neighbours, room);
 	const struct algorithm *algorithm = model->algorithm;
 	const void *kept = intern_get(&model->locals, number, &size) + sizeof(*head);
 	bool dead = head->phase == PHASE_DEAD;
 	bool ready = !dead && (algorithm->ready == NULL || algorithm->ready(&site, state));
-	/* No algorithm claims its invariants for runs with faults. */
+	/* Algorithms do not claim their invariants for runs with faults. */
 	const char *broken = model->faulty ? NULL : broken_invariant(model, &site, state);
 	bool has_privilege =
 	        !dead && algorithm->has_privilege != NULL && algorithm->has_privilege(&site, state);
@@ -135,6 +172,8 @@ static uint32_t put_local(struct model *model, size_t size)
 	        .duplicated = head->duplicated,
 	        .crashes = head->crashes,
 	        .cut = head->cut,
+	        .rewired = head->rewired,
+	        .neighbours = head->neighbours,
 	        .leader = head->leader,
 	        .broken_invariant = broken,
 	        .state = kept,
@@ -149,7 +188,10 @@ static uint32_t put_local(struct model *model, size_t size)
 static uint32_t put_letter(struct model *model, uint32_t from, const struct effect *effect)
 {
 	const uint8_t *body = model->out.bytes + effect->send.offset;
-	struct letter_head head = {.from = model->format.fifo || model->faults.cut ? from : 0,
+	struct letter_head head = {.from = model->format.fifo || model->faults.cut ||
+	                                                   model->faults.rewires_max != 0
+	                                           ? from
+	                                           : 0,
 	                           .to = effect->send.to,
 	                           .side = (uint32_t)effect->send.side};
 	uint8_t small[256];
@@ -213,7 +255,7 @@ static struct transition take_effects(struct model *model, const struct site *si
 			letter = put_letter(model, site->self, effect);
 			add_send(model, &transition, letter);
 			transition.messages += !model->letter[letter].init;
-			if (!network_linked(&model->setup->network, site->self, effect->send.to))
+			if (!is_linked(model, head, effect->send.to))
 				transition.broken = FAULT_NO_NEIGHBOUR;
 			else if (model->algorithm->one_way && effect->send.side != SIDE_RIGHT)
 				transition.broken = FAULT_LEFT;
@@ -300,6 +342,13 @@ static int call(struct model *model, const struct site *site, const struct actio
 	case ACTION_CUT:
 		head->cut = action->what;
 		return 0;
+	case ACTION_LINK:
+	case ACTION_UNLINK:
+		head->neighbours ^= (uint64_t)1 << (action->what - 1);
+		head->rewired += action->node < action->what;
+		if (action->kind == ACTION_LINK)
+			algorithm->linked(site, state, action->what, &model->out);
+		return 0;
 	}
 	must(false);
 	return 0;
@@ -363,10 +412,14 @@ static uint32_t local_of_key(uint64_t key)
 static struct transition compute(struct model *model, uint32_t local, const struct action *action)
 {
 	enum { AUDIT_EVERY = 16 };
-	struct site site = site_of(model, action->node);
+	uint32_t room[MODEL_NODES_MAX];
+	uint64_t neighbours = model->local[local].neighbours;
 	size_t size;
 	const uint8_t *bytes = intern_get(&model->locals, local, &size);
 
+	if (action->kind == ACTION_LINK || action->kind == ACTION_UNLINK)
+		neighbours ^= (uint64_t)1 << (action->what - 1);
+	struct site site = model_site(model, action->node, neighbours, room);
 	memcpy(model->buffer, bytes, size);
 	int refused = call(model, &site, action, model->buffer, size);
 	bool impure = model->steps++ % AUDIT_EVERY == 0 &&
@@ -374,7 +427,7 @@ static struct transition compute(struct model *model, uint32_t local, const stru
 	struct transition transition = take_effects(model, &site);
 	if (impure)
 		transition.broken = FAULT_IMPURE;
-	else if (refused != 0 && !model->faulty)
+	else if (refused != 0 && (!model->faulty || model->faults.rewires_max != 0))
 		transition.broken = FAULT_REFUSED;
 	else if (transition.broken == FAULT_NONE && !model->faulty &&
 	         !is_drawn(model, &site, action, bytes))
@@ -502,8 +555,10 @@ uint32_t model_start(struct model *model, uint8_t *ret_bytes)
 	for (uint32_t i = 1; i <= model->nodes; i++) {
 		struct site site = site_of(model, i);
 		size_t local_size = sizeof(struct local_head) + model->algorithm->state_size(&site);
-		struct local_head head = {
-		        .node = i, .entries_left = model->entries[i - 1], .phase = PHASE_IDLE};
+		struct local_head head = {.node = i,
+		                          .entries_left = model->entries[i - 1],
+		                          .phase = PHASE_IDLE,
+		                          .neighbours = first_neighbours(model, i)};
 
 		memset(model->buffer, 0, local_size);
 		memcpy(model->buffer, &head, sizeof(head));
@@ -665,7 +720,8 @@ void model_actions(const struct model *model, struct state_row row, struct actio
 		list_actions(model, row, ret_actions, model->format);
 	if (model->algorithm->expire != NULL && letters == 0)
 		add_expirations(model, row, ret_actions);
-	/* The last token can be lost only if the system never had more than one. */
+	/* The last token can be lost only if there was just one at the start. Otherwise one must be
+	 * left, to notice the loss of the others. */
 	if (model->lose_token && mark_count(model_marks(model, row), MARK_TOKEN) >
 	                                 (model->tokens_at_start > 1 ? 1u : 0u))
 		add_losses(model, row, ret_actions);
@@ -673,8 +729,8 @@ void model_actions(const struct model *model, struct state_row row, struct actio
 		model_add_faults(model, row, ret_actions);
 }
 
-/* For each node, the nodes whose next message it could receive before anything that is in flight
- * to it now: their channel to it is empty. */
+/* Finds for each node the senders whose channel to it is empty. A message from one of these could
+ * arrive before all messages that are in flight to the node now. */
 static void find_influences(const struct model *model, const struct actions *actions,
                             uint64_t *influences)
 {

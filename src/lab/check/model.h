@@ -23,7 +23,7 @@
 
 #define ENTRIES_UNLIMITED UINT32_MAX
 
-/* The last four and ACTION_LOSE are faults. */
+/* Those after ACTION_EXPIRE and ACTION_LOSE are faults, or changes of the network. */
 enum action_kind {
 	ACTION_REQUEST,
 	ACTION_RELEASE,
@@ -35,6 +35,10 @@ enum action_kind {
 	ACTION_RESTART,   /* the node begins again as at the start, and has forgotten everything */
 	/* The link between the node and another is cut: all messages on it are lost from now on. */
 	ACTION_CUT,
+	/* The node gets or loses a neighbour. A link has two ends: the lower node makes this step
+	 * first, and then the other one, before anything else happens. */
+	ACTION_LINK,
+	ACTION_UNLINK,
 };
 
 struct action {
@@ -94,6 +98,10 @@ struct local {
 	 * crashed, and the other end of its link that is cut, or 0. */
 	uint8_t lost, duplicated, crashes;
 	uint32_t cut;
+	/* If the network may change: how many of its changes had this node as their lower end, and
+	 * bit j for each neighbour j + 1. */
+	uint32_t rewired;
+	uint64_t neighbours;
 	uint32_t leader; /* the identifier of the leader that the node knows, or 0 */
 	uint32_t timers
 	        [TIMERS_MAX]; /* 1 + the number of delays that it is armed for; 0: not armed */
@@ -269,6 +277,11 @@ static inline uint64_t action_key(enum action_kind kind, uint32_t local, uint32_
 /* Adds the faults that may happen now. A message on a cut link is lost when it would be
  * delivered. The list has room for all. */
 void model_add_faults(const struct model *model, struct state_row row, struct actions *actions);
+
+/* Returns the node's site. If the network may change, its neighbours are these; they are written
+ * into `room`, which must outlive the site. */
+struct site model_site(const struct model *model, uint32_t node, uint64_t neighbours,
+                       uint32_t room[MODEL_NODES_MAX]);
 
 static inline bool model_is_loss(const struct action *action)
 {

@@ -56,7 +56,7 @@ static json_t *report_invariants(const struct check_options *options,
 	const char *verdict = result->complete ? "holds" : NULL;
 	json_t *list = json_object();
 
-	/* No algorithm claims its properties for runs with faults. */
+	/* Algorithms do not claim their properties for runs with faults. */
 	if (faults_any(&options->faults) && result->verdict != VERDICT_BROKEN)
 		return list;
 	if (algorithm->has_token && !algorithm->regenerates && !options->lose_token)
@@ -201,6 +201,14 @@ json_t *check_report(const struct check_options *options, const struct check_res
 		char *sentence = text_take(&faults);
 		json_object_set_new(report, "faults", json_string(sentence));
 		free(sentence);
+		json_t *never = json_array();
+		for (size_t i = 0; i < setup->network.algorithm->messages_count; i++) {
+			if ((result->never_sent >> i & 1) != 0)
+				json_array_append_new(
+				        never,
+				        json_string(setup->network.algorithm->messages[i].name));
+		}
+		json_object_set_new(report, "never_sent", never);
 	}
 	json_object_set_new(report, "counterexample", text_or_null(result->scenario));
 	return report;

@@ -11,7 +11,9 @@
 enum { FOUND_MAX = 4096, ROUND_ALONE = FOUND_MAX, ROUND_TOGETHER = 65536, AT_ONCE = 64 };
 /* How far a thread may exceed its budget in a round. */
 enum { ROUND_SLACK = 4096 };
-enum { UNCOUNTED = 3 << 20 };
+/* Memory that nobody counts: the program with its libraries, and what each thread may take in a
+ * round. */
+enum { PROGRAM_BYTES = 7 << 20, THREAD_BYTES = 3 << 20 };
 
 /* Returns the size of a bypass counter in bytes, or 0 if none are kept. The largest value of a
  * counter is reserved for BYPASS_NONE. */
@@ -354,8 +356,8 @@ void worker_put_ready(struct worker *worker, uint32_t state)
 	worker->ready[worker->ready_count++] = state;
 }
 
-/* Computes the row that a step leads to. That is done twice, because it is cheaper than keeping
- * the row. */
+/* Computes the row that a step leads to. The step was followed before, but its row was not kept:
+ * computing it again is cheaper. */
 static struct state_row row_after(const struct search *search, struct worker *worker,
                                   const struct found *found, const struct state_record *from)
 {
@@ -391,7 +393,7 @@ static void take_again(struct search *search, struct worker *worker, size_t slot
 	KEEP_IF(search, &record->fewest, from->fewest + transition->messages, <);
 	if (found->passes)
 		add_bypass(search, transition, from, record);
-	if (count_edge(search, record, UINT16_MAX /* adds -1 */) == 0)
+	if (count_edge(search, record, UINT16_MAX /* counts down: UINT16_MAX is -1 */) == 0)
 		worker_put_ready(worker, state);
 }
 
@@ -492,7 +494,7 @@ static void expand(void *context, uint32_t member)
 				return;
 		}
 		if (worker->spent > search->budget + ROUND_SLACK)
-			return; /* the table may not have room for more */
+			return; /* there may be no room in the table for more */
 		if (worker->found_count >= FOUND_MAX)
 			take_found(search, member);
 		if (worker->violation.verdict != VERDICT_HOLDS)
@@ -512,7 +514,8 @@ static bool learn_missing(struct search *search)
 			struct pending pending = {
 			        .state = missing->from,
 			        .row = search_row(search, missing->from),
-			        .bypassed = true /* not known any more; true is the safe answer */};
+			        /* It is not known any more whether it was bypassed; true is the safe answer. */
+			        .bypassed = true};
 			pending.actions.hash = model_hash(&search->model, pending.row);
 			model_learn(&search->model, &missing->action);
 			if (follow(search, worker, &pending, &missing->action))
@@ -541,9 +544,7 @@ const char *search_limit(const struct search *search, uint64_t more_bytes)
 {
 	const struct check_options *options = search->options;
 
-	/* Room for what is not counted: the program itself, and what each thread may take in a
-	 * round. */
-	more_bytes += UNCOUNTED + (uint64_t)search->team.started * UNCOUNTED;
+	more_bytes += PROGRAM_BYTES + (uint64_t)search->team.started * THREAD_BYTES;
 	if (search_memory(search) + more_bytes >= options->memory_max)
 		return "--max-memory";
 	if (options->seconds_max > 0 && search_seconds(search) >= options->seconds_max)
@@ -591,7 +592,7 @@ static uint64_t found_count(const struct search *search)
 	return count;
 }
 
-/* Makes room for `more` states. False if a limit was reached. */
+/* Makes room for `more` states. Returns false if a limit was reached. */
 static bool make_room(struct search *search, uint64_t more)
 {
 	search->limit = search_limit(search, states_reserve_cost(&search->states, more));
@@ -631,7 +632,8 @@ static bool run_round(struct search *search)
 	return search->limit == NULL;
 }
 
-/* Begins the next level, with the states that were not expanded yet. False if there are none. */
+/* Begins the next level, with the states that were not expanded yet. Returns false if there are
+ * none. */
 static bool begin_level(struct search *search)
 {
 	uint64_t count = states_count(&search->states);
@@ -657,7 +659,7 @@ static bool is_level_done(const struct search *search)
 	return true;
 }
 
-/* Adds the first state. True if something is wrong with it. */
+/* Adds the first state. Returns true if something is wrong with it. */
 static bool put_start(struct search *search)
 {
 	uint8_t *bytes = search->workers[0].next;
@@ -692,8 +694,8 @@ static bool put_start(struct search *search)
 	                   &search->workers[0].sight, &search->violation);
 }
 
-/* Searches from the first state. False on a violation, at a limit, or if a row did not fit its
- * format. */
+/* Searches from the first state. Returns false on a violation, at a limit, or if a row did not fit
+ * its format. */
 static bool explore(struct search *search)
 {
 	if (put_start(search))

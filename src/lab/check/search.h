@@ -111,7 +111,8 @@ uint64_t search_memory(const struct search *search);
 uint64_t search_transitions(const struct search *search);
 double search_seconds(const struct search *search);
 
-/* True if every state was reached and none is wrong. Otherwise there is a violation or a limit. */
+/* Returns true if every state was reached and none is wrong. Otherwise there is a violation or a
+ * limit. */
 bool search_explore(struct search *search);
 
 /* Whether all runs end, and then the extremes over all runs. To be called after search_explore; it
@@ -130,8 +131,8 @@ void search_order_some(struct search *search);
 struct state_row search_row(const struct search *search, uint32_t state);
 /* Lists what can happen in a state, without what a reduction leaves out. */
 void search_actions(const struct search *search, struct state_row row, struct actions *ret_actions);
-/* Returns the state that such an action leads to, or STATE_NONE if that state has not been found
- * yet. */
+/* Returns the state that an action of this list leads to, or STATE_NONE if that state has not been
+ * found yet. */
 uint32_t search_follow(struct search *search, struct state_row row, const struct action *action);
 
 /* Returns the limit that the search has reached or would exceed with `more_bytes` more, or NULL.

@@ -89,7 +89,7 @@ static bool check_leaders(const struct model *model, struct state_row row,
 	return false;
 }
 
-/* True if nothing can happen any more. */
+/* Is the run over, so that nothing can happen any more? */
 static bool is_over(const struct model *model, struct state_row row)
 {
 	if (row_letters_count(model, row) > 0)

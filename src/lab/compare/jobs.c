@@ -152,7 +152,8 @@ static void divide(const struct job *job, const struct sums *sums, struct compar
 	bool light = job->kind <= JOB_LIGHT_BOUNDED;
 
 	load->messages = mean_make(sums->entries, (double)sums->messages, (double)sums->squares);
-	/* JOB_HEAVY is not random, so it has no error; of anything random one run tells none. */
+	/* JOB_HEAVY is not random, so its error is 0. For the other kinds one run alone does not
+	 * tell the error. */
 	if (!light)
 		load->messages.error =
 		        job->kind == JOB_HEAVY ? 0

@@ -147,8 +147,8 @@ static bool is_enough(const struct compare_row *row, const struct paper_claim *c
 
 /*
  * Returns how far a measured value may be off. A mean may be off by five standard errors and one
- * per cent, because successive entries are not quite independent and a run cuts some short.
- * Quantities that are counted are exact.
+ * per cent, because successive entries are not quite independent and the end of a run cuts some of
+ * them short. Quantities that are counted are exact.
  */
 static double tolerance(const struct compare_row *row, const struct compare_verdict *verdict)
 {

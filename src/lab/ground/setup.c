@@ -258,6 +258,10 @@ static int count_nodes(const struct setup_words *words, const struct topology *t
 	if (words->holder > *ret_nodes)
 		return problem_set(problem, "holder %u: there are only %u nodes", words->holder,
 		                   *ret_nodes);
+	if (words->host != NULL && words->host->nodes_max != 0 &&
+	    *ret_nodes > words->host->nodes_max)
+		return problem_set(problem, "the page shows at most %u nodes, not %u",
+		                   words->host->nodes_max, *ret_nodes);
 	return 0;
 }
 

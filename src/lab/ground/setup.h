@@ -9,7 +9,10 @@
 #include "numbers.h"
 #include "problem.h"
 
-enum { SETUP_PARAMETERS_MAX = 16 };
+enum {
+	SETUP_PARAMETERS_MAX = 16,
+	PAGE_NODES_MAX = 60, /* the web page draws no more nodes than these */
+};
 
 /*
  * What a setup may use of the machine: files and memory. Without a host (NULL) there are no files,
@@ -20,6 +23,7 @@ struct host {
 	 * or returns NULL and a problem. The pointer itself is NULL on a host without files. */
 	char *(*read_edges)(const char *path, struct problem *problem);
 	double memory_size; /* how much memory the machine has, in bytes */
+	uint32_t nodes_max; /* how many nodes it has room for; 0: any number */
 };
 
 #define SEARCHED_UNLIMITED UINT32_MAX /* an enumerator would not fit into an int */

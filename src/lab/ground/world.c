@@ -51,12 +51,67 @@ void world_init(struct world *world, const struct network *network)
 	out_init(&world->out);
 }
 
+static void free_own(struct world *world)
+{
+	if (world->own == NULL)
+		return;
+	free((void *)world->own->graph.offset);
+	free((void *)world->own->graph.adjacent);
+	free(world->own);
+	world->own = NULL;
+}
+
+static void settle(struct world *world, const struct site *site);
+
 void world_free(struct world *world)
 {
 	free(world->states);
 	free(world->offsets);
 	free(world->phases);
+	free_own(world);
 	out_free(&world->out);
+}
+
+/* Writes the edges of the graph, but makes or removes the one between a and b. */
+static struct graph change_graph(const struct graph *graph, uint32_t a, uint32_t b, bool linked)
+{
+	uint32_t nodes = graph->nodes, used = 0;
+	uint32_t *offset = malloc((nodes + (size_t)1) * sizeof(*offset));
+	uint32_t *adjacent = malloc((2 * graph->edges_count + 2) * sizeof(*adjacent));
+
+	memory_must(offset != NULL && adjacent != NULL);
+	for (uint32_t i = 1; i <= nodes; i++) {
+		offset[i - 1] = used;
+		for (uint32_t j = 1; j <= nodes; j++) {
+			bool changed = (i == a && j == b) || (i == b && j == a);
+			if (i != j && (changed ? linked : graph_adjacent(graph, i, j)))
+				adjacent[used++] = j;
+		}
+	}
+	offset[nodes] = used;
+	return (struct graph){
+	        .nodes = nodes, .edges_count = used / 2, .offset = offset, .adjacent = adjacent};
+}
+
+void world_rewire(struct world *world, uint32_t a, uint32_t b, bool linked)
+{
+	struct network *changed = malloc(sizeof(*changed));
+
+	memory_must(changed != NULL);
+	*changed = *world->network;
+	changed->graph = change_graph(&world->network->graph, a, b, linked);
+	free_own(world);
+	world->own = changed;
+	world->network = changed;
+}
+
+void world_linked(struct world *world, uint32_t node, uint32_t neighbour)
+{
+	struct site site = network_site(world->network, node);
+
+	out_clear(&world->out);
+	world->algorithm->linked(&site, world_state(world, node), neighbour, &world->out);
+	settle(world, &site);
 }
 
 void world_reset(struct world *world)

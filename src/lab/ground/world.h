@@ -24,6 +24,8 @@ struct world {
 	/* the rule of the contract that a step broke, or NULL; the driver resets it */
 	const char *broken;
 	bool refused; /* the last step was a message that the algorithm refused */
+	/* A copy of the network with other links (world_rewire), or NULL. */
+	struct network *own;
 };
 
 /* Allocates the memory. world_reset and world_start initialise the states later. The network
@@ -40,10 +42,15 @@ void world_crash(struct world *world, uint32_t node);
 /* The node begins again as at the start, and has forgotten everything. */
 void world_restart(struct world *world, uint32_t node);
 
+/* Makes or removes the link between two nodes. Only their sets of neighbours change. */
+void world_rewire(struct world *world, uint32_t a, uint32_t b, bool linked);
+/* A step: the node learns that it has a new neighbour. */
+void world_linked(struct world *world, uint32_t node, uint32_t neighbour);
+
 bool world_may_request(const struct world *world, uint32_t node);
 void world_request(struct world *world, uint32_t node);
 void world_release(struct world *world, uint32_t node);
-/* `sent_side` is the side by which the message left its sender. */
+/* Delivers a message. `sent_side` is the side by which it left its sender. */
 void world_deliver(struct world *world, uint32_t node, enum side sent_side, const uint8_t *body,
                    uint32_t size);
 void world_expire(struct world *world, uint32_t node, uint32_t timer);

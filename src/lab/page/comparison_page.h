@@ -58,7 +58,7 @@ void write_seen(const struct comparison_page *page, const struct figure *figure,
                 FILE *file);
 
 /* Write the tables of the measurements, and the claims. A table shows the rows of one size at a
- * time; write_size_rules writes the style rules for that. */
+ * time; write_size_rules writes the style rules that hide the others. */
 void write_size_rules(const struct comparison_page *page, FILE *file);
 void write_tables(const struct comparison_page *page, FILE *file);
 void write_claims(const struct comparison_page *page, FILE *file);

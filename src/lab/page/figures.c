@@ -42,7 +42,7 @@ const struct family *family_of(const struct algorithm *algorithm)
  * different marks. */
 static void make_subjects(struct comparison_page *page)
 {
-	enum { LABEL_MAX = 22 }; /* in characters */
+	enum { LABEL_MAX = 22 }; /* the length of the longest label, in characters */
 	const struct compare_options *options = &page->comparison->options;
 	unsigned marks[2] = {0};
 

@@ -249,7 +249,7 @@ static void write_figure(const struct comparison_page *page, const struct figure
 	fputs("</div>\n</details>\n</section>\n", file);
 }
 
-/* Writes what has no plot, and which subjects could not run. */
+/* Writes which figures have no plot, and which subjects could not run. */
 static void write_left_out(const struct comparison_page *page, FILE *file)
 {
 	const struct comparison *comparison = page->comparison;

@@ -307,8 +307,8 @@ static void write_law(const char *text, const char *symbol, FILE *file)
 	}
 }
 
-/* Writes the names of the series that follow a law, each with its factor at the greatest size;
- * with its mean exponent if it follows no law; or without a number if there are too few sizes. */
+/* Writes the names of the series that follow a law, each with its factor at the greatest size. If
+ * they follow no law, each has its mean exponent; if there are too few sizes, no number. */
 static void write_members(const struct plot *plot, size_t law, double from, double to, FILE *file)
 {
 	bool any = false;

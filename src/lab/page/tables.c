@@ -109,7 +109,7 @@ static void write_number_cell(double number, FILE *file)
 		fprintf(file, "<td data-v=\"%.10g\">%s</td>", number, html_number(number, text));
 }
 
-/* Writes a range. The table sorts it by its greater end. */
+/* Writes a range. When the table is sorted, the range counts as its greater end. */
 static void write_range_cell(struct range range, FILE *file)
 {
 	if (range.min > range.max)

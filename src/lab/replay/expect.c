@@ -424,6 +424,8 @@ enum replay_verdict replay_expect(struct replay *replay, const struct step *step
 	case STEP_EXPIRE:
 	case STEP_CRASH:
 	case STEP_RESTART:
+	case STEP_LINK:
+	case STEP_UNLINK:
 	case STEP_RUN:
 	case STEP_LOOP:
 	case STEP_FAIL:

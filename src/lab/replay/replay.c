@@ -422,7 +422,9 @@ static enum replay_verdict step_run(struct replay *replay)
 	uint32_t node, timer;
 
 	replay->running = false;
-	/* While a node is inside, no delivery helps the others that wait. They need a release. */
+	/* A circulating token would go round for ever. While nobody waits, it need not be
+	 * delivered. While a node is inside, no delivery helps those that wait: they need a
+	 * release. */
 	if (replay->algorithm->circulates &&
 	    (replay->world.waiting_count == 0 || replay->world.inside_count != 0))
 		return REPLAY_PASSED;
@@ -469,6 +471,75 @@ static enum replay_verdict step_restart(struct replay *replay, const struct step
 	return end_step(replay, step->node, NULL);
 }
 
+/* --- changes of the network --- */
+
+static bool needs_link(const struct replay *replay, uint32_t node, uint32_t neighbour)
+{
+	struct site site = network_site(replay->world.network, node);
+
+	return replay->algorithm->needs_link(&site, world_state(&replay->world, node), neighbour);
+}
+
+/* Is the network still connected without this link? */
+static bool is_connected_without(struct replay *replay, uint32_t a, uint32_t b)
+{
+	uint32_t *scratch = malloc(replay->nodes * sizeof(*scratch));
+
+	memory_must(scratch != NULL);
+	world_rewire(&replay->world, a, b, false);
+	bool connected = graph_is(&replay->world.network->graph, GRAPH_CONNECTED, scratch);
+	world_rewire(&replay->world, a, b, true);
+	free(scratch);
+	return connected;
+}
+
+/* Returns why the link cannot be removed now, or NULL. */
+static const char *why_linked(struct replay *replay, uint32_t a, uint32_t b)
+{
+	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++) {
+		const struct envelope *envelope = &replay->envelopes[i];
+		if ((envelope->from == a && envelope->to == b) ||
+		    (envelope->from == b && envelope->to == a))
+			return "a message is in flight on it";
+	}
+	if (needs_link(replay, a, b) || needs_link(replay, b, a))
+		return "an answer may still have to go over it";
+	return is_connected_without(replay, a, b) ? NULL : "the network would fall apart";
+}
+
+/* The lower end learns of it first. */
+static enum replay_verdict step_link(struct replay *replay, const struct step *step)
+{
+	uint32_t a = step->node < step->to ? step->node : step->to;
+	uint32_t b = step->node < step->to ? step->to : step->node;
+	bool makes = step->kind == STEP_LINK;
+
+	if (graph_adjacent(&replay->world.network->graph, a, b) == makes) {
+		problem_set(&replay->result->problem,
+		            makes ? "%u and %u are linked already" : "%u and %u are not linked", a,
+		            b);
+		return REPLAY_BAD;
+	}
+	const char *why = makes ? NULL : why_linked(replay, a, b);
+	if (why != NULL) {
+		problem_set(&replay->result->problem,
+		            "the link between %u and %u cannot be removed: %s", a, b, why);
+		return REPLAY_BAD;
+	}
+	uint64_t time = begin_step(replay);
+	world_rewire(&replay->world, a, b, makes);
+	if (replay->trace != NULL)
+		trace_link(replay->trace, time, a, b, makes);
+	if (!makes)
+		return REPLAY_PASSED;
+	world_linked(&replay->world, a, b);
+	enum replay_verdict verdict = end_step(replay, a, NULL);
+	if (verdict != REPLAY_PASSED)
+		return verdict;
+	world_linked(&replay->world, b, a);
+	return end_step(replay, b, NULL);
+}
+
 /* --- the whole replay --- */
 
 static enum replay_verdict perform_step(struct replay *replay, const struct step *step)
@@ -491,6 +562,9 @@ static enum replay_verdict perform_step(struct replay *replay, const struct step
 		return step_crash(replay, step);
 	case STEP_RESTART:
 		return step_restart(replay, step);
+	case STEP_LINK:
+	case STEP_UNLINK:
+		return step_link(replay, step);
 	case STEP_RUN:
 		return step_run(replay);
 	case STEP_LOOP:

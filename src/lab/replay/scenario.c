@@ -173,6 +173,16 @@ static int step_message(struct scenario_parser *parser, struct step *step)
 	                    parser->problem);
 }
 
+static int step_link(struct scenario_parser *parser, struct step *step)
+{
+	if (parse_node(parser, parser->words[1], &step->node) != 0 ||
+	    parse_node(parser, parser->words[2], &step->to) != 0)
+		return -1;
+	return step->node != step->to
+	               ? 0
+	               : problem_set(parser->problem, "a link has two different ends");
+}
+
 static int step_expire(struct scenario_parser *parser, struct step *step)
 {
 	if (parse_node(parser, parser->words[1], &step->node) != 0)
@@ -428,6 +438,8 @@ static const struct step_form forms[] = {
         {"drop", "drop A B [TYPE] [#K]", 3, 5, NULL, step_message, STEP_DROP, 0},
         {"duplicate", "duplicate A B [TYPE] [#K]", 3, 5, NULL, step_message, STEP_DUPLICATE, 0},
         {"restart", "restart I", 2, 2, NULL, step_node, STEP_RESTART, 0},
+        {"link", "link A B", 3, 3, NULL, step_link, STEP_LINK, 0},
+        {"unlink", "unlink A B", 3, 3, NULL, step_link, STEP_UNLINK, 0},
         {"expire", "expire I [TIMER]", 2, 3, NULL, step_expire, STEP_EXPIRE, 0},
         {"run", "run", 1, 1, NULL, step_plain, STEP_RUN, 0},
         {"loop", "loop", 1, 1, NULL, step_plain, STEP_LOOP, 0},
@@ -801,6 +813,12 @@ static int bind_step(struct step *step, const struct network *network, struct pr
 		return algorithm->expire != NULL || algorithm->kind == KIND_MUTEX
 		               ? 0
 		               : problem_set(problem, "%s assumes that nobody fails",
+		                             algorithm->name);
+	case STEP_LINK:
+	case STEP_UNLINK:
+		return algorithm->linked != NULL
+		               ? 0
+		               : problem_set(problem, "%s runs in a network that does not change",
 		                             algorithm->name);
 	case STEP_EXPIRE:
 		return algorithm->expire != NULL

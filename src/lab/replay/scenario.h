@@ -34,6 +34,8 @@ enum step_kind {
 	STEP_DUPLICATE, /* uses the same fields as STEP_DELIVER */
 	STEP_CRASH,     /* uses `node` */
 	STEP_RESTART,   /* uses `node` */
+	STEP_LINK,      /* uses `node` and `to` */
+	STEP_UNLINK,    /* uses `node` and `to` */
 	STEP_RUN,
 	STEP_LOOP, /* from here to the end the steps may be repeated for ever; changes nothing */
 	STEP_FAIL, /* uses `name`: the text */

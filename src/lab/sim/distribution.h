@@ -27,8 +27,8 @@ int distribution_parse(const char *text, const char *what, struct distribution *
                        struct problem *problem);
 uint64_t distribution_draw(const struct distribution *distribution, struct random *random);
 uint64_t distribution_mean(const struct distribution *distribution);
-/* Returns the delay that timers take for the longest one: the largest possible value; or 10 M
- * for exp:M, which has none. */
+/* Returns the delay that algorithms assume to be the longest when they set timers: the largest
+ * possible value; or 10 M for exp:M, whose values are unbounded. */
 uint64_t distribution_bound(const struct distribution *distribution);
 
 #endif

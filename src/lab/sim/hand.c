@@ -220,7 +220,8 @@ bool hand_expire(struct sim *sim, uint32_t node)
 	touch(sim);
 	struct event event = agenda.events[found];
 	close_agenda(sim, &agenda, found);
-	event.size = 1; /* it need not go to the end of the queue first; see runs_out */
+	/* It expires now: its event need not go to the end of the queue first, as in runs_out. */
+	event.size = 1;
 	happen(sim, &event);
 	return true;
 }

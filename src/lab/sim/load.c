@@ -66,7 +66,7 @@ int parse_compared_load(const char *text, enum load *ret_load, uint64_t *ret_rat
 	                                    [LOAD_HEAVY] = "heavy",
 	                                    [LOAD_POISSON] = "poisson:RATE",
 	                                    NULL};
-	enum { RATE_LEAST = 100 }; /* in millionths */
+	enum { RATE_LEAST = 100 }; /* the smallest rate, in millionths */
 
 	if (parse_one_of_loads(text, names, "light, heavy or poisson:RATE", ret_load, ret_rate,
 	                       problem) != 0)

@@ -236,9 +236,9 @@ static inline const struct event *take_from_run(struct queue *queue)
 }
 
 /*
- * Moves the run and the front to the wheel, the run first, because it is older. If all of the run
- * is due now, it stays, so that a million such events are not moved over and over. That is safe: no
- * event can be earlier, and all others of the same time are younger.
+ * Moves the run and the front to the wheel, the run first, because its events are older. If all of
+ * the run is due now, the run stays, so that a million such events are not moved over and over.
+ * That is safe: no event can be earlier, and all others of the same time are younger.
  */
 static OUT_OF_LINE void spill(struct queue *queue)
 {

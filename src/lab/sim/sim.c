@@ -440,9 +440,9 @@ static void on_lose(struct sim *sim, const struct event *event)
 		trace_lose(sim->options.trace, sim->now, event->number);
 }
 
-/* Does the timer expire? It does not if it has been stopped or set again since, or if its node
- * is dead. A message that arrives at the same moment is in time; so the timer's event goes once
- * to the end of the queue first. */
+/* Does the timer expire? It does not if it has been stopped or set again since, or if its node is
+ * dead. A message that arrives at the same moment still counts as in time. So the timer's event is
+ * put once more at the end of the queue, and expires when it comes up again. */
 static bool runs_out(struct sim *sim, const struct event *event)
 {
 	struct event later = *event;
@@ -536,8 +536,8 @@ void sim_count_entry(struct sim *sim)
 	sim->counted_token_from = token;
 }
 
-/* Light load: a node asks when all is quiet. With a circulating token it never is, so the node
- * asks some time after the last exit. */
+/* Light load: a node asks when nothing is in flight. A circulating token always is, so with it the
+ * node asks some time after the last exit. */
 static void ask_lightly(struct sim *sim)
 {
 	uint32_t nodes = sim->setup->network.graph.nodes;

@@ -8,11 +8,11 @@
 
 #include <jansson.h>
 
-/* `load` is the load as it was given. */
+/* Returns the report of a run as JSON. `load` is the load as it was given. */
 json_t *sim_report(const struct sim_options *options, const char *load,
                    const struct sim_result *result, double seconds);
 
-/* The same for an election. */
+/* Returns the same for an election. */
 json_t *election_report(const struct sim_options *options, const struct sim_result *result,
                         double seconds);
 

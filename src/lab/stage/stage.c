@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A page has no files, and little memory. */
-static const struct host page_host = {.memory_size = 256e6};
+/* A page has no files, little memory, and room for so many nodes. */
+static const struct host page_host = {.memory_size = 256e6, .nodes_max = PAGE_NODES_MAX};
 
 struct stage {
 	bool traced;
@@ -295,13 +295,16 @@ static uint64_t count_steps(const struct stage *stage)
 	return stage->sim != NULL ? sim_steps(stage->sim) : stage->replay_result.steps;
 }
 
-uint32_t stage_step(struct stage *stage, uint32_t count)
+uint32_t stage_step(struct stage *stage, uint32_t count, void (*forget)(void))
 {
 	uint64_t before = count_steps(stage);
 
-	while (!stage->over && count_steps(stage) < before + count)
+	while (!stage->over && count_steps(stage) < before + count) {
+		if (forget != NULL)
+			forget();
 		stage->over =
 		        stage->sim != NULL ? !sim_step(stage->sim) : !replay_step(stage->replay);
+	}
 	return (uint32_t)(count_steps(stage) - before);
 }
 

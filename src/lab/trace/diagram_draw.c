@@ -275,7 +275,7 @@ static void write_axis(const struct drawing *page)
 
 	for (size_t i = 0; i < page->times_count; i++) {
 		double x = page->places[i];
-		/* Two decimals are enough to read a picture. */
+		/* Times are rounded to two decimals, which are enough in a picture. */
 		time_text((page->times[i] + 5000) / 10000 * 10000, text);
 		double half = 3.2 * (double)strlen(text) + 5;
 		if (x - half < free)

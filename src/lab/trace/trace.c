@@ -64,7 +64,7 @@ struct text *trace_lines(struct trace *trace)
 	return &trace->lines;
 }
 
-/* Hands the lines over if there are at least `size` bytes of them. */
+/* Hands the lines over to `take` if there are at least `size` bytes of them. */
 static void drain(struct trace *trace, size_t size)
 {
 	if (trace->take == NULL || trace->lines.used < size)
@@ -214,6 +214,14 @@ void trace_restart(struct trace *trace, uint64_t time, uint32_t node)
 	if (trace->diagram != NULL)
 		diagram_restart(trace->diagram, time, node);
 	write_event(trace, time, "restart", node);
+}
+
+void trace_link(struct trace *trace, uint64_t time, uint32_t a, uint32_t b, bool linked)
+{
+	if (!trace->wants_lines)
+		return;
+	begin_line(trace, time, linked ? "link" : "unlink");
+	text_format(&trace->lines, ",\"node\":%" PRIu32 ",\"to\":%" PRIu32 "}\n", a, b);
 }
 
 void trace_exit(struct trace *trace, uint64_t time, uint32_t node)

@@ -42,6 +42,8 @@ void trace_request(struct trace *trace, uint64_t time, uint32_t node);
 void trace_expire(struct trace *trace, uint64_t time, uint32_t node);
 /* The place is dead from now on. */
 void trace_crash(struct trace *trace, uint64_t time, uint32_t node);
+/* The link between two nodes is made or removed. */
+void trace_link(struct trace *trace, uint64_t time, uint32_t a, uint32_t b, bool linked);
 /* The node has crashed before, and begins again as at the start. */
 void trace_restart(struct trace *trace, uint64_t time, uint32_t node);
 void trace_exit(struct trace *trace, uint64_t time, uint32_t node);

@@ -54,8 +54,8 @@ int baton_sync(struct baton *baton)
 
 	if (ready < 0)
 		return ready;
-	while (handle_is_open(baton) && baton->unlocks_pending > 0) {
-		int taken = handle_take_unlock(baton, -1);
+	while (handle_is_open(baton) && handle_has_answers(baton)) {
+		int taken = handle_take_answer(baton, -1);
 		if (taken < 0 && taken != BATON_ECONNECTION && taken != BATON_ELOST)
 			return taken;
 	}
@@ -139,7 +139,8 @@ int baton_stay(struct baton *baton)
 		return error;
 	error = handle_reply(baton, STAY_MS_MAX, &reply);
 	if (error == 0) {
-		baton->unlocks_pending++; /* its reply is read together with those of unlocks */
+		/* Its reply is read together with those to UNLOCKs. */
+		baton->unlocks_pending++;
 		return why_set(&baton->why, BATON_EPENDING,
 		               "the node at %.200s has not answered within %d ms", baton->address,
 		               STAY_MS_MAX);

@@ -1,5 +1,7 @@
 #include "exchange.h"
 
+#include "clock.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -10,7 +12,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 int64_t timeout_clamp(int64_t timeout_ms)
@@ -22,15 +23,12 @@ int64_t timeout_clamp(int64_t timeout_ms)
 
 int64_t now_ms(void)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	return (int64_t)(clock_boot_ns() / 1000000);
 }
 
 /* --- addresses --- */
 
-/* True for HOST:PORT; anything else is a path. */
+/* Is the address HOST:PORT? Anything else is a path. */
 static bool has_port(const char *address)
 {
 	return strchr(address, '/') == NULL && strchr(address, ':') != NULL;
@@ -82,7 +80,7 @@ static int no_node(struct why *why, const char *address, int error)
 	               address, strerror(error));
 }
 
-/* Returns 0 or errno. */
+/* Connects, and goes on after a signal. Returns 0 or errno. */
 static int connect_patiently(int fd, const struct sockaddr *address, socklen_t size)
 {
 	const struct timeval patience = {.tv_sec = CONNECT_MS_MAX / 1000};
@@ -98,7 +96,7 @@ static int connect_patiently(int fd, const struct sockaddr *address, socklen_t s
 	return 0;
 }
 
-/* Returns a descriptor, or -errno. */
+/* Makes a socket and connects it. Returns the descriptor, or -errno. */
 static int connect_new(int family, int protocol, const struct sockaddr *address, socklen_t size)
 {
 	int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, protocol);
@@ -125,8 +123,8 @@ static int open_path(const char *path, struct why *why)
 	return fd < 0 ? no_node(why, path, -fd) : fd;
 }
 
-/* Notices a host that vanished without a word within the ten seconds that the protocol allows: by
- * probes after 3, 5, 7 and 9 s of silence, the last of which ends the connection. */
+/* Notices a host that vanished without a word: by probes after 3, 5, 7 and 9 s of silence, the last of
+ * which ends the connection. */
 static void keep_alive(int fd)
 {
 	static const struct {
@@ -137,7 +135,7 @@ static void keep_alive(int fd)
 	        {IPPROTO_TCP, TCP_KEEPCNT, 3},  {IPPROTO_TCP, TCP_USER_TIMEOUT, 8500},
 	};
 
-	/* If these fail, it only takes longer. */
+	/* If these settings cannot be made, a lost host is only noticed later. */
 	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
 		setsockopt(fd, settings[i].level, settings[i].option, &settings[i].value,
 		           sizeof(settings[i].value));
@@ -200,6 +198,8 @@ void exchange_close(struct exchange *exchange)
 	if (exchange->fd < 0)
 		return;
 	close(exchange->fd);
+	if (exchange->passed)
+		close(exchange->passed_fd);
 	redisReaderFree(exchange->reader);
 	*exchange = (struct exchange){.fd = -1};
 }
@@ -219,6 +219,47 @@ static int wait_for_bytes(int fd, int64_t until_ms)
 	}
 }
 
+int exchange_take_fd(struct exchange *exchange)
+{
+	int fd = exchange->passed ? exchange->passed_fd : -1;
+
+	exchange->passed = false;
+	return fd;
+}
+
+bool exchange_is_local(const struct exchange *exchange)
+{
+	int domain;
+	socklen_t size = sizeof(domain);
+
+	return getsockopt(exchange->fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 &&
+	       domain == AF_UNIX;
+}
+
+/* Receives like recv, and keeps a descriptor that comes with the bytes. */
+static ssize_t receive_bytes(struct exchange *exchange, char *bytes, size_t size, int flags)
+{
+	union {
+		struct cmsghdr header; /* for its alignment */
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec room = {bytes, size};
+	struct msghdr message = {.msg_iov = &room,
+	                         .msg_iovlen = 1,
+	                         .msg_control = control.bytes,
+	                         .msg_controllen = sizeof(control.bytes)};
+	ssize_t count = recvmsg(exchange->fd, &message, flags | MSG_CMSG_CLOEXEC);
+	const struct cmsghdr *header = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+	if (header == NULL || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS)
+		return count;
+	if (exchange->passed)
+		close(exchange->passed_fd);
+	memcpy(&exchange->passed_fd, CMSG_DATA(header), sizeof(int));
+	exchange->passed = true;
+	return count;
+}
+
 /* Returns 1 if something was read; 0 if nothing came in time; or an error. */
 static int read_some(struct exchange *exchange, int64_t timeout_ms, int64_t until_ms,
                      struct why *why)
@@ -234,7 +275,8 @@ static int read_some(struct exchange *exchange, int64_t timeout_ms, int64_t unti
 			                            strerror(errno));
 	}
 	do
-		count = recv(exchange->fd, bytes, sizeof(bytes), timeout_ms < 0 ? 0 : MSG_DONTWAIT);
+		count = receive_bytes(exchange, bytes, sizeof(bytes),
+		                      timeout_ms < 0 ? 0 : MSG_DONTWAIT);
 	while (count < 0 && errno == EINTR);
 	if (count < 0 && errno == EAGAIN)
 		return 0;

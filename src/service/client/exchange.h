@@ -24,18 +24,20 @@ enum {
 struct exchange {
 	int fd; /* -1: not connected */
 	redisReader *reader;
+	int passed_fd; /* a descriptor that came with the bytes of a reply, if `passed` */
+	bool passed;
 };
 
 /* Returns where a client looks for a node if no address is given. The caller frees it; NULL: out of
  * memory. */
 char *address_default(void);
 
-/* Returns 0, BATON_EADDRESS, BATON_ENODE, BATON_EACCESS or BATON_EMEMORY. */
+/* Connects to a node. Returns 0, BATON_EADDRESS, BATON_ENODE, BATON_EACCESS or BATON_EMEMORY. */
 int exchange_open(struct exchange *exchange, const char *address, struct why *why);
-/* May also be called if it is not open. */
+/* Closes the connection, if it is open. */
 void exchange_close(struct exchange *exchange);
 
-/* Returns 0, BATON_ECONNECTION, or BATON_EMEMORY (then nothing was sent). */
+/* Sends a command. Returns 0, BATON_ECONNECTION, or BATON_EMEMORY (then nothing was sent). */
 int exchange_send(struct exchange *exchange, const struct word *words, size_t words_count,
                   struct why *why);
 
@@ -48,8 +50,12 @@ int exchange_send(struct exchange *exchange, const struct word *words, size_t wo
 int exchange_receive(struct exchange *exchange, int64_t timeout_ms, redisReply **ret_reply,
                      struct why *why);
 
-/* True if the other side has closed the connection. What it sent before may still be there to
- * read. */
+/* Returns the descriptor that came with the replies so far, which the caller closes, or -1. */
+int exchange_take_fd(struct exchange *exchange);
+/* True if the other side is on this host: descriptors can be passed. */
+bool exchange_is_local(const struct exchange *exchange);
+
+/* Has the other side closed the connection? What it sent before may still be there to read. */
 bool exchange_ended(const struct exchange *exchange);
 
 /* Limits a timeout to a year, as nodes do. */

@@ -25,8 +25,8 @@ struct paths {
 	char *file, *folder, *lock, *new;
 };
 
-/* Follows links, so that all paths to a file lead to the same lock. Returns NULL and errno on
- * failure. */
+/* Returns the path without symbolic links, so that all paths to a file lead to the same lock.
+ * Returns NULL and errno on failure. */
 static char *real_path(const char *file)
 {
 	char *real = realpath(file, NULL);
@@ -151,7 +151,7 @@ static int sync_folder(const char *folder)
 
 static int check_locked(const struct paths *paths, uint64_t fence, uint64_t *ret_highest)
 {
-	struct stat status = {0}; /* of the file, if it exists */
+	struct stat status = {0}; /* the status of the file, if it exists */
 	uint64_t highest;
 	int error = read_highest(paths->file, &highest, &status);
 
@@ -166,7 +166,7 @@ static int check_locked(const struct paths *paths, uint64_t fence, uint64_t *ret
 	                        rename(paths->new, paths->file) != 0))
 		return BATON_EFILE;
 	/* Sync even if the fence is there already: the process that wrote it may have been killed
-	 * before it did. */
+	 * before it synced. */
 	if (sync_folder(paths->folder) != 0)
 		return BATON_EFILE;
 	if (ret_highest != NULL)

@@ -111,8 +111,11 @@ static int send_grace(struct baton *baton)
 
 int handle_connect(struct baton *baton)
 {
+	if (baton->stale)
+		handle_end(baton);
 	if (handle_is_open(baton))
 		return 0;
+	validity_free(&baton->validity);
 	exchange_close(&baton->session);
 	if (!baton->address_given) {
 		char *address = address_default();
@@ -124,7 +127,7 @@ int handle_connect(struct baton *baton)
 	int error = exchange_open(&baton->session, baton->address, &baton->why);
 	if (error < 0)
 		return error;
-	baton->over = false;
+	baton->over = baton->stale = false;
 	error = watch_attach(baton);
 	if (error == 0 && baton->grace_ms > 0)
 		error = send_grace(baton);
@@ -145,19 +148,30 @@ void handle_lose(struct baton *baton, struct hold *hold, struct word why)
 	watch_flag(baton);
 }
 
+/* Returns why the locks are lost with the session. If the lease has ended, that is why the node has
+ * closed it. */
+static struct word reason_of_end(const struct baton *baton)
+{
+	bool lapsed;
+
+	return validity_left_ns(&baton->validity, &lapsed) == 0 && lapsed ? WORD("lease")
+	                                                                  : WORD("connection");
+}
+
 void handle_end(struct baton *baton)
 {
 	if (!handle_is_open(baton))
 		return;
 	baton->over = true;
-	baton->over_because = !LIST_EMPTY(&baton->held) ? BATON_ELOST : BATON_ECONNECTION;
+	baton->over_because =
+	        !LIST_EMPTY(&baton->held) || baton->stale ? BATON_ELOST : BATON_ECONNECTION;
 	shutdown(baton->session.fd, SHUT_RDWR);
 	watch_detach(baton);
 	if (baton->unlocks_pending > 0)
 		baton->unlocks_uncertain = true;
 	baton->unlocks_pending = 0;
 	while (!LIST_EMPTY(&baton->held))
-		handle_lose(baton, LIST_FIRST(&baton->held), WORD("connection"));
+		handle_lose(baton, LIST_FIRST(&baton->held), reason_of_end(baton));
 }
 
 int handle_fail(struct baton *baton, int error)
@@ -189,16 +203,27 @@ int handle_send(struct baton *baton, const struct word *words, size_t words_coun
 	return error == BATON_ECONNECTION ? handle_fail(baton, error) : error;
 }
 
-int handle_take_unlock(struct baton *baton, int64_t timeout_ms)
+bool handle_has_answers(const struct baton *baton)
+{
+	return baton->unlocks_pending > 0 || validity_is_pending(&baton->validity);
+}
+
+int handle_take_answer(struct baton *baton, int64_t timeout_ms)
 {
 	redisReply *reply;
 	int got = exchange_receive(&baton->session, timeout_ms, &reply, &baton->why);
 
 	if (got <= 0)
 		return got < 0 ? handle_fail(baton, got) : got;
+	if (validity_take(&baton->validity, reply)) {
+		freeReplyObject(reply);
+		return 1;
+	}
+	if (baton->unlocks_pending == 0)
+		return handle_unexpected(baton, reply, "LEASE");
 	baton->unlocks_pending--;
 	if (reply->type != REDIS_REPLY_INTEGER && reply->type != REDIS_REPLY_ERROR &&
-	    reply->type != REDIS_REPLY_STATUS) /* the last is to CLIENT STAY */
+	    reply->type != REDIS_REPLY_STATUS) /* a status answers CLIENT STAY */
 		return handle_unexpected(baton, reply, "UNLOCK");
 	if (reply->type == REDIS_REPLY_ERROR ||
 	    (reply->type == REDIS_REPLY_INTEGER && reply->integer != 1))
@@ -209,8 +234,8 @@ int handle_take_unlock(struct baton *baton, int64_t timeout_ms)
 
 int handle_reply(struct baton *baton, int64_t timeout_ms, redisReply **ret_reply)
 {
-	while (baton->unlocks_pending > 0) {
-		int taken = handle_take_unlock(baton, timeout_ms);
+	while (handle_has_answers(baton)) {
+		int taken = handle_take_answer(baton, timeout_ms);
 		if (taken <= 0)
 			return taken;
 	}
@@ -237,7 +262,7 @@ int handle_command(struct baton *baton, const struct word *words, size_t words_c
 			error = handle_reply(baton, -1, ret_reply);
 	} while (error == BATON_ECONNECTION && repeat && !fresh);
 	if (error < 1)
-		/* Never 0: the reply is still to come. */
+		/* BATON_EPENDING, because the reply is still to come. */
 		return error == 0 ? BATON_EPENDING : error;
 	if ((*ret_reply)->type == REDIS_REPLY_ERROR) {
 		error = handle_refused(baton, *ret_reply);
@@ -259,7 +284,7 @@ struct baton *handle_new(const char *address)
 	        .address = address != NULL ? strdup(address) : address_default(),
 	        .address_given = address != NULL,
 	        .session.fd = -1,
-	        .watch = {.epoll = -1, .flag = -1, .events.fd = -1},
+	        .watch = {.epoll = -1, .flag = -1, .timer = -1, .events.fd = -1},
 	};
 	if (baton->address == NULL) {
 		free(baton);
@@ -268,8 +293,8 @@ struct baton *handle_new(const char *address)
 	return baton;
 }
 
-/* Tells the node that this program has stopped what it did: over TCP, the end of a connection does
- * not tell that. Never waits. */
+/* Tells the node that this program has stopped what it did, which the end of a TCP connection alone
+ * does not tell. Never waits. */
 static void say_quit(struct baton *baton)
 {
 	static const char quit[] = "*1\r\n$4\r\nQUIT\r\n";
@@ -284,6 +309,7 @@ void handle_free(struct baton *baton)
 	/* Shut the connection down, because a forked child may have it open too. */
 	handle_end(baton);
 	exchange_close(&baton->session);
+	validity_free(&baton->validity);
 	watch_free(baton);
 	holds_free(&baton->held);
 	holds_free(&baton->lost);

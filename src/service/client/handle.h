@@ -10,6 +10,7 @@
 
 #include "exchange.h"
 #include "hold.h"
+#include "validity.h"
 #include "watch.h"
 #include "why.h"
 #include "word.h"
@@ -27,6 +28,9 @@ struct baton {
 	bool over;
 	/* What the user is told about that end: BATON_ELOST or BATON_ECONNECTION. */
 	int over_because;
+	/* The lease of its locks has ended: the session ends before the next command. */
+	bool stale;
+	struct validity validity;
 	/* How many replies to unlocks are not read yet; they come first. */
 	uint32_t unlocks_pending;
 	bool unlocks_lost; /* since the last baton_sync, a lock was lost before its UNLOCK */
@@ -37,6 +41,7 @@ struct baton {
 	char lost_why[BATON_NAME_MAX + 64];
 	struct hold *wanted; /* the lock for which a LOCK or ELECT is pending, or NULL */
 	int64_t wanted_timeout_ms;
+	uint64_t wanted_ns;   /* what the lease clock said before that command was sent */
 	int64_t answer_by_ms; /* when the present call gives up, by now_ms; 0: it waits for ever */
 	uint32_t grace_ms;    /* sent to the node in every session; 0: none */
 	struct watch watch;
@@ -44,9 +49,9 @@ struct baton {
 	struct why why;
 };
 
-/* Returns NULL if there is no memory. */
+/* Makes a handle. Returns NULL if there is no memory. */
 struct baton *handle_new(const char *address);
-/* Not for a handle that observes. */
+/* Frees a handle that does not observe. */
 void handle_free(struct baton *baton);
 
 /* Checks a name or pattern. Returns 0 or BATON_ENAME. */
@@ -54,27 +59,30 @@ int handle_check_name(struct baton *baton, const char *name);
 
 /* Checks whether a command may be given now. Returns 0, BATON_EBUSY or BATON_EMODE. */
 int handle_ready(struct baton *baton);
-/* True if there is a session. */
+/* Is there a session? */
 bool handle_is_open(const struct baton *baton);
 int handle_connect(struct baton *baton);
-/* Ends the session, if it has not ended: what it held is lost. */
+/* Ends the session, if it has not ended yet. The locks that it held are lost. */
 void handle_end(struct baton *baton);
 /* Ends the session because of an error of a connection. Returns the error as the user is told
  * it. */
 int handle_fail(struct baton *baton, int error);
 /* Returns how long the present call may wait for an answer: a timeout for exchange_receive. */
 int64_t handle_patience_ms(const struct baton *baton);
-/* The node has not answered in that time. Ends the session, so that whatever the node does later is
- * undone with it. Returns BATON_ESILENT. */
+/* Call it if the node has not answered in that time. It ends the session, so that whatever the node
+ * does later for this session is undone. Returns BATON_ESILENT. */
 int handle_silent(struct baton *baton);
 /* Notes that a lock that was held is lost. */
 void handle_lose(struct baton *baton, struct hold *hold, struct word why);
 
-/* Returns 0 or an error. BATON_ECONNECTION: nothing has happened at the node. */
+/* Sends a command. Returns 0 or an error. After BATON_ECONNECTION nothing has happened at the node.
+ * */
 int handle_send(struct baton *baton, const struct word *words, size_t words_count);
-/* Reads the next reply, which belongs to an UNLOCK. Returns the same as handle_reply. */
-int handle_take_unlock(struct baton *baton, int64_t timeout_ms);
-/* Reads the reply to the command, after those to unlocks; the timeout is as in exchange_receive.
+/* True if there are answers that come before that to the next command. */
+bool handle_has_answers(const struct baton *baton);
+/* Reads the next one, which belongs to an UNLOCK or a LEASE. Returns the same as handle_reply. */
+int handle_take_answer(struct baton *baton, int64_t timeout_ms);
+/* Reads the reply to the command, after those of handle_has_answers; the timeout is as in exchange_receive.
  * Returns 1; 0 if nothing came in time; or an error. */
 int handle_reply(struct baton *baton, int64_t timeout_ms, redisReply **ret_reply);
 /*
@@ -87,7 +95,7 @@ int handle_command(struct baton *baton, const struct word *words, size_t words_c
 
 /* Returns the code of an error reply. */
 int handle_refused(struct baton *baton, const redisReply *reply);
-/* A reply does not suit the command: frees it and ends the session. */
+/* Call it if a reply does not suit the command: it frees the reply and ends the session. */
 int handle_unexpected(struct baton *baton, const redisReply *reply, const char *command);
 
 #endif

@@ -16,13 +16,13 @@ struct hold {
 	struct word name;              /* with a terminating 0; its bytes follow this struct */
 };
 
-/* The latest one is first. */
+/* A list of holds, the latest first. */
 LIST_HEAD(holds, hold);
 
 struct hold *hold_new(const char *name); /* NULL: no memory */
-/* Returns NULL if it is not in the list. */
+/* Finds a hold by the name of its lock. Returns NULL if it is not in the list. */
 struct hold *hold_find(const struct holds *holds, struct word name);
-/* Removes it from its list and frees it. */
+/* Removes the hold from its list and frees it. */
 void hold_drop(struct hold *hold);
 void holds_free(struct holds *holds);
 

@@ -19,7 +19,7 @@ struct finding {
 /* The words of "LEADER name SILENT". */
 enum { LEADER_WORDS = 3 };
 void leader_words(struct word name, struct word words[LEADER_WORDS]);
-/* Reads the answer to it, which must be no error. Returns 0, or -1 if it is no such answer. */
+/* Reads the answer to LEADER, which must be no error. Returns 0, or -1 if it is no such answer. */
 int leader_parse(const redisReply *reply, struct finding *ret_finding);
 void leader_copy(struct baton_leader *to, uint64_t fence, struct word node, struct word value);
 

@@ -2,6 +2,7 @@
  * Locks: asking and waiting for them, or asking now and finishing later.
  */
 #include "handle.h"
+#include "leases.h"
 #include "losses.h"
 
 #include <inttypes.h>
@@ -67,6 +68,8 @@ static int ask(struct baton *baton, const struct lock_request *request)
 	int error = handle_connect(baton);
 	if (error == 0)
 		error = losses_subscribe(baton, baton->wanted->name);
+	if (error == 0)
+		error = leases_begin(baton);
 	if (error < 0)
 		return error;
 	if (request->elect) {
@@ -78,20 +81,29 @@ static int ask(struct baton *baton, const struct lock_request *request)
 		words[words_count++] = WORD("TIMEOUT");
 		words[words_count++] = word_of(number);
 	}
+	baton->wanted_ns = validity_now();
 	return handle_send(baton, words, words_count);
 }
 
-/* The wanted lock is held from now on. */
-static int acquired(struct baton *baton, uint64_t fence, uint64_t *ret_fence)
+static int lost_at_once(struct baton *baton, const struct hold *hold)
+{
+	return why_set(&baton->why, BATON_ELOST, "'%s' was lost as soon as it was held",
+	               hold->name.bytes);
+}
+
+/* Notes that the wanted lock is held from now on. */
+static int acquired(struct baton *baton, const struct lock_grant *grant, uint64_t *ret_fence)
 {
 	struct hold *hold = baton->wanted;
+	int error = leases_granted(baton, grant, baton->wanted_ns);
 
+	if (error < 0)
+		return error;
 	/* This process may have been suspended since the grant, and the lock may have been taken
 	 * away. */
 	losses_read(baton);
-	if (!handle_is_open(baton))
-		return why_set(&baton->why, BATON_ELOST, "'%s' was lost as soon as it was held",
-		               hold->name.bytes);
+	if (!handle_is_open(baton) || baton->stale)
+		return lost_at_once(baton, hold);
 	struct hold *before = hold_find(&baton->lost, hold->name);
 
 	/* A program that asks again has given up the hold that was lost. */
@@ -100,16 +112,18 @@ static int acquired(struct baton *baton, uint64_t fence, uint64_t *ret_fence)
 		watch_flag(baton);
 	}
 	baton->wanted = NULL;
-	hold->fence = fence;
+	hold->fence = grant->fence;
 	LIST_INSERT_HEAD(&baton->held, hold, entry);
-	if (baton->watch.gone_fence >= fence) {
+	if (baton->watch.gone_fence >= grant->fence) {
 		const char *why = baton->watch.gone_why;
 		handle_lose(baton, hold, (struct word){why, strlen(why)});
-		return why_set(&baton->why, BATON_ELOST, "'%s' was lost as soon as it was held",
-		               hold->name.bytes);
+	} else {
+		leases_look(baton); /* which also sets the timer */
 	}
+	if (LIST_EMPTY(&baton->held) || LIST_FIRST(&baton->held) != hold)
+		return lost_at_once(baton, hold);
 	if (ret_fence != NULL)
-		*ret_fence = fence;
+		*ret_fence = grant->fence;
 	return 0;
 }
 
@@ -152,11 +166,10 @@ static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 		               baton->wanted->name.bytes);
 	if (error < 0)
 		return error;
-	if (reply->type == REDIS_REPLY_INTEGER && reply->integer > 0 &&
-	    fence_verify((uint64_t)reply->integer) == 0) {
-		uint64_t fence = (uint64_t)reply->integer;
+	struct lock_grant grant;
+	if (grant_parse(reply, &grant)) {
 		freeReplyObject(reply);
-		return acquired(baton, fence, ret_fence);
+		return acquired(baton, &grant, ret_fence);
 	}
 	if (reply->type == REDIS_REPLY_NIL)
 		error = not_acquired(baton);
@@ -169,14 +182,13 @@ static int settle(struct baton *baton, bool wait, uint64_t *ret_fence)
 	return error;
 }
 
-/* True for errors that a wait survives, until there is a node in a view again. */
+/* Is this an error that a wait survives, because there may be a node in a view again later? */
 static bool may_pass(int error)
 {
 	return error == BATON_ECONNECTION || error == BATON_ENODE || error == BATON_ENOVIEW;
 }
 
-/* True if it is worth another try. Pauses first, unless a session ended that had existed for
- * longer. */
+/* Is it worth another try? Pauses first, unless the session that ended had existed for longer. */
 static bool waits_on(const struct lock_request *request, int error, bool met, bool fresh,
                      int64_t until_ms)
 {
@@ -192,10 +204,8 @@ static bool waits_on(const struct lock_request *request, int error, bool met, bo
 	return true;
 }
 
-/*
- * Waits for the lock. If a session has ended or ends, and nothing was held, the wait begins again
- * on a new one: whatever had happened on the old one ended with it.
- */
+/* Waits for the lock. If a session has ended or ends while nothing was held, the wait begins again
+ * on a new session: whatever happened on the old session ended with it. */
 static int acquire(struct baton *baton, const char *name, struct lock_request request,
                    uint64_t *ret_fence)
 {
@@ -245,10 +255,12 @@ static int start(struct baton *baton, const char *name, const struct lock_reques
 
 	if (error < 0)
 		return error;
+	baton->answer_by_ms = now_ms() + CONNECT_MS_MAX;
 	do {
 		fresh = !handle_is_open(baton);
 		error = ask(baton, request);
 	} while (error == BATON_ECONNECTION && !fresh);
+	baton->answer_by_ms = 0;
 	if (error < 0)
 		forget_wanted(baton);
 	return error;
@@ -283,13 +295,16 @@ int baton_finish(struct baton *baton, uint64_t *ret_fence)
 {
 	if (baton->wanted == NULL)
 		return why_set(&baton->why, BATON_ENOTHELD, "no lock was started");
-	/* baton_lost or baton_fence has noticed it before. */
-	if (baton->over) {
+	/* A call of baton_lost or baton_fence has noticed the end of the session before. */
+	if (baton->over || baton->stale) {
+		handle_end(baton);
 		forget_wanted(baton);
 		return why_set(&baton->why, baton->over_because,
 		               "the connection to the node has ended");
 	}
+	baton->answer_by_ms = now_ms() + CONNECT_MS_MAX;
 	int error = settle(baton, false, ret_fence);
+	baton->answer_by_ms = 0;
 	if (error < 0 && error != BATON_EPENDING)
 		forget_wanted(baton);
 	return error;
@@ -318,9 +333,10 @@ int baton_unlock(struct baton *baton, const char *name)
 		error = handle_check_name(baton, name);
 	if (error < 0)
 		return error;
+	leases_over(baton);
 	/* Reading may find that the session has ended. Then the lock is among the lost ones. */
 	for (int taken = 1; taken > 0 && baton->unlocks_pending >= UNLOCKS_PENDING_MAX;)
-		taken = handle_take_unlock(baton, -1);
+		taken = handle_take_answer(baton, -1);
 	struct hold *hold = hold_find(&baton->held, word_of(name));
 	if (hold == NULL) {
 		hold = hold_find(&baton->lost, word_of(name));
@@ -376,6 +392,18 @@ int baton_fence(struct baton *baton, const char *name, uint64_t *ret_fence)
 	return why_set(&baton->why, BATON_ENOTHELD, "this handle does not hold '%s'", name);
 }
 
+int64_t baton_left(const struct baton *baton)
+{
+	bool lapsed;
+
+	if (LIST_EMPTY(&baton->held))
+		return LIST_EMPTY(&baton->lost) ? BATON_ENOTHELD : BATON_ELOST;
+	uint64_t left_ns = validity_left_ns(&baton->validity, &lapsed);
+	if (lapsed)
+		return BATON_ELOST;
+	return left_ns == VALIDITY_FOREVER ? BATON_UNENDING : (int64_t)(left_ns / VALIDITY_MS);
+}
+
 int baton_lost(struct baton *baton, char *ret_name, uint64_t *ret_fence)
 {
 	losses_read(baton);
@@ -400,7 +428,8 @@ enum baton_reason baton_lost_reason(const struct baton *baton, const char **ret_
 	} words[] = {{"broken", BATON_LOST_BROKEN},
 	             {"leaving", BATON_LOST_LEAVING},
 	             {"connection", BATON_LOST_CONNECTION},
-	             {"view", BATON_LOST_LEASE}};
+	             {"view", BATON_LOST_LEASE},
+	             {"lease", BATON_LOST_LEASE}};
 	size_t size = strcspn(baton->lost_why, " ");
 
 	if (ret_text != NULL)

@@ -22,7 +22,7 @@ static struct word next_word(struct word *text)
 	return word;
 }
 
-/* Returns 0 if the word is no fence. */
+/* Reads a fence. Returns 0 if the word is none. */
 static uint64_t fence_of(struct word word)
 {
 	uint64_t fence = 0;
@@ -55,7 +55,7 @@ static int parse_message(struct word text, struct lock_event *event)
 		event->node = next_word(&text);
 		event->value = text;
 	} else {
-		return 0; /* perhaps a kind of a later version */
+		return 0; /* this may be a kind of event of a later version */
 	}
 	bool fits = event->fence != 0 && event->node.size >= 1 &&
 	            event->node.size <= BATON_NAME_MAX && event->value.size <= BATON_VALUE_MAX;

@@ -23,7 +23,7 @@ struct lock_event {
 	struct word value;
 };
 
-/* Returns 0 or BATON_EPROTOCOL. */
+/* Reads an event. Returns 0 or BATON_EPROTOCOL. */
 int lock_event_parse(const redisReply *reply, struct lock_event *ret_event);
 
 #endif

@@ -1,5 +1,6 @@
 #include "losses.h"
 
+#include "leases.h"
 #include "lock_event.h"
 #include "watch.h"
 
@@ -22,9 +23,9 @@ static void note_gone(struct baton *baton, const struct lock_event *event)
 	}
 }
 
-/* Reads one event. Returns 1 if it confirms the subscription to `awaited` (or NULL); 0 if it is
- * another; BATON_EPENDING if there is none and not `wait`; or another error, and the session is
- * over. */
+/* Reads one event. Returns 1 if it confirms the subscription to `awaited`, which may be NULL; 0 if
+ * it is another event; BATON_EPENDING if there is none and `wait` is false; or another error, after
+ * which the session is over. */
 static int take_event(struct baton *baton, bool wait, const struct word *awaited)
 {
 	struct lock_event event;
@@ -82,11 +83,12 @@ int losses_subscribe(struct baton *baton, struct word name)
 
 void losses_read(struct baton *baton)
 {
-	if (baton->watch.epoll < 0 || !handle_is_open(baton))
+	if (!handle_is_open(baton))
 		return;
-	while (take_event(baton, false, NULL) >= 0)
+	while (baton->watch.epoll >= 0 && take_event(baton, false, NULL) >= 0)
 		;
-	if (handle_is_open(baton) && exchange_ended(&baton->session))
+	leases_look(baton);
+	if (baton->watch.epoll >= 0 && handle_is_open(baton) && exchange_ended(&baton->session))
 		handle_end(baton);
 }
 

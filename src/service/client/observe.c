@@ -57,7 +57,8 @@ void observer_free(struct baton *baton)
 
 /* --- what the user is told --- */
 
-/* An answer contradicts what the user knows. Returns true if the one before did too. */
+/* Call it when an answer contradicts what the user knows. Returns true if the answer before did so
+ * too. */
 static bool is_confirmed(struct observer *observer)
 {
 	if (observer->doubted) {
@@ -109,14 +110,15 @@ static int learn_nobody(struct observer *observer)
 	bool was_unknown = observer->told == TOLD_UNKNOWN;
 
 	if (observer->told == TOLD_LEADER)
-		/* If the leader was silent, this answer is newer. */
+		/* If the leader was silent, this answer is newer. Otherwise a second answer must
+		 * confirm it. */
 		return observer->leader.silent || is_confirmed(observer) ? tell_led(observer) : 0;
 	observer->doubted = false;
 	observer->told = TOLD_NOBODY;
 	return was_unknown ? BATON_NOBODY : 0;
 }
 
-/* True if the name is in the list, whose names are separated by blanks. */
+/* Is the name in the list, whose names are separated by blanks? */
 static bool has_name(const char *names, const char *name)
 {
 	size_t size = strlen(name);
@@ -294,7 +296,7 @@ static int fail_asking(struct baton *baton, int error)
 	return handle_fail(baton, error);
 }
 
-/* Reads an event, if there is one. Returns a change, 0 or an error. */
+/* Reads an event, if there is one. Returns a change, 0 (no change) or an error. */
 static int take_event(struct baton *baton, bool *ret_any)
 {
 	struct lock_event event;
@@ -319,7 +321,7 @@ static int take_event(struct baton *baton, bool *ret_any)
 }
 
 /* Reads the answer to the question, if there is one, and asks a new one if it is time. Returns a
- * change, 0 or an error. */
+ * change, 0 (no change) or an error. */
 static int take_answer(struct baton *baton)
 {
 	struct observer *observer = baton->observer;
@@ -351,7 +353,7 @@ static int take_answer(struct baton *baton)
 	}
 	observer->asked = false;
 	observer->ask_at_ms = now_ms() + ASK_MS;
-	/* An error is no answer: the node may be in no view. */
+	/* An error reply is no answer: the node may be in no view. */
 	if (reply->type != REDIS_REPLY_ERROR && leader_parse(reply, &observer->found) < 0) {
 		int error = handle_unexpected(observer->asking, reply, "LEADER");
 		return fail_asking(baton, error);
@@ -376,7 +378,7 @@ static void wait_for_news(const struct baton *baton, int64_t until_ms)
 	int64_t left_ms = at_ms - now_ms();
 	if (left_ms > INT32_MAX)
 		left_ms = INT32_MAX;
-	/* If this is interrupted, the caller just looks again. */
+	/* If poll is interrupted, the caller just looks again. */
 	if (left_ms > 0)
 		poll(items, 2, (int)left_ms);
 }

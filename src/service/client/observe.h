@@ -6,7 +6,7 @@
 
 struct baton;
 
-/* May also be called for a handle that does not observe. */
+/* Frees the observer, if the handle has one. */
 void observer_free(struct baton *baton);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 static int watch_fd(struct baton *baton, int fd, uint32_t events)
@@ -23,10 +24,12 @@ int watch_open(struct baton *baton)
 
 	watch->epoll = epoll_create1(EPOLL_CLOEXEC);
 	watch->flag = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (watch->epoll < 0 || watch->flag < 0)
-		return why_set(&baton->why, BATON_EMEMORY, "epoll_create, eventfd: %s",
-		               strerror(errno));
-	return watch_fd(baton, watch->flag, EPOLLIN);
+	watch->timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (watch->epoll < 0 || watch->flag < 0 || watch->timer < 0)
+		return why_set(&baton->why, BATON_EMEMORY,
+		               "epoll_create, eventfd, timerfd_create: %s", strerror(errno));
+	int error = watch_fd(baton, watch->flag, EPOLLIN);
+	return error < 0 ? error : watch_fd(baton, watch->timer, EPOLLIN);
 }
 
 void watch_free(struct baton *baton)
@@ -36,9 +39,11 @@ void watch_free(struct baton *baton)
 	exchange_close(&watch->events);
 	if (watch->flag >= 0)
 		close(watch->flag);
+	if (watch->timer >= 0)
+		close(watch->timer);
 	if (watch->epoll >= 0)
 		close(watch->epoll);
-	watch->epoll = watch->flag = -1;
+	watch->epoll = watch->flag = watch->timer = -1;
 }
 
 /* Asks for the reasons of losses. The answer is read before the first event and does not matter: a
@@ -62,8 +67,8 @@ int watch_attach(struct baton *baton)
 		error = ask_for_reasons(baton);
 	if (error == 0)
 		error = watch_fd(baton, watch->events.fd, EPOLLIN | EPOLLRDHUP);
-	/* Do not watch it for input: that would be the answer to a lock that was started, which is
-	 * not read here. */
+	/* The session is not watched for input: its input would be the answer to a lock that was
+	 * started, which is not read here. */
 	if (error == 0)
 		error = watch_fd(baton, baton->session.fd, EPOLLRDHUP);
 	if (error < 0)
@@ -77,7 +82,8 @@ void watch_detach(struct baton *baton)
 
 	if (watch->epoll < 0)
 		return;
-	/* Closing them is not enough if a forked child has them too. */
+	/* Remove the descriptors from the epoll set. Closing them is not enough if a forked child
+	 * has them too. */
 	epoll_ctl(watch->epoll, EPOLL_CTL_DEL, baton->session.fd, NULL);
 	if (watch->events.fd >= 0)
 		epoll_ctl(watch->epoll, EPOLL_CTL_DEL, watch->events.fd, NULL);
@@ -93,6 +99,15 @@ void watch_unsubscribe(struct baton *baton, struct word name)
 	 * too. */
 	if (baton->watch.epoll >= 0)
 		(void)exchange_send(&baton->watch.events, words, 2, &ignored);
+}
+
+void watch_set_timer(struct baton *baton, uint64_t ns)
+{
+	const struct itimerspec when = {.it_value = {.tv_sec = (time_t)(ns / 1000000000),
+	                                             .tv_nsec = (long)(ns % 1000000000)}};
+
+	if (baton->watch.timer >= 0)
+		(void)timerfd_settime(baton->watch.timer, 0, &when, NULL);
 }
 
 void watch_flag(struct baton *baton)

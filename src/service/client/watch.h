@@ -1,7 +1,7 @@
 /*
  * A second connection, subscribed to the locks that are held, and a descriptor that tells when to
- * read it: an epoll set with that connection, the end of the session's own connection, and a flag
- * for losses that were not reported yet. losses.c reads the events.
+ * read it: an epoll set with that connection, the end of the session's own connection, a timer for
+ * the lease, and a flag for losses that were not reported yet. losses.c reads the events.
  */
 #ifndef CLIENT_WATCH_H
 #define CLIENT_WATCH_H
@@ -15,6 +15,7 @@ struct baton;
 struct watch {
 	int epoll; /* the descriptor that the user polls; -1: nothing is watched */
 	int flag;  /* an eventfd, readable while a loss was not reported yet */
+	int timer; /* readable when the lease has to be looked at */
 	struct exchange events;
 	bool answer_pending; /* the first message on `events` is an answer, not an event */
 	uint64_t gone_fence; /* the greatest fence of the wanted lock that was released or lost */
@@ -29,7 +30,9 @@ int watch_attach(struct baton *baton);
 void watch_detach(struct baton *baton);
 /* A lock is no longer wanted or held. Never waits. */
 void watch_unsubscribe(struct baton *baton, struct word name);
-/* Sets the flag if a loss is to be reported, and clears it if all were. */
+/* Makes the descriptor readable after this time; 0: not because of time. */
+void watch_set_timer(struct baton *baton, uint64_t ns);
+/* Sets the flag if a loss is to be reported, and clears it if all losses were reported. */
 void watch_flag(struct baton *baton);
 
 #endif

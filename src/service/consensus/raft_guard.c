@@ -45,7 +45,8 @@ static bool is_stale_rejection(const struct raft *raft, const struct raft_messag
 	       (result->rejected <= match || result->last_log_index < match);
 }
 
-/* A second snapshot while one is being written. The core ignores it, and leaks its memory. */
+/* A second snapshot arrives while one is being written. The core ignores it, and leaks its memory.
+ * */
 static bool is_second_snapshot(const struct raft *raft, const struct raft_message *message)
 {
 	return message->type == RAFT_INSTALL_SNAPSHOT && raft->snapshot.installing;
@@ -140,12 +141,13 @@ void guard_clip(const struct raft *raft, const struct replica_log *log, struct r
 }
 
 /*
- * A vote for standbys. The core refuses its vote when its own log does not have it as a voter, and while
- * it believes in a leader, which a standby does for ever since it never campaigns. But the entry that
- * makes it a voter may be lost on the way, and the server that wrote it then needs this very vote to
- * lead again: with one voter on the way to two, nobody leads for ever. A vote counts by the candidate's
- * log, not by the voter's (Ongaro's thesis, 4.1), so that giving it is safe. A leader that was heard
- * within an election timeout is not disturbed.
+ * A vote for standbys. The core refuses its vote in two cases: when its own log does not have it as
+ * a voter, and while it believes in a leader. A standby believes in its leader for ever, since it
+ * never campaigns. But the entry that makes it a voter may be lost on the way, and the server that
+ * wrote the entry then needs this very vote to lead again: with one voter on the way to two, nobody
+ * leads for ever. The candidate's log decides whose vote counts, not the voter's log (Ongaro's
+ * thesis, 4.1), so that giving the vote is safe. A leader that was heard within an election timeout
+ * is not disturbed.
  */
 bool guard_lends_vote(const struct raft *raft, struct raft_message *request, uint64_t now)
 {
@@ -191,7 +193,8 @@ uint64_t guard_earlier_change(const struct raft *raft, const struct replica_log 
 
 /*
  * Persistence. The core believes every index that it is told. If an entry was replaced while it was
- * being written, the end of that write does not make the new entry durable: a later write holds it.
+ * being written, the end of that write does not make the new entry durable: a later write contains
+ * the new entry.
  */
 size_t guard_persisted(const struct replica_log *log, uint64_t first, size_t count, uint64_t write)
 {
@@ -217,8 +220,8 @@ bool guard_may_send(uint64_t written, uint64_t ballot_write)
 
 /*
  * Time. Once a server that the core had contact with becomes a spare, the core's timeout stays in
- * the past for ever, and a driver that obeys it spins. The bound counts from the last wake-up;
- * counted from every step, it would starve the heartbeats of a busy leader.
+ * the past for ever, and a driver that obeys it spins. The lower bound on the deadline counts from
+ * the last wake-up; counted from every step, it would starve the heartbeats of a busy leader.
  */
 uint64_t guard_deadline(const struct raft *raft, uint64_t woken)
 {
@@ -237,8 +240,9 @@ bool guard_is_caught_up(const struct raft *raft, const struct replica_log *log, 
 }
 
 /*
- * Catching up. The core never forgets that a server has finished. If it was not made a voter at
- * once, it may lag again, by any amount: as a voter it would be of no use for long.
+ * Catching up. The core never forgets that a server has finished catching up. If the server is not
+ * made a voter at once, it may fall behind again by any amount, and as a voter it would be of no
+ * use for long.
  */
 bool guard_stays_caught_up(const struct raft *raft, uint64_t id)
 {
@@ -263,8 +267,8 @@ void guard_heard(struct guard_contacts *contacts, uint64_t id, uint64_t now)
 	contacts->servers[oldest].heard = now;
 }
 
-static bool was_heard(const struct raft *raft, const struct guard_contacts *contacts, uint64_t id,
-                      uint64_t now)
+bool guard_was_heard(const struct raft *raft, const struct guard_contacts *contacts, uint64_t id,
+                     uint64_t now)
 {
 	for (size_t i = 0; i < VOTERS_SERVERS_MAX; i++)
 		if (contacts->servers[i].id == id)
@@ -288,7 +292,7 @@ static bool is_known_to_most(const struct raft *raft, const struct guard_contact
 		const struct raft_server *server = &next->servers[i];
 		const struct raft_server *was = voters_find(&raft->configuration, server->id);
 		raft_index match;
-		if (server->role != RAFT_VOTER || !was_heard(raft, contacts, server->id, now))
+		if (server->role != RAFT_VOTER || !guard_was_heard(raft, contacts, server->id, now))
 			continue;
 		if (was == NULL || was->role != RAFT_VOTER ||
 		    (raft_match_index(raft, server->id, &match) == 0 &&

@@ -12,14 +12,14 @@
 #include "replica_log.h"
 #include "voters.h"
 
-/* True if a server with this log must begin a new term when it starts. */
+/* Must a server with this log begin a new term when it starts? */
 bool guard_begins_term(const struct replica_log *log, uint64_t id);
 
-/* True if this message must be dropped before the core sees it. */
+/* Must this message be dropped before the core sees it? */
 bool guard_drops(const struct raft *raft, const struct raft_message *message);
 
-/* True if this request comes from a leader of an older term. Its reply must then pass
- * guard_answer_old. */
+/* Does this request come from a leader of an older term? Then its reply must pass guard_answer_old.
+ * */
 bool guard_is_old(const struct raft *raft, const struct raft_message *request);
 void guard_answer_old(struct raft_message *reply);
 /* Corrects a reply to a pre-vote. Every reply of the core must pass through it. */
@@ -47,8 +47,8 @@ uint64_t guard_earlier_change(const struct raft *raft, const struct replica_log 
 /* A write has made `count` entries from `first` on durable. Returns how many of them the core may
  * be told about. */
 size_t guard_persisted(const struct replica_log *log, uint64_t first, size_t count, uint64_t write);
-/* True if messages may be sent. `written` is the last durable write, `ballot_write` the last write
- * with a term or a vote. */
+/* May messages be sent? `written` is the last durable write, `ballot_write` the last write with a
+ * term or a vote. */
 bool guard_may_send(uint64_t written, uint64_t ballot_write);
 
 /* Returns when the core wants to be woken, in milliseconds; `woken` is when it was woken last. */
@@ -61,14 +61,16 @@ struct guard_contacts {
 	} servers[VOTERS_SERVERS_MAX];
 };
 void guard_heard(struct guard_contacts *contacts, uint64_t id, uint64_t now);
+bool guard_was_heard(const struct raft *raft, const struct guard_contacts *contacts, uint64_t id,
+                     uint64_t now);
 
-/* True if the leader may submit this configuration now. */
+/* May the leader submit this configuration now? */
 bool guard_may_change(struct raft *raft, const struct replica_log *log,
                       const struct guard_contacts *contacts, const struct raft_configuration *next,
                       uint64_t now);
-/* True if this server has everything that the leader has, and so can vote or lead at once. */
+/* Does this server have everything that the leader has, so that it can vote or lead at once? */
 bool guard_is_caught_up(const struct raft *raft, const struct replica_log *log, uint64_t id);
-/* True if this server, which has finished catching up, still has nearly everything. */
+/* Does this server, which has finished catching up, still have nearly everything? */
 bool guard_stays_caught_up(const struct raft *raft, uint64_t id);
 
 #endif

@@ -91,7 +91,7 @@ static struct raft_snapshot_metadata make_metadata(const struct durable_snapshot
 	};
 }
 
-/* Writes. */
+/* --- writes --- */
 
 static void add_write(struct replica *replica, struct durable_write *write,
                       const struct unwritten *pending)
@@ -185,10 +185,10 @@ static void save_update(struct replica *replica, struct raft_update *update)
 	free(entries);
 }
 
-/* Letters. */
+/* --- letters --- */
 
-/* Attaches what the core leaves to the sender. Returns false if a newer snapshot has replaced
- * it. */
+/* Attaches the entries or the snapshot, which the core leaves to the sender. Returns false if a
+ * newer snapshot has replaced what should be sent. */
 static bool complete_letter(struct replica *replica, struct raft_letter *letter)
 {
 	struct raft_append_entries *append = &letter->message.append_entries;
@@ -234,7 +234,7 @@ static void send_message(struct replica *replica, const struct raft_message *mes
 	raft_letter_free(&letter);
 }
 
-/* Commits. */
+/* --- commits --- */
 
 static void confirm_voters(struct replica *replica, uint64_t index,
                            const struct durable_entry *entry)
@@ -264,7 +264,7 @@ static void apply_committed(struct replica *replica)
 	}
 }
 
-/* Events. */
+/* --- events --- */
 
 static int step(struct replica *replica, struct raft_event *event)
 {
@@ -338,7 +338,8 @@ static void set_role(struct replica *replica, int from, int to)
 	}
 }
 
-/* The core lets only those vote whom their own log has as voters (guard_lends_vote). */
+/* The core votes only if its own log has it as a voter. If guard_lends_vote says that it must vote
+ * all the same, it is shown as a voter during this step. */
 static void receive_vote_request(struct replica *replica, struct raft_message *message,
                                  uint64_t now)
 {
@@ -377,7 +378,7 @@ int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes
 	if (letter.message.type == RAFT_TIMEOUT_NOW)
 		replica->told_term = letter.message.timeout_now.term;
 	if (guard_drops(&replica->raft, &letter.message))
-		; /* dropped, as if it had been lost */
+		; /* the letter is dropped, as if it had been lost */
 	else if (letter.message.type == RAFT_APPEND_ENTRIES)
 		receive_append(replica, &letter, now);
 	else if (letter.message.type == RAFT_INSTALL_SNAPSHOT)
@@ -465,7 +466,7 @@ void replica_tick(struct replica *replica, uint64_t now)
 	must(step(replica, &event) == 0);
 }
 
-/* Wishes. */
+/* --- wishes --- */
 
 static bool submit(struct replica *replica, enum raft_entry_type type, const void *bytes,
                    size_t size, uint64_t now)
@@ -507,7 +508,7 @@ static bool submit_voters(struct replica *replica, const struct replica_server *
 	return submitted;
 }
 
-/* Returns true if the server has everything, or nearly. If not, it begins to catch up. */
+/* Does the server have everything, or nearly? If not, it begins to catch up. */
 static bool catch_up(struct replica *replica, uint64_t id, uint64_t now)
 {
 	int status;
@@ -540,7 +541,7 @@ bool replica_change(struct replica *replica, const struct replica_server *server
 		return false;
 	if (known != NULL && known->role == (int)server->role)
 		return false;
-	/* A spare would not lend its vote. */
+	/* Only a standby can become a voter: a spare would not lend its vote. */
 	if (server->role == REPLICA_VOTER &&
 	    (known == NULL || known->role != RAFT_STANDBY || !catch_up(replica, server->id, now)))
 		return false;
@@ -587,7 +588,7 @@ bool replica_snapshot(struct replica *replica, uint64_t index, const uint8_t *by
 	return true;
 }
 
-/* Beginning and end. */
+/* --- the beginning and the end --- */
 
 static void start(struct replica *replica, const struct durable_content *content, uint64_t now)
 {
@@ -680,7 +681,7 @@ bool replica_first_entry(const struct replica_server *servers, size_t servers_co
 	return good;
 }
 
-/* Looking. */
+/* --- looking --- */
 
 bool replica_leads(const struct replica *replica)
 {
@@ -723,6 +724,11 @@ bool replica_voters(const struct replica *replica, uint64_t index, const uint8_t
 bool replica_caught_up(const struct replica *replica, uint64_t id)
 {
 	return guard_is_caught_up(&replica->raft, &replica->log, id);
+}
+
+bool replica_heard(const struct replica *replica, uint64_t id, uint64_t now)
+{
+	return guard_was_heard(&replica->raft, &replica->contacts, id, now);
 }
 
 bool replica_effect(struct replica *replica, struct replica_effect *ret_effect)

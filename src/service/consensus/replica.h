@@ -29,7 +29,8 @@ struct replica_options {
 
 struct replica;
 
-/* Copies the content, which must come from a replica's writes or from replica_first_content. */
+/* Makes a replica. The content is copied; it must come from a replica's writes or from
+ * replica_first_content. */
 struct replica *replica_create(const struct replica_options *options, uint64_t now);
 void replica_destroy(struct replica *replica);
 
@@ -46,7 +47,7 @@ struct replica_server {
 bool replica_first_entry(const struct replica_server *servers, size_t servers_count,
                          struct durable_entry *ret_entry);
 
-/* Returns 0, or BATON_EMESSAGE if the letter is malformed; then nothing has changed. */
+/* Takes a letter. Returns 0, or BATON_EMESSAGE if it is malformed; then nothing has changed. */
 int replica_receive(struct replica *replica, uint64_t from, const uint8_t *bytes, size_t size,
                     uint64_t now);
 /* The write with this number, which must be the next one that came out, is durable. */
@@ -54,8 +55,8 @@ void replica_written(struct replica *replica, uint64_t number, uint64_t now);
 uint64_t replica_deadline(const struct replica *replica);
 void replica_tick(struct replica *replica, uint64_t now);
 
-/* Returns false if this server does not lead. True promises nothing: only committed entries
- * count. */
+/* Proposes an entry. Returns false if this server does not lead. True promises nothing: only
+ * committed entries count. */
 bool replica_propose(struct replica *replica, const uint8_t *bytes, size_t size, uint64_t now);
 
 /*
@@ -95,6 +96,9 @@ bool replica_voters(const struct replica *replica, uint64_t index, const uint8_t
                     size_t *ret_size, uint64_t *ret_index);
 /* Does this server have everything that this leader has? */
 bool replica_caught_up(const struct replica *replica, uint64_t id);
+/* Was a letter of this server received within an election timeout? This server itself is always
+ * heard. */
+bool replica_heard(const struct replica *replica, uint64_t id, uint64_t now);
 
 enum replica_effect_kind {
 	REPLICA_WRITE,   /* make durable, then call replica_written */

@@ -24,9 +24,9 @@ void replica_log_free(struct replica_log *log);
 
 /* Returns the index of the last entry, or of the snapshot if no entry follows it. */
 uint64_t replica_log_last(const struct replica_log *log);
-/* Returns NULL if the entry is not in the log. */
+/* Returns an entry, or NULL if it is not in the log. */
 const struct logged *replica_log_at(const struct replica_log *log, uint64_t index);
-/* Returns 0 if neither the log nor the snapshot has the entry. */
+/* Returns the term of an entry, or 0 if neither the log nor the snapshot has the entry. */
 uint64_t replica_log_term(const struct replica_log *log, uint64_t index);
 /* Returns the voters as of the entry `index`, and the index of the entry that set them. Returns
  * false if none are known. */
@@ -40,10 +40,10 @@ void replica_log_replace(struct replica_log *log, uint64_t first,
 void replica_log_trim(struct replica_log *log, uint64_t start);
 /* Removes all entries. The next one will be `start`. */
 void replica_log_clear(struct replica_log *log, uint64_t start);
-/* The bytes are copied. */
+/* Replaces the snapshot. The bytes are copied. */
 void replica_log_set_snapshot(struct replica_log *log, const struct durable_snapshot *snapshot);
 
-/* Copy, and free, what has pointers. */
+/* Copy and free a snapshot together with the bytes that it points to. */
 struct durable_snapshot snapshot_copy(const struct durable_snapshot *snapshot);
 void snapshot_free(struct durable_snapshot *snapshot);
 uint8_t *bytes_copy(const uint8_t *bytes, size_t size);

@@ -16,12 +16,13 @@ struct shadow {
 
 void shadow_init(struct shadow *shadow);
 void shadow_free(struct shadow *shadow);
-/* `shadow` was initialized. */
+/* Copies `from`. `shadow` must have been initialized. */
 void shadow_copy(struct shadow *shadow, const struct shadow *from);
 void shadow_apply(struct shadow *shadow, const struct durable_write *write);
-/* Valid until the next change. */
+/* Returns what a disk would have now. Valid until the next change. */
 struct durable_content shadow_content(const struct shadow *shadow);
-/* The last change of the voters, else those of the snapshot; NULL: there are none. */
+/* Returns the voters: those of the last change or, if there is none, those of the snapshot. Returns
+ * NULL if there are none. */
 const uint8_t *shadow_voters(const struct shadow *shadow, size_t *ret_size);
 
 struct durable_write shadow_write_copy(const struct durable_write *write);

@@ -13,15 +13,16 @@
 
 enum { VOTERS_SERVERS_MAX = 64, VOTERS_ADDRESS_MAX = 1023 };
 
-/* True if libraft writes exactly these bytes for some configuration. It reads them without looking
- * at their size, so it must be given nothing else. */
+/* Would libraft write exactly these bytes for some configuration? It reads bytes without looking at
+ * their size, so it must be given nothing else. */
 bool voters_check(const uint8_t *bytes, size_t size);
-/* `bytes` must pass voters_check. The caller closes the result, or gives it to libraft. */
+/* Decodes a configuration. `bytes` must pass voters_check. The caller closes the result, or gives
+ * it to libraft. */
 struct raft_configuration voters_decode(const uint8_t *bytes, size_t size);
-/* The caller frees the result with raft_free. */
+/* Encodes a configuration. The caller frees the result with raft_free. */
 struct raft_buffer voters_encode(const struct raft_configuration *configuration);
 
-/* Returns NULL if there is no such server. */
+/* Finds a server. Returns NULL if there is none with that id. */
 const struct raft_server *voters_find(const struct raft_configuration *configuration, uint64_t id);
 unsigned voters_count(const struct raft_configuration *configuration);
 

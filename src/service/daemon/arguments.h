@@ -8,8 +8,7 @@
 
 #include <stdbool.h>
 
-/* True if the argument is that word. The argument may be in small letters; `word` must be in
- * capitals. */
+/* Is the argument that word? The argument may be in small letters; `word` must be in capitals. */
 static inline bool argument_is(const struct resp_argument *argument, const char *word)
 {
 	size_t i = 0;

@@ -75,6 +75,7 @@ struct client {
 	bool serving;       /* its commands are being served, so a reply need not make it ready */
 	bool waiting;       /* the last command is not answered yet; later ones wait in `input` */
 	bool asks_silent;   /* that command is LEADER name SILENT */
+	bool lists_members; /* it is MEMBER LIST */
 	uint32_t argument;  /* of a SUBSCRIBE: which of its names waits for an answer; 0: none */
 	bool multi_refused; /* a MULTI was refused, and so is what follows, up to EXEC or DISCARD */
 	bool paused;        /* its socket is not read, because its input cannot be served now */
@@ -104,6 +105,11 @@ struct client {
 	/* How many events were not sent, because it did not read, and it was not told of yet. */
 	uint64_t events_dropped;
 
+	/* Leases. */
+	bool leases;      /* the replies to its LOCK and ELECT tell what is left of the lease */
+	bool asks_lease;  /* it has asked LEASE: it may not notice the end of its connection */
+	bool passes_word; /* the descriptor of the lease word goes with the next bytes */
+
 	/* The end of its locks. */
 	/* How long it needs to stop after losing a lock; 0: others get the lock at once. */
 	uint64_t grace_ms;
@@ -114,9 +120,8 @@ struct client {
 	bool evicted; /* this node is leaving and has handed its locks on: its connection ends */
 	/* This node is leaving while the client stays: its locks are not handed on. */
 	bool forsaken;
-	bool quits;     /* it said QUIT, so it has stopped whatever it did under its locks */
-	bool gone;      /* the other side, or the network, has closed the connection */
-	bool timed_out; /* the connection was closed because nothing was heard from the client */
+	bool quits; /* it said QUIT, so it has stopped whatever it did under its locks */
+	bool gone;  /* the other side, or the network, has closed the connection */
 };
 
 /* All clients of a node. */

@@ -34,13 +34,40 @@ static void slim(struct buffer *buffer)
 
 static void hang_up(struct client *client);
 
+/* Writes the output, with the descriptor of the lease word if the client has asked for that. Returns
+ * what send returns. */
+static ssize_t write_output(struct client *client)
+{
+	struct buffer *output = &client->output;
+
+	if (!client->passes_word)
+		return send(client->watch.fd, buffer_front(output), buffer_size(output),
+		            MSG_NOSIGNAL);
+	union {
+		struct cmsghdr header; /* for its alignment */
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = {.bytes = {0}};
+	struct iovec bytes = {(char *)buffer_front(output), buffer_size(output)};
+	struct msghdr message = {.msg_iov = &bytes,
+	                         .msg_iovlen = 1,
+	                         .msg_control = control.bytes,
+	                         .msg_controllen = sizeof(control.bytes)};
+	struct cmsghdr *rights = CMSG_FIRSTHDR(&message);
+	rights->cmsg_level = SOL_SOCKET;
+	rights->cmsg_type = SCM_RIGHTS;
+	rights->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(rights), &client->daemon->lease_page.fd, sizeof(int));
+	ssize_t written = sendmsg(client->watch.fd, &message, MSG_NOSIGNAL);
+	client->passes_word = written <= 0;
+	return written;
+}
+
 static void flush(struct client *client)
 {
 	struct buffer *output = &client->output;
 
 	if (buffer_size(output) > 0) {
-		ssize_t written = send(client->watch.fd, buffer_front(output), buffer_size(output),
-		                       MSG_NOSIGNAL);
+		ssize_t written = write_output(client);
 		if (written < 0 && errno != EAGAIN && errno != EINTR) {
 			hang_up(client);
 			return;
@@ -242,7 +269,6 @@ static size_t receive(struct client *client)
 		hear_the_end(client);
 	if (size < 0) {
 		client->gone = true;
-		client->timed_out = errno == ETIMEDOUT;
 		client_close(client);
 	}
 	if (size <= 0)

@@ -15,7 +15,7 @@
 
 /* Makes a client for an accepted connection. */
 struct client *client_make(struct daemon *daemon, int fd);
-/* Opens its session. If there is no room for one, the client is told so. */
+/* Opens the client's session. If there is no room for one, the client is told so. */
 void client_begin(struct client *client, const struct node_client *who);
 
 /* Begins a turn: clients that had their share of the last turn are ready again. The loop must not
@@ -26,7 +26,7 @@ void clients_turn(struct daemon *daemon);
 bool clients_serve_ready(struct daemon *daemon);
 /* Writes the output of all clients. */
 void clients_flush(struct daemon *daemon);
-/* Called now and then: closes clients that do not read their replies, or send too much. */
+/* Called from time to time: closes clients that do not read their replies, or send too much. */
 void clients_watch(struct daemon *daemon);
 
 #endif

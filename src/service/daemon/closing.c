@@ -3,6 +3,7 @@
 #include "flow.h"
 #include "grace.h"
 #include "instance.h"
+#include "log.h"
 
 #include <stdlib.h>
 
@@ -20,6 +21,21 @@ static void drop_from_lists(struct client *client)
 		client_leave(client);
 }
 
+/* Closes the session of a client that may not know of it. What such a client holds, if it asks LEASE,
+ * stays until the end of the lease that it was told. */
+static void close_session(struct daemon *daemon, uint64_t session)
+{
+	uint64_t deadline = node_lease_deadline(daemon->node);
+	bool holds = node_session_holds(daemon->node, session) > 0;
+
+	node_session_close(daemon->node, session, daemon->loop.now);
+	if (holds && deadline != NODE_NEVER && deadline > daemon->loop.now)
+		log_line(LEVEL_WARNING,
+		         "the connection of a client that held a lock is gone: its locks are free "
+		         "in %llu ms at most",
+		         (unsigned long long)((deadline - daemon->loop.now) / LOOP_MS));
+}
+
 void client_close(struct client *client)
 {
 	struct daemon *daemon = client->daemon;
@@ -31,17 +47,20 @@ void client_close(struct client *client)
 	status_cancel(client);
 	client->closing = true;
 	/* If the other side closed a Unix socket, all processes that had it have closed it or
-	 * ended. But a TCP connection may just have been cut; and a client that we close must first
-	 * notice it. */
-	bool stopped = client->quits || (client->gone && !client->tcp);
-	if (client->forsaken || (client->grace_ms > 0 && !stopped && client_orphan(client)))
+	 * ended. But a TCP connection may just have been cut, and so may the way to a client that
+	 * asks LEASE; and a client that we close must first notice it. */
+	bool stopped = client->quits || (client->gone && !client->tcp && !client->asks_lease);
+	if (client->forsaken ||
+	    (client->grace_ms > 0 && !stopped && !client->asks_lease && client_orphan(client)))
 		session = 0;
 	loop_timer_clear(&daemon->loop, &client->grace);
 	client->session = 0;
 	loop_close_fd(&daemon->loop, &client->watch);
 	SLIST_INSERT_HEAD(&daemon->clients.closed, client, closed_entry);
-	if (session != 0)
-		node_session_close(daemon->node, session, daemon->loop.now);
+	if (session != 0 && stopped)
+		node_session_quit(daemon->node, session, daemon->loop.now);
+	else if (session != 0)
+		close_session(daemon, session);
 }
 
 bool clients_forget_closed(struct daemon *daemon)

@@ -2,6 +2,8 @@
 
 #include "arguments.h"
 #include "baton/error.h"
+#include "clock.h"
+#include "commands_member.h"
 #include "commands_redis.h"
 #include "grace.h"
 #include "instance.h"
@@ -29,7 +31,7 @@ static bool serve_lock(struct client *client, const struct resp_argument *a, uin
 	enum node_patience patience = NODE_WAIT;
 	uint64_t timeout_ms = 0;
 
-	if (client->daemon->leaving)
+	if (client->daemon->leaving || client->daemon->draining)
 		return under_way(client, BATON_ENOVIEW);
 	if (count == 3 && argument_is(&a[2], "NOWAIT"))
 		patience = NODE_NOWAIT;
@@ -65,7 +67,7 @@ static bool serve_unlock(struct client *client, const struct resp_argument *a, u
 static bool serve_elect(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
-	if (client->daemon->leaving)
+	if (client->daemon->leaving || client->daemon->draining)
 		return under_way(client, BATON_ENOVIEW);
 	return under_way(client,
 	                 node_elect(client->daemon->node, client->session, a[1].bytes, a[1].size,
@@ -231,7 +233,6 @@ static bool serve_ping(struct client *client, const struct resp_argument *a, uin
 static void tell_hello(struct client *client)
 {
 	struct buffer *output = &client->output;
-	const struct daemon_options *options = client->daemon->options;
 
 	resp_map(output, 9, client->version);
 	resp_text(output, "server");
@@ -250,9 +251,9 @@ static void tell_hello(struct client *client)
 	resp_array(output, 0);
 	/* These two are not in Redis: whom the client talks to, and how long a lease is. */
 	resp_text(output, "node");
-	resp_text(output, options->peers[options->self].name);
+	resp_text(output, daemon_name(client->daemon));
 	resp_text(output, "lease_ms");
-	resp_integer(output, options->lease_ms);
+	resp_integer(output, client->daemon->settings.lease_ms);
 }
 
 static bool serve_hello(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -283,15 +284,17 @@ static bool serve_hello(struct client *client, const struct resp_argument *a, ui
  * client_set_grace. */
 static bool serve_grace(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	uint64_t lease_ms = client->daemon->options->lease_ms;
-	uint64_t number, most = GRACE_MS_MAX(lease_ms);
+	uint64_t lease_ms = client->daemon->settings.lease_ms;
+	uint64_t number, percent = client->tcp ? GRACE_PERCENT_MAX_TCP : GRACE_PERCENT_MAX;
+	uint64_t most = lease_ms * percent / 100;
 
 	(void)count;
 	if (!argument_number(&a[2], &number) || number == 0 || number > most)
 		return reply_wrong(client,
 		                   "GRACE needs a whole number of milliseconds, 1 to %llu: at most "
-		                   "0.35 of the lease of %llu ms",
-		                   (unsigned long long)most, (unsigned long long)lease_ms);
+		                   "0.%llu of the lease of %llu ms",
+		                   (unsigned long long)most, (unsigned long long)percent,
+		                   (unsigned long long)lease_ms);
 	client_set_grace(client, number);
 	resp_simple(&client->output, "OK");
 	return true;
@@ -304,6 +307,70 @@ static bool serve_stay(struct client *client, const struct resp_argument *a, uin
 	(void)count;
 	client_stay(client);
 	resp_simple(&client->output, "OK");
+	return true;
+}
+
+/*
+ * LEASE: the lapses of this node so far, and what is left of its lease. From now on the client may
+ * believe that it holds its locks until then, even if its connection ends without its knowledge.
+ */
+static bool serve_lease(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	uint64_t left_ns, lapses;
+
+	(void)a;
+	(void)count;
+	/* It has to stop, and may go on until what it was told before. */
+	if (client->told_lost) {
+		resp_array(&client->output, 2);
+		resp_integer(&client->output, node_lapses(client->daemon->node));
+		resp_integer(&client->output, 0);
+		return true;
+	}
+	int error = node_session_lease(client->daemon->node, client->session,
+	                               client->daemon->loop.now, &left_ns, &lapses);
+	if (error != 0) {
+		reply_error(client, error);
+		return true;
+	}
+	client_ask_lease(client);
+	resp_array(&client->output, 2);
+	resp_integer(&client->output, lapses);
+	reply_left(client, left_ns);
+	return true;
+}
+
+/*
+ * From now on, the replies to LOCK and ELECT tell what is left of the lease. The reply tells what
+ * the lease clock says here, by which the client knows whether its own clock is the same, and how
+ * long a lease is. With WORD the descriptor of the lease word comes with it.
+ */
+static bool serve_leases(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	bool word = argument_is(&a[2], "WORD");
+
+	(void)count;
+	if (!word && !argument_is(&a[2], "ON") && !argument_is(&a[2], "OFF"))
+		return reply_wrong(client, "syntax error: CLIENT LEASES ON | OFF | WORD");
+	if (word && (client->tcp || client->daemon->lease_page.fd < 0))
+		return reply_wrong(client, "the lease word cannot be passed on this connection: "
+		                           "CLIENT LEASES ON, and ask LEASE");
+	client->leases = !argument_is(&a[2], "OFF");
+	if (!client->leases) {
+		resp_simple(&client->output, "OK");
+		return true;
+	}
+	/* What replies to LOCK tell it counts, as if it had asked. */
+	if (client->tcp) {
+		uint64_t left_ns, lapses;
+		node_session_lease(client->daemon->node, client->session, client->daemon->loop.now,
+		                   &left_ns, &lapses);
+		client_ask_lease(client);
+	}
+	client->passes_word = client->passes_word || word;
+	resp_array(&client->output, 2);
+	resp_integer(&client->output, clock_lease_ns());
+	resp_integer(&client->output, client->daemon->settings.lease_ms);
 	return true;
 }
 
@@ -336,6 +403,7 @@ static const struct {
         {"GRACE", " ms", serve_grace, 3},
         {"ID", "", serve_client_id, 2},
         {"INFO", "", client_info, 2},
+        {"LEASES", " ON | OFF | WORD", serve_leases, 3},
         {"REASONS", " ON | OFF", serve_reasons, 3},
         {"SETINFO", " LIB-NAME | LIB-VER text", client_setinfo, 4},
         {"SETNAME", " name", client_setname, 3},
@@ -403,6 +471,7 @@ static const struct command {
         {"ELECT", serve_elect, 3, 3, false, "Leads, and publishes a value: name value"},
         {"RESIGN", serve_unlock, 2, 3, false, "Leads no more: name [fence]"},
         {"LEADER", serve_leader, 2, 3, false, "Tells who leads: name [SILENT]"},
+        {"LEASE", serve_lease, 1, 1, false, "Tells how long this node may go on by itself"},
         {"SUBSCRIBE", serve_subscribe, 2, RESP_ARGUMENTS_MAX, true,
          "Listens to what happens to locks: name ..."},
         {"PSUBSCRIBE", serve_psubscribe, 2, RESP_ARGUMENTS_MAX, true,
@@ -413,6 +482,9 @@ static const struct command {
          "Listens no more: [pattern ...]"},
         {"STATUS", serve_status, 1, 4, false, "Tells all, as JSON: [pattern [COUNT n]]"},
         {"BREAK", serve_break, 3, 3, false, "Takes a lock from its holder: name fence"},
+        {"MEMBER", serve_member, 2, 3, false,
+         "Tells the members, or gives an order: LIST | REMOVE name | INVITE name"},
+        {"DRAIN", serve_drain, 1, 2, false, "Leaves when all holders have finished: [ms]"},
         {"PING", serve_ping, 1, 2, true, "Answers: [text]"},
         {"ECHO", serve_echo, 2, 2, false, "Answers with the text: text"},
         {"HELLO", serve_hello, 1, 7, false, "Chooses the version of RESP: [2 | 3 [SETNAME name]]"},

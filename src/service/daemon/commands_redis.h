@@ -17,7 +17,8 @@ serve_command client_getname, client_setname, client_setinfo, client_info;
  * client was told why. */
 bool client_keep_text(struct client *client, enum client_text which, const char *what,
                       const struct resp_argument *text);
-/* Returns true if this command is refused because a MULTI was; then the client was told so. */
+/* Is this command refused because it follows a MULTI that was refused? If so, the client was told.
+ * */
 bool refused_with_multi(struct client *client, const struct resp_argument *name);
 
 #endif

@@ -5,6 +5,7 @@
  */
 #include "daemon.h"
 
+#include "archive.h"
 #include "clients.h"
 #include "clock.h"
 #include "closing.h"
@@ -12,11 +13,13 @@
 #include "epoch_file.h"
 #include "grace.h"
 #include "instance.h"
+#include "lease_page.h"
 #include "leave.h"
 #include "memory.h"
 #include "must.h"
 #include "notify.h"
 #include "peers.h"
+#include "randomness.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -30,11 +33,12 @@ enum {
 	/* How often slow clients are checked, and what the node waits for is logged. */
 	NAG_MS = 5000,
 	/* How many open files the daemon needs besides the sockets of peers and clients. */
-	DESCRIPTORS_OURS = 24,
+	DESCRIPTORS_OURS = 32,
+	/* How long a newcomer must have stood before it counts as a voter, in leases; and how long a
+	 * voter must have been silent before another takes its place. */
+	GROW_LEASES = 10,
+	REPLACE_MS = 600000,
 };
-
-/* 2026-01-01: epochs count the hours since then. */
-static const uint64_t origin_ms = UINT64_C(1767225600000);
 
 /* --- a turn --- */
 
@@ -43,28 +47,37 @@ static void tell_if_ready(struct daemon *daemon)
 	if (daemon->told_ready || daemon->leaving || node_waiting_for(daemon->node) != NULL)
 		return;
 	daemon->told_ready = true;
+	listeners_resume(daemon);
 	log_line(LEVEL_INFO, "serving on %s", daemon->options->socket);
 	notify_send(daemon->options->alone == NULL ? "READY=1\nSTATUS=serving"
 	                                           : "READY=1\nSTATUS=serving, a cluster of one");
 }
 
+/* From a view's beginning until all its members have reported, nothing is granted. Operators and
+ * the benchmark of failover want to know how long that is. */
+static void tell_if_active(struct daemon *daemon)
+{
+	if (daemon->frozen_since_ns == 0 || !node_active(daemon->node))
+		return;
+	log_line(LEVEL_DEBUG, "active after %.3f ms",
+	         (double)(daemon->loop.now - daemon->frozen_since_ns) / LOOP_MS);
+	daemon->frozen_since_ns = 0;
+}
+
 static void on_nag(struct loop_timer *timer)
 {
 	struct daemon *daemon = (struct daemon *)((char *)timer - offsetof(struct daemon, nag));
-	const char *waiting_for = node_waiting_for(daemon->node);
-	const char *unknown = member_unknown(daemon->member);
-	const char *unlinked = member_missing(daemon->member);
+	char waits_for[WAITS_FOR_MAX];
+	const char *unlinked;
 
 	loop_timer_set(&daemon->loop, timer, daemon->loop.now + NAG_MS * LOOP_MS);
 	clients_watch(daemon);
 	listeners_resume(daemon);
 	peers_resume(daemon);
-	member_watch(daemon->member, daemon->loop.now);
-	if (unknown != NULL)
-		log_line(LEVEL_INFO, "waiting for %s", unknown);
-	else if (waiting_for != NULL)
-		log_line(LEVEL_INFO, "waiting for %s", waiting_for);
-	else if (unlinked != NULL)
+	if (status_waits_for(daemon, waits_for, sizeof(waits_for)))
+		log_line(member_identity(daemon->member)->witness ? LEVEL_DEBUG : LEVEL_INFO,
+		         "waiting for %s", waits_for);
+	else if ((unlinked = member_missing(daemon->member)) != NULL)
 		log_line(LEVEL_DEBUG, "no connection to %s", unlinked);
 }
 
@@ -85,8 +98,10 @@ static bool end_turn(struct daemon *daemon)
 		clients_flush(daemon);
 	}
 	clients_begin_grace(daemon);
+	tell_if_active(daemon);
 	if (!daemon->told_ready)
 		tell_if_ready(daemon);
+	lease_page_publish(daemon);
 	peers_flush(daemon);
 	if (clients_forget_closed(daemon))
 		listeners_resume(daemon);
@@ -117,91 +132,104 @@ static void on_signal(struct loop_watch *watch, uint32_t events)
 
 static void close_all(struct daemon *daemon)
 {
-	listeners_close(daemon);
 	peers_close(daemon);
 	if (daemon->member != NULL)
 		member_destroy(daemon->member);
+	daemon->member = NULL;
+	archive_close(daemon->archive);
+	/* Last, because 'baton drain' waits for that: then another node may use the directory. */
+	listeners_close(daemon);
 	loop_close_fd(&daemon->loop, &daemon->signals);
+	lease_page_close(&daemon->lease_page);
 	sched_policy_close(&daemon->sched_policy);
+	free(daemon->notes);
 	loop_close(&daemon->loop);
 }
 
 /* --- the beginning --- */
 
-/* Proposes an epoch and floor above the last ones on disk. Returns -1 if that failed, which was
- * logged. */
-static int propose(const struct daemon_options *options, struct engine_proposal *ret_proposal)
+struct node_options daemon_node_options(const struct daemon *daemon)
 {
-	struct engine_proposal proposal = {.epoch = 1}, last = {0};
-	const uint64_t now_ms = clock_real_ns() / 1000000, hour_ms = 3600000;
+	const struct daemon_options *options = daemon->options;
+	const struct daemon_settings *settings = &daemon->settings;
 
-	if (options->data != NULL && epoch_file_read(options->data, &last) != 0)
-		return -1;
-	if (now_ms >= origin_ms + hour_ms) {
-		proposal.epoch = (now_ms - origin_ms) / hour_ms;
-		/* The floor counts the milliseconds within the hour, each with room for 4,096
-		 * grants of a lock, so that fences rise even if all nodes restart at once. */
-		proposal.floor = (now_ms - origin_ms) % hour_ms << 12;
-	}
-	/* The clock has gone back, or epochs are ahead of it. */
-	if (proposal.epoch < last.epoch ||
-	    (proposal.epoch == last.epoch && proposal.floor <= last.floor))
-		proposal = (struct engine_proposal){.epoch = last.epoch + 1};
-	if (proposal.epoch < options->epoch_floor)
-		proposal = (struct engine_proposal){.epoch = options->epoch_floor};
-	*ret_proposal = proposal;
-	return 0;
+	return (struct node_options){
+	        .algorithm = settings->algorithm,
+	        .topology = settings->topology,
+	        .seed = settings->wiring.seed,
+	        .links = settings->wiring.links,
+	        .parameters = settings->parameters,
+	        .texts = settings->texts,
+	        .turns = options->turns,
+	        .idle_hop_ns = options->idle_hop_ns,
+	        .limits = {.sessions = options->sessions_max, .locks = options->locks_max},
+	};
 }
 
-/* Returns 0, or -1 after logging the reason. */
+/* Returns where the fences of a cluster begin that is born now; 0: the first version's epoch in the
+ * data directory cannot be read, which was logged. */
+static uint64_t first_base(const struct daemon_options *options)
+{
+	uint64_t epoch = 0;
+
+	if (options->data != NULL && epoch_file_read(options->data, &epoch) != 0)
+		return 0;
+	return charter_base(clock_real_ns() / 1000000, epoch);
+}
+
+/* With neither peers nor addresses to join, the node founds a cluster alone. Returns 0, or -1 after
+ * logging the reason. */
 static int make_member(struct daemon *daemon)
 {
 	const struct daemon_options *options = daemon->options;
+	const struct identity *identity = archive_identity(daemon->archive);
+	struct member_peer alone = {identity->name, identity->address};
+	struct member_peer *peers = calloc(options->peers_count + 1UL, sizeof(*peers));
+	struct electors addresses = {0};
 	struct member_options member = {
-	        .cluster = options->cluster,
+	        .process = randomness_draw(NULL),
+	        .identity = identity,
+	        .content = archive_content(daemon->archive),
+	        .peers = peers,
 	        .peers_count = options->peers_count,
-	        .self = options->self,
-	        .incarnation = daemon->incarnation,
-	        .quiet_until = daemon->serve_at,
-	        .lease_ms = options->lease_ms,
-	        .node =
-	                {
-	                        .algorithm = options->algorithm,
-	                        .topology = options->topology,
-	                        .seed = 1,
-	                        .parameters = options->parameters,
-	                        .texts = options->texts,
-	                        .turns = options->turns,
-	                        .idle_hop_ns = options->idle_hop_ns,
-	                        .limits = {.sessions = options->sessions_max,
-	                                   .locks = options->locks_max},
-	                },
+	        .addresses = &addresses,
+	        .settings = options->settings,
+	        .base = first_base(options),
+	        .begin_at = daemon->serve_at,
+	        .node = daemon_node_options(daemon),
+	        .electorate = {.grow_ns = GROW_LEASES * daemon->settings.lease_ms * LOOP_MS,
+	                       .replace_ns = REPLACE_MS * LOOP_MS},
+	        .draw = randomness_draw,
 	};
 	const char *wrong;
 
-	if (propose(options, &member.proposal) != 0)
+	memory_must(peers != NULL);
+	if (member.base == 0) {
+		free(peers);
 		return -1;
-	struct member_peer *peers = calloc(options->peers_count, sizeof(*peers));
-	char(*addresses)[300] = calloc(options->peers_count, sizeof(*addresses));
-	memory_must(peers != NULL && addresses != NULL);
-	for (uint32_t i = 0; i < options->peers_count; i++) {
-		const struct daemon_peer *peer = &options->peers[i];
-		snprintf(addresses[i], sizeof(*addresses), "%s:%u", peer->address.host,
-		         peer->address.port);
-		peers[i] = (struct member_peer){.name = peer->name,
-		                                .address = peer->address.host != NULL ? addresses[i]
-		                                                                      : NULL,
-		                                .linked = peer->linked};
 	}
-	member.peers = peers;
-	daemon->member = member_create(&member, &wrong);
+	for (uint32_t i = 0; i < options->peers_count; i++)
+		peers[i] = (struct member_peer){options->peers[i].name, options->peers[i].address};
+	if (options->peers_count == 0 && options->join_count == 0 &&
+	    identity->stage == BIRTH_NOTHING) {
+		peers[0] = alone;
+		member.peers_count = 1;
+	}
+	archive_addresses(daemon->archive, &addresses);
+	for (uint32_t i = 0; i < options->join_count; i++)
+		electors_add(&addresses, 0, entry_text_of(""), entry_text_of(options->join[i]));
+	daemon->member = member_create(&member, daemon->loop.now, &wrong);
 	free(peers);
-	free(addresses);
+	electors_free(&addresses);
+	archive_forget_content(daemon->archive);
 	if (daemon->member == NULL) {
 		log_line(LEVEL_ERROR, "%s", wrong);
 		return -1;
 	}
 	daemon->node = member_node(daemon->member);
+	/* A cluster that lives knows by its leases when others may be let in. */
+	if (member_unborn(daemon->member) == NULL)
+		daemon->serve_at = 0;
 	return 0;
 }
 
@@ -209,9 +237,10 @@ static int make_member(struct daemon *daemon)
  * daemon itself. Returns 0, or -1 after logging the reason. */
 static int raise_limits(struct daemon *daemon)
 {
-	const rlim_t ours =
-	        DESCRIPTORS_OURS + (rlim_t)daemon->options->peers_count +
-	        (daemon->options->listen.host != NULL ? peers_sockets_max(daemon->options) : 0);
+	const rlim_t ours = DESCRIPTORS_OURS +
+	                    (daemon->options->address != NULL || daemon->options->join_count > 0
+	                             ? PEERS_SOCKETS_MAX
+	                             : 0);
 	struct rlimit limit;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
@@ -263,6 +292,38 @@ static void say_patience(const struct daemon *daemon)
 	         (unsigned long long)((daemon->serve_at - daemon->loop.now) / LOOP_MS));
 }
 
+/* Returns 0, or the code to end with after logging the reason. */
+static int begin(struct daemon *daemon)
+{
+	const struct daemon_options *options = daemon->options;
+	struct problem problem;
+
+	if (options->resolve(options->context, options->settings, &daemon->settings, &problem) !=
+	    0) {
+		log_line(LEVEL_ERROR, "%s", problem.text);
+		return 2;
+	}
+	daemon->archive = archive_open(daemon);
+	if (daemon->archive == NULL)
+		return 1;
+	log_open(daemon_name(daemon), options->level);
+	if (listeners_open(daemon) != 0 || make_member(daemon) != 0 || peers_open(daemon) != 0)
+		return 1;
+	if (options->alone != NULL)
+		log_line(options->alone_unmeant ? LEVEL_ERROR : LEVEL_WARNING, "%s",
+		         options->alone);
+	say_patience(daemon);
+	/* A cluster of one needs nobody else, so its first clients wait until it is born instead of
+	 * being dropped then. */
+	bool alone = options->peers_count == 0 && options->join_count == 0;
+	daemon->newborn = alone && member_unborn(daemon->member) != NULL &&
+	                  daemon->serve_at <= daemon->loop.now;
+	if (alone && daemon->serve_at <= daemon->loop.now)
+		listeners_pause(daemon);
+	loop_timer_set(&daemon->loop, &daemon->nag, daemon->loop.now + NAG_MS * LOOP_MS);
+	return 0;
+}
+
 int daemon_run(const struct daemon_options *options)
 {
 	struct daemon *daemon = calloc(1, sizeof(*daemon));
@@ -272,8 +333,7 @@ int daemon_run(const struct daemon_options *options)
 	listeners_init(&daemon->listeners);
 	TAILQ_INIT(&daemon->status_jobs);
 	daemon->nag.due = on_nag;
-	daemon->incarnation = clock_real_ns() / 1000;
-	log_open(options->peers[options->self].name, options->level);
+	log_open(options->name, options->level);
 	if (raise_limits(daemon) != 0) {
 		free(daemon);
 		return 1;
@@ -281,18 +341,13 @@ int daemon_run(const struct daemon_options *options)
 	loop_open(&daemon->loop);
 	read_signals(daemon);
 	sched_policy_open(&daemon->sched_policy, daemon->loop.now / LOOP_MS);
-	if (listeners_open(daemon) != 0 || make_member(daemon) != 0 || peers_open(daemon) != 0) {
-		daemon->code = 1;
-		daemon->ended = true;
-	} else {
-		if (options->alone != NULL)
-			log_line(options->alone_unmeant ? LEVEL_ERROR : LEVEL_WARNING, "%s",
-			         options->alone);
-		say_patience(daemon);
-		loop_timer_set(&daemon->loop, &daemon->nag, daemon->loop.now + NAG_MS * LOOP_MS);
-	}
+	lease_page_open(&daemon->lease_page);
+	daemon->code = begin(daemon);
+	daemon->ended = daemon->code != 0;
 	while (!daemon->ended) {
 		bool busy = end_turn(daemon) || !LIST_EMPTY(&daemon->clients.later);
+		if (daemon->ended)
+			break;
 		loop_turn(&daemon->loop, busy, member_deadline(daemon->member));
 		clients_turn(daemon);
 	}

@@ -1,12 +1,14 @@
 /*
- * The daemon: a member of the cluster (src/service/member, without I/O) with sockets. It carries
- * bytes between the member and its peers, and between the member's node and clients, in one thread
- * with one event loop (loop.h).
+ * The daemon: a member of the cluster (src/service/member, without I/O) with sockets and a disk. It
+ * carries bytes between the member and its peers, and between the member's node and clients, in one
+ * thread with one event loop (loop.h). A second thread writes to the disk (archive.h).
  */
 #ifndef DAEMON_DAEMON_H
 #define DAEMON_DAEMON_H
 
 #include "algorithm.h"
+#include "problem.h"
+#include "wiring.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,47 +22,64 @@ struct daemon_address {
 
 struct daemon_peer {
 	const char *name;
-	struct daemon_address address;
-	bool linked; /* the topology needs a link to it; always false for the node itself */
+	const char *address; /* HOST:PORT */
+};
+
+/* What is fixed when a cluster is born, as the program needs it. */
+struct daemon_settings {
+	const struct algorithm *algorithm;
+	const char *topology; /* NULL: the algorithm's own */
+	struct wiring wiring;
+	const uint64_t *parameters; /* as in struct node_options, like the next */
+	const char *const *texts;
+	uint64_t lease_ms;
 };
 
 /* The caller owns all texts, which must stay valid as long as the daemon runs. */
 struct daemon_options {
-	const char *cluster;             /* the name of the cluster */
-	const struct daemon_peer *peers; /* sorted by name; this node is among them */
+	const char *name;
+	struct daemon_address listen; /* where peers connect; host NULL: nobody can join */
+	const char *address;          /* HOST:PORT where others reach this node; NULL: nowhere */
+	/* The nodes that meet when the cluster is born, sorted by name, this one among them; or
+	 * none. */
+	const struct daemon_peer *peers;
 	uint32_t peers_count;
-	uint32_t self;                 /* the index of this node in `peers` */
-	struct daemon_address listen;  /* where peers connect; not used by a cluster of one */
+	const char *const
+	        *join; /* addresses of members of a cluster that this node wants to join */
+	uint32_t join_count;
+	/* Otherwise the name and the address in the data directory count, if there is one. */
+	bool name_given, address_given;
+	bool witness;     /* it votes, and serves no locks */
+	const char *data; /* a folder for what must survive the process; NULL: none */
+	/*
+	 * The settings of a cluster that is born now, as lines "name = value" in a fixed order:
+	 * what was given, and the defaults for the rest.
+	 */
+	const char *settings;
+	/*
+	 * Reads the settings of a cluster, which may be another's. Returns 0, and what is valid as
+	 * long as the daemon runs; or -1 and a problem: they are malformed, or differ from what was
+	 * given to this node. Then the problem names both values.
+	 */
+	int (*resolve)(void *context, const char *settings, struct daemon_settings *ret_settings,
+	               struct problem *problem);
+	void *context;
 	const char *socket;            /* the path of the Unix socket for clients */
 	struct daemon_address clients; /* where clients connect over TCP */
 	uint64_t client_timeout_ms;
-	/* These are as in struct node_options. */
-	const struct algorithm *algorithm;
-	const char *topology;
-	const uint64_t *parameters;
-	const char *const *texts;
-	uint32_t turns;
+	uint32_t turns; /* as in struct node_options, like the next */
 	uint64_t idle_hop_ns;
-	uint64_t lease_ms;    /* told to clients; in this version no member is removed */
-	uint64_t epoch_floor; /* the least epoch to propose */
-	const char *data;     /* a folder for what must survive the process; NULL: none */
 	uint32_t sessions_max, locks_max; /* 0: the limits of the node */
 	enum daemon_level level;
-	/* A sentence for the log that says why this is a cluster of one, and what to do if it
-	 * should not be; NULL: its peers were given. `alone_unmeant`: its peers were probably
+	/* A sentence for the log that says why this is a cluster of one in memory, and what to do
+	 * if it should not be; NULL: it is none. `alone_unmeant`: its peers were probably
 	 * forgotten. */
 	const char *alone;
 	bool alone_unmeant;
 };
 
-/* How many connections peers, and strangers at their port, may have with a node at a time. */
-static inline uint32_t peers_sockets_max(const struct daemon_options *options)
-{
-	return 2 * options->peers_count + 32;
-}
-
 /* Runs until SIGTERM or SIGINT and returns 0; or returns 1 after logging why it could not start or
- * must not go on. */
+ * must not go on; or 2 if the cluster has other settings than were given. */
 int daemon_run(const struct daemon_options *options);
 
 #endif

@@ -1,13 +1,30 @@
 #include "effects.h"
 
-#include "epoch_file.h"
+#include "archive.h"
+#include "closing.h"
+#include "commands_member.h"
 #include "grace.h"
 #include "instance.h"
+#include "lease_note.h"
+#include "lease_page.h"
 #include "leave.h"
 #include "log.h"
 #include "must.h"
 #include "peers.h"
 #include "replies.h"
+
+#include "tenant.h"
+#include <string.h>
+
+/* True if the lock was lost because this node lapsed: at the end of its lease, or when it left the
+ * view. */
+static bool is_lapse(const struct node_bytes *why)
+{
+	return (why->size == sizeof(NODE_LOST_LEASE) - 1 &&
+	        memcmp(why->bytes, NODE_LOST_LEASE, why->size) == 0) ||
+	       (why->size == sizeof(NODE_LOST_VIEW) - 1 &&
+	        memcmp(why->bytes, NODE_LOST_VIEW, why->size) == 0);
+}
 
 static void do_lost(struct daemon *daemon, const struct node_effect *effect)
 {
@@ -18,7 +35,9 @@ static void do_lost(struct daemon *daemon, const struct node_effect *effect)
 	         (int)effect->lost.name.size, effect->lost.name.bytes,
 	         (unsigned long long)effect->lost.fence, (int)effect->lost.why.size,
 	         effect->lost.why.bytes);
-	if (client != NULL)
+	if (client != NULL && is_lapse(&effect->lost.why))
+		client_lapsed(client);
+	else if (client != NULL)
 		client_lost(client);
 }
 
@@ -49,27 +68,94 @@ static void do_node_effect(struct daemon *daemon, const struct node_effect *effe
 	case NODE_SHOUT:
 		log_line(LEVEL_ERROR, "%s", effect->shout.text);
 		break;
+	case NODE_WARN:
+		log_line(
+		        LEVEL_WARNING,
+		        "half of the lease has passed without an answer of the voters: %llu ms are "
+		        "left",
+		        (unsigned long long)(effect->warn.left_ns / LOOP_MS));
+		break;
 	case NODE_SEND:
 	case NODE_READ:
 	case NODE_BUMP:
-		must(false); /* the member handles these itself */
-		break;
 	case NODE_RENEW:
-	case NODE_WARN:
 	case NODE_EXTEND:
 	case NODE_DEPART:
-		must(false); /* a fixed membership has no leases */
+		must(false); /* the member handles these itself */
 	}
+}
+
+/* Two members could only agree as long as both live. So one of them votes alone, and an operator
+ * should know what that means. */
+static void warn_of_two(struct daemon *daemon)
+{
+	const struct tenant *tenant = member_tenant(daemon->member);
+	const struct electors *electors = tenant_electors(tenant);
+
+	if (tenant_view(tenant).seats_count != 2 || electors->count != 1)
+		return;
+	log_line(
+	        LEVEL_WARNING,
+	        "two members, and only %s votes: if it fails, nobody is let in until it is back. "
+	        "With a third node, or with one that only votes (baton node --witness), any one of "
+	        "them may fail",
+	        electors->list[0].name);
 }
 
 static void do_view(struct daemon *daemon, const struct member_effect *effect)
 {
-	if (daemon->options->data != NULL)
-		epoch_file_write(daemon->options->data, effect->view.epoch, effect->view.floor);
-	log_line(LEVEL_INFO, "epoch %llu, %u member%s", (unsigned long long)effect->view.epoch,
-	         effect->view.members_count, effect->view.members_count == 1 ? "" : "s");
-	if (!effect->view.served)
-		log_line(LEVEL_ERROR, "nobody is served in it: %s", node_waiting_for(daemon->node));
+	members_note(daemon);
+	log_line(LEVEL_INFO, "epoch %llu, %u member%s%s", (unsigned long long)effect->view.epoch,
+	         effect->view.members_count, effect->view.members_count == 1 ? "" : "s",
+	         effect->view.in ? "" : "; this node is not among them");
+	if (daemon->frozen_since_ns == 0)
+		daemon->frozen_since_ns = daemon->loop.now;
+	warn_of_two(daemon);
+}
+
+static void stop(struct daemon *daemon, int code)
+{
+	daemon->code = code;
+	daemon_leave(daemon);
+}
+
+/* The node belongs to a cluster now, whose settings may differ from those that it began with. Its
+ * clients come back by themselves: none of them holds anything. */
+static void settle(struct daemon *daemon, const struct charter *charter)
+{
+	const struct daemon_options *options = daemon->options;
+	struct daemon_settings settings;
+	struct problem problem;
+	struct client *client;
+
+	if (options->resolve(options->context, charter->settings, &settings, &problem) != 0) {
+		log_line(LEVEL_ERROR, "%s", problem.text);
+		daemon->ended = true;
+		daemon->code = 2;
+		return;
+	}
+	LIST_FOREACH (client, &daemon->clients.all, all)
+		client_close(client);
+	daemon->settings = settings;
+	struct member_settlement settlement = {.node = daemon_node_options(daemon),
+	                                       .wiring = settings.wiring,
+	                                       .lease_ns = settings.lease_ms * LOOP_MS};
+	const char *wrong = member_settle(daemon->member, &settlement, daemon->loop.now);
+	if (wrong != NULL) {
+		log_line(LEVEL_ERROR, "%s", wrong);
+		daemon->ended = true;
+		daemon->code = 2;
+		return;
+	}
+	daemon->node = member_node(daemon->member);
+	/* By now everything that was started under a killed node on this socket has stopped. */
+	lease_note_write(options->socket, settings.lease_ms);
+	if (!daemon->newborn)
+		listeners_resume(daemon);
+	log_line(LEVEL_INFO, "of the cluster %016llx%016llx: %s, lease %llu ms",
+	         (unsigned long long)charter->cluster.high,
+	         (unsigned long long)charter->cluster.low, settings.algorithm->name,
+	         (unsigned long long)settings.lease_ms);
 }
 
 bool effects_do(struct daemon *daemon)
@@ -80,24 +166,42 @@ bool effects_do(struct daemon *daemon)
 	struct member_effect effect;
 	bool any = false;
 
+	lease_page_publish(daemon);
 	/* Called while an effect is being carried out: the outer call also does what this effect
 	 * causes. */
 	if (daemon->pumping)
 		return false;
 	daemon->pumping = true;
-	for (; member_effect(daemon->member, &effect); any = true) {
+	for (; !daemon->ended && member_effect(daemon->member, &effect); any = true) {
 		switch (effect.kind) {
 		case MEMBER_NODE:
 			do_node_effect(daemon, &effect.node);
 			break;
 		case MEMBER_DIAL:
-			peers_dial(daemon, effect.dial.connection, effect.dial.peer);
+			peers_dial(daemon, effect.dial.connection, effect.dial.address);
 			break;
 		case MEMBER_CLOSE:
 			peers_close_connection(effect.close);
 			break;
 		case MEMBER_VIEW:
 			do_view(daemon, &effect);
+			break;
+		case MEMBER_SETTLE:
+			settle(daemon, effect.charter);
+			break;
+		case MEMBER_WRITE:
+			archive_write(daemon->archive, effect.write);
+			break;
+		case MEMBER_IDENTITY:
+			archive_write_identity(daemon->archive, member_identity(daemon->member));
+			break;
+		case MEMBER_ADDRESS:
+			archive_write_address(daemon->archive, effect.address.name,
+			                      effect.address.address);
+			break;
+		case MEMBER_STOP:
+			log_line(LEVEL_ERROR, "%s", effect.stop);
+			stop(daemon, 1);
 			break;
 		case MEMBER_LOG:
 			log_line(levels[effect.log.level], "%s", effect.log.text);

@@ -3,7 +3,7 @@
 #include "instance.h"
 #include "log.h"
 
-/* There is memory for replies again: paused clients are served. */
+/* Serves paused clients, because there is memory for replies again. */
 static void wake_paused(struct daemon *daemon)
 {
 	struct client *client;

@@ -23,17 +23,17 @@ enum {
 
 /* Call it when the memory of the client's output may have changed. */
 void client_charge(struct client *client);
-/* True if there is room for the client's replies. */
+/* Is there room for the client's replies? */
 bool client_takes_replies(struct client *client);
 /* Logs, once, that there is no room. A client that has little unread and is stopped because of
  * others is not logged. */
 void client_tell_unread(struct client *client);
 
-/* Called now and then. True if the client does not read, unlike one that has written much and will
- * read later. */
+/* Called from time to time. Is it certain that the client does not read? One that has written much
+ * may still read later. */
 bool client_never_reads(struct client *client);
-/* Called now and then. True if the connection is ending, but the client reads its last replies not
- * at all, or so slowly as if it wanted to keep what it holds. */
+/* Called from time to time. Is the connection ending, while the client reads its last replies not
+ * at all, or so slowly that it would keep what it holds? */
 bool client_is_overdue(struct client *client);
 
 #endif

@@ -5,21 +5,33 @@
 #include "log.h"
 #include "memory.h"
 
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 uint64_t client_time_to_stop_ms(const struct client *client)
 {
-	return (client->tcp ? CLIENT_NOTICE_MS : 0) + client->grace_ms +
-	       grace_margin_ms(client->daemon->options);
+	return client->grace_ms + grace_margin_ms(client->daemon->settings.lease_ms);
 }
 
 void client_set_grace(struct client *client, uint64_t ms)
 {
 	client->grace_ms = ms;
+	node_session_grace(client->daemon->node, client->session, ms * LOOP_MS);
 	node_session_linger(client->daemon->node, client->session);
+}
+
+void client_ask_lease(struct client *client)
+{
+	client->asks_lease = true;
+	node_session_linger(client->daemon->node, client->session);
+}
+
+/* Returns when others may get what the client has lost now. */
+static uint64_t end_of_grace(const struct client *client)
+{
+	uint64_t at = clock_lease_ns() + client_time_to_stop_ms(client) * LOOP_MS;
+	uint64_t deadline = client->asks_lease ? node_lease_deadline(client->daemon->node) : 0;
+
+	return deadline != NODE_NEVER && deadline > at ? deadline : at;
 }
 
 void client_stay(struct client *client)
@@ -35,7 +47,7 @@ void client_stay(struct client *client)
 
 void client_lost(struct client *client)
 {
-	if (client->grace_ms == 0 && !client->stays) {
+	if (client->grace_ms == 0 && !client->stays && !client->asks_lease) {
 		client->evicted = client->daemon->leaving;
 		return;
 	}
@@ -48,6 +60,14 @@ void client_lost(struct client *client)
 		return;
 	client->in_lost = true;
 	SLIST_INSERT_HEAD(&client->daemon->clients.lost, client, lost_entry);
+}
+
+/* Nothing is held back for the client: others may have its locks already. */
+void client_lapsed(struct client *client)
+{
+	client->told_lost = false;
+	loop_timer_clear(&client->daemon->loop, &client->grace);
+	client_end(client);
 }
 
 void client_unlocked(struct client *client)
@@ -65,27 +85,11 @@ void clients_begin_grace(struct daemon *daemon)
 		SLIST_REMOVE_HEAD(&daemon->clients.lost, lost_entry);
 		client->in_lost = false;
 		if (client->told_lost && !client->stays && !client->closing)
-			loop_timer_set(&daemon->loop, &client->grace,
-			               clock_boot_ns() + client_time_to_stop_ms(client) * LOOP_MS);
+			loop_timer_set(&daemon->loop, &client->grace, end_of_grace(client));
 	}
 }
 
 /* --- sessions whose connection is gone --- */
-
-/* Returns for how long nothing was heard from a client whose connection was given up because of
- * that; otherwise 0. A client that acknowledged but did not read is given up too, but counts as
- * heard from. */
-static uint64_t silence_ms(const struct client *client)
-{
-	struct tcp_info info;
-	socklen_t size = sizeof(info);
-
-	if (!client->timed_out ||
-	    getsockopt(client->watch.fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
-		return 0;
-	return info.tcpi_last_ack_recv < info.tcpi_last_data_recv ? info.tcpi_last_ack_recv
-	                                                          : info.tcpi_last_data_recv;
-}
 
 /* A session whose connection is gone, but whose client may not have stopped what it did under its
  * locks. */
@@ -108,17 +112,13 @@ static void on_orphan_over(struct loop_timer *timer)
 bool client_orphan(struct client *client)
 {
 	struct daemon *daemon = client->daemon;
-	uint64_t ms = client_time_to_stop_ms(client), silent_ms = silence_ms(client);
 
 	/* The client is gone, so it must not be let into the lock that it waits for. */
 	node_session_withdraw(daemon->node, client->session, daemon->loop.now);
 	if (!node_session_evict(daemon->node, client->session, NODE_LOST_CONNECTION,
 	                        daemon->loop.now))
 		return false;
-	/* If nothing was heard from it during --client-timeout, that time counts. */
-	ms = ms > silent_ms ? ms - silent_ms : 0;
-	/* The client may have been well until just now. */
-	uint64_t at = clock_boot_ns() + ms * LOOP_MS;
+	uint64_t at = end_of_grace(client);
 	if (loop_timer_is_set(&client->grace) && client->grace.at > at)
 		at = client->grace.at;
 	struct orphan *orphan = calloc(1, sizeof(*orphan));

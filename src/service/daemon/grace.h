@@ -1,7 +1,8 @@
 /*
- * How long others must wait when a client loses a lock. It is the time that the client needs to
- * notice (none on a Unix socket; over TCP its connection may have been cut), plus the grace that it
- * asked for, plus a margin of a tenth of the lease between its SIGKILL and the next grant.
+ * How long others must wait when a client loses a lock: the grace that it asked for, plus a margin of
+ * a tenth of the lease between its SIGKILL and the next grant. A client that has asked LEASE may not
+ * notice that its connection was cut: others wait at least until the end of the lease that it was
+ * told last.
  *
  * The time that a client has to stop is counted from a new reading of the clock after it was told,
  * not from the beginning of the turn: this process may have been suspended in between.
@@ -12,12 +13,13 @@
 #include "client.h"
 #include "daemon.h"
 
-enum { CLIENT_NOTICE_MS = 10000 };
-#define GRACE_MS_MAX(lease_ms) ((lease_ms)*35 / 100)
+/* The longest grace, in percent of the lease. Over TCP the end of the lease has to be asked for, which
+ * takes some of the time. */
+enum { GRACE_PERCENT_MAX = 35, GRACE_PERCENT_MAX_TCP = 30 };
 
-static inline uint64_t grace_margin_ms(const struct daemon_options *options)
+static inline uint64_t grace_margin_ms(uint64_t lease_ms)
 {
-	return options->lease_ms / 10;
+	return lease_ms / 10;
 }
 
 /* CLIENT GRACE: a lock that is taken away from the client is held back until it has stopped, at
@@ -26,18 +28,25 @@ void client_set_grace(struct client *client, uint64_t ms);
 /* CLIENT STAY: the client cannot stop. Locks that are taken away from it are held back until its
  * connection ends. */
 void client_stay(struct client *client);
-/* Returns the whole time that the client has to stop when it loses a lock. */
+/* LEASE: the client goes by what it was told. Locks that are taken away from it are held back until
+ * then. */
+void client_ask_lease(struct client *client);
+/* Returns the time that the client has to stop when it loses a lock, unless it was told that the lease
+ * lasts longer. */
 uint64_t client_time_to_stop_ms(const struct client *client);
 
-/* A lock was taken away from the client. */
+/* Call it when a lock was taken away from the client. */
 void client_lost(struct client *client);
-/* The client released a lock, perhaps the one that it had lost. */
+/* Handles that this node has lapsed, and with it all locks of the client: its connection ends. */
+void client_lapsed(struct client *client);
+/* Call it when the client released a lock, perhaps the one that it had lost. */
 void client_unlocked(struct client *client);
-/* Everything of this turn is written: the time to stop begins for clients that lost a lock. */
+/* Begins the time to stop for clients that lost a lock. Call it when all output of this turn is
+ * written. */
 void clients_begin_grace(struct daemon *daemon);
 
-/* The client's connection is gone. Returns true if it holds something, which others get when its
- * time to stop is over. */
+/* Call it when the client's connection is gone. Returns true if the client holds something, which
+ * others get when its time to stop is over. */
 bool client_orphan(struct client *client);
 
 #endif

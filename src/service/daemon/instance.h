@@ -4,8 +4,10 @@
 #ifndef DAEMON_INSTANCE_H
 #define DAEMON_INSTANCE_H
 
+#include "archive.h"
 #include "client.h"
 #include "daemon.h"
+#include "lease_page.h"
 #include "listeners.h"
 #include "log.h"
 #include "loop.h"
@@ -13,36 +15,59 @@
 #include "sched_policy.h"
 #include "status_json.h"
 
+struct member_note;
 struct peers;
 
 struct daemon {
 	const struct daemon_options *options;
 	struct loop loop;
+	/* Those of the cluster; before the node belongs to one, those that it would begin with. */
+	struct daemon_settings settings;
+	struct archive *archive;
 	struct member *member;
 	struct node *node; /* belongs to the member */
 	struct peers *peers;
 	struct clients clients;
 	struct listeners listeners;
 	struct status_jobs status_jobs;
+	struct word_page lease_page;
 	struct sched_policy sched_policy;
 	/* Limits the lines about clients and peers that cannot be accepted. */
 	struct log_limit refusals;
+	struct log_limit slow_disk;
 	struct loop_watch signals;
 	struct loop_timer nag; /* checks slow clients, and logs what the node waits for */
-	uint64_t incarnation;
 	/* Nothing is granted before this time, because the last node on this socket was killed; 0:
 	 * it was not. */
 	uint64_t serve_at;
 	bool told_ready;
-	bool pumping; /* effects are being carried out */
+	/* It founds a cluster alone: its first clients wait until it serves. */
+	bool newborn;
+	uint64_t
+	        frozen_since_ns; /* when it learnt of a view in which it does not serve yet; 0: it serves */
+	bool pumping;            /* effects are being carried out */
+	/* Since when the members of the view are known. */
+	struct member_note *notes;
+	uint32_t notes_count;
 	/* For the end: see leave.h. */
+	bool draining; /* nothing is granted any more; it leaves when nobody holds anything */
+	uint64_t drain_deadline; /* or at this time */
 	bool leaving;
 	bool hurried; /* it was told twice to leave: clients that cannot stop are not waited for */
 	bool ended;   /* the loop has no more turns */
 	int code;     /* what daemon_run returns */
 	uint64_t leave_deadline;     /* when the last messages must be out */
+	struct loop_timer drain;     /* checks again whether anybody holds something */
 	struct loop_timer departure; /* checks again whether all clients have gone */
 	char inbox[1 << 16];         /* a buffer for one read of a socket */
 };
+
+/* What the node needs to know, by the options and the cluster's settings. */
+struct node_options daemon_node_options(const struct daemon *daemon);
+
+static inline const char *daemon_name(const struct daemon *daemon)
+{
+	return archive_identity(daemon->archive)->name;
+}
 
 #endif

@@ -5,10 +5,7 @@
 #include "instance.h"
 #include "notify.h"
 
-enum {
-	LEAVE_MS = 2000, /* how long the last messages may take */
-	LEAVE_POLL_MS = 5,
-};
+enum { LEAVE_POLL_MS = 5, DRAIN_POLL_MS = 20 };
 
 /*
  * Replies to commands of this turn are written at its end, so the client is not closed at once. But
@@ -51,14 +48,15 @@ bool clients_are_stopping(const struct daemon *daemon)
 	return false;
 }
 
-/* When the last one has stopped, the others are closed too. Returns true when that is done. */
+/* When the last client that had to stop has stopped, the others are closed too. Returns true when
+ * that is done. */
 static bool clients_are_gone(struct daemon *daemon)
 {
 	struct clients *clients = &daemon->clients;
 	struct client *client;
 
-	/* Its locks have been handed on. The end of the connection tells it so, even if it is
-	 * subscribed to something else and others still have time to stop. */
+	/* The client's locks have been handed on. The end of its connection tells it so, even if it
+	 * is subscribed to something else and other clients still have time to stop. */
 	LIST_FOREACH (client, &clients->all, all) {
 		if (client->evicted)
 			close_or_end(client);
@@ -66,10 +64,10 @@ static bool clients_are_gone(struct daemon *daemon)
 	if (clients_are_stopping(daemon))
 		return false;
 	LIST_FOREACH (client, &clients->all, all) {
-		/* It ended its connection in this very turn, so whatever it ran is over. */
+		/* The client ended its connection in this very turn, so whatever it ran is over. */
 		if (client->closing)
 			continue;
-		/* What it runs goes on, so nobody else may be let in. */
+		/* What the client runs goes on, so nobody else may be let in. */
 		client->forsaken = client->stays && client->told_lost;
 		clients->forsakes = clients->forsakes || client->forsaken;
 		close_or_end(client);
@@ -84,21 +82,62 @@ static void on_departure(struct loop_timer *timer)
 
 	loop_timer_set(&daemon->loop, timer, daemon->loop.now + LEAVE_POLL_MS * LOOP_MS);
 	if (!clients_are_gone(daemon))
-		daemon->leave_deadline = daemon->loop.now + LEAVE_MS * LOOP_MS;
-	else if (member_quiet(daemon->member) || daemon->loop.now >= daemon->leave_deadline)
+		daemon->leave_deadline = daemon->loop.now + daemon->settings.lease_ms * LOOP_MS;
+	else if (daemon->loop.now >= daemon->leave_deadline)
 		daemon->ended = true;
+	/* If it can hand over the lead of the voters, it ends at the next look, when that is sent. */
+	else if (member_left(daemon->member) && !member_hand_over(daemon->member, daemon->loop.now))
+		daemon->ended = true;
+}
+
+static uint64_t count_holds(const struct daemon *daemon)
+{
+	const struct client *client;
+	uint64_t count = 0;
+
+	LIST_FOREACH (client, &daemon->clients.all, all)
+		count += node_session_holds(daemon->node, client->session);
+	return count;
+}
+
+static void on_drain(struct loop_timer *timer)
+{
+	struct daemon *daemon = (struct daemon *)((char *)timer - offsetof(struct daemon, drain));
+
+	if (count_holds(daemon) == 0 || daemon->loop.now >= daemon->drain_deadline)
+		daemon_leave(daemon);
+	else
+		loop_timer_set(&daemon->loop, timer, daemon->loop.now + DRAIN_POLL_MS * LOOP_MS);
+}
+
+uint64_t daemon_drain(struct daemon *daemon, uint64_t finish_ms)
+{
+	struct client *client;
+	uint64_t holds = count_holds(daemon);
+
+	daemon->drain_deadline =
+	        finish_ms == UINT64_MAX ? UINT64_MAX : daemon->loop.now + finish_ms * LOOP_MS;
+	if (daemon->leaving)
+		return holds;
+	daemon->draining = true;
+	LIST_FOREACH (client, &daemon->clients.all, all)
+		node_session_withdraw(daemon->node, client->session, daemon->loop.now);
+	daemon->drain.due = on_drain;
+	loop_timer_set(&daemon->loop, &daemon->drain, daemon->loop.now + DRAIN_POLL_MS * LOOP_MS);
+	return holds;
 }
 
 void daemon_leave(struct daemon *daemon)
 {
 	if (daemon->leaving)
 		return;
+	loop_timer_clear(&daemon->loop, &daemon->drain);
 	notify_send("STOPPING=1");
 	daemon->leaving = true;
 	evict_clients(daemon);
-	member_leave(daemon->member);
+	member_leave(daemon->member, daemon->loop.now);
 	loop_timer_clear(&daemon->loop, &daemon->nag);
-	daemon->leave_deadline = daemon->loop.now + LEAVE_MS * LOOP_MS;
+	daemon->leave_deadline = daemon->loop.now + daemon->settings.lease_ms * LOOP_MS;
 	daemon->departure.due = on_departure;
 	loop_timer_set(&daemon->loop, &daemon->departure,
 	               daemon->loop.now + LEAVE_POLL_MS * LOOP_MS);

@@ -1,18 +1,26 @@
 /*
  * How the node leaves. Clients are told that they lose what they hold, and get their time to stop;
- * their locks go to whoever waits for them. When the other members have heard of it, the loop ends.
+ * their locks go to whoever waits for them. When the node is out of the view, the loop ends; without a
+ * majority of the voters it ends after one lease, when the others may let its clients' locks go.
  */
 #ifndef DAEMON_LEAVE_H
 #define DAEMON_LEAVE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct daemon;
 
 /* Begins to leave. Already leaving: nothing happens, because a second SIGTERM must not kill us
  * before the peers have our last messages. */
 void daemon_leave(struct daemon *daemon);
-/* True if there are clients that were told to stop and have not stopped yet. */
+/*
+ * Grants nothing more, and leaves when nobody here holds anything, or after that time (UINT64_MAX:
+ * no limit). Those who wait here are told that it serves nobody. Returns how many locks are held
+ * here.
+ */
+uint64_t daemon_drain(struct daemon *daemon, uint64_t finish_ms);
+/* Are there clients that were told to stop and have not stopped yet? */
 bool clients_are_stopping(const struct daemon *daemon);
 
 #endif

@@ -4,6 +4,7 @@
 #include "clock.h"
 #include "grace.h"
 #include "instance.h"
+#include "lease_note.h"
 #include "leave.h"
 #include "log.h"
 #include "memory.h"
@@ -44,9 +45,7 @@ static void refuse_one(struct daemon *daemon, const struct listener *listener)
 	daemon->listeners.spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/* No client can be accepted: the listeners are not served until a client has gone, or some time has
- * passed. */
-static void pause_listeners(struct daemon *daemon)
+void listeners_pause(struct daemon *daemon)
 {
 	struct listeners *listeners = &daemon->listeners;
 
@@ -66,7 +65,7 @@ static void cannot_accept(struct daemon *daemon, const struct listener *listener
 	if (error == EMFILE && daemon->listeners.spare_fd >= 0)
 		refuse_one(daemon, listener);
 	else if (error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM)
-		pause_listeners(daemon);
+		listeners_pause(daemon);
 }
 
 /* Accepts a client that waits, or returns NULL. */
@@ -230,23 +229,11 @@ void listeners_resume(struct daemon *daemon)
 		loop_change(&daemon->loop, &listeners->tcp.watch, EPOLLIN);
 }
 
-/*
- * Returns how long commands that were started under a killed node may take to stop: a lease, which
- * is longer than any grace plus the margin. Clients on other hosts may also need time to notice.
- */
-static uint64_t patience_ms(const struct daemon_options *options)
-{
-	uint64_t cut_off_ms =
-	        CLIENT_NOTICE_MS + GRACE_MS_MAX(options->lease_ms) + grace_margin_ms(options);
-
-	return options->clients.host != NULL && cut_off_ms > options->lease_ms ? cut_off_ms
-	                                                                       : options->lease_ms;
-}
-
 static int open_unix_locked(struct daemon *daemon)
 {
 	const char *path = daemon->options->socket;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	uint64_t lease_ms = daemon->settings.lease_ms;
 	struct stat stat;
 
 	if (strlen(path) >= sizeof(address.sun_path)) {
@@ -268,7 +255,10 @@ static int open_unix_locked(struct daemon *daemon)
 			return -1;
 		}
 		unlink(path);
-		daemon->serve_at = clock_boot_ns() + patience_ms(daemon->options) * LOOP_MS;
+		/* Whatever was started under the killed node stops within its lease. */
+		uint64_t old_ms = lease_note_read(path);
+		lease_ms = old_ms > lease_ms ? old_ms : lease_ms;
+		daemon->serve_at = clock_lease_ns() + lease_ms * LOOP_MS;
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	mode_t mask = umask(0117); /* the file must be 0660 from the first moment on */
@@ -276,6 +266,8 @@ static int open_unix_locked(struct daemon *daemon)
 	        fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
 	int error = daemon->listeners.socket_made ? 0 : errno;
 	umask(mask);
+	if (daemon->listeners.socket_made)
+		lease_note_write(path, lease_ms); /* nobody can connect before listen */
 	if (daemon->listeners.socket_made && lstat(path, &stat) == 0) {
 		daemon->listeners.socket_device = stat.st_dev;
 		daemon->listeners.socket_inode = stat.st_ino;
@@ -346,8 +338,10 @@ void listeners_close(struct daemon *daemon)
 	/* If commands of a killed node's clients may still run, the next node has to wait too. It
 	 * knows by the socket that we leave behind. */
 	if (daemon->listeners.socket_made && daemon->serve_at <= daemon->loop.now &&
-	    !daemon->clients.forsakes && is_ours(daemon))
+	    !daemon->clients.forsakes && is_ours(daemon)) {
 		unlink(daemon->options->socket);
+		lease_note_remove(daemon->options->socket);
+	}
 	daemon->listeners.socket_made = false;
 	if (daemon->listeners.spare_fd >= 0)
 		close(daemon->listeners.spare_fd);

@@ -28,12 +28,14 @@ struct listeners {
 	ino_t socket_inode;
 };
 
-/* Call it first: there are no listeners yet. */
+/* Call it first. It notes that there are no listeners yet. */
 void listeners_init(struct listeners *listeners);
-/* Returns 0, or -1 after logging the reason. If a killed node has left its socket, daemon->serve_at
- * is set. */
+/* Opens the listeners. Returns 0, or -1 after logging the reason. If a killed node has left its
+ * socket, daemon->serve_at is set. */
 int listeners_open(struct daemon *daemon);
-/* A client has gone, or some time has passed: there may be room again. */
+/* No client can be accepted: the listeners are not served until listeners_resume. */
+void listeners_pause(struct daemon *daemon);
+/* Call it when a client has gone, or some time has passed: there may be room for clients again. */
 void listeners_resume(struct daemon *daemon);
 void listeners_close(struct daemon *daemon);
 

@@ -18,7 +18,7 @@ static bool log_journal;     /* systemd adds the time, and wants the level as a 
 static bool log_socket;      /* stderr is a socket, as that of the journal is */
 static uint64_t log_dropped; /* how many lines could not be written */
 
-/* True if stderr is the journal. The environment variable alone does not tell: it is inherited. */
+/* Is stderr the journal? The environment variable alone does not tell, because it is inherited. */
 static bool is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -45,9 +45,9 @@ void log_open(const char *name, enum daemon_level level)
 }
 
 /*
- * Never blocks, even if nobody reads the other end. A pipe that poll reports as writable takes at
- * least one line, and a stopped terminal is not writable. Returns false if the line could not be
- * written.
+ * Writes a line. Never blocks, even if nobody reads the other end: a pipe that poll reports as
+ * writable takes at least one line, and a stopped terminal is not writable. Returns false if the
+ * line could not be written.
  */
 static bool write_line(const char *line, size_t size)
 {

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Lines below `level` are left out. Each line contains the node's name. */
+/* Begins to log. Lines below `level` are left out. Each line contains the node's name. */
 void log_open(const char *name, enum daemon_level level);
 
 /* Writes a line like "2026-11-16T05:00:00Z n1 warning: …". */
@@ -21,7 +21,7 @@ struct log_limit {
 	uint64_t last_at; /* when the last line passed, in nanoseconds */
 };
 
-/* True if another line may be written now; then it counts as written. */
+/* May another line be written now? If so, it counts as written. */
 bool log_limit_passes(struct log_limit *limit, uint64_t now);
 
 #endif

@@ -129,7 +129,8 @@ static void set_alarm(struct loop *loop, uint64_t at)
 		return;
 	loop->alarm_at = at;
 	if (at != LOOP_NEVER) {
-		at += at == 0; /* 0 would clear the timer */
+		uint64_t now = clock_lease_ns();
+		at = clock_boot_ns() + (at > now ? at - now : 1);
 		when.it_value.tv_sec = (time_t)(at / 1000000000);
 		when.it_value.tv_nsec = (long)(at % 1000000000);
 	}
@@ -144,9 +145,11 @@ void loop_turn(struct loop *loop, bool busy, uint64_t deadline)
 		set_alarm(loop, deadline);
 	int count = epoll_wait(loop->epoll_fd, events, EVENTS_MAX, busy ? 0 : -1);
 	must(count >= 0 || errno == EINTR);
-	loop->now = clock_boot_ns();
+	loop->now = clock_lease_ns();
 	for (int i = 0; i < count; i++) {
 		struct loop_watch *watch = events[i].data.ptr;
+		if (i > 0)
+			loop->now = clock_lease_ns();
 		if (watch->fd >= 0)
 			watch->ready(watch, events[i].events);
 	}
@@ -155,7 +158,7 @@ void loop_turn(struct loop *loop, bool busy, uint64_t deadline)
 
 void loop_open(struct loop *loop)
 {
-	*loop = (struct loop){.alarm_at = LOOP_NEVER, .now = clock_boot_ns()};
+	*loop = (struct loop){.alarm_at = LOOP_NEVER, .now = clock_lease_ns()};
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	loop->alarm.fd = timerfd_create(CLOCK_BOOTTIME, TFD_NONBLOCK | TFD_CLOEXEC);
 	must(loop->epoll_fd >= 0 && loop->alarm.fd >= 0);

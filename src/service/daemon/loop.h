@@ -1,14 +1,17 @@
 /*
  * The daemon's one event loop, and its one clock.
  *
- * A turn sleeps until a descriptor is ready or a timer is due, reads the clock once, and then calls
- * the callbacks: descriptors first, timers after them. Everything in a turn sees the same time
- * (loop->now), and every deadline is counted from it. So a deadline is too early by at most the
- * length of a turn. The time that clients have to stop is the exception: it is counted from a new
- * reading (clock_boot_ns), because the process may have been suspended since the turn began.
+ * A turn sleeps until a descriptor is ready or a timer is due, and then calls the callbacks:
+ * descriptors first, timers after them. The clock is read before each descriptor (loop->now): the
+ * process may have been stopped in between, and what has arrived must not be handled as if the
+ * lease were still valid. The time that clients have to stop is counted
+ * from a new reading of its own (clock_lease_ns), after they were told.
  *
- * The clock is CLOCK_BOOTTIME: it goes on while the machine is suspended. All timers share one
- * kernel timer on that clock, which stays set while the loop sleeps and wakes.
+ * The clock is the lease clock (lease_clock.h): it goes on while the machine is suspended, and is
+ * not slewed. All timers share one kernel timer, which stays set while the loop sleeps and wakes.
+ * The kernel has no timer on the lease clock, so it is one on CLOCK_BOOTTIME, set to a time as far
+ * ahead. While the system's clock is slewed, it may ring early or late by a few percent of the time
+ * that it was set for; if it rings early, the loop sets it again.
  */
 #ifndef DAEMON_LOOP_H
 #define DAEMON_LOOP_H
@@ -45,14 +48,15 @@ struct loop {
 };
 
 void loop_open(struct loop *loop);
-/* The owners still own their descriptors and timers. */
+/* Frees the loop. The owners still own their descriptors and timers. */
 void loop_close(struct loop *loop);
 
 /* Sleeps, unless `busy`, until something is ready or due, or until `deadline`, and serves it. */
 void loop_turn(struct loop *loop, bool busy, uint64_t deadline);
 
 void loop_add(struct loop *loop, struct loop_watch *watch, uint32_t events);
-/* With EPOLLET this also reports again what is ready already. */
+/* Changes the events that are watched. With EPOLLET, events that are ready already are reported
+ * again. */
 void loop_change(struct loop *loop, struct loop_watch *watch, uint32_t events);
 /* Stops watching the descriptor and closes it. The memory must stay valid until the turn is
  * over. */

@@ -26,8 +26,11 @@
 #include <unistd.h>
 
 enum {
-	SILENT_CUT_MS = 3000, /* after this long without acknowledgements a connection is dead */
-	READS_MAX = 16,       /* how many reads of one connection in a turn */
+	/* A connection without acknowledgements for a third of the lease is dead: another way must
+	 * be tried while there is time. */
+	SILENT_CUT_PART = 3,
+	SILENT_CUT_MS_MIN = 500,
+	READS_MAX = 16, /* how many reads of one connection in a turn */
 };
 
 /* A thread of the C library looks up a host's name. That may take longer than the connection lasts
@@ -85,8 +88,8 @@ void peers_close_connection(struct connection *connection)
 	close_socket(connection_user(connection), NULL);
 }
 
-/* There is no descriptor for another connection, or too many strangers are connected: stops
- * accepting until some of them have gone. */
+/* Stops or resumes accepting. It stops if there is no descriptor for another connection, or too
+ * many strangers are connected, until some of them have gone. */
 static void pause_listener(struct peers *peers, bool pause)
 {
 	if (peers->paused == pause || peers->listener.fd < 0)
@@ -114,7 +117,7 @@ void peers_forget_closed(struct daemon *daemon)
 
 /* --- bytes --- */
 
-/* Returns true if there may be more to read. */
+/* Reads once. Returns true if there may be more to read. */
 static bool read_socket(struct peer_socket *socket)
 {
 	struct daemon *daemon = socket->daemon;
@@ -131,7 +134,7 @@ static bool read_socket(struct peer_socket *socket)
 	return (size_t)size == sizeof(daemon->inbox);
 }
 
-/* Returns false if the socket is closed. */
+/* Writes what the connection has. Returns false if the socket is closed. */
 static bool write_output(struct peer_socket *socket)
 {
 	const uint8_t *bytes;
@@ -241,14 +244,16 @@ static struct peer_socket *new_socket(struct daemon *daemon)
 }
 
 /* Sends small frames at once, and notices a peer that vanishes without closing the connection. */
-static void tune(int fd)
+static void tune(const struct daemon *daemon, int fd)
 {
-	static const struct {
+	uint64_t part_ms = daemon->settings.lease_ms / SILENT_CUT_PART;
+	int cut_ms = part_ms < SILENT_CUT_MS_MIN ? SILENT_CUT_MS_MIN : (int)part_ms;
+	const struct {
 		int level, option, value;
 	} settings[] = {
 	        {IPPROTO_TCP, TCP_NODELAY, 1},  {SOL_SOCKET, SO_KEEPALIVE, 1},
 	        {IPPROTO_TCP, TCP_KEEPIDLE, 1}, {IPPROTO_TCP, TCP_KEEPINTVL, 1},
-	        {IPPROTO_TCP, TCP_KEEPCNT, 2},  {IPPROTO_TCP, TCP_USER_TIMEOUT, SILENT_CUT_MS},
+	        {IPPROTO_TCP, TCP_KEEPCNT, 2},  {IPPROTO_TCP, TCP_USER_TIMEOUT, cut_ms},
 	};
 
 	for (size_t i = 0; i < sizeof(settings) / sizeof(*settings); i++)
@@ -266,9 +271,9 @@ static void accept_one(struct peers *peers, int fd, const struct sockaddr *addre
 		close(fd);
 		return;
 	}
-	if (++peers->sockets_count >= peers_sockets_max(daemon->options))
+	if (++peers->sockets_count >= PEERS_SOCKETS_MAX / 2)
 		pause_listener(peers, true);
-	tune(fd);
+	tune(daemon, fd);
 	getnameinfo(address, address_size, host, sizeof(host), NULL, 0, NI_NUMERICHOST);
 	struct peer_socket *socket = new_socket(daemon);
 	socket->watch.fd = fd;
@@ -312,7 +317,7 @@ static void connect_next(struct peer_socket *socket, const char *why)
 		int fd = socket_tcp(address->ai_family);
 		if (fd < 0)
 			continue;
-		tune(fd);
+		tune(daemon, fd);
 		if (connect(fd, address->ai_addr, address->ai_addrlen) == 0 ||
 		    errno == EINPROGRESS) {
 			socket->watch.fd = fd;
@@ -336,7 +341,7 @@ static void connect_to(struct peer_socket *socket, struct addrinfo *addresses)
 
 /* --- names of hosts --- */
 
-/* Runs in a thread of the C library. */
+/* Tells the loop that a host was looked up. Runs in a thread of the C library. */
 static void ring(union sigval value)
 {
 	struct lookup *lookup = value.sival_ptr;
@@ -386,16 +391,16 @@ static void on_bell(struct loop_watch *watch, uint32_t events)
 	}
 }
 
-static void look_up(struct peer_socket *socket, const struct daemon_address *address)
+static void look_up(struct peer_socket *socket, const char *host, const char *port)
 {
 	struct peers *peers = socket->daemon->peers;
 	struct lookup *lookup = calloc(1, sizeof(*lookup));
 	struct gaicb *request = &lookup->request;
 
 	memory_must(lookup != NULL);
-	lookup->host = strdup(address->host);
+	lookup->host = strdup(host);
 	memory_must(lookup->host != NULL);
-	snprintf(lookup->port, sizeof(lookup->port), "%u", address->port);
+	snprintf(lookup->port, sizeof(lookup->port), "%s", port);
 	lookup->hints = (struct addrinfo){.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
 	*request = (struct gaicb){
 	        .ar_name = lookup->host, .ar_service = lookup->port, .ar_request = &lookup->hints};
@@ -414,30 +419,65 @@ static void look_up(struct peer_socket *socket, const struct daemon_address *add
 	LIST_INSERT_HEAD(&peers->lookups, lookup, entry);
 }
 
-void peers_dial(struct daemon *daemon, struct connection *connection, uint32_t peer)
+/* Splits HOST:PORT or [HOST]:PORT. Returns false if it is neither. */
+static bool split(const char *address, char *host, size_t host_size, const char **ret_port)
 {
-	const struct daemon_address *address = &daemon->options->peers[peer].address;
+	const char *colon = strrchr(address, ':');
+
+	if (colon == NULL || (size_t)(colon - address) >= host_size)
+		return false;
+	bool bracketed = address[0] == '[' && colon > address + 1 && colon[-1] == ']';
+	snprintf(host, host_size, "%.*s", (int)(colon - address) - 2 * bracketed,
+	         address + bracketed);
+	*ret_port = colon + 1;
+	return strlen(*ret_port) < sizeof(((struct lookup *)NULL)->port);
+}
+
+void peers_dial(struct daemon *daemon, struct connection *connection, const char *address)
+{
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
 	                         .ai_flags = AI_NUMERICSERV | AI_NUMERICHOST};
 	struct peer_socket *socket = new_socket(daemon);
 	struct addrinfo *found;
-	char port[8];
+	char host[256];
+	const char *port;
 
 	socket->connection = connection;
 	connection_set_user(connection, socket);
-	snprintf(port, sizeof(port), "%u", address->port);
-	if (getaddrinfo(address->host, port, &hints, &found) == 0)
+	if (!split(address, host, sizeof(host), &port))
+		close_socket(socket, "its address is not HOST:PORT");
+	else if (getaddrinfo(host, port, &hints, &found) == 0)
 		connect_to(socket, found);
 	else
-		look_up(socket, address);
+		look_up(socket, host, port);
 }
 
 /* --- the whole --- */
 
+/* A restart needs the data directory alone: it has the address where others reach this node. */
+static int find_listen(const struct daemon *daemon, struct daemon_address *ret_listen, char *room,
+                       size_t size)
+{
+	const char *stored = archive_identity(daemon->archive)->address, *port;
+
+	*ret_listen = daemon->options->listen;
+	if (daemon->options->address_given || stored[0] == '\0' ||
+	    (daemon->options->address != NULL && strcmp(stored, daemon->options->address) == 0))
+		return 0;
+	if (!split(stored, room, size, &port)) {
+		log_line(LEVEL_ERROR, "--data: the stored address '%s' is not HOST:PORT", stored);
+		return -1;
+	}
+	*ret_listen =
+	        (struct daemon_address){.host = room, .port = (uint16_t)strtoul(port, NULL, 10)};
+	return 0;
+}
+
 int peers_open(struct daemon *daemon)
 {
-	const struct daemon_options *options = daemon->options;
 	struct peers *peers = calloc(1, sizeof(*peers));
+	struct daemon_address listen;
+	char host[256];
 	int fd;
 
 	memory_must(peers != NULL);
@@ -448,12 +488,14 @@ int peers_open(struct daemon *daemon)
 	        (struct loop_watch){.fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), .ready = on_bell};
 	must(peers->bell.fd >= 0);
 	loop_add(&daemon->loop, &peers->bell, EPOLLIN);
-	if (options->listen.host == NULL) /* a cluster of one need not listen */
+	if (find_listen(daemon, &listen, host, sizeof(host)) != 0)
+		return -1;
+	if (listen.host == NULL) /* a cluster of one need not listen */
 		return 0;
-	int error = socket_listen_tcp(&options->listen, &fd);
+	int error = socket_listen_tcp(&listen, &fd);
 	if (error != 0) {
-		log_line(LEVEL_ERROR, "--listen: cannot listen on %s:%u: %s", options->listen.host,
-		         options->listen.port, socket_error(error));
+		log_line(LEVEL_ERROR, "--listen: cannot listen on %s:%u: %s", listen.host,
+		         listen.port, socket_error(error));
 		return -1;
 	}
 	peers->listener.fd = fd;
@@ -467,17 +509,14 @@ void peers_close(struct daemon *daemon)
 
 	if (peers == NULL)
 		return;
-	if (daemon->member != NULL) {
-		member_leave(daemon->member);
-		member_say_goodbye(daemon->member);
+	if (daemon->member != NULL)
 		peers_flush(daemon);
-	}
 	while (!LIST_EMPTY(&peers->sockets))
 		close_socket(LIST_FIRST(&peers->sockets), NULL);
 	peers_forget_closed(daemon);
 	loop_close_fd(&daemon->loop, &peers->listener);
-	/* A thread that still looks up a host would write to a closed eventfd: leak it, since the
-	 * process ends soon. */
+	/* A thread that still looks up a host would write to a closed eventfd. So the eventfd stays
+	 * open; the process ends soon. */
 	if (!LIST_EMPTY(&peers->lookups))
 		return;
 	loop_close_fd(&daemon->loop, &peers->bell);

@@ -9,18 +9,24 @@
 
 struct daemon;
 
-/* Returns 0, or -1 after logging the reason. */
+/* How many connections with peers, and with strangers at their port, a node has at most. Half of
+ * them are for those that it accepts. */
+enum { PEERS_SOCKETS_MAX = 512 };
+
+/* Begins to listen for peers. Returns 0, or -1 after logging the reason. */
 int peers_open(struct daemon *daemon);
-/* Tells the others that this node has left, and closes all connections. */
+/* Writes what can be written, and closes all connections. */
 void peers_close(struct daemon *daemon);
 /* Carries out what the member wants: dial a peer, or close a connection. */
-void peers_dial(struct daemon *daemon, struct connection *connection, uint32_t peer);
+void peers_dial(struct daemon *daemon, struct connection *connection, const char *address);
 void peers_close_connection(struct connection *connection);
 /* Writes the output of all connections. */
 void peers_flush(struct daemon *daemon);
-/* Some time has passed: there may be room again for peers that could not be accepted. */
+/* Call it when some time has passed: there may be room again for peers that could not be accepted.
+ * */
 void peers_resume(struct daemon *daemon);
-/* The turn is over: no event of it can be for a closed socket any more. Frees them. */
+/* Frees the closed sockets. Call it when the turn is over, so that no event can be for them any
+ * more. */
 void peers_forget_closed(struct daemon *daemon);
 
 #endif

@@ -1,6 +1,8 @@
 #include "replies.h"
 
 #include "baton/error.h"
+#include "clock.h"
+#include "commands_member.h"
 #include "instance.h"
 #include "log.h"
 
@@ -103,6 +105,30 @@ static void tell_leader_and_silent(struct client *client, const struct node_effe
 	}
 }
 
+/* The client counts from when it asked, which may have been in this turn. */
+void reply_left(struct client *client, uint64_t left_ns)
+{
+	uint64_t passed_ns = clock_lease_ns() - client->daemon->loop.now;
+
+	if (left_ns == NODE_NEVER)
+		resp_nil(&client->output, client->version);
+	else
+		resp_integer(&client->output,
+		             left_ns > passed_ns ? (left_ns - passed_ns) / LOOP_MS : 0);
+}
+
+static void tell_fence(struct client *client, const struct node_effect *effect)
+{
+	if (!client->leases) {
+		resp_integer(&client->output, effect->reply.number);
+		return;
+	}
+	resp_array(&client->output, 3);
+	resp_integer(&client->output, effect->reply.number);
+	resp_integer(&client->output, effect->reply.lapses);
+	reply_left(client, effect->reply.left_ns);
+}
+
 void reply_tell(struct client *client, const struct node_effect *effect)
 {
 	struct buffer *output = &client->output;
@@ -125,7 +151,7 @@ void reply_tell(struct client *client, const struct node_effect *effect)
 			resp_integer(output, effect->reply.number);
 		break;
 	case REPLY_FENCE:
-		resp_integer(output, effect->reply.number);
+		tell_fence(client, effect);
 		break;
 	case REPLY_LEADER:
 		resp_array(output, 3);
@@ -134,8 +160,13 @@ void reply_tell(struct client *client, const struct node_effect *effect)
 		resp_bulk(output, effect->reply.value.bytes, effect->reply.value.size);
 		break;
 	case REPLY_STATUS:
-		status_begin(client, effect->reply.status);
-		return;
+		if (!client->lists_members) {
+			status_begin(client, effect->reply.status);
+			return;
+		}
+		client->lists_members = false;
+		members_reply(client, effect->reply.status);
+		break;
 	case REPLY_ERROR:
 		client->asks_silent = false;
 		if (effect->reply.error == BATON_ESILENT)
@@ -202,12 +233,11 @@ void reply_event(struct client *client, const struct node_effect *effect)
 /* Tells every channel, because any of them may have missed something. */
 void reply_dropped(struct client *client)
 {
-	const struct daemon_options *options = client->daemon->options;
 	const struct subscription *at;
 	char message[NODE_NAME_MAX + 64];
-	int size = snprintf(message, sizeof(message), "dropped %llu %s",
-	                    (unsigned long long)client->events_dropped,
-	                    options->peers[options->self].name);
+	int size =
+	        snprintf(message, sizeof(message), "dropped %llu %s",
+	                 (unsigned long long)client->events_dropped, daemon_name(client->daemon));
 
 	client->events_dropped = 0;
 	TAILQ_FOREACH (at, &client->subscriptions, entry) {

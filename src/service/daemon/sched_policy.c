@@ -65,12 +65,13 @@ static bool look(const struct sched_policy *policy, uint64_t *ret_waited_ns, uin
 	if (size <= 0)
 		return false;
 	text[size] = '\0';
-	/* Where the system does not count these, they are 0. */
+	/* If the system does not count these, they are 0. */
 	return sscanf(text, "%*u %" SCNu64 " %" SCNu64, ret_waited_ns, ret_runs) == 2 &&
 	       *ret_runs > 0;
 }
 
-/* Changes from the other policy or not at all: another program may have set one in between. */
+/* Changes the policy, but only from the other one of the two: another program may have set one in
+ * between. */
 static bool change_policy(bool yields)
 {
 	static const struct sched_param none;

@@ -27,8 +27,8 @@ struct sched_policy {
 	uint64_t waited_ns, runs; /* of the process, at the last look */
 };
 
-/* Leaves the policy as it is if one was set from outside, or if the system does not tell how long
- * the process waits. */
+/* Begins to choose the policy. Leaves it as it is if one was set from outside, or if the system
+ * does not tell how long the process waits. */
 void sched_policy_open(struct sched_policy *policy, uint64_t now_ms);
 void sched_policy_close(struct sched_policy *policy);
 

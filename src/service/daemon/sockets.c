@@ -13,7 +13,7 @@ int socket_tcp(int family)
 	return socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-/* Returns 0, or an error for socket_error. */
+/* Makes a bound socket. Returns 0, or an error for socket_error. */
 static int bind_tcp(const struct daemon_address *address, int *ret_fd)
 {
 	struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
@@ -27,7 +27,7 @@ static int bind_tcp(const struct daemon_address *address, int *ret_fd)
 	if (error != 0)
 		return error == EAI_SYSTEM ? errno : error;
 	int fd = socket_tcp(found->ai_family);
-	if (fd >= 0 && found->ai_family == AF_INET6) /* [::] accepts all, IPv4 too */
+	if (fd >= 0 && found->ai_family == AF_INET6) /* [::] accepts IPv4 connections too */
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	bool bound = fd >= 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) == 0 &&
 	             bind(fd, found->ai_addr, found->ai_addrlen) == 0;

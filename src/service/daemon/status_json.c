@@ -10,6 +10,7 @@
 #include "instance.h"
 #include "memory.h"
 #include "must.h"
+#include "tenant.h"
 
 #include <jansson.h>
 #include <stdio.h>
@@ -68,10 +69,25 @@ static json_t *members_json(const struct node_status *status, json_t *silent)
 	return members;
 }
 
+/* The peers to which this node has a link. */
+static json_t *links_json(const struct daemon *daemon)
+{
+	const struct tenant *tenant = member_tenant(daemon->member);
+	json_t *links = json_array();
+	uint32_t count = 0;
+	const struct tenant_peer *peers = tenant != NULL ? tenant_peers(tenant, &count) : NULL;
+
+	for (uint32_t i = 0; i < count; i++) {
+		if (peers[i].stands)
+			json_array_append_new(links, json_string(peers[i].name));
+	}
+	return links;
+}
+
 static json_t *messages_json(const struct daemon *daemon, const struct node_status *status,
                              uint64_t *ret_grants)
 {
-	const struct algorithm *algorithm = daemon->options->algorithm;
+	const struct algorithm *algorithm = daemon->settings.algorithm;
 	uint64_t sent = 0, received = 0, control = 0;
 	json_t *by_type = json_object();
 
@@ -96,13 +112,17 @@ static json_t *messages_json(const struct daemon *daemon, const struct node_stat
 
 bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 {
-	const char *missing = member_missing(daemon->member);
+	const char *unborn = member_unborn(daemon->member);
+	const char *silent = member_silent_voters(daemon->member);
 	const char *refusal = member_refusal(daemon->member);
-	const char *waiting_for = node_waiting_for(daemon->node);
+	const char *waiting_for = node_waiting_for(daemon->node), *missing;
 
-	if (waiting_for == NULL && !daemon->leaving)
+	if (waiting_for == NULL && !daemon->leaving && !daemon->draining)
 		return false;
-	if (daemon->leaving)
+	if (daemon->draining && !daemon->leaving)
+		snprintf(ret_text, size,
+		         "clients that hold locks here to finish, because it is drained");
+	else if (daemon->leaving)
 		snprintf(ret_text, size,
 		         "clients that hold locks here to stop, because it is leaving");
 	else if (daemon->serve_at > daemon->loop.now)
@@ -111,9 +131,17 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 		         "killed, "
 		         "to end: one lease, %llu ms of it left",
 		         (unsigned long long)((daemon->serve_at - daemon->loop.now) / LOOP_MS));
+	else if (unborn != NULL && *unborn != '\0')
+		snprintf(ret_text, size, "%s%s%s", unborn, refusal != NULL ? "; " : "",
+		         refusal != NULL ? refusal : "");
 	else if (refusal != NULL) /* says more than that there is no connection */
 		snprintf(ret_text, size, "%s", refusal);
-	else if (missing != NULL)
+	else if (silent != NULL)
+		snprintf(ret_text, size, "most of the voters to agree on a leader: %s", silent);
+	else if (member_identity(daemon->member)->witness)
+		snprintf(ret_text, size,
+		         "nothing: it is a witness, which votes and serves no locks");
+	else if ((missing = member_missing(daemon->member)) != NULL)
 		snprintf(ret_text, size, "%s; no connection to %s", waiting_for, missing);
 	else
 		snprintf(ret_text, size, "%s", waiting_for);
@@ -187,23 +215,6 @@ static void begin_lock(struct status_job *job)
 	job->waiter = 0;
 }
 
-/*
- * Will the waiters be served in the order in which they are listed? A node serves its own clients in
- * order, so that the order is known if they all wait at one node and every member has answered. Of
- * waiters at several nodes only the algorithm's states could tell it, and those of all nodes at one
- * moment are not known here.
- */
-static bool is_order_known(const struct node_status *status, const struct node_status_lock *lock)
-{
-	for (uint32_t i = 0; i < status->members_count; i++) {
-		if (status->members[i].silent)
-			return false;
-	}
-	/* They are sorted by member. */
-	return lock->waiters_count == 0 ||
-	       lock->waiters[0].member == lock->waiters[lock->waiters_count - 1].member;
-}
-
 /* Writes the beginning of a lock, or one of its waiters, or its end. */
 static void write_next(struct status_job *job)
 {
@@ -218,8 +229,8 @@ static void write_next(struct status_job *job)
 		            client_json(job->status, &lock->waiters[job->waiter++], false));
 		return;
 	}
-	append_text(&job->text, is_order_known(job->status, lock) ? "],\"order\":\"served\"}"
-	                                                          : "],\"order\":\"by node\"}");
+	append_text(&job->text,
+	            lock->in_order ? "],\"order\":\"served\"}" : "],\"order\":\"by node\"}");
 	job->begun = false;
 	job->lock++;
 }
@@ -230,7 +241,7 @@ enum { HEAD_SIZE = 32 };
 static struct status_job *begin_job(struct client *client, struct node_status *status)
 {
 	struct daemon *daemon = client->daemon;
-	const struct daemon_options *options = daemon->options;
+	const struct daemon_settings *settings = &daemon->settings;
 	struct status_job *job = calloc(1, sizeof(*job));
 	json_t *silent = json_array();
 	char waiting_for[WAITS_FOR_MAX], head[HEAD_SIZE] = {0};
@@ -243,22 +254,22 @@ static struct status_job *begin_job(struct client *client, struct node_status *s
 	node_status_keep(status);
 	json_t *messages = messages_json(daemon, status, &grants);
 	json_t *members = members_json(status, silent);
-	job->tail = json_pack("{s:o, s:I, s:o}", "messages", messages, "grants", (json_int_t)grants,
-	                      "silent", silent);
+	job->tail = json_pack("{s:o, s:I, s:o, s:o}", "messages", messages, "grants",
+	                      (json_int_t)grants, "silent", silent, "links", links_json(daemon));
 	memory_must(job->tail != NULL);
 	buffer_append(&job->text, head, sizeof(head));
-	append_json(&job->text, json_pack("{s:s, s:I, s:s, s:s, s:o, s:o, s:I, s:o}", "node",
-	                                  options->peers[options->self].name, "epoch",
-	                                  (json_int_t)status->epoch, "algorithm",
-	                                  options->algorithm->name, "topology",
-	                                  options->topology != NULL ? options->topology
-	                                                            : options->algorithm->topology,
-	                                  "members", members, "takeover_ms",
-	                                  status->takeover_ms != 0
-	                                          ? json_integer((json_int_t)status->takeover_ms)
-	                                          : json_null(),
-	                                  "lease_ms", (json_int_t)options->lease_ms, "waiting_for",
-	                                  waits ? json_string(waiting_for) : json_null()));
+	append_json(&job->text,
+	            json_pack("{s:s, s:I, s:s, s:s, s:o, s:o, s:I, s:o}", "node",
+	                      daemon_name(daemon), "epoch", (json_int_t)status->epoch, "algorithm",
+	                      settings->algorithm->name, "topology",
+	                      settings->topology != NULL ? settings->topology
+	                                                 : settings->algorithm->topology,
+	                      "members", members, "takeover_ms",
+	                      status->takeover_ms != 0
+	                              ? json_integer((json_int_t)status->takeover_ms)
+	                              : json_null(),
+	                      "lease_ms", (json_int_t)settings->lease_ms, "waiting_for",
+	                      waits ? json_string(waiting_for) : json_null()));
 	job->text.end--; /* remove the closing brace: more follows */
 	append_text(&job->text, ",\"locks\":[");
 	return job;

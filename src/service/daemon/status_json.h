@@ -21,7 +21,7 @@ void status_begin(struct client *client, struct node_status *status);
 /* Continues with one of the replies. Call it once in each turn. Returns true if it must be called
  * again soon, without sleeping. */
 bool status_continue(struct daemon *daemon);
-/* The client is gone. */
+/* Drops the reply of a client that is gone. */
 void status_cancel(struct client *client);
 
 /* Tells why the node serves nobody. Returns false if it does serve. */

@@ -21,9 +21,9 @@ struct content {
 	size_t identity_size;
 };
 
-/* Returns a copy, which is never NULL. */
+/* Copies bytes. The copy is never NULL, even if it is empty. */
 uint8_t *content_copy(const void *bytes, size_t size);
-/* Copies the entry's bytes. */
+/* Adds an entry and copies its bytes. */
 void content_add_entry(struct content *content, const struct durable_entry *entry);
 void content_add_address(struct content *content, const char *name, const char *address);
 void content_free(struct content *content);

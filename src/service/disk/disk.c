@@ -52,11 +52,11 @@ struct disk {
 	uint64_t log_start, log_next;
 	uint64_t *log_sums; /* the checksum of the entry log_start + i */
 	size_t log_sums_size;
-	uint64_t ballot_sum, snapshot_sum; /* 0: there is no such row */
+	uint64_t ballot_sum, snapshot_sum, identity_sum; /* 0: there is no such row */
 	uint64_t sums; /* the sum of the checksums of all rows, except the one that holds it */
 };
 
-/* SQLite. */
+/* --- SQLite --- */
 
 __attribute__((format(printf, 2, 3))) static void say(char *text, const char *format, ...)
 {
@@ -190,7 +190,7 @@ static int read_rows(struct disk *disk, const char *words,
 	return result;
 }
 
-/* Reading and checking. */
+/* --- reading and checking --- */
 
 /* Adds a row's checksum to the sum. */
 static bool check_sum(struct disk *disk, const char *row, uint64_t sum, uint64_t stored)
@@ -264,9 +264,8 @@ static bool take_identity(struct disk *disk, sqlite3_stmt *row)
 	const uint8_t *bytes = column_bytes(row, 0, &disk->content.identity_size);
 
 	disk->content.identity = content_copy(bytes, disk->content.identity_size);
-	return check_sum(disk, "the identity",
-	                 checksum_identity(bytes, disk->content.identity_size),
-	                 column_number(row, 1));
+	disk->identity_sum = checksum_identity(bytes, disk->content.identity_size);
+	return check_sum(disk, "the identity", disk->identity_sum, column_number(row, 1));
 }
 
 static bool take_address(struct disk *disk, sqlite3_stmt *row)
@@ -280,7 +279,8 @@ static bool take_address(struct disk *disk, sqlite3_stmt *row)
 	return true;
 }
 
-/* Read last: it checks that there are exactly the rows that the last transaction left. */
+/* This row is read last. It checks that there are exactly the rows that the last transaction left.
+ * */
 static bool take_total(struct disk *disk, sqlite3_stmt *row)
 {
 	uint64_t start = column_number(row, 0);
@@ -381,7 +381,7 @@ static int check_all(struct disk *disk)
 	return DISK_OK;
 }
 
-/* Opening and closing. */
+/* --- opening and closing --- */
 
 static void join_path(char ret_path[PATH_MAX], const char *directory, const char *name,
                       const char *ending)
@@ -396,8 +396,8 @@ static bool exists(const char *path)
 	return lstat(path, &status) == 0;
 }
 
-/* Only one process may use a directory: a write-ahead log must not be examined while another
- * process writes to it. */
+/* Locks the directory, because only one process may use it: a write-ahead log must not be examined
+ * while another process writes to it. */
 static int lock_directory(struct disk *disk, const char *directory)
 {
 	if (strlen(directory) > PATH_MAX - 64) {
@@ -423,7 +423,8 @@ static int connect_database(struct disk *disk, const char *path)
 	if (code != SQLITE_OK)
 		return explain(disk, code);
 	sqlite3_extended_result_codes(disk->database, 1);
-	/* Exclusive: there is no file of shared memory, so that only the two files count. */
+	/* In exclusive mode SQLite keeps no file of shared memory, so that only the database and
+	 * its log matter. */
 	int result = execute(disk, "PRAGMA locking_mode = EXCLUSIVE; PRAGMA synchronous = FULL;"
 	                           "PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON");
 	sqlite3_wal_autocheckpoint(disk->database, CHECKPOINT_PAGES);
@@ -483,8 +484,8 @@ int disk_open(const char *directory, struct disk **ret_disk, char ret_text[DISK_
 
 	if (result != DISK_OK) {
 		memcpy(ret_text, disk->text, DISK_TEXT_MAX);
-		/* Do not let SQLite close it: that would write the write-ahead log into a damaged
-		 * database. */
+		/* SQLite must make no checkpoint when it closes: that would write the write-ahead
+		 * log into a damaged database. */
 		if (disk->database != NULL)
 			sqlite3_db_config(disk->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1,
 			                  NULL);
@@ -497,6 +498,8 @@ int disk_open(const char *directory, struct disk **ret_disk, char ret_text[DISK_
 
 void disk_close(struct disk *disk)
 {
+	if (disk == NULL)
+		return;
 	if (disk->failed)
 		sqlite3_db_config(disk->database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 	sqlite3_close(disk->database);
@@ -536,7 +539,7 @@ const char *disk_text(const struct disk *disk)
 	return disk->text;
 }
 
-/* Writing. */
+/* --- writing --- */
 
 static int write_total(struct disk *disk)
 {
@@ -698,6 +701,32 @@ int disk_write_address(struct disk *disk, const char *name, const char *address)
 	                         : end_transaction(disk, replace_address(disk, name, address));
 }
 
+/* The identity must be in the file itself, whatever becomes of the write-ahead log. */
+static int checkpoint(struct disk *disk)
+{
+	int result = execute(disk, "PRAGMA wal_checkpoint(TRUNCATE)");
+
+	if (result != DISK_OK)
+		disk->failed = true;
+	return result;
+}
+
+int disk_write_identity(struct disk *disk, const void *identity, size_t identity_size)
+{
+	uint64_t sum = checksum_identity(identity, identity_size);
+	struct value values[] = {blob_value(identity, identity_size), number_value(sum)};
+	int result = begin_transaction(disk);
+
+	must(identity_size <= DISK_IDENTITY_MAX);
+	if (result != DISK_OK)
+		return result;
+	disk->sums += sum - disk->identity_sum;
+	disk->identity_sum = sum;
+	result = end_transaction(
+	        disk, run(disk, "INSERT OR REPLACE INTO identity VALUES (1, ?, ?)", values, 2));
+	return result != DISK_OK ? result : checkpoint(disk);
+}
+
 /* Creating. */
 
 static int fill_new(struct disk *disk, const void *identity, size_t identity_size)
@@ -718,10 +747,7 @@ static int fill_new(struct disk *disk, const void *identity, size_t identity_siz
 	if (result == DISK_OK)
 		result = run(disk, "INSERT INTO identity VALUES (1, ?, ?)", values, 2);
 	result = end_transaction(disk, result);
-	/* The identity must be in the file itself, whatever becomes of the write-ahead log. */
-	if (result == DISK_OK)
-		result = execute(disk, "PRAGMA wal_checkpoint(TRUNCATE)");
-	return result;
+	return result != DISK_OK ? result : checkpoint(disk);
 }
 
 static void remove_new(const char *directory)

@@ -29,7 +29,7 @@ enum disk_result {
 	DISK_EFAILED = -4,  /* the operating system failed: no space, an I/O error, no permission */
 };
 
-enum { DISK_TEXT_MAX = 512, DISK_NAME_MAX = 255, DISK_IDENTITY_MAX = 4096 };
+enum { DISK_TEXT_MAX = 512, DISK_NAME_MAX = 255, DISK_IDENTITY_MAX = 1 << 16 };
 
 /*
  * Creates a database that holds an identity and nothing else, in an existing directory that has
@@ -38,9 +38,10 @@ enum { DISK_TEXT_MAX = 512, DISK_NAME_MAX = 255, DISK_IDENTITY_MAX = 4096 };
 int disk_create(const char *directory, const void *identity, size_t identity_size,
                 char ret_text[DISK_TEXT_MAX]);
 
-/* On failure *ret_text is a sentence for the operator. The caller must close *ret_disk. */
+/* Opens the database and checks all of it. On failure *ret_disk is as before, and *ret_text is
+ * a sentence for the operator. Otherwise the caller must close the disk. */
 int disk_open(const char *directory, struct disk **ret_disk, char ret_text[DISK_TEXT_MAX]);
-void disk_close(struct disk *disk);
+void disk_close(struct disk *disk); /* NULL is ignored */
 
 /* Returns everything that is stored, as it was when the disk was opened; valid until
  * disk_forget_content. */
@@ -58,8 +59,10 @@ void disk_forget_content(struct disk *disk);
  * fit what is there (a gap in the log) is a bug of the caller.
  */
 int disk_write(struct disk *disk, const struct durable_write *write);
-/* Stores the address of a name, or removes it if it is NULL. Durable like a write. */
+/* Stores the address of a name, or removes it if `address` is NULL. It is as durable as a write. */
 int disk_write_address(struct disk *disk, const char *name, const char *address);
+/* Replaces the identity. Durable when this returns, in the file itself. */
+int disk_write_identity(struct disk *disk, const void *identity, size_t identity_size);
 const char *disk_text(const struct disk *disk);
 
 #endif

@@ -110,7 +110,7 @@ static enum wal_verdict judge_frames(const struct frames *frames)
 
 static enum wal_verdict judge(const uint8_t *bytes, size_t size)
 {
-	/* A crash while the header was written: nothing can follow it. */
+	/* A crash happened while the header was written, so nothing follows it. */
 	if (size <= HEADER)
 		return WAL_SOUND;
 	uint32_t magic = read_big(bytes);

@@ -10,9 +10,10 @@
 /* What somebody has said in answer to the present nonce. */
 struct founder {
 	uint64_t nonce;  /* its last, to be repeated to it; 0: it has never been heard */
+	uint64_t number; /* the greatest number that it has said with this nonce */
 	bool answered;   /* the rest is its answer */
 	uint64_t server; /* its data directory */
-	uint64_t digest;
+	uint64_t base, digest;
 	struct birth_record record;
 };
 
@@ -24,6 +25,7 @@ struct birth {
 	        wished; /* what `wish` asks for: the record to write, or the cluster to found or to join */
 	enum birth_wish_kind wish;
 	uint64_t nonce;
+	uint64_t number;          /* how often this node has said something */
 	struct founder *founders; /* by place; the own is not used */
 	struct out out;
 	char text[512];
@@ -38,10 +40,11 @@ static void copy_record(struct birth_record *to, const struct birth_record *from
 {
 	to->stage = from->stage;
 	to->cluster = from->cluster;
+	to->base = from->base;
 	electors_copy(&to->founders, &from->founders);
 }
 
-/* Everything that was said before counts no more. */
+/* Begins the meeting again with a new nonce. Answers to the old nonce no longer count. */
 static void meet_again(struct birth *birth)
 {
 	do {
@@ -58,6 +61,7 @@ static void write_record(struct out *out, const struct birth_record *record)
 	out_uint(out, record->stage);
 	out_uint(out, record->cluster.high);
 	out_uint(out, record->cluster.low);
+	out_uint(out, record->base);
 	if (record->stage == BIRTH_RECORD)
 		electors_write(out, &record->founders);
 }
@@ -67,6 +71,7 @@ static bool read_record(struct in *in, struct birth_record *record)
 	record->stage = (enum birth_stage)in_range(in, BIRTH_NOTHING, BIRTH_LIFE);
 	record->cluster.high = in_uint(in);
 	record->cluster.low = in_uint(in);
+	record->base = in_uint(in);
 	if (!in->bad && record->stage == BIRTH_RECORD) {
 		struct in list = *in;
 		electors_skip(in);
@@ -76,14 +81,65 @@ static bool read_record(struct in *in, struct birth_record *record)
 	return in_end(in);
 }
 
+/* What somebody says to another. */
+struct saying {
+	uint64_t nonce, echo; /* its own, and the last one that it heard from the other */
+	uint64_t number;      /* what is said later has a greater one */
+	uint64_t server, base, digest;
+	struct birth_record record;
+};
+
+static void write_saying(struct out *out, const struct saying *saying)
+{
+	out_clear(out);
+	out_uint(out, saying->nonce);
+	out_uint(out, saying->echo);
+	out_uint(out, saying->number);
+	out_uint(out, saying->server);
+	out_uint(out, saying->base);
+	out_uint(out, saying->digest);
+	write_record(out, &saying->record);
+}
+
+/* Returns false if it is malformed. The founders are to be freed in any case. */
+static bool read_saying(const uint8_t *bytes, size_t size, struct saying *ret_saying)
+{
+	struct in in = {.next = bytes, .end = bytes + size};
+
+	*ret_saying = (struct saying){0};
+	ret_saying->nonce = in_range(&in, 1, UINT64_MAX);
+	ret_saying->echo = in_uint(&in);
+	ret_saying->number = in_uint(&in);
+	ret_saying->server = in_range(&in, 1, UINT64_MAX);
+	ret_saying->base = in_uint(&in);
+	ret_saying->digest = in_uint(&in);
+	return read_record(&in, &ret_saying->record);
+}
+
+bool birth_answer(const uint8_t *bytes, size_t size, struct cluster_id cluster, uint64_t nonce,
+                  uint64_t server, struct out *out)
+{
+	struct saying heard;
+	bool good = read_saying(bytes, size, &heard);
+
+	electors_free(&heard.record.founders);
+	if (good)
+		write_saying(out, &(struct saying){.nonce = nonce,
+		                                   .echo = heard.nonce,
+		                                   .server = server,
+		                                   .record = {BIRTH_LIFE, cluster, 0, {0}}});
+	return good;
+}
+
 size_t birth_say(struct birth *birth, uint32_t place, const uint8_t **ret_bytes)
 {
-	out_clear(&birth->out);
-	out_uint(&birth->out, birth->nonce);
-	out_uint(&birth->out, birth->founders[place].nonce);
-	out_uint(&birth->out, birth->options.server);
-	out_uint(&birth->out, birth->options.digest);
-	write_record(&birth->out, &birth->record);
+	write_saying(&birth->out, &(struct saying){.nonce = birth->nonce,
+	                                           .echo = birth->founders[place].nonce,
+	                                           .number = ++birth->number,
+	                                           .server = birth->options.server,
+	                                           .base = birth->options.base,
+	                                           .digest = birth->options.digest,
+	                                           .record = birth->record});
 	*ret_bytes = birth->out.bytes;
 	return birth->out.bytes_count;
 }
@@ -92,7 +148,8 @@ size_t birth_say(struct birth *birth, uint32_t place, const uint8_t **ret_bytes)
 
 static bool is_same(const struct birth_record *a, const struct birth_record *b)
 {
-	if (!cluster_is(a->cluster, b->cluster) || a->founders.count != b->founders.count)
+	if (!cluster_is(a->cluster, b->cluster) || a->base != b->base ||
+	    a->founders.count != b->founders.count)
 		return false;
 	for (uint32_t i = 0; i < a->founders.count; i++) {
 		const struct elector *x = &a->founders.list[i], *y = &b->founders.list[i];
@@ -107,7 +164,7 @@ static uint64_t server_of(const struct birth *birth, uint32_t place)
 	return place == birth->options.self ? birth->options.server : birth->founders[place].server;
 }
 
-/* Does this record name the data directories that are there now? */
+/* Does this record name the data directories that the nodes have now? */
 static bool is_present(const struct birth *birth, const struct birth_record *record)
 {
 	if (record->stage != BIRTH_RECORD || record->founders.count != birth->options.count)
@@ -129,10 +186,14 @@ static void wish_record(struct birth *birth)
 	do {
 		wished->cluster.low = birth->options.draw(birth->options.context);
 	} while (wished->cluster.low == 0);
+	wished->base = birth->options.base;
 	electors_clear(&wished->founders, 1);
-	for (uint32_t i = 0; i < birth->options.count; i++)
+	for (uint32_t i = 0; i < birth->options.count; i++) {
+		if (birth->founders[i].base > wished->base)
+			wished->base = birth->founders[i].base;
 		electors_add(&wished->founders, server_of(birth, i), entry_text_of(birth->names[i]),
 		             entry_text_of(birth->addresses[i]));
+	}
 	birth->wish = BIRTH_WRITE;
 }
 
@@ -164,7 +225,8 @@ static bool all_have(const struct birth *birth, const struct birth_record *recor
 	return true;
 }
 
-/* Somebody has a life: the own, if the record is the same, or one to join. */
+/* Another node has a first log. If it is that of our own record, this node makes the same log;
+ * otherwise it joins that cluster. */
 static void meet_life(struct birth *birth, struct cluster_id cluster)
 {
 	if (birth->record.stage == BIRTH_LIFE) {
@@ -182,7 +244,8 @@ static void meet_life(struct birth *birth, struct cluster_id cluster)
 	birth->wish = BIRTH_JOIN;
 }
 
-/* The founder's turn. */
+/* The founder decides: when all have answered, it writes a record; when all have that record, it
+ * makes the first log. */
 static void decide(struct birth *birth)
 {
 	if (birth->record.stage == BIRTH_LIFE || birth->wish != BIRTH_WAITS || !all_answered(birth))
@@ -195,7 +258,7 @@ static void decide(struct birth *birth)
 	}
 }
 
-/* The others' turn: what the founder has written, they write. */
+/* The other nodes follow: each writes the record that the founder has written. */
 static void follow(struct birth *birth, const struct birth_record *record)
 {
 	const struct elector *self =
@@ -214,48 +277,48 @@ static bool is_over(const struct birth *birth)
 	return birth->wish == BIRTH_FOUND || birth->wish == BIRTH_JOIN || birth->wish == BIRTH_STOP;
 }
 
-static void take_answer(struct birth *birth, uint32_t place, const struct birth_record *record,
-                        uint64_t server, uint64_t digest)
+static void take_answer(struct birth *birth, uint32_t place, const struct saying *saying)
 {
 	struct founder *founder = &birth->founders[place];
 
 	founder->answered = true;
-	founder->server = server;
-	founder->digest = digest;
-	copy_record(&founder->record, record);
+	founder->server = saying->server;
+	founder->base = saying->base;
+	founder->digest = saying->digest;
+	copy_record(&founder->record, &saying->record);
 	/* What is being written is finished first; everything is said again. */
 	if (birth->wish == BIRTH_WRITE)
 		return;
-	if (record->stage == BIRTH_LIFE)
-		meet_life(birth, record->cluster);
-	else if (digest != birth->options.digest)
+	if (saying->record.stage == BIRTH_LIFE)
+		meet_life(birth, saying->record.cluster);
+	else if (saying->digest != birth->options.digest)
 		stop(birth, "the nodes of the list have different lists or settings");
 	else if (founds(birth))
 		decide(birth);
 	else if (place == 0)
-		follow(birth, record);
+		follow(birth, &saying->record);
 }
 
 bool birth_hear(struct birth *birth, uint32_t place, const uint8_t *bytes, size_t size)
 {
-	struct in in = {.next = bytes, .end = bytes + size};
-	uint64_t nonce = in_range(&in, 1, UINT64_MAX), echo = in_uint(&in);
-	uint64_t server = in_range(&in, 1, UINT64_MAX), digest = in_uint(&in);
-	struct birth_record record = {0};
-	bool good = read_record(&in, &record);
+	struct saying saying;
+	bool good = read_saying(bytes, size, &saying);
 
 	if (good && place < birth->options.count && place != birth->options.self) {
 		struct founder *founder = &birth->founders[place];
-		bool again = founder->nonce != 0 && founder->nonce != nonce;
-		founder->nonce = nonce;
+		bool again = founder->nonce != 0 && founder->nonce != saying.nonce;
+		/* A record that the founder has replaced since must not be written again. */
+		bool late = founder->nonce == saying.nonce && saying.number < founder->number;
+		founder->nonce = saying.nonce;
+		founder->number = late ? founder->number : saying.number;
 		/* Another process of the founder, which may have lost its disk: a life that the
 		 * last one spoke of may not exist any more. */
 		if (again && place == 0 && !is_over(birth))
 			meet_again(birth);
-		else if (echo == birth->nonce && !is_over(birth))
-			take_answer(birth, place, &record, server, digest);
+		else if (!late && saying.echo == birth->nonce && !is_over(birth))
+			take_answer(birth, place, &saying);
 	}
-	electors_free(&record.founders);
+	electors_free(&saying.record.founders);
 	return good;
 }
 
@@ -327,7 +390,7 @@ struct birth *birth_create(const struct birth_options *options)
 	copy_record(&birth->record, options->record);
 	meet_again(birth);
 	if (founds(birth))
-		decide(birth); /* a list of one */
+		decide(birth); /* the founder is alone in the list */
 	return birth;
 }
 

@@ -1,25 +1,28 @@
 /*
- * How a cluster begins that is given as a list of nodes: all of the list meet once, and agree on one
- * identity and one first log. Nobody votes before.
+ * How a cluster begins that is given as a list of nodes. All nodes of the list meet once, and agree
+ * on one identity and one first log. Nobody votes before that.
  *
- * A node has nothing, or a birth record (an identity and the data directories of all), or a life (the
- * first log). The node whose name is the smallest founds:
+ * A data directory has nothing, or a birth record (an identity and the data directories of all), or
+ * a life (the first log). The node whose name is the smallest is the founder:
  *
- *	all have said what they have, and nobody has a life
- *	→ it writes a birth record and says so; each of the others writes the same one and says so
- *	→ all have it: the founder makes the first log; each of the others makes the same one when it
- *	  hears that somebody has the life of its own birth record
+ *	All nodes have said what they have, and nobody has a life.
+ *	→ The founder writes a birth record and says so. Each other node writes the same one and
+ *	  says so.
+ *	→ All have the record. The founder makes the first log. Each other node makes the same log
+ *	  when it hears that somebody has the life of its own birth record.
  *
- * A record alone is no life: if somebody comes back with an empty disk, all meet again and the founder
- * writes another one. If anybody has a life whose record a node does not have, the node joins that: an
- * empty directory never votes in a cluster that has lived.
+ * A record alone is no life: if a node comes back with an empty disk, all meet again and the
+ * founder writes another record. If somebody has a life whose record a node does not have, the node
+ * joins that cluster: an empty directory never votes in a cluster that has lived.
  *
- * Only the founder makes a life that nobody has. As long as its disk has none there is none, unless the
- * disk is not the one that it had; then it has a new process, which asks everybody again.
+ * Only the founder makes a life that nobody has. So there is no life while the founder's disk has
+ * none, unless the founder has lost its disk. In that case it runs as a new process, which asks
+ * everybody again.
  *
- * Messages may be lost, late, doubled and out of order. What somebody said before it was killed must not
- * count afterwards: each draws a nonce when it begins, and another one whenever it hears of another
- * process of the founder, and counts only what was said in answer to its present nonce.
+ * Messages may be lost, late, doubled and out of order. What a node said before it was killed must
+ * not count afterwards. So each node draws a nonce when it begins, and another one whenever it
+ * hears of a new process of the founder. It counts only what was said in answer to its present
+ * nonce.
  *
  * No I/O, no clock. The caller tells what is durable.
  */
@@ -39,6 +42,7 @@ enum birth_stage {
 struct birth_record {
 	enum birth_stage stage;
 	struct cluster_id cluster;
+	uint64_t base;            /* where the cluster's fences begin; of a RECORD */
 	struct electors founders; /* sorted by name, with their data directories; of a RECORD */
 };
 
@@ -47,6 +51,7 @@ struct birth_options {
 	uint32_t count;
 	uint32_t self;                     /* the own place in it */
 	uint64_t server;                   /* the id of the own data directory; not 0 */
+	uint64_t base;                     /* the least fence that this node would begin with */
 	uint64_t digest;                   /* of the settings, which must be the same at all */
 	const struct birth_record *record; /* what the disk has; copied */
 	uint64_t (*draw)(void *context);   /* chance */
@@ -58,10 +63,18 @@ struct birth;
 struct birth *birth_create(const struct birth_options *options);
 void birth_destroy(struct birth *birth);
 
-/* What to say to the one at that place now, and again every now and then; good until the next call. */
+/* Returns what to tell the node at that place, now and then again from time to time. Valid until
+ * the next call. */
 size_t birth_say(struct birth *birth, uint32_t place, const uint8_t **ret_bytes);
-/* What the one at that place says. False: malformed. */
+/* Takes what the node at that place said. Returns false if it is malformed. */
 bool birth_hear(struct birth *birth, uint32_t place, const uint8_t *bytes, size_t size);
+
+/*
+ * What a node that lives in a cluster says to one that asks: there is a life. `nonce` is a random number
+ * of this process. Returns false if what was heard is malformed. Clears `out`.
+ */
+bool birth_answer(const uint8_t *bytes, size_t size, struct cluster_id cluster, uint64_t nonce,
+                  uint64_t server, struct out *out);
 
 enum birth_wish_kind {
 	BIRTH_WAITS, /* for others */
@@ -71,20 +84,22 @@ enum birth_wish_kind {
 	BIRTH_STOP,  /* it cannot go on: birth_text says why */
 };
 
-/* What to do next. FOUND, JOIN and STOP are final, and birth_say goes on telling others. */
+/* Returns what the caller must do next. FOUND, JOIN and STOP are final, but birth_say goes on
+ * telling the others. */
 enum birth_wish_kind birth_wish(const struct birth *birth);
-/* The record to write, or to found; the cluster to join. */
+/* Returns the record to write or to found, or with the cluster to join. */
 const struct birth_record *birth_wished(const struct birth *birth);
 void birth_written(struct birth *birth);
-/* The first log is durable. */
+/* The caller has made the first log durable. */
 void birth_lives(struct birth *birth);
-/* Whom it waits for, or why it stops; good until the next call. */
+/* Returns which nodes are waited for, or why this node stops. Valid until the next call. */
 const char *birth_text(struct birth *birth);
 
 /*
- * A node that lives in one cluster is spoken to by another. A life that began alone, without a list, and whose
- * name the other cluster knows, is that of a founder with an empty disk: it must end. Otherwise the other
- * is refused.
+ * Called when a node of another cluster speaks to this node, which lives in its own. Must this node
+ * give up its own cluster? It must if it began that cluster alone, without a list, and the other
+ * cluster knows its name: then it is a founder that has lost its disk. Otherwise the other node is
+ * refused.
  */
 bool birth_must_end(struct cluster_id own, bool born_alone, struct cluster_id other,
                     bool other_knows_name);

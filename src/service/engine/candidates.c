@@ -67,6 +67,13 @@ static bool is_forbidden(const struct agreed_state *state, const char *name)
 	return record != NULL && record->forbidden;
 }
 
+/* A candidate must have been heard for a while, so that one that comes and goes does not disturb the
+ * members. An empty view has none. */
+static uint64_t patience_of(const struct agreed_state *state, uint64_t usual)
+{
+	return state->seats_count == 0 ? 0 : usual;
+}
+
 static bool may_be_prospect(const struct candidates *candidates, const struct agreed_state *state,
                             const struct petitioner *petitioner, uint64_t now)
 {
@@ -77,7 +84,8 @@ static bool may_be_prospect(const struct candidates *candidates, const struct ag
 	       petitioner->version_least <= state->version &&
 	       state->version <= petitioner->version && petitioner->lease_ns == lease &&
 	       was_heard(petitioner, lease, now) &&
-	       petitioner->candidate_since + lease / 6 <= now && petitioner->aside_until <= now &&
+	       petitioner->candidate_since + patience_of(state, lease / 6) <= now &&
+	       petitioner->aside_until <= now &&
 	       state_seat(state, entry_text_of(petitioner->name)) == NULL &&
 	       !is_forbidden(state, petitioner->name) &&
 	       has_waited(candidates, state, petitioner->name, now);
@@ -92,7 +100,8 @@ static bool is_prospect(const struct candidates *candidates, const struct petiti
 	return false;
 }
 
-/* The one that lacks more links is set aside first; if equal, the one that came later. */
+/* Should `petitioner` be set aside before `other`? The one that lacks more links is; if equal, the
+ * one that came later. */
 static bool is_worse(const struct petitioner *petitioner, const struct petitioner *other)
 {
 	if (petitioner->lacks_count != other->lacks_count)
@@ -146,7 +155,7 @@ static void insert(struct candidates *candidates, struct petitioners *petitioner
 		int order = strcmp(before->name, petitioner->name);
 		if (order < 0)
 			break;
-		/* Two processes with one name: the second can join only after the first has
+		/* Two processes have the same name. The second can join only after the first has
 		 * left. */
 		if (order == 0)
 			return;
@@ -157,8 +166,8 @@ static void insert(struct candidates *candidates, struct petitioners *petitioner
 	candidates->prospects_count++;
 }
 
-/* The graph of the next view must be in one piece: drops prospects that named links do not connect with
- * the members, or, if there are none, with most other prospects. */
+/* The graph of the next view must be in one piece. Drops prospects that the named links do not
+ * connect with the members or, if there are no members, with most other prospects. */
 static void keep_connected(struct candidates *candidates, const struct agreed_state *state,
                            struct petitioners *petitioners, const struct wiring *wiring)
 {
@@ -204,7 +213,8 @@ bool candidates_choose(struct candidates *candidates, const struct agreed_state 
 	return candidates->digest != before;
 }
 
-/* The petitioner knows the present list of prospects and lacks no link that the next view needs. */
+/* Does the petitioner know the present list of prospects, and lack no link that the next view
+ * needs? */
 static bool is_linked(const struct candidates *candidates, const struct petitioner *petitioner,
                       uint64_t lease, uint64_t now)
 {
@@ -226,7 +236,7 @@ bool candidates_ready(const struct candidates *candidates, const struct agreed_s
 		const struct petitioner *petitioner =
 		        petitioners_find(petitioners, candidates->prospects[i]);
 		if (!is_linked(candidates, petitioner, lease, now) ||
-		    petitioner->candidate_since + lease / 3 > now)
+		    petitioner->candidate_since + patience_of(state, lease / 3) > now)
 			return false;
 	}
 	return candidates->prospects_count != 0;

@@ -34,7 +34,7 @@ void candidates_absent(struct candidates *candidates, const char *name, uint64_t
 /* Chooses the prospects again. Returns true if the list differs from the last one. */
 bool candidates_choose(struct candidates *candidates, const struct agreed_state *state,
                        struct petitioners *petitioners, const struct wiring *wiring, uint64_t now);
-/* True if all prospects may join now. */
+/* May all prospects join now? */
 bool candidates_ready(const struct candidates *candidates, const struct agreed_state *state,
                       struct petitioners *petitioners, uint64_t now);
 

@@ -35,8 +35,9 @@ static bool is_recent(const struct judging *judging, const struct petitioner *pe
 	return petitioner != NULL && petitioner->heard + judging->lease / 2 > judging->now;
 }
 
-/* What is said about reports counts if it is about this epoch. A link is missing in any epoch: one that
- * is full may end epochs faster than petitions come. */
+/* Does what the petitioner says about missing reports count? Only if it is about this epoch. (A
+ * missing link counts in any epoch: a link that is full may end epochs faster than petitions come.)
+ * */
 static bool counts(const struct judging *judging, const struct petitioner *petitioner)
 {
 	return is_recent(judging, petitioner) && petitioner->epoch == judging->state->epoch;
@@ -98,8 +99,8 @@ static uint32_t pairs_of(const struct complaints *complaints, uint64_t process)
 	return count;
 }
 
-/* Decides which of two members without a link must go: the one with fewer links; if equal, the one
- * that is no voter; if still equal, the one that joined later. */
+/* Which of two members without a link to each other must go? The one with fewer links; if equal,
+ * the one that is no voter; if still equal, the one that joined later. */
 static bool goes_first(const struct judging *judging, const struct seat *a, const struct seat *b)
 {
 	uint32_t a_lacks = pairs_of(judging->complaints, a->process);
@@ -146,8 +147,8 @@ static void judge_links(const struct judging *judging)
 
 /* --- parts --- */
 
-/* Nobody serves while the graph of the view is in parts. All of them but one go, each when its lease
- * is over. Returns true if there are parts. */
+/* Members do not serve while the graph of the view is in parts. All parts but one are removed, each
+ * when its lease is over. Returns true if there are parts. */
 static bool judge_parts(const struct judging *judging, const struct wiring *wiring)
 {
 	const struct agreed_state *state = judging->state;

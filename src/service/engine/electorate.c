@@ -2,6 +2,7 @@
 
 #include "grow.h"
 #include "memory.h"
+#include "must.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ void electorate_begin(struct electorate_memory *electorate, uint64_t now)
 
 uint32_t electorate_size(uint32_t able, uint32_t voters, uint32_t lost)
 {
-	/* Four voters of which one is lost count as three and a successor. */
+	/* Four voters of which one is lost count as three, to which a successor will be added. */
 	if (able >= 7 || (able >= 5 && (voters >= 5 || voters - lost >= 4)))
 		return 5;
 	/* There are two voters on the way from one to three, and while one of three is replaced. */
@@ -59,6 +60,9 @@ struct looking {
 	uint32_t standing_count;
 	uint64_t now;
 	uint32_t voters, lost; /* how many voters there are, and how many of them are lost */
+	/* The voter whose place somebody takes for whom an operator wished; NULL: none. It counts as
+	 * lost. */
+	const struct electorate_server *displaced;
 };
 
 /* --- who is lost --- */
@@ -114,7 +118,8 @@ static void take_notes(struct looking *looking)
 	electorate->notes_count = kept;
 }
 
-/* True if a member or witness with its name has another data directory: its own is gone. */
+/* Has a member or witness of the same name another data directory? Then this server's own is gone.
+ * */
 static bool has_successor(const struct looking *looking, const struct electorate_server *server)
 {
 	for (uint32_t i = 0; i < looking->standing_count; i++) {
@@ -130,7 +135,7 @@ static bool is_lost(const struct looking *looking, const struct electorate_serve
 {
 	const struct server_note *note = get_note(looking->electorate, server->id);
 
-	return server->forbidden || has_successor(looking, server) ||
+	return server->unwanted || server == looking->displaced || has_successor(looking, server) ||
 	       note->heard + looking->electorate->options.replace_ns <= looking->now;
 }
 
@@ -169,7 +174,7 @@ static uint32_t count_able(const struct looking *looking)
 	return count;
 }
 
-/* Standbys come first, because they have begun to catch up. Then come witnesses, which have nothing
+/* Those for whom an operator wished come first. Then come standbys, because they have begun to catch up. Then come witnesses, which have nothing
  * else to do; then the one that has stood longest. */
 static bool comes_before(const struct looking *looking, const struct standing *a,
                          const struct standing *b)
@@ -177,6 +182,8 @@ static bool comes_before(const struct looking *looking, const struct standing *a
 	bool a_began = find_server(looking, a->server) != NULL;
 	bool b_began = find_server(looking, b->server) != NULL;
 
+	if (a->wanted != b->wanted)
+		return a->wanted;
 	if (a_began != b_began)
 		return a_began;
 	if (a->witness != b->witness)
@@ -186,7 +193,7 @@ static bool comes_before(const struct looking *looking, const struct standing *a
 	return strcmp(a->name, b->name) < 0;
 }
 
-/* Returns the best of those that are not chosen yet; NULL: nobody is left. */
+/* Returns the best of those that are not chosen yet, or NULL if nobody is left. */
 static const struct standing *choose(const struct looking *looking, const struct standing **chosen,
                                      uint32_t chosen_count)
 {
@@ -210,27 +217,79 @@ static struct electorate_wish wish_to_remove(const struct electorate_server *ser
 	return (struct electorate_wish){.kind = ELECTORATE_REMOVE, .server = server->id};
 }
 
-/* `for_good`: removes only a voter whose disk is lost. */
-static struct electorate_wish remove_lost(const struct looking *looking, bool for_good)
+static bool is_gone(const struct looking *looking, const struct electorate_server *server)
+{
+	return !server->heard || has_successor(looking, server);
+}
+
+/* True if the other voters are a majority of themselves even without one of them. One may be lost
+ * already, and nobody has noticed yet: without this vote the others would never agree again. */
+static bool can_spare(const struct looking *looking, const struct electorate_server *server)
+{
+	uint32_t others = 0, there = 0;
+
+	for (uint32_t i = 0; i < looking->servers_count; i++) {
+		const struct electorate_server *other = &looking->servers[i];
+		if (other == server || !other->votes)
+			continue;
+		others++;
+		there += !is_gone(looking, other);
+	}
+	return there != 0 && 2 * (there - 1) > others;
+}
+
+static struct electorate_wish remove_whose_disk_is_lost(const struct looking *looking)
 {
 	for (uint32_t i = 0; i < looking->servers_count; i++) {
 		const struct electorate_server *server = &looking->servers[i];
-		if (server->votes &&
-		    (for_good ? has_successor(looking, server) : is_lost(looking, server)))
+		if (server->votes && has_successor(looking, server))
 			return wish_to_remove(server);
 	}
 	return (struct electorate_wish){.kind = ELECTORATE_NOTHING};
 }
 
+/* Removes a lost voter: first one that is not there, because that costs no vote. A forbidden one that
+ * is there waits until it can be spared. */
+static struct electorate_wish remove_lost(const struct looking *looking)
+{
+	const struct electorate_server *present = NULL;
+
+	for (uint32_t i = 0; i < looking->servers_count; i++) {
+		const struct electorate_server *server = &looking->servers[i];
+		if (!server->votes || !is_lost(looking, server))
+			continue;
+		if (is_gone(looking, server))
+			return wish_to_remove(server);
+		present = server;
+	}
+	if (present != NULL && can_spare(looking, present))
+		return wish_to_remove(present);
+	return (struct electorate_wish){.kind = ELECTORATE_NOTHING};
+}
+
+/* How much is lost with this voter, if one too many must go: less first. The lead is handed over
+ * before a leader goes. */
+static uint32_t worth(const struct looking *looking, const struct electorate_server *server)
+{
+	uint32_t leads = server->leads, wanted = server->wanted,
+	         present = !is_gone(looking, server);
+
+	return leads + 2 * wanted + 4 * present;
+}
+
 /* Removes one of four voters, because four are no better than three. */
 static struct electorate_wish remove_one(const struct looking *looking)
 {
+	const struct electorate_server *least = NULL;
+
 	for (uint32_t i = looking->servers_count; i > 0; i--) {
 		const struct electorate_server *server = &looking->servers[i - 1];
-		if (server->votes && !server->leads)
-			return wish_to_remove(server);
+		if (server->votes &&
+		    (least == NULL || worth(looking, server) < worth(looking, least)))
+			least = server;
 	}
-	return (struct electorate_wish){.kind = ELECTORATE_NOTHING};
+	must(least != NULL);
+	return wish_to_remove(least);
 }
 
 /* Removes a standby that is not needed, or is gone. */
@@ -261,10 +320,35 @@ static struct electorate_wish bring_in(const struct looking *looking,
 		if (!find_server(looking, chosen[i]->server)->caught_up)
 			return (struct electorate_wish){.kind = ELECTORATE_NOTHING};
 	}
-	struct electorate_wish wish = remove_lost(looking, true);
+	struct electorate_wish wish = remove_whose_disk_is_lost(looking);
 	if (looking->voters >= size && wish.kind != ELECTORATE_NOTHING)
 		return wish;
 	return (struct electorate_wish){.kind = ELECTORATE_PROMOTE, .server = chosen[0]->server};
+}
+
+/* Somebody is displaced if a wanted one does not vote yet; or if it does, and there are four voters
+ * now. If a voter is lost anyway, the wanted one takes its place. */
+static void displace(struct looking *looking)
+{
+	const struct electorate_server *least = NULL;
+	uint32_t voters = 0, wanted_voters = 0, wanted_others = 0;
+
+	for (uint32_t i = 0; i < looking->servers_count; i++) {
+		const struct electorate_server *server = &looking->servers[i];
+		if (server->votes && is_lost(looking, server))
+			return;
+		voters += server->votes;
+		wanted_voters += server->votes && server->wanted;
+		if (server->votes && !server->wanted &&
+		    (least == NULL || worth(looking, server) <= worth(looking, least)))
+			least = server;
+	}
+	for (uint32_t i = 0; i < looking->standing_count; i++)
+		wanted_others += looking->standing[i].wanted &&
+		                 is_able(looking, &looking->standing[i]) &&
+		                 !votes(looking, &looking->standing[i]);
+	if (voters > 1 && (wanted_others != 0 || (voters % 2 == 0 && wanted_voters != 0)))
+		looking->displaced = least;
 }
 
 struct electorate_wish electorate_look(struct electorate_memory *electorate,
@@ -274,11 +358,12 @@ struct electorate_wish electorate_look(struct electorate_memory *electorate,
 {
 	enum { CHOSEN_MAX = 5 };
 	struct looking looking = {electorate, servers, servers_count, standing, standing_count, now,
-	                          0,          0};
+	                          0,          0,       NULL};
 	const struct standing *chosen[CHOSEN_MAX];
 	uint32_t chosen_count = 0;
 
 	take_notes(&looking);
+	displace(&looking);
 	count_voters(&looking);
 	uint32_t size = electorate_size(count_able(&looking), looking.voters, looking.lost);
 	uint32_t living = looking.voters - looking.lost;
@@ -288,10 +373,11 @@ struct electorate_wish electorate_look(struct electorate_memory *electorate,
 	struct electorate_wish idle = remove_idle(&looking, chosen, chosen_count);
 	if (idle.kind != ELECTORATE_NOTHING)
 		return idle;
-	/* Go from one voter to three in one go, or not at all: two are weaker than one. */
+	/* Go from one voter to three in one go, or not at all: two voters are weaker than one,
+	 * because both must be there. */
 	if (chosen_count != 0 && (looking.voters != 1 || living + chosen_count == size))
 		return bring_in(&looking, chosen, chosen_count, size);
 	if (looking.voters > size)
-		return looking.lost != 0 ? remove_lost(&looking, false) : remove_one(&looking);
+		return looking.lost != 0 ? remove_lost(&looking) : remove_one(&looking);
 	return (struct electorate_wish){.kind = ELECTORATE_NOTHING};
 }

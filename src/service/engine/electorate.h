@@ -5,6 +5,9 @@
  *	A lost voter is replaced by the candidate that has stood longest, once it has caught up.
  *	Five voters may shrink to three; three never shrink.
  *
+ * An operator may wish that a name votes, or does not. The first takes the place of a voter that
+ * nobody wished for; the second stays until another can take its place.
+ *
  * Members and witnesses with a data directory can vote after they have stood for some time.
  * Newcomers first catch up as standbys, before anything else changes.
  *
@@ -13,7 +16,8 @@
  * must agree either way, and they still can if the successor is gone too. A voter that is only
  * silent may come back, and a forbidden one is still there: these are removed after the promotion.
  * Of three voters and the successor any one may then be lost, and the rest are a majority as soon
- * as all others are back.
+ * as all others are back. When voters become fewer, those that are not there go first, and one that
+ * is there goes only if the others could then lose one more and still agree.
  *
  * A decision here can be wrong, for instance about who is dead. That costs only availability,
  * because the log makes every change safe.
@@ -35,8 +39,9 @@ struct standing {
 	uint64_t server;
 	const char *name, *address;
 	bool witness; /* it votes but serves no locks */
-	/* It may vote: a witness, or a member that does not leave; and not forbidden. */
+	/* It may vote: a witness, or a member that does not leave; neither forbidden nor demoted. */
 	bool eligible;
+	bool wanted; /* an operator wishes that it votes */
 	uint64_t since;
 };
 
@@ -46,15 +51,17 @@ struct electorate_server {
 	const char *name;
 	bool votes; /* false: it is a standby */
 	bool leads;
-	bool forbidden;
+	bool unwanted;  /* it is forbidden, or an operator wishes that another votes instead */
+	bool wanted;    /* an operator wishes that it votes */
 	bool caught_up; /* it has everything that the leader has */
+	bool heard;     /* the log of the leader has heard from it a moment ago, or it leads */
 };
 
 struct electorate_memory;
 
 struct electorate_memory *electorate_create(const struct electorate_options *options);
 void electorate_destroy(struct electorate_memory *electorate);
-/* This voter begins to lead. Nobody counts as silent for longer than that. */
+/* This voter begins to lead. From now on it counts for how long others are silent. */
 void electorate_begin(struct electorate_memory *electorate, uint64_t now);
 
 enum electorate_wish_kind {
@@ -75,8 +82,8 @@ struct electorate_wish electorate_look(struct electorate_memory *electorate,
                                        uint32_t servers_count, const struct standing *standing,
                                        uint32_t standing_count, uint64_t now);
 
-/* Returns how many voters there should be: `able` can vote, `voters` do, and `lost` of these are
- * lost. */
+/* Returns how many voters there should be, if `able` servers can vote, `voters` of them do now, and
+ * `lost` of these voters are lost. */
 uint32_t electorate_size(uint32_t able, uint32_t voters, uint32_t lost);
 
 #endif

@@ -28,7 +28,7 @@ void electors_copy(struct electors *electors, const struct electors *from);
 void electors_clear(struct electors *electors, uint64_t index);
 void electors_add(struct electors *electors, uint64_t server, struct entry_text name,
                   struct entry_text address);
-/* Returns NULL if there is none with that name. */
+/* Finds a voter by its name. Returns NULL if there is none. */
 const struct elector *electors_find(const struct electors *electors, const char *name);
 
 /* Appends the list to out->bytes. */

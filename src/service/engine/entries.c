@@ -129,8 +129,7 @@ bool entry_read(const uint8_t *bytes, size_t size, struct log_entry *ret_entry)
 	if (size == 0)
 		return false; /* `bytes` may be NULL: the log has entries of its own, which are empty */
 	struct in in = {.next = bytes, .end = bytes + size};
-	struct log_entry entry = {
-	        .kind = (enum entry_kind)in_range(&in, ENTRY_TICK, ENTRY_VERSION)};
+	struct log_entry entry = {.kind = (enum entry_kind)in_range(&in, ENTRY_TICK, ENTRY_VOTE)};
 	if (in.bad)
 		return false;
 	switch (entry.kind) {
@@ -150,6 +149,10 @@ bool entry_read(const uint8_t *bytes, size_t size, struct log_entry *ret_entry)
 		break;
 	case ENTRY_FORBID:
 	case ENTRY_INVITE:
+		entry.name = entry_get_text(&in, 1, ENTRY_NAME_MAX);
+		break;
+	case ENTRY_VOTE:
+		entry.vote = (enum vote_wish)in_range(&in, VOTE_FREE, VOTE_UNWANTED);
 		entry.name = entry_get_text(&in, 1, ENTRY_NAME_MAX);
 		break;
 	case ENTRY_VERSION:
@@ -212,6 +215,13 @@ void entry_write_forbid(struct out *out, struct entry_text name)
 void entry_write_invite(struct out *out, struct entry_text name)
 {
 	begin(out, ENTRY_INVITE);
+	entry_put_text(out, name);
+}
+
+void entry_write_vote(struct out *out, struct entry_text name, enum vote_wish vote)
+{
+	begin(out, ENTRY_VOTE);
+	out_uint(out, vote);
 	entry_put_text(out, name);
 }
 

@@ -7,6 +7,7 @@
  *	BUMP     begins the next epoch with the same members
  *	FORBID   this name may not be a member, until an INVITE
  *	INVITE   this name may be a member again
+ *	VOTE     this name should vote, or should not
  *	VERSION  the version of the protocol that all members speak
  *
  * As bytes: the kind, then numbers as in core/wire.h. A name is its size and its bytes. Reading
@@ -28,6 +29,14 @@ enum entry_kind {
 	ENTRY_FORBID,
 	ENTRY_INVITE,
 	ENTRY_VERSION,
+	ENTRY_VOTE,
+};
+
+/* What an operator wishes about the vote of a name. */
+enum vote_wish {
+	VOTE_FREE,     /* nothing: the voters choose by themselves */
+	VOTE_WANTED,   /* it comes before others */
+	VOTE_UNWANTED, /* another should vote in its place */
 };
 
 /* The first two are parts of a TICK, the others of a CHANGE, in this order. */
@@ -61,12 +70,14 @@ struct log_entry {
 	uint64_t epoch;         /* CHANGE, EXTEND, BUMP: the entry is void in any other epoch */
 	uint64_t limit;         /* EXTEND: the entry is void if the limit is another by then */
 	uint64_t version;       /* VERSION */
-	struct entry_text name; /* FORBID, INVITE */
+	enum vote_wish vote;    /* VOTE */
+	struct entry_text name; /* FORBID, INVITE, VOTE */
 	struct in parts;        /* TICK, CHANGE: the parts that entry_next has not returned yet */
 	uint32_t parts_left;
 };
 
-/* Returns false if the bytes are malformed. They must stay valid as long as the entry is used. */
+/* Reads an entry. Returns false if the bytes are malformed. They must stay valid as long as the
+ * entry is used. */
 bool entry_read(const uint8_t *bytes, size_t size, struct log_entry *ret_entry);
 /* Returns the next part, or false at the end. */
 bool entry_next(struct log_entry *entry, struct entry_part *ret_part);
@@ -79,9 +90,10 @@ void entry_write_extend(struct out *out, uint64_t epoch, uint64_t limit);
 void entry_write_bump(struct out *out, uint64_t epoch);
 void entry_write_forbid(struct out *out, struct entry_text name);
 void entry_write_invite(struct out *out, struct entry_text name);
+void entry_write_vote(struct out *out, struct entry_text name, enum vote_wish vote);
 void entry_write_version(struct out *out, uint64_t version);
 
-/* Texts, as they stand in entries and in the engine's messages. */
+/* Write and read texts as they stand in entries and in the engine's messages. */
 void entry_put_text(struct out *out, struct entry_text text);
 struct entry_text entry_get_text(struct in *in, size_t least, size_t most);
 struct entry_text entry_text_of(const char *text);

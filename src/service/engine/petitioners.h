@@ -43,7 +43,7 @@ struct petitioners {
 };
 
 void petitioners_free(struct petitioners *petitioners);
-/* Returns NULL if the process has not been heard lately. */
+/* Finds a petitioner. Returns NULL if the process has not been heard lately. */
 struct petitioner *petitioners_find(const struct petitioners *petitioners, uint64_t process);
 /* Takes a RENEW. Returns NULL if it is older than what is known, or if there are too many
  * petitioners. */

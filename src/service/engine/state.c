@@ -233,8 +233,8 @@ static void tick(struct agreed_state *state, struct log_entry *entry)
 	}
 }
 
-/* Several members propose the same extension. The first one changes the limit, so the others name
- * an old limit and are void. */
+/* Several members propose the same extension. The first proposal changes the limit; the others then
+ * name an old limit and are void. */
 static void extend(struct agreed_state *state, const struct log_entry *entry)
 {
 	uint64_t more = state->limit - state->base;
@@ -272,6 +272,9 @@ void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *byte
 	case ENTRY_INVITE:
 		if (is_forbidden(state, entry.name))
 			get_name(state, entry.name)->forbidden = false;
+		break;
+	case ENTRY_VOTE:
+		get_name(state, entry.name)->vote = entry.vote;
 		break;
 	case ENTRY_VERSION:
 		if (entry.version > state->version)
@@ -329,6 +332,7 @@ void state_write(const struct agreed_state *state, struct out *out)
 		entry_put_text(out, entry_text_of(state->names[i].name));
 		out_uint(out, state->names[i].strikes);
 		out_uint(out, state->names[i].forbidden);
+		out_uint(out, state->names[i].vote);
 	}
 }
 
@@ -366,11 +370,13 @@ static void read_names(struct agreed_state *state, struct in *in)
 		struct entry_text name = entry_get_text(in, 1, ENTRY_NAME_MAX);
 		uint32_t strikes = (uint32_t)in_range(in, 0, STATE_STRIKES_MAX);
 		bool forbidden = in_range(in, 0, 1) == 1;
+		enum vote_wish vote = (enum vote_wish)in_range(in, VOTE_FREE, VOTE_UNWANTED);
 		if (in->bad)
 			return;
 		struct name_record *record = get_name(state, name);
 		record->strikes = strikes;
 		record->forbidden = forbidden;
+		record->vote = vote;
 	}
 }
 

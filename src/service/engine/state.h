@@ -47,6 +47,7 @@ struct name_record {
 	char name[ENTRY_NAME_MAX + 1];
 	uint32_t strikes; /* how often in a row this name was removed because its lease ran out */
 	bool forbidden;
+	enum vote_wish vote;
 };
 
 /* Everybody may read the fields; only state.c writes them. */
@@ -77,15 +78,16 @@ void state_free(struct agreed_state *state);
 void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *bytes, size_t size);
 
 /*
- * Makes another cluster of it, which has the same view and the same indices. The fences of its next epoch are
- * at least `base`, and far beyond all that the old one may have used. False: there are none left.
+ * Turns the state into that of another cluster, with the same view and the same indices. The fences
+ * of its next epoch begin at `base` or higher, and far beyond all that the old cluster may have
+ * used. Returns false if no fences are left.
  */
 bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_t base);
 
-/* Returns NULL if there is no such member. */
+/* Finds a member by its name. Returns NULL if there is none. */
 struct seat *state_seat(const struct agreed_state *state, struct entry_text name);
 const struct seat *state_process(const struct agreed_state *state, uint64_t process);
-/* Returns NULL if nothing is remembered about the name. */
+/* Finds what is remembered about a name. Returns NULL if there is nothing. */
 struct name_record *state_name(const struct agreed_state *state, struct entry_text name);
 
 /* Write the whole state as bytes (a snapshot), and read it back. state_read returns false if the

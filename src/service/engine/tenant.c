@@ -128,7 +128,7 @@ static int compare_seats(const void *a, const void *b)
 	return strcmp(((const struct seat *)a)->name, ((const struct seat *)b)->name);
 }
 
-/* Adds the neighbours of this process among these seats, if it has one of them. */
+/* If this process is in one of these seats, adds its neighbours among them. */
 static void add_neighbours(struct tenant *tenant, struct seat *seats, uint32_t count)
 {
 	bool *linked = calloc(count + 1UL, sizeof(*linked));
@@ -271,7 +271,7 @@ void tenant_bump(struct tenant *tenant, uint64_t epoch)
 /* --- bulletins --- */
 
 /* A renewal counts only for the incarnation that asked for it. A petition to join counts for the
- * incarnation that the join created. */
+ * incarnation that came into being by that join. */
 static void take_acknowledgement(struct tenant *tenant, const struct bulletin *bulletin)
 {
 	const struct sent *sent = &tenant->sent[bulletin->number % SENT_MAX];
@@ -383,8 +383,8 @@ bool tenant_bulletin(struct tenant *tenant, const uint8_t *bytes, size_t size)
 		take_view(tenant, &bulletin);
 	else
 		take_electors(tenant, &bulletin);
-	/* Others may tell something old: they may have been voters once, and not know that they no
-	 * longer are. */
+	/* Only the leader's answer counts here. Others may tell something old: they may have been
+	 * voters once, and not know that they no longer are. */
 	if (bulletin.kind == BULLETIN_ACK || (bulletin.kind == BULLETIN_VIEW && bulletin.leads))
 		tenant->unanswered = 0;
 	return true;
@@ -400,6 +400,11 @@ const char *tenant_name(const struct tenant *tenant)
 const struct electors *tenant_electors(const struct tenant *tenant)
 {
 	return &tenant->electors;
+}
+
+bool tenant_unanswered(const struct tenant *tenant)
+{
+	return tenant->unanswered > UNANSWERED_MAX;
 }
 
 uint64_t tenant_incarnation(const struct tenant *tenant)

@@ -60,6 +60,9 @@ uint64_t tenant_incarnation(const struct tenant *tenant);
 /* Returns NULL, or why this process can never join. The text is valid as long as the tenant. */
 const char *tenant_refusal(const struct tenant *tenant);
 
+/* True if no leader of the voters has answered for a lease. */
+bool tenant_unanswered(const struct tenant *tenant);
+
 /* A peer that this process needs a link to, in this view or in the next one as far as it is
  * known. */
 struct tenant_peer {
@@ -69,7 +72,7 @@ struct tenant_peer {
 	bool stands;
 };
 
-/* The voters as far as they are known. */
+/* Returns the voters, as far as they are known. */
 const struct electors *tenant_electors(const struct tenant *tenant);
 const struct tenant_peer *tenant_peers(const struct tenant *tenant, uint32_t *ret_count);
 

@@ -42,7 +42,7 @@ struct warden {
 	uint64_t rescued_until;
 	uint64_t changed_epoch, changed_at; /* the last CHANGE proposed, and when */
 	uint64_t extended_limit, extended_at;
-	uint64_t bumped_epoch, bumped_at;
+	uint64_t bumped_at; /* when the last BUMP was proposed; 0: none since this voter leads */
 	struct renewal_note *notes;
 	uint32_t notes_count;
 	size_t notes_size;
@@ -56,8 +56,9 @@ struct warden {
 
 uint64_t warden_patience(uint64_t lease_ns)
 {
-	/* Clocks differ in rate by rho, a thousandth, at most: lease (1+rho)/(1-rho), plus a little
-	 * for the time that reading them takes. */
+	/* The rates of two clocks differ by rho = 1/1000 at most, so a lease may take
+	 * (1+rho)/(1-rho) as long by our clock. A little is added for the time that reading the
+	 * clocks takes. */
 	return lease_ns * 1001 / 999 + lease_ns / 100 + UINT64_C(2000000);
 }
 
@@ -97,7 +98,7 @@ bool warden_effect(struct warden *warden, struct warden_effect *ret_effect)
 	return true;
 }
 
-/* True if the petitioner's last petition shows that it does not know the latest state. */
+/* Does the petitioner's last petition show that it does not know the latest state? */
 static bool lacks_news(const struct warden *warden, const struct petitioner *petitioner)
 {
 	const struct agreed_state *state = &warden->state;
@@ -176,8 +177,7 @@ static struct renewal_note *get_note(struct warden *warden, const struct seat *s
 	return note;
 }
 
-/* A note without a seat is about a removed member. The time that its name must wait counts from
- * now. */
+/* A note without a seat is about a removed member. The back-off of its name begins now. */
 static void drop_notes(struct warden *warden)
 {
 	uint32_t kept = 0;
@@ -361,7 +361,7 @@ static void add_joins(const struct warden *warden, struct parts *parts)
 	}
 }
 
-/* Changes that can wait do wait until every member serves in the present epoch. */
+/* Is every member serving in the present epoch? Changes that are not urgent wait for that. */
 static bool is_settled(const struct warden *warden)
 {
 	for (uint32_t i = 0; i < warden->state.seats_count; i++) {
@@ -415,7 +415,7 @@ void warden_electors(struct warden *warden, const struct electors *electors)
 		electors_copy(&warden->electors, electors);
 }
 
-/* If several processes had one data directory, one after the other, only the last counts. */
+/* Is this the last process that used its data directory? Only that one counts. */
 static bool is_last_of_server(const struct warden *warden, const struct petitioner *petitioner)
 {
 	for (uint32_t i = 0; i < warden->petitioners.count; i++) {
@@ -449,7 +449,9 @@ uint32_t warden_standing(const struct warden *warden, struct standing **ret_list
 		        .address = petitioner->address,
 		        .witness = petitioner->witness,
 		        .eligible = serves && !petitioner->leaving &&
-		                    (record == NULL || !record->forbidden),
+		                    (record == NULL ||
+		                     (!record->forbidden && record->vote != VOTE_UNWANTED)),
+		        .wanted = record != NULL && record->vote == VOTE_WANTED,
 		        .since = petitioner->since,
 		};
 	}
@@ -476,7 +478,8 @@ static void limit_version(const struct petitioner *petitioner, uint64_t *version
 		*version = petitioner->version;
 }
 
-/* A version is spoken only when every member and every voter has said that it can. */
+/* The cluster begins to speak a version only when every member and every voter has said that it
+ * can. */
 static void propose_version(struct warden *warden)
 {
 	uint64_t version = UINT64_MAX;
@@ -535,13 +538,29 @@ static void advance(struct warden *warden, uint64_t now)
 	warden->now = now;
 }
 
+/* A member that must be removed does not wait for the next regular look: its locks wait for it. */
+static uint64_t next_beat(const struct warden *warden)
+{
+	uint64_t patience = warden_patience(warden->state.settings.lease_ns);
+	uint64_t next = warden->now + beat_of(warden);
+
+	for (uint32_t i = 0; i < warden->notes_count; i++) {
+		uint64_t due = warden->notes[i].time + patience;
+		if (due < warden->quiet_until)
+			due = warden->quiet_until;
+		if (due > warden->now && due < next)
+			next = due;
+	}
+	return next;
+}
+
 void warden_tick(struct warden *warden, uint64_t now)
 {
 	advance(warden, now);
 	if (!warden->leads || warden->now < warden->beat)
 		return;
-	warden->beat = warden->now + beat_of(warden);
 	look(warden);
+	warden->beat = next_beat(warden);
 }
 
 void warden_leads(struct warden *warden, bool leads, uint64_t now)
@@ -578,6 +597,9 @@ static void take_renew(struct warden *warden, const struct petition *petition)
 		petitioner->candidate_since = 0;
 	else if (petitioner->candidate_since == 0)
 		petitioner->candidate_since = warden->now;
+	/* Whoever leaves, or would be the first member, does not wait for the leader's next beat. */
+	if (warden->leads && (petitioner->leaving || warden->state.seats_count == 0))
+		warden->beat = warden->now;
 	if (lacks_news(warden, petitioner))
 		notify(warden, petitioner->process);
 	if (petitioner->electors < warden->electors.index) {
@@ -599,13 +621,14 @@ static void take_extend(struct warden *warden, const struct petition *petition)
 	propose(warden);
 }
 
+/* If what an epoch begins with does not fit into a link, every epoch ends by a BUMP. The rate limit
+ * leaves time for the rest: renewals, complaints, and other writes on the voters' disks. Whoever is
+ * refused asks again with its next renewal. */
 static void take_bump(struct warden *warden, const struct petition *petition)
 {
 	if (!warden->leads || is_waiting(warden) || petition->epoch != warden->state.epoch ||
-	    (warden->bumped_epoch == petition->epoch && warden->bumped_at != 0 &&
-	     warden->bumped_at + beat_of(warden) > warden->now))
+	    (warden->bumped_at != 0 && warden->bumped_at + beat_of(warden) > warden->now))
 		return;
-	warden->bumped_epoch = petition->epoch;
 	warden->bumped_at = warden->now;
 	entry_write_bump(&warden->out, petition->epoch);
 	propose(warden);
@@ -639,9 +662,21 @@ void warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_
 	propose(warden);
 }
 
+void warden_vote(struct warden *warden, const char *name, enum vote_wish vote, uint64_t now)
+{
+	const struct name_record *record = state_name(&warden->state, entry_text_of(name));
+
+	advance(warden, now);
+	if (!warden->leads || (record != NULL ? record->vote : VOTE_FREE) == vote)
+		return;
+	entry_write_vote(&warden->out, entry_text_of(name), vote);
+	propose(warden);
+}
+
 /* --- the beginning and the end --- */
 
-/* Nobody knows when what a snapshot says was renewed, or who was removed when: it counts from now. */
+/* A snapshot does not tell when a lease was renewed or a member removed. So all these times count
+ * from now. */
 bool warden_restore(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now)
 {
 	advance(warden, now);

@@ -49,18 +49,20 @@ const struct agreed_state *warden_state(const struct warden *warden);
 /* Applies the next committed entry. */
 void warden_committed(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 void warden_leads(struct warden *warden, bool leads, uint64_t now);
-/* Sets who the voters are, as far as that is committed: from the own log, or from what a member was
+/* Sets the voters as far as they are committed, from this voter's own log or from what a member was
  * told. The newest list counts. It is copied. */
 void warden_electors(struct warden *warden, const struct electors *electors);
-/* Everybody with a data directory that was heard lately; freed by the caller. The names are good
- * until the next call. */
+/* Lists everybody with a data directory that was heard lately. The caller frees the list; its names
+ * are valid until the next call. */
 uint32_t warden_standing(const struct warden *warden, struct standing **ret_list);
-/* Returns false if the petition is malformed. */
+/* Takes a petition. Returns false if it is malformed. */
 bool warden_petition(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now);
 /* An operator forbids or invites a name. It is proposed if this voter leads. */
 void warden_forbid(struct warden *warden, const char *name, bool forbid, uint64_t now);
+/* An operator wishes that a name votes, or does not. It is proposed if this voter leads. */
+void warden_vote(struct warden *warden, const char *name, enum vote_wish vote, uint64_t now);
 
-/* The latest time at which warden_tick must be called. */
+/* Returns the latest time at which warden_tick must be called. */
 uint64_t warden_deadline(const struct warden *warden);
 void warden_tick(struct warden *warden, uint64_t now);
 
@@ -80,7 +82,8 @@ struct warden_effect {
  * call. */
 bool warden_effect(struct warden *warden, struct warden_effect *ret_effect);
 
-/* How long after its note of a renewal a voter waits before it may propose to remove the member. */
+/* Returns how long a voter waits after its note of a renewal before it may propose to remove the
+ * member. */
 uint64_t warden_patience(uint64_t lease_ns);
 
 #endif

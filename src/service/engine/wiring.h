@@ -16,15 +16,17 @@ struct wiring {
 	struct named_links links; /* if there are any, they count instead of the topology */
 };
 
-/* For each of `count` members, sorted by name, whether the one at `self` needs a link to it. */
+/* Writes for each of `count` members, sorted by name, whether the member at `self` needs a link to
+ * it. */
 void wiring_of(const struct wiring *wiring, const struct entry_text *names, uint32_t count,
                uint32_t self, bool *ret_linked);
 void wiring_of_seats(const struct wiring *wiring, const struct seat *seats, uint32_t count,
                      uint32_t self, bool *ret_linked);
 
 /*
- * A view's graph may fall apart when a member is gone: for each member the first member of its part.
- * Returns that of the part which goes on: the one with most members, then with the smallest name.
+ * A view's graph may fall apart into several parts when a member is gone. Writes for each member
+ * the first member of its part. Returns the first member of the part that goes on: the part with
+ * most members; of several, the one with the smallest name.
  */
 uint32_t wiring_parts(const struct wiring *wiring, const struct seat *seats, uint32_t count,
                       uint32_t *ret_parts);

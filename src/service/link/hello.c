@@ -68,7 +68,8 @@ int record_refusal_read(const uint8_t *record, size_t size, char *room)
 	return 0;
 }
 
-/* Decides as early as possible: a program that speaks another protocol may never send more. */
+/* Are these bytes certainly no HELLO? This is decided as early as possible, because a program that
+ * speaks another protocol may never send more. */
 static bool is_nonsense(const uint8_t *bytes, size_t size)
 {
 	if (size < RECORD_HEAD_SIZE)

@@ -23,11 +23,9 @@ enum {
 	ACK_FRAMES = 256,
 	/* A buffer larger than this is freed when it is empty. */
 	ROOM_MAX = 1 << 20,
-	RECORD_MAX = RECORD_HEAD_SIZE + LINK_NOTICE_MAX,
+	RECORD_MAX = RECORD_NUMBERED_SIZE + LINK_FRAME_MAX,
 	DOUBLED_MAX = 8, /* kept_max may grow to this many times its first value; a power of 2 */
 };
-
-_Static_assert(RECORD_NUMBERED_SIZE + LINK_FRAME_MAX <= RECORD_MAX, "the largest frame fits");
 
 /* The frames from this number on belong to this epoch, up to the next era. */
 struct era {
@@ -148,18 +146,6 @@ static void sift(struct link *link, bool all_others)
 	drop_front(link, 0);
 }
 
-/* Replaces `old` bytes by room for `size` bytes, in the middle of the output. */
-static uint8_t *replace_bytes(struct link *link, size_t at, size_t old, size_t size)
-{
-	size_t all = buffer_size(&link->out);
-
-	buffer_need(&link->out, size);
-	uint8_t *place = out_at(link, at);
-	memmove(place + size, place + old, all - at - old);
-	link->out.end += size - old;
-	return place;
-}
-
 static void acknowledge(struct link *link, uint64_t number)
 {
 	if (number > link->acknowledged)
@@ -188,8 +174,11 @@ int link_attach(struct link *link, uint64_t peer_received)
 	/* Our HELLO may be older than the last frame that we took; then that frame will come
 	 * again. */
 	if (link->received > 0) {
-		record_put_head(replace_bytes(link, 0, 0, RECORD_NUMBERED_SIZE), RECORD_ROOM,
-		                RECORD_NUMBERED_SIZE);
+		size_t all = buffer_size(&link->out);
+		buffer_need(&link->out, RECORD_NUMBERED_SIZE);
+		memmove(out_at(link, RECORD_NUMBERED_SIZE), out_at(link, 0), all);
+		link->out.end += RECORD_NUMBERED_SIZE;
+		record_put_head(out_at(link, 0), RECORD_ROOM, RECORD_NUMBERED_SIZE);
 		link->room = link->ack_due = true;
 	}
 	return 0;
@@ -271,49 +260,6 @@ int link_send(struct link *link, uint64_t epoch, const uint8_t *bytes, size_t si
 	return 0;
 }
 
-/*
- * Inserts a record before everything that is not half written, but after the room for an ACK. It
- * replaces a record of the same type there: a peer that reads slowly gets only the last of several
- * notices, and they do not pile up.
- */
-static void insert_record(struct link *link, const uint8_t *head, size_t head_size,
-                          const uint8_t *bytes, size_t size)
-{
-	begin_batch(link);
-	size_t at = 0, old = 0, all = buffer_size(&link->out);
-	while (at < link->written)
-		at += record_size(out_at(link, at));
-	if (link->room)
-		at += RECORD_NUMBERED_SIZE;
-	if (at < all && record_type(out_at(link, at)) == record_type(head))
-		old = record_size(out_at(link, at));
-	uint8_t *place = replace_bytes(link, at, old, head_size + size);
-	memcpy(place, head, head_size);
-	memcpy(place + head_size, bytes, size);
-}
-
-void link_notice(struct link *link, const uint8_t *bytes, size_t size)
-{
-	uint8_t head[RECORD_HEAD_SIZE];
-
-	must(size > 0 && size <= LINK_NOTICE_MAX);
-	if (!link->attached)
-		return;
-	record_put_head(head, RECORD_NOTICE, sizeof(head) + size);
-	insert_record(link, head, sizeof(head), bytes, size);
-}
-
-void link_refuse(struct link *link, const char *text)
-{
-	uint8_t record[LINK_HELLO_MAX];
-
-	if (!link->attached)
-		return;
-	size_t size = link_refusal_write(text, record);
-	insert_record(link, record, RECORD_HEAD_SIZE, record + RECORD_HEAD_SIZE,
-	              size - RECORD_HEAD_SIZE);
-}
-
 void link_forget(struct link *link, uint64_t epoch)
 {
 	size_t over = 0;
@@ -372,7 +318,7 @@ bool link_wants_ack(const struct link *link)
 
 void link_ack(struct link *link)
 {
-	/* If there is room for it before the batch, it is written with the batch. */
+	/* If room for an ACK is kept before the batch, the ACK is written there, with the batch. */
 	if (!link->attached || !link->ack_due || link->room)
 		return;
 	fill_ack(link, append_record(link, RECORD_ACK, RECORD_NUMBERED_SIZE));
@@ -381,6 +327,19 @@ void link_ack(struct link *link)
 size_t link_pending(const struct link *link)
 {
 	return buffer_size(&link->out);
+}
+
+void link_each_kept(const struct link *link, uint64_t after,
+                    void (*see)(void *context, const uint8_t *bytes, size_t size), void *context)
+{
+	size_t all = buffer_size(&link->out);
+
+	for (size_t at = 0; at < all; at += record_size(out_at(link, at))) {
+		const uint8_t *record = out_at(link, at);
+		if (record_type(record) == RECORD_FRAME && record_number(record) > after)
+			see(context, record + RECORD_NUMBERED_SIZE,
+			    record_size(record) - RECORD_NUMBERED_SIZE);
+	}
 }
 
 /* --- input --- */
@@ -474,16 +433,11 @@ static bool check_record(struct link *link, const uint8_t *record, size_t size)
 		         "an acknowledgement of frame %" PRIu64 ": the last one sent is %" PRIu64,
 		         record_number(record), link->number);
 		return false;
-	case RECORD_NOTICE:
-		if (size > RECORD_HEAD_SIZE)
-			return true;
-		break;
-	case RECORD_REFUSAL:
-		if (record_refusal_read(record, size, link->text) == 0)
-			return true;
-		break;
 	case RECORD_ROOM:
 	case RECORD_HELLO:
+	case RECORD_REFUSAL:
+	case RECORD_CALL:
+	case RECORD_PACKET:
 	default:
 		snprintf(link->text, sizeof(link->text),
 		         "a record of type %d in the middle of a link", type);
@@ -513,19 +467,9 @@ enum link_record link_next(struct link *link, const uint8_t **ret_bytes, size_t 
 			return LINK_FRAME;
 		}
 		consume(link, size);
-		if (record_type(record) == RECORD_FRAME)
-			continue; /* it was received on an earlier connection */
-		if (record_type(record) == RECORD_ACK) {
+		/* Otherwise it is a frame that was received on an earlier connection. */
+		if (record_type(record) == RECORD_ACK)
 			acknowledge(link, record_number(record));
-		} else if (record_type(record) == RECORD_NOTICE) {
-			*ret_bytes = record + RECORD_HEAD_SIZE;
-			*ret_size = size - RECORD_HEAD_SIZE;
-			return LINK_NOTICE;
-		} else {
-			*ret_bytes = (const uint8_t *)link->text;
-			*ret_size = strlen(link->text);
-			return LINK_REFUSED;
-		}
 	}
 	if (!link->broken)
 		return LINK_NOTHING;

@@ -13,11 +13,6 @@
  * much has arrived and nothing goes back (link_wants_ack). The receiver drops frames that it has
  * seen. A gap in the numbers means that the sender has dropped frames of older epochs on purpose.
  *
- * Notices are the engine's. They are not numbered and not kept, and go before all frames that are
- * not half written; on a new connection they go before the frames that are sent again. A notice
- * says everything that the notices before it said, so one that is not half written is replaced by
- * the next.
- *
  * Nothing here allocates, unless a buffer has to become larger than it ever was (buffers above 1
  * MiB are freed when they are empty). A frame is copied once on its way out. On its way in it is
  * copied only if it arrived in several pieces or was not taken at once.
@@ -30,11 +25,10 @@
 #include <stdint.h>
 
 enum {
-	LINK_VERSION = 2,
+	LINK_VERSION = 3,
 	LINK_NAME_MAX = 255,
 	LINK_FRAME_MAX = 1 << 20,
 	LINK_TEXT_MAX = 512, /* the most bytes of the reason why a connection is refused */
-	LINK_NOTICE_MAX = 1 << 21,
 };
 
 /* --- the handshake --- */
@@ -82,15 +76,15 @@ size_t link_refusal_write(const char *text, uint8_t room[LINK_HELLO_MAX]);
 struct link;
 
 /* `kept_max` is the most bytes that are kept for the peer (each frame needs 13 more than its own).
- * Only records that are no frames, mainly a notice, may exceed it. If an epoch ends because of this
+ * Only an ACK may exceed it. If an epoch ends because of this
  * limit, it is doubled for the next epochs, up to 8 times `kept_max`. */
 struct link *link_create(size_t kept_max);
 void link_destroy(struct link *link);
 
-/* A connection is open, and the peer's HELLO says that it has received this frame. Output begins
- * with the frames that it has not. Returns 0, or BATON_EMESSAGE if no frame has ever had that
- * number. A number smaller than one that was acknowledged is no error: that HELLO was written
- * earlier. */
+/* A connection is open. `peer_received` is the number of the last frame that the peer has received,
+ * from its HELLO; output begins with the frame after it. Returns 0, or BATON_EMESSAGE if no frame
+ * has ever had that number. A number smaller than one that was acknowledged is no error: that HELLO
+ * was written earlier. */
 int link_attach(struct link *link, uint64_t peer_received);
 /* The connection is gone. What was half read or half written is forgotten, and so is what was read
  * and not taken: the peer will send it again. */
@@ -101,21 +95,15 @@ uint64_t link_received(const struct link *link);
 
 /* Sends a frame of 1 to LINK_FRAME_MAX bytes; its epoch is not 0 and not smaller than that of the
  * frame before. May be called while detached. Returns 0, or BATON_ELINK if kept_max would be
- * exceeded. Then neither this frame nor any other of that epoch is taken, because the peer must not
- * see what follows without it. */
+ * exceeded. After that no frame of that epoch is taken any more, because the peer must not see
+ * later frames without this one. */
 int link_send(struct link *link, uint64_t epoch, const uint8_t *bytes, size_t size);
-/* Sends a notice. Without a connection it is discarded: the engine repeats everything on a new
- * one. */
-void link_notice(struct link *link, const uint8_t *bytes, size_t size);
-/* Sends the last record of this connection: why it ends. It goes before everything that is not half
- * written; longer texts are cut. Without a connection nothing happens. */
-void link_refuse(struct link *link, const char *text);
 /* Drops the frames of epochs before this one, unless they are half written. */
 void link_forget(struct link *link, uint64_t epoch);
 
-/* link_output returns all bytes to write, in one piece; 0: there are none. Valid until the next
- * call with this link. link_written tells how many of them were written (none is fine). Only while
- * attached. */
+/* link_output returns the number of bytes to write, and in *ret_bytes all of them in one piece,
+ * valid until the next call with this link; 0: there are none. link_written tells how many of them
+ * were written; 0 is allowed. Both only while attached. */
 size_t link_output(struct link *link, const uint8_t **ret_bytes);
 void link_written(struct link *link, size_t size);
 /* link_wants_ack is true if so much has arrived since the last ACK that one should be sent alone
@@ -126,16 +114,16 @@ void link_ack(struct link *link);
 /* Returns how many bytes were not written, or not acknowledged by the peer; 0: everything has
  * arrived. */
 size_t link_pending(const struct link *link);
+/* Shows the frames that are kept and have a number above `after`, the oldest first. For a judge that
+ * looks at everything that is on its way. */
+void link_each_kept(const struct link *link, uint64_t after,
+                    void (*see)(void *context, const uint8_t *bytes, size_t size), void *context);
 
 /* --- input --- */
 
 enum link_record {
 	LINK_NOTHING, /* all given bytes were read and are not needed any more */
 	LINK_FRAME,
-	LINK_NOTICE,
-	/* The peer ends this connection. *ret_bytes is why, with a terminating 0 and no control
-	 * characters. */
-	LINK_REFUSED,
 	/* The peer does not keep to the protocol. *ret_bytes is a sentence about it, with a
 	 * terminating 0. The link must be detached. */
 	LINK_BROKEN,
@@ -154,8 +142,8 @@ void link_input(struct link *link, const uint8_t *bytes, size_t size);
  */
 enum link_record link_next(struct link *link, const uint8_t **ret_bytes, size_t *ret_size);
 void link_take(struct link *link);
-/* Copies the rest of the given bytes, when a frame is not taken. The peer should then not be read
- * until it is, or the copy grows. */
+/* Copies the rest of the given bytes, when a frame is not taken. After that nothing more should be
+ * read from the peer until the frame is taken, or the copy grows. */
 void link_keep(struct link *link);
 
 #endif

@@ -16,7 +16,8 @@ enum record_type {
 	RECORD_REFUSAL = 2, /* magic, version, text; the same in all versions */
 	RECORD_FRAME = 3,   /* number (8 bytes), the frame */
 	RECORD_ACK = 4,     /* number (8 bytes) */
-	RECORD_NOTICE = 5,  /* the notice */
+	RECORD_CALL = 6,    /* the first record of an engine's connection (call.h) */
+	RECORD_PACKET = 7,  /* of an engine's connection: its kind (1 byte) and bytes */
 };
 
 enum {

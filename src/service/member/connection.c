@@ -2,21 +2,63 @@
 
 #include "member_state.h"
 #include "memory.h"
-#include "outcome.h"
+#include "record.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
-enum {
-	HELLO_MS = 5000,  /* how long a handshake may take */
-	ENDING_MS = 1000, /* how long the other side has to read why the connection ends */
-	REDIAL_MS_MAX = 1000,
-	SAME_LINE_MS = 10000, /* the least time between equal log lines about strangers */
-	STRANGER_MS = 1000,   /* the least time between any log lines about strangers */
-	LAST_WORDS_MAX = LINK_FRAME_MAX + 4096,
-};
+#define MS UINT64_C(1000000)
+enum { FIRST_MS = 1000 /* how long a connection may say nothing */ };
+
+static struct connection *new_connection(struct member *member)
+{
+	struct connection *connection = calloc(1, sizeof(*connection));
+
+	memory_must(connection != NULL);
+	connection->member = member;
+	connection->patience_at = NODE_NEVER;
+	LIST_INSERT_HEAD(&member->connections, connection, all);
+	return connection;
+}
+
+static void free_connection(struct connection *connection)
+{
+	if (connection->changed)
+		STAILQ_REMOVE(&connection->member->changed, connection, connection, changed_entry);
+	LIST_REMOVE(connection, all);
+	buffer_free(&connection->first);
+	free(connection);
+}
+
+static void ask_driver(struct connection *connection, const char *address)
+{
+	struct outcome *outcome = outcome_add(connection->member, MEMBER_DIAL, strlen(address) + 1);
+
+	memcpy(outcome->text, address, strlen(address) + 1);
+	outcome->effect.dial.connection = connection;
+	outcome->effect.dial.address = outcome->text;
+}
+
+struct connection *connection_of_post(struct post *post)
+{
+	struct connection *connection = new_connection(post->member);
+
+	connection->post = post;
+	ask_driver(connection, post->address);
+	return connection;
+}
+
+struct connection *connection_of_line(struct member *member, struct strand *line,
+                                      const char *address)
+{
+	struct connection *connection = new_connection(member);
+
+	connection->line = line;
+	strand_set_user(line, connection);
+	ask_driver(connection, address);
+	return connection;
+}
 
 void connection_changed(struct connection *connection)
 {
@@ -26,82 +68,139 @@ void connection_changed(struct connection *connection)
 	STAILQ_INSERT_TAIL(&connection->member->changed, connection, changed_entry);
 }
 
-struct connection *member_changed(struct member *member)
+void connection_close(struct connection *connection)
 {
-	struct connection *connection = STAILQ_FIRST(&member->changed);
+	if (connection->closing)
+		return;
+	connection->closing = true;
+	connection->patience_at = NODE_NEVER;
+	outcome_add(connection->member, MEMBER_CLOSE, 0)->effect.close = connection;
+}
 
-	if (connection == NULL)
-		return NULL;
-	STAILQ_REMOVE_HEAD(&member->changed, changed_entry);
-	connection->changed = false;
+uint64_t connections_tick(struct member *member)
+{
+	uint64_t next = NODE_NEVER;
+	struct connection *connection;
+
+	LIST_FOREACH (connection, &member->connections, all) {
+		if (connection->patience_at <= member->now) {
+			connection_complain(connection, "it says nothing about itself");
+			connection_close(connection);
+		} else if (connection->patience_at < next) {
+			next = connection->patience_at;
+		}
+	}
+	return next;
+}
+
+void connections_free(struct member *member)
+{
+	while (!LIST_EMPTY(&member->connections))
+		free_connection(LIST_FIRST(&member->connections));
+}
+
+/* --- for the driver --- */
+
+struct connection *member_accepted(struct member *member, const char *from, void *user,
+                                   uint64_t now)
+{
+	member_advance(member, now);
+	struct connection *connection = new_connection(member);
+	connection->user = user;
+	snprintf(connection->from, sizeof(connection->from), "%s", from);
+	connection->patience_at = now + FIRST_MS * MS;
+	member_due(member, connection->patience_at);
 	return connection;
 }
 
-void connection_say(struct connection *connection, const uint8_t *bytes, size_t size)
+void member_dialled(struct member *member, struct connection *connection, uint64_t now)
 {
-	buffer_append(&connection->output, bytes, size);
-	connection_changed(connection);
+	member_advance(member, now);
+	if (connection->closing)
+		return;
+	if (connection->post != NULL)
+		post_dialled(connection->post);
+	else
+		resident_dialled(member->resident, connection->line, now);
 }
 
-static void set_patience(struct connection *connection, uint64_t ms)
-{
-	connection->patience_at = connection->member->now + ms * MS;
-	member_due(connection->member, connection->patience_at);
-}
-
-/* --- complaints --- */
-
-void connection_complain(const struct connection *connection, const char *text)
-{
-	if (connection->peer != NULL)
-		peer_complain(connection->peer, text);
-}
-
-/* Logs something about a connection that is not known to be a peer's: one line a second, equal ones
- * more rarely. */
-void connection_complain_of_stranger(const struct connection *connection, const char *text)
+/* Without a resident there is nobody to link with. A post refuses whatever is not for it. */
+static void sort_out(struct connection *connection)
 {
 	struct member *member = connection->member;
-	uint64_t hash = XXH3_64bits(text, strlen(text));
-	uint64_t ms = hash == member->stranger_hash ? SAME_LINE_MS : STRANGER_MS;
+	enum record_type type = record_type((const uint8_t *)buffer_front(&connection->first));
 
-	if (member->stranger_at != 0 && member->now < member->stranger_at + ms * MS)
+	connection->patience_at = NODE_NEVER;
+	if (type == RECORD_HELLO && member->resident != NULL)
+		connection->line = resident_accepted(member->resident, connection, member->now);
+	else
+		connection->post = post_accepted(member, connection);
+	struct buffer first = connection->first;
+	connection->first = (struct buffer){0};
+	member_input(member, connection, (const uint8_t *)buffer_front(&first), buffer_size(&first),
+	             member->now);
+	buffer_free(&first);
+}
+
+void member_input(struct member *member, struct connection *connection, const uint8_t *bytes,
+                  size_t size, uint64_t now)
+{
+	member_advance(member, now);
+	if (connection->closing)
 		return;
-	member->stranger_hash = hash;
-	member->stranger_at = member->now;
-	member_log(member, MEMBER_WARNING, "a connection from %s is refused: %s", connection->from,
-	           text);
+	if (connection->post != NULL) {
+		post_input(connection->post, bytes, size);
+	} else if (connection->line != NULL) {
+		resident_input(member->resident, connection->line, bytes, size, now);
+	} else {
+		buffer_append(&connection->first, bytes, size);
+		if (buffer_size(&connection->first) >= RECORD_HEAD_SIZE)
+			sort_out(connection);
+	}
 }
 
-/* --- the beginning --- */
-
-struct connection *connection_new(struct member *member, enum connection_state state)
+void member_closed(struct member *member, struct connection *connection, const char *why,
+                   uint64_t now)
 {
-	struct connection *connection = calloc(1, sizeof(*connection));
-
-	memory_must(connection != NULL);
-	connection->member = member;
-	connection->state = state;
-	LIST_INSERT_HEAD(&member->connections, connection, all);
-	set_patience(connection, HELLO_MS);
-	return connection;
+	member_advance(member, now);
+	outcomes_drop(member, connection);
+	if (connection->post != NULL)
+		post_closed(connection->post, why);
+	else if (connection->line != NULL)
+		resident_closed(member->resident, connection->line, now);
+	free_connection(connection);
 }
 
-void peer_dial(struct peer *peer)
+size_t connection_output(struct connection *connection, const uint8_t **ret_bytes)
 {
-	struct connection *connection = connection_new(peer->member, CONNECTION_DIALLING);
+	struct post *post = connection->post;
 
-	peer->redial_at = NODE_NEVER;
-	connection->peer = peer;
-	connection->dialled = true;
-	struct outcome *outcome = outcome_add(peer->member, MEMBER_DIAL, 0);
-	outcome->effect.dial.connection = connection;
-	outcome->effect.dial.peer = (uint32_t)(peer - peer->member->peers);
+	if (connection->closing)
+		return 0;
+	if (connection->line != NULL)
+		return strand_output(connection->line, ret_bytes);
+	if (post == NULL || post->state == POST_DIALLING)
+		return 0;
+	*ret_bytes = (const uint8_t *)buffer_front(&post->output);
+	return buffer_size(&post->output);
 }
 
-void connection_set_user(struct connection *connection, void *user)
+void connection_written(struct connection *connection, size_t size)
 {
-	connection->user = user;
+	if (connection->line != NULL)
+		strand_written(connection->line, size);
+	else
+		buffer_take(&connection->post->output, size);
+}
+
+bool connection_reads(const struct connection *connection)
+{
+	return connection->line == NULL || strand_reads(connection->line);
+}
+
+bool connection_ends(const struct connection *connection)
+{
+	return connection->post != NULL && connection->post->state == POST_ENDING;
 }
 
 void *connection_user(const struct connection *connection)
@@ -109,124 +208,32 @@ void *connection_user(const struct connection *connection)
 	return connection->user;
 }
 
-/* --- the end --- */
-
-static void dial_later(struct peer *peer)
+void connection_set_user(struct connection *connection, void *user)
 {
-	struct member *member = peer->member;
-
-	if (member->leaving)
-		return;
-	peer->redial_at = member->now + peer->backoff_ms * MS;
-	member_due(member, peer->redial_at);
-	peer->backoff_ms =
-	        peer->backoff_ms * 2 > REDIAL_MS_MAX ? REDIAL_MS_MAX : peer->backoff_ms * 2;
+	connection->user = user;
 }
 
-/* The connection no longer belongs to its peer. */
-void connection_part(struct connection *connection)
+void connection_complain(const struct connection *connection, const char *text)
 {
-	struct member *member = connection->member;
-	struct peer *peer = connection->peer;
+	const struct post *post = connection->post;
 
-	if (peer == NULL)
-		return;
-	connection->peer = NULL;
-	if (peer->connection == connection) {
-		peer->connection = NULL;
-		peer->stalled = false;
-		link_detach(peer->link);
-		engine_parted(member->engine, peer->name);
-		if (!member->leaving)
-			member_log(member, MEMBER_WARNING, "%s: the connection is gone",
-			           peer->name);
-	}
-	if (connection->dialled && peer->connection == NULL)
-		dial_later(peer);
-}
-
-void connection_close(struct connection *connection)
-{
-	if (connection->state == CONNECTION_CLOSING)
-		return;
-	connection->state = CONNECTION_CLOSING;
-	connection->patience_at = NODE_NEVER;
-	buffer_free(&connection->output);
-	connection_part(connection);
-	outcome_add(connection->member, MEMBER_CLOSE, 0)->effect.close = connection;
-}
-
-void connection_end(struct connection *connection)
-{
-	const uint8_t *bytes;
-
-	if (connection->state == CONNECTION_CLOSING || connection->state == CONNECTION_ENDING)
-		return;
-	/* The reason is the link's next output, after the rest of a frame that is half written. */
-	if (connection->state == CONNECTION_UP) {
-		size_t size = link_output(connection->peer->link, &bytes);
-		buffer_append(&connection->output, bytes,
-		              size < LAST_WORDS_MAX ? size : LAST_WORDS_MAX);
-	}
-	connection->state = CONNECTION_ENDING;
-	set_patience(connection, ENDING_MS);
-	connection_part(connection);
-	connection_changed(connection);
-}
-
-void connection_free(struct connection *connection)
-{
-	if (connection->changed)
-		STAILQ_REMOVE(&connection->member->changed, connection, connection, changed_entry);
-	LIST_REMOVE(connection, all);
-	buffer_free(&connection->hello);
-	buffer_free(&connection->output);
-	free(connection);
-}
-
-void connection_tick(struct connection *connection)
-{
-	if (connection->patience_at > connection->member->now)
-		return;
-	if (connection->state != CONNECTION_ENDING) {
-		if (connection->peer != NULL)
-			peer_complain(connection->peer, "does not answer");
-		else
-			connection_complain_of_stranger(connection, "it says nothing");
-	}
-	connection_close(connection);
-}
-
-/* --- output, and what the driver asks --- */
-
-size_t connection_output(struct connection *connection, const uint8_t **ret_bytes)
-{
-	if (buffer_size(&connection->output) > 0) {
-		*ret_bytes = (const uint8_t *)buffer_front(&connection->output);
-		return buffer_size(&connection->output);
-	}
-	if (connection->state != CONNECTION_UP)
-		return 0;
-	if (link_wants_ack(connection->peer->link))
-		link_ack(connection->peer->link);
-	return link_output(connection->peer->link, ret_bytes);
-}
-
-void connection_written(struct connection *connection, size_t size)
-{
-	if (buffer_size(&connection->output) > 0)
-		buffer_take(&connection->output, size);
+	if (post != NULL)
+		member_complain(connection->member, post->wanted[0] != '\0' ? post->wanted : NULL,
+		                post->address, text);
 	else
-		link_written(connection->peer->link, size);
+		member_complain(connection->member, NULL, connection->from, text);
 }
 
-bool connection_reads(const struct connection *connection)
+struct connection *member_changed(struct member *member)
 {
-	return connection->peer == NULL || !connection->peer->stalled ||
-	       connection->peer->connection != connection;
-}
+	struct connection *connection = STAILQ_FIRST(&member->changed);
+	struct strand *line;
 
-bool connection_ends(const struct connection *connection)
-{
-	return connection->state == CONNECTION_ENDING;
+	if (connection != NULL) {
+		STAILQ_REMOVE_HEAD(&member->changed, changed_entry);
+		connection->changed = false;
+		return connection;
+	}
+	line = member->resident == NULL ? NULL : resident_changed(member->resident);
+	return line == NULL ? NULL : strand_user(line);
 }

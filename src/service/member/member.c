@@ -1,397 +1,779 @@
-/*
- * The entry points of a member. Only they advance its clock. The decisions are made in the other
- * files: handshake, records, views.
- */
 #include "member.h"
 
-#include "handshake.h"
+#include "meeting.h"
 #include "member_state.h"
 #include "memory.h"
-#include "records.h"
-#include "views.h"
+#include "petition.h"
+#include "roster.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
-enum { KEPT_MAX = 64 << 20 /* the most bytes that are kept for a peer that does not take them */ };
+#define MS UINT64_C(1000000)
+enum {
+	SNAPSHOT_EVERY = 1000, /* entries between two snapshots of the agreed state */
+	SAME_LINE_MS = 10000,  /* the least time between equal complaints */
+	ORDER_TIMES = 20,      /* how often an order of an operator is sent, */
+	ORDER_MS = 100,        /* and how long after each other */
+};
 
-/* --- effects --- */
-
-static void bump(struct member *member, uint64_t epoch)
-{
-	member_log(member, MEMBER_WARNING,
-	           "epoch %llu is at the end of its numbers or tables: a new one",
-	           (unsigned long long)epoch);
-	engine_bump(member->engine, epoch);
-	views_spread(member);
-	views_enter(member);
-}
-
-/* Carries out here what the node wants sent to peers. Returns true if the effect is for the
- * driver. */
-static bool is_for_driver(struct member *member, const struct node_effect *effect)
-{
-	switch (effect->kind) {
-	case NODE_SEND:
-		records_send(&member->peers[effect->send.to - 1], effect->send.epoch,
-		             effect->send.bytes, effect->send.size);
-		return false;
-	case NODE_READ:
-		for (uint32_t i = 0; i < member->peers_count; i++)
-			records_read_again(&member->peers[i]);
-		return false;
-	case NODE_BUMP:
-		bump(member, effect->bump.epoch);
-		return false;
-	case NODE_REPLY:
-	case NODE_EVENT:
-	case NODE_LOST:
-	case NODE_STOP:
-	case NODE_SHOUT:
-	case NODE_RENEW:
-	case NODE_WARN:
-	case NODE_EXTEND:
-	case NODE_DEPART:
-		return true;
-	}
-	return true;
-}
-
-bool member_effect(struct member *member, struct member_effect *ret_effect)
-{
-	free(member->taken);
-	member->taken = NULL;
-	for (;;) {
-		struct outcome *outcome = STAILQ_FIRST(&member->outcomes);
-		if (outcome != NULL) {
-			STAILQ_REMOVE_HEAD(&member->outcomes, entry);
-			*ret_effect = outcome->effect;
-			member->taken = outcome;
-			return true;
-		}
-		if (!node_effect(member->node, &ret_effect->node))
-			return false;
-		if (is_for_driver(member, &ret_effect->node)) {
-			ret_effect->kind = MEMBER_NODE;
-			return true;
-		}
-	}
-}
-
-/* --- time --- */
-
-/* Time never goes back, whatever the driver passes in. */
-static void advance(struct member *member, uint64_t now)
+void member_advance(struct member *member, uint64_t now)
 {
 	if (now > member->now)
 		member->now = now;
 }
 
+/* Whoever tells the voter something gets it from here: there may be effects afterwards. */
+static struct voter *voter_of(struct member *member)
+{
+	member->voter_busy = true;
+	return member->voter;
+}
+
+/* --- what is logged --- */
+
+static void complain(struct member *member, enum member_level level, const char *name,
+                     const char *address, const char *text)
+{
+	char line[1024];
+	uint32_t place = 0;
+
+	snprintf(line, sizeof(line), "%s%s%s: %s", name != NULL ? name : "",
+	         name != NULL ? ", " : "", address, text);
+	uint64_t hash = XXH3_64bits(line, strlen(line));
+	for (uint32_t i = 0; i < COMPLAINTS; i++) {
+		if (member->complaints[i].hash == hash &&
+		    member->now < member->complaints[i].at + SAME_LINE_MS * MS)
+			return;
+		if (member->complaints[i].at < member->complaints[place].at)
+			place = i;
+	}
+	member->complaints[place].hash = hash;
+	member->complaints[place].at = member->now;
+	member_log(member, level, "%s", line);
+}
+
+void member_complain(struct member *member, const char *name, const char *address, const char *text)
+{
+	complain(member, MEMBER_INFO, name, address, text);
+}
+
+void member_refused(struct member *member, const char *who, const char *text)
+{
+	char line[LINK_TEXT_MAX + 64];
+
+	snprintf(member->refusal, sizeof(member->refusal), "%s refuses this node: %s", who, text);
+	snprintf(line, sizeof(line), "refuses this node: %s", text);
+	complain(member, MEMBER_WARNING, NULL, who, line);
+}
+
+const char *member_refusal(const struct member *member)
+{
+	const char *never =
+	        member->resident != NULL ? tenant_refusal(resident_tenant(member->resident)) : NULL;
+
+	if (never != NULL)
+		return never;
+	return member->refusal[0] != '\0' ? member->refusal : NULL;
+}
+
+const char *member_unborn(struct member *member)
+{
+	return member->meeting != NULL ? meeting_text(member->meeting) : NULL;
+}
+
+const char *member_missing(struct member *member)
+{
+	const struct tenant_peer *peers;
+	uint32_t count = 0;
+	size_t size = 0;
+
+	free(member->text);
+	member->text = NULL;
+	if (member->resident == NULL)
+		return NULL;
+	peers = tenant_peers(resident_tenant(member->resident), &count);
+	FILE *stream = open_memstream(&member->text, &size);
+	memory_must(stream != NULL);
+	for (uint32_t i = 0; i < count; i++) {
+		if (!peers[i].stands)
+			fprintf(stream, "%s%s", ftell(stream) == 0 ? "" : ", ", peers[i].name);
+	}
+	memory_must(fclose(stream) == 0);
+	return size == 0 ? NULL : member->text;
+}
+
+const char *member_silent_voters(struct member *member)
+{
+	const struct tenant *tenant = member_tenant(member);
+	size_t size = 0;
+
+	free(member->text);
+	member->text = NULL;
+	if (tenant == NULL || !tenant_unanswered(tenant))
+		return NULL;
+	const struct electors *voters = tenant_electors(tenant);
+	FILE *stream = open_memstream(&member->text, &size);
+	memory_must(stream != NULL);
+	for (uint32_t i = 0; i < voters->count; i++)
+		fprintf(stream, "%s%s", i == 0 ? "" : ", ",
+		        voters->list[i].name[0] != '\0' ? voters->list[i].name
+		                                        : voters->list[i].address);
+	memory_must(fclose(stream) == 0);
+	return member->text;
+}
+
+static void stop(struct member *member, const char *why)
+{
+	struct outcome *outcome = outcome_add(member, MEMBER_STOP, strlen(why) + 1);
+
+	memcpy(outcome->text, why, strlen(why) + 1);
+	outcome->effect.stop = outcome->text;
+}
+
+/* --- who calls --- */
+
+/*
+ * A founder that is started again on an empty disk, without the list of peers, makes a cluster of
+ * its own, while the others still know its name. Both would grant the same locks.
+ */
+void member_met_stranger(struct member *member, const struct call *call)
+{
+	const struct identity *identity = &member->identity;
+	bool alone = identity->stage == BIRTH_RECORD && identity->founders.count == 1;
+
+	if (birth_must_end(member->charter.cluster, alone, call->charter.cluster,
+	                   strcmp(call->peer, identity->name) == 0))
+		stop(member, "another cluster knows this node by its name: it had another data "
+		             "directory before. Give it that one, or an empty one and --join");
+}
+
+void member_met(struct member *member, struct post *post)
+{
+	member->refusal[0] = '\0';
+	if (member->meeting != NULL && charter_exists(&post->call.charter))
+		meeting_met(member->meeting);
+}
+
+/* --- packets --- */
+
+/* Whoever asks a member that has no voter is told who the voters are. */
+static bool take_petition(struct member *member, const struct post *post, const uint8_t *bytes,
+                          size_t size)
+{
+	if (member->voter != NULL)
+		return voter_petition(voter_of(member), bytes, size, member->now);
+	const struct electors *electors = tenant_electors(resident_tenant(member->resident));
+	if (electors->index != 0) {
+		bulletin_write_electors(&member->out, electors);
+		post_to_process(member, post->call.process, PACKET_BULLETIN, member->out.bytes,
+		                member->out.bytes_count);
+	}
+	return true;
+}
+
+static bool take_birth(struct member *member, const struct post *post, const uint8_t *bytes,
+                       size_t size)
+{
+	if (member->meeting != NULL)
+		return meeting_heard(member->meeting, post->call.name, bytes, size);
+	if (!charter_exists(&member->charter))
+		return true;
+	/* A process without a data directory has no server; any number but 0 will do. */
+	uint64_t server = member->identity.server != 0 ? member->identity.server : member->process;
+	if (!birth_answer(bytes, size, member->charter.cluster, member->process, server,
+	                  &member->out))
+		return false;
+	post_to_process(member, post->call.process, PACKET_BIRTH, member->out.bytes,
+	                member->out.bytes_count);
+	return true;
+}
+
+static void obey(struct member *member, enum member_order order, const char *name)
+{
+	if (member->voter == NULL)
+		return;
+	if (order == ORDER_INVITE || order == ORDER_FORBID)
+		voter_forbid(voter_of(member), name, order == ORDER_FORBID, member->now);
+	else
+		voter_wish(voter_of(member), name,
+		           order == ORDER_PROMOTE ? VOTE_WANTED : VOTE_UNWANTED, member->now);
+}
+
+static bool take_order(struct member *member, const uint8_t *bytes, size_t size)
+{
+	struct in in = {.next = bytes, .end = bytes + size};
+	enum member_order order = (enum member_order)in_range(&in, ORDER_INVITE, ORDER_DEMOTE);
+	struct entry_text text = entry_get_text(&in, 1, ENTRY_NAME_MAX);
+	char name[ENTRY_NAME_MAX + 1];
+
+	if (!in_end(&in))
+		return false;
+	snprintf(name, sizeof(name), "%.*s", (int)text.size, text.bytes);
+	obey(member, order, name);
+	return true;
+}
+
+/* Only the leader acknowledges, and it says that it leads. */
+static void note_leader(struct member *member, const char *name, const uint8_t *bytes, size_t size)
+{
+	struct bulletin bulletin;
+
+	if (bulletin_read(bytes, size, &bulletin) &&
+	    (bulletin.kind == BULLETIN_ACK || (bulletin.kind == BULLETIN_VIEW && bulletin.leads)))
+		snprintf(member->leader, sizeof(member->leader), "%s", name);
+}
+
+bool member_packet(struct member *member, struct post *post, enum packet_kind kind,
+                   const uint8_t *bytes, size_t size)
+{
+	/* Only founders that have no cluster yet may be strangers. */
+	if (kind != PACKET_BIRTH &&
+	    (member->resident == NULL ||
+	     !cluster_is(post->call.charter.cluster, member->charter.cluster)))
+		return true;
+	switch (kind) {
+	case PACKET_PETITION:
+		return take_petition(member, post, bytes, size);
+	case PACKET_BULLETIN:
+		note_leader(member, post->call.name, bytes, size);
+		resident_bulletin(member->resident, bytes, size, member->now);
+		return true;
+	case PACKET_LETTER:
+		return member->voter == NULL ||
+		       voter_letter(voter_of(member), bytes, size, member->now);
+	case PACKET_BIRTH:
+		return take_birth(member, post, bytes, size);
+	case PACKET_ORDER:
+		return take_order(member, bytes, size);
+	}
+	return false;
+}
+
+/* --- to the voters --- */
+
+static void ask_voters(struct member *member, enum packet_kind kind, const uint8_t *bytes,
+                       size_t size, bool wide)
+{
+	const struct tenant *tenant = resident_tenant(member->resident);
+	const struct electors *voters = tenant_electors(tenant);
+	struct tenant_view view = tenant_view(tenant);
+
+	for (uint32_t i = 0; i < voters->count; i++) {
+		/* The own voter is told directly, and its address there may be an old one. */
+		if (strcmp(voters->list[i].name, member->identity.name) != 0)
+			post_to_server(member, voters->list[i].server, voters->list[i].address,
+			               voters->list[i].name, kind, bytes, size);
+	}
+	for (uint32_t i = 0; wide && i < member->addresses.count; i++)
+		post_to_address(member, member->addresses.list[i].address,
+		                member->addresses.list[i].name, kind, bytes, size);
+	for (uint32_t i = 0; wide && i < view.seats_count; i++)
+		post_to_address(member, view.seats[i].address, view.seats[i].name, kind, bytes,
+		                size);
+}
+
+static void petition(struct member *member, const struct resident_effect *effect)
+{
+	ask_voters(member, PACKET_PETITION, effect->bytes, effect->size, effect->wide);
+	if (member->voter != NULL)
+		voter_petition(voter_of(member), effect->bytes, effect->size, member->now);
+}
+
+void member_order(struct member *member, enum member_order order, const char *name, uint64_t now)
+{
+	member_advance(member, now);
+	snprintf(member->order.name, sizeof(member->order.name), "%s", name);
+	member->order.kind = order;
+	member->order.left = ORDER_TIMES;
+	member->order.at = member->now;
+	member_due(member, member->now);
+}
+
+static uint64_t repeat_order(struct member *member)
+{
+	if (member->order.left == 0 || member->resident == NULL)
+		return NODE_NEVER;
+	if (member->order.at > member->now)
+		return member->order.at;
+	out_clear(&member->out);
+	out_uint(&member->out, member->order.kind);
+	entry_put_text(&member->out, entry_text_of(member->order.name));
+	ask_voters(member, PACKET_ORDER, member->out.bytes, member->out.bytes_count, false);
+	obey(member, member->order.kind, member->order.name);
+	member->order.left--;
+	member->order.at = member->now + ORDER_MS * MS;
+	return member->order.at;
+}
+
+/* --- addresses --- */
+
+static void remember(struct member *member, const char *name, const char *address)
+{
+	const struct elector *known = electors_find(&member->addresses, name);
+
+	if (strcmp(name, member->identity.name) == 0 || name[0] == '\0' || address[0] == '\0' ||
+	    (known != NULL && strcmp(known->address, address) == 0))
+		return;
+	if (known != NULL)
+		snprintf(((struct elector *)known)->address, sizeof(known->address), "%s", address);
+	else
+		electors_add(&member->addresses, 0, entry_text_of(name), entry_text_of(address));
+	struct outcome *outcome =
+	        outcome_add(member, MEMBER_ADDRESS, strlen(name) + strlen(address) + 2);
+	char *next = stpcpy(outcome->text, name) + 1;
+	memcpy(next, address, strlen(address) + 1);
+	outcome->effect.address.name = outcome->text;
+	outcome->effect.address.address = next;
+}
+
+static void told_electors(struct member *member)
+{
+	const struct electors *electors = tenant_electors(resident_tenant(member->resident));
+
+	if (member->voter != NULL)
+		voter_electors(voter_of(member), electors);
+	/* A voter that has moved still has its first address here; the view has the new one. */
+	for (uint32_t i = 0; i < electors->count; i++) {
+		if (electors_find(&member->addresses, electors->list[i].name) == NULL)
+			remember(member, electors->list[i].name, electors->list[i].address);
+	}
+}
+
+/* --- effects --- */
+
+static void enter(struct member *member, struct member_effect *ret_effect)
+{
+	struct tenant_view view = tenant_view(resident_tenant(member->resident));
+
+	for (uint32_t i = 0; i < view.seats_count; i++)
+		remember(member, view.seats[i].name, view.seats[i].address);
+	*ret_effect = (struct member_effect){.kind = MEMBER_VIEW,
+	                                     .view = {.epoch = view.epoch,
+	                                              .members_count = view.seats_count,
+	                                              .in = view.self < view.seats_count}};
+}
+
+/* Returns true if there is an effect for the driver in *ret_effect. */
+static bool take_from_resident(struct member *member, const struct resident_effect *effect,
+                               struct member_effect *ret_effect)
+{
+	switch (effect->kind) {
+	case RESIDENT_NODE:
+		*ret_effect = (struct member_effect){.kind = MEMBER_NODE, .node = effect->node};
+		return true;
+	case RESIDENT_PETITION:
+		petition(member, effect);
+		return false;
+	case RESIDENT_ELECTORS:
+		told_electors(member);
+		return false;
+	case RESIDENT_DIAL:
+		connection_of_line(member, effect->line, effect->address);
+		return false;
+	case RESIDENT_CLOSE:
+		connection_close(strand_user(effect->line));
+		return false;
+	case RESIDENT_VIEW:
+		enter(member, ret_effect);
+		return true;
+	}
+	return false;
+}
+
+static void send_letter(struct member *member, const struct voter_effect *effect)
+{
+	char address[ENTRY_ADDRESS_MAX + 1] = "";
+	const char *name = "";
+	struct replica_server server;
+
+	for (uint64_t i = 0; i < voter_servers(member->voter, i, &server); i++) {
+		if (server.id != effect->id)
+			continue;
+		roster_address(server.address, address);
+		name = roster_name(server.address);
+	}
+	post_to_server(member, effect->id, address, name, PACKET_LETTER, effect->bytes,
+	               effect->size);
+}
+
+static bool take_from_voter(struct member *member, const struct voter_effect *effect,
+                            struct member_effect *ret_effect)
+{
+	switch (effect->kind) {
+	case VOTER_WRITE:
+		*ret_effect = (struct member_effect){.kind = MEMBER_WRITE, .write = effect->write};
+		return true;
+	case VOTER_LETTER:
+		send_letter(member, effect);
+		return false;
+	case VOTER_NOTIFY:
+		if (effect->process == member->process)
+			resident_bulletin(member->resident, effect->bytes, effect->size,
+			                  member->now);
+		else
+			post_to_process(member, effect->process, PACKET_BULLETIN, effect->bytes,
+			                effect->size);
+		return false;
+	case VOTER_LEADS:
+		if (member->leads == voter_leads(member->voter))
+			return false;
+		member->leads = !member->leads;
+		member_log(member, MEMBER_INFO,
+		           member->leads ? "leads the voters, term %llu"
+		                         : "leads the voters no more, term %llu",
+		           (unsigned long long)voter_term(member->voter));
+		return false;
+	case VOTER_APPLIED:
+	case VOTER_RESTORED:
+	case VOTER_ELECTORS:
+	case VOTER_PROPOSED:
+		return false;
+	}
+	return false;
+}
+
+/* The antechamber's node has no view, so that only answers to clients can come from it. */
+static bool take_from_antechamber(struct member *member, struct member_effect *ret_effect)
+{
+	struct node_effect effect;
+
+	while (member->antechamber != NULL && node_effect(member->antechamber, &effect)) {
+		if (effect.kind != NODE_REPLY && effect.kind != NODE_EVENT)
+			continue;
+		*ret_effect = (struct member_effect){.kind = MEMBER_NODE, .node = effect};
+		return true;
+	}
+	return false;
+}
+
+static bool take_own(struct member *member, struct member_effect *ret_effect)
+{
+	struct outcome *outcome = STAILQ_FIRST(&member->outcomes);
+
+	if (outcome == NULL)
+		return false;
+	STAILQ_REMOVE_HEAD(&member->outcomes, entry);
+	*ret_effect = outcome->effect;
+	member->taken = outcome;
+	return true;
+}
+
+static void tick_own(struct member *member)
+{
+	uint64_t next = posts_tick(member), at = connections_tick(member);
+
+	next = at < next ? at : next;
+	at = member->meeting != NULL ? meeting_tick(member->meeting) : NODE_NEVER;
+	next = at < next ? at : next;
+	at = repeat_order(member);
+	member->timers_at = at < next ? at : next;
+}
+
+bool member_effect(struct member *member, struct member_effect *ret_effect)
+{
+	struct resident_effect resident;
+	struct voter_effect voter;
+	bool any;
+
+	free(member->taken);
+	member->taken = NULL;
+	if (member->timers_at <= member->now)
+		tick_own(member);
+	do {
+		any = false;
+		if (take_own(member, ret_effect) || take_from_antechamber(member, ret_effect))
+			return true;
+		while (member->resident != NULL && resident_effect(member->resident, &resident)) {
+			any = true;
+			if (take_from_resident(member, &resident, ret_effect))
+				return true;
+		}
+		while (member->voter_busy && voter_effect(member->voter, &voter)) {
+			any = true;
+			if (take_from_voter(member, &voter, ret_effect))
+				return true;
+		}
+		if (member->voter_busy) {
+			member->voter_busy = false;
+			member->voter_at = voter_deadline(member->voter);
+		}
+	} while (any || !STAILQ_EMPTY(&member->outcomes));
+	return false;
+}
+
+/* --- time --- */
+
 uint64_t member_deadline(const struct member *member)
 {
-	uint64_t node_at = node_deadline(member->node);
+	uint64_t at = member->timers_at;
+	uint64_t other = member->resident != NULL ? resident_deadline(member->resident)
+	                                          : node_deadline(member->antechamber);
 
-	return node_at < member->timers_at ? node_at : member->timers_at;
-}
-
-static void acknowledge(struct member *member)
-{
-	member->acknowledge_at = NODE_NEVER;
-	for (uint32_t i = 0; i < member->peers_count; i++) {
-		struct peer *peer = &member->peers[i];
-		if (peer->connection == NULL)
-			continue;
-		link_ack(peer->link);
-		connection_changed(peer->connection);
-	}
-}
-
-/* Serves the timers that are due, and finds when the next one is. There are few, and they are
- * seldom due. */
-static void serve_timers(struct member *member)
-{
-	struct connection *connection, *next;
-
-	member->timers_at = NODE_NEVER;
-	if (member->acknowledge_at <= member->now)
-		acknowledge(member);
-	member_due(member, member->acknowledge_at);
-	if (member->quiet_until > member->now)
-		member_due(member, member->quiet_until);
-	for (connection = LIST_FIRST(&member->connections); connection != NULL; connection = next) {
-		next = LIST_NEXT(connection, all);
-		connection_tick(connection);
-		member_due(member, connection->patience_at);
-	}
-	for (uint32_t i = 0; i < member->peers_count; i++) {
-		struct peer *peer = &member->peers[i];
-		if (peer->redial_at <= member->now)
-			peer_dial(peer);
-		member_due(member, peer->redial_at);
-	}
+	at = other < at ? other : at;
+	return member->voter_at < at ? member->voter_at : at;
 }
 
 void member_tick(struct member *member, uint64_t now)
 {
-	advance(member, now);
-	if (member->timers_at <= member->now)
-		serve_timers(member);
-	node_tick(member->node, member->now);
-	views_spread(member);
-	views_enter(member);
+	member_advance(member, now);
+	if (member->resident != NULL)
+		resident_tick(member->resident, member->now);
+	else
+		node_tick(member->antechamber, member->now);
+	if (member->voter_at <= member->now)
+		voter_tick(voter_of(member), member->now);
 }
 
-/* --- connections --- */
-
-struct connection *member_accepted(struct member *member, const char *from, void *user,
-                                   uint64_t now)
+void member_written(struct member *member, uint64_t number, uint64_t now)
 {
-	advance(member, now);
-	struct connection *connection = connection_new(member, CONNECTION_HELLO);
-	connection->user = user;
-	snprintf(connection->from, sizeof(connection->from), "%s", from);
-	return connection;
+	member_advance(member, now);
+	if (member->voter != NULL)
+		voter_written(voter_of(member), number, member->now);
+	else
+		meeting_log_written(member->meeting);
 }
 
-void member_dialled(struct member *member, struct connection *connection, uint64_t now)
+void member_identity_written(struct member *member, uint64_t now)
 {
-	advance(member, now);
-	if (connection->state != CONNECTION_DIALLING)
+	member_advance(member, now);
+	if (member->meeting != NULL)
+		meeting_identity_written(member->meeting);
+}
+
+/* --- the end --- */
+
+void member_leave(struct member *member, uint64_t now)
+{
+	member_advance(member, now);
+	if (member->leaving)
 		return;
-	connection->state = CONNECTION_HELLO;
-	handshake_begin(connection);
+	member->leaving = true;
+	if (member->resident != NULL)
+		resident_depart(member->resident, member->now);
 }
 
-void member_input(struct member *member, struct connection *connection, const uint8_t *bytes,
-                  size_t size, uint64_t now)
+bool member_left(const struct member *member)
 {
-	advance(member, now);
-	if (size == 0)
-		return;
-	switch (connection->state) {
-	case CONNECTION_HELLO:
-		handshake_input(connection, bytes, size);
-		break;
-	case CONNECTION_UP:
-		records_input(connection, bytes, size);
-		break;
-	case CONNECTION_DIALLING:
-	case CONNECTION_ENDING:
-	case CONNECTION_CLOSING:
-		break;
+	return member->resident == NULL ||
+	       tenant_incarnation(resident_tenant(member->resident)) == 0;
+}
+
+bool member_hand_over(struct member *member, uint64_t now)
+{
+	member_advance(member, now);
+	return member->voter != NULL && voter_leads(member->voter) &&
+	       voter_hand_over(voter_of(member), member->now);
+}
+
+/* --- the beginning --- */
+
+struct node *member_node(const struct member *member)
+{
+	return member->resident != NULL ? resident_node(member->resident) : member->antechamber;
+}
+
+const struct tenant *member_tenant(const struct member *member)
+{
+	return member->resident != NULL ? resident_tenant(member->resident) : NULL;
+}
+
+const struct voter *member_voter(const struct member *member)
+{
+	return member->voter;
+}
+
+const char *member_leader(const struct member *member)
+{
+	if (member->voter != NULL && voter_leads(member->voter))
+		return member->identity.name;
+	return member->leader[0] != '\0' ? member->leader : NULL;
+}
+
+bool member_connected(const struct member *member, uint64_t server)
+{
+	const struct post *post;
+
+	LIST_FOREACH (post, &member->posts, all) {
+		if (post->state == POST_UP && post->call.server == server)
+			return true;
 	}
+	return server != 0 && server == member->identity.server;
 }
 
-void member_closed(struct member *member, struct connection *connection, const char *why,
-                   uint64_t now)
+const struct identity *member_identity(const struct member *member)
 {
-	advance(member, now);
-	if (why != NULL && connection->peer != NULL)
-		member_log(member, MEMBER_DEBUG, "%s: %s", connection->peer->name, why);
-	connection_part(connection);
-	/* The driver may have closed it by itself before it could be told to. */
-	outcomes_drop(member, connection);
-	connection_free(connection);
+	return &member->identity;
 }
 
-/* --- the beginning and the end --- */
-
-/* Computes a digest of what must be the same at all members: their names, and the algorithm and
- * topology. */
-static uint64_t digest_setup(const struct member_options *options)
+static void make_voter(struct member *member, const struct member_settlement *settlement)
 {
-	const struct node_options *node = &options->node;
-	XXH3_state_t *state = XXH3_createState();
+	struct durable_content content = shadow_content(&member->disk);
+	struct voter_options options = {
+	        .id = member->identity.server,
+	        .name = member->identity.name,
+	        .address = member->identity.address,
+	        .content = &content,
+	        .settings = charter_state(&member->charter, settlement->lease_ns),
+	        .wiring = settlement->wiring,
+	        .electorate = member->electorate,
+	        .snapshot_every = SNAPSHOT_EVERY,
+	        .seed = (uint32_t)member->draw(member->context),
+	};
 
-	memory_must(state != NULL);
-	XXH3_64bits_reset(state);
+	member->voter = voter_create(&options, member->now);
+	voter_electors(voter_of(member), tenant_electors(resident_tenant(member->resident)));
+	shadow_free(&member->disk);
+	shadow_init(&member->disk);
+}
+
+const char *member_settle(struct member *member, const struct member_settlement *settlement,
+                          uint64_t now)
+{
+	const struct charter *charter = &member->identity.charter;
+	struct resident_options options = {
+	        .name = member->identity.name,
+	        .address = member->identity.address,
+	        .process = member->process,
+	        .setup = charter_digest(charter->settings),
+	        .lease_ns = settlement->lease_ns,
+	        .wiring = settlement->wiring,
+	        .server = member->votes ? member->identity.server : 0,
+	        .witness = member->identity.witness,
+	        .voters = &member->addresses,
+	        .node = settlement->node,
+	};
+	const char *wrong = NULL;
+
+	member_advance(member, now);
+	options.node.cluster = charter->cluster.high ^ charter->cluster.low;
+	member->resident = resident_create(&options, &wrong);
+	if (member->resident == NULL)
+		return wrong;
+	charter_copy(&member->charter, charter);
+	member->lease_ns = settlement->lease_ns;
+	if (member->votes)
+		make_voter(member, settlement);
+	node_destroy(member->antechamber);
+	member->antechamber = NULL;
+	if (member->meeting != NULL)
+		meeting_destroy(member->meeting);
+	member->meeting = NULL;
+	posts_restart(member);
+	if (member->leaving)
+		resident_depart(member->resident, member->now);
+	return NULL;
+}
+
+/* A directory with a log lives, even if it was killed before it could say so. */
+static bool has_life(const struct member *member)
+{
+	return member->identity.stage == BIRTH_LIFE || member->disk.count > 0 ||
+	       member->disk.snapshot.index != 0;
+}
+
+static void copy_content(struct shadow *shadow, const struct durable_content *content)
+{
+	shadow_apply(shadow, &(struct durable_write){.has_ballot = true,
+	                                             .term = content->term,
+	                                             .vote = content->vote,
+	                                             .snapshot = content->snapshot.index != 0
+	                                                                 ? &content->snapshot
+	                                                                 : NULL,
+	                                             .log_start = content->log_start,
+	                                             .entries_first = content->log_start,
+	                                             .entries = content->entries,
+	                                             .entries_count = content->entries_count});
+}
+
+static void list_founders(struct member *member, const struct member_options *options,
+                          struct electors *founders)
+{
 	for (uint32_t i = 0; i < options->peers_count; i++)
-		XXH3_64bits_update(state, options->peers[i].name,
-		                   strlen(options->peers[i].name) + 1);
-	XXH3_64bits_update(state, node->algorithm->name, strlen(node->algorithm->name) + 1);
-	const char *topology = node->topology != NULL ? node->topology : node->algorithm->topology;
-	XXH3_64bits_update(state, topology, strlen(topology) + 1);
-	XXH3_64bits_update(state, &options->lease_ms, sizeof(options->lease_ms));
-	for (size_t i = 0; i < PARAMETERS_MAX; i++) {
-		uint64_t number = node->parameters != NULL ? node->parameters[i] : 0;
-		const char *text =
-		        node->texts != NULL && node->texts[i] != NULL ? node->texts[i] : "";
-		XXH3_64bits_update(state, &number, sizeof(number));
-		XXH3_64bits_update(state, text, strlen(text) + 1);
-	}
-	uint64_t digest = XXH3_64bits_digest(state);
-	XXH3_freeState(state);
-	return digest;
-}
-
-static char *copy_text(const char *text)
-{
-	char *copy = text == NULL ? NULL : strdup(text);
-
-	memory_must(text == NULL || copy != NULL);
-	return copy;
-}
-
-static void make_peers(struct member *member, const struct member_options *options)
-{
-	member->peers = calloc(options->peers_count, sizeof(*member->peers));
-	memory_must(member->peers != NULL);
-	for (uint32_t i = 0; i < options->peers_count; i++) {
-		struct peer *peer = &member->peers[i];
-		bool dials = options->peers[i].linked && i > options->self;
-		*peer = (struct peer){.member = member,
-		                      .name = copy_text(options->peers[i].name),
-		                      .address = copy_text(options->peers[i].address),
-		                      .redial_at = dials ? 0 : NODE_NEVER,
-		                      .backoff_ms = REDIAL_MS_FIRST};
-		if (options->peers[i].linked)
-			peer->link =
-			        link_create(options->kept_max != 0 ? options->kept_max : KEPT_MAX);
+		electors_add(founders, 0, entry_text_of(options->peers[i].name),
+		             entry_text_of(options->peers[i].address));
+	/* It was given the list before, and may be started without it now. */
+	if (options->peers_count == 0 && member->identity.stage == BIRTH_RECORD)
+		electors_copy(founders, &member->identity.founders);
+	/* The next process may be started without the list, so it is stored. But the directory may know
+	 * a newer address. */
+	for (uint32_t i = 0; i < founders->count; i++) {
+		const struct elector *founder = &founders->list[i];
+		if (strcmp(founder->name, member->identity.name) == 0)
+			continue;
+		if (electors_find(&member->addresses, founder->name) == NULL)
+			remember(member, founder->name, founder->address);
+		else
+			electors_add(&member->addresses, 0, entry_text_of(founder->name),
+			             entry_text_of(founder->address));
 	}
 }
 
-struct member *member_create(const struct member_options *options, const char **ret_wrong)
+struct member *member_create(const struct member_options *options, uint64_t now,
+                             const char **ret_wrong)
 {
 	struct node_options node_options = options->node;
+	struct electors founders = {0};
 
-	node_options.name = options->peers[options->self].name;
-	node_options.incarnation = options->incarnation;
-	node_options.cluster = XXH3_64bits(options->cluster, strlen(options->cluster));
+	node_options.name = options->identity->name;
 	struct node *node = node_create(&node_options, ret_wrong);
 	if (node == NULL)
 		return NULL;
 	struct member *member = calloc(1, sizeof(*member));
-	const char **names = calloc(options->peers_count, sizeof(*names));
-	memory_must(member != NULL && names != NULL);
-	for (uint32_t i = 0; i < options->peers_count; i++)
-		names[i] = options->peers[i].name;
-	*member = (struct member){
-	        .cluster = copy_text(options->cluster),
-	        .cluster_hash = node_options.cluster,
-	        .setup = digest_setup(options),
-	        .self = options->self,
-	        .peers_count = options->peers_count,
-	        .incarnation = options->incarnation,
-	        .node = node,
-	        .engine = engine_create(names, options->peers_count, options->self,
-	                                options->incarnation, options->proposal),
-	        .quiet_until = options->quiet_until,
-	        .acknowledge_at = NODE_NEVER,
-	};
-	free(names);
+	memory_must(member != NULL);
+	must(options->process != 0);
+	member->process = options->process;
+	member->antechamber = node;
+	member->electorate = options->electorate;
+	member->draw = options->draw;
+	member->voter_at = NODE_NEVER;
+	member->context = options->context;
+	member->now = now;
+	member->votes = options->content != NULL;
+	identity_copy(&member->identity, options->identity);
 	LIST_INIT(&member->connections);
 	STAILQ_INIT(&member->changed);
 	STAILQ_INIT(&member->outcomes);
-	make_peers(member, options);
+	LIST_INIT(&member->posts);
+	out_init(&member->out);
+	shadow_init(&member->disk);
+	if (options->content != NULL)
+		copy_content(&member->disk, options->content);
+	if (options->addresses != NULL)
+		electors_copy(&member->addresses, options->addresses);
+	list_founders(member, options, &founders);
+	if (has_life(member))
+		outcome_add(member, MEMBER_SETTLE, 0)->effect.charter = &member->identity.charter;
+	else
+		member->meeting = meeting_create(member, &founders, options);
+	electors_free(&founders);
 	return member;
 }
 
 void member_destroy(struct member *member)
 {
-	must(LIST_EMPTY(&member->connections));
-	for (uint32_t i = 0; i < member->peers_count; i++) {
-		if (member->peers[i].link != NULL)
-			link_destroy(member->peers[i].link);
-		free(member->peers[i].name);
-		free(member->peers[i].address);
-	}
+	if (member->meeting != NULL)
+		meeting_destroy(member->meeting);
+	posts_free(member);
+	if (member->resident != NULL)
+		resident_destroy(member->resident);
+	voter_destroy(member->voter);
+	if (member->antechamber != NULL)
+		node_destroy(member->antechamber);
+	connections_free(member);
 	while (!STAILQ_EMPTY(&member->outcomes)) {
 		struct outcome *outcome = STAILQ_FIRST(&member->outcomes);
 		STAILQ_REMOVE_HEAD(&member->outcomes, entry);
 		free(outcome);
 	}
 	free(member->taken);
-	free(member->peers);
-	free(member->missing);
-	free(member->cluster);
-	node_destroy(member->node);
-	engine_destroy(member->engine);
+	shadow_free(&member->disk);
+	electors_free(&member->addresses);
+	identity_free(&member->identity);
+	charter_free(&member->charter);
+	out_free(&member->out);
+	free(member->text);
 	free(member);
-}
-
-struct node *member_node(const struct member *member)
-{
-	return member->node;
-}
-
-void member_leave(struct member *member)
-{
-	member->leaving = true;
-	for (uint32_t i = 0; i < member->peers_count; i++)
-		member->peers[i].redial_at = NODE_NEVER;
-}
-
-void member_say_goodbye(struct member *member)
-{
-	for (uint32_t i = 0; i < member->peers_count; i++) {
-		struct peer *peer = &member->peers[i];
-		if (peer->connection == NULL)
-			continue;
-		link_refuse(peer->link,
-		            "it has left; this version cannot take it back: restart every node");
-		connection_changed(peer->connection);
-	}
-}
-
-bool member_quiet(const struct member *member)
-{
-	for (uint32_t i = 0; i < member->peers_count; i++) {
-		const struct peer *peer = &member->peers[i];
-		if (peer->connection != NULL && link_pending(peer->link) > 0)
-			return false;
-	}
-	return true;
-}
-
-/* --- what operators want to know --- */
-
-const char *member_missing(struct member *member)
-{
-	struct buffer names = {0};
-
-	for (uint32_t i = 0; i < member->peers_count; i++) {
-		const struct peer *peer = &member->peers[i];
-		if (peer->link == NULL || peer->connection != NULL)
-			continue;
-		if (buffer_size(&names) > 0)
-			buffer_append(&names, ", ", 2);
-		buffer_append(&names, peer->name, strlen(peer->name));
-	}
-	free(member->missing);
-	member->missing = NULL;
-	if (buffer_size(&names) > 0) {
-		buffer_append(&names, "", 1);
-		member->missing = names.bytes;
-	}
-	return member->missing;
-}
-
-const char *member_unknown(struct member *member)
-{
-	return engine_missing(member->engine);
-}
-
-const char *member_refusal(const struct member *member)
-{
-	for (uint32_t i = 0; i < member->peers_count; i++) {
-		if (member->peers[i].refusal[0] != '\0')
-			return member->peers[i].refusal;
-	}
-	return NULL;
-}
-
-void member_watch(struct member *member, uint64_t now)
-{
-	advance(member, now);
-	for (uint32_t i = 0; i < member->peers_count; i++) {
-		struct peer *peer = &member->peers[i];
-		size_t pending = peer->connection != NULL ? link_pending(peer->link) : 0;
-		if (pending > 0 && peer->pending_before > 0 && pending >= peer->pending_before)
-			peer_complain(
-			        peer,
-			        "takes no messages, though it is connected: stopped, or too busy");
-		peer->pending_before = pending;
-	}
 }

@@ -1,27 +1,28 @@
 /*
- * A member of the cluster, without I/O. It joins the lock node, the engine that knows who belongs
- * to the cluster, and a link to each peer, and decides what is taken from whom: handshakes,
- * redialling, acknowledgements, views. A driver carries the bytes of connections.
+ * A member of the cluster, without I/O: the lock node with its links and its lease (resident.h), a
+ * server of the voters' log if there is a data directory (voter.h), and the engine's connections
+ * (post.h). It decides what is taken from whom: handshakes, redialling, who is asked for what. A
+ * driver carries bytes and stores what must survive the process.
  *
- * In: the bytes of a connection, commands of clients (to member_node), the time. Out: bytes for a
- * connection (connection_output), and effects: which peer to dial, which connection to close, what
- * the node wants, what to log. The same calls give the same bytes and effects.
+ * A member begins in one of three ways. Its data directory has a life in a cluster: it goes on with
+ * that. It is given a list of founders, perhaps only itself: all of them meet once, and the cluster
+ * is born (birth.h). It is given addresses of a cluster: it asks there for the cluster's charter.
+ * Before it belongs to a cluster it has a node that serves nobody. When it does, the driver is told
+ * (MEMBER_SETTLE), drops its clients, and calls member_settle with the settings of that cluster.
  *
- * Time is CLOCK_BOOTTIME in nanoseconds and never goes back. The driver calls member_tick at
- * member_deadline at the latest.
- *
- * The driver takes effects after each call until there is none, and carries them out in order,
- * before output is written. An effect's pointers are valid until the next call with this member or
- * its node.
- *
- * Of two members, the one whose name comes first dials. The other one checks who it is, and refuses
- * with a sentence that both sides log.
+ * Time is the lease clock in nanoseconds and never goes back. The driver calls member_tick at
+ * member_deadline at the latest. It takes effects after each call until there is none, and carries
+ * them out in order, before output is written. An effect's pointers are valid until the next call
+ * with this member or its node. The same calls give the same bytes and effects.
  */
 #ifndef MEMBER_MEMBER_H
 #define MEMBER_MEMBER_H
 
-#include "engine.h"
+#include "durable.h"
+#include "identity.h"
 #include "node.h"
+#include "voter.h"
+#include "wiring.h"
 
 struct member;
 
@@ -29,36 +30,73 @@ struct member;
 struct connection;
 
 struct member_peer {
-	const char *name;
-	const char *address; /* for STATUS; may be NULL */
-	bool linked; /* the topology needs a link to it; always false for this member itself */
+	const char *name, *address;
 };
 
 /* Everything is copied, but the texts in the node's options must stay valid. */
 struct member_options {
-	const char *cluster;             /* the name of the cluster */
-	const struct member_peer *peers; /* sorted by name; this member is among them */
+	uint64_t process; /* a random number; not 0 */
+	/* What the data directory says. Without one: the name and the address, server 0, and stage
+	 * BIRTH_NOTHING. */
+	const struct identity *identity;
+	/* The voter's part of the data directory; NULL: this member never votes. */
+	const struct durable_content *content;
+	/* The founders, sorted by name, this one among them; none: it joins, or has a life. */
+	const struct member_peer *peers;
 	uint32_t peers_count;
-	uint32_t self;        /* the index of this member in `peers` */
-	uint64_t incarnation; /* the incarnation of this process */
-	struct engine_proposal proposal;
-	uint64_t lease_ms;        /* the lease, which is the same at all members */
-	struct node_options node; /* name, incarnation and cluster need not be set */
-	uint64_t quiet_until;     /* no view is entered before this time */
-	size_t kept_max; /* how many bytes may wait for a peer before the epoch ends; 0: 64 MiB */
+	const struct electors *addresses; /* other addresses to try; may be NULL */
+	const char *settings;             /* of a cluster that is born now */
+	uint64_t base;                    /* the least fence of a cluster that is born now */
+	uint64_t begin_at;                /* a cluster is not born before this time */
+	struct node_options node;         /* of the node that serves nobody */
+	struct electorate_options electorate;
+	uint64_t (*draw)(void *context); /* returns a random number */
+	void *context;
 };
 
-/* Returns NULL and a sentence that says which option is wrong, on failure. Peers are dialled from
- * the first tick on. */
-struct member *member_create(const struct member_options *options, const char **ret_wrong);
-/* All connections must have been closed (member_closed). */
+/* Returns NULL and a sentence that says which option is wrong, on failure. */
+struct member *member_create(const struct member_options *options, uint64_t now,
+                             const char **ret_wrong);
+/* Frees a member. All connections must have been closed (member_closed). */
 void member_destroy(struct member *member);
 
-/* Commands of clients go directly to the node. */
+/* What the member needs to know of its cluster's settings. */
+struct member_settlement {
+	struct node_options node; /* name, cluster and lease need not be set */
+	struct wiring wiring;
+	uint64_t lease_ns;
+};
+
+/* After MEMBER_SETTLE; the node is another one afterwards. Returns NULL, or a sentence that says
+ * what is wrong with the settings. */
+const char *member_settle(struct member *member, const struct member_settlement *settlement,
+                          uint64_t now);
+
+/* Returns the node. Commands of clients go directly to it. */
 struct node *member_node(const struct member *member);
+/* NULL before the member belongs to a cluster. */
+const struct tenant *member_tenant(const struct member *member);
+/* NULL if this member never votes, or does not belong to a cluster yet. */
+const struct voter *member_voter(const struct member *member);
+const struct identity *member_identity(const struct member *member);
 
 uint64_t member_deadline(const struct member *member);
 void member_tick(struct member *member, uint64_t now);
+
+/* What was to be stored (MEMBER_WRITE, MEMBER_IDENTITY) is durable. Writes become so in order. */
+void member_written(struct member *member, uint64_t number, uint64_t now);
+void member_identity_written(struct member *member, uint64_t now);
+
+/* What an operator may order about a name. */
+enum member_order {
+	ORDER_INVITE,  /* it may be a member again */
+	ORDER_FORBID,  /* it must leave, and may not come back */
+	ORDER_PROMOTE, /* it should vote, before others */
+	ORDER_DEMOTE,  /* another should vote in its place */
+};
+
+/* The voters are asked, several times. A later order replaces one that is still being sent. */
+void member_order(struct member *member, enum member_order order, const char *name, uint64_t now);
 
 /* --- connections --- */
 
@@ -82,49 +120,61 @@ void member_closed(struct member *member, struct connection *connection, const c
  * next call with this member. Then connection_written tells how many of them were written. */
 size_t connection_output(struct connection *connection, const uint8_t **ret_bytes);
 void connection_written(struct connection *connection, size_t size);
-/* True if the connection should be read now. False while the node does not want the next frame. */
+/* Should the connection be read now? No, while the node does not want the next frame. */
 bool connection_reads(const struct connection *connection);
-/* True if nothing will follow the output: when it is written, the driver shuts down the sending
- * side. */
+/* Will nothing follow the output? Then the driver shuts down the sending side when the output is
+ * written. */
 bool connection_ends(const struct connection *connection);
 void *connection_user(const struct connection *connection);
+/* Sets the driver's pointer of a connection that was dialled. */
+void connection_set_user(struct connection *connection, void *user);
+/* Logs a complaint of the driver about whoever is at the other end; an equal one again only now and
+ * then. */
+void connection_complain(const struct connection *connection, const char *text);
 
-/* Returns a connection that has output, or for which the two answers above have changed; NULL: none
- * is left. */
+/* Returns a connection that has output, or for which the two answers above have changed, or NULL if
+ * none is left. */
 struct connection *member_changed(struct member *member);
 
 /* --- the end --- */
 
-/* From now on no peer is dialled and no view entered. */
-void member_leave(struct member *member);
-/* Tells all peers that this member has left, so that they need not guess. */
-void member_say_goodbye(struct member *member);
-/* True if everything has arrived at the peers that can be reached. */
-bool member_quiet(const struct member *member);
+/* Grants nothing more, and leaves the view when nothing is held here. */
+void member_leave(struct member *member, uint64_t now);
+/* True if this member is in no view, or has told the voters so for as long as it makes sense. */
+bool member_left(const struct member *member);
+/* Hands the lead of the voters to another, so that they need not notice that this one is gone.
+ * Returns false if there is nothing to hand over. */
+bool member_hand_over(struct member *member, uint64_t now);
 
 /* --- what operators want to know --- */
 
-/* Returns the peers to which this member wants a connection but has none, as "n2, n3"; NULL:
- * none. */
+/* Returns the founders, or the addresses, that the member waits for before it belongs to a cluster;
+ * NULL: it does. */
+const char *member_unborn(struct member *member);
+/* Returns the name of the voter that leads, as far as this member has heard; NULL: none. */
+const char *member_leader(const struct member *member);
+/* True if there is a connection with the node that has this data directory. */
+bool member_connected(const struct member *member, uint64_t server);
+/* Returns the voters, as "n2, n3", if none that leads has answered for a lease; otherwise NULL. */
+const char *member_silent_voters(struct member *member);
+/* Returns the peers to which this member needs a link but has none, as "n2, n3"; NULL: none. */
 const char *member_missing(struct member *member);
-/* Returns the members that the engine knows nothing about yet; NULL: none. */
-const char *member_unknown(struct member *member);
-/* Returns why a peer refuses to talk to us, or that it has left; NULL: none does. */
+/* Returns why somebody refuses to talk to us, or why this process can never join; NULL: nobody
+ * does. */
 const char *member_refusal(const struct member *member);
-/* Called now and then: logs peers that are connected and take nothing. */
-void member_watch(struct member *member, uint64_t now);
-
-/* Logs a complaint of the driver about the peer of this connection; an equal one again only now and
- * then. */
-void connection_complain(const struct connection *connection, const char *text);
 
 /* --- effects --- */
 
 enum member_effect_kind {
-	MEMBER_NODE,  /* what the node wants: NODE_REPLY, NODE_EVENT, NODE_LOST or NODE_STOP */
-	MEMBER_DIAL,  /* connect to a peer, then call member_dialled or member_closed */
-	MEMBER_CLOSE, /* close it, then call member_closed */
-	MEMBER_VIEW,  /* a view was entered: what must survive the process is to be stored now */
+	MEMBER_NODE,     /* NODE_REPLY, NODE_EVENT, NODE_LOST, NODE_STOP, NODE_WARN or NODE_SHOUT */
+	MEMBER_DIAL,     /* connect, then call member_dialled or member_closed */
+	MEMBER_CLOSE,    /* close it, then call member_closed */
+	MEMBER_VIEW,     /* there is a new view: see member_tenant */
+	MEMBER_SETTLE,   /* drop all clients, then call member_settle */
+	MEMBER_WRITE,    /* make it durable, then call member_written */
+	MEMBER_IDENTITY, /* store member_identity, then call member_identity_written */
+	MEMBER_ADDRESS,  /* worth storing: the address of a voter or member */
+	MEMBER_STOP,     /* this process must end: it could do harm, or can never join */
 	MEMBER_LOG,
 };
 
@@ -136,24 +186,26 @@ struct member_effect {
 		struct node_effect node;
 		struct {
 			struct connection *connection;
-			uint32_t peer; /* the index of the peer in the options' peers */
+			const char *address; /* HOST:PORT */
 		} dial;
 		struct connection *close;
 		struct {
-			uint64_t epoch, floor;
-			const struct engine_member *members; /* sorted by name */
+			uint64_t epoch;
 			uint32_t members_count;
-			bool served; /* false: the node serves nobody in this view, and says why */
+			bool in; /* this member is among them */
 		} view;
+		const struct charter *charter; /* SETTLE */
+		const struct durable_write *write;
+		struct {
+			const char *name, *address;
+		} address;
+		const char *stop; /* why */
 		struct {
 			enum member_level level;
 			const char *text;
 		} log;
 	};
 };
-
-/* Sets the driver's pointer of a connection that was dialled. */
-void connection_set_user(struct connection *connection, void *user);
 
 /* Returns the next effect, or false if there is none. */
 bool member_effect(struct member *member, struct member_effect *ret_effect);

@@ -1,46 +1,83 @@
 /*
- * The parts of a member. They have headers of their own: peer.h, connection.h, outcome.h.
+ * The parts of a member. They have headers of their own: connection.h, post.h, meeting.h.
  */
 #ifndef MEMBER_STATE_H
 #define MEMBER_STATE_H
 
 #include "connection.h"
 #include "member.h"
+#include "outbuffer.h"
 #include "outcome.h"
-#include "peer.h"
+#include "post.h"
+#include "resident.h"
+#include "shadow.h"
+#include "voter.h"
 
-#define MS UINT64_C(1000000)
-enum { REDIAL_MS_FIRST = 20 /* the first back-off */ };
+enum { COMPLAINTS = 16 };
 
 struct member {
-	char *cluster; /* the name of the cluster */
-	uint64_t cluster_hash;
-	uint64_t setup; /* a digest of what must be the same at all members */
-	uint32_t self, peers_count;
-	struct peer *peers; /* sorted by name; this member is among them */
-	uint64_t incarnation;
-	struct node *node;
-	struct engine *engine;
-	uint64_t now;         /* the greatest time that was passed in */
-	uint64_t quiet_until; /* no view is entered before this time */
-	uint64_t timers_at;   /* no timer of the member itself is due before this time */
-	/* When to acknowledge frames that no other output has acknowledged by then. */
-	uint64_t acknowledge_at;
+	uint64_t process;
+	struct identity identity;  /* what the data directory says, or will say */
+	struct charter charter;    /* of the cluster that the member belongs to */
+	struct electors addresses; /* addresses to try */
+	struct electorate_options electorate;
+	uint64_t (*draw)(void *context);
+	void *context;
+
+	struct meeting *meeting;  /* before it belongs to a cluster; otherwise NULL */
+	struct node *antechamber; /* until then: a node that serves nobody */
+	struct resident *resident;
+	struct voter *voter; /* NULL: it never votes */
+	bool voter_busy;     /* it was told something, and may have effects */
+	uint64_t voter_at;   /* when voter_tick is due; NODE_NEVER without a voter */
+	bool votes;          /* it has a disk for a voter */
+	struct shadow disk;  /* the voter's part of the disk when the member was created */
+	bool leads;          /* its voter led when that was last logged */
+	char leader[ENTRY_NAME_MAX + 1]; /* which voter led when it was last heard; "": none */
+	uint64_t lease_ns;               /* of its cluster; 0: it belongs to none */
 	bool leaving;
-	/* The last complaint about a stranger, and when it was logged. */
-	uint64_t stranger_hash, stranger_at;
-	char *missing; /* the text that member_missing returned last */
+	/* The last order of an operator, which is sent several times. */
+	struct {
+		enum member_order kind;
+		char name[ENTRY_NAME_MAX + 1];
+		uint32_t left;
+		uint64_t at;
+	} order;
+
+	uint64_t now;       /* the greatest time that was passed in */
+	uint64_t timers_at; /* no timer of the member itself is due before this time */
+	struct out out;
 	LIST_HEAD(, connection) connections;
 	STAILQ_HEAD(, connection) changed; /* connections that member_changed has yet to return */
+	struct posts posts;
+	struct {
+		uint64_t hash, at;
+	} complaints[COMPLAINTS]; /* what was logged lately, so that it is not logged too often */
+	char refusal[LINK_TEXT_MAX + ENTRY_NAME_MAX + 64]; /* the last refusal; "": none */
+	char *text; /* what member_missing or member_unborn returned last */
 	struct outcomes outcomes;
 	struct outcome *taken; /* the effect that was taken last: its pointers are still in use */
 };
 
-/* A timer of the member itself is set to that time. */
+/* Notes that a timer of the member itself is set to that time. */
 static inline void member_due(struct member *member, uint64_t at)
 {
 	if (at < member->timers_at)
 		member->timers_at = at;
 }
+
+void member_advance(struct member *member, uint64_t now);
+/* Logs something about a node (or NULL) at an address; an equal line again only now and then. */
+void member_complain(struct member *member, const char *name, const char *address,
+                     const char *text);
+/* Somebody refuses to talk to us. */
+void member_refused(struct member *member, const char *who, const char *text);
+/* A node of another cluster calls. */
+void member_met_stranger(struct member *member, const struct call *call);
+/* A post is up. */
+void member_met(struct member *member, struct post *post);
+/* Returns false if the packet is malformed. */
+bool member_packet(struct member *member, struct post *post, enum packet_kind kind,
+                   const uint8_t *bytes, size_t size);
 
 #endif

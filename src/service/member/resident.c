@@ -99,9 +99,18 @@ void resident_close(struct resident *resident, struct strand *line)
 	put(resident, RESIDENT_CLOSE, 0)->effect.line = line;
 }
 
+/* A candidate that can join earlier says so earlier. */
+static void hurry(struct resident *resident)
+{
+	if (tenant_incarnation(resident->tenant) == 0 && !resident->departs)
+		node_renew(resident->node, resident->now);
+}
+
 void resident_stands(struct resident *resident, const struct tie *tie, bool stands)
 {
 	tenant_linked(resident->tenant, tie->process, stands);
+	if (stands)
+		hurry(resident);
 }
 
 size_t resident_hello(const struct resident *resident, const struct tie *tie, uint8_t *room)
@@ -156,7 +165,8 @@ static void look_at_congestion(struct resident *resident, struct tie *tie, uint3
 	node_congested(resident->node, member, congested, resident->now);
 }
 
-/* Otherwise subscribers would hear of dropped events only when something else is sent. */
+/* Looks at congestion again. Otherwise subscribers would hear of dropped events only when something
+ * else is sent. */
 void resident_drained(struct resident *resident, struct tie *tie)
 {
 	struct tenant_view view = tenant_view(resident->tenant);
@@ -167,7 +177,7 @@ void resident_drained(struct resident *resident, struct tie *tie)
 	}
 }
 
-/* A frame that cannot be kept leaves a gap, which only a new epoch ends. */
+/* Sends a frame. One that cannot be kept leaves a gap, which only a new epoch ends. */
 static void send(struct resident *resident, const struct node_effect *effect)
 {
 	struct tenant_view view = tenant_view(resident->tenant);
@@ -240,7 +250,7 @@ static bool is_for_driver(struct resident *resident, const struct node_effect *e
 /* --- what the tenant says --- */
 
 /* A member that was out of the view when it was told to leave, or has lost its seat since, has
- * left. But it may still get the seat that it asked for before. */
+ * left. But it may still get a seat that it had asked for; then it leaves again. */
 static void stay_out(struct resident *resident)
 {
 	if (!resident->departs)
@@ -315,6 +325,7 @@ static void pump_tenant(struct resident *resident)
 			break;
 		case TENANT_PEERS:
 			want(resident);
+			hurry(resident);
 			break;
 		case TENANT_ELECTORS:
 			put(resident, RESIDENT_ELECTORS, 0);

@@ -38,9 +38,9 @@ struct resident_options {
 struct resident;
 struct strand;
 
-/* Returns NULL and a sentence that says which option is wrong, on failure. */
+/* Makes a resident. On failure returns NULL and a sentence that says which option is wrong. */
 struct resident *resident_create(const struct resident_options *options, const char **ret_wrong);
-/* Frees the remaining lines too. */
+/* Frees a resident, and the lines that remain. */
 void resident_destroy(struct resident *resident);
 
 struct node *resident_node(const struct resident *resident);
@@ -52,7 +52,7 @@ void resident_bulletin(struct resident *resident, const uint8_t *bytes, size_t s
 /* Grants nothing more, and leaves the view when nothing is held here. */
 void resident_depart(struct resident *resident, uint64_t now);
 
-/* A connection was accepted; or one that was dialled is open. */
+/* The first: a connection was accepted. The second: one that was dialled is open. */
 struct strand *resident_accepted(struct resident *resident, void *user, uint64_t now);
 void resident_dialled(struct resident *resident, struct strand *line, uint64_t now);
 void resident_input(struct resident *resident, struct strand *line, const uint8_t *bytes,
@@ -65,11 +65,11 @@ void resident_closed(struct resident *resident, struct strand *line, uint64_t no
  * tells how many were written. */
 size_t strand_output(struct strand *line, const uint8_t **ret_bytes);
 void strand_written(struct strand *line, size_t size);
-/* True if the line should be read. False while the node does not want the next frame. */
+/* Should the line be read? No, while the node does not want the next frame. */
 bool strand_reads(const struct strand *line);
 void *strand_user(const struct strand *line);
 void strand_set_user(struct strand *line, void *user);
-/* Returns a line that has output, or that is to be read again; NULL: none is left. */
+/* Returns a line that has output, or that is to be read again, or NULL if none is left. */
 struct strand *resident_changed(struct resident *resident);
 
 enum resident_effect_kind {

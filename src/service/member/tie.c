@@ -132,7 +132,7 @@ static void dial_later(struct resident *resident, struct tie *tie)
 	        tie->backoff_ns * 2 > REDIAL_MS_MAX * MS ? REDIAL_MS_MAX * MS : tie->backoff_ns * 2;
 }
 
-/* The line no longer belongs to its tie. */
+/* Separates a line from its tie. */
 static void part(struct strand *line)
 {
 	struct tie *tie = line->tie;
@@ -299,8 +299,6 @@ static void take_records(struct strand *line)
 			}
 			link_take(tie->link);
 			break;
-		case LINK_NOTICE:
-		case LINK_REFUSED:
 		case LINK_BROKEN:
 			close_line(line);
 			return;
@@ -406,8 +404,8 @@ void ties_want(struct resident *resident, const struct tenant_peer *peers, uint3
 
 	LIST_FOREACH (tie, &ties->list, all)
 		tie->wanted = false;
-	/* All of them first: making a tie for one peer may drop a tie that nobody wants, with the frames
-	 * that wait in it. */
+	/* Mark all wanted ties first: making a tie for one peer may drop a tie that nobody wants,
+	 * with the frames that wait in it. */
 	for (uint32_t i = 0; i < peers_count; i++) {
 		if ((tie = ties_find(ties, peers[i].process)) != NULL)
 			tie->wanted = true;

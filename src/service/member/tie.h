@@ -60,14 +60,14 @@ struct ties *resident_ties(struct resident *resident);
 uint64_t resident_now(const struct resident *resident);
 void resident_dial(struct resident *resident, struct strand *line);
 void resident_close(struct resident *resident, struct strand *line);
-/* The line is gone: the driver need not dial or close it any more. */
+/* Call it when the line is gone: the driver need not dial or close it any more. */
 void resident_forget_line(struct resident *resident, const struct strand *line);
-/* The ties have something due at that time. */
+/* Notes that the ties have something due at that time. */
 void resident_due(struct resident *resident, uint64_t at);
 void resident_stands(struct resident *resident, const struct tie *tie, bool stands);
 /* Offers a frame to the node. Returns false if the node does not want it yet. */
 bool resident_frame(struct resident *resident, struct tie *tie, const uint8_t *bytes, size_t size);
-/* The peer may have acknowledged frames that waited for it. */
+/* Call it when the peer may have acknowledged frames that waited for it. */
 void resident_drained(struct resident *resident, struct tie *tie);
 size_t resident_hello(const struct resident *resident, const struct tie *tie, uint8_t *room);
 /* Returns NULL, or what is wrong with the HELLO. */
@@ -79,7 +79,7 @@ void ties_free(struct resident *resident);
 struct tie *ties_find(struct ties *ties, uint64_t process);
 /* Sets the peers that are needed now. */
 void ties_want(struct resident *resident, const struct tenant_peer *peers, uint32_t peers_count);
-/* Returns 0, or BATON_ELINK: too much waits, and the epoch must end. */
+/* Sends a frame. Returns 0, or BATON_ELINK if too much waits; then the epoch must end. */
 int tie_send(struct tie *tie, uint64_t epoch, const uint8_t *bytes, size_t size);
 void ties_forget(struct ties *ties, uint64_t epoch);
 /* Offers frames again that the node had refused. */

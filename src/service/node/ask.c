@@ -103,7 +103,7 @@ void ask_finish(struct node *node, struct session *session)
 	}
 }
 
-/* Without a view there is nobody to ask. */
+/* Ends the session's question, because without a view there is nobody to ask. */
 static void give_up(struct node *node, struct session *session)
 {
 	session->question.missing_count = 0;
@@ -150,7 +150,7 @@ int on_answer(struct node *node, const struct frame *frame)
 	struct session *session = session_answered(node, number, frame->origin, true);
 	if (session == NULL)
 		return 0;
-	if (session->waits != NULL) { /* a PROBE */
+	if (session->waits != NULL) { /* the question was a PROBE */
 		if (answer == 1) {
 			wait_withdraw(node, session);
 			session_reply(node, session, REPLY_NIL, 0);

@@ -57,8 +57,8 @@ void backlog_take_all(struct backlog *backlog, struct waiting_frames *ret_frames
 
 bool backlog_reopens(struct backlog *backlog)
 {
-	/* Reopen when half is free. But if that was not enough for the refused frame, the backlog
-	 * must first have shrunk. */
+	/* Reopen when half of the room is free. If a frame was refused although half was free, the
+	 * backlog must first be smaller than it was then. */
 	if (!backlog->refused || backlog->bytes >= backlog->refused_at ||
 	    backlog->bytes > backlog->bytes_max / 2)
 		return false;

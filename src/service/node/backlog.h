@@ -31,9 +31,10 @@ struct backlog {
 
 void backlog_init(struct backlog *backlog, size_t bytes_max);
 void backlog_free(struct backlog *backlog);
-/* An empty backlog has room for a frame of any size. */
+/* Is there room for a frame of this size? An empty backlog has room for any. */
 bool backlog_has_room(const struct backlog *backlog, size_t size);
-/* Keeps the frame, with `room` in any case. Returns 0, or BATON_EAGAIN if there is no room. */
+/* Keeps a copy of the frame. Returns 0, or BATON_EAGAIN if there is no room. If `room` is true, the
+ * caller has seen to the room, and the frame is always kept. */
 int backlog_add(struct backlog *backlog, const char *from, const uint8_t *bytes, size_t size,
                 bool room);
 /* Returns all frames; the caller frees them. */

@@ -9,8 +9,8 @@
 #include "frame.h"
 #include "lock.h"
 
-/* Sends one message of the algorithm, an effect of its step. `same`: it is the message sent last,
- * now to another member. */
+/* Sends one message of the algorithm, which is an effect of its step. `same` is true if the message
+ * is the one that was sent last, now to another member. */
 void message_send(struct node *node, const struct lock *lock, const struct effect *effect,
                   bool same);
 
@@ -25,10 +25,10 @@ void control_end(struct node *node, uint32_t destination);
 
 /* Passes on a control frame of another member. */
 void control_relay(struct node *node, const struct frame *frame);
-/* True if an event for that member may be sent now. If not, it is counted as dropped. */
+/* May an event for that member be sent now? If not, it is counted as dropped. */
 bool control_may_carry_event(struct node *node, uint32_t destination);
-/* Answers a question that needs only yes or no, or only an acknowledgement. Question 0 gets no
- * answer. */
+/* Answers a question that asks for yes or no, or for an acknowledgement. Question 0 gets no answer.
+ * */
 void control_answer(struct node *node, uint64_t question, uint32_t to, bool yes);
 
 #endif

@@ -36,7 +36,8 @@ static void renew(struct node *node)
 	node->lease.renew_at = node->now + lease_interval(&node->lease);
 }
 
-/* Repeated until the node is out of the view, because a proposal may be lost. */
+/* Proposes that this node leave the cluster. A proposal may be lost, so it is repeated until the
+ * node is out of the view. */
 static void propose_departure(struct node *node)
 {
 	struct lease *lease = &node->lease;
@@ -46,6 +47,8 @@ static void propose_departure(struct node *node)
 		return;
 	outbox_record(&node->outbox, NODE_DEPART);
 	lease->depart_at = node->now + lease_interval(lease);
+	/* The voters learn it from a renewal. */
+	renew(node);
 }
 
 void fencing_advance(struct node *node)

@@ -38,7 +38,7 @@ enum frame_kind {
 	FRAME_ASK_LEADER,  /* question, name; to all */
 	FRAME_TELL_LEADER, /* question, fence (0: none), member, value */
 	FRAME_ASK_STATUS,  /* question, count, pattern (a text, empty: all); to all */
-	FRAME_TELL_STATUS, /* question, last (a byte), then what status.c says */
+	FRAME_TELL_STATUS, /* question, last (a byte), then what status_merge.h says */
 	FRAME_BREAK,       /* question, name, fence, why (a text); to all */
 	FRAME_INTEREST,    /* question (0: none), add (a byte), pattern (a byte), name; to all */
 	FRAME_EVENT,       /* kind (a byte), name, fence, value */
@@ -46,6 +46,8 @@ enum frame_kind {
 	/* Question, number: answers PUBLISH and INTEREST (0), BREAK (1: done) and PROBE (1:
 	 * busy). */
 	FRAME_ANSWER,
+	FRAME_ASK_STATES,  /* question, then names; to all */
+	FRAME_TELL_STATES, /* question, then for each name what status_order.h says */
 	FRAME_KINDS
 };
 

@@ -1,7 +1,7 @@
 #include "glob.h"
 
-/* One [set] of a pattern. *i is just after '[' and moves past the set. A set without ']' ends with
- * the pattern, as in Redis. */
+/* Does one [set] of a pattern match the byte? *i is just after '[' and moves past the set. A set
+ * without ']' ends with the pattern, as in Redis. */
 static bool set_matches(struct slice pattern, uint32_t *i, uint8_t byte)
 {
 	bool negated = *i < pattern.size && pattern.bytes[*i] == '^';

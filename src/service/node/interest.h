@@ -50,12 +50,12 @@ void interests_reserve(struct interests *interests);
  * none. */
 struct interest *interest_find(const struct interests *interests, bool pattern, struct slice text,
                                const struct session *session, uint32_t member);
-/* Does nothing if the interest exists already. */
+/* Adds an interest. Does nothing if it exists already. */
 void interest_add(struct interests *interests, bool pattern, struct slice text,
                   struct session *session, uint32_t member);
 /* Removes the interest from all lists; the caller frees it. */
 void interest_remove(struct interests *interests, struct interest *interest);
-/* True if any session here is interested in exactly this text. */
+/* Is any session here interested in exactly this text? */
 bool interest_is_local(const struct interests *interests, bool pattern, struct slice text,
                        uint64_t hash);
 /* Returns the bucket of the name's hash. It has other interests too: interest_matches tells which

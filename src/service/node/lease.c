@@ -46,10 +46,8 @@ void lease_schedule(struct lease *lease)
 	        earlier(earlier(lease->warn_at, lease->renew_at), earlier(lease->depart_at, end));
 }
 
-/*
- * Rounded down to what the published word can express, so that the node and a client that reads the
- * word agree on when the lease is over.
- */
+/* The deadline is rounded down to what the published word can express, so that the node and a
+ * client that reads the word agree on when the lease is over. */
 bool lease_prolong(struct lease *lease, uint64_t deadline, uint64_t now)
 {
 	uint64_t rounded = deadline - deadline % millisecond;
@@ -91,10 +89,10 @@ uint64_t lease_margin(const struct lease *lease)
 }
 
 /*
- * The worst case. The last renewal may have been sent just before the death, and was gathered for a
- * twelfth of the lease. The voters then wait for the lease by the slowest clock: clock rates may
- * differ by a thousandth either way, and a hundredth of the lease and 2 ms are added for reading
- * the clocks.
+ * Computes the worst case. The last renewal may have been sent just before the death, and was
+ * gathered for a twelfth of the lease. The voters then wait for the lease by the slowest clock:
+ * clock rates may differ by a thousandth either way, and a hundredth of the lease and 2 ms are
+ * added for reading the clocks.
  */
 uint64_t lease_takeover(const struct lease *lease)
 {

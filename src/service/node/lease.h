@@ -54,7 +54,7 @@ static inline bool lease_may_grant(const struct lease *lease, uint64_t now)
 	return now < lease->grant_until;
 }
 
-/* True if a client that needs `grace` to stop may be let in. */
+/* May a client be let in that needs `grace` to stop? */
 static inline bool lease_may_grant_grace(const struct lease *lease, uint64_t now, uint64_t grace)
 {
 	return grace == 0 || (now < lease->grant_until && grace <= lease->grant_until - now);

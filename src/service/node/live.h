@@ -102,7 +102,7 @@ static inline void live_end_hold(struct live *live)
 	live->holder = NULL;
 }
 
-/* Returns the bytes that the parcel takes. */
+/* Keeps a message for the time when the lock opens. Returns how many bytes that takes. */
 size_t live_add_parcel(struct live *live, const struct letter *letter);
 /* Returns the oldest parcel, which the caller frees, or NULL if none is left. */
 struct parcel *live_take_parcel(struct live *live);

@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True if there are fences left in this epoch. When few are left, asks for more in time. */
+/* Are there fences left in this epoch? When few are left, asks for more in time. */
 static bool has_fence(struct node *node, const struct lock *lock)
 {
 	uint64_t size = node->limit - node->base;

@@ -239,7 +239,7 @@ void node_floor(struct node *node, uint64_t floor)
 	node->floor_next = floor < NODE_COUNTER_MAX ? floor : NODE_COUNTER_MAX;
 }
 
-/* Drops everything except waiting clients, as if the node had seen a view without it. */
+/* Drops everything except waiting clients, as in a view that does not have this node in it. */
 static void leave_view(struct node *node)
 {
 	struct view none = {0};
@@ -407,6 +407,16 @@ void node_lease(struct node *node, uint64_t deadline, uint64_t now)
 	finish(node);
 }
 
+void node_renew(struct node *node, uint64_t now)
+{
+	advance(node, now);
+	if (node->stopped)
+		return;
+	node->lease.renew_at = node->now;
+	fencing_advance(node);
+	finish(node);
+}
+
 void node_depart(struct node *node, uint64_t now)
 {
 	advance(node, now);
@@ -501,7 +511,7 @@ bool node_session_evict(struct node *node, uint64_t id, const char *why, uint64_
 	return !LIST_EMPTY(&session->holds);
 }
 
-/* A waiting ELECT will not publish its value. */
+/* Drops the value of an ELECT that waits. It will never be published. */
 static void drop_value(struct node *node, struct session *session)
 {
 	if (session->value == NULL)
@@ -521,6 +531,19 @@ void node_session_withdraw(struct node *node, uint64_t id, uint64_t now)
 	drop_value(node, session);
 	session_fail(node, session, BATON_ENOVIEW);
 	finish(node);
+}
+
+uint32_t node_session_holds(const struct node *node, uint64_t id)
+{
+	const struct session *session = session_find(&node->sessions, id);
+	const struct live *live;
+	uint32_t count = 0;
+
+	if (session == NULL)
+		return 0;
+	LIST_FOREACH (live, &session->holds, held)
+		count++;
+	return count;
 }
 
 bool node_session_losing(const struct node *node, uint64_t id)
@@ -557,7 +580,8 @@ static void close_session(struct node *node, uint64_t id, bool quits, uint64_t n
 	if (session == NULL)
 		return;
 	session_end_command(&node->sessions, session);
-	event_unsubscribe_all(node, session); /* first, so that it is told nothing more */
+	/* Unsubscribe first, so that the session is not told of its own end. */
+	event_unsubscribe_all(node, session);
 	if (session->waits != NULL)
 		wait_withdraw(node, session);
 	drop_value(node, session);
@@ -629,7 +653,7 @@ static struct session *begin_command(struct node *node, uint64_t id, uint64_t no
 	return *ret_error == 0 ? session : NULL;
 }
 
-/* Does the same for a command that needs a name. */
+/* Does the same for a command that needs a name of a lock. */
 static struct session *begin_named(struct node *node, uint64_t id, const char *name,
                                    size_t name_size, uint64_t now, int *ret_error)
 {

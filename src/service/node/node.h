@@ -196,15 +196,15 @@ uint64_t node_epoch(const struct node *node);
 /* Returns this node's number in the view, or 0 if it is in none. */
 uint32_t node_self(const struct node *node);
 uint32_t node_members_count(const struct node *node);
-/* True if the cluster needs a link between this node and that member. False for itself. */
+/* Does the cluster need a link between this node and that member? A node needs none to itself. */
 bool node_linked(const struct node *node, uint32_t member);
 /* Returns NULL if the node serves, or what it waits for: "a view that has this node in it", "the
  * reports of b, c" … The text is valid until the next call with this node. */
 const char *node_waiting_for(struct node *node);
 
-/* True if all members of the view have reported, so that the node serves (if its lease lets it). */
+/* Have all members of the view reported? Then the node serves, if its lease lets it. */
 bool node_active(const struct node *node);
-/* True if this member of the view has reported. */
+/* Has this member of the view reported? */
 bool node_reported(const struct node *node, uint32_t member);
 uint64_t node_incarnation(const struct node *node);
 
@@ -222,6 +222,9 @@ uint64_t node_incarnation(const struct node *node);
  * also ends the lease and counts as a lapse.
  */
 void node_lease(struct node *node, uint64_t deadline, uint64_t now);
+
+/* Renews at once, because the voters should learn something now (NODE_RENEW). */
+void node_renew(struct node *node, uint64_t now);
 
 /*
  * This incarnation leaves the cluster. It grants nothing more, but takes part in views until it is
@@ -277,12 +280,13 @@ void node_session_close(struct node *node, uint64_t session, uint64_t now);
 void node_session_quit(struct node *node, uint64_t session, uint64_t now);
 
 /*
- * For a client that cannot read the lease word. It asks before its first lock, and then again and
- * again. Returns what is left of the lease (NODE_NEVER: there is none), and the lapses. The client
- * may go on until its own clock, read before it asked, plus what was left, less what the clocks may
- * differ. If the session is closed without node_session_quit, the client may not know: what it
- * holds stays held until the last deadline that it was told, and is neither broken nor evicted
- * before. Returns 0, BATON_ESESSION or BATON_ESTOPPED.
+ * For a client that cannot read the lease word: tells it how long it may go on. The client calls
+ * this before its first lock, and then again and again. Returns what is left of the lease
+ * (NODE_NEVER: there is none), and the lapses. The client notes its own clock before it asks. It
+ * may go on until that time plus what is left of the lease, less what the two clocks may differ. If
+ * the session is closed without node_session_quit, the client may not know: what it holds stays
+ * held until the last deadline that it was told, and is neither broken nor evicted before. Returns
+ * 0, BATON_ESESSION or BATON_ESTOPPED.
  */
 int node_session_lease(struct node *node, uint64_t session, uint64_t now, uint64_t *ret_left_ns,
                        uint64_t *ret_lapses);
@@ -304,7 +308,9 @@ bool node_session_evict(struct node *node, uint64_t session, const char *why, ui
 
 /* Ends the session's wait for a lock: its command is answered with BATON_ENOVIEW. */
 void node_session_withdraw(struct node *node, uint64_t session, uint64_t now);
-/* True if the session has lost something and not released it yet. */
+/* Returns how many locks the session holds. */
+uint32_t node_session_holds(const struct node *node, uint64_t session);
+/* Has the session lost something that it has not released yet? */
 bool node_session_losing(const struct node *node, uint64_t session);
 /* The session's time to release what it has lost is over: those locks go to others. Returns true if
  * it holds something else, which it has not lost. */
@@ -343,24 +349,25 @@ int node_elect(struct node *node, uint64_t session, const char *name, size_t nam
                const void *value, size_t value_size, uint64_t now);
 
 /* Returns 1, or 0 if this session does not hold the lock, or holds it with another fence (0: any).
- * To resign is the same. */
+ * A leader resigns by the same call. */
 int node_unlock(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t fence, uint64_t now);
 
 /*
  * The reply is REPLY_LEADER or REPLY_NIL, from what all members know that are not silent; it also
- * names the silent ones. A leader whose own node is silent led when last heard of. If there is no
- * leader, one may have been elected at a silent member. While a view is new and not all members
- * have reported, the answer waits for them. Error: BATON_ENOVIEW.
+ * names the silent ones. If the leader's own node is silent, the reply says who led when it was
+ * last heard of. If there is no leader, one may have been elected at a silent member. While a view
+ * is new and not all members have reported, the answer waits for them. Error: BATON_ENOVIEW.
  */
 int node_leader(struct node *node, uint64_t session, const char *name, size_t name_size,
                 uint64_t now);
 
 /*
  * Takes a lock from the client that holds it with this fence, at any member. The reply is
- * REPLY_NUMBER 1, or 0 if nobody holds it (any more); or REPLY_ERROR with BATON_ESILENT if a member
- * is silent and no other has it. If the view changes in between, 0 may also mean that this very
- * command did it. Errors: BATON_EFENCE (0, or not below 2^53), BATON_ENOVIEW.
+ * REPLY_NUMBER 1, or 0 if nobody holds it with this fence (any more); or REPLY_ERROR with
+ * BATON_ESILENT if a member is silent and no other has the lock. If the view changes before the
+ * reply, 0 may also mean that this very command took the lock. Errors: BATON_EFENCE (0, or not
+ * below 2^53), BATON_ENOVIEW.
  */
 int node_break(struct node *node, uint64_t session, const char *name, size_t name_size,
                uint64_t fence, uint64_t now);
@@ -447,6 +454,13 @@ struct node_bytes {
 	size_t size;
 };
 
+/* When a waiter is let in, seen from its member. */
+enum node_status_turn {
+	STATUS_TURN_NEXT,  /* when the member is let in next */
+	STATUS_TURN_NOW,   /* before the member leaves */
+	STATUS_TURN_LATER, /* only after the member has asked again, because others are before it */
+};
+
 /* One client, in a STATUS. */
 struct node_status_client {
 	uint32_t member; /* an index into `members` */
@@ -454,6 +468,7 @@ struct node_status_client {
 	struct node_bytes command; /* the process that connected, not the command that it runs */
 	uint64_t since_ms;
 	bool losing; /* of a holder: it was told that it lost the lock, but has not stopped yet */
+	enum node_status_turn turn; /* of a waiter */
 };
 
 struct node_status_lock {
@@ -463,6 +478,10 @@ struct node_status_lock {
 	const struct node_status_client *holder;
 	const struct node_status_client *waiters; /* the clients of one member are in order */
 	uint32_t waiters_count;
+	/* The waiters are in the order in which they will be served, as far as nobody gives up; a
+	 * client that comes later may be let in between them. If it is not known, they are sorted
+	 * by member. */
+	bool in_order;
 };
 
 struct node_status_member {
@@ -569,11 +588,11 @@ bool node_effect(struct node *node, struct node_effect *ret_effect);
 
 /* --- for tests and measurement --- */
 
-/* True if a token of the lock is here: at rest, in use, or as a message that rests here. Always
- * false for an algorithm without tokens. */
+/* Is a token of the lock here: at rest, in use, or as a message that rests here? Always false for
+ * an algorithm without tokens. */
 bool node_has_token(struct node *node, const char *name, size_t name_size);
 
-/* Returns true if the algorithm has let this node in, whether or not a client has the lock. */
+/* Has the algorithm let this node in? A client need not have the lock. */
 bool node_is_inside(struct node *node, const char *name, size_t name_size);
 
 /* Returns the number of the member that has the token of an untouched lock; 0 without a view. */

@@ -103,7 +103,7 @@ void outbox_put_text(struct outbox *outbox, const void *text, size_t size)
 
 static struct node_bytes bytes_of(const struct outbox *outbox, struct span span)
 {
-	/* Before anything was kept, there are no bytes to point into. */
+	/* There are no bytes to point into before anything was kept. */
 	const char *bytes =
 	        outbox->bytes != NULL ? (const char *)outbox->bytes + span.offset : NULL;
 	return (struct node_bytes){bytes, span.size};

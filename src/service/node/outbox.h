@@ -80,10 +80,10 @@ struct outbox {
 void outbox_free(struct outbox *outbox);
 /* Frees the space, if everything in the outbox was taken. */
 void outbox_clear_taken(struct outbox *outbox);
-/* The record is valid until the next one is made. */
+/* Appends the record of an effect. The pointer is valid until the next record is appended. */
 struct record *outbox_record(struct outbox *outbox, enum node_effect_kind kind);
 struct span outbox_keep(struct outbox *outbox, const void *bytes, size_t size);
-/* The record of a reply owns the status from now on. */
+/* Gives the status to the record of a reply, which owns it from now on. */
 void outbox_own_status(struct outbox *outbox, struct record *record, struct status *status);
 bool outbox_take(struct outbox *outbox, struct node_effect *ret_effect);
 

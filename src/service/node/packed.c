@@ -19,7 +19,7 @@ static uint64_t unzigzag(uint64_t word)
 	return word >> 1 ^ ((word & 1) != 0 ? UINT64_MAX : 0);
 }
 
-/* Returns the number of bytes written. */
+/* Writes the state in packed form. Returns the number of bytes written. */
 static size_t pack(const uint8_t *state, size_t size, uint8_t *ret_packed)
 {
 	uint8_t *at = ret_packed;
@@ -95,7 +95,7 @@ void packed_drop(struct opened *opened, struct pool *pool, struct lock *lock)
 	lock->packed = NULL;
 }
 
-/* One word more, so that an empty state has an address too. */
+/* Allocates one word more than a state needs, so that an empty state has an address too. */
 void packed_renew(struct opened *opened, size_t state_size)
 {
 	size_t words = words_of(state_size);

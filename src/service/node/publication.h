@@ -24,10 +24,10 @@ struct publications {
 
 void publications_clear(struct publications *publications);
 void publications_free(struct publications *publications);
-/* Returns NULL if this node knows of no leader. */
+/* Finds who leads. Returns NULL if this node knows of no leader. */
 struct publication *publication_find(const struct publications *publications, struct slice name,
                                      uint64_t hash);
-/* Ignored if a leader with a greater fence is known. */
+/* Notes who leads. Does nothing if a leader with a greater fence is known. */
 void publication_set(struct publications *publications, struct slice name, uint64_t fence,
                      uint32_t member, struct slice value);
 void publication_drop(struct publications *publications, struct publication *publication);

@@ -1,6 +1,7 @@
 #include "question.h"
 
 #include "memory.h"
+#include "status_merge.h"
 
 #include <stdlib.h>
 
@@ -26,6 +27,9 @@ void question_drop_answers(struct question *question)
 	question->own = question->stored = (struct leadership){.fence = 0};
 	question->done = false;
 	answers_free(&question->answers);
+	status_free(question->unordered.status);
+	free(question->unordered.locks);
+	question->unordered = (struct unordered){.status = NULL};
 }
 
 void question_forget(struct question *question)

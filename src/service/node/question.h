@@ -8,6 +8,15 @@
 #include "answer.h"
 #include "node.h"
 
+struct status;
+
+/* A status, and the locks whose waiters may have to be sorted. */
+struct unordered {
+	struct status *status; /* NULL: there is nothing to find out */
+	uint32_t *locks;       /* indices into the locks of the status */
+	uint32_t locks_count;
+};
+
 /* The leader of a lock, as some member reported it. */
 struct leadership {
 	uint64_t fence; /* 0: nobody leads */
@@ -30,6 +39,8 @@ struct question {
 	struct leadership own;    /* LEADER: the best answer of a leader's own node */
 	struct leadership stored; /* LEADER: the best answer from what other members remember */
 	struct answers answers;   /* STATUS: the answers so far */
+	/* STATUS: what is still to be found out after the rest was answered (status_order.h). */
+	struct unordered unordered;
 };
 
 /* Begins the question with this number to all members except `self`. */
@@ -40,7 +51,7 @@ void question_drop_answers(struct question *question);
 /* Ends the question. */
 void question_forget(struct question *question);
 
-/* True if this member has not answered yet. */
+/* Is the answer of this member still missing? */
 static inline bool question_missing(const struct question *question, uint32_t member)
 {
 	return question->missing != NULL &&

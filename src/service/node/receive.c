@@ -7,6 +7,7 @@
 #include "name.h"
 #include "recovery.h"
 #include "status.h"
+#include "status_order.h"
 #include "trouble.h"
 #include "whole.h"
 
@@ -66,8 +67,7 @@ static uint32_t count_messages(const struct frame *frame)
 	return count;
 }
 
-/* True if there is room for the locks that are not known yet and for the messages that must
- * wait. */
+/* Is there room for the locks that are not known yet and for the messages that must wait? */
 static bool has_room(const struct node *node, const struct frame *frame)
 {
 	struct in in = frame->body;
@@ -145,6 +145,8 @@ static const struct {
         [FRAME_EVENT] = {on_event, false},
         [FRAME_DROPPED] = {on_dropped, false},
         [FRAME_ANSWER] = {on_answer, false},
+        [FRAME_ASK_STATES] = {on_ask_states, true},
+        [FRAME_TELL_STATES] = {on_tell_states, false},
 };
 
 static int handle(struct node *node, const struct frame *frame)
@@ -211,7 +213,7 @@ static int take_control(struct node *node, const struct arrival *arrival, const 
 	                       (frame->destination != 0 && frame->destination != view->self)))
 		return BATON_EMESSAGE;
 	if (frame->origin == view->self)
-		return 0; /* it came back around a ring of links */
+		return 0; /* the flood came back around a ring of links */
 	if (frame->destination == 0)
 		return take_flood(node, frame);
 	if (frame->destination != view->self) {

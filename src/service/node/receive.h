@@ -14,7 +14,7 @@
 
 struct node;
 
-/* node_receive, after the time has been advanced. */
+/* Does the work of node_receive, after the time has been advanced. */
 int receive_frame(struct node *node, const char *from, const uint8_t *bytes, size_t size);
 /* Tries the waiting frames again, in the order of their arrival. */
 void receive_again(struct node *node);

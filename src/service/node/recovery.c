@@ -89,8 +89,8 @@ static void report(struct node *node)
 	} while (live != NULL);
 }
 
-/* Settles clients that want to know whether the lock is busy: a closed lock is; otherwise all
- * members are asked. */
+/* Answers clients that want to know whether the lock is busy. A closed lock is busy; for an open
+ * one all members are asked. */
 static void settle_impatient(struct node *node, struct live *live)
 {
 	struct session *next;
@@ -162,7 +162,7 @@ int recovery_begin(struct node *node, struct view *next)
 		*next = (struct view){0};
 	}
 	node->view = *next;
-	/* The parameters have moved with the view. */
+	/* The view was copied to another place, so its site must point to the parameters there. */
 	node->view.site.parameters = node->view.network.parameters;
 	table_renew(node);
 	view_free(&old);

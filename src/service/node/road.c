@@ -87,9 +87,9 @@ static struct in what_rests(const struct node *node, struct road *road)
 	return (struct in){.next = rest, .end = rest + road->size};
 }
 
-/* True if a message of this type stays at the lock's home, because it went round too often while
- * nobody wanted the lock. A message of an unknown type never does: its rounds are not counted, and
- * the algorithm will refuse it. */
+/* Does a message of this type stay at the lock's home, because it went round too often while nobody
+ * wanted the lock? A message of an unknown type does not stay: its rounds are not counted, and the
+ * algorithm will refuse it. */
 static bool is_parked(const struct node *node, const struct lock *lock, const struct road *road,
                       uint8_t type)
 {

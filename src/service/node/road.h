@@ -42,12 +42,12 @@ void road_add(struct node *node, struct lock *lock, const struct letter *letter)
 uint32_t road_count(struct node *node, struct lock *lock);
 /* Removes the oldest message and returns it. Valid until the next one is taken. */
 struct letter road_take(struct node *node, struct lock *lock);
-/* Returns how many of the oldest messages go on now that the time has come. A parked message stays,
- * unless one after it goes on: they keep their order. */
+/* Returns how many of the oldest messages must move on, now that their time has come. A parked
+ * message stays, unless one after it moves on: messages keep their order. */
 uint32_t road_due(struct node *node, struct lock *lock);
-/* A client waits somewhere: nothing stays parked. */
+/* Ends parking, because a client waits somewhere. */
 void road_unpark(struct node *node, struct lock *lock);
-/* True if the token will pass here once more, whatever the home does. */
+/* Is it certain that the token will pass here once more, whatever the home does? */
 bool road_is_fresh(const struct node *node, struct lock *lock);
 bool road_rests(const struct node *node, struct lock *lock);
 

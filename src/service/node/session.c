@@ -122,7 +122,7 @@ struct record *session_fail(struct node *node, struct session *session, int erro
 
 /* --- questions --- */
 
-/* True if this member has not answered; in a view that is not active, if it has not reported. */
+/* Has this member not answered? In a view that is not active: has it not reported? */
 static bool is_silent(const struct view *view, const struct question *question, uint32_t member)
 {
 	if (member == view->self)

@@ -70,9 +70,10 @@ struct sessions {
 void sessions_init(struct sessions *sessions);
 void sessions_free(struct sessions *sessions);
 struct session *session_open(struct sessions *sessions, const struct node_client *client);
-/* The session must hold nothing, wait for nothing and have no subscriptions. */
+/* Frees a session, which must hold nothing, wait for nothing and have no subscriptions. */
 void session_free(struct sessions *sessions, struct session *session);
-/* Returns NULL if there is no such session (any more), or if its client is gone. */
+/* Finds a session. Returns NULL if there is none with this id (any more), or if its client is gone.
+ * */
 static inline struct session *session_find(const struct sessions *sessions, uint64_t id)
 {
 	uint32_t slot = (uint32_t)id - 1;
@@ -102,7 +103,7 @@ struct span session_keep_silent(struct node *node, const struct question *questi
 /* Begins a new question to all other members, with a number that leads back to the session. */
 void session_ask(struct node *node, struct session *session);
 /* Returns the session whose question has this number, or NULL, and notes that the member has
- * answered; `last`: completely. */
+ * answered. `last` tells that this was the last part of its answer. */
 struct session *session_answered(struct node *node, uint64_t number, uint32_t member, bool last);
 
 #endif

@@ -4,6 +4,7 @@
 #include "glob.h"
 #include "name.h"
 #include "status_merge.h"
+#include "status_order.h"
 #include "step.h"
 #include "whole.h"
 
@@ -30,6 +31,8 @@ static void put_figures(struct node *node)
 	control_uint(node, node->algorithm->messages_count);
 	for (size_t i = 0; i < node->algorithm->messages_count; i++)
 		control_uint(node, figures->sent_by_type[i]);
+	for (uint32_t i = 0; i < PACES_COUNT; i++)
+		control_uint(node, node->paces[i].steps);
 }
 
 static uint8_t *encode_uint(uint8_t *to, uint64_t value)
@@ -48,17 +51,30 @@ static uint8_t *encode_bytes(uint8_t *to, const void *bytes, size_t size)
 	return to + size;
 }
 
-/* Assembles a row here and copies it at once, because there may be a hundred thousand. */
+/* Tells when a client is let in that has so many others before it in the queue here. */
+static enum row_kind waiting_kind(const struct node *node, const struct live *live, uint32_t before)
+{
+	bool inside = live->lock->phase == PHASE_INSIDE && !live->carried;
+
+	if (inside && lease_may_grant(&node->lease, node->now) &&
+	    (uint64_t)before + live->turns < node->turns)
+		return ROW_WAITS_NOW;
+	return !inside && before < node->turns ? ROW_WAITS_NEXT : ROW_WAITS_LATER;
+}
+
+/* Assembles a row in a local buffer and copies it in one piece. That is fast, and there may be a
+ * hundred thousand rows. */
 static void put_row(struct node *node, const struct live *live, const struct session *session,
-                    bool holds)
+                    enum row_kind kind)
 {
 	uint8_t row[2 + NODE_NAME_MAX + 5 * 10 + NODE_COMMAND_MAX], *to = row;
 	struct slice name = lock_name(node, live->lock);
 	const char *command = session->command_line != NULL ? session->command_line : "";
 	size_t command_size = strlen(command);
+	bool holds = kind >= ROW_HOLDS;
 	uint64_t since = holds ? live->since : session->since;
 
-	*to++ = !holds ? ROW_WAITS : live->lost ? ROW_LOSES : ROW_HOLDS;
+	*to++ = (uint8_t)kind;
 	*to++ = (uint8_t)name.size;
 	to = encode_bytes(to, name.bytes, name.size);
 	to = encode_uint(to, holds ? live->fence : 0);
@@ -104,12 +120,14 @@ static bool put_rows(struct node *node, struct cursor *cursor, struct slice patt
 				continue;
 			}
 			if (live->holder != NULL) {
-				put_row(node, live, live->holder, true);
+				put_row(node, live, live->holder,
+				        live->lost ? ROW_LOSES : ROW_HOLDS);
 				cursor->rows++;
 			}
 			cursor->session = TAILQ_FIRST(&live->queue);
 		} else {
-			put_row(node, live, cursor->session, false);
+			put_row(node, live, cursor->session,
+			        waiting_kind(node, live, cursor->waiters));
 			cursor->rows++;
 			cursor->session = TAILQ_NEXT(cursor->session, queue);
 			cursor->waiters++;
@@ -156,7 +174,7 @@ int on_tell_status(struct node *node, const struct frame *frame)
 	struct row row;
 	uint32_t rows_count = 0;
 
-	if (in.bad || !figures_read(&in, node->algorithm->messages_count, &member, NULL))
+	if (in.bad || !figures_read(&in, node->algorithm->messages_count, &member, NULL, NULL))
 		return BATON_EMESSAGE;
 	for (; in.next < in.end; rows_count++) {
 		if (!row_read(&in, frame->origin, &row))
@@ -207,8 +225,19 @@ static void describe_members(const struct node *node, const struct question *que
 	}
 }
 
+static void reply(struct node *node, struct session *session, struct status *status)
+{
+	struct record *record = session_reply(node, session, REPLY_STATUS, 0);
+
+	outbox_own_status(&node->outbox, record, status);
+}
+
 void status_reply(struct node *node, struct session *session)
 {
+	if (session->question.unordered.status != NULL) {
+		reply(node, session, order_finish(node, &session->question));
+		return;
+	}
 	uint32_t count = node->view.count == 0 ? 1 : node->view.count;
 	struct status *status = status_make(count, node->algorithm->messages_count);
 	struct node_status *told = status_view(status);
@@ -220,8 +249,8 @@ void status_reply(struct node *node, struct session *session)
 	told->waiting_for = status_keep_text(status, view_waiting_for(node));
 	describe_members(node, &session->question, status, count);
 	status_take_answers(status, &session->question.answers);
-	struct record *record = session_reply(node, session, REPLY_STATUS, 0);
-	outbox_own_status(&node->outbox, record, status);
+	if (!order_ask(node, session, status))
+		reply(node, session, status);
 }
 
 /* --- for tests --- */

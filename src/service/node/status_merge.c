@@ -8,6 +8,7 @@
 
 #include "memory.h"
 #include "must.h"
+#include "pace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +36,7 @@ struct status {
 	struct node_status_client *clients;
 	uint64_t *types;
 	size_t types_count; /* the number of message types of each member */
+	bool silent;        /* some member has not answered */
 	char **texts;       /* names and addresses of members, and the text of waiting_for */
 	uint32_t texts_count;
 };
@@ -80,12 +82,15 @@ void node_status_free(struct node_status *status)
 bool row_read(struct in *in, uint32_t member, struct row *ret_row)
 {
 	uint8_t kind = in_byte(in, ROW_LOSES);
-	struct row row = {.holds = kind != ROW_WAITS};
+	struct row row = {.holds = kind >= ROW_HOLDS};
 
 	row.name = in_name(in);
 	row.fence = in_uint(in);
 	row.client.member = member - 1;
 	row.client.losing = kind == ROW_LOSES;
+	row.client.turn = kind == ROW_WAITS_NOW     ? STATUS_TURN_NOW
+	                  : kind == ROW_WAITS_LATER ? STATUS_TURN_LATER
+	                                            : STATUS_TURN_NEXT;
 	row.client.pid = (uint32_t)in_range(in, 0, UINT32_MAX);
 	row.client.uid = (uint32_t)in_range(in, 0, UINT32_MAX);
 	row.client.since_ms = in_uint(in);
@@ -96,7 +101,7 @@ bool row_read(struct in *in, uint32_t member, struct row *ret_row)
 }
 
 bool figures_read(struct in *in, size_t types_count, struct node_status_member *member,
-                  uint64_t *types)
+                  uint64_t *types, uint32_t *steps)
 {
 	uint8_t flags = in_byte(in, FIGURES_ACTIVE | FIGURES_LEASED);
 
@@ -114,6 +119,11 @@ bool figures_read(struct in *in, size_t types_count, struct node_status_member *
 		member->sent += sent;
 		if (types != NULL)
 			types[i] = sent;
+	}
+	for (uint32_t i = 0; i < PACES_COUNT; i++) {
+		uint32_t count = (uint32_t)in_range(in, 0, UINT32_MAX);
+		if (steps != NULL)
+			steps[i] = count;
 	}
 	return !in->bad;
 }
@@ -151,7 +161,8 @@ static bool run_before(const struct status *status, const struct sorted_run *a,
 	return compare_rows(&status->rows[a->next], &status->rows[b->next]) < 0;
 }
 
-/* Restores the heap after the run at place i got another first row, or is new there. */
+/* Restores the order of the heap, after the run at place i was added or its first row has changed.
+ * */
 static void sift(struct status *status, size_t i)
 {
 	struct sorted_run run = status->runs[i], *runs = status->runs;
@@ -175,9 +186,10 @@ static void read_answer(struct status *status, const struct answer *answer)
 {
 	struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
 	struct sorted_run run = {status->rows_read, status->rows_read + answer->rows_count};
-	struct node_status_member figures; /* read before, and not needed again */
+	/* These figures were read before and are not needed again. */
+	struct node_status_member figures;
 
-	must(figures_read(&in, status->types_count, &figures, NULL));
+	must(figures_read(&in, status->types_count, &figures, NULL, NULL));
 	for (; in.next < in.end; status->rows_read++) {
 		must(status->rows_read < run.end);
 		must(row_read(&in, answer->member, &status->rows[status->rows_read]));
@@ -201,11 +213,15 @@ static void merge_row(struct status *status, const struct row *row, const struct
 	*client = row->client;
 	if (before == NULL || !same_lock(row, before))
 		status->locks[result->locks_count++] = (struct node_status_lock){
-		        .name = {(const char *)row->name.bytes, row->name.size}};
+		        .name = {(const char *)row->name.bytes, row->name.size},
+		        .in_order = !status->silent};
 	struct node_status_lock *lock = &status->locks[result->locks_count - 1];
 	if (!row->holds) {
 		if (lock->waiters_count++ == 0)
 			lock->waiters = client;
+		/* A member lets its own clients in in order. */
+		if (client->member != lock->waiters[0].member)
+			lock->in_order = false;
 	} else if (lock->holder == NULL) {
 		lock->holder = client;
 		lock->fence = row->fence;
@@ -240,6 +256,71 @@ bool node_status_step(struct node_status *of)
 		merge_some(status);
 	}
 	return status->unread != NULL || status->runs_count > 0;
+}
+
+/* --- the order of waiters --- */
+
+size_t status_rows_count(const struct status *status)
+{
+	return status->rows_count;
+}
+
+bool status_read_steps(const struct status *status, uint32_t member, uint32_t *ret_steps)
+{
+	const struct answer *answer;
+	struct node_status_member figures; /* not needed again */
+
+	STAILQ_FOREACH (answer, &status->answers, answers) {
+		struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
+		if (answer->member != member)
+			continue;
+		must(figures_read(&in, status->types_count, &figures, NULL, ret_steps));
+		return true;
+	}
+	return false;
+}
+
+/* Waiters of each member keep their order: `order` is the index before sorting. */
+struct placed {
+	uint32_t place, order;
+	struct node_status_client client;
+};
+
+static int compare_placed(const void *left, const void *right)
+{
+	const struct placed *a = left, *b = right;
+
+	if (a->place != b->place)
+		return a->place < b->place ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+void status_sort_waiters(struct status *status, uint32_t index, const uint32_t *places,
+                         bool certain)
+{
+	struct node_status_lock *lock = &status->locks[index];
+	struct node_status_client *waiters = status->clients + (lock->waiters - status->clients);
+	struct placed *placed = calloc(lock->waiters_count, sizeof(*placed));
+	uint32_t late = UINT32_MAX;
+	bool told = true;
+
+	memory_must(placed != NULL);
+	for (uint32_t k = 0; k < lock->waiters_count; k++) {
+		const struct node_status_client *client = &waiters[k];
+		placed[k] = (struct placed){places[client->member], k, *client};
+		if (client->turn == STATUS_TURN_NOW)
+			placed[k].place = 0;
+		if (client->turn != STATUS_TURN_LATER)
+			continue;
+		placed[k].place = UINT32_MAX;
+		told = told && certain && (late == UINT32_MAX || late == client->member);
+		late = client->member;
+	}
+	qsort(placed, lock->waiters_count, sizeof(*placed), compare_placed);
+	for (uint32_t k = 0; k < lock->waiters_count && told; k++)
+		waiters[k] = placed[k].client;
+	lock->in_order = told;
+	free(placed);
 }
 
 /* --- the beginning --- */
@@ -287,10 +368,13 @@ void status_take_answers(struct status *status, struct answers *answers)
 	STAILQ_FOREACH (answer, &status->answers, answers) {
 		struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
 		must(figures_read(&in, status->types_count, &status->members[answer->member - 1],
-		                  status->types + status->types_count * (answer->member - 1)));
+		                  status->types + status->types_count * (answer->member - 1),
+		                  NULL));
 		status->rows_count += answer->rows_count;
 		answers_count++;
 	}
+	for (uint32_t i = 0; i < status->status.members_count; i++)
+		status->silent = status->silent || status->members[i].silent;
 	status->rows = malloc((status->rows_count + 1) * sizeof(*status->rows));
 	status->locks = malloc((status->rows_count + 1) * sizeof(*status->locks));
 	status->clients = malloc((status->rows_count + 1) * sizeof(*status->clients));

@@ -3,9 +3,9 @@
  *
  * Each part of a member's answer begins with: a byte (1: active, 2: it has a lease), what is left
  * of the lease in milliseconds (only if it has one), grants, messages received, other frames sent,
- * the number of types of messages, how many of each were sent. Then come rows: a byte (0: waiter,
- * 1: holder, 2: holder that was told that it lost the lock and has not stopped yet), the lock's
- * name, the fence (of a holder; else 0), pid, uid, milliseconds, command.
+ * the number of types of messages, how many of each were sent, and the steps of each of the counters
+ * of pace.h. Then come rows: a byte (enum row_kind), the lock's name, the fence (of a holder; else
+ * 0), pid, uid, milliseconds, command.
  */
 #ifndef NODE_STATUS_MERGE_H
 #define NODE_STATUS_MERGE_H
@@ -17,8 +17,9 @@
 /* The first byte of an answer is a sum of these. */
 enum { FIGURES_ACTIVE = 1, FIGURES_LEASED = 2 };
 
-/* The first byte of a row. */
-enum { ROW_WAITS, ROW_HOLDS, ROW_LOSES };
+/* The first byte of a row: a waiter and when it is let in, a holder, or a holder that was told that
+ * it lost the lock and has not stopped yet. */
+enum row_kind { ROW_WAITS_NEXT, ROW_WAITS_NOW, ROW_WAITS_LATER, ROW_HOLDS, ROW_LOSES };
 
 /* One client of one lock. Texts point into the answer. */
 struct row {
@@ -29,10 +30,10 @@ struct row {
 	struct node_status_client client;
 };
 
-/* Reads the part of an answer before the rows; `types` has room for all types, or is NULL. Returns
- * false if it is malformed. */
+/* Reads the part of an answer before the rows. `types` has room for all types, and `steps` for
+ * PACES_COUNT; either may be NULL. Returns false if it is malformed. */
 bool figures_read(struct in *in, size_t types_count, struct node_status_member *member,
-                  uint64_t *types);
+                  uint64_t *types, uint32_t *steps);
 /* Reads the next row. Returns false if it is malformed. */
 bool row_read(struct in *in, uint32_t member, struct row *ret_row);
 
@@ -46,6 +47,20 @@ struct node_status_member *status_member(struct status *status, uint32_t index);
 char *status_keep_text(struct status *status, const char *text);
 /* Takes over all the answers, and fills in what they say about the members. */
 void status_take_answers(struct status *status, struct answers *answers);
+/* Returns the number of all rows. */
+size_t status_rows_count(const struct status *status);
+/* Reads from a member's answer how many steps it had taken, by the counters of pace.h. Returns false
+ * if the member has not answered. */
+bool status_read_steps(const struct status *status, uint32_t member, uint32_t *ret_steps);
+/*
+ * The status is complete, and the members are let in into this lock in the order of their places;
+ * places[i] is that of member i + 1. Sorts the waiters by that. `certain`: a member that asks again
+ * comes after all that have a place. Does nothing if that does not tell the order: clients wait
+ * until their member has asked again, and are of several members, or it is not certain when their
+ * member comes.
+ */
+void status_sort_waiters(struct status *status, uint32_t lock, const uint32_t *places,
+                         bool certain);
 /* Returns the part that users of the node see. */
 struct node_status *status_view(struct status *status);
 /* Gives up one ownership; the last one frees the status. */

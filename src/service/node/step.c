@@ -24,7 +24,9 @@ static void perform(struct node *node, struct lock *lock)
 {
 	const struct out *out = &node->out;
 	const struct effect *last = NULL;
+	struct pace *pace = &node->paces[pace_index(lock->hash)];
 
+	pace->steps++;
 	for (uint32_t i = 0; i < out->effects_count && !node->stopped; i++) {
 		const struct effect *effect = &out->effects[i];
 		if (effect->kind == EFFECT_ENTER) {
@@ -43,6 +45,7 @@ static void perform(struct node *node, struct lock *lock)
 			struct letter letter = {lock->counter, effect->send.side, effect->send.size,
 			                        out->bytes + effect->send.offset};
 			road_add(node, lock, &letter);
+			pace->balance++;
 		} else if (effect->send.to == 0 || effect->send.to > node->view.count ||
 		           !node->view.members[effect->send.to - 1].linked) {
 			trouble_stop(node,
@@ -51,6 +54,7 @@ static void perform(struct node *node, struct lock *lock)
 			bool same = last != NULL && last->send.offset == effect->send.offset &&
 			            last->send.side == effect->send.side;
 			message_send(node, lock, effect, same);
+			pace->balance++;
 			last = effect;
 		}
 	}
@@ -75,8 +79,10 @@ int step_deliver(struct node *node, struct lock *lock, const struct letter *lett
 
 	out_clear(&node->out);
 	int error = node->algorithm->receive(site, step_state(node, lock), &message, &node->out);
-	if (error == 0)
+	if (error == 0) {
+		node->paces[pace_index(lock->hash)].balance--;
 		perform(node, lock);
+	}
 	return error;
 }
 

@@ -45,20 +45,20 @@ static bool is_end(uint64_t rank)
 	return rank % 4 == 2;
 }
 
-/* True if nothing can have happened between the two events. */
+/* Is it certain that nothing happened between the two events? */
 static bool follows(const struct node *node, uint64_t rank, uint64_t last)
 {
 	uint64_t fence = rank / 4, fence_last = last / 4;
 
 	if (fence == fence_last)
-		return true; /* both come from one member, in order */
+		return true; /* both events come from one member, in order */
 	if (rank % 4 != 0 || !is_end(last))
 		return false;
-	/* A grant is told only in its own epoch, which is ours. */
+	/* A grant is told only in its own epoch, which is the present one. */
 	return fence == (fence_last > node->base ? fence_last : node->base) + 1;
 }
 
-/* True for the first grant of an epoch. */
+/* Is this the first grant of an epoch? */
 static bool is_first(const struct node *node, uint64_t rank)
 {
 	return rank % 4 == 0 && rank / 4 == node->base + 1;
@@ -161,8 +161,8 @@ static void tell_first_held(struct node *node, struct stream *stream)
 }
 
 /*
- * True for the first grant of its epoch while the lock is still closed here by a hold of an older
- * epoch. The end of that hold is on its way and must be told first, even if nobody here was told of
+ * Is this the first grant of its epoch, while the lock is still closed here by a hold of an older
+ * epoch? The end of that hold is on its way and must be told first, even if nobody here was told of
  * its beginning.
  */
 static bool is_early(const struct node *node, const struct stream *stream, uint64_t rank)

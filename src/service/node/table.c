@@ -131,6 +131,7 @@ void table_renew(struct node *node)
 
 	node->table = (struct table){0};
 	node->pool = (struct pool){0};
+	memset(node->paces, 0, sizeof(node->paces));
 	packed_renew(&node->opened, node->view.state_size);
 	TAILQ_FOREACH (live, &node->lives.all, all) {
 		struct slice name = lock_name(node, live->lock);

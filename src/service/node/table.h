@@ -12,7 +12,7 @@ struct table {
 	uint32_t size, count; /* the size is a power of two, or 0 */
 };
 
-/* Returns NULL if there is no such lock. */
+/* Finds a lock. Returns NULL if there is no such lock. */
 struct lock *table_find(const struct node *node, const void *name, uint32_t size, uint64_t hash);
 /* Adds a lock that is not there yet. The caller checks the limit (table_has_room). */
 struct lock *table_add(struct node *node, const void *name, uint32_t size, uint64_t hash);
@@ -22,8 +22,8 @@ void table_drop(struct node *node, struct lock *lock);
 void table_renew(struct node *node);
 void table_free(struct node *node);
 size_t table_bytes(const struct node *node);
-/* True if there is room for so many more. Locks that other members hold are added whatever the
- * limit is, so the table may exceed it. */
+/* Is there room for so many more locks? Locks that other members hold are added whatever the limit
+ * is, so the table may exceed it. */
 bool table_has_room(const struct node *node, uint32_t count);
 
 #endif

@@ -10,7 +10,8 @@ void trouble_propose(struct node *node)
 	outbox_record(&node->outbox, NODE_BUMP)->bump.epoch = node->epoch;
 }
 
-/* A table that stays full, because all its locks are in use, must not end epoch after epoch. */
+/* Waits until bump_earliest. Otherwise a table that stays full, because all its locks are in use,
+ * would end one epoch after the other. */
 void trouble_bump(struct node *node)
 {
 	if (node->bump_deadline != NODE_NEVER)

@@ -6,18 +6,19 @@
 
 struct node;
 
-/* This epoch's numbers or tables are used up: proposes again and again that it end, until it
- * does. */
+/* Call it when this epoch's numbers or tables are used up: it proposes to end the epoch, again and
+ * again until the epoch has ended. */
 void trouble_bump(struct node *node);
-/* It is time to propose that the epoch end (again). */
+/* Proposes that the epoch end, and sets the time of the next proposal. */
 void trouble_propose(struct node *node);
-/* More than half of the epoch's fences are used: proposes again and again to raise the limit, until
- * it is raised. */
+/* Call it when more than half of the epoch's fences are used: it proposes to raise the limit, again
+ * and again until the limit is raised. */
 void trouble_extend(struct node *node);
 void trouble_propose_extend(struct node *node);
-/* Something happened that must never happen, but the node goes on: operators are told. */
+/* Tells operators that something happened that must never happen. The node goes on. */
 void trouble_shout(struct node *node, const char *text);
-/* Going on could do harm: from now on nothing is granted, sent or answered. */
+/* Stops the node, because going on could do harm: from now on nothing is granted, sent or answered.
+ * */
 void trouble_stop(struct node *node, const char *why);
 
 #endif

@@ -29,8 +29,8 @@ void view_free(struct view *view)
 		view_drop_return(view, SLIST_FIRST(&view->returns));
 }
 
-/* Mixes with the finalizer of splitmix64. When a member joins or leaves, only the locks move that
- * it wins or had. */
+/* Mixes with the finalizer of splitmix64. When a member joins, only the locks whose home it becomes
+ * move; when it leaves, only those whose home it was. */
 uint32_t view_home(const struct view *view, uint64_t hash)
 {
 	uint64_t greatest = 0;
@@ -231,8 +231,8 @@ static bool prepare(const struct node *node, struct view *view)
 	return true;
 }
 
-/* True if the algorithm sends something before anybody asks. Then the home must be told that there
- * is a lock. */
+/* Does the algorithm send something before anybody asks? Then the home must be told that there is a
+ * lock. */
 static bool starts_by_itself(const struct view *view)
 {
 	const struct algorithm *algorithm = view->network.algorithm;
@@ -250,8 +250,8 @@ static bool starts_by_itself(const struct view *view)
 	return starts;
 }
 
-/* The named links between members of the view, as a topology of numbers; `text` is freed by the caller,
- * after the graph was built. A view of one has no link and needs none. */
+/* Translates the named links between members of the view into a topology of numbers. The caller
+ * frees `text` after the graph was built. A view of one has no link and needs none. */
 static bool name_topology(const struct node *node, struct view *view, char **ret_text,
                           struct topology *ret_topology)
 {

@@ -73,7 +73,7 @@ uint32_t view_home(const struct view *view, uint64_t hash);
 uint64_t view_fence(const struct node *node, uint64_t counter);
 /* Returns the text of node_waiting_for. */
 const char *view_waiting_for(struct node *node);
-/* Returns NULL if none has arrived early. */
+/* Finds a RETURN that arrived early. Returns NULL if there is none. */
 struct early_return *view_find_return(const struct view *view, uint32_t member, struct slice name);
 void view_add_return(struct view *view, uint32_t member, struct slice name);
 void view_drop_return(struct view *view, struct early_return *early);

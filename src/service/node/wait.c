@@ -25,9 +25,9 @@ void wait_probe(struct node *node, struct session *session)
 }
 
 /*
- * From silence alone, nobody can tell whether a lock is busy or the node that has its token is
- * gone. So before a client is told that the lock was not free in time, the members are asked,
- * unless this node knows.
+ * Silence alone does not tell whether a lock is busy or the node that has its token is gone. So
+ * before a client is told that the lock was not free in time, the members are asked, unless this
+ * node knows.
  */
 void wait_expire(struct node *node, struct session *session)
 {
@@ -72,7 +72,7 @@ static void enter_queue(struct node *node, struct session *session, struct lock 
 		wait_probe(node, session);
 }
 
-/* True if this node knows that the lock is not free. */
+/* Does this node know that the lock is not free? */
 static bool is_taken(const struct live *live)
 {
 	return live != NULL &&

@@ -12,6 +12,7 @@
 #include "lock.h"
 #include "node.h"
 #include "outbox.h"
+#include "pace.h"
 #include "packed.h"
 #include "publication.h"
 #include "road.h"
@@ -57,6 +58,7 @@ struct node {
 	struct opened opened;
 	struct lives lives;
 	struct roads roads;
+	struct pace paces[PACES_COUNT];
 	size_t name_offset; /* the offset of the name in a lock */
 	struct out out;     /* the effects of the algorithm's last step */
 

@@ -106,8 +106,8 @@ static enum resp_result read_array(struct reader *reader, struct resp_command *c
 	return result;
 }
 
-/* True for a byte that separates words. A word that is not quoted may contain the last two, as in
- * Redis. */
+/* Does this byte separate words? A word that is not quoted may contain the last two, as in Redis.
+ * */
 static bool is_space(char c)
 {
 	return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
@@ -205,7 +205,8 @@ static enum resp_result read_line(struct reader *reader, struct resp_command *co
 {
 	size_t most = reader->size < RESP_LINE_MAX ? reader->size : RESP_LINE_MAX;
 	const char *end = memchr(reader->bytes, '\n', most);
-	char *unquoted = command->unquoted; /* never longer than the line */
+	/* The words without their quotes are never longer than the line. */
+	char *unquoted = command->unquoted;
 	size_t at = 0;
 
 	if (end == NULL && reader->size >= RESP_LINE_MAX)
@@ -282,7 +283,7 @@ static void write_number(struct buffer *to, char sign, uint64_t number)
 	if (rest >= 10)
 		*--at = pairs[rest * 2];
 	*--at = sign;
-	/* Copy the bytes after it too: a copy of constant size is faster. */
+	/* Copy the bytes after the number too: a copy of constant size is faster. */
 	memcpy(buffer_need(to, NUMBER_MAX), at, NUMBER_MAX);
 	to->end += (size_t)(digits + NUMBER_MAX - at);
 }

@@ -44,7 +44,7 @@ enum resp_result { RESP_MORE, RESP_COMMAND, RESP_WRONG };
 enum resp_result resp_read(const char *bytes, size_t size, struct resp_command *ret_command,
                            size_t *ret_needed, const char **ret_wrong);
 
-/* Writers of replies. The version is 2 or 3. */
+/* These functions write replies. The version is 2 or 3. */
 void resp_simple(struct buffer *to, const char *text);
 /* Writes "-CODE text"; control characters become spaces. */
 void resp_error(struct buffer *to, const char *code, const char *text);
@@ -55,7 +55,7 @@ void resp_text(struct buffer *to, const char *text); /* writes a bulk string */
 void resp_nil(struct buffer *to, int version);
 void resp_array(struct buffer *to, size_t count);
 void resp_map(struct buffer *to, size_t pairs_count, int version);
-/* An out-of-band message in version 3; an array in version 2. */
+/* Begins an out-of-band message in version 3, and an array in version 2. */
 void resp_push(struct buffer *to, size_t count, int version);
 
 #endif

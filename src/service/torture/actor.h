@@ -52,17 +52,17 @@ struct actor {
 
 uint32_t actor_number(const struct realm *realm, const struct actor *actor);
 struct node *actor_node(const struct realm *realm, const struct actor *actor);
-/* Returns the time of the clock that the client reads; the judge knows that clock by this
- * number. */
+/* Returns the time of the clock that the client reads, and the number by which the judge knows that
+ * clock. */
 uint64_t actor_clock(const struct realm *realm, const struct actor *actor);
 uint32_t actor_clock_number(const struct realm *realm, const struct actor *actor);
-/* True if the client's session is with the process that now runs on its host. */
+/* Is the client's session with the process that now runs on its host? */
 bool actor_is_connected(const struct realm *realm, const struct actor *actor);
 
 void actor_wake(struct realm *realm, struct actor *actor, uint64_t delay);
 /* Lets the client act again after a while. */
 void actor_rest(struct realm *realm, struct actor *actor);
-/* The client has stopped using what it held, and waits for nothing. */
+/* Ends the client's hold and wait: it has stopped using what it held. */
 void actor_end_hold(struct realm *realm, struct actor *actor, const char *how);
 
 #endif

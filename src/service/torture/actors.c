@@ -139,7 +139,7 @@ static void on_lost(struct realm *realm, struct actor *actor, const struct node_
 	actor_wake(realm, actor, REALM_MS);
 }
 
-/* An event of a lock that it is subscribed to. */
+/* The client is told an event of a lock that it is subscribed to. */
 static void on_notice(struct realm *realm, const struct actor *actor,
                       const struct node_effect *effect)
 {
@@ -225,8 +225,8 @@ static void close_session(struct realm *realm, struct actor *actor)
 	realm_pump(realm, actor->place);
 }
 
-/* The connection of a guest breaks. The process notices at once; the guest notices some time, and goes on
- * until then if its sub-lease lets it. */
+/* The connection of a guest breaks. The process notices at once. The guest notices later, and goes
+ * on until then if its sub-lease lets it. */
 static void sever(struct realm *realm, struct actor *actor)
 {
 	uint64_t session = actor->session;
@@ -378,7 +378,8 @@ static void act(struct realm *realm, struct actor *actor)
 	const struct realm_host *host = &realm->hosts[actor->place];
 
 	if (actor->state == ACTOR_HOLDS && actor->session == 0) {
-		actor_end_hold(realm, actor, "noticed"); /* it noticed that its process is gone */
+		/* The client noticed that its process is gone. */
+		actor_end_hold(realm, actor, "noticed");
 		actor_rest(realm, actor);
 	} else if (host->resident == NULL || host->departs) {
 		actor_rest(realm, actor);

@@ -24,7 +24,7 @@ void actors_effect(struct realm *realm, uint32_t place, const struct node_effect
 void actors_orphan(struct realm *realm, uint32_t place);
 /* The host reboots: clients on it are gone. */
 void actors_kill(struct realm *realm, uint32_t place);
-/* True if a client of the host waits for a lock. */
+/* Does a client of the host wait for a lock? */
 bool actors_wait(const struct realm *realm, uint32_t place);
 /* Clients of the host are stopped for a while. */
 void actors_pause(struct realm *realm, uint32_t place, uint64_t until);

@@ -1,12 +1,13 @@
 #include "cluster.h"
 
 #include "grow.h"
-#include "member.h"
 #include "memory.h"
-#include "wires.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+/* Kinds of events below CLUSTER_EVENTS. `node` is a place; `from` is the other one. */
+enum { EVENT_LINK, EVENT_TICK, EVENT_TELL };
 
 struct parcel_in_link {
 	struct parcel_in_link *next;
@@ -23,8 +24,6 @@ void cluster_init(struct cluster *cluster, const struct cluster_options *options
 	must(options->places_count <= CLUSTER_PLACES_MAX);
 	random_seed(&cluster->random, options->seed);
 	cluster->queue = queue_create();
-	if (options->wiring != NULL)
-		wires_init(cluster);
 	cluster->journal = journal_create(options->names, options->node.algorithm, options->text);
 	for (uint32_t i = 0; i < options->places_count; i++) {
 		must(strlen(options->names[i]) <= CLUSTER_NAME_MAX);
@@ -55,17 +54,13 @@ static void drop_first(struct cluster *cluster, struct cluster_link *link)
 void cluster_free(struct cluster *cluster)
 {
 	for (uint32_t i = 0; i < cluster->options.places_count; i++) {
-		if (cluster->places[i].member != NULL)
-			members_crash(cluster, i, false);
-		else if (cluster->places[i].node != NULL)
+		if (cluster->places[i].node != NULL)
 			node_destroy(cluster->places[i].node);
 		for (uint32_t k = 0; k < cluster->options.places_count; k++) {
 			while (cluster->links[i][k].first != NULL)
 				drop_first(cluster, &cluster->links[i][k]);
 		}
 	}
-	if (cluster->wires != NULL)
-		wires_free(cluster);
 	free(cluster->views);
 	queue_destroy(cluster->queue);
 	journal_destroy(cluster->journal);
@@ -101,8 +96,6 @@ void cluster_stall(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t
 	link->stalled = until;
 	link->awaited = false;
 	await(cluster, from, to);
-	if (cluster->wires != NULL)
-		wires_stalled(cluster, from, to);
 }
 
 static void send(struct cluster *cluster, uint32_t from, const struct node_effect *effect)
@@ -230,8 +223,7 @@ static void forget(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t
 static void set_tick(struct cluster *cluster, uint32_t place)
 {
 	struct cluster_place *at = &cluster->places[place];
-	uint64_t deadline =
-	        at->member != NULL ? member_deadline(at->member) : node_deadline(at->node);
+	uint64_t deadline = node_deadline(at->node);
 
 	if (deadline == at->tick)
 		return;
@@ -261,8 +253,6 @@ static void look_at_epoch(struct cluster *cluster, uint32_t place)
 	if (epoch < at->epoch)
 		complain(cluster, "a node's epoch goes back");
 	at->epoch = epoch;
-	if (at->member != NULL) /* a member's links do that themselves */
-		return;
 	for (uint32_t i = 0; i < cluster->options.places_count; i++) {
 		forget(cluster, place, i, epoch);
 		forget(cluster, i, place, epoch);
@@ -275,17 +265,13 @@ void cluster_after(struct cluster *cluster, uint32_t place)
 	struct node *node = cluster->places[place].node;
 	struct node_effect effect;
 
-	if (cluster->places[place].member != NULL) {
-		members_after(cluster, place);
-	} else {
-		while (node_effect(node, &effect)) {
-			if (effect.kind == NODE_SEND)
-				send(cluster, place, &effect);
-			else if (effect.kind == NODE_READ)
-				read_again(cluster, place);
-			else
-				watch->effect(watch->context, place, &effect);
-		}
+	while (node_effect(node, &effect)) {
+		if (effect.kind == NODE_SEND)
+			send(cluster, place, &effect);
+		else if (effect.kind == NODE_READ)
+			read_again(cluster, place);
+		else
+			watch->effect(watch->context, place, &effect);
 	}
 	look_at_epoch(cluster, place);
 	set_tick(cluster, place);
@@ -293,12 +279,7 @@ void cluster_after(struct cluster *cluster, uint32_t place)
 
 void cluster_tick(struct cluster *cluster, uint32_t place)
 {
-	struct cluster_place *at = &cluster->places[place];
-
-	if (at->member != NULL)
-		member_tick(at->member, cluster->now);
-	else
-		node_tick(at->node, cluster->now);
+	node_tick(cluster->places[place].node, cluster->now);
 	cluster_after(cluster, place);
 }
 
@@ -327,34 +308,19 @@ static void start_node(struct cluster *cluster, uint32_t place)
 	node_floor(at->node, cluster->options.floor);
 }
 
-static bool is_empty(const struct cluster *cluster)
-{
-	for (uint32_t i = 0; i < cluster->options.places_count; i++) {
-		if (cluster->places[i].node != NULL)
-			return false;
-	}
-	return true;
-}
-
 void cluster_start(struct cluster *cluster, uint32_t place)
 {
 	struct cluster_place *at = &cluster->places[place];
 
 	must(at->node == NULL);
-	if (is_empty(cluster))
-		cluster->mixed = false;
 	*at = (struct cluster_place){
 	        .name = at->name,
 	        .incarnation = ++cluster->incarnations,
 	        .process = at->process + 1,
 	        .tick = NODE_NEVER,
 	        .tick_number = at->tick_number + 1,
-	        .kept = at->kept,
 	};
-	if (cluster->wires != NULL)
-		members_start(cluster, place);
-	else
-		start_node(cluster, place);
+	start_node(cluster, place);
 	cluster_note(cluster, &(struct note){NOTE_START, place, at->incarnation, 0, 0, NULL, 0});
 	cluster_after(cluster, place);
 }
@@ -365,10 +331,6 @@ void cluster_crash(struct cluster *cluster, uint32_t place)
 
 	cluster_note(cluster, &(struct note){NOTE_CRASH, place, 0, 0, 0, NULL, 0});
 	at->tick_number++;
-	if (at->member != NULL) {
-		members_crash(cluster, place, false);
-		return;
-	}
 	node_destroy(at->node);
 	at->node = NULL;
 	for (uint32_t i = 0; i < cluster->options.places_count; i++) {
@@ -379,8 +341,8 @@ void cluster_crash(struct cluster *cluster, uint32_t place)
 			drop_first(cluster, in);
 		in->awaited = false;
 		set_refused(cluster, in, false);
-		/* Of what the dead process sent, everything after some frame had not left the
-		 * machine: drop it. */
+		/* The process died before all its frames had left the machine: drop all frames
+		 * after one that is drawn. */
 		while (*at_parcel != NULL && random_below(&cluster->random, 4) != 0)
 			at_parcel = &(*at_parcel)->next;
 		struct parcel_in_link *lost = *at_parcel;
@@ -395,19 +357,6 @@ void cluster_crash(struct cluster *cluster, uint32_t place)
 		out->awaited = false;
 		await(cluster, place, i);
 	}
-}
-
-void cluster_leave(struct cluster *cluster, uint32_t place)
-{
-	cluster_note(cluster, &(struct note){NOTE_LEAVE, place, 0, 0, 0, NULL, 0});
-	cluster->places[place].tick_number++;
-	members_crash(cluster, place, true);
-}
-
-void cluster_pause(struct cluster *cluster, uint32_t place, uint64_t until)
-{
-	cluster_note(cluster, &(struct note){NOTE_PAUSE, place, 0, until, 0, NULL, 0});
-	cluster->places[place].paused_until = until;
 }
 
 void cluster_rejoin(struct cluster *cluster, uint32_t place)
@@ -428,7 +377,7 @@ void cluster_rejoin(struct cluster *cluster, uint32_t place)
 
 void cluster_decide(struct cluster *cluster, uint64_t epoch, uint32_t places)
 {
-	struct cluster_view view = {.epoch = epoch, .floor = cluster->options.floor};
+	struct cluster_view view = {.epoch = epoch};
 	char text[CLUSTER_PLACES_MAX * (CLUSTER_NAME_MAX + 2)] = "";
 	size_t used = 0;
 
@@ -516,40 +465,24 @@ void cluster_push(struct cluster *cluster, const struct event *event)
 	queue_push(cluster->queue, event);
 }
 
-static void act(struct cluster *cluster, struct event event)
+static void act(struct cluster *cluster, const struct event *event)
 {
-	uint64_t paused_until =
-	        event.kind < CLUSTER_EVENTS ? cluster->places[event.node].paused_until : 0;
-
-	if (paused_until > cluster->now) {
-		event.time = paused_until;
-		queue_push(cluster->queue, &event);
-		return;
-	}
-	switch (event.kind) {
+	switch (event->kind) {
 	case EVENT_LINK:
-		if (cluster->links[event.from][event.node].awaited &&
-		    cluster->links[event.from][event.node].wake == event.number)
-			deliver(cluster, event.from, event.node);
+		if (cluster->links[event->from][event->node].awaited &&
+		    cluster->links[event->from][event->node].wake == event->number)
+			deliver(cluster, event->from, event->node);
 		break;
 	case EVENT_TICK:
-		if (cluster->places[event.node].tick_number == event.number)
-			tick(cluster, event.node);
+		if (cluster->places[event->node].tick_number == event->number)
+			tick(cluster, event->node);
 		break;
 	case EVENT_TELL:
-		if (cluster->places[event.node].node != NULL)
-			cluster_tell(cluster, event.node, event.number);
-		break;
-	case EVENT_DIALLED:
-	case EVENT_ACCEPT:
-	case EVENT_READABLE:
-	case EVENT_WRITABLE:
-	case EVENT_BROKEN:
-		if (wires_on_event(cluster, &event))
-			cluster_after(cluster, event.node);
+		if (cluster->places[event->node].node != NULL)
+			cluster_tell(cluster, event->node, event->number);
 		break;
 	default:
-		cluster->options.watch.event(cluster->options.watch.context, &event);
+		cluster->options.watch.event(cluster->options.watch.context, event);
 	}
 }
 
@@ -561,8 +494,6 @@ bool cluster_step(struct cluster *cluster)
 		return false;
 	cluster->now = event.time;
 	cluster->events++;
-	act(cluster, event);
-	if (cluster->wires != NULL)
-		wires_sweep(cluster);
+	act(cluster, &event);
 	return true;
 }

@@ -1,9 +1,7 @@
 /*
- * A cluster in virtual time. It has either processes with a lock node each, with links between them
- * and views that the driver decides upon; or processes with a whole member each (member.h), with
- * connections between them, where the members decide upon views themselves. It does nothing by
- * itself: its driver starts and ends processes, decides on views, stalls links and calls the nodes
- * for clients.
+ * A cluster in virtual time: processes with a lock node each, and links between them. It does
+ * nothing by itself: its driver starts and ends processes, decides on views, stalls links and calls
+ * the nodes for clients.
  *
  * A place is where a process can run. It has a name; processes come and go there. A link between
  * two living processes keeps order and loses nothing. Frames to a process that ends are lost; of
@@ -16,7 +14,6 @@
 #define TORTURE_CLUSTER_H
 
 #include "distribution.h"
-#include "engine.h"
 #include "journal.h"
 #include "node.h"
 #include "queue.h"
@@ -28,7 +25,6 @@ enum { CLUSTER_PLACES_MAX = 16, CLUSTER_NAME_MAX = 15 };
 
 struct cluster_view {
 	uint64_t epoch;
-	uint64_t floor; /* where the counters of locks begin in this epoch */
 	uint32_t members_count;
 	/* The places of the members, sorted by name: member number i is at index i - 1. */
 	uint32_t places[CLUSTER_PLACES_MAX];
@@ -52,8 +48,7 @@ struct cluster_link {
 
 struct cluster_place {
 	const char *name;
-	struct node *node;     /* NULL: no process runs here */
-	struct member *member; /* the member that `node` belongs to; NULL: it is a bare node */
+	struct node *node; /* NULL: no process runs here */
 	uint64_t incarnation;
 	uint64_t process; /* counts the processes that have run here */
 	uint64_t tick;    /* when the node will be ticked */
@@ -61,26 +56,6 @@ struct cluster_place {
 	uint64_t epoch; /* the node's epoch when it was last looked at */
 	/* The node was told of a view without it, and has not restarted or rejoined since. */
 	bool out;
-	uint64_t paused_until; /* the process does nothing before this time */
-	uint64_t quiet_until;  /* the process may enter no view before this time */
-	/* The last view here, as if on a disk: it survives processes. */
-	struct engine_proposal kept;
-};
-
-/* How members are connected, and how reliably. */
-struct cluster_wiring {
-	/* Which members have a link, in the order of their names. */
-	bool linked[CLUSTER_PLACES_MAX][CLUSTER_PLACES_MAX];
-	size_t room;                /* how many bytes a connection holds in each direction */
-	uint32_t piece_max;         /* how many bytes are read at once; 0: all that are there */
-	uint32_t short_percent;     /* how many writes take only a part although there is room */
-	uint32_t silent_percent;    /* how many ends learn late that their connection was cut */
-	uint32_t dial_fail_percent; /* how many dials fail, until the faults are over */
-	uint32_t dial_slow_percent;
-	uint64_t accept_late_max;
-	size_t kept_max;              /* the member's option of that name */
-	struct engine_proposal first; /* what the first processes propose */
-	uint64_t hour;                /* how long an epoch that follows the clock lasts */
 };
 
 struct cluster;
@@ -111,7 +86,6 @@ struct cluster_options {
 	uint64_t tick_late_max;    /* how late a node may be ticked */
 	/* How often a link drops older epochs when a node learns of a new one. */
 	uint32_t forget_percent;
-	const struct cluster_wiring *wiring; /* of members; NULL: the processes are bare nodes */
 	uint64_t seed;
 	FILE *text; /* where the journal goes, or NULL */
 	struct cluster_watch watch;
@@ -134,17 +108,10 @@ struct cluster {
 	uint64_t incarnations;  /* how many incarnations were given out so far */
 	uint64_t refusals;      /* how often a node refused a frame for the moment */
 	uint32_t links_refused; /* how many links are not read because of such a refusal */
-	/* With members only: */
-	struct wires *wires;
-	bool calm; /* connections do not fail any more */
-	/* A process has ended since all were last restarted, so the others may have views that
-	 * cannot serve. */
-	bool mixed;
-	uint64_t connections, cuts, bytes; /* totals so far */
 };
 
 /* Events with a kind below this belong to the cluster. */
-enum { CLUSTER_EVENTS = 8 };
+enum { CLUSTER_EVENTS = 3 };
 
 void cluster_init(struct cluster *cluster, const struct cluster_options *options);
 void cluster_free(struct cluster *cluster);
@@ -158,10 +125,6 @@ void cluster_push(struct cluster *cluster, const struct event *event);
 /* Starts a process at a place without one, or ends it. A new process belongs to no view yet. */
 void cluster_start(struct cluster *cluster, uint32_t place);
 void cluster_crash(struct cluster *cluster, uint32_t place);
-/* Ends a process that says goodbye first. With members only. */
-void cluster_leave(struct cluster *cluster, uint32_t place);
-/* Pauses a process until that time. With members only. */
-void cluster_pause(struct cluster *cluster, uint32_t place, uint64_t until);
 /* Gives a node that is out of the view a new incarnation. */
 void cluster_rejoin(struct cluster *cluster, uint32_t place);
 
@@ -179,22 +142,12 @@ const struct cluster_view *cluster_latest(const struct cluster *cluster);
  * member. */
 uint32_t cluster_member(const struct cluster *cluster, const struct cluster_view *view,
                         uint32_t place);
-/* Tells a living process of a view, now or later. */
+/* Tells a living process of a view, now or at a later time. */
 void cluster_tell(struct cluster *cluster, uint32_t place, uint64_t epoch);
 void cluster_tell_later(struct cluster *cluster, uint32_t place, uint64_t epoch, uint64_t delay);
 
 /* Nothing arrives on the link before `until`; a time in the past ends a stall. */
 void cluster_stall(struct cluster *cluster, uint32_t from, uint32_t to, uint64_t until);
-
-/*
- * With members only. cluster_cut cuts a connection, at any byte. cluster_wires_troubled tells
- * whether anything is wrong: a link without a connection, a connection that is full or not read, a
- * paused process. The last two return the bytes in flight and the number of connections.
- */
-void cluster_cut(struct cluster *cluster, uint32_t number);
-bool cluster_wires_troubled(const struct cluster *cluster);
-uint64_t cluster_wires_bytes(const struct cluster *cluster);
-uint32_t cluster_wires_count(const struct cluster *cluster);
 
 /* Lets a process do what is due. */
 void cluster_tick(struct cluster *cluster, uint32_t place);

@@ -27,10 +27,10 @@ enum drawn_kind {
 	DRAWN_WRONG,   /* text: what is wrong */
 };
 
-/* `text` is copied, and may be NULL. */
+/* Adds something to the drawing. `text` is copied, and may be NULL. */
 void drawing_add(struct run_drawing *drawing, enum drawn_kind kind, uint64_t time, uint32_t place,
                  uint64_t number, uint64_t other, const char *text);
-/* Returns false if the file could not be written. */
+/* Writes the drawing as SVG. Returns false if the file could not be written. */
 bool drawing_write(const struct run_drawing *drawing, FILE *file, const char *const *names,
                    uint32_t names_count, const char *title);
 

@@ -7,8 +7,6 @@
  */
 #include "faults.h"
 
-#include "crash.h"
-#include "faults_members.h"
 #include "random_run.h"
 #include "spite.h"
 
@@ -137,12 +135,23 @@ static void on_stall(struct run *run)
 	push_after(run, EVENT_STALL, run->plan->stall_every, 0);
 }
 
+/* Ends a process and the sessions of its clients. */
+static void crash(struct run *run, uint32_t place)
+{
+	cluster_crash(&run->cluster, place);
+	judge_disturbed(run, run->cluster.now);
+	for (uint32_t i = 0; i < run->clients_count; i++) {
+		if (run->clients[i].session != 0 && run->clients[i].place == place)
+			visitor_orphan(run, i);
+	}
+}
+
 static void on_crash(struct run *run)
 {
 	uint32_t place = run_draw(run, run->plan->places_count);
 
 	if (place_lives(run, place))
-		faults_crash(run, place, false);
+		crash(run, place);
 	push_after(run, EVENT_CRASH, run->plan->crash_every, 0);
 	/* The engine notices the crash after a while. */
 	push_after(run, EVENT_VIEW, run->plan->crash_every / 4, 1);
@@ -156,7 +165,7 @@ static void on_spite(struct run *run, uint32_t place, uint32_t lock)
 		uint32_t number = (first + i) % run->clients_count;
 		const struct visitor *client = &run->clients[number];
 		if (client->session != 0 && client->command == COMMAND_NONE &&
-		    client->place != place && !place_paused(run, client->place)) {
+		    client->place != place) {
 			visitor_ask_leader(run, number, lock);
 			return;
 		}
@@ -170,10 +179,6 @@ void faults_begin(struct run *run)
 	const struct plan *plan = run->plan;
 	uint32_t count = plan->places_count, places = 0, wanted = plan->fixed;
 
-	if (plan->members) {
-		members_begin(run);
-		return;
-	}
 	if (wanted == 0)
 		wanted = run_chance(run, 60) ? count : 1 + run_draw(run, count);
 	for (uint32_t i = 0; i < count; i++) {
@@ -201,10 +206,6 @@ void faults_on_event(struct run *run, const struct event *event)
 	}
 	if (run->act != ACT_FAULTS)
 		return;
-	if (run->plan->members && event->kind != EVENT_STALL && event->kind != EVENT_SPITE) {
-		members_on_event(run, event);
-		return;
-	}
 	switch (event->kind) {
 	case EVENT_STALL:
 		on_stall(run);
@@ -237,7 +238,7 @@ static uint32_t mend_processes(struct run *run)
 	for (uint32_t i = 0; i < run->plan->places_count; i++) {
 		uint32_t fixed = run->plan->fixed;
 		if (place_lives(run, i) && fixed != 0 && living > fixed) {
-			faults_crash(run, i, false);
+			crash(run, i);
 			living--;
 		} else if (!place_lives(run, i) && living < (fixed != 0 ? fixed : 1)) {
 			cluster_start(&run->cluster, i);
@@ -265,11 +266,6 @@ void faults_heal(struct run *run)
 {
 	struct cluster *cluster = &run->cluster;
 
-	if (run->plan->members) {
-		end_stalls(run);
-		members_heal(run);
-		return;
-	}
 	uint32_t count = run->plan->places_count, places = mend_processes(run), waiting = 0;
 	end_stalls(run);
 	for (uint32_t i = 0; i < count; i++) {

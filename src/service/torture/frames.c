@@ -23,6 +23,8 @@ static const char *const kinds[FRAME_KINDS] = {
         [FRAME_EVENT] = "EVENT",
         [FRAME_DROPPED] = "DROPPED",
         [FRAME_ANSWER] = "ANSWER",
+        [FRAME_ASK_STATES] = "ASK_STATES",
+        [FRAME_TELL_STATES] = "TELL_STATES",
 };
 
 static void write_slice(FILE *file, struct slice slice)
@@ -73,13 +75,6 @@ static int decode(const uint8_t *bytes, size_t size, struct frame *ret_frame)
 	for (uint32_t i = 0; i < sizeof(cluster) && i + 2 < size; i++)
 		cluster |= (uint64_t)bytes[i + 2] << 8 * i;
 	return frame_decode(bytes, size, cluster, ret_frame);
-}
-
-uint64_t frames_epoch(const uint8_t *bytes, size_t size)
-{
-	struct frame frame;
-
-	return decode(bytes, size, &frame) == 0 ? frame.epoch : 0;
 }
 
 uint32_t frames_tokens(const struct algorithm *algorithm, const uint8_t *bytes, size_t size,

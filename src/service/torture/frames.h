@@ -12,9 +12,6 @@
 uint32_t frames_tokens(const struct algorithm *algorithm, const uint8_t *bytes, size_t size,
                        const char *lock, size_t lock_size, uint64_t *ret_epoch);
 
-/* Returns 0 if it is no frame. */
-uint64_t frames_epoch(const uint8_t *bytes, size_t size);
-
 void frames_write(FILE *file, const struct algorithm *algorithm, const uint8_t *bytes, size_t size);
 
 #endif

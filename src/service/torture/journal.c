@@ -16,7 +16,7 @@ struct journal {
 };
 
 /*
- * %a %b %c are the numbers of a note. %A and %B are the places with the numbers a and b. %X is c as
+ * %a %b %c are the numbers of a note. %A is the place with the number a. %X is c as
  * a fence, epoch:counter; %T is b as a time; %E is c as an error or a result; %s is the bytes as a
  * text; %F is the bytes as a frame.
  */
@@ -55,15 +55,6 @@ static const char *const texts[NOTES] = {
         [NOTE_EVENT] = "client %a is told: %s, kind %b, %X",
         [NOTE_LOST] = "client %a has lost %s, %X",
         [NOTE_ACT] = "--- %s ---",
-        [NOTE_DIAL] = "dials %B: connection %a",
-        [NOTE_BYTES] = "reads %c bytes of %B, connection %a",
-        [NOTE_CUT] = "its connection %a to %B is cut",
-        [NOTE_CLOSED] = "connection %a with %B is closed here, ending %c",
-        [NOTE_LEAVE] = "leaves",
-        [NOTE_PAUSE] = "is paused until %T",
-        [NOTE_ENTER] = "enters epoch %a, floor %c",
-        [NOTE_LOG] = "says: %s",
-        [NOTE_FRAME] = "is sent frame %c by %A: %F",
 };
 
 struct journal *journal_create(const char *const *names, const struct algorithm *algorithm,
@@ -141,9 +132,6 @@ static void write_field(const struct journal *journal, const struct note *note, 
 		break;
 	case 'A':
 		fputs(journal->names[note->a], file);
-		break;
-	case 'B':
-		fputs(journal->names[note->b], file);
 		break;
 	case 'T':
 		write_time(file, note->b);

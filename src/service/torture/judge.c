@@ -10,7 +10,6 @@
 
 #include "frames.h"
 #include "grow.h"
-#include "member.h"
 #include "memory.h"
 
 #include <stdlib.h>
@@ -18,8 +17,7 @@
 
 /* --- calm --- */
 
-/* True if a message waits because a table is full. The epoch should then end within about a
- * second. */
+/* Does a message wait because a table is full? The epoch should then end within about a second. */
 static bool is_full(const struct run *run)
 {
 	struct node_figures figures;
@@ -34,14 +32,13 @@ static bool is_full(const struct run *run)
 	return false;
 }
 
-/* True if some member does not know the last view yet, or never will. */
+/* Is there a member that does not know the last view yet, or never will? */
 static bool is_unsettled(const struct run *run)
 {
 	const struct cluster_view *view = cluster_latest(&run->cluster);
 	uint32_t fixed = run->plan->fixed;
 
 	if (view == NULL || run->cluster.links_refused != 0 || is_full(run) ||
-	    (run->plan->members && cluster_wires_troubled(&run->cluster)) ||
 	    (fixed != 0 && view->members_count != fixed))
 		return true;
 	for (uint32_t i = 0; i < view->members_count; i++) {
@@ -174,24 +171,21 @@ void judge_closed(struct run *run, uint32_t number)
 /* --- grants --- */
 
 /* A grant in an epoch requires that all its members know of the epoch. Otherwise a client may still
- * be inside by an older one. */
+ * be inside by a grant of an older epoch. */
 static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
 {
 	const struct visitor *client = &run->clients[number];
 	uint64_t epoch = judge_fence_epoch(fence);
 	uint64_t now = node_epoch(run->cluster.places[client->place].node);
-	/* The member may have ended the epoch before all effects of that call were taken. */
-	uint64_t before = run->plan->members ? run->cluster.places[client->place].epoch : now;
 	const struct cluster_view *view = cluster_view_of(&run->cluster, client->place, epoch);
 	uint32_t members = 0;
 
-	if (view == NULL || epoch > now ||
-	    (client->command == COMMAND_LOCK && epoch != now && epoch != before)) {
+	if (view == NULL || epoch > now || (client->command == COMMAND_LOCK && epoch != now)) {
 		run_wrong(run, "client %u gets a fence of epoch %llu in epoch %llu", number,
 		          (unsigned long long)epoch, (unsigned long long)now);
 		return;
 	}
-	if ((fence & NODE_COUNTER_MAX) <= view->floor)
+	if ((fence & NODE_COUNTER_MAX) <= run->plan->floor)
 		run_wrong(run, "client %u is let in with a number from below the floor", number);
 	for (uint32_t i = 0; i < view->members_count; i++)
 		members |= 1U << view->places[i];
@@ -201,8 +195,8 @@ static void check_epoch(struct run *run, uint32_t number, uint64_t fence)
 		          number, (unsigned long long)epoch);
 }
 
-/* Returns the latest time since when the place must be asking for this client: when the client
- * asked, or when the place's last turn was over. */
+/* Returns the time from which on the place must have been asking for this client: when the client
+ * asked, or when the place's last turn was over, whichever is later. */
 static uint64_t asked_since(const struct run *run, const struct visitor *client)
 {
 	const struct lock_record *lock = &run->locks[client->lock];
@@ -215,7 +209,7 @@ static uint64_t asked_since(const struct run *run, const struct visitor *client)
 	return client->asked;
 }
 
-/* True if a client at another place has waited so long that all members know of it. */
+/* Has a client at another place waited so long that all members know of it? */
 static bool is_awaited_elsewhere(const struct run *run, uint32_t lock, uint32_t place,
                                  uint64_t before)
 {
@@ -301,7 +295,7 @@ static void granted(struct run *run, uint32_t number, uint64_t fence)
 
 /* --- those that are not let in --- */
 
-/* True if another client has held or wanted the lock from before this client asked until now. */
+/* Has another client held or wanted the lock from before this client asked until now? */
 static bool is_taken_since(const struct run *run, const struct visitor *client)
 {
 	for (uint32_t i = 0; i < run->clients_count; i++) {
@@ -321,9 +315,9 @@ static bool is_taken_since(const struct run *run, const struct visitor *client)
 }
 
 /*
- * True if the client should have been told some time ago that the lock is taken. The client inside
- * asked first, and its node has received this client's question. That node answers when it lets a
- * client in, even one that said NOWAIT too.
+ * Should the client have been told some time ago that the lock is taken? The client inside asked
+ * first, and its node has received this client's question. That node answers when it lets a client
+ * in, even one that said NOWAIT too.
  */
 static bool is_overdue(const struct run *run, const struct visitor *client,
                        const struct grant *inside)
@@ -351,8 +345,8 @@ static void check_busy(struct run *run, uint32_t number)
 		          run->locks[client->lock].name);
 }
 
-/* True if one second is ample time for any algorithm to let a client in, even if all nodes ask. It
- * is not if the epoch may run out of numbers. */
+/* Is one second ample time for any algorithm to let a client in, even if all nodes ask? It is not
+ * if the epoch may run out of numbers. */
 static bool is_second_enough(const struct run *run)
 {
 	const struct plan *plan = run->plan;
@@ -362,12 +356,6 @@ static bool is_second_enough(const struct run *run)
 	       hops * (plan->delay_max + plan->idle_hop + plan->tick_late_max) < NODE_NOWAIT_NS;
 }
 
-/* The client's process was paused since it asked, and may answer late. */
-static bool was_paused(const struct run *run, const struct visitor *client)
-{
-	return run->cluster.places[client->place].paused_until > client->asked;
-}
-
 static void check_nowait(struct run *run, uint32_t number, const struct node_effect *effect)
 {
 	const struct visitor *client = &run->clients[number];
@@ -375,7 +363,7 @@ static void check_nowait(struct run *run, uint32_t number, const struct node_eff
 	uint64_t waited = run->cluster.now - client->asked;
 	uint64_t settling = 2 * judge_flood(run) + run->plan->tick_late_max;
 
-	if (waited > NODE_NOWAIT_NS + run->plan->tick_late_max && !was_paused(run, client))
+	if (waited > NODE_NOWAIT_NS + run->plan->tick_late_max)
 		run_wrong(run, "client %u said NOWAIT and waited for more than a second", number);
 	check_busy(run, number);
 	if (!judge_calm_since(run, client->asked) || lock->interested != 0 ||
@@ -412,15 +400,14 @@ static void refused(struct run *run, uint32_t number, const struct node_effect *
 	else if (client->patience == NODE_WAIT || client->timeout == NODE_NEVER)
 		run_wrong(run, "client %u would wait for ever, and is told nil", number);
 	else if (waited < client->timeout ||
-	         (waited > client->timeout + NODE_SILENCE_NS + 2 * run->plan->tick_late_max &&
-	          !was_paused(run, client)))
+	         waited > client->timeout + NODE_SILENCE_NS + 2 * run->plan->tick_late_max)
 		run_wrong(run, "client %u would wait %llu ns, and waited %llu", number,
 		          (unsigned long long)client->timeout, (unsigned long long)waited);
 	check_silent(run, number, effect);
 	stop_waiting(run, client);
 }
 
-/* A client can lose a lock by BREAK, or because its node is out of the view. */
+/* May the client lose the lock? Only by BREAK, or because its node is out of the view. */
 static bool may_lose(const struct run *run, const struct visitor *client, uint32_t lock,
                      uint64_t fence)
 {
@@ -633,41 +620,11 @@ void judge_served(struct run *run)
 	}
 }
 
-/* Every link must have its connection, and nothing may wait to be sent. */
-static void check_members(struct run *run)
-{
-	const struct cluster *cluster = &run->cluster;
-	uint32_t links = 0;
-
-	for (uint32_t i = 0; i < run->plan->places_count; i++) {
-		const struct cluster_place *place = &cluster->places[i];
-		const char *missing = member_missing(place->member);
-		if (missing != NULL)
-			run_wrong(run, "all is quiet, and %s has no connection to %s", place->name,
-			          missing);
-		if (member_refusal(place->member) != NULL)
-			run_wrong(run, "all is quiet, and %s is refused: %s", place->name,
-			          member_refusal(place->member));
-		if (!member_quiet(place->member))
-			run_wrong(run, "all is quiet, and %s keeps what has arrived", place->name);
-		for (uint32_t k = 0; k < i; k++)
-			links += run->plan->wiring.linked[i][k];
-	}
-	if (cluster_wires_count(cluster) != links || cluster_wires_bytes(cluster) != 0)
-		run_wrong(
-		        run,
-		        "all is quiet, and there are %u connections for %u links, with %llu bytes",
-		        cluster_wires_count(cluster), links,
-		        (unsigned long long)cluster_wires_bytes(cluster));
-}
-
 void judge_quiet(struct run *run)
 {
 	const struct cluster_view *view = cluster_latest(&run->cluster);
 
 	judge_events(run, true);
-	if (run->plan->members)
-		check_members(run);
 	if (run->cluster.frames_flying != 0)
 		run_wrong(run, "nothing happens any more, and %llu frames are under way",
 		          (unsigned long long)run->cluster.frames_flying);
@@ -688,10 +645,9 @@ void judge_quiet(struct run *run)
 	}
 	for (uint32_t i = 0; i < run->plan->locks_count; i++) {
 		const struct lock_record *lock = &run->locks[i];
-		/* The same epoch may have begun a second time, with a higher floor. */
 		bool granted_now = lock->grants_count != 0 &&
 		                   lock->grants[lock->grants_count - 1].fence >
-		                           ((view->epoch << NODE_COUNTER_BITS) | view->floor);
+		                           ((view->epoch << NODE_COUNTER_BITS) | run->plan->floor);
 		if (run->plan->algorithm->has_token)
 			check_tokens(run, i, granted_now);
 	}

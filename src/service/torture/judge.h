@@ -10,7 +10,7 @@ void judge_init(struct run *run);
 void judge_free(struct run *run);
 void judge_asked(struct run *run, uint32_t number);
 void judge_unlock(struct run *run, uint32_t number, uint32_t hold, int result);
-/* Call it before the session is closed, or after its process has died. */
+/* The client's session is closed. Call it before that, or after its process has died. */
 void judge_closed(struct run *run, uint32_t number);
 void judge_reply(struct run *run, uint32_t number, const struct node_effect *effect);
 void judge_lost(struct run *run, uint32_t number, const struct node_effect *effect);

@@ -80,15 +80,15 @@ void judge_leader(struct run *run, uint32_t number, const struct node_effect *ef
 	if (right != NULL && told != right)
 		run_wrong(run, "client %u leads %s, and client %u is told otherwise", right->client,
 		          name, number);
-	/* All members have heard of its end and forgotten it, even if its own node is silent
-	 * now. */
+	/* All members must have heard that this leader's hold has ended, even if the leader's own
+	 * node is silent now. */
 	if (told != NULL && told->ended != NODE_NEVER &&
 	    told->ended + judge_flood(run) < client->asked &&
 	    judge_calm_between(run, told->ended, told->ended + judge_flood(run)))
 		run_wrong(run,
 		          "client %u has not led %s for long, and client %u is told that it does",
 		          told->client, name, number);
-	/* Its own node has answered since then that it does not lead, unless that node was
+	/* The leader's own node has answered since then that it does not lead, unless that node was
 	 * silent. */
 	if (told != NULL && told->ended < client->asked && all_answer_since(run, client->asked))
 		run_wrong(run, "client %u leads %s no more, and client %u is told that it does",

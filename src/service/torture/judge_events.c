@@ -24,7 +24,7 @@ void judge_subscribed(struct run *run, uint32_t number, uint64_t count)
 	if (count != client->subscriptions_count)
 		run_wrong(run, "client %u has %u subscriptions and is told %llu", number,
 		          client->subscriptions_count, (unsigned long long)count);
-	/* This answer is the one that was missing for these subscriptions. */
+	/* This is the acknowledgement that these subscriptions waited for. */
 	for (uint32_t i = 0; i < client->subscriptions_count; i++) {
 		if (client->subscriptions[i].since == NODE_NEVER)
 			client->subscriptions[i].since = client->asked;
@@ -54,8 +54,8 @@ static struct visitor_subscription *find_subscription(struct visitor *client,
 	return NULL;
 }
 
-/* A client must have been let in at that place with that fence. The judge may learn of it a moment
- * later; of an ELECT that is never answered it never learns. */
+/* Checks that a client was let in at that place with that fence. The judge may learn of the grant a
+ * moment later; it never learns of the grant of an ELECT that is not answered. */
 static void check_grant(struct run *run, uint32_t lock, const struct node_effect *effect)
 {
 	struct judge *judge = &run->judge;
@@ -169,7 +169,8 @@ static bool must_tell(const struct run *run, const struct visitor_subscription *
 	        judge_fence_epoch(fence) == epoch || subscription->last[lock] >= fence * 4);
 }
 
-/* Expects nothing if messages may take so long that they count as lost. */
+/* Notes that all subscribers must be told of this. Expects nothing if messages may take so long
+ * that they count as lost. */
 void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_event_kind kind)
 {
 	struct judge *judge = &run->judge;
@@ -203,7 +204,7 @@ void judge_happened(struct run *run, uint32_t lock, uint64_t fence, enum node_ev
 	}
 }
 
-/* True if the client is still subscribed. */
+/* Is the client still subscribed? */
 static bool is_wanted(const struct run *run, const struct expectation *wanted)
 {
 	const struct visitor *client = &run->clients[wanted->client];
@@ -219,7 +220,8 @@ static bool is_wanted(const struct run *run, const struct expectation *wanted)
 	return false;
 }
 
-/* Waits long enough: a node may hold an event back to wait for an older one. */
+/* Checks that all expected events were delivered. It allows much time, because a node may hold an
+ * event back until an older one arrives. */
 static void check_expectations(struct run *run, bool quiet)
 {
 	struct judge *judge = &run->judge;

@@ -93,7 +93,7 @@ void judge_disturb(struct judge *judge, uint64_t from, uint64_t until);
 void judge_disturbed(struct run *run, uint64_t until);
 /* Returns the longest time in which a message reaches all members when nothing is wrong. */
 uint64_t judge_flood(const struct run *run);
-/* True if nothing was wrong from that time until now, or until another time. */
+/* Was nothing wrong from that time until now, or until another time? */
 bool judge_calm_since(const struct run *run, uint64_t time);
 bool judge_calm_between(const struct run *run, uint64_t from, uint64_t until);
 int32_t judge_find_lock(const struct run *run, struct node_bytes name);

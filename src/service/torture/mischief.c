@@ -57,7 +57,8 @@ static uint64_t draw_duration(struct chance *chance, uint64_t lease)
 	return chance_between(chance, 3 * lease, 8 * lease);
 }
 
-/* Faults that wipe disks are drawn separately, so that both engines have the same other faults. */
+/* Faults that wipe disks or change votes are drawn separately, so that both engines have the same
+ * other faults. */
 #define KINDS_OF_BOTH ((UINT32_C(1) << FAULT_WIPE) - 1)
 
 static enum fault_kind draw_kind(struct chance *chance, uint32_t kinds)
@@ -70,17 +71,20 @@ static enum fault_kind draw_kind(struct chance *chance, uint32_t kinds)
 	return kind;
 }
 
-static struct fault draw_fault(const struct ordeal_plan *plan, uint32_t number, bool wipe)
+/* `kind`: FAULT_KINDS_COUNT if it is drawn as well. */
+static struct fault draw_fault(const struct ordeal_plan *plan, uint32_t number,
+                               enum fault_kind kind)
 {
-	struct fault fault = {.number = number, .kind = FAULT_WIPE};
+	struct fault fault = {.number = number, .kind = kind};
 
 	fault.chance = chance_stream(plan->seed, STREAM_FAULTS, number);
-	if (!wipe)
+	if (kind == FAULT_KINDS_COUNT)
 		fault.kind = draw_kind(&fault.chance, plan->kinds);
 	fault.begin = chance_between(&fault.chance, 0, plan->time);
 	fault.end = fault.begin + draw_duration(&fault.chance, plan->lease_ns);
 	if (fault.kind == FAULT_PAIR) {
-		/* Late in the first act, because one member of five is missing from then on. */
+		/* The link is lost late in the first act, because one member of five is missing
+		 * from then on. */
 		fault.begin = plan->time - (plan->time - fault.begin) / 8;
 		fault.end = plan->time;
 	}
@@ -118,30 +122,60 @@ static struct fault take_given(const struct ordeal_plan *plan, uint32_t i)
 	                      .chance = chance_stream(plan->seed, STREAM_FAULTS, i + 1)};
 }
 
+/* How many faults there are of each sort, in the order of their numbers. */
+struct fault_counts {
+	uint32_t usual, wipes, votes;
+};
+
+static bool is_drawn(const struct ordeal_plan *plan, enum fault_kind kind)
+{
+	/* An atomic log has no disks, and its voters do not change. */
+	return (plan->kinds >> kind & 1) != 0 && plan->engine == ENGINE_RAFT && plan->given == NULL;
+}
+
+static struct fault_counts draw_counts(const struct ordeal_plan *plan)
+{
+	struct chance chance = chance_stream(plan->seed, STREAM_FAULTS, 0);
+	/* In some runs little goes wrong, in others much at once. */
+	uint64_t leases = plan->time / plan->lease_ns + 1;
+	uint64_t usual = chance_between(&chance, 1 + leases / 8, 2 + 2 * leases);
+	uint64_t wipes = chance_below(&chance, 2 + leases / 8);
+	uint64_t votes = chance_below(&chance, 2 + leases / 8);
+
+	if ((plan->kinds & KINDS_OF_BOTH) == 0 || plan->given != NULL)
+		usual = plan->given_count;
+	if (!is_drawn(plan, FAULT_WIPE))
+		wipes = 0;
+	if (!is_drawn(plan, FAULT_VOTE))
+		votes = 0;
+	if (usual + wipes + votes > ORDEAL_FAULTS_MAX)
+		usual = ORDEAL_FAULTS_MAX - wipes - votes;
+	return (struct fault_counts){(uint32_t)usual, (uint32_t)wipes, (uint32_t)votes};
+}
+
+uint32_t ordeal_faults(const struct ordeal_plan *plan)
+{
+	struct fault_counts counts = draw_counts(plan);
+
+	return counts.usual + counts.wipes + counts.votes;
+}
+
 struct mischief *mischief_create(const struct realm *realm)
 {
 	const struct ordeal_plan *plan = realm->plan;
 	struct mischief *mischief = calloc(1, sizeof(*mischief));
-	struct chance chance = chance_stream(plan->seed, STREAM_FAULTS, 0);
-	/* In some runs little goes wrong, in others much at once. */
-	uint64_t leases = plan->time / plan->lease_ns + 1;
-	uint64_t count = chance_between(&chance, 1 + leases / 8, 2 + 2 * leases);
-	uint64_t wipes = chance_below(&chance, 2 + leases / 8);
+	struct fault_counts counts = draw_counts(plan);
 
 	memory_must(mischief != NULL);
-	if ((plan->kinds & KINDS_OF_BOTH) == 0 || plan->given != NULL)
-		count = plan->given_count;
-	if ((plan->kinds >> FAULT_WIPE & 1) == 0 || realm->engine->wipe == NULL ||
-	    plan->given != NULL)
-		wipes = 0;
-	if (count + wipes > ORDEAL_FAULTS_MAX)
-		count = ORDEAL_FAULTS_MAX - wipes;
-	mischief->count = (uint32_t)(count + wipes);
+	mischief->count = ordeal_faults(plan);
 	mischief->list = calloc(mischief->count + 1UL, sizeof(*mischief->list));
 	memory_must(mischief->list != NULL);
 	for (uint32_t i = 0; i < mischief->count; i++) {
-		mischief->list[i] = plan->given != NULL ? take_given(plan, i)
-		                                        : draw_fault(plan, i + 1, i >= count);
+		enum fault_kind kind = i < counts.usual                  ? FAULT_KINDS_COUNT
+		                       : i < counts.usual + counts.wipes ? FAULT_WIPE
+		                                                         : FAULT_VOTE;
+		mischief->list[i] =
+		        plan->given != NULL ? take_given(plan, i) : draw_fault(plan, i + 1, kind);
 		mischief->list[i].over = !is_wanted(plan, i + 1);
 	}
 	return mischief;
@@ -285,7 +319,7 @@ static void resume(struct realm *realm, uint32_t place)
 	struct realm_host *host = &realm->hosts[place];
 
 	if (host->suspended_until > realm->now)
-		return; /* it is suspended for another reason too */
+		return; /* the host is suspended for another reason too */
 	host->suspended_until = 0;
 	guards_resumed(realm, place);
 	verdict_suspended(realm->verdict, place, false);
@@ -388,6 +422,11 @@ static void begin(struct realm *realm, struct fault *fault)
 		realm_kill(realm, a);
 		realm->engine->wipe(realm, a);
 		break;
+	case FAULT_VOTE:
+		realm->engine->wish(realm, realm->hosts[a].name,
+		                    chance_percent(&fault->chance, 50) ? VOTE_WANTED
+		                                                       : VOTE_UNWANTED);
+		break;
 	case FAULT_CLOCK:
 		set_drift(realm, a, chance_percent(&fault->chance, 50) ? 150000 : -150000);
 		break;
@@ -408,8 +447,8 @@ static void end(struct realm *realm, struct fault *fault)
 		break;
 	case FAULT_REBOOT:
 		if (!realm_lives(realm, a)) {
-			/* Clients of a process that ran here in between still have the old
-			 * clock. */
+			/* A process may have run here in between. Its clients still read the old
+			 * clock, so they end now. */
 			actors_kill(realm, a);
 			realm_reboot_clock(realm, a);
 			realm_start(realm, a);
@@ -446,6 +485,9 @@ static void end(struct realm *realm, struct fault *fault)
 	case FAULT_FORBID:
 		realm->engine->forbid(realm, realm->hosts[a].name, false);
 		break;
+	case FAULT_VOTE:
+		realm->engine->wish(realm, realm->hosts[a].name, VOTE_FREE);
+		break;
 	case FAULT_LEASE:
 		realm_kill(realm, a);
 		realm_start(realm, a);
@@ -470,7 +512,7 @@ static void end(struct realm *realm, struct fault *fault)
 	}
 }
 
-/* The next act of a fault that acts repeatedly. */
+/* Lets a fault that acts repeatedly act once more. */
 static void go_on(struct realm *realm, struct fault *fault)
 {
 	uint64_t lease = realm->plan->lease_ns;
@@ -494,8 +536,11 @@ static void go_on(struct realm *realm, struct fault *fault)
 void mischief_invite(struct realm *realm)
 {
 	for (uint32_t i = 0; i < realm->plan->nodes; i++) {
-		if (verdict_forbids(realm->verdict, realm->hosts[i].name))
-			realm->engine->forbid(realm, realm->hosts[i].name, false);
+		const char *name = realm->hosts[i].name;
+		if (verdict_forbids(realm->verdict, name))
+			realm->engine->forbid(realm, name, false);
+		if (verdict_wishes(realm->verdict, name))
+			realm->engine->wish(realm, name, VOTE_FREE);
 	}
 }
 
@@ -536,8 +581,8 @@ void mischief_on_event(struct realm *realm, const struct event *event)
 	}
 }
 
-/* Returns the first pair that lost its link for good, if there are enough hosts to spare one. Where links
- * have names, more than one may have to go. */
+/* Returns the first pair that lost its link for good, if there are enough hosts to spare one. Where
+ * links have names, more than one host may have to leave. */
 static struct fault *find_pair(const struct realm *realm)
 {
 	struct mischief *mischief = realm->mischief;

@@ -75,8 +75,9 @@ static const char *look_at_host(const struct realm *realm, uint32_t place, char 
 	return unsettled;
 }
 
-/* Returns NULL, or what is wrong. One of a pair without a link may be out of the view. Where not all have
- * links to each other it may be another host, if the pair needed its link as soon as that one joined. */
+/* Returns NULL, or what is wrong. One host of a pair without a link may be out of the view. Where
+ * not all hosts are linked, a third host may be out instead, if the pair would need its link as
+ * soon as that host joined. */
 static const char *look_at_all(const struct realm *realm, const struct mischief_pair *pair,
                                char room[192])
 {
@@ -96,7 +97,8 @@ static const char *look_at_all(const struct realm *realm, const struct mischief_
 	return realm->engine->unsettled(realm, room);
 }
 
-/* Takes long, because a name that was removed often waits up to 64 leases before it may join. */
+/* Runs until all is well again. This takes long, because a name that was removed often waits up to
+ * 64 leases before it may join. */
 static void await_healing(struct realm *realm, const struct mischief_pair *pair, const char *what)
 {
 	enum { LEASES_MAX = 160 };
@@ -118,7 +120,7 @@ static void await_healing(struct realm *realm, const struct mischief_pair *pair,
 	}
 }
 
-/* Waits, because the last grant may still be on its way to subscribers. */
+/* Runs until all subscribers are told, because the last grant may still be on its way to them. */
 static void await_events(struct realm *realm)
 {
 	uint64_t lease = realm->plan->lease_ns, end = realm->now + 2 * lease;
@@ -177,6 +179,7 @@ struct shrinking {
 	struct ordeal_result *result, *trial;
 	uint32_t *only;
 	uint32_t count, runs;
+	const volatile sig_atomic_t *interrupted;
 };
 
 /* Runs again without `many` faults from `first` on. If the run still fails, they stay left out. */
@@ -209,7 +212,8 @@ static bool leave_out(struct shrinking *shrinking, uint32_t many)
 {
 	bool smaller = false;
 
-	for (uint32_t first = 0; first < shrinking->count && shrinking->runs < SHRINK_RUNS_MAX;) {
+	for (uint32_t first = 0; first < shrinking->count && shrinking->runs < SHRINK_RUNS_MAX &&
+	                         !*shrinking->interrupted;) {
 		uint32_t left = shrinking->count - first;
 		if (still_fails(shrinking, first, many < left ? many : left))
 			smaller = true;
@@ -221,13 +225,15 @@ static bool leave_out(struct shrinking *shrinking, uint32_t many)
 
 /* Two faults may hide each other, so that both can go but neither alone. So after any success it
  * begins again with the largest part. */
-uint32_t ordeal_shrink(const struct ordeal_plan *plan, struct ordeal_result *result, uint32_t *only)
+uint32_t ordeal_shrink(const struct ordeal_plan *plan, struct ordeal_result *result, uint32_t *only,
+                       const volatile sig_atomic_t *interrupted)
 {
 	struct shrinking shrinking = {.plan = *plan,
 	                              .result = result,
 	                              .trial = malloc(sizeof(*result)),
 	                              .only = only,
-	                              .count = result->stories_count};
+	                              .count = result->stories_count,
+	                              .interrupted = interrupted};
 	bool smaller = true;
 
 	memory_must(shrinking.trial != NULL);

@@ -7,6 +7,7 @@
 
 #include "algorithm.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -40,7 +41,8 @@
 	X(FORBID, "forbid", "an operator removes a member and invites it again")                   \
 	X(LEASE, "lease", "a process with another lease than the cluster's")                       \
 	X(CLOCK, "clock", "a clock that is wrong by more than is allowed: finds violations")       \
-	X(WIPE, "wipe", "a process is killed and its disk emptied (--engine raft)")
+	X(WIPE, "wipe", "a process is killed and its disk emptied (--engine raft)")                \
+	X(VOTE, "vote", "an operator wishes that a host votes, or does not (--engine raft)")
 
 enum fault_kind {
 #define FAULT_ENUM(name, word, text) FAULT_##name,
@@ -52,7 +54,8 @@ enum fault_kind {
 extern const char *const fault_words[FAULT_KINDS_COUNT];
 extern const char *const fault_texts[FAULT_KINDS_COUNT];
 /* All kinds except those that break an assumption. */
-#define FAULTS_USUAL (((UINT32_C(1) << FAULT_CLOCK) - 1) | UINT32_C(1) << FAULT_WIPE)
+#define FAULTS_USUAL                                                                               \
+	(((UINT32_C(1) << FAULT_CLOCK) - 1) | UINT32_C(1) << FAULT_WIPE | UINT32_C(1) << FAULT_VOTE)
 
 enum { ORDEAL_FAULTS_MAX = 256, ORDEAL_NODES_MAX = 16, ORDEAL_LOCKS_MAX = 64 };
 
@@ -103,15 +106,18 @@ struct ordeal_result {
 	uint32_t windows, serving[ORDEAL_NODES_MAX];
 };
 
-/* Returns the name of a host. The one beyond the last is the host that has the name of another. */
+/* Returns the name of a host. The place after the last is a host that uses the name of another. */
 const char *ordeal_name(uint32_t place);
+/* Returns how many faults the seed of this plan has. They are numbered from 1. */
+uint32_t ordeal_faults(const struct ordeal_plan *plan);
 void ordeal_run(const struct ordeal_plan *plan, struct ordeal_result *ret_result);
 
 /*
- * Leaves out faults as long as the run still fails. `only` has room for ORDEAL_FAULTS_MAX; returns
- * how many are left. `result` is that of the whole run, and becomes that of the shrunk one.
+ * Leaves out faults as long as the run still fails, or until `*interrupted` is set. `only` has room
+ * for ORDEAL_FAULTS_MAX; returns how many are left. `result` is that of the whole run, and becomes
+ * that of the shrunk one.
  */
-uint32_t ordeal_shrink(const struct ordeal_plan *plan, struct ordeal_result *result,
-                       uint32_t *only);
+uint32_t ordeal_shrink(const struct ordeal_plan *plan, struct ordeal_result *result, uint32_t *only,
+                       const volatile sig_atomic_t *interrupted);
 
 #endif

@@ -483,7 +483,7 @@ static void make_room(struct realm *realm, struct path_wire *wire, uint32_t side
 	wire_push(realm, wire, 1 - side, WIRE_WRITABLE, realm->now + draw_delay(realm->paths));
 }
 
-/* True if a slow process does not read this end yet. Then the next read has been scheduled. */
+/* Does a slow process not read this end yet? Then its next read has been scheduled. */
 static bool reads_later(struct realm *realm, struct path_wire *wire, uint32_t side)
 {
 	struct half *half = &wire->halves[side];

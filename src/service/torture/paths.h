@@ -16,8 +16,8 @@ void paths_cut(struct realm *realm, uint32_t from, uint32_t to, bool links, bool
 bool paths_reach(const struct realm *realm, uint32_t from, uint32_t to);
 /* Sets how many percent of datagrams are lost or duplicated, and how late they may be. */
 void paths_trouble(struct realm *realm, uint32_t percent, uint64_t late_max);
-/* Makes the process of the host wait this long between two reads from a connection; 0: it does
- * not. */
+/* Makes the process of the host wait this long between two reads from a connection; 0: it does not
+ * wait. */
 void paths_slow(struct realm *realm, uint32_t place, uint64_t between);
 /* Breaks one line of the host, if it has any. */
 void paths_break(struct realm *realm, uint32_t place);

@@ -26,8 +26,8 @@ static const struct algorithm *draw_algorithm(struct random *random)
 	return algorithms[random_below(random, count)];
 }
 
-/* Draws a topology of the class. One with a fixed number of nodes also meets views that do not suit
- * it. */
+/* Draws a topology that suits the algorithm. A topology with a fixed number of nodes also meets
+ * views that do not suit it. */
 static const char *draw_topology(struct random *random, const struct algorithm *algorithm)
 {
 	static const char *const some[][10] = {
@@ -87,7 +87,7 @@ static uint64_t draw_delay(struct random *random, struct plan *plan)
 	        {DISTRIBUTION_UNIFORM, 0, 700 * CLUSTER_MILLISECOND},
 	        {DISTRIBUTION_EXPONENTIAL, 300 * CLUSTER_MILLISECOND, 0},
 	};
-	/* The last two, which take long, are rarer. */
+	/* The last two patterns take long, so they are rarer. */
 	uint32_t which = draw(random, 0, chance(random, 75) ? 5 : 7);
 
 	plan->delay = some[which];
@@ -197,96 +197,6 @@ static int choose_network(const struct plan_words *words, struct random *random,
 	return 0;
 }
 
-/* --- members --- */
-
-/* Decides which members are linked. A topology that is too small for the algorithm gets more
- * nodes. */
-static int choose_links(struct plan *plan, struct problem *problem)
-{
-	struct setup_words words = {.host = host_here(),
-	                            .algorithm = plan->algorithm->name,
-	                            .topology = plan->topology,
-	                            .nodes = plan->places_count,
-	                            .seed = plan->seed};
-	struct setup setup;
-
-	if (plan->fixed != 0)
-		words.nodes = plan->fixed;
-	while (setup_make(&words, &setup, problem) != 0) {
-		if (words.nodes == PLAN_NODES_MAX || plan->fixed != 0)
-			return -1;
-		words.nodes++;
-	}
-	plan->places_count = words.nodes;
-	for (uint32_t i = 0; i < words.nodes; i++) {
-		for (uint32_t k = 0; k < words.nodes; k++)
-			plan->wiring.linked[i][k] =
-			        i != k && network_linked(&setup.network, i + 1, k + 1);
-	}
-	setup_free(&setup);
-	return 0;
-}
-
-static void draw_wiring(struct random *random, struct plan *plan)
-{
-	static const uint32_t rooms[] = {1 << 20, 1 << 16, 2000, 300, 64};
-	static const uint32_t pieces[] = {0, 0, 0, 500, 40, 5, 1};
-	static const uint64_t hours[] = {3600 * CLUSTER_SECOND, CLUSTER_SECOND};
-	struct cluster_wiring *wiring = &plan->wiring;
-
-	wiring->room = rooms[random_below(random, chance(random, 70) ? 3 : 5)];
-	wiring->piece_max = pieces[random_below(random, chance(random, 70) ? 5 : 7)];
-	wiring->short_percent = chance(random, 50) ? 0 : draw(random, 5, 60);
-	wiring->silent_percent = chance(random, 40) ? 0 : draw(random, 20, 100);
-	wiring->dial_fail_percent = chance(random, 60) ? 0 : draw(random, 10, 60);
-	wiring->dial_slow_percent = chance(random, 60) ? 0 : draw(random, 10, 60);
-	if (chance(random, 40))
-		wiring->accept_late_max = draw(random, 1, 2000) * CLUSTER_MILLISECOND;
-	wiring->hour = hours[random_below(random, 2)];
-}
-
-/* Makes epochs end: because numbers or tables run out, or because too much waits for a peer. */
-static void draw_member_limits(struct random *random, const struct plan_words *words,
-                               struct plan *plan)
-{
-	if (chance(random, 30))
-		plan->floor = NODE_COUNTER_MAX - draw(random, 1, 12);
-	if (chance(random, 30) && words->locks == 0) {
-		plan->clients_count = draw(random, 1, 5);
-		plan->limits.locks = plan->clients_count * 4;
-		plan->locks_count = draw(random, plan->limits.locks, PLAN_LOCKS_MAX);
-		plan->one_lock_percent = 0;
-	} else if (chance(random, 60) && plan->locks_count <= 6) {
-		plan->others_percent = 0;
-		plan->wiring.kept_max = draw(random, 700, 1500);
-	}
-	plan->wiring.first = (struct engine_proposal){plan->epoch, plan->floor};
-}
-
-static void draw_member_faults(struct random *random, uint64_t unit, struct plan *plan)
-{
-	static const uint32_t often[] = {15, 40, 120, 400};
-	uint64_t redial = 20 * CLUSTER_MILLISECOND;
-
-	/* Mostly make clients slower, so that they are active for longer than a reconnection
-	 * takes. */
-	if (unit < redial && chance(random, 70)) {
-		uint64_t slower = redial / unit;
-		plan->think.a *= slower;
-		plan->hold.a *= slower;
-		plan->stall_every *= slower;
-		plan->stall_mean *= slower;
-		unit = redial;
-	}
-	plan->view_every = 0;
-	if (chance(random, 80))
-		plan->cut_every = unit * often[random_below(random, 4)];
-	if (chance(random, 40))
-		plan->pause_every = unit * often[random_below(random, 4)];
-	plan->crash_every = chance(random, 30) ? unit * often[1 + random_below(random, 3)] : 0;
-	plan->restart_every = chance(random, 30) ? unit * often[1 + random_below(random, 3)] : 0;
-}
-
 int plan_make(const struct plan_words *words, struct plan *ret_plan, struct problem *problem)
 {
 	static const uint64_t hops[] = {0, CLUSTER_MILLISECOND, 10 * CLUSTER_MILLISECOND,
@@ -304,19 +214,11 @@ int plan_make(const struct plan_words *words, struct plan *ret_plan, struct prob
 	uint64_t hop = hops[random_below(&random, 4)];
 	plan.epoch = chance(&random, 50) ? 1 : draw(&random, 2, 100000);
 	uint64_t unit = draw_delay(&random, &plan);
-	/* Otherwise a token could go round for ever while no time passes. */
+	/* Without a pause a token could go round for ever while no time passes. */
 	plan.idle_hop = plan.delay_max == 0 && hop == 0 ? CLUSTER_MILLISECOND : hop;
 	draw_work(&random, unit, &plan);
 	draw_faults(&random, unit, &plan);
 	draw_limits(&random, &plan);
-	if (words->members) {
-		plan.members = true;
-		if (choose_links(&plan, problem) != 0)
-			return -1;
-		draw_wiring(&random, &plan);
-		draw_member_limits(&random, words, &plan);
-		draw_member_faults(&random, unit, &plan);
-	}
 	*ret_plan = plan;
 	return 0;
 }

@@ -14,7 +14,6 @@ struct plan_words {
 	const char *algorithm; /* NULL: drawn */
 	const char *topology;  /* NULL: drawn from those that suit the algorithm */
 	uint32_t nodes, locks; /* 0: drawn */
-	bool members;          /* whole members, not bare nodes */
 };
 
 struct plan {
@@ -45,11 +44,6 @@ struct plan {
 	uint64_t stall_every, view_every, crash_every;
 	uint64_t stall_mean;
 	struct distribution tell; /* how long it takes until a member learns of a view */
-
-	/* The processes are whole members with connections, which decide upon views themselves. */
-	bool members;
-	struct cluster_wiring wiring;
-	uint64_t cut_every, pause_every, restart_every;
 };
 
 /* Returns 0, or -1 and what is wrong with the words. */

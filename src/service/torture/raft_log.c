@@ -86,7 +86,8 @@ static void judge_state(struct realm *realm, uint32_t place, uint64_t index)
 		            realm->hosts[place].name, (unsigned long long)index);
 }
 
-/* The entry that the first voter applies at an index is what was agreed upon. */
+/* Checks an entry that a voter applies. What the first voter applies at an index counts as agreed
+ * upon; the others must apply the same. */
 static void judge_applied(struct realm *realm, uint32_t place, const struct voter_effect *effect)
 {
 	struct raft_log *log = realm->raft;
@@ -172,7 +173,7 @@ static void lose_writes(struct simulated_disk *disk, uint64_t kept)
 	disk->busy_until = 0;
 }
 
-/* Returns the leader with the newest term; REALM_NOWHERE: nobody believes that it leads. */
+/* Returns the leader with the newest term, or REALM_NOWHERE if nobody believes that it leads. */
 static uint32_t find_leader(const struct realm *realm)
 {
 	uint32_t leader = REALM_NOWHERE;
@@ -201,7 +202,7 @@ static void send_letter(struct realm *realm, uint32_t place, const struct voter_
 	}
 }
 
-/* The voters that the first voter learns of are the right ones. */
+/* Takes over the voters as this voter has them. The first voter that applies a change is right. */
 static void change_voters(struct realm *realm, uint32_t place)
 {
 	struct raft_log *log = realm->raft;
@@ -363,7 +364,8 @@ static bool is_lost(const struct realm *realm, uint64_t id)
 	return true;
 }
 
-/* True if a majority of the voters that this host knows of, committed or not, would be left. */
+/* Would a majority of the voters be left? This counts the voters that this host knows of, committed
+ * or not. */
 static bool leaves_majority(const struct realm *realm, uint32_t place, uint64_t wiped)
 {
 	const struct raft_voter *here = voter_at(realm, place);
@@ -372,7 +374,7 @@ static bool leaves_majority(const struct realm *realm, uint32_t place, uint64_t 
 	uint32_t voters = 0, left = 0;
 	struct replica_server known;
 
-	/* A standby may be promoted before its leader hears that its disk is lost. */
+	/* A standby may be promoted before the leader hears that the standby's disk is lost. */
 	for (size_t i = 0; here->voter != NULL && i < voter_servers(here->voter, i, &known); i++) {
 		voters += known.role == REPLICA_VOTER || known.id == wiped;
 		left += known.role == REPLICA_VOTER && known.id != wiped &&
@@ -419,6 +421,17 @@ static void forbid(struct realm *realm, const char *name, bool forbids)
 	pump(realm, leader);
 }
 
+static void wish(struct realm *realm, const char *name, enum vote_wish vote)
+{
+	uint32_t leader = find_leader(realm);
+
+	if (leader == REALM_NOWHERE || !realm_voter_runs(realm, leader))
+		return;
+	voter_wish(voter_at(realm, leader)->voter, name, vote,
+	           realm_read(realm, leader, READER_VOTER));
+	pump(realm, leader);
+}
+
 static void slow(struct realm *realm, uint64_t delay_max)
 {
 	realm->raft->delay_max = delay_max;
@@ -446,7 +459,7 @@ static void draw_voters(struct realm *realm)
 	uint32_t nodes = realm->plan->nodes;
 	uint64_t lease = realm->plan->lease_ns;
 
-	/* One after the other: compilers may evaluate an initializer in any order. */
+	/* Draw these one after the other: compilers may evaluate an initializer in any order. */
 	realm->raft->electorate.grow_ns = chance_between(&chance, lease / 2, 2 * lease);
 	realm->raft->electorate.replace_ns = chance_between(&chance, 3 * lease, 6 * lease);
 	if (chance_percent(&chance, GROWING_PERCENT))
@@ -552,6 +565,7 @@ const struct log_engine raft_log = {
         .depose = depose,
         .headless = headless,
         .wipe = wipe,
+        .wish = wish,
         .server = server,
         .told = told,
         .unsettled = unsettled,

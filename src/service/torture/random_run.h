@@ -29,13 +29,7 @@ enum {
 	EVENT_VIEW,
 	EVENT_CRASH,
 	EVENT_BUMP,
-	EVENT_SPITE,
-	/* With members only: */
-	EVENT_CUT,
-	EVENT_PAUSE,
-	EVENT_RESTART,
-	EVENT_START,
-	EVENT_KILL
+	EVENT_SPITE
 };
 
 /* Reports that something is broken. The run ends. */
@@ -54,12 +48,6 @@ static inline uint32_t run_draw(struct run *run, uint32_t count)
 static inline bool place_lives(const struct run *run, uint32_t place)
 {
 	return run->cluster.places[place].node != NULL;
-}
-
-/* The process is paused: it does nothing, and its clients cannot reach it. */
-static inline bool place_paused(const struct run *run, uint32_t place)
-{
-	return run->cluster.places[place].paused_until > run->cluster.now;
 }
 
 #endif

@@ -223,10 +223,8 @@ struct wiring realm_wiring(const struct realm *realm)
 	return wiring;
 }
 
-/*
- * Algorithms that run on any connected graph get links by name in half of the runs: a tree by chance,
- * and some links more. When a host is gone, what is left of it may fall apart.
- */
+/* Algorithms that run on any connected graph get links by name in half of the runs: a random tree,
+ * and some more links. When a host is gone, the rest of that graph may fall apart. */
 static void draw_links(struct realm *realm)
 {
 	const struct ordeal_plan *plan = realm->plan;
@@ -259,16 +257,27 @@ const struct state_settings *realm_settings(const struct realm *realm)
 	return &realm->settings;
 }
 
+/* Returns the most bytes with which an epoch may begin on one link: a report, and for each client of a
+ * host what it is subscribed to, a request, a question and what it has published. Where frames are
+ * passed on, those of all hosts may come by one link. */
+static uint64_t beginning_max(const struct ordeal_plan *plan)
+{
+	enum { CLIENTS_MAX = 4, REQUESTS_MAX = 4, FRAME_MAX = 64 };
+	uint64_t one = CLIENTS_MAX * (plan->locks + REQUESTS_MAX) * FRAME_MAX;
+
+	return plan->algorithm->links == GRAPH_COMPLETE ? one : plan->nodes * one;
+}
+
 /* In some clusters a link that is down soon runs out of room for what waits. What an epoch begins with
- * must fit, or no epoch would last: where reports are passed on, all of them come by one link. */
+ * must fit once the link has grown to 8 times its first limit (link.h), or no epoch would last. */
 static size_t draw_kept(const struct ordeal_plan *plan)
 {
 	struct chance chance = chance_stream(plan->seed, STREAM_PLAN, 2);
+	uint64_t least = beginning_max(plan) / 8;
 
 	if (!chance_percent(&chance, 25))
 		return 0;
-	return chance_between(&chance, 60, 400) +
-	       (plan->algorithm->links == GRAPH_COMPLETE ? 0 : 40 * plan->nodes);
+	return chance_between(&chance, least, least + 340);
 }
 
 void realm_start(struct realm *realm, uint32_t place)

@@ -137,9 +137,10 @@ bool realm_step(struct realm *realm);
 void realm_push(struct realm *realm, uint64_t time, enum realm_event kind, uint32_t place,
                 uint64_t number, uint32_t from);
 
-/* Returns what the process or its voter reads there: the same clock, through lease_clock.h. */
+/* Returns what the process or its voter reads there. Both read the same clock, through
+ * lease_clock.h. */
 uint64_t realm_read(struct realm *realm, uint32_t place, enum realm_reader reader);
-/* Returns the lease clock of a host now; and the true time at which it will show `clock`. */
+/* Return the lease clock of a host now, and the true time at which it will show `clock`. */
 uint64_t realm_clock(const struct realm *realm, uint32_t place);
 uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock);
 /* Returns the settings with which the cluster was created. */
@@ -174,7 +175,7 @@ static inline bool realm_voter_runs(const struct realm *realm, uint32_t place)
 
 /* Must follow every call of the host's resident: takes effects and plans the next event. */
 void realm_pump(struct realm *realm, uint32_t place);
-/* Wakes the voter of a host when its clock shows this time; WARDEN_NEVER: not at all. */
+/* Wakes the voter of a host when its clock shows this time; with WARDEN_NEVER, not at all. */
 void realm_await_voter(struct realm *realm, uint32_t place, uint64_t clock);
 /* Returns which links the algorithm needs. */
 struct wiring realm_wiring(const struct realm *realm);

@@ -70,7 +70,7 @@ uint64_t realm_when(const struct realm *realm, uint32_t place, uint64_t clock)
 	if (clock <= here)
 		return realm->now;
 	uint64_t ahead = clock - here;
-	/* Rather a little late than early: a timer that fires early has to fire again. */
+	/* Round up, because a timer that fires early has to fire again. */
 	uint64_t rate = (uint64_t)(1000000 + host->drift_ppm);
 	return realm->now + ahead / rate * 1000000 + ahead % rate * 1000000 / rate + 2000;
 }

@@ -26,6 +26,8 @@ struct reign {
 	struct standing_link links[REIGN_HOSTS_MAX][REIGN_HOSTS_MAX];
 	uint64_t leased[REIGN_HOSTS_MAX]; /* when the member there last had a lease, or joined */
 	uint64_t incarnations[REIGN_HOSTS_MAX]; /* the incarnation of that member */
+	uint64_t renewed[REIGN_HOSTS_MAX];      /* when its renewal was last proposed */
+	uint64_t heard[REIGN_HOSTS_MAX];        /* when that began again after a silence */
 	uint64_t told[REIGN_HOSTS_MAX]; /* when the voter there was last told that it leads */
 	uint64_t elected;               /* when a leader was last elected */
 	uint64_t forbidden;             /* when a member that the voters forbid was last seen */
@@ -92,8 +94,8 @@ static void add_name(struct reign *reign, const char *name)
 	memcpy(attendance->name, name, strnlen(name, sizeof(attendance->name) - 1));
 }
 
-/* Such a member stays in the view until its lease is over; if it is invited before that, it may
- * stay. */
+/* Is a name forbidden that belongs to a member? The member stays in the view until its lease is
+ * over; if its name is invited before that, it may stay. */
 static bool forbids_a_member(const struct agreed_state *state)
 {
 	for (uint32_t i = 0; i < state->names_count; i++) {
@@ -160,8 +162,8 @@ static uint32_t place_of(const struct reign_proposal *proposal, uint64_t process
 	return NOWHERE;
 }
 
-/* The link must have been up within the last lease; it may have broken since. Nothing is known of a
- * process that has died in between. */
+/* Judges a link that the next view needs. It must have been up within the last lease; it may have
+ * broken since. Nothing is known of a process that has died in between. */
 static const char *judge_link(const struct reign *reign, const struct reign_proposal *proposal,
                               uint64_t from, uint64_t to, char *room)
 {
@@ -223,8 +225,9 @@ static const char *judge_back_off(struct reign *reign, const struct reign_propos
 	return room;
 }
 
-/* A process that was told to leave asks for nothing more. What it asked for before may still be
- * granted for a while; a leader that was stopped reads it only when it goes on. */
+/* Judges a JOIN of a process that was told to leave, which asks for nothing more. What it asked for
+ * before may still be granted for a while; a leader that was stopped reads that only when it goes
+ * on. */
 static const char *judge_departure(const struct reign_proposal *proposal, uint64_t process,
                                    char *room)
 {
@@ -245,8 +248,8 @@ static const char *judge_departure(const struct reign_proposal *proposal, uint64
 
 /* --- members --- */
 
-/* A leader that was stopped pauses too, but only if it was stopped long enough to notice: that is
- * not judged. */
+/* A new leader must remove nobody at first. A leader that was stopped must wait too, but only if it
+ * was stopped long enough to notice; that is not judged here. */
 static const char *judge_removal(const struct reign *reign, const struct reign_proposal *proposal,
                                  const struct seat *seat, char *room)
 {
@@ -273,8 +276,9 @@ static uint64_t hears_since(const struct reign *reign, const struct reign_propos
 
 /*
  * A member that has confirmed nothing for half a lease is no longer renewed, long before its own
- * lease is over. Time in which it or the leader was stopped does not count. And an old leader may
- * lead again without having heard that it did not.
+ * lease is over. Time in which it or the leader was stopped does not count, nor time in which the
+ * leader did not hear it. And an old leader may lead again without having heard that it was replaced
+ * in between.
  */
 static const char *judge_renewal(struct reign *reign, const struct reign_proposal *proposal,
                                  const struct seat *seat, char *room)
@@ -286,8 +290,11 @@ static const char *judge_renewal(struct reign *reign, const struct reign_proposa
 	if (reign->incarnations[place] != seat->incarnation)
 		reign->leased[place] = proposal->now;
 	reign->incarnations[place] = seat->incarnation;
+	if (reign->renewed[place] + proposal->state->settings.lease_ns / 2 < proposal->now)
+		reign->heard[place] = proposal->now;
+	reign->renewed[place] = proposal->now;
 	uint64_t times[] = {hears_since(reign, proposal), reign->elected, reign->forbidden,
-	                    proposal->hosts[place].resumed};
+	                    reign->heard[place], proposal->hosts[place].resumed};
 	uint64_t since = reign->leased[place];
 	for (size_t i = 0; i < sizeof(times) / sizeof(*times); i++)
 		since = times[i] > since ? times[i] : since;

@@ -86,15 +86,14 @@ static void act_of_faults(struct run *run)
 {
 	/* Gives up after so many steps without any action: all clients may be waiting for something
 	 * that only the healing brings. */
-	enum { FUTILE_MAX = 2000, FUTILE_MEMBERS_MAX = 10000 };
+	enum { FUTILE_MAX = 2000 };
 	uint64_t actions = 0, futile = 0;
-	uint64_t futile_max = run->plan->members ? FUTILE_MEMBERS_MAX : FUTILE_MAX;
 
 	begin_act(run, ACT_FAULTS, "faults");
 	faults_begin(run);
 	for (uint32_t i = 0; i < run->clients_count; i++)
 		visitor_wake(run, i, distribution_draw(&run->plan->think, &run->random));
-	while (run->actions < run->plan->actions && futile < futile_max && step(run)) {
+	while (run->actions < run->plan->actions && futile < FUTILE_MAX && step(run)) {
 		futile = run->actions == actions ? futile + 1 : 0;
 		actions = run->actions;
 	}
@@ -103,11 +102,10 @@ static void act_of_faults(struct run *run)
 /* Runs until nothing happens any more. */
 static void settle(struct run *run)
 {
-	enum { EVENTS_MAX = 200000, BYTES_MORE = 10 };
-	uint32_t events_max = run->plan->members ? EVENTS_MAX * BYTES_MORE : EVENTS_MAX;
+	enum { EVENTS_MAX = 200000 };
 
 	for (uint32_t events = 0; step(run); events++) {
-		if (events == events_max)
+		if (events == EVENTS_MAX)
 			run_wrong(
 			        run,
 			        "nobody asks for anything any more, and it does not come to rest");
@@ -152,7 +150,8 @@ static void act_of_probing(struct run *run)
 	}
 }
 
-/* In a new epoch, when nobody wants anything, nothing may be left over. */
+/* Begins a new epoch while nobody wants anything, and checks that nothing is left over from the old
+ * one. */
 static void act_of_ending(struct run *run)
 {
 	begin_act(run, ACT_END, "ending");
@@ -161,8 +160,7 @@ static void act_of_ending(struct run *run)
 			visitor_close(run, i);
 	}
 	settle(run);
-	/* Members begin an epoch only when they need one. */
-	if (run->plan->members || run->result->failed)
+	if (run->result->failed)
 		return;
 	faults_bump(run, cluster_latest(&run->cluster)->epoch);
 	settle(run);
@@ -215,7 +213,6 @@ void run_plan(const struct plan *plan, FILE *text, struct run_result *ret_result
 	        .delay_max = plan->delay_max,
 	        .tick_late_max = plan->tick_late_max,
 	        .forget_percent = plan->forget_percent,
-	        .wiring = plan->members ? &plan->wiring : NULL,
 	        .seed = plan->seed,
 	        .text = text,
 	        .watch = {run, on_effect, on_event, on_told, on_wrong},
@@ -233,9 +230,6 @@ void run_plan(const struct plan *plan, FILE *text, struct run_result *ret_result
 	ret_result->events = run->cluster.events;
 	ret_result->views = run->cluster.views_count;
 	ret_result->refusals = run->cluster.refusals;
-	ret_result->connections = run->cluster.connections;
-	ret_result->cuts = run->cluster.cuts;
-	ret_result->bytes = run->cluster.bytes;
 	for (uint32_t i = 0; i < run->clients_count; i++)
 		visitor_forget(&run->clients[i]);
 	cluster_free(&run->cluster);

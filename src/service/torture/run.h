@@ -16,8 +16,7 @@ struct run_result {
 	char wrong[RUN_WRONG_MAX]; /* what broke first, and when */
 	uint64_t hash;             /* the hash of the journal */
 	uint64_t events, grants, views;
-	uint64_t refusals;                 /* how often a node refused a frame for the moment */
-	uint64_t connections, cuts, bytes; /* with members only */
+	uint64_t refusals; /* how often a node refused a frame for the moment */
 };
 
 /* Writes the journal to `text`, unless it is NULL. */

@@ -215,7 +215,8 @@ static void on_apply(struct realm *realm, uint32_t place)
 	pump(realm, place);
 }
 
-/* Its log is on its disk, so it applies again what it had applied before. */
+/* A voter that starts again has its log on its disk, so it applies again what it had applied
+ * before. */
 static void replay(struct realm *realm, uint32_t place)
 {
 	struct voter_log *voter = &realm->log->voters[place];
@@ -301,7 +302,7 @@ static void propose(struct realm *realm, uint32_t place, const uint8_t *bytes, s
 	memory_must(entry.bytes != NULL);
 	if (log->delay_max != 0)
 		delay += chance_below(&log->chance, log->delay_max);
-	/* A voter that no longer leads but does not know it: its proposal is lost. */
+	/* This voter does not lead any more and does not know it: its proposal is lost. */
 	if (log->leader != place) {
 		free(entry.bytes);
 		return;
@@ -336,7 +337,7 @@ static void depose(struct realm *realm)
 	log->unfit_since = 0;
 }
 
-/* When it hears of it is drawn (on_check). */
+/* Deposes the leader. It hears of that at a random time, which on_check draws. */
 static void depose_leader(struct realm *realm, uint64_t until)
 {
 	(void)until;

@@ -149,6 +149,13 @@ bool verdict_forbids(const struct verdict *verdict, const char *name)
 	return record != NULL && record->forbidden;
 }
 
+bool verdict_wishes(const struct verdict *verdict, const char *name)
+{
+	const struct name_record *record = state_name(&verdict->state, entry_text_of(name));
+
+	return record != NULL && record->vote != VOTE_FREE;
+}
+
 static uint32_t place_of(const struct verdict *verdict, uint64_t process)
 {
 	for (uint32_t i = 0; i < VERDICT_HOSTS_MAX; i++) {

@@ -103,17 +103,19 @@ void verdict_dropped(struct verdict *verdict, uint32_t client, uint32_t lock);
 
 /* --- what is known --- */
 
-/* Returns NULL, or a subscriber that was not told of a grant long after it should have been.
- * Ignores grants of the last `recent`, and those around a change of the view. */
+/* Returns NULL, or which subscriber was not told of a grant long after it should have been. Ignores
+ * grants of the last `recent`, and those around a change of the view. */
 const char *verdict_untold(const struct verdict *verdict, uint64_t recent, char room[128]);
 
 /* After all faults are over: returns NULL if this host serves and all its clients are served, or
  * else what is wrong. */
 const char *verdict_unsettled(const struct verdict *verdict, uint32_t place, char room[128]);
-/* True if the client may go on, by everything that it can know itself. */
+/* May the client go on, by everything that it can know itself? */
 bool verdict_valid(const struct verdict *verdict, uint32_t client);
-/* True if the committed entries forbid this name. */
+/* Do the committed entries forbid this name? */
 bool verdict_forbids(const struct verdict *verdict, const char *name);
+/* True if an operator wishes something about the vote of this name. */
+bool verdict_wishes(const struct verdict *verdict, const char *name);
 /* Returns the state after all committed entries. */
 const struct agreed_state *verdict_state(const struct verdict *verdict);
 uint64_t verdict_epochs(const struct verdict *verdict);

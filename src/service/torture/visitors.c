@@ -30,7 +30,7 @@ void visitor_wake(struct run *run, uint32_t number, uint64_t delay)
 	                            });
 }
 
-/* The client acts again after it has thought, or has held its locks for a while. */
+/* Lets the client act again after it has thought, or has held its locks, for a while. */
 static void rest(struct run *run, uint32_t number)
 {
 	const struct plan *plan = run->plan;
@@ -114,7 +114,7 @@ static bool holds_lock(const struct visitor *client, uint32_t lock)
 	return false;
 }
 
-/* The reasons for which a node may refuse a command; any other error is wrong. */
+/* Is this an error for which a node may refuse the command? Any other error is wrong. */
 static bool may_refuse(const struct run *run, const struct visitor *client, uint32_t lock,
                        bool was_busy, int error)
 {
@@ -445,7 +445,7 @@ static void connect(struct run *run, uint32_t number)
 
 	if (number * 100 < run->plan->one_place_percent * run->plan->clients_count)
 		place = 0;
-	if (place_lives(run, place) && !place_paused(run, place))
+	if (place_lives(run, place))
 		visitor_open(run, number, place);
 	rest(run, number);
 }
@@ -481,11 +481,6 @@ void visitor_on_event(struct run *run, const struct event *event)
 
 	if (client->wake != event->number)
 		return;
-	if (client->session != 0 && place_paused(run, client->place)) {
-		visitor_wake(run, event->node,
-		             run->cluster.places[client->place].paused_until - run->cluster.now);
-		return;
-	}
 	if (run->act != ACT_FAULTS) {
 		if (client->session != 0 && client->command == COMMAND_NONE &&
 		    client->holds_count != 0) {
@@ -494,9 +489,7 @@ void visitor_on_event(struct run *run, const struct event *event)
 		}
 		return;
 	}
-	/* A client that is told that there is no view has done nothing. */
-	if (!run->plan->members || (client->session != 0 && node_self(node_of(run, client)) != 0))
-		run->actions++;
+	run->actions++;
 	if (client->session == 0)
 		connect(run, event->node);
 	else if (client->command != COMMAND_NONE)

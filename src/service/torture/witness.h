@@ -21,10 +21,11 @@ void witness_started(struct realm *realm, uint32_t place);
 void witness_ended(struct realm *realm, uint32_t place);
 /* A process has entered a view, or was told that it is in none. */
 void witness_view(struct realm *realm, uint32_t place);
-/* Only time has passed at a host, and nothing has arrived: its lease may have lapsed. */
+/* Call it when only time has passed at a host, and nothing has arrived: its lease may have lapsed.
+ * */
 void witness_ticked(struct realm *realm, uint32_t place);
-/* Returns true if the lease has changed. The word is stored before anything that follows from it
- * can be seen. */
+/* Notes the lease of a host. Returns true if it has changed. The word is stored before anything
+ * that follows from it can be seen. */
 bool witness_lease(struct realm *realm, uint32_t place);
 /* Call it after every call of the host's resident. */
 void witness_after(struct realm *realm, uint32_t place);

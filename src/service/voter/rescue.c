@@ -9,8 +9,7 @@
 #include <raft.h>
 #include <stdlib.h>
 
-/* Applies everything that the disk has, committed or not: nobody can tell the difference any
- * more. */
+/* Applies everything that the disk has. Nobody can tell any more which entries were committed. */
 static bool replay(const struct durable_content *content, const struct state_settings *settings,
                    struct agreed_state *state)
 {

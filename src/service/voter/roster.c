@@ -12,8 +12,8 @@ void roster_place(uint64_t id, const char *address, const char *name,
 	snprintf(ret_place, ROSTER_PLACE_MAX + 1, "%" PRIx64 " %s %s", id, address, name);
 }
 
-/* Returns the text after the next blank; "" if there is none, as in an encoding of somebody
- * else. */
+/* Returns the text after the next blank. Returns "" if there is none, as in an address that was not
+ * made by roster_place. */
 static const char *skip_word(const char *text)
 {
 	text += strcspn(text, " ");
@@ -23,6 +23,13 @@ static const char *skip_word(const char *text)
 const char *roster_name(const char *place)
 {
 	return skip_word(skip_word(place));
+}
+
+void roster_address(const char *place, char ret_address[ENTRY_ADDRESS_MAX + 1])
+{
+	const char *address = skip_word(place);
+
+	snprintf(ret_address, ENTRY_ADDRESS_MAX + 1, "%.*s", (int)strcspn(address, " "), address);
 }
 
 void roster_electors(const uint8_t *bytes, size_t size, uint64_t index,

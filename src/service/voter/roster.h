@@ -17,6 +17,9 @@ void roster_place(uint64_t id, const char *address, const char *name,
 /* Returns the name in such an address; it points into it. */
 const char *roster_name(const char *place);
 
+/* Copies the address in it. */
+void roster_address(const char *place, char ret_address[ENTRY_ADDRESS_MAX + 1]);
+
 /* Lists the voters among the servers in these bytes (voters.h). */
 void roster_electors(const uint8_t *bytes, size_t size, uint64_t index,
                      struct electors *ret_electors);

@@ -9,7 +9,7 @@
 
 static struct electorate_server *list_servers(const struct replica *replica,
                                               const struct agreed_state *state, uint64_t self,
-                                              uint32_t *ret_count)
+                                              uint64_t now, uint32_t *ret_count)
 {
 	size_t count = replica_servers(replica, UINT64_MAX, NULL);
 	struct electorate_server *list = calloc(count + 1, sizeof(*list));
@@ -25,8 +25,11 @@ static struct electorate_server *list_servers(const struct replica *replica,
 		        .name = name,
 		        .votes = server.role == REPLICA_VOTER,
 		        .leads = server.id == self,
-		        .forbidden = record != NULL && record->forbidden,
+		        .unwanted = record != NULL &&
+		                    (record->forbidden || record->vote == VOTE_UNWANTED),
+		        .wanted = record != NULL && record->vote == VOTE_WANTED,
 		        .caught_up = replica_caught_up(replica, server.id),
+		        .heard = replica_heard(replica, server.id, now / MS),
 		};
 	}
 	*ret_count = (uint32_t)count;
@@ -38,7 +41,7 @@ static void hand_over(struct replica *replica, const struct electorate_server *s
                       uint32_t count, uint64_t now)
 {
 	for (uint32_t i = 0; i < count; i++) {
-		if (servers[i].votes && !servers[i].leads && !servers[i].forbidden &&
+		if (servers[i].votes && !servers[i].leads && !servers[i].unwanted &&
 		    replica_transfer(replica, servers[i].id, now / MS))
 			return;
 	}
@@ -49,7 +52,7 @@ void tending_look(struct electorate_memory *electorate, struct replica *replica,
 {
 	uint32_t servers_count;
 	struct electorate_server *servers =
-	        list_servers(replica, warden_state(warden), self, &servers_count);
+	        list_servers(replica, warden_state(warden), self, now, &servers_count);
 	struct standing *standing;
 	uint32_t standing_count = warden_standing(warden, &standing);
 	struct electorate_wish wish =

@@ -9,7 +9,8 @@
 #include "replica.h"
 #include "warden.h"
 
-/* `self` must lead. If the log refuses a change now, the next call wishes for it again. */
+/* Looks at the servers and proposes the next change of voters, if there is one. `self` must lead. A
+ * change that the log refuses now is proposed again by the next call. */
 void tending_look(struct electorate_memory *electorate, struct replica *replica,
                   const struct warden *warden, uint64_t self, uint64_t now);
 

@@ -68,7 +68,7 @@ const struct agreed_state *voter_state(const struct voter *voter)
 	return warden_state(voter->warden);
 }
 
-/* --- in --- */
+/* --- input --- */
 
 bool voter_letter(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now)
 {
@@ -90,10 +90,29 @@ bool voter_petition(struct voter *voter, const uint8_t *bytes, size_t size, uint
 	return warden_petition(voter->warden, bytes, size, voter->now);
 }
 
+bool voter_hand_over(struct voter *voter, uint64_t now)
+{
+	uint64_t ms = advance(voter, now);
+	struct replica_server server;
+
+	for (uint64_t i = 0; i < replica_servers(voter->replica, i, &server); i++) {
+		if (server.role == REPLICA_VOTER && server.id != voter->id &&
+		    replica_transfer(voter->replica, server.id, ms))
+			return true;
+	}
+	return false;
+}
+
 void voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now)
 {
 	advance(voter, now);
 	warden_forbid(voter->warden, name, forbid, voter->now);
+}
+
+void voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint64_t now)
+{
+	advance(voter, now);
+	warden_vote(voter->warden, name, vote, voter->now);
 }
 
 void voter_electors(struct voter *voter, const struct electors *electors)
@@ -120,7 +139,7 @@ void voter_tick(struct voter *voter, uint64_t now)
 	warden_tick(voter->warden, voter->now);
 }
 
-/* --- out --- */
+/* --- output --- */
 
 static void keep_snapshot(struct voter *voter)
 {
@@ -243,8 +262,8 @@ static void change_lead(struct voter *voter)
 		electorate_begin(voter->electorate, voter->now);
 }
 
-/* A server may catch up between two entries, so a leader looks often. Returns true if it has
- * looked; there may be effects. */
+/* A leader looks at its servers often, because one may catch up between two entries. Returns true
+ * if it has looked now; then there may be effects. */
 static bool tend(struct voter *voter)
 {
 	if (!voter->leads || voter->now < voter->tend_at)

@@ -42,9 +42,14 @@ void voter_destroy(struct voter *voter);
  * another disk. */
 bool voter_letter(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now);
 bool voter_petition(struct voter *voter, const uint8_t *bytes, size_t size, uint64_t now);
+/* A leader that is going to end hands the lead to another voter. Returns false if none can take it
+ * now, or if this voter does not lead. */
+bool voter_hand_over(struct voter *voter, uint64_t now);
 /* An operator forbids or invites a name. It is proposed if this voter leads. */
 void voter_forbid(struct voter *voter, const char *name, bool forbid, uint64_t now);
-/* Takes what a member was told about the voters, for those who ask here. */
+/* An operator wishes that a name votes, or does not. It is proposed if this voter leads. */
+void voter_wish(struct voter *voter, const char *name, enum vote_wish vote, uint64_t now);
+/* Takes the list of voters that a member was told, to pass it on to those who ask here. */
 void voter_electors(struct voter *voter, const struct electors *electors);
 /* The write with this number, which must be the next one that came out, is durable. */
 void voter_written(struct voter *voter, uint64_t number, uint64_t now);

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { EXIT_BAD_USAGE = 2 };
 
@@ -18,6 +19,8 @@ struct web_words {
 	char host[256]; /* without brackets */
 	char port[16];
 	bool insecure;
+	const char
+	        *open; /* what follows the address that a browser is started on; NULL: no browser */
 };
 
 /* Parses HOST:PORT, [HOST]:PORT or PORT alone. */
@@ -84,6 +87,7 @@ static int parse_arguments(int argc, char **argv, struct web_words *words, struc
 	static const struct option options[] = {
 	        {"listen", required_argument, NULL, 'l'},
 	        {"insecure", no_argument, NULL, 'i'},
+	        {"open", required_argument, NULL, 'o'},
 	        {NULL, 0, NULL, 0},
 	};
 
@@ -93,10 +97,55 @@ static int parse_arguments(int argc, char **argv, struct web_words *words, struc
 			return -1;
 		if (option == 'i')
 			words->insecure = true;
+		if (option == 'o')
+			words->open = optarg;
 		if (option == '?' || option == ':')
 			return problem_set(problem, "unknown option '%.60s'", argv[optind - 1]);
 	}
 	return optind < argc ? problem_set(problem, "unexpected '%.60s'", argv[optind]) : 0;
+}
+
+/* Starts the user's browser, if there is a screen. It is none of ours: nobody waits for it. */
+static void start_browser(char *address)
+{
+	const char *browser = getenv("BROWSER");
+	bool screen = getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL;
+
+	if (browser == NULL && !screen)
+		return;
+	signal(SIGCHLD, SIG_IGN);
+	if (fork() != 0)
+		return;
+	char program[4096];
+	snprintf(program, sizeof(program), "%s", browser != NULL ? browser : "xdg-open");
+	char *arguments[] = {program, address, NULL};
+	sigset_t none;
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	setsid();
+	/* What a browser prints is not for this terminal's reader. */
+	if (freopen("/dev/null", "w", stdout) != NULL && freopen("/dev/null", "w", stderr) != NULL)
+		execvp(program, arguments);
+	_exit(1);
+}
+
+/* Prints the address of the page, or of what is to be opened. */
+static int tell_address(const struct web_words *words, uint16_t port)
+{
+	bool brackets = strchr(words->host, ':') != NULL; /* an address of IPv6 */
+	size_t size = strlen(words->host) + (words->open != NULL ? strlen(words->open) : 0) + 64;
+	char *address = malloc(size);
+
+	if (address == NULL)
+		return -1;
+	snprintf(address, size, "http://%s%s%s:%u/%s", brackets ? "[" : "", words->host,
+	         brackets ? "]" : "", port, words->open != NULL ? words->open : "");
+	printf("%s\n", address);
+	fflush(stdout);
+	if (words->open != NULL)
+		start_browser(address);
+	free(address);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -123,10 +172,8 @@ int main(int argc, char **argv)
 		        strerror(errno));
 		return EXIT_BAD_USAGE;
 	}
-	printf(strchr(words.host, ':') != NULL ? "http://[%s]:%u/\n" : "http://%s:%u/\n",
-	       words.host, server.port);
-	fflush(stdout);
-	sigwait(&ending, &number);
+	if (tell_address(&words, server.port) == 0)
+		sigwait(&ending, &number);
 	server_stop(&server);
 	return 0;
 }

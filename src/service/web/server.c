@@ -20,6 +20,7 @@ DECLARE_ALL(style_css)
 DECLARE_ALL(baton_wasm)
 DECLARE_ALL(lines_json)
 DECLARE_ALL(sources_json)
+DECLARE_ALL(tours_json)
 
 struct bytes {
 	const unsigned char *begin, *end;
@@ -47,6 +48,7 @@ static const struct served table[] = {
         SERVED("/baton.wasm", "application/wasm", baton_wasm),
         SERVED("/lines.json", "application/json", lines_json),
         SERVED("/sources.json", "application/json", sources_json),
+        SERVED("/tours.json", "application/json", tours_json),
 };
 
 static const char policy[] = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; "
@@ -73,14 +75,14 @@ bool server_is_host(const struct server *server, const char *given)
 		         server->port);
 		if (strcasecmp(expected, given) == 0)
 			return true;
-		/* The port of HTTP itself may be left out. */
+		/* In HTTP a port of 80 may be left out. */
 		if (server->port == 80 && strcasecmp(names[i], given) == 0)
 			return true;
 	}
 	return false;
 }
 
-/* True if the encoding is among the accepted ones and does not have a weight of 0. */
+/* Is the encoding among the accepted ones, with a weight that is not 0? */
 static bool is_accepted(const char *accepted, const char *encoding)
 {
 	size_t length = strlen(encoding);
@@ -102,7 +104,7 @@ static bool is_accepted(const char *accepted, const char *encoding)
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
                               struct bytes bytes, const char *encoding, const char *tag, bool head)
 {
-	(void)head; /* the library leaves out the body by itself */
+	(void)head; /* libmicrohttpd leaves out the body by itself */
 	struct MHD_Response *response = MHD_create_response_from_buffer(
 	        (size_t)(bytes.end - bytes.begin), (void *)bytes.begin, MHD_RESPMEM_PERSISTENT);
 

@@ -29,8 +29,8 @@ struct server {
 int server_start(struct server *server, const struct server_options *options);
 void server_stop(struct server *server);
 
-/* True if `given`, the value of a Host header, is one of the names of this server. Any other name
- * may come from a web page whose own name was made to point here. Public for the tests. */
+/* Is `given`, the value of a Host header, one of the names of this server? Any other name may come
+ * from a web page whose own name was made to point here. Public for the tests. */
 bool server_is_host(const struct server *server, const char *given);
 
 #endif

@@ -1,0 +1,280 @@
+/*
+ * `baton member`: who belongs to the cluster, and an operator's orders about that.
+ */
+#include "cli.h"
+#include "clock.h"
+#include "memory.h"
+#include "must.h"
+#include "rescue_folder.h"
+#include "service.h"
+#include "table.h"
+
+#include <baton/baton.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* How often to look whether an order is carried out, and for how many leases. */
+enum { LOOK_MS = 50, LEASES_MAX = 4 };
+
+/* --- asking --- */
+
+static const char *text_of(const json_t *object, const char *key)
+{
+	const char *text = json_string_value(json_object_get(object, key));
+	return text != NULL && *text != '\0' ? text : "-";
+}
+
+static void print_members(const json_t *answer)
+{
+	size_t i;
+	const json_t *member;
+	char age[24];
+
+	printf("cluster %s, epoch %lld\n\n", text_of(answer, "cluster"),
+	       (long long)json_integer_value(json_object_get(answer, "epoch")));
+	table_cell("NAME", 20, false);
+	table_cell("ADDRESS", 28, false);
+	table_cell("ROLE", 8, false);
+	table_cell("STATE", 10, false);
+	table_cell("SINCE", 5, true);
+	putchar('\n');
+	json_array_foreach (json_object_get(answer, "members"), i, member) {
+		bool leads = json_is_true(json_object_get(member, "leader"));
+		const json_t *since = json_object_get(member, "since_ms");
+		snprintf(age, sizeof(age), "-");
+		if (json_is_integer(since))
+			table_age(age, sizeof(age), json_integer_value(since));
+		table_cell(text_of(member, "name"), 20, false);
+		table_cell(text_of(member, "address"), 28, false);
+		table_cell(leads ? "leader" : text_of(member, "role"), 8, false);
+		table_cell(text_of(member, "state"), 10, false);
+		table_cell(age, 5, true);
+		putchar('\n');
+	}
+}
+
+/* Returns NULL on failure, and *ret_code is the exit code; the reason was printed. */
+static json_t *ask_members(struct baton *baton, int *ret_code)
+{
+	char *text;
+	int error = baton_members(baton, &text);
+
+	if (error != 0) {
+		*ret_code = service_problem("member", baton, error);
+		return NULL;
+	}
+	json_t *answer = json_loads(text, 0, NULL);
+	free(text);
+	if (answer == NULL) {
+		fprintf(stderr, "baton member: the node's answer is not JSON\n");
+		*ret_code = EXIT_UNAVAILABLE;
+	}
+	return answer;
+}
+
+static int list_members(struct baton *baton, bool json)
+{
+	int code = EXIT_HELD;
+	json_t *answer = ask_members(baton, &code);
+
+	if (answer == NULL)
+		return code;
+	if (json) {
+		print_json(answer);
+		return code;
+	}
+	print_members(answer);
+	json_decref(answer);
+	return code;
+}
+
+/* --- ordering --- */
+
+/* Returns NULL if the cluster knows no such member, witness or voter. */
+static const json_t *find_member(const json_t *answer, const char *name)
+{
+	size_t i;
+	const json_t *member;
+
+	json_array_foreach (json_object_get(answer, "members"), i, member) {
+		if (strcmp(text_of(member, "name"), name) == 0)
+			return member;
+	}
+	return NULL;
+}
+
+/* A member that lives is told first, and one that is silent goes by its lease. It may still vote
+ * afterwards, until another takes its place. */
+static int wait_until_removed(struct baton *baton, const char *name, uint64_t lease_ms)
+{
+	const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+	uint64_t until_ns = clock_boot_ns() + LEASES_MAX * lease_ms * 1000000;
+	int code = EXIT_HELD;
+
+	while (clock_boot_ns() < until_ns) {
+		json_t *answer = ask_members(baton, &code);
+		if (answer == NULL)
+			return code;
+		const json_t *member = find_member(answer, name);
+		bool votes = member != NULL;
+		bool there =
+		        votes && json_integer_value(json_object_get(member, "incarnation")) != 0;
+		json_decref(answer);
+		if (!there && votes)
+			printf("%s still votes, until another member with --data takes its place\n",
+			       name);
+		if (!there)
+			return EXIT_HELD;
+		nanosleep(&pause, NULL);
+	}
+	fprintf(stderr,
+	        "baton member: the order is given, but %s is still a member; 'baton member list' "
+	        "shows when it is gone\n",
+	        name);
+	return EXIT_LIMIT;
+}
+
+/* The orders, and what to say when they are given: the name, then this text. */
+static const struct {
+	const char *verb, *act, *done;
+} orders[] = {
+        {"remove", "REMOVE", "is removed; 'baton member invite' with its name lets it come back"},
+        {"invite", "INVITE", "may join; start it if it does not run"},
+        {"promote", "PROMOTE", "votes as soon as it has caught up; see 'baton member list'"},
+        {"demote", "DEMOTE",
+         "votes until another member with --data takes its place; see 'baton member list'"},
+};
+
+/* Returns the number of orders if it is none. */
+static size_t find_order(const char *verb)
+{
+	size_t i = 0;
+
+	while (i < sizeof(orders) / sizeof(*orders) && strcmp(orders[i].verb, verb) != 0)
+		i++;
+	return i;
+}
+
+static int give_order(struct baton *baton, const char *verb, const char *name, uint64_t lease_ms)
+{
+	size_t order = find_order(verb);
+	int error = baton_member(baton, orders[order].act, name);
+	int code = EXIT_HELD;
+
+	if (error != 0) {
+		int unavailable = service_problem("member", baton, error);
+		return error == BATON_EREFUSED ? EXIT_VIOLATED : unavailable;
+	}
+	if (strcmp(verb, "remove") == 0)
+		code = wait_until_removed(baton, name, lease_ms);
+	if (code == EXIT_HELD)
+		printf("%s %s\n", name, orders[order].done);
+	return code;
+}
+
+/* --- words --- */
+
+struct member_words {
+	const char *verb, *name, *address, *data;
+	bool json, yes, help;
+};
+
+static const char *const verbs[] = {"list",   "remove", "invite", "promote",
+                                    "demote", "rescue", NULL};
+
+static int check_words(const struct member_words *words, int operands, struct problem *problem)
+{
+	const char *const *verb = verbs;
+
+	if (words->verb == NULL)
+		return problem_set(problem,
+		                   "what? list, remove, invite, promote, demote or rescue");
+	while (*verb != NULL && strcmp(*verb, words->verb) != 0)
+		verb++;
+	if (*verb == NULL) {
+		const char *nearest = nearest_name(words->verb, verbs);
+		return nearest != NULL
+		               ? problem_set(problem, "unknown word '%.40s': did you mean '%s'?",
+		                             words->verb, nearest)
+		               : problem_set(problem,
+		                             "unknown word '%.40s': list, remove, invite, "
+		                             "promote, demote or rescue",
+		                             words->verb);
+	}
+	bool wants_name = find_order(*verb) < sizeof(orders) / sizeof(*orders);
+	bool rescue = strcmp(*verb, "rescue") == 0;
+	if (operands != (wants_name ? 2 : 1))
+		return problem_set(
+		        problem,
+		        wants_name ? "%s needs the name of one member" : "%s takes no name", *verb);
+	if (rescue != (words->data != NULL))
+		return problem_set(problem,
+		                   rescue ? "rescue needs --data DIR, the folder of a node "
+		                            "that has ended"
+		                          : "--data goes with rescue only");
+	return words->yes && !rescue ? problem_set(problem, "--yes goes with rescue only") : 0;
+}
+
+static int read_words(int argc, char **argv, struct member_words *words, struct problem *problem)
+{
+	static const struct option options[] = {
+	        {"socket", required_argument, NULL, 'S'}, {"data", required_argument, NULL, 'd'},
+	        {"yes", no_argument, NULL, 'y'},          {"json", no_argument, NULL, 'j'},
+	        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0},
+	};
+	int option;
+
+	while ((option = next_letter_or_option(argc, argv, ":S:h", options, problem)) != -1) {
+		if (option == 'S')
+			words->address = optarg;
+		else if (option == 'd')
+			words->data = optarg;
+		else if (option == 'y')
+			words->yes = true;
+		else if (option == 'j')
+			words->json = true;
+		else if (option == 'h') {
+			words->help = true;
+			return 0;
+		} else
+			return -1;
+	}
+	words->verb = optind < argc ? argv[optind] : NULL;
+	words->name = optind + 1 < argc ? argv[optind + 1] : NULL;
+	return check_words(words, argc - optind, problem);
+}
+
+static int speak(const struct member_words *words)
+{
+	struct baton *baton = baton_open(words->address);
+	uint64_t lease_ms;
+
+	memory_must(baton != NULL);
+	int code = service_reach("member", baton, &lease_ms);
+	if (code == 0 && strcmp(words->verb, "list") == 0)
+		code = list_members(baton, words->json);
+	else if (code == 0)
+		code = give_order(baton, words->verb, words->name, lease_ms);
+	baton_close(baton);
+	return code;
+}
+
+int command_member(int argc, char **argv)
+{
+	struct member_words words = {0};
+	struct problem problem;
+
+	if (read_words(argc, argv, &words, &problem) != 0)
+		return usage_problem("member", &problem);
+	if (words.help) {
+		print_help("member");
+		return EXIT_HELD;
+	}
+	must(words.verb != NULL);
+	if (strcmp(words.verb, "rescue") == 0)
+		return rescue_folder(words.data, words.yes, words.json);
+	return speak(&words);
+}

@@ -1,0 +1,28 @@
+/*
+ * The place of a node in its cluster: its name, where it listens, where others reach it, whom it
+ * meets, and its data folder.
+ *
+ * A node that has a data folder remembers its place there, in a file "place" with lines as in a
+ * configuration file. So a restart needs --data alone. What is given again counts instead of what is
+ * remembered: a node moves to another address by a restart with it.
+ */
+#ifndef CLI_NODE_PLACE_H
+#define CLI_NODE_PLACE_H
+
+#include "daemon.h"
+#include "node_words.h"
+
+/*
+ * Makes the part of the options that is about the place. Makes the data folder if its parent
+ * exists. Completes the words by what is remembered; the options point into them. Returns 0; or -1 and a problem.
+ */
+int node_place_make(struct node_words *words, struct daemon_options *options,
+                    struct problem *problem);
+
+/* Remembers the place, if there is a data folder. Returns 0; or -1 and a problem. */
+int node_place_keep(const struct node_words *words, struct problem *problem);
+
+/* True if only this machine reaches the host, or if nobody knows it. */
+bool node_host_is_loopback(const char *host);
+
+#endif

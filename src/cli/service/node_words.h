@@ -1,0 +1,47 @@
+/*
+ * What was given to `baton node`: the words of its command line, and before them the lines of a
+ * configuration file as if they stood there.
+ */
+#ifndef CLI_NODE_WORDS_H
+#define CLI_NODE_WORDS_H
+
+#include "daemon.h"
+#include "settings.h"
+
+struct node_words {
+	/* NULL: not given. Addresses are HOST:PORT. */
+	const char *name, *listen, *clients, *socket, *data, *config;
+	struct daemon_peer *peers; /* sorted by name; NULL: not given */
+	uint32_t peers_count;
+	const char **join; /* NULL: not given */
+	uint32_t join_count;
+	bool witness, insecure;
+	struct settings_words settings;
+	/* What the node's place remembers of them: those of its first start. */
+	struct settings_words remembered;
+	uint64_t client_timeout_ms, idle_hop_ms, turns, sessions, locks;
+	enum daemon_level level;
+	bool help;
+	/* Indexed by an option's letter: its line in the file; 0: not in the file. */
+	unsigned lines[128];
+	void **kept; /* memory that must stay valid as long as the words */
+	size_t kept_count, kept_size;
+};
+
+void node_words_init(struct node_words *words);
+void node_words_free(struct node_words *words);
+/* The memory is freed with the words. Returns it. */
+void *node_words_keep(struct node_words *words, void *memory);
+
+/* These return 0; or -1 and a problem. The line of a file is in it. */
+int node_words_read(struct node_words *words, int argc, char **argv, struct problem *problem);
+int node_words_read_file(struct node_words *words, const char *path, struct problem *problem);
+
+/* Names must suit log lines, tables, and lists separated by commas or spaces. */
+int node_name_check(const char *name, const char *what, struct problem *problem);
+
+/* Adds the line of the file to a problem that was found later, if the option that it begins with
+ * came from there. */
+void node_words_add_line(const struct node_words *words, struct problem *problem);
+
+#endif

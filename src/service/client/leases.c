@@ -1,0 +1,243 @@
+#include "leases.h"
+
+#include "watch.h"
+
+#include <string.h>
+#include <unistd.h>
+
+enum { WORD_TRIES = 3 };
+
+/* An answer that came within this time compares the clocks well enough. */
+static const uint64_t short_ns = 5 * VALIDITY_MS;
+/* Two readings of one clock are in the wrong order by at most this much. */
+static const uint64_t apart_ns = 2 * VALIDITY_MS;
+
+/* --- the beginning of a session --- */
+
+/* True if the error only says that the node does not do this. */
+static bool is_unknown(const redisReply *reply)
+{
+	return reply->type == REDIS_REPLY_ERROR && (strncmp(reply->str, "ERR CLIENT", 10) == 0 ||
+	                                            strncmp(reply->str, "ERR the lease", 13) == 0);
+}
+
+/* Asks that grants tell of the lease, and for the word if `word`. Returns 1 and what the node's clock
+ * says; 0 if the node does not do it; or an error. */
+static int ask_for_leases(struct baton *baton, struct word word, uint64_t *ret_clock_ns)
+{
+	const struct word words[] = {WORD("CLIENT"), WORD("LEASES"), word};
+	redisReply *reply;
+	int got = handle_send(baton, words, 3);
+
+	if (got < 0)
+		return got;
+	got = handle_reply(baton, handle_patience_ms(baton), &reply);
+	if (got <= 0)
+		return got < 0 ? got : handle_silent(baton);
+	if (reply->type == REDIS_REPLY_ERROR) {
+		got = is_unknown(reply) ? 0 : handle_refused(baton, reply);
+		freeReplyObject(reply);
+		return got;
+	}
+	if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
+	    reply->element[0]->type != REDIS_REPLY_INTEGER ||
+	    reply->element[1]->type != REDIS_REPLY_INTEGER || reply->element[1]->integer < 0)
+		return handle_unexpected(baton, reply, "CLIENT LEASES");
+	*ret_clock_ns = (uint64_t)reply->element[0]->integer;
+	baton->validity.lease_ns = (uint64_t)reply->element[1]->integer * VALIDITY_MS;
+	freeReplyObject(reply);
+	return 1;
+}
+
+/* Gets the word once. Returns 1, and by how much the node's clock can be ahead of ours; 0 if the word
+ * cannot be used; or an error. */
+static int get_word(struct baton *baton, uint64_t *ret_ahead_ns)
+{
+	uint64_t clock_ns = 0, before_ns = validity_now();
+	int got = ask_for_leases(baton, WORD("WORD"), &clock_ns);
+	uint64_t after_ns = validity_now();
+	int fd = exchange_take_fd(&baton->session);
+
+	/* If the clock is not the same, this process is in another time namespace. */
+	if (got == 1 && (clock_ns + apart_ns < before_ns || clock_ns > after_ns + apart_ns))
+		got = 0;
+	if (got == 1 && baton->validity.word == NULL && !validity_map(&baton->validity, fd))
+		got = 0;
+	if (fd >= 0)
+		close(fd);
+	if (got == 1)
+		*ret_ahead_ns = clock_ns > before_ns ? clock_ns - before_ns : 0;
+	return got;
+}
+
+/*
+ * The node's clock can be ahead of ours by at most the time that passed until its answer; that much
+ * is taken off every deadline. If the answer took long, because the machine is busy, another one may
+ * be better. Returns the same as get_word.
+ */
+static int begin_with_word(struct baton *baton)
+{
+	struct validity *validity = &baton->validity;
+
+	validity->ahead_ns = VALIDITY_FOREVER;
+	for (int i = 0; i < WORD_TRIES && validity->ahead_ns > short_ns; i++) {
+		uint64_t ahead_ns = 0;
+		int got = get_word(baton, &ahead_ns);
+		if (got <= 0)
+			return got;
+		if (ahead_ns < validity->ahead_ns)
+			validity->ahead_ns = ahead_ns;
+	}
+	validity->source = VALIDITY_WORD;
+	return 1;
+}
+
+static int send_question(struct baton *baton)
+{
+	const struct word words[] = {WORD("LEASE")};
+	uint64_t asked_ns = validity_now();
+	int error = handle_send(baton, words, 1);
+
+	if (error < 0)
+		return error;
+	baton->validity.answers->asked_ns = asked_ns;
+	baton->validity.answers->pending = true;
+	return 0;
+}
+
+/* Asks LEASE and waits for the answer. */
+static int ask_and_wait(struct baton *baton)
+{
+	int error = validity_is_pending(&baton->validity) ? 0 : send_question(baton);
+
+	while (error == 0 && validity_is_pending(&baton->validity)) {
+		int taken = handle_take_answer(baton, handle_patience_ms(baton));
+		if (taken <= 0)
+			error = taken < 0 ? taken : handle_silent(baton);
+	}
+	return error;
+}
+
+int leases_begin(struct baton *baton)
+{
+	struct validity *validity = &baton->validity;
+	uint64_t clock_ns;
+
+	if (validity->source != VALIDITY_NONE)
+		return 0;
+	int got = exchange_is_local(&baton->session) ? begin_with_word(baton) : 0;
+	if (got != 0)
+		return got < 0 ? got : 0;
+	got = ask_for_leases(baton, WORD("ON"), &clock_ns);
+	if (got == 0)
+		validity->source = VALIDITY_UNTOLD;
+	if (got <= 0)
+		return got;
+	if (!validity_expect(validity))
+		return why_set(&baton->why, BATON_EMEMORY, "out of memory");
+	validity->source = VALIDITY_ASKED;
+	return ask_and_wait(baton);
+}
+
+/* --- while locks are held --- */
+
+static void lose_all(struct baton *baton)
+{
+	while (!LIST_EMPTY(&baton->held))
+		handle_lose(baton, LIST_FIRST(&baton->held), WORD("lease"));
+	baton->stale = true;
+}
+
+/* How long before the end of the lease a program that watches is told, so that it can stop: its
+ * grace, and a margin. */
+static uint64_t ahead_of_end(const struct baton *baton)
+{
+	if (baton->watch.epoll < 0 || baton->grace_ms == 0)
+		return 0;
+	return baton->grace_ms * VALIDITY_MS + baton->validity.lease_ns / 10;
+}
+
+/* Answers to commands come in order, so that nothing is asked behind a lock that is waited for. */
+static void ask_again(struct baton *baton)
+{
+	const struct validity_answers *answers = baton->validity.answers;
+
+	if (baton->wanted != NULL)
+		return;
+	while (answers->pending && handle_take_answer(baton, 0) > 0)
+		;
+	if (handle_is_open(baton) && !answers->pending && answers->ask_ns <= validity_now())
+		(void)send_question(baton); /* if that fails, the session has ended */
+}
+
+/* Returns how long to sleep. The kernel's timers go by a clock that may be slewed and is slower then:
+ * a long time is approached in several steps. */
+static uint64_t time_to_sleep(const struct baton *baton, uint64_t left_ns)
+{
+	const struct validity *validity = &baton->validity;
+	const uint64_t soon_ns = 20 * VALIDITY_MS;
+	uint64_t sleep_ns = left_ns > soon_ns ? left_ns / 10 * 9 : left_ns + 1;
+
+	if (validity->source != VALIDITY_ASKED)
+		return sleep_ns;
+	uint64_t now_ns = validity_now(), ask_ns = validity->answers->ask_ns;
+	uint64_t ask_in_ns = ask_ns > now_ns ? ask_ns - now_ns : VALIDITY_MS;
+	if (validity->answers->pending || baton->wanted != NULL)
+		ask_in_ns = validity->lease_ns / 30;
+	return ask_in_ns < sleep_ns ? ask_in_ns : sleep_ns;
+}
+
+/* Loses the locks if at most this much is left. A program that does not watch does not ask in time
+ * either: if it was told by answers, it only knows that it does not know. */
+static bool is_over(struct baton *baton, uint64_t ahead_ns, uint64_t *ret_left_ns)
+{
+	const struct validity *validity = &baton->validity;
+	bool lapsed, sure = baton->watch.epoll >= 0 || validity->source == VALIDITY_WORD;
+
+	*ret_left_ns = validity_left_ns(validity, &lapsed);
+	if (!lapsed && (*ret_left_ns > ahead_ns || !sure))
+		return false;
+	lose_all(baton);
+	return true;
+}
+
+bool leases_over(struct baton *baton)
+{
+	uint64_t left_ns;
+
+	return handle_is_open(baton) && !LIST_EMPTY(&baton->held) && is_over(baton, 0, &left_ns);
+}
+
+void leases_look(struct baton *baton)
+{
+	uint64_t left_ns = VALIDITY_FOREVER, ahead_ns = ahead_of_end(baton);
+
+	if (!LIST_EMPTY(&baton->held) && baton->validity.source == VALIDITY_ASKED)
+		ask_again(baton); /* which may find that the session has ended */
+	if (LIST_EMPTY(&baton->held) || is_over(baton, ahead_ns, &left_ns) ||
+	    left_ns == VALIDITY_FOREVER)
+		watch_set_timer(baton, 0);
+	else
+		watch_set_timer(baton,
+		                time_to_sleep(baton, left_ns > ahead_ns ? left_ns - ahead_ns : 0));
+}
+
+int leases_granted(struct baton *baton, const struct lock_grant *grant, uint64_t asked_ns)
+{
+	struct validity *validity = &baton->validity;
+	int error = 0;
+
+	if (validity->source == VALIDITY_ASKED) {
+		validity_note(validity, asked_ns, grant->lapses, grant->left_ms);
+		/* The lock was asked for long ago: what was left is not enough to go by. */
+		if (validity_now() - asked_ns > validity->lease_ns / 6)
+			error = ask_and_wait(baton);
+	}
+	if (error < 0)
+		return error;
+	/* What was granted before a lapse is lost. */
+	if (grant->lapses != validity->lapses && !LIST_EMPTY(&baton->held))
+		lose_all(baton);
+	validity->lapses = grant->lapses;
+	return 0;
+}

@@ -1,0 +1,209 @@
+#include "commands_member.h"
+
+#include "arguments.h"
+#include "instance.h"
+#include "leave.h"
+#include "log.h"
+#include "memory.h"
+#include "replies.h"
+#include "tenant.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- since when --- */
+
+static struct member_note *find_note(const struct daemon *daemon, uint64_t incarnation)
+{
+	for (uint32_t i = 0; i < daemon->notes_count; i++) {
+		if (daemon->notes[i].incarnation == incarnation)
+			return &daemon->notes[i];
+	}
+	return NULL;
+}
+
+void members_note(struct daemon *daemon)
+{
+	struct tenant_view view = tenant_view(member_tenant(daemon->member));
+	struct member_note *notes = calloc(view.seats_count + 1UL, sizeof(*notes));
+
+	memory_must(notes != NULL);
+	for (uint32_t i = 0; i < view.seats_count; i++) {
+		const struct member_note *old = find_note(daemon, view.seats[i].incarnation);
+		notes[i].incarnation = view.seats[i].incarnation;
+		notes[i].since = old != NULL ? old->since : daemon->loop.now;
+	}
+	free(daemon->notes);
+	daemon->notes = notes;
+	daemon->notes_count = view.seats_count;
+}
+
+/* --- LIST --- */
+
+static bool is_elector(const struct electors *electors, const char *name)
+{
+	return electors != NULL && electors_find(electors, name) != NULL;
+}
+
+static json_t *member_json(const struct daemon *daemon, const struct node_status_member *member,
+                           const struct electors *electors)
+{
+	const char *leader = member_leader(daemon->member);
+	const struct member_note *note = find_note(daemon, member->incarnation);
+	uint64_t since = note != NULL ? note->since : daemon->loop.now;
+
+	return json_pack("{s:s, s:s?, s:I, s:s, s:s, s:b, s:o, s:I}", "name", member->name,
+	                 "address", member->address, "incarnation", (json_int_t)member->incarnation,
+	                 "role", is_elector(electors, member->name) ? "voter" : "member", "state",
+	                 member->silent   ? "silent"
+	                 : member->active ? "active"
+	                                  : "starting",
+	                 "leader", leader != NULL && strcmp(leader, member->name) == 0, "lease_ms",
+	                 member->leased && !member->silent
+	                         ? json_integer((json_int_t)member->lease_ms)
+	                         : json_null(),
+	                 "since_ms", (json_int_t)((daemon->loop.now - since) / LOOP_MS));
+}
+
+/* A voter that serves no locks: a witness, or one that is restarted or lost. */
+static json_t *elector_json(const struct daemon *daemon, const struct elector *elector)
+{
+	const char *leader = member_leader(daemon->member);
+	bool connected = member_connected(daemon->member, elector->server);
+
+	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:b, s:n, s:n}", "name", elector->name,
+	                 "address", elector->address, "incarnation", (json_int_t)0, "role",
+	                 connected ? "witness" : "voter", "state", connected ? "active" : "absent",
+	                 "leader", leader != NULL && strcmp(leader, elector->name) == 0, "lease_ms",
+	                 "since_ms");
+}
+
+static bool is_listed(const struct node_status *status, const char *name)
+{
+	for (uint32_t i = 0; i < status->members_count; i++) {
+		if (strcmp(status->members[i].name, name) == 0)
+			return true;
+	}
+	return false;
+}
+
+void members_reply(struct client *client, const struct node_status *status)
+{
+	const struct daemon *daemon = client->daemon;
+	const struct tenant *tenant = member_tenant(daemon->member);
+	const struct electors *electors = tenant != NULL ? tenant_electors(tenant) : NULL;
+	const struct charter *charter = &member_identity(daemon->member)->charter;
+	json_t *members = json_array();
+	char cluster[40];
+
+	for (uint32_t i = 0; i < status->members_count; i++)
+		json_array_append_new(members, member_json(daemon, &status->members[i], electors));
+	for (uint32_t i = 0; electors != NULL && i < electors->count; i++) {
+		if (!is_listed(status, electors->list[i].name))
+			json_array_append_new(members, elector_json(daemon, &electors->list[i]));
+	}
+	snprintf(cluster, sizeof(cluster), "%016llx%016llx",
+	         (unsigned long long)charter->cluster.high,
+	         (unsigned long long)charter->cluster.low);
+	json_t *json = json_pack("{s:s, s:I, s:o}", "cluster", cluster, "epoch",
+	                         (json_int_t)status->epoch, "members", members);
+	char *text = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
+	memory_must(text != NULL);
+	resp_bulk(&client->output, text, strlen(text));
+	free(text);
+	json_decref(json);
+}
+
+/* --- orders --- */
+
+static bool is_known(const struct daemon *daemon, const char *name)
+{
+	const struct tenant *tenant = member_tenant(daemon->member);
+
+	if (tenant == NULL)
+		return false;
+	struct tenant_view view = tenant_view(tenant);
+	for (uint32_t i = 0; i < view.seats_count; i++) {
+		if (strcmp(view.seats[i].name, name) == 0)
+			return true;
+	}
+	return electors_find(tenant_electors(tenant), name) != NULL;
+}
+
+static bool serve_order(struct client *client, const struct resp_argument *argument,
+                        enum member_order order)
+{
+	static const char *const acts[] = {[ORDER_INVITE] = "invites",
+	                                   [ORDER_FORBID] = "removes",
+	                                   [ORDER_PROMOTE] = "promotes",
+	                                   [ORDER_DEMOTE] = "demotes"};
+	struct daemon *daemon = client->daemon;
+	char name[ENTRY_NAME_MAX + 1];
+
+	if (argument->size == 0 || argument->size > ENTRY_NAME_MAX ||
+	    memchr(argument->bytes, '\0', argument->size) != NULL)
+		return reply_wrong(client, "a name has 1 to 255 bytes");
+	memcpy(name, argument->bytes, argument->size);
+	name[argument->size] = '\0';
+	if (member_tenant(daemon->member) == NULL || daemon->options->address == NULL)
+		return reply_wrong(client,
+		                   "this node belongs to no cluster that others could join");
+	if (order != ORDER_INVITE && !is_known(daemon, name))
+		return reply_wrong(client, "no member or voter has the name '%.60s'", name);
+	const struct electors *voters = tenant_electors(member_tenant(daemon->member));
+	if (order == ORDER_PROMOTE && voters->count == 1)
+		return reply_wrong(client,
+		                   "a single voter stays the only one; with a third member or "
+		                   "witness that has --data there are three");
+	if (order == ORDER_DEMOTE && electors_find(voters, name) == NULL)
+		return reply_wrong(client, "'%.60s' does not vote", name);
+	log_line(LEVEL_WARNING, "a client (uid %u, pid %u) %s %s", client->who.uid, client->who.pid,
+	         acts[order], name);
+	member_order(daemon->member, order, name, daemon->loop.now);
+	resp_simple(&client->output, "OK");
+	return true;
+}
+
+bool serve_member(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	static const char few[] = "\\"; /* locks do not matter here: hardly any has this name */
+
+	if (count == 2 && argument_is(&a[1], "LIST")) {
+		int error = node_status(client->daemon->node, client->session, few, 1, 1,
+		                        client->daemon->loop.now);
+		if (error != 0) {
+			reply_error(client, error);
+			return true;
+		}
+		client->lists_members = client->waiting = true;
+		return true;
+	}
+	static const struct {
+		const char *word;
+		enum member_order order;
+	} orders[] = {{"REMOVE", ORDER_FORBID},
+	              {"INVITE", ORDER_INVITE},
+	              {"PROMOTE", ORDER_PROMOTE},
+	              {"DEMOTE", ORDER_DEMOTE}};
+	for (size_t i = 0; count == 3 && i < sizeof(orders) / sizeof(*orders); i++) {
+		if (argument_is(&a[1], orders[i].word))
+			return serve_order(client, &a[2], orders[i].order);
+	}
+	return reply_wrong(client, "syntax error: MEMBER LIST | REMOVE name | INVITE name | "
+	                           "PROMOTE name | DEMOTE name");
+}
+
+bool serve_drain(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	uint64_t finish_ms = UINT64_MAX;
+
+	if (count == 2 &&
+	    (!argument_number(&a[1], &finish_ms) || finish_ms > UINT64_C(1000) * 86400 * 365))
+		return reply_wrong(client,
+		                   "DRAIN needs a whole number of milliseconds, at most a year");
+	log_line(LEVEL_INFO, "a client (uid %u, pid %u) drains this node", client->who.uid,
+	         client->who.pid);
+	resp_integer(&client->output, daemon_drain(client->daemon, finish_ms));
+	return true;
+}

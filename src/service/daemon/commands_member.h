@@ -1,0 +1,26 @@
+/*
+ * The commands about members: MEMBER and DRAIN.
+ */
+#ifndef DAEMON_COMMANDS_MEMBER_H
+#define DAEMON_COMMANDS_MEMBER_H
+
+#include "client.h"
+
+#include <jansson.h>
+
+/* As the functions in commands.c. */
+bool serve_member(struct client *client, const struct resp_argument *a, uint32_t count);
+bool serve_drain(struct client *client, const struct resp_argument *a, uint32_t count);
+
+/* The members have answered to a MEMBER LIST: writes the reply. */
+void members_reply(struct client *client, const struct node_status *status);
+
+/* There is a new view: notes since when each of its members is there. */
+void members_note(struct daemon *daemon);
+
+/* Since when a member is known. */
+struct member_note {
+	uint64_t incarnation, since;
+};
+
+#endif

@@ -1,0 +1,59 @@
+#include "lease_note.h"
+
+#include "log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { PATH_MAX_HERE = 128 }; /* more than a socket's path and the ending */
+
+static void make_path(const char *socket, char path[PATH_MAX_HERE])
+{
+	snprintf(path, PATH_MAX_HERE, "%s.lease", socket);
+}
+
+uint64_t lease_note_read(const char *socket)
+{
+	char path[PATH_MAX_HERE];
+	unsigned long long lease_ms = 0;
+
+	make_path(socket, path);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	FILE *file = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (file == NULL)
+		return 0;
+	if (fscanf(file, "%20llu", &lease_ms) != 1)
+		lease_ms = 0;
+	fclose(file);
+	return lease_ms;
+}
+
+/* No fsync: what was started under a node does not survive the machine. */
+void lease_note_write(const char *socket, uint64_t lease_ms)
+{
+	char path[PATH_MAX_HERE], temporary[PATH_MAX_HERE + 8], text[32];
+	int size = snprintf(text, sizeof(text), "%llu\n", (unsigned long long)lease_ms);
+
+	make_path(socket, path);
+	snprintf(temporary, sizeof(temporary), "%s.new", path);
+	unlink(temporary);
+	int fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	if (fd < 0 || write(fd, text, (size_t)size) != size || rename(temporary, path) != 0)
+		log_line(LEVEL_WARNING,
+		         "%s cannot be written: %s: if this node is killed, the next one does not "
+		         "know how long to wait",
+		         path, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+}
+
+void lease_note_remove(const char *socket)
+{
+	char path[PATH_MAX_HERE];
+
+	make_path(socket, path);
+	unlink(path);
+}

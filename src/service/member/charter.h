@@ -1,0 +1,45 @@
+/*
+ * What is fixed when a cluster is born: its identity, where its fences begin, and its settings
+ * (algorithm, topology, parameters, lease) as text, a line "name = value" each. Every data
+ * directory has a copy, and whoever joins is told.
+ */
+#ifndef MEMBER_CHARTER_H
+#define MEMBER_CHARTER_H
+
+#include "state.h"
+
+enum { CHARTER_SETTINGS_MAX = 4096 };
+
+/* All zero: there is none. */
+struct charter {
+	struct cluster_id cluster;
+	uint64_t base;  /* where the fences of the first epoch begin */
+	char *settings; /* belongs to the charter */
+};
+
+static inline bool charter_exists(const struct charter *charter)
+{
+	return charter->cluster.high != 0 || charter->cluster.low != 0;
+}
+
+void charter_copy(struct charter *charter, const struct charter *from);
+void charter_free(struct charter *charter);
+/* Appends it to out->bytes. */
+void charter_write(struct out *out, const struct charter *charter);
+/* If in->bad afterwards, the charter is empty. Free it before. */
+void charter_read(struct in *in, struct charter *ret_charter);
+
+/* What the voters agree upon at first, in a cluster with this charter. */
+struct state_settings charter_state(const struct charter *charter, uint64_t lease_ns);
+
+/*
+ * Returns where the fences of a cluster begin that is born at this time of the wall clock: above all
+ * that a cluster could have granted before. `epoch` is the last one of the first version of baton,
+ * or 0.
+ */
+uint64_t charter_base(uint64_t real_ms, uint64_t epoch);
+
+/* A digest of settings, which are the same at all members. */
+uint64_t charter_digest(const char *settings);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Who a data directory belongs to: a node of a cluster. It is stored as the identity of the disk
+ * (disk.h), and read before anything else.
+ */
+#ifndef MEMBER_IDENTITY_H
+#define MEMBER_IDENTITY_H
+
+#include "birth.h"
+#include "charter.h"
+
+struct identity {
+	char name[ENTRY_NAME_MAX + 1];
+	char address[ENTRY_ADDRESS_MAX + 1]; /* where others reach this node; "": nowhere */
+	uint64_t server; /* a random number: the id of this directory in the log */
+	bool witness;
+	/*
+	 * NOTHING: it has met nobody. RECORD: it founds this cluster with `founders`; if the disk
+	 * has a log, the cluster lives. LIFE: it has joined this cluster.
+	 */
+	enum birth_stage stage;
+	struct charter charter; /* of a RECORD or a LIFE */
+	struct electors founders;
+};
+
+void identity_copy(struct identity *identity, const struct identity *from);
+void identity_free(struct identity *identity);
+/* Appends it to out->bytes. */
+void identity_write(struct out *out, const struct identity *identity);
+/* Returns false if the bytes are malformed. Otherwise free it. */
+bool identity_read(const uint8_t *bytes, size_t size, struct identity *ret_identity);
+
+#endif

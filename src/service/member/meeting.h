@@ -1,0 +1,27 @@
+/*
+ * How a member comes to belong to a cluster: it meets the other founders, and the cluster is born;
+ * or it asks members of a cluster for their charter.
+ */
+#ifndef MEMBER_MEETING_H
+#define MEMBER_MEETING_H
+
+#include "member.h"
+#include "post.h"
+
+struct meeting;
+
+/* `founders` is empty if the member joins a cluster. Begins at `begin_at`. */
+struct meeting *meeting_create(struct member *member, const struct electors *founders,
+                               const struct member_options *options);
+void meeting_destroy(struct meeting *meeting);
+/* Does what is due. Returns when the next thing is due. */
+uint64_t meeting_tick(struct meeting *meeting);
+/* A node has told its charter. */
+void meeting_met(struct meeting *meeting);
+bool meeting_heard(struct meeting *meeting, const char *name, const uint8_t *bytes, size_t size);
+void meeting_identity_written(struct meeting *meeting);
+void meeting_log_written(struct meeting *meeting);
+/* Returns whom it waits for, valid until the next call. */
+const char *meeting_text(struct meeting *meeting);
+
+#endif

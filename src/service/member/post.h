@@ -1,0 +1,79 @@
+/*
+ * Posts: the engine's connections, which carry petitions, bulletins, letters between voters, and
+ * what founders say to each other. A packet arrives whole or not at all, and may be lost: whoever
+ * sends one repeats what matters.
+ *
+ * A post that is needed is dialled by its address, and dialled again after a while if it fails. One
+ * that was accepted lives as long as its connection. Either kind carries packets both ways.
+ */
+#ifndef MEMBER_POST_H
+#define MEMBER_POST_H
+
+#include "buffer.h"
+#include "call.h"
+
+#include <sys/queue.h>
+
+struct member;
+struct connection;
+
+enum packet_kind {
+	PACKET_PETITION = 1,
+	PACKET_BULLETIN,
+	PACKET_LETTER,
+	PACKET_BIRTH,
+	PACKET_ORDER
+};
+
+enum post_state {
+	POST_WAITING,  /* it has no connection, and waits to be dialled */
+	POST_DIALLING, /* the driver tries to connect */
+	POST_CALLING,  /* both sides have not identified themselves yet */
+	POST_UP,
+	POST_ENDING, /* the last output is being written; input is discarded */
+};
+
+struct post {
+	LIST_ENTRY(post) all;
+	struct member *member;
+	struct connection *connection; /* NULL: WAITING */
+	enum post_state state;
+	bool dialled;                        /* by this side; otherwise it was accepted */
+	char address[ENTRY_ADDRESS_MAX + 1]; /* where to dial */
+	char wanted[ENTRY_NAME_MAX + 1];     /* who should be there; "": anybody */
+	struct call call;                    /* UP: who it is */
+	struct buffer input, output;
+	uint64_t redial_at; /* WAITING: not before this time */
+	uint64_t backoff_ns;
+	uint64_t patience_at; /* DIALLING, CALLING, ENDING: when that must be over */
+	uint64_t used_at;     /* when it was last needed */
+};
+
+LIST_HEAD(posts, post);
+
+/* A connection was accepted, and its first record is a CALL. */
+struct post *post_accepted(struct member *member, struct connection *connection);
+void post_dialled(struct post *post);
+void post_input(struct post *post, const uint8_t *bytes, size_t size);
+/* Its connection is closed. The post may not exist any more afterwards. */
+void post_closed(struct post *post, const char *why);
+
+/* Sends a packet to an address, where this name is expected ("": any name). */
+void post_to_address(struct member *member, const char *address, const char *name,
+                     enum packet_kind kind, const uint8_t *bytes, size_t size);
+/* Connects to an address, where this name is expected, if it is not connected. */
+void post_need(struct member *member, const char *address, const char *name);
+/* Sends a packet to a data directory, at this address if it is not connected. */
+void post_to_server(struct member *member, uint64_t server, const char *address, const char *name,
+                    enum packet_kind kind, const uint8_t *bytes, size_t size);
+/* Sends a packet to a process that is connected; otherwise it is lost. */
+void post_to_process(struct member *member, uint64_t process, enum packet_kind kind,
+                     const uint8_t *bytes, size_t size);
+
+/* Ends all connections, so that they begin again with a new CALL. */
+void posts_restart(struct member *member);
+/* Does what is due. Returns when the next thing is due. */
+uint64_t posts_tick(struct member *member);
+void posts_free(struct member *member);
+
+#endif

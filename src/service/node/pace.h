@@ -1,0 +1,29 @@
+/*
+ * How many steps algorithms have taken here in this epoch, and how many messages they have sent
+ * that have not arrived. With this, a member that asks all others twice can tell that a lock is at
+ * rest (status_order.h).
+ *
+ * Locks are many and must stay small, so that they share these counters by their hash. A lock that
+ * shares one with a busy lock seems to be busy too.
+ */
+#ifndef NODE_PACE_H
+#define NODE_PACE_H
+
+#include <stdint.h>
+
+enum { PACES_COUNT = 256 };
+
+struct pace {
+	uint32_t steps;
+	/* Messages sent by this node less messages that its algorithm has taken, modulo 2^32. The
+	 * sum over all members is the number of messages in flight. */
+	uint32_t balance;
+};
+
+/* Returns the index of a lock's counters, by the hash of its name. */
+static inline uint32_t pace_index(uint64_t hash)
+{
+	return (uint32_t)hash % PACES_COUNT;
+}
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * STATUS: in which order the waiters of several members will be served.
+ *
+ * Only the algorithm's states tell it, those of all members at one moment without messages in
+ * flight. So the members are asked twice. Their answers to STATUS say how many steps they had taken
+ * (pace.h). When all answers are there, the member that asks knows for which locks clients of
+ * several members wait, and asks for the states of these locks. If no member has taken a step
+ * between its two answers, all the states were there at the moment when the last first answer
+ * arrived, and so were the counts of messages; if the counts sum up to 0, no message was in flight.
+ * Then the algorithm is asked for its queue (queue_at_rest). In all other cases the waiters stay
+ * sorted by member.
+ *
+ * A member answers for each lock: its steps and its balance (pace.h), the size of its state and the
+ * state; the size is 0 if the state is not known.
+ */
+#ifndef NODE_STATUS_ORDER_H
+#define NODE_STATUS_ORDER_H
+
+#include "frame.h"
+#include "session.h"
+
+struct status;
+
+/*
+ * All members have answered a STATUS. Asks them for states, if these may tell the order of waiters,
+ * and returns true; then the status belongs to the session's question.
+ */
+bool order_ask(struct node *node, struct session *session, struct status *status);
+/* Sorts the waiters by what the members have answered, and returns the status. The question no
+ * longer has it. */
+struct status *order_finish(struct node *node, struct question *question);
+
+/* Handlers of frames. They return 0, or BATON_EMESSAGE; then nothing has changed. */
+int on_ask_states(struct node *node, const struct frame *frame);
+int on_tell_states(struct node *node, const struct frame *frame);
+
+#endif

@@ -1,0 +1,329 @@
+"""What a cluster does when nodes are killed, stopped, wiped, moved, joined and drained: the others go on, fences rise, and whoever
+comes back serves again by itself."""
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import threading
+import time
+import unittest
+
+from baton import BATON
+from cluster import Cluster, Node, free_port, until
+from resp import Closed
+from service import is_alive
+
+LEASE_S = 1
+TAKEOVER_S = LEASE_S + 1.5
+ATTEMPTS = 3  # a claim about a time must hold in one of them, because the machine may be busy
+
+
+def take(node, lock):
+    """Takes the lock and gives it back. Returns its fence."""
+    with node.client() as client:
+        fence = client.call("LOCK", lock)
+        assert isinstance(fence, int), fence
+        assert client.call("UNLOCK", lock) == 1
+        return fence
+
+
+def content(path):
+    with open(path, encoding="ascii") as file:
+        return file.read()
+
+
+def serves(node):
+    until(lambda: f"{node.name} serves:\n{node.log()}", node.serves)
+
+
+def members(node):
+    """Returns what `baton member list` says, by name; nothing while the node cannot tell it."""
+    done = subprocess.run([BATON, "member", "list", "--json", "-S", node.socket], capture_output=True, text=True, check=False)
+    return {member["name"]: member for member in json.loads(done.stdout)["members"]} if done.returncode == 0 else {}
+
+
+class Family(Cluster):
+    """A cluster that grows: nodes join it one after the other."""
+
+    def __init__(self, count=3, *options):
+        super().__init__(count, "--lease", f"{LEASE_S}s", *options)
+
+    def add(self, name, *options, join=(0,)):
+        """A node that joins by the addresses of these nodes; it is not started."""
+        self.names.append(name)
+        self.ports.append(free_port())
+        node = Node(self.folder, name, options)
+        node.options += ["--data", node.data, "--listen", f"127.0.0.1:{self.ports[-1]}"]
+        if join:
+            node.options += ["--join", ",".join(f"127.0.0.1:{self.ports[index]}" for index in join)]
+        self.nodes.append(node)
+        return node
+
+
+class Killed(unittest.TestCase):
+    def test_a_waiter_elsewhere_is_granted_and_the_node_comes_back(self):
+        taken = []
+        with Family() as cluster:
+            for attempt in range(ATTEMPTS):
+                with cluster[0].client() as holder, cluster[1].client() as waiter:
+                    fence = holder.call("LOCK", "prize")
+                    waiter.send("LOCK", "prize")
+                    self.assertTrue(waiter.quiet())
+                    cluster[0].signal(signal.SIGKILL)
+                    begin = time.monotonic()
+                    self.assertGreater(waiter.read(), fence)
+                    taken.append(time.monotonic() - begin)
+                cluster[0].start()
+                serves(cluster[0])
+                self.assertGreater(take(cluster[0], "prize"), fence, attempt)
+                if taken[-1] < TAKEOVER_S:
+                    break
+            self.assertLess(min(taken), TAKEOVER_S)
+            # Nobody was let in before the dead node's own deadline could have passed.
+            self.assertGreater(min(taken), LEASE_S / 2)
+
+    def test_all_are_killed_and_restarted(self):
+        with Family() as cluster:
+            fences = [take(node, "prize") for node in cluster]
+            for _ in range(2):
+                for node in cluster:
+                    node.signal(signal.SIGKILL)
+                for node in cluster:
+                    node.start()
+                cluster.ready()
+                fences += [take(node, "prize") for node in cluster]
+            self.assertEqual(fences, sorted(set(fences)))
+
+    def test_without_a_majority_nobody_is_let_in_and_a_majority_goes_on(self):
+        with Family() as cluster:
+            fence = take(cluster[0], "prize")
+            for node in cluster.nodes[1:]:
+                node.signal(signal.SIGKILL)
+            until("n1 serves nobody", lambda: cluster[0].status()["waiting_for"] is not None)
+            with cluster[0].client() as client:
+                client.send("LOCK", "prize", "TIMEOUT", 2000 * LEASE_S)
+                self.assertNotIsInstance(client.read(), int)
+            cluster[1].start()
+            serves(cluster[0])
+            serves(cluster[1])
+            self.assertGreater(take(cluster[0], "prize"), fence)
+
+
+class Stopped(unittest.TestCase):
+    def test_the_command_of_a_stopped_node_is_gone_before_the_next_one_is_in(self):
+        with Family() as cluster:
+            path = os.path.join(cluster.folder, "first")
+            with subprocess.Popen([BATON, "run", "-S", cluster[0].socket, "prize", "-c", f"echo $$ > {path}; exec sleep 1000"],
+                                  stderr=subprocess.DEVNULL) as first:
+                pid = until("the first command runs", lambda: os.path.exists(path) and content(path))
+                second = subprocess.Popen([BATON, "run", "-S", cluster[1].socket, "prize", "-c",
+                                           f"if kill -0 {int(pid)}; then echo both; else echo alone; fi"],
+                                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+                cluster[0].signal(signal.SIGSTOP)
+                self.assertEqual(second.communicate(timeout=60)[0], "alone\n")
+                self.assertFalse(is_alive(int(pid)))
+                cluster[0].signal(signal.SIGCONT)
+                self.assertEqual(first.wait(60), 76)
+            serves(cluster[0]) # it finds out, and joins again
+            take(cluster[0], "prize")
+
+    def test_a_client_that_holds_at_a_stopped_node_is_told_when_it_wakes(self):
+        with Family() as cluster, cluster[0].client() as holder, cluster[1].client() as waiter:
+            fence = holder.call("LOCK", "prize")
+            waiter.send("LOCK", "prize")
+            cluster[0].signal(signal.SIGSTOP)
+            self.assertGreater(waiter.read(), fence)
+            cluster[0].signal(signal.SIGCONT)
+            with contextlib.suppress(Closed, BrokenPipeError): # or it is told so by the end of its connection
+                self.assertEqual(holder.call("UNLOCK", "prize", fence), 0)
+            serves(cluster[0])
+
+
+class Growing(unittest.TestCase):
+    def test_a_cluster_of_one_is_joined(self):
+        with Family(0) as cluster:
+            first = cluster.add("a", "--lease", f"{LEASE_S}s", join=()).start()
+            serves(first)
+            fence = take(first, "prize")
+            second = cluster.add("b").start()
+            serves(second)
+            self.assertGreater(take(second, "prize"), fence)
+            with first.client() as holder, second.client() as waiter:
+                fence = holder.call("LOCK", "prize")
+                waiter.send("LOCK", "prize")
+                self.assertTrue(waiter.quiet())
+                holder.call("UNLOCK", "prize")
+                self.assertGreater(waiter.read(), fence)
+            self.assertEqual(second.status()["lease_ms"], 1000 * LEASE_S) # it was not told this one
+            # One of two votes, and an operator should know what that means.
+            roles = {name: member["role"] for name, member in members(first).items()}
+            self.assertEqual(roles, {"a": "voter", "b": "member"})
+            first.says("--witness")
+            # With a third there are three voters, some time later.
+            serves(cluster.add("c", join=(1,)).start())
+            until("there are three voters", lambda: [member["role"] for member in members(second).values()] == ["voter"] * 3)
+            first.signal(signal.SIGKILL)
+            self.assertGreater(take(second, "prize"), fence)
+
+    def test_a_fourth_is_joined_and_drained_under_load(self):
+        over = threading.Event()
+        fences = []
+
+        def load(node):
+            while not over.is_set():
+                fences.append(take(node, "busy"))
+
+        with Family() as cluster:
+            threads = [threading.Thread(target=load, args=(node,)) for node in cluster.nodes]
+            for thread in threads:
+                thread.start()
+            try:
+                fourth = cluster.add("n4", join=(0, 1, 2)).start()
+                serves(fourth)
+                take(fourth, "busy")
+                with fourth.client() as holder:
+                    holder.call("LOCK", "mine")
+                    drain = subprocess.Popen([BATON, "drain", "-S", fourth.socket], stdout=subprocess.PIPE,
+                                             stderr=subprocess.PIPE, text=True)
+                    self.assertIn("1 lock is held at n4", drain.stderr.readline())
+                    self.assertIsNone(drain.poll())
+                    with fourth.client() as other:
+                        self.assertIn("NOVIEW", other.call("LOCK", "other"))
+                    self.assertEqual(holder.call("UNLOCK", "mine"), 1) # it may finish in peace
+                out, err = drain.communicate(timeout=60)
+                self.assertEqual((drain.returncode, out), (0, "n4 has left the cluster and ended\n"), err)
+                self.assertEqual(fourth.wait(), 0)
+                self.assertEqual(set(members(cluster[0])), {"n1", "n2", "n3"})
+                count = len(fences)
+                until("the others go on", lambda: len(fences) > count + 30)
+            finally:
+                over.set()
+                for thread in threads:
+                    thread.join()
+        self.assertEqual(len(fences), len(set(fences)))
+
+    def test_drain_gives_holders_no_more_time_than_it_was_told(self):
+        with Family(1) as cluster, cluster[0].client(3) as holder:
+            holder.call("SUBSCRIBE", "mine")
+            holder.call("LOCK", "mine")
+            done = subprocess.run([BATON, "drain", "--for", "300ms", "-S", cluster[0].socket], capture_output=True, text=True,
+                                  check=False)
+            self.assertEqual(done.returncode, 0, done)
+            self.assertTrue(holder.closed())
+            self.assertEqual(cluster[0].wait(), 0)
+
+
+class Remembered(unittest.TestCase):
+    def restart(self, node, *options):
+        """Starts it with --data and nothing else that concerns the cluster."""
+        node.end()
+        node.options = ["--data", node.data, *options]
+        node.named = False
+        node.start()
+
+    def test_a_restart_needs_data_alone(self):
+        with Family(3, "--algorithm", "suzuki-kasami") as cluster:
+            fence = take(cluster[1], "prize")
+            for node in cluster: # one after the other
+                self.restart(node)
+                serves(node)
+                self.assertEqual(node.status()["node"], node.name)
+            self.assertEqual(cluster[2].status()["algorithm"], "suzuki-kasami")
+            self.assertEqual(set(members(cluster[0])), {"n1", "n2", "n3"})
+            self.assertGreater(take(cluster[0], "prize"), fence)
+            for node in cluster: # and all at once
+                node.signal(signal.SIGKILL)
+            for node in cluster:
+                node.start()
+            cluster.ready()
+            self.assertGreater(take(cluster[2], "prize"), fence)
+
+    def test_a_flag_that_differs_is_an_error_that_says_both(self):
+        with Family() as cluster:
+            stranger = cluster.add("n4", "--lease", "5s")
+            stranger.start()
+            self.assertEqual(stranger.wait(), 2)
+            self.assertIn("--lease 5s: this cluster's lease is 1s", stranger.log())
+            self.restart(cluster[1], "--algorithm", "central")
+            self.assertEqual(cluster[1].wait(), 2)
+            self.assertIn("--algorithm central: this cluster's algorithm is neilsen", cluster[1].log())
+            cluster[1].options = ["--data", cluster[1].data] # that start was no harm
+            cluster[1].start()
+            cluster.nodes.remove(stranger)
+            cluster.ready()
+
+    def test_another_name_in_the_same_folder_is_refused(self):
+        with Family() as cluster:
+            cluster[1].end()
+            stranger = Node(cluster.folder, "other", ["--data", cluster[1].data])
+            stranger.start()
+            self.assertEqual(stranger.wait(), 2)
+            self.assertIn("belongs to node n2", stranger.log())
+            cluster[1].start()
+            cluster.ready()
+
+    def test_a_node_moves_to_another_address(self):
+        with Family() as cluster:
+            fence = take(cluster[1], "prize")
+            port = free_port()
+            self.restart(cluster[1], "--listen", f"127.0.0.1:{port}")
+            cluster.ready()
+            self.assertEqual(members(cluster[0])["n2"]["address"], f"127.0.0.1:{port}")
+            self.assertGreater(take(cluster[1], "prize"), fence)
+            # It remembers that too, and the others reach it: without n1 the two are a majority.
+            self.restart(cluster[1])
+            cluster.ready()
+            cluster[0].signal(signal.SIGKILL)
+            self.assertGreater(take(cluster[1], "prize"), fence)
+            self.assertEqual(members(cluster[2])["n2"]["address"], f"127.0.0.1:{port}")
+
+    def test_a_wiped_disk(self):
+        with Family() as cluster:
+            fence = take(cluster[1], "prize")
+            cluster[1].signal(signal.SIGKILL)
+            shutil.rmtree(cluster[1].data)
+            cluster[1].start()
+            cluster.ready()
+            self.assertGreater(take(cluster[1], "prize"), fence)
+            # It is a new voter in the place of the old one: the two that are left are a majority.
+            until("n2 votes again", lambda: members(cluster[2])["n2"]["role"] == "voter")
+            cluster[0].signal(signal.SIGKILL)
+            self.assertGreater(take(cluster[1], "prize"), fence)
+
+
+class Leaving(unittest.TestCase):
+    def test_a_node_that_leaves_takes_part_in_views(self):
+        """It waits for a holder that cannot stop. Meanwhile another is killed, and the third must go on."""
+        with Family() as cluster, cluster[1].client() as other:
+            holder = cluster[0].client()
+            holder.call("CLIENT", "GRACE", 300)
+            holder.call("CLIENT", "STAY")
+            fence = holder.call("LOCK", "kept")
+            cluster[0].terminate()
+            cluster[0].says("leaving")
+            cluster[2].signal(signal.SIGKILL)
+            begin = time.monotonic()
+            until("n3 is out of the view", lambda: "n3" not in [m["name"] for m in cluster[1].status()["members"]])
+            self.assertIsInstance(other.call("LOCK", "free"), int)
+            self.assertLess(time.monotonic() - begin, 20 * LEASE_S)
+            other.send("LOCK", "kept")
+            self.assertTrue(other.quiet(2 * LEASE_S))
+            holder.close()
+            self.assertGreater(other.read(), fence)
+            self.assertEqual(cluster[0].wait(), 0)
+            cluster[2].start() # without it one of three voters would be left at the end
+            serves(cluster[2])
+
+    def test_without_a_majority_sigterm_ends_after_a_lease(self):
+        with Family() as cluster:
+            for node in cluster.nodes[1:]:
+                node.signal(signal.SIGKILL)
+            begin = time.monotonic()
+            self.assertEqual(cluster[0].end(), 0)
+            self.assertLess(time.monotonic() - begin, 10 * LEASE_S)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,173 @@
+"""What clients do when the lease of their node ends: they stop by their own timers, before another can be granted the lock,
+whatever else is stopped."""
+import json
+import os
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from baton import BATON
+from cluster import Cluster, free_port, until
+from resp import Client, Closed
+
+LEASE_S = 2
+# Ignores SIGTERM, and writes what time it is as long as it lives.
+STUBBORN = "trap '' TERM; echo $$ > {0}.pid; while :; do date +%s%N > {0}.new; mv {0}.new {0}; done"
+# The next holder writes when it began.
+NEXT = "date +%s%N > {0}.next"
+
+
+def children(pid):
+    try:
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+            return [int(word) for word in file.read().split()]
+    except OSError:
+        return []
+
+
+def state_of(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as file:
+            return file.read().rsplit(")", 1)[1].split()[0]
+    except OSError:
+        return None
+
+
+def number(path):
+    with open(path, encoding="ascii") as file:
+        return int(file.read())
+
+
+class Stopped(unittest.TestCase):
+    def setUp(self):
+        self.port = free_port()
+        self.cluster = Cluster(3, "--lease", f"{LEASE_S}s",
+                               each=lambda index: ["--clients", f"127.0.0.1:{self.port}"] if index == 0 else [])
+        self.cluster.start()
+        self.addCleanup(self.cluster.end)
+        folder = tempfile.TemporaryDirectory(prefix="baton-test-")
+        self.addCleanup(folder.cleanup)
+        self.path = os.path.join(folder.name, "beat")
+        self.run_ = None
+        self.addCleanup(self.end_run)
+
+    def end_run(self):
+        if self.run_ is not None and self.run_.poll() is None:
+            for pid in [self.run_.pid, *children(self.run_.pid)]:
+                os.kill(pid, signal.SIGCONT)
+            self.run_.kill()
+            self.run_.communicate()
+
+    def begin(self, *words, address=None):
+        """Starts a stubborn command under the lock. Returns the pid of the guardian."""
+        script = STUBBORN.format(self.path)
+        self.run_ = subprocess.Popen([BATON, "run", "-S", address or self.cluster[0].socket, "--status-fd", "1", *words, "prize",
+                                      "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        until("the command runs", lambda: os.path.exists(self.path))
+        return children(self.run_.pid)[0]
+
+    def stop(self, *pids):
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+            until("it is stopped", lambda pid=pid: state_of(pid) == "T")
+
+    def next_(self):
+        """Waits for the next holder, at another node. Returns when it began."""
+        subprocess.run([BATON, "run", "-S", self.cluster[1].socket, "-w", "60", "prize", "-c", NEXT.format(self.path)], check=True)
+        return number(self.path + ".next")
+
+    def ends_by_its_lease(self, begun, lives=True):
+        """Its last sign of life was before the next holder began."""
+        self.assertLess(number(self.path), begun)
+        self.assertIn(state_of(number(self.path + ".pid")), (None, "Z"))
+        if not lives:
+            return
+        output, errors = self.run_.communicate(timeout=60)
+        report = json.loads(output)
+        self.assertEqual(self.run_.returncode, 76, errors)
+        self.assertEqual([report["lost"], report["reason"], report["child"]], [True, "lease", 137], errors)
+
+    def test_the_node_is_stopped(self):
+        self.begin()
+        self.stop(self.cluster[0].process.pid)
+        self.ends_by_its_lease(self.next_())
+
+    def test_the_node_and_the_guardian_are_stopped(self):
+        self.stop(self.begin(), self.cluster[0].process.pid)
+        self.ends_by_its_lease(self.next_())
+
+    def test_the_node_and_baton_run_are_stopped(self):
+        self.begin()
+        self.stop(self.run_.pid, self.cluster[0].process.pid)
+        begun = self.next_()
+        os.kill(self.run_.pid, signal.SIGCONT)
+        self.ends_by_its_lease(begun)
+
+    def test_over_tcp_the_node_is_stopped(self):
+        self.begin(address=f"127.0.0.1:{self.port}")
+        self.stop(self.cluster[0].process.pid)
+        self.ends_by_its_lease(self.next_())
+
+    def test_over_tcp_the_lease_is_renewed(self):
+        self.begin(address=f"127.0.0.1:{self.port}")
+        time.sleep(2.5 * LEASE_S)
+        self.assertIsNone(self.run_.poll())
+
+    def test_a_renewed_lease_goes_on_while_the_guardian_is_stopped(self):
+        self.stop(self.begin())
+        time.sleep(2.5 * LEASE_S)
+        self.assertIsNone(self.run_.poll())
+        self.assertLess(time.time_ns() - number(self.path), LEASE_S * 10**9)
+
+    def test_who_goes_on_after_the_lease_reads_the_clock_first(self):
+        guardian = self.begin()
+        command = number(self.path + ".pid")
+        self.stop(guardian, self.run_.pid, command, self.cluster[0].process.pid)
+        begun = self.next_()
+        # The command is stopped too, so that it is not to run any more: it gets no time to stop.
+        os.kill(guardian, signal.SIGCONT)
+        until("the command is gone", lambda: state_of(command) in (None, "Z"))
+        os.kill(self.run_.pid, signal.SIGCONT)
+        self.ends_by_its_lease(begun)
+
+    def test_baton_lock_ends(self):
+        with subprocess.Popen([BATON, "lock", "-S", self.cluster[0].socket, "prize"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as lock:
+            self.assertGreater(int(lock.stdout.readline()), 0)
+            self.stop(self.cluster[0].process.pid)
+            begun = time.monotonic()
+            self.assertEqual(lock.wait(60), 76)
+            self.assertLess(time.monotonic() - begun, 10 * LEASE_S)
+            self.assertIn("could not renew its lease", lock.stderr.read())
+
+    def test_a_session_that_lapsed_is_told_and_closed(self):
+        node = self.cluster[0]
+        with node.client() as holder, node.client() as listener, node.client() as other:
+            listener.call("CLIENT", "REASONS", "ON")
+            listener.call("SUBSCRIBE", "prize")
+            fence = holder.call("LOCK", "prize")
+            self.stop(node.process.pid)
+            with self.cluster[1].client() as waiter:
+                self.assertGreater(waiter.call("LOCK", "prize"), fence)
+            node.signal(signal.SIGCONT)
+            with self.assertRaises(Closed):
+                holder.read()
+            self.assertEqual(listener.read()[-1].split()[:2], ["granted", str(fence)])
+            self.assertEqual(listener.read()[-1], f"lost {fence} {node.name} lease")
+            self.assertEqual(other.call("PING"), "PONG")
+
+    def test_over_tcp_a_connection_that_is_cut_keeps_its_lock_until_what_it_was_told(self):
+        with Client(("127.0.0.1", self.port)) as holder, self.cluster[1].client() as waiter:
+            _, left_ms = holder.call("LEASE")
+            asked = time.monotonic()
+            holder.call("LOCK", "prize")
+            waiter.send("LOCK", "prize")
+            holder.close()
+            waiter.read()
+            self.assertGreater(time.monotonic() - asked, left_ms / 1000 - 0.1)
+
+
+if __name__ == "__main__":
+    unittest.main()

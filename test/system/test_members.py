@@ -1,0 +1,211 @@
+"""An operator's orders: members are listed, removed, invited, promoted and demoted; a witness only votes; and a cluster that has
+lost most of its voters is rescued."""
+import json
+import os
+import shutil
+import signal
+import subprocess
+import unittest
+
+from baton import BATON
+from cluster import Cluster, Node, environment, free_port, until
+from resp import Wrong
+
+LEASE_S = 1
+
+
+def baton(*words):
+    return subprocess.run([BATON, *words], capture_output=True, text=True, check=False, env=environment(), timeout=60)
+
+
+def members(node):
+    done = baton("member", "list", "--json", "-S", node.socket)
+    return {member["name"]: member for member in json.loads(done.stdout)["members"]} if done.returncode == 0 else {}
+
+
+def voters(node):
+    return {name for name, member in members(node).items() if member["role"] == "voter"}
+
+
+def take(node, lock="prize"):
+    with node.client() as client:
+        fence = client.call("LOCK", lock)
+        assert isinstance(fence, int), fence
+        return fence
+
+
+def serves(node):
+    until(lambda: f"{node.name} serves:\n{node.log()}", node.serves)
+
+
+class Orders(unittest.TestCase):
+    def cluster(self, count=3, *options):
+        return Cluster(count, "--lease", f"{LEASE_S}s", *options)
+
+    def add(self, cluster, name, *options):
+        """Starts a node that joins."""
+        node = Node(cluster.folder, name, [*options, "--listen", f"127.0.0.1:{free_port()}", "--join",
+                                           f"127.0.0.1:{cluster.ports[0]}"])
+        cluster.nodes.append(node)
+        return node.start()
+
+    def order(self, node, *words, code=0):
+        done = baton("member", *words, "-S", node.socket)
+        self.assertEqual(done.returncode, code, done)
+        return done.stdout + done.stderr
+
+    def test_the_list(self):
+        with self.cluster() as cluster:
+            told = json.loads(baton("member", "list", "--json", "-S", cluster[1].socket).stdout)
+            self.assertEqual(set(told), {"cluster", "epoch", "members"})
+            self.assertRegex(told["cluster"], "^[0-9a-f]{32}$")
+            self.assertEqual(told["epoch"], cluster[0].status()["epoch"])
+            for member, node in zip(told["members"], cluster):
+                self.assertEqual(list(member), ["name", "address", "incarnation", "role", "state", "leader", "lease_ms", "since_ms"])
+                self.assertEqual((member["name"], member["role"], member["state"]), (node.name, "voter", "active"))
+            self.assertEqual(sum(member["leader"] for member in told["members"]), 1)
+            table = baton("member", "list", "-S", cluster[2].socket).stdout
+            self.assertIn(told["cluster"], table)
+            self.assertEqual([line.split()[0] for line in table.splitlines()[3:]], ["n1", "n2", "n3"])
+            self.assertEqual(table.count(" leader "), 1)
+
+    def test_a_node_that_is_removed_does_not_come_back_until_it_is_invited(self):
+        with self.cluster() as cluster, cluster[2].client() as holder:
+            fence = holder.call("LOCK", "prize")
+            self.assertIn("n3 is removed", self.order(cluster[0], "remove", "n3"))
+            self.assertNotIn("n3", [member["name"] for member in cluster[0].status()["members"]])
+            self.assertGreater(take(cluster[1]), fence)
+            cluster[2].end()
+            cluster[2].start()
+            until("it answers", cluster[2].answers)
+            with cluster[2].client() as client:
+                self.assertIsInstance(client.call("LOCK", "prize", "TIMEOUT", 3000 * LEASE_S), Wrong)
+            self.order(cluster[1], "invite", "n3")
+            serves(cluster[2])
+            self.assertGreater(take(cluster[2]), fence)
+
+    def test_a_dead_node_is_removed_and_its_vote_goes_to_another(self):
+        with self.cluster() as cluster:
+            serves(self.add(cluster, "n4", "--data", os.path.join(cluster.folder, "n4.data")))
+            cluster[2].signal(signal.SIGKILL)
+            self.order(cluster[0], "remove", "n3")
+            until("n4 votes", lambda: voters(cluster[0]) == {"n1", "n2", "n4"})
+            cluster[0].signal(signal.SIGKILL)
+            serves(cluster[3])
+            take(cluster[3])
+            cluster[0].start()
+            serves(cluster[0])
+
+    def test_an_operator_chooses_voters(self):
+        with self.cluster() as cluster:
+            serves(self.add(cluster, "n4", "--data", os.path.join(cluster.folder, "n4.data")))
+            self.assertEqual(voters(cluster[0]), {"n1", "n2", "n3"})
+            self.order(cluster[0], "demote", "n2")
+            until("n4 votes instead of n2", lambda: voters(cluster[0]) == {"n1", "n3", "n4"})
+            self.order(cluster[0], "promote", "n2")
+            until("n2 votes again", lambda: "n2" in voters(cluster[0]))
+            self.assertEqual(len(voters(cluster[0])), 3)
+
+    def test_bad_orders(self):
+        with self.cluster(1) as cluster:
+            node = cluster[0]
+            self.assertIn("did you mean 'list'", self.order(node, "lisst", code=2))
+            self.assertIn("needs the name", self.order(node, "remove", code=2))
+            self.assertIn("takes no name", self.order(node, "list", "n1", code=2))
+            self.assertIn("--data", self.order(node, "rescue", code=2))
+            self.assertIn("belongs to no cluster that others could join", self.order(node, "remove", "n1", code=1))
+        with self.cluster() as cluster:
+            self.assertIn("no member or voter has the name 'n9'", self.order(cluster[0], "remove", "n9", code=1))
+
+    def test_a_witness_votes_and_serves_no_locks(self):
+        with self.cluster(2) as cluster:
+            witness = self.add(cluster, "w", "--witness", "--data", os.path.join(cluster.folder, "w.data"))
+            until("three vote", lambda: len(voters(cluster[0])) + ("w" in members(cluster[0])) == 3)
+            self.assertEqual(members(cluster[0])["w"]["role"], "witness")
+            self.assertEqual([member["name"] for member in cluster[0].status()["members"]], ["n1", "n2"])
+            with witness.client() as client:
+                self.assertIsInstance(client.call("LOCK", "x", "NOWAIT"), Wrong)
+            # Now any one of the three may fail.
+            cluster[0].signal(signal.SIGKILL)
+            fence = take(cluster[1])
+            cluster[0].start()
+            serves(cluster[0])
+            witness.signal(signal.SIGKILL)
+            self.assertGreater(take(cluster[0]), fence)
+
+    def test_a_member_without_a_folder_never_votes(self):
+        with self.cluster(2) as cluster:
+            serves(self.add(cluster, "n3"))
+            take(cluster[2])
+            self.assertEqual(members(cluster[0])["n3"]["role"], "member")
+
+
+class Rescue(unittest.TestCase):
+    def test_a_cluster_that_lost_most_of_its_voters(self):
+        with Cluster(3, "--lease", f"{LEASE_S}s", "--algorithm", "suzuki-kasami") as cluster:
+            fence = take(cluster[0])
+            running = baton("member", "rescue", "--data", cluster[0].data)
+            self.assertEqual(running.returncode, 2, running)
+            self.assertIn("in use", running.stderr)
+            old = json.loads(baton("member", "list", "--json", "-S", cluster[0].socket).stdout)["cluster"]
+            for node in cluster:
+                node.signal(signal.SIGKILL)
+            for node in cluster.nodes[1:]: # these are lost for good
+                shutil.rmtree(node.data)
+            told = baton("member", "rescue", "--data", cluster[0].data)
+            self.assertEqual(told.returncode, 0, told)
+            self.assertRegex(told.stdout, r"its last entry: term \d+, index \d+")
+            self.assertIn("Nothing\nhas changed yet", told.stdout)
+            self.assertEqual(set(os.listdir(cluster[0].data)) & {"rescue.new"}, set())
+            done = baton("member", "rescue", "--data", cluster[0].data, "--yes", "--json")
+            self.assertEqual(done.returncode, 0, done)
+            report = json.loads(done.stdout)
+            self.assertEqual((report["cluster"], report["done"], report["node"]), (old, True, "n1"))
+            self.assertNotEqual(report["new_cluster"], old)
+            self.assertTrue(os.path.exists(f"{report['kept']}/baton.db"))
+            cluster[0].options = ["--data", cluster[0].data]
+            cluster[0].start()
+            serves(cluster[0])
+            self.assertEqual(cluster[0].status()["algorithm"], "suzuki-kasami")
+            self.assertGreater(take(cluster[0]), fence + (1 << 40) - 1)
+            for index, node in enumerate(cluster.nodes[1:], 1): # with empty folders
+                node.options = ["--data", node.data, "--listen", f"127.0.0.1:{cluster.ports[index]}", "--join",
+                                f"127.0.0.1:{cluster.ports[0]}"]
+                node.start()
+                serves(node)
+            self.assertGreater(take(cluster[2]), fence)
+            self.assertEqual(json.loads(baton("member", "list", "--json", "-S", cluster[2].socket).stdout)["cluster"],
+                             report["new_cluster"])
+
+    def test_what_cannot_be_rescued(self):
+        with Cluster(1) as cluster:
+            empty = os.path.join(cluster.folder, "empty")
+            os.mkdir(empty)
+            done = baton("member", "rescue", "--data", empty, "--yes")
+            self.assertEqual((done.returncode, os.listdir(empty)), (2, []), done)
+            done = baton("member", "rescue", "--data", os.path.join(cluster.folder, "none"), "--yes")
+            self.assertEqual(done.returncode, 1, done)
+
+    def test_a_rescue_that_was_interrupted_is_finished(self):
+        with Cluster(3, "--lease", f"{LEASE_S}s") as cluster:
+            fence = take(cluster[0])
+            for node in cluster:
+                node.signal(signal.SIGKILL)
+            data = cluster[0].data
+            # As if it had been killed before its last step.
+            self.assertEqual(baton("member", "rescue", "--data", data, "--yes").returncode, 0)
+            os.mkdir(f"{data}/rescue.new")
+            os.rename(f"{data}/baton.db", f"{data}/rescue.new/baton.db")
+            cluster[0].options = ["--data", data]
+            cluster[0].start()
+            self.assertEqual(cluster[0].wait(), 2)
+            self.assertIn("a rescue was interrupted there", cluster[0].log())
+            self.assertEqual(baton("member", "rescue", "--data", data).returncode, 2)
+            self.assertEqual(baton("member", "rescue", "--data", data, "--yes").returncode, 0)
+            cluster[0].start()
+            serves(cluster[0])
+            self.assertGreater(take(cluster[0]), fence)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,39 @@
+// A browser for the tests of the page, and `baton web`, which serves it.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { packages, runTests, serve } from "./lib.mjs";
+
+const { chromium } = packages("playwright-core");
+export const axe = readFileSync(packages.resolve("axe-core/axe.min.js"), "utf8");
+export const server = await serve();
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+
+/** A page whose console must stay empty, and which must ask nobody else. */
+export async function open(hash = "#lab", options = {}) {
+	const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, acceptDownloads: true, ...options });
+	context.setDefaultTimeout(60000);
+	const page = await context.newPage();
+	page.wrongs = [];
+	page.on("console", (message) => message.type() !== "info" && page.wrongs.push(message.text()));
+	page.on("pageerror", (error) => page.wrongs.push(error.message));
+	page.on("request", (request) => /^(data|blob|file):/.test(request.url()) || request.url().startsWith(options.base ?? server.address) || page.wrongs.push("asks " + request.url()));
+	await page.goto((options.base ?? server.address) + hash);
+	await page.waitForFunction(() => document.body.dataset.ready === "yes" && baton.state.map.value !== null);
+	return page;
+}
+
+export async function close(page) {
+	assert.deepEqual(page.wrongs, []);
+	await page.context().close();
+}
+
+export const pause = (page) => page.evaluate(() => (baton.state.playing.value = false));
+export const at = (page) => page.evaluate(() => baton.state.step.value);
+
+/** All tests of a file; the browser and the server end with them. */
+export async function runBrowserTests() {
+	await runTests(async () => {
+		await browser.close();
+		await server.end();
+	});
+}

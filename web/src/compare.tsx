@@ -1,0 +1,245 @@
+// Two runs side by side: two stages, two diagrams, one time.
+
+import { effect } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { hashOf } from "./address";
+import { DiagramView, spanOf } from "./diagram";
+import { Icon, ICONS } from "./icons";
+import { changePair, end, goNext, goTo, pair, parting, rememberPair, time, wordOf } from "./pair";
+import type { Run } from "./run";
+import { Choice, LOADS, DELAYS, Number_, suits, titleOf, TOPOLOGIES } from "./sentence";
+import { StageView } from "./stage";
+import { algorithms, narrow, playing, speed, still } from "./state";
+import { arrowsOf, stuckAt } from "./stuck";
+import { tell } from "./words";
+
+const EXAMPLES: [string, string][] = [
+	["two algorithms", "#compare"],
+	["printed and mended", "#compare?tour=maekawa-neilsen&left.param=text=printed:neilsen&right.param=text=mended"],
+	["a star and a line", "#compare?nodes=7&load=wishes:0.09&cs=constant:2&entries=8&seed=4&left=raymond&left.topology=star&right=raymond&right.topology=line"],
+	["asking all and asking a committee", "#compare?nodes=13&load=wishes:0.02&entries=8&seed=2&left=ricart-agrawala&right=maekawa"],
+	["in order and not in order", "#compare?nodes=2&delay=exp:1&seed=1&left=chang-roberts&left.fifo&left.param=text=printed&right=chang-roberts&right.reorder&right.param=text=printed"],
+];
+
+/** How often messages were sent and sections entered up to a step. */
+function countsAt(run: Run, step: number): { sent: number; done: number } {
+	const done = run.algorithm.kind === "mutex" ? run.entries : run.elected;
+	return { sent: run.flights.filter((f) => f.sentStep <= step && f.sentStep > 0).length, done: done.filter((e) => e.step <= step).length };
+}
+
+function Side(props: { side: 0 | 1 }) {
+	const stageSvg = useRef<SVGSVGElement>(null);
+	const timeSvg = useRef<SVGSVGElement>(null);
+	const over = useRef<HTMLDivElement>(null);
+	const now = pair.value!;
+	const run = now.runs[props.side];
+	const small = narrow.value;
+	useEffect(() => {
+		// To look closer: the laboratory shows this run at this moment.
+		const open = () => void hashOf({ source: run.source, tour: null, frame: null, acts: [], step: run.stepAt(time.value), time: null }).then((hash) => (location.hash = hash));
+		const none = () => {};
+		const stage = new StageView(stageSvg.current!, run, { node: open, message: open, hover: none, hoverNode: none }, small);
+		const drag = (at: number) => {
+			playing.value = false;
+			goTo(at);
+			rememberPair();
+		};
+		const diagram = new DiagramView(timeSvg.current!, over.current!, run, { drag, hover: none, hoverNode: none }, small, Math.max(...now.runs.map((r) => spanOf(r, small))));
+		return effect(() => {
+			const at = time.value;
+			const step = run.stepAt(at);
+			const states = run.states(step);
+			const stuck = stuckAt(run, step, states);
+			const scene = { step, time: at, states, still: still.value, stuck: arrowsOf(stuck ?? []), broken: false, settled: !playing.value, hovered: null, hoveredNode: null };
+			stage.draw(scene);
+			diagram.draw({ time: at, looks: states.map((s, i) => run.look(i + 1, s, step)), hovered: null, hoveredNode: null, broken: null, now: stuck !== null });
+		});
+	}, [now, small]);
+	return (
+		<section class="half" aria-label={`${props.side === 0 ? "Left" : "Right"}: ${titleOf(run.algorithm.name)}`}>
+			<SideHead side={props.side} run={run} />
+			<svg class="stage" ref={stageSvg} role="group" aria-label="The nodes and the messages between them" />
+			<Counts side={props.side} />
+			<div class="diagram">
+				<svg class="time" ref={timeSvg} role="img" aria-label="The space-time diagram" />
+				<div class="over" ref={over} aria-hidden="true" />
+			</div>
+		</section>
+	);
+}
+
+function SideHead(props: { side: 0 | 1; run: Run }) {
+	const { side, run } = props;
+	const { algorithm, start } = run;
+	const other = pair.value!.runs[1 - side].algorithm;
+	const text = algorithm.parameters.find((p) => p.name === "text");
+	const change = (key: string) => (value: string) => changePair(side, key, value);
+	return (
+		<div class="half-head">
+			<h2>
+				{pair.value!.scenario !== null ? titleOf(algorithm.name) : <Choice label={side === 0 ? "Algorithm on the left" : "Algorithm on the right"} value={algorithm.name} options={algorithms.value.filter((a) => a.kind === other.kind).map((a) => [a.name, titleOf(a.name)])} change={change("algorithm")} />}
+			</h2>
+			<p class="sentence">
+				{algorithm.title.split(": ")[1] ?? ""}
+				{pair.value!.scenario !== null ? null : (
+					<>
+						; on a <Choice label="Topology" value={start.topology} options={TOPOLOGIES.filter(([value]) => suits(algorithm.needs, value))} change={change("topology")} />; channels{" "}
+						<Choice label="Order" value={start.fifo ? "fifo" : "reorder"} options={[["fifo", "keep order"], ["reorder", "may reorder"]]} change={(value) => changePair(side, value, "")} />
+					</>
+				)}
+				{text === undefined ? null : (
+					<>
+						; text <Choice label="Text" value={String(start.params.text ?? text.choices[0])} options={text.choices.map((c) => [c, c])} change={change("param text")} />
+					</>
+				)}
+			</p>
+		</div>
+	);
+}
+
+/** Both bars have one scale: the greater number of messages in all. */
+function Counts(props: { side: 0 | 1 }) {
+	const { runs } = pair.value!;
+	const run = runs[props.side];
+	const { sent, done } = countsAt(run, run.stepAt(time.value));
+	const most = Math.max(1, ...runs.map((r) => countsAt(r, r.steps.length).sent));
+	return (
+		<div class="counts">
+			<b>{sent}</b>
+			<div>
+				<svg viewBox="0 0 100 2" preserveAspectRatio="none" aria-hidden="true">
+					<rect class="all" width="100" height="2" rx="1" />
+					<rect class="done" width={(sent / most) * 100} height="2" rx="1" />
+				</svg>
+				<span class="note">
+					messages so far, {run.algorithm.kind === "mutex" ? `for ${done} ${done === 1 ? "entry" : "entries"}` : `and ${done} know who leads`}
+				</span>
+			</div>
+		</div>
+	);
+}
+
+/** What differs, in words: where two texts part, or what two algorithms cost. */
+function Difference() {
+	const { runs } = pair.value!;
+	const at = parting.value;
+	const words = (run: Run, step: number) => {
+		if (run.steps[step - 1] === undefined) return run.status.verdict === "bad" ? "this step cannot happen" : "nothing more happens";
+		const { head } = run.steps[step - 1];
+		const { before, states } = run.moment(step);
+		const node = (head.node ?? head.to ?? 1) - 1;
+		const { who, what, then } = tell(run, run.steps[step - 1], before[node], states[node].vars);
+		return `${who} ${what.replace(/\.$/, "")}${then.length === 0 ? ", and nothing follows" : `: ${then.map((t) => t.text).join(", ")}`}`;
+	};
+	if (at !== null && runs[0].start.topology === runs[1].start.topology)
+		return (
+			<p class="note" id="difference">
+				They part at step <b>{at}</b>. On the left {words(runs[0], at)}; on the right {words(runs[1], at)}.
+			</p>
+		);
+	const whole = runs.map((run) => ({ name: titleOf(run.algorithm.name), ...countsAt(run, run.steps.length) }));
+	return (
+		<p class="note" id="difference">
+			In the end: {whole.map((w) => `${w.name}, ${w.sent} messages${runs[0].algorithm.kind === "mutex" ? ` for ${w.done} entries` : ""}`).join("; ")}.
+		</p>
+	);
+}
+
+function PairTransport() {
+	const pause = (then: () => void) => () => {
+		playing.value = false;
+		then();
+		rememberPair();
+	};
+	return (
+		<div class="transport" role="toolbar" aria-label="Transport">
+			<button id="first" aria-label="To the beginning" onClick={pause(() => goTo(0))}>
+				<Icon d={ICONS.first} />
+			</button>
+			<button id="back" aria-label="One step back" onClick={pause(() => goNext(-1))}>
+				<Icon d={ICONS.back} />
+			</button>
+			<button id="play" class="play" aria-label={playing.value ? "Pause" : "Play"} onClick={togglePair}>
+				<Icon d={playing.value ? ICONS.pause : ICONS.play} />
+			</button>
+			<button id="forward" aria-label="One step forward" onClick={pause(() => goNext(1))}>
+				<Icon d={ICONS.forward} />
+			</button>
+			<input id="speed" type="range" min="-2" max="3" step="0.25" value={Math.log2(speed.value)} aria-label="Speed" onInput={(event) => (speed.value = 2 ** Number(event.currentTarget.value))} />
+			<span class="where" id="where">
+				{time.value.toFixed(2)} of {end.value.toFixed(2)}
+			</span>
+		</div>
+	);
+}
+
+export function togglePair(): void {
+	if (!playing.value && time.value >= end.value) goTo(0);
+	playing.value = !playing.value;
+	if (!playing.value) rememberPair();
+}
+
+/** So much time has gone by while the pair plays. */
+export function playPair(passed: number): void {
+	goTo(time.value + passed);
+	if (time.value < end.value) return;
+	playing.value = false;
+	rememberPair();
+}
+
+/** True if the key meant something here. */
+export function onPairKey(key: string): boolean {
+	const go = (then: () => void) => {
+		playing.value = false;
+		then();
+		rememberPair();
+		return true;
+	};
+	if (key === " ") togglePair();
+	else if (key === "ArrowLeft" || key === "ArrowRight") return go(() => goNext(key === "ArrowLeft" ? -1 : 1));
+	else if (key === "Home" || key === "End") return go(() => goTo(key === "Home" ? 0 : end.value));
+	else return false;
+	return true;
+}
+
+export function Compare() {
+	const now = pair.value;
+	if (now === null) return <main>…</main>;
+	const { start, algorithm } = now.runs[0];
+	const mutex = algorithm.kind === "mutex";
+	return (
+		<main class="compare">
+			<h1 class="unseen">Side by side</h1>
+			<p class="sentence">
+				{now.scenario !== null ? (
+					<>
+						The same schedule, step by step, on <b>{start.nodes} nodes</b>.
+					</>
+				) : (
+					<>
+						The same <Number_ label="Nodes" value={start.nodes} least={2} most={60} change={(value) => changePair(null, "nodes", value)} /> nodes
+						{mutex ? (
+							<>
+								, the same requests: each asks <Choice label="Load" value={wordOf(now.common, "load") ?? "heavy"} options={LOADS} change={(value) => changePair(null, "load", value)} />
+							</>
+						) : null}
+						; a message takes <Choice label="Delay" value={wordOf(now.common, "delay") ?? "constant:1"} options={DELAYS} change={(value) => changePair(null, "delay", value)} />. Seed <Number_ label="Seed" value={start.seed} least={0} most={1e9} change={(value) => changePair(null, "seed", value)} />.
+					</>
+				)}
+			</p>
+			<p class="note examples">
+				{EXAMPLES.map(([title, hash]) => (
+					<a key={title} href={hash}>
+						{title}
+					</a>
+				))}
+			</p>
+			<div class="halves">
+				<Side side={0} />
+				<Side side={1} />
+			</div>
+			<Difference />
+			<PairTransport />
+		</main>
+	);
+}
