@@ -9,6 +9,7 @@
 #include "loop.h"
 #include "node.h"
 #include "resp.h"
+#include "subject.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -65,6 +66,8 @@ struct client {
 
 	uint64_t session; /* 0: it has no session, or the session is closed */
 	struct node_client who;
+	/* Whom rules take it for. What it points to belongs to the client, and may be NULL. */
+	struct subject subject;
 	uint64_t since; /* when it connected */
 	int version;    /* the version of RESP that it speaks, 2 or 3 */
 	char *texts[CLIENT_TEXTS];

@@ -79,6 +79,8 @@ bool clients_forget_closed(struct daemon *daemon)
 		for (int i = 0; i < CLIENT_TEXTS; i++)
 			free(client->texts[i]);
 		free((char *)client->who.command);
+		free((uint32_t *)client->subject.gids);
+		free((char *)client->subject.certificate);
 		LIST_REMOVE(client, all);
 		clients->count--;
 		free(client);

@@ -109,9 +109,38 @@ static void read_command_line(pid_t pid, char *room, size_t size)
 	room[got] = '\0';
 }
 
+/* Reads the groups of the process that connected, as they were then: its primary one, and the
+ * others. The socket knows them, so that nothing has to be looked up. */
+static void read_groups(struct client *client, uint32_t primary)
+{
+	gid_t some[64];
+	socklen_t size = sizeof(some);
+	gid_t *more = NULL, *found = some;
+
+	if (getsockopt(client->watch.fd, SOL_SOCKET, SO_PEERGROUPS, some, &size) != 0) {
+		if (errno == ERANGE) { /* the size is how much there is */
+			more = malloc(size);
+			memory_must(more != NULL);
+			found = more;
+		}
+		if (more == NULL ||
+		    getsockopt(client->watch.fd, SOL_SOCKET, SO_PEERGROUPS, more, &size) != 0)
+			size = 0;
+	}
+	uint32_t count = (uint32_t)(size / sizeof(gid_t));
+	uint32_t *gids = calloc(count + 1UL, sizeof(*gids));
+	memory_must(gids != NULL);
+	gids[0] = primary;
+	for (uint32_t i = 0; i < count; i++)
+		gids[i + 1] = found[i];
+	free(more);
+	client->subject.gids = gids;
+	client->subject.gids_count = count + 1;
+}
+
 static void on_unix_client(struct loop_watch *watch, uint32_t events)
 {
-	struct ucred who = {0};
+	struct ucred who = {.uid = SUBJECT_NOBODY};
 	socklen_t who_size = sizeof(who);
 	char command[NODE_COMMAND_MAX + 1] = "";
 	struct client *client = accept_client((struct listener *)watch);
@@ -119,8 +148,11 @@ static void on_unix_client(struct loop_watch *watch, uint32_t events)
 	(void)events;
 	if (client == NULL)
 		return;
-	if (getsockopt(client->watch.fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0)
+	if (getsockopt(client->watch.fd, SOL_SOCKET, SO_PEERCRED, &who, &who_size) == 0) {
 		read_command_line(who.pid, command, sizeof(command));
+		read_groups(client, who.gid);
+	}
+	client->subject.uid = who.uid;
 	client_begin(client, &(struct node_client){.pid = (uint32_t)who.pid,
 	                                           .uid = (uint32_t)who.uid,
 	                                           .command = command});
@@ -156,6 +188,7 @@ static void on_tcp_client(struct loop_watch *watch, uint32_t events)
 	if (client == NULL)
 		return;
 	client->tcp = true;
+	client->subject.uid = SUBJECT_NOBODY;
 	setsockopt(client->watch.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	watch_over(client->watch.fd, client->daemon->options->client_timeout_ms);
 	if (getpeername(client->watch.fd, (struct sockaddr *)&address, &address_size) == 0)

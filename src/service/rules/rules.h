@@ -1,0 +1,64 @@
+/*
+ * Rules about who may do what with which locks: allow PATTERN VERB[,VERB…] WHO…
+ *
+ * A rule allows; none forbids. Without any rule everybody may do everything. As soon as there is
+ * one, what no rule allows is refused, to everybody: neither uid 0 nor the user of the node is an
+ * exception. This does no I/O: the names of users and groups are looked up by the caller, once, when
+ * a rule is added.
+ */
+#ifndef RULES_RULES_H
+#define RULES_RULES_H
+
+#include "problem.h"
+#include "subject.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum verb {
+	VERB_LOCK = 1 << 0,
+	VERB_ELECT = 1 << 1,
+	VERB_OBSERVE = 1 << 2,
+	VERB_STATUS = 1 << 3,
+	VERB_BREAK = 1 << 4,
+	VERB_ADMIN = 1 << 5, /* about the cluster, not a lock: the pattern of its rules is * */
+};
+enum {
+	VERBS_COUNT = 6,
+	VERBS_ALL = (1 << VERBS_COUNT) - 1,
+	RULES_MAX = 1024,        /* the most rules */
+	RULE_WHO_MAX = 64,       /* the most that one rule may name */
+	RULE_PATTERN_MAX = 255,  /* the most bytes of a pattern, as of a lock's name */
+	RULES_MISSING_MAX = 768, /* room for the text of rules_missing */
+};
+
+/* Returns "lock" for VERB_LOCK. */
+const char *verb_name(enum verb verb);
+
+struct rules;
+
+struct rules *rules_create(void);
+void rules_destroy(struct rules *rules);
+
+/* Looks up a user or a group of this host. Returns 0 and its number, or -1. It may block. */
+typedef int rules_lookup(bool group, const char *name, uint32_t *ret_id);
+
+/* Adds a rule "PATTERN VERB[,VERB…] WHO…". Returns 0; or -1 and a problem that says which word is
+ * wrong, and then nothing was added. */
+int rules_add(struct rules *rules, const char *text, rules_lookup *lookup, struct problem *problem);
+
+/* Returns the verbs that the subject may do with this lock. `rules` may be NULL: then all. */
+unsigned rules_verbs(const struct rules *rules, const struct subject *subject, const char *name,
+                     size_t size);
+/* Returns the verbs that the subject may do with some lock. */
+unsigned rules_verbs_somewhere(const struct rules *rules, const struct subject *subject);
+/* True if the subject may do one of these verbs with this lock. Allocates nothing. */
+bool rules_allow(const struct rules *rules, const struct subject *subject, unsigned verbs,
+                 const char *name, size_t size);
+
+/* Writes the narrowest rule that would allow the verb: "allow backup/db lock uid:1000". The name
+ * may be NULL: any lock. */
+void rules_missing(const struct subject *subject, enum verb verb, const char *name, size_t size,
+                   char ret_text[RULES_MISSING_MAX]);
+
+#endif

@@ -1,0 +1,223 @@
+/* Rules: what they allow to whom, what is no rule, and which rule is missing. */
+
+#include "rules.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static int look_up(bool group, const char *name, uint32_t *ret_id)
+{
+	if (strcmp(name, group ? "ops" : "alice") != 0)
+		return -1;
+	*ret_id = group ? 50 : 1000;
+	return 0;
+}
+
+static struct rules *make(const char *const *texts)
+{
+	struct rules *rules = rules_create();
+	struct problem problem = {""};
+
+	for (; *texts != NULL; texts++) {
+		if (rules_add(rules, *texts, look_up, &problem) != 0)
+			fail_msg("%s: %s", *texts, problem.text);
+	}
+	return rules;
+}
+
+static const uint32_t groups[] = {100, 50};
+static const struct subject root = {.uid = 0};
+static const struct subject alice = {.uid = 1000};
+static const struct subject bob = {.uid = 1001, .gids = groups, .gids_count = 2};
+static const struct subject robot = {.uid = SUBJECT_NOBODY, .certificate = "ci-7"};
+static const struct subject stranger = {.uid = SUBJECT_NOBODY};
+
+static unsigned verbs(const struct rules *rules, const struct subject *subject, const char *name)
+{
+	unsigned all = rules_verbs(rules, subject, name, strlen(name));
+
+	/* Both ways of asking agree. */
+	for (unsigned i = 0; i < VERBS_COUNT; i++)
+		assert_int_equal(rules_allow(rules, subject, 1U << i, name, strlen(name)),
+		                 all >> i & 1);
+	assert_int_equal(all & ~rules_verbs_somewhere(rules, subject), 0);
+	return all;
+}
+
+static void test_without_rules_everybody_may_do_everything(void **state)
+{
+	(void)state;
+	assert_int_equal(verbs(NULL, &stranger, "x"), VERBS_ALL);
+}
+
+static void test_with_a_rule_everything_else_is_refused(void **state)
+{
+	static const char *const texts[] = {"backup/* lock uid:1000", NULL};
+	struct rules *rules = make(texts);
+
+	(void)state;
+	assert_int_equal(verbs(rules, &alice, "backup/db"), VERB_LOCK);
+	assert_int_equal(verbs(rules, &alice, "backup"), 0);
+	assert_int_equal(verbs(rules, &alice, "other"), 0);
+	assert_int_equal(verbs(rules, &root, "backup/db"), 0);
+	assert_int_equal(verbs(rules, &bob, "backup/db"), 0);
+	assert_int_equal(verbs(rules, &robot, "backup/db"), 0);
+	assert_int_equal(verbs(rules, &stranger, "backup/db"), 0);
+	assert_int_equal(rules_verbs_somewhere(rules, &alice), VERB_LOCK);
+	assert_int_equal(rules_verbs_somewhere(rules, &bob), 0);
+	rules_destroy(rules);
+}
+
+static void test_rules_add_up(void **state)
+{
+	static const char *const texts[] = {"a/* lock,elect user:alice gid:7",
+	                                    "\t* status  anyone ",
+	                                    "a/x* break group:ops cert:ci-*",
+	                                    "* admin uid:0",
+	                                    "b observe gid:100",
+	                                    NULL};
+	struct rules *rules = make(texts);
+
+	(void)state;
+	assert_int_equal(verbs(rules, &alice, "a/x"), VERB_LOCK | VERB_ELECT | VERB_STATUS);
+	assert_int_equal(verbs(rules, &alice, "b"), VERB_STATUS);
+	assert_int_equal(verbs(rules, &bob, "a/x"), VERB_BREAK | VERB_STATUS);
+	assert_int_equal(verbs(rules, &bob, "b"), VERB_OBSERVE | VERB_STATUS);
+	assert_int_equal(verbs(rules, &robot, "a/xyz"), VERB_BREAK | VERB_STATUS);
+	assert_int_equal(verbs(rules, &stranger, "a/x"), VERB_STATUS);
+	assert_int_equal(verbs(rules, &root, "a/x"), VERB_ADMIN | VERB_STATUS);
+	assert_int_equal(rules_verbs_somewhere(rules, &bob),
+	                 VERB_BREAK | VERB_STATUS | VERB_OBSERVE);
+	rules_destroy(rules);
+}
+
+/* A certificate is another identity than a uid: a pattern for one does not match the other. */
+static void test_a_client_without_a_certificate_matches_no_pattern_for_one(void **state)
+{
+	static const char *const texts[] = {"* lock cert:*", NULL};
+	struct rules *rules = make(texts);
+
+	(void)state;
+	assert_int_equal(verbs(rules, &alice, "x"), 0);
+	assert_int_equal(verbs(rules, &stranger, "x"), 0);
+	assert_int_equal(verbs(rules, &robot, "x"), VERB_LOCK);
+	rules_destroy(rules);
+}
+
+static void test_what_is_no_rule_is_refused_with_the_word(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} wrong[] = {
+	        {"", "a rule needs PATTERN"},
+	        {"  \t ", "a rule needs PATTERN"},
+	        {"x", "a rule needs PATTERN"},
+	        {"x lock", "nobody is named"},
+	        {"x lok uid:1", "'lok' is no verb: did you mean 'lock'?"},
+	        {"x lock,,elect uid:1", "'' is no verb: lock, elect, observe"},
+	        {"x lock, uid:1", "'' is no verb"},
+	        {"allow x lock uid:1", "'x' is no verb"},
+	        {"x lock uuid:1", "did you mean 'uid'?"},
+	        {"x lock 1000", "'1000' is no user, group or certificate: uid:1000"},
+	        {"x lock uid", "'uid' needs a value"},
+	        {"x lock uid:", "'uid' needs a value"},
+	        {"x lock uid:alice",
+	         "'uid:alice': a number from 0 to 4294967294 is needed; user:NAME"},
+	        {"x lock uid:4294967295", "a number from 0 to 4294967294"},
+	        {"x lock uid:-1", "a number from 0"},
+	        {"x lock gid:ops", "group:NAME is by name"},
+	        {"x lock user:carol", "'user:carol': this host has no such user; uid:NUMBER"},
+	        {"x lock group:50", "'group:50': this host has no such group; gid:NUMBER"},
+	        {"x lock anyone:1", "'anyone' takes no value"},
+	        {"x/* admin uid:0",
+	         "admin is about the whole cluster: its pattern is *, not 'x/*'"},
+	        {"x lock,admin uid:0", "its pattern is *"},
+	};
+	struct rules *rules = rules_create();
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
+		struct problem problem = {""};
+		assert_int_equal(rules_add(rules, wrong[i].text, look_up, &problem), -1);
+		if (strstr(problem.text, wrong[i].says) == NULL)
+			fail_msg("%s: %s", wrong[i].text, problem.text);
+	}
+	/* Nothing of a rule that was refused counts. */
+	assert_int_equal(rules_verbs_somewhere(rules, &alice), 0);
+	rules_destroy(rules);
+}
+
+static void test_limits(void **state)
+{
+	char text[RULE_PATTERN_MAX + 32];
+	char many[16 * (RULE_WHO_MAX + 2)] = "x lock";
+	struct rules *rules = rules_create();
+	struct problem problem;
+
+	(void)state;
+	memset(text, 'a', sizeof(text));
+	strcpy(text + RULE_PATTERN_MAX, " lock anyone");
+	assert_int_equal(rules_add(rules, text, look_up, &problem), 0);
+	memset(text, 'a', sizeof(text));
+	strcpy(text + RULE_PATTERN_MAX + 1, " lock anyone");
+	assert_int_equal(rules_add(rules, text, look_up, &problem), -1);
+	for (int i = 0; i < RULE_WHO_MAX; i++)
+		strcat(many, " uid:1");
+	assert_int_equal(rules_add(rules, many, look_up, &problem), 0);
+	strcat(many, " uid:1");
+	assert_int_equal(rules_add(rules, many, look_up, &problem), -1);
+	for (int i = 2; i < RULES_MAX; i++)
+		assert_int_equal(rules_add(rules, "x lock uid:1", look_up, &problem), 0);
+	assert_int_equal(rules_add(rules, "x lock uid:1", look_up, &problem), -1);
+	assert_string_equal(problem.text, "at most 1024 rules");
+	rules_destroy(rules);
+}
+
+/* Each sentence "allow …" is a rule that allows just that. */
+static void test_the_missing_rule_allows_what_was_refused(void **state)
+{
+	static const char *const names[] = {"backup/db", "a b", "*",   "[x]",
+	                                    "\\",        "n\n", "a-b", "^"};
+	static const struct subject *const subjects[] = {&root, &alice, &bob, &robot, &stranger};
+	char text[RULES_MISSING_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		for (size_t k = 0; k < sizeof(subjects) / sizeof(*subjects); k++) {
+			rules_missing(subjects[k], VERB_BREAK, names[i], strlen(names[i]), text);
+			assert_memory_equal(text, "allow ", 6);
+			const char *const texts[] = {text + 6, NULL};
+			struct rules *rules = make(texts);
+			assert_int_equal(verbs(rules, subjects[k], names[i]), VERB_BREAK);
+			assert_int_equal(verbs(rules, subjects[k], "another"), 0);
+			rules_destroy(rules);
+		}
+	}
+	rules_missing(&alice, VERB_LOCK, "backup/db", 9, text);
+	assert_string_equal(text, "allow backup/db lock uid:1000");
+	rules_missing(&robot, VERB_ADMIN, NULL, 0, text);
+	assert_string_equal(text, "allow * admin cert:ci-7");
+	rules_missing(&stranger, VERB_ELECT, "x", 1, text);
+	assert_string_equal(text, "allow x elect anyone");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	        cmocka_unit_test(test_without_rules_everybody_may_do_everything),
+	        cmocka_unit_test(test_with_a_rule_everything_else_is_refused),
+	        cmocka_unit_test(test_rules_add_up),
+	        cmocka_unit_test(test_a_client_without_a_certificate_matches_no_pattern_for_one),
+	        cmocka_unit_test(test_what_is_no_rule_is_refused_with_the_word),
+	        cmocka_unit_test(test_limits),
+	        cmocka_unit_test(test_the_missing_rule_allows_what_was_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
