@@ -16,7 +16,13 @@
  * using a logical ring". token(i) is then their lud[i], the clock of P_i when it last gave the token
  * away, and requests are ordered by time and, where times are equal, by process.
  *
- * Network: every pair of nodes linked, no loss, any order.
+ * `--param retry=on` is the "recovery procedure based on a time-out mechanism" that section 3.6 asks
+ * for if requests can be lost, and does not describe. A process that has waited so long that a
+ * request and the token would have arrived sends its request again, to all and with the same number.
+ * A copy that comes too late does nothing, because its number is not greater than that of the token.
+ * A lost token stays lost.
+ *
+ * Network: every pair of nodes linked, no loss (retry=on: no loss of the token), any order.
  *
  * Departures. The prose of section 3.3 compares a request of P_l with the time when P_j, the
  * process that searches, last held the token. The algorithm of 3.4 compares it with the time when
@@ -38,21 +44,26 @@
 
 enum { REQUEST, TOKEN, MESSAGES_COUNT };
 
-enum { PARAM_TEXT, PARAM_CHOOSE };
+enum { PARAM_TEXT, PARAM_CHOOSE, PARAM_RETRY };
 
 enum { CHOOSE_ROUND, CHOOSE_OLDEST };
+
+/* retry=on: how long a process waits, in multiples of the longest message delay, before it repeats
+ * its request. If nobody else wants in, the request and the token take one such delay each. */
+enum { RETRY_DELAYS = 2 };
 
 /* The errors of the published text, as bits. */
 enum { PRINTED_HOLDER = 1, PRINTED_STEPS = 2 };
 
-enum { TIMER_PRELUDE };
+enum { TIMER_PRELUDE, TIMER_RETRY };
 
 struct state {
 	uint64_t clock; /* counts this node's requests; choose=oldest: a logical clock */
 	uint8_t token_present, token_held;
 	uint8_t waits; /* this node is at "wait (access, token)" of the prelude */
 	uint8_t padding[5];
-	/* requests[nodes], followed by token[nodes], which is all 0 without the token. */
+	/* requests[nodes], followed by token[nodes], which is all 0 without the token. The element
+	 * for the node itself is 0, or, with retry=on while it waits, the number of its request. */
 	uint64_t requests[];
 };
 
@@ -80,11 +91,23 @@ static void enter(struct state *node, struct out *out)
 	out_enter(out);
 }
 
+static void broadcast_request(const struct site *site, uint64_t number, struct out *out)
+{
+	out_message(out, REQUEST);
+	out_uint(out, number);
+	out_uint(out, site->self);
+	for (uint32_t j = 1; j <= site->nodes; j++) {
+		if (j != site->self)
+			out_send(out, j);
+	}
+	if (site->parameters[PARAM_RETRY] != 0)
+		out_arm(out, TIMER_RETRY, RETRY_DELAYS);
+}
+
 /* The paper's prelude: a process enters if the token is here, and asks for it otherwise. */
 static void request(const struct site *site, void *state, struct out *out)
 {
 	struct state *node = state;
-	uint32_t i = site->self;
 
 	if (node->token_present) {
 		if ((site->parameters[PARAM_TEXT] & PRINTED_STEPS) != 0)
@@ -95,21 +118,21 @@ static void request(const struct site *site, void *state, struct out *out)
 	}
 	node->clock++;
 	node->waits = true;
-	out_message(out, REQUEST);
-	out_uint(out, node->clock);
-	out_uint(out, i);
-	for (uint32_t j = 1; j <= site->nodes; j++) {
-		if (j != i)
-			out_send(out, j);
-	}
+	/* choose=oldest: other requests advance the clock while this one waits. Repeated with a
+	 * later time it would lose its turn. */
+	if (site->parameters[PARAM_RETRY] != 0)
+		node->requests[site->self - 1] = node->clock;
+	broadcast_request(site, node->clock, out);
 }
 
-/* printed:steps: the prelude has found the token here, and goes on to token_held <- T. */
 static void expire(const struct site *site, void *state, uint32_t timer, struct out *out)
 {
-	(void)site;
-	(void)timer;
-	enter(state, out);
+	struct state *node = state;
+
+	if (timer == TIMER_RETRY)
+		broadcast_request(site, node->requests[site->self - 1], out);
+	else /* printed:steps: the prelude found the token here, and goes on to token_held <- T */
+		enter(node, out);
 }
 
 static void send_token(const struct site *site, struct state *node, uint32_t to, struct out *out)
@@ -187,9 +210,13 @@ static void on_request(const struct site *site, struct state *node, uint64_t k, 
 }
 
 /* The end of the prelude's wait (access, token). */
-static void on_token(struct state *node, struct out *out)
+static void on_token(const struct site *site, struct state *node, struct out *out)
 {
 	node->token_present = true;
+	if (site->parameters[PARAM_RETRY] != 0 && node->waits) {
+		node->requests[site->self - 1] = 0;
+		out_disarm(out, TIMER_RETRY);
+	}
 	/* With the printed rule the token may come without having been asked for. The next
 	 * prelude finds it here. */
 	if (node->waits)
@@ -244,7 +271,7 @@ static int receive_token(const struct site *site, struct state *node, struct in 
 	    (!node->waits && (site->parameters[PARAM_TEXT] & PRINTED_HOLDER) == 0))
 		return BATON_EMESSAGE;
 	read_token(site, &again, token(site, node));
-	on_token(node, out);
+	on_token(site, node, out);
 	return 0;
 }
 
@@ -457,6 +484,22 @@ const struct algorithm ricart_agrawala_token = {
                                                         {"oldest", CHOOSE_OLDEST},
                                                         {NULL, 0},
                                                 },
+                                },
+                        [PARAM_RETRY] =
+                                {
+                                        .name = "retry",
+                                        .help = "on: a node that waits longer than a request and "
+                                                "the token take repeats its request, so that a "
+                                                "lost one does no harm",
+                                        .choices =
+                                                (const struct parameter_choice[]){
+                                                        {"off", 0},
+                                                        {"on", 1},
+                                                        {NULL, 0},
+                                                },
+                                        /* A lock node has no timers for algorithms: its links
+                                         * lose nothing. */
+                                        .breaks = true,
                                 },
                         {.name = NULL},
                 },

@@ -65,6 +65,41 @@ class RicartAgrawalaToken(unittest.TestCase):
         sim("ricart-agrawala-token --nodes 5 --load poisson:0.2 --entries 5000 --param text=printed:steps", expect=1)
 
 
+class Retry(unittest.TestCase):
+    """3.6: "unless there is a recovery procedure based on a time-out mechanism, the process making the request is removed
+    from the competition". The mechanism is ours: ask again, with the same number."""
+    NAME = "ricart-agrawala-token --param retry=on"
+
+    def test_a_lost_request_is_repeated(self):
+        """Without the time-out one waits; with it nobody does, whichever copy is lost, and when."""
+        self.assertEqual(check("ricart-agrawala-token --nodes 3 --lose REQUEST", expect=1)["deadlock"], "found")
+        for words, states in (("--nodes 3 --entries 1", 6148), ("--nodes 2 --entries 3", 2082),
+                              ("--nodes 3 --entries 1 --param choose=oldest", 15293)):
+            result = check(f"{self.NAME} {words} --lose REQUEST")
+            self.assertEqual((result["complete"], result["deadlock"], result["states"]), (True, "none", states), words)
+
+    def test_a_lost_token_stays_lost(self):
+        """It asks again and again, so that this is no deadlock: nobody ever answers."""
+        result = check(f"{self.NAME} --nodes 3 --lose TOKEN", expect=1)
+        self.assertEqual((result["starvation"], result["mutual_exclusion"]), ("found", "holds"))
+
+    def test_what_it_costs_where_nothing_is_lost(self):
+        """Nothing, unless a process waits longer than the two message delays; then n - 1 messages each time."""
+        light = sim(f"{self.NAME} --nodes 5 --load light")["messages"]
+        self.assertEqual((light["min"], light["max"]), (0, 5))
+        for bound, repeats in ((1, 4), (4, 1), (5, 0)):
+            heavy = sim(f"{self.NAME} --nodes 5 --bound {bound}")
+            self.assertEqual(heavy["response"]["max"], 9)
+            self.assertEqual(heavy["messages"]["per_entry"], 5 + 4 * repeats)
+
+    def test_no_violation_in_every_interleaving_nor_with_unpredictable_delays(self):
+        for nodes, entries, states in ((3, 1, 1205), (3, 2, 92719)):
+            result = check(f"{self.NAME} --nodes {nodes} --entries {entries} --reorder")
+            self.assertEqual((result["complete"], result["states"]), (True, states))
+            self.assertEqual(result["invariants"]["token_counts_what_was_served"], "holds")
+        no_violation_over("1..300", f"{self.NAME} --nodes 5 --entries 100 --delay exp:1 --reorder --bound 1")
+
+
 class Oldest(unittest.TestCase):
     """Hélary, Plouzeau and Raynal, section 6, on a network that is known to be complete: "We use logical clocks instead
     of request counters and we send the token to the creator of the oldest request known"."""
