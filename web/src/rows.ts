@@ -1,0 +1,190 @@
+// The rows of a space-time diagram: one for each node, with who waits, who is inside, where the token rests, and the messages between
+// them. The laboratory draws its runs with it, and the cluster what it has seen of a lock.
+
+import type { Role } from "./module";
+import type { Flight, Span } from "./run";
+import { make, round, set } from "./svg";
+
+export const TOP = 26;
+const DRAWN_MAX = 3000; // the most messages drawn at once
+const IN_PATH = 100; // how many of them are one element
+
+/** What happened: a run of the laboratory, or what was seen of a lock. */
+export interface History {
+	start: { nodes: number; holder: number | null };
+	algorithm: { token: boolean; messages: { name: string; role: Role }[] };
+	steps: { length: number }; // more of them: there is more to draw
+	end: number;
+	spans: Span[];
+	flights: Flight[]; // in the order in which they were sent
+	name(node: number): string;
+}
+
+/** Returns the first message that was sent at that time or later. */
+function firstSent(flights: Flight[], time: number): number {
+	let low = 0;
+	let high = flights.length;
+	while (low < high) {
+		const middle = (low + high) >> 1;
+		if (flights[middle].sent < time) low = middle + 1;
+		else high = middle;
+	}
+	return low;
+}
+
+export abstract class Rows {
+	protected width: number;
+	protected height: number;
+	protected row: number;
+	protected scale: number; // how many pixels a unit of time has
+	protected from = 0; // the time at the left edge
+	protected window: HTMLElement; // what is not cut off
+	protected chips: SVGGElement[] = [];
+	protected lines: { msg: number; names: string; x1: number; y1: number; x2: number; y2: number }[] = []; // where messages are drawn
+	protected lit: number | null = null;
+	protected content: SVGGElement; // what is seen, and as much before and after it
+	private moving: SVGSVGElement; // moves the content to the left
+	private drawn: [number, number, number] = [1, 0, 0]; // from, to; of a history of so many steps
+	private litLine: SVGLineElement | null = null;
+	private roles: Map<string, Role>;
+	private tokens: Flight[] = [];
+	private longest = 0; // the longest time that a message was in flight
+
+	constructor(
+		protected svg: SVGSVGElement,
+		over: HTMLElement, // lies above it
+		readonly run: History,
+		readonly narrow: boolean,
+		protected left: number, // the room for the names of the nodes
+		protected span: number, // how much time is visible
+	) {
+		const nodes = run.start.nodes;
+		this.roles = new Map(run.algorithm.messages.map((m) => [m.name, m.role]));
+		this.width = narrow ? 400 : 880;
+		this.row = Math.max(6, Math.min(22, 320 / nodes));
+		this.scale = (this.width - left - 14) / this.span;
+		this.height = TOP + nodes * this.row + 26;
+		svg.replaceChildren();
+		over.replaceChildren();
+		set(svg, "viewBox", `0 0 ${this.width} ${this.height}`);
+		this.window = this.addWindow(over);
+		this.moving = this.layer(this.window);
+		this.content = make("g", {}, this.moving);
+	}
+
+	protected layer(parent: Element): SVGSVGElement {
+		return make("svg", { viewBox: `0 0 ${this.width} ${this.height}` }, parent);
+	}
+
+	/** Cuts off what has moved out to the left; what is in it lies as if it were not there. */
+	private addWindow(over: HTMLElement): HTMLElement {
+		const window = over.appendChild(document.createElement("div"));
+		const inner = window.appendChild(document.createElement("div"));
+		const cut = (this.left - 4) / this.width;
+		window.className = "window";
+		window.style.left = `${cut * 100}%`;
+		inner.style.left = `${(-cut / (1 - cut)) * 100}%`;
+		inner.style.width = `${100 / (1 - cut)}%`;
+		return inner;
+	}
+
+	protected y(node: number): number {
+		return TOP + (node - 0.5) * this.row;
+	}
+
+	/** Returns the x of a time within the content, which moves as a whole. */
+	protected x(time: number): number {
+		return this.left + time * this.scale;
+	}
+
+	/** The part of the width, as a movement. */
+	protected part(pixels: number): string {
+		return `translateX(${((pixels / this.width) * 100).toFixed(3)}%)`;
+	}
+
+	protected drawRow(node: number): void {
+		const y = round(this.y(node));
+		make("line", { class: "row", x1: this.left, x2: this.width, y1: y, y2: y }, this.svg);
+		if (this.row < 11 && node % Math.ceil(14 / this.row) !== 1) return;
+		this.chips[node] = this.drawName(node, y);
+	}
+
+	protected abstract drawName(node: number, y: number): SVGGElement;
+	protected abstract drawAxis(from: number, to: number): void;
+
+	/** Shows what begins at a time; draws it if it is not drawn yet. */
+	protected show(from: number): void {
+		const [first, last, steps] = this.drawn;
+		this.from = from;
+		if (from < first || from + this.span > last || steps !== this.run.steps.length) this.fill(from - this.span, from + 2 * this.span);
+		this.moving.style.transform = this.part(-from * this.scale);
+	}
+
+	/** Draws everything between two times, including what began before and still lasts. */
+	private fill(from: number, to: number): void {
+		const { run } = this;
+		this.drawn = [from, to, run.steps.length];
+		this.tokens = run.algorithm.token ? run.flights.filter((f) => f.token) : [];
+		this.longest = 0;
+		for (const one of run.flights) if (Number.isFinite(one.gone)) this.longest = Math.max(this.longest, one.gone - one.sent);
+		this.content.replaceChildren();
+		this.lines = [];
+		this.drawRests(from, to);
+		for (const span of run.spans) if (span.from <= to && span.to >= from) this.drawSpan(span);
+		const first = firstSent(run.flights, from - this.longest);
+		const paths = new Map<string, string[]>();
+		for (let i = first; i < run.flights.length && this.lines.length < DRAWN_MAX && run.flights[i].sent <= to; i++) if (run.flights[i].gone >= from) this.addMessage(run.flights[i], paths);
+		this.drawMessages(paths);
+		this.drawAxis(from, to);
+	}
+
+	/** Draws where the token rests: from its arrival, or the start, until it is sent. */
+	private drawRests(from: number, to: number): void {
+		const { holder } = this.run.start;
+		const rest = (node: number, since: number, until: number) => {
+			if (until > since && since <= to && until >= from)
+				make("line", { class: "rest", x1: round(this.x(since)), x2: round(this.x(until)), y1: round(this.y(node)), y2: round(this.y(node)) }, this.content);
+		};
+		const { tokens } = this;
+		if (this.run.algorithm.token && holder !== null && (tokens.length === 0 || tokens[0].from === holder)) rest(holder, 0, tokens[0]?.sent ?? this.run.end);
+		const next = new Map<number, number>(); // when each node next sends it
+		for (let i = tokens.length - 1; i >= 0; i--) {
+			const token = tokens[i];
+			if (Number.isFinite(token.gone) && !token.lost) rest(token.to, token.gone, next.get(token.to) ?? this.run.end);
+			next.set(token.from, token.sent);
+		}
+	}
+
+	private drawSpan(span: Span): void {
+		const [from, to] = [this.x(span.from), this.x(Math.min(span.to, this.run.end))];
+		const height = span.kind === "in" ? Math.min(12, this.row * 0.6) : Math.min(5, this.row * 0.3);
+		make("rect", { class: span.kind === "in" ? "inside" : "wait", x: round(from), y: round(this.y(span.node) - height / 2), width: round(Math.max(1.5, to - from)), height: round(height), rx: round(Math.min(4, height / 2)) }, this.content);
+	}
+
+	/** Adds a message to the path of its kind, and remembers where it is. */
+	private addMessage(flight: Flight, paths: Map<string, string[]>): void {
+		const open = !Number.isFinite(flight.gone);
+		const gone = open ? this.run.end : flight.gone;
+		if (open && gone === flight.sent) return;
+		const part = flight.lost || open ? 0.6 : 1;
+		const [y1, y2] = [this.y(flight.from), this.y(flight.to)];
+		const names = `m ${this.roles.get(flight.type)!.replace(" ", "-")}${flight.token ? " t" : ""}${flight.lost ? " lost" : ""}`;
+		const line = { msg: flight.msg, names, x1: round(this.x(flight.sent)), y1: round(y1), x2: round(this.x(flight.sent + (gone - flight.sent) * part)), y2: round(y1 + (y2 - y1) * part) };
+		this.lines.push(line);
+		if (!paths.has(names)) paths.set(names, []);
+		paths.get(names)!.push(`M${line.x1} ${line.y1}L${line.x2} ${line.y2}`);
+	}
+
+	/** A few paths instead of thousands of lines: each element costs time in every frame. */
+	private drawMessages(paths: Map<string, string[]>): void {
+		for (const [names, parts] of paths)
+			for (let i = 0; i < parts.length; i += IN_PATH) make("path", { class: names, d: parts.slice(i, i + IN_PATH).join("") }, this.content);
+		this.drawLit();
+	}
+
+	protected drawLit(): void {
+		this.litLine?.remove();
+		const line = this.lines.find((l) => l.msg === this.lit);
+		this.litLine = line === undefined ? null : make("line", { class: line.names + " lit", x1: line.x1, y1: line.y1, x2: line.x2, y2: line.y2 }, this.content);
+	}
+}
