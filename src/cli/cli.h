@@ -31,6 +31,7 @@ int command_node(int argc, char **argv);
 int command_dev(int argc, char **argv);
 int command_torture(int argc, char **argv);
 int command_status(int argc, char **argv);
+int command_cert(int argc, char **argv);
 int command_member(int argc, char **argv);
 int command_drain(int argc, char **argv);
 int command_run(int argc, char **argv);

@@ -31,6 +31,7 @@ static const struct command commands[] = {
         {"torture", command_torture, false},
         {"status", command_status, false},
         {"member", command_member, false},
+        {"cert", command_cert, false},
         {"drain", command_drain, false},
         {"run", command_run, false},
         {"lock", command_lock, false},

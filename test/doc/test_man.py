@@ -29,7 +29,7 @@ class Manual(unittest.TestCase):
 
     def test_every_example_runs(self):
         self.assertEqual([page.name for page in PAGES],
-                         ["baton-break.1.scd", "baton-drain.1.scd", "baton-elect.1.scd", "baton-fence-check.1.scd", "baton-lock.1.scd",
+                         ["baton-break.1.scd", "baton-cert.1.scd", "baton-drain.1.scd", "baton-elect.1.scd", "baton-fence-check.1.scd", "baton-lock.1.scd",
                           "baton-member.1.scd", "baton-node.1.scd", "baton-run.1.scd", "baton-scenario.5.scd", "baton-status.1.scd",
                           "baton-torture.1.scd", "baton-trace.5.scd", "baton-web.1.scd", "baton.1.scd"])
         for page in PAGES:
@@ -44,7 +44,7 @@ class Manual(unittest.TestCase):
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_every_option_of_the_help_is_in_its_page(self):
-        for command in ("run", "lock", "elect", "observe", "node", "member", "drain", "status", "break", "fence-check", "torture", "web"):
+        for command in ("run", "lock", "elect", "observe", "node", "member", "cert", "drain", "status", "break", "fence-check", "torture", "web"):
             name = {"observe": "elect"}.get(command, command)
             page = next(p for p in PAGES if p.name == f"baton-{name}.1.scd").read_text().replace("\\", "")
             text = subprocess.run([BATON, "help", command], capture_output=True, text=True, check=True).stdout

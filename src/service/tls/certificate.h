@@ -1,0 +1,56 @@
+/*
+ * Certificates of a cluster: how they are made, and what they say. The name and the role are in a
+ * URI of the certificate, "baton:node:NAME" or "baton:client:NAME", so that a client's certificate
+ * never opens a node's door. Files are made with mode 0600, and never replaced.
+ */
+#ifndef TLS_CERTIFICATE_H
+#define TLS_CERTIFICATE_H
+
+#include "problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+enum { CERTIFICATE_NAME_MAX = 255, CERTIFICATE_ADDRESSES_MAX = 16 };
+
+enum certificate_role { CERTIFICATE_NODE, CERTIFICATE_CLIENT };
+
+/* Whom a certificate is for. */
+struct certificate_holder {
+	enum certificate_role role;
+	char name[CERTIFICATE_NAME_MAX + 1];
+};
+
+/* Returns "node" or "client". */
+const char *certificate_role_text(enum certificate_role role);
+
+struct certificate_wish {
+	struct certificate_holder holder;
+	/* Names or IP addresses of hosts by which a node is reached, beside its name and
+	 * loopback. */
+	const char *addresses[CERTIFICATE_ADDRESSES_MAX];
+	size_t addresses_count;
+	uint32_t days;
+};
+
+/* True if it is an IP address, or may be the name of a host. */
+bool certificate_takes_address(const char *text);
+
+/* Makes a CA: a key and a certificate. Returns 0, or -1 and a problem. */
+int certificate_make_ca(const char *certificate_path, const char *key_path, uint32_t days,
+                        struct problem *problem);
+/* Makes a key and a certificate that this CA signs. Returns 0, or -1 and a problem. */
+int certificate_make(const struct certificate_wish *wish, const char *ca_certificate_path,
+                     const char *ca_key_path, const char *certificate_path, const char *key_path,
+                     struct problem *problem);
+
+struct x509_st;
+/* Returns 0 and whom the certificate is for; or -1 if it does not say so, or not clearly. */
+int certificate_read_holder(const struct x509_st *certificate,
+                            struct certificate_holder *ret_holder);
+/* Returns when the certificate ends, in seconds since 1970. */
+time_t certificate_end(const struct x509_st *certificate);
+
+#endif

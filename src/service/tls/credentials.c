@@ -1,0 +1,169 @@
+#include "credentials.h"
+
+#include "memory.h"
+#include "must.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+	/* Two certificates of the usual kind have 2 KiB; whoever sends more is no node of ours. */
+	CERTIFICATES_SIZE_MAX = 16 << 10,
+	DEPTH_MAX = 4,
+};
+
+struct credentials {
+	SSL_CTX *context;
+	struct certificate_holder holder;
+	time_t end;
+};
+
+/* Returns why OpenSSL has failed last, and forgets all of its errors. */
+static const char *reason(void)
+{
+	unsigned long error = ERR_peek_last_error();
+	const char *text = ERR_SYSTEM_ERROR(error) ? strerror(ERR_GET_REASON(error))
+	                                           : ERR_reason_error_string(error);
+
+	ERR_clear_error();
+	return text != NULL ? text : "unknown error";
+}
+
+static int no_password(char *room, int size, int writes, void *context)
+{
+	(void)room;
+	(void)size;
+	(void)writes;
+	(void)context;
+	return -1;
+}
+
+static int readable(const char *option, const char *path, struct problem *problem)
+{
+	FILE *file = fopen(path, "re");
+
+	if (file == NULL)
+		return problem_set(problem, "%s '%.300s': %s", option, path, strerror(errno));
+	fclose(file);
+	return 0;
+}
+
+static int load_files(struct credentials *credentials, const struct credentials_files *files,
+                      struct problem *problem)
+{
+	SSL_CTX *context = credentials->context;
+
+	if (readable("--tls-ca", files->ca, problem) != 0 ||
+	    readable("--tls-cert", files->certificate, problem) != 0 ||
+	    readable("--tls-key", files->key, problem) != 0)
+		return -1;
+	if (SSL_CTX_load_verify_file(context, files->ca) != 1)
+		return problem_set(problem, "--tls-ca '%.300s': no certificate in PEM: %s",
+		                   files->ca, reason());
+	if (SSL_CTX_use_certificate_chain_file(context, files->certificate) != 1)
+		return problem_set(problem, "--tls-cert '%.300s': no certificate in PEM: %s",
+		                   files->certificate, reason());
+	if (SSL_CTX_use_PrivateKey_file(context, files->key, SSL_FILETYPE_PEM) != 1 ||
+	    SSL_CTX_check_private_key(context) != 1)
+		return problem_set(problem,
+		                   "--tls-key '%.150s': not the key of --tls-cert '%.150s', in "
+		                   "PEM without a password: %s",
+		                   files->key, files->certificate, reason());
+	return 0;
+}
+
+/* A node that others would refuse says so at its start, rather than each of them. */
+static int check_own(struct credentials *credentials, const struct credentials_files *files,
+                     struct problem *problem)
+{
+	X509 *own = SSL_CTX_get0_certificate(credentials->context);
+	X509_STORE *store = SSL_CTX_get_cert_store(credentials->context);
+	X509_STORE_CTX *check = X509_STORE_CTX_new();
+	STACK_OF(X509) *chain = NULL;
+
+	memory_must(check != NULL);
+	SSL_CTX_get0_chain_certs(credentials->context, &chain);
+	memory_must(X509_STORE_CTX_init(check, store, own, chain) == 1);
+	bool good = X509_verify_cert(check) == 1;
+	int error = X509_STORE_CTX_get_error(check);
+	const STACK_OF(X509) *whole = X509_STORE_CTX_get0_chain(check);
+	credentials->end = certificate_end(own);
+	for (int i = 1; good && i < sk_X509_num(whole); i++) {
+		time_t end = certificate_end(sk_X509_value(whole, i));
+		if (end < credentials->end)
+			credentials->end = end;
+	}
+	X509_STORE_CTX_free(check);
+	ERR_clear_error();
+	if (!good)
+		return problem_set(problem, "--tls-cert '%.150s' with --tls-ca '%.150s': %s",
+		                   files->certificate, files->ca,
+		                   X509_verify_cert_error_string(error));
+	if (certificate_read_holder(own, &credentials->holder) != 0)
+		return problem_set(problem,
+		                   "--tls-cert '%.200s': it says neither baton:node:NAME nor "
+		                   "baton:client:NAME; 'baton cert' makes one that does",
+		                   files->certificate);
+	return 0;
+}
+
+/* Sessions are not resumed: each handshake checks the certificates of today. */
+static void set_rules(SSL_CTX *context)
+{
+	must(SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) == 1);
+	must(SSL_CTX_set_ciphersuites(context, "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:"
+	                                       "TLS_CHACHA20_POLY1305_SHA256") == 1);
+	SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, NULL);
+	SSL_CTX_set_verify_depth(context, DEPTH_MAX);
+	SSL_CTX_set_max_cert_list(context, CERTIFICATES_SIZE_MAX);
+	SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
+	SSL_CTX_set_num_tickets(context, 0);
+	SSL_CTX_set_options(context, SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
+	SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE |
+	                                  SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
+	                                  SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_default_passwd_cb(context, no_password);
+}
+
+struct credentials *credentials_load(const struct credentials_files *files, struct problem *problem)
+{
+	struct credentials *credentials = calloc(1, sizeof(*credentials));
+
+	memory_must(credentials != NULL);
+	ERR_clear_error();
+	credentials->context = SSL_CTX_new(TLS_method());
+	memory_must(credentials->context != NULL);
+	set_rules(credentials->context);
+	if (load_files(credentials, files, problem) == 0 &&
+	    check_own(credentials, files, problem) == 0)
+		return credentials;
+	credentials_free(credentials);
+	return NULL;
+}
+
+void credentials_free(struct credentials *credentials)
+{
+	if (credentials == NULL)
+		return;
+	SSL_CTX_free(credentials->context);
+	free(credentials);
+}
+
+const struct certificate_holder *credentials_holder(const struct credentials *credentials)
+{
+	return &credentials->holder;
+}
+
+time_t credentials_end(const struct credentials *credentials)
+{
+	return credentials->end;
+}
+
+SSL_CTX *credentials_context(const struct credentials *credentials)
+{
+	return credentials->context;
+}

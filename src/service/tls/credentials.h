@@ -1,0 +1,32 @@
+/*
+ * What a node shows to others, and by what it knows them: the CA, its own certificate and its key.
+ */
+#ifndef TLS_CREDENTIALS_H
+#define TLS_CREDENTIALS_H
+
+#include "certificate.h"
+
+/* Paths of files in PEM. The CA's file may have several certificates, so that one CA can replace
+ * another. */
+struct credentials_files {
+	const char *ca, *certificate, *key; /* all NULL: there is no TLS */
+};
+
+struct credentials;
+
+/* Returns NULL and a problem if a file cannot be read, or if they do not belong together. The
+ * problem begins with the name of the option: --tls-ca, --tls-cert or --tls-key. */
+struct credentials *credentials_load(const struct credentials_files *files,
+                                     struct problem *problem);
+/* Connections that were made with them go on. */
+void credentials_free(struct credentials *credentials);
+
+/* Whom the certificate is for. */
+const struct certificate_holder *credentials_holder(const struct credentials *credentials);
+/* When the first certificate ends, the own or that of the only CA, in seconds since 1970. */
+time_t credentials_end(const struct credentials *credentials);
+
+struct ssl_ctx_st;
+struct ssl_ctx_st *credentials_context(const struct credentials *credentials);
+
+#endif

@@ -1,0 +1,239 @@
+#include "tls.h"
+
+#include "memory.h"
+
+#include <openssl/bio.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A handshake with two certificates needs some 4 KiB. */
+enum { SHAKING_SIZE_MAX = 64 << 10, WRITE_MAX = 1 << 24 };
+
+struct tls {
+	SSL *ssl;
+	BIO *in, *out; /* they belong to `ssl` */
+	size_t taken;  /* how many bytes arrived before it was open */
+	size_t sent;   /* how many bytes of `out` are written */
+	enum tls_state state;
+	struct certificate_holder holder;
+	char problem[200];
+};
+
+struct tls *tls_create(const struct credentials *credentials, bool accepts)
+{
+	struct tls *tls = calloc(1, sizeof(*tls));
+
+	memory_must(tls != NULL);
+	tls->ssl = SSL_new(credentials_context(credentials));
+	tls->in = BIO_new(BIO_s_mem());
+	tls->out = BIO_new(BIO_s_mem());
+	memory_must(tls->ssl != NULL && tls->in != NULL && tls->out != NULL);
+	BIO_set_mem_eof_return(tls->in, -1);
+	SSL_set_bio(tls->ssl, tls->in, tls->out);
+	if (accepts) {
+		SSL_set_accept_state(tls->ssl);
+	} else {
+		SSL_set_connect_state(tls->ssl);
+		tls_input(tls, NULL, 0); /* the dialling side speaks first */
+	}
+	return tls;
+}
+
+void tls_destroy(struct tls *tls)
+{
+	if (tls == NULL)
+		return;
+	SSL_free(tls->ssl);
+	free(tls);
+}
+
+enum tls_state tls_state(const struct tls *tls)
+{
+	return tls->state;
+}
+
+const char *tls_problem(const struct tls *tls)
+{
+	return tls->problem;
+}
+
+const struct certificate_holder *tls_holder(const struct tls *tls)
+{
+	return &tls->holder;
+}
+
+/* --- what went wrong --- */
+
+/* What the other side's certificate lacks. */
+static const char *verdict_text(long verdict)
+{
+	switch (verdict) {
+	case X509_V_ERR_CERT_HAS_EXPIRED:
+		return "its certificate has expired: make it a new one with 'baton cert'";
+	case X509_V_ERR_CERT_NOT_YET_VALID:
+		return "its certificate is not valid yet: is the clock of one host wrong?";
+	case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
+	case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT:
+	case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY:
+	case X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE:
+	case X509_V_ERR_CERT_SIGNATURE_FAILURE:
+		return "its certificate is not of this cluster's CA (--tls-ca)";
+	case X509_V_ERR_INVALID_PURPOSE:
+		return "its certificate is for clients, and this is a port of nodes";
+	default:
+		return NULL;
+	}
+}
+
+/* What the other side says in its alert about us; or what it did wrong. */
+static const struct {
+	int reason;
+	const char *text;
+} reasons[] = {
+        {SSL_R_PEER_DID_NOT_RETURN_A_CERTIFICATE,
+         "it has no certificate: it needs one of this cluster's CA, see 'baton cert'"},
+        {SSL_R_UNSUPPORTED_PROTOCOL, "it speaks an old version of TLS; 1.3 is needed"},
+        {SSL_R_TLSV1_ALERT_PROTOCOL_VERSION, "it does not speak TLS 1.3, which is needed"},
+        {SSL_R_WRONG_VERSION_NUMBER, "it sends what is no record of TLS"},
+        {SSL_R_TLSV13_ALERT_CERTIFICATE_REQUIRED, "it wants a certificate, and there is none"},
+        {SSL_R_TLSV1_ALERT_UNKNOWN_CA,
+         "it refuses our certificate: not of its CA (its --tls-ca, our --tls-cert)"},
+        {SSL_R_TLSV1_ALERT_DECRYPT_ERROR,
+         "it refuses our certificate: not of its CA (its --tls-ca, our --tls-cert)"},
+        {SSL_R_SSLV3_ALERT_CERTIFICATE_EXPIRED, "it refuses our certificate: expired"},
+        {SSL_R_SSLV3_ALERT_BAD_CERTIFICATE,
+         "it refuses our certificate: not valid there, or not yet; is a clock wrong?"},
+        {SSL_R_SSLV3_ALERT_UNSUPPORTED_CERTIFICATE, "it refuses our certificate: not for this use"},
+        {SSL_R_TLSV1_ALERT_ACCESS_DENIED, "it refuses our certificate: not for this use"},
+        {SSL_R_EXCESSIVE_MESSAGE_SIZE, "it sends more certificates than anybody needs"},
+};
+
+static void fail(struct tls *tls, const char *text)
+{
+	tls->state = TLS_FAILED;
+	snprintf(tls->problem, sizeof(tls->problem), "%s", text);
+	ERR_clear_error();
+}
+
+static void fail_by_openssl(struct tls *tls)
+{
+	int reason = ERR_GET_REASON(ERR_peek_error());
+	const char *text = NULL, *why = ERR_reason_error_string(ERR_peek_error());
+	char room[160];
+
+	if (reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
+		text = verdict_text(SSL_get_verify_result(tls->ssl));
+	for (size_t i = 0; text == NULL && i < sizeof(reasons) / sizeof(*reasons); i++) {
+		if (reasons[i].reason == reason)
+			text = reasons[i].text;
+	}
+	if (text == NULL && reason == SSL_R_CERTIFICATE_VERIFY_FAILED)
+		why = X509_verify_cert_error_string(SSL_get_verify_result(tls->ssl));
+	if (text == NULL)
+		snprintf(room, sizeof(room), "TLS fails: %.100s",
+		         why != NULL ? why : "the connection is broken");
+	fail(tls, text != NULL ? text : room);
+}
+
+/* --- in --- */
+
+static void shake(struct tls *tls)
+{
+	ERR_clear_error();
+	int done = SSL_do_handshake(tls->ssl);
+	int error = SSL_get_error(tls->ssl, done);
+
+	if (done != 1 && error == SSL_ERROR_WANT_READ) {
+		if (tls->taken > SHAKING_SIZE_MAX)
+			fail(tls, "it sends too much before it is known who it is");
+		return;
+	}
+	if (done != 1) {
+		fail_by_openssl(tls);
+		return;
+	}
+	const X509 *certificate = SSL_get0_peer_certificate(tls->ssl);
+	if (certificate == NULL || certificate_read_holder(certificate, &tls->holder) != 0)
+		fail(tls, "its certificate says neither baton:node:NAME nor baton:client:NAME; "
+		          "'baton cert' makes one that does");
+	else
+		tls->state = TLS_OPEN;
+}
+
+void tls_input(struct tls *tls, const uint8_t *bytes, size_t size)
+{
+	if (tls->state == TLS_FAILED || tls->state == TLS_ENDED)
+		return;
+	memory_must(size == 0 || BIO_write(tls->in, bytes, (int)size) == (int)size);
+	if (tls->state == TLS_OPEN)
+		return;
+	tls->taken += size;
+	shake(tls);
+}
+
+size_t tls_read(struct tls *tls, uint8_t *room, size_t size)
+{
+	size_t got = 0;
+
+	if (tls->state != TLS_OPEN)
+		return 0;
+	ERR_clear_error();
+	int done = SSL_read_ex(tls->ssl, room, size, &got);
+	if (done == 1)
+		return got;
+	int error = SSL_get_error(tls->ssl, done);
+	if (error == SSL_ERROR_ZERO_RETURN)
+		tls->state = TLS_ENDED;
+	else if (error != SSL_ERROR_WANT_READ)
+		fail_by_openssl(tls);
+	return 0;
+}
+
+/* --- out --- */
+
+void tls_write(struct tls *tls, const uint8_t *bytes, size_t size)
+{
+	ERR_clear_error();
+	while (size > 0 && tls->state != TLS_FAILED) {
+		size_t written = 0;
+		if (SSL_write_ex(tls->ssl, bytes, size < WRITE_MAX ? size : WRITE_MAX, &written) !=
+		    1) {
+			fail_by_openssl(tls);
+			return;
+		}
+		bytes += written;
+		size -= written;
+	}
+}
+
+void tls_end(struct tls *tls)
+{
+	if (tls->state == TLS_OPEN || tls->state == TLS_ENDED)
+		SSL_shutdown(tls->ssl);
+	ERR_clear_error();
+}
+
+size_t tls_output(struct tls *tls, const uint8_t **ret_bytes)
+{
+	char *bytes;
+	size_t size = (size_t)BIO_get_mem_data(tls->out, &bytes);
+
+	*ret_bytes = (const uint8_t *)bytes + tls->sent;
+	return size - tls->sent;
+}
+
+void tls_written(struct tls *tls, size_t size)
+{
+	char *bytes;
+
+	tls->sent += size;
+	if (tls->sent == (size_t)BIO_get_mem_data(tls->out, &bytes)) {
+		(void)BIO_reset(tls->out);
+		tls->sent = 0;
+	}
+}

@@ -1,0 +1,48 @@
+/*
+ * One connection with TLS 1.3 and certificates on both sides, without I/O: bytes of the network go
+ * in and come out, and so do bytes of the protocol above. A driver gives it whatever arrives, writes
+ * whatever it has to say, and limits the time that a handshake may take.
+ */
+#ifndef TLS_TLS_H
+#define TLS_TLS_H
+
+#include "credentials.h"
+
+struct tls;
+
+enum tls_state {
+	TLS_SHAKING, /* the handshake is not over */
+	TLS_OPEN,
+	TLS_ENDED,  /* the other side sends nothing more */
+	TLS_FAILED, /* tls_problem says why; the output may have an alert for the other side */
+};
+
+/* The first byte of a TLS connection; no record of ours begins with it. */
+enum { TLS_FIRST_BYTE = 0x16 };
+
+/* `accepts`: the other side has dialled. The credentials are not needed after the call. */
+struct tls *tls_create(const struct credentials *credentials, bool accepts);
+void tls_destroy(struct tls *tls);
+
+enum tls_state tls_state(const struct tls *tls);
+/* FAILED: a sentence about the other side, such as "its certificate has expired". */
+const char *tls_problem(const struct tls *tls);
+/* OPEN: whom the certificate of the other side is for. */
+const struct certificate_holder *tls_holder(const struct tls *tls);
+
+/* Takes bytes of the network. Then tls_read must be called until it returns 0. */
+void tls_input(struct tls *tls, const uint8_t *bytes, size_t size);
+/* Returns the number of bytes of the protocol above in `room`; 0: there are none now. */
+size_t tls_read(struct tls *tls, uint8_t *room, size_t size);
+
+/* OPEN or ENDED: encrypts all bytes. */
+void tls_write(struct tls *tls, const uint8_t *bytes, size_t size);
+/* Nothing follows: the other side is told so. */
+void tls_end(struct tls *tls);
+
+/* tls_output returns the bytes for the network, in one piece; 0: there are none. Valid until the
+ * next call. Then tls_written tells how many of them were written. */
+size_t tls_output(struct tls *tls, const uint8_t **ret_bytes);
+void tls_written(struct tls *tls, size_t size);
+
+#endif
