@@ -47,10 +47,21 @@ class Observer:
         self.process.stderr.close()
 
 
-class SilentLeader(unittest.TestCase):
+class LeaderTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        """One cluster for all tests, because with a long lease its birth takes long. Each test leaves it as it was."""
+        cls.cluster = cls.enterClassContext(Cluster(3, *LONG_LEASE))
+
     def setUp(self):
-        self.cluster = Cluster(3, *LONG_LEASE).start()
-        self.addCleanup(self.cluster.end)
+        """The leader of the test before has ended, and its nodes answer again."""
+        for node in self.cluster:
+            with node.client() as client:
+                until("nobody leads", lambda client=client: client.call("LEADER", "job", "SILENT") == [None, None, None, []])
+
+    def stop(self, index):
+        self.cluster[index].signal(signal.SIGSTOP)
+        self.addCleanup(self.cluster[index].signal, signal.SIGCONT)
 
     def observe(self, index, *words):
         observer = Observer(self.cluster[index], *words)
@@ -62,6 +73,8 @@ class SilentLeader(unittest.TestCase):
         self.addCleanup(client.close)
         return client, client.call("ELECT", "job", value)
 
+
+class SilentLeader(LeaderTest):
     def test_it_is_marked_and_the_mark_is_taken_back(self):
         leader, fence = self.lead(0)
         observers = [self.observe(1), self.observe(2, "-a"), self.observe(1, "--json"), self.observe(0)]
@@ -69,7 +82,7 @@ class SilentLeader(unittest.TestCase):
         told = {"fence": fence, "node": "n1", "value": "here"}
         for observer, line in zip(observers, (plain, "leads " + plain, {**told, "silent": False}, plain)):
             observer.wait_for(line)
-        self.cluster[0].signal(signal.SIGSTOP)
+        self.stop(0)
         # The last one asks the very node that is stopped.
         for observer, line in zip(observers, ("silent " + plain, "silent " + plain, {**told, "silent": True},
                                               "silent " + plain)):
@@ -84,19 +97,11 @@ class SilentLeader(unittest.TestCase):
         self.assertEqual(leader.call("RESIGN", "job"), 1)
         observers[1].wait_for("ended " + plain)
 
-    def test_a_leader_whose_node_was_killed(self):
-        _, fence = self.lead(0)
-        old = self.observe(1)
-        old.wait_for(f"{fence} n1 here")
-        self.cluster[0].signal(signal.SIGKILL)
-        old.wait_for(f"silent {fence} n1 here")
-        self.assertEqual(self.observe(2).next(), f"silent {fence} n1 here")
-
     def test_one_that_ended_while_it_was_silent(self):
         leader, fence = self.lead(0)
         observer = self.observe(1)
         observer.wait_for(f"{fence} n1 here")
-        self.cluster[0].signal(signal.SIGSTOP)
+        self.stop(0)
         observer.wait_for(f"silent {fence} n1 here")
         leader.close()
         self.cluster[0].signal(signal.SIGCONT)
@@ -105,7 +110,7 @@ class SilentLeader(unittest.TestCase):
         observer.wait_for(f"{second} n3 there")
 
     def test_nobody_is_known_to_lead(self):
-        self.cluster[2].signal(signal.SIGSTOP)
+        self.stop(2)
         text, lines = self.observe(0), self.observe(1, "--json", "-a")
         nothing = {"fence": None, "node": None, "value": None}
         self.assertEqual(text.next(), "unknown n3")
@@ -121,7 +126,7 @@ class SilentLeader(unittest.TestCase):
         observer = self.observe(1)
         observer.wait_for(f"{fence} n1 here")
         before = len(observer.seen)
-        self.cluster[2].signal(signal.SIGSTOP)
+        self.stop(2)
         with self.cluster[1].client() as client:
             for _ in range(8):  # long enough for several questions
                 self.assertEqual(client.call("LEADER", "job", "SILENT")[:3], [fence, "n1", "here"])
@@ -141,13 +146,23 @@ class SilentLeader(unittest.TestCase):
                 self.assertIsInstance(client.call("LOCK", "other"), int)
                 self.assertEqual(client.call("UNLOCK", "other"), 1)
             _, fence = self.lead(0)
-            self.cluster[0].signal(signal.SIGSTOP)
+            self.stop(0)
             for client in (two, three):
                 self.assertEqual(client.call("LEADER", "job"), [fence, "n1", "here"])
                 self.assertEqual(client.call("LEADER", "job", "silent"), [fence, "n1", "here", ["n1"]])
                 self.assertEqual(client.call("LEADER", "other", "silent"), [None, None, None, ["n1"]])
-            self.cluster[2].signal(signal.SIGSTOP)
+            self.stop(2)
             self.assertEqual(two.call("LEADER", "other", "SILENT"), [None, None, None, ["n1", "n3"]])
+
+
+class KilledLeader(LeaderTest):
+    def test_it_is_marked(self):
+        _, fence = self.lead(0)
+        old = self.observe(1)
+        old.wait_for(f"{fence} n1 here")
+        self.cluster[0].signal(signal.SIGKILL)
+        old.wait_for(f"silent {fence} n1 here")
+        self.assertEqual(self.observe(2).next(), f"silent {fence} n1 here")
 
 
 if __name__ == "__main__":
