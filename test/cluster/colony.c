@@ -224,6 +224,8 @@ static void take_effect(struct colony *colony, struct colony_place *place,
 	case MEMBER_IDENTITY:
 		disk_begin_identity(colony, place, member_identity(place->member));
 		break;
+	case MEMBER_REMOVED:
+		break;
 	case MEMBER_ADDRESS:
 		disk_begin_address(colony, place, effect->address.name, effect->address.address);
 		break;

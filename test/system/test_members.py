@@ -5,11 +5,12 @@ import os
 import shutil
 import signal
 import subprocess
+import time
 import unittest
 
 from baton import BATON
-from cluster import Cluster, Node, environment, free_port, until
-from resp import Wrong
+from cluster import LONG_LEASE, Cluster, Node, environment, free_port, until
+from resp import Closed, Wrong
 
 LEASE_S = 1
 
@@ -25,6 +26,11 @@ def members(node):
 
 def voters(node):
     return {name for name, member in members(node).items() if member["role"] == "voter"}
+
+
+def where(node, name):
+    member = members(node)[name]
+    return member["role"], member["state"]
 
 
 def take(node, lock="prize"):
@@ -84,6 +90,46 @@ class Orders(unittest.TestCase):
             serves(cluster[2])
             self.assertGreater(take(cluster[2]), fence)
 
+    def test_a_living_node_that_is_removed_tells_its_holders(self):
+        with Cluster(3, *LONG_LEASE) as cluster, cluster[0].client() as waiter, cluster[2].client() as plain, \
+                cluster[2].client() as hopeful:
+            plain_fence = plain.call("LOCK", "plain")
+            words = [BATON, "run", "-S", cluster[2].socket, "prize", "sh", "-c", "trap 'exit 5' TERM; echo in; while :; do sleep .01; done"]
+            with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as holder:
+                self.assertEqual(holder.stdout.readline(), "in\n")
+                hopeful.send("LOCK", "prize")
+                until("somebody waits", lambda: cluster[2].status()["locks"][-1]["waiters"])
+                waiter.send("LOCK", "prize")
+                begun = time.monotonic()
+                self.assertIn("n3 is removed", self.order(cluster[1], "remove", "n3"))
+                self.assertEqual(holder.wait(60), 76)
+                self.assertIn("leaving", holder.stderr.read())
+            self.assertIsInstance(waiter.read(), int)
+            self.assertLess(time.monotonic() - begun, 20)  # the lease is 30 s
+            with self.assertRaises(Closed):  # the end of its connection tells it
+                plain.read()
+            told = hopeful.read()
+            self.assertIn("an operator", str(told))
+            with cluster[0].client() as client:
+                self.assertGreater(client.call("LOCK", "plain"), plain_fence)
+            self.assertEqual(where(cluster[0], "n3"), ("voter", "out of the view"))
+            self.assertEqual(where(cluster[2], "n3"), ("voter", "out of the view"))
+            self.assertEqual(where(cluster[2], "n1"), ("voter", "unknown"))
+            cluster[2].says("an operator has removed this node")
+            self.assertIn("'baton member invite n3'", cluster[2].status()["waiting_for"])
+            asked = baton("status", "-S", cluster[2].socket)
+            self.assertEqual(asked.returncode, 3, asked)
+            self.assertIn("'baton member invite n3'", asked.stdout + asked.stderr)
+
+    def test_a_node_removes_itself_and_comes_back_without_a_restart(self):
+        with self.cluster() as cluster:
+            self.assertIn("n3 is removed", self.order(cluster[2], "remove", "n3"))
+            with cluster[2].client() as client:
+                self.assertIn("an operator", str(client.call("LOCK", "prize")))
+            self.order(cluster[2], "invite", "n3")
+            serves(cluster[2])
+            take(cluster[2])
+
     def test_a_dead_node_is_removed_and_its_vote_goes_to_another(self):
         with self.cluster() as cluster:
             serves(self.add(cluster, "n4", "--data", os.path.join(cluster.folder, "n4.data")))
@@ -121,7 +167,8 @@ class Orders(unittest.TestCase):
         with self.cluster(2) as cluster:
             witness = self.add(cluster, "w", "--witness", "--data", os.path.join(cluster.folder, "w.data"))
             until("three vote", lambda: len(voters(cluster[0])) + ("w" in members(cluster[0])) == 3)
-            self.assertEqual(members(cluster[0])["w"]["role"], "witness")
+            for node in cluster:
+                self.assertEqual(where(node, "w"), ("witness", "active"))
             self.assertEqual([member["name"] for member in cluster[0].status()["members"]], ["n1", "n2"])
             with witness.client() as client:
                 self.assertIsInstance(client.call("LOCK", "x", "NOWAIT"), Wrong)

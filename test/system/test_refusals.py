@@ -30,10 +30,10 @@ def read_hello(connection):
 
 
 def call(name, peer):
-    """Makes the first record of an engine's connection: of no cluster, process 5, data directory 7, name, address, and whom it
-    looks for. All numbers and sizes here take one byte."""
+    """Makes the first record of an engine's connection: of no cluster, process 5, data directory 7, no witness, name, address, and whom
+    it looks for. All numbers and sizes here take one byte."""
     texts = b"".join(bytes([len(text)]) + text.encode() for text in (name, "127.0.0.1:9", peer))
-    return hello(CALL, VERSION, b"\0\0\0\0\x05\x07" + texts)
+    return hello(CALL, VERSION, b"\0\0\0\0\x05\x07\0" + texts)
 
 
 class Differences(unittest.TestCase):

@@ -99,6 +99,7 @@ static void take(uint32_t i, const struct resident_effect *effect)
 		break;
 	case RESIDENT_VIEW:
 	case RESIDENT_ELECTORS:
+	case RESIDENT_REMOVED:
 		break;
 	}
 }

@@ -451,7 +451,7 @@ static void test_who_leaves_is_out_at_once(void **context)
 {
 	(void)context;
 	start_all();
-	tenant_depart(tenants[1]);
+	tenant_depart(tenants[1], true);
 	run(LEASE / 2);
 	assert_false(is_member(1));
 	assert_null(state_name(warden_state(warden), entry_text_of("b")));
@@ -539,7 +539,7 @@ static void test_an_older_view_is_ignored(void **context)
 	start_all();
 	out_init(&out);
 	state_init(&old, &settings);
-	bulletin_write_view(&out, &old, true, 5, NULL, 0);
+	bulletin_write_view(&out, &old, "a", true, 5, NULL, 0);
 	uint64_t epoch = tenant_view(tenants[0]).epoch;
 	assert_true(tenant_bulletin(tenants[0], out.bytes, out.bytes_count));
 	assert_false(tenant_effect(tenants[0], &effect));
@@ -547,6 +547,41 @@ static void test_an_older_view_is_ignored(void **context)
 	for (uint32_t size = 0; size < out.bytes_count; size++)
 		assert_false(tenant_bulletin(tenants[0], out.bytes, size));
 	state_free(&old);
+	out_free(&out);
+}
+
+static void test_a_voter_that_lags_behind_is_not_believed_about_a_removal(void **context)
+{
+	struct agreed_state behind;
+	struct out out, snapshot;
+	struct tenant_effect effect;
+	(void)context;
+
+	start_all();
+	warden_forbid(warden, "d", true, now * MS);
+	run(LEASE / 12);
+	assert_true(tenant_removed(tenants[3]));
+	out_init(&out);
+	out_init(&snapshot);
+	state_write(warden_state(warden), &snapshot);
+	behind = (struct agreed_state){0};
+	assert_true(state_read(&behind, snapshot.bytes, snapshot.bytes_count));
+	bulletin_write_view(&out, &behind, "d", false, 0, NULL, 0);
+	warden_forbid(warden, "d", false, now * MS);
+	run(LEASE / 12);
+	assert_false(tenant_removed(tenants[3]));
+	assert_true(tenant_bulletin(tenants[3], out.bytes, out.bytes_count));
+	assert_false(tenant_removed(tenants[3]));
+	/* If the voters have changed their mind again, the node is told once. */
+	behind.index = warden_state(warden)->index + 1;
+	bulletin_write_view(&out, &behind, "d", false, 0, NULL, 0);
+	assert_true(tenant_bulletin(tenants[3], out.bytes, out.bytes_count));
+	assert_true(tenant_removed(tenants[3]));
+	assert_true(tenant_effect(tenants[3], &effect));
+	assert_int_equal(effect.kind, TENANT_REMOVED);
+	assert_false(tenant_effect(tenants[3], &effect));
+	state_free(&behind);
+	out_free(&snapshot);
 	out_free(&out);
 }
 
@@ -743,6 +778,7 @@ int main(void)
 	        TEST(test_epochs_end_by_bump_once_a_beat_at_most),
 	        TEST(test_an_acknowledgement_of_an_older_incarnation_is_nothing),
 	        TEST(test_an_older_view_is_ignored),
+	        TEST(test_a_voter_that_lags_behind_is_not_believed_about_a_removal),
 	        TEST(test_a_witness_is_never_a_member),
 	        TEST(test_of_processes_with_one_directory_the_last_stands),
 	        TEST(test_a_version_is_spoken_when_all_can),

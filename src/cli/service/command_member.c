@@ -119,9 +119,9 @@ static int wait_until_removed(struct baton *baton, const char *name, uint64_t le
 		if (answer == NULL)
 			return code;
 		const json_t *member = find_member(answer, name);
-		bool votes = member != NULL;
-		bool there =
-		        votes && json_integer_value(json_object_get(member, "incarnation")) != 0;
+		bool votes = member != NULL && strcmp(text_of(member, "role"), "member") != 0;
+		bool there = member != NULL &&
+		             json_integer_value(json_object_get(member, "incarnation")) != 0;
 		json_decref(answer);
 		if (!there && votes)
 			printf("%s still votes, until another member with --data takes its place\n",

@@ -31,7 +31,7 @@ static bool serve_lock(struct client *client, const struct resp_argument *a, uin
 	enum node_patience patience = NODE_WAIT;
 	uint64_t timeout_ms = 0;
 
-	if (client->daemon->leaving || client->daemon->draining)
+	if (daemon_grants_nothing(client->daemon))
 		return under_way(client, BATON_ENOVIEW);
 	if (count == 3 && argument_is(&a[2], "NOWAIT"))
 		patience = NODE_NOWAIT;
@@ -67,7 +67,7 @@ static bool serve_unlock(struct client *client, const struct resp_argument *a, u
 static bool serve_elect(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
-	if (client->daemon->leaving || client->daemon->draining)
+	if (daemon_grants_nothing(client->daemon))
 		return under_way(client, BATON_ENOVIEW);
 	return under_way(client,
 	                 node_elect(client->daemon->node, client->session, a[1].bytes, a[1].size,

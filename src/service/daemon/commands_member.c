@@ -66,48 +66,100 @@ static json_t *member_json(const struct daemon *daemon, const struct node_status
 	                 "since_ms", (json_int_t)((daemon->loop.now - since) / LOOP_MS));
 }
 
-/* A voter that serves no locks: a witness, or one that is restarted or lost. */
-static json_t *elector_json(const struct daemon *daemon, const struct elector *elector)
+/* Somebody that this node knows only by name: nobody was asked about its lease. */
+static json_t *stranger_json(const struct daemon *daemon, const char *name, const char *address,
+                             uint64_t incarnation, const char *role, const char *state)
 {
 	const char *leader = member_leader(daemon->member);
-	bool connected = member_connected(daemon->member, elector->server);
 
-	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:b, s:n, s:n}", "name", elector->name,
-	                 "address", elector->address, "incarnation", (json_int_t)0, "role",
-	                 connected ? "witness" : "voter", "state", connected ? "active" : "absent",
-	                 "leader", leader != NULL && strcmp(leader, elector->name) == 0, "lease_ms",
+	return json_pack("{s:s, s:s, s:I, s:s, s:s, s:b, s:n, s:n}", "name", name, "address",
+	                 address, "incarnation", (json_int_t)incarnation, "role", role, "state",
+	                 state, "leader", leader != NULL && strcmp(leader, name) == 0, "lease_ms",
 	                 "since_ms");
 }
 
-static bool is_listed(const struct node_status *status, const char *name)
+static const char out_of_view[] = "out of the view";
+
+/* A voter that serves no locks: a witness, or one that is restarted, removed or lost. */
+static json_t *elector_json(const struct daemon *daemon, const struct elector *elector)
 {
-	for (uint32_t i = 0; i < status->members_count; i++) {
-		if (strcmp(status->members[i].name, name) == 0)
+	bool witness = false;
+	bool connected = member_connected(daemon->member, elector->server, &witness);
+
+	return stranger_json(daemon, elector->name, elector->address, 0,
+	                     witness ? "witness" : "voter",
+	                     !connected ? "absent"
+	                     : witness  ? "active"
+	                                : out_of_view);
+}
+
+/* A node that is not in the view can ask none of its members. Lists those that it has heard of, and
+ * itself. */
+static json_t *list_from_outside(const struct daemon *daemon, const struct tenant *tenant,
+                                 const struct electors *electors)
+{
+	const struct identity *identity = member_identity(daemon->member);
+	struct tenant_view view = tenant_view(tenant);
+	json_t *members = json_array();
+	bool self_listed = is_elector(electors, identity->name);
+
+	for (uint32_t i = 0; i < view.seats_count; i++) {
+		const struct seat *seat = &view.seats[i];
+		json_array_append_new(
+		        members,
+		        stranger_json(daemon, seat->name, seat->address, seat->incarnation,
+		                      is_elector(electors, seat->name) ? "voter" : "member",
+		                      "unknown"));
+		self_listed = self_listed || strcmp(seat->name, identity->name) == 0;
+	}
+	if (!self_listed)
+		json_array_append_new(members,
+		                      stranger_json(daemon, identity->name, identity->address, 0,
+		                                    identity->witness ? "witness" : "member",
+		                                    out_of_view));
+	return members;
+}
+
+static bool is_listed(const json_t *members, const char *name)
+{
+	size_t i;
+	const json_t *member;
+
+	json_array_foreach (members, i, member) {
+		if (strcmp(json_string_value(json_object_get(member, "name")), name) == 0)
 			return true;
 	}
 	return false;
 }
 
+static json_t *list_members(const struct daemon *daemon, const struct node_status *status)
+{
+	const struct tenant *tenant = member_tenant(daemon->member);
+	const struct electors *electors = tenant != NULL ? tenant_electors(tenant) : NULL;
+	bool outside = tenant != NULL && tenant_incarnation(tenant) == 0;
+	json_t *members = outside ? list_from_outside(daemon, tenant, electors) : json_array();
+
+	for (uint32_t i = 0; !outside && i < status->members_count; i++)
+		json_array_append_new(members, member_json(daemon, &status->members[i], electors));
+	for (uint32_t i = 0; electors != NULL && i < electors->count; i++) {
+		if (!is_listed(members, electors->list[i].name))
+			json_array_append_new(members, elector_json(daemon, &electors->list[i]));
+	}
+	return members;
+}
+
 void members_reply(struct client *client, const struct node_status *status)
 {
 	const struct daemon *daemon = client->daemon;
-	const struct tenant *tenant = member_tenant(daemon->member);
-	const struct electors *electors = tenant != NULL ? tenant_electors(tenant) : NULL;
 	const struct charter *charter = &member_identity(daemon->member)->charter;
-	json_t *members = json_array();
 	char cluster[40];
 
-	for (uint32_t i = 0; i < status->members_count; i++)
-		json_array_append_new(members, member_json(daemon, &status->members[i], electors));
-	for (uint32_t i = 0; electors != NULL && i < electors->count; i++) {
-		if (!is_listed(status, electors->list[i].name))
-			json_array_append_new(members, elector_json(daemon, &electors->list[i]));
-	}
 	snprintf(cluster, sizeof(cluster), "%016llx%016llx",
 	         (unsigned long long)charter->cluster.high,
 	         (unsigned long long)charter->cluster.low);
-	json_t *json = json_pack("{s:s, s:I, s:o}", "cluster", cluster, "epoch",
-	                         (json_int_t)status->epoch, "members", members);
+	json_t *json =
+	        json_pack("{s:s, s:I, s:o}", "cluster", cluster, "epoch", (json_int_t)status->epoch,
+	                  "members", list_members(daemon, status));
 	char *text = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
 	memory_must(text != NULL);
 	resp_bulk(&client->output, text, strlen(text));

@@ -186,6 +186,9 @@ bool effects_do(struct daemon *daemon)
 		case MEMBER_VIEW:
 			do_view(daemon, &effect);
 			break;
+		case MEMBER_REMOVED:
+			daemon_removed(daemon, tenant_removed(member_tenant(daemon->member)));
+			break;
 		case MEMBER_SETTLE:
 			settle(daemon, effect.charter);
 			break;

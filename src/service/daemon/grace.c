@@ -48,7 +48,7 @@ void client_stay(struct client *client)
 void client_lost(struct client *client)
 {
 	if (client->grace_ms == 0 && !client->stays && !client->asks_lease) {
-		client->evicted = client->daemon->leaving;
+		client->evicted = client->daemon->leaving || client->daemon->removed;
 		return;
 	}
 	/* It released the lock in the same turn. */

@@ -52,6 +52,7 @@ struct daemon {
 	/* For the end: see leave.h. */
 	bool draining; /* nothing is granted any more; it leaves when nobody holds anything */
 	uint64_t drain_deadline; /* or at this time */
+	bool removed; /* an operator has removed this node: it leaves the view, and goes on running */
 	bool leaving;
 	bool hurried; /* it was told twice to leave: clients that cannot stop are not waited for */
 	bool ended;   /* the loop has no more turns */
@@ -59,11 +60,18 @@ struct daemon {
 	uint64_t leave_deadline;     /* when the last messages must be out */
 	struct loop_timer drain;     /* checks again whether anybody holds something */
 	struct loop_timer departure; /* checks again whether all clients have gone */
+	struct loop_timer eviction;  /* closes the clients that have lost everything by a removal */
 	char inbox[1 << 16];         /* a buffer for one read of a socket */
 };
 
 /* What the node needs to know, by the options and the cluster's settings. */
 struct node_options daemon_node_options(const struct daemon *daemon);
+
+/* The node ends, is drained or was removed: who asks for a lock here is told so. */
+static inline bool daemon_grants_nothing(const struct daemon *daemon)
+{
+	return daemon->leaving || daemon->draining || daemon->removed;
+}
 
 static inline const char *daemon_name(const struct daemon *daemon)
 {

@@ -19,20 +19,19 @@ static void close_or_end(struct client *client)
 		client_close(client);
 }
 
-/* Accepts no more clients. Those that hold nothing are closed; those that do are told that they
- * lose it. */
+/* Lets nobody in here any more. Clients that hold something are told that they lose it; those that
+ * hold nothing are closed if the node ends. */
 static void evict_clients(struct daemon *daemon)
 {
 	struct client *client;
 
 	LIST_FOREACH (client, &daemon->clients.all, all) {
-		/* No client is let in here any more. */
 		node_session_withdraw(daemon->node, client->session, daemon->loop.now);
 		if (node_session_evict(daemon->node, client->session, NODE_LOST_LEAVING,
 		                       daemon->loop.now))
 			client_lost(client);
 		/* A subscriber may have to be told of the loss. */
-		else if (client->subscriptions_count == 0)
+		else if (daemon->leaving && client->subscriptions_count == 0)
 			close_or_end(client);
 	}
 }
@@ -48,6 +47,18 @@ bool clients_are_stopping(const struct daemon *daemon)
 	return false;
 }
 
+/* Closes clients whose locks have been handed on. The end of its connection tells a client so, even
+ * if it is subscribed to something else and other clients still have time to stop. */
+static void close_evicted(struct daemon *daemon)
+{
+	struct client *client;
+
+	LIST_FOREACH (client, &daemon->clients.all, all) {
+		if (client->evicted)
+			close_or_end(client);
+	}
+}
+
 /* When the last client that had to stop has stopped, the others are closed too. Returns true when
  * that is done. */
 static bool clients_are_gone(struct daemon *daemon)
@@ -55,12 +66,7 @@ static bool clients_are_gone(struct daemon *daemon)
 	struct clients *clients = &daemon->clients;
 	struct client *client;
 
-	/* The client's locks have been handed on. The end of its connection tells it so, even if it
-	 * is subscribed to something else and other clients still have time to stop. */
-	LIST_FOREACH (client, &clients->all, all) {
-		if (client->evicted)
-			close_or_end(client);
-	}
+	close_evicted(daemon);
 	if (clients_are_stopping(daemon))
 		return false;
 	LIST_FOREACH (client, &clients->all, all) {
@@ -125,6 +131,31 @@ uint64_t daemon_drain(struct daemon *daemon, uint64_t finish_ms)
 	daemon->drain.due = on_drain;
 	loop_timer_set(&daemon->loop, &daemon->drain, daemon->loop.now + DRAIN_POLL_MS * LOOP_MS);
 	return holds;
+}
+
+static void on_eviction(struct loop_timer *timer)
+{
+	close_evicted((struct daemon *)((char *)timer - offsetof(struct daemon, eviction)));
+}
+
+void daemon_removed(struct daemon *daemon, bool removed)
+{
+	daemon->removed = removed;
+	if (daemon->leaving)
+		return;
+	if (!removed) {
+		log_line(LEVEL_INFO, "an operator has invited this node: it joins again");
+		return;
+	}
+	log_line(LEVEL_WARNING,
+	         "an operator has removed this node: it grants nothing more. 'baton member invite "
+	         "%s' lets it come back",
+	         daemon_name(daemon));
+	evict_clients(daemon);
+	/* What they lose is told in this turn. */
+	daemon->eviction.due = on_eviction;
+	loop_timer_set(&daemon->loop, &daemon->eviction,
+	               daemon->loop.now + LEAVE_POLL_MS * LOOP_MS);
 }
 
 void daemon_leave(struct daemon *daemon)

@@ -20,6 +20,10 @@ void daemon_leave(struct daemon *daemon);
  * here.
  */
 uint64_t daemon_drain(struct daemon *daemon, uint64_t finish_ms);
+/* An operator has removed this node, or invited it. If it was removed, its holders are told as when
+ * it leaves, and nothing is granted here; but the process goes on: it may vote until another takes
+ * its place, and it comes back when it is invited. */
+void daemon_removed(struct daemon *daemon, bool removed);
 /* Are there clients that were told to stop and have not stopped yet? */
 bool clients_are_stopping(const struct daemon *daemon);
 

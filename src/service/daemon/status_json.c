@@ -117,7 +117,7 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 	const char *refusal = member_refusal(daemon->member);
 	const char *waiting_for = node_waiting_for(daemon->node), *missing;
 
-	if (waiting_for == NULL && !daemon->leaving && !daemon->draining)
+	if (waiting_for == NULL && !daemon_grants_nothing(daemon))
 		return false;
 	if (daemon->draining && !daemon->leaving)
 		snprintf(ret_text, size,
@@ -125,6 +125,11 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 	else if (daemon->leaving)
 		snprintf(ret_text, size,
 		         "clients that hold locks here to stop, because it is leaving");
+	else if (daemon->removed)
+		snprintf(ret_text, size,
+		         "an operator, who has removed this node: 'baton member invite %s' "
+		         "lets it come back",
+		         daemon_name(daemon));
 	else if (daemon->serve_at > daemon->loop.now)
 		snprintf(ret_text, size,
 		         "commands started under the previous node on this socket, which was "

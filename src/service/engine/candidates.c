@@ -60,13 +60,6 @@ static bool was_heard(const struct petitioner *petitioner, uint64_t lease, uint6
 	return petitioner->heard + lease / 3 > now;
 }
 
-static bool is_forbidden(const struct agreed_state *state, const char *name)
-{
-	const struct name_record *record = state_name(state, entry_text_of(name));
-
-	return record != NULL && record->forbidden;
-}
-
 /* A candidate must have been heard for a while, so that one that comes and goes does not disturb the
  * members. An empty view has none. */
 static uint64_t patience_of(const struct agreed_state *state, uint64_t usual)
@@ -87,7 +80,7 @@ static bool may_be_prospect(const struct candidates *candidates, const struct ag
 	       petitioner->candidate_since + patience_of(state, lease / 6) <= now &&
 	       petitioner->aside_until <= now &&
 	       state_seat(state, entry_text_of(petitioner->name)) == NULL &&
-	       !is_forbidden(state, petitioner->name) &&
+	       !state_forbids(state, entry_text_of(petitioner->name)) &&
 	       has_waited(candidates, state, petitioner->name, now);
 }
 

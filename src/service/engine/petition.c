@@ -47,6 +47,7 @@ bool petition_read(const uint8_t *bytes, size_t size, struct petition *ret_petit
 		petition.version = in_range(&in, petition.version_least, UINT32_MAX);
 		petition.active = in_range(&in, 0, 1) == 1;
 		petition.leaving = in_range(&in, 0, 1) == 1;
+		petition.removed = in_range(&in, 0, 1) == 1;
 		petition.lacks = read_processes(&in);
 		petition.unreported = read_processes(&in);
 	}
@@ -87,6 +88,7 @@ void petition_write(struct out *out, const struct petition *petition, const uint
 	out_uint(out, petition->version);
 	out_uint(out, petition->active);
 	out_uint(out, petition->leaving);
+	out_uint(out, petition->removed);
 	write_processes(out, lacks, lacks_count);
 	write_processes(out, unreported, unreported_count);
 }
@@ -138,6 +140,8 @@ bool bulletin_next_prospect(struct bulletin_list *list, struct prospect *ret_pro
 static void read_view(struct in *in, struct bulletin *bulletin)
 {
 	bulletin->lease_ns = in_uint(in);
+	bulletin->index = in_uint(in);
+	bulletin->removed = in_range(in, 0, 1) == 1;
 	bulletin->epoch = in_uint(in);
 	bulletin->base = in_range(in, 0, STATE_FENCE_END);
 	bulletin->limit = in_range(in, bulletin->base, STATE_FENCE_END);
@@ -182,13 +186,15 @@ void bulletin_write_ack(struct out *out, uint64_t incarnation, uint64_t number)
 	out_uint(out, number);
 }
 
-void bulletin_write_view(struct out *out, const struct agreed_state *state, bool leads,
-                         uint64_t prospect, const struct prospect *prospects,
+void bulletin_write_view(struct out *out, const struct agreed_state *state, const char *name,
+                         bool leads, uint64_t prospect, const struct prospect *prospects,
                          uint32_t prospects_count)
 {
 	out_clear(out);
 	out_message(out, BULLETIN_VIEW);
 	out_uint(out, state->settings.lease_ns);
+	out_uint(out, state->index);
+	out_uint(out, state_forbids(state, entry_text_of(name)));
 	out_uint(out, state->epoch);
 	out_uint(out, state->base);
 	out_uint(out, state->limit);

@@ -39,6 +39,7 @@ struct petition {
 	uint64_t version_least, version; /* the sender speaks these versions and all between them */
 	bool active;                     /* the sender serves in that epoch */
 	bool leaving;              /* the sender holds nothing, grants nothing and wants to leave */
+	bool removed;              /* the sender knows that an operator has removed its name */
 	struct process_list lacks; /* peers that the sender needs a link to and has none */
 	/* Members whose REPORT of this epoch the sender has not received. */
 	struct process_list unreported;
@@ -72,6 +73,8 @@ struct bulletin {
 	uint64_t incarnation, number; /* ACK */
 	/* VIEW: */
 	uint64_t lease_ns;
+	uint64_t index; /* how much of the log the sender has applied */
+	bool removed;   /* an operator has removed the receiver's name, and not invited it since */
 	uint64_t epoch, base, limit;
 	struct bulletin_list seats;
 	bool leads; /* the sender is the leader; only then what follows is valid */
@@ -86,8 +89,9 @@ bool bulletin_read(const uint8_t *bytes, size_t size, struct bulletin *ret_bulle
 bool bulletin_next_seat(struct bulletin_list *list, struct seat *ret_seat);
 bool bulletin_next_prospect(struct bulletin_list *list, struct prospect *ret_prospect);
 void bulletin_write_ack(struct out *out, uint64_t incarnation, uint64_t number);
-void bulletin_write_view(struct out *out, const struct agreed_state *state, bool leads,
-                         uint64_t prospect, const struct prospect *prospects,
+/* `name` is the receiver's. */
+void bulletin_write_view(struct out *out, const struct agreed_state *state, const char *name,
+                         bool leads, uint64_t prospect, const struct prospect *prospects,
                          uint32_t prospects_count);
 void bulletin_write_electors(struct out *out, const struct electors *electors);
 

@@ -85,6 +85,7 @@ struct petitioner *petitioners_take(struct petitioners *petitioners,
 	petitioner->version = petition->version;
 	petitioner->active = petition->active;
 	petitioner->leaving = petition->leaving;
+	petitioner->removed = petition->removed;
 	copy_list(petition->lacks, &petitioner->lacks, &petitioner->lacks_size,
 	          &petitioner->lacks_count);
 	copy_list(petition->unreported, &petitioner->unreported, &petitioner->unreported_size,

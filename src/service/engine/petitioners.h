@@ -19,6 +19,7 @@ struct petitioner {
 	uint64_t server; /* the id of its data directory; 0: it has none */
 	uint64_t version_least, version;
 	bool witness, active, leaving;
+	bool removed; /* it knows that an operator has removed its name */
 	uint64_t *lacks, *unreported;
 	uint32_t lacks_count, unreported_count;
 	size_t lacks_size, unreported_size;

@@ -93,7 +93,7 @@ static struct name_record *get_name(struct agreed_state *state, struct entry_tex
 	return record;
 }
 
-static bool is_forbidden(const struct agreed_state *state, struct entry_text name)
+bool state_forbids(const struct agreed_state *state, struct entry_text name)
 {
 	const struct name_record *record = state_name(state, name);
 
@@ -114,7 +114,7 @@ static void renew(struct agreed_state *state, const struct entry_part *part)
 {
 	struct seat *seat = seat_of(state, part);
 
-	if (seat != NULL && !is_forbidden(state, part->name))
+	if (seat != NULL && !state_forbids(state, part->name))
 		seat->renewed = state->index;
 }
 
@@ -163,7 +163,7 @@ static bool join(struct agreed_state *state, const struct entry_part *part)
 {
 	struct seat *seat = state_seat(state, part->name);
 
-	if (is_forbidden(state, part->name) || state->seats_count == STATE_SEATS_MAX)
+	if (state_forbids(state, part->name) || state->seats_count == STATE_SEATS_MAX)
 		return false;
 	if (seat != NULL) {
 		/* The old process' lease may still be valid. Only a removal vacates its seat, never
@@ -270,7 +270,7 @@ void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *byte
 		get_name(state, entry.name)->forbidden = true;
 		break;
 	case ENTRY_INVITE:
-		if (is_forbidden(state, entry.name))
+		if (state_forbids(state, entry.name))
 			get_name(state, entry.name)->forbidden = false;
 		break;
 	case ENTRY_VOTE:

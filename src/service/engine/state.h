@@ -89,6 +89,8 @@ struct seat *state_seat(const struct agreed_state *state, struct entry_text name
 const struct seat *state_process(const struct agreed_state *state, uint64_t process);
 /* Finds what is remembered about a name. Returns NULL if there is nothing. */
 struct name_record *state_name(const struct agreed_state *state, struct entry_text name);
+/* Has an operator removed this name, and not invited it since? */
+bool state_forbids(const struct agreed_state *state, struct entry_text name);
 
 /* Write the whole state as bytes (a snapshot), and read it back. state_read returns false if the
  * bytes are malformed; then nothing has changed. */

@@ -35,7 +35,8 @@ struct tenant {
 	struct wiring wiring;
 	struct electors electors;
 	uint32_t unanswered; /* petitions since a leader was last heard */
-	bool witness, departs;
+	bool witness, departs, removed;
+	uint64_t index; /* how much of the log was applied when `removed` was told */
 	uint64_t incarnation;
 	uint64_t number, acknowledged;
 	struct sent sent[SENT_MAX]; /* indexed by number modulo SENT_MAX */
@@ -230,6 +231,7 @@ void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_con
 	        .version = tenant->version,
 	        .active = condition->active,
 	        .leaving = tenant->departs,
+	        .removed = tenant->removed,
 	};
 
 	/* A member that has left does not ask to join again. */
@@ -253,9 +255,9 @@ static void ask(struct tenant *tenant, enum petition_kind kind, uint64_t epoch, 
 	put_petition(tenant);
 }
 
-void tenant_depart(struct tenant *tenant)
+void tenant_depart(struct tenant *tenant, bool departs)
 {
-	tenant->departs = true;
+	tenant->departs = departs;
 }
 
 void tenant_extend(struct tenant *tenant, uint64_t epoch, uint64_t limit)
@@ -333,12 +335,25 @@ static bool has_other_lease(struct tenant *tenant, const struct bulletin *bullet
 	return true;
 }
 
+/* Any voter may tell it, but one that lags behind does not know of the last order. */
+static void take_removal(struct tenant *tenant, const struct bulletin *bulletin)
+{
+	if (bulletin->index < tenant->index)
+		return;
+	tenant->index = bulletin->index;
+	if (bulletin->removed == tenant->removed)
+		return;
+	tenant->removed = bulletin->removed;
+	put(tenant, TENANT_REMOVED, 0);
+}
+
 static void take_view(struct tenant *tenant, const struct bulletin *bulletin)
 {
 	bool is_new = bulletin->epoch > tenant->epoch;
 
 	if (has_other_lease(tenant, bulletin) || bulletin->epoch < tenant->epoch)
 		return;
+	take_removal(tenant, bulletin);
 	if (is_new) {
 		tenant->epoch = bulletin->epoch;
 		tenant->base = bulletin->base;
@@ -400,6 +415,11 @@ const char *tenant_name(const struct tenant *tenant)
 const struct electors *tenant_electors(const struct tenant *tenant)
 {
 	return &tenant->electors;
+}
+
+bool tenant_removed(const struct tenant *tenant)
+{
+	return tenant->removed;
 }
 
 bool tenant_unanswered(const struct tenant *tenant)

@@ -45,8 +45,8 @@ struct tenant_condition {
 /* Asks for a renewal. `taken` is the node's time when it decided to renew. */
 void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_condition *condition);
 /* The node holds nothing any more and wants to leave the view. When it is out, the tenant sends no
- * more petitions. */
-void tenant_depart(struct tenant *tenant);
+ * more petitions; false: it asks to join again. */
+void tenant_depart(struct tenant *tenant, bool departs);
 void tenant_extend(struct tenant *tenant, uint64_t epoch, uint64_t limit);
 void tenant_bump(struct tenant *tenant, uint64_t epoch);
 /* Tells that the link to that process is up, or down. */
@@ -59,6 +59,9 @@ const char *tenant_name(const struct tenant *tenant);
 uint64_t tenant_incarnation(const struct tenant *tenant);
 /* Returns NULL, or why this process can never join. The text is valid as long as the tenant. */
 const char *tenant_refusal(const struct tenant *tenant);
+
+/* True if an operator has removed this name, and not invited it since. */
+bool tenant_removed(const struct tenant *tenant);
 
 /* True if no leader of the voters has answered for a lease. */
 bool tenant_unanswered(const struct tenant *tenant);
@@ -83,6 +86,7 @@ enum tenant_effect_kind {
 	TENANT_VIEW,     /* there is a new view: see tenant_view */
 	TENANT_LIMIT,    /* fences of this epoch may be used up to the new limit */
 	TENANT_PEERS,    /* tenant_peers has changed */
+	TENANT_REMOVED,  /* tenant_removed has changed */
 };
 
 struct tenant_effect {

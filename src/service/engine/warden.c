@@ -106,10 +106,11 @@ static bool lacks_news(const struct warden *warden, const struct petitioner *pet
 
 	return petitioner->epoch < state->epoch || petitioner->limit != state->limit ||
 	       (seat != NULL && petitioner->incarnation != seat->incarnation) ||
+	       petitioner->removed != state_forbids(state, entry_text_of(petitioner->name)) ||
 	       (warden->leads && petitioner->prospect != warden->candidates.digest);
 }
 
-static void notify(struct warden *warden, uint64_t process)
+static void notify(struct warden *warden, const struct petitioner *petitioner)
 {
 	const struct candidates *candidates = &warden->candidates;
 	uint32_t count = warden->leads ? candidates->prospects_count : 0;
@@ -117,22 +118,21 @@ static void notify(struct warden *warden, uint64_t process)
 
 	memory_must(prospects != NULL);
 	for (uint32_t i = 0; i < count; i++) {
-		const struct petitioner *petitioner =
+		const struct petitioner *other =
 		        petitioners_find(&warden->petitioners, candidates->prospects[i]);
-		prospects[i] =
-		        (struct prospect){entry_text_of(petitioner->name),
-		                          entry_text_of(petitioner->address), petitioner->process};
+		prospects[i] = (struct prospect){entry_text_of(other->name),
+		                                 entry_text_of(other->address), other->process};
 	}
-	bulletin_write_view(&warden->out, &warden->state, warden->leads,
+	bulletin_write_view(&warden->out, &warden->state, petitioner->name, warden->leads,
 	                    warden->leads ? candidates->digest : 0, prospects, count);
-	put(warden, WARDEN_NOTIFY, process);
+	put(warden, WARDEN_NOTIFY, petitioner->process);
 	free(prospects);
 }
 
 static void notify_all(struct warden *warden)
 {
 	for (uint32_t i = 0; i < warden->petitioners.count; i++)
-		notify(warden, warden->petitioners.list[i].process);
+		notify(warden, &warden->petitioners.list[i]);
 }
 
 static void acknowledge(struct warden *warden, uint64_t process, uint64_t incarnation,
@@ -241,6 +241,15 @@ static void see_candidates(struct warden *warden)
 	}
 }
 
+/* A node whose name an operator has removed should tell its holders now, not when its lease ends. */
+static void notify_name(struct warden *warden, struct entry_text name)
+{
+	for (uint32_t i = 0; i < warden->petitioners.count; i++) {
+		if (entry_text_is(name, warden->petitioners.list[i].name))
+			notify(warden, &warden->petitioners.list[i]);
+	}
+}
+
 void warden_committed(struct warden *warden, const uint8_t *bytes, size_t size, uint64_t now)
 {
 	uint64_t epoch = warden->state.epoch, limit = warden->state.limit;
@@ -256,7 +265,11 @@ void warden_committed(struct warden *warden, const uint8_t *bytes, size_t size, 
 			                  &warden->wiring, now);
 		notify_all(warden);
 	}
-	if (warden->leads && entry_read(bytes, size, &entry))
+	if (!entry_read(bytes, size, &entry))
+		return;
+	if (entry.kind == ENTRY_FORBID || entry.kind == ENTRY_INVITE)
+		notify_name(warden, entry.name);
+	if (warden->leads)
 		acknowledge_accepted(warden, &entry);
 }
 
@@ -601,7 +614,7 @@ static void take_renew(struct warden *warden, const struct petition *petition)
 	if (warden->leads && (petitioner->leaving || warden->state.seats_count == 0))
 		warden->beat = warden->now;
 	if (lacks_news(warden, petitioner))
-		notify(warden, petitioner->process);
+		notify(warden, petitioner);
 	if (petitioner->electors < warden->electors.index) {
 		bulletin_write_electors(&warden->out, &warden->electors);
 		put(warden, WARDEN_NOTIFY, petitioner->process);

@@ -25,6 +25,7 @@ static bool read_body(const uint8_t *bytes, size_t size, struct call *ret_call)
 	charter_read(&in, &call.charter);
 	call.process = in_range(&in, 1, UINT64_MAX);
 	call.server = in_uint(&in);
+	call.witness = in_range(&in, 0, 1) == 1;
 	get_text(&in, 1, call.name);
 	get_text(&in, 0, call.address);
 	get_text(&in, 0, call.peer);
@@ -72,6 +73,7 @@ void call_write(struct out *out, const struct call *call)
 	charter_write(out, &call->charter);
 	out_uint(out, call->process);
 	out_uint(out, call->server);
+	out_uint(out, call->witness);
 	entry_put_text(out, entry_text_of(call->name));
 	entry_put_text(out, entry_text_of(call->address));
 	entry_put_text(out, entry_text_of(call->peer));

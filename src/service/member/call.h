@@ -15,6 +15,7 @@ struct call {
 	struct charter charter; /* empty: the speaker belongs to no cluster yet */
 	uint64_t process;       /* a random number drawn when the speaker started */
 	uint64_t server;        /* the id of its data directory; 0: it has none */
+	bool witness;           /* the speaker may vote, and never wants to be a member */
 	char name[ENTRY_NAME_MAX + 1];
 	char address[ENTRY_ADDRESS_MAX + 1]; /* where others reach it; "": nowhere */
 	/* The name of the node that the speaker believes to address; "": any. */

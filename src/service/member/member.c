@@ -379,6 +379,9 @@ static bool take_from_resident(struct member *member, const struct resident_effe
 	case RESIDENT_VIEW:
 		enter(member, ret_effect);
 		return true;
+	case RESIDENT_REMOVED:
+		*ret_effect = (struct member_effect){.kind = MEMBER_REMOVED};
+		return true;
 	}
 	return false;
 }
@@ -592,15 +595,21 @@ const char *member_leader(const struct member *member)
 	return member->leader[0] != '\0' ? member->leader : NULL;
 }
 
-bool member_connected(const struct member *member, uint64_t server)
+bool member_connected(const struct member *member, uint64_t server, bool *ret_witness)
 {
 	const struct post *post;
 
-	LIST_FOREACH (post, &member->posts, all) {
-		if (post->state == POST_UP && post->call.server == server)
-			return true;
+	if (server != 0 && server == member->identity.server) {
+		*ret_witness = member->identity.witness;
+		return true;
 	}
-	return server != 0 && server == member->identity.server;
+	LIST_FOREACH (post, &member->posts, all) {
+		if (post->state != POST_UP || post->call.server != server)
+			continue;
+		*ret_witness = post->call.witness;
+		return true;
+	}
+	return false;
 }
 
 const struct identity *member_identity(const struct member *member)

@@ -153,8 +153,9 @@ bool member_hand_over(struct member *member, uint64_t now);
 const char *member_unborn(struct member *member);
 /* Returns the name of the voter that leads, as far as this member has heard; NULL: none. */
 const char *member_leader(const struct member *member);
-/* True if there is a connection with the node that has this data directory. */
-bool member_connected(const struct member *member, uint64_t server);
+/* True if there is a connection with the node that has this data directory, or if it is this node;
+ * *ret_witness tells whether that is a witness. */
+bool member_connected(const struct member *member, uint64_t server, bool *ret_witness);
 /* Returns the voters, as "n2, n3", if none that leads has answered for a lease; otherwise NULL. */
 const char *member_silent_voters(struct member *member);
 /* Returns the peers to which this member needs a link but has none, as "n2, n3"; NULL: none. */
@@ -170,6 +171,7 @@ enum member_effect_kind {
 	MEMBER_DIAL,     /* connect, then call member_dialled or member_closed */
 	MEMBER_CLOSE,    /* close it, then call member_closed */
 	MEMBER_VIEW,     /* there is a new view: see member_tenant */
+	MEMBER_REMOVED,  /* an operator has removed this node, or invited it: see tenant_removed */
 	MEMBER_SETTLE,   /* drop all clients, then call member_settle */
 	MEMBER_WRITE,    /* make it durable, then call member_written */
 	MEMBER_IDENTITY, /* store member_identity, then call member_identity_written */

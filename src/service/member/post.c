@@ -112,7 +112,8 @@ static void say_call(struct post *post)
 	struct member *member = post->member;
 	struct call call = {.charter = member->charter,
 	                    .process = member->process,
-	                    .server = member->identity.server};
+	                    .server = member->identity.server,
+	                    .witness = member->identity.witness};
 
 	snprintf(call.name, sizeof(call.name), "%s", member->identity.name);
 	snprintf(call.address, sizeof(call.address), "%s", member->identity.address);

@@ -234,7 +234,7 @@ static bool is_for_driver(struct resident *resident, const struct node_effect *e
 		renew(resident, effect->renew.taken);
 		return false;
 	case NODE_DEPART:
-		tenant_depart(resident->tenant);
+		tenant_depart(resident->tenant, true);
 		return false;
 	case NODE_REPLY:
 	case NODE_EVENT:
@@ -253,11 +253,13 @@ static bool is_for_driver(struct resident *resident, const struct node_effect *e
  * left. But it may still get a seat that it had asked for; then it leaves again. */
 static void stay_out(struct resident *resident)
 {
-	if (!resident->departs)
-		return;
-	node_depart(resident->node, resident->now);
-	if (tenant_incarnation(resident->tenant) == 0)
-		tenant_depart(resident->tenant);
+	bool is_out = tenant_incarnation(resident->tenant) == 0;
+
+	if (resident->departs || tenant_removed(resident->tenant))
+		node_depart(resident->node, resident->now);
+	/* A node that an operator has removed still asks: it may be invited. */
+	if (is_out)
+		tenant_depart(resident->tenant, resident->departs);
 }
 
 static void enter(struct resident *resident)
@@ -326,6 +328,10 @@ static void pump_tenant(struct resident *resident)
 		case TENANT_PEERS:
 			want(resident);
 			hurry(resident);
+			break;
+		case TENANT_REMOVED:
+			stay_out(resident);
+			put(resident, RESIDENT_REMOVED, 0);
 			break;
 		case TENANT_ELECTORS:
 			put(resident, RESIDENT_ELECTORS, 0);

@@ -79,6 +79,9 @@ enum resident_effect_kind {
 	RESIDENT_DIAL,     /* dial, then call resident_dialled or resident_closed */
 	RESIDENT_CLOSE,    /* close, then call resident_closed */
 	RESIDENT_VIEW,     /* a view was entered, or this process is not in it: see tenant_view */
+	/* An operator has removed this name, or invited it: see tenant_removed. If it was removed, it
+	 * grants nothing more and leaves the view when nothing is held here: take back what is. */
+	RESIDENT_REMOVED,
 };
 
 struct resident_effect {

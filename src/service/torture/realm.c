@@ -82,6 +82,11 @@ static void take_effect(struct realm *realm, struct realm_host *host,
 	case RESIDENT_PETITION:
 		petition(realm, host->place, effect);
 		break;
+	case RESIDENT_REMOVED: /* its clients finish, or lose what they hold with the lease */
+		if (tenant_removed(resident_tenant(host->resident)))
+			verdict_removed(realm->verdict, host->place,
+			                tenant_incarnation(resident_tenant(host->resident)));
+		break;
 	case RESIDENT_ELECTORS:
 		keep_electors(realm, host);
 		break;

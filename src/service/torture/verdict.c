@@ -31,6 +31,7 @@ struct watched {
 	uint64_t lapsed;   /* the deadline at which holds were last lost */
 	uint64_t renewed;  /* what its clock showed when its last renewal was committed */
 	bool departs;
+	uint64_t removed; /* the incarnation that knows that an operator has removed it; 0: none */
 };
 
 /* What a process shows to its clients; they can read it even after the process has ended. */
@@ -232,8 +233,8 @@ static void check_gone(struct verdict *verdict, uint64_t process, uint64_t incar
 	uint32_t place = place_of(verdict, process);
 	const struct watched *host = &verdict->hosts[place % VERDICT_HOSTS_MAX];
 
-	if (place != NOWHERE && !host->departs && host->incarnation == incarnation &&
-	    clock_now(verdict, place) < host->deadline)
+	if (place != NOWHERE && !host->departs && host->removed != incarnation &&
+	    host->incarnation == incarnation && clock_now(verdict, place) < host->deadline)
 		wrong(verdict, "%s is removed %llu ms before its lease ends", host->name,
 		      number((host->deadline - clock_now(verdict, place)) / MILLISECOND));
 	for (uint32_t i = 0; i < verdict->options.clients_max; i++) {
@@ -336,6 +337,11 @@ void verdict_started(struct verdict *verdict, uint32_t place, const char *name, 
 void verdict_departs(struct verdict *verdict, uint32_t place)
 {
 	verdict->hosts[place].departs = true;
+}
+
+void verdict_removed(struct verdict *verdict, uint32_t place, uint64_t incarnation)
+{
+	verdict->hosts[place].removed = incarnation;
 }
 
 void verdict_ended(struct verdict *verdict, uint32_t place)
@@ -516,7 +522,8 @@ void verdict_granted(struct verdict *verdict, const struct verdict_grant *grant)
 	                                verdict->options.settings.lease_ns / 10)
 		wrong(verdict, "lock-%u is granted at %s to a client that could not stop in time",
 		      grant->lock, host->name);
-	if (host->departs && !grant->elected)
+	bool leaves = host->departs || (host->removed != 0 && host->removed == host->incarnation);
+	if (leaves && !grant->elected)
 		wrong(verdict, "lock-%u is granted at %s, which leaves", grant->lock, host->name);
 }
 

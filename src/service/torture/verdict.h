@@ -43,6 +43,8 @@ void verdict_committed(struct verdict *verdict, uint64_t index, const uint8_t *b
 /* A process starts on a host, is asked to leave, or is gone. Its clients may live on. */
 void verdict_started(struct verdict *verdict, uint32_t place, const char *name, uint64_t process);
 void verdict_departs(struct verdict *verdict, uint32_t place);
+/* An operator has removed the process' name, and that incarnation knows it: it leaves. */
+void verdict_removed(struct verdict *verdict, uint32_t place, uint64_t incarnation);
 void verdict_ended(struct verdict *verdict, uint32_t place);
 
 /* The process of a host has learned of a view, which it need not be in. */
