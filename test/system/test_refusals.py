@@ -39,8 +39,10 @@ def call(name, peer):
 class Differences(unittest.TestCase):
     """Two founders that differ in something."""
 
-    def refuse(self, cluster):
-        """Whoever notices says so and ends. If the other does not notice, it serves nobody."""
+    def refuse(self, cluster, first, second):
+        """Whoever notices says what both have and ends. If the other does not notice, it serves nobody."""
+        said = {"n1": f"node 'n2' has {second}, and this node 'n1' has {first}:",
+                "n2": f"node 'n1' has {first}, and this node 'n2' has {second}:"}
         try:
             for node in cluster:
                 node.start()
@@ -50,35 +52,48 @@ class Differences(unittest.TestCase):
                     self.assertIsNotNone(node.status()["waiting_for"])
                     node.terminate()
                 if node.wait() != 0:
-                    self.assertIn("the nodes of the list have different lists or settings", node.log())
+                    self.assertIn(said[node.name], node.log())
         except AssertionError:
             print(cluster.logs())
             raise
         finally:
             cluster.end()
 
-    def refuse_options(self, first, second):
-        self.refuse(Cluster(2, each=lambda index: (first, second)[index]))
+    def refuse_options(self, first, second, *values):
+        self.refuse(Cluster(2, each=lambda index: (first, second)[index]), *values)
 
     def test_another_algorithm(self):
-        self.refuse_options(["--algorithm", "neilsen"], ["--algorithm", "raymond"])
+        self.refuse_options(["--algorithm", "neilsen"], ["--algorithm", "raymond"], "algorithm = neilsen", "algorithm = raymond")
 
     def test_another_topology(self):
-        self.refuse_options(["--topology", "line"], ["--topology", "star"])
+        self.refuse_options(["--topology", "line"], ["--topology", "star"], "topology = line", "topology = star")
 
     def test_another_parameter(self):
-        self.refuse_options(["--algorithm", "suzuki-kasami-b", "--param", "L=3"], ["--algorithm", "suzuki-kasami-b", "--param", "L=4"])
+        self.refuse_options(["--algorithm", "suzuki-kasami-b", "--param", "L=3"], ["--algorithm", "suzuki-kasami-b", "--param", "L=4"],
+                            "param = L=3", "param = L=4")
 
     def test_another_lease(self):
-        self.refuse_options(["--lease", "3s"], ["--lease", "4s"])
+        self.refuse_options(["--lease", "3s"], ["--lease", "4s"], "lease = 3s", "lease = 4s")
 
     def test_a_default_that_is_given_is_no_difference(self):
         with Cluster(2, each=lambda index: ["--lease", "3s", "--algorithm", "neilsen"] if index == 0 else []) as cluster:
             self.assertEqual(cluster[1].status()["algorithm"], "neilsen")
 
     def test_other_peers(self):
-        self.refuse(Cluster(2, peers_of=lambda cluster, index: cluster.peers() + (
-            f",n3=127.0.0.1:{free_port()}" if index == 1 else "")))
+        third = f"127.0.0.1:{free_port()}"
+        self.refuse(Cluster(2, peers_of=lambda cluster, index: cluster.peers() + (f",n3={third}" if index == 1 else "")),
+                    "nothing of that kind", f"peer n3 = {third}")
+
+    def test_a_list_that_lacks_the_other(self):
+        """n2 takes itself for a cluster of n2 and n3; n1 waits for it."""
+        cluster = Cluster(2, peers_of=lambda cluster, index: cluster.peers() if index == 0 else
+                          f"n2=127.0.0.1:{cluster.ports[1]},n3=127.0.0.1:{free_port()}")
+        try:
+            for node in cluster:
+                node.start()
+            cluster[1].says("n1, its list of peers has this node: this node's list does not have it")
+        finally:
+            cluster.end()
 
     def test_a_wrong_address(self):
         """n1 mistakes n3 for n2."""

@@ -34,7 +34,7 @@ static struct world {
 	struct birth_record disks[NODES_MAX];
 	uint64_t servers[NODES_MAX];      /* the ids of the disks */
 	struct electors lists[NODES_MAX]; /* of a life: its founders */
-	uint64_t digests[NODES_MAX];
+	const char *agreements[NODES_MAX];
 	struct letter letters[LETTERS_MAX];
 	uint32_t letters_count;
 	uint32_t wipes;
@@ -74,7 +74,7 @@ static void start(uint32_t k)
 	                                                      .self = k,
 	                                                      .server = world.servers[k],
 	                                                      .base = base_of(k),
-	                                                      .digest = world.digests[k],
+	                                                      .agreement = world.agreements[k],
 	                                                      .record = &world.disks[k],
 	                                                      .draw = draw_number});
 }
@@ -104,7 +104,7 @@ static void begin(uint64_t seed, uint32_t count)
 	world.count = count;
 	for (uint32_t k = 0; k < count; k++) {
 		world.servers[k] = 100 + k;
-		world.digests[k] = 7;
+		world.agreements[k] = "lease = 3s\nalgorithm = neilsen";
 	}
 }
 
@@ -452,11 +452,28 @@ static void test_other_settings_are_refused(void **context)
 {
 	(void)context;
 	begin(7, 3);
-	world.digests[1] = 8;
+	world.agreements[1] = "lease = 4s\nalgorithm = neilsen";
 	start_all();
 	converse();
 	assert_int_equal(birth_wish(world.nodes[0]), BIRTH_STOP);
-	assert_non_null(strstr(birth_text(world.nodes[0]), "settings"));
+	char expected[200];
+	snprintf(expected, sizeof(expected),
+	         "node '%s' has lease = 4s, and this node '%s' has lease = 3s:", names[1],
+	         names[0]);
+	assert_memory_equal(birth_text(world.nodes[0]), expected, strlen(expected));
+	assert_int_equal(count_lives(), 0);
+}
+
+static void test_what_one_side_lacks_is_named(void **context)
+{
+	(void)context;
+	begin(7, 2);
+	world.agreements[1] = "lease = 3s\nparam = L=3\nalgorithm = neilsen";
+	start_all();
+	converse();
+	assert_int_equal(birth_wish(world.nodes[0]), BIRTH_STOP);
+	assert_non_null(strstr(birth_text(world.nodes[0]), "has param = L=3, and this node"));
+	assert_non_null(strstr(birth_text(world.nodes[0]), "has nothing of that kind"));
 	assert_int_equal(count_lives(), 0);
 }
 
@@ -580,6 +597,7 @@ int main(void)
 	        TEST(test_a_record_of_another_cluster_is_no_use),
 	        TEST(test_a_life_that_died_with_its_disk_is_not_followed),
 	        TEST(test_other_settings_are_refused),
+	        TEST(test_what_one_side_lacks_is_named),
 	        TEST(test_two_lives_are_refused),
 	        TEST(test_who_must_end),
 	        TEST(test_malformed_words_change_nothing),

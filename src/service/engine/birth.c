@@ -13,13 +13,14 @@ struct founder {
 	uint64_t number; /* the greatest number that it has said with this nonce */
 	bool answered;   /* the rest is its answer */
 	uint64_t server; /* its data directory */
-	uint64_t base, digest;
+	uint64_t base;
 	struct birth_record record;
 };
 
 struct birth {
 	struct birth_options options;
 	char (*names)[ENTRY_NAME_MAX + 1], (*addresses)[ENTRY_ADDRESS_MAX + 1];
+	char *agreement;
 	struct birth_record record; /* what the disk has */
 	struct birth_record
 	        wished; /* what `wish` asks for: the record to write, or the cluster to found or to join */
@@ -28,7 +29,7 @@ struct birth {
 	uint64_t number;          /* how often this node has said something */
 	struct founder *founders; /* by place; the own is not used */
 	struct out out;
-	char text[512];
+	char text[768];
 };
 
 static bool founds(const struct birth *birth)
@@ -81,11 +82,91 @@ static bool read_record(struct in *in, struct birth_record *record)
 	return in_end(in);
 }
 
+/* --- what must be the same at all nodes: lines --- */
+
+enum { LINES_MAX = 1 << 13, LINE_SIZE_MAX = 1 << 13 };
+
+/* Takes the next line from a text. Returns false at its end. */
+static bool next_line(const char **text, struct entry_text *ret_line)
+{
+	*text += strspn(*text, "\n");
+	*ret_line = (struct entry_text){*text, strcspn(*text, "\n")};
+	*text += ret_line->size;
+	return ret_line->size != 0;
+}
+
+static void write_lines(struct out *out, const char *text)
+{
+	struct entry_text line;
+	uint32_t count = 0;
+
+	for (const char *next = text; next_line(&next, &line);)
+		count++;
+	out_uint(out, count);
+	while (next_line(&text, &line))
+		entry_put_text(out, line);
+}
+
+/* Returns how they begin; they are read again by find_line. */
+static struct in skip_lines(struct in *in)
+{
+	struct in lines = *in;
+	uint64_t count = in_range(in, 0, LINES_MAX);
+
+	for (uint64_t i = 0; i < count && !in->bad; i++)
+		entry_get_text(in, 1, LINE_SIZE_MAX);
+	return lines;
+}
+
+static bool is_in_text(struct entry_text line, const char *text)
+{
+	struct entry_text other;
+
+	while (next_line(&text, &other)) {
+		if (other.size == line.size && memcmp(other.bytes, line.bytes, line.size) == 0)
+			return true;
+	}
+	return false;
+}
+
+static bool is_in_lines(struct entry_text line, struct in lines)
+{
+	uint64_t count = in_uint(&lines);
+
+	for (uint64_t i = 0; i < count; i++) {
+		struct entry_text other = entry_get_text(&lines, 1, LINE_SIZE_MAX);
+		if (other.size == line.size && memcmp(other.bytes, line.bytes, line.size) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Finds a line on each side that the other does not have; size 0: there is none. Returns false if
+ * both have the same. */
+static bool differ(const char *own, struct in lines, struct entry_text *ret_own,
+                   struct entry_text *ret_other)
+{
+	struct in rest = lines;
+	uint64_t count = in_uint(&rest);
+
+	*ret_own = *ret_other = (struct entry_text){"", 0};
+	for (uint64_t i = 0; i < count && ret_other->size == 0; i++) {
+		struct entry_text line = entry_get_text(&rest, 1, LINE_SIZE_MAX);
+		if (!is_in_text(line, own))
+			*ret_other = line;
+	}
+	while (next_line(&own, ret_own) && is_in_lines(*ret_own, lines))
+		;
+	return ret_own->size != 0 || ret_other->size != 0;
+}
+
 /* What somebody says to another. */
 struct saying {
 	uint64_t nonce, echo; /* its own, and the last one that it heard from the other */
 	uint64_t number;      /* what is said later has a greater one */
-	uint64_t server, base, digest;
+	uint64_t server, base;
+	const char *agreement; /* written */
+	struct in lines;       /* read: the same */
 	struct birth_record record;
 };
 
@@ -97,7 +178,7 @@ static void write_saying(struct out *out, const struct saying *saying)
 	out_uint(out, saying->number);
 	out_uint(out, saying->server);
 	out_uint(out, saying->base);
-	out_uint(out, saying->digest);
+	write_lines(out, saying->agreement);
 	write_record(out, &saying->record);
 }
 
@@ -112,7 +193,7 @@ static bool read_saying(const uint8_t *bytes, size_t size, struct saying *ret_sa
 	ret_saying->number = in_uint(&in);
 	ret_saying->server = in_range(&in, 1, UINT64_MAX);
 	ret_saying->base = in_uint(&in);
-	ret_saying->digest = in_uint(&in);
+	ret_saying->lines = skip_lines(&in);
 	return read_record(&in, &ret_saying->record);
 }
 
@@ -127,6 +208,7 @@ bool birth_answer(const uint8_t *bytes, size_t size, struct cluster_id cluster, 
 		write_saying(out, &(struct saying){.nonce = nonce,
 		                                   .echo = heard.nonce,
 		                                   .server = server,
+		                                   .agreement = "",
 		                                   .record = {BIRTH_LIFE, cluster, 0, {0}}});
 	return good;
 }
@@ -138,7 +220,7 @@ size_t birth_say(struct birth *birth, uint32_t place, const uint8_t **ret_bytes)
 	                                           .number = ++birth->number,
 	                                           .server = birth->options.server,
 	                                           .base = birth->options.base,
-	                                           .digest = birth->options.digest,
+	                                           .agreement = birth->agreement,
 	                                           .record = birth->record});
 	*ret_bytes = birth->out.bytes;
 	return birth->out.bytes_count;
@@ -203,6 +285,25 @@ static void stop(struct birth *birth, const char *text)
 {
 	birth->wish = BIRTH_STOP;
 	snprintf(birth->text, sizeof(birth->text), "%s", text);
+}
+
+static void stop_differing(struct birth *birth, uint32_t place, struct entry_text own,
+                           struct entry_text other)
+{
+	enum { SHOWN_MAX = 150 };
+	static const char nothing[] = "nothing of that kind";
+
+	if (own.size == 0)
+		own = entry_text_of(nothing);
+	if (other.size == 0)
+		other = entry_text_of(nothing);
+	birth->wish = BIRTH_STOP;
+	snprintf(birth->text, sizeof(birth->text),
+	         "node '%.60s' has %.*s, and this node '%.60s' has %.*s: all nodes of a list need "
+	         "the same list and settings",
+	         birth->names[place], (int)(other.size < SHOWN_MAX ? other.size : SHOWN_MAX),
+	         other.bytes, birth->names[birth->options.self],
+	         (int)(own.size < SHOWN_MAX ? own.size : SHOWN_MAX), own.bytes);
 }
 
 static bool all_answered(const struct birth *birth)
@@ -280,19 +381,19 @@ static bool is_over(const struct birth *birth)
 static void take_answer(struct birth *birth, uint32_t place, const struct saying *saying)
 {
 	struct founder *founder = &birth->founders[place];
+	struct entry_text own, other;
 
 	founder->answered = true;
 	founder->server = saying->server;
 	founder->base = saying->base;
-	founder->digest = saying->digest;
 	copy_record(&founder->record, &saying->record);
 	/* What is being written is finished first; everything is said again. */
 	if (birth->wish == BIRTH_WRITE)
 		return;
 	if (saying->record.stage == BIRTH_LIFE)
 		meet_life(birth, saying->record.cluster);
-	else if (saying->digest != birth->options.digest)
-		stop(birth, "the nodes of the list have different lists or settings");
+	else if (differ(birth->agreement, saying->lines, &own, &other))
+		stop_differing(birth, place, own, other);
 	else if (founds(birth))
 		decide(birth);
 	else if (place == 0)
@@ -380,7 +481,9 @@ struct birth *birth_create(const struct birth_options *options)
 	birth->names = calloc(options->count, sizeof(*birth->names));
 	birth->addresses = calloc(options->count, sizeof(*birth->addresses));
 	birth->founders = calloc(options->count, sizeof(*birth->founders));
-	memory_must(birth->names != NULL && birth->addresses != NULL && birth->founders != NULL);
+	birth->agreement = strdup(options->agreement);
+	memory_must(birth->names != NULL && birth->addresses != NULL && birth->founders != NULL &&
+	            birth->agreement != NULL);
 	for (uint32_t i = 0; i < options->count; i++) {
 		snprintf(birth->names[i], sizeof(birth->names[i]), "%s", options->names[i]);
 		snprintf(birth->addresses[i], sizeof(birth->addresses[i]), "%s",
@@ -403,6 +506,7 @@ void birth_destroy(struct birth *birth)
 	out_free(&birth->out);
 	free(birth->names);
 	free(birth->addresses);
+	free(birth->agreement);
 	free(birth->founders);
 	free(birth);
 }

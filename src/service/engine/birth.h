@@ -52,7 +52,7 @@ struct birth_options {
 	uint32_t self;                     /* the own place in it */
 	uint64_t server;                   /* the id of the own data directory; not 0 */
 	uint64_t base;                     /* the least fence that this node would begin with */
-	uint64_t digest;                   /* of the settings, which must be the same at all */
+	const char *agreement;             /* lines that must be the same at all nodes; copied */
 	const struct birth_record *record; /* what the disk has; copied */
 	uint64_t (*draw)(void *context);   /* chance */
 	void *context;

@@ -54,23 +54,24 @@ struct meeting *meeting_create(struct member *member, const struct electors *fou
 	                              .record = &record,
 	                              .draw = options->draw,
 	                              .context = options->context};
-	size_t list_size = 1;
+	char *all = NULL;
+	size_t all_size = 0;
 	for (uint32_t i = 0; i < founders->count; i++) {
 		names[i] = founders->list[i].name;
 		names[founders->count + i] = founders->list[i].address;
 		if (strcmp(names[i], identity->name) == 0)
 			birth.self = i;
-		list_size += strlen(names[i]) + strlen(names[founders->count + i]) + 2;
 	}
 	/* The list and the settings must be the same at all founders. */
-	char *all = malloc(list_size + strlen(meeting->settings));
-	memory_must(all != NULL);
-	char *next = stpcpy(all, meeting->settings);
+	FILE *stream = open_memstream(&all, &all_size);
+	memory_must(stream != NULL);
+	fputs(meeting->settings, stream);
 	for (uint32_t i = 0; i < founders->count; i++)
-		next += sprintf(next, "%s=%s,", names[i], names[founders->count + i]);
-	birth.digest = charter_digest(all);
-	free(all);
+		fprintf(stream, "\npeer %s = %s", names[i], names[founders->count + i]);
+	memory_must(fclose(stream) == 0);
+	birth.agreement = all;
 	meeting->birth = birth_create(&birth);
+	free(all);
 	free(names);
 	return meeting;
 }
@@ -231,12 +232,17 @@ void meeting_met(struct meeting *meeting)
 
 bool meeting_heard(struct meeting *meeting, const char *name, const uint8_t *bytes, size_t size)
 {
-	bool good = true;
+	bool good = true, known = false;
 
 	for (uint32_t i = 0; i < meeting->founders.count && !meeting->over; i++) {
-		if (strcmp(meeting->founders.list[i].name, name) == 0)
-			good = birth_hear(meeting->birth, i, bytes, size);
+		if (strcmp(meeting->founders.list[i].name, name) != 0)
+			continue;
+		known = true;
+		good = birth_hear(meeting->birth, i, bytes, size);
 	}
+	if (!known && !meeting->over)
+		member_complain(meeting->member, name, "its list of peers has this node",
+		                "this node's list does not have it");
 	look(meeting);
 	return good;
 }
