@@ -637,14 +637,18 @@ static bool is_of_path(const struct snapshot *snapshot, const struct req *req, u
 
 /* "If P_j receives a message req((i, rt_i), (k, already_seen)) then already_seen = z_a U z_e,
  * where z_a is the set of the names of the processes on the path followed by the request … from
- * P_i to P_k and z_e is the set of the names of the neighbours of every process in z_a." */
+ * P_i to P_k and z_e is the set of the names of the neighbours of every process in z_a." A request that is flooded carries no such set. With
+ * the printed test a process forgets where a request that the token has deleted came from. */
+static bool has_already_seen(const struct network *network)
+{
+	return (network->parameters[PARAM_TEXT] & PRINTED_SEEN) == 0 &&
+	       network->parameters[PARAM_BROADCAST] != BROADCAST_FLOOD;
+}
+
 static bool lemma_1(const struct snapshot *snapshot)
 {
 	const struct network *network = snapshot->network;
 
-	if (network->parameters[PARAM_TEXT] & PRINTED_SEEN ||
-	    network->parameters[PARAM_BROADCAST] == BROADCAST_FLOOD)
-		return true;
 	for (size_t k = 0; k < snapshot->flights_count; k++) {
 		struct site site = network_site(network, snapshot->flights[k].to);
 		struct in in = in_message(&snapshot->flights[k].message);
@@ -711,15 +715,17 @@ static int64_t find_youngest(const struct snapshot *snapshot, uint32_t i)
 	return youngest;
 }
 
-/* "If a request R(i, rt_i) sent by P_i is not satisfied we have lud[i] < rt_i." */
+/* "If a request R(i, rt_i) sent by P_i is not satisfied we have lud[i] < rt_i." With the printed
+ * test a process forgets the time of a request that was deleted when the token passed. */
+static bool remembers_times(const struct network *network)
+{
+	return (network->parameters[PARAM_TEXT] & PRINTED_SEEN) == 0;
+}
+
 static bool lemma_3(const struct snapshot *snapshot)
 {
 	int64_t lud;
 
-	/* With the printed test a process forgets the time of a request that was deleted when
-	 * the token passed. */
-	if (snapshot->network->parameters[PARAM_TEXT] & PRINTED_SEEN)
-		return true;
 	for (uint32_t i = 1; i <= snapshot->network->graph.nodes; i++) {
 		const struct state *node = snapshot->states[i - 1];
 		if (node->waits && find_lud(snapshot, i, &lud) && lud >= find_youngest(snapshot, i))
@@ -794,9 +800,9 @@ const struct algorithm helary = {
                         {.name = "lists_are_of_neighbours", .local = lists_are_of_neighbours},
                         {.name = "ME2", .local = ME2},
                         {.name = "ME3", .global = ME3},
-                        {.name = "lemma_1", .global = lemma_1},
+                        {.name = "lemma_1", .applies = has_already_seen, .global = lemma_1},
                         {.name = "lemma_2", .global = lemma_2},
-                        {.name = "lemma_3", .global = lemma_3},
+                        {.name = "lemma_3", .applies = remembers_times, .global = lemma_3},
                         {.name = NULL},
                 },
         .state_size = state_size,

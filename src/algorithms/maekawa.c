@@ -512,12 +512,16 @@ static bool highest_is_the_highest(const struct site *site, const void *state)
  * request precedes the locking request, INQUIRE was sent to the node of the locking request
  * instead. The mended rule makes sure of this. (The printed variants break it.)
  */
+static bool is_mended(const struct network *network)
+{
+	return network->parameters[PARAMETER_OF_TEXT] == 0;
+}
+
 static bool only_the_first_has_no_fail(const struct site *site, const void *state)
 {
 	const struct state *node = state;
 
-	if (site->parameters[PARAMETER_OF_TEXT] != 0)
-		return true;
+	(void)site;
 	for (uint32_t k = 0; k < node->queue_count; k++) {
 		bool first = k == 0 && precedes(&node->queue[0], &node->locking) && node->inquired;
 		if (!node->queue[k].failed && !first)
@@ -644,7 +648,9 @@ const struct algorithm maekawa = {
                 (const struct invariant[]){
                         {.name = "queue_is_ordered", .local = queue_is_ordered},
                         {.name = "highest_is_the_highest", .local = highest_is_the_highest},
-                        {.name = "only_the_first_has_no_fail", .local = only_the_first_has_no_fail},
+                        {.name = "only_the_first_has_no_fail",
+                         .applies = is_mended,
+                         .local = only_the_first_has_no_fail},
                         {.name = "a_vote_is_a_lock", .global = a_vote_is_a_lock},
                         {.name = NULL},
                 },

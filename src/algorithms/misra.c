@@ -331,16 +331,38 @@ static bool one_pong_at_most(const struct snapshot *snapshot)
 }
 
 /* "The algorithm conserves the relation nbping + nbpong = 0", as long as both tokens exist. */
+static bool are_two(const struct network *network)
+{
+	return many(network->parameters) == 0;
+}
+
 static bool numbers_are_opposite(const struct snapshot *snapshot)
 {
 	int64_t nbping, nbpong;
 
-	if (many(snapshot->network->parameters))
-		return true;
 	if (count_tokens(snapshot, PING, &nbping) == 0 ||
 	    count_tokens(snapshot, PONG, &nbpong) == 0)
 		return true;
 	return nbping + nbpong == 0;
+}
+
+/* With more than two tokens the rules are others, which have neither the errors of the text nor
+ * numbers that are counted up to a modulus. */
+static const char *prepare(const struct network *network, void *shared)
+{
+	const uint64_t *parameters = network->parameters;
+
+	(void)shared;
+	if (many(parameters) && parameters[TEXT] != TEXT_MENDED)
+		return "text=printed is about two tokens: the rules for tokens=3 and more are "
+		       "others";
+	if (many(parameters) && parameters[MODULUS] != MODULUS_N_PLUS_1)
+		return "modulus=n is about two tokens: those of tokens=3 and more count hops "
+		       "instead";
+	if (many(parameters) && !parameters[BOUNDED])
+		return "bounded=off is about two tokens: those of tokens=3 and more count hops "
+		       "instead";
+	return NULL;
 }
 
 const struct algorithm misra = {
@@ -436,9 +458,12 @@ const struct algorithm misra = {
                 (const struct invariant[]){
                         {.name = "one_ping_at_most", .global = one_ping_at_most},
                         {.name = "one_pong_at_most", .global = one_pong_at_most},
-                        {.name = "numbers_are_opposite", .global = numbers_are_opposite},
+                        {.name = "numbers_are_opposite",
+                         .applies = are_two,
+                         .global = numbers_are_opposite},
                         {.name = NULL},
                 },
+        .prepare = prepare,
         .state_size = state_size,
         .init = init,
         .request = request,

@@ -172,13 +172,24 @@ struct snapshot {
  * exact: they hold in the states that can be reached and in no others. Such an invariant computes
  * in how many states of that network it holds (UINT64_MAX: too many to count). A checker that has
  * reached all states, with unlimited entries, compares the numbers.
+ *
+ * Some invariants say nothing with some parameters: the texts that break them are there to show
+ * the harm that is done, and a search must go on to find it. `applies` returns false then, and
+ * drivers neither try the invariant nor report it as kept. NULL: it always applies.
  */
 struct invariant {
 	const char *name;
+	bool (*applies)(const struct network *network);
 	bool (*local)(const struct site *site, const void *state);
 	bool (*global)(const struct snapshot *snapshot);
 	uint64_t (*permitted)(const struct network *network);
 };
+
+static inline bool invariant_applies(const struct invariant *invariant,
+                                     const struct network *network)
+{
+	return invariant->applies == NULL || invariant->applies(network);
+}
 
 /*
  * For algorithms whose numbers grow for ever but where only the differences between them matter:
@@ -265,8 +276,9 @@ struct algorithm {
 	/*
 	 * Data that all nodes share and that takes some work to compute, such as committees. It is
 	 * made once for a network and never changes. It must not depend on the holder, because all
-	 * locks of a node share it. Both pointers are NULL if there is no such data. `prepare`
-	 * returns NULL, or a sentence that says what is wrong with the parameters or the network.
+	 * locks of a node share it. `shared_size` is NULL if there is no such data; `prepare` then
+	 * gets NULL and judges the parameters only. It returns NULL, or a sentence that says what
+	 * is wrong with the parameters or the network. It may be NULL too.
 	 */
 	size_t (*shared_size)(const struct network *network);
 	const char *(*prepare)(const struct network *network, void *shared);

@@ -300,6 +300,14 @@ class PrintedSeen(unittest.TestCase):
     def test_flooding_is_as_safe_in_every_interleaving(self):
         result = check("helary --topology ring --nodes 4 --entries 0,0,1,1 --param broadcast=flood")
         self.assertEqual((result["complete"], result["states"]), (True, 16976))
+        # Lemma 1 is about a set that is not sent then.
+        self.assertEqual([result["invariants"][name] for name in ("lemma_1", "lemma_2", "lemma_3")], [None, "holds", "holds"])
+        with tempfile.NamedTemporaryFile("w", suffix=".scn") as file:
+            file.write("algorithm helary\nparam broadcast=flood\nexpect invariant lemma_1\n")
+            file.flush()
+            run = baton("replay", file.name)
+        self.assertEqual(run.code, 2)
+        self.assertIn("lemma_1 says nothing about helary with these parameters", run.err)
 
     def test_a_network_may_be_rewired(self):
         """Section 7; every connected network of 3 nodes, and of 4 with two that ask, up to names."""

@@ -1,9 +1,10 @@
 """What Raynal, chapter 2, section 4.2, says of Misra's algorithm: two tokens, each replaces the other if it is lost."""
 import unittest
 
-from baton import check, no_violation_over, sim
+from baton import baton, check, no_violation_over, sim
 
 HOLD = {"one_ping_at_most": "holds", "one_pong_at_most": "holds", "numbers_are_opposite": "holds"}
+HOLD_OF_MANY = HOLD | {"numbers_are_opposite": None}  # it is about two numbers
 
 
 def violated(*words):
@@ -135,7 +136,7 @@ class Tokens(unittest.TestCase):
         for tokens, n, states in ((3, 1, 14), (3, 2, 274), (3, 3, 2596), (4, 2, 760)):
             result = check(f"misra --nodes {n} --entries unlimited --param tokens={tokens}")
             self.assertEqual((result["complete"], result["states"], result["max_bypass"]), (True, states, n - 1))
-            self.assertEqual((result["starvation"], result["invariants"]), ("none", HOLD))
+            self.assertEqual((result["starvation"], result["invariants"]), ("none", HOLD_OF_MANY))
 
     def test_no_token_is_made_twice_whatever_is_lost_while_one_remains(self):
         """Any of them is lost, and others before it is replaced, down to one."""
@@ -144,7 +145,7 @@ class Tokens(unittest.TestCase):
                            expect=0 if n == 1 else 1)
             self.assertEqual((result["complete"], result["states"]), (True, states))
             self.assertEqual((result["mutual_exclusion"], result["deadlock"], result["invariants"]),
-                             ("holds", "none", HOLD))
+                             ("holds", "none", HOLD_OF_MANY))
 
     def test_it_works_so_long_as_one_remains_on_the_ring(self):
         """Each of three is the one that is left; of two, the loss of both is the end."""
@@ -169,6 +170,15 @@ class Tokens(unittest.TestCase):
         self.assertEqual(check("misra --nodes 2 --entries unlimited --lose-token")["starvation"], "none")
         result = check("misra --nodes 2 --entries unlimited --lose-token --param tokens=3", expect=1)
         self.assertEqual(result["starvation"], "found")
+
+    def test_what_is_about_two_tokens_is_refused_with_more(self):
+        for param, reason in (("modulus=n", "modulus=n is about two tokens"), ("text=printed", "text=printed is about two tokens"),
+                              ("text=printed:zero", "text=printed"), ("bounded=off", "bounded=off is about two tokens")):
+            for command in ("sim", "check"):
+                run = baton(command, f"misra --param tokens=3 --param {param}")
+                self.assertEqual((run.code, run.out), (2, ""), param)
+                self.assertIn(reason, run.err)
+            self.assertNotEqual(baton("sim", f"misra --entries 20 --param tokens=2 --param {param}").code, 2)
 
 
 if __name__ == "__main__":

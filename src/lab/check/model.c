@@ -100,7 +100,9 @@ static const char *broken_invariant(const struct model *model, const struct site
 	const struct invariant *invariant = model->algorithm->invariants;
 
 	for (; invariant != NULL && invariant->name != NULL; invariant++) {
-		if (invariant->local != NULL && !invariant->local(site, state))
+		if (invariant->local != NULL &&
+		    invariant_applies(invariant, &model->setup->network) &&
+		    !invariant->local(site, state))
 			return invariant->name;
 	}
 	return NULL;

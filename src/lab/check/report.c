@@ -64,7 +64,10 @@ static json_t *report_invariants(const struct check_options *options,
 	/* A reduction may leave out states that break an invariant about several nodes. */
 	for (; invariant != NULL && invariant->name != NULL; invariant++) {
 		if (!printed && !(options->reduce && invariant->global != NULL))
-			json_object_set_new(list, invariant->name, text_or_null(verdict));
+			json_object_set_new(list, invariant->name,
+			                    text_or_null(invariant_applies(invariant, network)
+			                                         ? verdict
+			                                         : NULL));
 	}
 	if (result->verdict == VERDICT_INVARIANT)
 		json_object_set_new(list, result->what, json_string("violated"));

@@ -21,7 +21,8 @@ static const char *broken_global(const struct model *model, struct state_row row
 	bool seen = false;
 
 	for (; invariant != NULL && invariant->name != NULL; invariant++) {
-		if (invariant->global == NULL)
+		if (invariant->global == NULL ||
+		    !invariant_applies(invariant, &model->setup->network))
 			continue;
 		if (!seen) {
 			sight->flights = grow(sight->flights, &sight->flights_size, flights_count,

@@ -342,11 +342,13 @@ static int prepare(const struct host *host, struct setup *setup, struct problem 
 
 	if (algorithm->prepare == NULL)
 		return 0;
-	size_t size = algorithm->shared_size(network);
-	if (fits_memory(host, setup, (double)size, problem) != 0)
-		return -1;
-	setup->shared = calloc(1, size);
-	memory_must(setup->shared != NULL);
+	if (algorithm->shared_size != NULL) {
+		size_t size = algorithm->shared_size(network);
+		if (fits_memory(host, setup, (double)size, problem) != 0)
+			return -1;
+		setup->shared = calloc(1, size);
+		memory_must(setup->shared != NULL);
+	}
 	const char *wrong = algorithm->prepare(network, setup->shared);
 	if (wrong != NULL)
 		return problem_set(problem, "%s on %u nodes: %s", algorithm->name,

@@ -593,8 +593,10 @@ static void add_invariants(const struct stage *stage, const struct envelope *fli
 	                            .states = states,
 	                            .flights = seen,
 	                            .flights_count = seen_count};
-	for (const struct invariant *i = algorithm->invariants; i != NULL && i->name != NULL; i++)
-		add_property(json, i->name, holds(stage, i, &snapshot));
+	for (const struct invariant *i = algorithm->invariants; i != NULL && i->name != NULL; i++) {
+		if (invariant_applies(i, world->network))
+			add_property(json, i->name, holds(stage, i, &snapshot));
+	}
 	free(states);
 	free(seen);
 }

@@ -221,8 +221,10 @@ static bool prepare(const struct node *node, struct view *view)
 
 	if (algorithm->prepare == NULL)
 		return true;
-	view->shared = calloc(1, algorithm->shared_size(&view->network));
-	memory_must(view->shared != NULL);
+	if (algorithm->shared_size != NULL) {
+		view->shared = calloc(1, algorithm->shared_size(&view->network));
+		memory_must(view->shared != NULL);
+	}
 	const char *wrong = algorithm->prepare(&view->network, view->shared);
 	if (wrong != NULL)
 		return unsuitable(view, "%s with %u members: %s", algorithm->name, view->count,
