@@ -1,6 +1,7 @@
 """baton replay --steps: what the table says is what the trace says."""
 import json
 import os
+import re
 import tempfile
 import unittest
 
@@ -23,10 +24,29 @@ def table(text):
 class Steps(unittest.TestCase):
     def test_a_row_for_each_step_with_a_star_at_what_changed(self):
         self.assertEqual(table("algorithm neilsen\ntopology line\nnodes 2\nrequest 2\nrun\nrelease 2\nexpect 2 idle\n"), [
-            "    1  request 2                              REQUEST(2,2) to 1  2: HOLDING=false *NEXT=0 FOLLOW=0",
-            "    2  deliver REQUEST(2,2) from 2 to 1       PRIVILEGE to 2     1: *HOLDING=false *NEXT=2 FOLLOW=0",
-            "    3  deliver PRIVILEGE from 1 to 2, enters                     2: HOLDING=false NEXT=0 FOLLOW=0",
-            "    4  release 2                                                 2: *HOLDING=true NEXT=0 FOLLOW=0"])
+            '    1  request 2                              REQUEST(2,2) to 1  2: HOLDING=false *NEXT=0 FOLLOW=0 *figure="R"',
+            '    2  deliver REQUEST(2,2) from 2 to 1       PRIVILEGE to 2     1: *HOLDING=false *NEXT=2 FOLLOW=0 *figure="N"',
+            '    3  deliver PRIVILEGE from 1 to 2, enters                     2: HOLDING=false NEXT=0 FOLLOW=0 *figure="E"',
+            '    4  release 2                                                 2: *HOLDING=true NEXT=0 FOLLOW=0 *figure="H"'])
+        self.assertEqual(table("algorithm raymond\ntopology line\nnodes 2\nrequest 1\n"),
+                         ["    1  request 1, enters         1: NEXT=1 *USING=true ASKED=false queue=[]"])
+
+    def test_the_states_of_the_figure_are_those_that_the_scenario_expects(self):
+        """Neilsen, Figure 4: an expectation follows the step of its node, and names the state that the row shows."""
+        path = os.path.join(ROOT, "test/scenarios/neilsen/figure-4.scn")
+        run = baton("replay", path, "--steps")
+        self.assertIn("its state in Figure 4", run.out.splitlines()[0])
+        shown = [re.search(r'(\d): .*figure="(\w+)"', row).groups() for row in run.out.splitlines()[1:-1]]
+        with open(path) as file:
+            expected = re.findall(r'^expect (\d) figure="(\w+)"', file.read(), re.M)
+        self.assertEqual({state for _, state in shown}, {"N", "R", "RF", "E", "EF", "H"})
+        for node, state in expected[2:]:  # the first two are about the start
+            self.assertIn((node, state), shown)
+            shown = shown[shown.index((node, state)):]
+
+    def test_bad_input_leaves_nothing(self):
+        run = replay("algorithm neilsen\nnodes 2\nrequest 2\nrequest 2\n", "--steps")
+        self.assertEqual((run.code, run.out), (2, ""))
 
     def test_faults_and_multicasts(self):
         rows = table("algorithm suzuki-kasami\nnodes 3\nrequest 2\nduplicate 2 1\ndrop 2 1\ncrash 3\nrun\n")
@@ -45,7 +65,7 @@ class Steps(unittest.TestCase):
         self.assertEqual(len(rows), len(steps))
         last = [line for line in lines if line["ev"] == "state"][-1]
         shown = " ".join(f"{name}={json.dumps(value)}" for name, value in last["vars"].items())
-        self.assertEqual(rows[-1].split(": ")[-1].replace("*", ""), shown)
+        self.assertEqual(rows[-1].split(": ")[-1].replace("*", "").split(" figure=")[0], shown)
 
     def test_a_failed_expectation_leaves_the_table(self):
         run = replay("algorithm neilsen\nnodes 2\nrequest 2\nexpect 2 in\n", "--steps")

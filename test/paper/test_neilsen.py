@@ -108,6 +108,9 @@ class Neilsen(unittest.TestCase):
             self.assertEqual(baton("replay", scenario, "--tree", path, "--at", "130").code, 0)
             with open(path, encoding="utf-8") as file:
                 picture = file.read()
+            beyond = baton("replay", scenario, "--tree", path, "--at", "999")
+        self.assertEqual((beyond.code, beyond.out), (2, ""))
+        self.assertRegex(beyond.err, r"--at 999: .*figure-6.scn has \d+ lines")
         self.assertIn("waiting queue: 2, 1, 5<", picture)
         states = re.findall(r'class="state"[^>]*>(\w+)<', picture)
         self.assertEqual(states, ["RF", "RF", "EF", "N", "R", "N"])

@@ -258,6 +258,16 @@ static int check_room(const struct replay_request *request, uint32_t nodes, stru
 	                      nodes, problem);
 }
 
+/* Checks that the moment of --at is not after the last line of the scenario. */
+static int check_moment(const struct replay_request *request, const struct scenario *scenario,
+                        struct problem *problem)
+{
+	if (request->at == UINT64_MAX || request->at <= scenario->lines_count)
+		return 0;
+	return problem_set(problem, "--at %" PRIu64 ": %.200s has %" PRIu32 " line%s", request->at,
+	                   request->file, scenario->lines_count, plural(scenario->lines_count));
+}
+
 static int replay(const struct replay_request *request, struct scenario *scenario)
 {
 	struct trace_file file;
@@ -275,7 +285,8 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 		fprintf(stderr,
 		        "baton replay: %s: holder %" PRIu32 " has no effect: %s has no token\n",
 		        request->file, scenario->words.holder, setup.network.algorithm->name);
-	if (check_room(request, setup.network.graph.nodes, &problem) != 0) {
+	if (check_room(request, setup.network.graph.nodes, &problem) != 0 ||
+	    check_moment(request, scenario, &problem) != 0) {
 		setup_free(&setup);
 		return usage_problem("replay", &problem);
 	}
@@ -293,6 +304,8 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 	if (last == 0)
 		draw_tree(request, &setup, steps, &tree);
 	while (*interrupted == 0 && replay_step(steps)) {
+		if (table != NULL)
+			steps_look(table, replay_world(steps), result.steps);
 		if (replay_line(steps) == last && request->at != UINT64_MAX)
 			draw_tree(request, &setup, steps, &tree);
 	}
@@ -305,10 +318,10 @@ static int replay(const struct replay_request *request, struct scenario *scenari
 	int ended = trace_file_end(&file, result.time, &problem);
 	if (ended == 0)
 		ended = write_tree(request, &tree, &problem);
-	if (table != NULL) {
+	if (table != NULL && result.verdict != REPLAY_BAD)
 		steps_print(table, lines.bytes, lines.used, stdout);
+	if (table != NULL)
 		steps_free(table);
-	}
 	if (ended != 0)
 		code = usage_problem("replay", &problem);
 	else if (*interrupted != 0)

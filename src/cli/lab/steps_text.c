@@ -17,8 +17,20 @@ struct table_row {
 	char *happens, *sends, *variables;
 };
 
+/* A node came into another state of the paper's figure. */
+struct turn {
+	uint64_t step;
+	uint32_t node;
+	const char *state; /* its name, or NULL if the figure has no such state */
+};
+
 struct steps {
 	uint32_t nodes;
+	const struct state_figure *figure; /* the paper's figure of a node's states, or NULL */
+	const char **states; /* [node - 1]: the state of a node in it; NULL without a figure */
+	struct turn *turns;  /* in the order in which they happened */
+	size_t turns_count, turns_size;
+	size_t turns_shown; /* how many of them are in the rows so far */
 	json_t **variables; /* [node - 1]: the variables of a node as they are now */
 	struct table_row *rows;
 	size_t rows_count, rows_size;
@@ -47,7 +59,29 @@ struct steps *steps_begin(const struct world *world)
 		memory_must(steps->variables[i - 1] != NULL);
 		free(text);
 	}
+	steps->figure = world->algorithm->figure;
+	if (steps->figure != NULL) {
+		/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers. */
+		steps->states = calloc(steps->nodes, sizeof(*steps->states));
+		memory_must(steps->states != NULL);
+		steps_look(steps, world, 0);
+	}
 	return steps;
+}
+
+void steps_look(struct steps *steps, const struct world *world, uint64_t count)
+{
+	for (uint32_t i = 1; i <= steps->nodes && steps->figure != NULL; i++) {
+		struct site site = network_site(world->network, i);
+		const char *state = steps->figure->state(&site, world_state(world, i));
+		if (state == steps->states[i - 1])
+			continue;
+		steps->states[i - 1] = state;
+		steps->turns = grow(steps->turns, &steps->turns_size, steps->turns_count + 1,
+		                    sizeof(*steps->turns));
+		steps->turns[steps->turns_count++] =
+		        (struct turn){.step = count, .node = i, .state = state};
+	}
 }
 
 void steps_free(struct steps *steps)
@@ -63,12 +97,34 @@ void steps_free(struct steps *steps)
 	json_decref(steps->changed);
 	text_free(&steps->happens);
 	text_free(&steps->sends);
+	free(steps->turns);
+	free(steps->states);
 	free(steps->variables);
 	free(steps->rows);
 	free(steps);
 }
 
 /* --- rows --- */
+
+/* Adds the state of the paper's figure in which the node of this row is after the step, by the name under
+ * which a scenario expects it. */
+static void add_figure(struct steps *steps, struct text *text)
+{
+	bool changed = false;
+
+	while (steps->turns_shown < steps->turns_count &&
+	       steps->turns[steps->turns_shown].step <= steps->rows_count + 1) {
+		const struct turn *turn = &steps->turns[steps->turns_shown++];
+		steps->states[turn->node - 1] = turn->state;
+		changed = changed || turn->node == steps->node;
+	}
+	const char *state = steps->states[steps->node - 1];
+	text_format(text, " %sfigure=", changed ? "*" : "");
+	if (state != NULL)
+		text_format(text, "\"%s\"", state);
+	else
+		text_add_string(text, "null");
+}
 
 /* Returns the variables of the node that made the step, with a star before those that it
  * changed. */
@@ -90,6 +146,8 @@ static char *variables_text(struct steps *steps)
 		text_format(&text, " %s%s=%s", same ? "" : "*", name, shown);
 		free(shown);
 	}
+	if (steps->figure != NULL)
+		add_figure(steps, &text);
 	if (steps->changed != NULL) {
 		json_decref(before);
 		steps->variables[steps->node - 1] = steps->changed;
@@ -105,11 +163,12 @@ static void end_row(struct steps *steps)
 	steps->rows =
 	        grow(steps->rows, &steps->rows_size, steps->rows_count + 1, sizeof(*steps->rows));
 	text_add_string(&steps->sends, "");
-	steps->rows[steps->rows_count++] = (struct table_row){
+	steps->rows[steps->rows_count] = (struct table_row){
 	        .happens = text_take(&steps->happens),
 	        .sends = text_take(&steps->sends),
 	        .variables = variables_text(steps),
 	};
+	steps->rows_count++;
 	steps->begun = false;
 }
 
@@ -225,6 +284,8 @@ void steps_print(struct steps *steps, const char *lines, size_t size, FILE *file
 {
 	static const char happens[] = "what happens", sends[] = "sends";
 
+	for (uint32_t i = 0; i < steps->nodes && steps->figure != NULL; i++)
+		steps->states[i] = NULL;
 	for (const char *end = lines + size; lines < end;) {
 		const char *newline = memchr(lines, '\n', (size_t)(end - lines));
 		size_t length = (size_t)((newline != NULL ? newline : end) - lines);
@@ -237,8 +298,11 @@ void steps_print(struct steps *steps, const char *lines, size_t size, FILE *file
 	end_row(steps);
 	int first = width_of(steps, offsetof(struct table_row, happens), happens);
 	int second = width_of(steps, offsetof(struct table_row, sends), sends);
-	fprintf(file, "%5s  %-*s  %-*s  %s\n", "step", first, happens, second, sends,
-	        "its variables (* changed)");
+	fprintf(file, "%5s  %-*s  %-*s  its variables (* changed)", "step", first, happens, second,
+	        sends);
+	if (steps->figure != NULL)
+		fprintf(file, ", its state in %s", steps->figure->name);
+	fputc('\n', file);
 	for (size_t i = 0; i < steps->rows_count; i++) {
 		const struct table_row *row = &steps->rows[i];
 		bool last = row->variables[0] == '\0';

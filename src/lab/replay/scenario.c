@@ -645,6 +645,7 @@ int scenario_parse(const char *text, size_t size, struct scenario *ret_scenario,
 		scenario_free(&scenario);
 		return -1;
 	}
+	scenario.lines_count = parser.line;
 	*ret_scenario = scenario;
 	return 0;
 }
@@ -758,9 +759,9 @@ static int bind_type(struct step *step, const struct algorithm *algorithm, struc
 	return step->name == NULL ? 0 : unknown_name(problem, "message type", step->name, names);
 }
 
-static int bind_invariant(struct step *step, const struct algorithm *algorithm,
-                          struct problem *problem)
+static int bind_invariant(struct step *step, const struct network *network, struct problem *problem)
 {
+	const struct algorithm *algorithm = network->algorithm;
 	const char *names[NAMES_MAX + 1] = {NULL};
 	size_t count = 0;
 
@@ -769,7 +770,12 @@ static int bind_invariant(struct step *step, const struct algorithm *algorithm,
 		names[count++] = i->name;
 		if (strcmp(i->name, step->name) == 0) {
 			step->invariant = i;
-			return 0;
+			if (invariant_applies(i, network))
+				return 0;
+			return problem_set(problem,
+			                   "the invariant %s says nothing about %s with these "
+			                   "parameters",
+			                   i->name, algorithm->name);
 		}
 	}
 	for (size_t i = 0; i < BUILT_IN_COUNT; i++) {
@@ -839,7 +845,7 @@ static int bind_step(struct step *step, const struct network *network, struct pr
 	case STEP_EXPECT_TERMINATION:
 		return need_kind(algorithm, KIND_ELECTION, "it elects nobody", problem);
 	case STEP_EXPECT_INVARIANT:
-		return bind_invariant(step, algorithm, problem);
+		return bind_invariant(step, network, problem);
 	case STEP_EXPECT_MUTUAL_EXCLUSION:
 		return need_kind(algorithm, KIND_MUTEX, "it excludes nobody", problem);
 	case STEP_EXPECT_ONE_TOKEN:

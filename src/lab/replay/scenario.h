@@ -98,7 +98,8 @@ struct scenario {
 	uint32_t parameter_lines[SETUP_PARAMETERS_MAX];
 	struct step *steps;
 	size_t steps_count;
-	char *text; /* a copy of the scenario's text, which all words point into */
+	uint32_t lines_count; /* how many lines the text has */
+	char *text;           /* a copy of the scenario's text, which all words point into */
 };
 
 /* Returns 0 and a scenario for scenario_free; or -1, a problem, and in `ret_line` the number of
