@@ -68,6 +68,22 @@ class Claims(unittest.TestCase):
             self.assertEqual(key in {(claim["quantity"], claim["formula"], claim["verdict"]) for claim in row["claims"]},
                              claimed, topology)
 
+    def test_straight_arms_take_of_the_order_n_and_arms_that_branch_log_n(self):
+        """Neilsen 2.7, measured: from 16 to 256 nodes log N doubles, N is 16 times as much."""
+        for topology, least, most in (("radiating:3", 12, 18), ("radiating:8", 10, 18), ("tree:2", 2, 4)):
+            rows = report(f"compare --algorithms raymond --topology {topology} --nodes 16,256 --load light --entries 300")["rows"]
+            small, large = (row["light"]["messages"]["mean"] for row in rows)
+            self.assertTrue(least <= large / small <= most, (topology, small, large))
+
+    def test_the_delay_of_algorithm_a_is_smaller_on_average_only(self):
+        """Suzuki and Kasami's abstract: what is saved are the requests of the node that has the privilege."""
+        rows = report("compare --algorithms suzuki-kasami,ricart-agrawala --nodes 8 --entries 2000")["rows"]
+        mine, its = rows
+        self.assertEqual([row["light"]["response"]["max"] for row in rows], [2, 2])
+        self.assertEqual([row["heavy"]["sync_delay"]["max"] for row in rows], [1, 1])
+        self.assertAlmostEqual(mine["light"]["response"]["mean"], 2 * (1 - 1 / 8), delta=0.05)
+        self.assertEqual(its["light"]["response"]["mean"], 2)
+
     def test_what_is_run_is_what_the_documents_speak_of(self):
         """Committees of about sqrt(N) at every size; every request acknowledged; no rule of ours."""
         comparison = self.assert_all_held("--algorithms maekawa,lamport:acknowledge=always,singhal:text=printed:outdated --nodes 4,16,64,100")

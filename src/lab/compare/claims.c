@@ -297,6 +297,8 @@ const struct paper_claim claims[] = {
          token_twice, NULL},
         {"helary", NULL, ON_COMPLETE, 2, HEAVY_MEAN, AT_MOST, "N", "Hélary 7, as efficient", NULL,
          NULL},
+        {"helary", NULL, ON_ANY, 2, LIGHT_OTHERS_MAX, AT_MOST, "2E - N + 1",
+         "Hélary 3, as many as by flooding", NULL, NULL},
         {"helary", "broadcast=flood", ON_ANY, 2, LIGHT_OTHERS_MAX, AT_MOST, "2E",
          "Hélary 6, general", NULL, NULL},
         {"helary", "broadcast=flood", ON_ANY, 2, LIGHT_OTHERS_MIN, EXACTLY, "2E - N + 1", NULL,
