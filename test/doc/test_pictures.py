@@ -1,5 +1,6 @@
 """Every picture in doc/ is drawn by librsvg as well, which knows no browser's tricks: with its colours and its words."""
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -39,6 +40,12 @@ def pixels(png):
 class Pictures(unittest.TestCase):
     def test_there_are_some(self):
         self.assertGreater(len(PICTURES), 30)
+
+    def test_each_is_on_a_page(self):
+        pages = "\n".join(page.read_text(encoding="utf-8") for page in pathlib.Path(ROOT).rglob("*.md") if "build" not in page.parts)
+        shown = {pathlib.Path(path).name for path in re.findall(r"!\[[^\]]*\]\(([^)]+\.svg)\)|<img [^>]*src=\"([^\"]+\.svg)", pages)
+                 for path in path if path}
+        self.assertEqual({path.name for path in PICTURES} - shown, set())
 
     def test_colours_are_written_out(self):
         for path in PICTURES:
