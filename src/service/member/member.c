@@ -583,6 +583,14 @@ const struct tenant *member_tenant(const struct member *member)
 	return member->resident != NULL ? resident_tenant(member->resident) : NULL;
 }
 
+void member_traffic(const struct member *member, uint64_t process, uint64_t *ret_sent,
+                    uint64_t *ret_received)
+{
+	*ret_sent = *ret_received = 0;
+	if (member->resident != NULL)
+		resident_traffic(member->resident, process, ret_sent, ret_received);
+}
+
 const struct voter *member_voter(const struct member *member)
 {
 	return member->voter;

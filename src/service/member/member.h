@@ -160,6 +160,9 @@ bool member_connected(const struct member *member, uint64_t server, bool *ret_wi
 const char *member_silent_voters(struct member *member);
 /* Returns the peers to which this member needs a link but has none, as "n2, n3"; NULL: none. */
 const char *member_missing(struct member *member);
+/* Tells how many bytes were exchanged with that process; 0 and 0 if there is no link to it. */
+void member_traffic(const struct member *member, uint64_t process, uint64_t *ret_sent,
+                    uint64_t *ret_received);
 /* Returns why somebody refuses to talk to us, or why this process can never join; NULL: nobody
  * does. */
 const char *member_refusal(const struct member *member);

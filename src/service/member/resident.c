@@ -416,6 +416,15 @@ const struct tenant *resident_tenant(const struct resident *resident)
 	return resident->tenant;
 }
 
+void resident_traffic(const struct resident *resident, uint64_t process, uint64_t *ret_sent,
+                      uint64_t *ret_received)
+{
+	const struct tie *tie = ties_find(&resident->ties, process);
+
+	*ret_sent = tie != NULL ? tie->sent_bytes : 0;
+	*ret_received = tie != NULL ? tie->received_bytes : 0;
+}
+
 struct resident *resident_create(const struct resident_options *options, const char **ret_wrong)
 {
 	struct node_options node_options = options->node;

@@ -45,6 +45,9 @@ void resident_destroy(struct resident *resident);
 
 struct node *resident_node(const struct resident *resident);
 const struct tenant *resident_tenant(const struct resident *resident);
+/* Tells how many bytes were exchanged with that process; 0 and 0 if there is no link to it. */
+void resident_traffic(const struct resident *resident, uint64_t process, uint64_t *ret_sent,
+                      uint64_t *ret_received);
 uint64_t resident_deadline(const struct resident *resident);
 void resident_tick(struct resident *resident, uint64_t now);
 /* Takes a bulletin of a voter. */

@@ -24,7 +24,7 @@ void ties_init(struct ties *ties)
 	STAILQ_INIT(&ties->changed);
 }
 
-struct tie *ties_find(struct ties *ties, uint64_t process)
+struct tie *ties_find(const struct ties *ties, uint64_t process)
 {
 	struct tie *tie;
 
@@ -193,6 +193,8 @@ size_t strand_output(struct strand *line, const uint8_t **ret_bytes)
 
 void strand_written(struct strand *line, size_t size)
 {
+	if (line->tie != NULL)
+		line->tie->sent_bytes += size;
 	if (buffer_size(&line->output) > 0)
 		buffer_take(&line->output, size);
 	else
@@ -332,6 +334,7 @@ void resident_input(struct resident *resident, struct strand *line, const uint8_
 		buffer_append(&line->hello, bytes, size);
 		greet(line);
 	} else if (line->state == STRAND_UP) {
+		line->tie->received_bytes += size;
 		take_bytes(line, bytes, size);
 	}
 }

@@ -44,6 +44,7 @@ struct tie {
 	/* When to dial again; NODE_NEVER: it is connected, being dialled, or dials us. */
 	uint64_t redial_at;
 	uint64_t backoff_ns;
+	uint64_t sent_bytes, received_bytes; /* by all its lines, handshakes included */
 	uint64_t used; /* when a line of it was last up, so that the oldest can be dropped first */
 };
 
@@ -76,7 +77,7 @@ size_t resident_kept_max(const struct resident *resident);
 
 void ties_init(struct ties *ties);
 void ties_free(struct resident *resident);
-struct tie *ties_find(struct ties *ties, uint64_t process);
+struct tie *ties_find(const struct ties *ties, uint64_t process);
 /* Sets the peers that are needed now. */
 void ties_want(struct resident *resident, const struct tenant_peer *peers, uint32_t peers_count);
 /* Sends a frame. Returns 0, or BATON_ELINK if too much waits; then the epoch must end. */

@@ -153,7 +153,7 @@ int on_answer(struct node *node, const struct frame *frame)
 	if (session->waits != NULL) { /* the question was a PROBE */
 		if (answer == 1) {
 			wait_withdraw(node, session);
-			session_reply(node, session, REPLY_NIL, 0);
+			session_refuse(node, session);
 		}
 		return 0;
 	}

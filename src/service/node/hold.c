@@ -32,13 +32,14 @@ static void end_hold(struct node *node, struct live *live, enum node_event_kind 
 	struct lock *lock = live->lock;
 
 	if (node->stopped) { /* nobody is told anything by a node that has stopped */
-		live_end_hold(live);
+		live_end_hold(&node->lives, live);
 		return;
 	}
 	if (!live->lost)
 		tell_end(node, live, how, why);
 	live->lost = false;
-	live_end_hold(live);
+	live_end_hold(&node->lives, live);
+	histogram_add(&node->figures.hold, node->now - live->since);
 	if (live->carried) {
 		send_return(node, live);
 		lock_open(node, live);
@@ -57,11 +58,29 @@ void hold_release(struct node *node, struct live *live)
 	end_hold(node, live, EVENT_RELEASED, "");
 }
 
+static const char *const losses[LOSSES_COUNT] = {
+        [LOSS_BROKEN] = NODE_LOST_BROKEN,         [LOSS_LEAVING] = NODE_LOST_LEAVING,
+        [LOSS_CONNECTION] = NODE_LOST_CONNECTION, [LOSS_VIEW] = NODE_LOST_VIEW,
+        [LOSS_LEASE] = NODE_LOST_LEASE,           [LOSS_CONFLICT] = NODE_LOST_CONFLICT,
+};
+
+const char *node_loss_text(enum node_loss loss)
+{
+	return losses[loss];
+}
+
+static void count_loss(struct node *node, const char *why)
+{
+	for (unsigned i = 0; i < LOSSES_COUNT; i++)
+		node->figures.losses[i] += strncmp(why, losses[i], strlen(losses[i])) == 0;
+}
+
 static void tell_lost(struct node *node, struct live *live, const char *why)
 {
 	struct session *session = live->holder;
 	struct slice name = lock_name(node, live->lock);
 
+	count_loss(node, why);
 	struct span span = outbox_keep(&node->outbox, name.bytes, name.size);
 	struct span reason = outbox_keep(&node->outbox, why, strlen(why));
 	struct record *record = outbox_record(&node->outbox, NODE_LOST);

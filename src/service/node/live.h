@@ -47,6 +47,8 @@ struct live {
 	bool lost;    /* the holder was told that it lost the lock, and is given time to stop */
 	bool carried; /* the grant is from an older epoch: its end will be told with a RETURN */
 	bool touched; /* a TOUCH arrived while the lock was closed */
+	/* Messages had to arrive before the algorithm let this node in. */
+	bool came;
 	TAILQ_HEAD(session_queue, session) queue; /* the waiting clients, oldest first */
 	uint32_t waiters_count;                   /* the number of clients in the queue */
 	uint32_t firm_count;                      /* how many of them did not say NOWAIT */
@@ -65,6 +67,9 @@ struct lives {
 	struct live_list all; /* oldest first */
 	SLIST_HEAD(, live) free;
 	SLIST_HEAD(, live_chunk) chunks;
+	uint32_t held_count;    /* locks with a holder */
+	uint32_t waited_count;  /* locks without a holder that clients wait for */
+	uint64_t waiters_count; /* clients in all queues */
 };
 
 void lives_init(struct lives *lives);
@@ -74,32 +79,38 @@ struct live *live_get(struct lives *lives, struct lock *lock);
 /* Frees the live part. Nobody may hold the lock or wait for it, and it must be open. */
 void live_drop(struct lives *lives, struct live *live);
 
-static inline void live_enqueue(struct live *live, struct session *session)
+static inline void live_enqueue(struct lives *lives, struct live *live, struct session *session)
 {
 	session->waits = live;
 	TAILQ_INSERT_TAIL(&live->queue, session, queue);
-	live->waiters_count++;
+	lives->waiters_count++;
+	lives->waited_count += live->waiters_count++ == 0 && live->holder == NULL;
 	live->firm_count += session->patience != NODE_NOWAIT;
 }
 
-static inline void live_dequeue(struct live *live, struct session *session)
+static inline void live_dequeue(struct lives *lives, struct live *live, struct session *session)
 {
 	TAILQ_REMOVE(&live->queue, session, queue);
 	session->waits = NULL;
-	live->waiters_count--;
+	lives->waiters_count--;
+	lives->waited_count -= --live->waiters_count == 0 && live->holder == NULL;
 	live->firm_count -= session->patience != NODE_NOWAIT;
 }
 
-static inline void live_add_hold(struct live *live, struct session *session)
+static inline void live_add_hold(struct lives *lives, struct live *live, struct session *session)
 {
 	live->holder = session;
+	lives->held_count++;
+	lives->waited_count -= live->waiters_count > 0;
 	LIST_INSERT_HEAD(&session->holds, live, held);
 }
 
-static inline void live_end_hold(struct live *live)
+static inline void live_end_hold(struct lives *lives, struct live *live)
 {
 	LIST_REMOVE(live, held);
 	live->holder = NULL;
+	lives->held_count--;
+	lives->waited_count += live->waiters_count > 0;
 }
 
 /* Keeps a message for the time when the lock opens. Returns how many bytes that takes. */

@@ -67,8 +67,8 @@ static void refuse_impatient(struct node *node, struct live *live)
 		next = TAILQ_NEXT(session, queue);
 		if (session->patience != NODE_NOWAIT)
 			continue;
-		live_dequeue(live, session);
-		session_reply(node, session, REPLY_NIL, 0);
+		live_dequeue(&node->lives, live, session);
+		session_refuse(node, session);
 	}
 }
 
@@ -77,13 +77,17 @@ static void grant(struct node *node, struct lock *lock)
 	struct live *live = lock->live;
 	struct session *session = TAILQ_FIRST(&live->queue);
 
-	live_dequeue(live, session);
-	live_add_hold(live, session);
+	/* Only the first client after the node was let in had to wait for the token. */
+	enum node_origin origin = live->came && live->turns == 0 ? TOKEN_CAME : TOKEN_HERE;
+
+	live_dequeue(&node->lives, live, session);
+	live_add_hold(&node->lives, live, session);
 	live->fence = view_fence(node, ++lock->counter);
 	live->since = node->now;
 	live->carried = false;
 	live->turns++;
 	node->figures.grants++;
+	histogram_add(&node->figures.acquire[origin], node->now - session->since);
 	if (!SLIST_EMPTY(&live->probes))
 		answer_probes(node, live);
 	event_tell(node, lock, EVENT_GRANTED, live->fence, (struct slice){NULL, 0});
@@ -153,6 +157,7 @@ void lock_settle(struct node *node, struct lock *lock)
 		step_request(node, lock);
 		if (lock->phase != PHASE_INSIDE)
 			break;
+		live->came = false;
 	}
 	forget(node, lock);
 }

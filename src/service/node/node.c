@@ -838,6 +838,10 @@ void node_figures(const struct node *node, struct node_figures *ret_figures)
 {
 	*ret_figures = node->figures;
 	ret_figures->locks = node->table.count;
+	ret_figures->sessions = node->sessions.count;
+	ret_figures->locks_held = node->lives.held_count;
+	ret_figures->locks_waited = node->lives.waited_count;
+	ret_figures->waiters = node->lives.waiters_count;
 	ret_figures->lock_bytes = table_bytes(node);
 	ret_figures->backlog_bytes = node->backlog.bytes;
 }

@@ -37,6 +37,7 @@
 #define NODE_NODE_H
 
 #include "algorithm.h"
+#include "histogram.h"
 #include "named_link.h"
 
 #include <stdbool.h>
@@ -586,7 +587,7 @@ struct node_effect {
 /* Returns the oldest effect that was not taken, or false if there is none. */
 bool node_effect(struct node *node, struct node_effect *ret_effect);
 
-/* --- for tests and measurement --- */
+/* --- for tests --- */
 
 /* Is a token of the lock here: at rest, in use, or as a message that rests here? Always false for
  * an algorithm without tokens. */
@@ -598,14 +599,45 @@ bool node_is_inside(struct node *node, const char *name, size_t name_size);
 /* Returns the number of the member that has the token of an untouched lock; 0 without a view. */
 uint32_t node_home(const struct node *node, const char *name, size_t name_size);
 
+/* --- measurement --- */
+
+/* Why a client lost a lock: the NODE_LOST_… texts, in their order. */
+enum node_loss {
+	LOSS_BROKEN,
+	LOSS_LEAVING,
+	LOSS_CONNECTION,
+	LOSS_VIEW,
+	LOSS_LEASE,
+	LOSS_CONFLICT,
+	LOSSES_COUNT
+};
+const char *node_loss_text(enum node_loss loss);
+
+/* Where the token was when a client was let in: at this node, or it had to come. For an algorithm
+ * without a token: whether the node had to wait for messages. */
+enum node_origin { TOKEN_HERE, TOKEN_CAME, TOKEN_ORIGINS };
+
+/* What this node has counted since it was created. Nothing here needs a message. */
 struct node_figures {
 	uint64_t locks;      /* how many locks the node knows */
 	uint64_t lock_bytes; /* the memory that they take, tables included */
 	uint64_t backlog_bytes;
+	uint64_t sessions;
+	/* Locks that a client here holds; locks that clients here only wait for. */
+	uint64_t locks_held, locks_waited;
+	uint64_t waiters; /* clients here that wait for a lock */
+	uint64_t views;   /* how many views it has entered */
 	uint64_t grants;
+	struct histogram acquire[TOKEN_ORIGINS]; /* from LOCK to its grant */
+	struct histogram hold;                   /* from a grant to its end */
+	uint64_t losses[LOSSES_COUNT];
+	/* Clients that were not let in: NOWAIT and the lock was busy; the timeout was over; members
+	 * did not answer. */
+	uint64_t refused_busy, refused_timeout, refused_silent;
+	uint64_t regenerated; /* how many lost tokens the algorithm has replaced */
 	uint64_t sent, received, control_sent, control_received;
 	uint64_t malformed; /* how many messages the algorithm refused after they had waited */
-	uint64_t sent_by_type[NODE_TYPES_MAX];
+	uint64_t sent_by_type[NODE_TYPES_MAX], received_by_type[NODE_TYPES_MAX];
 };
 
 void node_figures(const struct node *node, struct node_figures *ret_figures);

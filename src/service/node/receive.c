@@ -95,6 +95,8 @@ static int take_message(struct node *node, const struct framed *framed)
 	struct live *live = lock->live;
 
 	node->figures.received++;
+	if (framed->letter.size > 0 && framed->letter.body[0] < NODE_TYPES_MAX)
+		node->figures.received_by_type[framed->letter.body[0]]++;
 	if (live == NULL || live->closed_by == 0)
 		return lock_message(node, lock, &framed->letter);
 	lock_postpone(node, live, &framed->letter);

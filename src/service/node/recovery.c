@@ -104,7 +104,7 @@ static void settle_impatient(struct node *node, struct live *live)
 			continue;
 		}
 		wait_withdraw(node, session);
-		session_reply(node, session, REPLY_NIL, 0);
+		session_refuse(node, session);
 	}
 }
 
@@ -162,6 +162,7 @@ int recovery_begin(struct node *node, struct view *next)
 		*next = (struct view){0};
 	}
 	node->view = *next;
+	node->figures.views += next->self != 0;
 	/* The view was copied to another place, so its site must point to the parameters there. */
 	node->view.site.parameters = node->view.network.parameters;
 	table_renew(node);

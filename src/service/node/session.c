@@ -120,6 +120,15 @@ struct record *session_fail(struct node *node, struct session *session, int erro
 	return record;
 }
 
+void session_refuse(struct node *node, struct session *session)
+{
+	if (session->patience == NODE_NOWAIT)
+		node->figures.refused_busy++;
+	else
+		node->figures.refused_timeout++;
+	session_reply(node, session, REPLY_NIL, 0);
+}
+
 /* --- questions --- */
 
 /* Has this member not answered? In a view that is not active: has it not reported? */

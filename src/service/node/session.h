@@ -95,6 +95,8 @@ void session_end_command(struct sessions *sessions, struct session *session);
 struct record *session_reply(struct node *node, struct session *session, enum node_reply_kind kind,
                              uint64_t number);
 struct record *session_fail(struct node *node, struct session *session, int error);
+/* The command is not let in: the lock was busy (NOWAIT), or all the time (TIMEOUT). */
+void session_refuse(struct node *node, struct session *session);
 /* The command fails because members are silent. The reply names them. */
 void session_fail_silent(struct node *node, struct session *session);
 /* Writes the names of the members that have not answered, separated by spaces. */

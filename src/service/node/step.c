@@ -33,13 +33,16 @@ static void perform(struct node *node, struct lock *lock)
 			if (lock->phase != PHASE_WAITING)
 				trouble_stop(node, "an algorithm let this node in unasked");
 			lock->phase = PHASE_INSIDE;
-			if (lock->live != NULL)
+			if (lock->live != NULL) {
 				lock->live->turns = 0;
+				lock->live->came = true; /* lock_settle knows better */
+			}
 			last = NULL;
 		} else if (effect->kind != EFFECT_SEND) {
 			/* A regenerated token concerns only the algorithm, and the service uses no
 			 * timers of algorithms. */
 			must(effect->kind == EFFECT_REGENERATED);
+			node->figures.regenerated++;
 		} else if (effect->send.to == node->view.self && node->view.count == 1) {
 			must(node->algorithm->circulates);
 			struct letter letter = {lock->counter, effect->send.side, effect->send.size,

@@ -9,7 +9,7 @@ void wait_withdraw(struct node *node, struct session *session)
 {
 	struct live *live = session->waits;
 
-	live_dequeue(live, session);
+	live_dequeue(&node->lives, live, session);
 	lock_settle(node, live->lock);
 }
 
@@ -39,8 +39,9 @@ void wait_expire(struct node *node, struct session *session)
 		session_fail(node, session, BATON_ENOVIEW);
 	} else if (live->holder != NULL || live->closed_by != 0 || others_wait) {
 		wait_withdraw(node, session);
-		session_reply(node, session, REPLY_NIL, 0);
+		session_refuse(node, session);
 	} else if (session->patience == NODE_NOWAIT || session->asks_last) {
+		node->figures.refused_silent++;
 		wait_withdraw(node, session);
 		session_fail_silent(node, session);
 	} else {
@@ -62,7 +63,7 @@ static void enter_queue(struct node *node, struct session *session, struct lock 
 	session->patience = patience;
 	session->asks_last = false;
 	session->since = node->now;
-	live_enqueue(live_get(&node->lives, lock), session);
+	live_enqueue(&node->lives, live_get(&node->lives, lock), session);
 	lock_settle(node, lock);
 	if (session->waits == NULL)
 		return;
@@ -96,7 +97,8 @@ int wait_begin(struct node *node, struct session *session, struct slice name, en
 		return BATON_ELOCKS;
 	}
 	if (patience == NODE_NOWAIT && is_taken(live)) {
-		session_reply(node, session, REPLY_NIL, 0);
+		session->patience = patience;
+		session_refuse(node, session);
 		return 0;
 	}
 	if (lock == NULL)
