@@ -6,6 +6,7 @@
 #include "commands_member.h"
 #include "commands_redis.h"
 #include "grace.h"
+#include "info.h"
 #include "instance.h"
 #include "log.h"
 #include "must.h"
@@ -427,15 +428,6 @@ static bool serve_client(struct client *client, const struct resp_argument *a, u
 	return reply_wrong(client, "CLIENT knows %s", known);
 }
 
-static bool serve_info(struct client *client, const struct resp_argument *a, uint32_t count)
-{
-	(void)a;
-	(void)count;
-	resp_text(&client->output, "# Server\r\nbaton_version:" BATON_VERSION
-	                           "\r\nredis_mode:standalone\r\nloading:0\r\n");
-	return true;
-}
-
 static bool serve_select(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
@@ -497,7 +489,7 @@ static const struct command {
          "Tells the commands: [COUNT | DOCS [name ...] | INFO [name ...] | LIST]"},
         {"CLIENT", serve_client, 2, RESP_ARGUMENTS_MAX, false,
          "Tells or sets what is known of this connection: word ..."},
-        {"INFO", serve_info, 1, RESP_ARGUMENTS_MAX, false, "Tells the version"},
+        {"INFO", serve_info, 1, RESP_ARGUMENTS_MAX, false, "Tells what this node has counted"},
         {"SELECT", serve_select, 2, 2, false, "There is one database, 0: 0"},
         {"QUIT", serve_quit, 1, 1, true, "Ends the connection"},
 };

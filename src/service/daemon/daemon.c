@@ -339,6 +339,7 @@ int daemon_run(const struct daemon_options *options)
 		return 1;
 	}
 	loop_open(&daemon->loop);
+	daemon->started = daemon->loop.now;
 	read_signals(daemon);
 	sched_policy_open(&daemon->sched_policy, daemon->loop.now / LOOP_MS);
 	lease_page_open(&daemon->lease_page);

@@ -40,6 +40,7 @@ struct daemon {
 	/* Nothing is granted before this time, because the last node on this socket was killed; 0:
 	 * it was not. */
 	uint64_t serve_at;
+	uint64_t started; /* when the daemon was started */
 	bool told_ready;
 	/* It founds a cluster alone: its first clients wait until it serves. */
 	bool newborn;
