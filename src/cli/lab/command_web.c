@@ -8,6 +8,8 @@ int command_web(int argc, char **argv)
 {
 	static const struct option options[] = {
 	        {"listen", required_argument, NULL, 'l'},
+	        {"socket", required_argument, NULL, 'S'},
+	        {"control", no_argument, NULL, 'c'},
 	        {"insecure", no_argument, NULL, 'i'},
 	        {"open", required_argument, NULL, 'o'},
 	        {"help", no_argument, NULL, 'h'},
@@ -15,7 +17,8 @@ int command_web(int argc, char **argv)
 	};
 	struct problem problem;
 
-	for (int option; (option = next_option(argc, argv, options, &problem)) != -1;) {
+	for (int option;
+	     (option = next_letter_or_option(argc, argv, ":S:", options, &problem)) != -1;) {
 		if (option == 'h') {
 			print_help("web");
 			return EXIT_HELD;

@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "clock.h"
 #include "memory.h"
+#include "page_program.h"
 #include "service.h"
 #include "settings.h"
 
@@ -29,6 +30,7 @@
 
 enum {
 	DEV_NODES_MAX = 64,
+	WEB_PORT = 7480,     /* where the page is, if that is free */
 	START_MS = 20000,    /* how long the nodes may take to agree */
 	END_MS = 5000,       /* how long they may take to leave */
 	AGAIN_MS = 5000,     /* when a node that was killed is started again */
@@ -40,6 +42,9 @@ struct dev {
 	const char *algorithm, *topology;
 	uint64_t for_ms;
 	bool failover; /* show at the start what happens when a node is killed */
+	bool no_web;
+	uint16_t web_port;
+	pid_t web; /* the process of baton-web; 0: there is none */
 	char folder[200];
 	char peers[DEV_NODES_MAX * 32];
 	uint16_t ports[DEV_NODES_MAX];
@@ -52,6 +57,20 @@ struct dev {
 	sigset_t mask; /* the signal mask at the start */
 };
 
+static bool is_free(uint16_t port)
+{
+	struct sockaddr_in address = {.sin_family = AF_INET,
+	                              .sin_port = htons(port),
+	                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return false;
+	int bound = bind(fd, (struct sockaddr *)&address, sizeof(address));
+	close(fd);
+	return bound == 0;
+}
+
 /* Finds a free port below 32768, because outgoing connections take ports above that. */
 static int find_port(uint16_t *ret_port)
 {
@@ -60,15 +79,7 @@ static int find_port(uint16_t *ret_port)
 		if (getentropy(&random, sizeof(random)) != 0)
 			return -1;
 		uint16_t port = (uint16_t)(15000 + random % 17000);
-		struct sockaddr_in address = {.sin_family = AF_INET,
-		                              .sin_port = htons(port),
-		                              .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-		int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		if (fd < 0)
-			return -1;
-		int bound = bind(fd, (struct sockaddr *)&address, sizeof(address));
-		close(fd);
-		if (bound == 0) {
+		if (is_free(port)) {
 			*ret_port = port;
 			return 0;
 		}
@@ -216,6 +227,50 @@ static void start_nodes(struct dev *dev)
 		start_node(dev, i);
 }
 
+/* Starts the page. It watches the last node, because it is the first that --failover kills. */
+static void start_web(struct dev *dev)
+{
+	pid_t parent = getpid();
+	char listen[32];
+	struct problem problem;
+
+	if (dev->no_web)
+		return;
+	if (page_program_check(&problem) != 0) {
+		printf("\n  There is no web page: %s.\n", problem.text);
+		return;
+	}
+	dev->web_port = WEB_PORT;
+	if (!is_free(dev->web_port) && find_port(&dev->web_port) != 0)
+		return;
+	snprintf(listen, sizeof(listen), "127.0.0.1:%u", dev->web_port);
+	fflush(stdout);
+	dev->web = fork();
+	if (dev->web != 0)
+		return;
+	setpgid(0, 0);
+	sigprocmask(SIG_SETMASK, &dev->mask, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	/* The address is printed here, with the sockets. */
+	if (getppid() != parent || freopen("/dev/null", "w", stdout) == NULL)
+		_exit(1);
+	char *arguments[] = {
+	        (char *)"baton web",          (char *)"--listen",  listen, (char *)"--socket",
+	        dev->sockets[dev->nodes - 1], (char *)"--control", NULL};
+	page_program_execute(arguments, &problem);
+	fprintf(stderr, "baton dev: %s\n", problem.text);
+	_exit(127);
+}
+
+static void end_web(struct dev *dev)
+{
+	if (dev->web <= 0)
+		return;
+	kill(dev->web, SIGTERM);
+	waitpid(dev->web, NULL, 0);
+	dev->web = 0;
+}
+
 /* Ends all nodes and removes their files. */
 static void end_nodes(struct dev *dev)
 {
@@ -260,6 +315,10 @@ static bool look_after_nodes(struct dev *dev)
 	bool any = false;
 	int status;
 
+	if (dev->web > 0 && waitpid(dev->web, &status, WNOHANG) > 0) {
+		dev->web = 0;
+		fprintf(stderr, "baton dev: baton web has ended; the cluster goes on\n");
+	}
 	for (uint32_t i = 0; i < dev->nodes; i++) {
 		if (dev->pids[i] > 0 && waitpid(dev->pids[i], &status, WNOHANG) > 0) {
 			dev->pids[i] = 0;
@@ -360,6 +419,9 @@ static void print_head(const struct dev *dev)
 	       dev->nodes == 1 ? "" : "s", dev->algorithm);
 	for (uint32_t i = 0; i < dev->nodes; i++)
 		printf("  %-4s %s\n", dev->names[i], dev->sockets[i]);
+	if (dev->web > 0)
+		printf("\n  In a browser: http://127.0.0.1:%u/#cluster\n", dev->web_port);
+	fflush(stdout);
 }
 
 static void print_how(const struct dev *dev, const char *program)
@@ -501,6 +563,7 @@ static int run_cluster(struct dev *dev, const char *program)
 	start_nodes(dev);
 	int code = wait_until_ready(dev);
 	if (code == 0) {
+		start_web(dev);
 		print_head(dev);
 		code = hand_around(dev);
 	}
@@ -510,6 +573,7 @@ static int run_cluster(struct dev *dev, const char *program)
 		print_how(dev, program);
 		code = wait_for_signal(dev, dev->for_ms == 0 ? -1 : (int64_t)dev->for_ms);
 	}
+	end_web(dev);
 	end_nodes(dev);
 	/* Ending by ^C is the normal way, so it is no failure. */
 	return code < 0 || code == SIGCHLD ? EXIT_VIOLATED : EXIT_HELD;
@@ -523,6 +587,7 @@ int command_dev(int argc, char **argv)
 	        {"topology", required_argument, NULL, 't'},
 	        {"for", required_argument, NULL, 'f'},
 	        {"failover", no_argument, NULL, 'F'},
+	        {"no-web", no_argument, NULL, 'W'},
 	        {"help", no_argument, NULL, 'h'},
 	        {NULL, 0, NULL, 0},
 	};
@@ -552,6 +617,9 @@ int command_dev(int argc, char **argv)
 			break;
 		case 'F':
 			dev->failover = true;
+			break;
+		case 'W':
+			dev->no_web = true;
 			break;
 		case 'h':
 			print_help("dev");

@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { EXIT_BAD_USAGE = 2 };
@@ -19,8 +21,10 @@ struct web_words {
 	char host[256]; /* without brackets */
 	char port[16];
 	bool insecure;
-	const char
-	        *open; /* what follows the address that a browser is started on; NULL: no browser */
+	bool control;       /* locks may be broken */
+	const char *socket; /* the address of the node; NULL: where clients look for one */
+	/* What follows the address that a browser is started on; NULL: no browser. */
+	const char *open;
 };
 
 /* Parses HOST:PORT, [HOST]:PORT or PORT alone. */
@@ -68,8 +72,9 @@ static int resolve(const struct web_words *words, struct server_options *ret_opt
 		                   gai_strerror(failed));
 	bool allowed = words->insecure || is_loopback(found->ai_addr);
 	memcpy(&ret_options->address, found->ai_addr, found->ai_addrlen);
-	ret_options->address_size = found->ai_addrlen;
 	ret_options->host = words->host;
+	ret_options->node = words->socket;
+	ret_options->control = words->control;
 	freeaddrinfo(found);
 	if (!allowed)
 		return problem_set(
@@ -85,16 +90,19 @@ static int resolve(const struct web_words *words, struct server_options *ret_opt
 static int parse_arguments(int argc, char **argv, struct web_words *words, struct problem *problem)
 {
 	static const struct option options[] = {
-	        {"listen", required_argument, NULL, 'l'},
-	        {"insecure", no_argument, NULL, 'i'},
-	        {"open", required_argument, NULL, 'o'},
-	        {NULL, 0, NULL, 0},
+	        {"listen", required_argument, NULL, 'l'}, {"socket", required_argument, NULL, 'S'},
+	        {"control", no_argument, NULL, 'c'},      {"insecure", no_argument, NULL, 'i'},
+	        {"open", required_argument, NULL, 'o'},   {NULL, 0, NULL, 0},
 	};
 
 	opterr = 0;
-	for (int option; (option = getopt_long(argc, argv, ":", options, NULL)) != -1;) {
+	for (int option; (option = getopt_long(argc, argv, ":S:", options, NULL)) != -1;) {
 		if (option == 'l' && parse_listen(optarg, words, problem) != 0)
 			return -1;
+		if (option == 'S')
+			words->socket = optarg;
+		if (option == 'c')
+			words->control = true;
 		if (option == 'i')
 			words->insecure = true;
 		if (option == 'o')
@@ -148,6 +156,17 @@ static int tell_address(const struct web_words *words, uint16_t port)
 	return 0;
 }
 
+/* Every viewer needs a descriptor: as many as the system allows. */
+static void allow_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
 int main(int argc, char **argv)
 {
 	struct web_words words = {.host = "127.0.0.1", .port = "7480"};
@@ -155,13 +174,13 @@ int main(int argc, char **argv)
 	struct server server;
 	struct problem problem;
 	sigset_t ending;
-	int number;
 
 	if (parse_arguments(argc, argv, &words, &problem) != 0 ||
 	    resolve(&words, &options, &problem) != 0) {
 		fprintf(stderr, "baton web: %s\n", problem.text);
 		return EXIT_BAD_USAGE;
 	}
+	allow_descriptors();
 	/* Block these before the server's thread starts, so that this thread receives them. */
 	sigemptyset(&ending);
 	sigaddset(&ending, SIGINT);
@@ -172,8 +191,11 @@ int main(int argc, char **argv)
 		        strerror(errno));
 		return EXIT_BAD_USAGE;
 	}
-	if (tell_address(&words, server.port) == 0)
-		sigwait(&ending, &number);
+	if (tell_address(&words, server.port) == 0) {
+		const struct timespec second = {.tv_sec = 1};
+		while (sigtimedwait(&ending, NULL, &second) < 0)
+			server_watch(&server);
+	}
 	server_stop(&server);
 	return 0;
 }

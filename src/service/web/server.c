@@ -1,194 +1,459 @@
 #include "server.h"
 
-#include <arpa/inet.h>
+#include "figures.h"
+#include "files.h"
+#include "hub.h"
+#include "memory.h"
+#include "request.h"
+
 #include <errno.h>
 #include <microhttpd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-/* The most bytes of a request's header, the most connections, and how many seconds a connection may
- * be idle. */
-enum { HEADER_MAX = 16384, CONNECTIONS_MAX = 256, SILENCE_MAX = 30 };
-
-/* NOLINTNEXTLINE(bugprone-macro-parentheses): a declared name cannot be in parentheses. */
-#define DECLARE(symbol) extern const unsigned char symbol[], symbol##_end[];
-#define DECLARE_ALL(name) DECLARE(page_##name) DECLARE(page_##name##_br) DECLARE(page_##name##_gz)
-DECLARE_ALL(index_html)
-DECLARE_ALL(app_js)
-DECLARE_ALL(style_css)
-DECLARE_ALL(baton_wasm)
-DECLARE_ALL(lines_json)
-DECLARE_ALL(sources_json)
-DECLARE_ALL(tours_json)
-
-struct bytes {
-	const unsigned char *begin, *end;
+enum {
+	HEADER_MAX = 16384,     /* the most bytes of a request's header */
+	CONNECTIONS_MAX = 1024, /* the most connections */
+	STREAMS_MAX = 900,      /* the most of them that are streams */
+	SILENCE_MAX = 30,       /* how many seconds a connection may take or send nothing */
+	STREAM_BLOCK = 8192,    /* the most bytes of a stream that are read at a time */
 };
 
-/* A file as it is, and compressed in two ways. */
-struct served {
-	const char *path, *type;
-	struct bytes plain, brotli, gzip;
-};
+/* How many locks a page of /api/status has. */
+enum { COUNT_DEFAULT = 100, COUNT_MAX = 1000 };
 
-#define SERVED(path, type, name)                                                                   \
-	{                                                                                          \
-		path, type, {page_##name, page_##name##_end},                                      \
-		        {page_##name##_br, page_##name##_br_end},                                  \
-		{                                                                                  \
-			page_##name##_gz, page_##name##_gz_end                                     \
-		}                                                                                  \
-	}
-static const struct served table[] = {
-        SERVED("/", "text/html; charset=utf-8", index_html),
-        SERVED("/index.html", "text/html; charset=utf-8", index_html),
-        SERVED("/app.js", "text/javascript; charset=utf-8", app_js),
-        SERVED("/style.css", "text/css; charset=utf-8", style_css),
-        SERVED("/baton.wasm", "application/wasm", baton_wasm),
-        SERVED("/lines.json", "application/json", lines_json),
-        SERVED("/sources.json", "application/json", sources_json),
-        SERVED("/tours.json", "application/json", tours_json),
-};
+static const char type_text[] = "text/plain; charset=utf-8";
+static const char type_json[] = "application/json";
+static const char type_metrics[] = "text/plain; version=0.0.4; charset=utf-8";
+static const char type_stream[] = "text/event-stream; charset=utf-8";
 
 static const char policy[] = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; "
                              "style-src 'self'; img-src 'self' data:; connect-src 'self'; "
                              "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-static const struct served *find_file(const char *path)
+/* A request. It takes several calls: its body is read, then perhaps the node is asked. */
+struct job {
+	struct ask ask; /* the first member */
+	struct server *server;
+	struct MHD_Connection *connection;
+	bool post;            /* it is an order to break a lock */
+	bool asked, finished; /* the node was asked; the outcome is there */
+	uint64_t count, skip; /* of /api/status */
+	char body[REQUEST_BODY_MAX];
+	size_t body_size;
+	bool too_long;
+};
+
+static const char *header(struct MHD_Connection *connection, const char *name)
 {
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		if (strcmp(table[i].path, path) == 0)
-			return &table[i];
-	}
-	return NULL;
+	return MHD_lookup_connection_value(connection, MHD_HEADER_KIND, name);
 }
 
-bool server_is_host(const struct server *server, const char *given)
+static struct guest *guest_of(struct MHD_Connection *connection)
 {
-	const char *names[] = {"localhost", "127.0.0.1", "[::1]", server->options.host};
-	char expected[300];
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		bool bare = strchr(names[i], ':') != NULL && names[i][0] != '[';
-		snprintf(expected, sizeof(expected), bare ? "[%s]:%u" : "%s:%u", names[i],
-		         server->port);
-		if (strcasecmp(expected, given) == 0)
-			return true;
-		/* In HTTP a port of 80 may be left out. */
-		if (server->port == 80 && strcasecmp(names[i], given) == 0)
-			return true;
-	}
-	return false;
+	return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT)
+	        ->socket_context;
 }
 
-/* Is the encoding among the accepted ones, with a weight that is not 0? */
-static bool is_accepted(const char *accepted, const char *encoding)
+/* --- answers --- */
+
+static void add_headers(struct MHD_Response *response, const char *type, const char *caching)
 {
-	size_t length = strlen(encoding);
-
-	while (accepted != NULL && *accepted != '\0') {
-		accepted += strspn(accepted, ", \t");
-		size_t item = strcspn(accepted, ",");
-		size_t name = strcspn(accepted, ",; \t");
-		if (name == length && strncasecmp(accepted, encoding, length) == 0) {
-			const char *weight = memmem(accepted, item, "q=0", 3);
-			return weight == NULL ||
-			       strspn(weight + 2, "0.") < strcspn(weight + 2, ", \t");
-		}
-		accepted += item;
-	}
-	return false;
-}
-
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
-                              struct bytes bytes, const char *encoding, const char *tag, bool head)
-{
-	(void)head; /* libmicrohttpd leaves out the body by itself */
-	struct MHD_Response *response = MHD_create_response_from_buffer(
-	        (size_t)(bytes.end - bytes.begin), (void *)bytes.begin, MHD_RESPMEM_PERSISTENT);
-
-	if (response == NULL)
-		return MHD_NO;
 	MHD_add_response_header(response, "Content-Type", type);
 	MHD_add_response_header(response, "Content-Security-Policy", policy);
 	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 	MHD_add_response_header(response, "X-Frame-Options", "DENY");
 	MHD_add_response_header(response, "Referrer-Policy", "no-referrer");
-	MHD_add_response_header(response, "Cache-Control", "no-cache");
-	MHD_add_response_header(response, "Vary", "Accept-Encoding");
-	if (encoding != NULL)
-		MHD_add_response_header(response, "Content-Encoding", encoding);
-	if (tag != NULL)
-		MHD_add_response_header(response, "ETag", tag);
+	MHD_add_response_header(response, "Cache-Control", caching);
+}
+
+static enum MHD_Result send_response(const struct server *server, struct MHD_Connection *connection,
+                                     unsigned status, struct MHD_Response *response)
+{
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
+		MHD_add_response_header(response, "Allow",
+		                        server->options.control ? "GET, HEAD, POST" : "GET, HEAD");
 	enum MHD_Result result = MHD_queue_response(connection, status, response);
 	MHD_destroy_response(response);
 	return result;
 }
 
-static enum MHD_Result refuse(struct MHD_Connection *connection, unsigned status, const char *words)
+/* Answers with a text that is copied. libmicrohttpd leaves the body out after a HEAD. */
+static enum MHD_Result answer(struct server *server, struct MHD_Connection *connection,
+                              unsigned status, const char *type, const char *text)
 {
-	const unsigned char *begin = (const unsigned char *)words;
+	struct MHD_Response *response =
+	        MHD_create_response_from_buffer(strlen(text), (void *)text, MHD_RESPMEM_MUST_COPY);
 
-	return answer(connection, status, "text/plain; charset=utf-8",
-	              (struct bytes){begin, begin + strlen(words)}, NULL, NULL, false);
+	if (response == NULL)
+		return MHD_NO;
+	guest_due(&server->guests, guest_of(connection), GUEST_ANSWER_MS);
+	add_headers(response, type, "no-store");
+	return send_response(server, connection, status, response);
 }
 
-/* Makes a tag of the bytes as they are sent, with FNV-1a. It only tells versions apart; nothing
- * relies on it for security. */
-static void make_tag(struct bytes bytes, char *ret_tag, size_t size)
+static enum MHD_Result answer_json(struct server *server, struct MHD_Connection *connection,
+                                   unsigned status, json_t *json)
 {
-	uint64_t hash = UINT64_C(14695981039346656037);
+	char *text = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
 
-	for (const unsigned char *c = bytes.begin; c < bytes.end; c++)
-		hash = (hash ^ *c) * UINT64_C(1099511628211);
-	snprintf(ret_tag, size, "\"%016llx\"", (unsigned long long)hash);
+	memory_must(text != NULL);
+	json_decref(json);
+	enum MHD_Result result = answer(server, connection, status, type_json, text);
+	free(text);
+	return result;
 }
 
-static enum MHD_Result serve(struct MHD_Connection *connection, const struct served *file,
-                             bool head)
+/* Answers {"error": …} to a question about the node. */
+static enum MHD_Result refuse_json(struct server *server, struct MHD_Connection *connection,
+                                   unsigned status, const char *words)
 {
-	const char *accepted = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-	                                                   MHD_HTTP_HEADER_ACCEPT_ENCODING);
-	const char *known = MHD_lookup_connection_value(connection, MHD_HEADER_KIND,
-	                                                MHD_HTTP_HEADER_IF_NONE_MATCH);
-	bool brotli = is_accepted(accepted, "br"), gzip = is_accepted(accepted, "gzip");
-	struct bytes bytes = brotli ? file->brotli : gzip ? file->gzip : file->plain;
-	const char *encoding = brotli ? "br" : gzip ? "gzip" : NULL;
+	return answer_json(server, connection, status,
+	                   json_pack("{s:o}", "error", figures_text(words, strlen(words))));
+}
+
+static enum MHD_Result refuse(struct server *server, struct MHD_Connection *connection,
+                              unsigned status, const char *words)
+{
+	return answer(server, connection, status, type_text, words);
+}
+
+/* A browser asks each time whether a file has changed, and mostly it has not. */
+static enum MHD_Result serve_file(struct server *server, struct MHD_Connection *connection,
+                                  const struct served *file)
+{
+	const char *known = header(connection, MHD_HTTP_HEADER_IF_NONE_MATCH), *encoding;
+	struct file_bytes bytes =
+	        file_choose(file, header(connection, MHD_HTTP_HEADER_ACCEPT_ENCODING), &encoding);
 	char tag[32];
 
-	make_tag(bytes, tag, sizeof(tag));
-	if (known != NULL && strstr(known, tag) != NULL)
-		return answer(connection, MHD_HTTP_NOT_MODIFIED, file->type,
-		              (struct bytes){bytes.begin, bytes.begin}, encoding, tag, head);
-	return answer(connection, MHD_HTTP_OK, file->type, bytes, encoding, tag, head);
+	file_tag(bytes, tag, sizeof(tag));
+	bool same = known != NULL && strstr(known, tag) != NULL;
+	struct MHD_Response *response =
+	        MHD_create_response_from_buffer(same ? 0 : (size_t)(bytes.end - bytes.begin),
+	                                        (void *)bytes.begin, MHD_RESPMEM_PERSISTENT);
+	if (response == NULL)
+		return MHD_NO;
+	guest_due(&server->guests, guest_of(connection), GUEST_ANSWER_MS);
+	add_headers(response, file->type, "no-cache");
+	MHD_add_response_header(response, "Vary", "Accept-Encoding");
+	MHD_add_response_header(response, "ETag", tag);
+	if (encoding != NULL)
+		MHD_add_response_header(response, "Content-Encoding", encoding);
+	return send_response(server, connection, same ? MHD_HTTP_NOT_MODIFIED : MHD_HTTP_OK,
+	                     response);
+}
+
+/* --- streams --- */
+
+static void pause_viewer(struct viewer *viewer)
+{
+	MHD_suspend_connection(viewer->user);
+}
+
+static void wake_viewer(struct viewer *viewer)
+{
+	MHD_resume_connection(viewer->user);
+}
+
+struct stream {
+	struct viewer viewer; /* the first member */
+	struct feed *feed;
+};
+
+static ssize_t read_stream(void *context, uint64_t position, char *room, size_t size)
+{
+	struct stream *stream = context;
+	ssize_t count = feed_read(stream->feed, &stream->viewer, room, size);
+
+	(void)position;
+	return count < 0 ? MHD_CONTENT_READER_END_OF_STREAM : count;
+}
+
+static void end_stream(void *context)
+{
+	struct stream *stream = context;
+
+	feed_leave(stream->feed, &stream->viewer);
+	free(stream);
+}
+
+static enum MHD_Result serve_events(struct server *server, struct MHD_Connection *connection,
+                                    bool head)
+{
+	if (head)
+		return answer(server, connection, MHD_HTTP_OK, type_stream, "");
+	if (feed_viewers(&server->feed) >= STREAMS_MAX)
+		return refuse_json(server, connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+		                   "there are too many viewers");
+	struct stream *stream = calloc(1, sizeof(*stream));
+	memory_must(stream != NULL);
+	stream->feed = &server->feed;
+	stream->viewer.user = connection;
+	if (feed_join(&server->feed, &stream->viewer))
+		hub_wake(server->hub);
+	struct MHD_Response *response = MHD_create_response_from_callback(
+	        MHD_SIZE_UNKNOWN, STREAM_BLOCK, read_stream, stream, end_stream);
+	memory_must(response != NULL);
+	guest_due(&server->guests, guest_of(connection), -1);
+	add_headers(response, type_stream, "no-store");
+	/* A proxy must not collect events before it passes them on. */
+	MHD_add_response_header(response, "X-Accel-Buffering", "no");
+	return send_response(server, connection, MHD_HTTP_OK, response);
+}
+
+/* --- what the node is asked for --- */
+
+/* Called by the hub's thread. */
+static void on_answered(struct ask *ask)
+{
+	struct job *job = (struct job *)(void *)ask;
+
+	job->finished = true;
+	MHD_resume_connection(job->connection);
+}
+
+/* Suspends first: the answer may be there before hub_ask returns. */
+static enum MHD_Result ask_node(struct job *job, enum ask_kind kind)
+{
+	job->asked = true;
+	job->ask.kind = kind;
+	job->ask.done = on_answered;
+	guest_due(&job->server->guests, guest_of(job->connection), -1);
+	MHD_suspend_connection(job->connection);
+	if (!hub_ask(job->server->hub, &job->ask)) {
+		problem_set(&job->ask.problem, "too much is being asked at a time");
+		on_answered(&job->ask);
+	}
+	return MHD_YES;
+}
+
+/* Cuts the page that was asked for out of all locks. */
+static json_t *cut_status(const struct job *job)
+{
+	json_t *status = job->ask.reply, *locks = json_object_get(status, "locks");
+	size_t total = json_array_size(locks);
+	json_t *page = json_array();
+
+	for (uint64_t i = job->skip; i < total && i < job->skip + job->count; i++)
+		json_array_append(page, json_array_get(locks, (size_t)i));
+	json_object_set_new(status, "locks", page);
+	json_object_set_new(status, "locks_total", json_integer((json_int_t)total));
+	json_object_set_new(status, "locks_more", json_boolean(total >= HUB_LOCKS_MAX));
+	return json_incref(status);
+}
+
+static enum MHD_Result answer_job(struct job *job)
+{
+	struct server *server = job->server;
+	const struct ask *ask = &job->ask;
+
+	if (ask->kind == ASK_INFO) {
+		/* A node that is not there is a fact to be told, and no failed scrape. */
+		char *metrics = figures_metrics(ask->reply);
+		enum MHD_Result result =
+		        answer(server, job->connection, MHD_HTTP_OK, type_metrics, metrics);
+		free(metrics);
+		return result;
+	}
+	if (ask->reply == NULL)
+		return refuse_json(server, job->connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+		                   ask->problem.text);
+	if (ask->kind == ASK_BREAK)
+		return answer_json(
+		        server, job->connection, MHD_HTTP_OK,
+		        json_pack("{s:b}", "broken", json_integer_value(ask->reply) == 1));
+	return answer_json(server, job->connection, MHD_HTTP_OK, cut_status(job));
+}
+
+/* Reads ?pattern=…&count=…&skip=…. Returns 0, or -1 and a problem. */
+static int read_query(struct MHD_Connection *connection, struct job *job, struct problem *problem)
+{
+	const char *pattern = NULL, *count, *skip;
+	size_t size = 0;
+
+	if (MHD_lookup_connection_value_n(connection, MHD_GET_ARGUMENT_KIND, "pattern",
+	                                  strlen("pattern"), &pattern, &size) != MHD_YES ||
+	    size == 0) {
+		pattern = "*";
+		size = 1;
+	}
+	if (size > sizeof(job->ask.text))
+		return problem_set(problem, "pattern: at most %zu bytes", sizeof(job->ask.text));
+	memcpy(job->ask.text, pattern, size);
+	job->ask.text_size = size;
+	count = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "count");
+	skip = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "skip");
+	job->count = COUNT_DEFAULT;
+	if (count != NULL &&
+	    request_number(count, "count", 1, COUNT_MAX, &job->count, problem) != 0)
+		return -1;
+	return skip == NULL ? 0
+	                    : request_number(skip, "skip", 0, HUB_LOCKS_MAX, &job->skip, problem);
+}
+
+static enum MHD_Result serve_status(struct job *job)
+{
+	struct problem problem;
+
+	if (read_query(job->connection, job, &problem) != 0)
+		return refuse_json(job->server, job->connection, MHD_HTTP_BAD_REQUEST,
+		                   problem.text);
+	return ask_node(job, ASK_STATUS);
+}
+
+static enum MHD_Result serve_session(struct server *server, struct MHD_Connection *connection)
+{
+	return answer_json(server, connection, MHD_HTTP_OK,
+	                   json_pack("{s:b, s:b, s:s}", "control", server->options.control, "node",
+	                             hub_has_node(server->hub), "version", BATON_VERSION));
+}
+
+/* --- orders --- */
+
+/* Only the page itself may give an order. Any other page can make a browser send a POST, but not
+ * with this header, and not without its own origin. Returns NULL, or why the order is refused. */
+static const char *judge_order(struct MHD_Connection *connection)
+{
+	const char *host = header(connection, MHD_HTTP_HEADER_HOST);
+	const char *origin = header(connection, MHD_HTTP_HEADER_ORIGIN);
+	const char *control = header(connection, "Baton-Control");
+
+	if (origin == NULL || !request_is_own_origin(origin, host))
+		return "only the page of this server may give orders";
+	if (control == NULL || strcmp(control, "1") != 0)
+		return "the header Baton-Control: 1 is missing";
+	return NULL;
+}
+
+static enum MHD_Result finish_break(struct job *job)
+{
+	struct break_order order;
+	struct problem problem;
+
+	if (job->too_long)
+		return refuse_json(job->server, job->connection, MHD_HTTP_CONTENT_TOO_LARGE,
+		                   "the body is too long");
+	if (request_break(job->body, job->body_size, &order, &problem) != 0)
+		return refuse_json(job->server, job->connection, MHD_HTTP_BAD_REQUEST,
+		                   problem.text);
+	memcpy(job->ask.text, order.name, order.name_size);
+	job->ask.text_size = order.name_size;
+	job->ask.fence = order.fence;
+	return ask_node(job, ASK_BREAK);
+}
+
+static void take_body(struct job *job, const char *bytes, size_t size)
+{
+	if (size > sizeof(job->body) - job->body_size) {
+		job->too_long = true;
+		return;
+	}
+	memcpy(job->body + job->body_size, bytes, size);
+	job->body_size += size;
+}
+
+/* --- requests --- */
+
+static enum MHD_Result serve_get(struct job *job, const char *url, bool head)
+{
+	struct server *server = job->server;
+	const struct served *file = file_find(url);
+
+	if (file != NULL)
+		return serve_file(server, job->connection, file);
+	if (strcmp(url, "/api/events") == 0)
+		return serve_events(server, job->connection, head);
+	if (strcmp(url, "/api/status") == 0)
+		return serve_status(job);
+	if (strcmp(url, "/api/session") == 0)
+		return serve_session(server, job->connection);
+	if (strcmp(url, "/metrics") == 0)
+		return ask_node(job, ASK_INFO);
+	return refuse(server, job->connection, MHD_HTTP_NOT_FOUND, "There is no such page.\n");
+}
+
+/* The header is complete. What is not refused is answered when the whole request has been read, or
+ * the library would close the connection after the answer. */
+static enum MHD_Result begin(struct server *server, struct MHD_Connection *connection,
+                             const char *url, const char *method, void **state)
+{
+	const char *host = header(connection, MHD_HTTP_HEADER_HOST);
+	bool post = server->options.control && strcmp(method, MHD_HTTP_METHOD_POST) == 0 &&
+	            strcmp(url, "/api/break") == 0;
+
+	if (host == NULL || !request_is_host(host, server->options.host, server->port))
+		return refuse(server, connection, MHD_HTTP_MISDIRECTED_REQUEST,
+		              "This is not the host that was asked for.\n");
+	if (!post && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0 &&
+	    strcmp(method, MHD_HTTP_METHOD_GET) != 0)
+		return refuse(server, connection, MHD_HTTP_METHOD_NOT_ALLOWED,
+		              "Only GET and HEAD.\n");
+	const char *wrong = post ? judge_order(connection) : NULL;
+	if (wrong != NULL)
+		return refuse_json(server, connection, MHD_HTTP_FORBIDDEN, wrong);
+	struct job *job = calloc(1, sizeof(*job));
+	memory_must(job != NULL);
+	job->server = server;
+	job->connection = connection;
+	job->post = post;
+	*state = job;
+	return MHD_YES;
 }
 
 static enum MHD_Result on_request(void *context, struct MHD_Connection *connection, const char *url,
                                   const char *method, const char *version, const char *upload,
                                   size_t *upload_size, void **state)
 {
-	const struct server *server = context;
-	const char *host =
-	        MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
-	bool head = strcmp(method, MHD_HTTP_METHOD_HEAD) == 0;
+	struct job *job = *state;
 
 	(void)version;
-	(void)upload;
-	(void)state;
-	if (host == NULL || !server_is_host(server, host))
-		return refuse(connection, MHD_HTTP_MISDIRECTED_REQUEST,
-		              "This is not the host that was asked for.\n");
-	if (!head && strcmp(method, MHD_HTTP_METHOD_GET) != 0) {
+	if (job == NULL) {
 		*upload_size = 0;
-		return refuse(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "Only GET and HEAD.\n");
+		return begin(context, connection, url, method, state);
 	}
-	const struct served *file = find_file(url);
-	if (file == NULL)
-		return refuse(connection, MHD_HTTP_NOT_FOUND, "There is no such page.\n");
-	return serve(connection, file, head);
+	if (*upload_size > 0) {
+		take_body(job, upload, *upload_size);
+		*upload_size = 0;
+		return MHD_YES;
+	}
+	if (job->asked)
+		return job->finished ? answer_job(job) : MHD_YES;
+	if (job->post)
+		return finish_break(job);
+	return serve_get(job, url, strcmp(method, MHD_HTTP_METHOD_HEAD) == 0);
+}
+
+static void on_completed(void *context, struct MHD_Connection *connection, void **state,
+                         enum MHD_RequestTerminationCode code)
+{
+	struct server *server = context;
+	struct job *job = *state;
+
+	(void)code;
+	guest_due(&server->guests, guest_of(connection), GUEST_REQUEST_MS);
+	if (job == NULL)
+		return;
+	json_decref(job->ask.reply);
+	free(job);
+	*state = NULL;
+}
+
+static void on_connection(void *context, struct MHD_Connection *connection, void **socket_context,
+                          enum MHD_ConnectionNotificationCode code)
+{
+	struct server *server = context;
+
+	if (code == MHD_CONNECTION_NOTIFY_STARTED) {
+		*socket_context = guest_enter(
+		        &server->guests,
+		        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)
+		                ->connect_fd);
+	} else {
+		guest_leave(&server->guests, *socket_context);
+	}
 }
 
 /* Prints nothing: otherwise the library would report every broken connection on the terminal. */
@@ -204,22 +469,48 @@ int server_start(struct server *server, const struct server_options *options)
 	unsigned family = options->address.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0;
 
 	*server = (struct server){.options = *options};
+	feed_init(&server->feed);
+	server->feed.pause = pause_viewer;
+	server->feed.wake = wake_viewer;
+	guests_init(&server->guests);
+	server->hub = hub_start(options->node, &server->feed);
 	errno = 0;
 	server->daemon = MHD_start_daemon(
-	        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | family, 0, NULL, NULL,
-	        on_request, server, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+	        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
+	                family,
+	        0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
 	        MHD_OPTION_SOCK_ADDR, &server->options.address, MHD_OPTION_CONNECTION_LIMIT,
 	        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_MAX,
-	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MAX, MHD_OPTION_END);
+	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MAX, MHD_OPTION_NOTIFY_COMPLETED,
+	        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
+	        MHD_OPTION_END);
 	if (server->daemon == NULL) {
-		errno = errno != 0 ? errno : EADDRINUSE;
+		int error = errno != 0 ? errno : EADDRINUSE;
+		hub_end(server->hub);
+		hub_free(server->hub);
+		feed_free(&server->feed);
+		errno = error;
 		return -1;
 	}
 	server->port = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
 	return 0;
 }
 
+void server_watch(struct server *server)
+{
+	guests_watch(&server->guests);
+}
+
+/* No connection may be suspended when the library ends: the feed and the hub wake them all. */
 void server_stop(struct server *server)
 {
+	MHD_socket listener = MHD_quiesce_daemon(server->daemon);
+
+	feed_end(&server->feed);
+	hub_end(server->hub);
 	MHD_stop_daemon(server->daemon);
+	hub_free(server->hub);
+	if (listener != MHD_INVALID_SOCKET)
+		close(listener);
+	feed_free(&server->feed);
 }

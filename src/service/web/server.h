@@ -1,9 +1,12 @@
 /*
- * Serves the page over HTTP: files from a table, only to requests that name this host, and nothing
- * else.
+ * The HTTP server: the files of the page, and what there is to tell of the node. It answers only
+ * requests that name this host, and takes no orders unless it was started with --control.
  */
 #ifndef WEB_SERVER_H
 #define WEB_SERVER_H
+
+#include "feed.h"
+#include "guests.h"
 
 #include <netinet/in.h>
 #include <stdbool.h>
@@ -13,24 +16,26 @@ struct MHD_Daemon;
 
 struct server_options {
 	struct sockaddr_storage address; /* where to listen; a port of 0 means any */
-	socklen_t address_size;
 	/* The host as given, without brackets: one more name that requests may use. */
 	const char *host;
+	const char *node; /* the address of the node; NULL: where clients look for one */
+	bool control;     /* locks may be broken */
 };
 
 struct server {
 	struct MHD_Daemon *daemon;
 	struct server_options options;
 	uint16_t port;
+	struct hub *hub;
+	struct feed feed;
+	struct guests guests;
 };
 
-/* Serves in a thread of its own until server_stop. Returns 0, or -1 and errno. The struct must stay
+/* Serves in threads of its own until server_stop. Returns 0, or -1 and errno. The struct must stay
  * valid. */
 int server_start(struct server *server, const struct server_options *options);
+/* Must be called about once a second. */
+void server_watch(struct server *server);
 void server_stop(struct server *server);
-
-/* Is `given`, the value of a Host header, one of the names of this server? Any other name may come
- * from a web page whose own name was made to point here. Public for the tests. */
-bool server_is_host(const struct server *server, const char *given);
 
 #endif

@@ -1,0 +1,33 @@
+/*
+ * Changes of locks, bundled for viewers: at most CHANGES_A_SECOND in any second are told, and of the
+ * rest only the number.
+ */
+#ifndef WEB_CHANGES_H
+#define WEB_CHANGES_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { CHANGES_A_SECOND = 50 };
+
+/* All zero means empty. */
+struct changes {
+	json_t *events; /* those of the next bundle, or NULL */
+	uint64_t more;  /* how many were left out of it */
+	/* When the last CHANGES_A_SECOND events were told, as a ring. */
+	int64_t told_ms[CHANGES_A_SECOND];
+	uint64_t told_count;
+};
+
+/* Adds what a subscriber was sent about a name: "granted FENCE NODE", "lost FENCE NODE REASON" … A
+ * message that is not like this is ignored. */
+void changes_add(struct changes *changes, int64_t now_ms, const char *name, size_t name_size,
+                 const char *message, size_t message_size);
+bool changes_waiting(const struct changes *changes);
+/* Returns {"events", "more"}, or NULL if there is nothing to tell. */
+json_t *changes_take(struct changes *changes);
+void changes_clear(struct changes *changes);
+
+#endif

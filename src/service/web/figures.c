@@ -1,0 +1,361 @@
+#include "figures.h"
+
+#include "bound.h"
+#include "memory.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- parsing --- */
+
+json_t *figures_text(const char *bytes, size_t size)
+{
+	/* Many readers of JSON refuse a 0 in a string. */
+	json_t *json = memchr(bytes, '\0', size) == NULL ? json_stringn(bytes, size) : NULL;
+
+	if (json != NULL)
+		return json;
+	char *escaped = malloc(4 * size + 1), *end = escaped;
+	memory_must(escaped != NULL);
+	for (size_t i = 0; i < size; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+		if (c < 0x80 && c != 0)
+			*end++ = (char)c;
+		else
+			end += sprintf(end, "\\x%02x", c);
+	}
+	json = json_stringn(escaped, (size_t)(end - escaped));
+	free(escaped);
+	memory_must(json != NULL);
+	return json;
+}
+
+static bool is_number(const char *text, size_t size, bool *ret_real)
+{
+	size_t points = 0;
+
+	for (size_t i = 0; i < size; i++) {
+		points += text[i] == '.';
+		if (text[i] != '.' && (text[i] < '0' || text[i] > '9'))
+			return false;
+	}
+	*ret_real = points > 0;
+	return size > 0 && size <= 18 && points <= 1;
+}
+
+static json_t *parse_plain(const char *text, size_t size)
+{
+	char number[32];
+	bool real;
+
+	if (!is_number(text, size, &real))
+		return figures_text(text, size);
+	memcpy(number, text, size);
+	number[size] = '\0';
+	return real ? json_real(strtod(number, NULL)) : json_integer(strtoll(number, NULL, 10));
+}
+
+/* Parses "a=1,b=2". */
+static json_t *parse_pairs(const char *text, size_t size)
+{
+	json_t *pairs = json_object();
+
+	for (const char *end = text + size; text < end;) {
+		const char *comma = memchr(text, ',', (size_t)(end - text));
+		const char *stop = comma != NULL ? comma : end;
+		const char *equals = memchr(text, '=', (size_t)(stop - text));
+		if (equals != NULL) {
+			json_t *name = figures_text(text, (size_t)(equals - text));
+			json_object_set_new(pairs, json_string_value(name),
+			                    parse_plain(equals + 1, (size_t)(stop - equals - 1)));
+			json_decref(name);
+		}
+		text = stop + 1;
+	}
+	return pairs;
+}
+
+static void parse_line(json_t *figures, const char *line, size_t size)
+{
+	const char *colon = memchr(line, ':', size);
+
+	if (colon == NULL || line[0] == '#')
+		return;
+	const char *value = colon + 1;
+	size_t value_size = size - (size_t)(value - line);
+	json_t *name = figures_text(line, (size_t)(colon - line));
+	json_object_set_new(figures, json_string_value(name),
+	                    memchr(value, '=', value_size) != NULL
+	                            ? parse_pairs(value, value_size)
+	                            : parse_plain(value, value_size));
+	json_decref(name);
+}
+
+static const char *text_of(const json_t *figures, const char *name)
+{
+	const char *text = json_string_value(json_object_get(figures, name));
+
+	return text != NULL ? text : "";
+}
+
+json_t *figures_parse(const char *text, size_t size)
+{
+	json_t *figures = json_object();
+
+	memory_must(figures != NULL);
+	for (const char *end = text + size; text < end;) {
+		const char *newline = memchr(text, '\n', (size_t)(end - text));
+		const char *stop = newline != NULL ? newline : end;
+		size_t length = (size_t)(stop - text);
+		if (length > 0 && text[length - 1] == '\r')
+			length--;
+		parse_line(figures, text, length);
+		text = stop + 1;
+	}
+	double bound =
+	        bound_messages(text_of(figures, "algorithm"), text_of(figures, "topology"),
+	                       (uint64_t)json_integer_value(json_object_get(figures, "members")));
+	if (bound >= 0)
+		json_object_set_new(figures, "messages_per_entry_bound", json_real(bound));
+	return figures;
+}
+
+/* --- Prometheus' text format --- */
+
+/* Writes a label's value: a backslash, a quote and a newline must be escaped. */
+static void write_label(FILE *file, const char *name, const char *value)
+{
+	fprintf(file, "%s=\"", name);
+	for (const char *c = value; *c != '\0'; c++) {
+		if (*c == '\n')
+			fputs("\\n", file);
+		else if (*c == '"' || *c == '\\')
+			fprintf(file, "\\%c", *c);
+		else
+			fputc(*c, file);
+	}
+	fputc('"', file);
+}
+
+static void write_head(FILE *file, const char *name, const char *type, const char *help)
+{
+	fprintf(file, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void write_number(FILE *file, const json_t *value, double divisor)
+{
+	if (json_is_integer(value) && divisor == 1)
+		fprintf(file, " %lld\n", (long long)json_integer_value(value));
+	else
+		fprintf(file, " %.9g\n", json_number_value(value) / divisor);
+}
+
+/* A metric that is one value of INFO. */
+struct plain {
+	const char *name, *type, *help;
+	const char *label, *label_value; /* NULL: it has none */
+	const char *figure;
+	double divisor; /* INFO's unit to the base unit */
+};
+
+/* The rows of one metric stand together. */
+static const struct plain plains[] = {
+        {"baton_epoch", "gauge", "The epoch of the view that the node is in.", NULL, NULL, "epoch",
+         1},
+        {"baton_serves", "gauge", "1 if the node may grant locks now.", NULL, NULL, "serves", 1},
+        {"baton_views_total", "counter", "Views that the node has entered.", NULL, NULL, "views",
+         1},
+        {"baton_lapses_total", "counter", "Times that the node's lease or view ended.", NULL, NULL,
+         "lapses", 1},
+        {"baton_lease_seconds", "gauge", "The length of a lease.", NULL, NULL, "lease_ms", 1000},
+        {"baton_sessions", "gauge", "Sessions of clients at the node.", NULL, NULL, "sessions", 1},
+        {"baton_locks", "gauge", "Locks that the node knows.", "state", "held", "locks_held", 1},
+        {"baton_locks", NULL, NULL, "state", "waited", "locks_waited", 1},
+        {"baton_locks", NULL, NULL, "state", "idle", "locks_idle", 1},
+        {"baton_waiters", "gauge", "Clients at the node that wait for a lock.", NULL, NULL,
+         "waiters", 1},
+        {"baton_grants_total", "counter",
+         "Locks granted to clients of the node; token: it was here, or had to come.", "token",
+         "here", "grants_here", 1},
+        {"baton_grants_total", NULL, NULL, "token", "came", "grants_came", 1},
+        {"baton_losses_total", "counter", "Locks that clients of the node lost.", "reason",
+         "broken", "losses_broken", 1},
+        {"baton_losses_total", NULL, NULL, "reason", "leaving", "losses_leaving", 1},
+        {"baton_losses_total", NULL, NULL, "reason", "connection", "losses_connection", 1},
+        {"baton_losses_total", NULL, NULL, "reason", "view", "losses_view", 1},
+        {"baton_losses_total", NULL, NULL, "reason", "lease", "losses_lease", 1},
+        {"baton_losses_total", NULL, NULL, "reason", "conflict", "losses_conflict", 1},
+        {"baton_refusals_total", "counter", "Requests of clients that were not granted.", "reason",
+         "busy", "refusals_busy", 1},
+        {"baton_refusals_total", NULL, NULL, "reason", "timeout", "refusals_timeout", 1},
+        {"baton_refusals_total", NULL, NULL, "reason", "silent", "refusals_silent", 1},
+        {"baton_tokens_regenerated_total", "counter", "Lost tokens that the algorithm replaced.",
+         NULL, NULL, "tokens_regenerated", 1},
+        {"baton_messages_per_entry_bound", "gauge",
+         "Most messages for an entry, as documents claim for the algorithm.", NULL, NULL,
+         "messages_per_entry_bound", 1},
+        {"baton_control_sent_total", "counter", "Frames sent that are no algorithm's messages.",
+         NULL, NULL, "control_sent", 1},
+        {"baton_control_received_total", "counter",
+         "Frames received that are no algorithm's messages.", NULL, NULL, "control_received", 1},
+        {"process_resident_memory_bytes", "gauge", "Memory of the node's process.", NULL, NULL,
+         "used_memory_rss", 1},
+        {"process_start_time_seconds", "gauge", "When the node's process started.", NULL, NULL,
+         "started_at", 1},
+};
+
+static void write_plains(FILE *file, const json_t *figures)
+{
+	for (size_t i = 0; i < sizeof(plains) / sizeof(*plains); i++) {
+		const struct plain *plain = &plains[i];
+		const json_t *value = json_object_get(figures, plain->figure);
+		if (!json_is_number(value))
+			continue;
+		if (plain->type != NULL)
+			write_head(file, plain->name, plain->type, plain->help);
+		fputs(plain->name, file);
+		if (plain->label != NULL) {
+			fputc('{', file);
+			write_label(file, plain->label, plain->label_value);
+			fputc('}', file);
+		}
+		write_number(file, value, plain->divisor);
+	}
+}
+
+static void write_build(FILE *file, const json_t *figures)
+{
+	write_head(file, "baton_build_info", "gauge",
+	           "The node's program, and what its cluster was born with.");
+	fputs("baton_build_info{", file);
+	write_label(file, "version", text_of(figures, "baton_version"));
+	fputc(',', file);
+	write_label(file, "algorithm", text_of(figures, "algorithm"));
+	fputc(',', file);
+	write_label(file, "topology", text_of(figures, "topology"));
+	fputs("} 1\n", file);
+}
+
+/* Writes a metric that has a row for each member of which the field is known. */
+static void write_members(FILE *file, const json_t *figures, const char *metric, const char *type,
+                          const char *help, const char *label, const char *field, double divisor)
+{
+	bool any = false;
+
+	for (unsigned i = 0;; i++) {
+		char name[32];
+		snprintf(name, sizeof(name), "member%u", i);
+		const json_t *member = json_object_get(figures, name);
+		const json_t *value = json_object_get(member, field);
+		if (member == NULL)
+			return;
+		if (!json_is_number(value))
+			continue;
+		if (!any)
+			write_head(file, metric, type, help);
+		any = true;
+		fprintf(file, "%s{", metric);
+		write_label(file, label, text_of(member, "name"));
+		fputc('}', file);
+		write_number(file, value, divisor);
+	}
+}
+
+/* Writes the series of one histogram, with a label or without one. */
+static void write_series(FILE *file, const json_t *figures, const char *metric, const char *label,
+                         const char *figure)
+{
+	const json_t *histogram = json_object_get(figures, figure);
+	const json_t *count = json_object_get(histogram, "count");
+	const char *comma = *label != '\0' ? "," : "";
+	const char *name;
+	json_t *value;
+
+	if (!json_is_integer(count))
+		return;
+	json_object_foreach ((json_t *)histogram, name, value) {
+		if (strncmp(name, "le_", 3) != 0)
+			continue;
+		fprintf(file, "%s_bucket{%s%sle=\"%.9g\"}", metric, label, comma,
+		        strtod(name + 3, NULL) / 1e6);
+		write_number(file, value, 1);
+	}
+	fprintf(file, "%s_bucket{%s%sle=\"+Inf\"}", metric, label, comma);
+	write_number(file, count, 1);
+	const char *open = *label != '\0' ? "{" : "", *close = *label != '\0' ? "}" : "";
+	fprintf(file, "%s_sum%s%s%s", metric, open, label, close);
+	write_number(file, json_object_get(histogram, "sum_us"), 1e6);
+	fprintf(file, "%s_count%s%s%s", metric, open, label, close);
+	write_number(file, count, 1);
+}
+
+static void write_histograms(FILE *file, const json_t *figures)
+{
+	write_head(file, "baton_acquire_seconds", "histogram",
+	           "From a client's request to its grant, by the node's clock.");
+	write_series(file, figures, "baton_acquire_seconds", "token=\"here\"", "acquire_here");
+	write_series(file, figures, "baton_acquire_seconds", "token=\"came\"", "acquire_came");
+	write_head(file, "baton_hold_seconds", "histogram",
+	           "From a grant to its end, by the node's clock.");
+	write_series(file, figures, "baton_hold_seconds", "", "hold");
+}
+
+static void write_types(FILE *file, const json_t *figures, const char *metric, const char *help,
+                        const char *figure)
+{
+	const char *type;
+	json_t *value;
+
+	write_head(file, metric, "counter", help);
+	json_object_foreach (json_object_get(figures, figure), type, value) {
+		fprintf(file, "%s{", metric);
+		write_label(file, "type", type);
+		fputc('}', file);
+		write_number(file, value, 1);
+	}
+}
+
+static void write_cpu(FILE *file, const json_t *figures)
+{
+	write_head(file, "process_cpu_seconds_total", "counter",
+	           "Time that the node's process has computed.");
+	fprintf(file, "process_cpu_seconds_total %.6f\n",
+	        json_number_value(json_object_get(figures, "used_cpu_sys")) +
+	                json_number_value(json_object_get(figures, "used_cpu_user")));
+}
+
+char *figures_metrics(const json_t *figures)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *file = open_memstream(&text, &size);
+
+	memory_must(file != NULL);
+	write_head(file, "baton_up", "gauge", "1 if the node answers.");
+	fprintf(file, "baton_up %d\n", figures != NULL);
+	if (figures != NULL) {
+		write_build(file, figures);
+		write_plains(file, figures);
+		write_members(file, figures, "baton_member_up", "gauge",
+		              "1 if the node itself serves, or has a link to the member.", "member",
+		              "up", 1);
+		write_members(file, figures, "baton_member_lease_seconds", "gauge",
+		              "What is left of the lease, as far as the node knows.", "member",
+		              "lease_left_ms", 1000);
+		write_members(file, figures, "baton_link_sent_bytes_total", "counter",
+		              "Bytes sent to a peer.", "peer", "sent_bytes", 1);
+		write_members(file, figures, "baton_link_received_bytes_total", "counter",
+		              "Bytes received from a peer.", "peer", "received_bytes", 1);
+		write_histograms(file, figures);
+		write_types(file, figures, "baton_messages_sent_total",
+		            "Messages of the algorithm that the node sent.", "messages_sent");
+		write_types(file, figures, "baton_messages_received_total",
+		            "Messages of the algorithm that the node received.",
+		            "messages_received");
+		write_cpu(file, figures);
+	}
+	memory_must(fclose(file) == 0);
+	return text;
+}

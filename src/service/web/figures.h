@@ -1,0 +1,24 @@
+/*
+ * What a node tells of itself with INFO: as JSON for the page, and in Prometheus' text format. Pure
+ * functions.
+ */
+#ifndef WEB_FIGURES_H
+#define WEB_FIGURES_H
+
+#include <jansson.h>
+#include <stddef.h>
+
+/*
+ * Parses the reply to INFO: "name:value" lines. A number becomes a number, "a=1,b=2" an object, all
+ * else a string; lines that are none of this are left out. Never returns NULL. If the algorithm's
+ * claim can be computed for so many members, "messages_per_entry_bound" is added.
+ */
+json_t *figures_parse(const char *text, size_t size);
+
+/* Returns the metrics, which the caller frees; NULL figures: there is no node. */
+char *figures_metrics(const json_t *figures);
+
+/* Returns a string for any bytes: those that are not UTF-8 are shown as \xNN. */
+json_t *figures_text(const char *bytes, size_t size);
+
+#endif

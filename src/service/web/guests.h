@@ -1,0 +1,40 @@
+/*
+ * The connections of the server, and when each must be done with what it does: somebody who sends
+ * the header of a request byte by byte must not keep a place for ever.
+ */
+#ifndef WEB_GUESTS_H
+#define WEB_GUESTS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+enum {
+	/* How long a request may take to arrive, from the connection or the last request on. */
+	GUEST_REQUEST_MS = 10000,
+	/* How long its answer may take to be read. */
+	GUEST_ANSWER_MS = 60000,
+};
+
+struct guest {
+	LIST_ENTRY(guest) all;
+	int fd;
+	int64_t due_ms; /* when it is closed; INT64_MAX: never */
+};
+
+struct guests {
+	pthread_mutex_t mutex;
+	LIST_HEAD(, guest) list;
+};
+
+void guests_init(struct guests *guests);
+struct guest *guest_enter(struct guests *guests, int fd);
+/* Call it before the descriptor is closed. */
+void guest_leave(struct guests *guests, struct guest *guest);
+/* The guest must be done after that time; negative: never. */
+void guest_due(struct guests *guests, struct guest *guest, int64_t ms);
+/* Ends the connections that are not done in time. */
+void guests_watch(struct guests *guests);
+
+#endif

@@ -1,0 +1,511 @@
+#include "hub.h"
+
+#include "changes.h"
+#include "clock.h"
+#include "exchange.h"
+#include "figures.h"
+#include "memory.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+enum {
+	STATUS_MS = 1000,  /* how often viewers get a status */
+	BUNDLE_MS = 100,   /* how often they get changes */
+	BEAT_MS = 15000,   /* how often they get a sign of life, which also finds those that left */
+	DIAL_MS = 300,     /* how often a node is looked for */
+	ANSWER_MS = 3000,  /* a node that takes longer to answer is given up */
+	ASKS_MAX = 64,     /* how much may be asked at a time */
+	LOCKS_SHOWN = 200, /* how many locks a status for viewers has */
+	WAITERS_SHOWN = 20, /* how many waiters of each */
+	PENDING_MAX = ASKS_MAX + 2,
+};
+
+/* A command that the node has not answered yet. */
+struct pending {
+	enum ask_kind kind;
+	struct ask *ask; /* NULL: it is for the viewers */
+	int64_t since_ms;
+};
+
+struct hub {
+	const char *address;
+	struct feed *feed;
+	pthread_t thread;
+	int wake_fd;
+
+	/* Shared with other threads. */
+	pthread_mutex_t mutex;
+	TAILQ_HEAD(, ask) asks; /* those that were not sent yet */
+	unsigned asks_count;    /* all that are not done */
+	bool stopping;
+	bool up; /* the node has answered on this connection */
+
+	/* Only for the hub's own thread. */
+	struct exchange node;   /* for commands */
+	struct exchange events; /* only subscribes */
+	struct pending pending[PENDING_MAX];
+	unsigned pending_first, pending_count;
+	bool asks_status; /* a STATUS for the viewers is among them */
+	int64_t dial_ms, status_ms, beat_ms, bundle_ms;
+	struct changes changes;
+	json_t *info; /* the last reply to INFO that is not shown yet, or NULL */
+	struct why why;
+};
+
+static bool is_open(const struct exchange *exchange)
+{
+	return exchange->fd >= 0;
+}
+
+/* --- asking --- */
+
+static void finish(struct hub *hub, struct ask *ask)
+{
+	pthread_mutex_lock(&hub->mutex);
+	hub->asks_count--;
+	pthread_mutex_unlock(&hub->mutex);
+	ask->done(ask);
+}
+
+static void set_up(struct hub *hub, bool up)
+{
+	pthread_mutex_lock(&hub->mutex);
+	hub->up = up;
+	pthread_mutex_unlock(&hub->mutex);
+}
+
+static void publish_json(struct hub *hub, enum feed_kind kind, const char *name, json_t *json)
+{
+	char *text = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
+
+	memory_must(text != NULL);
+	feed_publish(hub->feed, kind, name, text);
+	free(text);
+	json_decref(json);
+}
+
+static void tell_gone(struct hub *hub)
+{
+	json_t *why = figures_text(hub->why.text, strlen(hub->why.text));
+
+	publish_json(hub, FEED_STATE, "gone",
+	             json_pack("{s:I, s:o}", "at_ms", (json_int_t)now_ms(), "why", why));
+}
+
+/* The node is gone: everything that it was asked fails, and viewers are told. */
+static void lose_node(struct hub *hub)
+{
+	exchange_close(&hub->node);
+	exchange_close(&hub->events);
+	json_decref(hub->info);
+	hub->info = NULL;
+	hub->asks_status = false;
+	changes_clear(&hub->changes);
+	set_up(hub, false);
+	while (hub->pending_count > 0) {
+		struct ask *ask = hub->pending[hub->pending_first].ask;
+		hub->pending_first = (hub->pending_first + 1) % PENDING_MAX;
+		hub->pending_count--;
+		if (ask != NULL) {
+			problem_set(&ask->problem, "%.400s", hub->why.text);
+			finish(hub, ask);
+		}
+	}
+	if (feed_viewers(hub->feed) > 0)
+		tell_gone(hub);
+}
+
+static void send_command(struct hub *hub, enum ask_kind kind, struct ask *ask)
+{
+	char number[32];
+	struct word words[COMMAND_WORDS_MAX];
+	size_t count = 0;
+
+	if (kind == ASK_INFO) {
+		words[count++] = WORD("INFO");
+	} else if (kind == ASK_STATUS) {
+		snprintf(number, sizeof(number), "%d", ask != NULL ? HUB_LOCKS_MAX : LOCKS_SHOWN);
+		words[count++] = WORD("STATUS");
+		words[count++] = ask != NULL ? (struct word){ask->text, ask->text_size} : WORD("*");
+		words[count++] = WORD("COUNT");
+		words[count++] = word_of(number);
+	} else {
+		snprintf(number, sizeof(number), "%llu", (unsigned long long)ask->fence);
+		words[count++] = WORD("BREAK");
+		words[count++] = (struct word){ask->text, ask->text_size};
+		words[count++] = word_of(number);
+	}
+	hub->pending[(hub->pending_first + hub->pending_count++) % PENDING_MAX] =
+	        (struct pending){kind, ask, now_ms()};
+	if (exchange_send(&hub->node, words, count, &hub->why) < 0)
+		lose_node(hub);
+}
+
+static void ask_for_viewers(struct hub *hub)
+{
+	hub->status_ms = now_ms() + STATUS_MS;
+	if (hub->asks_status)
+		return;
+	hub->asks_status = true;
+	send_command(hub, ASK_INFO, NULL);
+	if (is_open(&hub->node))
+		send_command(hub, ASK_STATUS, NULL);
+}
+
+/* Connects, unless that was tried just now. The first command finds out whether it is a node. */
+static void dial(struct hub *hub)
+{
+	char *found = hub->address == NULL ? address_default() : NULL;
+
+	memory_must(hub->address != NULL || found != NULL);
+	hub->dial_ms = now_ms() + DIAL_MS;
+	if (exchange_open(&hub->node, found != NULL ? found : hub->address, &hub->why) == 0)
+		send_command(hub, ASK_INFO, NULL);
+	free(found);
+}
+
+/* --- answers --- */
+
+/* Shortens what viewers get each second: few look at more, and a browser must not drown. */
+static json_t *make_status(struct hub *hub, json_t *status)
+{
+	json_t *locks = json_object_get(status, "locks"), *lock;
+	size_t i, total = json_array_size(locks), waiters_total = 0;
+
+	json_array_foreach (locks, i, lock) {
+		json_t *waiters = json_object_get(lock, "waiters");
+		size_t waiters_count = json_array_size(waiters);
+		waiters_total += waiters_count;
+		if (waiters_count <= WAITERS_SHOWN)
+			continue;
+		json_object_set_new(lock, "waiters_total", json_integer((json_int_t)waiters_count));
+		while (json_array_size(waiters) > WAITERS_SHOWN)
+			json_array_remove(waiters, json_array_size(waiters) - 1);
+	}
+	while (json_array_size(locks) > LOCKS_SHOWN)
+		json_array_remove(locks, json_array_size(locks) - 1);
+	json_t *info = hub->info != NULL ? hub->info : json_object();
+	hub->info = NULL;
+	/* The node tells at most LOCKS_SHOWN of each member: beyond that nobody knows how many. */
+	return json_pack("{s:I, s:o, s:o, s:I, s:b, s:I}", "at_ms", (json_int_t)now_ms(), "status",
+	                 status, "info", info, "locks_total", (json_int_t)total, "locks_more",
+	                 total >= LOCKS_SHOWN, "waiters_total", (json_int_t)waiters_total);
+}
+
+/* Parses a reply as what was asked for. Returns NULL and a problem if it is not that. */
+static json_t *parse_reply(enum ask_kind kind, const redisReply *reply, struct problem *problem)
+{
+	json_t *json = NULL;
+	json_error_t error;
+
+	if (reply->type == REDIS_REPLY_ERROR)
+		problem_set(problem, "the node refuses: %.400s", reply->str);
+	else if (kind == ASK_BREAK && reply->type == REDIS_REPLY_INTEGER)
+		json = json_integer(reply->integer);
+	else if (kind == ASK_INFO && reply->type == REDIS_REPLY_STRING)
+		json = figures_parse(reply->str, reply->len);
+	else if (kind == ASK_STATUS && reply->type == REDIS_REPLY_STRING)
+		json = json_loadb(reply->str, reply->len, 0, &error);
+	if (json == NULL && reply->type != REDIS_REPLY_ERROR)
+		problem_set(problem, "the program that answers is no node of baton");
+	return json;
+}
+
+static void take_for_viewers(struct hub *hub, enum ask_kind kind, json_t *json,
+                             const struct problem *problem)
+{
+	if (kind == ASK_INFO) {
+		json_decref(hub->info);
+		hub->info = json;
+		return;
+	}
+	hub->asks_status = false;
+	if (json_is_object(json)) {
+		publish_json(hub, FEED_STATE, "status", make_status(hub, json));
+		return;
+	}
+	json_decref(json);
+	snprintf(hub->why.text, sizeof(hub->why.text), "%s", problem->text);
+	tell_gone(hub);
+}
+
+static void take_reply(struct hub *hub, const redisReply *reply)
+{
+	struct pending pending = hub->pending[hub->pending_first];
+	struct problem problem = {""};
+
+	hub->pending_first = (hub->pending_first + 1) % PENDING_MAX;
+	hub->pending_count--;
+	json_t *json = parse_reply(pending.kind, reply, &problem);
+	if (json != NULL || reply->type == REDIS_REPLY_ERROR)
+		set_up(hub, true);
+	if (pending.ask == NULL) {
+		take_for_viewers(hub, pending.kind, json, &problem);
+		return;
+	}
+	pending.ask->reply = json;
+	pending.ask->problem = problem;
+	finish(hub, pending.ask);
+}
+
+static void read_node(struct hub *hub)
+{
+	redisReply *reply;
+	int some;
+
+	while (is_open(&hub->node) &&
+	       (some = exchange_receive(&hub->node, 0, &reply, &hub->why)) != 0) {
+		if (some > 0 && hub->pending_count > 0) {
+			take_reply(hub, reply);
+		} else {
+			if (some > 0)
+				snprintf(hub->why.text, sizeof(hub->why.text),
+				         "the node has ended the connection: %.200s",
+				         reply->str != NULL ? reply->str : "");
+			lose_node(hub);
+		}
+		if (some > 0)
+			freeReplyObject(reply);
+	}
+}
+
+/* --- changes --- */
+
+static void subscribe(struct hub *hub)
+{
+	static const struct word reasons[] = {{"CLIENT", 6}, {"REASONS", 7}, {"ON", 2}};
+	static const struct word all[] = {{"PSUBSCRIBE", 10}, {"*", 1}};
+	char *found = hub->address == NULL ? address_default() : NULL;
+
+	memory_must(hub->address != NULL || found != NULL);
+	if (exchange_open(&hub->events, found != NULL ? found : hub->address, &hub->why) == 0 &&
+	    (exchange_send(&hub->events, reasons, 3, &hub->why) < 0 ||
+	     exchange_send(&hub->events, all, 2, &hub->why) < 0))
+		exchange_close(&hub->events);
+	free(found);
+}
+
+static void read_events(struct hub *hub)
+{
+	redisReply *reply;
+	int some;
+
+	while ((some = exchange_receive(&hub->events, 0, &reply, &hub->why)) > 0) {
+		if (reply->type == REDIS_REPLY_ARRAY && reply->elements == 4 &&
+		    reply->element[2]->type == REDIS_REPLY_STRING &&
+		    reply->element[3]->type == REDIS_REPLY_STRING)
+			changes_add(&hub->changes, now_ms(), reply->element[2]->str,
+			            reply->element[2]->len, reply->element[3]->str,
+			            reply->element[3]->len);
+		freeReplyObject(reply);
+	}
+	if (some < 0)
+		exchange_close(&hub->events);
+}
+
+static void flush_changes(struct hub *hub)
+{
+	json_t *bundle = changes_take(&hub->changes);
+
+	hub->bundle_ms = now_ms() + BUNDLE_MS;
+	if (bundle != NULL)
+		publish_json(hub, FEED_CHANGES, "changes", bundle);
+}
+
+/* --- the loop --- */
+
+static struct ask *take_ask(struct hub *hub)
+{
+	pthread_mutex_lock(&hub->mutex);
+	struct ask *ask = TAILQ_FIRST(&hub->asks);
+	if (ask != NULL)
+		TAILQ_REMOVE(&hub->asks, ask, entry);
+	pthread_mutex_unlock(&hub->mutex);
+	return ask;
+}
+
+/* A request does not wait for the next look at a node that has just been started. */
+static void send_asks(struct hub *hub)
+{
+	bool tried = false;
+
+	for (struct ask *ask; (ask = take_ask(hub)) != NULL;) {
+		if (!is_open(&hub->node) && !tried)
+			dial(hub);
+		tried = true;
+		if (is_open(&hub->node)) {
+			send_command(hub, ask->kind, ask);
+			continue;
+		}
+		problem_set(&ask->problem, "%.400s", hub->why.text);
+		finish(hub, ask);
+	}
+}
+
+static bool is_silent(const struct hub *hub, int64_t now)
+{
+	return hub->pending_count > 0 &&
+	       now - hub->pending[hub->pending_first].since_ms > ANSWER_MS;
+}
+
+/* Does what is due now. */
+static void look(struct hub *hub)
+{
+	bool viewed = feed_viewers(hub->feed) > 0;
+	int64_t now = now_ms();
+
+	if (is_open(&hub->node) && is_silent(hub, now)) {
+		snprintf(hub->why.text, sizeof(hub->why.text), "the node does not answer");
+		lose_node(hub);
+	}
+	if (!is_open(&hub->node) && now >= hub->dial_ms)
+		dial(hub);
+	if (viewed && !is_open(&hub->node) && !feed_has_state(hub->feed))
+		tell_gone(hub);
+	if (viewed && is_open(&hub->node) && (now >= hub->status_ms || !feed_has_state(hub->feed)))
+		ask_for_viewers(hub);
+	if (viewed && hub_has_node(hub) && !is_open(&hub->events))
+		subscribe(hub);
+	if (!viewed && is_open(&hub->events)) {
+		exchange_close(&hub->events);
+		changes_clear(&hub->changes);
+	}
+	if (now >= hub->bundle_ms)
+		flush_changes(hub);
+	if (viewed && now >= hub->beat_ms) {
+		hub->beat_ms = now + BEAT_MS;
+		feed_publish(hub->feed, FEED_BEAT, NULL, ":");
+	}
+}
+
+/* Returns how many milliseconds nothing is due. */
+static int time_to_wait(struct hub *hub)
+{
+	int64_t now = now_ms(), next = now + BEAT_MS;
+
+	if (feed_viewers(hub->feed) > 0) {
+		next = hub->beat_ms < next ? hub->beat_ms : next;
+		if (is_open(&hub->node))
+			next = hub->status_ms < next ? hub->status_ms : next;
+		/* A subscription that ended is made again. */
+		if (is_open(&hub->node) && !is_open(&hub->events) && now + DIAL_MS < next)
+			next = now + DIAL_MS;
+	}
+	if (!is_open(&hub->node))
+		next = hub->dial_ms < next ? hub->dial_ms : next;
+	if (changes_waiting(&hub->changes))
+		next = hub->bundle_ms < next ? hub->bundle_ms : next;
+	if (hub->pending_count > 0) {
+		int64_t silent_ms = hub->pending[hub->pending_first].since_ms + ANSWER_MS + 1;
+		next = silent_ms < next ? silent_ms : next;
+	}
+	return next <= now ? 0 : (int)(next - now);
+}
+
+static bool is_stopping(struct hub *hub)
+{
+	pthread_mutex_lock(&hub->mutex);
+	bool stopping = hub->stopping;
+	pthread_mutex_unlock(&hub->mutex);
+	return stopping;
+}
+
+static void *run(void *context)
+{
+	struct hub *hub = context;
+
+	while (!is_stopping(hub)) {
+		send_asks(hub);
+		look(hub);
+		/* poll ignores an entry whose descriptor is negative. */
+		struct pollfd items[] = {{.fd = hub->wake_fd, .events = POLLIN},
+		                         {.fd = hub->node.fd, .events = POLLIN},
+		                         {.fd = hub->events.fd, .events = POLLIN}};
+		poll(items, 3, time_to_wait(hub));
+		uint64_t count;
+		if (items[0].revents != 0 && read(hub->wake_fd, &count, sizeof(count)) < 0)
+			continue;
+		if (items[2].revents != 0)
+			read_events(hub);
+		if (items[1].revents != 0)
+			read_node(hub);
+	}
+	snprintf(hub->why.text, sizeof(hub->why.text), "baton web is ending");
+	lose_node(hub);
+	for (struct ask *ask; (ask = take_ask(hub)) != NULL;) {
+		problem_set(&ask->problem, "%s", hub->why.text);
+		finish(hub, ask);
+	}
+	return NULL;
+}
+
+/* --- for others --- */
+
+struct hub *hub_start(const char *address, struct feed *feed)
+{
+	struct hub *hub = calloc(1, sizeof(*hub));
+
+	memory_must(hub != NULL);
+	hub->address = address;
+	hub->feed = feed;
+	hub->node.fd = hub->events.fd = -1;
+	TAILQ_INIT(&hub->asks);
+	pthread_mutex_init(&hub->mutex, NULL);
+	hub->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	hub->beat_ms = now_ms() + BEAT_MS;
+	memory_must(hub->wake_fd >= 0 && pthread_create(&hub->thread, NULL, run, hub) == 0);
+	return hub;
+}
+
+void hub_wake(struct hub *hub)
+{
+	uint64_t one = 1;
+	ssize_t written = write(hub->wake_fd, &one, sizeof(one));
+
+	(void)written; /* it fails only if the hub is about to wake up anyhow */
+}
+
+void hub_end(struct hub *hub)
+{
+	pthread_mutex_lock(&hub->mutex);
+	hub->stopping = true;
+	pthread_mutex_unlock(&hub->mutex);
+	hub_wake(hub);
+	pthread_join(hub->thread, NULL);
+}
+
+void hub_free(struct hub *hub)
+{
+	changes_clear(&hub->changes);
+	close(hub->wake_fd);
+	pthread_mutex_destroy(&hub->mutex);
+	free(hub);
+}
+
+bool hub_ask(struct hub *hub, struct ask *ask)
+{
+	pthread_mutex_lock(&hub->mutex);
+	bool room = hub->asks_count < ASKS_MAX && !hub->stopping;
+	if (room) {
+		TAILQ_INSERT_TAIL(&hub->asks, ask, entry);
+		hub->asks_count++;
+	}
+	pthread_mutex_unlock(&hub->mutex);
+	if (room)
+		hub_wake(hub);
+	return room;
+}
+
+bool hub_has_node(struct hub *hub)
+{
+	pthread_mutex_lock(&hub->mutex);
+	bool up = hub->up;
+	pthread_mutex_unlock(&hub->mutex);
+	return up;
+}

@@ -1,0 +1,54 @@
+/*
+ * The one client of the node: a thread that asks for all viewers together.
+ *
+ * While somebody views, it asks STATUS once a second and is subscribed to all changes, which it
+ * bundles ten times a second. Otherwise it only keeps a connection, by which it notices that the
+ * node goes away, and looks for a node that is not there several times a second. What a request
+ * needs from the node (INFO, STATUS, BREAK) it asks on the same connection.
+ */
+#ifndef WEB_HUB_H
+#define WEB_HUB_H
+
+#include "feed.h"
+#include "request.h"
+
+#include <jansson.h>
+
+enum ask_kind { ASK_INFO, ASK_STATUS, ASK_BREAK };
+
+/* What the node is asked on behalf of a request. */
+struct ask {
+	TAILQ_ENTRY(ask) entry;
+	enum ask_kind kind;
+	char text[REQUEST_NAME_MAX]; /* the pattern, or the name of the lock */
+	size_t text_size;
+	uint64_t fence;
+	/* The outcome: the parsed reply; or NULL, and why there is none. */
+	json_t *reply;
+	struct problem problem;
+	/* Called by the hub's thread when the outcome is there. */
+	void (*done)(struct ask *ask);
+	void *user;
+};
+
+/* The most locks of a STATUS that the pages of /api/status are cut from. */
+enum { HUB_LOCKS_MAX = 10000 };
+
+struct hub;
+
+/* `address` is the node's; NULL: where clients look for one. It must stay valid, as must the
+ * feed. */
+struct hub *hub_start(const char *address, struct feed *feed);
+/* Ends its thread. Everything that was asked is answered, and nothing more can be. */
+void hub_end(struct hub *hub);
+void hub_free(struct hub *hub);
+
+/* Asks the node. Returns false if too much is being asked already. Otherwise `ask` belongs to the
+ * hub until it calls `done`. */
+bool hub_ask(struct hub *hub, struct ask *ask);
+/* There is a first viewer. */
+void hub_wake(struct hub *hub);
+/* Does the node answer? */
+bool hub_has_node(struct hub *hub);
+
+#endif

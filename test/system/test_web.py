@@ -1,0 +1,377 @@
+"""baton web beside real nodes: what it tells equals what the node tells, it costs other members nothing, and it bears bad visitors."""
+import json
+import os
+import re
+import selectors
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+import unittest
+
+from baton import BATON
+from cluster import LONG_LEASE, PATIENCE_S, Cluster, Node, environment, until
+from web import PROGRAM, Stream, Web
+
+
+def without_times(value):
+    """Leaves out what changes while nothing happens."""
+    if isinstance(value, dict):
+        return {name: without_times(part) for name, part in value.items()
+                if name not in ("since_ms", "lease_ms", "control", "locks_total", "locks_more")}
+    return [without_times(part) for part in value] if isinstance(value, list) else value
+
+
+@unittest.skipUnless(os.path.exists(PROGRAM), "built without the page")
+class WebTest(unittest.TestCase):
+    def single(self):
+        """A cluster of one, in memory."""
+        folder = tempfile.mkdtemp(prefix="baton-test-")
+        self.addCleanup(shutil.rmtree, folder)
+        node = Node(folder, "n1", [])
+        self.addCleanup(lambda: node.process is not None and node.end())
+        return node
+
+    def serving(self):
+        node = self.single().start()
+        until("the node serves", lambda: node.answers() and node.serves())
+        return node
+
+    def web(self, node, *words):
+        return self.enterContext(Web("-S", node.socket, *words))
+
+
+class Cluster3(WebTest):
+    def test_status_equals_that_of_the_node_at_rest(self):
+        with Cluster(3, *LONG_LEASE) as cluster:
+            with cluster[0].client() as holder, cluster[1].client() as waiter:
+                holder.call("LOCK", "a")
+                holder.call("LOCK", "b")
+                waiter.send("LOCK", "a")
+                until("it waits", lambda: cluster[0].status()["locks"][0]["waiters"])
+                web = self.web(cluster[2])
+                told = json.loads(subprocess.run([BATON, "status", "--json", "-S", cluster[2].socket], check=True,
+                                                 capture_output=True, text=True).stdout)
+                self.assertEqual(without_times(web.json("/api/status")), without_times(told))
+                with Stream(web) as stream:
+                    kind, state = stream.next()
+                    self.assertEqual(kind, "status")
+                    self.assertEqual(without_times(state["status"]), without_times(told))
+                    self.assertEqual(state["locks_total"], 2)
+                    self.assertEqual(state["waiters_total"], 1)
+                    self.assertEqual(state["info"]["node"], "n3")
+                    self.assertEqual(state["info"]["members"], 3)
+                    self.assertLess(state["at_ms"], stream.next("status")["at_ms"])
+                page = web.json("/api/status?pattern=b*&count=1")
+                self.assertEqual([lock["name"] for lock in page["locks"]], ["b"])
+                page = web.json("/api/status?count=1&skip=1")
+                self.assertEqual(([lock["name"] for lock in page["locks"]], page["locks_total"]), (["b"], 2))
+
+    def test_a_scrape_sends_nothing_to_other_members(self):
+        with Cluster(3, *LONG_LEASE) as cluster:
+            web = self.web(cluster[0])
+            first = web.metrics()
+            self.assertEqual(first['baton_member_up{member="n2"}'], 1)
+            self.assertGreater(first['baton_link_sent_bytes_total{peer="n2"}'], 0)
+            self.assertGreater(first['baton_member_lease_seconds{member="n1"}'], 1)
+            for _ in range(20):
+                last = web.metrics()
+            sent = [name for name in first if "messages_sent" in name or "control_sent" in name]
+            self.assertEqual([first[name] for name in sent], [last[name] for name in sent])
+            self.assertEqual(len(sent), 4)
+            # A status does ask them: so the counters above would have noticed.
+            web.json("/api/status")
+            self.assertGreater(web.metrics()["baton_control_sent_total"], last["baton_control_sent_total"])
+
+    def test_a_token_that_came_is_told_from_one_that_was_here(self):
+        with Cluster(3, *LONG_LEASE) as cluster:
+            with cluster[0].client() as one, cluster[1].client() as two:
+                for client in (one, two, two, two, one):
+                    client.call("LOCK", "x")
+                    client.call("UNLOCK", "x")
+            def grants(node):
+                with Web("-S", node.socket) as web:
+                    samples = web.metrics()
+                return [int(samples[f'baton_{name}{{token="{token}"}}'])
+                        for name in ("grants_total", "acquire_seconds_count") for token in ("here", "came")]
+            # The home of the lock decides about the first grant only.
+            here, came, here_timed, came_timed = grants(cluster[1])
+            self.assertEqual((here, came), (2, 1))
+            self.assertEqual((here, came), (here_timed, came_timed))
+            here, came, *_ = grants(cluster[0])
+            self.assertEqual(here + came, 2)
+            self.assertGreaterEqual(came, 1)
+
+
+class Single(WebTest):
+    def test_metrics_count_grants_refusals_and_losses(self):
+        node = self.serving()
+        web = self.web(node)
+        before = web.metrics()
+        with node.client() as client:
+            for _ in range(1000):
+                client.send("LOCK", "x")
+                client.send("UNLOCK", "x")
+            for _ in range(2000):
+                client.read()
+            fence = client.call("LOCK", "x")
+            with node.client() as other:
+                self.assertIsNone(other.call("LOCK", "x", "NOWAIT"))
+                self.assertIsNone(other.call("LOCK", "x", "TIMEOUT", "1"))
+                other.send("LOCK", "x")
+                until("it waits", lambda: web.metrics()["baton_waiters"] == 1)
+                samples = web.metrics()
+                self.assertEqual([samples[f'baton_locks{{state="{state}"}}'] for state in ("held", "waited", "idle")], [1, 0, 0])
+                self.assertEqual(client.call("BREAK", "x", fence), 1)
+                other.read()
+        until("they are gone", lambda: web.metrics()["baton_sessions"] == before["baton_sessions"])
+        after = web.metrics()
+        def rise(name):
+            return after[name] - before[name]
+        self.assertEqual(rise('baton_grants_total{token="here"}'), 1002)
+        self.assertEqual(rise('baton_acquire_seconds_count{token="here"}'), 1002)
+        self.assertEqual(rise("baton_hold_seconds_count"), 1002)
+        self.assertEqual(rise('baton_refusals_total{reason="busy"}'), 1)
+        self.assertEqual(rise('baton_refusals_total{reason="timeout"}'), 1)
+        self.assertEqual(rise('baton_losses_total{reason="broken"}'), 1)
+        self.assertEqual(after["baton_waiters"], 0)
+        self.assertEqual(after['baton_locks{state="held"}'], 0)
+
+    def test_metrics_are_well_formed(self):
+        node = self.serving()
+        web = self.web(node)
+        code, headers, text = web.request("/metrics")
+        self.assertEqual((code, headers["content-type"]), (200, "text/plain; version=0.0.4; charset=utf-8"))
+        types, seen = {}, set()
+        for line in text.decode().splitlines():
+            if found := re.fullmatch(r"# TYPE (\w+) (counter|gauge|histogram)", line):
+                self.assertNotIn(found[1], types)
+                types[found[1]] = found[2]
+            elif not re.fullmatch(r"# HELP \w+ .+\.", line):
+                found = re.fullmatch(r'(\w+?)(_bucket|_sum|_count)?(\{(\w+="[^"]*",?)+\})? [0-9.e+-]+', line)
+                self.assertIsNotNone(found, line)
+                family = found[1] if types.get(found[1]) == "histogram" else found[1] + (found[2] or "")
+                self.assertIn(family, types)
+                self.assertEqual(family.endswith("_total"), types[family] == "counter", line)
+                self.assertNotIn(line.rsplit(" ", 1)[0], seen)
+                seen.add(line.rsplit(" ", 1)[0])
+        self.assertGreater(len(seen), 80)
+        if shutil.which("promtool"):
+            subprocess.run(["promtool", "check", "metrics"], input=text, check=True)
+
+    def test_it_may_be_started_before_its_node_and_says_when_it_is_gone(self):
+        node = self.single()
+        web = self.web(node)
+        self.assertEqual(web.json("/api/session")["node"], False)
+        self.assertEqual(web.metrics(), {"baton_up": 0})
+        self.assertEqual(web.code("/api/status"), 503)
+        with Stream(web) as stream:
+            kind, state = stream.next()
+            self.assertEqual(kind, "gone")
+            self.assertIn(node.socket, state["why"])
+            node.start()
+            self.assertEqual(stream.next("status")["status"]["node"], "n1")
+            self.assertEqual(web.metrics()["baton_up"], 1)
+            self.assertEqual(web.json("/api/session")["node"], True)
+            node.signal(signal.SIGKILL)
+            node.process = None
+            self.assertIn("closed the connection", stream.next("gone")["why"])
+            node.start()
+            stream.next("status")
+            # A node that is stopped has not closed anything.
+            node.signal(signal.SIGSTOP)
+            self.assertEqual(stream.next("gone")["why"], "the node does not answer")
+            node.signal(signal.SIGCONT)
+            stream.next("status")
+
+    def test_changes_are_told_and_bounded(self):
+        node = self.serving()
+        web = self.web(node)
+        with Stream(web) as stream, node.client() as client:
+            stream.next("status")
+            until("it is subscribed", lambda: web.metrics()["baton_sessions"] == 3)
+            fence = client.call("LOCK", "a \u00e9")
+            client.call("BREAK", "a \u00e9", fence)
+            client.call("ELECT", "e", "me: 1")
+            client.call("RESIGN", "e")
+            events = []
+            while len(events) < 5:
+                events += stream.next("changes")["events"]
+            self.assertEqual([(event["name"], event["what"], event.get("value")) for event in events],
+                             [("a \u00e9", "granted", None), ("a \u00e9", "lost", events[1]["value"]), ("e", "granted", None),
+                              ("e", "leader", "me: 1"), ("e", "released", None)])
+            self.assertTrue(events[1]["value"].startswith("broken"))
+            self.assertEqual((events[0]["fence"], events[0]["node"]), (fence, "n1"))
+            for _ in range(500):
+                client.send("LOCK", "x")
+                client.send("UNLOCK", "x")
+            for _ in range(1000):
+                client.read()
+            told, more = [], 0
+            while len(told) + more < 1000:
+                bundle = stream.next("changes")
+                told += bundle["events"]
+                more += bundle["more"]
+            self.assertEqual(len(told) + more, 1000)
+            times = [event["at_ms"] for event in told]
+            for at in times:
+                self.assertLessEqual(sum(at <= other < at + 1000 for other in times), 50)
+
+    def test_break_needs_leave(self):
+        node = self.serving()
+        web = self.web(node, "--control")
+        own = {"Origin": "http://" + web.host, "Baton_Control": "1"}
+        self.assertEqual(web.json("/api/session"), {"control": True, "node": True, "version": web.json("/api/session")["version"]})
+        with node.client() as client:
+            fence = client.call("LOCK", "x")
+            body = json.dumps({"name": "x", "fence": fence}).encode()
+            for headers in ({**own, "Origin": "http://evil.example"}, {**own, "Origin": "https://" + web.host},
+                            {"Baton_Control": "1"}, {"Origin": own["Origin"]}, {**own, "Baton_Control": "0"}):
+                self.assertEqual(web.code("/api/break", "POST", body, **headers), 403, headers)
+            self.assertEqual(web.code("/api/break", "POST", body, **{**own, "Host": "evil.example"}), 421)
+            for bad in (b"", b"{", b"[]", b'{"name":"x"}', b'{"name":"","fence":1}', b'{"name":"x","fence":"1"}',
+                        b'{"name":"x","fence":9007199254740992}', b'{"name":"x","fence":1,"fence":2}'):
+                self.assertEqual(web.code("/api/break", "POST", bad, **own), 400, bad)
+            self.assertEqual(web.code("/api/break", "POST", b" " * 5000, **own), 413)
+            self.assertEqual(web.code("/api/break", "GET"), 404)
+            self.assertEqual(web.code("/api/status", "POST", body, **own), 405)
+            wrong = json.dumps({"name": "x", "fence": fence + 1}).encode()
+            self.assertEqual(web.request("/api/break", "POST", wrong, **own)[2], b'{"broken":false}')
+            self.assertEqual(client.call("PING"), "PONG")
+            self.assertEqual(web.request("/api/break", "POST", body, **own)[2], b'{"broken":true}')
+            self.assertEqual(node.status()["locks"], [])
+        plain = self.web(node)
+        self.assertEqual(plain.code("/api/break", "POST", body, Origin="http://" + plain.host, Baton_Control="1"), 405)
+        self.assertEqual(plain.json("/api/session")["control"], False)
+
+    def test_bad_requests_are_refused(self):
+        node = self.serving()
+        web = self.web(node)
+        for path in ("/", "/api/status", "/api/events", "/api/session", "/metrics"):
+            self.assertEqual(web.code(path, Host="evil.example"), 421, path)
+            self.assertEqual(web.code(path, Host=f"127.0.0.1:{web.port + 1}"), 421, path)
+            code, headers, body = web.request(path, "HEAD")
+            self.assertEqual((code, body), (200, b""), path)
+            self.assertEqual((headers["x-content-type-options"], headers["x-frame-options"]), ("nosniff", "deny"))
+            self.assertIn("frame-ancestors 'none'", headers["content-security-policy"])
+            self.assertEqual(headers["cache-control"], "no-cache" if path == "/" else "no-store")
+            for method in ("POST", "PUT", "DELETE", "OPTIONS"):
+                self.assertEqual(web.code(path, method), 405, (path, method))
+        for path in ("/../etc/passwd", "/%2e%2e/etc/passwd", "/..", "//", "/api", "/api/", "/metrics/", "/index.html/.."):
+            self.assertEqual(web.code(path), 404, path)
+        for query in ("count=0", "count=1001", "count=-1", "count=1x", "skip=x", "skip=99999999999999999999", "pattern=" + "x" * 256):
+            self.assertEqual(web.code("/api/status?" + query), 400, query)
+        self.assertEqual(web.exchange(b"GET / HTTP/1.1\r\n\r\n").split()[1], b"421") # no Host at all
+        self.assertIn(web.code("/", Cookie="x" * 20000), (413, 431))
+        self.assertEqual(web.json("/api/status?pattern=%00%ff")["locks"], [])
+        self.assertEqual(web.code("/"), 200)
+
+    def test_a_request_that_does_not_arrive_is_dropped(self):
+        node = self.serving()
+        web = self.web(node, "--control")
+        head = f"POST /api/break HTTP/1.1\r\nHost: {web.host}\r\nOrigin: http://{web.host}\r\nBaton-Control: 1\r\n"
+        with web.connect() as idle, web.connect() as slow, web.connect() as body:
+            slow.sendall(b"GET / HTTP/1.1\r\nHost: ")
+            body.sendall(head.encode() + b"Content-Length: 1000\r\n\r\n{")
+            since, ended = time.monotonic(), set()
+            while len(ended) < 3:
+                self.assertLess(time.monotonic() - since, PATIENCE_S)
+                for connection in {idle, slow, body} - ended:
+                    try:
+                        connection.settimeout(0.2)
+                        if connection is not idle:
+                            connection.sendall(b"x")
+                        if not connection.recv(4096):
+                            ended.add(connection)
+                    except TimeoutError:
+                        pass
+                    except OSError:
+                        ended.add(connection)
+            self.assertGreater(time.monotonic() - since, 5)
+
+    def test_dev_starts_it_for_its_cluster(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory(prefix="baton-test-"))
+        for words in ([], ["--no-web"]):
+            with subprocess.Popen([BATON, "dev", "--nodes", "1", *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                                  env=environment(XDG_RUNTIME_DIR=folder)) as dev:
+                lines = []
+                while "redis-cli" not in "".join(lines):
+                    lines.append(dev.stdout.readline())
+                found = re.search(r"In a browser: http://127.0.0.1:(\d+)/#cluster", "".join(lines))
+                self.assertEqual(found is None, bool(words))
+                if found:
+                    def answers():
+                        try:
+                            socket.create_connection(("127.0.0.1", int(found[1]))).close()
+                            return True
+                        except OSError:
+                            return False
+                    until("it listens", answers)
+                dev.terminate()
+                dev.stdout.read()
+                self.assertEqual(dev.wait(PATIENCE_S), 0)
+                if found:
+                    self.assertFalse(answers())
+
+
+class Many(WebTest):
+    STREAMS, SECONDS = 60, 4
+
+    def test_streams_miss_nothing_and_one_that_does_not_read_harms_nobody(self):
+        node = self.serving()
+        web = self.web(node)
+        with web.connect() as warm:
+            self.assertTrue(warm)
+        web.metrics()
+        until("no connection is left", lambda: web.fds() <= 16)
+        fds = web.fds()
+        deaf = [web.connect() for _ in range(3)]
+        for connection in deaf:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            connection.sendall(f"GET /api/events HTTP/1.1\r\nHost: {web.host}\r\n\r\n".encode())
+        selector = selectors.DefaultSelector()
+        streams = [Stream(web) for _ in range(self.STREAMS)]
+        for stream in streams:
+            stream.next("status")
+            stream.connection.setblocking(False)
+            selector.register(stream.connection, selectors.EVENT_READ, stream)
+        until("it is subscribed", lambda: web.metrics()["baton_sessions"] == 2)
+        wanted, end, rss = 0, time.monotonic() + self.SECONDS, web.rss_kb()
+        def listen(seconds):
+            until_ = time.monotonic() + seconds
+            while (left := until_ - time.monotonic()) > 0:
+                for key, _ in selector.select(left):
+                    try:
+                        key.data.feed(key.fileobj.recv(1 << 16))
+                    except BlockingIOError:
+                        pass
+        with node.client() as client:
+            while time.monotonic() < end:
+                for _ in range(2): # four events, ten times a second: below what is left out
+                    client.call("LOCK", "x")
+                    client.call("UNLOCK", "x")
+                wanted += 4
+                listen(0.1)
+        def got(stream):
+            return sum(len(data["events"]) + data["more"] for kind, data in stream.events if kind == "changes")
+        until(lambda: f"all have all {wanted}: {sorted(map(got, streams))}",
+              lambda: (listen(0.1), all(got(stream) >= wanted for stream in streams))[1])
+        self.assertEqual({got(stream) for stream in streams}, {wanted})
+        self.assertEqual({kind for stream in streams for kind, _ in stream.events}, {"changes", "status"})
+        bundles = [sum(kind == "changes" for kind, _ in stream.events) for stream in streams]
+        self.assertLessEqual(max(bundles), 10 * (self.SECONDS + 2) + 20)
+        self.assertLess(web.rss_kb() - rss, 20000)
+        selector.close()
+        for stream in streams:
+            stream.close()
+        for connection in deaf:
+            connection.close()
+        until(lambda: f"{web.fds()} descriptors, {fds} before", lambda: web.fds() <= fds)
+        # Without viewers the node is asked nothing, and has no subscriber.
+        until("it is not subscribed any more", lambda: web.metrics()["baton_sessions"] == 1)
+
+
+if __name__ == "__main__":
+    unittest.main()
