@@ -220,6 +220,46 @@ static void test_candidates_become_members_with_a_lease(void **context)
 	assert_true(changes <= 2);
 }
 
+static void expect_voters(uint32_t count)
+{
+	struct electors electors = {0};
+
+	electors_clear(&electors, 2);
+	for (uint32_t i = 0; i < count; i++)
+		electors_add(&electors, 70 + i, entry_text_of(names[i]), entry_text_of("host:1"));
+	warden_electors(warden, &electors);
+	electors_free(&electors);
+}
+
+static void test_the_first_view_has_all_voters_that_are_there(void **context)
+{
+	(void)context;
+	expect_voters(3);
+	warden_leads(warden, false, now * MS);
+	start(0, 10, LEASE);
+	run(2 * INTERVAL + INTERVAL / 2);
+	warden_leads(warden, true, now * MS);
+	start(1, 11, LEASE);
+	start(2, 12, LEASE);
+	run(2 * INTERVAL);
+	assert_true(is_member(0) && is_member(1) && is_member(2));
+	assert_int_equal(warden_state(warden)->epoch, 1);
+}
+
+static void test_the_first_view_waits_an_interval_at_most(void **context)
+{
+	uint64_t began = now;
+	(void)context;
+
+	expect_voters(3);
+	start(0, 10, LEASE);
+	start(1, 11, LEASE);
+	while (!is_member(0) && now < began + 4 * LEASE)
+		run(1);
+	assert_in_range(now - began, INTERVAL, 2 * INTERVAL);
+	assert_true(is_member(1));
+}
+
 static void test_a_silent_member_is_removed_after_its_deadline(void **context)
 {
 	(void)context;
@@ -759,6 +799,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 	        TEST(test_candidates_become_members_with_a_lease),
+	        TEST(test_the_first_view_has_all_voters_that_are_there),
+	        TEST(test_the_first_view_waits_an_interval_at_most),
 	        TEST(test_a_silent_member_is_removed_after_its_deadline),
 	        TEST(test_a_removal_does_not_wait_for_the_next_beat),
 	        TEST(test_nothing_is_acknowledged_before_it_is_committed),

@@ -387,6 +387,23 @@ static bool is_settled(const struct warden *warden)
 	return true;
 }
 
+/* Is the first view still to wait for a voter? Candidates that miss it must stand for two intervals
+ * before the next one. Everybody that is there renews within one interval. */
+static bool is_gathering(const struct warden *warden)
+{
+	uint32_t heard = 0;
+
+	if (warden->state.seats_count != 0 ||
+	    warden->now + interval_of(warden) >= warden->quiet_until)
+		return false;
+	for (uint32_t i = 0; i < warden->candidates.prospects_count; i++) {
+		const struct petitioner *petitioner =
+		        petitioners_find(&warden->petitioners, warden->candidates.prospects[i]);
+		heard += electors_find(&warden->electors, petitioner->name) != NULL;
+	}
+	return heard < warden->electors.count;
+}
+
 static void propose_change(struct warden *warden)
 {
 	struct parts parts = {0};
@@ -400,7 +417,7 @@ static void propose_change(struct warden *warden)
 		add_leaves(warden, &parts);
 	/* A removal or a leave can change who is whose neighbour, so prospects join in a later
 	 * entry. */
-	if (settled && parts.count == 0 &&
+	if (settled && parts.count == 0 && !is_gathering(warden) &&
 	    candidates_ready(&warden->candidates, &warden->state, &warden->petitioners,
 	                     warden->now))
 		add_joins(warden, &parts);
