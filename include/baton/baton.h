@@ -392,6 +392,24 @@ int baton_status(struct baton *baton, const char *pattern, uint32_t count, char 
  */
 int baton_break(struct baton *baton, const char *name, uint64_t fence);
 
+/* Asks whether the node serves: 1, or 0 if it waits for something, which baton_status tells. Every
+ * client may ask that. Returns one of the errors above otherwise. */
+int baton_ready(struct baton *baton);
+
+/*
+ * Returns whom the node takes this program for, as JSON text that the caller frees with free(): its
+ * uid and groups, or the name in its certificate, and whether the node has rules about who may do
+ * what. Returns 0 or one of the errors above.
+ */
+int baton_whoami(struct baton *baton, char **ret_json);
+
+/*
+ * Returns what this program may do with a lock, as JSON text that the caller frees with free():
+ * {"verbs": [...], "rules": ...}, with the verbs lock, elect, observe, status, break and admin.
+ * Returns 0, BATON_ENAME, or one of the errors above.
+ */
+int baton_can(struct baton *baton, const char *name, char **ret_json);
+
 /*
  * Returns the members of the cluster as JSON text, which the caller frees with free(): their names,
  * addresses and roles, and who leads the voters. Returns 0 or one of the errors above.

@@ -39,6 +39,8 @@ int command_lock(int argc, char **argv);
 int command_elect(int argc, char **argv);
 int command_observe(int argc, char **argv);
 int command_break(int argc, char **argv);
+int command_whoami(int argc, char **argv);
+int command_can(int argc, char **argv);
 
 /* Prints one line on stderr, "baton sim: …", and returns EXIT_USAGE. */
 int usage_problem(const char *command, const struct problem *problem);

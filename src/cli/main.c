@@ -33,6 +33,8 @@ static const struct command commands[] = {
         {"member", command_member, false},
         {"cert", command_cert, false},
         {"drain", command_drain, false},
+        {"whoami", command_whoami, false},
+        {"can", command_can, false},
         {"run", command_run, false},
         {"lock", command_lock, false},
         {"elect", command_elect, false},

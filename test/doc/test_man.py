@@ -31,7 +31,7 @@ class Manual(unittest.TestCase):
         self.assertEqual([page.name for page in PAGES],
                          ["baton-break.1.scd", "baton-cert.1.scd", "baton-drain.1.scd", "baton-elect.1.scd", "baton-fence-check.1.scd", "baton-lock.1.scd",
                           "baton-member.1.scd", "baton-node.1.scd", "baton-run.1.scd", "baton-scenario.5.scd", "baton-status.1.scd",
-                          "baton-torture.1.scd", "baton-trace.5.scd", "baton-web.1.scd", "baton.1.scd"])
+                          "baton-torture.1.scd", "baton-trace.5.scd", "baton-web.1.scd", "baton-whoami.1.scd", "baton.1.scd"])
         for page in PAGES:
             if page.name == "baton-web.1.scd" and not os.path.exists(os.path.dirname(BATON) + "/baton-web"):
                 continue  # built without the page
@@ -44,8 +44,9 @@ class Manual(unittest.TestCase):
                     self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
 
     def test_every_option_of_the_help_is_in_its_page(self):
-        for command in ("run", "lock", "elect", "observe", "node", "member", "cert", "drain", "status", "break", "fence-check", "torture", "web"):
-            name = {"observe": "elect"}.get(command, command)
+        for command in ("run", "lock", "elect", "observe", "node", "member", "cert", "drain", "status", "break", "fence-check", "torture",
+                        "web", "whoami", "can"):
+            name = {"observe": "elect", "can": "whoami"}.get(command, command)
             page = next(p for p in PAGES if p.name == f"baton-{name}.1.scd").read_text().replace("\\", "")
             text = subprocess.run([BATON, "help", command], capture_output=True, text=True, check=True).stdout
             for option in re.findall(r"^  (--?[\w-]+)", text, re.M):

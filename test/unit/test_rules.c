@@ -155,22 +155,22 @@ static void test_what_is_no_rule_is_refused_with_the_word(void **state)
 
 static void test_limits(void **state)
 {
-	char text[RULE_PATTERN_MAX + 32];
-	char many[16 * (RULE_WHO_MAX + 2)] = "x lock";
+	char text[RULE_PATTERN_MAX + 32], many[16 * (RULE_WHO_MAX + 2)];
+	size_t used = (size_t)snprintf(many, sizeof(many), "x lock");
 	struct rules *rules = rules_create();
 	struct problem problem;
 
 	(void)state;
 	memset(text, 'a', sizeof(text));
-	strcpy(text + RULE_PATTERN_MAX, " lock anyone");
+	snprintf(text + RULE_PATTERN_MAX, 32, " lock anyone");
 	assert_int_equal(rules_add(rules, text, look_up, &problem), 0);
 	memset(text, 'a', sizeof(text));
-	strcpy(text + RULE_PATTERN_MAX + 1, " lock anyone");
+	snprintf(text + RULE_PATTERN_MAX + 1, 31, " lock anyone");
 	assert_int_equal(rules_add(rules, text, look_up, &problem), -1);
 	for (int i = 0; i < RULE_WHO_MAX; i++)
-		strcat(many, " uid:1");
+		used += (size_t)snprintf(many + used, sizeof(many) - used, " uid:1");
 	assert_int_equal(rules_add(rules, many, look_up, &problem), 0);
-	strcat(many, " uid:1");
+	snprintf(many + used, sizeof(many) - used, " uid:1");
 	assert_int_equal(rules_add(rules, many, look_up, &problem), -1);
 	for (int i = 2; i < RULES_MAX; i++)
 		assert_int_equal(rules_add(rules, "x lock uid:1", look_up, &problem), 0);
@@ -184,12 +184,14 @@ static void test_the_missing_rule_allows_what_was_refused(void **state)
 {
 	static const char *const names[] = {"backup/db", "a b", "*",   "[x]",
 	                                    "\\",        "n\n", "a-b", "^"};
-	static const struct subject *const subjects[] = {&root, &alice, &bob, &robot, &stranger};
+	enum { SUBJECTS_COUNT = 5 };
+	static const struct subject *const subjects[SUBJECTS_COUNT] = {&root, &alice, &bob, &robot,
+	                                                               &stranger};
 	char text[RULES_MISSING_MAX];
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
-		for (size_t k = 0; k < sizeof(subjects) / sizeof(*subjects); k++) {
+		for (size_t k = 0; k < SUBJECTS_COUNT; k++) {
 			rules_missing(subjects[k], VERB_BREAK, names[i], strlen(names[i]), text);
 			assert_memory_equal(text, "allow ", 6);
 			const char *const texts[] = {text + 6, NULL};

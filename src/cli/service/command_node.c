@@ -112,10 +112,35 @@ static int make_options(struct node_words *words, struct daemon_options *options
 	return node_place_keep(words, problem);
 }
 
+/* The words that the node was started with. */
+struct started {
+	int argc;
+	char **argv;
+};
+
+/* Reads everything again as at the start, and takes the rules of it. Runs in a thread: nothing else
+ * uses getopt by now. */
+static int read_rules_again(void *context, struct rules **ret_rules, struct problem *problem)
+{
+	const struct started *started = context;
+	struct node_words words;
+
+	optind = 0; /* makes getopt begin again */
+	node_words_init(&words);
+	int result = node_words_read(&words, started->argc, started->argv, problem);
+	if (result == 0) {
+		*ret_rules = words.rules;
+		words.rules = NULL;
+	}
+	node_words_free(&words);
+	return result;
+}
+
 int command_node(int argc, char **argv)
 {
 	struct node_words words;
-	struct daemon_options options = {0};
+	struct started started = {argc, argv};
+	struct daemon_options options = {.reload = read_rules_again, .reload_context = &started};
 	struct settings *settings = NULL;
 	struct problem problem;
 	int code = EXIT_HELD;
@@ -130,6 +155,8 @@ int command_node(int argc, char **argv)
 		node_words_add_line(&words, &problem);
 		code = usage_problem("node", &problem);
 	} else {
+		options.rules = words.rules;
+		words.rules = NULL;
 		code = daemon_run(&options);
 	}
 	settings_destroy(settings);

@@ -142,19 +142,18 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 }
 
 /* Asks a node for its status. Returns NULL on failure, and *ret_code is the exit code; the reason
- * was printed, unless `quiet`. */
-static json_t *ask_status(const char *address, const char *pattern, uint64_t count, bool quiet,
-                          int *ret_code)
+ * was printed. */
+static json_t *ask_status(const char *address, const char *pattern, uint64_t count, int *ret_code)
 {
 	struct baton *baton = baton_open(address);
 	char *text;
 
 	memory_must(baton != NULL);
-	*ret_code = quiet ? 0 : service_reach("status", baton, NULL);
+	*ret_code = service_reach("status", baton, NULL);
 	int error =
 	        *ret_code == 0 ? baton_status(baton, pattern, (uint32_t)count, &text) : BATON_ENODE;
 	if (*ret_code == 0 && error != 0)
-		*ret_code = quiet ? EXIT_UNAVAILABLE : service_problem("status", baton, error);
+		*ret_code = service_problem("status", baton, error);
 	baton_close(baton);
 	if (error != 0)
 		return NULL;
@@ -162,8 +161,7 @@ static json_t *ask_status(const char *address, const char *pattern, uint64_t cou
 	free(text);
 	if (status == NULL) {
 		*ret_code = EXIT_UNAVAILABLE;
-		if (!quiet)
-			fprintf(stderr, "baton status: the node's answer is not JSON\n");
+		fprintf(stderr, "baton status: the node's answer is not JSON\n");
 	}
 	return status;
 }
@@ -179,16 +177,14 @@ static void give_up(int signal)
 static int probe(const char *address)
 {
 	const struct sigaction action = {.sa_handler = give_up};
-	int code;
+	struct baton *baton = baton_open(address);
 
+	memory_must(baton != NULL);
 	sigaction(SIGALRM, &action, NULL);
 	alarm(READY_S);
-	json_t *status = ask_status(address, NULL, 1, true, &code);
-	if (status == NULL)
-		return code;
-	code = serves(status) ? EXIT_HELD : EXIT_LIMIT;
-	json_decref(status);
-	return code;
+	int ready = baton_ready(baton);
+	baton_close(baton);
+	return ready < 0 ? EXIT_UNAVAILABLE : ready == 1 ? EXIT_HELD : EXIT_LIMIT;
 }
 
 struct status_words {
@@ -244,7 +240,7 @@ int command_status(int argc, char **argv)
 	}
 	if (words.ready)
 		return probe(words.address);
-	json_t *status = ask_status(words.address, words.pattern, words.count, false, &code);
+	json_t *status = ask_status(words.address, words.pattern, words.count, &code);
 	if (status == NULL)
 		return code;
 	code = serves(status) ? EXIT_HELD : EXIT_LIMIT;

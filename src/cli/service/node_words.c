@@ -7,6 +7,8 @@
 #include "service.h"
 
 #include <errno.h>
+#include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,6 +37,7 @@ static const struct option options_long[] = {
         {"max-locks", required_argument, NULL, 'M'},
         {"insecure", no_argument, NULL, 'I'},
         {"log", required_argument, NULL, 'L'},
+        {"allow", required_argument, NULL, 'A'},
         {"config", required_argument, NULL, 'F'},
         {"tls-ca", required_argument, NULL, 'x'},
         {"tls-cert", required_argument, NULL, 'x'},
@@ -60,6 +63,7 @@ void *node_words_keep(struct node_words *words, void *memory)
 
 void node_words_free(struct node_words *words)
 {
+	rules_destroy(words->rules);
 	while (words->kept_count > 0)
 		free(words->kept[--words->kept_count]);
 	free(words->kept);
@@ -194,6 +198,42 @@ static int set_client_timeout(struct node_words *words, const char *value, struc
 	return 0;
 }
 
+/* Looks up a user or a group in the databases of this host. That may ask a server and take long. */
+static int look_up(bool group, const char *name, uint32_t *ret_id)
+{
+	size_t size = 1 << 12;
+	char *room = NULL;
+	struct passwd user, *found_user = NULL;
+	struct group some, *found_group = NULL;
+	int error;
+
+	do {
+		size *= 2;
+		free(room);
+		room = malloc(size);
+		memory_must(room != NULL);
+		error = group ? getgrnam_r(name, &some, room, size, &found_group)
+		              : getpwnam_r(name, &user, room, size, &found_user);
+	} while (error == ERANGE && size < 1 << 24);
+	if (found_user != NULL)
+		*ret_id = found_user->pw_uid;
+	if (found_group != NULL)
+		*ret_id = found_group->gr_gid;
+	free(room);
+	return found_user != NULL || found_group != NULL ? 0 : -1;
+}
+
+static int add_rule(struct node_words *words, const char *text, struct problem *problem)
+{
+	struct problem wrong;
+
+	if (words->rules == NULL)
+		words->rules = rules_create();
+	if (rules_add(words->rules, text, look_up, &wrong) != 0)
+		return problem_set(problem, "--allow '%.100s': %.300s", text, wrong.text);
+	return 0;
+}
+
 /* What is fixed when a cluster is born. Returns 1 if the option is none of these. */
 static int set_setting(struct settings_words *settings, int option, const char *value,
                        struct problem *problem)
@@ -259,6 +299,8 @@ static int set_word(struct node_words *words, int option, const char *value,
 		return parse_number(value, 1, 1 << 20, "--max-clients", &words->sessions, problem);
 	case 'M':
 		return parse_number(value, 1, UINT32_MAX, "--max-locks", &words->locks, problem);
+	case 'A':
+		return add_rule(words, value, problem);
 	case 'L':
 		return set_level(words, value, problem);
 	case 'F': /* was read before */
@@ -307,6 +349,9 @@ static int read_line(struct node_words *words, char *line, unsigned number, stru
 	if (*line == '\0' || *line == '#')
 		return 0;
 	char *value = strchr(line, '=');
+	if (strncmp(line, "allow ", 6) == 0 && line[6 + strspn(line + 6, " \t")] != '=')
+		return problem_set(problem, "a line has a name and a value: allow = %.200s",
+		                   line + 6 + strspn(line + 6, " \t"));
 	if (value != NULL)
 		*value++ = '\0';
 	char *name = trim(line);

@@ -63,7 +63,7 @@ int handle_refused(struct baton *baton, const redisReply *reply)
 {
 	struct word word = {reply->str, strcspn(reply->str, " ")};
 
-	return why_set(&baton->why, error_named(word), "the node at %.200s says: %.200s",
+	return why_set(&baton->why, error_named(word), "the node at %.200s says: %.700s",
 	               baton->address, reply->str);
 }
 

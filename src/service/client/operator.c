@@ -1,5 +1,5 @@
 /*
- * What operators do with the members of a cluster.
+ * What operators ask and do, and what a client asks about itself.
  */
 #include "handle.h"
 
@@ -8,22 +8,60 @@
 #include <stdlib.h>
 #include <string.h>
 
-int baton_members(struct baton *baton, char **ret_json)
+/* Sends a command whose reply is JSON. `command` is its name, for errors. */
+static int ask_json(struct baton *baton, const struct word *words, size_t words_count,
+                    const char *command, char **ret_json)
 {
-	const struct word words[] = {WORD("MEMBER"), WORD("LIST")};
 	redisReply *reply;
-	int error = handle_command(baton, words, 2, true, &reply);
+	int error = handle_command(baton, words, words_count, true, &reply);
 
 	if (error < 0)
 		return error;
 	if (reply->type != REDIS_REPLY_STRING)
-		return handle_unexpected(baton, reply, "MEMBER LIST");
+		return handle_unexpected(baton, reply, command);
 	char *json = strdup(reply->str);
 	freeReplyObject(reply);
 	if (json == NULL)
 		return why_set(&baton->why, BATON_EMEMORY, "out of memory");
 	*ret_json = json;
 	return 0;
+}
+
+int baton_members(struct baton *baton, char **ret_json)
+{
+	const struct word words[] = {WORD("MEMBER"), WORD("LIST")};
+
+	return ask_json(baton, words, 2, "MEMBER LIST", ret_json);
+}
+
+int baton_whoami(struct baton *baton, char **ret_json)
+{
+	const struct word words[] = {WORD("WHOAMI")};
+
+	return ask_json(baton, words, 1, "WHOAMI", ret_json);
+}
+
+int baton_can(struct baton *baton, const char *name, char **ret_json)
+{
+	if (handle_check_name(baton, name) < 0)
+		return BATON_ENAME;
+	const struct word words[] = {WORD("CAN"), word_of(name)};
+	return ask_json(baton, words, 2, "CAN", ret_json);
+}
+
+int baton_ready(struct baton *baton)
+{
+	const struct word words[] = {WORD("READY")};
+	redisReply *reply;
+	int error = handle_command(baton, words, 1, true, &reply);
+
+	if (error < 0)
+		return error;
+	if (reply->type != REDIS_REPLY_INTEGER || reply->integer < 0 || reply->integer > 1)
+		return handle_unexpected(baton, reply, "READY");
+	bool ready = reply->integer == 1;
+	freeReplyObject(reply);
+	return ready;
 }
 
 int baton_member(struct baton *baton, const char *act, const char *name)

@@ -5,7 +5,7 @@
 #define CLIENT_WHY_H
 
 struct why {
-	char text[512];
+	char text[1024];
 };
 
 /* Returns the code, so that a function can end with it. */

@@ -10,6 +10,7 @@
 #include "instance.h"
 #include "log.h"
 #include "must.h"
+#include "permissions.h"
 #include "replies.h"
 
 #include <stdio.h>
@@ -140,6 +141,10 @@ static bool subscribe(struct client *client, const struct resp_argument *a, uint
 		                  done->size);
 	}
 	while (++client->argument < count) {
+		/* Whoever may take a lock has to know when it is lost; see permission_hears. */
+		if (!pattern && !permission_for(client, VERB_OBSERVE | VERB_LOCK | VERB_ELECT,
+		                                &a[client->argument]))
+			continue;
 		int error = node_subscribe(client->daemon->node, client->session, pattern,
 		                           a[client->argument].bytes, a[client->argument].size,
 		                           client->daemon->loop.now);
@@ -160,6 +165,9 @@ static bool serve_subscribe(struct client *client, const struct resp_argument *a
 
 static bool serve_psubscribe(struct client *client, const struct resp_argument *a, uint32_t count)
 {
+	/* It is given again after each name; see subscribe. What is shown is decided for each event. */
+	if (client->argument == 0 && !permission_somewhere(client, VERB_OBSERVE))
+		return true;
 	return subscribe(client, a, count, true);
 }
 
@@ -428,6 +436,18 @@ static bool serve_client(struct client *client, const struct resp_argument *a, u
 	return reply_wrong(client, "CLIENT knows %s", known);
 }
 
+/* For health checks, which need not be allowed to see anything else. */
+static bool serve_ready(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	char waits_for[WAITS_FOR_MAX];
+
+	(void)a;
+	(void)count;
+	resp_integer(&client->output,
+	             !status_waits_for(client->daemon, waits_for, sizeof(waits_for)));
+	return true;
+}
+
 static bool serve_select(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	(void)count;
@@ -456,42 +476,50 @@ static const struct command {
 	serve_command *serve;
 	uint32_t least, most; /* how many arguments, including the name */
 	bool listening;       /* allowed also for a subscriber that speaks version 2 */
+	/* What rules must allow; 0: nothing, or the command asks for it by itself. */
+	unsigned verb;
 	const char *summary;
 } commands[] = {
-        {"LOCK", serve_lock, 2, 4, false, "Takes a lock: name [NOWAIT | TIMEOUT ms]"},
-        {"UNLOCK", serve_unlock, 2, 3, false, "Gives a lock back: name [fence]"},
-        {"ELECT", serve_elect, 3, 3, false, "Leads, and publishes a value: name value"},
-        {"RESIGN", serve_unlock, 2, 3, false, "Leads no more: name [fence]"},
-        {"LEADER", serve_leader, 2, 3, false, "Tells who leads: name [SILENT]"},
-        {"LEASE", serve_lease, 1, 1, false, "Tells how long this node may go on by itself"},
-        {"SUBSCRIBE", serve_subscribe, 2, RESP_ARGUMENTS_MAX, true,
+        {"LOCK", serve_lock, 2, 4, false, VERB_LOCK, "Takes a lock: name [NOWAIT | TIMEOUT ms]"},
+        {"UNLOCK", serve_unlock, 2, 3, false, 0, "Gives a lock back: name [fence]"},
+        {"ELECT", serve_elect, 3, 3, false, VERB_ELECT, "Leads, and publishes a value: name value"},
+        {"RESIGN", serve_unlock, 2, 3, false, 0, "Leads no more: name [fence]"},
+        {"LEADER", serve_leader, 2, 3, false, VERB_OBSERVE, "Tells who leads: name [SILENT]"},
+        {"LEASE", serve_lease, 1, 1, false, 0, "Tells how long this node may go on by itself"},
+        {"SUBSCRIBE", serve_subscribe, 2, RESP_ARGUMENTS_MAX, true, 0,
          "Listens to what happens to locks: name ..."},
-        {"PSUBSCRIBE", serve_psubscribe, 2, RESP_ARGUMENTS_MAX, true,
+        {"PSUBSCRIBE", serve_psubscribe, 2, RESP_ARGUMENTS_MAX, true, 0,
          "Listens to locks whose names match: pattern ..."},
-        {"UNSUBSCRIBE", serve_unsubscribe, 1, RESP_ARGUMENTS_MAX, true,
+        {"UNSUBSCRIBE", serve_unsubscribe, 1, RESP_ARGUMENTS_MAX, true, 0,
          "Listens no more: [name ...]"},
-        {"PUNSUBSCRIBE", serve_punsubscribe, 1, RESP_ARGUMENTS_MAX, true,
+        {"PUNSUBSCRIBE", serve_punsubscribe, 1, RESP_ARGUMENTS_MAX, true, 0,
          "Listens no more: [pattern ...]"},
-        {"STATUS", serve_status, 1, 4, false, "Tells all, as JSON: [pattern [COUNT n]]"},
-        {"BREAK", serve_break, 3, 3, false, "Takes a lock from its holder: name fence"},
-        {"MEMBER", serve_member, 2, 3, false,
+        {"STATUS", serve_status, 1, 4, false, VERB_STATUS,
+         "Tells all, as JSON: [pattern [COUNT n]]"},
+        {"BREAK", serve_break, 3, 3, false, VERB_BREAK, "Takes a lock from its holder: name fence"},
+        {"MEMBER", serve_member, 2, 3, false, 0,
          "Tells the members, or gives an order: LIST | REMOVE name | INVITE name"},
-        {"DRAIN", serve_drain, 1, 2, false, "Leaves when all holders have finished: [ms]"},
-        {"PING", serve_ping, 1, 2, true, "Answers: [text]"},
-        {"ECHO", serve_echo, 2, 2, false, "Answers with the text: text"},
-        {"HELLO", serve_hello, 1, 7, false, "Chooses the version of RESP: [2 | 3 [SETNAME name]]"},
-        {"AUTH", serve_auth, 1, RESP_ARGUMENTS_MAX, false, "Refused: there are no passwords"},
-        {"RESET", serve_reset, 1, 1, true, "Begins a new session; locks are given back"},
-        {"MULTI", serve_multi, 1, RESP_ARGUMENTS_MAX, true, "Refused, with all up to EXEC"},
-        {"EXEC", serve_exec, 1, 1, true, "Ends what a refused MULTI began"},
-        {"DISCARD", serve_discard, 1, 1, true, "Ends what a refused MULTI began"},
-        {"COMMAND", serve_command_table, 1, RESP_ARGUMENTS_MAX, false,
+        {"DRAIN", serve_drain, 1, 2, false, VERB_ADMIN,
+         "Leaves when all holders have finished: [ms]"},
+        {"READY", serve_ready, 1, 1, false, 0, "Tells whether the node serves: 1 or 0"},
+        {"WHOAMI", serve_whoami, 1, 1, false, 0, "Tells who the node takes this client for"},
+        {"CAN", serve_can, 2, 2, false, 0, "Tells what this client may do with a lock: name"},
+        {"PING", serve_ping, 1, 2, true, 0, "Answers: [text]"},
+        {"ECHO", serve_echo, 2, 2, false, 0, "Answers with the text: text"},
+        {"HELLO", serve_hello, 1, 7, false, 0,
+         "Chooses the version of RESP: [2 | 3 [SETNAME name]]"},
+        {"AUTH", serve_auth, 1, RESP_ARGUMENTS_MAX, false, 0, "Refused: there are no passwords"},
+        {"RESET", serve_reset, 1, 1, true, 0, "Begins a new session; locks are given back"},
+        {"MULTI", serve_multi, 1, RESP_ARGUMENTS_MAX, true, 0, "Refused, with all up to EXEC"},
+        {"EXEC", serve_exec, 1, 1, true, 0, "Ends what a refused MULTI began"},
+        {"DISCARD", serve_discard, 1, 1, true, 0, "Ends what a refused MULTI began"},
+        {"COMMAND", serve_command_table, 1, RESP_ARGUMENTS_MAX, false, 0,
          "Tells the commands: [COUNT | DOCS [name ...] | INFO [name ...] | LIST]"},
-        {"CLIENT", serve_client, 2, RESP_ARGUMENTS_MAX, false,
+        {"CLIENT", serve_client, 2, RESP_ARGUMENTS_MAX, false, 0,
          "Tells or sets what is known of this connection: word ..."},
-        {"INFO", serve_info, 1, RESP_ARGUMENTS_MAX, false, "Tells what this node has counted"},
-        {"SELECT", serve_select, 2, 2, false, "There is one database, 0: 0"},
-        {"QUIT", serve_quit, 1, 1, true, "Ends the connection"},
+        {"INFO", serve_info, 1, RESP_ARGUMENTS_MAX, false, 0, "Tells what this node has counted"},
+        {"SELECT", serve_select, 2, 2, false, 0, "There is one database, 0: 0"},
+        {"QUIT", serve_quit, 1, 1, true, 0, "Ends the connection"},
 };
 enum { COMMANDS_COUNT = sizeof(commands) / sizeof(*commands) };
 
@@ -590,6 +618,18 @@ static bool serve_command_table(struct client *client, const struct resp_argumen
 	return true;
 }
 
+/* STATUS and what administrators do are not about one lock. Other commands are about that of their
+ * first argument. If it is not permitted, the client was told which rule is missing. */
+static bool is_permitted(struct client *client, const struct command *command,
+                         const struct resp_argument *a)
+{
+	if (command->verb == 0)
+		return true;
+	if (command->verb == VERB_STATUS || command->verb == VERB_ADMIN)
+		return permission_somewhere(client, command->verb);
+	return permission_for(client, command->verb, &a[1]);
+}
+
 bool command_serve(struct client *client, const struct resp_command *words)
 {
 	const struct resp_argument *a = words->arguments;
@@ -617,5 +657,7 @@ bool command_serve(struct client *client, const struct resp_command *words)
 		                   "Can't execute '%s': only (P)SUBSCRIBE / (P)UNSUBSCRIBE / "
 		                   "PING / QUIT / RESET are allowed in this context",
 		                   command->name);
+	if (client->daemon->rules != NULL && !is_permitted(client, command, a))
+		return true;
 	return command->serve(client, a, count);
 }

@@ -5,6 +5,7 @@
 #include "leave.h"
 #include "log.h"
 #include "memory.h"
+#include "permissions.h"
 #include "replies.h"
 #include "tenant.h"
 
@@ -221,7 +222,10 @@ bool serve_member(struct client *client, const struct resp_argument *a, uint32_t
 {
 	static const char few[] = "\\"; /* locks do not matter here: hardly any has this name */
 
-	if (count == 2 && argument_is(&a[1], "LIST")) {
+	bool lists = count == 2 && argument_is(&a[1], "LIST");
+	if (!permission_somewhere(client, lists ? VERB_STATUS : VERB_ADMIN))
+		return true;
+	if (lists) {
 		int error = node_status(client->daemon->node, client->session, few, 1, 1,
 		                        client->daemon->loop.now);
 		if (error != 0) {

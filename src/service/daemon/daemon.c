@@ -120,7 +120,7 @@ static void on_signal(struct loop_watch *watch, uint32_t events)
 	(void)events;
 	while (read(watch->fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGHUP) {
-			log_line(LEVEL_INFO, "SIGHUP: there is nothing to reload");
+			reload_begin(daemon);
 			continue;
 		}
 		daemon->hurried = daemon->leaving;
@@ -140,6 +140,7 @@ static void close_all(struct daemon *daemon)
 	/* Last, because 'baton drain' waits for that: then another node may use the directory. */
 	listeners_close(daemon);
 	loop_close_fd(&daemon->loop, &daemon->signals);
+	reload_close(daemon);
 	lease_page_close(&daemon->lease_page);
 	sched_policy_close(&daemon->sched_policy);
 	free(daemon->notes);
@@ -261,7 +262,7 @@ static int raise_limits(struct daemon *daemon)
 	return 0;
 }
 
-/* From now on signals are read from a descriptor instead of being handled. SIGHUP is ignored. */
+/* From now on signals are read from a descriptor instead of being handled. */
 static void read_signals(struct daemon *daemon)
 {
 	sigset_t signals;
@@ -333,14 +334,17 @@ int daemon_run(const struct daemon_options *options)
 	listeners_init(&daemon->listeners);
 	TAILQ_INIT(&daemon->status_jobs);
 	daemon->nag.due = on_nag;
+	daemon->rules = options->rules;
 	log_open(options->name, options->level);
 	if (raise_limits(daemon) != 0) {
+		rules_destroy(daemon->rules);
 		free(daemon);
 		return 1;
 	}
 	loop_open(&daemon->loop);
 	daemon->started = daemon->loop.now;
 	read_signals(daemon);
+	reload_open(daemon);
 	sched_policy_open(&daemon->sched_policy, daemon->loop.now / LOOP_MS);
 	lease_page_open(&daemon->lease_page);
 	daemon->code = begin(daemon);

@@ -8,6 +8,7 @@
 
 #include "algorithm.h"
 #include "problem.h"
+#include "rules.h"
 #include "wiring.h"
 
 #include <stdbool.h>
@@ -67,6 +68,12 @@ struct daemon_options {
 	const char *socket;            /* the path of the Unix socket for clients */
 	struct daemon_address clients; /* where clients connect over TCP */
 	uint64_t client_timeout_ms;
+	/* Who may do what here; NULL: everybody may do everything. The daemon frees it. */
+	struct rules *rules;
+	/* Reads the rules again, in any thread: looking up users and groups may block. Returns 0 and
+	 * what `rules` is above; or -1 and a problem. */
+	int (*reload)(void *context, struct rules **ret_rules, struct problem *problem);
+	void *reload_context;
 	uint32_t turns; /* as in struct node_options, like the next */
 	uint64_t idle_hop_ns;
 	uint32_t sessions_max, locks_max; /* 0: the limits of the node */

@@ -155,29 +155,38 @@ static void tell_types(struct buffer *to, const char *name, const struct algorit
 	put(to, "\r\n");
 }
 
+/* What was counted is for those who may see a status. */
+static void tell_figures(const struct daemon *daemon, struct buffer *to)
+{
+	const struct algorithm *algorithm = daemon->settings.algorithm;
+	struct node_figures figures;
+
+	node_figures(daemon->node, &figures);
+	tell_cluster(daemon, to, &figures);
+	tell_clients(daemon, to, &figures);
+	tell_locks(to, &figures);
+	put(to, "\r\n# Times\r\n");
+	tell_histogram(to, "acquire_here", &figures.acquire[TOKEN_HERE]);
+	tell_histogram(to, "acquire_came", &figures.acquire[TOKEN_CAME]);
+	tell_histogram(to, "hold", &figures.hold);
+	put(to, "\r\n# Messages\r\n");
+	tell_types(to, "messages_sent", algorithm, figures.sent_by_type);
+	tell_types(to, "messages_received", algorithm, figures.received_by_type);
+	put_number(to, "control_sent", figures.control_sent);
+	put_number(to, "control_received", figures.control_received);
+}
+
+/* Client libraries ask this when they connect, whatever they may do. */
 bool serve_info(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	const struct daemon *daemon = client->daemon;
-	const struct algorithm *algorithm = daemon->settings.algorithm;
-	struct node_figures figures;
 	struct buffer text = {0};
 
 	(void)a; /* names of sections: all of it is short */
 	(void)count;
-	node_figures(daemon->node, &figures);
 	tell_server(daemon, &text);
-	tell_cluster(daemon, &text, &figures);
-	tell_clients(daemon, &text, &figures);
-	tell_locks(&text, &figures);
-	put(&text, "\r\n# Times\r\n");
-	tell_histogram(&text, "acquire_here", &figures.acquire[TOKEN_HERE]);
-	tell_histogram(&text, "acquire_came", &figures.acquire[TOKEN_CAME]);
-	tell_histogram(&text, "hold", &figures.hold);
-	put(&text, "\r\n# Messages\r\n");
-	tell_types(&text, "messages_sent", algorithm, figures.sent_by_type);
-	tell_types(&text, "messages_received", algorithm, figures.received_by_type);
-	put_number(&text, "control_sent", figures.control_sent);
-	put_number(&text, "control_received", figures.control_received);
+	if ((rules_verbs_somewhere(daemon->rules, &client->subject) & VERB_STATUS) != 0)
+		tell_figures(daemon, &text);
 	resp_bulk(&client->output, buffer_front(&text), buffer_size(&text));
 	buffer_free(&text);
 	return true;

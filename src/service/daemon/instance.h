@@ -12,11 +12,13 @@
 #include "log.h"
 #include "loop.h"
 #include "member.h"
+#include "reload.h"
 #include "sched_policy.h"
 #include "status_json.h"
 
 struct member_note;
 struct peers;
+struct rules;
 
 struct daemon {
 	const struct daemon_options *options;
@@ -28,6 +30,9 @@ struct daemon {
 	struct node *node; /* belongs to the member */
 	struct peers *peers;
 	struct clients clients;
+	/* Who may do what here; NULL: everybody may do everything. */
+	struct rules *rules;
+	struct reload reload;
 	struct listeners listeners;
 	struct status_jobs status_jobs;
 	struct word_page lease_page;
@@ -35,6 +40,7 @@ struct daemon {
 	/* Limits the lines about clients and peers that cannot be accepted. */
 	struct log_limit refusals;
 	struct log_limit slow_disk;
+	struct log_limit denials; /* limits the lines about commands that rules forbid */
 	struct loop_watch signals;
 	struct loop_timer nag; /* checks slow clients, and logs what the node waits for */
 	/* Nothing is granted before this time, because the last node on this socket was killed; 0:

@@ -262,6 +262,12 @@ void listeners_resume(struct daemon *daemon)
 		loop_change(&daemon->loop, &listeners->tcp.watch, EPOLLIN);
 }
 
+/* Rules decide instead of the file: without them only the node's user and group may connect. */
+static mode_t socket_mode(const struct daemon *daemon)
+{
+	return daemon->rules != NULL ? 0666 : 0660;
+}
+
 static int open_unix_locked(struct daemon *daemon)
 {
 	const char *path = daemon->options->socket;
@@ -294,7 +300,7 @@ static int open_unix_locked(struct daemon *daemon)
 		daemon->serve_at = clock_lease_ns() + lease_ms * LOOP_MS;
 	}
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	mode_t mask = umask(0117); /* the file must be 0660 from the first moment on */
+	mode_t mask = umask(0777 & ~socket_mode(daemon)); /* right from the first moment on */
 	daemon->listeners.socket_made =
 	        fd >= 0 && bind(fd, (const struct sockaddr *)&address, sizeof(address)) == 0;
 	int error = daemon->listeners.socket_made ? 0 : errno;
@@ -364,6 +370,14 @@ static bool is_ours(const struct daemon *daemon)
 	return lstat(daemon->options->socket, &stat) == 0 &&
 	       stat.st_dev == daemon->listeners.socket_device &&
 	       stat.st_ino == daemon->listeners.socket_inode;
+}
+
+void listeners_adjust(struct daemon *daemon)
+{
+	if (daemon->listeners.socket_made && is_ours(daemon) &&
+	    chmod(daemon->options->socket, socket_mode(daemon)) != 0)
+		log_line(LEVEL_ERROR, "--socket: the mode of '%s' cannot be changed: %s",
+		         daemon->options->socket, strerror(errno));
 }
 
 void listeners_close(struct daemon *daemon)

@@ -5,6 +5,7 @@
 #include "commands_member.h"
 #include "instance.h"
 #include "log.h"
+#include "permissions.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -207,7 +208,7 @@ void reply_event(struct client *client, const struct node_effect *effect)
 	                 (effect->event.kind == EVENT_LOST && client->reasons);
 	char message[NODE_NAME_MAX + 64 + NODE_VALUE_MAX];
 
-	if (client->ending)
+	if (client->ending || !permission_hears(client, effect))
 		return;
 	/* Events have a limit of their own, because a long reply may stand before them. */
 	if (buffer_size(&client->output) <= CLIENT_EVENTS_MAX)

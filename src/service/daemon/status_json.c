@@ -10,6 +10,7 @@
 #include "instance.h"
 #include "memory.h"
 #include "must.h"
+#include "permissions.h"
 #include "tenant.h"
 
 #include <jansson.h>
@@ -164,6 +165,7 @@ struct status_job {
 	struct buffer text; /* room for the length, then the reply so far */
 	bool merged;        /* all locks are known */
 	bool begun;         /* the lock is being written: its waiters are next */
+	bool any;           /* a lock was written: the next one needs a comma */
 	uint32_t lock, waiter;
 };
 
@@ -208,7 +210,8 @@ static void begin_lock(struct status_job *job)
 
 	if (lock->fence != 0)
 		snprintf(fence, sizeof(fence), "%llu", (unsigned long long)lock->fence);
-	append_text(to, job->lock == 0 ? "{\"name\":" : ",{\"name\":");
+	append_text(to, job->any ? ",{\"name\":" : "{\"name\":");
+	job->any = true;
 	append_json(to, text(lock->name.bytes, lock->name.size));
 	append_text(to, ",\"fence\":");
 	append_text(to, fence);
@@ -220,11 +223,16 @@ static void begin_lock(struct status_job *job)
 	job->waiter = 0;
 }
 
-/* Writes the beginning of a lock, or one of its waiters, or its end. */
+/* Writes the beginning of a lock, or one of its waiters, or its end; or passes over a lock that the
+ * client may not see. */
 static void write_next(struct status_job *job)
 {
 	const struct node_status_lock *lock = &job->status->locks[job->lock];
 
+	if (!job->begun && !permission_sees(job->client, lock->name)) {
+		job->lock++;
+		return;
+	}
 	if (!job->begun)
 		begin_lock(job);
 	if (job->waiter < lock->waiters_count) {

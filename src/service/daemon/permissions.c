@@ -1,0 +1,130 @@
+#include "permissions.h"
+
+#include "baton/error.h"
+#include "instance.h"
+#include "log.h"
+#include "memory.h"
+#include "replies.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Tells the client, and now and then the log, which rule is missing. */
+static bool refuse(struct client *client, enum verb verb, const struct resp_argument *name)
+{
+	struct daemon *daemon = client->daemon;
+	char rule[RULES_MISSING_MAX], text[RULES_MISSING_MAX + 64], who[CLIENT_DESCRIPTION_MAX];
+
+	rules_missing(&client->subject, verb, name != NULL ? name->bytes : NULL,
+	              name != NULL ? name->size : 0, rule);
+	snprintf(text, sizeof(text), "not permitted: this rule is missing: %s", rule);
+	resp_error(&client->output, "NOPERM", text);
+	if (log_limit_passes(&daemon->denials, daemon->loop.now)) {
+		client_describe(client, who);
+		log_line(LEVEL_INFO, "a client was refused (%s): this rule is missing: %s", who,
+		         rule);
+	}
+	return false;
+}
+
+/* The lowest verb is the one that is usually meant. */
+static enum verb lowest(unsigned verbs)
+{
+	return (enum verb)(verbs & -verbs);
+}
+
+bool permission_for(struct client *client, unsigned verbs, const struct resp_argument *name)
+{
+	const struct rules *rules = client->daemon->rules;
+
+	return rules == NULL ||
+	       rules_allow(rules, &client->subject, verbs, name->bytes, name->size) ||
+	       refuse(client, lowest(verbs), name);
+}
+
+bool permission_somewhere(struct client *client, enum verb verb)
+{
+	const struct rules *rules = client->daemon->rules;
+
+	return rules == NULL || (rules_verbs_somewhere(rules, &client->subject) & verb) != 0 ||
+	       refuse(client, verb, NULL);
+}
+
+bool permission_sees(const struct client *client, struct node_bytes name)
+{
+	const struct rules *rules = client->daemon->rules;
+
+	return rules == NULL ||
+	       rules_allow(rules, &client->subject, VERB_STATUS, name.bytes, name.size);
+}
+
+/*
+ * Decided when an event comes, not when the client subscribed: rules may have changed since. A
+ * client that may take a lock has to know when it loses it, so it hears of that lock without
+ * "observe" too; but not what a leader publishes.
+ */
+bool permission_hears(const struct client *client, const struct node_effect *effect)
+{
+	const struct rules *rules = client->daemon->rules;
+	struct node_bytes name = effect->event.name;
+	unsigned verbs = VERB_OBSERVE;
+
+	if (rules == NULL || effect->event.kind == EVENT_DROPPED)
+		return true;
+	if (effect->event.pattern.bytes == NULL && effect->event.kind != EVENT_LEADER)
+		verbs |= VERB_LOCK | VERB_ELECT;
+	return rules_allow(rules, &client->subject, verbs, name.bytes, name.size);
+}
+
+/* --- what a client asks about itself --- */
+
+/* Sends the JSON as a text, and frees it. */
+static bool reply_json(struct client *client, json_t *json)
+{
+	char *text = json != NULL ? json_dumps(json, JSON_COMPACT) : NULL;
+
+	memory_must(text != NULL);
+	resp_bulk(&client->output, text, strlen(text));
+	free(text);
+	json_decref(json);
+	return true;
+}
+
+bool serve_whoami(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	const struct subject *subject = &client->subject;
+	json_t *gids = json_array();
+
+	(void)a;
+	(void)count;
+	for (uint32_t i = 0; i < subject->gids_count; i++)
+		json_array_append_new(gids, json_integer(subject->gids[i]));
+	return reply_json(
+	        client,
+	        json_pack("{s:s, s:s, s:o, s:o, s:s?, s:b}", "node", daemon_name(client->daemon),
+	                  "transport", client->tcp ? "tcp" : "unix", "uid",
+	                  subject->uid == SUBJECT_NOBODY ? json_null() : json_integer(subject->uid),
+	                  "gids", gids, "certificate", subject->certificate, "rules",
+	                  client->daemon->rules != NULL));
+}
+
+bool serve_can(struct client *client, const struct resp_argument *a, uint32_t count)
+{
+	json_t *verbs = json_array();
+
+	(void)count;
+	if (a[1].size == 0 || a[1].size > NODE_NAME_MAX) {
+		json_decref(verbs);
+		reply_error(client, BATON_ENAME);
+		return true;
+	}
+	unsigned mine = rules_verbs(client->daemon->rules, &client->subject, a[1].bytes, a[1].size);
+	for (unsigned i = 0; i < VERBS_COUNT; i++) {
+		if ((mine >> i & 1) != 0)
+			json_array_append_new(verbs, json_string(verb_name((enum verb)(1U << i))));
+	}
+	return reply_json(client, json_pack("{s:o, s:b}", "verbs", verbs, "rules",
+	                                    client->daemon->rules != NULL));
+}

@@ -1,0 +1,32 @@
+/*
+ * SIGHUP: the rules are read again, in a thread of their own, because looking up a user or a group
+ * may ask a server somewhere and take seconds. Until the new rules are complete the old ones count;
+ * if the new ones are wrong, they go on counting.
+ *
+ * A change takes nothing from anybody who has it: a lock that is held stays held, and a command that
+ * was accepted is carried out. The next command is decided by the new rules, and so is the next
+ * event of a subscription.
+ */
+#ifndef DAEMON_RELOAD_H
+#define DAEMON_RELOAD_H
+
+#include "loop.h"
+
+struct daemon;
+struct reload_job;
+
+struct reload {
+	struct loop_watch
+	        done; /* readable when the thread has finished; must be the first member */
+	struct daemon *daemon;
+	struct reload_job *job; /* what the thread works on; NULL: nothing */
+	bool again;             /* SIGHUP came in the meantime */
+};
+
+void reload_open(struct daemon *daemon);
+/* Begins to read the rules again. */
+void reload_begin(struct daemon *daemon);
+/* Does not wait for a thread that is still at work: the process ends. */
+void reload_close(struct daemon *daemon);
+
+#endif

@@ -1,0 +1,300 @@
+"""Rules: every verb by everybody, what is shown to whom, and how rules are read and read again."""
+import contextlib
+import json
+import os
+import signal
+import stat
+import subprocess
+import tempfile
+import unittest
+
+from baton import BATON
+from cluster import Cluster, free_port, until
+from resp import Client, Wrong
+from running import PATIENCE, Node
+
+ROOT = os.geteuid() == 0
+ME = os.geteuid()
+VERBS = ("lock", "elect", "observe", "status", "break", "admin")
+
+
+@contextlib.contextmanager
+def user(uid, gids=()):
+    """What connects meanwhile is this user with these other groups."""
+    before = os.getgroups()
+    os.setgroups(gids)
+    os.setegid(uid)
+    os.seteuid(uid)
+    try:
+        yield
+    finally:
+        os.seteuid(0)
+        os.setegid(0)
+        os.setgroups(before)
+
+
+def is_refused(reply):
+    return isinstance(reply, Wrong) and reply.startswith("NOPERM ")
+
+
+def attempt(client, verb, name):
+    """Does what needs the verb. Returns the reply."""
+    if verb == "lock":
+        reply = client.call("LOCK", name, "NOWAIT")
+        client.call("UNLOCK", name)
+        return reply
+    if verb == "elect":
+        reply = client.call("ELECT", name, "value")
+        client.call("RESIGN", name)
+        return reply
+    return client.call(*{"observe": ("LEADER", name), "break": ("BREAK", name, 1), "status": ("STATUS", name),
+                         "admin": ("MEMBER", "REMOVE", "nobody")}[verb])
+
+
+class Nodes(unittest.TestCase):
+    def node(self, *rules, config=None, more=()):
+        words = [word for rule in rules for word in ("--allow", rule)]
+        node = Node(*words, *(("--config", config) if config else ()), *more)
+        os.chmod(node.folder, 0o755)
+        return self.enterContext(node)
+
+    def client(self, node, uid=None, gids=()):
+        if uid in (None, ME):
+            return self.enterContext(Client(node.socket))
+        with user(uid, gids):
+            return self.enterContext(Client(node.socket))
+
+    def baton(self, node, *words):
+        done = subprocess.run([BATON, *words], env=node.environment, capture_output=True, text=True, timeout=PATIENCE, check=False,
+                              input="")
+        return done.returncode, done.stdout, done.stderr
+
+
+class Table(Nodes):
+    def test_every_verb_by_everybody(self):
+        port = free_port()
+        node = self.node(f"backup/* lock uid:{ME}", f"backup/* observe,status uid:{ME}", "web/* elect anyone", "web/a* observe anyone",
+                         "backup/* lock,break uid:61001", "backup/db status uid:61001", "web/* lock,break gid:61500", "* admin uid:61002",
+                         "* status gid:61501", more=("--clients", f"127.0.0.1:{port}"))
+        allowed = {
+            "me": {"backup/db": "lock observe status", "backup/x": "lock observe status", "web/a": "elect observe", "web/b": "elect",
+                   "other": ""},
+            "tcp": {"backup/db": "", "backup/x": "", "web/a": "elect observe", "web/b": "elect", "other": ""},
+        }
+        clients = {"me": self.client(node), "tcp": self.enterContext(Client(("127.0.0.1", port)))}
+        if ROOT:
+            clients |= {"alice": self.client(node, 61001), "carol": self.client(node, 61002, [61501]),
+                        "group": self.client(node, 61003, [7, 61500]), "primary": self.client(node, 61500),
+                        "stranger": self.client(node, 61004, [1, 2, 3])}
+            group = {"backup/db": "", "backup/x": "", "web/a": "lock elect observe break", "web/b": "lock elect break", "other": ""}
+            allowed |= {
+                "alice": {"backup/db": "lock status break", "backup/x": "lock break", "web/a": "elect observe", "web/b": "elect",
+                          "other": ""},
+                "carol": {"backup/db": "status admin", "backup/x": "status admin", "web/a": "elect observe status admin",
+                          "web/b": "elect status admin", "other": "status admin"},
+                "group": group, "primary": group, "stranger": allowed["tcp"],
+            }
+        tried = 0
+        for who, client in clients.items():
+            everywhere = {verb for verbs in allowed[who].values() for verb in verbs.split()}
+            for name, verbs in allowed[who].items():
+                self.assertEqual(json.loads(client.call("CAN", name)), {"verbs": verbs.split(), "rules": True}, (who, name))
+                for verb in VERBS:
+                    with self.subTest(who=who, name=name, verb=verb):
+                        reply = attempt(client, verb, name)
+                        # STATUS without any lock in it is for everybody who may see some lock.
+                        may = verb in (everywhere if verb == "status" else verbs.split())
+                        self.assertEqual(is_refused(reply), not may, reply)
+                        tried += 1
+        self.assertEqual(tried, len(clients) * 5 * 6)
+
+    def test_a_refusal_names_the_rule_that_is_missing(self):
+        node = self.node("x lock uid:61009")
+        client = self.client(node)
+        for words, rule in ((("LOCK", "a b*"), "a?b\\* lock"), (("ELECT", "x", "v"), "x elect"), (("LEADER", "x"), "x observe"),
+                            (("SUBSCRIBE", "x"), "x lock"), (("PSUBSCRIBE", "x*"), "* observe"), (("STATUS",), "* status"),
+                            (("BREAK", "x", "1"), "x break"), (("MEMBER", "LIST"), "* status"), (("MEMBER", "REMOVE", "n1"), "* admin"),
+                            (("MEMBER", "INVITE", "n1"), "* admin"), (("MEMBER", "PROMOTE", "n1"), "* admin"),
+                            (("MEMBER", "DEMOTE", "n1"), "* admin"), (("DRAIN",), "* admin")):
+            with self.subTest(words=words):
+                self.assertEqual(client.call(*words), f"NOPERM not permitted: this rule is missing: allow {rule} uid:{ME}")
+        # What concerns nobody else needs no rule; nor does giving back.
+        for words in (("PING",), ("HELLO", "2"), ("WHOAMI",), ("CAN", "x"), ("READY",), ("LEASE",), ("CLIENT", "ID"), ("INFO",), ("COMMAND",),
+                      ("UNLOCK", "x"), ("RESIGN", "x"), ("UNSUBSCRIBE",), ("RESET",)):
+            self.assertFalse(is_refused(client.call(*words)), words)
+        self.assertIn("this rule is missing: allow a?b\\* lock", node.log())
+
+    def test_info_has_what_was_counted_for_those_who_may_see_a_status(self):
+        for rule, counted in (("x lock anyone", False), ("x status anyone", True)):
+            text = self.client(self.node(rule)).call("INFO")
+            self.assertIn("redis_mode:standalone", text)
+            self.assertEqual("connected_clients" in text, counted)
+
+    def test_commands_end_with_77(self):
+        node = self.node(f"mine lock uid:{ME}")
+        for words in (("run", "x", "true"), ("run", "-n", "x", "true"), ("run", "-w", "1s", "x", "true"), ("lock", "x"),
+                      ("elect", "x", "v", "--", "true"), ("elect", "mine", "v"), ("observe", "mine"), ("status",), ("status", "--json"),
+                      ("break", "mine", "--fence", "1"), ("drain",), ("member", "list"), ("member", "remove", "n1")):
+            with self.subTest(words=words):
+                code, out, err = self.baton(node, *words)
+                self.assertEqual((code, out), (77, ""), err)
+                self.assertRegex(err, rf"^baton {words[0]}: .*this rule is missing: allow \S+ \w+ uid:{ME}\n$")
+        self.assertEqual(self.baton(node, "run", "mine", "true"), (0, "", ""))
+        # A health check may see nothing else.
+        self.assertEqual(self.baton(node, "status", "--ready"), (0, "", ""))
+
+    def test_can_and_whoami(self):
+        node = self.node(f"mine lock,observe uid:{ME}")
+        self.assertEqual(self.baton(node, "can", "mine"), (0, "lock\nobserve\n", ""))
+        self.assertEqual(self.baton(node, "can", "x"), (77, "", "baton can: no rule allows you anything with 'x'\n"))
+        code, out, _ = self.baton(node, "can", "x", "--json")
+        self.assertEqual((code, json.loads(out)), (77, {"lock": "x", "verbs": [], "rules": True}))
+        code, out, _ = self.baton(node, "whoami", "--json")
+        self.assertEqual((code, json.loads(out)), (0, {"node": "n1", "transport": "unix", "uid": ME, "certificate": None, "rules": True,
+                                                       "gids": [os.getegid(), *os.getgroups()]}))
+        code, out, _ = self.baton(node, "whoami")
+        self.assertEqual(code, 0)
+        self.assertRegex(out, rf"^uid {ME} .*group.*\nn1 has rules: ")
+        free = self.enterContext(Node("--clients", f"127.0.0.1:{(port := free_port())}"))
+        self.assertEqual(self.baton(free, "can", "x"), (0, "".join(f"{verb}\n" for verb in VERBS), ""))
+        code, out, _ = self.baton(free, "whoami", "-S", f"127.0.0.1:{port}")
+        self.assertEqual((code, out), (0, "a client over TCP without a certificate\nn1 has no rules: everybody may do everything\n"))
+        for words, text in ((("can",), "one lock is needed: baton can LOCK"), (("can", "a", "b"), "unexpected 'b'"),
+                            (("whoami", "a"), "unexpected 'a'"), (("can", "x" * 256), "1 to 255 bytes")):
+            code, out, err = self.baton(node, *words)
+            self.assertEqual((code, out), (2, ""), words)
+            self.assertIn(text, err)
+
+
+class Shown(Nodes):
+    """STATUS and events have only what the client may see."""
+
+    def test_status_shows_the_locks_that_it_may_see(self):
+        node = self.node("* lock anyone", f"a/* status uid:{ME}")
+        client = self.client(node)
+        for name in ("b/1", "a/1", "c", "a/2", "d"):
+            client.call("LOCK", name)
+        status = json.loads(client.call("STATUS"))
+        self.assertEqual(sorted(lock["name"] for lock in status["locks"]), ["a/1", "a/2"])
+        self.assertEqual(json.loads(client.call("STATUS", "[b-z]*"))["locks"], [])
+
+    def test_status_of_locks_of_other_members(self):
+        cluster = self.enterContext(Cluster(2))
+        first, second = cluster.nodes
+        holder = self.enterContext(second.client())
+        for name in ("open/1", "secret/1"):
+            holder.call("LOCK", name)
+        self.assertEqual(len(first.status()["locks"]), 2)
+        first.end()
+        first.options += ["--allow", f"open/* status uid:{ME}"]
+        first.start()
+        until("the first node serves", first.serves)
+        self.assertEqual([lock["name"] for lock in until("it tells", lambda: first.status()["locks"])], ["open/1"])
+
+    def test_events_are_those_of_locks_that_it_may_observe(self):
+        node = self.node(f"* lock,elect uid:{ME}", f"a/* observe uid:{ME}")
+        listener, other = self.client(node), self.client(node)
+        listener.call("PSUBSCRIBE", "*")
+        for name in ("b/1", "a/1"):
+            other.call("ELECT", name, "value")
+            other.call("RESIGN", name)
+        heard = [listener.read() for _ in range(3)]
+        self.assertEqual({event[2] for event in heard}, {"a/1"}, heard)
+        self.assertEqual([event[3].split()[0] for event in heard], ["granted", "leader", "released"])
+
+    def test_who_may_take_a_lock_learns_when_it_is_lost(self):
+        node = self.node(f"x lock,elect,break uid:{ME}")
+        listener, other = self.client(node), self.client(node)
+        self.assertEqual(listener.call("SUBSCRIBE", "x"), ["subscribe", "x", 1])
+        fence = other.call("ELECT", "x", "secret")
+        self.assertEqual(other.call("BREAK", "x", fence), 1)
+        heard = [listener.read()[2].split()[0] for _ in range(2)]
+        self.assertEqual(heard, ["granted", "lost"])  # and not what the leader published
+
+
+class Reading(Nodes):
+    def write(self, path, text):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def test_wrong_rules_are_refused_with_line_and_word(self):
+        path = self.enterContext(tempfile.TemporaryDirectory()) + "/conf"
+        for text, says in (("allow = x lok uid:1", ":2: --allow 'x lok uid:1': 'lok' is no verb: did you mean 'lock'?"),
+                           ("allow x lock uid:1", ":2: a line has a name and a value: allow = x lock uid:1"),
+                           ("alow = x lock uid:1", ":2: unknown name 'alow': did you mean 'allow'?"),
+                           ("allow = x lock group:no-such-group", ":2: --allow 'x lock group:no-such-group': 'group:no-such-group': this "
+                                                                  "host has no such group; gid:NUMBER is by number")):
+            self.write(path, f"# rules\n{text}\n")
+            done = subprocess.run([BATON, "node", "--config", path], capture_output=True, text=True, timeout=PATIENCE, check=False)
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"baton node: {path}{says}\n"))
+        done = subprocess.run([BATON, "node", "--allow", "x lock"], capture_output=True, text=True, timeout=PATIENCE, check=False)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--allow 'x lock': nobody is named", done.stderr)
+
+    def test_names_of_users_and_groups(self):
+        node = self.node("a lock user:root", "b lock group:root")
+        if ROOT:
+            client = self.client(node, 61001, [0])
+            self.assertTrue(is_refused(client.call("LOCK", "a")))
+            self.assertIsInstance(client.call("LOCK", "b"), int)
+        mine = json.loads(self.client(node).call("CAN", "a"))["verbs"]
+        self.assertEqual(mine, ["lock"] if ROOT else [])
+
+    def test_sighup_reads_them_again(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        path = folder + "/conf"
+        self.write(path, f"allow = old lock,observe uid:{ME}\n")
+        node = self.node(f"flag lock uid:{ME}", config=path)
+        client, waiter, listener = self.client(node), self.client(node), self.client(node)
+        fence = client.call("LOCK", "old")
+        listener.call("PSUBSCRIBE", "*")
+        waiter.send("LOCK", "old")
+        self.assertTrue(is_refused(client.call("LOCK", "new")))
+
+        def reload(text, says):
+            self.write(path, text)
+            before = node.log().count(says)
+            node.process.send_signal(signal.SIGHUP)
+            until(says, lambda: node.log().count(says) > before)
+
+        reload(f"allow = new lock uid:{ME}\n", "SIGHUP: the rules were read again")
+        self.assertIsInstance(client.call("LOCK", "new"), int)
+        self.assertTrue(is_refused(client.call("LOCK", "old")))
+        self.assertIsInstance(client.call("LOCK", "flag"), int)
+        # What was granted or asked for before goes on.
+        self.assertEqual(client.call("UNLOCK", "old", fence), 1)
+        self.assertGreater(waiter.read(), fence)
+        # Wrong rules change nothing.
+        reload("allow = new lok\n", f"SIGHUP: the rules stay as they were: {path}:1: --allow 'new lok': 'lok' is no verb")
+        self.assertTrue(is_refused(client.call("LOCK", "old")))
+        os.unlink(path)
+        node.process.send_signal(signal.SIGHUP)
+        until("an error", lambda: "SIGHUP: the rules stay as they were: --config" in node.log())
+        self.assertTrue(is_refused(client.call("LOCK", "old")))
+
+    def test_the_socket_is_for_everybody_only_while_there_are_rules(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory())
+        path = folder + "/conf"
+        self.write(path, "lease = 3s\n")
+        node = self.node(config=path)
+
+        def mode():
+            return stat.S_IMODE(os.stat(node.socket).st_mode)
+
+        self.assertEqual(mode(), 0o660)
+        self.write(path, "allow = x lock uid:61001\n")
+        node.process.send_signal(signal.SIGHUP)
+        until("it is open", lambda: mode() == 0o666)
+        if ROOT:
+            self.assertIsInstance(self.client(node, 61001).call("LOCK", "x"), int)
+        self.write(path, "")
+        node.process.send_signal(signal.SIGHUP)
+        until("it is closed", lambda: mode() == 0o660)
+        self.assertIn("there are none, everybody may do everything", node.log())
+        if ROOT:
+            self.assertRaises(PermissionError, self.client, node, 61001)
+        self.assertEqual(stat.S_IMODE(os.stat(self.node("x lock uid:1").socket).st_mode), 0o666)
+
+
+if __name__ == "__main__":
+    unittest.main()
