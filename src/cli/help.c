@@ -308,7 +308,7 @@ static const struct {
          "\n"
          "examples:\n"
          "  baton node --socket /tmp/b.sock &\n"
-         "  baton node --allow 'backup/* lock uid:1000' --allow '* status,admin group:ops'\n"
+         "  baton node --allow 'backup/* lock uid:1000' --allow '* status group:ops'\n"
          "  redis-cli -s /tmp/b.sock LOCK backup\n"
          "  a$ baton node --name a --data /var/lib/baton --listen 10.0.0.1:7440 --insecure\n"
          "  b$ baton node --name b --data /var/lib/baton --listen 10.0.0.2:7440 \\\n"
