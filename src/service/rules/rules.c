@@ -218,6 +218,7 @@ static int read_rule(struct rule *rule, char *text, rules_lookup *lookup, struct
 			                   RULE_WHO_MAX);
 		rule->who =
 		        grow(rule->who, &rule->who_size, rule->who_count + 1, sizeof(*rule->who));
+		rule->who[rule->who_count] = (struct who){0};
 		if (read_who(&rule->who[rule->who_count], word, lookup, problem) != 0)
 			return -1;
 		rule->who_count++;
@@ -342,7 +343,9 @@ static void write_pattern(const char *name, size_t size, char room[2 * RULE_PATT
 		bool blank = name[i] == ' ' || tame_is_control(name[i]);
 		if (!blank && strchr("*?[]^\\", name[i]) != NULL)
 			room[used++] = '\\';
-		room[used++] = blank ? '?' : name[i];
+		room[used++] = name[i];
+		if (blank)
+			room[used - 1] = '?';
 	}
 	room[used] = '\0';
 }

@@ -6,7 +6,8 @@
 
 #include <stdint.h>
 
-enum { SUBJECT_NOBODY = UINT32_MAX /* the uid of a client that did not come by the Unix socket */ };
+/* The uid of a client that did not come by the Unix socket. */
+#define SUBJECT_NOBODY UINT32_MAX
 
 struct subject {
 	uint32_t uid;         /* of the process that connected, or SUBJECT_NOBODY */
