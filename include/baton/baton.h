@@ -324,6 +324,11 @@ struct baton_leader {
 int baton_elect(struct baton *baton, const char *name, const void *value, size_t value_size,
                 uint64_t *ret_fence);
 
+/* Campaigns as baton_elect does, for a limited time, as in baton_lock: milliseconds, BATON_TRY or
+ * BATON_FOREVER. */
+int baton_elect_within(struct baton *baton, const char *name, const void *value, size_t value_size,
+                       int64_t timeout_ms, uint64_t *ret_fence);
+
 /* Gives up the leadership, in the same way as baton_unlock. */
 int baton_resign(struct baton *baton, const char *name);
 

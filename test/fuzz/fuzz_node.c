@@ -136,7 +136,8 @@ static void command(struct target *target)
 		node_unlock(node, session, name, 2, 0, now);
 		break;
 	case 3:
-		node_elect(node, session, name, 2, name, which % 3, now);
+		node_elect(node, session, name, 2, name, which % 3, (enum node_patience)(which % 3),
+		           1000000, now);
 		break;
 	case 4:
 		node_leader(node, session, name, 2, now);

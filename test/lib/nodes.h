@@ -465,7 +465,7 @@ static inline int nodes_elect(struct nodes *nodes, uint32_t i, uint64_t session,
                               const char *value)
 {
 	int error = node_elect(nodes->node[i], session_id(session), name, strlen(name), value,
-	                       strlen(value), nodes->now);
+	                       strlen(value), NODE_WAIT, 0, nodes->now);
 	nodes_take(nodes, i);
 	return error;
 }

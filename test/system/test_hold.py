@@ -7,6 +7,7 @@ import unittest
 
 from baton import BATON
 from cluster import until
+from resp import Client
 from running import PATIENCE
 from service import ServiceTest, is_alive
 
@@ -191,8 +192,32 @@ class Elections(ServiceTest):
 
     def test_not_elected_in_time(self):
         self.lead("first")
-        for words, says in [([], ""), (["--verbose"], "baton elect: 'job' was not free in time\n")]:
+        for words, says in [([], ""), (["--verbose"], "baton elect: 'job' was not free within 10 ms\n")]:
             self.assertEqual(self.run_baton("elect", "-w", ".01", "-E", "5", *words, "job", "second", "--", "true"), (5, "", says))
+
+    def test_a_node_that_hangs_cannot_say_who_leads(self):
+        self.lead("first")
+        campaign = self.start("elect", "-w", "500ms", "-E", "5", "job", "second")
+        self.wait_for_waiters("job")
+        self.node.process.send_signal(signal.SIGSTOP)
+        try:
+            code, out, err = self.finish(campaign)
+        finally:
+            self.node.process.send_signal(signal.SIGCONT)
+        self.assertEqual((code, out), (69, ""), err)
+        self.assertIn("the node does not answer", err)
+
+    def test_who_was_not_elected_in_time_may_campaign_again(self):
+        leader = self.lead("first")
+        with Client(self.node.socket) as client:
+            self.assertIsNone(client.call("ELECT", "job", "second", "TIMEOUT", 1))
+            self.assertIsNone(client.call("ELECT", "job", "second", "NOWAIT"))
+            self.assertIn("syntax error: ELECT name value [NOWAIT | TIMEOUT ms]", str(client.call("ELECT", "job", "second", "SOON")))
+            leader.stdin.close()
+            self.assertEqual(leader.wait(PATIENCE), 0)
+            fence = client.call("ELECT", "job", "third", "TIMEOUT", 60000)
+            self.assertGreater(fence, leader.fence)
+            self.assertEqual(client.call("LEADER", "job"), [fence, "alpha", "third"])
 
     def test_observers_see_every_leader_in_order(self):
         """The leader resigns, is killed, terminated or broken: the next one leads at once."""

@@ -9,7 +9,7 @@ import time
 import unittest
 
 from baton import BATON
-from cluster import Cluster, free_port, until
+from cluster import Cluster, Node, environment, free_port, until
 from resp import Client, Closed
 
 LEASE_S = 2
@@ -167,6 +167,44 @@ class Stopped(unittest.TestCase):
             holder.close()
             waiter.read()
             self.assertGreater(time.monotonic() - asked, left_ms / 1000 - 0.1)
+
+
+
+class AnotherLease(unittest.TestCase):
+    """A node that does not belong to a cluster yet does not know the lease that it will have."""
+
+    def newcomer(self, cluster):
+        node = Node(cluster.folder, "late", ["--listen", f"127.0.0.1:{free_port()}", "--join", f"127.0.0.1:{cluster.join_port}"])
+        cluster.nodes.append(node)
+        node.start()
+        until("it answers", node.answers)
+        return node
+
+    def run_at(self, node, *words):
+        return subprocess.Popen([BATON, "run", "-S", node.socket, *words, "x", "true"], stderr=subprocess.PIPE, text=True,
+                                env=environment())
+
+    def test_the_grace_is_judged_by_the_lease_of_the_cluster(self):
+        for lease, words, code in (("12s", ["--grace", "4s"], 0), ("1s", [], 0), ("1s", ["--grace", "500ms"], 64)):
+            with self.subTest(lease=lease, words=words):
+                cluster = Cluster(1, "--lease", lease)
+                cluster.join_port = free_port()
+                cluster[0].options += ["--data", cluster[0].data, "--listen", f"127.0.0.1:{cluster.join_port}"]
+                try:
+                    node = self.newcomer(cluster)
+                    at_once, patient = self.run_at(node, *words), self.run_at(node, "-w", "60s", *words)
+                    told = at_once.communicate(timeout=60)[1]
+                    self.assertEqual(at_once.returncode, 69, told)
+                    self.assertIn("waiting for", told)
+                    self.assertIsNone(patient.poll())
+                    cluster[0].start()
+                    told = patient.communicate(timeout=60)[1]
+                    self.assertEqual(patient.returncode, code, told)
+                    if code == 64:
+                        self.assertIn("does not fit the lease of node 'late', 1000 ms", told)
+                    cluster.ready()
+                finally:
+                    cluster.end()
 
 
 if __name__ == "__main__":

@@ -565,7 +565,7 @@ static void test_wrong_commands_are_refused_and_change_nothing(void **state)
 	assert_int_equal(nodes_lock(&nodes, 1, 99, "x"), BATON_ESESSION);
 	assert_int_equal(nodes_lock(&nodes, 1, session, ""), BATON_ENAME);
 	assert_int_equal(nodes_lock(&nodes, 1, session, name), BATON_ENAME);
-	assert_int_equal(node_elect(node, id, "x", 1, name, 5000, now), BATON_EVALUE);
+	assert_int_equal(node_elect(node, id, "x", 1, name, 5000, NODE_WAIT, 0, now), BATON_EVALUE);
 	assert_int_equal(node_break(node, id, "x", 1, 0, now), BATON_EFENCE);
 	assert_int_equal(node_break(node, id, "x", 1, UINT64_C(1) << 53, now), BATON_EFENCE);
 	assert_int_equal(node_leader(node, id, name, 256, now), BATON_ENAME);

@@ -269,30 +269,16 @@ void holding_report(const struct holding *holding, bool lost, int child)
  * session ends, and the request is withdrawn. So a signal need not wait for a node that does not
  * answer. */
 static struct holding *waiting;
-/* ELECT has no timeout at the node, so this process keeps the time. When it is over, a process that
- * campaigns was not elected; one that was never answered cannot know. */
-static volatile sig_atomic_t campaigning;
 
-/* The time of -w is over. Returns the exit code. */
+/* The node itself says when the time of -w is over. It has not, so it is stopped or hangs, and nobody
+ * knows whether the lock is free. Returns the exit code. */
 static int give_up(void)
 {
-	const struct holding_words *words = waiting->words;
-
-	if (!campaigning) {
-		say_directly("baton ");
-		say_directly(words->command);
-		say_directly(": the node does not answer\n");
-		waiting->reason = "silent";
-		return EXIT_UNAVAILABLE;
-	}
-	if (words->verbose) {
-		say_directly("baton ");
-		say_directly(words->command);
-		say_directly(": '");
-		say_directly(words->name);
-		say_directly("' was not free in time\n");
-	}
-	return words->busy_code;
+	say_directly("baton ");
+	say_directly(waiting->words->command);
+	say_directly(": the node does not answer\n");
+	waiting->reason = "silent";
+	return EXIT_UNAVAILABLE;
 }
 
 void end_by_signal(int number, bool group)
@@ -366,9 +352,8 @@ static void note_signals(struct holding *holding)
 
 static void arm_timer(const struct holding_words *words)
 {
-	int64_t ms = words->timeout_ms == BATON_TRY ? NOWAIT_MS_MAX
-	             : words->value != NULL         ? words->timeout_ms
-	                                            : words->timeout_ms + WAIT_MARGIN_MS;
+	int64_t ms =
+	        words->timeout_ms == BATON_TRY ? NOWAIT_MS_MAX : words->timeout_ms + WAIT_MARGIN_MS;
 	const struct itimerval timer = {
 	        .it_value = {.tv_sec = ms / 1000, .tv_usec = ms % 1000 * 1000}};
 
@@ -429,25 +414,34 @@ static bool is_remote(const struct holding *holding)
 	return strchr(address, '/') == NULL && strchr(address, ':') != NULL;
 }
 
-/* Returns HOLDING_ACQUIRED if the grace is possible, or the exit code. */
-static int check_grace(struct holding *holding)
+/* The longest grace, in percent of the lease. */
+static int grace_percent_max(const struct holding *holding)
 {
-	const struct holding_words *words = holding->words;
+	return is_remote(holding) ? GRACE_PERCENT_MAX_REMOTE : GRACE_PERCENT_MAX;
+}
+
+/* Finds the grace. Returns false if it does not fit the lease. */
+static bool choose_grace(struct holding *holding)
+{
 	const int64_t lease_ms = (int64_t)holding->lease_ms;
-	const int percent_max = is_remote(holding) ? GRACE_PERCENT_MAX_REMOTE : GRACE_PERCENT_MAX;
-	const int64_t grace_ms_max = lease_ms * percent_max / 100;
+
+	holding->grace_ms = holding->words->grace_ms >= 0 ? holding->words->grace_ms : lease_ms / 4;
+	return holding->grace_ms <= lease_ms * grace_percent_max(holding) / 100;
+}
+
+/* Returns the exit code. */
+static int refuse_grace(const struct holding *holding)
+{
+	const int percent_max = grace_percent_max(holding);
 	struct problem problem;
 
-	holding->grace_ms = words->grace_ms >= 0 ? words->grace_ms : lease_ms / 4;
-	if (holding->grace_ms <= grace_ms_max)
-		return HOLDING_ACQUIRED;
 	problem_set(
 	        &problem,
 	        "--grace %lld ms does not fit the lease of node '%.100s', %lld ms: at most 0.%d "
 	        "of it, %lld ms, or another could be let in before the command is killed",
-	        (long long)words->grace_ms, holding->node, (long long)lease_ms, percent_max,
-	        (long long)grace_ms_max);
-	return holding_misused(words, &problem);
+	        (long long)holding->words->grace_ms, holding->node, (long long)holding->lease_ms,
+	        percent_max, (long long)holding->lease_ms * percent_max / 100);
+	return holding_misused(holding->words, &problem);
 }
 
 static bool connection_has_ended(const struct holding *holding)
@@ -523,49 +517,72 @@ static int64_t time_left_ms(const struct holding *holding)
 	return holding->words->timeout_ms - (waited_ms < RETRY_MS ? 0 : waited_ms);
 }
 
-/* Connects to a node; with -w also to one that starts within that time. Returns 0 or an error. */
-static int reach_node(struct holding *holding)
+/* Connects to a node, and tells it how long the command needs to stop. Returns 0, or an error;
+ * *ret_code is an exit code if the grace does not fit the lease. */
+static int reach_node(struct holding *holding, int *ret_code)
+{
+	int error = holding->watch = baton_watch(holding->baton);
+
+	if (error >= 0)
+		error = baton_node(holding->baton, holding->node, &holding->lease_ms);
+	if (error < 0)
+		return error;
+	/* A node that belongs to no cluster yet refuses any grace: its lease may become another. */
+	bool fits = choose_grace(holding);
+	error = baton_grace(holding->baton,
+	                    fits && holding->grace_ms > 0 ? (uint32_t)holding->grace_ms : 1);
+	if (error == 0)
+		*ret_code = fits ? HOLDING_ACQUIRED : refuse_grace(holding);
+	return error;
+}
+
+/* With -w, the node may also start, or come to belong to a cluster, within that time. Returns true
+ * after a pause, if it is worth another try. */
+static bool tries_again(const struct holding *holding, int error)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};
-	int error;
 
-	for (;;) {
-		error = holding->watch = baton_watch(holding->baton);
-		if (error >= 0)
-			error = baton_node(holding->baton, holding->node, &holding->lease_ms);
-		if (error != BATON_ENODE && error != BATON_ECONNECTION)
-			return error;
-		if (holding->words->timeout_ms <= 0 || time_left_ms(holding) <= RETRY_MS)
-			return error;
-		nanosleep(&pause, NULL);
-	}
+	if ((error != BATON_ENODE && error != BATON_ECONNECTION && error != BATON_ENOVIEW) ||
+	    holding->words->timeout_ms <= 0 || time_left_ms(holding) <= RETRY_MS)
+		return false;
+	nanosleep(&pause, NULL);
+	return true;
+}
+
+/* Returns 0 or an error. */
+static int take(struct holding *holding)
+{
+	const struct holding_words *words = holding->words;
+	int64_t timeout_ms = words->timeout_ms;
+
+	if (timeout_ms > 0)
+		timeout_ms = time_left_ms(holding) > 0 ? time_left_ms(holding) : 1;
+	if (words->value == NULL)
+		return baton_lock(holding->baton, words->name, timeout_ms, &holding->fence);
+	return baton_elect_within(holding->baton, words->name, words->value, strlen(words->value),
+	                          timeout_ms, &holding->fence);
 }
 
 /* Asks for the lock. Returns the same as holding_acquire. */
 static int ask(struct holding *holding)
 {
-	const struct holding_words *words = holding->words;
-	int error = reach_node(holding);
+	int error, code = HOLDING_ACQUIRED;
+	bool again = false;
 
-	if (error < 0)
-		return not_acquired(holding, error);
-	int code = check_grace(holding);
-	if (code != HOLDING_ACQUIRED)
-		return code;
-	error = baton_grace(holding->baton,
-	                    holding->grace_ms > 0 ? (uint32_t)holding->grace_ms : 1);
-	if (error < 0)
-		return not_acquired(holding, error);
-	campaigning = words->value != NULL;
-	if (words->value != NULL)
-		error = baton_elect(holding->baton, words->name, words->value, strlen(words->value),
-		                    &holding->fence);
-	else
-		error = baton_lock(holding->baton, words->name,
-		                   words->timeout_ms <= 0      ? words->timeout_ms
-		                   : time_left_ms(holding) > 0 ? time_left_ms(holding)
-		                                               : 1,
-		                   &holding->fence);
+	for (;;) {
+		do
+			error = reach_node(holding, &code);
+		while (error < 0 && tries_again(holding, error));
+		if (error == 0 && code != HOLDING_ACQUIRED)
+			return code;
+		if (error == 0)
+			error = take(holding);
+		/* While it waited, the session began again at a node with another lease, which
+		 * refused the grace: the node has come to belong to a cluster, or was restarted. */
+		if (error != BATON_EREFUSED || again)
+			break;
+		again = true;
+	}
 	return error < 0 ? not_acquired(holding, error) : HOLDING_ACQUIRED;
 }
 

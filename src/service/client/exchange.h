@@ -18,7 +18,7 @@
 enum {
 	/* How long to wait for the connection, and for the node to read a command. */
 	CONNECT_MS_MAX = 5000,
-	COMMAND_WORDS_MAX = 4,
+	COMMAND_WORDS_MAX = 5,
 };
 
 struct exchange {

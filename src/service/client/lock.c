@@ -62,7 +62,8 @@ static int want(struct baton *baton, const char *name, const struct lock_request
 static int ask(struct baton *baton, const struct lock_request *request)
 {
 	char number[24];
-	struct word words[4] = {request->elect ? WORD("ELECT") : WORD("LOCK"), baton->wanted->name};
+	struct word words[COMMAND_WORDS_MAX] = {request->elect ? WORD("ELECT") : WORD("LOCK"),
+	                                        baton->wanted->name};
 	size_t words_count = 2;
 
 	int error = handle_connect(baton);
@@ -72,9 +73,9 @@ static int ask(struct baton *baton, const struct lock_request *request)
 		error = leases_begin(baton);
 	if (error < 0)
 		return error;
-	if (request->elect) {
+	if (request->elect)
 		words[words_count++] = request->value;
-	} else if (request->timeout_ms == BATON_TRY) {
+	if (request->timeout_ms == BATON_TRY) {
 		words[words_count++] = WORD("NOWAIT");
 	} else if (request->timeout_ms > 0) {
 		snprintf(number, sizeof(number), "%" PRId64, request->timeout_ms);
@@ -271,22 +272,28 @@ int baton_lock_start(struct baton *baton, const char *name, int64_t timeout_ms)
 	return start(baton, name, &(struct lock_request){.timeout_ms = timeout_clamp(timeout_ms)});
 }
 
-static struct lock_request election(const void *value, size_t value_size)
+static struct lock_request election(const void *value, size_t value_size, int64_t timeout_ms)
 {
 	return (struct lock_request){.elect = true,
-	                             .timeout_ms = BATON_FOREVER,
+	                             .timeout_ms = timeout_clamp(timeout_ms),
 	                             .value = {value_size > 0 ? value : "", value_size}};
 }
 
 int baton_elect(struct baton *baton, const char *name, const void *value, size_t value_size,
                 uint64_t *ret_fence)
 {
-	return acquire(baton, name, election(value, value_size), ret_fence);
+	return acquire(baton, name, election(value, value_size, BATON_FOREVER), ret_fence);
+}
+
+int baton_elect_within(struct baton *baton, const char *name, const void *value, size_t value_size,
+                       int64_t timeout_ms, uint64_t *ret_fence)
+{
+	return acquire(baton, name, election(value, value_size, timeout_ms), ret_fence);
 }
 
 int baton_elect_start(struct baton *baton, const char *name, const void *value, size_t value_size)
 {
-	const struct lock_request request = election(value, value_size);
+	const struct lock_request request = election(value, value_size, BATON_FOREVER);
 
 	return start(baton, name, &request);
 }

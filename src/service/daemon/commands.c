@@ -28,26 +28,42 @@ static bool under_way(struct client *client, int error)
 
 /* --- locks --- */
 
+/* Reads what may stand at the end of LOCK and ELECT: how long to wait. Returns false after an error,
+ * which was replied. */
+static bool read_patience(struct client *client, const char *syntax, const struct resp_argument *a,
+                          uint32_t count, enum node_patience *ret_patience,
+                          uint64_t *ret_timeout_ns)
+{
+	uint64_t timeout_ms = 0;
+
+	if (count == 1 && argument_is(&a[0], "NOWAIT"))
+		*ret_patience = NODE_NOWAIT;
+	else if (count == 2 && argument_is(&a[0], "TIMEOUT"))
+		*ret_patience = NODE_TIMEOUT;
+	else if (count == 0)
+		*ret_patience = NODE_WAIT;
+	else
+		return !reply_wrong(client, "syntax error: %s [NOWAIT | TIMEOUT ms]", syntax);
+	if (*ret_patience == NODE_TIMEOUT &&
+	    (!argument_number(&a[1], &timeout_ms) || timeout_ms > UINT64_C(1000) * 86400 * 365))
+		return !reply_wrong(client,
+		                    "TIMEOUT needs a whole number of milliseconds, at most a year");
+	*ret_timeout_ns = timeout_ms * 1000000;
+	return true;
+}
+
 static bool serve_lock(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	enum node_patience patience = NODE_WAIT;
-	uint64_t timeout_ms = 0;
+	enum node_patience patience;
+	uint64_t timeout_ns;
 
 	if (daemon_grants_nothing(client->daemon))
 		return under_way(client, BATON_ENOVIEW);
-	if (count == 3 && argument_is(&a[2], "NOWAIT"))
-		patience = NODE_NOWAIT;
-	else if (count == 4 && argument_is(&a[2], "TIMEOUT"))
-		patience = NODE_TIMEOUT;
-	else if (count != 2)
-		return reply_wrong(client, "syntax error: LOCK name [NOWAIT | TIMEOUT ms]");
-	if (patience == NODE_TIMEOUT &&
-	    (!argument_number(&a[3], &timeout_ms) || timeout_ms > UINT64_C(1000) * 86400 * 365))
-		return reply_wrong(client,
-		                   "TIMEOUT needs a whole number of milliseconds, at most a year");
+	if (!read_patience(client, "LOCK name", a + 2, count - 2, &patience, &timeout_ns))
+		return true;
 	return under_way(client,
 	                 node_lock(client->daemon->node, client->session, a[1].bytes, a[1].size,
-	                           patience, timeout_ms * 1000000, client->daemon->loop.now));
+	                           patience, timeout_ns, client->daemon->loop.now));
 }
 
 static bool serve_unlock(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -68,12 +84,16 @@ static bool serve_unlock(struct client *client, const struct resp_argument *a, u
 
 static bool serve_elect(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	(void)count;
+	enum node_patience patience;
+	uint64_t timeout_ns;
+
 	if (daemon_grants_nothing(client->daemon))
 		return under_way(client, BATON_ENOVIEW);
-	return under_way(client,
-	                 node_elect(client->daemon->node, client->session, a[1].bytes, a[1].size,
-	                            a[2].bytes, a[2].size, client->daemon->loop.now));
+	if (!read_patience(client, "ELECT name value", a + 3, count - 3, &patience, &timeout_ns))
+		return true;
+	return under_way(client, node_elect(client->daemon->node, client->session, a[1].bytes,
+	                                    a[1].size, a[2].bytes, a[2].size, patience, timeout_ns,
+	                                    client->daemon->loop.now));
 }
 
 static bool serve_leader(struct client *client, const struct resp_argument *a, uint32_t count)
@@ -298,6 +318,11 @@ static bool serve_grace(struct client *client, const struct resp_argument *a, ui
 	uint64_t most = lease_ms * percent / 100;
 
 	(void)count;
+	/* The node may join a cluster with another lease. */
+	if (member_unborn(client->daemon->member) != NULL) {
+		reply_error(client, BATON_ENOVIEW);
+		return true;
+	}
 	if (!argument_number(&a[2], &number) || number == 0 || number > most)
 		return reply_wrong(client,
 		                   "GRACE needs a whole number of milliseconds, 1 to %llu: at most "
@@ -482,7 +507,8 @@ static const struct command {
 } commands[] = {
         {"LOCK", serve_lock, 2, 4, false, VERB_LOCK, "Takes a lock: name [NOWAIT | TIMEOUT ms]"},
         {"UNLOCK", serve_unlock, 2, 3, false, 0, "Gives a lock back: name [fence]"},
-        {"ELECT", serve_elect, 3, 3, false, VERB_ELECT, "Leads, and publishes a value: name value"},
+        {"ELECT", serve_elect, 3, 5, false, VERB_ELECT,
+         "Leads, and publishes a value: name value [NOWAIT | TIMEOUT ms]"},
         {"RESIGN", serve_unlock, 2, 3, false, 0, "Leads no more: name [fence]"},
         {"LEADER", serve_leader, 2, 3, false, VERB_OBSERVE, "Tells who leads: name [SILENT]"},
         {"LEASE", serve_lease, 1, 1, false, 0, "Tells how long this node may go on by itself"},

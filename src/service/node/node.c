@@ -183,10 +183,10 @@ static void expire(struct node *node, struct session *session)
 	 * may not know them. */
 	if (session->command == COMMAND_LEADER && node->view.count != 0 && !node->view.active)
 		timer_set(&node->sessions.timers, &session->timer, node->now + NODE_SILENCE_NS);
-	else if (session->command != COMMAND_LOCK)
-		ask_finish(node, session);
-	else
+	else if (session->waits != NULL)
 		wait_expire(node, session);
+	else
+		ask_finish(node, session);
 }
 
 /* Every entry point begins with this: it does everything that is due by `now`. */
@@ -511,16 +511,6 @@ bool node_session_evict(struct node *node, uint64_t id, const char *why, uint64_
 	return !LIST_EMPTY(&session->holds);
 }
 
-/* Drops the value of an ELECT that waits. It will never be published. */
-static void drop_value(struct node *node, struct session *session)
-{
-	if (session->value == NULL)
-		return;
-	free(session->value);
-	session->value = NULL;
-	node->sessions.leaders_count--;
-}
-
 void node_session_withdraw(struct node *node, uint64_t id, uint64_t now)
 {
 	advance(node, now);
@@ -528,7 +518,6 @@ void node_session_withdraw(struct node *node, uint64_t id, uint64_t now)
 	if (session == NULL || session->waits == NULL)
 		return;
 	wait_withdraw(node, session);
-	drop_value(node, session);
 	session_fail(node, session, BATON_ENOVIEW);
 	finish(node);
 }
@@ -584,7 +573,7 @@ static void close_session(struct node *node, uint64_t id, bool quits, uint64_t n
 	event_unsubscribe_all(node, session);
 	if (session->waits != NULL)
 		wait_withdraw(node, session);
-	drop_value(node, session);
+	wait_drop_value(node, session);
 	if (quits || session->told <= node->now || LIST_EMPTY(&session->holds)) {
 		end_session(node, session);
 	} else {
@@ -679,7 +668,8 @@ int node_lock(struct node *node, uint64_t session_id, const char *name, size_t n
 }
 
 int node_elect(struct node *node, uint64_t session_id, const char *name, size_t name_size,
-               const void *value, size_t value_size, uint64_t now)
+               const void *value, size_t value_size, enum node_patience patience,
+               uint64_t timeout_ns, uint64_t now)
 {
 	int error;
 	struct session *session = begin_named(node, session_id, name, name_size, now, &error);
@@ -696,12 +686,10 @@ int node_elect(struct node *node, uint64_t session_id, const char *name, size_t 
 		memcpy(session->value, value, value_size);
 	session->value_size = (uint32_t)value_size;
 	node->sessions.leaders_count++;
-	error = wait_begin(node, session, slice_of(name, name_size), COMMAND_ELECT, NODE_WAIT, 0);
-	if (error != 0) {
-		free(session->value);
-		session->value = NULL;
-		node->sessions.leaders_count--;
-	}
+	error = wait_begin(node, session, slice_of(name, name_size), COMMAND_ELECT, patience,
+	                   timeout_ns);
+	if (error != 0 || (session->waits == NULL && session->value != NULL))
+		wait_drop_value(node, session); /* refused, or known to be taken */
 	finish(node);
 	return error;
 }

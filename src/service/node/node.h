@@ -342,12 +342,14 @@ int node_lock(struct node *node, uint64_t session, const char *name, size_t name
               enum node_patience patience, uint64_t timeout_ns, uint64_t now);
 
 /*
- * The reply is the fence, once every member has acknowledged who leads or has left the view; or
- * REPLY_ERROR with BATON_ELOST if the lock was taken away before that. Errors: those of node_lock,
- * BATON_EVALUE, BATON_ELEADERS.
+ * Asks for a lock as node_lock does, and publishes the value. The reply is the fence, once every
+ * member has acknowledged who leads or has left the view; or REPLY_ERROR with BATON_ELOST if the
+ * lock was taken away before that; or one of the other replies to node_lock. Errors: those of
+ * node_lock, BATON_EVALUE, BATON_ELEADERS.
  */
 int node_elect(struct node *node, uint64_t session, const char *name, size_t name_size,
-               const void *value, size_t value_size, uint64_t now);
+               const void *value, size_t value_size, enum node_patience patience,
+               uint64_t timeout_ns, uint64_t now);
 
 /* Returns 1, or 0 if this session does not hold the lock, or holds it with another fence (0: any).
  * A leader resigns by the same call. */

@@ -5,10 +5,22 @@
 #include "trouble.h"
 #include "whole.h"
 
+#include <stdlib.h>
+
+void wait_drop_value(struct node *node, struct session *session)
+{
+	if (session->value == NULL)
+		return;
+	free(session->value);
+	session->value = NULL;
+	node->sessions.leaders_count--;
+}
+
 void wait_withdraw(struct node *node, struct session *session)
 {
 	struct live *live = session->waits;
 
+	wait_drop_value(node, session);
 	live_dequeue(&node->lives, live, session);
 	lock_settle(node, live->lock);
 }

@@ -335,7 +335,7 @@ static int ask(struct realm *realm, struct actor *actor, const char *name)
 	if (dice < 92) {
 		actor->elects = true;
 		actor->state = ACTOR_WAITS;
-		return node_elect(node, actor->session, name, size, "me", 2, clock);
+		return node_elect(node, actor->session, name, size, "me", 2, NODE_WAIT, 0, clock);
 	}
 	actor->state = ACTOR_ASKS;
 	if (dice < 94)

@@ -225,8 +225,9 @@ static void visitor_elect(struct run *run, uint32_t number, uint32_t lock)
 	/* The value is the campaign's number, sometimes padded to the longest value allowed. */
 	snprintf(value, sizeof(value), "%0*d", run_chance(run, 5) ? NODE_VALUE_MAX : 1,
 	         (int)client->campaign);
-	int result = node_elect(node_of(run, client), client->session, record->name,
-	                        record->name_size, value, strlen(value), run->cluster.now);
+	int result =
+	        node_elect(node_of(run, client), client->session, record->name, record->name_size,
+	                   value, strlen(value), NODE_WAIT, 0, run->cluster.now);
 	ordered(run, number,
 	        &(struct order){NOTE_ELECT, lock, (uint64_t)client->campaign, record->name, result},
 	        &before);
