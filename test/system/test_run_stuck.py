@@ -1,5 +1,6 @@
 """What cannot be stopped, or does not stop others: a guardian that is stopped (SIGSTOP), and a command that has changed its user,
 so that SIGTERM and SIGKILL fail with EPERM. Nobody else is let in while the command lives."""
+import itertools
 import json
 import os
 import select
@@ -119,6 +120,28 @@ class StoppedGuardian(StuckTest):
         os.kill(guardian, signal.SIGCONT)
         os.kill(command, signal.SIGUSR1)
         self.assertEqual(run.wait(PATIENCE), -signal.SIGUSR1)
+
+    def test_all_three_are_stopped_and_go_on_in_any_order(self):
+        """`baton run` stops itself when its command is stopped, and goes on with it, whoever hears of it first or last."""
+        def state(pid):
+            return stat_of(pid)[0]
+
+        orders = list(itertools.permutations(range(3)))
+        for stops, goes in itertools.product(orders, orders):
+            with self.subTest(stops=stops, goes=goes):
+                run = self.start("run", "x", "sh", "-c", "echo $$; read line", stdin=subprocess.PIPE)
+                command = int(run.stdout.readline())
+                pids = [run.pid, stat_of(command)[1], command]
+                for index in stops:
+                    os.kill(pids[index], signal.SIGSTOP)
+                    until("it is stopped", lambda pid=pids[index]: state(pid) == "T")
+                for index in goes:
+                    os.kill(pids[index], signal.SIGCONT)
+                    # Who goes on does what it has to before the next one goes on, or at the same time.
+                    until("it has read", lambda pid=pids[index]: state(pid) in "ST")
+                until(lambda pids=pids: f"all run: {[state(pid) for pid in pids]}",
+                      lambda pids=pids: "T" not in [state(pid) for pid in pids], 10)
+                self.assertEqual(self.finish(run, "line\n")[0], 0)
 
     def test_news_that_is_no_loss(self):
         """`baton run` reads the news in the guardian's place, and leaves everything as it is."""

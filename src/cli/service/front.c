@@ -46,7 +46,7 @@ struct front {
 /* --- signals --- */
 
 /* Stops this process as the command was stopped, so that a shell sees its job stop. */
-static void stop_like_it(int signal)
+static void stop_like_it(struct shared *shared, int signal)
 {
 	sigset_t set;
 	int terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY);
@@ -54,6 +54,12 @@ static void stop_like_it(int signal)
 
 	if (terminal >= 0)
 		close(terminal);
+	shared->stands = true;
+	/* It may have gone on since, if this process was stopped itself when it was told. */
+	if (process_runs(shared->command)) {
+		shared->stands = false;
+		return;
+	}
 	/* The terminal stops the whole job, so do the same; the guardian has given the terminal
 	 * back. */
 	kill(in_foreground && signal == SIGTSTP ? 0 : getpid(), signal);
@@ -61,6 +67,7 @@ static void stop_like_it(int signal)
 	sigaddset(&set, signal);
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 	sigprocmask(SIG_BLOCK, &set, NULL);
+	shared->stands = false;
 }
 
 /* Returns the next signal that arrived, or 0. SIGCHLD counts only if another process sent it. */
@@ -188,9 +195,8 @@ static bool listen_to_guardian(struct front *front)
 		set_trust(front, TRUST_GIVEN);
 	else if (byte == CHANNEL_READS)
 		ask(front);
-	/* It may have gone on since, if this process was stopped itself when it was told. */
-	else if (!process_runs(front->shared->command))
-		stop_like_it(byte);
+	else
+		stop_like_it(front->shared, byte);
 	return true;
 }
 

@@ -16,6 +16,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+/* How often `baton run` is woken until it goes on, and how often when the guardian ends. */
+enum { WAKE_MS = 5, WAKES_MAX = 100 };
+
 struct guardian {
 	struct holding *holding;
 	struct shared *shared;
@@ -24,7 +27,7 @@ struct guardian {
 	int children; /* a descriptor that reports SIGCHLD */
 	int timer;    /* fires at the end of the grace, or for the next round of killing */
 	pid_t run;    /* the process that the user started */
-	bool run_stopped;
+	bool command_stopped;
 	struct ending ending;
 	sigset_t forwarded; /* the signals that it has passed on */
 	bool none_left;     /* the command and all its descendants have ended */
@@ -85,15 +88,16 @@ static void tell_stopped(struct guardian *guardian, int signal)
 		}
 	}
 	terminal_take_back(&guardian->terminal, guardian->ending.command);
-	if (tell_run(guardian, signal))
-		guardian->run_stopped = true;
+	tell_run(guardian, signal);
 }
 
-static void wake_run(struct guardian *guardian)
+/* Wakes `baton run` if it stands still although the command does not. Returns true if it did. */
+static bool wake_run(const struct guardian *guardian)
 {
-	if (guardian->run_stopped && getppid() == guardian->run)
-		kill(guardian->run, SIGCONT);
-	guardian->run_stopped = false;
+	if (!guardian->shared->stands || guardian->command_stopped || getppid() != guardian->run)
+		return false;
+	kill(guardian->run, SIGCONT);
+	return true;
 }
 
 /* Reaps children, also orphans that this process has inherited. */
@@ -105,11 +109,10 @@ static void reap(struct guardian *guardian)
 	while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED | WCONTINUED)) > 0) {
 		if (pid != guardian->ending.command)
 			continue;
+		guardian->command_stopped = WIFSTOPPED(status);
 		if (WIFSTOPPED(status)) {
 			tell_stopped(guardian, WSTOPSIG(status));
-		} else if (WIFCONTINUED(status)) {
-			wake_run(guardian);
-		} else {
+		} else if (!WIFCONTINUED(status)) {
 			guardian->ending.ended = true;
 			guardian->ending.status = status;
 		}
@@ -150,11 +153,8 @@ static void on_timer(struct guardian *guardian)
 
 static void forward_signal(struct guardian *guardian, int signal)
 {
-	if (signal == SIGCONT) {
-		guardian->run_stopped = false;
-		if (guardian->terminal.lent)
-			terminal_lend(&guardian->terminal, guardian->ending.command);
-	}
+	if (signal == SIGCONT && guardian->terminal.lent)
+		terminal_lend(&guardian->terminal, guardian->ending.command);
 	sigaddset(&guardian->forwarded, signal);
 	if (!signal_command(guardian, signal))
 		holding_say(guardian->holding,
@@ -261,7 +261,9 @@ static void guard(struct guardian *guardian)
 		         .events = POLLIN},
 		        {.fd = guardian->timer, .events = POLLIN},
 		};
-		if (poll(items, sizeof(items) / sizeof(*items), -1) < 0)
+		/* `baton run` may stop itself just after it was woken: look again. */
+		if (poll(items, sizeof(items) / sizeof(*items), wake_run(guardian) ? WAKE_MS : -1) <
+		    0)
 			continue;
 		/* Handle the loss of the lock before the end of the command: if both happened, the
 		 * command did not end properly. */
@@ -311,7 +313,9 @@ static int finish(struct guardian *guardian)
 	guardian->shared->reported = true;
 	holding_report(holding, ending->lost, child);
 	holding_free(holding);
-	wake_run(guardian);
+	guardian->command_stopped = false;
+	for (int i = 0; i < WAKES_MAX && wake_run(guardian); i++)
+		poll(NULL, 0, WAKE_MS);
 	return code;
 }
 

@@ -56,6 +56,10 @@ struct shared {
 	_Atomic int signal;       /* the signal by which `baton run` has to end; 0: none */
 	/* That signal came from the terminal, to the command's group alone. */
 	_Atomic bool interrupted;
+	/* `baton run` is stopping itself, or has stopped itself, because the command is stopped. It
+	 * looks at the command after it has set this: either it sees that the command goes on, or
+	 * the guardian sees that `baton run` has to be woken. */
+	_Atomic bool stands;
 };
 
 /* The guardian's main function; `run` is its parent. Returns the exit code. */
