@@ -18,6 +18,7 @@ struct descendant {
 	pid_t pid, parent;
 	bool zombie;
 	bool running; /* neither stopped nor ended */
+	bool guards;  /* it is the guardian of another 'baton run' */
 };
 
 struct processes {
@@ -41,14 +42,70 @@ static bool read_process(const char *pid, struct descendant *ret_process)
 	if (size <= 0)
 		return false;
 	text[size] = '\0';
-	const char *name_end = strrchr(text, ')');
-	if (name_end == NULL || sscanf(name_end + 1, " %c %ld", &state, &parent) != 2)
+	static const char guardian[] = " (" GUARDIAN_NAME;
+	const char *name_end = strrchr(text, ')'), *name = strchr(text, ' ');
+	if (name == NULL || name_end == NULL ||
+	    sscanf(name_end + 1, " %c %ld", &state, &parent) != 2)
 		return false;
-	*ret_process = (struct descendant){.pid = (pid_t)strtol(pid, NULL, 10),
-	                                   .parent = (pid_t)parent,
-	                                   .zombie = state == 'Z' || state == 'X',
-	                                   .running = strchr("TtZX", state) == NULL};
+	*ret_process =
+	        (struct descendant){.pid = (pid_t)strtol(pid, NULL, 10),
+	                            .parent = (pid_t)parent,
+	                            .zombie = state == 'Z' || state == 'X',
+	                            .running = strchr("TtZX", state) == NULL,
+	                            .guards = strncmp(name, guardian, sizeof(guardian) - 1) == 0};
 	return true;
+}
+
+static void add_process(struct processes *all, const char *pid)
+{
+	struct descendant process;
+
+	if (!read_process(pid, &process))
+		return;
+	all->list = grow(all->list, &all->room, all->count + 1, sizeof(*all->list));
+	all->list[all->count++] = process;
+}
+
+/* Adds the children of one thread, if the kernel has such a list. */
+static void add_children_of_thread(struct processes *all, pid_t pid, const char *thread)
+{
+	char path[96], word[24];
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%.20s/children", (int)pid, thread);
+	FILE *file = fopen(path, "re");
+	if (file == NULL)
+		return;
+	while (fscanf(file, "%20s", word) == 1)
+		add_process(all, word);
+	fclose(file);
+}
+
+/*
+ * Lists the children of this process, their children, and so on. That takes a time that depends on
+ * their number; reading all processes of a busy host takes many milliseconds, in which the command
+ * runs on. The kernel may leave out a child while another one ends, so an empty list proves nothing.
+ */
+static struct processes list_tree(void)
+{
+	struct processes all = {0};
+	pid_t pid = getpid();
+	size_t next = 0;
+
+	for (;;) {
+		char path[64];
+		const struct dirent *entry;
+		snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+		DIR *threads = opendir(path);
+		while (threads != NULL && (entry = readdir(threads)) != NULL) {
+			if (entry->d_name[0] != '.')
+				add_children_of_thread(&all, pid, entry->d_name);
+		}
+		if (threads != NULL)
+			closedir(threads);
+		if (next == all.count)
+			return all;
+		pid = all.list[next++].pid;
+	}
 }
 
 static struct processes list_processes(void)
@@ -58,12 +115,8 @@ static struct processes list_processes(void)
 	const struct dirent *entry;
 
 	while (folder != NULL && (entry = readdir(folder)) != NULL) {
-		struct descendant process;
-		if (entry->d_name[0] < '1' || entry->d_name[0] > '9' ||
-		    !read_process(entry->d_name, &process))
-			continue;
-		all.list = grow(all.list, &all.room, all.count + 1, sizeof(*all.list));
-		all.list[all.count++] = process;
+		if (entry->d_name[0] >= '1' && entry->d_name[0] <= '9')
+			add_process(&all, entry->d_name);
 	}
 	if (folder != NULL)
 		closedir(folder);
@@ -97,6 +150,31 @@ static struct processes find_descendants(const struct processes *all, const stru
 	return found;
 }
 
+/* Finds the descendants of this process. */
+static struct processes find_all(const struct spared *spared)
+{
+	struct processes all = list_tree();
+	struct processes found = find_descendants(&all, spared);
+
+	free(all.list);
+	if (found.count > 1)
+		return found;
+	free(found.list);
+	all = list_processes();
+	found = find_descendants(&all, spared);
+	free(all.list);
+	return found;
+}
+
+static bool has_guardian(const struct processes *found)
+{
+	for (size_t i = 1; i < found->count; i++) {
+		if (found->list[i].guards)
+			return true;
+	}
+	return false;
+}
+
 static bool has_child(const struct processes *found, size_t of)
 {
 	for (size_t i = of + 1; i < found->count; i++) {
@@ -114,8 +192,7 @@ static bool may_signal(pid_t pid, int signal)
 
 struct descendants descendants_left(const struct spared *spared, pid_t except)
 {
-	struct processes all = list_processes();
-	struct processes found = find_descendants(&all, spared);
+	struct processes found = find_all(spared);
 	struct descendants left = {0};
 
 	for (size_t i = 1; i < found.count; i++) {
@@ -126,36 +203,34 @@ struct descendants descendants_left(const struct spared *spared, pid_t except)
 			left.refused = found.list[i].pid;
 	}
 	free(found.list);
-	free(all.list);
 	return left;
 }
 
 /*
- * Stops all descendants, so that none forks any more. Those without children are killed, and their
- * parents when the children are gone. So if there is a 'baton run' among them, its lock is released
- * only after its command has ended.
+ * Stops all descendants, so that none forks any more, and kills them. If there is a 'baton run' among
+ * them, only those without children are killed, and their parents when the children are gone: so its
+ * lock is released only after its command has ended.
  */
 struct descendants descendants_kill(const struct spared *spared, pid_t command)
 {
-	struct processes all = list_processes();
-	struct processes found = find_descendants(&all, spared);
+	struct processes found = find_all(spared);
 	struct descendants left = {.count = found.count - 1};
+	bool nested = has_guardian(&found);
 
 	for (size_t i = 1; i < found.count; i++) {
 		if (!may_signal(found.list[i].pid, SIGSTOP))
 			left.refused = found.list[i].pid;
 	}
 	for (size_t i = 1; i < found.count; i++) {
-		if (!has_child(&found, i) && !may_signal(found.list[i].pid, SIGKILL))
+		if ((!nested || !has_child(&found, i)) && !may_signal(found.list[i].pid, SIGKILL))
 			left.refused = found.list[i].pid;
 	}
-	if (all.count == 0 && command > 0) { /* there is no /proc: kill the group instead */
+	if (access("/proc/self/stat", R_OK) != 0 && command > 0) { /* kill the group instead */
 		left.count = 1;
 		if (!may_signal(-command, SIGKILL))
 			left.refused = command;
 	}
 	free(found.list);
-	free(all.list);
 	return left;
 }
 

@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/* What the kernel shows as the name of a guardian. */
+#define GUARDIAN_NAME "baton-guardian"
+
 /* Children that must not be killed: the process had them before it executed this program. */
 struct spared {
 	pid_t *pids;
@@ -33,9 +36,9 @@ struct descendants {
 struct descendants descendants_left(const struct spared *spared, pid_t except);
 
 /*
- * Does one round of killing: stops all descendants, and sends SIGKILL to those without living
- * children. Must be repeated until there are none. Returns what was left before this round.
- * `command` is the group that is killed where there is no /proc.
+ * Does one round of killing: stops all descendants, and sends SIGKILL to them; if there is a guardian
+ * among them, only to those without living children. Must be repeated until there are none. Returns
+ * what was left before this round. `command` is the group that is killed where there is no /proc.
  */
 struct descendants descendants_kill(const struct spared *spared, pid_t command);
 

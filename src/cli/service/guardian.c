@@ -332,7 +332,7 @@ int guardian_run(struct holding *holding, struct shared *shared, int channel, pi
 
 	terminal_open(&guardian.terminal);
 	setpgid(0, 0);
-	prctl(PR_SET_NAME, "baton-guardian");
+	prctl(PR_SET_NAME, GUARDIAN_NAME);
 	must(prctl(PR_SET_CHILD_SUBREAPER, 1) == 0);
 	sigemptyset(&guardian.forwarded);
 	sigemptyset(&child_signal);
