@@ -25,7 +25,7 @@ run: all ## run a cluster of three on this machine, and kill a node of it; Ctrl-
 # The files that a web server needs.
 site: all ## make the laboratory as static files, in build/site
 	@tools/site build build/site
-	@echo "build/site: any web server serves it, below any path; build/web/page.html is all of it in one file"
+	@echo "build/site: any web server serves it, below any path; index.html opens from disk too; build/web/page.html is all of it in one file"
 
 tour: all ## show a short guided tour of the laboratory
 	@tools/tour

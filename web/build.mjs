@@ -1,6 +1,7 @@
 // Makes the page: node web/build.mjs MODULES FOLDER: from the packages in MODULES into FOLDER, which already has baton.wasm and lines.json.
 //
-// It writes index.html, app.js, style.css, sources.json, tours.json, all of them also compressed (.br, .gz), and page.html: everything in one file.
+// It writes index.html, app.js, style.css, sources.json, tours.json, all of them also compressed (.br, .gz), page.html: everything in one file, and disk.js: what
+// the page fetches, for static files that are opened from disk.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -42,9 +43,13 @@ for (const name of ["index.html", "app.js", "style.css", "baton.wasm", "lines.js
 const hash = (text) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
 const inlined = script.replaceAll("</script", "<\\/script");
 const policy = `default-src 'none'; script-src ${hash(inlined)} 'wasm-unsafe-eval'; style-src ${hash(style)}; img-src data:`;
-const data = ["baton.wasm", "lines.json", "sources.json", "tours.json"].map((name) => `<script type="text/plain" id="file-${name}">${gzipSync(readFileSync(join(folder, name)), { level: 9 }).toString("base64")}</script>`);
+const packed = Object.fromEntries(["baton.wasm", "lines.json", "sources.json", "tours.json"].map((name) => [name, readFileSync(join(folder, name + ".gz")).toString("base64")]));
+const data = Object.entries(packed).map(([name, text]) => `<script type="text/plain" id="file-${name}">${text}</script>`);
 const page = html
 	.replace('<link rel="stylesheet" href="style.css">\n', () => `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style}</style>\n`)
 	.replace('<script src="app.js" defer></script>\n', "")
 	.replace("</body>", () => `<script type="application/json" id="run"></script>\n${data.join("\n")}\n<script>${inlined}</script>\n</body>`);
 writeFileSync(join(folder, "page.html"), page);
+
+// The same for static files that are opened from disk, where nothing can be fetched.
+writeFileSync(join(folder, "disk.js"), `window.batonFiles = ${JSON.stringify(packed)};\n`);

@@ -193,7 +193,7 @@ static uint32_t queue(const struct snapshot *snapshot, uint32_t *ret_queue)
 
 const struct algorithm central = {
         .name = "central",
-        .title = "A central coordinator with a queue, for comparison",
+        .title = "A central coordinator: it keeps the queue; for comparison",
         .year = 1989,
         .source = SOURCE_RECONSTRUCTED,
         .rules = "Neilsen 6",

@@ -14,7 +14,7 @@ import * as pair from "./pair";
 import { embeddedRun, resource } from "./resources";
 import { scenarioOf } from "./scenario";
 import { Sentence, Title } from "./sentence";
-import { StageView } from "./stage";
+import { queueOf, StageView } from "./stage";
 import { make } from "./svg";
 import * as state from "./state";
 import { arrowsOf, stuckAt } from "./stuck";
@@ -299,7 +299,7 @@ function Transport() {
 			) : null}
 			<span class="where" id="where">
 				step {state.playing.value ? state.told.value : state.step.value} of {state.grown.value >= 0 ? current.steps.length : 0}
-				{current.cut ? ", and more" : ""}
+				{current.cut ? "+" : ""}
 			</span>
 		</div>
 	);
@@ -310,6 +310,7 @@ function Legend() {
 	// Messages that only prepare are sent in few runs.
 	const messages = algorithm.messages.filter((m) => !m.init || flights.some((f) => f.type === m.name));
 	const pointers = algorithm.variables.filter((v) => v.kind === "node").map((v) => v.name);
+	const queue = queueOf(algorithm);
 	const signposts = state.run.value!.start.edges.length > 0 && algorithm.needs !== "complete";
 	return (
 		<div class="line">
@@ -328,6 +329,7 @@ function Legend() {
 						{name}
 					</span>
 				))}
+				{queue === null ? null : <span class="l-queue">{queue}</span>}
 			</div>
 			<span class="note hint">{algorithm.kind === "mutex" ? "Click a node to ask or leave" : algorithm.timers ? "Click a node to initiate or crash" : "Click a node to initiate"}, a message to deliver, delay or lose it.</span>
 		</div>
@@ -382,8 +384,12 @@ function Front() {
 	);
 }
 
+/** With more variables than these the table is too wide for the column at the side. */
+const VARIABLES_AT_THE_SIDE = 4;
+
 function Laboratory() {
 	const { algorithm } = state.run.value!;
+	const wide = algorithm.variables.length > VARIABLES_AT_THE_SIDE;
 	return (
 		<main class="lab">
 			<div class="head">
@@ -402,13 +408,14 @@ function Laboratory() {
 				<Transport />
 				<Diagram />
 				<Cost />
+				{wide ? <Table /> : null}
 			</div>
 			<div class="side">
 				<TourCard />
 				<Told />
 				<Code />
 				<Properties />
-				<Table />
+				{wide ? null : <Table />}
 			</div>
 		</main>
 	);

@@ -70,12 +70,35 @@ function passageOf(mapped: Mapped, counters: number[], source: string[]): Passag
 	return { file: mapped.file, name: mapped.name, lines };
 }
 
+const LONG = 16; // a passage of more lines than these is shortened
+const PALE = 5; // as many lines in a row that did not run are shown
+
+/** Leaves out the middle of long stretches in which nothing ran. Their beginning shows which branch was not taken. */
+function shorten(lines: CodeLine[]): CodeLine[] {
+	if (lines.length <= LONG) return lines;
+	const kept: CodeLine[] = [];
+	for (let i = 0; i < lines.length; ) {
+		let end = i;
+		while (end < lines.length && lines[end].ran !== true) end++;
+		if (end - i > PALE) kept.push(...lines.slice(i, i + PALE - 2), { number: lines[i + PALE - 2].number, text: "\t…", ran: null }, lines[end - 1]);
+		else kept.push(...lines.slice(i, end));
+		if (end < lines.length) kept.push(lines[end]);
+		i = end + 1;
+	}
+	return kept;
+}
+
+/** True for a body that only looks at the kind of a message and calls what handles it. */
+function dispatches(passage: Passage): boolean {
+	return /^\s*switch \(type\)/.test(passage.lines[0]?.text ?? "");
+}
+
 const ENTRANCES = /^(request|release|receive|expire)$/;
 const PASSAGES_MAX = 4;
 
 /**
-* Returns the functions of the algorithm's file that ran in a step. Helpers in other files are left out, and so are functions that
-* only decode a message and pass it on, unless nothing else ran.
+ * Returns the functions of the algorithm's file that ran in a step. Helpers in other files are left out, and so are functions that
+ * only decode a message and pass it on, unless nothing else ran.
  */
 export function passagesOf(ran: Ran[], map: Record<string, Mapped>, sources: Record<string, string>): Passage[] {
 	const found = ran.map(([hash, counters]) => ({ mapped: map[hash], counters })).filter(({ mapped }) => mapped !== undefined && sources[mapped.file] !== undefined);
@@ -83,10 +106,11 @@ export function passagesOf(ran: Ran[], map: Record<string, Mapped>, sources: Rec
 	const own = found.filter(({ mapped }) => mapped.file === file);
 	const most = own.filter(({ mapped }) => !/^(receive|read)/.test(mapped.name));
 	const weight = (name: string) => (/^(on_|request$|release$|expire$)/.test(name) ? 0 : 1);
-	return (most.length > 0 ? most : own)
+	const passages = (most.length > 0 ? most : own)
 		.map(({ mapped, counters }) => passageOf(mapped, counters, sources[mapped.file].split("\n")))
 		.sort((a, b) => weight(a.name) - weight(b.name) || a.lines[0]?.number - b.lines[0]?.number)
 		// A helper of one line only gives a name to a formula. It is left out, because the line that calls it is shown.
-		.filter(({ lines, name }) => lines.some((line) => line.ran !== null) && (weight(name) === 0 || lines.length > 1))
-		.slice(0, PASSAGES_MAX);
+		.filter(({ lines, name }) => lines.some((line) => line.ran !== null) && (weight(name) === 0 || lines.length > 1));
+	const rest = passages.filter((passage) => !dispatches(passage));
+	return (rest.length > 0 ? rest : passages).slice(0, PASSAGES_MAX).map((passage) => ({ ...passage, lines: shorten(passage.lines) }));
 }

@@ -1,6 +1,6 @@
 // Two runs side by side: two stages, two diagrams, one time.
 
-import { effect } from "@preact/signals";
+import { effect, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { hashOf } from "./address";
 import { DiagramView, spanOf } from "./diagram";
@@ -10,8 +10,8 @@ import type { Run } from "./run";
 import { Choice, LOADS, DELAYS, Number_, suits, titleOf, TOPOLOGIES } from "./sentence";
 import { StageView } from "./stage";
 import { algorithms, narrow, playing, speed, still } from "./state";
-import { arrowsOf, stuckAt } from "./stuck";
-import { tell } from "./words";
+import { arrowsOf, stuckAt, stuckWords } from "./stuck";
+import { propertyWords, tell } from "./words";
 
 const EXAMPLES: [string, string][] = [
 	["two algorithms", "#compare"],
@@ -34,6 +34,7 @@ function Side(props: { side: 0 | 1 }) {
 	const now = pair.value!;
 	const run = now.runs[props.side];
 	const small = narrow.value;
+	const wrong = useSignal<string | null>(null);
 	useEffect(() => {
 		// To look closer: the laboratory shows this run at this moment.
 		const open = () => void hashOf({ source: run.source, tour: null, frame: null, acts: [], step: run.stepAt(time.value), time: null }).then((hash) => (location.hash = hash));
@@ -50,9 +51,11 @@ function Side(props: { side: 0 | 1 }) {
 			const step = run.stepAt(at);
 			const states = run.states(step);
 			const stuck = stuckAt(run, step, states);
-			const scene = { step, time: at, states, still: still.value, stuck: arrowsOf(stuck ?? []), broken: false, settled: !playing.value, hovered: null, hoveredNode: null };
+			const broken = run.at(step).properties().filter((p) => !p.holds);
+			const scene = { step, time: at, states, still: still.value, stuck: arrowsOf(stuck ?? []), broken: broken.length > 0, settled: !playing.value, hovered: null, hoveredNode: null };
 			stage.draw(scene);
-			diagram.draw({ time: at, looks: states.map((s, i) => run.look(i + 1, s, step)), hovered: null, hoveredNode: null, broken: null, now: stuck !== null });
+			diagram.draw({ time: at, looks: states.map((s, i) => run.look(i + 1, s, step)), hovered: null, hoveredNode: null, broken: null, now: stuck !== null || broken.length > 0 });
+			wrong.value = broken.length > 0 ? `Broken: ${broken.map((p) => propertyWords(p.name)).join(", ")}.` : stuck !== null ? `Nothing can move any more, and somebody waits. ${stuckWords(run, stuck)}` : null;
 		});
 	}, [now, small]);
 	return (
@@ -64,6 +67,11 @@ function Side(props: { side: 0 | 1 }) {
 				<svg class="time" ref={timeSvg} role="img" aria-label="The space-time diagram" />
 				<div class="over" ref={over} aria-hidden="true" />
 			</div>
+			{wrong.value === null ? null : (
+				<p class="alarm" role="alert">
+					{wrong.value}
+				</p>
+			)}
 		</section>
 	);
 }
@@ -119,6 +127,14 @@ function Counts(props: { side: 0 | 1 }) {
 	);
 }
 
+/** To the moment at which the two first differ. */
+function goParting(step: number): void {
+	const { runs } = pair.value!;
+	playing.value = false;
+	goTo((runs[0].steps[step - 1] ?? runs[1].steps[step - 1]).t);
+	rememberPair();
+}
+
 /** What differs, in words: where two texts part, or what two algorithms cost. */
 function Difference() {
 	const { runs } = pair.value!;
@@ -134,7 +150,13 @@ function Difference() {
 	if (at !== null && runs[0].start.topology === runs[1].start.topology)
 		return (
 			<p class="note" id="difference">
-				They part at step <b>{at}</b>. On the left {words(runs[0], at)}; on the right {words(runs[1], at)}.
+				They part at <button onClick={() => goParting(at)}>step {at}</button>. On the left {words(runs[0], at)}; on the right {words(runs[1], at)}.
+				{pair.value!.tour === null ? null : (
+					<>
+						{" "}
+						<a href={`#tour/${pair.value!.tour}`}>The tour tells it.</a>
+					</>
+				)}
 			</p>
 		);
 	const whole = runs.map((run) => ({ name: titleOf(run.algorithm.name), ...countsAt(run, run.steps.length) }));
@@ -223,7 +245,10 @@ export function Compare() {
 								, the same requests: each asks <Choice label="Load" value={wordOf(now.common, "load") ?? "heavy"} options={LOADS} change={(value) => changePair(null, "load", value)} />
 							</>
 						) : null}
-						; a message takes <Choice label="Delay" value={wordOf(now.common, "delay") ?? "constant:1"} options={DELAYS} change={(value) => changePair(null, "delay", value)} />. Seed <Number_ label="Seed" value={start.seed} least={0} most={1e9} change={(value) => changePair(null, "seed", value)} />.
+						; a message takes <Choice label="Delay" value={wordOf(now.common, "delay") ?? "constant:1"} options={DELAYS} change={(value) => changePair(null, "delay", value)} />.{" "}
+						<span class="together">
+							Seed <Number_ label="Seed" value={start.seed} least={0} most={1e9} change={(value) => changePair(null, "seed", value)} />.
+						</span>
 					</>
 				)}
 			</p>

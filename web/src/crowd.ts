@@ -1,6 +1,5 @@
 // Many messages at once: a path for each kind of message instead of an element for each message, so that a frame has little to paint.
 
-import type { Point } from "./layout";
 import type { Role } from "./module";
 import { make, set } from "./svg";
 
@@ -30,8 +29,8 @@ export class Crowd {
 	}
 
 	/** The ways of all messages; they change only when a message is sent or arrives. */
-	ways(lines: [Point, Point][]): void {
-		set(this.path("ways"), "d", lines.map(([a, b]) => `M${a.x.toFixed(0)} ${a.y.toFixed(0)}L${b.x.toFixed(0)} ${b.y.toFixed(0)}`).join(""));
+	ways(lines: string[]): void {
+		set(this.path("ways"), "d", lines.join(""));
 	}
 
 	/** Where they are; a token is drawn by itself. */

@@ -5,7 +5,7 @@ import { useEffect } from "preact/hooks";
 import { firstOf } from "./address";
 import type { Algorithm } from "./module";
 import { algorithms } from "./state";
-import { loadTours } from "./tour";
+import { errorsOf, loadTours } from "./tour";
 
 interface Family {
 	title: string;
@@ -50,48 +50,36 @@ function Glyph(props: { algorithm: Algorithm }) {
 	);
 }
 
-/** What the texts that are programmed as printed are called: "as printed: wait, modulo". */
-function printedOf(algorithm: Algorithm): string[] {
-	const choices = algorithm.parameters.find((p) => p.name === "text")?.choices ?? [];
-	return choices.filter((c) => c.startsWith("printed:")).map((c) => c.slice(8));
-}
-
-function Card(props: { algorithm: Algorithm; tours: Set<string> }) {
+function Card(props: { algorithm: Algorithm; errors: [string, string][] }) {
 	const { name, title, year, claim } = props.algorithm;
 	const [who, what] = title.split(": ");
-	const printed = printedOf(props.algorithm);
 	return (
 		<li class="one">
 			<Glyph algorithm={props.algorithm} />
 			<div>
+				<a class="go" href={`#tour/${name}`} aria-label={`tour: ${who}`}>
+					tour
+				</a>
 				<h3>
 					<a href={firstOf(props.algorithm)}>{who}</a>
 				</h3>
 				<p>{what === undefined ? year : `${year}, ${what}`}</p>
-				<p>
-					{claim} messages · <a href={`#tour/${name}`}>tour</a>
-				</p>
-				{printed.length > 0 ? (
-					<p class="wrong-text">
-						as printed:{" "}
-						{printed.map((text, i) => (
-							<span key={text}>
-								{i > 0 ? ", " : ""}
-								{props.tours.has(`${name}-${text}`) ? <a href={`#tour/${name}-${text}`}>{text}</a> : text}
-							</span>
-						))}
+				<p>messages: {claim}</p>
+				{props.errors.map(([tour, words]) => (
+					<p class="wrong-text" key={tour}>
+						<a href={`#tour/${tour}`}>{words}</a>
 					</p>
-				) : null}
+				))}
 			</div>
 		</li>
 	);
 }
 
-const tours = signal(new Set<string>());
+const errors = signal<ReturnType<typeof errorsOf>>(new Map());
 
 export function Families() {
-	// Which errors have a tour is known when the tours are there: not before the first frame.
-	useEffect(() => void loadTours().then((all) => (tours.value = new Set(Object.keys(all)))), []);
+	// The errors are told by their tours, which come after the first frame.
+	useEffect(() => void loadTours().then((all) => (errors.value = errorsOf(all))), []);
 	return (
 		<div class="families">
 			{ORDER.map((at) => {
@@ -104,7 +92,7 @@ export function Families() {
 						</h2>
 						<ul>
 							{members.map((a) => (
-								<Card key={a.name} algorithm={a} tours={tours.value} />
+								<Card key={a.name} algorithm={a} errors={errors.value.get(a.name) ?? []} />
 							))}
 						</ul>
 					</section>

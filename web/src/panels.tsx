@@ -26,7 +26,7 @@ export function Told() {
 	return (
 		<section class="card" id="told" aria-labelledby="told-title">
 			<h2 id="told-title">
-				What just happened <span>t = {happened.t}</span>
+				What just happened <span>t = {Number(happened.t.toFixed(3))}</span>
 			</h2>
 			<p class="what">
 				<b>{words.who}</b> {words.what} {happened.act ? <span class="tag">by hand</span> : null}
@@ -178,14 +178,26 @@ export function Cost() {
 	const current = run.value!;
 	const at = grown.value >= 0 ? told.value : 0;
 	if (current.algorithm.kind === "election") {
-		const sent = current.flights.filter((f) => f.sentStep <= at).length;
+		const flown = current.flights.filter((f) => f.sentStep <= at);
+		const kinds = current.algorithm.messages.map((m) => ({ ...m, count: flown.filter((f) => f.type === m.name).length })).filter((m) => m.count > 0);
 		return (
 			<section class="card" id="cost" aria-labelledby="cost-title">
 				<h2 id="cost-title">
 					Messages <span>the paper: {current.algorithm.claim}</span>
 				</h2>
-				<p class="note">
-					<b>{sent}</b> so far
+				<ul class="kinds">
+					{kinds.map((m) => (
+						<li key={m.name}>
+							<span>{m.name}</span>
+							<svg viewBox={`0 0 100 2`} preserveAspectRatio="none" aria-hidden="true">
+								<rect class={`unit ${m.role.replace(" ", "-")}`} width={(m.count / current.flights.length) * 100} height="2" />
+							</svg>
+							<b>{m.count}</b>
+						</li>
+					))}
+				</ul>
+				<p class="note right">
+					<b>{flown.length}</b> messages so far
 				</p>
 			</section>
 		);
@@ -196,7 +208,11 @@ export function Cost() {
 	const most = Math.max(bound ?? 0, 3, ...shown.map((r) => r.messages.filter((f) => f.sentStep <= at).length));
 	const dot = Math.min(10, 80 / most);
 	const width = narrow.value ? 400 : 880;
-	const pitch = Math.min(38, (width - 30) / Math.max(1, shown.length));
+	const pitchOf = (count: number) => Math.min(38, (width - 30) / Math.max(1, count));
+	// A dot for each message; where they would be too small to see, a part of a bar.
+	const crowded = dot < 4;
+	const [half, tall] = crowded ? [Math.min(5, pitchOf(shown.length) * 0.3), 0.5] : [dot * 0.36, 0.36];
+	const pitch = pitchOf(shown.length);
 	const height = most * dot + 8;
 	const sent = current.flights.filter((f) => f.sentStep <= at && f.sentStep > 0).length;
 	const entered = current.entries.filter((e) => e.step <= at).length;
@@ -216,7 +232,7 @@ export function Cost() {
 						{request.messages
 							.filter((f) => f.sentStep <= at)
 							.map((flight, k) => (
-								<circle key={flight.msg} class={`unit ${roles.get(flight.type)!.replace(" ", "-")}${flight.token ? " t" : ""}${hovered.value === flight.msg ? " lit" : ""}`} cx="0" cy={height - (k + 0.5) * dot} r={dot * 0.36} />
+								<rect key={flight.msg} class={`unit ${roles.get(flight.type)!.replace(" ", "-")}${flight.token ? " t" : ""}${hovered.value === flight.msg ? " lit" : ""}`} x={-half} y={height - (k + 0.5) * dot - dot * tall} width={half * 2} height={dot * tall * 2} rx={crowded ? 0 : half} />
 							))}
 						<g class={"rowchip " + (request.entered > at ? "waiting" : request.left > at ? "in" : "")} transform={`translate(0 ${height + 14})`}>
 							{pitch > 20 ? <circle r="9" /> : null}

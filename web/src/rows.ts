@@ -49,6 +49,7 @@ export abstract class Rows {
 	private roles: Map<string, Role>;
 	private tokens: Flight[] = [];
 	private longest = 0; // the longest time that a message was in flight
+	private usual = 1; // how long a message is in flight on the average
 
 	constructor(
 		protected svg: SVGSVGElement,
@@ -126,7 +127,14 @@ export abstract class Rows {
 		this.drawn = [from, to, run.steps.length];
 		this.tokens = run.algorithm.token ? run.flights.filter((f) => f.token) : [];
 		this.longest = 0;
-		for (const one of run.flights) if (Number.isFinite(one.gone)) this.longest = Math.max(this.longest, one.gone - one.sent);
+		let [sum, count] = [0, 0];
+		for (const one of run.flights) {
+			if (!Number.isFinite(one.gone)) continue;
+			this.longest = Math.max(this.longest, one.gone - one.sent);
+			sum += one.gone - one.sent;
+			count++;
+		}
+		this.usual = (count === 0 ? 0 : sum / count) || 1;
 		this.content.replaceChildren();
 		this.lines = [];
 		this.drawRests(from, to);
@@ -164,9 +172,9 @@ export abstract class Rows {
 	/** Adds a message to the path of its kind, and remembers where it is. */
 	private addMessage(flight: Flight, paths: Map<string, string[]>): void {
 		const open = !Number.isFinite(flight.gone);
-		const gone = open ? this.run.end : flight.gone;
-		if (open && gone === flight.sent) return;
-		const part = flight.lost || open ? 0.6 : 1;
+		// What still flies at the end goes on as fast as messages do on the average: a line that is cut off there.
+		const gone = open ? flight.sent + this.usual : flight.gone;
+		const part = flight.lost ? 0.6 : open ? Math.min(0.6, (this.run.end + this.span * 0.02 - flight.sent) / this.usual) : 1;
 		const [y1, y2] = [this.y(flight.from), this.y(flight.to)];
 		const names = `m ${this.roles.get(flight.type)!.replace(" ", "-")}${flight.token ? " t" : ""}${flight.lost ? " lost" : ""}`;
 		const line = { msg: flight.msg, names, x1: round(this.x(flight.sent)), y1: round(y1), x2: round(this.x(flight.sent + (gone - flight.sent) * part)), y2: round(y1 + (y2 - y1) * part) };

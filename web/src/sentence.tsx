@@ -235,7 +235,10 @@ export function Sentence() {
 					)}
 				</span>
 			))}
-			. Seed <Number_ label="Seed" value={start.seed} least={0} most={1e9} change={(value) => change("seed", value)} />.
+			.{" "}
+			<span class="together">
+				Seed <Number_ label="Seed" value={start.seed} least={0} most={1e9} change={(value) => change("seed", value)} />.
+			</span>
 		</p>
 	);
 }

@@ -2,7 +2,7 @@
 
 import { Crowd } from "./crowd";
 import { layOut, type Layout, type Point } from "./layout";
-import type { NodeState, Role } from "./module";
+import type { Algorithm, NodeState, Role } from "./module";
 import type { Flight, Run } from "./run";
 import type { Arrow } from "./stuck";
 import { baton, make, round, set } from "./svg";
@@ -29,15 +29,19 @@ export interface Scene {
 }
 
 const LABELS_MAX = 12;
+const ALONG = 26; // how far along its way a label may be from its message
 const CROWD = 60; // more messages than these are painted together
 
 interface Drawn {
 	group: SVGGElement;
 	path: SVGLineElement;
+	line: string; // the same as a part of a path
 	from: Point;
 	to: Point;
 	receiver: number;
+	way: string; // from which node to which
 	text: string; // of the label
+	words: string; // the same for all messages that one step sends with the same text
 	label: Label | null; // null: it has not been shown yet
 }
 
@@ -47,6 +51,7 @@ interface Label {
 	sides: Point[]; // where it may be, from the message
 	side: number; // where it is
 	placed: boolean;
+	hidden: boolean; // there is no room for it, and another message of the same words has one
 }
 
 interface Box {
@@ -82,6 +87,12 @@ export function nodeOf(value: unknown): number {
 	return typeof node === "number" ? node : 0;
 }
 
+/** Returns the name of the variable that is drawn as a queue beside its node. Sets of nodes besides it are in the table only. */
+export function queueOf(algorithm: Algorithm): string | null {
+	const queues = algorithm.variables.filter((v) => v.kind === "queue");
+	return (queues.find((v) => /^q(ueue)?$/i.test(v.name)) ?? queues[0])?.name ?? null;
+}
+
 function arc(radius: number, from: number, to: number): string {
 	if (to - from >= 0.9999) to = from + 0.9999;
 	const at = (part: number) => {
@@ -95,6 +106,7 @@ export class StageView {
 	readonly layout: Layout;
 	private nodes: NodeParts[] = [];
 	private flights = new Map<number, Drawn>();
+	private lanes = new Map<string, number>(); // how many messages fly each way
 	private pointers = new Map<string, SVGPathElement>();
 	private layers: Record<"edges" | "ways" | "pointers" | "paths" | "crowd" | "nodes" | "messages" | "red", SVGGElement>;
 	private roles = new Map<string, Role>();
@@ -102,7 +114,11 @@ export class StageView {
 	private ways: WaysView;
 	private drawnStep = -1;
 	private drawnStuck = 0;
+	private litStep = -1; // when, and for which node, the hovered one was last marked
+	private litNode: number | null = null;
 	private flying: Flight[] = [];
+	private drawnFlights: Flight[] | null = null; // what was last drawn, and which of them was hovered
+	private litFlight: number | null = null;
 	private crowd: Crowd;
 	private waysOf: Flight[] | null = null; // whose ways the crowd shows
 	private timerSince = new Map<number, [number, number]>();
@@ -206,8 +222,10 @@ export class StageView {
 		}
 		if (scene.stuck.length > 0 || this.drawnStuck > 0) this.updateStuck(scene.stuck);
 		// Hundreds of dashed lines would take longer to paint than all the rest.
-		set(this.svg, "class", `stage${scene.broken ? " broken" : ""}${this.flying.length > CROWD ? " crowded" : ""}`);
-		this.nodes.forEach((parts, i) => parts.group.classList.toggle("lit", scene.hoveredNode === i + 1));
+		const crowded = this.flying.length > CROWD;
+		set(this.svg, "class", `stage${scene.broken ? " broken" : ""}${crowded ? " crowded" : ""}${crowded && !scene.settled ? " moving" : ""}`);
+		if (scene.step !== this.litStep || scene.hoveredNode !== this.litNode) this.nodes.forEach((parts, i) => parts.group.classList.toggle("lit", scene.hoveredNode === i + 1));
+		[this.litStep, this.litNode] = [scene.step, scene.hoveredNode];
 		if (scene.hoveredNode !== null) this.updateRow(scene.states[scene.hoveredNode - 1], this.nodes[scene.hoveredNode - 1]);
 		this.updateTimers(scene);
 		this.updateFlights(scene);
@@ -241,10 +259,8 @@ export class StageView {
 	}
 
 	private updateChips(state: NodeState, parts: NodeParts): void {
-		const queues = this.run.algorithm.variables.filter((v) => v.kind === "queue");
-		// Some algorithms have sets of nodes besides the queue. Those are shown in the table only.
-		const named = queues.find((v) => /^q(ueue)?$/i.test(v.name)) ?? queues[0];
-		const value = named === undefined ? undefined : state.vars[named.name];
+		const named = queueOf(this.run.algorithm);
+		const value = named === null ? undefined : state.vars[named];
 		const queue = Array.isArray(value) && value.length > 0 ? value : undefined;
 		const shown = queue === undefined || this.layout.radius < 14 ? "" : "▸ " + queue.slice(0, 6).map((v) => this.run.name(nodeOf(v))).join(" ") + (queue.length > 6 ? " …" : "");
 		if (parts.chips.textContent !== shown) parts.chips.textContent = shown;
@@ -273,11 +289,11 @@ export class StageView {
 	}
 
 	/** A bent line that keeps clear of the nodes between. */
-	private curve(from: number, to: number): string {
+	private curve(from: number, to: number, side = 1): string {
 		const [a, b] = [this.point(from), this.point(to)];
 		const [dx, dy] = [b.x - a.x, b.y - a.y];
 		const length = Math.hypot(dx, dy) || 1;
-		const usual = Math.min(70, 22 + length * 0.16);
+		const usual = side * Math.min(70, 22 + length * 0.16);
 		const middleOf = (bend: number) => ({ x: (a.x + b.x) / 2 - (dy / length) * bend, y: (a.y + b.y) / 2 + (dx / length) * bend });
 		const clear = (middle: Point) => {
 			let least = Infinity;
@@ -338,7 +354,8 @@ export class StageView {
 		stuck.forEach((arrow, i) => {
 			const path = this.layers.red.children[i] ?? make("path", { "marker-end": "url(#head-red)" }, this.layers.red);
 			set(path, "class", arrow.cycle ? "waits cycle" : "waits");
-			set(path, "d", this.curve(arrow.from, arrow.to));
+			// A pointer between the same two nodes bends the other way.
+			set(path, "d", this.curve(arrow.from, arrow.to, -1));
 		});
 	}
 
@@ -363,7 +380,9 @@ export class StageView {
 	private updateFlights(scene: Scene): void {
 		const flying = this.flying;
 		const crowded = flying.length > CROWD;
-		this.removeGone(new Set(flying.map((f) => f.msg)));
+		const same = flying === this.drawnFlights && scene.hovered === this.litFlight;
+		if (!same) this.removeGone(new Set(flying.map((f) => f.msg)));
+		[this.drawnFlights, this.litFlight] = [flying, scene.hovered];
 		const labels = flying.length <= (this.narrow ? LABELS_MAX / 3 : LABELS_MAX);
 		const places: { role: Role; x: number; y: number }[] = [];
 		const shown: [Drawn, Point][] = [];
@@ -374,18 +393,27 @@ export class StageView {
 			if (crowded && !flight.token) places.push({ role, ...place });
 			// In a crowd the element is only what one points at: it need not follow every frame.
 			if (!crowded || flight.token || scene.settled) drawn.group.setAttribute("transform", `translate(${place.x.toFixed(1)} ${place.y.toFixed(1)})`);
-			set(drawn.group, "class", `msg ${role.replace(" ", "-")}${flight.token ? " t" : ""}${scene.hovered === flight.msg ? " lit" : ""}${labels ? "" : " bare"}`);
 			if (labels) shown.push([drawn, place]);
 		}
 		if (labels) this.placeLabels(shown);
+		// In a crowd nothing has a label, and the classes change only with what flies.
+		if (!crowded || !same) this.markFlights(scene, labels);
 		if (!crowded) {
 			this.crowd.clear();
 			this.waysOf = null;
 			return;
 		}
 		this.crowd.draw(places);
-		if (this.waysOf !== flying) this.crowd.ways(flying.map((f) => this.flights.get(f.msg)!).map((d) => [d.from, d.to]));
+		if (this.waysOf !== flying) this.crowd.ways(flying.map((f) => this.flights.get(f.msg)!.line));
 		this.waysOf = flying;
+	}
+
+	private markFlights(scene: Scene, labels: boolean): void {
+		for (const flight of this.flying) {
+			const { group, label } = this.flights.get(flight.msg)!;
+			const bare = !labels || label!.hidden;
+			set(group, "class", `msg ${this.roles.get(flight.type)!.replace(" ", "-")}${flight.token ? " t" : ""}${scene.hovered === flight.msg ? " lit" : ""}${bare ? " bare" : ""}`);
+		}
 	}
 
 	/** What has arrived or was lost; the focus goes to the node that has it. */
@@ -395,6 +423,7 @@ export class StageView {
 			if (drawn.group === document.activeElement) this.nodes[drawn.receiver - 1].group.focus({ preventScroll: true });
 			drawn.group.remove();
 			drawn.path.remove();
+			this.lanes.set(drawn.way, this.lanes.get(drawn.way)! - 1);
 			this.flights.delete(msg);
 		}
 	}
@@ -404,6 +433,7 @@ export class StageView {
 		const taken: Box[] = this.layout.points.map((p) => ({ x: p.x, y: p.y, width: this.layout.radius * 2, height: this.layout.radius * 2 }));
 		// Near another message a label would be taken for that one's.
 		const others = shown.map(([, place]) => ({ ...place, width: 40, height: 28 }));
+		const said = new Set<string>(); // the words that have a label already
 		for (const [own, [drawn, place]] of shown.entries()) {
 			if (drawn.label === null) drawn.label = this.drawLabel(drawn);
 			const { width, sides } = drawn.label;
@@ -421,6 +451,10 @@ export class StageView {
 			}
 			drawn.label.placed = true;
 			drawn.label.side = best;
+			// Six equal labels around the node that has just sent them could not be read. One shows again when it has room.
+			drawn.label.hidden = said.has(drawn.words) && least > (drawn.label.hidden ? 0 : 60);
+			if (drawn.label.hidden) continue;
+			said.add(drawn.words);
 			taken.push(boxOf(best));
 			set(drawn.label.group, "transform", `translate(${round(sides[best].x)} ${round(sides[best].y)})`);
 		}
@@ -433,9 +467,10 @@ export class StageView {
 		const [nx, ny] = [-(drawn.to.y - drawn.from.y) / length, (drawn.to.x - drawn.from.x) / length];
 		const away = 11 + (Math.abs(nx) * width) / 2 + Math.abs(ny) * 9;
 		const sides = [away, -away, away + 20, -away - 20].map((far) => ({ x: nx * far, y: ny * far }));
+		for (const far of [away, -away]) for (const along of [ALONG, -ALONG]) sides.push({ x: nx * far + ny * along, y: ny * far - nx * along });
 		make("rect", { class: "pill", x: -width / 2, y: -9, width, height: 18, rx: 9 }, group);
 		make("text", { class: "plabel" }, group).textContent = drawn.text;
-		return { group, width, sides, side: 0, placed: false };
+		return { group, width, sides, side: 0, placed: false, hidden: false };
 	}
 
 	private drawFlight(flight: Flight): Drawn {
@@ -443,13 +478,15 @@ export class StageView {
 		const [a, b] = [this.point(flight.from), this.point(flight.to)];
 		const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
 		const [nx, ny] = [-(b.y - a.y) / length, (b.x - a.x) / length];
-		const lane = [...this.flights.values()].filter((d) => d.group.dataset.way === `${flight.from}-${flight.to}`).length;
+		const way = `${flight.from}-${flight.to}`;
+		const lane = this.lanes.get(way) ?? 0;
+		this.lanes.set(way, lane + 1);
 		const aside = Math.min(7, radius / 3) + (lane % 4) * 3;
 		const shift = (p: Point) => ({ x: p.x + nx * aside, y: p.y + ny * aside });
 		const [from, to] = [shift(towards(a, b, radius + 4)), shift(towards(b, a, radius + 4))];
 		const angle = (Math.atan2(to.y - from.y, to.x - from.x) * 180) / Math.PI;
 		const path = make("line", { class: "path" + (flight.token ? " t" : ""), x1: round(from.x), y1: round(from.y), x2: round(to.x), y2: round(to.y) }, this.layers.paths);
-		const group = make("g", { class: "msg", role: "button", tabindex: 0, "data-msg": flight.msg, "data-way": `${flight.from}-${flight.to}`, "aria-label": this.describe(flight), transform: `translate(${round(from.x)} ${round(from.y)})` }, this.layers.messages);
+		const group = make("g", { class: "msg", role: "button", tabindex: 0, "data-msg": flight.msg, "aria-label": this.describe(flight), transform: `translate(${round(from.x)} ${round(from.y)})` }, this.layers.messages);
 		make("circle", { class: "touch", r: 13 }, group);
 		this.drawShape(group, this.roles.get(flight.type)!, flight.token, angle);
 		const text = flight.text.length > 22 ? flight.type : flight.text;
@@ -464,7 +501,8 @@ export class StageView {
 			event.stopPropagation();
 			this.hooks.message(flight.msg, group);
 		});
-		const drawn: Drawn = { group, path, from, to, receiver: flight.to, text, label: null };
+		const line = `M${from.x.toFixed(0)} ${from.y.toFixed(0)}L${to.x.toFixed(0)} ${to.y.toFixed(0)}`;
+		const drawn: Drawn = { group, path, line, from, to, receiver: flight.to, way, text, words: `${flight.sentStep} ${flight.from} ${text}`, label: null };
 		const point = () => {
 			if (drawn.label === null) this.placeLabels([[drawn, { x: (from.x + to.x) / 2, y: (from.y + to.y) / 2 }]]);
 			this.hooks.hover(flight.msg);

@@ -196,10 +196,18 @@ export function goFrame(index: number): void {
 export function go(to: number, at?: number): void {
 	const current = run.value!;
 	while (to >= current.steps.length && extend());
-	wrong.value = null;
-	step.value = Math.max(0, Math.min(current.steps.length, to));
-	const [first, last] = [timeOf(current, step.value), timeOf(current, Math.min(current.steps.length, step.value + 1))];
-	time.value = at === undefined ? first : Math.max(first, Math.min(last, at));
+	const next = Math.max(0, Math.min(current.steps.length, to));
+	const [first, last] = [timeOf(current, next), timeOf(current, Math.min(current.steps.length, next + 1))];
+	move(next, at === undefined ? first : Math.max(first, Math.min(last, at)));
+}
+
+/** Both change at once, so that everything is drawn once. */
+function move(next: number, at: number): void {
+	batch(() => {
+		wrong.value = null;
+		step.value = next;
+		time.value = at;
+	});
 }
 
 function timeOf(current: Run, at: number): number {
@@ -209,10 +217,8 @@ function timeOf(current: Run, at: number): number {
 export function goTime(at: number): void {
 	const current = run.value!;
 	while (at >= current.end && extend());
-	wrong.value = null;
 	const bounded = Math.max(0, Math.min(current.end, at));
-	step.value = current.stepAt(bounded);
-	time.value = bounded;
+	move(current.stepAt(bounded), bounded);
 }
 
 export function goEntry(direction: 1 | -1): void {

@@ -34,6 +34,23 @@ export function loadTours(): Promise<Record<string, string>> {
 	return texts;
 }
 
+/**
+ * The tours that show an error, by algorithm, each with a few words. These are in the first sentence of a tour: "Raymond's algorithm
+ * as a summary tells it: a tour to a deadlock."
+ */
+export function errorsOf(all: Record<string, string>): Map<string, [string, string][]> {
+	const found = new Map<string, [string, string][]>();
+	for (const [name, text] of Object.entries(all)) {
+		const algorithm = /^algorithm (\S+)$/m.exec(text)![1];
+		const head = /^(# .*\n)+/.exec(text)![0].replaceAll(/\n?# /g, " ");
+		const words = /(\b(?:as|by) [^:]*): a tour to ([^.]*)\./.exec(head);
+		if (words === null) continue;
+		if (!found.has(algorithm)) found.set(algorithm, []);
+		found.get(algorithm)!.push([name, `${words[1]}: ${words[2]}`]);
+	}
+	return found;
+}
+
 /** The line of the scenario at which each step happened; steps are counted from 1. */
 function linesOf(source: Source): number[] {
 	const walker = new Walker(source, []);
