@@ -207,7 +207,7 @@ test("labels cover neither a node nor one another where there is room", async ()
 
 test("200 random steps, acts and returns: going back gives the very states before", async () => {
 	const page = await open("#lab/neilsen?nodes=3");
-	const walks = await page.evaluate(() => baton.state.algorithms.value.map((a) => [a.name, a.kind === "election" ? "nodes=5" : "nodes=5&load=poisson:0.1&entries=12"]));
+	const walks = await page.evaluate(() => baton.state.algorithms.value.map((a) => [a.name, a.kind === "election" ? "nodes=4" : "nodes=4&load=poisson:0.1&entries=8"]));
 	for (const [name, words] of [...walks, ["neilsen", "topology=tree:2&nodes=7&load=poisson:0.1&entries=12"], ["raymond", "nodes=6&lose=0.02&load=poisson:0.1&entries=12"]]) {
 		await page.evaluate((hash) => baton.state.showAddress(hash), `#lab/${name}?${words}&seed=7`);
 		const result = await page.evaluate(() => {
@@ -381,6 +381,30 @@ test("a saved run replays natively to the same states", async () => {
 		assert.equal(done.status, 0, `${name}: ${done.stderr}`);
 		await close(page);
 	}
+});
+
+test("the view and the diagram are saved as SVG: the diagram is the one of the command line", async () => {
+	const words = ["neilsen", "--topology", "tree:2", "--nodes", "5", "--load", "poisson:0.1", "--entries", "6", "--seed", "3"];
+	const page = await open("#lab/neilsen?topology=tree:2&nodes=5&load=poisson:0.1&entries=6&seed=3&t=4");
+	const saved = async (id) => {
+		const [download] = await Promise.all([page.waitForEvent("download"), page.evaluate((name) => document.getElementById(name).click(), id)]);
+		const path = join(folder, id + ".svg");
+		await download.saveAs(path);
+		return readFileSync(path, "utf8");
+	};
+	const diagram = join(folder, "native.svg");
+	assert.equal(native("sim", ...words, "--diagram", diagram).status, 0);
+	assert.equal(await saved("save-diagram"), readFileSync(diagram, "utf8"));
+	// On its own, without the page's style, it has the same nodes in the same colours.
+	const view = await saved("save-svg");
+	const fills = await page.evaluate((text) => {
+		const made = new DOMParser().parseFromString(text, "image/svg+xml");
+		if (made.querySelector("parsererror") !== null) return "not well-formed";
+		return [...made.querySelectorAll(".body")].map((body) => body.getAttribute("fill"));
+	}, view);
+	assert.deepEqual(fills, await page.evaluate(() => [...document.querySelectorAll("#stage .body")].map((body) => getComputedStyle(body).fill)));
+	assert.equal(fills.length, 5);
+	await close(page);
 });
 
 test("a dropped counterexample is shown with what it breaks, and stays in the address", async () => {

@@ -116,6 +116,7 @@ function viewAsSvg(): string {
 	const from = [svg, ...svg.querySelectorAll("*")];
 	[copy, ...copy.querySelectorAll("*")].forEach((element, i) => {
 		const style = getComputedStyle(from[i]);
+		element.removeAttribute("style");
 		for (const name of ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-family", "font-weight", "text-anchor", "dominant-baseline", "visibility", "display"]) element.setAttribute(name, style.getPropertyValue(name));
 	});
 	copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
