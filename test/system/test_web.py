@@ -1,6 +1,7 @@
 """baton web beside real nodes: what it tells equals what the node tells, it costs other members nothing, and it bears bad visitors."""
 import json
 import os
+import pathlib
 import re
 import selectors
 import shutil
@@ -160,6 +161,23 @@ class Single(WebTest):
         self.assertGreater(len(seen), 80)
         if shutil.which("promtool"):
             subprocess.run(["promtool", "check", "metrics"], input=text, check=True)
+
+    def test_alerts_and_dashboard_use_metrics_that_there_are(self):
+        root = pathlib.Path(__file__).parents[2]
+        with Cluster(2, *LONG_LEASE) as cluster:
+            text = self.web(cluster[0]).request("/metrics")[2].decode()
+        families = dict(re.findall(r"^# TYPE (\w+) (\w+)$", text, re.M))
+        known = {name + end for name, kind in families.items()
+                 for end in (("_bucket", "_sum", "_count") if kind == "histogram" else ("",))}
+        for file in ("alerts.yml", "grafana.json"):
+            used = set(re.findall(r"\b(?:baton|process)_[a-z_]+\b", (root / "share/baton" / file).read_text()))
+            self.assertGreater(len(used), 8)
+            self.assertEqual(used - known, set(), file)
+        told = set(re.findall(r"`((?:baton|process)_[a-z_]+)", (root / "doc/operating.md").read_text()))
+        self.assertEqual(set(families) - told, set(), "are not in doc/operating.md")
+        if shutil.which("promtool"):
+            subprocess.run(["promtool", "check", "rules", root / "share/baton/alerts.yml"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["promtool", "test", "rules", root / "test/system/alerts_test.yml"], check=True, stdout=subprocess.DEVNULL)
 
     def test_it_may_be_started_before_its_node_and_says_when_it_is_gone(self):
         node = self.single()

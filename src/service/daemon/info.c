@@ -141,8 +141,8 @@ static void tell_histogram(struct buffer *to, const char *name, const struct his
 		put(to, ",le_%llu=%llu", (unsigned long long)histogram_bounds_us[i],
 		    (unsigned long long)count);
 	}
-	put(to, ",count=%llu\r\n",
-	    (unsigned long long)(count + histogram->counts[HISTOGRAM_BOUNDS]));
+	count += histogram->counts[HISTOGRAM_BOUNDS];
+	put(to, ",count=%llu\r\n", (unsigned long long)count);
 }
 
 static void tell_types(struct buffer *to, const char *name, const struct algorithm *algorithm,

@@ -45,12 +45,19 @@ static bool is_number(const char *text, size_t size, bool *ret_real)
 	return size > 0 && size <= 18 && points <= 1;
 }
 
-static json_t *parse_plain(const char *text, size_t size)
+/* A node may have the name "1". */
+static bool is_name(const char *key)
+{
+	return strcmp(key, "name") == 0 || strcmp(key, "node") == 0 ||
+	       strcmp(key, "baton_version") == 0;
+}
+
+static json_t *parse_plain(const char *key, const char *text, size_t size)
 {
 	char number[32];
 	bool real;
 
-	if (!is_number(text, size, &real))
+	if (is_name(key) || !is_number(text, size, &real))
 		return figures_text(text, size);
 	memcpy(number, text, size);
 	number[size] = '\0';
@@ -68,8 +75,10 @@ static json_t *parse_pairs(const char *text, size_t size)
 		const char *equals = memchr(text, '=', (size_t)(stop - text));
 		if (equals != NULL) {
 			json_t *name = figures_text(text, (size_t)(equals - text));
-			json_object_set_new(pairs, json_string_value(name),
-			                    parse_plain(equals + 1, (size_t)(stop - equals - 1)));
+			const char *key = json_string_value(name);
+			json_object_set_new(
+			        pairs, key,
+			        parse_plain(key, equals + 1, (size_t)(stop - equals - 1)));
 			json_decref(name);
 		}
 		text = stop + 1;
@@ -86,10 +95,11 @@ static void parse_line(json_t *figures, const char *line, size_t size)
 	const char *value = colon + 1;
 	size_t value_size = size - (size_t)(value - line);
 	json_t *name = figures_text(line, (size_t)(colon - line));
-	json_object_set_new(figures, json_string_value(name),
+	const char *key = json_string_value(name);
+	json_object_set_new(figures, key,
 	                    memchr(value, '=', value_size) != NULL
 	                            ? parse_pairs(value, value_size)
-	                            : parse_plain(value, value_size));
+	                            : parse_plain(key, value, value_size));
 	json_decref(name);
 }
 

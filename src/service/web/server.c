@@ -464,35 +464,60 @@ static void say_nothing(void *context, const char *format, va_list arguments)
 	(void)arguments;
 }
 
+/* Listens, and finds the port. Done here, so that the port is known before the first request.
+ * Returns a descriptor, or -1 and errno. */
+static int open_listener(struct server *server)
+{
+	struct sockaddr_storage *address = &server->options.address;
+	bool six = address->ss_family == AF_INET6;
+	socklen_t size = six ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in);
+	int fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int yes = 1;
+
+	if (fd < 0)
+		return -1;
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+	if (six)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &yes, sizeof(yes));
+	if (bind(fd, (struct sockaddr *)address, size) != 0 || listen(fd, SOMAXCONN) != 0 ||
+	    getsockname(fd, (struct sockaddr *)address, &size) != 0) {
+		int error = errno;
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	server->port = ntohs(six ? ((struct sockaddr_in6 *)(void *)address)->sin6_port
+	                         : ((struct sockaddr_in *)(void *)address)->sin_port);
+	return fd;
+}
+
 int server_start(struct server *server, const struct server_options *options)
 {
-	unsigned family = options->address.ss_family == AF_INET6 ? MHD_USE_IPv6 : 0;
-
 	*server = (struct server){.options = *options};
+	int listener = open_listener(server);
+	if (listener < 0)
+		return -1;
 	feed_init(&server->feed);
 	server->feed.pause = pause_viewer;
 	server->feed.wake = wake_viewer;
 	guests_init(&server->guests);
 	server->hub = hub_start(options->node, &server->feed);
-	errno = 0;
 	server->daemon = MHD_start_daemon(
-	        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME |
-	                family,
-	        0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
-	        MHD_OPTION_SOCK_ADDR, &server->options.address, MHD_OPTION_CONNECTION_LIMIT,
+	        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ERROR_LOG | MHD_ALLOW_SUSPEND_RESUME, 0,
+	        NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, say_nothing, NULL,
+	        MHD_OPTION_LISTEN_SOCKET, listener, MHD_OPTION_CONNECTION_LIMIT,
 	        (unsigned)CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)SILENCE_MAX,
 	        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)HEADER_MAX, MHD_OPTION_NOTIFY_COMPLETED,
 	        on_completed, server, MHD_OPTION_NOTIFY_CONNECTION, on_connection, server,
 	        MHD_OPTION_END);
 	if (server->daemon == NULL) {
-		int error = errno != 0 ? errno : EADDRINUSE;
 		hub_end(server->hub);
 		hub_free(server->hub);
 		feed_free(&server->feed);
-		errno = error;
+		close(listener);
+		errno = ENOMEM; /* descriptors or memory: the library does not say */
 		return -1;
 	}
-	server->port = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_BIND_PORT)->port;
 	return 0;
 }
 
