@@ -295,6 +295,7 @@ static const struct {
          "                       (default: 30s; at least 10s)\n"
          "Operation\n"
          "  --max-clients N      the most clients at a time (default: 65536)\n"
+         "  --max-user-clients N the most of one user (default: 7/8 of --max-clients)\n"
          "  --max-locks N        the most locks in one epoch (default: 16777216)\n"
          "  --allow RULE         who may do what; may be given more than once. RULE is\n"
          "                       'PATTERN VERB[,VERB...] WHO...': verbs lock, elect,\n"

@@ -95,7 +95,7 @@ class BadClients(unittest.TestCase):
         client.send_bytes(b"\r\n  PING   hello \t\r\n\nPING\nlock inline NOWAIT\r\n")
         self.assertEqual((client.read(), client.read()), ("hello", "PONG"))
         self.assertGreater(client.read(), 0)
-        client.send_bytes(b"GET / HTTP/1.1\r\nhello: x\r\n\r\nPING\r\n")
+        client.send_bytes(b"GET x\r\nhello: x\r\n\r\nPING\r\n")
         self.assertIn("unknown command 'GET'", client.read())
         self.assertIn("unknown command 'hello:'", client.read())
         self.assertEqual(client.read(), "PONG")
@@ -254,12 +254,14 @@ class BadClients(unittest.TestCase):
         other.call("UNLOCK", "nonsense")
 
     def test_a_page_of_the_web_takes_no_locks(self):
-        for request in (b"POST / HTTP/1.1\r\nHost: x\r\n\r\nLOCK evil\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n\r\nLOCK evil\r\n"):
-            client = self.client(tcp=True)
-            client.send_bytes(request)
-            with self.assertRaises(Closed):
-                while True:
-                    self.assertIsInstance(client.read(), Wrong)
+        """Nothing after the first line is read: neither a header nor a body, whatever they contain."""
+        for method in ("GET", "POST", "PUT", "HEAD", "OPTIONS", "DELETE", "PATCH", "CONNECT", "get"):
+            for rest in ("Host: evil.example\r\n\r\nLOCK evil\r\n", "LOCK evil\r\nHost: x\r\n\r\n", "\r\n*2\r\n$4\r\nLOCK\r\n$4\r\nevil\r\n"):
+                with self.subTest(method=method, rest=rest):
+                    client = self.client(tcp=True)
+                    client.send_bytes(f"{method} /x HTTP/1.1\r\n{rest}".encode())
+                    self.assertEqual(client.read(), "ERR this is not a server of web pages")
+                    self.assertRaises(Closed, client.read)
         self.assertEqual(self.node.status("evil")["locks"], [])
 
     def test_a_pipeline_with_long_answers_comes_to_its_end(self):
@@ -408,6 +410,30 @@ class Limits(unittest.TestCase):
             for client in clients:
                 self.assertEqual(client.call("PING"), "PONG")
                 client.close()
+
+    def test_a_user_that_opens_everything_it_can_leaves_room_for_others(self):
+        port = free_port()
+        with Cluster(1, "--max-clients", "64", "--clients", f"127.0.0.1:{port}") as cluster, contextlib.ExitStack() as stack:
+            answers = []
+            until("the first client is gone", lambda: cluster[0].status()["waiting_for"] is None)
+            for _ in range(100): # all clients over TCP without a certificate are one user
+                client = stack.enter_context(Client(("127.0.0.1", port)))
+                with contextlib.suppress(OSError):
+                    client.send("PING")
+                answers.append(client.read())
+            self.assertEqual(answers.count("PONG"), 56) # 7/8
+            self.assertEqual(set(answers[56:]), {"ERR too many clients of this user at this node"})
+            cluster[0].says("a client was refused: there are too many, see --max-user-clients: tcp 127.0.0.1:")
+            others = [stack.enter_context(cluster[0].client()) for _ in range(8)]
+            self.assertEqual({other.call("PING") for other in others}, {"PONG"})
+            with cluster[0].client() as last: # now the node is full
+                self.assertEqual(last.read(), "ERR too many clients at this node")
+        with Cluster(1, "--max-user-clients", "2") as cluster, cluster[0].client() as first, cluster[0].client() as second:
+            until("two are served", lambda: (first.call("PING"), second.call("PING")) == ("PONG", "PONG"))
+            with cluster[0].client() as third:
+                self.assertEqual(third.read(), "ERR too many clients of this user at this node")
+            first.close()
+            until("there is room again", lambda: self.pings(cluster[0]))
 
     def test_who_comes_when_there_are_no_descriptors_is_told(self):
         with Cluster(1) as cluster, cluster[0].client() as first:

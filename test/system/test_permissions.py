@@ -296,5 +296,75 @@ class Reading(Nodes):
         self.assertEqual(stat.S_IMODE(os.stat(self.node("x lock uid:1").socket).st_mode), 0o666)
 
 
+class Files(unittest.TestCase):
+    """What others could change, or put in the place of something else, is refused or does no harm."""
+
+    def setUp(self):
+        self.folder = self.enterContext(tempfile.TemporaryDirectory(prefix="baton-test-"))
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def refused(self, *words):
+        done = subprocess.run([BATON, "node", "--name", "n1", "--socket", self.path("socket"), *words], capture_output=True, text=True,
+                              timeout=PATIENCE, check=False)
+        self.assertIn(done.returncode, (1, 2), done.stderr)
+        return done.stderr
+
+    def works(self, *words):
+        with Node(*words) as node, Client(node.socket) as client:
+            self.assertIsInstance(client.call("LOCK", "x"), int)
+
+    def test_a_data_folder_that_others_can_write(self):
+        data = self.path("data")
+        os.mkdir(data)
+        for mode in (0o777, 0o775, 0o1777, 0o702):
+            os.chmod(data, mode)
+            self.assertIn(f"--data '{data}' can be written by others (mode {mode:04o}): chmod go-w it", self.refused("--data", data))
+        os.symlink(data, self.path("link"))
+        self.assertIn("can be written by others", self.refused("--data", self.path("link")))
+        self.assertEqual(os.listdir(data), [])
+        os.chmod(data, 0o755)
+        self.works("--data", self.path("link"), "--listen", f"127.0.0.1:{free_port()}")
+        if ROOT:
+            other = self.path("other")
+            os.mkdir(other)
+            os.chown(other, 61001, 0)
+            self.assertIn("belongs to uid 61001", self.refused("--data", other))
+
+    def test_a_link_in_the_place_of_the_socket(self):
+        victim = self.path("victim")
+        with open(victim, "w", encoding="utf-8") as file:
+            file.write("mine")
+        for target in (victim, self.path("nowhere")):
+            os.symlink(target, self.path("socket"))
+            self.assertIn("is there and is no socket", self.refused())
+            self.assertTrue(os.path.islink(self.path("socket")))
+            os.unlink(self.path("socket"))
+        # Nor does a link beside it lead the node to write elsewhere.
+        os.symlink(victim, self.path("socket.lease"))
+        os.symlink(victim, self.path("socket.lease.new"))
+        process = subprocess.Popen([BATON, "node", "--name", "n1", "--socket", self.path("socket")], stderr=subprocess.DEVNULL)
+        self.addCleanup(process.wait)
+        self.addCleanup(process.terminate)
+        until("it serves", lambda: subprocess.run([BATON, "status", "--ready", "-S", self.path("socket")], check=False).returncode == 0)
+        with open(victim, encoding="utf-8") as file:
+            self.assertEqual(file.read(), "mine")
+
+    def test_a_file_that_others_can_write(self):
+        conf = self.path("conf")
+        with open(conf, "w", encoding="utf-8") as file:
+            file.write("allow = x lock anyone\n")
+        os.symlink(conf, self.path("link"))
+        for name in ("conf", "link"):
+            os.chmod(conf, 0o666)
+            self.assertIn("others can change it", self.refused("--config", self.path(name)))
+            os.chmod(conf, 0o644)
+            self.works("--config", self.path(name))
+        if ROOT:
+            os.chown(conf, 61001, 0)
+            self.assertIn("others can change it (uid 61001", self.refused("--config", conf))
+
+
 if __name__ == "__main__":
     unittest.main()

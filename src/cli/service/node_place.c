@@ -48,6 +48,17 @@ static int make_folder(const char *path, struct problem *problem)
 	}
 	if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode))
 		return problem_set(problem, "--data '%.200s' is no folder", path);
+	/* Who can write there could put another log in the place of this one. */
+	if (found.st_uid != geteuid() && found.st_uid != 0)
+		return problem_set(problem,
+		                   "--data '%.200s' belongs to uid %u, and this node runs as uid "
+		                   "%u: others could change it; chown it",
+		                   path, found.st_uid, geteuid());
+	if ((found.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+		return problem_set(problem,
+		                   "--data '%.200s' can be written by others (mode %04o): chmod "
+		                   "go-w it",
+		                   path, found.st_mode & 07777U);
 	if (access(path, W_OK | X_OK) != 0)
 		return problem_set(problem, "--data '%.200s' cannot be written: %s", path,
 		                   strerror(errno));

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PEERS_MAX = 4096, JOIN_MAX = 64 };
 
@@ -34,6 +36,7 @@ static const struct option options_long[] = {
         {"turns", required_argument, NULL, 'k'},
         {"idle-hop", required_argument, NULL, 'i'},
         {"max-clients", required_argument, NULL, 'm'},
+        {"max-user-clients", required_argument, NULL, 'u'},
         {"max-locks", required_argument, NULL, 'M'},
         {"insecure", no_argument, NULL, 'I'},
         {"log", required_argument, NULL, 'L'},
@@ -48,8 +51,11 @@ static const struct option options_long[] = {
 
 void node_words_init(struct node_words *words)
 {
-	*words = (struct node_words){
-	        .level = LEVEL_INFO, .client_timeout_ms = 30000, .idle_hop_ms = 10, .turns = 1};
+	*words = (struct node_words){.level = LEVEL_INFO,
+	                             .client_timeout_ms = 30000,
+	                             .idle_hop_ms = 10,
+	                             .turns = 1,
+	                             .sessions = 65536};
 }
 
 void *node_words_keep(struct node_words *words, void *memory)
@@ -297,6 +303,9 @@ static int set_word(struct node_words *words, int option, const char *value,
 		return parse_duration(value, "--idle-hop", &words->idle_hop_ms, problem);
 	case 'm':
 		return parse_number(value, 1, 1 << 20, "--max-clients", &words->sessions, problem);
+	case 'u':
+		return parse_number(value, 1, 1 << 20, "--max-user-clients", &words->user_sessions,
+		                    problem);
 	case 'M':
 		return parse_number(value, 1, UINT32_MAX, "--max-locks", &words->locks, problem);
 	case 'A':
@@ -380,6 +389,17 @@ int node_words_read_file(struct node_words *words, const char *path, struct prob
 	if (file == NULL)
 		return problem_set(problem, "--config '%.200s': %s", path, strerror(errno));
 	words->config = path;
+	struct stat found;
+	if (fstat(fileno(file), &found) == 0 && S_ISREG(found.st_mode) &&
+	    ((found.st_mode & S_IWOTH) != 0 || (found.st_uid != 0 && found.st_uid != geteuid()))) {
+		fclose(file);
+		return problem_set(
+		        problem,
+		        "--config '%.200s': others can change it (uid %u, mode %04o), and "
+		        "it says who may do what: it must belong to root or to the "
+		        "node's user, and be writable by no other",
+		        path, found.st_uid, found.st_mode & 07777U);
+	}
 	for (unsigned number = 1; getline(&line, &room, file) >= 0; number++) {
 		if (read_line(words, node_words_keep(words, strdup(line)), number, &wrong) != 0) {
 			free(line);

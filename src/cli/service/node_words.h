@@ -21,6 +21,7 @@ struct node_words {
 	/* What the node's place remembers of them: those of its first start. */
 	struct settings_words remembered;
 	uint64_t client_timeout_ms, idle_hop_ms, turns, sessions, locks;
+	uint64_t user_sessions; /* 0: not given */
 	enum daemon_level level;
 	bool help;
 	/* Indexed by an option's letter: its line in the file; 0: not in the file. */

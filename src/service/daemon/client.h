@@ -10,6 +10,7 @@
 #include "node.h"
 #include "resp.h"
 #include "subject.h"
+#include "users.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -68,6 +69,7 @@ struct client {
 	struct node_client who;
 	/* Whom rules take it for. What it points to belongs to the client, and may be NULL. */
 	struct subject subject;
+	struct user *user; /* among whose connections it counts; NULL: it was refused */
 	uint64_t since; /* when it connected */
 	int version;    /* the version of RESP that it speaks, 2 or 3 */
 	char *texts[CLIENT_TEXTS];
@@ -136,6 +138,7 @@ struct clients {
 	SLIST_HEAD(, client) lost, closed;
 	uint32_t count;
 	uint32_t count_max;     /* for how many clients there are descriptors */
+	struct users users;
 	uint32_t orphans_count; /* sessions without a connection that still hold something */
 	/* The memory of all outputs, without the first CLIENT_UNREAD_FREE of each. */
 	size_t unread_room;

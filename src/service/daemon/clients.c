@@ -361,6 +361,21 @@ struct client *client_make(struct daemon *daemon, int fd)
 	return client;
 }
 
+/* Sends the reason as the only reply, and ends the connection. */
+static void refuse(struct client *client, const char *reply, const char *option)
+{
+	struct daemon *daemon = client->daemon;
+	char who[CLIENT_DESCRIPTION_MAX];
+
+	client_describe(client, who);
+	if (log_limit_passes(&daemon->refusals, daemon->loop.now))
+		log_line(LEVEL_WARNING, "a client was refused: there are too many, see %s: %s",
+		         option, who);
+	buffer_append(&client->output, reply, strlen(reply));
+	client_end(client);
+	flush(client); /* its descriptor may be needed */
+}
+
 void client_begin(struct client *client, const struct node_client *who)
 {
 	struct daemon *daemon = client->daemon;
@@ -369,18 +384,23 @@ void client_begin(struct client *client, const struct node_client *who)
 	client->who.command = strdup(who->command);
 	memory_must(client->who.command != NULL);
 	client->since = client->slow_since = daemon->loop.now;
-	bool room = daemon->clients.count <= daemon->clients.count_max;
-	if (room)
-		client->session = node_session_open(daemon->node, who, daemon->loop.now);
-	if (client->session == 0) {
-		if (log_limit_passes(&daemon->refusals, daemon->loop.now))
-			log_line(LEVEL_WARNING, "a client was refused: there are too many, see %s",
-			         room ? "--max-clients" : "ulimit -n");
-		buffer_append(&client->output, CLIENT_TOO_MANY, sizeof(CLIENT_TOO_MANY) - 1);
-		client_end(client);
-		flush(client); /* its descriptor may be needed */
+	if (daemon->clients.count > daemon->clients.count_max) {
+		refuse(client, CLIENT_TOO_MANY, "ulimit -n");
 		return;
 	}
+	uint64_t session = node_session_open(daemon->node, who, daemon->loop.now);
+	if (session == 0) {
+		refuse(client, CLIENT_TOO_MANY, "--max-clients");
+		return;
+	}
+	client->user = user_enter(&daemon->clients.users, &client->subject,
+	                          daemon->options->user_sessions_max);
+	if (client->user == NULL) {
+		node_session_quit(daemon->node, session, daemon->loop.now);
+		refuse(client, CLIENT_TOO_MANY_OF_USER, "--max-user-clients");
+		return;
+	}
+	client->session = session;
 	client_enter(client);
 	client_watch(client);
 }

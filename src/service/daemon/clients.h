@@ -12,6 +12,7 @@
 #include "client.h"
 
 #define CLIENT_TOO_MANY "-ERR too many clients at this node\r\n"
+#define CLIENT_TOO_MANY_OF_USER "-ERR too many clients of this user at this node\r\n"
 
 /* Makes a client for an accepted connection. */
 struct client *client_make(struct daemon *daemon, int fd);

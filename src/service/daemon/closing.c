@@ -79,6 +79,7 @@ bool clients_forget_closed(struct daemon *daemon)
 		for (int i = 0; i < CLIENT_TEXTS; i++)
 			free(client->texts[i]);
 		free((char *)client->who.command);
+		user_leave(client->user);
 		free((uint32_t *)client->subject.gids);
 		free((char *)client->subject.certificate);
 		LIST_REMOVE(client, all);

@@ -644,6 +644,15 @@ static bool serve_command_table(struct client *client, const struct resp_argumen
 	return true;
 }
 
+/* "GET / HTTP/1.1", or a header that may follow: "Host: …". */
+static bool is_http(const struct resp_argument *a, uint32_t count)
+{
+	const struct resp_argument *last = &a[count - 1];
+
+	return argument_is(&a[0], "HOST:") || argument_is(&a[0], "POST") ||
+	       (count == 3 && last->size >= 5 && memcmp(last->bytes, "HTTP/", 5) == 0);
+}
+
 /* STATUS and what administrators do are not about one lock. Other commands are about that of their
  * first argument. If it is not permitted, the client was told which rule is missing. */
 static bool is_permitted(struct client *client, const struct command *command,
@@ -667,7 +676,7 @@ bool command_serve(struct client *client, const struct resp_command *words)
 		return true;
 	/* A web page can make a browser connect to a port here, but the first line then looks like
 	 * this. */
-	if (argument_is(&a[0], "POST") || argument_is(&a[0], "HOST:")) {
+	if (is_http(a, count)) {
 		reply_wrong(client, "this is not a server of web pages");
 		client_end(client);
 		return true;

@@ -76,7 +76,8 @@ struct daemon_options {
 	void *reload_context;
 	uint32_t turns; /* as in struct node_options, like the next */
 	uint64_t idle_hop_ns;
-	uint32_t sessions_max, locks_max; /* 0: the limits of the node */
+	uint32_t sessions_max, locks_max;
+	uint32_t user_sessions_max; /* of one user */
 	enum daemon_level level;
 	/* A sentence for the log that says why this is a cluster of one in memory, and what to do
 	 * if it should not be; NULL: it is none. `alone_unmeant`: its peers were probably

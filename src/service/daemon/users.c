@@ -1,0 +1,54 @@
+#include "users.h"
+
+#include "memory.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Exists as long as it has a connection, so that there are at most as many as connections. */
+struct user {
+	LIST_ENTRY(user) entry;
+	uint32_t count; /* its connections */
+	uint32_t uid;
+	char certificate[]; /* "": none */
+};
+
+static struct user_bucket *bucket_of(struct users *users, uint32_t uid, const char *certificate)
+{
+	uint32_t hash = uid * 2654435761U;
+
+	for (; *certificate != '\0'; certificate++)
+		hash = (hash ^ (unsigned char)*certificate) * 16777619U;
+	return &users->buckets[(hash >> 16) % USERS_BUCKETS];
+}
+
+struct user *user_enter(struct users *users, const struct subject *subject, uint32_t most)
+{
+	const char *certificate = subject->certificate != NULL ? subject->certificate : "";
+	struct user_bucket *bucket = bucket_of(users, subject->uid, certificate);
+	struct user *user;
+
+	LIST_FOREACH (user, bucket, entry) {
+		if (user->uid == subject->uid && strcmp(user->certificate, certificate) == 0)
+			break;
+	}
+	if (user != NULL && user->count >= most)
+		return NULL;
+	if (user == NULL) {
+		user = calloc(1, sizeof(*user) + strlen(certificate) + 1);
+		memory_must(user != NULL);
+		user->uid = subject->uid;
+		memcpy(user->certificate, certificate, strlen(certificate) + 1);
+		LIST_INSERT_HEAD(bucket, user, entry);
+	}
+	user->count++;
+	return user;
+}
+
+void user_leave(struct user *user)
+{
+	if (user == NULL || --user->count > 0)
+		return;
+	LIST_REMOVE(user, entry);
+	free(user);
+}
