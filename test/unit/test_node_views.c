@@ -446,11 +446,29 @@ static void test_a_malformed_view_changes_nothing(void **state)
 	struct node *node = nodes.node[0];
 	assert_int_equal(node_view(node, 9, twice, 3, nodes.now), BATON_EVIEW);
 	assert_int_equal(node_view(node, 9, empty, 2, nodes.now), BATON_EVIEW);
-	assert_int_equal(node_view(node, 9, twice, 0, nodes.now), BATON_EVIEW);
 	assert_int_equal(node_view(node, 0, twice, 2, nodes.now), BATON_EVIEW);
 	assert_int_equal(node_view(node, NODE_EPOCH_MAX + 1, twice, 2, nodes.now), BATON_EVIEW);
 	assert_int_equal(node_epoch(node), 1);
 	assert_null(node_waiting_for(node));
+}
+
+/* All members were removed or left, so the next view has nobody. What the node knows of the old
+ * epoch must not come alive again: its reports may still arrive. */
+static void test_a_view_without_members_ends_the_epoch(void **state)
+{
+	(void)state;
+	nodes_start(&nodes, "central", 2);
+	struct node *node = nodes.node[0];
+	uint64_t session = nodes_open(&nodes, 0);
+	assert_int_equal(nodes_lock(&nodes, 0, session, "x"), 0);
+	nodes_deliver_all(&nodes);
+	assert_string_equal(nodes_said(&nodes, session), "fence 1:1");
+	assert_int_equal(node_view(node, 2, NULL, 0, nodes.now), 0);
+	assert_int_equal(node_epoch(node), 2);
+	assert_int_equal(node_members_count(node), 0);
+	assert_non_null(node_waiting_for(node));
+	nodes_take(&nodes, 0);
+	assert_string_equal(nodes_said(&nodes, session), "lost x 1:1");
 }
 
 static void test_a_view_that_does_not_suit_the_topology_is_said(void **state)
@@ -785,6 +803,7 @@ int main(void)
 	        TEST(test_a_lock_moves_home_when_its_home_leaves),
 	        TEST(test_an_old_view_is_ignored),
 	        TEST(test_a_malformed_view_changes_nothing),
+	        TEST(test_a_view_without_members_ends_the_epoch),
 	        TEST(test_a_view_that_does_not_suit_the_topology_is_said),
 	        TEST(test_links_follow_the_topology),
 	        TEST(test_a_frame_of_a_later_epoch_waits_for_the_view),

@@ -97,7 +97,7 @@ static char *copy_text(const char *text)
 
 static bool is_well_formed(uint64_t epoch, const struct node_member *members, uint32_t count)
 {
-	if (epoch == 0 || count == 0 || count > NODE_MEMBERS_MAX)
+	if (epoch == 0 || count > NODE_MEMBERS_MAX)
 		return false;
 	for (uint32_t i = 0; i < count; i++) {
 		if (members[i].name == NULL ||
@@ -110,7 +110,7 @@ static bool is_well_formed(uint64_t epoch, const struct node_member *members, ui
 /* Sorts the members by name. Returns false if a name occurs twice. */
 static bool sort_members(struct view *view, const struct node_member *members, uint32_t count)
 {
-	view->members = calloc(count, sizeof(*view->members));
+	view->members = calloc(count + 1UL, sizeof(*view->members));
 	memory_must(view->members != NULL);
 	view->count = count;
 	for (uint32_t i = 0; i < count; i++) {
