@@ -98,6 +98,80 @@ class WhoGetsIn(unittest.TestCase):
                     self.assertEqual(sim(name, "--entries 2000 --delay exp:1 --load", load)["starved"], [])
 
 
+def traced(words):
+    with tempfile.NamedTemporaryFile("r") as file:
+        baton("sim", words, "--trace", file.name)
+        return [json.loads(line) for line in file]
+
+
+class Askers(unittest.TestCase):
+    def test_only_they_ask_whatever_the_load(self):
+        for load in ("heavy", "light", "poisson:0.5", "wishes:0.5"):
+            for algorithm in ("neilsen", "misra", "ricart-agrawala"):
+                events = traced(f"{algorithm} --nodes 5 --askers 5,2 --entries 50 --load {load}")
+                self.assertEqual({event["node"] for event in events if event["ev"] == "request"}, {2, 5}, (algorithm, load))
+
+    def test_what_is_said_of_each_node_is_said_of_those_that_ask(self):
+        run = sim("ricart-agrawala --nodes 5 --askers 2,4 --entries 100")
+        self.assertEqual(run["entries_per_node"], {"min": 50, "max": 50, "jain": 1})
+        self.assertIn("50 to 50 a node", baton("sim ricart-agrawala --nodes 5 --askers 2,4 --entries 100").out)
+
+    def test_all_of_them_are_as_none_given(self):
+        words = "neilsen --nodes 4 --entries 200 --load light --delay exp:1"
+        self.assertEqual(traced(words), traced(words + " --askers 1,2,3,4"))
+
+    def test_bad_input(self):
+        for words, text in (("--askers 1,1", "node 1 occurs twice"), ("--askers 9", "there is no node 9, only 1 to 5"),
+                            ("--askers 0", "a whole number from 1"), ("--slow 2", "such as 2:10"),
+                            ("--slow 9:2", "there is no node 9, only 1 to 5"), ("--slow 1:0", "a whole number from 1 to 1000000")):
+            run = baton("sim neilsen", words)
+            self.assertEqual((run.code, run.out), (2, ""), words)
+            self.assertIn(text, run.err)
+        self.assertIn("bully is an election", baton("sim bully --askers 1").err)
+
+
+class Slow(unittest.TestCase):
+    def test_what_it_sends_takes_so_many_times_as_long(self):
+        for delay, algorithm in (("constant:2", "ricart-agrawala"), ("constant:2", "lamport")):
+            events = traced(f"{algorithm} --nodes 4 --entries 40 --slow 3:7 --delay {delay}")
+            sent = {event["msg"]: event for event in events if event["ev"] == "send"}
+            taken = {(event["t"] - sent[event["msg"]]["t"], event["from"] == 3) for event in events if event["ev"] == "deliver"}
+            self.assertEqual(taken, {(2, False), (14, True)})
+
+    def test_order_is_kept(self):
+        events = traced("lamport --nodes 4 --entries 100 --slow 3:7 --delay exp:1")
+        arrived = {}
+        for event in events:
+            if event["ev"] == "deliver":
+                channel = (event["from"], event["to"])
+                self.assertLess(arrived.get(channel, 0), event["msg"])
+                arrived[channel] = event["msg"]
+
+    def test_what_it_costs_the_others(self):
+        """A question and its answer take 1 + 10 instead of 2; who need not be asked costs nobody anything."""
+        for words, slower, response in (
+                ("central --slow 1:10 --askers 2,3,4", 3, (2, 11)), ("ricart-agrawala --slow 2:10 --askers 1,3,4", 3, (2, 11)),
+                ("raymond --slow 2:10 --askers 1,3,4", 0, None), ("suzuki-kasami --slow 2:10 --askers 1,3,4", 0, None)):
+            cost = sim(f"{words} --nodes 4 --load light")["slow"]
+            self.assertEqual((cost["factor"], cost["others"], cost["slower"]), (10, 3, slower), words)
+            if response is not None:
+                self.assertEqual((cost["response"]["without"], cost["response"]["with"]), response, words)
+            else:
+                self.assertEqual(cost["response"]["without"], cost["response"]["with"])
+            text = baton(f"sim {words} --nodes 4 --load light").out
+            self.assertIn("3 of 3 others wait longer, 11 on average instead of 2\n" if response else "nobody else waits longer\n", text)
+
+    def test_the_run_is_the_one_that_was_asked_for(self):
+        run = sim("central --nodes 3 --slow 1:10 --askers 2,3")
+        self.assertEqual((run["sync_delay"]["mean"], run["response"]["mean"]), (11, 23))
+        self.assertEqual(run["slow"]["sync_delay"], {"without": 2, "with": 11})
+        self.assertNotIn("slow", sim("central --nodes 3"))
+
+    def test_a_bound_that_it_exceeds_makes_two_leaders(self):
+        self.assertEqual(sim("bully --slow 5:10", expect=1)["agreed"], False)
+        self.assertEqual(sim("bully --slow 5:10 --bound 10")["agreed"], True)
+
+
 class WarmUp(unittest.TestCase):
     def test_defaults(self):
         for words, warmup in (("neilsen", 5), ("neilsen --nodes 1000", 500), ("neilsen --entries 7", 3),

@@ -8,10 +8,12 @@
 #include "page_file.h"
 #include "sim_report.h"
 #include "sim_words.h"
+#include "slow.h"
 #include "summary.h"
 #include "trace_file.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +70,8 @@ static const struct option sim_option_table[] = {
         {"seed", required_argument, NULL, 's'},
         {"seeds", required_argument, NULL, 'S'},
         {"load", required_argument, NULL, 'l'},
+        {"askers", required_argument, NULL, 'a'},
+        {"slow", required_argument, NULL, 'o'},
         {"delay", required_argument, NULL, 'd'},
         {"cs", required_argument, NULL, 'c'},
         {"bound", required_argument, NULL, 'b'},
@@ -102,6 +106,8 @@ static void note_condition(const char *name, const char *value, struct sim_reque
 	        {"holder", "node %s has the token at the start"},
 	        {"fifo", "channels keep order"},
 	        {"reorder", "messages may overtake each other"},
+	        {"askers", "only %s ask"},
+	        {"slow", "slow %s"},
 	        {"delay", "delay %s"},
 	        {"cs", "cs %s"},
 	        {"bound", "bound %s"},
@@ -261,12 +267,10 @@ static void write_undecided(FILE *out, const struct sim_options *options,
 /* Prints how often nodes entered, which still wait, and which starve. */
 static void print_entries(const struct sim_options *options, const struct sim_result *result)
 {
-	uint32_t nodes = options->setup->network.graph.nodes;
-
 	printf("  entries     %" PRIu64, result->entries_all);
-	if (nodes > 1 && result->entries_all != 0)
+	if (result->askers > 1 && result->entries_all != 0)
 		printf(", %" PRIu64 " to %" PRIu64 " a node (Jain's index %.4g)",
-		       result->entries_each.min, result->entries_each.max, sim_jain(result, nodes));
+		       result->entries_each.min, result->entries_each.max, sim_jain(result));
 	if (options->warmup != 0 && result->measured)
 		printf(", %" PRIu64 " of them left out of the means", options->warmup);
 	if (result->violations == 0)
@@ -319,8 +323,25 @@ static void print_means(const struct sim_request *request, const struct sim_opti
 		       (double)result->response_max / MILLION);
 }
 
+/* Prints what the slow node costs the others. */
+static void print_slow(const struct sim_options *options, const struct slow_cost *cost)
+{
+	printf("  slow        node %" PRIu32 ", %" PRIu64 " times: ", options->slow_node,
+	       options->slow_factor);
+	if (cost->slower == 0) {
+		printf("nobody else waits longer\n");
+		return;
+	}
+	printf("%" PRIu32 " of %" PRIu32 " others wait%s longer, %.6g on average instead of %.6g\n",
+	       cost->slower, cost->others, cost->slower == 1 ? "s" : "", cost->response,
+	       cost->response_before);
+	if (!isnan(cost->sync) && !isnan(cost->sync_before))
+		printf("              sync delay %.6g instead of %.6g\n", cost->sync,
+		       cost->sync_before);
+}
+
 static void print_run(const struct sim_request *request, const struct sim_options *options,
-                      const struct sim_result *result, double seconds)
+                      const struct sim_result *result, const struct slow_cost *cost, double seconds)
 {
 	const struct network *network = &options->setup->network;
 	char time[32];
@@ -335,6 +356,8 @@ static void print_run(const struct sim_request *request, const struct sim_option
 		printf("  measured    nothing: the run ended in its warm-up of %" PRIu64
 		       " entr%s\n",
 		       options->warmup, options->warmup == 1 ? "y" : "ies");
+	if (cost != NULL && result->measured)
+		print_slow(options, cost);
 	printf("  bypass      at most %" PRIu64 " %s of others between a request and its entry\n",
 	       result->bypass_max, result->bypass_max == 1 ? "entry" : "entries");
 	printf("  state       mean %.6g, max %" PRIu64 " bytes a node\n",
@@ -491,6 +514,30 @@ static int write_page(struct sim_request *request, const struct setup *setup,
 	return page_file_write(request->html, "words", words->bytes, words->used, problem);
 }
 
+/* Prints a run that is over, or adds its report to `runs`. `cost` is NULL unless a node was slow. */
+static void tell_run(const struct sim_request *request, const struct sim_options *options,
+                     const struct sim_result *result, const struct slow_cost *cost, double seconds,
+                     json_t *runs)
+{
+	bool election = options->load == LOAD_ELECTION;
+
+	warn_of_losses(options->seed, options, result);
+	if (runs != NULL) {
+		json_t *report =
+		        election ? election_report(options, result, seconds)
+		                 : sim_report(options, request->words.load, result, seconds);
+		if (cost != NULL)
+			json_object_set_new(report, "slow", slow_report(options, cost));
+		json_array_append_new(runs, report);
+		if (!request->seeds && !election)
+			tell_undecided(options->seed, options, result);
+	} else if (election) {
+		print_election(request, options, result, seconds);
+	} else {
+		print_run(request, options, result, cost, seconds);
+	}
+}
+
 /* Makes one run and prints it, or adds its report to `runs`. Returns 0; or RUN_BAD or
  * RUN_LIMITED and a problem. */
 static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
@@ -529,7 +576,13 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 	options.trace = file.trace;
 	double begin = clock_seconds();
 	struct sim *sim = sim_create(&setup);
-	sim_run(sim, &options, ret_result);
+	/* Many runs have a row for each figure, and none for a comparison. */
+	bool compares = options.slow_node != 0 && !request->seeds && !election;
+	struct slow_cost cost;
+	if (compares)
+		slow_run(sim, &options, ret_result, &cost);
+	else
+		sim_run(sim, &options, ret_result);
 	double seconds = clock_seconds() - begin;
 	int wrong = trace_file_end(&file, ret_result->time, problem);
 	if (wrong == 0 && request->html != NULL && !ret_result->interrupted)
@@ -551,19 +604,8 @@ static int run_once(struct sim_request *request, uint64_t seed, json_t *runs,
 		                    ": the run lasts longer than virtual time can count (about "
 		                    "4.6e12): fewer --entries or shorter delays are needed",
 		                    seed);
-	if (wrong == 0 && runs != NULL)
-		json_array_append_new(runs, election
-		                                    ? election_report(&options, ret_result, seconds)
-		                                    : sim_report(&options, request->words.load,
-		                                                 ret_result, seconds));
 	if (wrong == 0)
-		warn_of_losses(seed, &options, ret_result);
-	if (wrong == 0 && request->json && !request->seeds && !election)
-		tell_undecided(seed, &options, ret_result);
-	if (wrong == 0 && runs == NULL && election)
-		print_election(request, &options, ret_result, seconds);
-	else if (wrong == 0 && runs == NULL)
-		print_run(request, &options, ret_result, seconds);
+		tell_run(request, &options, ret_result, compares ? &cost : NULL, seconds, runs);
 	sim_destroy(sim);
 	setup_free(&setup);
 	return wrong;

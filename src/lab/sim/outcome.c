@@ -38,10 +38,18 @@ static void note_waiting(struct sim *sim, uint32_t node)
 	}
 }
 
+uint64_t sim_node_response(const struct sim *sim, uint32_t node, uint64_t *ret_count)
+{
+	*ret_count = sim->asking[node - 1].response_count;
+	return sim->asking[node - 1].response_sum;
+}
+
 /* Counts how often each node entered, and which nodes wait or starve. */
 static void count_nodes(struct sim *sim)
 {
+	const struct sim_options *options = &sim->options;
 	struct sim_result *result = sim->result;
+	uint32_t next = 0; /* index of the next of options->askers */
 
 	result->starved = sim->starved;
 	result->waiting = sim->waiting;
@@ -49,7 +57,14 @@ static void count_nodes(struct sim *sim)
 		struct asking *asking = &sim->asking[i];
 		result->entries_all += asking->exits;
 		result->entries_squares += (double)asking->exits * (double)asking->exits;
-		range_widen(&result->entries_each, asking->exits);
+		bool asks = options->askers_count == 0 ||
+		            (next < options->askers_count && options->askers[next] == i + 1);
+		next += asks;
+		/* A user may make any node ask (hand.h). */
+		if (asks || asking->exits != 0) {
+			range_widen(&result->entries_each, asking->exits);
+			result->askers++;
+		}
 		if (sim->world.phases[i] == PHASE_WAITING && !result->endless)
 			note_waiting(sim, i + 1);
 		if (asking->starved)

@@ -15,11 +15,12 @@ uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim
 	return largest;
 }
 
-double sim_jain(const struct sim_result *result, uint32_t nodes)
+double sim_jain(const struct sim_result *result)
 {
 	double sum = (double)result->entries_all;
 
-	return result->entries_all == 0 ? NAN : sum * sum / (nodes * result->entries_squares);
+	return result->entries_all == 0 ? NAN
+	                                : sum * sum / (result->askers * result->entries_squares);
 }
 
 static json_t *integer(uint64_t value)
@@ -141,7 +142,7 @@ json_t *sim_report(const struct sim_options *options, const char *load,
 	json_object_set_new(report, "entries_per_node",
 	                    json_pack("{s:o, s:o, s:o}", "min", integer(result->entries_each.min),
 	                              "max", integer(result->entries_each.max), "jain",
-	                              report_number(sim_jain(result, network->graph.nodes))));
+	                              report_number(sim_jain(result))));
 	json_object_set_new(
 	        report, "waiting",
 	        json_pack("{s:o, s:o}", "count", integer(result->waiting_count), "longest",

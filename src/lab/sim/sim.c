@@ -113,12 +113,24 @@ static bool is_lost(struct sim *sim, bool token)
 	return lost;
 }
 
+/* Draws how long a message of this node takes. */
+static uint64_t draw_delay(struct sim *sim, uint32_t from)
+{
+	/* Twice this can be added to any time that is still allowed: see time_max. */
+	const uint64_t most = UINT64_C(1) << 61;
+	uint64_t delay = distribution_draw(&sim->options.delay, &sim->random);
+
+	if (from != sim->options.slow_node)
+		return delay;
+	return delay > most / sim->options.slow_factor ? most : delay * sim->options.slow_factor;
+}
+
 static void send(struct sim *sim, uint32_t from, const struct effect *effect)
 {
 	const uint8_t *body = sim->world.out.bytes + effect->send.offset;
 	const struct message_type *type = &sim->world.algorithm->messages[body[0]];
 	struct event event = {
-	        .time = sim->now + distribution_draw(&sim->options.delay, &sim->random),
+	        .time = sim->now + draw_delay(sim, from),
 	        .node = effect->send.to,
 	        .from = from,
 	        .number = ++sim->number,
@@ -172,6 +184,8 @@ static void enter(struct sim *sim, uint32_t node)
 	samples_add(sim->responses, response);
 	result->response_sum += response;
 	result->response_count++;
+	sim->asking[node - 1].response_sum += response;
+	sim->asking[node - 1].response_count++;
 	if (response > result->response_max)
 		result->response_max = response;
 	if (bypass > result->bypass_max)
@@ -360,6 +374,8 @@ void sim_begin_count(struct sim *sim)
 	result->entry.squares = 0;
 	result->sync_count = result->sync_sum = 0;
 	result->response_count = result->response_sum = 0;
+	for (uint32_t i = 0; i < sim->setup->network.graph.nodes; i++)
+		sim->asking[i].response_sum = sim->asking[i].response_count = 0;
 }
 
 static void on_exit_of(struct sim *sim, uint32_t node)
@@ -536,12 +552,24 @@ void sim_count_entry(struct sim *sim)
 	sim->counted_token_from = token;
 }
 
+static uint32_t askers_count(const struct sim *sim)
+{
+	return sim->options.askers_count != 0 ? sim->options.askers_count
+	                                      : sim->setup->network.graph.nodes;
+}
+
+/* Returns the k-th node that asks; k counts from 0. */
+static uint32_t asker(const struct sim *sim, uint32_t k)
+{
+	return sim->options.askers_count != 0 ? sim->options.askers[k] : k + 1;
+}
+
 /* Light load: a node asks when nothing is in flight. A circulating token always is, so with it the
  * node asks some time after the last exit. */
 static void ask_lightly(struct sim *sim)
 {
 	uint32_t nodes = sim->setup->network.graph.nodes;
-	uint32_t node = 1 + (uint32_t)random_below(&sim->random, nodes);
+	uint32_t node = asker(sim, (uint32_t)random_below(&sim->random, askers_count(sim)));
 	uint64_t wait = 0;
 
 	sim_count_entry(sim);
@@ -561,7 +589,7 @@ static bool is_futile(const struct sim *sim)
 
 static void first_requests(struct sim *sim)
 {
-	uint32_t nodes = sim->setup->network.graph.nodes;
+	uint32_t nodes = sim->setup->network.graph.nodes, askers = askers_count(sim);
 	struct distribution distribution = poisson(sim);
 
 	switch (sim->options.load) {
@@ -570,19 +598,19 @@ static void first_requests(struct sim *sim)
 			ask_lightly(sim);
 		break;
 	case LOAD_HEAVY:
-		for (uint32_t i = 1; i <= nodes; i++)
-			push(sim, EVENT_REQUEST, i, 0);
+		for (uint32_t k = 0; k < askers; k++)
+			push(sim, EVENT_REQUEST, asker(sim, k), 0);
 		break;
 	case LOAD_POISSON:
-		for (uint32_t i = 1; i <= nodes; i++)
-			ask_after(sim, i, &distribution);
+		for (uint32_t k = 0; k < askers; k++)
+			ask_after(sim, asker(sim, k), &distribution);
 		break;
 	case LOAD_WISHES:
 		if (sim->wishes == NULL)
 			sim->wishes = wishes_create(nodes);
 		wishes_start(sim->wishes, sim->options.seed, sim->options.interval);
-		for (uint32_t i = 1; i <= nodes; i++)
-			ask_as_wished(sim, i);
+		for (uint32_t k = 0; k < askers; k++)
+			ask_as_wished(sim, asker(sim, k));
 		break;
 	case LOAD_ELECTION:
 		for (uint32_t i = 0; i < sim->setup->electorate.initiators_count; i++)

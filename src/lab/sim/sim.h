@@ -22,8 +22,14 @@ struct sim_options {
 	enum load load;
 	/* Mean time from an exit to the next request (poisson), or between wishes. */
 	uint64_t interval;
+	/* The nodes that ask, in increasing order; a count of 0: all do. */
+	const uint32_t *askers;
+	uint32_t askers_count;
 	struct distribution delay, cs; /* how long a message takes, and a critical section */
-	uint64_t bound;                /* the longest message delay that timers assume */
+	/* What this node sends takes so many times as long; 0: no node is slow. */
+	uint32_t slow_node;
+	uint64_t slow_factor;
+	uint64_t bound; /* the longest message delay that timers assume */
 	/* The numbers of the token's hops at which it is lost; increasing. */
 	const uint64_t *lose_hops;
 	size_t lose_hops_count;
@@ -58,7 +64,8 @@ struct sim_result {
 	uint64_t entries;          /* critical sections completed after the warm-up */
 	bool measured;             /* the warm-up ended, so that the sums below mean something */
 	uint64_t entries_all;      /* critical sections completed, including the warm-up */
-	struct range entries_each; /* how often a node entered: the least and the most */
+	uint32_t askers;           /* how many nodes asked, or would have */
+	struct range entries_each; /* how often one of these entered: the least and the most */
 	double entries_squares;    /* sum over the nodes of the squares of their entries */
 	/* The nodes that still wait at the end of the run, in order. The array belongs to the
 	 * simulator and is valid until the next run. */
@@ -124,6 +131,10 @@ void sim_begin(struct sim *sim, const struct sim_options *options, struct sim_re
 bool sim_step(struct sim *sim);
 void sim_end(struct sim *sim);
 
+/* Returns the sum of the times from request to entry of one node over its entries after the
+ * warm-up, and how many these were. Valid until the next run. */
+uint64_t sim_node_response(const struct sim *sim, uint32_t node, uint64_t *ret_count);
+
 /* Returns a lower bound on the memory that a run will take: the states, and the messages that
  * are sent at time 0 (under heavy load by all nodes, in an election by the initiators). */
 uint64_t sim_memory_foreseen(const struct setup *setup, enum load load);
@@ -134,8 +145,8 @@ enum carries { CARRIES_TOKEN, CARRIES_NO_TOKEN, CARRIES_ANY };
 uint64_t sim_largest_message(const struct algorithm *algorithm, const struct sim_result *result,
                              enum carries carries);
 
-/* Returns Jain's index of fairness: 1 if all nodes entered equally often, 1/N if only one node
- * entered; NAN if none did. */
-double sim_jain(const struct sim_result *result, uint32_t nodes);
+/* Returns Jain's index of fairness: 1 if all nodes that ask entered equally often, 1/N if only one of
+ * N entered; NAN if none did. */
+double sim_jain(const struct sim_result *result);
 
 #endif

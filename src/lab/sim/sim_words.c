@@ -25,6 +25,7 @@ void sim_words_init(struct sim_words *words, const struct host *host)
 void sim_words_free(struct sim_words *words)
 {
 	free(words->lose_hops);
+	free(words->askers);
 }
 
 static int parse_lose_hops(const char *text, struct sim_words *words, struct problem *problem)
@@ -64,6 +65,66 @@ static int parse_lose(const char *text, struct sim_words *words, struct problem 
 	return 0;
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+static int parse_askers(const char *text, struct sim_words *words, struct problem *problem)
+{
+	uint32_t count;
+
+	free(words->askers);
+	words->askers = NULL;
+	if (parse_numbers(text, 1, INT32_MAX, "--askers", 0, &words->askers, &count, problem) != 0)
+		return -1;
+	qsort(words->askers, count, sizeof(*words->askers), compare_numbers);
+	for (uint32_t i = 1; i < count; i++) {
+		if (words->askers[i] == words->askers[i - 1])
+			return problem_set(problem, "--askers '%.40s': node %u occurs twice", text,
+			                   words->askers[i]);
+	}
+	words->options.askers = words->askers;
+	words->options.askers_count = count;
+	return 0;
+}
+
+static int parse_slow(const char *text, struct sim_words *words, struct problem *problem)
+{
+	enum { FACTOR_MAX = 1000000 };
+	size_t length = strcspn(text, ":");
+	char node[16];
+	uint64_t number;
+
+	snprintf(node, sizeof(node), "%.*s",
+	         (int)(length < sizeof(node) ? length : sizeof(node) - 1), text);
+	if (text[length] != ':')
+		return problem_set(problem,
+		                   "--slow '%.40s': a node and a factor are needed, such as 2:10",
+		                   text);
+	if (parse_number(node, 1, INT32_MAX, "--slow: the node", &number, problem) != 0 ||
+	    parse_number(text + length + 1, 1, FACTOR_MAX, "--slow: the factor",
+	                 &words->options.slow_factor, problem) != 0)
+		return -1;
+	words->options.slow_node = (uint32_t)number;
+	return 0;
+}
+
+/* Checks that the nodes that the words name exist. */
+static int check_nodes(const struct sim_options *options, uint32_t nodes, struct problem *problem)
+{
+	uint32_t last = options->askers_count != 0 ? options->askers[options->askers_count - 1] : 0;
+
+	if (last > nodes)
+		return problem_set(problem, "--askers: there is no node %u, only 1 to %u", last,
+		                   nodes);
+	if (options->slow_node > nodes)
+		return problem_set(problem, "--slow: there is no node %u, only 1 to %u",
+		                   options->slow_node, nodes);
+	return 0;
+}
+
 static int parse_bound(const char *text, uint64_t *ret_bound, struct problem *problem)
 {
 	if (parse_decimal(text, ret_bound) == 0 && *ret_bound != 0)
@@ -88,8 +149,8 @@ static int parse_load_word(const char *text, struct sim_words *words, struct pro
 /* Remembers an option that makes no sense for an election, which has no entries. */
 static void note_word(const char *name, struct sim_words *words)
 {
-	static const char *const entries_words[] = {"--entries", "--load", "--cs", "--warmup",
-	                                            "--lose-token"};
+	static const char *const entries_words[] = {"--entries", "--load",   "--cs",
+	                                            "--warmup",  "--askers", "--lose-token"};
 
 	for (size_t i = 0; i < sizeof(entries_words) / sizeof(*entries_words); i++) {
 		if (strcmp(entries_words[i] + 2, name) == 0)
@@ -118,6 +179,10 @@ int sim_words_option(const char *name, const char *value, struct sim_words *word
 	}
 	if (strcmp(name, "load") == 0)
 		return parse_load_word(value, words, problem);
+	if (strcmp(name, "askers") == 0)
+		return parse_askers(value, words, problem);
+	if (strcmp(name, "slow") == 0)
+		return parse_slow(value, words, problem);
 	if (strcmp(name, "delay") == 0)
 		return distribution_parse(value, "--delay", &options->delay, problem);
 	if (strcmp(name, "cs") == 0)
@@ -177,7 +242,8 @@ int sim_words_options(const struct sim_words *words, const struct setup *setup,
 	struct sim_options options = words->options;
 	bool election = setup->network.algorithm->kind == KIND_ELECTION;
 
-	if (check_options_fit(words, setup->network.algorithm, problem) != 0)
+	if (check_options_fit(words, setup->network.algorithm, problem) != 0 ||
+	    check_nodes(&options, setup->network.graph.nodes, problem) != 0)
 		return -1;
 	options.setup = setup;
 	options.seed = setup->seed;

@@ -16,6 +16,7 @@ struct sim_words {
 	/* An option that was given and makes no sense for an election, or NULL. */
 	const char *not_for_elections;
 	uint64_t *lose_hops;
+	uint32_t *askers; /* the nodes that ask, in increasing order; NULL: all */
 };
 
 /* Describes a run without any options. `host` is for the setup and may be NULL. */
@@ -24,7 +25,7 @@ void sim_words_free(struct sim_words *words);
 
 /*
  * Takes one word by the long name of its option: one that setup_option knows, or entries, warmup,
- * seed, load, delay, cs, bound, lose, lose-token. The value must outlive the words. Returns 0; or
+ * seed, load, askers, delay, cs, bound, slow, lose, lose-token. The value must outlive the words. Returns 0; or
  * -1 and a problem; or 1 if there is no such word.
  */
 int sim_words_option(const char *name, const char *value, struct sim_words *words,

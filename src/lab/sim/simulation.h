@@ -22,7 +22,9 @@ struct asking {
 	uint64_t entries; /* how many entries of all nodes had begun by then */
 	uint64_t heard;   /* light load: the number of the last request that reached the node */
 	uint64_t exits;   /* how often the node has left */
-	bool starved;     /* the node waited too long at least once */
+	/* The sum of the times from request to entry, and how many: after the warm-up. */
+	uint64_t response_sum, response_count;
+	bool starved; /* the node waited too long at least once */
 };
 
 struct sim {

@@ -187,9 +187,9 @@ void stage_catalogue(struct text *json)
 /* --- beginning --- */
 
 static const char *const word_names[] = {
-        "topology",   "nodes",  "holder", "param",      "fifo",  "reorder", "arrangement",
-        "initiators", "crash",  "seed",   "load",       "delay", "cs",      "bound",
-        "entries",    "warmup", "lose",   "lose-token", NULL,
+        "topology",   "nodes",  "holder", "param",      "fifo",   "reorder", "arrangement",
+        "initiators", "crash",  "seed",   "load",       "delay",  "cs",      "bound",
+        "entries",    "warmup", "lose",   "lose-token", "askers", "slow",    NULL,
 };
 
 static int take_word(char *word, struct sim_words *words, struct problem *problem)

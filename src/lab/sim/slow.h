@@ -1,0 +1,28 @@
+/*
+ * What one slow node costs the others: the same run without and with it.
+ */
+#ifndef LAB_SLOW_H
+#define LAB_SLOW_H
+
+#include "sim.h"
+
+#include <jansson.h>
+
+/* Times are means after the warm-up; NAN if there is nothing to take the mean of. */
+struct slow_cost {
+	uint32_t others; /* how many nodes ask, besides the slow one */
+	uint32_t slower; /* how many of these wait longer on average, or in vain */
+	/* From request to entry, in units of time, over the entries of the others: if no node is
+	 * slow, and with the slow node. */
+	double response_before, response;
+	/* From an exit at which somebody waited to the next entry, in mean message delays. */
+	double sync_before, sync;
+};
+
+/* Makes the run that the options describe, with its slow node, and before it the same run without.
+ * Only the second one is recorded in the trace. `options` has a slow node. */
+void slow_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result,
+              struct slow_cost *ret_cost);
+json_t *slow_report(const struct sim_options *options, const struct slow_cost *cost);
+
+#endif
