@@ -68,6 +68,64 @@ def expected(rows, kind, figure):
     return {name: [(x, y) for x, y in line if y > 0] for name, line in points.items() if any(y > 0 for _, y in line)}
 
 
+class Faults(unittest.TestCase):
+    """--faults --html: the fault table as a figure, and the command for each of its cells."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.made = Made("--faults --algorithms central,neilsen,suzuki-kasami --nodes 2")
+        cls.rows = cls.made.json()["rows"]
+        cls.svg = "{http://www.w3.org/2000/svg}"
+        cls.figure = next(cls.made.page.iter(cls.svg + "svg"))
+
+    def cells(self):
+        return [cell for row in self.rows for cell in row["faults"].values() if cell]
+
+    def test_each_cell_has_its_words_its_shape_and_its_command(self):
+        drawn = [cell for cell in self.figure.iter(self.svg + "g") if cell.get("class") == "cell"]
+        self.assertEqual(len(drawn), len(self.cells()))
+        for group, cell in zip(drawn, self.cells()):
+            self.assertEqual(group.find(self.svg + "title").text, cell["command"])
+            self.assertEqual(group.find(self.svg + "text").text.removesuffix(" *"), cell["outcome"])
+            self.assertTrue([part for part in group if part.tag in (self.svg + "circle", self.svg + "path")], cell)
+
+    def test_outcomes_are_told_apart_without_colour_and_without_words(self):
+        looks = {}
+        for group, cell in zip((g for g in self.figure.iter(self.svg + "g") if g.get("class") == "cell"), self.cells()):
+            colour = group.find(self.svg + "rect").get("fill")
+            shapes = tuple((part.tag, part.get("fill") == "none") for part in group if part.tag in (self.svg + "circle", self.svg + "path"))
+            looks.setdefault(cell["outcome"], set()).add((colour, shapes))
+        self.assertGreaterEqual(set(looks), {"unnoticed", "one waits", "all wait", "all slower"})
+        self.assertEqual({len(look) for look in looks.values()}, {1})
+        for part in (0, 1):
+            self.assertEqual(len({next(iter(look))[part] for look in looks.values()}), len(looks))
+        light = [self.lightness(next(iter(looks[name]))[0]) for name in ("unnoticed", "all slower", "one waits", "all wait")]
+        self.assertEqual(light, sorted(light, reverse=True))  # in print the worse is the darker
+
+    @staticmethod
+    def lightness(colour):
+        red, green, blue = (int(colour[i:i + 2], 16) for i in (1, 3, 5))
+        return 0.299 * red + 0.587 * green + 0.114 * blue
+
+    def test_the_commands_are_listed_for_print(self):
+        listed = [code.text for code in self.made.by_id("commands").iter("code")]
+        self.assertEqual([text for text in listed if text.startswith("baton ") and " --nodes " in text],
+                         [cell["command"] for cell in self.cells()])
+
+    def test_the_picture_stands_alone(self):
+        text = xml.tostring(self.figure, encoding="unicode")
+        self.assertNotIn("var(", text)
+        for algorithm in ("central", "neilsen", "suzuki-kasami"):
+            self.assertIn(f">{algorithm}<", text)
+
+    def test_it_fits_a_narrow_window_by_scrolling_in_its_own_box(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".html") as file, Browser() as browser:
+            file.write(self.made.text)
+            file.flush()
+            page = browser.open(file.name, width=400)
+            self.assertLessEqual(page.value("document.documentElement.scrollWidth"), 400)
+
+
 class Plots(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

@@ -310,16 +310,17 @@ class PrintedSeen(unittest.TestCase):
         self.assertIn("lemma_1 says nothing about helary with these parameters", run.err)
 
     def test_a_network_may_be_rewired(self):
-        """Section 7; every connected network of 3 nodes, and of 4 with two that ask, up to names."""
+        """Section 7; every connected network of 3 nodes, and of 4 with one or two that ask, up to names. Two changes with two
+        that ask have up to 2,992,346 states, too many for a test."""
         count = 0
-        for nodes, changes, askers in ((3, 1, 3), (3, 2, 3), (4, 1, 2)):
+        for nodes, changes, askers in ((3, 1, 3), (3, 2, 3), (4, 1, 2), (4, 2, 1)):
             for edges, holder, asks in networks(nodes, askers):
                 topology = "edges:" + ",".join(f"{a}-{b}" for a, b in edges)
                 entries = ",".join(str(int(node in asks)) for node in range(1, nodes + 1))
                 found = check(f"helary --topology {topology} --holder {holder} --entries {entries} --rewire {changes}")
                 self.assertEqual((found["complete"], found["mutual_exclusion"], found["deadlock"]), (True, "holds", "none"), topology)
                 count += 1
-        self.assertEqual(count, 3 + 3 + 46)
+        self.assertEqual(count, 3 + 3 + 46 + 34)
 
     def test_two_changes_of_a_link_are_needed_to_break_it(self):
         for changes, deadlock in ((1, "none"), (2, "found")):

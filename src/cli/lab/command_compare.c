@@ -1,5 +1,6 @@
 #include "cli.h"
 #include "compare_table.h"
+#include "fault_page.h"
 #include "fault_text.h"
 #include "host.h"
 #include "load.h"
@@ -133,8 +134,8 @@ static int check_fault_words(const struct compare_request *request, struct probl
 {
 	if (request->claims)
 		return problem_set(problem, "--faults or --claims, not both");
-	if (request->csv || request->html != NULL)
-		return problem_set(problem, "--faults has --json, and no --csv or --html");
+	if (request->csv)
+		return problem_set(problem, "--faults has --json and --html, and no --csv");
 	if (request->of_runs != NULL && strcmp(request->of_runs, "nodes") != 0)
 		return problem_set(problem, "--%s: --faults tries every schedule and runs none",
 		                   request->of_runs);
@@ -306,13 +307,17 @@ static FILE *open_page(const char *path, struct problem *problem)
 	return file;
 }
 
+/* Writes the page of a comparison, or of the fault table if that is not NULL. Closes the file. */
 static int write_page(const struct compare_request *request, const struct comparison *comparison,
-                      FILE *file, struct problem *problem)
+                      const struct fault_table *faults, FILE *file, struct problem *problem)
 {
 	/* A pipe cannot be truncated and does not need it. */
 	bool failed = ftruncate(fileno(file), 0) != 0 && errno != EINVAL;
 
-	page_write(comparison, request->command, BATON_VERSION, file);
+	if (faults != NULL)
+		fault_page_write(faults, request->command, BATON_VERSION, file);
+	else
+		page_write(comparison, request->command, BATON_VERSION, file);
 	failed = ferror(file) != 0 || failed;
 	failed = fclose(file) != 0 || failed;
 	return failed ? problem_set(problem, "page file '%.200s' could not be written",
@@ -361,9 +366,21 @@ static int run_faults(const struct compare_request *request, struct problem *pro
 	if (request->nodes != NULL &&
 	    parse_number(request->nodes, 2, FAULT_NODES_MOST, "--nodes", &nodes, problem) != 0)
 		return usage_problem("compare", problem);
-	int code = print_fault_table(request->list, request->list_count, (uint32_t)nodes,
-	                             request->json, problem);
-	return code < 0 ? usage_problem("compare", problem) : code;
+	struct fault_table table;
+	FILE *page = NULL;
+	if (request->html != NULL && (page = open_page(request->html, problem)) == NULL)
+		return usage_problem("compare", problem);
+	if (make_fault_table(request->list, request->list_count, (uint32_t)nodes, &table,
+	                     problem) != 0) {
+		if (page != NULL)
+			fclose(page);
+		return usage_problem("compare", problem);
+	}
+	int wrong = page != NULL ? write_page(request, NULL, &table, page, problem) : 0;
+	if (wrong == 0)
+		print_fault_table(&table, request->json);
+	fault_table_free(&table);
+	return wrong != 0 ? usage_problem("compare", problem) : EXIT_HELD;
 }
 
 static int run(struct compare_request *request, struct problem *problem)
@@ -408,7 +425,7 @@ static int run(struct compare_request *request, struct problem *problem)
 		code = usage_problem("compare", problem);
 		if (page != NULL)
 			fclose(page);
-	} else if (page != NULL && write_page(request, &comparison, page, problem) != 0) {
+	} else if (page != NULL && write_page(request, &comparison, NULL, page, problem) != 0) {
 		code = usage_problem("compare", problem);
 	} else {
 		report(request, &comparison);

@@ -4,15 +4,12 @@
 #ifndef CLI_FAULT_TEXT_H
 #define CLI_FAULT_TEXT_H
 
-#include "algorithm.h"
-#include "problem.h"
+#include "fault_table.h"
 
-#include <stdbool.h>
-#include <stddef.h>
-
-/* Finds and prints the table of these algorithms; elections are left out. Returns the exit code, or
- * -1 and a problem. */
-int print_fault_table(const struct algorithm *const *list, size_t count, uint32_t nodes, bool json,
-                      struct problem *problem);
+/* Makes the table of these algorithms, and shows how far it is. Returns 0 and a table for
+ * fault_table_free, or -1 and a problem. If the user interrupts it, the process ends. */
+int make_fault_table(const struct algorithm *const *list, size_t count, uint32_t nodes,
+                     struct fault_table *ret_table, struct problem *problem);
+void print_fault_table(const struct fault_table *table, bool json);
 
 #endif

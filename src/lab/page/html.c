@@ -1,5 +1,10 @@
 #include "html.h"
 
+#include "assets.h"
+#include "must.h"
+
+#include <stdbool.h>
+
 #include <math.h>
 #include <string.h>
 
@@ -41,4 +46,15 @@ char *html_number(double number, char ret_text[HTML_NUMBER_SIZE])
 			ret_text[--length] = '\0';
 	}
 	return ret_text;
+}
+
+void html_asset(const char *name, FILE *file)
+{
+	for (const struct asset *asset = assets; asset->name != NULL; asset++) {
+		if (strcmp(asset->name, name) == 0) {
+			fputs(asset->text, file);
+			return;
+		}
+	}
+	must(false);
 }

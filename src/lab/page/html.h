@@ -9,6 +9,8 @@
 /* Writes a text and escapes the characters that have a meaning in HTML. It can also be used
  * inside the quotation marks of an attribute. */
 void html_text(const char *text, FILE *file);
+/* Writes a part of the page that the build embeds: "style" or "script". */
+void html_asset(const char *name, FILE *file);
 
 /* Writes a number with four significant digits, or with all digits before the point: 0.8384,
  * 126.5, 65536. NAN becomes "–". Returns `ret_text`. */

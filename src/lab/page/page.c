@@ -4,7 +4,6 @@
  */
 #include "page.h"
 
-#include "assets.h"
 #include "comparison_page.h"
 #include "html.h"
 
@@ -47,17 +46,6 @@ void page_plan_rates(struct compare_options *options, uint64_t ret_rates[PAGE_RA
 	options->rates_count = PAGE_RATES;
 }
 
-static void write_asset(const char *name, FILE *file)
-{
-	for (const struct asset *asset = assets; asset->name != NULL; asset++) {
-		if (strcmp(asset->name, name) == 0) {
-			fputs(asset->text, file);
-			return;
-		}
-	}
-	must(false);
-}
-
 static const char *title_of(const struct comparison_page *page)
 {
 	return page->ticks_count[KIND_ELECTION] == 0 ? "Mutual exclusion, compared"
@@ -73,7 +61,7 @@ static void write_head(const struct comparison_page *page, FILE *file)
 	        "<title>%s</title>\n"
 	        "<meta name=\"generator\" content=\"baton %s\"/>\n<style>\n",
 	        title_of(page), page->version);
-	write_asset("style", file);
+	html_asset("style", file);
 	write_size_rules(page, file);
 	fputs("</style>\n</head>\n<body>\n", file);
 }
@@ -320,7 +308,7 @@ void page_write(const struct comparison *comparison, const char *command, const 
 	write_left_out(&page, file);
 	fputs(terms, file);
 	fputs("<script>\n", file);
-	write_asset("script", file);
+	html_asset("script", file);
 	fputs("</script>\n</body>\n</html>\n", file);
 	page_free(&page);
 }

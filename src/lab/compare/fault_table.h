@@ -1,0 +1,73 @@
+/*
+ * Finds what each mutual exclusion algorithm survives: for each fault, the worst outcome in a small
+ * system, found by the checker; and by the simulator what one slow node costs the others.
+ */
+#ifndef LAB_FAULT_TABLE_H
+#define LAB_FAULT_TABLE_H
+
+#include "check.h"
+
+/* The columns. Each fault happens at most once in a run, at any moment. */
+enum fault_column {
+	COLUMN_REQUEST,   /* a message that asks is lost */
+	COLUMN_ANSWER,    /* a message that permits, without the token, is lost */
+	COLUMN_TOKEN,     /* a message that carries the token is lost */
+	COLUMN_HOLDER,    /* a node crashes that is inside or has the token */
+	COLUMN_BYSTANDER, /* a node crashes that does not want in and does not have the token */
+	COLUMN_LINK,      /* a link is cut */
+	COLUMN_SLOW,      /* what a node sends takes longer, though it does not want in itself */
+	COLUMNS_COUNT
+};
+const char *fault_column_name(enum fault_column column);
+
+/* What a fault can lead to, from harmless to worst. */
+enum fault_outcome {
+	OUTCOME_ABSENT, /* the algorithm sends no such message */
+	OUTCOME_UNNOTICED,
+	OUTCOME_ONE_SLOWER, /* a node, but not every one, waits longer than without the slow node */
+	OUTCOME_ALL_SLOWER, /* all nodes that ask do */
+	OUTCOME_ONE_WAITS,  /* a node that has not crashed waits for ever */
+	OUTCOME_ALL_WAIT,   /* all nodes that have not crashed wait for ever */
+	OUTCOME_TWO_INSIDE,
+	OUTCOME_UNDECIDED, /* a limit was reached first */
+};
+const char *fault_outcome_name(enum fault_outcome outcome);
+
+struct fault_cell {
+	enum fault_outcome outcome;
+	uint32_t entries; /* how often each node could enter; 0: it was not searched */
+	uint64_t states;  /* how many states were searched to find it */
+	/* COLUMN_SLOW: the mean time from request to entry of the other nodes, without the slow
+	 * node and with it. */
+	double response_before, response;
+	char *command;  /* shows the outcome; NULL if ABSENT */
+	char *scenario; /* a scenario that leads to the outcome; NULL if UNNOTICED */
+};
+
+struct fault_row {
+	const struct algorithm *algorithm;
+	const char *topology;
+	struct fault_cell cells[COLUMNS_COUNT];
+};
+
+struct fault_table {
+	struct fault_row *rows;
+	size_t rows_count;
+	uint32_t nodes;
+	bool fewer; /* a cell was found with one entry of each node, because two have too many states */
+};
+
+/*
+ * Makes the table of these algorithms; elections are left out. At first each node may enter twice; if
+ * there are too many states to search, only once. `nodes` is at least 2. `progress` may be NULL; it
+ * gets how much is done, from 0 to 1, and the name of the algorithm. Returns 0 and a table for
+ * fault_table_free, which has no rows if there are only elections; or -1 and a problem, if an
+ * algorithm cannot run on so many nodes. If it is interrupted, the table is not complete.
+ */
+int fault_table_make(const struct algorithm *const *list, size_t count, uint32_t nodes,
+                     const volatile sig_atomic_t *interrupted,
+                     void (*progress)(double part, const char *name), struct fault_table *ret_table,
+                     struct problem *problem);
+void fault_table_free(struct fault_table *table);
+
+#endif
