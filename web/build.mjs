@@ -46,6 +46,7 @@ const policy = `default-src 'none'; script-src ${hash(inlined)} 'wasm-unsafe-eva
 const packed = Object.fromEntries(["baton.wasm", "lines.json", "sources.json", "tours.json"].map((name) => [name, readFileSync(join(folder, name + ".gz")).toString("base64")]));
 const data = Object.entries(packed).map(([name, text]) => `<script type="text/plain" id="file-${name}">${text}</script>`);
 const page = html
+	.replace('<meta name="baton-web" content="served">\n', "")
 	.replace('<link rel="stylesheet" href="style.css">\n', () => `<meta http-equiv="Content-Security-Policy" content="${policy}">\n<style>${style}</style>\n`)
 	.replace('<script src="app.js" defer></script>\n', "")
 	.replace("</body>", () => `<script type="application/json" id="run"></script>\n${data.join("\n")}\n<script>${inlined}</script>\n</body>`);

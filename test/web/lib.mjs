@@ -53,8 +53,9 @@ export function scenarios() {
 }
 
 /** `baton web` on any free port; resolves to its address and a way to end it. */
-export function serve() {
-	const child = spawn(baton, ["web", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
+export function serve(...words) {
+	const child = spawn(baton, ["web", "--listen", "127.0.0.1:0", ...words], { stdio: ["ignore", "pipe", "inherit"] });
+	process.on("exit", () => child.kill()); // if a test failed
 	return new Promise((done, failed) => {
 		child.on("error", failed);
 		child.on("exit", (code) => failed(new Error(`baton web ended with ${code}`)));

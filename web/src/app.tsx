@@ -4,10 +4,13 @@ import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { commandOf } from "./address";
+import { Cluster } from "./cluster";
 import { Compare, onPairKey, playPair } from "./compare";
 import { DiagramView } from "./diagram";
+import * as feed from "./feed";
 import { Families } from "./front";
 import { Icon, ICONS } from "./icons";
+import { clusterHash, readCluster } from "./locks";
 import { Instance, load, type ActName } from "./module";
 import { Code, Cost, Properties, Table, Told } from "./panels";
 import * as pair from "./pair";
@@ -29,9 +32,9 @@ function Bar() {
 	const copied = useRef<HTMLSpanElement>(null);
 	const copy = async () => {
 		const current = state.run.value!;
-		const two = state.view.value === "compare";
-		const link = location.href.split("#")[0] + (two ? await pair.pairHash() : await state.address());
-		const commands = two ? pair.pairCommands() : "words" in current.source ? [commandOf(current.source.words)] : [];
+		const { value: view } = state.view;
+		const link = location.href.split("#")[0] + (view === "cluster" ? clusterHash() : view === "compare" ? await pair.pairHash() : await state.address());
+		const commands = view === "cluster" ? [] : view === "compare" ? pair.pairCommands() : "words" in current.source ? [commandOf(current.source.words)] : [];
 		const text = [link, ...commands].join("\n");
 		document.body.dataset.copied = text;
 		// Browsers give access to the clipboard only to secure pages. On others, the text to copy is shown.
@@ -61,6 +64,11 @@ function Bar() {
 				<a href="#compare" aria-current={state.view.value === "compare" ? "page" : undefined}>
 					Side by side
 				</a>
+				{feed.known.value || state.view.value === "cluster" ? (
+					<a href="#cluster" class={feed.link.value.state === "gone" || feed.link.value.state === "lost" ? "live bad" : "live"} aria-current={state.view.value === "cluster" ? "page" : undefined}>
+						Cluster
+					</a>
+				) : null}
 			</nav>
 			<button class="quiet" id="copy" onClick={copy}>
 				Copy link
@@ -439,7 +447,7 @@ function App() {
 	return (
 		<>
 			<Bar />
-			{state.view.value === "all" ? <Front /> : state.view.value === "compare" ? <Compare /> : <Laboratory />}
+			{state.view.value === "all" ? <Front /> : state.view.value === "compare" ? <Compare /> : state.view.value === "cluster" ? <Cluster /> : <Laboratory />}
 			<Wrong />
 			<Menu />
 			<Help />
@@ -521,7 +529,7 @@ function move(direction: 1 | -1, entry: boolean): void {
 }
 
 function onKey(event: KeyboardEvent): void {
-	if (state.view.value === "all" && event.key !== "?") return;
+	if ((state.view.value === "all" || state.view.value === "cluster") && event.key !== "?") return;
 	const target = event.target as HTMLElement;
 	if (/^(INPUT|SELECT|TEXTAREA|DIALOG|SUMMARY)$/.test(target.tagName) || event.ctrlKey || event.altKey || event.metaKey) return;
 	if (target.closest("dialog, #menu") !== null) return;
@@ -585,7 +593,10 @@ function movesAlone(hash: string): boolean {
 }
 
 async function arrive(hash: string): Promise<void> {
-	if (/^#compare(\?|$)/.test(hash)) await pair.showPair(hash);
+	if (/^#cluster(\?|$)/.test(hash)) {
+		readCluster(hash);
+		state.view.value = "cluster";
+	} else if (/^#compare(\?|$)/.test(hash)) await pair.showPair(hash);
 	else await state.showAddress(hash);
 }
 
@@ -616,6 +627,7 @@ async function main(): Promise<void> {
 		await state.showAddress("#lab");
 		state.view.value = shown;
 	}
+	feed.begin();
 	render(<App />, document.getElementById("page")!);
 	effect(draw);
 	effect(() => {
@@ -639,7 +651,7 @@ async function main(): Promise<void> {
 	state.playing.value = movesAlone(location.hash) && given === null;
 	requestAnimationFrame(frame);
 	document.body.dataset.ready = "yes";
-	(window as unknown as { baton: unknown }).baton = { state, pair, Instance, Walker };
+	(window as unknown as { baton: unknown }).baton = { state, pair, feed, Instance, Walker };
 	await state.loadCode();
 }
 

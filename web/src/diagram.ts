@@ -3,11 +3,12 @@
 // What moves has layers of its own, one above the other: the rows stand, the messages move as a whole, the veil over the future and
 // the hand follow the time. So a frame paints none of the messages again.
 
-import { Rows, TOP } from "./rows";
+import { Rows } from "./rows";
 import type { Run } from "./run";
 import { make, round, set } from "./svg";
 
 const LEFT = 34;
+const TOP = 26;
 const FLIGHTS_SHOWN = 170;
 const NEAR = 5; // how far from a line a pointer still means it
 
@@ -49,7 +50,7 @@ export class DiagramView extends Rows {
 		narrow: boolean,
 		span = spanOf(run, narrow),
 	) {
-		super(svg, over, run, narrow, LEFT, span);
+		super(svg, over, run, narrow, narrow ? 400 : 880, LEFT, span, TOP);
 		const nodes = run.start.nodes;
 		this.lane = make("rect", { class: "lane", x: 0, width: this.width, height: round(this.row), visibility: "hidden" }, svg);
 		for (let node = 1; node <= nodes; node++) this.drawRow(node);

@@ -5,13 +5,12 @@ import type { Role } from "./module";
 import type { Flight, Span } from "./run";
 import { make, round, set } from "./svg";
 
-export const TOP = 26;
 const DRAWN_MAX = 3000; // the most messages drawn at once
 const IN_PATH = 100; // how many of them are one element
 
 /** What happened: a run of the laboratory, or what was seen of a lock. */
 export interface History {
-	start: { nodes: number; holder: number | null };
+	start: { nodes: number; holder: number | null; since?: number }; // since: from when on it is known that the holder has the token
 	algorithm: { token: boolean; messages: { name: string; role: Role }[] };
 	steps: { length: number }; // more of them: there is more to draw
 	end: number;
@@ -33,7 +32,6 @@ function firstSent(flights: Flight[], time: number): number {
 }
 
 export abstract class Rows {
-	protected width: number;
 	protected height: number;
 	protected row: number;
 	protected scale: number; // how many pixels a unit of time has
@@ -56,19 +54,21 @@ export abstract class Rows {
 		over: HTMLElement, // lies above it
 		readonly run: History,
 		readonly narrow: boolean,
+		protected width: number, // of the drawing, which is scaled to the room it has
 		protected left: number, // the room for the names of the nodes
 		protected span: number, // how much time is visible
+		protected top: number, // where the first row begins
+		right = 0, // what is cut off at the right
 	) {
 		const nodes = run.start.nodes;
 		this.roles = new Map(run.algorithm.messages.map((m) => [m.name, m.role]));
-		this.width = narrow ? 400 : 880;
 		this.row = Math.max(6, Math.min(22, 320 / nodes));
-		this.scale = (this.width - left - 14) / this.span;
-		this.height = TOP + nodes * this.row + 26;
+		this.scale = (width - left - 14) / this.span;
+		this.height = top + nodes * this.row + 26;
 		svg.replaceChildren();
 		over.replaceChildren();
 		set(svg, "viewBox", `0 0 ${this.width} ${this.height}`);
-		this.window = this.addWindow(over);
+		this.window = this.addWindow(over, right);
 		this.moving = this.layer(this.window);
 		this.content = make("g", {}, this.moving);
 	}
@@ -77,20 +77,22 @@ export abstract class Rows {
 		return make("svg", { viewBox: `0 0 ${this.width} ${this.height}` }, parent);
 	}
 
-	/** Cuts off what has moved out to the left; what is in it lies as if it were not there. */
-	private addWindow(over: HTMLElement): HTMLElement {
+	/** Cuts off what has moved out of sight; what is in it lies as if it were not there. */
+	private addWindow(over: HTMLElement, right: number): HTMLElement {
 		const window = over.appendChild(document.createElement("div"));
 		const inner = window.appendChild(document.createElement("div"));
 		const cut = (this.left - 4) / this.width;
+		const rest = 1 - cut - right / this.width;
 		window.className = "window";
 		window.style.left = `${cut * 100}%`;
-		inner.style.left = `${(-cut / (1 - cut)) * 100}%`;
-		inner.style.width = `${100 / (1 - cut)}%`;
+		window.style.right = `${(right / this.width) * 100}%`;
+		inner.style.left = `${(-cut / rest) * 100}%`;
+		inner.style.width = `${100 / rest}%`;
 		return inner;
 	}
 
 	protected y(node: number): number {
-		return TOP + (node - 0.5) * this.row;
+		return this.top + (node - 0.5) * this.row;
 	}
 
 	/** Returns the x of a time within the content, which moves as a whole. */
@@ -154,7 +156,7 @@ export abstract class Rows {
 				make("line", { class: "rest", x1: round(this.x(since)), x2: round(this.x(until)), y1: round(this.y(node)), y2: round(this.y(node)) }, this.content);
 		};
 		const { tokens } = this;
-		if (this.run.algorithm.token && holder !== null && (tokens.length === 0 || tokens[0].from === holder)) rest(holder, 0, tokens[0]?.sent ?? this.run.end);
+		if (this.run.algorithm.token && holder !== null && (tokens.length === 0 || tokens[0].from === holder)) rest(holder, this.run.start.since ?? 0, tokens[0]?.sent ?? this.run.end);
 		const next = new Map<number, number>(); // when each node next sends it
 		for (let i = tokens.length - 1; i >= 0; i--) {
 			const token = tokens[i];

@@ -31,7 +31,7 @@ export const grown = signal(0);
 export const broken = signal<number | null>(null);
 export const hoveredNode = signal<number | null>(null);
 export const narrow = signal(false);
-export const view = signal<"all" | "lab" | "compare">("lab");
+export const view = signal<"all" | "lab" | "compare" | "cluster">("lab");
 export const tour = signal<Tour | null>(null);
 /** The frame of the tour that is shown, from 0. */
 export const frame = signal(0);
@@ -265,8 +265,8 @@ export async function address(): Promise<string> {
 
 let remembered = 0;
 export function remember(): void {
-	// The front is no place of a run.
-	if (view.value === "all") return;
+	// These are no places of a run.
+	if (view.value === "all" || view.value === "cluster") return;
 	const turn = ++remembered;
 	void address().then((hash) => {
 		if (turn === remembered && hash.length < 8000) history.replaceState(null, "", hash);

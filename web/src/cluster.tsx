@@ -1,0 +1,285 @@
+// The cluster as a node tells it: what it says of itself, four numbers, the members, a lock's way, the locks, and what happened.
+
+import { effect, signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
+import { firstOf } from "./address";
+import { count, cut, many, span } from "./amounts";
+import { cards, here, latest, link, log, now, type Card, type Happened } from "./feed";
+import { chosen, Locks } from "./locks";
+import * as minute from "./minute";
+import { changed, worthSeeing } from "./past";
+import { algorithms, still } from "./state";
+import { round } from "./svg";
+import { TrailCard } from "./trail";
+
+const LOG_SHOWN = 60;
+const RING = 2 * Math.PI * 18;
+
+function Sentence() {
+	const { status } = latest.value!;
+	const algorithm = algorithms.value.find((a) => a.name === status.algorithm);
+	return (
+		<p class="sentence" id="sentence">
+			epoch <b>{status.epoch}</b>, {algorithm === undefined ? status.algorithm : <a href={firstOf(algorithm)}>{status.algorithm}</a>} on a {status.topology === "complete" ? "complete network" : status.topology.replace(/:.*/, "")}, a lease lasts <b>{span(status.lease_ms)}</b>
+			{status.takeover_ms === null || status.members.length < 2 ? (
+				"."
+			) : (
+				<>
+					; if a host dies its locks move within <b>{span(status.takeover_ms)}</b>.
+				</>
+			)}
+		</p>
+	);
+}
+
+/** Says what is not as it should be. */
+function Trouble() {
+	const sample = latest.value;
+	const { state, why } = link.value;
+	if (sample === null) return null;
+	if (state === "gone" || state === "lost")
+		return (
+			<p class="alarm" role="alert" id="trouble">
+				{state === "gone" ? `${sample.status.node} does not answer: ${why}.` : "baton web does not answer."} What is below is what was known <Ago at={sample.at_ms} />. It is asked again every second.
+			</p>
+		);
+	if (sample.status.waiting_for === null) return null;
+	return (
+		<p class="alarm" role="alert" id="trouble">
+			{sample.status.node} lets nobody in. It waits for {sample.status.waiting_for}.
+		</p>
+	);
+}
+
+/** Time that has gone by since then, as it goes on. */
+function Ago(props: { at: number }) {
+	const text = useRef<HTMLSpanElement>(null);
+	useEffect(() => {
+		const write = () => {
+			const seconds = Math.round((now() - props.at) / 1000);
+			text.current!.textContent = seconds < 1 ? "a moment ago" : `${span(seconds * 1000)} ago`;
+		};
+		const timer = setInterval(write, 1000);
+		write();
+		return () => clearInterval(timer);
+	}, [props.at]);
+	return <span ref={text} aria-hidden="true" />;
+}
+
+/** A minute as a line, from 0 up to its greatest value. */
+function Line(props: { course: minute.Course }) {
+	const { points, bounds = [] } = props.course;
+	const most = Math.max(0, ...[...points, ...bounds].map(([, value]) => value ?? 0)) || 1;
+	const end = points.at(-1)?.[0] ?? 0;
+	const x = (at: number) => round(108 - ((end - at) / minute.MINUTE_MS) * 106);
+	const y = (value: number) => round(29 - (value / most) * 25);
+	const path = (of: [number, number | null][]) => of.map(([at, value], i) => (value === null ? "" : `${i > 0 && of[i - 1][1] !== null ? "L" : "M"}${x(at)} ${y(value)}`)).join("");
+	const last = points.at(-1);
+	return (
+		<svg class="spark" viewBox="0 0 112 32" aria-hidden="true">
+			<path class="bound" d={path(bounds)} />
+			<path class="course" d={path(points)} />
+			{last === undefined || last[1] === null ? null : <circle cx={x(last[0])} cy={y(last[1])} r="2.6" />}
+		</svg>
+	);
+}
+
+function Tile(props: { id: string; title: string; value: string; note: string; course: minute.Course }) {
+	return (
+		<div class="tile" id={props.id}>
+			<h2>{props.title}</h2>
+			<div class="figure">
+				<b>{props.value}</b>
+				<Line course={props.course} />
+			</div>
+			<p class="note">{props.note}</p>
+		</div>
+	);
+}
+
+/** The one that has waited longest: "n2, for reindex". */
+function longestWait(): string {
+	let [most, words] = [-1, "nobody waits"];
+	for (const lock of latest.value!.status.locks)
+		for (const { since_ms, node } of lock.waiters) if (since_ms > most) [most, words] = [since_ms, `the longest for ${span(since_ms)}: ${node}, for ${lock.name}`];
+	return words;
+}
+
+function Tiles() {
+	const { status, info, waiters_total } = latest.value!;
+	const [grants, came, cost, waiting] = [minute.grants.value, minute.came.value, minute.cost.value, minute.waiting.value];
+	const bound = minute.boundOf(info);
+	const claim = algorithms.value.find((a) => a.name === status.algorithm)?.claim;
+	const time = minute.covered.value > 55_000 ? "last minute" : `last ${span(Math.round(minute.covered.value / 1000) * 1000)}`;
+	return (
+		<div class="tiles">
+			<Tile id="grants" title="Grants a second" value={grants.value === null ? "–" : count(grants.value)} note={grants.value === null ? "…" : `${many(grants.total, "grant")}, ${time}`} course={grants} />
+			<Tile id="came" title="Wait for a token that had to come" value={came.value === null ? "–" : span(came.value)} note={came.value === null ? `none had to come to ${status.node}` : `half of them at ${status.node}; 99 % within ${span(came.most)}`} course={came} />
+			<Tile id="cost-now" title="Messages an entry" value={cost.value === null ? "–" : count(cost.value)} note={bound !== null ? `${status.algorithm} on a ${status.topology}: at most ${count(bound)}` : claim === undefined ? "" : `${status.algorithm}: ${claim}`} course={cost} />
+			<Tile id="waiting" title="Waiting now" value={count(waiters_total)} note={longestWait()} course={waiting} />
+		</div>
+	);
+}
+
+/** How much of its lease a member has left. One that is silent runs out of it; of others each status says how much it is. */
+function Lease(props: { card: Card; bad: boolean }) {
+	const arc = useRef<SVGCircleElement>(null);
+	const text = useRef<SVGTextElement>(null);
+	const { card, bad } = props;
+	const lease = latest.value!.status.lease_ms;
+	useEffect(() => {
+		const draw = () => {
+			const left = Math.max(0, bad ? card.lease - (now() - card.heard) : card.lease);
+			arc.current!.setAttribute("stroke-dasharray", `${round(Math.min(1, left / lease) * RING)} ${round(RING + 1)}`);
+			text.current!.textContent = (left / 1000).toFixed(1);
+		};
+		draw();
+		if (!bad) return;
+		const timer = setInterval(draw, still.value ? 1000 : 100);
+		return () => clearInterval(timer);
+	}, [card, bad, lease]);
+	return (
+		<svg class="lease" viewBox="0 0 46 46" aria-hidden="true">
+			<circle class="ring" cx="23" cy="23" r="18" />
+			<circle class="arc" ref={arc} cx="23" cy="23" r="18" transform="rotate(-90 23 23)" />
+			<text ref={text} x="23" y="24" />
+		</svg>
+	);
+}
+
+function MemberCard(props: { card: Card }) {
+	const { member, removed, heard, holds, waits } = props.card;
+	const silent = removed === null && member.state === "silent";
+	const bad = silent || removed !== null;
+	const { node } = latest.value!.status;
+	const clients = latest.value!.info.connected_clients;
+	const parts = [member.name === node && typeof clients === "number" ? many(clients, "client") : "", holds.length > 0 ? `holds ${holds.length > 2 ? count(holds.length) : holds.map((h) => cut(h, 24)).join(", ")}` : "", waits > 0 && !bad ? `${count(waits)} waiting` : ""];
+	return (
+		<li class={bad ? "member away" : "member"} data-member={member.name}>
+			<Lease card={props.card} bad={bad} />
+			<div>
+				<h3>
+					{member.name} {removed !== null ? <span class="tag">removed</span> : member.state !== "active" ? <span class="tag">{member.state}</span> : null}
+				</h3>
+				<small>{member.address ?? "no address yet"}</small>
+				<small>{bad ? <>last heard <Ago at={heard} />{holds.length > 0 ? `, held ${holds.length > 2 ? count(holds.length) : holds.map((h) => cut(h, 24)).join(", ")}` : ""}</> : parts.filter((p) => p !== "").join(", ") || "holds nothing"}</small>
+			</div>
+		</li>
+	);
+}
+
+const quietly = signal(false); // without grants and releases
+
+function clock(at: Date): string {
+	return at.toLocaleTimeString("en-GB");
+}
+
+function LogLine(props: { one: Happened }) {
+	const { at, who, what, kind } = props.one;
+	return (
+		<li class={kind}>
+			<time dateTime={at.toISOString()}>{clock(at)}</time>
+			<span>
+				<b>{who}</b> {what}
+			</span>
+		</li>
+	);
+}
+
+function Log() {
+	const lines = (quietly.value ? log.value.filter((l) => l.kind !== "grant") : log.value).slice(0, LOG_SHOWN);
+	return (
+		<section class="card" id="log" aria-labelledby="log-title">
+			<h2 id="log-title">
+				What happened <span>newest first</span>
+			</h2>
+			<label class="note">
+				<input type="checkbox" id="quietly" checked={quietly.value} onChange={(event) => (quietly.value = event.currentTarget.checked)} /> without grants and releases
+			</label>
+			{lines.length === 0 ? (
+				<p class="note">Nothing since this page was opened.</p>
+			) : (
+				<ol class="log" tabIndex={0} aria-labelledby="log-title">
+					{lines.map((one) => (
+						<LogLine key={one.key} one={one} />
+					))}
+				</ol>
+			)}
+		</section>
+	);
+}
+
+function Machines() {
+	return (
+		<section class="card" aria-labelledby="machines-title">
+			<h2 id="machines-title">For machines</h2>
+			<p class="note">
+				<a href="metrics">/metrics</a> for Prometheus, <a href="api/status">/api/status</a> as JSON, <code>/api/events</code> as a stream.
+			</p>
+		</section>
+	);
+}
+
+/** There is nothing to show yet: why, and what to do. */
+function Nothing() {
+	const { state, why } = link.value;
+	return (
+		<main class="cluster">
+			<h1>Cluster</h1>
+			<p class="sentence" id="nothing" role="status">
+				{!here.value
+					? "This page comes from a file or from another server: it knows no cluster. “baton web” beside a node shows it."
+					: state === "gone"
+						? `No node answers: ${why}. As soon as one does, it is shown here. “baton dev” starts three to try.`
+						: state === "lost"
+							? "baton web does not answer. It is asked again and again."
+							: "Asking the node…"}
+			</p>
+		</main>
+	);
+}
+
+export function Cluster() {
+	const sample = latest.value;
+	void changed.value;
+	// The title says it to who looks at another page.
+	useEffect(() => {
+		const before = document.title;
+		const stop = effect(() => {
+			const bad = link.value.state !== "live" || latest.value?.status.waiting_for !== null || latest.value.status.silent.length > 0;
+			document.title = latest.value === null ? "baton: cluster" : `${bad ? "⚠ " : ""}${latest.value.status.node}: cluster`;
+		});
+		return () => {
+			stop();
+			document.title = before;
+		};
+	}, []);
+	if (sample === null) return <Nothing />;
+	const current = chosen.value ?? worthSeeing();
+	const stale = link.value.state === "gone" || link.value.state === "lost";
+	return (
+		<main class={stale ? "cluster stale" : "cluster"}>
+			<div class="head">
+				<h1>
+					Cluster <span>at {sample.status.node}</span>
+				</h1>
+				<Sentence />
+			</div>
+			<Trouble />
+			<Tiles />
+			<ul class="members" aria-label="Members">
+				{cards.value.map((card) => (
+					<MemberCard key={card.member.name} card={card} />
+				))}
+			</ul>
+			<div class="left">
+				<TrailCard lock={current} />
+				<Locks current={current} />
+			</div>
+			<div class="side">
+				<Log />
+				<Machines />
+			</div>
+		</main>
+	);
+}

@@ -1,0 +1,273 @@
+// What a node says of its cluster: the stream that baton web sends, the last status, the members, and what happened.
+
+import { computed, effect, signal } from "@preact/signals";
+import { span } from "./amounts";
+import { addSecond, forgetMinute } from "./minute";
+import { said, view } from "./state";
+import { forgetPast, noteChange, noteStatus } from "./past";
+
+export interface Client {
+	node: string;
+	pid: number | null;
+	uid: number | null;
+	command: string;
+	since_ms: number;
+}
+
+export interface Lock {
+	name: string;
+	fence: number | null;
+	holder: (Client & { losing: boolean }) | null;
+	waiters: Client[];
+	waiters_total?: number; // if there are more than these
+	order: "served" | "by node";
+}
+
+export interface Member {
+	name: string;
+	address: string | null;
+	incarnation: number;
+	state: "active" | "starting" | "silent";
+	lease_ms: number | null;
+}
+
+export interface Status {
+	node: string;
+	epoch: number;
+	algorithm: string;
+	topology: string;
+	members: Member[];
+	takeover_ms: number | null;
+	lease_ms: number;
+	waiting_for: string | null;
+	locks: Lock[];
+	messages: { sent: number };
+	grants: number;
+	silent: string[];
+}
+
+export type Info = Record<string, number | string | Record<string, number | string>>;
+
+export interface Sample {
+	at_ms: number; // baton web's clock; all times of a stream are of this one
+	status: Status;
+	info: Info;
+	locks_total: number; // held or waited for; the status may have fewer
+	locks_more?: boolean; // there may be more than locks_total
+	waiters_total: number;
+}
+
+/** True if the status has every lock that is held or waited for. */
+export function isWhole(sample: Sample): boolean {
+	return !sample.locks_more && sample.locks_total <= sample.status.locks.length;
+}
+
+export interface Change {
+	at_ms: number;
+	name: string;
+	what: "granted" | "released" | "lost" | "leader" | "dropped";
+	fence: number;
+	node: string;
+	value?: string;
+}
+
+/** A line of the log: a name, then what happened to it. */
+export interface Happened {
+	key: number;
+	at: Date;
+	kind: "grant" | "news" | "bad";
+	who: string;
+	what: string;
+}
+
+/** A member, or one that was a member a moment ago. */
+export interface Card {
+	member: Member;
+	heard: number; // when it last answered
+	lease: number; // how much of its lease was left then
+	removed: number | null; // when a view without it came
+	holds: string[]; // the locks that it held when it last answered
+	waits: number;
+}
+
+const LOG_MAX = 200; // of grants and releases, and as many of everything else
+const REMOVED_MS = 600_000; // how long a member that was removed is remembered
+const ASK_MS = 5000; // how often a page without a stream looks whether a node has come
+const AGAIN_MS = 2000;
+
+export const session = signal<{ control: boolean; node: boolean } | null>(null);
+/** asking: nothing was heard yet. gone: the node does not answer baton web. lost: baton web does not answer. */
+export const link = signal<{ state: "asking" | "live" | "gone" | "lost"; why: string }>({ state: "asking", why: "" });
+export const latest = signal<Sample | null>(null);
+export const cards = signal<Card[]>([]);
+export const log = signal<Happened[]>([]);
+export const here = signal(false); // this page is served by baton web
+const visible = signal(true);
+
+/** True if there is a cluster to go to. */
+export const known = computed(() => session.value?.node === true || latest.value !== null);
+
+let stream: EventSource | null = null;
+let again = 0;
+let received = 0; // when the latest sample came, by the browser's clock
+let lines = 0;
+
+/** baton web's clock, now. */
+export function now(): number {
+	return latest.value === null ? 0 : latest.value.at_ms + performance.now() - received;
+}
+
+function tell(kind: Happened["kind"], who: string, what: string, at = now()): void {
+	const one: Happened = { key: ++lines, at: new Date(Date.now() - Math.max(0, now() - at)), kind, who, what };
+	let left = LOG_MAX;
+	log.value = [one, ...log.value.filter((other) => (other.kind === "grant") !== (kind === "grant") || --left > 0)];
+}
+
+/** For the log, and for who listens to the page instead of looking at it. */
+function announce(kind: "news" | "bad", who: string, what: string): void {
+	tell(kind, who, what);
+	said.value = `${who} ${what}`;
+}
+
+function tellMembers(was: Status, is: Status): void {
+	const before = new Map(was.members.map((m) => [m.name, m]));
+	const after = new Map(is.members.map((m) => [m.name, m]));
+	if (is.epoch !== was.epoch) {
+		const joined = is.members.filter((m) => before.get(m.name)?.incarnation !== m.incarnation).map((m) => m.name);
+		const removed = was.members.filter((m) => after.get(m.name)?.incarnation !== m.incarnation).map((m) => m.name);
+		const words = [joined.length > 0 ? `${joined.join(", ")} joined` : "", removed.length > 0 ? `${removed.join(", ")} removed` : ""];
+		announce("news", `epoch ${is.epoch}:`, words.filter((w) => w !== "").join("; ") || "the same members");
+	}
+	for (const member of is.members) {
+		const old = before.get(member.name);
+		if (old === undefined || old.state === member.state) continue;
+		if (member.state === "silent") announce("bad", member.name, "does not answer");
+		else if (old.state === "silent") announce("news", member.name, "answers again");
+	}
+}
+
+/** Folds a status into what is known of each member. */
+function foldCards(sample: Sample): Card[] {
+	const { status, at_ms } = sample;
+	const old = new Map(cards.value.map((c) => [c.member.name, c]));
+	const folded = status.members.map((member): Card => {
+		const before = old.get(member.name);
+		if (member.state === "silent") return { ...(before ?? { heard: at_ms, lease: 0, holds: [], waits: 0 }), member, removed: null };
+		const holds = status.locks.filter((l) => l.holder?.node === member.name).map((l) => l.name);
+		const waits = status.locks.reduce((sum, l) => sum + l.waiters.filter((w) => w.node === member.name).length, 0);
+		return { member, heard: at_ms, lease: member.lease_ms ?? 0, removed: null, holds, waits };
+	});
+	for (const card of cards.value) {
+		if (status.members.some((m) => m.name === card.member.name)) continue;
+		if (card.removed === null || at_ms - card.removed < REMOVED_MS) folded.push({ ...card, removed: card.removed ?? at_ms });
+	}
+	return folded.sort((a, b) => (a.member.name < b.member.name ? -1 : 1));
+}
+
+function onStatus(sample: Sample): void {
+	let before = latest.value;
+	// A clock that goes back is another host's, or this one has been started again.
+	if (before !== null && sample.at_ms < before.at_ms) {
+		forgetMinute();
+		forgetPast();
+		cards.value = [];
+		before = null;
+	}
+	const was = link.value.state;
+	received = performance.now();
+	latest.value = sample;
+	link.value = { state: "live", why: "" };
+	if (before !== null) {
+		if (was === "gone" || was === "lost") announce("news", sample.status.node, "answers again");
+		if (sample.status.waiting_for !== before.status.waiting_for && sample.status.waiting_for !== null && before.status.waiting_for === null) announce("bad", sample.status.node, `waits for ${sample.status.waiting_for}`);
+		if (sample.status.waiting_for === null && before.status.waiting_for !== null) announce("news", sample.status.node, "serves locks");
+		tellMembers(before.status, sample.status);
+		addSecond(before, sample);
+	}
+	cards.value = foldCards(sample);
+	noteStatus(sample, isWhole(sample));
+}
+
+/** How long the new holder had waited, if the status before knew it. */
+function waited(change: Change): string {
+	const lock = latest.value?.status.locks.find((l) => l.name === change.name);
+	const longest = Math.max(0, ...(lock?.waiters ?? []).filter((w) => w.node === change.node).map((w) => w.since_ms));
+	return longest === 0 ? "" : `, after ${span(longest + change.at_ms - latest.value!.at_ms)}`;
+}
+
+function onChange(change: Change): void {
+	const { name, what, fence, node, value, at_ms } = change;
+	if (what === "granted") tell("grant", name, `granted to ${node}, fence …${String(fence).slice(-3)}${waited(change)}`, at_ms);
+	else if (what === "released") tell("grant", name, `released by ${node}`, at_ms);
+	else if (what === "lost") tell("bad", name, `lost by ${node}, fence ${fence}${value === undefined ? "" : `: ${value}`}`, at_ms);
+	else if (what === "leader") tell("news", name, `led by ${node}: ${value}`, at_ms);
+	else tell("bad", `${fence} changes`, "were too many for the node to tell", at_ms);
+	if (what !== "dropped") noteChange(change);
+}
+
+function onGone(why: string): void {
+	const was = link.value.state;
+	link.value = { state: "gone", why };
+	if (was !== "gone" && latest.value !== null) announce("bad", latest.value.status.node, `does not answer: ${why}`);
+}
+
+function disconnect(): void {
+	clearTimeout(again);
+	stream?.close();
+	stream = null;
+}
+
+function connect(): void {
+	disconnect();
+	const opened = new EventSource("api/events");
+	const on = <T>(name: string, then: (data: T) => void) => opened.addEventListener(name, (event) => then(JSON.parse((event as MessageEvent<string>).data) as T));
+	stream = opened;
+	on<Sample>("status", onStatus);
+	on<{ why: string }>("gone", ({ why }) => onGone(why));
+	on<{ events: Change[]; more: number }>("changes", ({ events, more }) => {
+		for (const change of events) onChange(change);
+		if (more > 0) tell("grant", `${more} more`, "grants and releases");
+	});
+	on<{ events: number }>("skipped", ({ events }) => tell("bad", "this page", `was too slow: ${events} events were left out`));
+	opened.onerror = () => {
+		link.value = { state: "lost", why: "baton web does not answer" };
+		// The browser tries again by itself, unless the answer was an error.
+		if (opened.readyState === EventSource.CLOSED) again = window.setTimeout(connect, AGAIN_MS);
+	};
+}
+
+async function askSession(): Promise<void> {
+	const response = await fetch("api/session").catch(() => null);
+	if (response?.ok) session.value = (await response.json()) as NonNullable<typeof session.value>;
+}
+
+/** Takes something from its holder. Returns what came of it, as a sentence. */
+export async function breakLock(name: string, fence: number): Promise<string> {
+	const response = await fetch("api/break", { method: "POST", headers: { "Content-Type": "application/json", "Baton-Control": "1" }, body: JSON.stringify({ name, fence }) }).catch(() => null);
+	if (response === null) return "baton web does not answer: nothing is known of what became of it";
+	const answer = (await response.json().catch(() => ({}))) as { broken?: boolean; error?: string };
+	if (!response.ok) return answer.error ?? `baton web answers ${response.status}`;
+	return answer.broken ? `${name} was taken from its holder` : `${name} is not held with fence ${fence} any more: nothing was done`;
+}
+
+/** A page that baton web serves asks it for a cluster; others ask nobody. The stream is open only while somebody looks. */
+export function begin(): void {
+	here.value = document.querySelector('meta[name="baton-web"]') !== null;
+	if (!here.value) return;
+	const look = () => (visible.value = document.visibilityState === "visible");
+	document.addEventListener("visibilitychange", look);
+	look();
+	addEventListener("pagehide", disconnect);
+	addEventListener("pageshow", (event) => event.persisted && stream === null && visible.value && view.value === "cluster" && connect());
+	void askSession();
+	// A node may be started later. Pages that show the cluster hear of it by their stream.
+	effect(() => {
+		if (session.value === null || session.value.node || !visible.value || view.value === "cluster") return;
+		const timer = setTimeout(() => void askSession(), ASK_MS);
+		return () => clearTimeout(timer);
+	});
+	effect(() => {
+		if (view.value === "cluster" && visible.value) connect();
+		else disconnect();
+	});
+}

@@ -1,0 +1,113 @@
+// The last minute in numbers: what changed from each status to the next.
+//
+// A difference is taken only between two statuses of the same members: sums over other members say nothing about the time between.
+
+import { computed, signal } from "@preact/signals";
+import type { Info, Sample } from "./feed";
+
+export const MINUTE_MS = 60_000;
+
+/** How many waits took at most so long, by the bound in microseconds. */
+type Buckets = Map<number, number>;
+
+interface Second {
+	at: number;
+	ms: number; // since the status before
+	grants: number | null;
+	sent: number | null; // messages between the nodes
+	came: { count: number; us: number; buckets: Buckets } | null; // waits at this node for a token that had to come
+	waiting: number;
+	bound: number | null; // the most messages that the algorithm's claim allows an entry
+}
+
+/** One of the numbers at the top: its values in the last minute, by time. */
+export interface Course {
+	points: [number, number | null][];
+	value: number | null; // over all of it
+	bounds?: [number, number | null][]; // what it should not exceed
+}
+
+const seconds = signal<Second[]>([]);
+
+export function forgetMinute(): void {
+	seconds.value = [];
+}
+
+/** Tells members apart that have started anew: their counters begin at 0. */
+function membersOf(sample: Sample): string {
+	return sample.status.members.map((m) => `${m.name} ${m.incarnation} ${m.state}`).join(",");
+}
+
+function difference(before: number, after: number): number | null {
+	return after >= before ? after - before : null;
+}
+
+export function boundOf(info: Info): number | null {
+	return typeof info.messages_per_entry_bound === "number" ? info.messages_per_entry_bound : null;
+}
+
+function histogram(info: Info): Record<string, number> | null {
+	const value = info.acquire_came;
+	return typeof value === "object" ? (value as Record<string, number>) : null;
+}
+
+function cameBetween(before: Sample, after: Sample): Second["came"] {
+	const [was, is] = [histogram(before.info), histogram(after.info)];
+	if (was === null || is === null || is.count < was.count) return null;
+	const buckets: Buckets = new Map();
+	for (const [key, value] of Object.entries(is)) if (key.startsWith("le_")) buckets.set(Number(key.slice(3)), value - (was[key] ?? 0));
+	return { count: is.count - was.count, us: is.sum_us - was.sum_us, buckets };
+}
+
+export function addSecond(before: Sample, after: Sample): void {
+	if (after.at_ms === before.at_ms) return; // the same one again: a new stream begins with the last status
+	const same = membersOf(before) === membersOf(after);
+	const second: Second = {
+		at: after.at_ms,
+		ms: after.at_ms - before.at_ms,
+		grants: same ? difference(before.status.grants, after.status.grants) : null,
+		sent: same ? difference(before.status.messages.sent, after.status.messages.sent) : null,
+		came: cameBetween(before, after),
+		waiting: after.waiters_total,
+		bound: boundOf(after.info),
+	};
+	seconds.value = [...seconds.value.filter((s) => s.at > after.at_ms - MINUTE_MS), second];
+}
+
+/** How long it took for a part of the waits, in milliseconds: between two bounds as if they were spread evenly. */
+function quantile(buckets: Buckets, total: number, part: number): number {
+	const rank = part * total;
+	let [below, seen] = [0, 0];
+	for (const [bound, many] of [...buckets].sort(([a], [b]) => a - b)) {
+		if (many >= rank && many > seen) return (below + ((bound - below) * (rank - seen)) / (many - seen)) / 1000;
+		[below, seen] = [bound, many];
+	}
+	return below / 1000;
+}
+
+function sum(of: (s: Second) => number | null): number {
+	return seconds.value.reduce((total, s) => total + (of(s) ?? 0), 0);
+}
+
+/** How many milliseconds these numbers are about. */
+export const covered = computed(() => sum((s) => (s.grants === null ? 0 : s.ms)));
+
+export const grants = computed<Course & { total: number }>(() => {
+	const total = sum((s) => s.grants);
+	return { points: seconds.value.map((s) => [s.at, s.grants === null ? null : (s.grants * 1000) / s.ms]), value: covered.value === 0 ? null : (total * 1000) / covered.value, total };
+});
+
+export const came = computed<Course & { most: number; count: number }>(() => {
+	const all: Buckets = new Map();
+	for (const { came } of seconds.value) for (const [bound, many] of came?.buckets ?? []) all.set(bound, (all.get(bound) ?? 0) + many);
+	const count = sum((s) => s.came?.count ?? 0);
+	const points = seconds.value.map(({ at, came }): [number, number | null] => [at, came === null || came.count === 0 ? null : came.us / came.count / 1000]);
+	return { points, value: count === 0 ? null : quantile(all, count, 0.5), most: quantile(all, count, 0.99), count };
+});
+
+export const cost = computed<Course>(() => {
+	const entries = sum((s) => (s.sent === null ? 0 : s.grants));
+	return { points: seconds.value.map((s) => [s.at, s.sent === null || !s.grants ? null : s.sent / s.grants]), value: entries === 0 ? null : sum((s) => s.sent) / entries, bounds: seconds.value.map((s) => [s.at, s.bound]) };
+});
+
+export const waiting = computed<Course>(() => ({ points: seconds.value.map((s) => [s.at, s.waiting]), value: seconds.value.at(-1)?.waiting ?? null }));

@@ -1,0 +1,185 @@
+// Where locks have been in the last minute: who held each, and who waited, as far as this page has seen it.
+
+import { signal } from "@preact/signals";
+import type { Change, Sample } from "./feed";
+import { MINUTE_MS } from "./minute";
+import type { Flight, Span } from "./run";
+import type { History } from "./rows";
+
+/** A lock was held, from its grant on. Its fence tells one from the next. */
+interface Hold {
+	fence: number;
+	node: string;
+	from: number;
+	to: number | null; // null: it still is
+	seen: number; // when it was last known to be held
+}
+
+interface Wait {
+	node: string;
+	from: number;
+	to: number; // when it was last seen waiting
+}
+
+export interface Past {
+	holds: Hold[]; // by fence
+	waits: Wait[];
+}
+
+const FLIGHT_MS = 300; // nobody knows when a token left: it is drawn as if it had been under way for at most so long
+const MISSED_MS = 1500; // a hold that no status had for so long is over
+const HOLDS_SEEN = 120; // of the last minute, in a picture that can be read
+const NEAR_MS = 60; // two spans of a row that are nearer to each other are drawn as one
+
+const pasts = new Map<string, Past>();
+/** Counts changes. */
+export const changed = signal(0);
+
+export function forgetPast(): void {
+	pasts.clear();
+	changed.value++;
+}
+
+export function pastOf(lock: string): Past {
+	return pasts.get(lock) ?? { holds: [], waits: [] };
+}
+
+let shown: string | null = null;
+/** The lock to show if nobody has chosen one: one whose way can be seen. It stays, unless another has much more to show. */
+export function worthSeeing(): string | null {
+	const worth = (name: string) => (trailIsCrowded(name) ? 0 : pastOf(name).holds.length);
+	let best: string | null = null;
+	for (const name of [...pasts.keys()].sort()) if (best === null || worth(name) > worth(best)) best = name;
+	if (shown === null || !pasts.has(shown) || worth(best!) > 3 * worth(shown) + 2) shown = best;
+	return shown;
+}
+
+/** Lines between so many places would cover everything. */
+export function trailIsCrowded(lock: string): boolean {
+	return pastOf(lock).holds.length > HOLDS_SEEN;
+}
+
+function of(lock: string): Past {
+	let past = pasts.get(lock);
+	if (past === undefined) pasts.set(lock, (past = { holds: [], waits: [] }));
+	return past;
+}
+
+/** A grant, told by a change or found in a status. The holds before it are over. */
+function noteHold(past: Past, fence: number, node: string, from: number, at: number): void {
+	const known = past.holds.find((h) => h.fence === fence);
+	if (known !== undefined) {
+		known.seen = Math.max(known.seen, at);
+		return;
+	}
+	for (const hold of past.holds) if (hold.to === null && hold.fence < fence) hold.to = Math.min(from, Math.max(hold.seen, hold.from));
+	past.holds.push({ fence, node, from, to: null, seen: at });
+	past.holds.sort((a, b) => a.fence - b.fence);
+}
+
+export function noteChange({ name, what, fence, node, at_ms }: Change): void {
+	const past = of(name);
+	if (what === "granted" || what === "leader") {
+		// What held it until now is known to have been over by then.
+		for (const hold of past.holds) if (hold.to === null && hold.fence < fence) hold.seen = at_ms;
+		noteHold(past, fence, node, at_ms, at_ms);
+	} else {
+		const hold = past.holds.find((h) => h.fence === fence);
+		if (hold !== undefined && hold.to === null) hold.to = at_ms;
+	}
+	changed.value++;
+}
+
+function prune(now: number): void {
+	for (const [name, past] of pasts) {
+		past.holds = past.holds.filter((h) => h.to === null || h.to > now - MINUTE_MS);
+		past.waits = past.waits.filter((w) => w.to > now - MINUTE_MS);
+		if (past.holds.length === 0 && past.waits.length === 0) pasts.delete(name);
+	}
+}
+
+/** `whole`: it has every lock that is held or waited for. */
+export function noteStatus({ at_ms, status }: Sample, whole: boolean): void {
+	const listed = new Set(status.locks.map((l) => l.name));
+	for (const { name, fence, holder, waiters } of status.locks) {
+		const past = of(name);
+		if (holder !== null && fence !== null) noteHold(past, fence, holder.node, at_ms - holder.since_ms, at_ms);
+		for (const waiter of waiters) {
+			const from = at_ms - waiter.since_ms;
+			const known = past.waits.find((w) => w.node === waiter.node && from <= w.to);
+			if (known !== undefined) [known.from, known.to] = [Math.min(known.from, from), at_ms];
+			else past.waits.push({ node: waiter.node, from, to: at_ms });
+		}
+	}
+	for (const [name, past] of pasts)
+		if (whole || listed.has(name))
+			for (const hold of past.holds) if (hold.to === null && at_ms - hold.seen > MISSED_MS) hold.to = hold.seen;
+	prune(at_ms);
+	changed.value++;
+}
+
+/** What a lock's past looks like as a run: rows are nodes, times are seconds since a minute ago. */
+export class Trail implements History {
+	start: { nodes: number; holder: number | null; since: number };
+	algorithm: History["algorithm"];
+	steps = { length: 0 };
+	end = 0;
+	spans: Span[] = [];
+	flights: Flight[] = [];
+	private origin = 0;
+
+	constructor(
+		readonly lock: string,
+		readonly nodes: string[],
+		token: boolean,
+	) {
+		this.start = { nodes: nodes.length, holder: null, since: 0 };
+		this.algorithm = { token, messages: [{ name: "token", role: "permits" }] };
+	}
+
+	name(node: number): string {
+		return this.nodes[node - 1];
+	}
+
+	/** A time of the stream as a time of the trail. */
+	time(at: number): number {
+		return (at - this.origin) / 1000;
+	}
+
+	/** Takes over what is known now. `alive` are the members that answer: elsewhere no token rests. */
+	refresh(now: number, alive: Set<string>): void {
+		const { holds, waits } = pastOf(this.lock);
+		this.origin = now - MINUTE_MS;
+		this.end = this.time(now + 2 * MINUTE_MS); // what lasts goes on beyond the edge, until the next refresh
+		this.steps.length++;
+		this.spans = [];
+		this.flights = [];
+		for (const { node, from, to } of waits) this.addSpan("wait", node, from, to);
+		for (const hold of holds) this.addSpan("in", hold.node, hold.from, hold.to ?? now + 2 * MINUTE_MS);
+		this.start.holder = holds.length === 0 ? null : this.row(holds[0].node);
+		this.start.since = holds.length === 0 ? 0 : this.time(holds[0].from);
+		if (trailIsCrowded(this.lock)) this.start.holder = null;
+		else for (let i = 1; i < holds.length; i++) this.addFlight(holds[i - 1], holds[i]);
+		const last = holds.at(-1);
+		if (last !== undefined && last.to !== null && !alive.has(last.node) && !trailIsCrowded(this.lock)) this.addFlight(last, { ...last, from: last.to });
+	}
+
+	private row(node: string): number {
+		return this.nodes.indexOf(node) + 1;
+	}
+
+	private addSpan(kind: Span["kind"], node: string, from: number, to: number): void {
+		const row = this.row(node);
+		if (row === 0) return;
+		const before = this.spans.findLast((s) => s.node === row && s.kind === kind);
+		if (before !== undefined && this.time(from) - before.to < NEAR_MS / 1000) before.to = Math.max(before.to, this.time(to));
+		else this.spans.push({ node: row, kind, from: this.time(from), to: this.time(to) });
+	}
+
+	private addFlight(from: Hold, to: Hold): void {
+		const [a, b] = [this.row(from.node), this.row(to.node)];
+		if (a === 0 || b === 0 || (a === b && from !== to && from.fence !== to.fence)) return;
+		const sent = Math.min(to.from, Math.max(from.to ?? to.from, to.from - FLIGHT_MS));
+		this.flights.push({ msg: this.flights.length + 1, from: a, to: b, type: "token", text: "", token: true, sent: this.time(sent), sentStep: 0, gone: this.time(to.from), goneStep: 0, lost: from.fence === to.fence, entry: -1 });
+	}
+}
