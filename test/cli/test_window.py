@@ -4,7 +4,7 @@ import re
 import tempfile
 import unittest
 
-from baton import baton
+from baton import ROOT, baton
 
 RUN = "sim suzuki-kasami --nodes 6 --entries 20"
 
@@ -64,10 +64,49 @@ class Window(unittest.TestCase):
         self.assertIn("where a long wait is cut short", draw("sim neilsen --nodes 4 --load poisson:0.02 --entries 5"))
         self.assertNotIn("where a long wait is cut short", draw("sim neilsen --nodes 4 --entries 5"))
 
+    def test_a_token_whose_message_is_hidden_leaves_and_comes(self):
+        """Node 1 has the token at first and gives it to 2, which gives it to 3. Only 1 and 3 are drawn."""
+        with tempfile.NamedTemporaryFile("w", suffix=".scn") as file:
+            file.write("algorithm suzuki-kasami\nnodes 3\nrequest 2\nrun\nrequest 3\nrun\nrelease 2\nrun\nrelease 3\n")
+            file.flush()
+            svg = draw("replay", file.name, "--show 1,3")
+        held = [(float(a), float(y), float(b)) for a, y, b in re.findall(r'<path class="held" d="M([\d.]+) ([\d.]+) H([\d.]+)', svg)]
+        (of_3, to_3), (of_1, to_1) = ((y, (a, b)) for a, y, b in held)
+        self.assertLess(of_1, of_3)
+        self.assertLess(to_1[1], to_3[0])
+
+    def test_a_link_that_is_made_and_removed_is_drawn(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".scn") as file:
+            file.write("algorithm helary\ntopology line\nnodes 3\nlink 1 3\nunlink 1 2\n")
+            file.flush()
+            svg = draw("replay", file.name)
+            self.assertNotIn("link made", draw("replay", file.name, "--show 1,2"))
+        self.assertIn("link made", svg)
+        self.assertIn("link removed", svg)
+
+    def test_a_deadlock_shows_who_waits_for_whom(self):
+        path = os.path.join(ROOT, "test/scenarios/violated/maekawa-maekawa.scn")
+        with tempfile.TemporaryDirectory() as folder:
+            picture = os.path.join(folder, "a.svg")
+            self.assertEqual(baton("replay", path, "--diagram", picture).code, 1)
+            with open(picture, encoding="utf-8") as file:
+                svg = file.read()
+        self.assertIn("Deadlock: no message is in flight and nobody is inside, but 2, 3 and 4 wait.", svg)
+        self.assertGreaterEqual(svg.count('class="waits"'), 3 + 1)  # and the legend
+
+    def test_a_multicast_is_a_fan_with_one_label(self):
+        with tempfile.NamedTemporaryFile("w", suffix=".scn") as file:
+            file.write("algorithm suzuki-kasami\nnodes 5\nrequest 2\nrun\n")
+            file.flush()
+            svg = draw("replay", file.name)
+        self.assertEqual(svg.count(">REQUEST("), 1)
+        self.assertEqual(len(re.findall(r'<circle class="f-ask"', svg)), 1)
+
     def test_what_is_wrong_is_said(self):
         for words, text in (("--from 3", "there is none"), ("--diagram a.svg --from 5 --to 3", "before --to"),
                             ("--diagram a.svg --show 7", "from 1 to 6"), ("--diagram a.svg --show 1,1", "occurs twice"),
-                            ("--diagram a.svg --to soon", "such as 12.5")):
+                            ("--diagram a.svg --to soon", "such as 12.5"), ("--diagram a.pdf", "a picture is SVG; 'rsvg-convert"),
+                            ("--diagram a.PNG", "a picture is SVG")):
             run = baton(RUN, words)
             self.assertEqual((run.code, run.out), (2, ""), words)
             self.assertIn(text, run.err)

@@ -69,7 +69,21 @@ class Pictures(unittest.TestCase):
                 with self.subTest(path=path.name):
                     text = path.read_text(encoding="utf-8")
                     self.assertIn('class="band"', text)
-                    self.assertRegex(text, r'<text class="bad"[^>]*>Here it fails: [^<]+\.</text>')
+                    said = " ".join(re.findall(r'<text class="bad"[^>]*>([^<]+)</text>', text))
+                    self.assertRegex(said, r"^(Deadlock|No mutual exclusion|More than one leader|The election has stopped|The invariant "
+                                     r"\w+ is broken|A step that may not happen|Node \d should be inside by now|\d+ messages were sent)")
+                    self.assertRegex(said, r"\.$")
+
+    def test_a_picture_names_its_variant(self):
+        """Those of errata name the parameters of their scenario; those of runs the seed."""
+        for path in PICTURES:
+            text = path.read_text(encoding="utf-8")
+            scenario = pathlib.Path(ROOT, "test/scenarios/violated", f"{path.stem}.scn")
+            if path.parent.name == "errata" and scenario.exists():
+                for param in re.findall(r"^param (\S+)", scenario.read_text(encoding="utf-8"), re.M):
+                    self.assertIn(f"; {param};", text, path.name)
+            if path.name.startswith("example-"):
+                self.assertRegex(text, r'<text class="soft"[^>]*>[\w:]+;[^<]*; seed 1</text>')
 
 
 if __name__ == "__main__":

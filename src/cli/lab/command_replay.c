@@ -222,8 +222,11 @@ static void draw_tree(const struct replay_request *request, const struct setup *
 	if (request->tree == NULL)
 		return;
 	const char *name = strrchr(request->file, '/');
-	text_format(&title, "%s: %s", setup->network.algorithm->name,
-	            name != NULL ? name + 1 : request->file);
+	text_add_string(&title, setup->network.algorithm->name);
+	for (size_t i = 0; i < setup->parameters_count; i++)
+		text_format(&title, " %s=%.60s", setup->parameters[i].name,
+		            setup->parameters[i].value);
+	text_format(&title, ": %s", name != NULL ? name + 1 : request->file);
 	if (request->at != UINT64_MAX)
 		text_format(&title, ", line %" PRIu64, request->at);
 	text_clear(ret_tree);
@@ -250,6 +253,8 @@ static int write_tree(const struct replay_request *request, const struct text *t
 /* Checks that the pictures that are asked for have room for so many nodes. */
 static int check_room(const struct replay_request *request, uint32_t nodes, struct problem *problem)
 {
+	if (picture_check(request->tree, "--tree", problem) != 0)
+		return -1;
 	if (request->tree != NULL && nodes > MOMENT_NODES_MAX)
 		return problem_set(problem, "--tree draws at most %d nodes", MOMENT_NODES_MAX);
 	return page_file_fits(request->html != NULL ? "--html"

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 bool diagram_option(int option, const char *value, struct diagram_words *words)
 {
@@ -33,6 +34,23 @@ static int compare_nodes(const void *a, const void *b)
 {
 	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
 	return (x > y) - (x < y);
+}
+
+int picture_check(const char *path, const char *option, struct problem *problem)
+{
+	static const char *const others[] = {".pdf", ".png",  ".ps", ".eps",
+	                                     ".jpg", ".jpeg", ".tex"};
+	size_t length = path != NULL ? strlen(path) : 0;
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		size_t ending = strlen(others[i]);
+		if (length > ending && strcasecmp(path + length - ending, others[i]) == 0)
+			return problem_set(problem,
+			                   "%s '%.200s': a picture is SVG; 'rsvg-convert -f pdf' "
+			                   "or '-f png' converts it",
+			                   option, path);
+	}
+	return 0;
 }
 
 /* Reads which part of a run is shown. The caller frees the nodes, even after a problem. */
@@ -108,7 +126,8 @@ int trace_file_open(const char *lines_path, const struct diagram_words *words, u
 	        .lines_path = lines_path, .diagram_path = words->path, .copy = copy};
 	struct diagram_window window;
 
-	if (parse_window(words, nodes, &window, &file.shown, problem) != 0 ||
+	if (picture_check(words->path, "--diagram", problem) != 0 ||
+	    parse_window(words, nodes, &window, &file.shown, problem) != 0 ||
 	    open_file(lines_path, "trace", &file.lines, problem) != 0 ||
 	    open_file(words->path, "diagram", &file.diagram, problem) != 0) {
 		if (file.lines != NULL)

@@ -32,6 +32,18 @@ void text_add_string(struct text *text, const char *string)
 	text_add(text, string, strlen(string));
 }
 
+void text_add_xml(struct text *text, const char *string)
+{
+	for (; *string != '\0'; string++) {
+		if (*string == '<')
+			text_add_string(text, "&lt;");
+		else if (*string == '&')
+			text_add_string(text, "&amp;");
+		else
+			text_add(text, string, 1);
+	}
+}
+
 void text_format(struct text *text, const char *format, ...)
 {
 	va_list arguments;

@@ -16,6 +16,8 @@ struct text {
 
 void text_add(struct text *text, const char *bytes, size_t count);
 void text_add_string(struct text *text, const char *string);
+/* Adds a string in which < and & are written as XML wants them. */
+void text_add_xml(struct text *text, const char *string);
 __attribute__((format(printf, 2, 3))) void text_format(struct text *text, const char *format, ...);
 
 /* Empties the text and keeps its memory. */

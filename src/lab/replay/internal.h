@@ -70,6 +70,9 @@ uint64_t replay_count_messages(const struct replay *replay);
 /* Records that a node has learned a leader by EFFECT_ELECTED, for later expectations. */
 void replay_learn(struct replay *replay, uint32_t node, uint32_t leader);
 
+/* Tells the diagram what failed, if anything did. */
+void violation_tell(const struct replay *replay);
+
 /* Checks an expectation (step_expects). It changes nothing except the result. */
 enum replay_verdict replay_expect(struct replay *replay, const struct step *step);
 

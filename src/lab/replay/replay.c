@@ -689,39 +689,10 @@ bool replay_act(struct replay *replay, const struct step *step)
 	return true;
 }
 
-/* Tells the diagram what failed. */
-static void tell_violation(struct replay *replay)
-{
-	const struct replay_result *result = replay->result;
-	bool stuck = replay->world.waiting_count != 0 && replay->world.inside_count == 0 &&
-	             envelopes_count(replay) == 0;
-	struct text sentence = {0};
-
-	if (replay->trace == NULL || result->verdict != REPLAY_FAILED)
-		return;
-	text_add_string(&sentence, "Here it fails: ");
-	if (result->expected != NULL)
-		text_format(&sentence, "expected %s, found ", result->expected);
-	text_add_string(&sentence, result->found);
-	if (stuck) {
-		const char *before = ". Nothing is in flight, nobody is inside, and these wait: ";
-		for (uint32_t i = 1; i <= replay->nodes; i++) {
-			if (replay->world.phases[i - 1] != PHASE_WAITING)
-				continue;
-			text_format(&sentence, "%s%" PRIu32, before, i);
-			before = ", ";
-		}
-	}
-	text_add_string(&sentence, ".");
-	char *text = text_take(&sentence);
-	trace_violate(replay->trace, text);
-	free(text);
-}
-
 void replay_end(struct replay *replay)
 {
 	replay->result->messages = replay_count_messages(replay);
-	tell_violation(replay);
+	violation_tell(replay);
 	for (size_t i = replay->envelopes_first; i < replay->envelopes_end; i++)
 		free((void *)replay->envelopes[i].body);
 	free(replay->envelopes);

@@ -623,8 +623,10 @@ static void start(struct sim *sim)
 {
 	uint32_t nodes = sim->setup->network.graph.nodes;
 
-	if (sim->options.trace != NULL)
+	if (sim->options.trace != NULL) {
 		trace_start(sim->options.trace, sim->setup);
+		trace_seed(sim->options.trace);
+	}
 	for (uint32_t i = 1; i <= nodes; i++) {
 		uint64_t first_number = sim->number + 1;
 		size_t size = world_state_size(&sim->world, i);

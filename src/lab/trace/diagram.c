@@ -1,5 +1,6 @@
 #include "diagram_draw.h"
 #include "grow.h"
+#include "json_text.h"
 #include "memory.h"
 
 #include <stdio.h>
@@ -23,6 +24,8 @@ void diagram_show(struct diagram *diagram, const struct diagram_window *window)
 void diagram_destroy(struct diagram *diagram)
 {
 	free(diagram->marks);
+	free(diagram->hidden);
+	free(diagram->waits);
 	free(diagram->violation);
 	free(diagram);
 }
@@ -75,11 +78,44 @@ void diagram_elected(struct diagram *diagram, uint64_t time, uint32_t node, uint
 	add_mark(diagram, time, MARK_ELECTED, node, leader);
 }
 
+/* Remembers a token that goes to or comes from a node that is not drawn, so that the picture shows
+ * when the other node has it. */
+static void hide_token(struct diagram *diagram, uint64_t time, uint64_t number, uint32_t from,
+                       uint32_t to)
+{
+	add_mark(diagram, time, MARK_TOKEN_GOES, from, 0);
+	if (diagram_lane(diagram, to) == 0)
+		return;
+	diagram->hidden = grow(diagram->hidden, &diagram->hidden_size, diagram->hidden_count + 1,
+	                       sizeof(*diagram->hidden));
+	diagram->hidden[diagram->hidden_count++] =
+	        (struct hidden_token){.number = number, .to = to};
+}
+
+/* Ends the way of a token that came from a node that is not drawn. */
+static void show_token(struct diagram *diagram, uint64_t time, uint64_t number, enum fate fate)
+{
+	for (size_t i = 0; i < diagram->hidden_count; i++) {
+		if (diagram->hidden[i].number != number)
+			continue;
+		if (fate == FATE_DELIVERED)
+			add_mark(diagram, time, MARK_TOKEN_COMES, diagram->hidden[i].to, 0);
+		diagram->hidden[i] = diagram->hidden[--diagram->hidden_count];
+		return;
+	}
+}
+
 void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint32_t from,
                   uint32_t to, uint8_t type, const char *label)
 {
-	if (diagram_lane(diagram, from) == 0 || diagram_lane(diagram, to) == 0 ||
-	    time > diagram->window.to)
+	bool token = type_of(diagram, type)->token;
+
+	if (diagram_lane(diagram, from) == 0 || diagram_lane(diagram, to) == 0) {
+		if (token)
+			hide_token(diagram, time, number, from, to);
+		return;
+	}
+	if (time > diagram->window.to)
 		return;
 	diagram->messages++;
 	if (diagram->arrows_count == DIAGRAM_MESSAGES_MAX)
@@ -91,7 +127,7 @@ void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint3
 	        .sent = time, .number = number, .from = from, .to = to, .type = type};
 	snprintf(arrow->label, sizeof(arrow->label), "%s", label);
 	diagram->end = time;
-	if (type_of(diagram, type)->token)
+	if (token)
 		add_mark(diagram, time, MARK_TOKEN_GOES, from, 0);
 }
 
@@ -99,6 +135,7 @@ static void end_arrow(struct diagram *diagram, uint64_t time, uint64_t number, e
 {
 	if (diagram->cut)
 		return;
+	show_token(diagram, time, number, fate);
 	for (size_t i = diagram->arrows_count; i-- > 0;) {
 		struct arrow *arrow = &diagram->arrows[i];
 		if (arrow->number != number)
@@ -151,20 +188,99 @@ void diagram_restart(struct diagram *diagram, uint64_t time, uint32_t node)
 	add_mark(diagram, time, MARK_RESTART, node, 0);
 }
 
-void diagram_violate(struct diagram *diagram, const char *sentence)
+/* Returns the node that a variable names, or 0. */
+static uint32_t named_node(const struct world *world, uint32_t node, const char *variable)
+{
+	char *variables = world_describe(world, node);
+	struct json_member member;
+	uint32_t named = 0;
+
+	if (json_find_member(variables, variable, &member)) {
+		const char *digits = member.value + (member.value[0] == '[' ? 1 : 0);
+		named = (uint32_t)strtoul(digits, NULL, 10);
+	}
+	free(variables);
+	return named;
+}
+
+/* Returns the node that waits too and has the permission of `other` instead of `node`, by a variable
+ * of `other` that names a node; or 0. */
+static uint32_t held_by(const struct world *world, uint32_t other, uint32_t node)
+{
+	for (const struct variable *v = world->algorithm->variables; v->name != NULL; v++) {
+		if (v->kind != VARIABLE_NODE)
+			continue;
+		uint32_t named = named_node(world, other, v->name);
+		if (named != 0 && named != node && named <= world->network->graph.nodes &&
+		    world->phases[named - 1] == PHASE_WAITING)
+			return named;
+	}
+	return 0;
+}
+
+/* Has `other` given `node` its permission since this mark? */
+static bool is_permitted(const struct diagram *diagram, const struct mark *since, uint32_t other)
+{
+	for (size_t i = 0; i < diagram->arrows_count; i++) {
+		const struct arrow *arrow = &diagram->arrows[i];
+		if (arrow->from == other && arrow->to == since->node &&
+		    arrow->fate == FATE_DELIVERED && arrow->arrived >= since->time &&
+		    type_of(diagram, arrow->type)->role == ROLE_PERMITS)
+			return true;
+	}
+	return false;
+}
+
+/* Notes for which permissions a node still waits, if it asked for them after this mark. */
+static void find_waits(struct diagram *diagram, const struct world *world, const struct mark *since)
+{
+	for (size_t i = 0; i < diagram->arrows_count; i++) {
+		const struct arrow *arrow = &diagram->arrows[i];
+		if (arrow->from != since->node || arrow->sent < since->time ||
+		    type_of(diagram, arrow->type)->role != ROLE_ASKS ||
+		    is_permitted(diagram, since, arrow->to))
+			continue;
+		uint32_t held = held_by(world, arrow->to, since->node);
+		diagram->waits = grow(diagram->waits, &diagram->waits_size,
+		                      diagram->waits_count + 1, sizeof(*diagram->waits));
+		diagram->waits[diagram->waits_count++] =
+		        (struct wait){.node = since->node, .other = held != 0 ? held : arrow->to};
+	}
+}
+
+void diagram_violate(struct diagram *diagram, const char *sentence, const struct world *stuck)
 {
 	struct text text = {0};
 
-	for (; *sentence != '\0'; sentence++) {
-		if (*sentence == '<')
-			text_add_string(&text, "&lt;");
-		else if (*sentence == '&')
-			text_add_string(&text, "&amp;");
-		else
-			text_add(&text, sentence, 1);
-	}
+	text_add_string(&text, sentence);
 	free(diagram->violation);
 	diagram->violation = text_take(&text);
+	diagram->waits_count = 0;
+	/* Where there is a token, everybody waits for it, and the picture shows where it is. In an
+	 * election a message asks nobody in particular. */
+	if (stuck == NULL || diagram->cut || stuck->algorithm->has_token ||
+	    stuck->algorithm->kind == KIND_ELECTION)
+		return;
+	for (size_t i = 0; i < diagram->marks_count; i++) {
+		const struct mark *mark = &diagram->marks[i];
+		bool last = true;
+		for (size_t k = i + 1; k < diagram->marks_count; k++)
+			last = last && (diagram->marks[k].node != mark->node ||
+			                diagram->marks[k].kind > MARK_IDLE);
+		if (mark->kind == MARK_REQUEST && last)
+			find_waits(diagram, stuck, mark);
+	}
+}
+
+void diagram_link(struct diagram *diagram, uint64_t time, uint32_t a, uint32_t b, bool linked)
+{
+	if (diagram_lane(diagram, b) != 0)
+		add_mark(diagram, time, linked ? MARK_LINK : MARK_UNLINK, a, b);
+}
+
+void diagram_seed(struct diagram *diagram)
+{
+	diagram->seeded = true;
 }
 
 void diagram_cut(struct diagram *diagram)

@@ -35,6 +35,9 @@ void diagram_destroy(struct diagram *diagram);
 /* The setup must outlive the diagram. */
 void diagram_start(struct diagram *diagram, const struct setup *setup);
 
+/* The run draws from the seed, not only the graph: the picture names it. */
+void diagram_seed(struct diagram *diagram);
+
 /* Each call records an event, in the order in which they happen. Times are in millionths. */
 void diagram_request(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_enter(struct diagram *diagram, uint64_t time, uint32_t node);
@@ -48,14 +51,18 @@ void diagram_send(struct diagram *diagram, uint64_t time, uint64_t number, uint3
 void diagram_deliver(struct diagram *diagram, uint64_t time, uint64_t number);
 void diagram_lose(struct diagram *diagram, uint64_t time, uint64_t number);
 
-/* Notes that the last step violated a property; `sentence` says which. */
-void diagram_violate(struct diagram *diagram, const char *sentence);
+/* Notes that the last step violated a property; `sentence` says which. If nothing can happen any
+ * more although nodes wait, `stuck` is the world, and the picture shows who waits for whom;
+ * otherwise it is NULL. */
+void diagram_violate(struct diagram *diagram, const char *sentence, const struct world *stuck);
 /* A timer of the node has expired. */
 void diagram_expire(struct diagram *diagram, uint64_t time, uint32_t node);
 /* Notes that what happens from now on may be repeated for ever. */
 void diagram_loop(struct diagram *diagram, uint64_t time);
 void diagram_crash(struct diagram *diagram, uint64_t time, uint32_t node);
 void diagram_restart(struct diagram *diagram, uint64_t time, uint32_t node);
+/* The link between two nodes is made or removed. */
+void diagram_link(struct diagram *diagram, uint64_t time, uint32_t a, uint32_t b, bool linked);
 
 /* Notes that the run was given up before its end. */
 void diagram_cut(struct diagram *diagram);

@@ -1,5 +1,6 @@
 #include "diagram_draw.h"
 
+#include "diagram_place.h"
 #include "diagram_style.h"
 
 #include "grow.h"
@@ -9,177 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The layout, in units of the picture. */
-enum {
-	LEFT = 74,
-	RIGHT = 45, /* from the last event to the end of the lines */
-	MARGIN = 45,
-	OVERHANG = 22, /* the lines begin a little before the first event */
-	TOP = 64,
-	LANE = 78,
-	LANE_LEAST = 40, /* the smallest distance between two lines, for pictures with many nodes */
-	HEIGHT_GOAL = 800,
-	BOTTOM = 34,
-	STEP = 84, /* the width of a median wait between two events */
-	STEP_LEAST = 16,
-	STEP_MOST = 150,
-	BAR = 13,
-	WAIT = 5,
-	LEGEND = 44,
-	SENTENCE = 28 /* room for the sentence about a violation */
-};
-
-struct box {
-	double x, y, width, height;
-};
-
-struct drawing {
-	const struct diagram *diagram;
-	struct text *out;
-	uint64_t *times; /* the times at which something happens, increasing, each once */
-	double *places;  /* where each of these times is drawn */
-	size_t times_count;
-	double *cuts; /* where the picture is cut into strips, the edges included */
-	size_t strips_count;
-	double lane; /* the distance from one node's line to the next */
-	double width, strip_height;
-	struct box *boxes; /* the labels placed so far */
-	size_t boxes_count;
-};
-
-static int compare_times(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-	return (x > y) - (x < y);
-}
-
-static void gather_times(struct drawing *page)
-{
-	const struct diagram *diagram = page->diagram;
-	size_t count = 0, distinct = 0;
-
-	page->times = malloc((diagram->marks_count + 2 * diagram->arrows_count + 3) *
-	                     sizeof(*page->times));
-	memory_must(page->times != NULL);
-	page->times[count++] = diagram->window.from;
-	page->times[count++] = diagram->end;
-	if (diagram->loops && diagram->loop < diagram->end)
-		page->times[count++] = diagram->loop;
-	for (size_t i = 0; i < diagram->marks_count; i++)
-		page->times[count++] = diagram->marks[i].time;
-	for (size_t i = 0; i < diagram->arrows_count; i++) {
-		page->times[count++] = diagram->arrows[i].sent;
-		if (diagram->arrows[i].fate != FATE_FLYING)
-			page->times[count++] = diagram->arrows[i].arrived;
-	}
-	for (size_t i = 0; i < count; i++) {
-		if (page->times[i] < diagram->window.from)
-			page->times[i] = diagram->window.from;
-	}
-	qsort(page->times, count, sizeof(*page->times), compare_times);
-	for (size_t i = 0; i < count; i++) {
-		if (distinct == 0 || page->times[i] != page->times[distinct - 1])
-			page->times[distinct++] = page->times[i];
-	}
-	page->times_count = distinct;
-}
-
-/*
- * Distances are proportional to time where possible. A very long wait is drawn shorter and a very
- * short one longer, so that arrows can be told apart. The axis shows the true times.
- */
-static void place_times(struct drawing *page)
-{
-	uint64_t *gaps = malloc(page->times_count * sizeof(*gaps));
-
-	page->places = malloc(page->times_count * sizeof(*page->places));
-	memory_must(gaps != NULL && page->places != NULL);
-	for (size_t i = 1; i < page->times_count; i++)
-		gaps[i - 1] = page->times[i] - page->times[i - 1];
-	qsort(gaps, page->times_count - 1, sizeof(*gaps), compare_times);
-	size_t middle = (page->times_count - 1) / 2;
-	double median = page->times_count > 1 ? (double)gaps[middle] : 1;
-	page->places[0] = LEFT;
-	for (size_t i = 1; i < page->times_count; i++) {
-		double step = STEP * (double)(page->times[i] - page->times[i - 1]) / median;
-		step = step < STEP_LEAST ? STEP_LEAST : step > STEP_MOST ? STEP_MOST : step;
-		page->places[i] = page->places[i - 1] + step;
-	}
-	free(gaps);
-}
-
-/* Returns the middle of a gap between events near `place`, preferably a wide gap: a cut there
- * goes through few arrows. */
-static double cut_near(const struct drawing *page, double place)
-{
-	double best = place, best_worth = 0;
-
-	for (size_t i = 1; i < page->times_count; i++) {
-		double middle = (page->places[i - 1] + page->places[i]) / 2;
-		double off = middle > place ? middle - place : place - middle;
-		double worth = page->places[i] - page->places[i - 1] - off / 2;
-		if (off < STEP && worth > best_worth) {
-			best_worth = worth;
-			best = middle;
-		}
-	}
-	return best;
-}
-
-/* A picture that is too wide is cut into strips of about the same width, one below the other,
- * like a musical score. */
-static void cut_strips(struct drawing *page)
-{
-	enum { WIDTH_LEAST = 760, WIDTH_MOST = 1100 };
-	double begin = LEFT - OVERHANG;
-	double end = page->places[page->times_count - 1] + RIGHT;
-
-	if (end < WIDTH_LEAST - MARGIN)
-		end = WIDTH_LEAST - MARGIN;
-	page->strips_count = 1 + (size_t)((end - begin) / WIDTH_MOST);
-	page->cuts = malloc((page->strips_count + 1) * sizeof(*page->cuts));
-	memory_must(page->cuts != NULL);
-	page->cuts[0] = begin;
-	page->cuts[page->strips_count] = end;
-	page->width = 0;
-	for (size_t i = 1; i <= page->strips_count; i++) {
-		double share = (double)i / (double)page->strips_count;
-		if (i < page->strips_count)
-			page->cuts[i] = cut_near(page, begin + (end - begin) * share);
-		double width = page->cuts[i] - page->cuts[i - 1];
-		page->width = width > page->width ? width : page->width;
-	}
-	page->width += begin + MARGIN;
-	/* The sentence about a violation must fit as well. */
-	double sentence = page->diagram->violation != NULL
-	                          ? LEFT + 7.2 * (double)strlen(page->diagram->violation)
-	                          : 0;
-	page->width = sentence > page->width ? sentence : page->width;
-	page->strip_height = page->lane * diagram_lanes(page->diagram) + BOTTOM;
-}
-
-/* Returns where the lines of the nodes end. */
-static double edge_of(const struct drawing *page)
-{
-	return page->cuts[page->strips_count];
-}
-
-/* Returns where a time is drawn; at the left edge, if it is before the window. */
-static double x_of(const struct drawing *page, uint64_t time)
-{
-	if (time < page->diagram->window.from)
-		return LEFT - OVERHANG;
-	const uint64_t *found =
-	        bsearch(&time, page->times, page->times_count, sizeof(time), compare_times);
-	must(found != NULL);
-	return page->places[found - page->times];
-}
-
-static double y_of(const struct drawing *page, uint32_t node)
-{
-	return TOP + page->lane * (diagram_lane(page->diagram, node) - 0.5);
-}
 
 static bool has_type(const struct diagram *diagram, uint8_t type)
 {
@@ -206,6 +36,12 @@ static void write_heads(const struct drawing *page)
 		        "class=\"f-%s\"/></marker>\n",
 		        type, diagram_colour(page->diagram, type));
 	}
+	if (page->diagram->waits_count != 0)
+		text_add_string(page->out,
+		                "<marker id=\"waits\" viewBox=\"0 0 10 10\" refX=\"9\" refY=\"5\" "
+		                "markerWidth=\"8\" markerHeight=\"8\" "
+		                "markerUnits=\"userSpaceOnUse\" orient=\"auto\"><path "
+		                "d=\"M0 1 10 5 0 9z\" class=\"bad\"/></marker>\n");
 	text_add_string(page->out, "</defs>\n");
 }
 
@@ -238,9 +74,9 @@ static void write_line(const struct drawing *page, uint32_t node)
 		if (!last && (mark->node != node ||
 		              (mark->kind != MARK_CRASH && mark->kind != MARK_RESTART)))
 			continue;
-		double to = last ? edge_of(page) : x_of(page, mark->time);
+		double to = last ? drawing_edge(page) : drawing_x(page, mark->time);
 		text_format(page->out, "<path class=\"line%s\" d=\"M%.1f %.1f H%.1f\"/>\n",
-		            dead ? " flying" : "", from, y_of(page, node), to);
+		            dead ? " flying" : "", from, drawing_y(page, node), to);
 		dead = !last && mark->kind == MARK_CRASH;
 		from = to;
 	}
@@ -250,7 +86,7 @@ static void write_line(const struct drawing *page, uint32_t node)
 static void write_name(const struct drawing *page, uint32_t node, double below)
 {
 	const struct network *network = &page->diagram->setup->network;
-	double y = y_of(page, node) + below;
+	double y = drawing_y(page, node) + below;
 
 	text_format(page->out,
 	            "<text class=\"node\" x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%" PRIu32
@@ -298,7 +134,7 @@ static void write_bar(const struct drawing *page, const char *class, double from
 	text_format(page->out,
 	            "<rect class=\"%s\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" "
 	            "rx=\"2\"/>\n",
-	            class, from, y_of(page, node) - height / 2.0, width, height);
+	            class, from, drawing_y(page, node) - height / 2.0, width, height);
 }
 
 /* Returns where the bar that begins at mark `begin` ends: at the node's next mark of that kind,
@@ -309,16 +145,16 @@ static double end_of(const struct drawing *page, size_t begin, enum mark_kind ki
 	for (size_t i = begin + 1; i < diagram->marks_count; i++) {
 		if ((diagram->marks[i].kind == kind || diagram->marks[i].kind == MARK_CRASH) &&
 		    diagram->marks[i].node == diagram->marks[begin].node)
-			return x_of(page, diagram->marks[i].time);
+			return drawing_x(page, diagram->marks[i].time);
 	}
-	return edge_of(page);
+	return drawing_edge(page);
 }
 
 static void write_held(const struct drawing *page, double from, double to, uint32_t node)
 {
 	if (to > from)
 		text_format(page->out, "<path class=\"held\" d=\"M%.1f %.1f H%.1f\"/>\n", from,
-		            y_of(page, node), to);
+		            drawing_y(page, node), to);
 }
 
 /* Draws where the token rests, from its arrival at a node to its departure, below everything
@@ -333,7 +169,7 @@ static void write_token_rests(const struct drawing *page)
 		return;
 	for (size_t i = 0; i < diagram->marks_count; i++) {
 		if (diagram->marks[i].kind == MARK_TOKEN_COMES)
-			write_held(page, x_of(page, diagram->marks[i].time),
+			write_held(page, drawing_x(page, diagram->marks[i].time),
 			           end_of(page, i, MARK_TOKEN_GOES), diagram->marks[i].node);
 	}
 	/* If the token is not in flight at the start, it rests at the holder. */
@@ -343,8 +179,8 @@ static void write_token_rests(const struct drawing *page)
 	                                        (diagram->marks[first].kind != MARK_TOKEN_GOES &&
 	                                         diagram->marks[first].kind != MARK_CRASH)))
 		first++;
-	double end = first < diagram->marks_count ? x_of(page, diagram->marks[first].time)
-	                                          : edge_of(page);
+	double end = first < diagram->marks_count ? drawing_x(page, diagram->marks[first].time)
+	                                          : drawing_edge(page);
 	write_held(page, LEFT - OVERHANG, end, network->holder);
 }
 
@@ -363,13 +199,20 @@ static bool end_before(const struct diagram *diagram, size_t begin)
 static bool is_leaving(const struct drawing *page, size_t i)
 {
 	const struct mark *mark = &page->diagram->marks[i];
-	return mark->kind == MARK_EXIT && end_of(page, i, MARK_IDLE) > x_of(page, mark->time);
+	return mark->kind == MARK_EXIT && end_of(page, i, MARK_IDLE) > drawing_x(page, mark->time);
+}
+
+/* Notes where a label of a mark is, so that labels of messages keep away from it. */
+static void take_place(struct drawing *page, double x, double y)
+{
+	page->boxes[page->boxes_count++] =
+	        (struct box){.x = x, .y = y - 10, .width = 64, .height = 12};
 }
 
 /* Draws a cross where a node crashes, and a ring where it restarts. */
-static void write_fault(const struct drawing *page, const struct mark *mark)
+static void write_fault(struct drawing *page, const struct mark *mark)
 {
-	double x = x_of(page, mark->time), y = y_of(page, mark->node);
+	double x = drawing_x(page, mark->time), y = drawing_y(page, mark->node);
 
 	if (mark->kind == MARK_CRASH)
 		text_format(
@@ -382,17 +225,34 @@ static void write_fault(const struct drawing *page, const struct mark *mark)
 		            y);
 	text_format(page->out, "<text class=\"label\" x=\"%.1f\" y=\"%.1f\">%s</text>\n", x + 8,
 	            y + 18, mark->kind == MARK_CRASH ? "crashes" : "begins again");
+	take_place(page, x + 8, y + 18);
 }
 
 /* Draws an hourglass where a timer expires. */
-static void write_timer(const struct drawing *page, const struct mark *mark)
+static void write_timer(struct drawing *page, const struct mark *mark)
 {
-	double x = x_of(page, mark->time), y = y_of(page, mark->node);
+	double x = drawing_x(page, mark->time), y = drawing_y(page, mark->node);
 
 	text_format(page->out,
 	            "<path class=\"f-soft\" d=\"M%.1f %.1f h9 l-9 11 h9 z\"/><text class=\"label\" "
 	            "x=\"%.1f\" y=\"%.1f\">time out</text>\n",
 	            x - 4.5, y - 5.5, x - 20, y - 10);
+	take_place(page, x - 20, y - 10);
+}
+
+/* Draws a stroke between two nodes where their link is made or removed. */
+static void write_link(struct drawing *page, const struct mark *mark)
+{
+	double x = drawing_x(page, mark->time), a = drawing_y(page, mark->node),
+	       b = drawing_y(page, mark->what);
+	bool made = mark->kind == MARK_LINK;
+
+	text_format(page->out,
+	            "<path class=\"link%s\" d=\"M%.1f %.1f V%.1f\"/><text class=\"label\" "
+	            "x=\"%.1f\" y=\"%.1f\">%s</text>\n",
+	            made ? "" : " flying", x, a, b, x + 6, (a + b) / 2 - 14,
+	            made ? "link made" : "link removed");
+	take_place(page, x + 6, (a + b) / 2 - 14);
 }
 
 /* Returns how much of a box would be cut off at the edge of a strip. */
@@ -407,9 +267,9 @@ static double on_cuts(const struct drawing *page, const struct box *box)
 
 /* Marks that a place has learned the leader. The label is on the other side if the edge of a
  * strip would cut it. */
-static void write_leader(const struct drawing *page, const struct mark *mark)
+static void write_leader(struct drawing *page, const struct mark *mark)
 {
-	double x = x_of(page, mark->time), y = y_of(page, mark->node);
+	double x = drawing_x(page, mark->time), y = drawing_y(page, mark->node);
 	struct box right = {.x = x, .y = y, .width = 64, .height = 12};
 	bool left = on_cuts(page, &right) > 0;
 
@@ -419,16 +279,17 @@ static void write_leader(const struct drawing *page, const struct mark *mark)
 	            "x=\"%.1f\" y=\"%.1f\"%s>leader %" PRIu32 "</text>\n",
 	            x, y, left ? x - 7 : x + 7, y + 16, left ? " text-anchor=\"end\"" : "",
 	            mark->what);
+	take_place(page, left ? x - 55 : x + 7, y + 16);
 }
 
-static void write_marks(const struct drawing *page)
+static void write_marks(struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
 	bool election = is_election(diagram);
 
 	for (size_t i = 0; i < diagram->marks_count; i++) {
 		const struct mark *mark = &diagram->marks[i];
-		double x = x_of(page, mark->time);
+		double x = drawing_x(page, mark->time);
 		bool before = mark->time < diagram->window.from;
 		if (before && (mark->kind >= MARK_ELECTED || end_before(diagram, i)))
 			continue;
@@ -444,6 +305,8 @@ static void write_marks(const struct drawing *page)
 			write_fault(page, mark);
 		else if (mark->kind == MARK_EXPIRE)
 			write_timer(page, mark);
+		else if (mark->kind == MARK_LINK || mark->kind == MARK_UNLINK)
+			write_link(page, mark);
 		else if (mark->kind == MARK_ELECTED)
 			write_leader(page, mark);
 	}
@@ -469,6 +332,15 @@ static double on_lines(const struct drawing *page, const struct box *box)
 	return off < 13 ? (13 - off) * box->width : 0;
 }
 
+/* Moves a box that the edge of a strip would cut to that side of it on which it begins. */
+static void keep_off_cuts(const struct drawing *page, struct box *box)
+{
+	for (size_t i = 1; i < page->strips_count; i++) {
+		if (page->cuts[i] > box->x && page->cuts[i] < box->x + box->width)
+			box->x = page->cuts[i] - box->width - 3;
+	}
+}
+
 /* Places a label beside its arrow, where it covers other labels and lines least. */
 static void write_label(struct drawing *page, const char *text, double x1, double y1, double x2,
                         double y2)
@@ -483,9 +355,10 @@ static void write_label(struct drawing *page, const char *text, double x1, doubl
 		double covered;
 		box.x = x1 + (x2 - x1) * along[i] + 5;
 		box.y = y1 + (y2 - y1) * along[i] - 6;
-		if (box.x + box.width > edge_of(page) + MARGIN)
-			box.x = edge_of(page) + MARGIN - box.width;
-		covered = on_lines(page, &box) + on_cuts(page, &box);
+		if (box.x + box.width > drawing_edge(page) + MARGIN)
+			box.x = drawing_edge(page) + MARGIN - box.width;
+		keep_off_cuts(page, &box);
+		covered = on_lines(page, &box);
 		for (size_t k = 0; k < page->boxes_count; k++)
 			covered += overlap(&box, &page->boxes[k]);
 		if (best_overlap < 0 || covered < best_overlap - 0.01) {
@@ -498,14 +371,25 @@ static void write_label(struct drawing *page, const char *text, double x1, doubl
 	            best.y + 10, text);
 }
 
-/* A message that is sent to several nodes at once is labelled once, on its last arrow. */
+/* A message that is sent to several nodes at once is a fan, labelled once, on its last arrow. */
 static bool is_labelled(const struct diagram *diagram, size_t i)
 {
 	const struct arrow *arrow = &diagram->arrows[i];
 	if (i + 1 == diagram->arrows_count)
 		return true;
 	const struct arrow *next = &diagram->arrows[i + 1];
-	return next->sent != arrow->sent || next->from != arrow->from || next->type != arrow->type;
+	return next->sent != arrow->sent || next->from != arrow->from ||
+	       next->type != arrow->type || strcmp(next->label, arrow->label) != 0;
+}
+
+/* Draws a dot where the arrows of a fan begin. */
+static void write_fan(const struct drawing *page, const struct arrow *arrow)
+{
+	if (arrow->sent >= page->diagram->window.from)
+		text_format(page->out,
+		            "<circle class=\"f-%s\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.8\"/>\n",
+		            diagram_colour(page->diagram, arrow->type),
+		            drawing_x(page, arrow->sent), drawing_y(page, arrow->from));
 }
 
 /* Returns how far an arrow is moved to the side. Without that, messages between the same nodes
@@ -527,9 +411,9 @@ static void write_arrow(const struct drawing *page, const struct arrow *arrow)
 {
 	const struct message_type *type = type_of(page->diagram, arrow->type);
 	double shift = shift_of(page->diagram, arrow);
-	double x1 = x_of(page, arrow->sent) + shift, y1 = y_of(page, arrow->from),
-	       y2 = y_of(page, arrow->to);
-	double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived) + shift : x1 + 60;
+	double x1 = drawing_x(page, arrow->sent) + shift, y1 = drawing_y(page, arrow->from),
+	       y2 = drawing_y(page, arrow->to);
+	double x2 = arrow->fate != FATE_FLYING ? drawing_x(page, arrow->arrived) + shift : x1 + 60;
 	const char *token = type->token ? " token" : "",
 	           *flying = arrow->fate == FATE_FLYING ? " flying" : "";
 	const char *colour = diagram_colour(page->diagram, arrow->type);
@@ -570,12 +454,16 @@ static void write_arrows(struct drawing *page)
 				continue;
 			if (!labels) {
 				write_arrow(page, arrow);
+				if (i > 0 && is_labelled(diagram, i) &&
+				    !is_labelled(diagram, i - 1))
+					write_fan(page, arrow);
 			} else if (is_labelled(diagram, i)) {
-				double x1 = x_of(page, arrow->sent);
-				double x2 = arrow->fate != FATE_FLYING ? x_of(page, arrow->arrived)
-				                                       : x1 + 60;
-				write_label(page, arrow->label, x1, y_of(page, arrow->from), x2,
-				            y_of(page, arrow->to));
+				double x1 = drawing_x(page, arrow->sent);
+				double x2 = arrow->fate != FATE_FLYING
+				                    ? drawing_x(page, arrow->arrived)
+				                    : x1 + 60;
+				write_label(page, arrow->label, x1, drawing_y(page, arrow->from),
+				            x2, drawing_y(page, arrow->to));
 			}
 		}
 	}
@@ -646,6 +534,14 @@ static void write_legend(const struct drawing *page)
 		lost = lost || page->diagram->arrows[i].fate == FATE_LOST;
 		flying = flying || page->diagram->arrows[i].fate == FATE_FLYING;
 	}
+	if (page->diagram->waits_count != 0) {
+		text_format(
+		        page->out,
+		        "<path class=\"waits\" d=\"M%.1f %.1f h24\" marker-end=\"url(#waits)\"/>"
+		        "<text class=\"soft\" x=\"%.1f\" y=\"%.1f\">waits for</text>\n",
+		        x, y - 4, x + 30, y);
+		x += 90;
+	}
 	if (flying) {
 		text_format(
 		        page->out,
@@ -683,7 +579,7 @@ static void write_loop(const struct drawing *page)
 
 	if (!diagram->loops || diagram->cut || diagram->loop >= diagram->end)
 		return;
-	double from = x_of(page, diagram->loop) - 8, to = x_of(page, diagram->end) + 12;
+	double from = drawing_x(page, diagram->loop) - 8, to = drawing_x(page, diagram->end) + 12;
 	text_format(
 	        page->out,
 	        "<path class=\"arrow flying s-ink\" d=\"M%.1f %d H%.1f V%.1f M%.1f %d V%.1f\"/>"
@@ -701,8 +597,28 @@ static void write_band(const struct drawing *page)
 		text_format(page->out,
 		            "<rect class=\"band\" x=\"%.1f\" y=\"%d\" width=\"20\" height=\"%.1f\" "
 		            "rx=\"4\"/>\n",
-		            x_of(page, diagram->end) - 10, TOP + 4,
+		            drawing_x(page, diagram->end) - 10, TOP + 4,
 		            page->strip_height - BOTTOM - 4);
+}
+
+/* Draws arrows beside the band from each node that waits to the one that would have to act. */
+static void write_waits(const struct drawing *page)
+{
+	const struct diagram *diagram = page->diagram;
+
+	for (size_t i = 0; i < diagram->waits_count; i++) {
+		const struct wait *wait = &diagram->waits[i];
+		double x = drawing_x(page, diagram->end) + 12;
+		double a = drawing_y(page, wait->node), b = drawing_y(page, wait->other);
+		/* Those that point up are further to the right, so that two opposite ones are
+		 * both seen. */
+		double bulge =
+		        x + 22 + (a > b ? a - b : b - a) / page->lane * 16 + (a > b ? 26 : 0);
+		text_format(page->out,
+		            "<path class=\"waits\" d=\"M%.1f %.1f C%.1f %.1f %.1f %.1f %.1f %.1f\" "
+		            "marker-end=\"url(#waits)\"/>\n",
+		            x, a, bulge, a, bulge, b, x + 3, b);
+	}
 }
 
 /* The picture is drawn once, in its whole width. If it is cut into strips, each strip shows a
@@ -720,12 +636,13 @@ static void write_picture(struct drawing *page)
 	write_token_rests(page);
 	write_marks(page);
 	write_arrows(page);
+	write_waits(page);
 	text_add_string(page->out, cut ? "</g></defs>\n" : "");
 	for (size_t i = 0; i < page->strips_count; i++) {
 		double below = page->strip_height * (double)i;
 		double width = page->cuts[i + 1] - page->cuts[i];
 		if (i + 1 == page->strips_count)
-			width += MARGIN;
+			width += MARGIN + (page->diagram->waits_count != 0 ? WAITS : 0);
 		for (uint32_t lane = 1; lane <= lanes; lane++)
 			write_name(page, diagram_node(page->diagram, lane), below);
 		if (cut)
@@ -746,16 +663,96 @@ static bool has_breaks(const struct drawing *page)
 	return false;
 }
 
+/* Adds a text of which only so many bytes are shown, and no half of a character. */
+static void add_short(struct text *text, const char *string, size_t most)
+{
+	size_t length = strlen(string);
+
+	if (length > most) {
+		length = most;
+		while (length > 0 && ((unsigned char)string[length] & 0xc0) == 0x80)
+			length--;
+	}
+	text_add(text, string, length);
+	if (string[length] != '\0')
+		text_add_string(text, "…");
+}
+
+/* Writes what was run, so that the picture can be told from one of another variant. */
+static void write_caption(const struct drawing *page)
+{
+	const struct setup *setup = page->diagram->setup;
+	const struct network *network = &setup->network;
+	bool drawn = strncmp(setup->topology, "random:", strlen("random:")) == 0;
+	struct text caption = {0};
+
+	add_short(&caption, setup->topology, 60);
+	for (size_t i = 0; i < setup->parameters_count; i++) {
+		text_format(&caption, "; %s=", setup->parameters[i].name);
+		add_short(&caption, setup->parameters[i].value, 40);
+	}
+	if (network->algorithm->has_token)
+		text_format(&caption, "; token at %" PRIu32, network->holder);
+	text_add_string(&caption, setup->fifo ? "; channels keep order"
+	                                      : "; messages may overtake each other");
+	if (page->diagram->seeded || drawn)
+		text_format(&caption, "; seed %" PRIu64, setup->seed);
+	char *text = text_take(&caption);
+	text_format(page->out, "<text class=\"soft\" x=\"%d\" y=\"%d\">", LEFT - 32, CAPTION);
+	text_add_xml(page->out, text);
+	text_add_string(page->out, "</text>\n");
+	free(text);
+}
+
+/* Returns how many bytes of the sentence about a violation fit into a line: up to the last space
+ * that does, or all that is left. */
+static size_t line_length(const struct drawing *page, const char *sentence)
+{
+	size_t most = (size_t)((page->width - LEFT) / 7.2), length = strlen(sentence);
+
+	if (length <= most)
+		return length;
+	for (length = most; length > 0 && sentence[length] != ' '; length--)
+		;
+	return length > 0 ? length : strlen(sentence);
+}
+
+/* Writes what is violated, in lines as wide as the picture. If `y` is 0, it writes nothing. Returns
+ * how many lines there are. */
+static uint32_t write_sentence(const struct drawing *page, double y)
+{
+	const char *sentence = page->diagram->violation;
+	uint32_t lines = 0;
+
+	for (; sentence != NULL && *sentence != '\0'; lines++) {
+		size_t length = line_length(page, sentence);
+		char *line = strndup(sentence, length);
+		memory_must(line != NULL);
+		if (y != 0) {
+			text_format(page->out, "<text class=\"bad\" x=\"%d\" y=\"%.1f\">",
+			            LEFT - 32, y + SENTENCE_LINE * (double)lines);
+			text_add_xml(page->out, line);
+			text_add_string(page->out, "</text>\n");
+		}
+		free(line);
+		sentence += length;
+		sentence += strspn(sentence, " ");
+	}
+	return lines;
+}
+
 static void write_page(struct drawing *page)
 {
 	const struct diagram *diagram = page->diagram;
 	const struct setup *setup = diagram->setup;
-	double height = TOP + page->strip_height * (double)page->strips_count +
-	                (diagram->violation != NULL ? SENTENCE : 0);
+	double below = TOP + page->strip_height * (double)page->strips_count, height = below;
+	uint32_t lines = write_sentence(page, 0);
 
 	char some[32] = "";
 	bool whole = diagram->window.from == 0 && diagram->window.to == UINT64_MAX;
 
+	if (lines > 0)
+		height += SENTENCE + SENTENCE_LINE * (double)(lines - 1);
 	if (diagram->window.nodes != NULL)
 		snprintf(some, sizeof(some), "%" PRIu32 " of ", diagram->window.nodes_count);
 	text_format(page->out,
@@ -787,11 +784,10 @@ static void write_page(struct drawing *page)
 		        "<text class=\"soft\" x=\"%.1f\" y=\"24\" text-anchor=\"end\">the run was "
 		        "stopped here</text>\n",
 		        page->width - MARGIN);
+	write_caption(page);
 	write_legend(page);
 	write_picture(page);
-	if (diagram->violation != NULL)
-		text_format(page->out, "<text class=\"bad\" x=\"%d\" y=\"%.1f\">%s</text>\n",
-		            LEFT - 32, height - 12, diagram->violation);
+	write_sentence(page, below + SENTENCE - 12);
 	text_add_string(page->out, "</svg>\n");
 }
 
@@ -801,11 +797,10 @@ void diagram_draw_picture(const struct diagram *diagram, struct text *svg)
 
 	page.lane = HEIGHT_GOAL / (double)diagram_lanes(diagram);
 	page.lane = page.lane > LANE ? LANE : page.lane < LANE_LEAST ? LANE_LEAST : page.lane;
-	page.boxes = malloc((diagram->arrows_count + 1) * sizeof(*page.boxes));
+	page.boxes =
+	        malloc((diagram->arrows_count + diagram->marks_count + 1) * sizeof(*page.boxes));
 	memory_must(page.boxes != NULL);
-	gather_times(&page);
-	place_times(&page);
-	cut_strips(&page);
+	drawing_place(&page);
 	write_page(&page);
 	free(page.boxes);
 	free(page.times);

@@ -17,6 +17,8 @@ enum mark_kind {
 	MARK_CRASH,
 	MARK_RESTART,
 	MARK_EXPIRE,
+	MARK_LINK,
+	MARK_UNLINK,
 };
 
 /* Something that happened at a node. */
@@ -24,7 +26,8 @@ struct mark {
 	uint64_t time;
 	enum mark_kind kind;
 	uint32_t node;
-	uint32_t what; /* of an election: the leader's identifier */
+	/* ELECTED: the leader's identifier; LINK and UNLINK: the node at the other end */
+	uint32_t what;
 };
 
 enum fate { FATE_FLYING, FATE_DELIVERED, FATE_LOST };
@@ -37,8 +40,24 @@ struct arrow {
 	char label[DIAGRAM_LABEL_MOST + 1];
 };
 
+/* A message with the token to or from a node that is not drawn. */
+struct hidden_token {
+	uint64_t number;
+	uint32_t to;
+};
+
+/* A node waits, and another would have to act. */
+struct wait {
+	uint32_t node, other;
+};
+
 struct diagram {
 	const struct setup *setup;
+	bool seeded; /* the run draws from the seed */
+	struct hidden_token *hidden;
+	size_t hidden_count, hidden_size;
+	struct wait *waits; /* who waits for whom when nothing can happen any more */
+	size_t waits_count, waits_size;
 	struct mark *marks;
 	size_t marks_count, marks_size;
 	struct arrow arrows[DIAGRAM_MESSAGES_MAX];
@@ -50,7 +69,7 @@ struct diagram {
 	struct diagram_window window;
 	bool loops; /* what happens from `loop` on may be repeated for ever */
 	uint64_t loop;
-	char *violation; /* a sentence about what is wrong at the end, as XML; or NULL */
+	char *violation; /* a sentence about what is wrong at the end, or NULL */
 };
 
 static inline const struct message_type *type_of(const struct diagram *diagram, uint8_t type)

@@ -121,18 +121,6 @@ static void place_nodes(struct moment *picture)
 
 /* --- drawing --- */
 
-static void write_escaped(struct text *out, const char *string)
-{
-	for (; *string != 0; string++) {
-		if (*string == '<')
-			text_add_string(out, "&lt;");
-		else if (*string == '&')
-			text_add_string(out, "&amp;");
-		else
-			text_add(out, string, 1);
-	}
-}
-
 static void write_edges(const struct moment *picture)
 {
 	const struct graph *graph = picture->graph;
@@ -254,7 +242,7 @@ static void write_flight(const struct moment *picture, const struct envelope *fl
 	text_format(picture->out, "<text class=\"flight%s\" x=\"%.1f\" y=\"%.1f\">",
 	            picture->world->algorithm->messages[flight->body[0]].token ? " token" : "",
 	            at.x, at.y - 14.0 * above);
-	write_escaped(picture->out, message);
+	text_add_xml(picture->out, message);
 	text_format(picture->out, " %u→%u</text>\n", flight->from, flight->to);
 	free(message);
 }
@@ -372,7 +360,7 @@ void moment_draw(const struct setup *setup, const struct world *world,
 	write_heads(&picture);
 	text_add_string(svg, "<rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n");
 	text_add_string(svg, "<text class=\"title\" x=\"20\" y=\"28\">");
-	write_escaped(svg, title);
+	text_add_xml(svg, title);
 	text_add_string(svg, "</text>\n");
 	write_queue(&picture, flights, flights_count);
 	write_edges(&picture);

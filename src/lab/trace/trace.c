@@ -163,6 +163,12 @@ void trace_start(struct trace *trace, const struct setup *setup)
 	free(line);
 }
 
+void trace_seed(struct trace *trace)
+{
+	if (trace->diagram != NULL)
+		diagram_seed(trace->diagram);
+}
+
 void trace_started(struct trace *trace, const struct world *world)
 {
 	if (!trace->wants_lines)
@@ -218,6 +224,8 @@ void trace_restart(struct trace *trace, uint64_t time, uint32_t node)
 
 void trace_link(struct trace *trace, uint64_t time, uint32_t a, uint32_t b, bool linked)
 {
+	if (trace->diagram != NULL)
+		diagram_link(trace->diagram, time, a, b, linked);
 	if (!trace->wants_lines)
 		return;
 	begin_line(trace, time, linked ? "link" : "unlink");
@@ -368,10 +376,10 @@ void trace_loop(struct trace *trace, uint64_t time)
 		diagram_loop(trace->diagram, time);
 }
 
-void trace_violate(struct trace *trace, const char *sentence)
+void trace_violate(struct trace *trace, const char *sentence, const struct world *stuck)
 {
 	if (trace->diagram != NULL)
-		diagram_violate(trace->diagram, sentence);
+		diagram_violate(trace->diagram, sentence, stuck);
 }
 
 void trace_cut(struct trace *trace)

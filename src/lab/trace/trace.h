@@ -36,6 +36,9 @@ struct text *trace_lines(struct trace *trace);
 void trace_start(struct trace *trace, const struct setup *setup);
 void trace_started(struct trace *trace, const struct world *world);
 
+/* The run draws from the seed; the diagram names it. */
+void trace_seed(struct trace *trace);
+
 /* Times are in millionths. In an election, a request is the start of a candidacy. */
 void trace_request(struct trace *trace, uint64_t time, uint32_t node);
 /* A timer of the node has expired. */
@@ -63,8 +66,8 @@ void trace_effects(struct trace *trace, const struct world *world, uint64_t time
 
 /* Notes that what happens from now on may be repeated for ever; the diagram shows it. */
 void trace_loop(struct trace *trace, uint64_t time);
-/* Notes that the last step violated a property; the diagram shows it. */
-void trace_violate(struct trace *trace, const char *sentence);
+/* Notes that the last step violated a property; the diagram shows it (diagram_violate). */
+void trace_violate(struct trace *trace, const char *sentence, const struct world *stuck);
 
 /* Notes that the run was given up before its end: the last line will be `cut` instead of `end`,
  * and the diagram says so too. */

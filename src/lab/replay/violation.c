@@ -1,0 +1,133 @@
+/*
+ * What failed at the end of a replay, as a sentence for its picture. The picture is looked at
+ * without the scenario beside it, so the sentence names the property and not the expectation.
+ */
+#include "internal.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Adds the nodes that are in a phase, such as "1, 2 and 3". Returns how many there are. */
+static uint32_t add_nodes(const struct replay *replay, enum world_phase phase, struct text *text)
+{
+	uint32_t all = 0, added = 0;
+
+	for (uint32_t i = 0; i < replay->nodes; i++)
+		all += replay->world.phases[i] == phase && !replay->dead[i];
+	for (uint32_t i = 0; i < replay->nodes; i++) {
+		if (replay->world.phases[i] != phase || replay->dead[i])
+			continue;
+		const char *before = added == 0 ? "" : added + 1 == all ? " and " : ", ";
+		text_format(text, "%s%" PRIu32, before, i + 1);
+		added++;
+	}
+	return all;
+}
+
+/* Can nothing happen any more, although a node waits or cannot leave? */
+static bool is_stuck(const struct replay *replay)
+{
+	bool waits = false, armed = false;
+
+	for (uint32_t i = 0; i < replay->nodes; i++)
+		waits = waits || (!replay->dead[i] && (replay->world.phases[i] == PHASE_WAITING ||
+		                                       replay->world.phases[i] == PHASE_LEAVING));
+	for (size_t i = 0; replay->timers != NULL && i < (size_t)replay->nodes * TIMERS_MAX; i++)
+		armed = armed || replay->timers[i] != 0;
+	return waits && !armed && replay->world.inside_count == 0 && envelopes_count(replay) == 0;
+}
+
+static void add_deadlock(const struct replay *replay, struct text *text)
+{
+	struct text waiting = {0}, leaving = {0};
+	uint32_t waiting_count = add_nodes(replay, PHASE_WAITING, &waiting);
+	uint32_t leaving_count = add_nodes(replay, PHASE_LEAVING, &leaving);
+
+	text_add_string(text, "Deadlock: no message is in flight and nobody is inside, but ");
+	if (waiting_count != 0)
+		text_format(text, "%s wait%s", waiting.bytes, waiting_count == 1 ? "s" : "");
+	if (leaving_count != 0)
+		text_format(text, "%s%s cannot finish leaving", waiting_count != 0 ? " and " : "",
+		            leaving.bytes);
+	text_free(&waiting);
+	text_free(&leaving);
+}
+
+static void add_leaders(const struct replay *replay, struct text *text)
+{
+	const char *before = "More than one leader: ";
+
+	for (uint32_t i = 0; i < replay->nodes; i++) {
+		if (replay->declared[i] == 0)
+			continue;
+		text_format(text, "%snode %" PRIu32 " has declared itself", before, i + 1);
+		if (replay->declared[i] > 1)
+			text_format(text, " %" PRIu32 " times", replay->declared[i]);
+		before = ", ";
+	}
+}
+
+/* Adds a sentence, without its full stop, about the expectation that failed. */
+static void add_failure(const struct replay *replay, const struct step *step, struct text *text)
+{
+	const struct replay_result *result = replay->result;
+	bool election = replay->algorithm->kind == KIND_ELECTION;
+
+	if (replay->world.broken != NULL) {
+		text_format(text, "A step that may not happen: %s", result->found);
+	} else if (step->kind == STEP_EXPECT_MUTUAL_EXCLUSION) {
+		text_add_string(text, "No mutual exclusion: nodes ");
+		add_nodes(replay, PHASE_INSIDE, text);
+		text_add_string(text, " are inside at once");
+	} else if (step->kind == STEP_EXPECT_ONE_TOKEN) {
+		text_format(text, "Not one token: %s", result->found);
+	} else if (step->kind == STEP_EXPECT_UNIQUE_LEADER) {
+		add_leaders(replay, text);
+	} else if (step->kind == STEP_EXPECT_AGREEMENT) {
+		text_format(text, "No agreement on the leader: %s", result->found);
+	} else if (step->kind == STEP_EXPECT_TERMINATION) {
+		text_format(text, "The election %s: %s",
+		            is_stuck(replay) || envelopes_count(replay) == 0
+		                    ? "has stopped and is not decided"
+		                    : "is not over",
+		            result->found);
+	} else if (step->kind == STEP_EXPECT_INVARIANT) {
+		const char *where = strstr(result->found, " at node ");
+		text_format(text, "The invariant %s is broken%s", result->expected,
+		            where != NULL ? where : "");
+	} else if (step->kind == STEP_EXPECT_PHASE && is_stuck(replay) && !election) {
+		add_deadlock(replay, text);
+	} else if (step->kind == STEP_EXPECT_PHASE) {
+		text_format(text, "Node %" PRIu32 " should be %s by now, but is %s", step->node,
+		            step->phase == PHASE_INSIDE ? "inside" : phase_name(step->phase),
+		            result->found);
+	} else if (step->kind == STEP_EXPECT_MESSAGES) {
+		text_format(text, "%s messages were sent, and at most %" PRIu64 " should be",
+		            result->found, step->number);
+	} else if (result->expected != NULL) {
+		text_format(text, "Expected %s, found %s", result->expected, result->found);
+	} else {
+		text_add_string(text, result->found);
+	}
+}
+
+void violation_tell(const struct replay *replay)
+{
+	const struct replay_result *result = replay->result;
+	static const struct step act = {.kind = STEP_RUN}; /* one that is not in the scenario */
+	const struct step *step = &act;
+	struct text text = {0};
+
+	if (replay->trace == NULL || result->verdict != REPLAY_FAILED || result->found == NULL)
+		return;
+	for (size_t i = 0; i < replay->scenario->steps_count; i++) {
+		if (replay->scenario->steps[i].line == result->line)
+			step = &replay->scenario->steps[i];
+	}
+	add_failure(replay, step, &text);
+	text_add_string(&text, ".");
+	char *sentence = text_take(&text);
+	trace_violate(replay->trace, sentence, is_stuck(replay) ? &replay->world : NULL);
+	free(sentence);
+}

@@ -1,0 +1,61 @@
+/*
+ * Where things are in a diagram: what time and which node is drawn where, and how a wide picture is
+ * cut into strips.
+ */
+#ifndef LAB_DIAGRAM_PLACE_H
+#define LAB_DIAGRAM_PLACE_H
+
+#include "diagram_draw.h"
+
+/* The layout, in units of the picture. */
+enum {
+	LEFT = 74,
+	RIGHT = 45, /* from the last event to the end of the lines */
+	MARGIN = 45,
+	OVERHANG = 22, /* the lines begin a little before the first event */
+	TOP = 82,
+	LANE = 78,
+	LANE_LEAST = 40, /* the smallest distance between two lines, for pictures with many nodes */
+	HEIGHT_GOAL = 800,
+	BOTTOM = 34,
+	STEP = 84, /* the width of a median wait between two events */
+	STEP_LEAST = 16,
+	STEP_MOST = 150,
+	BAR = 13,
+	WAIT = 5,
+	CAPTION = 42, /* what was run, below the title */
+	LEGEND = 62,
+	SENTENCE = 28, /* room for the first line of the sentence about a violation */
+	SENTENCE_LINE = 18,
+	WAITS = 80 /* room for the arrows of who waits for whom */
+};
+
+struct box {
+	double x, y, width, height;
+};
+
+struct drawing {
+	const struct diagram *diagram;
+	struct text *out;
+	uint64_t *times; /* the times at which something happens, increasing, each once */
+	double *places;  /* where each of these times is drawn */
+	size_t times_count;
+	double *cuts; /* where the picture is cut into strips, the edges included */
+	size_t strips_count;
+	double lane; /* the distance from one node's line to the next */
+	double width, strip_height;
+	struct box *boxes; /* the labels placed so far */
+	size_t boxes_count;
+};
+
+/* Places the times, and cuts the picture into strips. `diagram` and `lane` must be set. The caller
+ * frees times, places and cuts. */
+void drawing_place(struct drawing *page);
+
+/* Returns where a time is drawn; at the left edge, if it is before the window. */
+double drawing_x(const struct drawing *page, uint64_t time);
+double drawing_y(const struct drawing *page, uint32_t node);
+/* Returns where the lines of the nodes end. */
+double drawing_edge(const struct drawing *page);
+
+#endif
