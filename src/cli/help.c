@@ -64,6 +64,7 @@ static const char general[] =
 	"                     as 2,5 " initiators_default "\n"                                     \
 	"  --crash 4,5        places that are dead (bully only)\n"
 
+/* A long text has several parts: C limits the length of one. */
 static const struct {
 	const char *name;
 	const char *text;
@@ -260,7 +261,8 @@ static const struct {
          "\n"
          "If a node dies, the others go on after a lease, as long as most voters live.\n"
          "Voters are chosen among the members with --data: 1, from three on 3, from seven\n"
-         "on 5. On SIGTERM the node hands all locks on and leaves. SIGHUP does nothing.\n"
+         "on 5. On SIGTERM the node hands all locks on and leaves. On SIGHUP it reads\n"
+         "rules and certificates again.\n"
          "\n"
          "Exit: 0 it left; 1 it failed and the log says why; 2 bad usage, a bad file, or\n"
          "an option that differs from what the cluster has.\n"
@@ -295,7 +297,8 @@ static const struct {
          "                       $XDG_RUNTIME_DIR/baton.sock, else /run/baton.sock)\n"
          "  --clients HOST:PORT  also serve clients over TCP\n"
          "  --client-timeout T   when to give up a TCP client that no longer answers\n"
-         "                       (default: 30s; at least 10s)\n"
+         "                       (default: 30s; at least 10s)\n"},
+        {"node",
          "Operation\n"
          "  --max-clients N      the most clients at a time (default: 65536)\n"
          "  --max-user-clients N the most of one user (default: 7/8 of --max-clients)\n"
@@ -304,19 +307,20 @@ static const struct {
          "                       'PATTERN VERB[,VERB...] WHO...': verbs lock, elect,\n"
          "                       observe, status, break, admin; who is uid:N, user:NAME,\n"
          "                       gid:N, group:NAME, cert:PATTERN or anyone. Without a rule\n"
-         "                       everybody may do everything; with one, what no rule\n"
-         "                       allows is refused. SIGHUP reads the rules again\n"
+         "                       all is allowed; with one, what no rule allows is not\n"
+         "  --tls-ca FILE        TLS 1.3: peers and TCP clients need certificates of this\n"
+         "                       CA. See 'baton cert'\n"
+         "  --tls-cert FILE, --tls-key FILE\n"
+         "                       with it: this node's own certificate and key\n"
          "  --insecure           listen on addresses that are not loopback, without TLS\n"
          "  --log LEVEL          error, warning, info (default), debug; on stderr\n"
          "  --config FILE        read options from FILE, one 'name = value' on each line\n"
          "\n"
          "examples:\n"
-         "  baton node --socket /tmp/b.sock &\n"
          "  baton node --allow 'backup/* lock uid:1000' --allow '* status group:ops'\n"
-         "  redis-cli -s /tmp/b.sock LOCK backup\n"
-         "  a$ baton node --name a --data /var/lib/baton --listen 10.0.0.1:7440 --insecure\n"
-         "  b$ baton node --name b --data /var/lib/baton --listen 10.0.0.2:7440 \\\n"
-         "         --insecure --join 10.0.0.1:7440\n"},
+         "  a$ baton node --name a --data /var/lib/baton --listen 10.0.0.1:7440 \\\n"
+         "         --tls-ca ca.crt --tls-cert a.crt --tls-key a.key\n"
+         "  b$ baton node --name b ... --join 10.0.0.1:7440\n"},
         {"member",
          "usage: baton member list [--json]\n"
          "       baton member remove NAME\n"
@@ -409,6 +413,8 @@ static const struct {
                 "  --failover       first kill the node of a holder, show how the lock moves on,\n"
                 "                   and start the node again\n"
                 "  --no-web         without 'baton web', which shows the cluster in a browser\n"
+                "  --tls            let the nodes prove who they are, with certificates of a CA\n"
+                "                   that is made for this run\n"
                 "  --for TIME       end after this time\n"
                 "\n"
                 "example: baton dev --nodes 5 --algorithm helary --topology line\n"},
@@ -812,11 +818,14 @@ static const struct {
 
 void print_help(const char *command)
 {
+	bool found = false;
+
 	for (size_t i = 0; command != NULL && i < sizeof(helps) / sizeof(*helps); i++) {
 		if (strcmp(helps[i].name, command) == 0) {
 			fputs(helps[i].text, stdout);
-			return;
+			found = true;
 		}
 	}
-	fputs(general, stdout);
+	if (!found)
+		fputs(general, stdout);
 }

@@ -155,7 +155,7 @@ class Starting(unittest.TestCase):
                            ("log = loud", "--log 'loud': error, warning, info or debug"),
                            ("config = other", "unknown name 'config'"),
                            ("join = h", "--join 'h': HOST:PORT is needed"),
-                           ("tls-ca = x", "--tls-*: this version has no TLS")):
+                           ("tls-ca = x", "--tls-ca: --tls-key is needed too")):
             with self.subTest(text=text):
                 config = self.write(f"# first\n\n{text}\n")
                 self.refused("--config", config, says=[f"{config}:3: {says}"])
@@ -193,7 +193,7 @@ class Starting(unittest.TestCase):
                             (["--data", "/nonexistent/folder"], "'/nonexistent/folder' cannot be made"),
                             (["--client-timeout", "0"], "--client-timeout"),
                             (["--max-clients", "0"], "--max-clients"),
-                            (["--tls-ca", "x"], "no TLS"),
+                            (["--tls-ca", "x"], "--tls-ca: --tls-key is needed too"),
                             (["extra"], "unexpected 'extra'")):
             with self.subTest(words=words):
                 self.refused(*words, says=[says])

@@ -6,34 +6,8 @@ import struct
 import unittest
 
 from cluster import Cluster, Node, free_port, until
+from handshake import CALL, HELLO, REFUSAL, VERSION, call, hello, read_hello
 from resp import Wrong
-
-HELLO, REFUSAL, CALL = 1, 2, 6
-VERSION = 3 # the version of the handshake
-
-
-def hello(kind, version, body=b""):
-    """Makes the first record of a connection, by hand."""
-    record = bytes([kind]) + b"baton" + struct.pack("<I", version) + body
-    return struct.pack("<I", len(record)) + record
-
-
-def read_hello(connection):
-    """Returns (type, version, body) of the other side's first record."""
-    data = b""
-    while len(data) < 4 or len(data) < 4 + struct.unpack("<I", data[:4])[0]:
-        more = connection.recv(4096)
-        assert more, data
-        data += more
-    assert data[5:10] == b"baton", data
-    return data[4], struct.unpack("<I", data[10:14])[0], data[14:4 + struct.unpack("<I", data[:4])[0]]
-
-
-def call(name, peer):
-    """Makes the first record of an engine's connection: of no cluster, process 5, data directory 7, no witness, name, address, and whom
-    it looks for. All numbers and sizes here take one byte."""
-    texts = b"".join(bytes([len(text)]) + text.encode() for text in (name, "127.0.0.1:9", peer))
-    return hello(CALL, VERSION, b"\0\0\0\0\x05\x07\0" + texts)
 
 
 class Differences(unittest.TestCase):

@@ -35,6 +35,9 @@ static struct {
 	/* How many events subscribers were told, and how many were dropped. */
 	uint32_t dropped, events;
 	uint64_t fence; /* the fence of the last reply */
+	const char
+	        *certified; /* the name in the certificate that bee sees; NULL: there is no TLS */
+	uint32_t closed;    /* how many connections bee has closed */
 } world;
 
 static struct resident *create(const char *name, const char *address, uint64_t process)
@@ -93,9 +96,17 @@ static void take(uint32_t i, const struct resident_effect *effect)
 		world.strands[ANT] = effect->line;
 		resident_dialled(world.residents[ANT], effect->line, world.now);
 		world.strands[BEE] = resident_accepted(world.residents[BEE], NULL, world.now);
+		strand_certify(world.strands[BEE], world.certified);
 		break;
 	case RESIDENT_CLOSE:
-		fail();
+		assert_int_equal(i, BEE);
+		assert_non_null(world.certified);
+		assert_true(strand_misnamed(effect->line));
+		world.closed++;
+		for (uint32_t k = 0; k < HOSTS; k++) {
+			resident_closed(world.residents[k], world.strands[k], world.now);
+			world.strands[k] = NULL;
+		}
 		break;
 	case RESIDENT_VIEW:
 	case RESIDENT_ELECTORS:
@@ -152,20 +163,26 @@ static void pass(uint64_t ms)
 	}
 }
 
-static int setup(void **context)
+static void begin(const char *certified)
 {
 	struct warden_options options = {
 	        .settings = {.lease_ns = LEASE, .base = 1000, .block = 1 << 20},
 	        .wiring = {.complete = true}};
 
-	(void)context;
 	memset(&world, 0, sizeof(world));
+	world.certified = certified;
 	world.now = 1000 * MS;
 	world.warden = warden_create(&options, world.now);
 	warden_leads(world.warden, true, world.now);
 	for (uint32_t i = 0; i < HOSTS; i++)
 		world.residents[i] = create(names[i], i == ANT ? "0" : "1", i + 1);
 	pass(4000);
+}
+
+static int setup(void **context)
+{
+	(void)context;
+	begin(NULL);
 	for (uint32_t i = 0; i < HOSTS; i++)
 		assert_true(node_active(resident_node(world.residents[i])));
 	return 0;
@@ -260,12 +277,28 @@ static void test_a_tie_that_is_wanted_is_never_dropped(void **context)
 	free(peers);
 }
 
+/* --- certificates --- */
+
+static void test_a_hello_must_have_the_name_of_the_certificate(void **context)
+{
+	begin(names[ANT]);
+	assert_int_equal(world.closed, 0);
+	assert_true(node_active(resident_node(world.residents[BEE])));
+	teardown(context);
+	begin("wasp");
+	assert_true(world.closed > 0);
+	assert_false(node_active(resident_node(world.residents[BEE])) &&
+	             node_active(resident_node(world.residents[ANT])));
+	teardown(context);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	        cmocka_unit_test_setup_teardown(
 	                test_subscribers_hear_of_dropped_events_when_the_link_has_drained, setup,
 	                teardown),
+	        cmocka_unit_test(test_a_hello_must_have_the_name_of_the_certificate),
 	        cmocka_unit_test_setup_teardown(test_a_tie_that_is_wanted_is_never_dropped, setup,
 	                                        teardown),
 	};

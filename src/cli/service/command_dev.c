@@ -3,6 +3,7 @@
  * its own that ends with this one. Their sockets and their data are in a temporary folder. A node
  * that is killed is started again after some seconds.
  */
+#include "certificate.h"
 #include "cli.h"
 #include "clock.h"
 #include "memory.h"
@@ -35,6 +36,7 @@ enum {
 	END_MS = 5000,       /* how long they may take to leave */
 	AGAIN_MS = 5000,     /* when a node that was killed is started again */
 	TAKEOVER_MS = 20000, /* how long a lock may take to move on */
+	DEV_DAYS = 30,       /* how long the certificates of --tls are valid */
 };
 
 struct dev {
@@ -45,6 +47,7 @@ struct dev {
 	bool no_web;
 	uint16_t web_port;
 	pid_t web; /* the process of baton-web; 0: there is none */
+	bool tls;  /* the nodes prove to each other who they are */
 	char folder[200];
 	char peers[DEV_NODES_MAX * 32];
 	uint16_t ports[DEV_NODES_MAX];
@@ -116,10 +119,36 @@ static int make_folder(struct dev *dev, struct problem *problem)
 	return 0;
 }
 
+/* The path of a file in the folder, such as n1.crt. */
+static void path_of(const struct dev *dev, const char *name, const char *suffix, char room[240])
+{
+	snprintf(room, 240, "%s/%.8s%s", dev->folder, name, suffix);
+}
+
+/* Makes a CA, and a certificate for each node. */
+static int make_certificates(const struct dev *dev, struct problem *problem)
+{
+	char ca[240], ca_key[240], certificate[240], key[240];
+
+	path_of(dev, "ca", ".crt", ca);
+	path_of(dev, "ca", ".key", ca_key);
+	if (certificate_make_ca(ca, ca_key, DEV_DAYS, problem) != 0)
+		return -1;
+	for (uint32_t i = 0; i < dev->nodes; i++) {
+		struct certificate_wish wish = {.days = DEV_DAYS - 1};
+		snprintf(wish.holder.name, sizeof(wish.holder.name), "%s", dev->names[i]);
+		path_of(dev, dev->names[i], ".crt", certificate);
+		path_of(dev, dev->names[i], ".key", key);
+		if (certificate_make(&wish, ca, ca_key, certificate, key, problem) != 0)
+			return -1;
+	}
+	return 0;
+}
+
 static void start_node(struct dev *dev, uint32_t index)
 {
 	pid_t parent = getpid();
-	char *arguments[20], data[240];
+	char *arguments[28], data[240], ca[240], certificate[240], key[240];
 	int count = 0;
 
 	dev->again[index] = 0;
@@ -148,6 +177,17 @@ static void start_node(struct dev *dev, uint32_t index)
 	if (dev->topology != NULL) {
 		arguments[count++] = (char *)"--topology";
 		arguments[count++] = (char *)dev->topology;
+	}
+	if (dev->tls) {
+		path_of(dev, "ca", ".crt", ca);
+		path_of(dev, dev->names[index], ".crt", certificate);
+		path_of(dev, dev->names[index], ".key", key);
+		arguments[count++] = (char *)"--tls-ca";
+		arguments[count++] = ca;
+		arguments[count++] = (char *)"--tls-cert";
+		arguments[count++] = certificate;
+		arguments[count++] = (char *)"--tls-key";
+		arguments[count++] = key;
 	}
 	if (dev->nodes > 1) {
 		arguments[count++] = (char *)"--data";
@@ -415,8 +455,9 @@ static int wait_until_ready(struct dev *dev)
 
 static void print_head(const struct dev *dev)
 {
-	printf("A cluster of %u node%s, %s. Ctrl-C ends it.\n\n", dev->nodes,
-	       dev->nodes == 1 ? "" : "s", dev->algorithm);
+	printf("A cluster of %u node%s, %s%s. Ctrl-C ends it.\n\n", dev->nodes,
+	       dev->nodes == 1 ? "" : "s", dev->algorithm,
+	       dev->tls ? ", with TLS between them" : "");
 	for (uint32_t i = 0; i < dev->nodes; i++)
 		printf("  %-4s %s\n", dev->names[i], dev->sockets[i]);
 	if (dev->web > 0)
@@ -560,6 +601,10 @@ static int run_cluster(struct dev *dev, const char *program)
 	if (make_folder(dev, &problem) != 0)
 		return usage_problem("dev", &problem);
 	start_janitor(dev);
+	if (dev->tls && make_certificates(dev, &problem) != 0) {
+		end_nodes(dev);
+		return usage_problem("dev", &problem);
+	}
 	start_nodes(dev);
 	int code = wait_until_ready(dev);
 	if (code == 0) {
@@ -588,6 +633,7 @@ int command_dev(int argc, char **argv)
 	        {"for", required_argument, NULL, 'f'},
 	        {"failover", no_argument, NULL, 'F'},
 	        {"no-web", no_argument, NULL, 'W'},
+	        {"tls", no_argument, NULL, 's'},
 	        {"help", no_argument, NULL, 'h'},
 	        {NULL, 0, NULL, 0},
 	};
@@ -620,6 +666,9 @@ int command_dev(int argc, char **argv)
 			break;
 		case 'W':
 			dev->no_web = true;
+			break;
+		case 's':
+			dev->tls = true;
 			break;
 		case 'h':
 			print_help("dev");

@@ -14,22 +14,41 @@
 
 enum { SOCKET_PATH_MAX = 107 };
 
+/* The three files go together. */
+static int check_tls(const struct credentials_files *tls, struct problem *problem)
+{
+	static const char *const names[] = {"--tls-ca", "--tls-cert", "--tls-key"};
+	const char *const files[] = {tls->ca, tls->certificate, tls->key};
+	const char *given = NULL, *missing = NULL;
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		if (files[i] != NULL)
+			given = names[i];
+		else
+			missing = names[i];
+	}
+	if (given != NULL && missing != NULL)
+		return problem_set(problem, "%s: %s is needed too; 'baton cert' makes the files",
+		                   given, missing);
+	return 0;
+}
+
 static int check_secure(const struct node_words *words, const struct daemon_options *options,
                         struct problem *problem)
 {
-	if (words->insecure)
+	if (words->insecure || options->tls.ca != NULL)
 		return 0;
 	if (options->listen.host != NULL && !node_host_is_loopback(options->listen.host))
 		return problem_set(
 		        problem,
 		        "--listen %.60s: not loopback, and there is no TLS: anybody could join; "
-		        "--insecure allows it",
+		        "see 'baton cert', or --insecure allows it",
 		        options->listen.host);
 	if (options->clients.host != NULL && !node_host_is_loopback(options->clients.host))
 		return problem_set(
 		        problem,
 		        "--clients %.60s: not loopback, and there is no TLS: anybody could take "
-		        "locks; --insecure allows it",
+		        "locks; see 'baton cert', or --insecure allows it",
 		        options->clients.host);
 	return 0;
 }
@@ -95,6 +114,9 @@ static int make_options(struct node_words *words, struct daemon_options *options
 	        (uint32_t)(words->user_sessions != 0 ? words->user_sessions
 	                                             : words->sessions - words->sessions / 8);
 	options->level = words->level;
+	options->tls = words->tls;
+	if (check_tls(&options->tls, problem) != 0)
+		return -1;
 	if (make_socket(words, options, problem) != 0)
 		return -1;
 	if (words->clients != NULL) {

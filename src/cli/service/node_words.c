@@ -43,8 +43,8 @@ static const struct option options_long[] = {
         {"allow", required_argument, NULL, 'A'},
         {"config", required_argument, NULL, 'F'},
         {"tls-ca", required_argument, NULL, 'x'},
-        {"tls-cert", required_argument, NULL, 'x'},
-        {"tls-key", required_argument, NULL, 'x'},
+        {"tls-cert", required_argument, NULL, 'y'},
+        {"tls-key", required_argument, NULL, 'z'},
         {"help", no_argument, NULL, 'h'},
         {NULL, 0, NULL, 0},
 };
@@ -315,7 +315,14 @@ static int set_word(struct node_words *words, int option, const char *value,
 	case 'F': /* was read before */
 		return 0;
 	case 'x':
-		return problem_set(problem, "--tls-*: this version has no TLS");
+		words->tls.ca = value;
+		return 0;
+	case 'y':
+		words->tls.certificate = value;
+		return 0;
+	case 'z':
+		words->tls.key = value;
+		return 0;
 	default:
 		return -1;
 	}

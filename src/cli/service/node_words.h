@@ -17,6 +17,7 @@ struct node_words {
 	uint32_t join_count;
 	bool witness, insecure;
 	struct rules *rules; /* NULL: none was given; freed with the words */
+	struct credentials_files tls;
 	struct settings_words settings;
 	/* What the node's place remembers of them: those of its first start. */
 	struct settings_words remembered;

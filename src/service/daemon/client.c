@@ -1,5 +1,6 @@
 #include "client.h"
 
+#include "client_tls.h"
 #include "instance.h"
 #include "memory.h"
 #include "must.h"
@@ -113,7 +114,7 @@ void client_watch(struct client *client)
 
 	if (!client->paused && !client->ending)
 		events |= EPOLLIN;
-	if (buffer_size(&client->output) > 0)
+	if (buffer_size(&client->output) > 0 || (client->tls != NULL && client_tls_waits(client)))
 		events |= EPOLLOUT;
 	if (events != client->events)
 		client_wait_for(client, events);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+struct client_tls;
 struct daemon;
 struct status_job;
 
@@ -69,9 +70,10 @@ struct client {
 	struct node_client who;
 	/* Whom rules take it for. What it points to belongs to the client, and may be NULL. */
 	struct subject subject;
-	struct user *user; /* among whose connections it counts; NULL: it was refused */
-	uint64_t since; /* when it connected */
-	int version;    /* the version of RESP that it speaks, 2 or 3 */
+	struct user *user;      /* among whose connections it counts; NULL: it was refused */
+	uint64_t since;         /* when it connected */
+	int version;            /* the version of RESP that it speaks, 2 or 3 */
+	struct client_tls *tls; /* NULL: its bytes go as they are */
 	char *texts[CLIENT_TEXTS];
 
 	/* Commands. */
@@ -137,7 +139,7 @@ struct clients {
 	LIST_HEAD(, client) dirty, ready, later;
 	SLIST_HEAD(, client) lost, closed;
 	uint32_t count;
-	uint32_t count_max;     /* for how many clients there are descriptors */
+	uint32_t count_max; /* for how many clients there are descriptors */
 	struct users users;
 	uint32_t orphans_count; /* sessions without a connection that still hold something */
 	/* The memory of all outputs, without the first CLIENT_UNREAD_FREE of each. */

@@ -1,5 +1,6 @@
 #include "clients.h"
 
+#include "client_tls.h"
 #include "closing.h"
 #include "commands.h"
 #include "effects.h"
@@ -36,7 +37,7 @@ static void hang_up(struct client *client);
 
 /* Writes the output, with the descriptor of the lease word if the client has asked for that. Returns
  * what send returns. */
-static ssize_t write_output(struct client *client)
+static ssize_t write_bytes(struct client *client)
 {
 	struct buffer *output = &client->output;
 
@@ -62,20 +63,30 @@ static ssize_t write_output(struct client *client)
 	return written;
 }
 
+/* Writes what the socket takes of the output. Returns 0, or -1 if it takes nothing any more. */
+static int write_output(struct client *client)
+{
+	struct buffer *output = &client->output;
+
+	if (client->tls != NULL)
+		return client_tls_flush(client);
+	if (buffer_size(output) == 0)
+		return 0;
+	ssize_t written = write_bytes(client);
+	if (written < 0)
+		return errno == EAGAIN || errno == EINTR ? 0 : -1;
+	buffer_take(output, (size_t)written);
+	client->taken += (uint64_t)written;
+	return 0;
+}
+
 static void flush(struct client *client)
 {
 	struct buffer *output = &client->output;
 
-	if (buffer_size(output) > 0) {
-		ssize_t written = write_output(client);
-		if (written < 0 && errno != EAGAIN && errno != EINTR) {
-			hang_up(client);
-			return;
-		}
-		if (written > 0) {
-			buffer_take(output, (size_t)written);
-			client->taken += (uint64_t)written;
-		}
+	if (write_output(client) != 0) {
+		hang_up(client);
+		return;
 	}
 	slim(output);
 	if (client->paused && !client->waiting && !client->later) {
@@ -86,7 +97,7 @@ static void flush(struct client *client)
 	}
 	if (client->events_dropped > 0 && buffer_size(output) < CLIENT_EVENTS_MAX / 2)
 		reply_dropped(client);
-	if (buffer_size(output) == 0) {
+	if (buffer_size(output) == 0 && (client->tls == NULL || !client_tls_waits(client))) {
 		client->told_unread = false;
 		if (client->ending) {
 			client_close(client);
@@ -248,10 +259,20 @@ static void hear_the_end(struct client *client)
 		client_end(client);
 		return;
 	}
-	if (buffer_size(&client->output) > 0)
-		send(client->watch.fd, buffer_front(&client->output), buffer_size(&client->output),
-		     MSG_NOSIGNAL);
+	write_output(client);
 	client_close(client);
+}
+
+/* The inbox has encrypted bytes, and then what was in them. */
+static void take_secure(struct client *client, size_t size)
+{
+	char *inbox = client->daemon->inbox;
+
+	if (!client_tls_input(client, inbox, size))
+		return;
+	while (!client->closing && !client->ending &&
+	       (size = client_tls_read(client, inbox, sizeof(client->daemon->inbox))) > 0)
+		take_bytes(client, inbox, size);
 }
 
 /* Returns the number of bytes read; 0: there were none, or the client is closed. */
@@ -273,7 +294,10 @@ static size_t receive(struct client *client)
 	}
 	if (size <= 0)
 		return 0;
-	take_bytes(client, inbox, (size_t)size);
+	if (client->tls != NULL)
+		take_secure(client, (size_t)size);
+	else
+		take_bytes(client, inbox, (size_t)size);
 	return (size_t)size;
 }
 
@@ -442,7 +466,7 @@ void clients_watch(struct daemon *daemon)
 			                 1000000000,
 			         who);
 			client_close(client);
-		} else if (client_is_overdue(client)) {
+		} else if (client_is_overdue(client) || client_tls_is_late(client)) {
 			client_close(client);
 		} else {
 			watch_stuffed(client);

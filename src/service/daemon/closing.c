@@ -1,5 +1,6 @@
 #include "closing.h"
 
+#include "client_tls.h"
 #include "flow.h"
 #include "grace.h"
 #include "instance.h"
@@ -76,6 +77,7 @@ bool clients_forget_closed(struct daemon *daemon)
 		buffer_free(&client->output);
 		client_charge(client);
 		subscriptions_free(client);
+		client_tls_free(client);
 		for (int i = 0; i < CLIENT_TEXTS; i++)
 			free(client->texts[i]);
 		free((char *)client->who.command);

@@ -20,6 +20,7 @@
 #include "notify.h"
 #include "peers.h"
 #include "randomness.h"
+#include "trust.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -74,6 +75,7 @@ static void on_nag(struct loop_timer *timer)
 	clients_watch(daemon);
 	listeners_resume(daemon);
 	peers_resume(daemon);
+	trust_watch(daemon);
 	if (status_waits_for(daemon, waits_for, sizeof(waits_for)))
 		log_line(member_identity(daemon->member)->witness ? LEVEL_DEBUG : LEVEL_INFO,
 		         "waiting for %s", waits_for);
@@ -120,6 +122,7 @@ static void on_signal(struct loop_watch *watch, uint32_t events)
 	(void)events;
 	while (read(watch->fd, &info, sizeof(info)) == sizeof(info)) {
 		if (info.ssi_signo == SIGHUP) {
+			trust_reload(daemon);
 			reload_begin(daemon);
 			continue;
 		}
@@ -136,6 +139,7 @@ static void close_all(struct daemon *daemon)
 	if (daemon->member != NULL)
 		member_destroy(daemon->member);
 	daemon->member = NULL;
+	credentials_free(daemon->credentials);
 	archive_close(daemon->archive);
 	/* Last, because 'baton drain' waits for that: then another node may use the directory. */
 	listeners_close(daemon);
@@ -200,6 +204,7 @@ static int make_member(struct daemon *daemon)
 	        .node = daemon_node_options(daemon),
 	        .electorate = {.grow_ns = GROW_LEASES * daemon->settings.lease_ms * LOOP_MS,
 	                       .replace_ns = REPLACE_MS * LOOP_MS},
+	        .credentials = daemon->credentials,
 	        .draw = randomness_draw,
 	};
 	const char *wrong;
@@ -308,6 +313,8 @@ static int begin(struct daemon *daemon)
 	if (daemon->archive == NULL)
 		return 1;
 	log_open(daemon_name(daemon), options->level);
+	if (trust_open(daemon) != 0)
+		return 2;
 	if (listeners_open(daemon) != 0 || make_member(daemon) != 0 || peers_open(daemon) != 0)
 		return 1;
 	if (options->alone != NULL)

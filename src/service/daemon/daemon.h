@@ -7,6 +7,7 @@
 #define DAEMON_DAEMON_H
 
 #include "algorithm.h"
+#include "credentials.h"
 #include "problem.h"
 #include "rules.h"
 #include "wiring.h"
@@ -74,6 +75,7 @@ struct daemon_options {
 	 * what `rules` is above; or -1 and a problem. */
 	int (*reload)(void *context, struct rules **ret_rules, struct problem *problem);
 	void *reload_context;
+	struct credentials_files tls;
 	uint32_t turns; /* as in struct node_options, like the next */
 	uint64_t idle_hop_ns;
 	uint32_t sessions_max, locks_max;

@@ -37,6 +37,9 @@ struct daemon {
 	struct status_jobs status_jobs;
 	struct word_page lease_page;
 	struct sched_policy sched_policy;
+	struct credentials *credentials; /* NULL: there is no TLS */
+	/* When the end of a certificate was last warned of; 0: never. */
+	uint64_t end_told_at;
 	/* Limits the lines about clients and peers that cannot be accepted. */
 	struct log_limit refusals;
 	struct log_limit slow_disk;

@@ -1,5 +1,6 @@
 #include "listeners.h"
 
+#include "client_tls.h"
 #include "clients.h"
 #include "clock.h"
 #include "grace.h"
@@ -189,6 +190,8 @@ static void on_tcp_client(struct loop_watch *watch, uint32_t events)
 		return;
 	client->tcp = true;
 	client->subject.uid = SUBJECT_NOBODY;
+	if (client->daemon->credentials != NULL)
+		client_tls_begin(client);
 	setsockopt(client->watch.fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	watch_over(client->watch.fd, client->daemon->options->client_timeout_ms);
 	if (getpeername(client->watch.fd, (struct sockaddr *)&address, &address_size) == 0)

@@ -1,7 +1,3 @@
-/*
- * If TLS comes, it goes here: read_socket and write_output are the only places that see the bytes
- * of a connection.
- */
 #include "peers.h"
 
 #include "instance.h"

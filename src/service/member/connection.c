@@ -3,13 +3,17 @@
 #include "member_state.h"
 #include "memory.h"
 #include "record.h"
+#include "secure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define MS UINT64_C(1000000)
-enum { FIRST_MS = 1000 /* how long a connection may say nothing */ };
+enum {
+	FIRST_MS = 1000, /* how long a connection may say nothing */
+	END_MS = 500,    /* how long its last output may take */
+};
 
 static struct connection *new_connection(struct member *member)
 {
@@ -28,6 +32,8 @@ static void free_connection(struct connection *connection)
 		STAILQ_REMOVE(&connection->member->changed, connection, connection, changed_entry);
 	LIST_REMOVE(connection, all);
 	buffer_free(&connection->first);
+	buffer_free(&connection->last);
+	tls_destroy(connection->tls);
 	free(connection);
 }
 
@@ -77,6 +83,14 @@ void connection_close(struct connection *connection)
 	outcome_add(connection->member, MEMBER_CLOSE, 0)->effect.close = connection;
 }
 
+void connection_end(struct connection *connection)
+{
+	connection->ending = true;
+	connection->patience_at = connection->member->now + END_MS * MS;
+	member_due(connection->member, connection->patience_at);
+	connection_changed(connection);
+}
+
 uint64_t connections_tick(struct member *member)
 {
 	uint64_t next = NODE_NEVER;
@@ -84,7 +98,11 @@ uint64_t connections_tick(struct member *member)
 
 	LIST_FOREACH (connection, &member->connections, all) {
 		if (connection->patience_at <= member->now) {
-			connection_complain(connection, "it says nothing about itself");
+			if (!connection->ending)
+				connection_complain(connection,
+				                    connection->tls != NULL && !connection->tls_open
+				                            ? "its TLS handshake takes too long"
+				                            : "it says nothing about itself");
 			connection_close(connection);
 		} else if (connection->patience_at < next) {
 			next = connection->patience_at;
@@ -118,10 +136,20 @@ void member_dialled(struct member *member, struct connection *connection, uint64
 	member_advance(member, now);
 	if (connection->closing)
 		return;
+	if (member->credentials != NULL)
+		secure_begin(connection);
+	else
+		connection_opened(connection);
+}
+
+void connection_opened(struct connection *connection)
+{
+	struct member *member = connection->member;
+
 	if (connection->post != NULL)
 		post_dialled(connection->post);
 	else
-		resident_dialled(member->resident, connection->line, now);
+		resident_dialled(member->resident, connection->line, member->now);
 }
 
 /* Without a resident there is nobody to link with. A post refuses whatever is not for it. */
@@ -130,15 +158,22 @@ static void sort_out(struct connection *connection)
 	struct member *member = connection->member;
 	enum record_type type = record_type((const uint8_t *)buffer_front(&connection->first));
 
+	if (secure_is_tls((const uint8_t *)buffer_front(&connection->first))) {
+		secure_refuse(connection,
+		              "it uses TLS, and this node does not: start both with --tls-ca, "
+		              "--tls-cert and --tls-key, or neither");
+		return;
+	}
 	connection->patience_at = NODE_NEVER;
-	if (type == RECORD_HELLO && member->resident != NULL)
+	if (type == RECORD_HELLO && member->resident != NULL) {
 		connection->line = resident_accepted(member->resident, connection, member->now);
-	else
+		strand_certify(connection->line, secure_name(connection));
+	} else {
 		connection->post = post_accepted(member, connection);
+	}
 	struct buffer first = connection->first;
 	connection->first = (struct buffer){0};
-	member_input(member, connection, (const uint8_t *)buffer_front(&first), buffer_size(&first),
-	             member->now);
+	connection_input(connection, (const uint8_t *)buffer_front(&first), buffer_size(&first));
 	buffer_free(&first);
 }
 
@@ -146,12 +181,25 @@ void member_input(struct member *member, struct connection *connection, const ui
                   size_t size, uint64_t now)
 {
 	member_advance(member, now);
-	if (connection->closing)
+	if (connection->closing || connection->ending)
 		return;
+	if (member->credentials != NULL)
+		secure_input(connection, bytes, size);
+	else
+		connection_input(connection, bytes, size);
+}
+
+void connection_input(struct connection *connection, const uint8_t *bytes, size_t size)
+{
+	struct member *member = connection->member;
+
 	if (connection->post != NULL) {
 		post_input(connection->post, bytes, size);
 	} else if (connection->line != NULL) {
-		resident_input(member->resident, connection->line, bytes, size, now);
+		resident_input(member->resident, connection->line, bytes, size, member->now);
+		if (strand_misnamed(connection->line))
+			connection_complain(connection,
+			                    "its HELLO has another name than its certificate");
 	} else {
 		buffer_append(&connection->first, bytes, size);
 		if (buffer_size(&connection->first) >= RECORD_HEAD_SIZE)
@@ -173,10 +221,31 @@ void member_closed(struct member *member, struct connection *connection, const c
 
 size_t connection_output(struct connection *connection, const uint8_t **ret_bytes)
 {
-	struct post *post = connection->post;
-
 	if (connection->closing)
 		return 0;
+	if (connection->tls != NULL)
+		return secure_output(connection, ret_bytes);
+	if (connection->ending) {
+		*ret_bytes = (const uint8_t *)buffer_front(&connection->last);
+		return buffer_size(&connection->last);
+	}
+	return connection_plain(connection, ret_bytes);
+}
+
+void connection_written(struct connection *connection, size_t size)
+{
+	if (connection->tls != NULL)
+		tls_written(connection->tls, size);
+	else if (connection->ending)
+		buffer_take(&connection->last, size);
+	else
+		connection_taken(connection, size);
+}
+
+size_t connection_plain(struct connection *connection, const uint8_t **ret_bytes)
+{
+	struct post *post = connection->post;
+
 	if (connection->line != NULL)
 		return strand_output(connection->line, ret_bytes);
 	if (post == NULL || post->state == POST_DIALLING)
@@ -185,7 +254,7 @@ size_t connection_output(struct connection *connection, const uint8_t **ret_byte
 	return buffer_size(&post->output);
 }
 
-void connection_written(struct connection *connection, size_t size)
+void connection_taken(struct connection *connection, size_t size)
 {
 	if (connection->line != NULL)
 		strand_written(connection->line, size);
@@ -200,7 +269,8 @@ bool connection_reads(const struct connection *connection)
 
 bool connection_ends(const struct connection *connection)
 {
-	return connection->post != NULL && connection->post->state == POST_ENDING;
+	return connection->ending ||
+	       (connection->post != NULL && connection->post->state == POST_ENDING);
 }
 
 void *connection_user(const struct connection *connection)
@@ -220,6 +290,8 @@ void connection_complain(const struct connection *connection, const char *text)
 	if (post != NULL)
 		member_complain(connection->member, post->wanted[0] != '\0' ? post->wanted : NULL,
 		                post->address, text);
+	else if (connection->line != NULL && connection->from[0] == '\0')
+		member_complain(connection->member, NULL, strand_peer(connection->line), text);
 	else
 		member_complain(connection->member, NULL, connection->from, text);
 }

@@ -5,6 +5,7 @@
 #include "memory.h"
 #include "petition.h"
 #include "roster.h"
+#include "secure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -67,6 +68,12 @@ void member_refused(struct member *member, const char *who, const char *text)
 	snprintf(member->refusal, sizeof(member->refusal), "%s refuses this node: %s", who, text);
 	snprintf(line, sizeof(line), "refuses this node: %s", text);
 	complain(member, MEMBER_WARNING, NULL, who, line);
+}
+
+void member_distrusts(struct member *member, const char *who, const char *text)
+{
+	snprintf(member->refusal, sizeof(member->refusal), "no TLS with %s: %s", who, text);
+	complain(member, MEMBER_WARNING, NULL, who, text);
 }
 
 const char *member_refusal(const struct member *member)
@@ -159,10 +166,23 @@ void member_met(struct member *member, struct post *post)
 
 /* --- packets --- */
 
+/* Nobody passes on what others ask for. Whoever has a name can only ask in that name. */
+static bool is_own_petition(const struct post *post, const uint8_t *bytes, size_t size)
+{
+	struct petition petition;
+
+	return petition_read(bytes, size, &petition) && petition.process == post->call.process &&
+	       (petition.kind != PETITION_RENEW ||
+	        (petition.name.size == strlen(post->call.name) &&
+	         memcmp(petition.name.bytes, post->call.name, petition.name.size) == 0));
+}
+
 /* Whoever asks a member that has no voter is told who the voters are. */
 static bool take_petition(struct member *member, const struct post *post, const uint8_t *bytes,
                           size_t size)
 {
+	if (!is_own_petition(post, bytes, size))
+		return false;
 	if (member->voter != NULL)
 		return voter_petition(voter_of(member), bytes, size, member->now);
 	const struct electors *electors = tenant_electors(resident_tenant(member->resident));
@@ -189,6 +209,15 @@ static bool take_birth(struct member *member, const struct post *post, const uin
 	post_to_process(member, post->call.process, PACKET_BIRTH, member->out.bytes,
 	                member->out.bytes_count);
 	return true;
+}
+
+/* A letter begins with the servers that it is for and from. */
+static bool is_own_letter(const struct post *post, const uint8_t *bytes, size_t size)
+{
+	struct in in = {.next = bytes, .end = bytes + size};
+
+	in_uint(&in);
+	return in_uint(&in) == post->call.server && !in.bad;
 }
 
 static void obey(struct member *member, enum member_order order, const char *name)
@@ -242,6 +271,8 @@ bool member_packet(struct member *member, struct post *post, enum packet_kind ki
 		resident_bulletin(member->resident, bytes, size, member->now);
 		return true;
 	case PACKET_LETTER:
+		if (!is_own_letter(post, bytes, size))
+			return false;
 		return member->voter == NULL ||
 		       voter_letter(voter_of(member), bytes, size, member->now);
 	case PACKET_BIRTH:
@@ -620,6 +651,12 @@ bool member_connected(const struct member *member, uint64_t server, bool *ret_wi
 	return false;
 }
 
+void member_renew_credentials(struct member *member, const struct credentials *credentials)
+{
+	must(member->credentials != NULL);
+	member->credentials = credentials;
+}
+
 const struct identity *member_identity(const struct member *member)
 {
 	return &member->identity;
@@ -744,6 +781,9 @@ struct member *member_create(const struct member_options *options, uint64_t now,
 	member->process = options->process;
 	member->antechamber = node;
 	member->electorate = options->electorate;
+	member->credentials = options->credentials;
+	if (member->credentials != NULL)
+		member->decrypted = secure_room();
 	member->draw = options->draw;
 	member->voter_at = NODE_NEVER;
 	member->context = options->context;
@@ -791,6 +831,7 @@ void member_destroy(struct member *member)
 	identity_free(&member->identity);
 	charter_free(&member->charter);
 	out_free(&member->out);
+	free(member->decrypted);
 	free(member->text);
 	free(member);
 }

@@ -18,6 +18,7 @@
 #ifndef MEMBER_MEMBER_H
 #define MEMBER_MEMBER_H
 
+#include "credentials.h"
 #include "durable.h"
 #include "identity.h"
 #include "node.h"
@@ -50,6 +51,8 @@ struct member_options {
 	uint64_t begin_at;                /* a cluster is not born before this time */
 	struct node_options node;         /* of the node that serves nobody */
 	struct electorate_options electorate;
+	/* With what it proves who it is, not copied; NULL: there is no TLS. */
+	const struct credentials *credentials;
 	uint64_t (*draw)(void *context); /* returns a random number */
 	void *context;
 };
@@ -71,6 +74,10 @@ struct member_settlement {
  * what is wrong with the settings. */
 const char *member_settle(struct member *member, const struct member_settlement *settlement,
                           uint64_t now);
+
+/* Connections are made with these credentials from now on; those that are open stay. The member has
+ * had some since it was created. */
+void member_renew_credentials(struct member *member, const struct credentials *credentials);
 
 /* Returns the node. Commands of clients go directly to it. */
 struct node *member_node(const struct member *member);

@@ -21,6 +21,7 @@ struct member {
 	struct charter charter;    /* of the cluster that the member belongs to */
 	struct electors addresses; /* addresses to try */
 	struct electorate_options electorate;
+	const struct credentials *credentials; /* NULL: there is no TLS */
 	uint64_t (*draw)(void *context);
 	void *context;
 
@@ -47,6 +48,7 @@ struct member {
 	uint64_t now;       /* the greatest time that was passed in */
 	uint64_t timers_at; /* no timer of the member itself is due before this time */
 	struct out out;
+	uint8_t *decrypted; /* room for what one read of a TLS connection gives; NULL without TLS */
 	LIST_HEAD(, connection) connections;
 	STAILQ_HEAD(, connection) changed; /* connections that member_changed has yet to return */
 	struct posts posts;
@@ -72,6 +74,8 @@ void member_complain(struct member *member, const char *name, const char *addres
                      const char *text);
 /* Somebody refuses to talk to us. */
 void member_refused(struct member *member, const char *who, const char *text);
+/* There can be no TLS with whoever is there. */
+void member_distrusts(struct member *member, const char *who, const char *text);
 /* A node of another cluster calls. */
 void member_met_stranger(struct member *member, const struct call *call);
 /* A post is up. */

@@ -4,6 +4,7 @@
 #include "member_state.h"
 #include "memory.h"
 #include "record.h"
+#include "secure.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,8 +153,12 @@ static const char *judge(struct post *post, const struct call *call)
 	struct member *member = post->member;
 	bool both_live = charter_exists(&member->charter) && charter_exists(&call->charter);
 
+	const char *certified = secure_name(post->connection);
+
 	if (call->process == member->process)
 		return "this is the address of the node itself";
+	if (certified != NULL && strcmp(call->name, certified) != 0)
+		return "its certificate is for another name: --tls-cert must be for --name";
 	if (strcmp(call->name, member->identity.name) == 0)
 		return "it has this node's name";
 	if (call->peer[0] != '\0' && strcmp(call->peer, member->identity.name) != 0)
@@ -395,7 +400,10 @@ static uint64_t tick(struct post *post)
 
 	if (post->patience_at <= member->now) {
 		post->patience_at = NODE_NEVER;
-		give_up(post, post->state == POST_DIALLING  ? "it does not answer"
+		give_up(post, post->state == POST_DIALLING
+		                      ? secure_shakes(post->connection)
+		                                ? "its TLS handshake takes too long"
+		                                : "it does not answer"
 		              : post->state == POST_CALLING ? "it says nothing about itself"
 		                                            : NULL);
 	} else if (post->state == POST_WAITING && post->redial_at <= member->now) {

@@ -173,6 +173,21 @@ void strand_set_user(struct strand *line, void *user)
 	line->user = user;
 }
 
+void strand_certify(struct strand *line, const char *name)
+{
+	line->certified = name;
+}
+
+const char *strand_peer(const struct strand *line)
+{
+	return line->tie != NULL ? line->tie->name : NULL;
+}
+
+bool strand_misnamed(const struct strand *line)
+{
+	return line->misnamed;
+}
+
 bool strand_reads(const struct strand *line)
 {
 	return line->tie == NULL || line->tie->line != line || !line->tie->stalled;
@@ -266,6 +281,11 @@ static void greet(struct strand *line)
 	if (heard.kind == HELLO_MORE)
 		return;
 	if (heard.kind != HELLO_WHOLE || resident_judge(line->resident, &heard.hello) != NULL) {
+		close_line(line);
+		return;
+	}
+	line->misnamed = line->certified != NULL && strcmp(line->certified, heard.hello.name) != 0;
+	if (line->misnamed) {
 		close_line(line);
 		return;
 	}

@@ -26,7 +26,9 @@ struct strand {
 	void *user;
 	enum strand_state state;
 	bool dialled, changed;
-	uint64_t patience_at;        /* when the handshake must be over */
+	const char *certified; /* the name in the other side's certificate; NULL: there is no TLS */
+	bool misnamed;         /* closed: the other side has said another name than that */
+	uint64_t patience_at;  /* when the handshake must be over */
 	struct buffer hello, output; /* the handshake's bytes, in and out */
 };
 

@@ -1,0 +1,172 @@
+#include "client_tls.h"
+
+#include "clients.h"
+#include "instance.h"
+#include "log.h"
+#include "memory.h"
+#include "tls.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+enum {
+	ENCRYPTED_MAX = 64 << 10, /* what is encrypted ahead of the socket */
+	SHAKE_MS = 5000,
+};
+
+#define NEEDS_TLS "-ERR this port needs TLS, with a certificate of 'baton cert client'\r\n"
+
+struct client_tls {
+	struct tls *tls;
+	bool begun; /* its first byte was TLS */
+	bool open;  /* it is known who it is */
+	bool ended; /* it was told that nothing follows */
+	bool failed;
+};
+
+void client_tls_begin(struct client *client)
+{
+	client->tls = calloc(1, sizeof(*client->tls));
+	memory_must(client->tls != NULL);
+	client->tls->tls = tls_create(client->daemon->credentials, true);
+}
+
+void client_tls_free(struct client *client)
+{
+	if (client->tls != NULL)
+		tls_destroy(client->tls->tls);
+	free(client->tls);
+}
+
+static bool refuse(struct client *client, const char *why)
+{
+	char who[CLIENT_DESCRIPTION_MAX];
+
+	client_describe(client, who);
+	if (log_limit_passes(&client->daemon->refusals, client->daemon->loop.now))
+		log_line(LEVEL_WARNING, "a client was refused: %s: %s", who, why);
+	client->tls->failed = true;
+	client_end(client);
+	return false;
+}
+
+/* The handshake is over. A node's certificate is not for clients: rules would take its name for a
+ * client's. */
+static bool come_open(struct client *client)
+{
+	const struct certificate_holder *holder = tls_holder(client->tls->tls);
+
+	client->tls->open = true;
+	if (holder->role != CERTIFICATE_CLIENT) {
+		resp_error(&client->output, "DENIED",
+		           "this is a node's certificate: 'baton cert client' makes a client's");
+		char who[CLIENT_DESCRIPTION_MAX];
+		client_describe(client, who);
+		if (log_limit_passes(&client->daemon->refusals, client->daemon->loop.now))
+			log_line(LEVEL_WARNING,
+			         "a client was refused: %s: it has the certificate of the node "
+			         "'%s'; clients need one of 'baton cert client'",
+			         who, holder->name);
+		client_end(client);
+		return false;
+	}
+	client->subject.certificate = strdup(holder->name);
+	memory_must(client->subject.certificate != NULL);
+	/* Until now it counted among those who are not known. */
+	user_leave(client->user);
+	client->user = user_enter(&client->daemon->clients.users, &client->subject,
+	                          client->daemon->options->user_sessions_max);
+	if (client->user != NULL)
+		return true;
+	buffer_append(&client->output, CLIENT_TOO_MANY_OF_USER,
+	              sizeof(CLIENT_TOO_MANY_OF_USER) - 1);
+	client_end(client);
+	return false;
+}
+
+bool client_tls_input(struct client *client, const char *bytes, size_t size)
+{
+	struct client_tls *secure = client->tls;
+
+	if (!secure->begun && (uint8_t)bytes[0] != TLS_FIRST_BYTE) {
+		send(client->watch.fd, NEEDS_TLS, sizeof(NEEDS_TLS) - 1, MSG_NOSIGNAL);
+		return refuse(client, "it comes without TLS");
+	}
+	secure->begun = true;
+	tls_input(secure->tls, (const uint8_t *)bytes, size);
+	client_dirty(client); /* the handshake may have an answer */
+	if (tls_state(secure->tls) == TLS_FAILED)
+		return refuse(client, tls_problem(secure->tls));
+	return tls_state(secure->tls) == TLS_OPEN && (secure->open || come_open(client));
+}
+
+size_t client_tls_read(struct client *client, char *room, size_t size)
+{
+	struct tls *tls = client->tls->tls;
+	size_t got = tls_read(tls, (uint8_t *)room, size);
+
+	if (got == 0 && tls_state(tls) == TLS_FAILED)
+		refuse(client, tls_problem(tls));
+	else if (got == 0 && tls_state(tls) == TLS_ENDED)
+		client_end(client);
+	return got;
+}
+
+/* What cannot be encrypted is not sent: the handshake has failed, or is not over. */
+static void encrypt(struct client *client)
+{
+	struct client_tls *secure = client->tls;
+	struct buffer *output = &client->output;
+	const uint8_t *bytes;
+	size_t waits;
+
+	if (!secure->open || secure->failed) {
+		buffer_take(output, buffer_size(output));
+		return;
+	}
+	while (buffer_size(output) > 0 &&
+	       (waits = tls_output(secure->tls, &bytes)) < ENCRYPTED_MAX) {
+		size_t size = buffer_size(output);
+		size = size < ENCRYPTED_MAX - waits ? size : ENCRYPTED_MAX - waits;
+		tls_write(secure->tls, (const uint8_t *)buffer_front(output), size);
+		buffer_take(output, size);
+	}
+	if (client->ending && !secure->ended && buffer_size(output) == 0) {
+		secure->ended = true;
+		tls_end(secure->tls);
+	}
+}
+
+int client_tls_flush(struct client *client)
+{
+	struct tls *tls = client->tls->tls;
+	const uint8_t *bytes;
+	size_t size;
+
+	for (;;) {
+		encrypt(client);
+		size = tls_output(tls, &bytes);
+		if (size == 0)
+			return 0;
+		ssize_t written = send(client->watch.fd, bytes, size, MSG_NOSIGNAL);
+		if (written < 0)
+			return errno == EAGAIN || errno == EINTR ? 0 : -1;
+		tls_written(tls, (size_t)written);
+		client->taken += (uint64_t)written;
+		if ((size_t)written < size)
+			return 0;
+	}
+}
+
+bool client_tls_waits(const struct client *client)
+{
+	const uint8_t *bytes;
+
+	return tls_output(client->tls->tls, &bytes) > 0;
+}
+
+bool client_tls_is_late(const struct client *client)
+{
+	return client->tls != NULL && !client->tls->open &&
+	       client->daemon->loop.now - client->since >= SHAKE_MS * LOOP_MS;
+}

@@ -1,0 +1,95 @@
+#include "trust.h"
+
+#include "clock.h"
+#include "instance.h"
+
+#include <string.h>
+#include <time.h>
+
+enum {
+	DAY_S = 86400,
+	WARN_DAYS = 30,
+	/* How often the end is warned of: once a day, and in the last day every hour. */
+	WARN_AGAIN_S = DAY_S,
+	WARN_LAST_S = 3600,
+};
+
+/* Returns NULL, after logging the reason, if the files are wrong or are not this node's. */
+static struct credentials *load(const struct daemon *daemon)
+{
+	struct problem problem;
+	struct credentials *credentials = credentials_load(&daemon->options->tls, &problem);
+
+	if (credentials == NULL) {
+		log_line(LEVEL_ERROR, "%s", problem.text);
+		return NULL;
+	}
+	const struct certificate_holder *holder = credentials_holder(credentials);
+	if (holder->role == CERTIFICATE_NODE && strcmp(holder->name, daemon_name(daemon)) == 0)
+		return credentials;
+	log_line(LEVEL_ERROR,
+	         "--tls-cert '%s': it is for the %s '%s', and this is the node '%s': 'baton cert "
+	         "node %s' makes the right one",
+	         daemon->options->tls.certificate, certificate_role_text(holder->role),
+	         holder->name, daemon_name(daemon), daemon_name(daemon));
+	credentials_free(credentials);
+	return NULL;
+}
+
+int trust_open(struct daemon *daemon)
+{
+	if (daemon->options->tls.ca == NULL)
+		return 0;
+	daemon->credentials = load(daemon);
+	if (daemon->credentials == NULL)
+		return -1;
+	trust_watch(daemon);
+	return 0;
+}
+
+void trust_reload(struct daemon *daemon)
+{
+	if (daemon->credentials == NULL)
+		return;
+	struct credentials *credentials = load(daemon);
+	if (credentials == NULL) {
+		log_line(LEVEL_ERROR, "SIGHUP: the certificates from before stay in use");
+		return;
+	}
+	credentials_free(daemon->credentials);
+	daemon->credentials = credentials;
+	member_renew_credentials(daemon->member, credentials);
+	log_line(LEVEL_INFO,
+	         "SIGHUP: new connections use the certificates that are in the files now");
+	daemon->end_told_at = 0;
+	trust_watch(daemon);
+}
+
+/* Whoever is already connected stays connected, but nobody new. */
+void trust_watch(struct daemon *daemon)
+{
+	if (daemon->credentials == NULL)
+		return;
+	time_t left = credentials_end(daemon->credentials) - time(NULL);
+	uint64_t now = daemon->loop.now;
+	uint64_t again_s = left < DAY_S ? WARN_LAST_S : WARN_AGAIN_S;
+	if (left > (time_t)WARN_DAYS * DAY_S ||
+	    (daemon->end_told_at != 0 && now - daemon->end_told_at < again_s * 1000 * LOOP_MS))
+		return;
+	daemon->end_told_at = now;
+	if (left <= 0)
+		log_line(LEVEL_ERROR,
+		         "--tls-cert: the certificate, or its CA, has expired: no new connection "
+		         "can be made. Replace the files, then send SIGHUP");
+	else if (left < DAY_S)
+		log_line(LEVEL_WARNING,
+		         "--tls-cert: the certificate, or its CA, expires in %ld minutes: replace "
+		         "the "
+		         "files, then send SIGHUP",
+		         (long)left / 60);
+	else
+		log_line(LEVEL_WARNING,
+		         "--tls-cert: the certificate, or its CA, expires in %ld days: replace the "
+		         "files, then send SIGHUP",
+		         (long)left / DAY_S);
+}

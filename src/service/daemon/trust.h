@@ -1,0 +1,17 @@
+/*
+ * The files with which a node proves who it is, and knows others: read at the start, read again on
+ * SIGHUP, and watched for the end of a certificate.
+ */
+#ifndef DAEMON_TRUST_H
+#define DAEMON_TRUST_H
+
+struct daemon;
+
+/* Reads the files, if there are any. Returns 0, or -1 after logging the reason. */
+int trust_open(struct daemon *daemon);
+/* Reads them again. Connections that are open stay. If they are wrong, those from before count. */
+void trust_reload(struct daemon *daemon);
+/* Call it now and then: warns if a certificate ends soon, or has ended. */
+void trust_watch(struct daemon *daemon);
+
+#endif

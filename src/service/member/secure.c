@@ -1,0 +1,181 @@
+#include "secure.h"
+
+#include "member_state.h"
+#include "memory.h"
+#include "record.h"
+
+#include <stdlib.h>
+
+enum {
+	DECRYPTED_SIZE = 32 << 10,
+	/* What is encrypted ahead of the socket. More waits where it is counted and limited. */
+	ENCRYPTED_MAX = 64 << 10,
+	TLS_TYPE_FIRST = 0x14, /* the types of TLS records */
+	TLS_TYPE_LAST = 0x17,
+	TLS_VERSION_MAJOR = 3,
+};
+
+uint8_t *secure_room(void)
+{
+	uint8_t *room = malloc(DECRYPTED_SIZE);
+
+	memory_must(room != NULL);
+	return room;
+}
+
+/* Our first records are short: the third byte, of their length, is 0. */
+bool secure_is_tls(const uint8_t *bytes)
+{
+	return bytes[0] >= TLS_TYPE_FIRST && bytes[0] <= TLS_TYPE_LAST &&
+	       bytes[1] == TLS_VERSION_MAJOR && bytes[2] != 0;
+}
+
+bool secure_shakes(const struct connection *connection)
+{
+	return connection->tls != NULL && !connection->tls_open;
+}
+
+const char *secure_name(const struct connection *connection)
+{
+	return connection->tls != NULL ? tls_holder(connection->tls)->name : NULL;
+}
+
+/* Whoever this node has dialled matters to it: STATUS tells why there is no connection. */
+static void complain(struct connection *connection, const char *why)
+{
+	const struct post *post = connection->post;
+
+	if (post != NULL && post->dialled)
+		member_distrusts(connection->member,
+		                 post->wanted[0] != '\0' ? post->wanted : post->address, why);
+	else
+		connection_complain(connection, why);
+}
+
+void secure_refuse(struct connection *connection, const char *why)
+{
+	uint8_t room[LINK_HELLO_MAX];
+
+	complain(connection, why);
+	buffer_append(&connection->last, room, link_refusal_write(why, room));
+	connection_end(connection);
+}
+
+/* TLS itself is in order, so that the reason can be told in words. */
+static void refuse_politely(struct connection *connection, const char *why)
+{
+	uint8_t room[LINK_HELLO_MAX];
+
+	complain(connection, why);
+	tls_write(connection->tls, room, link_refusal_write(why, room));
+	tls_end(connection->tls);
+	connection->tls_ended = true;
+	connection_end(connection);
+}
+
+void secure_begin(struct connection *connection)
+{
+	connection->tls = tls_create(connection->member->credentials, false);
+	connection_changed(connection);
+}
+
+/* The handshake is over. */
+static void come_open(struct connection *connection)
+{
+	const struct certificate_holder *holder = tls_holder(connection->tls);
+
+	if (holder->role != CERTIFICATE_NODE) {
+		refuse_politely(connection,
+		                "its certificate is a client's, and this is a port of nodes: "
+		                "'baton cert node' makes one for a node");
+		return;
+	}
+	connection->tls_open = true;
+	if (connection->line != NULL)
+		strand_certify(connection->line, holder->name);
+	if (connection->line != NULL || connection->post != NULL)
+		connection_opened(connection);
+}
+
+static void decrypt(struct connection *connection, const uint8_t *bytes, size_t size)
+{
+	uint8_t *room = connection->member->decrypted;
+	struct tls *tls = connection->tls;
+	size_t got;
+
+	tls_input(tls, bytes, size);
+	if (tls_state(tls) == TLS_OPEN && !connection->tls_open)
+		come_open(connection);
+	while (!connection->closing && !connection->ending &&
+	       (got = tls_read(tls, room, DECRYPTED_SIZE)) > 0)
+		connection_input(connection, room, got);
+	if (connection->closing || connection->ending)
+		return;
+	if (tls_state(tls) == TLS_FAILED) {
+		complain(connection, tls_problem(tls));
+		connection_end(connection);
+	} else if (tls_state(tls) == TLS_ENDED) {
+		connection_close(connection);
+	} else if (tls_output(tls, &bytes) > 0) {
+		connection_changed(connection);
+	}
+}
+
+/* A plain node answers a handshake with a REFUSAL, which needs no answer. */
+static void refuse_plain(struct connection *connection)
+{
+	if (connection->tls == NULL) {
+		secure_refuse(connection, "it comes without TLS, and this node takes nobody "
+		                          "without: it needs --tls-ca, --tls-cert and --tls-key");
+		return;
+	}
+	complain(connection, "it has no TLS, and this node talks to nobody without: it needs "
+	                     "--tls-ca, --tls-cert and --tls-key");
+	connection_close(connection);
+}
+
+void secure_input(struct connection *connection, const uint8_t *bytes, size_t size)
+{
+	struct buffer *first = &connection->first;
+
+	if (connection->tls_answered) {
+		decrypt(connection, bytes, size);
+		return;
+	}
+	buffer_append(first, bytes, size);
+	if (buffer_size(first) < RECORD_HEAD_SIZE)
+		return;
+	if (!secure_is_tls((const uint8_t *)buffer_front(first))) {
+		refuse_plain(connection);
+		return;
+	}
+	connection->tls_answered = true;
+	if (connection->tls == NULL)
+		connection->tls = tls_create(connection->member->credentials, true);
+	struct buffer taken = *first;
+	*first = (struct buffer){0};
+	decrypt(connection, (const uint8_t *)buffer_front(&taken), buffer_size(&taken));
+	buffer_free(&taken);
+}
+
+size_t secure_output(struct connection *connection, const uint8_t **ret_bytes)
+{
+	struct tls *tls = connection->tls;
+	const uint8_t *bytes;
+	size_t waiting, size;
+
+	while (connection->tls_open && !connection->ending &&
+	       (waiting = tls_output(tls, ret_bytes)) < ENCRYPTED_MAX &&
+	       (size = connection_plain(connection, &bytes)) > 0) {
+		if (size > ENCRYPTED_MAX - waiting)
+			size = ENCRYPTED_MAX - waiting;
+		tls_write(tls, bytes, size);
+		connection_taken(connection, size);
+	}
+	if (connection_ends(connection) && connection->tls_open && !connection->tls_ended &&
+	    connection_plain(connection, &bytes) == 0) {
+		connection->tls_ended = true;
+		tls_end(tls);
+	}
+	return tls_output(tls, ret_bytes);
+}

@@ -1,0 +1,30 @@
+/*
+ * TLS on the connections of a member. A connection with TLS is known by its certificate before the
+ * first record is read from it: a node's, of the cluster's CA. The name in it must be the name in
+ * the first record (post.h, tie.h). A node with TLS takes nobody without, and the other way round.
+ */
+#ifndef MEMBER_SECURE_H
+#define MEMBER_SECURE_H
+
+#include "connection.h"
+
+/* Returns the memory for what is decrypted. The caller frees it. */
+uint8_t *secure_room(void);
+/* Looks at the first RECORD_HEAD_SIZE bytes of a connection. */
+bool secure_is_tls(const uint8_t *bytes);
+
+/* Begins a handshake on a connection that was dialled. */
+void secure_begin(struct connection *connection);
+/* Takes bytes of the network. */
+void secure_input(struct connection *connection, const uint8_t *bytes, size_t size);
+/* Encrypts what there is to send. Returns the bytes for the network. */
+size_t secure_output(struct connection *connection, const uint8_t **ret_bytes);
+/* Logs why, tells it to the other side in a REFUSAL without TLS, and ends the connection. */
+void secure_refuse(struct connection *connection, const char *why);
+
+/* True if the handshake has begun and is not over. */
+bool secure_shakes(const struct connection *connection);
+/* Returns the name in the certificate of the other side; NULL: there is no TLS. */
+const char *secure_name(const struct connection *connection);
+
+#endif

@@ -1,0 +1,386 @@
+"""Nodes with TLS: whoever cannot prove who it is gets a refusal, both sides say why, and the others notice nothing."""
+import os
+import shutil
+import socket
+import ssl
+import struct
+import tempfile
+import time
+import unittest
+
+from certificates import Certificates
+from cluster import Cluster, Node, free_port, until
+from handshake import CALL, REFUSAL, call, charter_of, read_hello
+
+
+class TlsTest(unittest.TestCase):
+    """All tests of a class have one folder with certificates."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.mkdtemp(prefix="baton-test-tls-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.certificates = Certificates(os.path.join(cls.folder, "pki"))
+        cls.others = Certificates(os.path.join(cls.folder, "other"))
+
+    def cluster(self, count, *options):
+        return Cluster(count, *options, each=lambda index: self.certificates.options(f"n{index + 1}"))
+
+
+class Strangers(TlsTest):
+    """Connects by hand to a node of a cluster that serves. Afterwards it still serves, and no member was lost."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.nodes = Cluster(3, each=lambda index: cls.certificates.options(f"n{index + 1}"))
+        cls.nodes.start()
+        cls.addClassCleanup(cls.nodes.end)
+        cls.node = cls.nodes[0]
+        cls.epoch = cls.node.status()["epoch"]
+
+    def tearDown(self):
+        status = self.node.status()
+        self.assertEqual((status["epoch"], status["waiting_for"], len(status["members"])), (self.epoch, None, 3), self.nodes.logs())
+        with self.nodes[1].client() as client:
+            self.assertGreater(client.call("LOCK", "x"), 0)
+
+    def dial(self):
+        connection = socket.create_connection(("127.0.0.1", self.nodes.ports[0]), 30)
+        self.addCleanup(connection.close)
+        return connection
+
+    def secure(self, pair, **more):
+        connection = self.certificates.context(pair, **more).wrap_socket(self.dial())
+        self.addCleanup(connection.close)
+        return connection
+
+    def alert(self, pair, **more):
+        """Dials and reads. Returns the alert with which the node refuses."""
+        with self.assertRaises(ssl.SSLError) as raised:
+            connection = self.secure(pair, **more)
+            connection.sendall(call("n9", "n1"))
+            while connection.recv(4096):
+                pass
+        return str(raised.exception)
+
+    def test_no_certificate(self):
+        self.assertIn("CERTIFICATE_REQUIRED", self.alert(None))
+        self.node.says("it has no certificate")
+
+    def test_another_ca(self):
+        self.assertIn("UNKNOWN_CA", self.alert(self.others.make("node", "n9")))
+        self.node.says("its certificate is not of this cluster's CA")
+
+    def test_expired(self):
+        self.assertIn("CERTIFICATE_EXPIRED", self.alert(self.certificates.odd("old", "n9", end="20210101000000Z")))
+        self.node.says("its certificate has expired")
+
+    def test_not_yet_valid(self):
+        self.assertIn("BAD_CERTIFICATE", self.alert(self.certificates.odd("new", "n9", start="20390101000000Z")))
+        self.node.says("its certificate is not valid yet")
+
+    def test_tls_1_2(self):
+        old = (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_2)
+        self.assertIn("PROTOCOL_VERSION", self.alert(self.certificates.make("node", "n9"), versions=old))
+        self.node.says("it speaks an old version of TLS; 1.3 is needed")
+
+    def refusal(self, pair, record):
+        """Says something after the handshake. Returns the words of the node's refusal."""
+        connection = self.secure(pair)
+        connection.sendall(record)
+        kind, _, text = read_hello(connection)
+        self.assertEqual(kind, REFUSAL)
+        return text.decode()
+
+    def test_a_clients_certificate_is_no_nodes(self):
+        text = self.refusal(self.certificates.make("client", "backup"), call("backup", "n1"))
+        self.assertIn("its certificate is a client's, and this is a port of nodes", text)
+        self.node.says("its certificate is a client's")
+
+    def test_a_certificate_without_a_role(self):
+        pair = self.certificates.odd("web", "n9", uri="https://")
+        with self.assertRaises((ssl.SSLError, ConnectionError, OSError)):
+            self.assertEqual(self.secure(pair).recv(100), b"")
+            raise ConnectionError
+        self.node.says("its certificate says neither baton:node:NAME nor baton:client:NAME")
+
+    def test_another_nodes_name(self):
+        text = self.refusal(self.certificates.make("node", "n9"), call("n2", "n1"))
+        self.assertIn("its certificate is for another name", text)
+        self.node.says("n2, 127.0.0.1: its certificate is for another name")
+
+    def test_packets_in_another_members_name(self):
+        """A node with a good certificate may call, but it cannot ask, or vote, in the name of another."""
+        extend = lambda process: bytes([2, process, 1, 1]) # of epoch 1, up to 1
+        letter = lambda server: bytes([1, server]) + bytes(8)
+        for kind, packet, good in ((1, extend(5), True), (1, extend(6), False), (3, letter(7), None), (3, letter(8), False)):
+            connection = self.secure(self.certificates.make("node", "n9"))
+            connection.sendall(call("n9", "n1"))
+            charter = charter_of(read_hello(connection)[2])
+            connection.close()
+            connection = self.secure(self.certificates.make("node", "n9"))
+            connection.sendall(call("n9", "n1", charter))
+            self.assertEqual(read_hello(connection)[0], CALL)
+            connection.sendall(struct.pack("<IBB", 2 + len(packet), 7, kind) + packet)
+            connection.settimeout(0.5 if good is not False else 30)
+            try:
+                while connection.recv(4096):
+                    pass
+                ended = True
+            except TimeoutError:
+                ended = False
+            self.assertEqual(ended, good is False, (kind, packet))
+        self.node.says("it sends a malformed packet")
+
+    def test_without_tls(self):
+        connection = self.dial()
+        connection.sendall(call("n2", "n1"))
+        kind, _, text = read_hello(connection)
+        self.assertEqual(kind, REFUSAL)
+        self.assertIn(b"it comes without TLS, and this node takes nobody without", text)
+        self.assertEqual(connection.recv(100), b"")
+        self.node.says("it comes without TLS")
+
+    def test_one_byte_at_a_time(self):
+        """A handshake has a second in all, however busy it looks."""
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        shaking = self.certificates.context(self.certificates.make("node", "n9")).wrap_bio(incoming, outgoing)
+        with self.assertRaises(ssl.SSLWantReadError):
+            shaking.do_handshake()
+        connection, begun = self.dial(), time.monotonic()
+        try:
+            for byte in outgoing.read():
+                connection.sendall(bytes([byte]))
+                connection.settimeout(0.2)
+                try:
+                    if connection.recv(1) == b"":
+                        break
+                except TimeoutError:
+                    pass
+        except ConnectionError:
+            pass
+        self.assertLess(time.monotonic() - begun, 20)
+        self.node.says("127.0.0.1: its TLS handshake takes too long")
+
+    def test_malformed_and_oversized_records(self):
+        for bytes_sent in (b"\x16\x03\x01\xff\xff" + bytes(1 << 16), b"\x16\x03\x03\x00\x00", b"\x17\x03\x03\x00\x05hello",
+                           b"\x16\x03\x01\x00\x20" + b"\xff" * 32, b"\x15\x03\x03\x00\x02\x02\x28",
+                           b"\x16\x03\x01\x40\x00" + b"\x01\x00\xff\xff" + bytes(16380) + b"\x16\x03\x01\x40\x00" + bytes(16384)):
+            connection = self.dial()
+            try:
+                connection.sendall(bytes_sent)
+                while connection.recv(4096):
+                    pass
+            except ConnectionError:
+                pass
+        connection = self.secure(self.certificates.make("node", "n9")) # after the handshake
+        raw = socket.socket(fileno=os.dup(connection.fileno()))
+        self.addCleanup(raw.close)
+        raw.sendall(b"\x17\x03\x03\x00\x40" + bytes(64))
+        with self.assertRaises((ssl.SSLError, ConnectionError)):
+            while connection.recv(4096):
+                pass
+            raise ConnectionError
+        self.node.says("TLS fails: ")
+
+    def test_a_flood_of_half_open_connections(self):
+        before = self.node.fds()
+        flood = [self.dial() for _ in range(300)]
+        for connection in flood[:150]:
+            connection.sendall(b"\x16\x03\x01\x02\x00\x01")
+        with self.node.client() as client: # its own clients notice nothing
+            self.assertGreater(client.call("LOCK", "y"), 0)
+        until("all are closed", lambda: self.node.fds() <= before + 4)
+        for connection in flood:
+            connection.close()
+        connection = self.secure(self.certificates.make("node", "n9"))
+        connection.sendall(call("n9", "n1"))
+        self.assertEqual(read_hello(connection)[0], CALL)
+
+
+class Clients(TlsTest):
+    """Clients over TCP."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.port = free_port()
+        cls.nodes = Cluster(1, "--clients", f"127.0.0.1:{cls.port}", *cls.certificates.options("n1"))
+        cls.nodes.start()
+        cls.addClassCleanup(cls.nodes.end)
+        cls.node = cls.nodes[0]
+
+    def dial(self):
+        connection = socket.create_connection(("127.0.0.1", self.port), 30)
+        self.addCleanup(connection.close)
+        return connection
+
+    def ask(self, pair, *lines, **more):
+        """Sends lines, ends, and returns all that the node answers."""
+        with self.certificates.context(pair, **more).wrap_socket(self.dial()) as connection:
+            for line in lines:
+                connection.sendall(line.encode() + b"\r\n")
+            answer = b""
+            while data := connection.recv(65536):
+                answer += data
+        return answer.decode()
+
+    def test_a_client_with_a_certificate_is_served(self):
+        backup = self.certificates.make("client", "backup")
+        answer = self.ask(backup, "LOCK a", "UNLOCK a", "PING", "QUIT")
+        self.assertRegex(answer, r"^:\d+\r\n:1\r\n\+PONG\r\n\+OK\r\n$")
+        self.assertEqual(self.ask(backup, *["PING"] * 20000, "QUIT"), "+PONG\r\n" * 20000 + "+OK\r\n")
+
+    def test_what_is_large_arrives_whole(self):
+        text = "x" * 300000
+        self.assertEqual(self.ask(self.certificates.make("client", "backup"), f"*2\r\n$4\r\nPING\r\n${len(text)}\r\n{text}", "QUIT"),
+                         f"${len(text)}\r\n{text}\r\n+OK\r\n")
+
+    def test_a_nodes_certificate_is_no_clients(self):
+        self.assertIn("-DENIED this is a node's certificate: 'baton cert client' makes a client's",
+                      self.ask(self.certificates.make("node", "n2"), "PING"))
+
+    def test_others_are_refused(self):
+        before = self.node.fds()
+        for pair, alert in ((None, "CERTIFICATE_REQUIRED"), (self.others.make("client", "backup"), "UNKNOWN_CA"),
+                            (self.certificates.odd("late", "backup", end="20210101000000Z", uri="baton:client:"), "CERTIFICATE_EXPIRED")):
+            with self.assertRaisesRegex((ssl.SSLError, ConnectionError), alert):
+                self.ask(pair, "PING")
+        old = (ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_2)
+        with self.assertRaisesRegex(ssl.SSLError, "PROTOCOL_VERSION"):
+            self.ask(self.certificates.make("client", "backup"), "PING", versions=old)
+        self.node.says("a client was refused: tcp 127.0.0.1")
+        plain = self.dial()
+        plain.sendall(b"PING\r\n")
+        self.assertIn(b"-ERR this port needs TLS", plain.recv(1000))
+        half = [self.dial() for _ in range(20)]
+        for connection in half:
+            connection.sendall(b"\x16\x03\x01")
+        for connection in half:
+            self.assertEqual(connection.recv(100), b"") # it is closed after some seconds
+        until("all are gone", lambda: self.node.fds() <= before)
+
+
+class Nodes(TlsTest):
+    """Real nodes that do not fit together."""
+
+    def join(self, cluster, name, options):
+        node = Node(cluster.folder, name, ["--listen", f"127.0.0.1:{free_port()}", "--join", f"127.0.0.1:{cluster.ports[0]}", *options])
+        cluster.nodes.append(node)
+        return node.start()
+
+    def test_a_newcomer_with_a_certificate_joins(self):
+        with self.cluster(2) as cluster:
+            newcomer = self.join(cluster, "n3", self.certificates.options("n3"))
+            until("it serves", newcomer.serves)
+            with newcomer.client() as one, cluster[0].client() as other:
+                self.assertGreater(one.call("LOCK", "x"), 0)
+                self.assertIsNone(other.call("LOCK", "x", "NOWAIT"))
+
+    def test_refused_on_both_sides(self):
+        with self.cluster(2) as cluster:
+            plain = self.join(cluster, "plain", [])
+            stranger = self.join(cluster, "n4", self.others.options("n4"))
+            trusting = self.join(cluster, "n5", self.others.options("n5", ca=self.both()))
+            plain.says("refuses this node: it comes without TLS, and this node takes nobody without")
+            stranger.says("its certificate is not of this cluster's CA")
+            cluster[0].says("it refuses our certificate: not of its CA")
+            trusting.says("it refuses our certificate: not of its CA")
+            cluster[0].says("its certificate is not of this cluster's CA")
+            self.assertIn("no TLS with 127.0.0.1", trusting.status()["waiting_for"])
+            self.assertEqual(len(cluster[0].status()["members"]), 2)
+
+    def both(self):
+        path = os.path.join(self.folder, "both.crt")
+        with open(path, "wb") as out:
+            for pki in (self.certificates, self.others):
+                with open(pki.path("ca.crt"), "rb") as file:
+                    out.write(file.read())
+        return path
+
+    def test_tls_towards_a_cluster_without(self):
+        with Cluster(2) as cluster:
+            secure = self.join(cluster, "n3", self.certificates.options("n3"))
+            cluster[0].says("it uses TLS, and this node does not")
+            secure.says("it has no TLS, and this node talks to nobody without")
+            self.assertEqual(len(cluster[0].status()["members"]), 2)
+
+    def test_a_removed_member_stays_out(self):
+        with self.cluster(3, "--lease", "1s") as cluster:
+            with cluster[0].client() as client:
+                client.call("MEMBER", "REMOVE", "n3")
+            until("it is gone", lambda: len(cluster[0].status()["members"]) == 2)
+            cluster[2].end()
+            cluster[2].start()
+            until("it is told", lambda: cluster[2].log().count("an operator, who has removed this node") > 1)
+            self.assertEqual(len(cluster[0].status()["members"]), 2)
+
+    def test_wrong_files_are_refused_at_the_start(self):
+        good = self.certificates.options("n1")
+        client, client_key = self.certificates.make("client", "backup")
+        old, old_key = self.certificates.odd("past", "n1", end="20210101000000Z")
+        ca = self.certificates.path("ca.crt")
+        for options, text in ((good[:4], "--tls-cert: --tls-key is needed too"), (good[2:], "--tls-ca is needed too"),
+                              (["--tls-ca", "/none", *good[2:]], "--tls-ca '/none': No such file"),
+                              (["--tls-ca", good[5], *good[2:]], "--tls-ca"), ([*good[:4], "--tls-key", client_key], "--tls-key"),
+                              (["--tls-ca", ca, "--tls-cert", client, "--tls-key", client_key],
+                               "it is for the client 'backup', and this is the node 'n1': 'baton cert node n1'"),
+                              (self.certificates.options("n2"), "it is for the node 'n2', and this is the node 'n1'"),
+                              (["--tls-ca", ca, "--tls-cert", old, "--tls-key", old_key], "certificate has expired"),
+                              (["--tls-ca", self.others.path("ca.crt"), *good[2:]], "unable to get local issuer")):
+            cluster = Cluster(1, *options)
+            try:
+                cluster[0].start()
+                self.assertEqual(cluster[0].wait(), 2, (options, cluster.logs()))
+                self.assertIn(text, cluster[0].log())
+            finally:
+                cluster.clear()
+
+    def test_reload_on_sighup_drops_no_link(self):
+        """Another CA replaces the first, node by node, while a client holds a lock."""
+        folder = tempfile.mkdtemp(dir=self.folder)
+        files = {}
+        for name in ("n1", "n2"):
+            files[name] = {part: os.path.join(folder, f"{name}.{part}") for part in ("ca", "crt", "key")}
+            certificate, key = self.certificates.make("node", name)
+            for part, source in (("ca", self.certificates.path("ca.crt")), ("crt", certificate), ("key", key)):
+                shutil.copy(source, files[name][part])
+
+        def reload(cluster, *copies):
+            for index, name in enumerate(("n1", "n2")):
+                for part, source in copies:
+                    shutil.copy(source(name) if callable(source) else source, files[name][part])
+                count = cluster[index].log().count("SIGHUP: new connections use")
+                cluster[index].signal(1)
+                until("it has reloaded", lambda: cluster[index].log().count("SIGHUP: new connections use") > count)
+
+        with Cluster(2, each=lambda index: ["--tls-ca", files[f"n{index + 1}"]["ca"], "--tls-cert", files[f"n{index + 1}"]["crt"],
+                                            "--tls-key", files[f"n{index + 1}"]["key"]]) as cluster:
+            epoch = cluster[0].status()["epoch"]
+            with cluster[0].client() as holder, cluster[1].client() as waiter:
+                fence = holder.call("LOCK", "x")
+                reload(cluster, ("ca", self.both()))
+                reload(cluster, ("crt", lambda name: self.others.make("node", name)[0]),
+                       ("key", lambda name: self.others.make("node", name)[1]))
+                reload(cluster, ("ca", self.others.path("ca.crt")))
+                self.assertEqual(holder.call("UNLOCK", "x"), 1)
+                self.assertGreater(waiter.call("LOCK", "x"), fence)
+                self.assertEqual(cluster[1].status()["epoch"], epoch)
+            with open(files["n1"]["crt"], "w", encoding="ascii") as file:
+                file.write("nonsense\n")
+            cluster[0].signal(1)
+            cluster[0].says("SIGHUP: the certificates from before stay in use")
+            newcomer = self.join(cluster, "n3", self.others.options("n3"))
+            until("it serves", newcomer.serves)
+
+    def test_the_end_of_a_certificate_is_announced(self):
+        end = time.strftime("%Y%m%d%H%M%SZ", time.gmtime(time.time() + 10 * 86400 + 3600))
+        certificate, key = self.certificates.odd("soon", "n1", end=end)
+        cluster = Cluster(1, "--tls-ca", self.certificates.path("ca.crt"), "--tls-cert", certificate, "--tls-key", key)
+        with cluster:
+            cluster[0].says("expires in 10 days: replace the files, then send SIGHUP")
+
+
+if __name__ == "__main__":
+    unittest.main()
