@@ -102,6 +102,10 @@ class Window(unittest.TestCase):
         self.assertEqual(svg.count(">REQUEST("), 1)
         self.assertEqual(len(re.findall(r'<circle class="f-ask"', svg)), 1)
 
+    def test_many_nodes_and_events_take_few_strips(self):
+        svg = draw("sim suzuki-kasami --nodes 20 --entries 12 --load poisson:0.05 --delay uniform:0.5,2")
+        self.assertLessEqual(svg.count('<use href="#all"/>'), 12)
+
     def test_what_is_wrong_is_said(self):
         for words, text in (("--from 3", "there is none"), ("--diagram a.svg --from 5 --to 3", "before --to"),
                             ("--diagram a.svg --show 7", "from 1 to 6"), ("--diagram a.svg --show 1,1", "occurs twice"),

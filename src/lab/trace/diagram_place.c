@@ -57,10 +57,14 @@ static void place_times(struct drawing *page)
 	qsort(gaps, page->times_count - 1, sizeof(*gaps), compare_times);
 	size_t middle = (page->times_count - 1) / 2;
 	double median = page->times_count > 1 ? (double)gaps[middle] : 1;
+	/* With very many events they are closer together, so that the picture has few strips. */
+	double usual = WIDTH_GOAL / (double)page->times_count;
+	usual = usual > STEP ? STEP : usual < STEP_LEAST ? STEP_LEAST : usual;
+	double least = usual < STEP ? usual / 4 : STEP_LEAST;
 	page->places[0] = LEFT;
 	for (size_t i = 1; i < page->times_count; i++) {
-		double step = STEP * (double)(page->times[i] - page->times[i - 1]) / median;
-		step = step < STEP_LEAST ? STEP_LEAST : step > STEP_MOST ? STEP_MOST : step;
+		double step = usual * (double)(page->times[i] - page->times[i - 1]) / median;
+		step = step < least ? least : step > STEP_MOST ? STEP_MOST : step;
 		page->places[i] = page->places[i - 1] + step;
 	}
 	free(gaps);

@@ -17,6 +17,7 @@ enum {
 	LANE = 78,
 	LANE_LEAST = 40, /* the smallest distance between two lines, for pictures with many nodes */
 	HEIGHT_GOAL = 800,
+	WIDTH_GOAL = 6000, /* of all strips together, if there are very many events */
 	BOTTOM = 34,
 	STEP = 84, /* the width of a median wait between two events */
 	STEP_LEAST = 16,
