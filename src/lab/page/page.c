@@ -287,7 +287,10 @@ static const char terms[] =
         "arranged in increasing order, in decreasing order, nested (every second one is greater "
         "than both neighbours, and so on), and at random for each seed. Means are over the random "
         "arrangements.</dd>\n<dt>tell</dt><dd>Messages that announce the "
-        "leader.</dd>\n</dl>\n</footer>\n";
+        "leader.</dd>\n<dt>faults</dt><dd>Nothing fails here. What lost messages, dead nodes, a "
+        "cut "
+        "link or a slow node lead to is a page of its own: <code>baton compare --faults --html "
+        "FILE</code>.</dd>\n</dl>\n</footer>\n";
 
 void page_write(const struct comparison *comparison, const char *command, const char *version,
                 FILE *file)
