@@ -325,5 +325,32 @@ class Leaving(unittest.TestCase):
             self.assertLess(time.monotonic() - begin, 10 * LEASE_S)
 
 
+
+class LongLease(unittest.TestCase):
+    """With a lease of minutes, only what is silent takes minutes."""
+
+    def test_birth_join_drain_and_kill(self):
+        begun = time.monotonic()
+        with Family(3, "--lease", "5m") as cluster:
+            serves(cluster.add("n4", join=(0, 1)).start())
+            self.assertLess(time.monotonic() - begun, 60)
+            status = cluster[0].status()
+            self.assertEqual(len(status["members"]), 4)
+            self.assertTrue(all(200_000 < member["lease_ms"] <= 300_000 for member in status["members"]), status)
+            self.assertTrue(300_000 < status["takeover_ms"] < 305_000, status)
+            done = subprocess.run([BATON, "run", "-S", cluster[3].socket, "--grace", "100s", "x", "true"], check=False)
+            self.assertEqual(done.returncode, 0)
+            begun = time.monotonic()
+            self.assertEqual(cluster[3].end(), 0)
+            until("it has left", lambda: len(cluster[0].status()["members"]) == 3 and all(node.serves() for node in cluster.nodes[:3]))
+            self.assertLess(time.monotonic() - begun, 30)
+            mine = take(cluster[0], "mine")
+            cluster[2].signal(signal.SIGKILL)
+            self.assertGreater(take(cluster[0], "mine"), mine)  # the token is here, and the node's own lease goes on
+            until("n3 is silent", lambda: cluster[0].status()["silent"] == ["n3"])
+            for node in cluster.nodes[:2]:
+                node.signal(signal.SIGKILL)
+
+
 if __name__ == "__main__":
     unittest.main()

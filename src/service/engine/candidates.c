@@ -2,6 +2,7 @@
 
 #include "grow.h"
 #include "memory.h"
+#include "rhythm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -57,7 +58,7 @@ static bool has_waited(const struct candidates *candidates, const struct agreed_
 
 static bool was_heard(const struct petitioner *petitioner, uint64_t lease, uint64_t now)
 {
-	return petitioner->heard + lease / 3 > now;
+	return petitioner->heard + 2 * rhythm_interval(lease) > now;
 }
 
 /* A candidate must have been heard for a while, so that one that comes and goes does not disturb the
@@ -77,7 +78,7 @@ static bool may_be_prospect(const struct candidates *candidates, const struct ag
 	       petitioner->version_least <= state->version &&
 	       state->version <= petitioner->version && petitioner->lease_ns == lease &&
 	       was_heard(petitioner, lease, now) &&
-	       petitioner->candidate_since + patience_of(state, lease / 6) <= now &&
+	       petitioner->candidate_since + patience_of(state, rhythm_interval(lease)) <= now &&
 	       petitioner->aside_until <= now &&
 	       state_seat(state, entry_text_of(petitioner->name)) == NULL &&
 	       !state_forbids(state, entry_text_of(petitioner->name)) &&
@@ -229,7 +230,8 @@ bool candidates_ready(const struct candidates *candidates, const struct agreed_s
 		const struct petitioner *petitioner =
 		        petitioners_find(petitioners, candidates->prospects[i]);
 		if (!is_linked(candidates, petitioner, lease, now) ||
-		    petitioner->candidate_since + patience_of(state, lease / 3) > now)
+		    petitioner->candidate_since + patience_of(state, 2 * rhythm_interval(lease)) >
+		            now)
 			return false;
 	}
 	return candidates->prospects_count != 0;

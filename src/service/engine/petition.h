@@ -1,6 +1,6 @@
 /*
  * The messages between members and voters, as bytes. Any message may be lost, delayed, duplicated
- * or reordered: members repeat everything every sixth of the lease, and voters answer with what the
+ * or reordered: members repeat everything at every renewal (rhythm.h), and voters answer with what the
  * member does not know yet.
  */
 #ifndef ENGINE_PETITION_H

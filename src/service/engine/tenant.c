@@ -13,7 +13,8 @@
 /* A petition that is this many numbers old is forgotten: its acknowledgement would come too late to
  * be of use. */
 enum { SENT_MAX = 64 };
-/* How many petitions fit into a lease. */
+/* How many petitions without an answer mean that there is no leader. A lease has as many, unless it
+ * is long (rhythm.h). */
 enum { UNANSWERED_MAX = 6 };
 
 /* A petition that was sent and may still be acknowledged. */

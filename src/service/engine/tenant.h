@@ -63,7 +63,7 @@ const char *tenant_refusal(const struct tenant *tenant);
 /* True if an operator has removed this name, and not invited it since. */
 bool tenant_removed(const struct tenant *tenant);
 
-/* True if no leader of the voters has answered for a lease. */
+/* True if no leader of the voters has answered for a lease, or for some seconds if that is long. */
 bool tenant_unanswered(const struct tenant *tenant);
 
 /* A peer that this process needs a link to, in this view or in the next one as far as it is

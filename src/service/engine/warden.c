@@ -5,6 +5,7 @@
 #include "grow.h"
 #include "memory.h"
 #include "outbuffer.h"
+#include "rhythm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -64,12 +65,12 @@ uint64_t warden_patience(uint64_t lease_ns)
 
 static uint64_t interval_of(const struct warden *warden)
 {
-	return warden->state.settings.lease_ns / 6;
+	return rhythm_interval(warden->state.settings.lease_ns);
 }
 
 static uint64_t beat_of(const struct warden *warden)
 {
-	return warden->state.settings.lease_ns / 12;
+	return rhythm_beat(warden->state.settings.lease_ns);
 }
 
 /* --- effects --- */

@@ -1,5 +1,7 @@
 #include "lease.h"
 
+#include "rhythm.h"
+
 static const uint64_t millisecond = 1000000;
 
 static void set_deadline(struct lease *lease, uint64_t deadline)
@@ -80,7 +82,7 @@ void lease_renew_incarnation(struct lease *lease)
 
 uint64_t lease_interval(const struct lease *lease)
 {
-	return lease->ttl != 0 ? lease->ttl / 6 : NODE_BUMP_NS;
+	return lease->ttl != 0 ? rhythm_interval(lease->ttl) : NODE_BUMP_NS;
 }
 
 uint64_t lease_margin(const struct lease *lease)
@@ -98,5 +100,6 @@ uint64_t lease_takeover(const struct lease *lease)
 {
 	if (lease->ttl == 0)
 		return 0;
-	return lease->ttl / 12 + lease->ttl / 999 * 1001 + lease->ttl / 100 + 2 * millisecond;
+	return rhythm_beat(lease->ttl) + lease->ttl / 999 * 1001 + lease->ttl / 100 +
+	       2 * millisecond;
 }

@@ -213,7 +213,7 @@ uint64_t node_incarnation(const struct node *node);
 
 /*
  * A node begins without a lease and grants nothing. It asks for renewals by itself (NODE_RENEW),
- * every sixth of the lease, whether it is in a view or not. When the voters have acknowledged a
+ * every sixth of the lease, at least every second, whether it is in a view or not. When the voters have acknowledged a
  * renewal, the lease lasts until the time at which that renewal was taken, plus lease_ns: the
  * driver passes this deadline to node_lease. A deadline that is not later than the last is ignored.
  *

@@ -14,6 +14,14 @@
 /* The log must have a new leader long before leases end. */
 enum { ELECTIONS_IN_LEASE = 10, HEARTBEATS_IN_LEASE = 50, TENDINGS_IN_LEASE = 100 };
 
+/* With a longer lease, another leader is still elected after a few seconds. */
+#define LEASE_NS_MAX (UINT64_C(30000) * MS)
+
+static uint64_t limit_lease(uint64_t lease_ns)
+{
+	return lease_ns < LEASE_NS_MAX ? lease_ns : LEASE_NS_MAX;
+}
+
 struct voter {
 	struct replica *replica;
 	struct warden *warden;
@@ -268,7 +276,7 @@ static bool tend(struct voter *voter)
 {
 	if (!voter->leads || voter->now < voter->tend_at)
 		return false;
-	voter->tend_at = voter->now + voter->lease_ns / TENDINGS_IN_LEASE;
+	voter->tend_at = voter->now + limit_lease(voter->lease_ns) / TENDINGS_IN_LEASE;
 	tending_look(voter->electorate, voter->replica, voter->warden, voter->id, voter->now);
 	return true;
 }
@@ -299,7 +307,7 @@ struct voter *voter_create(const struct voter_options *options, uint64_t now)
 {
 	struct voter *voter = calloc(1, sizeof(*voter));
 	memory_must(voter != NULL);
-	uint64_t lease_ms = options->settings.lease_ns / MS;
+	uint64_t lease_ms = limit_lease(options->settings.lease_ns) / MS;
 	struct warden_options warden = {.settings = options->settings, .wiring = options->wiring};
 	struct replica_options replica = {
 	        .id = options->id,

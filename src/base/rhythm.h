@@ -1,0 +1,25 @@
+/*
+ * How often a member renews its lease, and how long the voters gather renewals. Both follow the
+ * lease, up to a second: with a lease of minutes, nodes join, leave and are told of each other as
+ * soon as with one of seconds. Only how long a silent member keeps its locks depends on the rest.
+ */
+#ifndef BASE_RHYTHM_H
+#define BASE_RHYTHM_H
+
+#include <stdint.h>
+
+#define RHYTHM_INTERVAL_NS_MAX UINT64_C(1000000000)
+
+/* The time between two renewals. */
+static inline uint64_t rhythm_interval(uint64_t lease_ns)
+{
+	return lease_ns / 6 < RHYTHM_INTERVAL_NS_MAX ? lease_ns / 6 : RHYTHM_INTERVAL_NS_MAX;
+}
+
+/* How long renewals are gathered for one entry of the log. */
+static inline uint64_t rhythm_beat(uint64_t lease_ns)
+{
+	return rhythm_interval(lease_ns) / 2;
+}
+
+#endif
