@@ -37,6 +37,7 @@ class Unlucky(Exception):
 class Nemesis:
     def __init__(self, nodes=5, clients=50, locks=8, lease_ms=1000, seed=1, kinds=None):
         self.lease_ms, self.seed, self.kinds = lease_ms, seed, kinds
+        self.removed = set()  # names that an operator has removed at some time
         self.folder = tempfile.mkdtemp(prefix="baton-nemesis-")
         self.stack = contextlib.ExitStack()
         self.over = threading.Event()
@@ -256,6 +257,23 @@ class Nemesis:
             extra.terminate() # it has ended, unless it never began to serve
             extra.wait()
 
+    def order(self, draw, verb, name):
+        """An operator's order, at any node. It may not come through."""
+        try:
+            subprocess.run([BATON, "member", verb, name, "-S", draw.choice(self.nodes[:-1]).socket], capture_output=True, check=False,
+                           timeout=3 * self.lease_ms / 1000)
+        except subprocess.TimeoutExpired:
+            pass
+
+    def remove_and_invite(self, draw):
+        node = self.any_node(draw)
+        with self.taking(node), self.noted("remove and invite", node.name):
+            self.removed.add(node.name)
+            self.order(draw, "remove", node.name)
+            self.last(draw, 0, 2)
+            self.order(draw, "invite", node.name)
+            self.await_serving(node, 5 * self.lease_ms / 1000)
+
     def rule(self, hand, **rules):
         with self.guard:
             if rules:
@@ -374,7 +392,7 @@ class Nemesis:
                  "kill all": (self.kill_all, 1), "terminate": (self.terminate, 3), "rolling restart": (self.roll, 1),
                  "stop": (self.stop, 4), "stop leader": (self.stop_leader, 2), "wipe": (self.wipe, 1),
                  "join and drain": (self.join_and_drain, 2), "meddle": (self.meddle, 6), "stop all three": (self.stop_all_three, 3),
-                 "break": (self.break_lock, 2)}
+                 "break": (self.break_lock, 2), "remove and invite": (self.remove_and_invite, 2)}
         if self.wires:
             table |= {"cut": (self.cut, 4), "lag": (self.lag, 2), "cut link": (self.cut_link, 2), "split": (self.split, 2), "loss": (self.lose, 2),
                       "delay": (self.delay, 2), "reordering": (self.reorder, 1)}
@@ -457,7 +475,13 @@ class Nemesis:
 
     def heal(self):
         """Everything works again: each node serves, and each client is answered; then each lock can be had at each node."""
+        draw = random.Random(self.seed)
         for node in self.nodes[:-1]:
+            # An order to remove it may have been committed after the last invitation.
+            for _ in range(10 if node.name in self.removed else 0):
+                self.order(draw, "invite", node.name)
+                if self.await_serving(node, 3 * self.lease_ms / 1000):
+                    break
             if not self.await_serving(node, PATIENCE_S):
                 self.failures.append(f"{node.name} does not serve after everything was healed")
         if not self.crowd.end():

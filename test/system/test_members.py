@@ -115,6 +115,7 @@ class Orders(unittest.TestCase):
             self.assertEqual(where(cluster[0], "n3"), ("voter", "out of the view"))
             self.assertEqual(where(cluster[2], "n3"), ("voter", "out of the view"))
             self.assertEqual(where(cluster[2], "n1"), ("voter", "unknown"))
+            self.assertIn(" out of the view ", baton("member", "list", "-S", cluster[0].socket).stdout)
             cluster[2].says("an operator has removed this node")
             self.assertIn("'baton member invite n3'", cluster[2].status()["waiting_for"])
             asked = baton("status", "-S", cluster[2].socket)

@@ -36,9 +36,9 @@ static void print_members(const json_t *answer)
 	printf("cluster %s, epoch %lld\n\n", text_of(answer, "cluster"),
 	       (long long)json_integer_value(json_object_get(answer, "epoch")));
 	table_cell("NAME", 20, false);
-	table_cell("ADDRESS", 28, false);
+	table_cell("ADDRESS", 23, false);
 	table_cell("ROLE", 8, false);
-	table_cell("STATE", 10, false);
+	table_cell("STATE", 15, false);
 	table_cell("SINCE", 5, true);
 	putchar('\n');
 	json_array_foreach (json_object_get(answer, "members"), i, member) {
@@ -48,9 +48,9 @@ static void print_members(const json_t *answer)
 		if (json_is_integer(since))
 			table_age(age, sizeof(age), json_integer_value(since));
 		table_cell(text_of(member, "name"), 20, false);
-		table_cell(text_of(member, "address"), 28, false);
+		table_cell(text_of(member, "address"), 23, false);
 		table_cell(leads ? "leader" : text_of(member, "role"), 8, false);
-		table_cell(text_of(member, "state"), 10, false);
+		table_cell(text_of(member, "state"), 15, false);
 		table_cell(age, 5, true);
 		putchar('\n');
 	}

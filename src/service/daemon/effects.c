@@ -110,7 +110,8 @@ static void do_view(struct daemon *daemon, const struct member_effect *effect)
 	         effect->view.in ? "" : "; this node is not among them");
 	if (daemon->frozen_since_ns == 0)
 		daemon->frozen_since_ns = daemon->loop.now;
-	warn_of_two(daemon);
+	if (effect->view.in)
+		warn_of_two(daemon);
 }
 
 static void stop(struct daemon *daemon, int code)
