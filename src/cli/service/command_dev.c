@@ -45,7 +45,6 @@ struct dev {
 	uint64_t for_ms;
 	bool failover; /* show at the start what happens when a node is killed */
 	bool no_web;
-	uint16_t web_port;
 	pid_t web; /* the process of baton-web; 0: there is none */
 	bool tls;  /* the nodes prove to each other who they are */
 	char folder[200];
@@ -267,7 +266,7 @@ static void start_nodes(struct dev *dev)
 		start_node(dev, i);
 }
 
-/* Starts the page. It watches the last node, because it is the first that --failover kills. */
+/* Starts the page, and prints its address. It watches the last node, because it is the first that --failover kills. */
 static void start_web(struct dev *dev)
 {
 	pid_t parent = getpid();
@@ -277,13 +276,14 @@ static void start_web(struct dev *dev)
 	if (dev->no_web)
 		return;
 	if (page_program_check(&problem) != 0) {
-		printf("\n  There is no web page: %s.\n", problem.text);
+		printf("\n  No web page shows it: %s.\n", problem.text);
 		return;
 	}
-	dev->web_port = WEB_PORT;
-	if (!is_free(dev->web_port) && find_port(&dev->web_port) != 0)
+	uint16_t port = WEB_PORT;
+	if (!is_free(port) && find_port(&port) != 0)
 		return;
-	snprintf(listen, sizeof(listen), "127.0.0.1:%u", dev->web_port);
+	snprintf(listen, sizeof(listen), "127.0.0.1:%u", port);
+	printf("\n  In a browser: http://%s/#cluster\n", listen);
 	fflush(stdout);
 	dev->web = fork();
 	if (dev->web != 0)
@@ -291,7 +291,6 @@ static void start_web(struct dev *dev)
 	setpgid(0, 0);
 	sigprocmask(SIG_SETMASK, &dev->mask, NULL);
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	/* The address is printed here, with the sockets. */
 	if (getppid() != parent || freopen("/dev/null", "w", stdout) == NULL)
 		_exit(1);
 	char *arguments[] = {
@@ -460,9 +459,6 @@ static void print_head(const struct dev *dev)
 	       dev->tls ? ", with TLS between them" : "");
 	for (uint32_t i = 0; i < dev->nodes; i++)
 		printf("  %-4s %s\n", dev->names[i], dev->sockets[i]);
-	if (dev->web > 0)
-		printf("\n  In a browser: http://127.0.0.1:%u/#cluster\n", dev->web_port);
-	fflush(stdout);
 }
 
 static void print_how(const struct dev *dev, const char *program)
@@ -608,8 +604,8 @@ static int run_cluster(struct dev *dev, const char *program)
 	start_nodes(dev);
 	int code = wait_until_ready(dev);
 	if (code == 0) {
-		start_web(dev);
 		print_head(dev);
+		start_web(dev);
 		code = hand_around(dev);
 	}
 	if (code == 0 && dev->failover)
