@@ -20,6 +20,7 @@ import unittest
 
 import history
 from baton import BATON
+from certificates import Certificates
 from cluster import Node, free_port
 from freezing import Disks, Freezer
 from recorder import Crowd, Recorder, now_ns, send
@@ -35,10 +36,11 @@ class Unlucky(Exception):
 
 
 class Nemesis:
-    def __init__(self, nodes=5, clients=50, locks=8, lease_ms=1000, seed=1, kinds=None):
+    def __init__(self, nodes=5, clients=50, locks=8, lease_ms=1000, seed=1, kinds=None, tls=False):
         self.lease_ms, self.seed, self.kinds = lease_ms, seed, kinds
         self.removed = set()  # names that an operator has removed at some time
         self.folder = tempfile.mkdtemp(prefix="baton-nemesis-")
+        self.certificates = Certificates(os.path.join(self.folder, "pki")) if tls else None
         self.stack = contextlib.ExitStack()
         self.over = threading.Event()
         self.guard = threading.Lock()
@@ -78,7 +80,8 @@ class Nemesis:
         peers = ",".join(f"{name}={place}" for name, place in zip(names, addresses))
         self.nodes = []
         for host, (name, place) in enumerate(zip([*names, "extra"], addresses)):
-            node = Node(self.folder, name, ["--insecure", "--listen", place], self.wires.within(host) if self.wires else ())
+            secured = self.certificates.options(name) if self.certificates else ["--insecure"]
+            node = Node(self.folder, name, [*secured, "--listen", place], self.wires.within(host) if self.wires else ())
             if not self.disks.why_not and name != "extra":
                 node.data = os.path.join(self.folder, name + ".disk", "data")
             node.options += ["--data", node.data]

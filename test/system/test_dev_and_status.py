@@ -176,7 +176,7 @@ class Status(unittest.TestCase):
             self.assertIn("Nobody holds such a lock", self.run_status("-S", cluster[1].socket, "nothing*"))
             told = json.loads(self.run_status("--json", BATON_SOCKET=cluster[2].socket))
             self.assertEqual(set(told), {"node", "epoch", "algorithm", "topology", "members", "takeover_ms", "lease_ms",
-                                         "waiting_for", "locks", "messages", "grants", "silent", "links"})
+                                         "waiting_for", "certificate_days", "locks", "messages", "grants", "silent", "links"})
             self.assertEqual((told["node"], len(told["locks"])), ("n3", len(names)))
             for lock in told["locks"]:
                 self.assertEqual(list(lock), ["name", "fence", "holder", "waiters", "order"])

@@ -1,5 +1,6 @@
 """Nodes with TLS: whoever cannot prove who it is gets a refusal, both sides say why, and the others notice nothing."""
 import os
+import re
 import shutil
 import socket
 import ssl
@@ -8,6 +9,7 @@ import tempfile
 import time
 import unittest
 
+from baton import baton
 from certificates import Certificates
 from cluster import Cluster, Node, free_port, until
 from handshake import CALL, REFUSAL, call, charter_of, read_hello
@@ -380,6 +382,11 @@ class Nodes(TlsTest):
         cluster = Cluster(1, "--tls-ca", self.certificates.path("ca.crt"), "--tls-cert", certificate, "--tls-key", key)
         with cluster:
             cluster[0].says("expires in 10 days: replace the files, then send SIGHUP")
+            self.assertEqual(cluster[0].status()["certificate_days"], 10)
+            self.assertIn("The node's certificate ends in 10 days", baton("status", "-S", cluster[0].socket).out)
+            with cluster[0].client() as client:
+                ends = re.search(r"certificate_ends_at:(\d+)", client.call("INFO"))
+            self.assertAlmostEqual(int(ends[1]), time.time() + 10 * 86400 + 3600, delta=600)
 
 
 if __name__ == "__main__":

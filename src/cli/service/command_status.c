@@ -114,6 +114,8 @@ static bool serves(const json_t *status)
 	return json_is_null(json_object_get(status, "waiting_for"));
 }
 
+enum { WARN_DAYS = 30 };
+
 static void print_status(const json_t *status, const char *pattern, uint64_t count)
 {
 	const json_t *messages = json_object_get(status, "messages");
@@ -132,6 +134,10 @@ static void print_status(const json_t *status, const char *pattern, uint64_t cou
 	putchar('\n');
 	if (*waiting_for != '\0')
 		printf("Not serving: waiting for %s\n", waiting_for);
+	const json_t *days = json_object_get(status, "certificate_days");
+	if (json_is_integer(days) && json_integer_value(days) <= WARN_DAYS)
+		printf("The node's certificate ends in %lld days: replace it, then send SIGHUP\n",
+		       (long long)json_integer_value(days));
 	putchar('\n');
 	print_members(status);
 	print_locks(json_object_get(status, "locks"), pattern);

@@ -51,6 +51,9 @@ static void tell_server(const struct daemon *daemon, struct buffer *to)
 	put_number(to, "process_id", (uint64_t)getpid());
 	put_number(to, "uptime_in_seconds", age / LOOP_MS / 1000);
 	put_number(to, "started_at", (uint64_t)time(NULL) - age / LOOP_MS / 1000);
+	if (daemon->credentials != NULL)
+		put_number(to, "certificate_ends_at",
+		           (uint64_t)credentials_end(daemon->credentials));
 	put_number(to, "used_memory_rss", count_resident_bytes());
 	put(to, "used_cpu_sys:%ld.%06ld\r\nused_cpu_user:%ld.%06ld\r\n",
 	    (long)usage.ru_stime.tv_sec, (long)usage.ru_stime.tv_usec, (long)usage.ru_utime.tv_sec,

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static json_t *text(const char *bytes, size_t size)
 {
@@ -251,6 +252,16 @@ static void write_next(struct status_job *job)
 /* More than "$", the digits of a size and the end of the line. */
 enum { HEAD_SIZE = 32 };
 
+/* How many days the certificate is still valid. */
+static json_t *certificate_json(const struct daemon *daemon)
+{
+	enum { DAY_S = 86400 };
+
+	return daemon->credentials == NULL
+	               ? json_null()
+	               : json_integer((credentials_end(daemon->credentials) - time(NULL)) / DAY_S);
+}
+
 static struct status_job *begin_job(struct client *client, struct node_status *status)
 {
 	struct daemon *daemon = client->daemon;
@@ -272,7 +283,7 @@ static struct status_job *begin_job(struct client *client, struct node_status *s
 	memory_must(job->tail != NULL);
 	buffer_append(&job->text, head, sizeof(head));
 	append_json(&job->text,
-	            json_pack("{s:s, s:I, s:s, s:s, s:o, s:o, s:I, s:o}", "node",
+	            json_pack("{s:s, s:I, s:s, s:s, s:o, s:o, s:I, s:o, s:o}", "node",
 	                      daemon_name(daemon), "epoch", (json_int_t)status->epoch, "algorithm",
 	                      settings->algorithm->name, "topology",
 	                      settings->topology != NULL ? settings->topology
@@ -282,7 +293,8 @@ static struct status_job *begin_job(struct client *client, struct node_status *s
 	                              ? json_integer((json_int_t)status->takeover_ms)
 	                              : json_null(),
 	                      "lease_ms", (json_int_t)settings->lease_ms, "waiting_for",
-	                      waits ? json_string(waiting_for) : json_null()));
+	                      waits ? json_string(waiting_for) : json_null(), "certificate_days",
+	                      certificate_json(daemon)));
 	job->text.end--; /* remove the closing brace: more follows */
 	append_text(&job->text, ",\"locks\":[");
 	return job;

@@ -212,6 +212,9 @@ static const struct plain plains[] = {
          "Frames received that are no algorithm's messages.", NULL, NULL, "control_received", 1},
         {"process_resident_memory_bytes", "gauge", "Memory of the node's process.", NULL, NULL,
          "used_memory_rss", 1},
+        {"baton_certificate_end_seconds", "gauge",
+         "When the node's certificate, or its CA, ends; only with TLS.", NULL, NULL,
+         "certificate_ends_at", 1},
         {"process_start_time_seconds", "gauge", "When the node's process started.", NULL, NULL,
          "started_at", 1},
 };
