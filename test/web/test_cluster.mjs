@@ -165,6 +165,11 @@ test("three real nodes: found when they come; a lock is taken, waited for, hande
 	await Promise.all(nodes.map((node) => node.process.over));
 });
 
+/** Looks again and again until it is true. */
+async function until(what, predicate) {
+	for (const end = Date.now() + 60000; !predicate(); await new Promise((done) => setTimeout(done, 10))) assert.ok(Date.now() < end, `not within a minute: ${what}`);
+}
+
 /** A page on a pretended cluster, and a way to wait until it has the last status. */
 async function onPretended(fake, options = {}) {
 	const page = await open("#cluster", { base: fake.address, ...options });
@@ -243,18 +248,18 @@ test("many locks: a page of them is asked for, filtered, and the stream stays as
 	fake.locks = Array.from({ length: 450 }, (_, i) => lockOf(name(i), 100 + i, "db1", i % 9 === 0 ? ["db2", "web1"] : []));
 	const { page, tick } = await onPretended(fake);
 	const names = () => page.locator("#locks .name").allTextContents();
-	const until = (first) => page.waitForFunction((n) => document.querySelector("#locks .name")?.textContent === n, first);
-	await until(name(0));
+	const begins = (first) => page.waitForFunction((n) => document.querySelector("#locks .name")?.textContent === n, first);
+	await begins(name(0));
 	assert.equal((await names()).length, 25);
 	assert.match(await page.textContent("#locks h2"), /450 held or waited for/);
 	assert.match(await page.textContent(".pages"), /1 to 25 of 450/);
 	await page.getByRole("button", { name: "Next" }).click();
-	await until(name(25));
+	await begins(name(25));
 	await page.fill("#filter", "044");
-	await until(name(44));
+	await begins(name(44));
 	assert.deepEqual(await names(), [44, 440, 441, 442, 443, 444, 445, 446, 447, 448, 449].map(name));
 	await page.fill("#filter", "job/01*");
-	await until(name(100));
+	await begins(name(100));
 	assert.ok(fake.asked.at(-1).includes("pattern=job%2F01*&"), fake.asked.at(-1));
 	await page.fill("#filter", "nothing");
 	await page.waitForFunction(() => document.getElementById("no-locks")?.textContent === "No such lock.");
@@ -262,7 +267,7 @@ test("many locks: a page of them is asked for, filtered, and the stream stays as
 	// Once the stream has all of them, nobody is asked.
 	fake.locks = fake.locks.slice(0, 30);
 	await tick();
-	await until(name(0));
+	await begins(name(0));
 	const asked = fake.asked.length;
 	await tick();
 	await tick();
@@ -283,9 +288,7 @@ test("the stream ends while nobody looks, comes back after a break, and what was
 			Object.defineProperty(document, "visibilityState", { value, configurable: true });
 			document.dispatchEvent(new Event("visibilitychange"));
 		}, state);
-	const viewers = async (count) => {
-		while (fake.viewers.size !== count) await new Promise((done) => setTimeout(done, 10));
-	};
+	const viewers = (count) => until(`${count} viewers`, () => fake.viewers.size === count);
 	await viewers(1);
 	await hide("hidden");
 	await viewers(0);
@@ -318,7 +321,7 @@ test("the stream ends while nobody looks, comes back after a break, and what was
 	const streams = fake.streams;
 	for (const viewer of fake.viewers) viewer.socket.destroy();
 	await page.waitForFunction(() => baton.feed.link.value.state !== "live");
-	while (fake.streams === streams) await new Promise((done) => setTimeout(done, 10));
+	await until("a new stream", () => fake.streams > streams);
 	await page.waitForFunction(() => baton.feed.link.value.state === "live");
 	await page.context().close();
 	await fake.end();
