@@ -4,6 +4,7 @@
 #include "certificate.h"
 #include "cli.h"
 #include "memory.h"
+#include "must.h"
 #include "node_words.h"
 
 #include <dirent.h>
@@ -175,6 +176,7 @@ static int check_words(struct cert_words *words, int operands, struct problem *p
 	bool ca = kind == kinds;
 	if (operands != 2)
 		return problem_set(problem, "%s needs %s", *kind, ca ? "one folder" : "one name");
+	must(words->operand != NULL); /* there are two operands */
 	if (words->days == 0)
 		words->days = ca ? CA_DAYS : DAYS;
 	if (ca)
@@ -243,6 +245,7 @@ int command_cert(int argc, char **argv)
 		print_help("cert");
 		return EXIT_HELD;
 	}
+	must(words.what != NULL && words.operand != NULL);
 	bool ca = strcmp(words.what, "ca") == 0;
 	if ((ca ? make_ca(&words, &problem) : make_signed(&words, &problem)) != 0)
 		return usage_problem("cert", &problem);
