@@ -142,7 +142,7 @@ static const struct {
                                   "  --json             one JSON object\n"
                                   "  --trace FILE       every event as a line of JSON\n"
                                   "  --diagram FILE.svg a space-time diagram (rsvg-convert makes "
-                                  "a PDF or PNG of it)\n"
+                                  "it a PDF or PNG)\n"
                                   "  --from T, --to T   the diagram shows only this time\n"
                                   "  --show 1,4,7       the diagram shows only these nodes, and "
                                   "their messages\n"
@@ -297,7 +297,7 @@ static const struct {
          "                       $XDG_RUNTIME_DIR/baton.sock, else /run/baton.sock)\n"
          "  --clients HOST:PORT  also serve clients over TCP\n"
          "  --client-timeout T   when to give up a TCP client that no longer answers\n"
-         "                       (default: 30s; at least 10s)\n"},
+         "                       (default: 30s; at least 4s)\n"},
         {"node",
          "Operation\n"
          "  --max-clients N      the most clients at a time (default: 65536)\n"
@@ -645,7 +645,7 @@ static const struct {
          "                       figure: its state in the paper's figure, if there is one\n"
          "  --json               one JSON object\n"
          "  --trace FILE         every event as a line of JSON\n"
-         "  --diagram FILE.svg   a space-time diagram (rsvg-convert makes a PDF or PNG of it)\n"
+         "  --diagram FILE.svg   a space-time diagram (rsvg-convert makes it a PDF or PNG)\n"
          "  --from T, --to T     the diagram shows only this time\n"
          "  --show 1,4,7         the diagram shows only these nodes, and their messages\n"
          "  --tree FILE.svg      the nodes and the graph at one moment, with what their\n"

@@ -402,7 +402,7 @@ class Commands(unittest.TestCase):
             self.assertEqual([row[0] for row in rows], names)
             self.assertEqual({len(row) for row in rows}, {10})
             self.assertEqual(client.call("COMMAND", "INFO", "LOCK", "nope", "elect"),
-                             [["lock", -2, [], 0, 0, 0, [], [], [], []], None, ["elect", 3, [], 0, 0, 0, [], [], [], []]])
+                             [["lock", -2, [], 0, 0, 0, [], [], [], []], None, ["elect", -3, [], 0, 0, 0, [], [], [], []]])
             docs = client.call("COMMAND", "DOCS")
             of_lock = client.call("COMMAND", "DOCS", "nope", "lock")
             if version == 2:
