@@ -316,7 +316,7 @@ static void contest(const char *title, const struct contest *contest, double goa
 	printf("  %-52s %9.0f /s  %9.0f /s  %5.2f", title, median(ours, rounds),
 	       median(theirs, rounds), median(ratios, rounds));
 	if (goal > 0)
-		printf("  (goal %.1f)", goal);
+		printf("  (goal %.2g)", goal);
 	putchar('\n');
 	fflush(stdout);
 }
@@ -344,28 +344,69 @@ static pid_t start_redis(void)
 	                            "", "--appendonly", "no", NULL});
 }
 
-static pid_t nodes[CLIENTS_MAX];
+/* A cluster whose nodes have the sockets n0.sock, n1.sock and so on; with TLS t0.sock, t1.sock. */
+struct cluster {
+	int count;
+	bool tls;
+	pid_t nodes[CLIENTS_MAX];
+};
 
-/* Uses ports below those of outgoing connections, and another base for each cluster. */
-static void start_nodes(int count)
+static void make_certificates(int count)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "test -d %s/tls || %s cert ca %s/tls >%s/log", folder,
+	         baton, folder, folder);
+	if (system(command) != 0)
+		die("no certificates: %s", command);
+	for (int i = 0; i < count; i++) {
+		snprintf(command, sizeof(command),
+		         "test -f %s/tls/n%02d.crt || %s cert node n%02d --ca %s/tls >>%s/log",
+		         folder, i, baton, i, folder, folder);
+		if (system(command) != 0)
+			die("no certificates: %s", command);
+	}
+}
+
+static void start_node(struct cluster *cluster, int i, int base, const char *peers)
+{
+	char path[256], name[16], data[256], ca[256], certificate[256], key[256];
+
+	snprintf(path, sizeof(path), "%s/%c%d.sock", folder, cluster->tls ? 't' : 'n', i);
+	snprintf(name, sizeof(name), "n%02d", i);
+	snprintf(data, sizeof(data), "%s/data-%d-%d", folder, base, i);
+	snprintf(ca, sizeof(ca), "%s/tls/ca.crt", folder);
+	snprintf(certificate, sizeof(certificate), "%s/tls/%s.crt", folder, name);
+	snprintf(key, sizeof(key), "%s/tls/%s.key", folder, name);
+	unlink(path);
+	if (cluster->count == 1)
+		cluster->nodes[i] = run(
+		        (const char *[]){baton, "node", "--name", name, "--socket", path, NULL});
+	else
+		cluster->nodes[i] = run(
+		        (const char *[]){baton, "node", "--name", name, "--socket", path, "--data",
+		                         data, "--peers", peers, cluster->tls ? "--tls-ca" : NULL,
+		                         ca, "--tls-cert", certificate, "--tls-key", key, NULL});
+}
+
+/* Uses ports below those of outgoing connections, and another base for each cluster. Returns when
+ * every node grants. */
+static void start_cluster(struct cluster *cluster)
 {
 	static int base = 11000;
-	char peers[CLIENTS_MAX * 32], path[256], name[16];
+	char peers[CLIENTS_MAX * 32], path[256];
 	size_t at = 0;
 
 	base += 100;
-	for (int i = 0; i < count; i++)
+	if (cluster->tls)
+		make_certificates(cluster->count);
+	for (int i = 0; i < cluster->count; i++)
 		at += (size_t)snprintf(peers + at, sizeof(peers) - at, "%sn%02d=127.0.0.1:%d",
 		                       i == 0 ? "" : ",", i, base + i + getpid() % 37 * 100);
-	for (int i = 0; i < count; i++) {
-		snprintf(path, sizeof(path), "%s/n%d.sock", folder, i);
-		snprintf(name, sizeof(name), "n%02d", i);
-		unlink(path);
-		nodes[i] = run((const char *[]){baton, "node", "--name", name, "--socket", path,
-		                                count == 1 ? NULL : "--peers", peers, NULL});
-	}
-	for (int i = 0; i < count; i++) { /* until it grants */
-		snprintf(path, sizeof(path), "%s/n%d.sock", folder, i);
+	for (int i = 0; i < cluster->count; i++)
+		start_node(cluster, i, base, peers);
+	for (int i = 0; i < cluster->count; i++) {
+		snprintf(path, sizeof(path), "%s/%c%d.sock", folder, cluster->tls ? 't' : 'n', i);
 		int fd = dial(path);
 		char room[256];
 		do {
@@ -378,10 +419,10 @@ static void start_nodes(int count)
 	}
 }
 
-static void end_nodes(int count)
+static void end_cluster(const struct cluster *cluster)
 {
-	for (int i = 0; i < count; i++)
-		end(nodes[i]);
+	for (int i = 0; i < cluster->count; i++)
+		end(cluster->nodes[i]);
 }
 
 /* Returns the algorithm's messages and the grants of all nodes. */
@@ -491,7 +532,8 @@ static void local_locks(void)
 {
 	pid_t echo = start_echo(), redis = start_redis();
 
-	start_nodes(1);
+	struct cluster alone = {.count = 1};
+	start_cluster(&alone);
 	contest("1 client, LOCK answered, UNLOCK sent : echo",
 	        &(struct contest){WORK_LOCK, WORK_ECHO, "n0.sock", "echo.sock", 1}, 0.8);
 	contest("the echo with both messages and no lock : echo",
@@ -501,7 +543,7 @@ static void local_locks(void)
 	contest("16 clients on 16 locks : Redis, SET NX and DEL",
 	        &(struct contest){WORK_LOCK, WORK_REDIS, "n0.sock", "redis.sock", 16}, 1.0);
 	measure_times();
-	end_nodes(1);
+	end_cluster(&alone);
 	end(echo);
 	end(redis);
 }
@@ -512,7 +554,8 @@ static void hand_overs(void)
 	double ours[ROUNDS_MAX], bare[ROUNDS_MAX], ring[ROUNDS_MAX], ratios[ROUNDS_MAX],
 	        to_ring[ROUNDS_MAX];
 
-	start_nodes(16);
+	struct cluster cluster = {.count = 16};
+	start_cluster(&cluster);
 	tell_messages(&messages[0], &grants[0]);
 	for (int i = 0; i < rounds; i++) {
 		bare[i] = bare_turns(16, 3, seconds, pinned);
@@ -530,7 +573,7 @@ static void hand_overs(void)
 	printf("  %-52s %9.3f     3 - 2/N = %.3f\n", "messages a hand-over",
 	       (double)(messages[1] - messages[0]) / (double)(grants[1] - grants[0]), 3 - 2 / 16.0);
 	fflush(stdout);
-	end_nodes(16);
+	end_cluster(&cluster);
 }
 
 static void growth(void)
@@ -541,7 +584,8 @@ static void growth(void)
 	printf("  nodes   messages a hand-over   3 - 2/N   hand-over    bare, 3 messages   "
 	       "ratio\n");
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
-		start_nodes(sizes[i]);
+		struct cluster cluster = {.count = sizes[i]};
+		start_cluster(&cluster);
 		tell_messages(&messages[0], &grants[0]);
 		double bare = bare_turns(sizes[i], 3, seconds, pinned);
 		double ours = measure(WORK_CONTEND, "n%d.sock", sizes[i]);
@@ -550,8 +594,21 @@ static void growth(void)
 		       (double)(messages[1] - messages[0]) / (double)(grants[1] - grants[0]),
 		       3 - 2.0 / sizes[i], 1e6 / ours, 1e6 / bare, ours / bare);
 		fflush(stdout);
-		end_nodes(sizes[i]);
+		end_cluster(&cluster);
 	}
+}
+
+/* Both clusters stand at the same time, and their rounds alternate. */
+static void hand_overs_with_tls(void)
+{
+	struct cluster plain = {.count = 3}, tls = {.count = 3, .tls = true};
+
+	start_cluster(&plain);
+	start_cluster(&tls);
+	contest("3 nodes, one lock, hand-overs : with TLS : without",
+	        &(struct contest){WORK_CONTEND, WORK_CONTEND, "t%d.sock", "n%d.sock", 3}, 0.85);
+	end_cluster(&tls);
+	end_cluster(&plain);
 }
 
 int main(int argc, char **argv)
@@ -579,6 +636,7 @@ int main(int argc, char **argv)
 		local_locks();
 		hand_overs();
 		growth();
+		hand_overs_with_tls();
 	}
 	char command[300];
 	snprintf(command, sizeof(command), "rm -rf %s", folder);

@@ -2,6 +2,7 @@
 
 #include "baton/error.h"
 #include "memory.h"
+#include "must.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -210,10 +211,12 @@ void strand_written(struct strand *line, size_t size)
 {
 	if (line->tie != NULL)
 		line->tie->sent_bytes += size;
-	if (buffer_size(&line->output) > 0)
+	if (buffer_size(&line->output) > 0) {
 		buffer_take(&line->output, size);
-	else
-		link_written(line->tie->link, size);
+		return;
+	}
+	must(line->tie != NULL);
+	link_written(line->tie->link, size);
 }
 
 /* --- the handshake --- */
