@@ -234,7 +234,10 @@ static bool is_for_driver(struct resident *resident, const struct node_effect *e
 		renew(resident, effect->renew.taken);
 		return false;
 	case NODE_DEPART:
-		tenant_depart(resident->tenant, true);
+		/* A node that an operator removed may be out of the view, and invited again, before
+		 * its last holder has gone. Then it does not leave any more. */
+		if (resident->departs || tenant_incarnation(resident->tenant) != 0)
+			tenant_depart(resident->tenant, true);
 		return false;
 	case NODE_REPLY:
 	case NODE_EVENT:
