@@ -11,7 +11,8 @@ enum { PLANE_ORDER_MAX = 128 };
 /* The lists of all nodes follow each other in one array. That of node i has the elements first[i
  * - 1] to first[i] - 1. */
 struct committees {
-	/* How many members all committees have together; there are as many clients. */
+	/* The sum of the sizes of all committees. Node j is a client of node i if i is in j's
+	 * committee, so all lists of clients together have this length too. */
 	size_t capacity;
 	size_t first[]; /* [nodes + 1] for the members, [nodes + 1] for the clients; then uint32_t
 	                    members[capacity], clients[capacity], scratch[] */

@@ -16,7 +16,8 @@ struct team {
 	struct team_member *members;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	/* How often work was begun, and how often one of the others has finished it. */
+	/* How many rounds have begun, and how many times a thread other than the caller has
+	 * finished its part of one. */
 	atomic_uint begun, ended;
 	unsigned rounds;
 	void (*work)(void *context, uint32_t member);

@@ -246,9 +246,9 @@ struct algorithm {
 	 * first is for one entry of each node. The second is for two entries of each or
 	 * unlimited ones; 0 means that it equals the first. */
 	uint32_t nodes_checked, nodes_checked_twice;
-	/* `grows` is what grows without bound if entries are unlimited, so that there are
-	 * infinitely many states, such as "clocks"; NULL: nothing does. `grows_unless` is the
-	 * parameter that keeps it bounded unless it is 0, or NULL. */
+	/* `grows` names what grows without bound if entries are unlimited, such as "clocks"; then
+	 * there are infinitely many states. NULL: nothing grows. `grows_unless` names a parameter:
+	 * any value but 0 bounds the growth. NULL: there is no such parameter. */
 	const char *grows, *grows_unless;
 	/* How numbers can be lowered, so that their growth does not matter; or NULL. */
 	const struct differences *differences;

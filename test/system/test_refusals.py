@@ -187,7 +187,7 @@ class Restarts(unittest.TestCase):
             second.log_path += ".second"
             second.start()
             try:
-                until("it has met the cluster", lambda: "of the cluster" in second.log())
+                until("it has met the cluster", lambda: "belongs to the cluster" in second.log())
                 with second.client() as client:
                     self.assertIsInstance(client.call("LOCK", "x", "TIMEOUT", 4000), Wrong)
                 with cluster[0].client() as client:

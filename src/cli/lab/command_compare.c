@@ -164,7 +164,8 @@ static int parse_arguments(int argc, char **argv, struct compare_request *reques
 		return problem_set(problem,
 		                   "--claims can be printed with --json, but not with --csv");
 	if (request->claims && request->html != NULL)
-		return problem_set(problem, "--claims runs nothing: there is no --html page");
+		return problem_set(problem,
+		                   "--claims runs nothing, so it has no results for --html");
 	if (request->claims && request->of_runs != NULL)
 		return problem_set(problem, "--%s: --claims runs nothing", request->of_runs);
 	if (request->faults && check_fault_words(request, problem) != 0)

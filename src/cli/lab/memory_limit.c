@@ -28,7 +28,8 @@ int parse_size(const char *text, uint64_t *ret_bytes, struct problem *problem)
 	return 0;
 }
 
-/* Returns the memory limit of the control group, which a container has. */
+/* Returns the memory limit of this process's control group, as set in a container; UINT64_MAX:
+ * there is none. */
 static uint64_t memory_of_container(void)
 {
 	uint64_t bytes = UINT64_MAX;

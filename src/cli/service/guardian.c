@@ -29,7 +29,7 @@ struct guardian {
 	pid_t run;    /* the process that the user started */
 	bool command_stopped;
 	struct ending ending;
-	sigset_t forwarded; /* the signals that it has passed on */
+	sigset_t forwarded; /* the signals that the guardian has already passed on to the command */
 	bool none_left;     /* the command and all its descendants have ended */
 	bool killing;       /* the grace is over: everything is killed */
 };

@@ -240,7 +240,7 @@ static int add_rule(struct node_words *words, const char *text, struct problem *
 	return 0;
 }
 
-/* What is fixed when a cluster is born. Returns 1 if the option is none of these. */
+/* Sets an option that is fixed when a cluster is born. Returns 1 if the option is another one. */
 static int set_setting(struct settings_words *settings, int option, const char *value,
                        struct problem *problem)
 {
@@ -402,9 +402,9 @@ int node_words_read_file(struct node_words *words, const char *path, struct prob
 		fclose(file);
 		return problem_set(
 		        problem,
-		        "--config '%.200s': others can change it (uid %u, mode %04o), and "
-		        "it says who may do what: it must belong to root or to the "
-		        "node's user, and be writable by no other",
+		        "--config '%.200s': other users can change this file (uid %u, mode %04o), "
+		        "and it decides who may do what. Its owner must be root or the node's "
+		        "user, and only the owner may have write permission",
 		        path, found.st_uid, found.st_mode & 07777U);
 	}
 	for (unsigned number = 1; getline(&line, &room, file) >= 0; number++) {

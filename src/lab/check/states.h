@@ -67,7 +67,7 @@ struct states {
 	uint64_t *slots; /* hash table: the upper half of the hash, then the state's name + 1; 0:
 	                    free */
 	size_t slots_size;
-	uint64_t slots_reserved; /* bytes */
+	uint64_t slots_reserved; /* how many bytes of addresses are reserved for the slots */
 	struct lane *lanes;
 	uint32_t lanes_count;
 	uint32_t extra;

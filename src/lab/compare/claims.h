@@ -21,10 +21,10 @@ enum quantity {
 	LIGHT_MIN,  /* fewest messages for a single entry, including runs in which delays vary */
 	LIGHT_MAX,
 	LIGHT_ASKED_MIN,  /* fewest messages for an entry that has to ask */
-	LIGHT_TOKEN_MIN,  /* over entries that have to ask: only messages that carry the token */
-	LIGHT_TOKEN_MAX,  /* the most of these */
-	LIGHT_OTHERS_MIN, /* over entries that have to ask: only messages without the token */
-	LIGHT_OTHERS_MAX, /* the most of these */
+	LIGHT_TOKEN_MIN,  /* fewest messages with the token for an entry that has to ask */
+	LIGHT_TOKEN_MAX,  /* most messages with the token for an entry that has to ask */
+	LIGHT_OTHERS_MIN, /* fewest messages without the token for an entry that has to ask */
+	LIGHT_OTHERS_MAX, /* most messages without the token for an entry that has to ask */
 	/* The next three are times in message delays. If a claim is about the longest delay, runs
 	 * in which delays vary count too, in units of the longest delay. */
 	LIGHT_RESPONSE_MAX, /* from request to entry */
@@ -40,11 +40,11 @@ enum quantity {
 	COMMITTEE_MAX,   /* nodes that a first request concerns, including the requester */
 	STATE_BYTES,     /* bytes of state of the node that needs most */
 	TOKEN_BYTES,     /* bytes of the largest message that carries the token */
-	REQUEST_BYTES,   /* bytes of the largest message that does not */
+	REQUEST_BYTES,   /* bytes of the largest message that does not carry the token */
 	REGENERATED_MAX, /* hops of the tokens from a loss until the lost one is replaced */
 	ALL_MEAN, /* elections: messages to elect when all begin, mean over random arrangements */
 	ALL_MIN,  /* ALL_MEAN's quantity, the fewest over all arrangements that were tried */
-	ALL_MAX,  /* the most of these */
+	ALL_MAX,  /* ALL_MEAN's quantity, the most over all arrangements that were tried */
 	ALL_TIME_MAX,     /* message delays until the leader knows that it leads, when all begin */
 	ONE_MIN,          /* ALL_MIN when one process begins */
 	ONE_MAX,          /* ALL_MAX when one process begins */
@@ -88,7 +88,8 @@ struct paper_claim {
 	const char *formula;
 	/* The document and section; NULL: our own claim, which follows from the rules. */
 	const char *where;
-	const char *refuted; /* why the claim is known not to hold everywhere; NULL: it should */
+	/* Why the claim is known to fail in some cases; NULL: it should always hold. */
+	const char *refuted;
 	/* Where the claim fails, why what was run is not what the document means; or NULL. */
 	const char *other;
 };

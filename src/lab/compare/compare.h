@@ -115,11 +115,12 @@ struct compare_row {
 	        first_leaf;       /* see FIRST_CENTRE_MEAN; 0 if no claim needs it */
 	struct range regenerated; /* hops until a lost token is replaced; see REGENERATED_MAX */
 	struct compare_elections all,
-	        one;       /* elections in which all begin, and in which one begins */
-	double state_mean; /* the size of a node's state in bytes, mean over the nodes */
-	uint64_t state_max, token_bytes,
-	        /* Bytes of the largest message with the token (0 without one), and without it. */
-	        request_bytes;
+	        one;        /* elections in which all begin, and in which one begins */
+	double state_mean;  /* the size of a node's state in bytes, mean over the nodes */
+	uint64_t state_max; /* the size of the largest state of a node, in bytes */
+	/* The size of the largest message that carries the token (0: there is no token), and of the
+	 * largest that does not. */
+	uint64_t token_bytes, request_bytes;
 	const char *violation; /* the violation that a run found, or NULL */
 	struct compare_verdict *verdicts;
 	size_t verdicts_count;

@@ -10,8 +10,8 @@
 
 enum job_kind {
 	JOB_LIGHT,
-	JOB_LIGHT_VARIED,  /* delays vary; gives the extremes */
-	JOB_LIGHT_BOUNDED, /* delays vary and are at most one; gives times */
+	JOB_LIGHT_VARIED,  /* light load, varying delays: fewest and most messages for an entry */
+	JOB_LIGHT_BOUNDED, /* light load with delays of at most one unit: measures times */
 	JOB_HEAVY,
 	JOB_HEAVY_VARIED,
 	JOB_POISSON,

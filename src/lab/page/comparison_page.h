@@ -1,5 +1,5 @@
 /*
- * What the files that write the page of a comparison (page.c) share: how its subjects look, its
+ * Shared by page.c and the other files that write a comparison's page: how subjects look, the
  * figures, and the text about them.
  */
 #ifndef LAB_COMPARISON_PAGE_H

@@ -22,7 +22,7 @@ enum {
 };
 
 struct exchange {
-	int fd; /* -1: not connected */
+	int fd; /* the socket; -1: not connected */
 	redisReader *reader;
 	int passed_fd; /* a descriptor that came with the bytes of a reply, if `passed` */
 	bool passed;

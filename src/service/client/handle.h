@@ -21,17 +21,17 @@ struct observer;
 
 struct baton {
 	char *address;
-	/* The user gave the address; otherwise it is looked up before each session. */
+	/* The user gave the address. If not, it is looked up before each session. */
 	bool address_given;
 	struct exchange session;
 	/* The session has ended; its descriptor stays open, because somebody may poll it. */
 	bool over;
-	/* What the user is told about that end: BATON_ELOST or BATON_ECONNECTION. */
+	/* What the user is told about the end of the session: BATON_ELOST or BATON_ECONNECTION. */
 	int over_because;
-	/* The lease of its locks has ended: the session ends before the next command. */
+	/* The lease of the session's locks has ended: the session ends before the next command. */
 	bool stale;
 	struct validity validity;
-	/* How many replies to unlocks are not read yet; they come first. */
+	/* How many replies to unlocks are not read yet. They come before other replies. */
 	uint32_t unlocks_pending;
 	bool unlocks_lost; /* since the last baton_sync, a lock was lost before its UNLOCK */
 	/* Since the last baton_sync, the session ended before all unlocks were answered. */
@@ -41,11 +41,13 @@ struct baton {
 	char lost_why[BATON_NAME_MAX + 64];
 	struct hold *wanted; /* the lock for which a LOCK or ELECT is pending, or NULL */
 	int64_t wanted_timeout_ms;
-	uint64_t wanted_ns;   /* what the lease clock said before that command was sent */
-	int64_t answer_by_ms; /* when the present call gives up, by now_ms; 0: it waits for ever */
-	uint32_t grace_ms;    /* sent to the node in every session; 0: none */
+	uint64_t wanted_ns; /* what the lease clock said before the LOCK or ELECT was sent */
+	/* When the present call gives up, by now_ms; 0: the call waits for ever. */
+	int64_t answer_by_ms;
+	uint32_t grace_ms; /* the grace that is sent to the node in every session; 0: none */
 	struct watch watch;
-	struct observer *observer; /* NULL: this handle does not observe */
+	/* The part that observes leaders; NULL: this handle does not observe. */
+	struct observer *observer;
 	struct why why;
 };
 

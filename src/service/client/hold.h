@@ -12,8 +12,9 @@
 struct hold {
 	LIST_ENTRY(hold) entry;
 	uint64_t fence;
-	char why[BATON_NAME_MAX + 64]; /* why it was lost, in the node's words */
-	struct word name;              /* with a terminating 0; its bytes follow this struct */
+	char why[BATON_NAME_MAX + 64]; /* why the lock was lost, in the node's words */
+	/* The lock's name with a terminating 0; its bytes follow this struct. */
+	struct word name;
 };
 
 /* A list of holds, the latest first. */

@@ -11,7 +11,7 @@
 
 struct finding {
 	enum { FOUND_NOBODY, FOUND_LEADER, FOUND_UNKNOWN } kind;
-	struct baton_leader leader; /* FOUND_LEADER */
+	struct baton_leader leader; /* the leader, for FOUND_LEADER */
 	/* The silent members, separated by blanks; as many as fit. */
 	char silent[BATON_VALUE_MAX + 1];
 };

@@ -19,7 +19,7 @@ struct lock_event {
 	struct word channel;
 	uint64_t fence;
 	struct word node;
-	/* EVENT_LEADER: what was published; EVENT_GONE: why it was lost, or empty. */
+	/* EVENT_LEADER: what was published; EVENT_GONE: why the lock was lost, or empty. */
 	struct word value;
 };
 

@@ -25,7 +25,7 @@ enum {
 };
 
 struct observer {
-	struct word name; /* with a terminating 0; its bytes follow this struct */
+	struct word name; /* the lock's name with a terminating 0; its bytes follow this struct */
 	/* What the user was told last. */
 	enum { TOLD_NOBODY, TOLD_LEADER, TOLD_UNKNOWN } told;
 	struct baton_leader leader; /* the last leader that the user was told; fence 0: none */

@@ -22,11 +22,12 @@
 
 /* The answers to LEASE. */
 struct validity_answers {
-	_Atomic bool pending;      /* a question is not answered yet */
-	_Atomic uint64_t asked_ns; /* what the lease clock said before that question was sent */
+	_Atomic bool pending; /* a question is not answered yet */
+	/* What the lease clock said before the pending question was sent. */
+	_Atomic uint64_t asked_ns;
 	_Atomic uint64_t until_ns; /* until when the answers so far vouch for the locks */
 	_Atomic uint64_t lapses;   /* the lapses in the last answer */
-	_Atomic uint64_t ask_ns;   /* when to ask next */
+	_Atomic uint64_t ask_ns;   /* when to ask the next question */
 };
 
 struct validity {
@@ -38,17 +39,18 @@ struct validity {
 	} source;
 	uint64_t lease_ns; /* how long a lease is */
 	uint64_t lapses;   /* the node's lapses when it granted the locks of this session */
-	/* With VALIDITY_WORD: the word, and how much the node's clock may be ahead of ours. */
+	/* With VALIDITY_WORD: the lease word, and how much the node's clock may be ahead of
+	 * ours. */
 	_Atomic uint64_t *word; /* mapped for reading only */
 	uint64_t ahead_ns;
-	struct validity_answers *answers; /* with VALIDITY_ASKED, else NULL */
+	struct validity_answers *answers; /* the answers to LEASE with VALIDITY_ASKED, else NULL */
 };
 
 /* The reply to LOCK or ELECT. */
 struct lock_grant {
 	uint64_t fence;
 	uint64_t lapses;
-	int64_t left_ms; /* what is left of the lease; -1: it does not end */
+	int64_t left_ms; /* what is left of the lease; -1: the lease does not end */
 };
 
 /* Returns the lease clock. */

@@ -19,7 +19,8 @@ struct watch {
 	struct exchange events;
 	bool answer_pending; /* the first message on `events` is an answer, not an event */
 	uint64_t gone_fence; /* the greatest fence of the wanted lock that was released or lost */
-	char gone_why[BATON_NAME_MAX + 64]; /* why it was lost, in the node's words; or "" */
+	/* Why the wanted lock was lost, in the node's words; or "". */
+	char gone_why[BATON_NAME_MAX + 64];
 };
 
 /* Makes the descriptors. Returns 0 or an error; after an error the caller must call watch_free. */

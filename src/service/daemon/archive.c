@@ -30,7 +30,7 @@ struct job {
 	STAILQ_ENTRY(job) entry;
 	enum job_kind kind;
 	struct durable_write write;
-	struct out bytes; /* IDENTITY */
+	struct out bytes; /* the bytes of an IDENTITY */
 	char *name, *address;
 	int result;
 	uint64_t took_ns;
@@ -41,11 +41,11 @@ STAILQ_HEAD(jobs, job);
 struct archive {
 	struct daemon *daemon;
 	struct identity identity;
-	struct disk *disk; /* NULL: there is no data directory */
+	struct disk *disk; /* the data directory; NULL: there is none */
 	struct durable_content nothing;
 	pthread_t thread;
 	struct loop_watch bell; /* an eventfd: a job is done */
-	pthread_mutex_t mutex;  /* for what follows */
+	pthread_mutex_t mutex;  /* guards the fields below */
 	pthread_cond_t work;
 	struct jobs waiting, done;
 	bool ends;

@@ -25,10 +25,10 @@ enum {
 	/* A subscriber that has left this many bytes of events unread is sent no more events. */
 	CLIENT_EVENTS_MAX = 1 << 20,
 	/* How many bytes of replies the commands of one client may make in a turn, before it is the
-	 * others' turn. */
+	 * turn of other clients. */
 	CLIENT_TURN = 1 << 16,
-	/* How many bytes of commands are kept while an earlier command waits. With more, nothing is
-	 * read. */
+	/* How many bytes of a client's commands are kept while an earlier command waits. When there
+	 * are more, nothing is read. */
 	CLIENT_INPUT_MAX = 1 << 20,
 	/* How much memory an empty or nearly empty buffer keeps. */
 	CLIENT_ROOM_KEPT = 1 << 16,
@@ -48,7 +48,7 @@ struct subscription {
 /* The fields are grouped by purpose. */
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): 32 bytes are a price for that. */
 struct client {
-	struct loop_watch watch; /* its socket; must be the first member */
+	struct loop_watch watch; /* the client's socket; must be the first member */
 	uint32_t events;         /* what epoll waits for: EPOLLIN, EPOLLOUT */
 	bool tcp;
 	struct daemon *daemon;
@@ -59,87 +59,103 @@ struct client {
 	LIST_ENTRY(client) ready_entry; /* linked if `ready` */
 	LIST_ENTRY(client) later_entry; /* linked if `later` */
 	SLIST_ENTRY(client) lost_entry; /* linked if `in_lost` */
-	/* Linked if closed in this turn; freed when the turn is over. */
+	/* Linked if the client was closed in this turn; freed when the turn is over. */
 	SLIST_ENTRY(client) closed_entry;
-	bool dirty;   /* it has output, which is written at the end of the turn */
-	bool ready;   /* commands in its input can be served now */
-	bool later;   /* it has had its share of this turn, and is ready again in the next one */
-	bool in_lost; /* it lost a lock in this turn; its time to stop begins when the turn ends */
+	bool dirty; /* the client has output, which is written at the end of the turn */
+	bool ready; /* commands in the client's input can be served now */
+	/* The client has had its share of this turn, and is ready again in the next one. */
+	bool later;
+	/* The client lost a lock in this turn; its time to stop begins when the turn ends. */
+	bool in_lost;
 
-	uint64_t session; /* 0: it has no session, or the session is closed */
+	uint64_t session; /* 0: the client has no session, or the session is closed */
 	struct node_client who;
-	/* Whom rules take it for. What it points to belongs to the client, and may be NULL. */
+	/* The user, groups and certificate by which rules know the client. The client owns the
+	 * texts, which may be NULL. */
 	struct subject subject;
-	struct user *user;      /* among whose connections it counts; NULL: it was refused */
-	uint64_t since;         /* when it connected */
-	int version;            /* the version of RESP that it speaks, 2 or 3 */
-	struct client_tls *tls; /* NULL: its bytes go as they are */
+	/* The user among whose connections this one counts; NULL: the client was refused. */
+	struct user *user;
+	uint64_t since;         /* when the client connected */
+	int version;            /* the version of RESP that the client speaks, 2 or 3 */
+	struct client_tls *tls; /* the TLS of the connection; NULL: there is none */
 	char *texts[CLIENT_TEXTS];
 
 	/* Commands. */
 	struct buffer input; /* bytes that were received and not served yet */
-	size_t needed;      /* how many bytes the input must have before it is worth another look */
-	bool serving;       /* its commands are being served, so a reply need not make it ready */
+	size_t needed; /* how many bytes the input must have before it is worth another look */
+	/* The client's commands are being served, so a reply need not make it ready. */
+	bool serving;
 	bool waiting;       /* the last command is not answered yet; later ones wait in `input` */
-	bool asks_silent;   /* that command is LEADER name SILENT */
-	bool lists_members; /* it is MEMBER LIST */
-	uint32_t argument;  /* of a SUBSCRIBE: which of its names waits for an answer; 0: none */
-	bool multi_refused; /* a MULTI was refused, and so is what follows, up to EXEC or DISCARD */
-	bool paused;        /* its socket is not read, because its input cannot be served now */
-	/* clients_watch has seen it paused with a waiting command; a second time is too long. */
+	bool asks_silent;   /* the last command is LEADER name SILENT */
+	bool lists_members; /* the last command is MEMBER LIST */
+	uint32_t argument;  /* SUBSCRIBE: which of its names waits for an answer; 0: none */
+	/* A MULTI was refused, and so are the commands after it, up to EXEC or DISCARD. */
+	bool multi_refused;
+	bool paused; /* the socket is not read, because the input cannot be served now */
+	/* clients_watch has seen the client paused with a waiting command; a second time is too
+	 * long. */
 	bool stuffed;
-	/* It sent too much while a command waited: the rest is discarded, then it is closed. */
+	/* The client sent too much while a command waited: the rest is discarded, then the client
+	 * is closed. */
 	bool excess;
 
 	/* Replies. */
-	struct buffer output; /* bytes that its socket has not taken yet */
-	size_t charged;       /* its share of clients.unread_room */
-	uint64_t taken;       /* bytes of output that its socket has taken since it connected */
-	uint64_t slow_since;  /* since when it has taken next to nothing */
-	uint64_t slow_taken;  /* the value of `taken` at that time */
-	bool told_unread;     /* it was logged that it does not read */
-	bool ending;  /* no more commands are read; it is closed when all output is written */
-	bool overdue; /* clients_watch has seen it ending */
-	uint64_t overdue_taken;        /* the value of `taken` at that time */
-	bool closing;                  /* client_close was called */
-	struct status_job *status_job; /* the STATUS that is being written for it, or NULL */
+	struct buffer output; /* bytes that the client's socket has not taken yet */
+	size_t charged;       /* the client's share of clients.unread_room */
+	/* Bytes of output that the socket has taken since the client connected. */
+	uint64_t taken;
+	uint64_t slow_since; /* since when the socket has taken next to nothing */
+	uint64_t slow_taken; /* the value of `taken` at slow_since */
+	bool told_unread;    /* it was logged that this client does not read */
+	/* No more commands are read; the client is closed when all output is written. */
+	bool ending;
+	bool overdue;           /* clients_watch has seen that the client is ending */
+	uint64_t overdue_taken; /* the value of `taken` when `overdue` was set */
+	bool closing;           /* client_close was called */
+	/* The STATUS that is being written for the client, or NULL. */
+	struct status_job *status_job;
 
 	/* Events. */
 	TAILQ_HEAD(, subscription) subscriptions;
 	uint32_t subscriptions_count;
-	bool reasons;       /* its LOST events include the reason */
-	size_t events_size; /* how many bytes of events were sent since its output was last short */
-	/* How many events were not sent, because it did not read, and it was not told of yet. */
+	bool reasons;       /* the client's LOST events include the reason */
+	size_t events_size; /* how many bytes of events were sent since the output was last short */
+	/* How many events were not sent, because the client did not read; it was not told of them
+	 * yet. */
 	uint64_t events_dropped;
 
 	/* Leases. */
-	bool leases;      /* the replies to its LOCK and ELECT tell what is left of the lease */
-	bool asks_lease;  /* it has asked LEASE: it may not notice the end of its connection */
+	bool leases; /* replies to the client's LOCK and ELECT tell what is left of the lease */
+	/* The client has asked LEASE: it may not notice the end of its connection. */
+	bool asks_lease;
 	bool passes_word; /* the descriptor of the lease word goes with the next bytes */
 
 	/* The end of its locks. */
-	/* How long it needs to stop after losing a lock; 0: others get the lock at once. */
+	/* How long the client needs to stop after losing a lock; 0: others get the lock at once. */
 	uint64_t grace_ms;
-	struct loop_timer grace; /* when its time to stop is over */
-	bool told_lost; /* it was told that it lost a lock, and has until `grace` to stop */
-	/* CLIENT STAY: it cannot stop, so a lost lock stays with it while it is connected. */
+	struct loop_timer grace; /* when the client's time to stop is over */
+	/* The client was told that it lost a lock, and has until `grace` to stop. */
+	bool told_lost;
+	/* CLIENT STAY: the client cannot stop, so a lost lock stays with it while it is
+	 * connected. */
 	bool stays;
-	bool evicted; /* this node is leaving and has handed its locks on: its connection ends */
+	/* This node is leaving and has handed the client's locks on: the connection ends. */
+	bool evicted;
 	/* This node is leaving while the client stays: its locks are not handed on. */
 	bool forsaken;
-	bool quits; /* it said QUIT, so it has stopped whatever it did under its locks */
+	bool quits; /* the client said QUIT, so it has stopped whatever it did under its locks */
 	bool gone;  /* the other side, or the network, has closed the connection */
 };
 
 /* All clients of a node. */
 struct clients {
 	LIST_HEAD(, client) all;
-	/* Indexed by a hash of the session. */
+	/* All clients, indexed by a hash of the session. */
 	LIST_HEAD(client_bucket, client) buckets[CLIENT_BUCKETS];
 	LIST_HEAD(, client) dirty, ready, later;
 	SLIST_HEAD(, client) lost, closed;
 	uint32_t count;
-	uint32_t count_max; /* for how many clients there are descriptors */
+	uint32_t count_max; /* the number of clients for which there are descriptors */
 	struct users users;
 	uint32_t orphans_count; /* sessions without a connection that still hold something */
 	/* The memory of all outputs, without the first CLIENT_UNREAD_FREE of each. */

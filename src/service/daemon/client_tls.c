@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 enum {
-	ENCRYPTED_MAX = 64 << 10, /* what is encrypted ahead of the socket */
+	ENCRYPTED_MAX = 64 << 10, /* how many bytes may be encrypted before the socket takes them */
 	SHAKE_MS = 5000,
 };
 
@@ -18,9 +18,9 @@ enum {
 
 struct client_tls {
 	struct tls *tls;
-	bool begun; /* its first byte was TLS */
-	bool open;  /* it is known who it is */
-	bool ended; /* it was told that nothing follows */
+	bool begun; /* the client's first byte was TLS */
+	bool open;  /* the handshake is over, and the client's name is known */
+	bool ended; /* the client was told that nothing follows */
 	bool failed;
 };
 

@@ -354,7 +354,7 @@ static bool serve_lease(struct client *client, const struct resp_argument *a, ui
 
 	(void)a;
 	(void)count;
-	/* It has to stop, and may go on until what it was told before. */
+	/* The client has to stop, and may go on until the deadline that it was told before. */
 	if (client->told_lost) {
 		resp_array(&client->output, 2);
 		resp_integer(&client->output, node_lapses(client->daemon->node));
@@ -394,7 +394,7 @@ static bool serve_leases(struct client *client, const struct resp_argument *a, u
 		resp_simple(&client->output, "OK");
 		return true;
 	}
-	/* What replies to LOCK tell it counts, as if it had asked. */
+	/* A lease in a reply to LOCK counts as if the client had asked LEASE. */
 	if (client->tcp) {
 		uint64_t left_ns, lapses;
 		node_session_lease(client->daemon->node, client->session, client->daemon->loop.now,
@@ -431,7 +431,7 @@ static bool serve_client_id(struct client *client, const struct resp_argument *a
 static const struct {
 	const char *name, *arguments;
 	serve_command *serve;
-	uint32_t count; /* how many words, including CLIENT and the subcommand */
+	uint32_t count; /* how many words the command has, including CLIENT and the subcommand */
 } client_commands[] = {
         {"GETNAME", "", client_getname, 2},
         {"GRACE", " ms", serve_grace, 3},
@@ -499,9 +499,10 @@ static serve_command serve_command_table;
 static const struct command {
 	const char *name;
 	serve_command *serve;
-	uint32_t least, most; /* how many arguments, including the name */
-	bool listening;       /* allowed also for a subscriber that speaks version 2 */
-	/* What rules must allow; 0: nothing, or the command asks for it by itself. */
+	uint32_t least, most; /* the least and the most arguments, including the command's name */
+	/* The command is also allowed for a subscriber that speaks version 2. */
+	bool listening;
+	/* The verb that rules must allow; 0: none, or the command checks by itself. */
 	unsigned verb;
 	const char *summary;
 } commands[] = {

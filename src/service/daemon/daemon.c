@@ -35,8 +35,8 @@ enum {
 	NAG_MS = 5000,
 	/* How many open files the daemon needs besides the sockets of peers and clients. */
 	DESCRIPTORS_OURS = 32,
-	/* How long a newcomer must have stood before it counts as a voter, in leases; and how long a
-	 * voter must have been silent before another takes its place. */
+	/* How many leases a newcomer must have been there before it counts as a voter; and how many
+	 * a voter must have been silent before another takes its place. */
 	GROW_LEASES = 10,
 	REPLACE_MS = 600000,
 };
@@ -141,7 +141,8 @@ static void close_all(struct daemon *daemon)
 	daemon->member = NULL;
 	credentials_free(daemon->credentials);
 	archive_close(daemon->archive);
-	/* Last, because 'baton drain' waits for that: then another node may use the directory. */
+	/* The listeners are closed last, because 'baton drain' waits for that: then another node
+	 * may use the directory. */
 	listeners_close(daemon);
 	loop_close_fd(&daemon->loop, &daemon->signals);
 	reload_close(daemon);

@@ -18,21 +18,21 @@
 enum daemon_level { LEVEL_ERROR, LEVEL_WARNING, LEVEL_INFO, LEVEL_DEBUG };
 
 struct daemon_address {
-	char *host; /* NULL: there is no such address */
+	char *host; /* a name or an IP address; NULL: there is no such address */
 	uint16_t port;
 };
 
 struct daemon_peer {
 	const char *name;
-	const char *address; /* HOST:PORT */
+	const char *address; /* where others reach the peer, as HOST:PORT */
 };
 
 /* What is fixed when a cluster is born, as the program needs it. */
 struct daemon_settings {
 	const struct algorithm *algorithm;
-	const char *topology; /* NULL: the algorithm's own */
+	const char *topology; /* the topology as text; NULL: the algorithm's own */
 	struct wiring wiring;
-	const uint64_t *parameters; /* as in struct node_options, like the next */
+	const uint64_t *parameters; /* parameters and texts are as in struct node_options */
 	const char *const *texts;
 	uint64_t lease_ms;
 };
@@ -40,18 +40,20 @@ struct daemon_settings {
 /* The caller owns all texts, which must stay valid as long as the daemon runs. */
 struct daemon_options {
 	const char *name;
-	struct daemon_address listen; /* where peers connect; host NULL: nobody can join */
-	const char *address;          /* HOST:PORT where others reach this node; NULL: nowhere */
-	/* The nodes that meet when the cluster is born, sorted by name, this one among them; or
+	/* Where this node listens for peers; host NULL: nobody can join. */
+	struct daemon_address listen;
+	const char *address; /* HOST:PORT where others reach this node; NULL: nowhere */
+	/* The nodes that meet when the cluster is born, sorted by name, this node among them; or
 	 * none. */
 	const struct daemon_peer *peers;
 	uint32_t peers_count;
-	const char *const
-	        *join; /* addresses of members of a cluster that this node wants to join */
+	/* Addresses of members of a cluster that this node wants to join. */
+	const char *const *join;
 	uint32_t join_count;
-	/* Otherwise the name and the address in the data directory count, if there is one. */
+	/* The user gave the name, the address. Otherwise those in the data directory count, if
+	 * there is one. */
 	bool name_given, address_given;
-	bool witness;     /* it votes, and serves no locks */
+	bool witness;     /* this node votes, and serves no locks */
 	const char *data; /* a folder for what must survive the process; NULL: none */
 	/*
 	 * The settings of a cluster that is born now, as lines "name = value" in a fixed order:
@@ -69,21 +71,22 @@ struct daemon_options {
 	const char *socket;            /* the path of the Unix socket for clients */
 	struct daemon_address clients; /* where clients connect over TCP */
 	uint64_t client_timeout_ms;
-	/* Who may do what here; NULL: everybody may do everything. The daemon frees it. */
+	/* The rules that say who may do what here; NULL: everybody may do everything. The daemon
+	 * frees them. */
 	struct rules *rules;
 	/* Reads the rules again, in any thread: looking up users and groups may block. Returns 0 and
 	 * what `rules` is above; or -1 and a problem. */
 	int (*reload)(void *context, struct rules **ret_rules, struct problem *problem);
 	void *reload_context;
 	struct credentials_files tls;
-	uint32_t turns; /* as in struct node_options, like the next */
+	uint32_t turns; /* turns and idle_hop_ns are as in struct node_options */
 	uint64_t idle_hop_ns;
 	uint32_t sessions_max, locks_max;
-	uint32_t user_sessions_max; /* of one user */
+	uint32_t user_sessions_max; /* the most sessions of one user */
 	enum daemon_level level;
 	/* A sentence for the log that says why this is a cluster of one in memory, and what to do
-	 * if it should not be; NULL: it is none. `alone_unmeant`: its peers were probably
-	 * forgotten. */
+	 * if it should not be; NULL: it is no such cluster. `alone_unmeant`: the user has probably
+	 * forgotten to name peers. */
 	const char *alone;
 	bool alone_unmeant;
 };

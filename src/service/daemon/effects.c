@@ -153,7 +153,7 @@ static void settle(struct daemon *daemon, const struct charter *charter)
 	lease_note_write(options->socket, settings.lease_ms);
 	if (!daemon->newborn)
 		listeners_resume(daemon);
-	log_line(LEVEL_INFO, "of the cluster %016llx%016llx: %s, lease %llu ms",
+	log_line(LEVEL_INFO, "belongs to the cluster %016llx%016llx: %s, lease %llu ms",
 	         (unsigned long long)charter->cluster.high,
 	         (unsigned long long)charter->cluster.low, settings.algorithm->name,
 	         (unsigned long long)settings.lease_ms);

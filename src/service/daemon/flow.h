@@ -13,7 +13,7 @@ enum {
 	/* How many bytes of replies a client may leave unread. With more, its commands are not
 	 * served. */
 	CLIENT_UNREAD_MAX = 1 << 26,
-	/* The same limit, while all clients together use more than CLIENTS_UNREAD_MAX. */
+	/* The limit for one client while all clients together use more than CLIENTS_UNREAD_MAX. */
 	CLIENT_UNREAD_FREE = 1 << 16,
 	CLIENTS_UNREAD_MAX = 1 << 28,
 	/* A client that leaves more than this unread, and reads less than this within

@@ -51,7 +51,7 @@ void client_lost(struct client *client)
 		client->evicted = client->daemon->leaving || client->daemon->removed;
 		return;
 	}
-	/* It released the lock in the same turn. */
+	/* The client released the lock in the same turn. */
 	if (!node_session_losing(client->daemon->node, client->session))
 		return;
 	/* If another lock was lost before, the time begins again for both. */

@@ -16,9 +16,10 @@
 struct daemon;
 
 struct word_page {
-	int fd;                 /* -1: there is no page, and clients have to ask (LEASE) */
-	_Atomic uint64_t *word; /* NULL: there is no page */
-	uint64_t published;     /* what the page holds */
+	/* The descriptor of the page; -1: there is no page, and clients have to ask (LEASE). */
+	int fd;
+	_Atomic uint64_t *word; /* the lease word in the page; NULL: there is no page */
+	uint64_t published;     /* the value that the page holds */
 };
 
 /* If the system refuses such a page, logs that. */

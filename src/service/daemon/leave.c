@@ -91,7 +91,8 @@ static void on_departure(struct loop_timer *timer)
 		daemon->leave_deadline = daemon->loop.now + daemon->settings.lease_ms * LOOP_MS;
 	else if (daemon->loop.now >= daemon->leave_deadline)
 		daemon->ended = true;
-	/* If it can hand over the lead of the voters, it ends at the next look, when that is sent. */
+	/* If the node can hand over the lead of the voters, it ends at the next look, when its last
+	 * messages about that have been sent. */
 	else if (member_left(daemon->member) && !member_hand_over(daemon->member, daemon->loop.now))
 		daemon->ended = true;
 }
@@ -152,7 +153,8 @@ void daemon_removed(struct daemon *daemon, bool removed)
 	         "%s' lets it come back",
 	         daemon_name(daemon));
 	evict_clients(daemon);
-	/* What they lose is told in this turn. */
+	/* Clients hear of their losses in this turn of the loop; the timer closes their connections
+	 * later. */
 	daemon->eviction.due = on_eviction;
 	loop_timer_set(&daemon->loop, &daemon->eviction,
 	               daemon->loop.now + LEAVE_POLL_MS * LOOP_MS);

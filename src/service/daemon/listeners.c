@@ -30,7 +30,7 @@
 
 enum {
 	PROBE_S_MAX = 32767, /* the longest idle time between probes that the system allows */
-	LOCK_MS = 2000,      /* how long another node may take to open its socket beside ours */
+	LOCK_MS = 2000,      /* how long another node in this folder may take to open its socket */
 	LOCK_PAUSE_MS = 5,
 };
 
@@ -265,7 +265,8 @@ void listeners_resume(struct daemon *daemon)
 		loop_change(&daemon->loop, &listeners->tcp.watch, EPOLLIN);
 }
 
-/* Rules decide instead of the file: without them only the node's user and group may connect. */
+/* With rules everybody may connect, and the rules decide. Without rules, the mode of the socket
+ * admits only the node's user and group. */
 static mode_t socket_mode(const struct daemon *daemon)
 {
 	return daemon->rules != NULL ? 0666 : 0660;

@@ -21,7 +21,8 @@ struct listener {
 struct listeners {
 	struct listener local, tcp;
 	bool paused; /* there is no descriptor for another client */
-	/* Closed for a moment, to accept a client and tell it that there is no room. */
+	/* A descriptor in reserve. It is closed for a moment, to accept a client and tell it that
+	 * there is no room. */
 	int spare_fd;
 	bool socket_made; /* the Unix socket's file is ours: it has this device and inode */
 	dev_t socket_device;

@@ -26,7 +26,8 @@
 
 /* A descriptor that the loop watches. `ready` gets the events of epoll. */
 struct loop_watch {
-	/* -1: there is none; events of this turn for it that are still to come are dropped. */
+	/* The descriptor; -1: there is none. Events of this turn for a closed descriptor are
+	 * dropped. */
 	int fd;
 	void (*ready)(struct loop_watch *watch, uint32_t events);
 };
@@ -34,7 +35,7 @@ struct loop_watch {
 /* A deadline. A timer that is all zero except for `due` is not set. */
 struct loop_timer {
 	uint64_t at;
-	size_t place; /* its index in the heap, from 1; 0: not set */
+	size_t place; /* the index of this timer in the heap, from 1; 0: the timer is not set */
 	void (*due)(struct loop_timer *timer);
 };
 
@@ -42,7 +43,7 @@ struct loop {
 	int epoll_fd;
 	uint64_t now; /* when this turn began */
 	struct loop_watch alarm;
-	uint64_t alarm_at; /* what the kernel's timer is set to */
+	uint64_t alarm_at; /* the time to which the kernel's timer is set */
 	struct loop_timer **heap;
 	size_t heap_count, heap_size;
 };

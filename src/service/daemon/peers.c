@@ -26,14 +26,15 @@ enum {
 	 * be tried while there is time. */
 	SILENT_CUT_PART = 3,
 	SILENT_CUT_MS_MIN = 500,
-	READS_MAX = 16, /* how many reads of one connection in a turn */
+	READS_MAX = 16, /* the most reads of one connection in a turn */
 };
 
 /* A thread of the C library looks up a host's name. That may take longer than the connection lasts
  * that wants it. */
 struct lookup {
 	LIST_ENTRY(lookup) entry;
-	struct peer_socket *socket; /* NULL: nobody waits for it any more */
+	/* The connection that wants the address; NULL: nobody waits any more. */
+	struct peer_socket *socket;
 	struct gaicb request;
 	struct addrinfo hints;
 	char *host, port[8];
@@ -46,7 +47,8 @@ struct peer_socket {
 	struct daemon *daemon;
 	LIST_ENTRY(peer_socket) entry;
 	struct connection *connection;
-	struct lookup *lookup;                /* NULL: there is no look-up */
+	/* The look-up of the host's name; NULL: there is none. */
+	struct lookup *lookup;
 	struct addrinfo *addresses, *address; /* all addresses, and the one that is being tried */
 	uint32_t events;
 	bool accepted, connecting, shut;
@@ -55,11 +57,11 @@ struct peer_socket {
 struct peers {
 	struct daemon *daemon;
 	struct loop_watch listener;
-	bool paused;            /* the listener is not served */
+	bool paused;            /* the listener does not accept at present */
 	uint32_t sockets_count; /* how many connections were accepted and are open */
-	struct loop_watch bell; /* an eventfd: a look-up is done */
+	struct loop_watch bell; /* an eventfd that tells that a look-up is done */
 	LIST_HEAD(, peer_socket) sockets;
-	LIST_HEAD(, peer_socket) closed; /* freed when the turn is over */
+	LIST_HEAD(, peer_socket) closed; /* sockets that are freed when the turn is over */
 	LIST_HEAD(, lookup) lookups;
 };
 

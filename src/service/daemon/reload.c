@@ -17,7 +17,7 @@ struct reload_job {
 	const struct daemon_options *options;
 	pthread_t thread;
 	int done_fd;
-	int result; /* that of options->reload */
+	int result; /* what options->reload returned */
 	struct rules *rules;
 	struct problem problem;
 };

@@ -16,11 +16,11 @@ struct daemon;
 struct reload_job;
 
 struct reload {
-	struct loop_watch
-	        done; /* readable when the thread has finished; must be the first member */
+	/* Readable when the thread has finished. Must be the first member. */
+	struct loop_watch done;
 	struct daemon *daemon;
-	struct reload_job *job; /* what the thread works on; NULL: nothing */
-	bool again;             /* SIGHUP came in the meantime */
+	struct reload_job *job; /* the job that the thread works on; NULL: there is none */
+	bool again;             /* another SIGHUP came while the thread worked */
 };
 
 void reload_open(struct daemon *daemon);

@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 enum {
-	LONG_NS = 250000, /* a wait for the processor that is too long */
-	/* How many turns of the loop, or less if they take long, between two looks. A look costs a
-	 * system call, and a single wait says little. */
+	LONG_NS = 250000, /* a longer mean wait for the processor is too long */
+	/* The number of turns of the loop between two looks, or fewer if turns take long. A look
+	 * costs a system call, and a single wait says little. */
 	LOOK_TURNS = 256,
 	LOOK_TURNS_LEAST = 4,
 	LOOK_MS = 10,

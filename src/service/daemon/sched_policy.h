@@ -15,16 +15,19 @@
 #include <stdint.h>
 
 struct sched_policy {
-	int stat_fd; /* -1: the policy is left as it is */
+	int stat_fd; /* the descriptor of the statistics; -1: the policy is left as it is */
 	bool yields;
-	uint64_t since_ms; /* since when it yields, or does not */
+	uint64_t since_ms; /* since when the node yields, or does not */
 	uint64_t since_runs;
-	/* How long it must not yield, because yielding was wrong; 0: it was not wrong lately. */
+	/* How long the node must not yield, because yielding was wrong; 0: it was not wrong
+	 * lately. */
 	uint64_t penalty_ms;
 	bool doubtful;  /* the last look says that yielding is wrong */
 	uint32_t turns; /* how many turns of the loop there were since the last look */
 	uint64_t looked_ms;
-	uint64_t waited_ns, runs; /* of the process, at the last look */
+	/* How long the process has waited for a processor and how often it ran, at the last
+	 * look. */
+	uint64_t waited_ns, runs;
 };
 
 /* Begins to choose the policy. Leaves it as it is if one was set from outside, or if the system

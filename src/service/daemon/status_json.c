@@ -162,10 +162,10 @@ struct status_job {
 	struct client *client;
 	TAILQ_ENTRY(status_job) entry;
 	struct node_status *status;
-	json_t *tail;       /* what comes after the locks */
+	json_t *tail;       /* the members of the JSON object after the locks */
 	struct buffer text; /* room for the length, then the reply so far */
 	bool merged;        /* all locks are known */
-	bool begun;         /* the lock is being written: its waiters are next */
+	bool begun;         /* the present lock is being written: its waiters are next */
 	bool any;           /* a lock was written: the next one needs a comma */
 	uint32_t lock, waiter;
 };

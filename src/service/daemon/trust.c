@@ -9,7 +9,8 @@
 enum {
 	DAY_S = 86400,
 	WARN_DAYS = 30,
-	/* How often the end is warned of: once a day, and in the last day every hour. */
+	/* How often the node warns of a certificate's end: once a day, and in the last day every
+	 * hour. */
 	WARN_AGAIN_S = DAY_S,
 	WARN_LAST_S = 3600,
 };

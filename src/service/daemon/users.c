@@ -8,9 +8,9 @@
 /* Exists as long as it has a connection, so that there are at most as many as connections. */
 struct user {
 	LIST_ENTRY(user) entry;
-	uint32_t count; /* its connections */
+	uint32_t count; /* how many connections this user has */
 	uint32_t uid;
-	char certificate[]; /* "": none */
+	char certificate[]; /* the name in the certificate; "": none */
 };
 
 static struct user_bucket *bucket_of(struct users *users, uint32_t uid, const char *certificate)

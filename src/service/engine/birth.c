@@ -9,10 +9,11 @@
 
 /* What somebody has said in answer to the present nonce. */
 struct founder {
-	uint64_t nonce;  /* its last, to be repeated to it; 0: it has never been heard */
-	uint64_t number; /* the greatest number that it has said with this nonce */
-	bool answered;   /* the rest is its answer */
-	uint64_t server; /* its data directory */
+	/* The founder's last nonce, to be repeated to it; 0: the founder was never heard. */
+	uint64_t nonce;
+	uint64_t number; /* the greatest number that the founder has said with this nonce */
+	bool answered;   /* the founder has answered; the fields below are its answer */
+	uint64_t server; /* the id of the founder's data directory */
 	uint64_t base;
 	struct birth_record record;
 };
@@ -21,13 +22,14 @@ struct birth {
 	struct birth_options options;
 	char (*names)[ENTRY_NAME_MAX + 1], (*addresses)[ENTRY_ADDRESS_MAX + 1];
 	char *agreement;
-	struct birth_record record; /* what the disk has */
-	struct birth_record
-	        wished; /* what `wish` asks for: the record to write, or the cluster to found or to join */
+	struct birth_record record; /* the record that the disk has */
+	/* What `wish` asks for: the record to write, or the cluster to found or to join. */
+	struct birth_record wished;
 	enum birth_wish_kind wish;
 	uint64_t nonce;
-	uint64_t number;          /* how often this node has said something */
-	struct founder *founders; /* by place; the own is not used */
+	uint64_t number; /* how often this node has said something */
+	/* All nodes of the list, by place; the place of this node is not used. */
+	struct founder *founders;
 	struct out out;
 	char text[768];
 };
@@ -162,11 +164,12 @@ static bool differ(const char *own, struct in lines, struct entry_text *ret_own,
 
 /* What somebody says to another. */
 struct saying {
-	uint64_t nonce, echo; /* its own, and the last one that it heard from the other */
-	uint64_t number;      /* what is said later has a greater one */
+	/* The speaker's nonce, and the last nonce that it heard from the other. */
+	uint64_t nonce, echo;
+	uint64_t number; /* the number of this saying; a later one has a greater number */
 	uint64_t server, base;
-	const char *agreement; /* written */
-	struct in lines;       /* read: the same */
+	const char *agreement; /* when written: the lines that must be the same at all nodes */
+	struct in lines;       /* when read: those lines */
 	struct birth_record record;
 };
 

@@ -42,19 +42,20 @@ enum birth_stage {
 struct birth_record {
 	enum birth_stage stage;
 	struct cluster_id cluster;
-	uint64_t base;            /* where the cluster's fences begin; of a RECORD */
-	struct electors founders; /* sorted by name, with their data directories; of a RECORD */
+	uint64_t base; /* RECORD: where the cluster's fences begin */
+	/* RECORD: the founders, sorted by name, with their data directories. */
+	struct electors founders;
 };
 
 struct birth_options {
-	const char *const *names, *const *addresses; /* the list, sorted by name */
+	const char *const *names, *const *addresses; /* the nodes of the list, sorted by name */
 	uint32_t count;
-	uint32_t self;                     /* the own place in it */
-	uint64_t server;                   /* the id of the own data directory; not 0 */
+	uint32_t self;                     /* the place of this node in the list */
+	uint64_t server;                   /* the id of this node's data directory; not 0 */
 	uint64_t base;                     /* the least fence that this node would begin with */
 	const char *agreement;             /* lines that must be the same at all nodes; copied */
-	const struct birth_record *record; /* what the disk has; copied */
-	uint64_t (*draw)(void *context);   /* chance */
+	const struct birth_record *record; /* the record that the disk has; copied */
+	uint64_t (*draw)(void *context);   /* returns a random number */
 	void *context;
 };
 
@@ -77,11 +78,12 @@ bool birth_answer(const uint8_t *bytes, size_t size, struct cluster_id cluster, 
                   uint64_t server, struct out *out);
 
 enum birth_wish_kind {
-	BIRTH_WAITS, /* for others */
+	BIRTH_WAITS, /* nothing to do: this node waits for others */
 	BIRTH_WRITE, /* make this record durable, then call birth_written */
 	BIRTH_FOUND, /* make the first log of this record durable: these founders are its voters */
-	BIRTH_JOIN,  /* there is a cluster: ask it to let this node in, as one that has nothing */
-	BIRTH_STOP,  /* it cannot go on: birth_text says why */
+	/* There is a cluster: this node must ask to be let in, as a node that has nothing. */
+	BIRTH_JOIN,
+	BIRTH_STOP, /* this node cannot go on: birth_text says why */
 };
 
 /* Returns what the caller must do next. FOUND, JOIN and STOP are final, but birth_say goes on

@@ -60,8 +60,8 @@ struct looking {
 	uint32_t standing_count;
 	uint64_t now;
 	uint32_t voters, lost; /* how many voters there are, and how many of them are lost */
-	/* The voter whose place somebody takes for whom an operator wished; NULL: none. It counts as
-	 * lost. */
+	/* The voter that is to be replaced by a server for which an operator wished; NULL: none.
+	 * This voter counts as lost. */
 	const struct electorate_server *displaced;
 };
 

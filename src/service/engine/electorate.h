@@ -30,7 +30,7 @@
 #include <stdint.h>
 
 struct electorate_options {
-	uint64_t grow_ns;    /* how long a newcomer must have stood before it counts */
+	uint64_t grow_ns;    /* how long a newcomer must have been there before it counts */
 	uint64_t replace_ns; /* after what time without a message a voter counts as lost */
 };
 
@@ -38,10 +38,11 @@ struct electorate_options {
 struct standing {
 	uint64_t server;
 	const char *name, *address;
-	bool witness; /* it votes but serves no locks */
-	/* It may vote: a witness, or a member that does not leave; neither forbidden nor demoted. */
+	bool witness; /* the node votes but serves no locks */
+	/* The node may vote: it is a witness, or a member that does not leave, and it is neither
+	 * forbidden nor demoted. */
 	bool eligible;
-	bool wanted; /* an operator wishes that it votes */
+	bool wanted; /* an operator wishes that the node votes */
 	uint64_t since;
 };
 
@@ -49,12 +50,14 @@ struct standing {
 struct electorate_server {
 	uint64_t id;
 	const char *name;
-	bool votes; /* false: it is a standby */
+	bool votes; /* the server votes; false: it is a standby */
 	bool leads;
-	bool unwanted;  /* it is forbidden, or an operator wishes that another votes instead */
-	bool wanted;    /* an operator wishes that it votes */
-	bool caught_up; /* it has everything that the leader has */
-	bool heard;     /* the log of the leader has heard from it a moment ago, or it leads */
+	/* The server is forbidden, or an operator wishes that another votes instead. */
+	bool unwanted;
+	bool wanted;    /* an operator wishes that the server votes */
+	bool caught_up; /* the server has everything that the leader has */
+	/* The leader's log has heard from the server a moment ago, or it is the leader. */
+	bool heard;
 };
 
 struct electorate_memory;
@@ -66,7 +69,7 @@ void electorate_begin(struct electorate_memory *electorate, uint64_t now);
 
 enum electorate_wish_kind {
 	ELECTORATE_NOTHING,
-	ELECTORATE_STANDBY, /* add a server as a standby, which catches up */
+	ELECTORATE_STANDBY, /* add a server as a standby, which catches up with the log */
 	ELECTORATE_PROMOTE, /* make a standby a voter */
 	ELECTORATE_REMOVE,
 };
@@ -74,7 +77,7 @@ enum electorate_wish_kind {
 struct electorate_wish {
 	enum electorate_wish_kind kind;
 	uint64_t server;
-	const char *name, *address; /* STANDBY */
+	const char *name, *address; /* STANDBY: the server's name and address */
 };
 
 struct electorate_wish electorate_look(struct electorate_memory *electorate,

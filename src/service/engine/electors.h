@@ -10,14 +10,15 @@
 enum { ELECTORS_MAX = 64 };
 
 struct elector {
-	uint64_t server; /* the id of its data directory; 0: not known */
+	uint64_t server; /* the id of the voter's data directory; 0: not known */
 	char name[ENTRY_NAME_MAX + 1];
 	char address[ENTRY_ADDRESS_MAX + 1];
 };
 
 /* All zero means an empty list. */
 struct electors {
-	uint64_t index; /* 0: these are only addresses to try */
+	/* The index of the log's entry with this list; 0: these are only addresses to try. */
+	uint64_t index;
 	struct elector *list;
 	uint32_t count;
 	size_t size;

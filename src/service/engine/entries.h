@@ -34,15 +34,15 @@ enum entry_kind {
 
 /* What an operator wishes about the vote of a name. */
 enum vote_wish {
-	VOTE_FREE,     /* nothing: the voters choose by themselves */
-	VOTE_WANTED,   /* it comes before others */
-	VOTE_UNWANTED, /* another should vote in its place */
+	VOTE_FREE,     /* no wish: the voters choose by themselves */
+	VOTE_WANTED,   /* the server should vote before others */
+	VOTE_UNWANTED, /* another server should vote in place of this one */
 };
 
 /* The first two are parts of a TICK, the others of a CHANGE, in this order. */
 enum part_kind {
 	PART_RENEWAL, /* name, incarnation, number */
-	PART_PARDON,  /* name; it resets the name's count of removals */
+	PART_PARDON,  /* name; resets the name's count of removals */
 	PART_REMOVAL, /* name, incarnation, renewed */
 	PART_LEAVE,   /* name, incarnation */
 	PART_JOIN,    /* name, process, number, address */
@@ -57,10 +57,12 @@ struct entry_text {
 struct entry_part {
 	enum part_kind kind;
 	struct entry_text name;
-	uint64_t incarnation; /* the index of the entry by which it joined */
+	uint64_t incarnation; /* the index of the entry by which the member joined */
 	uint64_t process;     /* a random number drawn when the process started */
-	uint64_t number; /* the number of the petition that asked for this, to be acknowledged */
-	/* The last renewal that the leader knew: a removal is void if there was another since. */
+	/* The number of the petition that asked for this part, to be acknowledged. */
+	uint64_t number;
+	/* The last renewal that the leader knew of. A removal is void if there was another
+	 * since. */
 	uint64_t renewed;
 	struct entry_text address;
 };
@@ -69,9 +71,9 @@ struct log_entry {
 	enum entry_kind kind;
 	uint64_t epoch;         /* CHANGE, EXTEND, BUMP: the entry is void in any other epoch */
 	uint64_t limit;         /* EXTEND: the entry is void if the limit is another by then */
-	uint64_t version;       /* VERSION */
-	enum vote_wish vote;    /* VOTE */
-	struct entry_text name; /* FORBID, INVITE, VOTE */
+	uint64_t version;       /* VERSION: the version */
+	enum vote_wish vote;    /* VOTE: the operator's wish */
+	struct entry_text name; /* FORBID, INVITE, VOTE: the name of the node */
 	struct in parts;        /* TICK, CHANGE: the parts that entry_next has not returned yet */
 	uint32_t parts_left;
 };

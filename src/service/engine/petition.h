@@ -24,20 +24,22 @@ struct process_list {
 struct petition {
 	enum petition_kind kind;
 	uint64_t process;
-	/* RENEW: the newest that the sender knows; EXTEND, BUMP: those that it asks about. */
+	/* RENEW: the newest epoch and limit that the sender knows; EXTEND, BUMP: the epoch and
+	 * limit that it asks about. */
 	uint64_t epoch, limit;
-	/* RENEW only: */
+	/* The fields below are for RENEW only. */
 	struct entry_text name, address;
-	uint64_t incarnation;  /* 0: the sender is a candidate */
-	uint64_t number;       /* the number of this petition, to be acknowledged */
-	uint64_t acknowledged; /* the greatest number that the sender was acknowledged */
-	uint64_t lease_ns;     /* the lease that the sender was configured with */
+	uint64_t incarnation; /* 0: the sender is a candidate */
+	uint64_t number;      /* the number of this petition, to be acknowledged */
+	/* The greatest number that was acknowledged to the sender. */
+	uint64_t acknowledged;
+	uint64_t lease_ns; /* the lease that the sender was configured with */
 	uint64_t prospect; /* the digest of prospects in the last bulletin that the sender read */
 	uint64_t electors; /* the index of the newest list of voters that the sender knows */
 	uint64_t server;   /* the id of the sender's data directory; 0: it has none */
 	bool witness;      /* the sender may vote, and never wants to be a member */
 	uint64_t version_least, version; /* the sender speaks these versions and all between them */
-	bool active;                     /* the sender serves in that epoch */
+	bool active;                     /* the sender serves in `epoch` */
 	bool leaving;              /* the sender holds nothing, grants nothing and wants to leave */
 	bool removed;              /* the sender knows that an operator has removed its name */
 	struct process_list lacks; /* peers that the sender needs a link to and has none */
@@ -54,7 +56,7 @@ void petition_write(struct out *out, const struct petition *petition, const uint
 enum bulletin_kind {
 	BULLETIN_ACK = 1, /* a renewal was committed and accepted */
 	BULLETIN_VIEW,
-	BULLETIN_ELECTORS, /* who the voters are */
+	BULLETIN_ELECTORS, /* the list of voters */
 };
 
 /* A process that may be in the next view. Members of the present view should have links to it. */
@@ -70,18 +72,18 @@ struct bulletin_list {
 
 struct bulletin {
 	enum bulletin_kind kind;
-	uint64_t incarnation, number; /* ACK */
-	/* VIEW: */
+	uint64_t incarnation, number; /* ACK: the member, and the number of its petition */
+	/* The fields from here on are for VIEW. */
 	uint64_t lease_ns;
 	uint64_t index; /* how much of the log the sender has applied */
 	bool removed;   /* an operator has removed the receiver's name, and not invited it since */
 	uint64_t epoch, base, limit;
 	struct bulletin_list seats;
-	bool leads; /* the sender is the leader; only then what follows is valid */
+	bool leads; /* the sender is the leader; the fields below are valid only then */
 	/* A digest of the epoch and the prospects; members repeat it in their petitions. */
 	uint64_t prospect;
 	struct bulletin_list prospects;
-	struct in electors; /* ELECTORS: for electors_read */
+	struct in electors; /* ELECTORS: the list, for electors_read */
 };
 
 bool bulletin_read(const uint8_t *bytes, size_t size, struct bulletin *ret_bulletin);

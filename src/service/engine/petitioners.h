@@ -11,30 +11,32 @@ struct petitioner {
 	uint64_t process;
 	char name[ENTRY_NAME_MAX + 1];
 	char address[ENTRY_ADDRESS_MAX + 1];
-	/* What the petitioner takes for its incarnation; 0: it is a candidate. */
+	/* The incarnation that the petitioner believes it has; 0: it is a candidate. */
 	uint64_t incarnation;
 	uint64_t number, acknowledged;
 	uint64_t lease_ns;
 	uint64_t epoch, limit, prospect, electors;
-	uint64_t server; /* the id of its data directory; 0: it has none */
+	uint64_t server; /* the id of the petitioner's data directory; 0: it has none */
 	uint64_t version_least, version;
 	bool witness, active, leaving;
-	bool removed; /* it knows that an operator has removed its name */
+	bool removed; /* the petitioner knows that an operator has removed its name */
 	uint64_t *lacks, *unreported;
 	uint32_t lacks_count, unreported_count;
 	size_t lacks_size, unreported_size;
 
 	uint64_t since; /* when the first petition arrived */
 	uint64_t heard; /* when the newest petition arrived */
-	/* The greatest number of its petitions that this leader has proposed to renew. */
+	/* The greatest number of the petitioner's petitions that this leader has proposed to
+	 * renew. */
 	uint64_t proposed;
-	uint64_t candidate_since; /* since when it is a candidate; 0: it is a member */
+	uint64_t candidate_since; /* since when the petitioner is a candidate; 0: it is a member */
 	uint64_t lacking_since;   /* since when this candidate lacks a link; 0: it lacks none */
 	uint32_t asides;          /* how often in a row this candidate was set aside, up to 3 */
 	uint64_t aside_until; /* until when this candidate is set aside, because it lacked a link */
-	/* The first acknowledged number that it has not confirmed, and when that was sent. */
+	/* The first acknowledged number that the petitioner has not confirmed, and when the
+	 * acknowledgement was sent. */
 	uint64_t told, told_since;
-	bool withheld; /* its lease is no longer renewed */
+	bool withheld; /* the petitioner's lease is no longer renewed */
 };
 
 struct petitioners {

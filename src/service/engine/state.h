@@ -19,7 +19,7 @@ enum { STATE_VERSION_LEAST = 1, STATE_VERSION = 1 };
 
 /* Drawn by chance when a cluster is born: no other has the same. */
 struct cluster_id {
-	uint64_t high, low; /* both 0: none */
+	uint64_t high, low; /* the two halves of a random number; both 0: there is no cluster */
 };
 
 static inline bool cluster_is(struct cluster_id a, struct cluster_id b)
@@ -58,9 +58,9 @@ struct agreed_state {
 	/* A cluster that lost most of its voters goes on from here, and no member has joined since:
 	 * the last entries of the old one may be missing. */
 	bool rescued;
-	uint64_t epoch; /* 0: nobody has ever been a member */
+	uint64_t epoch; /* the number of the present view; 0: nobody has ever been a member */
 	uint64_t base, limit;
-	struct seat *seats; /* the view, sorted by name */
+	struct seat *seats; /* the members of the view, sorted by name */
 	uint32_t seats_count;
 	size_t seats_size;
 	struct name_record *names;

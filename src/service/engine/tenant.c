@@ -20,7 +20,7 @@ enum { UNANSWERED_MAX = 6 };
 /* A petition that was sent and may still be acknowledged. */
 struct sent {
 	uint64_t number, taken;
-	uint64_t incarnation; /* the incarnation that sent it; 0: it asked to join */
+	uint64_t incarnation; /* the incarnation that sent this petition; 0: it asked to join */
 };
 
 struct tenant_outcome {
@@ -35,12 +35,12 @@ struct tenant {
 	uint64_t version_least, version;
 	struct wiring wiring;
 	struct electors electors;
-	uint32_t unanswered; /* petitions since a leader was last heard */
+	uint32_t unanswered; /* how many petitions were sent since a leader was last heard */
 	bool witness, departs, removed;
 	uint64_t index; /* how much of the log was applied when `removed` was told */
 	uint64_t incarnation;
 	uint64_t number, acknowledged;
-	struct sent sent[SENT_MAX]; /* indexed by number modulo SENT_MAX */
+	struct sent sent[SENT_MAX]; /* the last petitions, indexed by number modulo SENT_MAX */
 
 	uint64_t epoch, base, limit;
 	struct seat *seats;

@@ -24,10 +24,13 @@ struct tenant_options {
 	uint64_t process; /* a random number drawn when the process started; not 0 */
 	uint64_t lease_ns;
 	struct wiring wiring;
-	uint64_t server;                 /* the id of the data directory; 0: there is none */
-	bool witness;                    /* it may vote, and never wants to be a member */
-	uint64_t version_least, version; /* that it speaks; 0: those of this program */
-	const struct electors *voters; /* the last known, or addresses to try; NULL: none; copied */
+	uint64_t server; /* the id of the node's data directory; 0: the node has none */
+	bool witness;    /* the node may vote, and never wants to be a member */
+	/* The lowest and the highest version that this process speaks; 0: the versions of this
+	 * program. */
+	uint64_t version_least, version;
+	/* The voters that were known last, or addresses to try; NULL: none. The list is copied. */
+	const struct electors *voters;
 };
 
 struct tenant;
@@ -49,7 +52,7 @@ void tenant_renew(struct tenant *tenant, uint64_t taken, const struct tenant_con
 void tenant_depart(struct tenant *tenant, bool departs);
 void tenant_extend(struct tenant *tenant, uint64_t epoch, uint64_t limit);
 void tenant_bump(struct tenant *tenant, uint64_t epoch);
-/* Tells that the link to that process is up, or down. */
+/* Tells the tenant whether its link to that process is up. */
 void tenant_linked(struct tenant *tenant, uint64_t process, bool stands);
 /* Takes a bulletin of a voter. Returns false if it is malformed. */
 bool tenant_bulletin(struct tenant *tenant, const uint8_t *bytes, size_t size);
@@ -80,8 +83,8 @@ const struct electors *tenant_electors(const struct tenant *tenant);
 const struct tenant_peer *tenant_peers(const struct tenant *tenant, uint32_t *ret_count);
 
 enum tenant_effect_kind {
-	TENANT_ELECTORS, /* tenant_electors has changed; worth keeping for the next start */
-	TENANT_PETITION, /* send these bytes to all voters */
+	TENANT_ELECTORS, /* tenant_electors has changed and is worth keeping for the next start */
+	TENANT_PETITION, /* send a petition to all voters */
 	TENANT_LEASE,    /* the lease now ends at `deadline` */
 	TENANT_VIEW,     /* there is a new view: see tenant_view */
 	TENANT_LIMIT,    /* fences of this epoch may be used up to the new limit */
@@ -91,13 +94,13 @@ enum tenant_effect_kind {
 
 struct tenant_effect {
 	enum tenant_effect_kind kind;
-	/* PETITION: nobody has answered for a lease: send it to every address that is known, since
+	/* PETITION: nobody has answered for a lease. Send it to every address that is known, since
 	 * the voters may be others by now. */
 	bool wide;
-	const uint8_t *bytes; /* PETITION; valid until the next call */
+	const uint8_t *bytes; /* PETITION: its bytes, valid until the next call */
 	size_t size;
 	uint64_t deadline;
-	uint64_t epoch, limit; /* LIMIT */
+	uint64_t epoch, limit; /* LIMIT: the epoch and its new limit */
 };
 
 bool tenant_effect(struct tenant *tenant, struct tenant_effect *ret_effect);
@@ -105,7 +108,7 @@ bool tenant_effect(struct tenant *tenant, struct tenant_effect *ret_effect);
 /* The last view that this process has learned. */
 struct tenant_view {
 	uint64_t epoch, base, limit;
-	const struct seat *seats; /* sorted by name */
+	const struct seat *seats; /* the members of the view, sorted by name */
 	uint32_t seats_count;
 	/* The index of this process in `seats`; seats_count: it is not in the view. */
 	uint32_t self;

@@ -17,9 +17,9 @@
 /* When this voter, by its own clock, applied the last renewal of a member. */
 struct renewal_note {
 	uint64_t process, incarnation;
-	uint64_t renewed; /* the index of that renewal */
+	uint64_t renewed; /* the index of the member's last renewal */
 	uint64_t time;
-	uint64_t since; /* when this voter first saw it as a member */
+	uint64_t since; /* when this voter first saw the member */
 	char name[ENTRY_NAME_MAX + 1];
 	bool seated;
 };
@@ -41,7 +41,8 @@ struct warden {
 	/* A rescued cluster does nothing before this time: members that its log does not know of
 	 * may still have leases of the old one. */
 	uint64_t rescued_until;
-	uint64_t changed_epoch, changed_at; /* the last CHANGE proposed, and when */
+	/* The epoch of the last CHANGE that was proposed, and when. */
+	uint64_t changed_epoch, changed_at;
 	uint64_t extended_limit, extended_at;
 	uint64_t bumped_at; /* when the last BUMP was proposed; 0: none since this voter leads */
 	struct renewal_note *notes;

@@ -28,9 +28,9 @@
 #define WARDEN_NEVER UINT64_MAX
 
 struct warden_options {
-	struct state_settings settings; /* for a cluster that has no snapshot yet */
+	struct state_settings settings; /* the settings of a cluster that has no snapshot yet */
 	struct wiring wiring;
-	const uint8_t *snapshot; /* NULL: there is none */
+	const uint8_t *snapshot; /* the last snapshot of the state; NULL: there is none */
 	size_t snapshot_size;
 };
 
@@ -67,13 +67,13 @@ uint64_t warden_deadline(const struct warden *warden);
 void warden_tick(struct warden *warden, uint64_t now);
 
 enum warden_effect_kind {
-	WARDEN_PROPOSE, /* propose these bytes to the log */
-	WARDEN_NOTIFY,  /* send these bytes, a bulletin, to a process */
+	WARDEN_PROPOSE, /* propose the bytes to the log */
+	WARDEN_NOTIFY,  /* send the bytes, a bulletin, to a process */
 };
 
 struct warden_effect {
 	enum warden_effect_kind kind;
-	uint64_t process; /* NOTIFY */
+	uint64_t process; /* NOTIFY: the process that the bulletin is for */
 	const uint8_t *bytes;
 	size_t size;
 };

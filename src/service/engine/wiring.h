@@ -10,10 +10,11 @@
 #include "topology.h"
 
 struct wiring {
-	bool complete; /* the algorithm sends from everybody to everybody */
+	bool complete; /* in this algorithm everybody sends to everybody */
 	struct topology topology;
-	uint64_t seed;            /* of random:D */
-	struct named_links links; /* if there are any, they count instead of the topology */
+	uint64_t seed; /* the seed of random:D */
+	/* Links between named nodes; if there are any, the topology is not used. */
+	struct named_links links;
 };
 
 /* Writes for each of `count` members, sorted by name, whether the member at `self` needs a link to

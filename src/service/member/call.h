@@ -14,20 +14,20 @@ enum { CALL_SIZE_MAX = 8192 };
 struct call {
 	struct charter charter; /* empty: the speaker belongs to no cluster yet */
 	uint64_t process;       /* a random number drawn when the speaker started */
-	uint64_t server;        /* the id of its data directory; 0: it has none */
+	uint64_t server;        /* the id of the speaker's data directory; 0: it has none */
 	bool witness;           /* the speaker may vote, and never wants to be a member */
 	char name[ENTRY_NAME_MAX + 1];
-	char address[ENTRY_ADDRESS_MAX + 1]; /* where others reach it; "": nowhere */
-	/* The name of the node that the speaker believes to address; "": any. */
+	char address[ENTRY_ADDRESS_MAX + 1]; /* where others reach the speaker; "": nowhere */
+	/* The name of the node that the speaker believes it is addressing; "": any. */
 	char peer[ENTRY_NAME_MAX + 1];
 };
 
 enum call_kind {
-	CALL_MORE,     /* it is not complete yet */
-	CALL_WHOLE,    /* free the charter */
-	CALL_REFUSED,  /* the other side says no, in ret_text */
+	CALL_MORE,     /* the CALL is not complete yet */
+	CALL_WHOLE,    /* the CALL is complete; the caller must free its charter */
+	CALL_REFUSED,  /* the other side refuses; ret_text says why */
 	CALL_VERSION,  /* the other side speaks another version of this protocol */
-	CALL_LINK,     /* it is the first record of a link */
+	CALL_LINK,     /* this is the first record of a link, not a CALL */
 	CALL_NONSENSE, /* this is not the protocol */
 };
 

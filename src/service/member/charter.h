@@ -14,7 +14,7 @@ enum { CHARTER_SETTINGS_MAX = 4096 };
 struct charter {
 	struct cluster_id cluster;
 	uint64_t base;  /* where the fences of the first epoch begin */
-	char *settings; /* belongs to the charter */
+	char *settings; /* the settings as text, which the charter owns */
 };
 
 static inline bool charter_exists(const struct charter *charter)

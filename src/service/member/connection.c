@@ -12,7 +12,7 @@
 #define MS UINT64_C(1000000)
 enum {
 	FIRST_MS = 1000, /* how long a connection may say nothing */
-	END_MS = 500,    /* how long its last output may take */
+	END_MS = 500,    /* how long the last output of a connection may take */
 };
 
 static struct connection *new_connection(struct member *member)

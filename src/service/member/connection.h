@@ -15,21 +15,23 @@ struct connection {
 	LIST_ENTRY(connection) all;
 	STAILQ_ENTRY(connection) changed_entry;
 	struct member *member;
-	void *user;          /* belongs to the driver */
-	char from[48];       /* the address from which it connected; "" if we dialled */
-	struct strand *line; /* it is a link's */
-	struct post *post;   /* it is the engine's */
-	struct buffer first; /* the bytes before it was known what it is for */
+	void *user;          /* a pointer that the driver may use */
+	char from[48];       /* the address of the side that connected to us; "": we dialled */
+	struct strand *line; /* the link's line that uses this connection, or NULL */
+	struct post *post;   /* the engine's post that uses this connection, or NULL */
+	struct buffer first; /* bytes that arrived before the connection's purpose was known */
 	struct tls *tls;     /* NULL: there is no TLS, or it has not begun */
 	bool tls_answered;   /* the other side speaks TLS */
-	bool tls_open;       /* the handshake is over, and it is a node */
-	bool tls_ended;      /* the other side was told that nothing follows */
+	/* The TLS handshake is over, and the other side has a node's certificate. */
+	bool tls_open;
+	bool tls_ended; /* the other side was told that nothing follows */
 	struct buffer
 	        last; /* ending: a refusal for one that does not speak TLS as this node does */
-	bool changed; /* it is in member->changed */
-	bool ending;  /* its output is written, then it is closed; input is discarded */
-	bool closing; /* the driver was told to close it */
-	uint64_t patience_at; /* when it must be known what it is for, or the end must have come */
+	bool changed; /* the connection is in member->changed */
+	/* What was output is still written, then the connection is closed; input is discarded. */
+	bool ending;
+	bool closing;         /* the driver was told to close the connection */
+	uint64_t patience_at; /* when the purpose must be known, or the end must have come */
 };
 
 /* Ask the driver for a connection. */

@@ -18,7 +18,7 @@ struct identity {
 	 * has a log, the cluster lives. LIFE: it has joined this cluster.
 	 */
 	enum birth_stage stage;
-	struct charter charter; /* of a RECORD or a LIFE */
+	struct charter charter; /* the charter of the cluster, for a RECORD or a LIFE */
 	struct electors founders;
 };
 

@@ -13,12 +13,12 @@ enum { SAY_MS = 50, VOTERS_FEW = 3, VOTERS_MANY = 5, MEMBERS_MANY = 7 };
 
 struct meeting {
 	struct member *member;
-	struct birth *birth; /* NULL: it joins */
+	struct birth *birth; /* the birth of a cluster; NULL: this member joins one */
 	struct electors founders;
 	char *settings;
 	uint64_t begin_at;          /* nothing is done before this time */
-	uint64_t say_at;            /* when the others are told again */
-	bool writes;                /* something is being made durable */
+	uint64_t say_at;            /* when this member repeats what it says to the others */
+	bool writes;                /* a record is being made durable */
 	bool over;                  /* the member belongs to a cluster, or must end */
 	struct durable_entry first; /* the first entry of the log */
 	struct durable_write write;

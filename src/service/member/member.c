@@ -15,9 +15,9 @@
 #define MS UINT64_C(1000000)
 enum {
 	SNAPSHOT_EVERY = 1000, /* entries between two snapshots of the agreed state */
-	SAME_LINE_MS = 10000,  /* the least time between equal complaints */
-	ORDER_TIMES = 20,      /* how often an order of an operator is sent, */
-	ORDER_MS = 100,        /* and how long after each other */
+	SAME_LINE_MS = 10000,  /* the least time between two equal complaints */
+	ORDER_TIMES = 20,      /* how often an operator's order is sent */
+	ORDER_MS = 100,        /* the time between two sendings of an operator's order */
 };
 
 void member_advance(struct member *member, uint64_t now)

@@ -36,22 +36,25 @@ struct member_peer {
 
 /* Everything is copied, but the texts in the node's options must stay valid. */
 struct member_options {
-	uint64_t process; /* a random number; not 0 */
-	/* What the data directory says. Without one: the name and the address, server 0, and stage
-	 * BIRTH_NOTHING. */
+	uint64_t process; /* the random number of this process; not 0 */
+	/* The content of the data directory. Without one: the name and the address, server 0, and
+	 * stage BIRTH_NOTHING. */
 	const struct identity *identity;
 	/* The voter's part of the data directory; NULL: this member never votes. */
 	const struct durable_content *content;
-	/* The founders, sorted by name, this one among them; none: it joins, or has a life. */
+	/* The founders, sorted by name, this member among them; none: the member joins a cluster,
+	 * or belongs to one. */
 	const struct member_peer *peers;
 	uint32_t peers_count;
-	const struct electors *addresses; /* other addresses to try; may be NULL */
-	const char *settings;             /* of a cluster that is born now */
+	const struct electors *addresses; /* other addresses of the cluster to try; may be NULL */
+	const char *settings;             /* the settings of a cluster that is born now */
 	uint64_t base;                    /* the least fence of a cluster that is born now */
 	uint64_t begin_at;                /* a cluster is not born before this time */
-	struct node_options node;         /* of the node that serves nobody */
+	/* Options of the node that serves nobody, until there is a cluster. */
+	struct node_options node;
 	struct electorate_options electorate;
-	/* With what it proves who it is, not copied; NULL: there is no TLS. */
+	/* The keys with which this member proves who it is. They are not copied. NULL: there is no
+	 * TLS. */
 	const struct credentials *credentials;
 	uint64_t (*draw)(void *context); /* returns a random number */
 	void *context;
@@ -65,7 +68,8 @@ void member_destroy(struct member *member);
 
 /* What the member needs to know of its cluster's settings. */
 struct member_settlement {
-	struct node_options node; /* name, cluster and lease need not be set */
+	/* The options of the node; name, cluster and lease need not be set. */
+	struct node_options node;
 	struct wiring wiring;
 	uint64_t lease_ns;
 };
@@ -96,10 +100,10 @@ void member_identity_written(struct member *member, uint64_t now);
 
 /* What an operator may order about a name. */
 enum member_order {
-	ORDER_INVITE,  /* it may be a member again */
-	ORDER_FORBID,  /* it must leave, and may not come back */
-	ORDER_PROMOTE, /* it should vote, before others */
-	ORDER_DEMOTE,  /* another should vote in its place */
+	ORDER_INVITE,  /* the node may be a member again */
+	ORDER_FORBID,  /* the node must leave, and may not come back */
+	ORDER_PROMOTE, /* the node should vote, before others */
+	ORDER_DEMOTE,  /* another node should vote in place of this one */
 };
 
 /* The voters are asked, several times. A later order replaces one that is still being sent. */
@@ -179,13 +183,13 @@ const char *member_refusal(const struct member *member);
 enum member_effect_kind {
 	MEMBER_NODE,     /* NODE_REPLY, NODE_EVENT, NODE_LOST, NODE_STOP, NODE_WARN or NODE_SHOUT */
 	MEMBER_DIAL,     /* connect, then call member_dialled or member_closed */
-	MEMBER_CLOSE,    /* close it, then call member_closed */
+	MEMBER_CLOSE,    /* close a connection, then call member_closed */
 	MEMBER_VIEW,     /* there is a new view: see member_tenant */
 	MEMBER_REMOVED,  /* an operator has removed this node, or invited it: see tenant_removed */
 	MEMBER_SETTLE,   /* drop all clients, then call member_settle */
-	MEMBER_WRITE,    /* make it durable, then call member_written */
+	MEMBER_WRITE,    /* make the write durable, then call member_written */
 	MEMBER_IDENTITY, /* store member_identity, then call member_identity_written */
-	MEMBER_ADDRESS,  /* worth storing: the address of a voter or member */
+	MEMBER_ADDRESS,  /* the address of a voter or member has changed and is worth storing */
 	MEMBER_STOP,     /* this process must end: it could do harm, or can never join */
 	MEMBER_LOG,
 };
@@ -204,14 +208,15 @@ struct member_effect {
 		struct {
 			uint64_t epoch;
 			uint32_t members_count;
-			bool in; /* this member is among them */
+			bool in; /* this member is in the view */
 		} view;
-		const struct charter *charter; /* SETTLE */
+		/* The charter of the cluster that the member belongs to now. */
+		const struct charter *charter;
 		const struct durable_write *write;
 		struct {
 			const char *name, *address;
 		} address;
-		const char *stop; /* why */
+		const char *stop; /* why the process must stop */
 		struct {
 			enum member_level level;
 			const char *text;

@@ -17,25 +17,28 @@ enum { COMPLAINTS = 16 };
 
 struct member {
 	uint64_t process;
-	struct identity identity;  /* what the data directory says, or will say */
-	struct charter charter;    /* of the cluster that the member belongs to */
-	struct electors addresses; /* addresses to try */
+	struct identity identity;  /* the content of the data directory, written or to be written */
+	struct charter charter;    /* the charter of the cluster that the member belongs to */
+	struct electors addresses; /* addresses of the cluster to try */
 	struct electorate_options electorate;
-	const struct credentials *credentials; /* NULL: there is no TLS */
+	const struct credentials *credentials; /* the keys for TLS; NULL: there is no TLS */
 	uint64_t (*draw)(void *context);
 	void *context;
 
-	struct meeting *meeting;  /* before it belongs to a cluster; otherwise NULL */
-	struct node *antechamber; /* until then: a node that serves nobody */
+	struct meeting *meeting; /* finds or founds a cluster; NULL: the member belongs to one */
+	/* A node that serves nobody, until the member belongs to a cluster. */
+	struct node *antechamber;
 	struct resident *resident;
-	struct voter *voter; /* NULL: it never votes */
-	bool voter_busy;     /* it was told something, and may have effects */
+	struct voter *voter; /* the member's voter; NULL: the member never votes */
+	bool voter_busy;     /* the voter was told something, and may have effects */
 	uint64_t voter_at;   /* when voter_tick is due; NODE_NEVER without a voter */
-	bool votes;          /* it has a disk for a voter */
+	bool votes;          /* the member has a disk for a voter */
 	struct shadow disk;  /* the voter's part of the disk when the member was created */
-	bool leads;          /* its voter led when that was last logged */
-	char leader[ENTRY_NAME_MAX + 1]; /* which voter led when it was last heard; "": none */
-	uint64_t lease_ns;               /* of its cluster; 0: it belongs to none */
+	bool leads;          /* the voter of this member led when that was last logged */
+	/* The voter that led when a leader was last heard of; "": none. */
+	char leader[ENTRY_NAME_MAX + 1];
+	/* The lease of the cluster; 0: the member belongs to none. */
+	uint64_t lease_ns;
 	bool leaving;
 	/* The last order of an operator, which is sent several times. */
 	struct {

@@ -26,9 +26,9 @@ enum packet_kind {
 };
 
 enum post_state {
-	POST_WAITING,  /* it has no connection, and waits to be dialled */
+	POST_WAITING,  /* the post has no connection, and waits to be dialled */
 	POST_DIALLING, /* the driver tries to connect */
-	POST_CALLING,  /* both sides have not identified themselves yet */
+	POST_CALLING,  /* the connection is up, but not both sides have identified themselves */
 	POST_UP,
 	POST_ENDING, /* the last output is being written; input is discarded */
 };
@@ -36,17 +36,18 @@ enum post_state {
 struct post {
 	LIST_ENTRY(post) all;
 	struct member *member;
-	struct connection *connection; /* NULL: WAITING */
+	struct connection *connection; /* the connection; NULL if WAITING */
 	enum post_state state;
-	bool dialled;                        /* by this side; otherwise it was accepted */
+	bool dialled;                        /* this side dialled; false: it accepted */
 	char address[ENTRY_ADDRESS_MAX + 1]; /* where to dial */
-	char wanted[ENTRY_NAME_MAX + 1];     /* who should be there; "": anybody */
-	struct call call;                    /* UP: who it is */
+	/* The name of the node that should be there; "": any. */
+	char wanted[ENTRY_NAME_MAX + 1];
+	struct call call; /* UP: the other side's CALL, which says who it is */
 	struct buffer input, output;
-	uint64_t redial_at; /* WAITING: not before this time */
+	uint64_t redial_at; /* WAITING: the earliest time to dial again */
 	uint64_t backoff_ns;
-	uint64_t patience_at; /* DIALLING, CALLING, ENDING: when that must be over */
-	uint64_t used_at;     /* when it was last needed */
+	uint64_t patience_at; /* when DIALLING, CALLING or ENDING must be over */
+	uint64_t used_at;     /* when the post was last needed */
 };
 
 LIST_HEAD(posts, post);

@@ -32,7 +32,7 @@ struct resident {
 	uint64_t ties_at; /* when ties_tick is due */
 	/* When to acknowledge the frames that arrived; NODE_NEVER: there are none. */
 	uint64_t acknowledge_at;
-	bool departs;      /* it was told to leave, and does not want to join again */
+	bool departs;      /* this process was told to leave, and does not want to join again */
 	uint64_t overflow; /* the epoch of a frame that could not be kept; 0: none */
 	STAILQ_HEAD(, resident_outcome) outcomes;
 	struct resident_outcome *taken;

@@ -23,14 +23,16 @@
 
 struct resident_options {
 	const char *name, *address;
-	uint64_t process; /* a random number; not 0 */
+	uint64_t process; /* the random number of this process; not 0 */
 	uint64_t setup;   /* a digest of what must be the same at all members */
 	uint64_t lease_ns;
 	struct wiring wiring;
-	uint64_t server;               /* the id of the data directory; 0: there is none */
-	bool witness;                  /* it may vote, and is never in a view */
-	const struct electors *voters; /* the last known, or addresses to try; copied */
-	struct node_options node;      /* name, incarnation and lease need not be set */
+	uint64_t server; /* the id of the node's data directory; 0: the node has none */
+	bool witness;    /* the node may vote, and is never in a view */
+	/* The voters that were known last, or addresses to try; copied. */
+	const struct electors *voters;
+	/* The options of the node; name, incarnation and lease need not be set. */
+	struct node_options node;
 	/* How many bytes may wait for a peer before the epoch must end; 0: 64 MiB. */
 	size_t kept_max;
 };
@@ -83,24 +85,25 @@ struct strand *resident_changed(struct resident *resident);
 
 enum resident_effect_kind {
 	RESIDENT_NODE, /* NODE_REPLY, NODE_EVENT, NODE_LOST, NODE_STOP, NODE_WARN or NODE_SHOUT */
-	RESIDENT_PETITION, /* send these bytes to all voters (tenant_electors) */
-	RESIDENT_ELECTORS, /* tenant_electors has changed; worth keeping for the next start */
-	RESIDENT_DIAL,     /* dial, then call resident_dialled or resident_closed */
-	RESIDENT_CLOSE,    /* close, then call resident_closed */
+	RESIDENT_PETITION, /* send a petition to all voters (tenant_electors) */
+	RESIDENT_ELECTORS, /* tenant_electors has changed and is worth keeping for the next start */
+	RESIDENT_DIAL,     /* dial a line, then call resident_dialled or resident_closed */
+	RESIDENT_CLOSE,    /* close a line, then call resident_closed */
 	RESIDENT_VIEW,     /* a view was entered, or this process is not in it: see tenant_view */
-	/* An operator has removed this name, or invited it: see tenant_removed. If it was removed, it
-	 * grants nothing more and leaves the view when nothing is held here: take back what is. */
+	/* An operator has removed this node's name, or invited it: see tenant_removed. A node that
+	 * was removed grants nothing more, and leaves the view when nothing is held here: take back
+	 * what clients hold. */
 	RESIDENT_REMOVED,
 };
 
 struct resident_effect {
 	enum resident_effect_kind kind;
 	struct node_effect node;
-	bool wide;            /* PETITION: to every address that is known */
-	const uint8_t *bytes; /* PETITION */
+	bool wide;            /* PETITION: send it to every address that is known */
+	const uint8_t *bytes; /* PETITION: its bytes */
 	size_t size;
-	struct strand *line;        /* DIAL, CLOSE */
-	const char *name, *address; /* DIAL */
+	struct strand *line;        /* DIAL, CLOSE: the line */
+	const char *name, *address; /* DIAL: the name and the address of the peer */
 };
 
 bool resident_effect(struct resident *resident, struct resident_effect *ret_effect);

@@ -13,22 +13,25 @@
 
 enum strand_state {
 	STRAND_DIALLING,
-	STRAND_HELLO,   /* both sides have not identified themselves yet */
-	STRAND_UP,      /* it carries the link's bytes */
-	STRAND_CLOSING, /* the driver was told to close it */
+	STRAND_HELLO,   /* not both sides have identified themselves yet */
+	STRAND_UP,      /* the line carries the link's bytes */
+	STRAND_CLOSING, /* the driver was told to close the line */
 };
 
 struct strand {
 	LIST_ENTRY(strand) all;
 	STAILQ_ENTRY(strand) changes;
 	struct resident *resident;
-	struct tie *tie; /* NULL: it has not identified itself */
+	/* The tie to the node on the other side; NULL: it has not identified itself. */
+	struct tie *tie;
 	void *user;
 	enum strand_state state;
 	bool dialled, changed;
 	const char *certified; /* the name in the other side's certificate; NULL: there is no TLS */
-	bool misnamed;         /* closed: the other side has said another name than that */
-	uint64_t patience_at;  /* when the handshake must be over */
+	/* The line was closed because the other side has said another name than its
+	 * certificate's. */
+	bool misnamed;
+	uint64_t patience_at;        /* when the handshake must be over */
 	struct buffer hello, output; /* the handshake's bytes, in and out */
 };
 
@@ -38,16 +41,18 @@ struct tie {
 	char address[ENTRY_ADDRESS_MAX + 1];
 	uint64_t process;
 	struct link *link;
-	struct strand *line;    /* the line that is up, or NULL */
+	struct strand *line;    /* the tie's line that is up, or NULL */
 	struct strand *dialled; /* the line that is being dialled, or NULL */
 	bool wanted;            /* a view needs this tie */
-	bool stalled;           /* the node does not want its next frame yet */
-	bool congested;         /* much waits for it, so the node sends it no events */
-	/* When to dial again; NODE_NEVER: it is connected, being dialled, or dials us. */
+	bool stalled;           /* the node does not want the peer's next frame yet */
+	bool congested;         /* much waits for the peer, so the node sends it no events */
+	/* When to dial again; NODE_NEVER: the peer is connected, being dialled, or dials us. */
 	uint64_t redial_at;
 	uint64_t backoff_ns;
-	uint64_t sent_bytes, received_bytes; /* by all its lines, handshakes included */
-	uint64_t used; /* when a line of it was last up, so that the oldest can be dropped first */
+	/* Bytes of all lines of this tie, handshakes included. */
+	uint64_t sent_bytes, received_bytes;
+	/* When a line of this tie was last up, so that the oldest tie can be dropped first. */
+	uint64_t used;
 };
 
 /* All ties of a resident. */

@@ -20,8 +20,8 @@ struct waiting_frame {
 STAILQ_HEAD(waiting_frames, waiting_frame);
 
 struct backlog {
-	struct waiting_frames frames; /* in the order of arrival */
-	/* The memory of these frames, and of the messages that wait for closed locks. */
+	struct waiting_frames frames; /* the waiting frames, in the order of arrival */
+	/* The memory of the waiting frames, and of the messages that wait for closed locks. */
 	size_t bytes;
 	size_t bytes_max;
 	bool refused;      /* some link is not read because there was no room */

@@ -54,12 +54,13 @@ enum frame_kind {
 struct frame {
 	enum frame_kind kind;
 	uint64_t epoch;
-	uint32_t sender; /* the peer of the link, by its number in the view of that epoch */
+	uint32_t sender; /* the number of the link's peer, in the view of that epoch */
 	uint64_t incarnation;
-	uint32_t origin;      /* control only: the member that made the frame */
-	uint32_t destination; /* control only: the member that it is for; 0: all */
-	uint64_t number;      /* of a frame for all: its number, counted by the origin */
-	struct in body;       /* the fields of the kind */
+	uint32_t origin; /* control frames only: the member that made the frame */
+	/* Control frames only: the member that the frame is for; 0: all members. */
+	uint32_t destination;
+	uint64_t number; /* the number of a frame for all members, counted by the origin */
+	struct in body;  /* the fields that frames of this kind have */
 };
 
 /* Returns 0, BATON_EMESSAGE or BATON_ECLUSTER. Reads only the head; the handler of the kind reads

@@ -9,8 +9,8 @@
 enum { HISTOGRAM_BOUNDS = 18 };
 
 struct histogram {
-	/* counts[i]: times of at most histogram_bounds_us[i] microseconds and more than the bound
-	 * before it; the last has all that are longer. */
+	/* counts[i] is the number of times of at most histogram_bounds_us[i] microseconds and more
+	 * than the bound before it. The last element counts all longer times. */
 	uint64_t counts[HISTOGRAM_BOUNDS + 1];
 	uint64_t sum_ns;
 };

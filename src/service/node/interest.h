@@ -13,9 +13,9 @@
 struct session;
 
 struct interest {
-	/* Linked with the others of its bucket, or with all patterns. */
+	/* Linked with the other interests of its bucket, or with all patterns. */
 	LIST_ENTRY(interest) interests;
-	LIST_ENTRY(interest) of_session; /* linked with the others of its session */
+	LIST_ENTRY(interest) of_session; /* linked with the other interests of the session */
 	struct session *session;         /* the session that is interested; NULL: a member is */
 	uint64_t hash;                   /* the hash of the text */
 	uint32_t member;                 /* the member that is interested; 0: a session is */
@@ -27,11 +27,12 @@ struct interest {
 LIST_HEAD(interest_list, interest);
 
 struct interests {
-	/* The interests in names, by hash; NULL: there was never an interest. */
+	/* The interests in names, by hash; NULL: there was never any. */
 	struct interest_list *buckets;
 	uint32_t buckets_count;
 	struct interest_list patterns;
-	uint32_t count, local_count; /* the number of all interests, and of those of sessions */
+	/* The number of all interests, and of the sessions' interests. */
+	uint32_t count, local_count;
 };
 
 /* An event, whether it happened here or elsewhere. */

@@ -12,14 +12,17 @@
 #include "node.h"
 
 struct lease {
-	uint64_t ttl;         /* how long a lease lasts; 0: there is none */
-	uint64_t deadline;    /* whole milliseconds; NODE_NEVER: there is no lease; 0: it lapsed */
-	uint64_t grant_until; /* the deadline less the margin; 0: nothing may be granted */
-	uint64_t lapses;      /* how often holds were lost because a lease or a view ended */
-	uint64_t warn_at, renew_at, depart_at; /* when to do each; NODE_NEVER: not at all */
-	/* When EXTEND is proposed (again); NODE_NEVER: there are enough fences. */
+	uint64_t ttl; /* how long a lease lasts; 0: there are no leases */
+	/* The end of the lease, in whole milliseconds; NODE_NEVER: no leases; 0: it lapsed. */
+	uint64_t deadline;
+	/* Grants are possible until this time, the deadline less the margin; 0: no grants. */
+	uint64_t grant_until;
+	uint64_t lapses; /* how often holds were lost because a lease or a view ended */
+	/* When to warn, renew and propose LEAVE; NODE_NEVER: not at all. */
+	uint64_t warn_at, renew_at, depart_at;
+	/* When to propose EXTEND (again); NODE_NEVER: there are enough fences. */
 	uint64_t extend_at;
-	uint64_t next;  /* the earliest of these four times and the deadline */
+	uint64_t next;  /* the earliest of the four times above and the deadline */
 	bool departing; /* this incarnation is leaving and grants nothing more */
 	bool starved;   /* a client waits only because nothing may be granted now */
 };

@@ -36,7 +36,8 @@ struct live {
 	struct lock *lock;
 	union {
 		TAILQ_ENTRY(live) all;
-		SLIST_ENTRY(live) free; /* linked while it is not in use */
+		/* Linked with the other unused ones while this one is not in use. */
+		SLIST_ENTRY(live) free;
 	};
 	LIST_ENTRY(live) held;  /* linked with the other holds of its holder */
 	struct session *holder; /* the client inside, or NULL */
@@ -45,18 +46,20 @@ struct live {
 	uint8_t *value;         /* what the holder publishes as a leader, or NULL */
 	uint32_t value_size;
 	bool lost;    /* the holder was told that it lost the lock, and is given time to stop */
-	bool carried; /* the grant is from an older epoch: its end will be told with a RETURN */
+	bool carried; /* the grant is from an older epoch: a RETURN will tell its end */
 	bool touched; /* a TOUCH arrived while the lock was closed */
-	/* Messages had to arrive before the algorithm let this node in. */
+	/* The algorithm let this node in only after messages had arrived. */
 	bool came;
 	TAILQ_HEAD(session_queue, session) queue; /* the waiting clients, oldest first */
 	uint32_t waiters_count;                   /* the number of clients in the queue */
-	uint32_t firm_count;                      /* how many of them did not say NOWAIT */
+	/* How many clients in the queue did not say NOWAIT. */
+	uint32_t firm_count;
 	/* How many local clients were let in since the algorithm last let this node in. */
 	uint32_t turns;
 	uint32_t closed_by;    /* the member whose RETURN will open the lock; 0: it is open */
-	uint64_t closed_fence; /* the fence of the hold that this member reported */
-	STAILQ_HEAD(, parcel) pending; /* in the order of arrival */
+	uint64_t closed_fence; /* the fence of the hold that the closing member reported */
+	/* Messages that wait until the lock is open, in the order of arrival. */
+	STAILQ_HEAD(, parcel) pending;
 	SLIST_HEAD(, probe) probes;
 	uint32_t probes_count;
 };
@@ -64,12 +67,12 @@ struct live {
 TAILQ_HEAD(live_list, live);
 
 struct lives {
-	struct live_list all; /* oldest first */
+	struct live_list all; /* all locks in use, oldest first */
 	SLIST_HEAD(, live) free;
 	SLIST_HEAD(, live_chunk) chunks;
 	uint32_t held_count;    /* locks with a holder */
-	uint32_t waited_count;  /* locks without a holder that clients wait for */
-	uint64_t waiters_count; /* clients in all queues */
+	uint32_t waited_count;  /* locks that clients wait for and nobody here holds */
+	uint64_t waiters_count; /* the number of clients in the queues of all locks */
 };
 
 void lives_init(struct lives *lives);

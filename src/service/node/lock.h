@@ -20,7 +20,7 @@ enum phase { PHASE_NONE, PHASE_IDLE, PHASE_WAITING, PHASE_INSIDE };
 struct lock {
 	/* A Lamport clock: the number of the last grant that this node knows of. */
 	uint64_t counter;
-	struct live *live; /* NULL: no client here holds it or waits, and it is open */
+	struct live *live; /* NULL: no client here holds the lock or waits for it, and it is open */
 	uint8_t *packed;   /* the algorithm's state (packed.h); NULL: all zeros */
 	uint32_t hash;     /* the lower half of the hash of the name */
 	uint16_t home;     /* the member that has the token at first */

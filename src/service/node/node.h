@@ -90,19 +90,20 @@ struct node_limits {
 
 struct node_options {
 	const char *name; /* the name of this member */
-	/* This process' incarnation: greater than any before it with this name. */
+	/* This process' incarnation: greater than that of any earlier process with this name. */
 	uint64_t incarnation;
-	uint64_t cluster; /* frames of another cluster are refused */
-	/* These must be the same at all members, or they do not understand each other. */
-	const struct algorithm *algorithm; /* KIND_MUTEX */
-	/* As on the command line, but not file:PATH; NULL: the algorithm's own. */
+	uint64_t cluster; /* the cluster of this node; frames of another cluster are refused */
+	/* These must be the same at all members. Otherwise the members do not understand each
+	 * other. */
+	const struct algorithm *algorithm; /* an algorithm for mutual exclusion (KIND_MUTEX) */
+	/* The topology as on the command line, but not file:PATH; NULL: the algorithm's own. */
 	const char *topology;
 	uint64_t seed; /* the seed of random:D */
-	/* If there are any, they count instead of the topology. */
+	/* The links between members; if there are any, the topology is not used. */
 	struct named_links links;
-	/* [PARAMETERS_MAX], parameters of the algorithm; NULL: its defaults. */
+	/* [PARAMETERS_MAX]: the parameters of the algorithm; NULL: its defaults. */
 	const uint64_t *parameters;
-	/* [PARAMETERS_MAX], for parameters that are PARAMETER_TEXT; or NULL. */
+	/* [PARAMETERS_MAX]: the texts of parameters that are PARAMETER_TEXT; or NULL. */
 	const char *const *texts;
 	/* These may differ from node to node. */
 	uint32_t turns; /* how many local clients may enter in a row; 0 means 1 */
@@ -136,7 +137,7 @@ void node_tick(struct node *node, uint64_t now);
 struct node_member {
 	const char *name;
 	uint64_t incarnation;
-	const char *address; /* shown by STATUS only; may be NULL */
+	const char *address; /* the member's address, which only STATUS shows; may be NULL */
 };
 
 /*
@@ -174,7 +175,7 @@ int node_rejoin(struct node *node, uint64_t incarnation, uint64_t now);
 struct node_agreement {
 	uint64_t epoch;
 	uint64_t base, limit; /* the fences of the epoch are greater than base and at most limit */
-	const struct node_member *members; /* in any order, each name once */
+	const struct node_member *members; /* the members in any order, each name once */
 	uint32_t members_count;
 	/* The index of this process in `members`; NODE_NOT_IN: it is not in the view. */
 	uint32_t self;
@@ -267,7 +268,7 @@ int node_receive(struct node *node, const char *from, const uint8_t *bytes, size
 
 struct node_client {
 	uint32_t pid, uid;
-	const char *command; /* NULL: not known */
+	const char *command; /* the command line of the client's process; NULL: not known */
 };
 
 /* Returns the id of a new session, which is never 0 and never used again; or 0 if the limit of
@@ -416,7 +417,7 @@ void node_congested(struct node *node, uint32_t member, bool congested, uint64_t
 #define NODE_LOST_CONNECTION "connection" /* the client's connection is gone */
 #define NODE_LOST_VIEW "view"             /* the node is not in the view any more */
 #define NODE_LOST_LEASE "lease"           /* the node's lease has ended */
-#define NODE_LOST_CONFLICT "conflict"     /* another member has it with a greater fence */
+#define NODE_LOST_CONFLICT "conflict"     /* another member has the lock with a greater fence */
 
 /* --- effects --- */
 
@@ -437,7 +438,9 @@ enum node_effect_kind {
 	/* Propose EXTEND{epoch, limit}: half of the fences up to this limit are used; repeated
 	 * until the limit is raised. */
 	NODE_EXTEND,
-	NODE_DEPART, /* propose LEAVE: no client here holds anything; repeated until it is out */
+	/* Propose LEAVE: no client here holds anything; repeated until this node is out of the
+	 * view. */
+	NODE_DEPART,
 };
 
 enum node_reply_kind {
@@ -453,42 +456,48 @@ enum node_reply_kind {
 enum node_event_kind { EVENT_GRANTED, EVENT_RELEASED, EVENT_LOST, EVENT_LEADER, EVENT_DROPPED };
 
 struct node_bytes {
-	const char *bytes; /* without a terminating 0 */
+	const char *bytes; /* the bytes of a text, without a terminating 0 */
 	size_t size;
 };
 
 /* When a waiter is let in, seen from its member. */
 enum node_status_turn {
-	STATUS_TURN_NEXT,  /* when the member is let in next */
-	STATUS_TURN_NOW,   /* before the member leaves */
-	STATUS_TURN_LATER, /* only after the member has asked again, because others are before it */
+	STATUS_TURN_NEXT, /* the client is let in when its member is let in next */
+	STATUS_TURN_NOW,  /* the client is let in before its member leaves */
+	/* The client is let in only after its member has asked again, because others are before
+	 * it. */
+	STATUS_TURN_LATER,
 };
 
 /* One client, in a STATUS. */
 struct node_status_client {
-	uint32_t member; /* an index into `members` */
+	uint32_t member; /* the client's member, as an index into `members` */
 	uint32_t pid, uid;
-	struct node_bytes command; /* the process that connected, not the command that it runs */
+	/* The command line of the process that connected, not of a command that it runs. */
+	struct node_bytes command;
 	uint64_t since_ms;
-	bool losing; /* of a holder: it was told that it lost the lock, but has not stopped yet */
-	enum node_status_turn turn; /* of a waiter */
+	/* The holder was told that it lost the lock, but has not stopped yet. */
+	bool losing;
+	enum node_status_turn turn; /* waiters only: when the client will be let in */
 };
 
 struct node_status_lock {
 	struct node_bytes name;
 	uint64_t fence; /* the holder's fence; 0 if nobody holds the lock */
-	/* NULL: nobody holds it, or the holder's member is silent. */
+	/* The client that holds the lock; NULL: nobody holds it, or the holder's member is
+	 * silent. */
 	const struct node_status_client *holder;
-	const struct node_status_client *waiters; /* the clients of one member are in order */
+	/* The clients that wait; those of one member are in order. */
+	const struct node_status_client *waiters;
 	uint32_t waiters_count;
-	/* The waiters are in the order in which they will be served, as far as nobody gives up; a
-	 * client that comes later may be let in between them. If it is not known, they are sorted
-	 * by member. */
+	/* Says whether the waiters are in the order in which they will be served, as long as nobody
+	 * gives up; a client that comes later may be let in between them. If the order is not
+	 * known, the waiters are sorted by member. */
 	bool in_order;
 };
 
 struct node_status_member {
-	const char *name, *address; /* the address may be NULL */
+	const char *name, *address; /* the member's name and address; the address may be NULL */
 	uint64_t incarnation;
 	/* The member has not answered, or not completely: fields that it did not report are 0. */
 	bool silent;
@@ -496,21 +505,24 @@ struct node_status_member {
 	bool leased; /* the member has a lease; lease_ms is what is left of it */
 	uint64_t lease_ms;
 	uint64_t grants;
-	uint64_t sent, received;      /* messages of the algorithm, as the laboratory counts them */
-	const uint64_t *sent_by_type; /* [algorithm->messages_count], in the table's order */
-	uint64_t control_sent;        /* all other frames: touches, questions, reports … */
+	/* How many messages of the algorithm, as the laboratory counts them. */
+	uint64_t sent, received;
+	/* [algorithm->messages_count]: messages sent of each type, in the table's order. */
+	const uint64_t *sent_by_type;
+	/* How many other frames were sent: touches, questions, reports …. */
+	uint64_t control_sent;
 };
 
 struct node_status {
 	uint64_t epoch;
-	const struct node_status_member *members; /* in the order of their numbers */
+	const struct node_status_member *members; /* all members, in the order of their numbers */
 	uint32_t members_count;
-	uint32_t self;        /* an index into `members` */
+	uint32_t self;        /* the node that was asked, as an index into `members` */
 	uint64_t takeover_ms; /* about how long after a member's death others are let in where its
 	                         clients were; 0: unknown, there are no leases */
-	const struct node_status_lock *locks; /* sorted by name; see node_status_step */
+	const struct node_status_lock *locks; /* the locks, sorted by name; see node_status_step */
 	uint32_t locks_count;
-	const char *waiting_for; /* node_waiting_for of the node that was asked */
+	const char *waiting_for; /* what node_waiting_for says at the node that was asked */
 };
 
 /*
@@ -529,7 +541,8 @@ struct node_effect {
 	union {
 		struct {
 			uint32_t to; /* the number of the receiving member */
-			/* The epoch of the frame, in whose view the member has that number. */
+			/* The epoch of the frame. The receiving member has its number in the view
+			 * of this epoch. */
 			uint64_t epoch;
 			const uint8_t *bytes;
 			size_t size;
@@ -537,9 +550,11 @@ struct node_effect {
 		struct {
 			uint64_t session;
 			enum node_reply_kind kind;
-			uint64_t number; /* REPLY_FENCE, REPLY_NUMBER; REPLY_LEADER: the fence */
-			int error;       /* REPLY_ERROR */
-			struct node_bytes member, value; /* REPLY_LEADER */
+			/* The number of REPLY_NUMBER; the fence of REPLY_FENCE and REPLY_LEADER. */
+			uint64_t number;
+			int error; /* the error code of REPLY_ERROR */
+			/* The leader's member and value, for REPLY_LEADER. */
+			struct node_bytes member, value;
 			/* The members that did not answer, separated by spaces: for node_leader,
 			 * and with BATON_ESILENT. */
 			struct node_bytes silent;
@@ -549,11 +564,15 @@ struct node_effect {
 		} reply;
 		struct {
 			uint64_t session;
-			struct node_bytes pattern; /* bytes NULL: the subscription is by name */
-			struct node_bytes name; /* EVENT_DROPPED: the text that is subscribed to */
+			/* The pattern of the subscription; bytes NULL: the subscription is by
+			 * name. */
+			struct node_bytes pattern;
+			/* The lock; EVENT_DROPPED: the text that is subscribed to. */
+			struct node_bytes name;
 			enum node_event_kind kind;
-			uint64_t fence;           /* EVENT_DROPPED: how many events were dropped */
-			struct node_bytes member; /* the member where it happened */
+			/* The fence of the hold; EVENT_DROPPED: how many events were dropped. */
+			uint64_t fence;
+			struct node_bytes member; /* the member where the event happened */
 			/* EVENT_LEADER: the value; EVENT_LOST: the reason. */
 			struct node_bytes value;
 		} event;
@@ -622,23 +641,24 @@ enum node_origin { TOKEN_HERE, TOKEN_CAME, TOKEN_ORIGINS };
 /* What this node has counted since it was created. Nothing here needs a message. */
 struct node_figures {
 	uint64_t locks;      /* how many locks the node knows */
-	uint64_t lock_bytes; /* the memory that they take, tables included */
+	uint64_t lock_bytes; /* the memory that these locks take, tables included */
 	uint64_t backlog_bytes;
 	uint64_t sessions;
 	/* Locks that a client here holds; locks that clients here only wait for. */
 	uint64_t locks_held, locks_waited;
 	uint64_t waiters; /* clients here that wait for a lock */
-	uint64_t views;   /* how many views it has entered */
+	uint64_t views;   /* how many views the node has entered */
 	uint64_t grants;
-	struct histogram acquire[TOKEN_ORIGINS]; /* from LOCK to its grant */
-	struct histogram hold;                   /* from a grant to its end */
+	struct histogram acquire[TOKEN_ORIGINS]; /* times from LOCK to its grant */
+	struct histogram hold;                   /* times from a grant to its end */
 	uint64_t losses[LOSSES_COUNT];
-	/* Clients that were not let in: NOWAIT and the lock was busy; the timeout was over; members
-	 * did not answer. */
+	/* How many clients were not let in because they said NOWAIT and the lock was busy; because
+	 * their timeout was over; because members did not answer. */
 	uint64_t refused_busy, refused_timeout, refused_silent;
 	uint64_t regenerated; /* how many lost tokens the algorithm has replaced */
 	uint64_t sent, received, control_sent, control_received;
-	uint64_t malformed; /* how many messages the algorithm refused after they had waited */
+	/* How many messages had waited and were then refused by the algorithm. */
+	uint64_t malformed;
 	uint64_t sent_by_type[NODE_TYPES_MAX], received_by_type[NODE_TYPES_MAX];
 };
 

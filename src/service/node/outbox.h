@@ -20,7 +20,9 @@ struct record {
 	union {
 		struct {
 			uint32_t to;
-			bool appendable; /* a frame of messages that no other record uses */
+			/* Only this record uses its frame, a frame of messages, so more messages
+			 * may be added. */
+			bool appendable;
 			uint64_t epoch;
 			struct span frame;
 		} send;
@@ -36,7 +38,7 @@ struct record {
 		struct {
 			uint64_t session;
 			enum node_event_kind kind;
-			bool named; /* subscribed to by name, not by pattern */
+			bool named; /* the session has subscribed to the name, not to a pattern */
 			uint64_t fence;
 			struct span name, member, value, pattern;
 		} event;
@@ -69,12 +71,12 @@ struct record {
 struct outbox {
 	struct record *records;
 	size_t records_count, records_size;
-	size_t taken;        /* how many of the records were taken */
+	size_t taken;        /* how many of the records the driver has taken */
 	size_t status_count; /* how many records own a status */
 	uint8_t *bytes;
 	size_t bytes_count, bytes_size;
 	size_t frame; /* where the last frame starts */
-	bool single;  /* that frame has only one message, the one sent last */
+	bool single;  /* the last frame has only one message, the one sent last */
 };
 
 void outbox_free(struct outbox *outbox);

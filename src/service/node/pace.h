@@ -3,8 +3,8 @@
  * that have not arrived. With this, a member that asks all others twice can tell that a lock is at
  * rest (status_order.h).
  *
- * Locks are many and must stay small, so that they share these counters by their hash. A lock that
- * shares one with a busy lock seems to be busy too.
+ * There are many locks and each must stay small, so locks share these counters: the hash of a
+ * lock's name chooses one. A lock that shares its counter with a busy lock seems to be busy too.
  */
 #ifndef NODE_PACE_H
 #define NODE_PACE_H

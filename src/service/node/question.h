@@ -12,31 +12,35 @@ struct status;
 
 /* A status, and the locks whose waiters may have to be sorted. */
 struct unordered {
-	struct status *status; /* NULL: there is nothing to find out */
-	uint32_t *locks;       /* indices into the locks of the status */
+	/* The status that is incomplete; NULL: there is nothing to find out. */
+	struct status *status;
+	/* The locks whose waiters are not sorted yet, as indices into the status. */
+	uint32_t *locks;
 	uint32_t locks_count;
 };
 
 /* The leader of a lock, as some member reported it. */
 struct leadership {
-	uint64_t fence; /* 0: nobody leads */
+	uint64_t fence; /* the fence of the leader's hold; 0: nobody leads */
 	uint32_t member;
 	uint8_t *value;
 	uint32_t value_size;
 };
 
 struct question {
-	uint64_t number;   /* different for each question; 0: there is no question */
+	uint64_t number;   /* a number that each question has alone; 0: there is no question */
 	uint64_t *missing; /* a bit for each member that has not answered, or NULL */
 	uint32_t missing_count;
 	uint8_t name_size;
-	char name[NODE_NAME_MAX]; /* the name of the lock that it is about, or a pattern */
-	/* BREAK: the fence of the hold to end; ELECT: of the hold that was granted. */
+	/* The name of the lock that the question is about, or a pattern. */
+	char name[NODE_NAME_MAX];
+	/* BREAK: the fence of the hold to end; ELECT: the fence of the hold that was granted. */
 	uint64_t fence;
-	bool done;                /* BREAK: some member had the hold and ended it */
-	uint32_t count;           /* STATUS: the most locks that a member reports */
-	bool pattern;             /* SUBSCRIBE: the name is a pattern */
-	struct leadership own;    /* LEADER: the best answer of a leader's own node */
+	bool done;      /* BREAK: some member had the hold and ended it */
+	uint32_t count; /* STATUS: the most locks that a member reports */
+	bool pattern;   /* SUBSCRIBE: the name is a pattern */
+	/* LEADER: the best answer from a node that says that it leads itself. */
+	struct leadership own;
 	struct leadership stored; /* LEADER: the best answer from what other members remember */
 	struct answers answers;   /* STATUS: the answers so far */
 	/* STATUS: what is still to be found out after the rest was answered (status_order.h). */

@@ -26,7 +26,7 @@ struct roads {
 	uint64_t idle_hop; /* how long a message rests where nobody waits for it */
 	struct lock **due; /* the locks whose messages go on at hop_deadline */
 	size_t due_count, due_size;
-	uint64_t hop_deadline; /* NODE_NEVER: nothing is due */
+	uint64_t hop_deadline; /* when the messages of `due` go on; NODE_NEVER: nothing is due */
 	uint8_t *moving;       /* a copy of the message that was taken last */
 	size_t moving_size;
 };

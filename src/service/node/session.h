@@ -26,20 +26,21 @@ struct session {
 	uint64_t id;
 	uint32_t pid, uid;
 	char *command_line;   /* the command line of the client's process, or NULL */
-	enum command command; /* the pending command */
+	enum command command; /* the command that was not answered yet */
 	enum node_patience patience;
-	/* Its timeout is over, and all members are asked whether the lock is busy. */
+	/* The timeout of a command is over, and all members are asked whether the lock is busy. */
 	bool asks_last;
-	bool lingers; /* see node_session_linger */
-	/* Its client is gone, but may believe until `told` that it still holds something. */
+	bool lingers; /* the session outlives its connection: see node_session_linger */
+	/* The client is gone, but may believe until `told` that it still holds something. */
 	bool orphan;
-	bool asks_lease;    /* its client cannot read the lease word: see node_session_lease */
-	uint64_t told;      /* the latest deadline that such a client was told */
+	bool asks_lease; /* the client cannot read the lease word: see node_session_lease */
+	/* The latest deadline that was told to a client that asks LEASE; otherwise 0. */
+	uint64_t told;
 	uint64_t grace;     /* how long the client needs to stop when the lease ends */
 	uint64_t since;     /* when the session began to wait */
 	struct live *waits; /* the lock that the session waits for, or NULL */
 	TAILQ_ENTRY(session) queue;
-	LIST_HEAD(, live) holds; /* newest first */
+	LIST_HEAD(, live) holds; /* what the client holds, newest first */
 	struct timer timer;      /* the timeout of the pending command */
 	uint8_t *value;          /* the value that a waiting ELECT will publish, or NULL */
 	uint32_t value_size;
@@ -49,7 +50,7 @@ struct session {
 };
 
 struct session_slot {
-	struct session *session; /* NULL: the slot is free */
+	struct session *session; /* the session in this slot; NULL: the slot is free */
 	uint32_t generation;     /* how many sessions have had this slot */
 	uint32_t free_next;
 };
@@ -64,7 +65,8 @@ struct sessions {
 	uint32_t leaders_count; /* how many sessions lead or campaign */
 	uint64_t question_serial;
 	struct timers timers;
-	struct session *answered; /* its question may be complete now; ask_settle checks */
+	/* A session whose question may be complete now; ask_settle checks it. */
+	struct session *answered;
 };
 
 void sessions_init(struct sessions *sessions);

@@ -23,13 +23,14 @@ struct sorted_run {
 struct status {
 	/* Must be first: node_status_keep and others get a pointer to it. */
 	struct node_status status;
-	uint32_t owners_count;       /* how many own it: the outbox, and a driver that keeps it */
+	/* How many own this status: the outbox, and a driver that keeps it. */
+	uint32_t owners_count;
 	struct answers answers;      /* the texts of the status point into these */
-	const struct answer *unread; /* the next part to be read */
+	const struct answer *unread; /* the next part of an answer to be read */
 	struct row *rows;
 	size_t rows_count, rows_read, rows_merged;
 	const struct row *last;  /* the row that was merged last; NULL: none yet */
-	struct sorted_run *runs; /* a heap, indexed from 0 */
+	struct sorted_run *runs; /* the rows that were not merged yet; a heap, indexed from 0 */
 	size_t runs_count;
 	struct node_status_member *members;
 	struct node_status_lock *locks;

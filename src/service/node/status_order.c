@@ -17,7 +17,7 @@ enum { ROWS_MAX = 2048, STATES_BYTES_MAX = 1 << 16 };
 /* What one member told of one lock. */
 struct told {
 	uint32_t steps, balance;
-	const uint8_t *state; /* NULL: it is not known */
+	const uint8_t *state; /* the state of the lock at a member; NULL: it is not known */
 };
 
 static size_t locks_count_max(const struct node *node)

@@ -26,9 +26,9 @@ struct stream {
 	uint64_t rank; /* the rank of the event that was told last */
 	/* An event is lost and cannot be waited for: whichever event comes next is told. */
 	bool any_next;
-	SLIST_HEAD(, held) held; /* sorted by rank */
+	SLIST_HEAD(, held) held; /* events that are held back, sorted by rank */
 	uint32_t held_count;
-	uint64_t deadline; /* until when these are held back */
+	uint64_t deadline; /* until when events are held back */
 	uint8_t name_size;
 	uint8_t name[];
 };

@@ -18,7 +18,8 @@
 TAILQ_HEAD(stream_list, stream);
 
 struct streams {
-	LIST_HEAD(stream_bucket, stream) * buckets; /* NULL: no event was told yet */
+	/* The streams by the hash of their names; NULL: no event was told yet. */
+	LIST_HEAD(stream_bucket, stream) * buckets;
 	uint32_t count;
 	struct stream_list use; /* all streams, the one unused for longest first */
 	struct stream_list due; /* streams that hold something back, sorted by deadline */

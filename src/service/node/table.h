@@ -9,7 +9,8 @@
 struct table {
 	uint32_t *tags; /* 32 bits of each hash, so that a search seldom has to look at a lock */
 	struct lock **locks;
-	uint32_t size, count; /* the size is a power of two, or 0 */
+	/* The number of entries, a power of two or 0; and how many of them are used. */
+	uint32_t size, count;
 };
 
 /* Finds a lock. Returns NULL if there is no such lock. */

@@ -12,11 +12,11 @@
 struct timer {
 	uint64_t deadline;
 	uint64_t id;
-	uint32_t place; /* its index in the heap, from 1; 0: not set */
+	uint32_t place; /* the index of this timer in the heap, from 1; 0: the timer is not set */
 };
 
 struct timers {
-	struct timer **heap; /* indexed from 1 */
+	struct timer **heap; /* the timers that are set, earliest first; indexed from 1 */
 	size_t heap_size;
 	uint32_t count;
 };

@@ -15,15 +15,17 @@
 struct view_member {
 	char *name, *address;
 	uint64_t incarnation;
-	uint64_t hash;       /* the hash of the name, which decides on homes */
-	uint32_t route;      /* the neighbour through which it is reached */
-	uint32_t backlog;    /* how many frames from it, of this epoch, are in the backlog */
-	uint64_t flood_seen; /* the greatest number of its floods that this node has seen */
-	uint64_t stamp;      /* the stamp of the last event that was sent to it */
-	bool linked;         /* this node has a link to it */
-	bool reported;       /* this node knows everything that it holds */
-	bool congested;      /* its link has much to send, so no events are sent over it */
-	/* How many events for it were dropped that it was not told of yet. */
+	uint64_t hash;    /* the hash of the name, which decides on homes */
+	uint32_t route;   /* the neighbour through which the member is reached */
+	uint32_t backlog; /* how many frames of this epoch from the member are in the backlog */
+	/* The greatest number of the member's floods that this node has seen. */
+	uint64_t flood_seen;
+	uint64_t stamp; /* the stamp of the last event that was sent to the member */
+	bool linked;    /* this node has a link to the member */
+	bool reported;  /* the member has reported all its holds */
+	/* The link to the member has much to send, so no events are sent over it. */
+	bool congested;
+	/* How many events for the member were dropped without telling it yet. */
 	uint64_t events_dropped;
 };
 
@@ -36,7 +38,7 @@ struct early_return {
 };
 
 struct view {
-	uint32_t count, self; /* 0: this node has no view */
+	uint32_t count, self; /* the number of members, and this node's number; 0: it has no view */
 	struct view_member *members;
 	struct network network;
 	struct site site;       /* this node's site; `holder` and `toward` are those of one lock */
@@ -44,7 +46,7 @@ struct view {
 	void *memory;           /* the memory of the network's graph */
 	void *shared;           /* what the algorithm has prepared for the network */
 	size_t state_size;      /* the size of the algorithm's state for one lock */
-	bool complete;          /* every pair is linked */
+	bool complete;          /* every pair of members is linked */
 	/* The holder's `init` sends a message. So the first member that asks for a lock must tell the
 	 * lock's home, which then starts the lock (TOUCH). */
 	bool starts;

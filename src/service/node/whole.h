@@ -25,7 +25,7 @@
 #include "topology.h"
 
 struct node {
-	/* The options that it was created with. */
+	/* The options with which the node was created. */
 	char *name;
 	uint64_t incarnation, cluster, seed;
 	const struct algorithm *algorithm;
@@ -42,7 +42,7 @@ struct node {
 	bool stopped;
 
 	/* The epoch. */
-	uint64_t epoch;       /* the greatest seen */
+	uint64_t epoch;       /* the greatest epoch that this node has seen */
 	uint64_t base, limit; /* the fences of this epoch are greater than base and at most limit */
 	bool extends;         /* the limit can be raised while the epoch goes on */
 	uint64_t floor_next;  /* where counters begin in the next view, as set by node_floor */

@@ -17,7 +17,7 @@ enum who_kind { WHO_UID, WHO_USER, WHO_GID, WHO_GROUP, WHO_CERT, WHO_ANYONE };
 struct who {
 	enum who_kind kind; /* WHO_UID, WHO_GID, WHO_CERT or WHO_ANYONE */
 	uint32_t id;
-	char *certificate; /* a pattern; of WHO_CERT only */
+	char *certificate; /* WHO_CERT: a pattern for the name in a certificate */
 };
 
 struct rule {

@@ -21,14 +21,16 @@ enum verb {
 	VERB_OBSERVE = 1 << 2,
 	VERB_STATUS = 1 << 3,
 	VERB_BREAK = 1 << 4,
-	VERB_ADMIN = 1 << 5, /* about the cluster, not a lock: the pattern of its rules is * */
+	/* Orders about the cluster, not a lock: the pattern of its rules is *. */
+	VERB_ADMIN = 1 << 5,
 };
 enum {
 	VERBS_COUNT = 6,
 	VERBS_ALL = (1 << VERBS_COUNT) - 1,
-	RULES_MAX = 1024,        /* the most rules */
-	RULE_WHO_MAX = 64,       /* the most that one rule may name */
-	RULE_PATTERN_MAX = 255,  /* the most bytes of a pattern, as of a lock's name */
+	RULES_MAX = 1024,  /* the most rules of a node */
+	RULE_WHO_MAX = 64, /* the most users, groups and certificates that one rule may name */
+	/* The most bytes of a pattern, as many as a lock's name may have. */
+	RULE_PATTERN_MAX = 255,
 	RULES_MISSING_MAX = 768, /* room for the text of rules_missing */
 };
 

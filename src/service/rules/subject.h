@@ -10,10 +10,12 @@
 #define SUBJECT_NOBODY UINT32_MAX
 
 struct subject {
-	uint32_t uid;         /* of the process that connected, or SUBJECT_NOBODY */
-	const uint32_t *gids; /* the groups of that process, its primary one first */
+	uint32_t uid; /* the user of the process that connected, or SUBJECT_NOBODY */
+	/* The groups of the process that connected, its primary group first. */
+	const uint32_t *gids;
 	uint32_t gids_count;
-	const char *certificate; /* the name in the client's certificate; NULL: it showed none */
+	/* The name in the client's certificate; NULL: the client showed none. */
+	const char *certificate;
 };
 
 #endif

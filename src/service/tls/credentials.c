@@ -11,7 +11,8 @@
 #include <string.h>
 
 enum {
-	/* Two certificates of the usual kind have 2 KiB; whoever sends more is no node of ours. */
+	/* Two certificates of the usual kind have 2 KiB; a peer that sends more is not a node of
+	 * ours. */
 	CERTIFICATES_SIZE_MAX = 16 << 10,
 	DEPTH_MAX = 4,
 };

@@ -9,7 +9,8 @@
 /* Paths of files in PEM. The CA's file may have several certificates, so that one CA can replace
  * another. */
 struct credentials_files {
-	const char *ca, *certificate, *key; /* all NULL: there is no TLS */
+	/* The paths of the PEM files; all NULL: there is no TLS. */
+	const char *ca, *certificate, *key;
 };
 
 struct credentials;

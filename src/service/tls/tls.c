@@ -15,9 +15,9 @@ enum { SHAKING_SIZE_MAX = 64 << 10, WRITE_MAX = 1 << 24 };
 
 struct tls {
 	SSL *ssl;
-	BIO *in, *out; /* they belong to `ssl` */
-	size_t taken;  /* how many bytes arrived before it was open */
-	size_t sent;   /* how many bytes of `out` are written */
+	BIO *in, *out; /* the encrypted bytes, which `ssl` owns */
+	size_t taken;  /* how many bytes arrived before the handshake was over */
+	size_t sent;   /* how many bytes of `out` were taken for the socket */
 	enum tls_state state;
 	struct certificate_holder holder;
 	char problem[200];

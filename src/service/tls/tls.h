@@ -13,8 +13,10 @@ struct tls;
 enum tls_state {
 	TLS_SHAKING, /* the handshake is not over */
 	TLS_OPEN,
-	TLS_ENDED,  /* the other side sends nothing more */
-	TLS_FAILED, /* tls_problem says why; the output may have an alert for the other side */
+	TLS_ENDED, /* the other side sends nothing more */
+	/* The connection is useless and tls_problem says why; the output may have an alert for the
+	 * other side. */
+	TLS_FAILED,
 };
 
 /* The first byte of a TLS connection; no record of ours begins with it. */

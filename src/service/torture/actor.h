@@ -26,25 +26,26 @@ struct actor {
 	uint64_t paused_until; /* the client is stopped, and does nothing before this time */
 	bool must_close; /* the client was told that its lease is over and must end the session */
 	bool elects;     /* the client uses ELECT, which is answered some time after the grant */
-	bool subscribes; /* its last request was SUBSCRIBE */
+	bool subscribes; /* the client's last request was SUBSCRIBE */
 	uint64_t asked;  /* when the client asked, in true time */
 	uint32_t lock;
-	uint64_t fence, lapses; /* of the lock that the client holds */
-	uint32_t rounds;        /* in the second act: how many more times the client asks */
+	/* The fence of the lock that the client holds, and the lapses at its grant. */
+	uint64_t fence, lapses;
+	uint32_t rounds; /* in the second act: how many more times the client asks */
 	struct chance chance;
 
-	/* Only for a guest: */
-	int64_t drift_ppm;   /* by how many millionths its clock runs too fast */
-	uint64_t clock_base; /* what its clock showed when the run began */
-	/* The number of its last question; answers to older questions are void. */
+	/* The fields below are for a guest only. */
+	int64_t drift_ppm;   /* by how many millionths the guest's clock runs too fast */
+	uint64_t clock_base; /* what the guest's clock showed when the run began */
+	/* The number of the guest's last question; answers to older questions are void. */
 	uint64_t lease_wake;
-	uint64_t lease_asked;       /* what its clock showed before that question */
+	uint64_t lease_asked;       /* what the guest's clock showed before that question */
 	uint64_t left, left_lapses; /* the answer that is on its way */
-	/* The end of its sub-lease, and the lapses that came with it. */
+	/* The end of the guest's sub-lease, and the lapses that came with it. */
 	uint64_t until, until_lapses;
-	bool told; /* it has got an answer in this session */
+	bool told; /* the guest has got an answer in this session */
 
-	/* Only for a command: */
+	/* The field below is for a command only. */
 	uint64_t word; /* the lease word of the process that granted the lock */
 	uint64_t guard_wake;
 	uint64_t watcher_paused_until[WATCHERS];

@@ -37,7 +37,8 @@ struct parcel_in_link;
 
 struct cluster_link {
 	struct parcel_in_link *first, **end;
-	uint64_t arrival; /* when the last frame arrives; later frames come no earlier */
+	/* When the last frame arrives; later frames arrive at that time or after it. */
+	uint64_t arrival;
 	uint64_t stalled; /* nothing arrives before this time */
 	/* The number of the event that delivers the next frame; events with older numbers are
 	 * void. */
@@ -48,12 +49,12 @@ struct cluster_link {
 
 struct cluster_place {
 	const char *name;
-	struct node *node; /* NULL: no process runs here */
+	struct node *node; /* the node; NULL: no process runs here */
 	uint64_t incarnation;
 	uint64_t process; /* counts the processes that have run here */
 	uint64_t tick;    /* when the node will be ticked */
 	uint64_t tick_number;
-	uint64_t epoch; /* the node's epoch when it was last looked at */
+	uint64_t epoch; /* the node's epoch when the driver last looked at it */
 	/* The node was told of a view without it, and has not restarted or rejoined since. */
 	bool out;
 };
@@ -76,7 +77,7 @@ struct cluster_watch {
 };
 
 struct cluster_options {
-	/* The options of all nodes; name and incarnation are set for each. */
+	/* The options of all nodes; name and incarnation are set for each node. */
 	struct node_options node;
 	uint64_t floor;           /* the floor of all nodes (node_floor) */
 	const char *const *names; /* the names of the places; must stay valid */
@@ -95,7 +96,7 @@ struct cluster_options {
 struct cluster {
 	struct cluster_options options;
 	struct cluster_place places[CLUSTER_PLACES_MAX];
-	/* Indexed by sender, then receiver. */
+	/* All links, indexed by sender, then receiver. */
 	struct cluster_link links[CLUSTER_PLACES_MAX][CLUSTER_PLACES_MAX];
 	struct cluster_view *views; /* sorted by epoch */
 	size_t views_count, views_size;

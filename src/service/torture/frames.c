@@ -36,7 +36,8 @@ static void write_slice(FILE *file, struct slice slice)
 struct item {
 	struct slice name;
 	uint64_t counter;
-	const struct message_type *type; /* NULL: the algorithm has no such message */
+	/* The type of the message; NULL: the algorithm has no such message. */
+	const struct message_type *type;
 };
 
 static bool next_item(const struct algorithm *algorithm, struct in *in, struct item *ret_item)

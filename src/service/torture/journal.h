@@ -50,7 +50,7 @@ enum note_kind {
 
 struct note {
 	enum note_kind kind;
-	uint32_t place; /* CLUSTER_NOWHERE: the note is about the whole cluster */
+	uint32_t place; /* the place that the note is about; CLUSTER_NOWHERE: the whole cluster */
 	uint64_t a, b, c;
 	const void *bytes;
 	size_t size;

@@ -13,7 +13,7 @@ struct grant {
 	uint32_t place;
 	uint64_t time;
 	uint64_t ended; /* when the hold ended; NODE_NEVER: not yet */
-	uint64_t order; /* the sequence number of the command that asked for it */
+	uint64_t order; /* the sequence number of the command that asked for the lock */
 };
 
 struct lock_record {
@@ -39,10 +39,10 @@ struct broken {
 struct campaign {
 	uint32_t client, place, lock;
 	uint64_t asked;
-	uint64_t answered; /* when its ELECT was answered; NODE_NEVER: not yet */
-	uint64_t ended;    /* when it ended; NODE_NEVER: not yet */
-	uint64_t fence;    /* 0: not known yet */
-	uint64_t epoch;    /* the epoch of its node when it was answered */
+	uint64_t answered; /* when the client's ELECT was answered; NODE_NEVER: not yet */
+	uint64_t ended;    /* when the campaign ended; NODE_NEVER: not yet */
+	uint64_t fence;    /* the fence of the grant; 0: not known yet */
+	uint64_t epoch;    /* the epoch of the client's node when the ELECT was answered */
 };
 
 /* What an event reported. It must prove true by the end of the present step. */
@@ -60,8 +60,8 @@ struct expectation {
 	bool pattern;
 	const char *text;
 	uint32_t lock;
-	uint64_t rank; /* compared with `last` of a subscription */
-	uint64_t time; /* when it happened */
+	uint64_t rank; /* the rank of the event, which is compared with `last` of a subscription */
+	uint64_t time; /* when the event happened */
 };
 
 /* A period in which something was wrong. */
@@ -70,7 +70,8 @@ struct disturbance {
 };
 
 struct judge {
-	struct disturbance *disturbances; /* in the order of time */
+	/* The periods in which something was wrong, oldest first. */
+	struct disturbance *disturbances;
 	size_t disturbances_count, disturbances_size;
 	bool unsettled;      /* something was wrong when the judge last looked */
 	uint64_t looked;     /* when the judge last looked */

@@ -31,7 +31,7 @@ struct log_engine {
 	void (*depose)(struct realm *realm, uint64_t until);
 	void (*headless)(struct realm *realm, uint64_t until);
 
-	/* The following may all be NULL. */
+	/* All functions below may be NULL. */
 	/* Empties the disk of a host without a process. Returns false if too few votes would be
 	 * left. */
 	bool (*wipe)(struct realm *realm, uint32_t place);

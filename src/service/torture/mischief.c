@@ -25,10 +25,10 @@ const char *const fault_texts[FAULT_KINDS_COUNT] = {
 };
 
 struct fault {
-	uint32_t number; /* counts from 1 */
+	uint32_t number; /* the fault's number, counted from 1 */
 	enum fault_kind kind;
 	uint64_t begin, end;
-	uint32_t a, b;   /* the two hosts that it is about, which differ */
+	uint32_t a, b;   /* the two hosts that the fault is about, which differ */
 	uint32_t voters; /* DEAF, MUTE: a bit for each voter that `a` is cut off from */
 	bool begun, over;
 	struct chance chance;

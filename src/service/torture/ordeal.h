@@ -61,23 +61,24 @@ enum { ORDEAL_FAULTS_MAX = 256, ORDEAL_NODES_MAX = 16, ORDEAL_LOCKS_MAX = 64 };
 
 enum ordeal_engine { ENGINE_ATOMIC, ENGINE_RAFT };
 
-/* A fault that is given and not drawn, with true times. */
+/* A fault that the caller gives, instead of one drawn at random. Its times are in true time, not by
+ * a host's clock. */
 struct ordeal_fault {
 	enum fault_kind kind;
 	uint64_t begin, end;
-	uint32_t a, b; /* the two hosts that it is about */
+	uint32_t a, b; /* the two hosts that the fault is about */
 };
 
 struct ordeal_plan {
 	uint64_t seed;
 	enum ordeal_engine engine; /* how voters agree */
 	const struct algorithm *algorithm;
-	const char *topology; /* NULL: the algorithm's own */
+	const char *topology; /* the topology as text; NULL: the algorithm's own */
 	uint32_t nodes, locks;
 	uint64_t time;     /* the length of the first act, in ns */
 	uint64_t lease_ns; /* the lease of the cluster */
 	uint32_t kinds;    /* the kinds of faults that are drawn, a bit each */
-	/* Faults that happen instead of those that are drawn; NULL: none. */
+	/* Faults that happen instead of random ones; NULL: none are given. */
 	const struct ordeal_fault *given;
 	uint32_t given_count;
 	uint64_t measure_from; /* from when on `serving` is counted, in the first act */
@@ -99,10 +100,10 @@ struct ordeal_result {
 	uint32_t numbers[ORDEAL_FAULTS_MAX];
 	char stories[ORDEAL_FAULTS_MAX][96];
 	uint32_t stories_count;
-	/* How much of the first act's time had grants, and that time. */
+	/* For how much of the first act there were grants, and how long the first act was. */
 	uint64_t served_ms, time_ms;
-	/* How many windows of a quarter of a lease there were since `measure_from`, and in how many of
-	 * them clients of each host were let in, or none of them waited. */
+	/* How many windows of a quarter of a lease there were since `measure_from`; and for each
+	 * host, in how many of them its clients were let in, or none of its clients waited. */
 	uint32_t windows, serving[ORDEAL_NODES_MAX];
 };
 

@@ -34,13 +34,15 @@ enum wire_event { WIRE_DIALLED, WIRE_READABLE, WIRE_BROKEN, WIRE_WRITABLE };
 struct half {
 	uint32_t place;
 	uint64_t life;
-	struct strand *line; /* NULL: not yet accepted, or closed here */
+	struct strand *line; /* the line at this end; NULL: not accepted yet, or closed here */
 	bool open;           /* this end was dialled or accepted */
-	bool ended;       /* the other side has closed: the stream ends after the bytes in flight */
-	uint64_t arrival; /* when the last piece arrives; later ones come no earlier */
-	size_t unread;    /* bytes on their way to this end, or waiting there; lost ones included */
+	bool ended; /* the other side has closed: the stream ends after the bytes in flight */
+	/* When the last piece arrives; later pieces arrive at that time or after it. */
+	uint64_t arrival;
+	/* Bytes on their way to this end, or waiting there; lost bytes included. */
+	size_t unread;
 	bool blocked;     /* the other end has more to write than there is room for */
-	uint64_t read_at; /* a slow process reads no earlier than this */
+	uint64_t read_at; /* a slow process does not read before this time */
 	STAILQ_HEAD(, piece) in;
 };
 
@@ -49,13 +51,14 @@ struct path_wire {
 	uint64_t number;
 	bool broken;
 	size_t room;           /* how many bytes may be unread at each end */
-	struct half halves[2]; /* the first one dialled */
+	struct half halves[2]; /* the two ends; the first one dialled */
 };
 
 struct path_net {
 	struct chance chance;
 	int links[REALM_HOSTS_MAX][REALM_HOSTS_MAX], engine[REALM_HOSTS_MAX][REALM_HOSTS_MAX];
-	uint64_t slow[REALM_HOSTS_MAX]; /* how long the process there waits between two reads */
+	/* How long the process of each host waits between two reads. */
+	uint64_t slow[REALM_HOSTS_MAX];
 	uint32_t trouble_percent;
 	uint64_t late_max;
 	uint64_t wires_number;

@@ -49,8 +49,8 @@ static const char *draw_topology(struct random *random, const struct algorithm *
 	return some[class][random_below(random, count)];
 }
 
-/* Does not draw parameters that break an algorithm, such as errors of the published text, which the
- * service refuses. Parameters that are texts keep their defaults. */
+/* Draws the algorithm's parameters. Those that break it, such as errors of the published text, keep
+ * their defaults, because the service refuses them. Parameters that are texts keep theirs too. */
 static void draw_parameters(struct random *random, struct plan *plan)
 {
 	const struct parameter *parameter = plan->algorithm->parameters;

@@ -11,9 +11,10 @@ enum { PLAN_NODES_MAX = 9, PLAN_LOCKS_MAX = 50, PLAN_CLIENTS_MAX = 32, PLAN_TOPO
 
 struct plan_words {
 	uint64_t seed;
-	const char *algorithm; /* NULL: drawn */
-	const char *topology;  /* NULL: drawn from those that suit the algorithm */
-	uint32_t nodes, locks; /* 0: drawn */
+	const char *algorithm; /* the algorithm's name; NULL: it is drawn */
+	/* The topology as text; NULL: it is drawn from those that suit the algorithm. */
+	const char *topology;
+	uint32_t nodes, locks; /* how many nodes and locks; 0: the number is drawn */
 };
 
 struct plan {

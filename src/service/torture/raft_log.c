@@ -30,10 +30,10 @@ struct simulated_disk {
 };
 
 struct raft_voter {
-	struct voter *voter; /* NULL: there is no process */
+	struct voter *voter; /* the voter of the process; NULL: there is no process */
 	struct simulated_disk disk;
-	bool leads;         /* whether it led when that was last noted */
-	uint64_t cut_until; /* no letters reach it or leave it before this time */
+	bool leads;         /* the voter led when that was last noted */
+	uint64_t cut_until; /* no letters reach the voter or leave it before this time */
 };
 
 /* What is true after an entry was applied. */
@@ -48,7 +48,7 @@ struct raft_log {
 	uint64_t delay_max;      /* how much longer than usual a write may take */
 	struct electorate_options electorate;
 	uint64_t voters_index;           /* the index of the entry that set the realm's voters */
-	struct committed_entry *history; /* indexed from 1 */
+	struct committed_entry *history; /* the entries that were committed, indexed from 1 */
 	size_t history_count, history_size;
 	uint64_t *leaders; /* the ids of the leaders, indexed by term; 0: nobody led */
 	size_t leaders_count, leaders_size;

@@ -59,7 +59,7 @@ static void petition(struct realm *realm, uint32_t place, const struct resident_
 		           effect->bytes, effect->size);
 }
 
-/* Keeps the list for the next process, and for those who ask here. */
+/* Keeps the list of voters, for the host's next process and for processes that ask this host. */
 static void keep_electors(struct realm *realm, struct realm_host *host)
 {
 	electors_copy(&host->electors, tenant_electors(resident_tenant(host->resident)));

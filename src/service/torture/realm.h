@@ -51,7 +51,7 @@ enum realm_reader { READER_RESIDENT, READER_VOTER, READERS };
 
 /* A reading of the lease clock during which the process is stopped, or the host suspended. */
 struct torn_reading {
-	uint64_t from, until; /* in true time; `until` is 0 if there is none */
+	uint64_t from, until; /* the two ends of a stop in true time; `until` is 0 if it goes on */
 	uint32_t parts;       /* how many clocks were read before the stop */
 	bool suspended;
 };
@@ -60,22 +60,23 @@ struct realm_host {
 	char name[REALM_NAME_MAX + 1];
 	char address[8];
 	uint32_t place;
-	bool votes;      /* its processes have a voter, which may have no vote yet */
-	bool only_votes; /* its processes are witnesses and never members */
+	bool votes;      /* the host's processes have a voter, which may have no vote yet */
+	bool only_votes; /* the host's processes are witnesses and never members */
 	bool up;         /* the host is switched on */
 
 	int64_t drift_ppm;              /* by how many millionths the clock runs too fast */
 	uint64_t booted_at, clock_base; /* the clock showed clock_base at the true time booted_at */
 
-	struct resident *resident; /* NULL: no process runs here */
+	struct resident *resident; /* the resident of the process; NULL: no process runs here */
 	bool voter_lives;          /* the process has a voter */
 	uint64_t process;          /* the random number that the process drew */
 	uint64_t life;             /* counts the processes that have run here */
-	uint64_t word;             /* the lease word that its clients read */
-	uint64_t served;           /* the last epoch in which it was seen to serve */
+	uint64_t word;             /* the lease word that clients of the process read */
+	uint64_t served;           /* the last epoch in which the process was seen to serve */
 	bool departs;              /* the process was asked to leave */
 	uint64_t departs_since;    /* when the process was asked to leave */
-	struct electors electors;  /* the voters that its processes know of, as kept on disk */
+	/* The voters that the host's processes know of, as kept on disk. */
+	struct electors electors;
 	/* The lease with which the next process here is configured; 0: the cluster's. */
 	uint64_t lease_ns;
 	uint64_t paused_until;       /* the process does nothing before this time */
@@ -83,9 +84,9 @@ struct realm_host {
 	uint64_t voter_paused_from;  /* when the pause of the voter began */
 	struct torn_reading torn[READERS];
 	uint64_t suspended_until; /* nothing on the host does anything before this time */
-	/* When their next events are; NODE_NEVER: there are none. */
+	/* When the next events of the resident and the voter are; NODE_NEVER: there are none. */
 	uint64_t resident_due, voter_due;
-	/* The numbers of those events; events with older numbers are void. */
+	/* The numbers of these two events; events with older numbers are void. */
 	uint64_t resident_wake, voter_wake;
 	struct chance chance;
 };
@@ -103,14 +104,17 @@ struct mischief;
 struct realm {
 	const struct ordeal_plan *plan;
 	struct state_settings settings;
-	struct named_link links[REALM_LINKS_MAX]; /* that there are, by name */
-	uint32_t links_count;                     /* 0: the topology says which there are */
+	/* The links that there are, by the names of their ends. */
+	struct named_link links[REALM_LINKS_MAX];
+	/* The number of links; 0: the topology decides on links. */
+	uint32_t links_count;
 	struct queue *queue;
 	uint64_t now, events;
-	struct realm_host hosts[REALM_HOSTS_MAX]; /* the last one may have the name of another */
+	/* All hosts; the last one may have the name of another. */
+	struct realm_host hosts[REALM_HOSTS_MAX];
 	uint32_t hosts_count;
 	uint32_t members_count; /* the first hosts, up to this number, have members */
-	/* The hosts whose votes count, according to what is committed. */
+	/* The hosts whose votes count, according to the committed log. */
 	uint32_t voters[REALM_HOSTS_MAX];
 	uint32_t voters_count;
 	struct path_net *paths;

@@ -24,16 +24,20 @@ struct attendance {
 
 struct reign {
 	struct standing_link links[REIGN_HOSTS_MAX][REIGN_HOSTS_MAX];
-	uint64_t leased[REIGN_HOSTS_MAX]; /* when the member there last had a lease, or joined */
-	uint64_t incarnations[REIGN_HOSTS_MAX]; /* the incarnation of that member */
-	uint64_t renewed[REIGN_HOSTS_MAX];      /* when its renewal was last proposed */
-	uint64_t heard[REIGN_HOSTS_MAX];        /* when that began again after a silence */
-	uint64_t told[REIGN_HOSTS_MAX]; /* when the voter there was last told that it leads */
-	uint64_t elected;               /* when a leader was last elected */
-	uint64_t forbidden;             /* when a member that the voters forbid was last seen */
+	/* When the member of each host last had a lease, or joined. */
+	uint64_t leased[REIGN_HOSTS_MAX];
+	uint64_t incarnations[REIGN_HOSTS_MAX]; /* the incarnation of the member of each host */
+	/* When a renewal of that member was last proposed. */
+	uint64_t renewed[REIGN_HOSTS_MAX];
+	/* When proposals of its renewal began again after a silence. */
+	uint64_t heard[REIGN_HOSTS_MAX];
+	/* When the voter of each host was last told that it leads. */
+	uint64_t told[REIGN_HOSTS_MAX];
+	uint64_t elected;   /* when a leader was last elected */
+	uint64_t forbidden; /* when a member that the voters forbid was last seen */
 	struct attendance names[REIGN_HOSTS_MAX];
 	uint32_t names_count;
-	uint64_t epoch; /* the epoch of `names` */
+	uint64_t epoch; /* the epoch of the view that `names` are from */
 };
 
 struct reign *reign_create(void)

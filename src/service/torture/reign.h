@@ -38,11 +38,11 @@ void reign_leased(struct reign *reign, uint32_t place, uint64_t now);
 
 struct reign_host {
 	const char *name;
-	uint64_t process; /* 0: no process is alive */
+	uint64_t process; /* the number of the host's process; 0: no process is alive */
 	bool paused;
-	uint64_t resumed; /* when its last stop ended */
-	uint64_t departs; /* when the process was told to leave; 0: it was not */
-	bool reached;     /* it and the leader can reach each other */
+	uint64_t resumed; /* when the last stop of the process ended */
+	uint64_t departs; /* when the process was told to leave; 0: it was not told */
+	bool reached;     /* the process and the leader can reach each other */
 };
 
 struct reign_proposal {

@@ -16,16 +16,16 @@ enum { SNAPSHOT_EVERY = 40 };
 struct stored {
 	uint8_t *bytes;
 	size_t size;
-	uint64_t due; /* of a pending entry: it is not committed before this time */
+	uint64_t due; /* when a pending entry may be committed at the earliest */
 };
 
 struct voter_log {
-	struct warden *warden; /* of the process; NULL: there is none */
-	bool believes;         /* its warden was told that it leads */
-	uint64_t applied;      /* how many entries its warden was given */
-	uint64_t arrival;      /* when the last entry that was sent to it arrives */
-	uint64_t sent;         /* how many entries it has applied or are in flight to it */
-	struct out snapshot;   /* the snapshot on its disk */
+	struct warden *warden; /* the warden of the process; NULL: there is no process */
+	bool believes;         /* the warden was told that it leads */
+	uint64_t applied;      /* how many entries the warden was given */
+	uint64_t arrival;      /* when the last entry that was sent to the voter arrives */
+	uint64_t sent;         /* how many entries the voter has applied or are in flight to it */
+	struct out snapshot;   /* the snapshot on the voter's disk */
 	uint64_t snapshot_at;  /* the index of that snapshot */
 };
 
@@ -35,10 +35,10 @@ struct atomic_log {
 	struct chance chance;
 	struct stored *entries;
 	size_t entries_count, entries_size;
-	struct stored *pending; /* what the leader has proposed, in order */
+	struct stored *pending; /* the entries that the leader has proposed, in order */
 	size_t pending_count, pending_size;
 	uint32_t leader;
-	uint64_t unfit_since;    /* since when the leader has no majority; 0: it has one */
+	uint64_t unfit_since;    /* since when the leader has no majority; 0: it has a majority */
 	uint64_t headless_until; /* nobody is elected before this time */
 	uint64_t delay_max;      /* how much longer than usual a commit may take */
 	uint64_t commit_at;      /* when the next commit is tried; NODE_NEVER: none is due */

@@ -16,22 +16,23 @@ struct agreed_view {
 	uint64_t epoch, base, limit;
 	uint32_t count;
 	uint64_t processes[VERDICT_HOSTS_MAX], incarnations[VERDICT_HOSTS_MAX];
-	uint32_t entered; /* a bit for each member that has entered it */
+	uint32_t entered; /* a bit for each member that has entered this view */
 };
 
 /* What the judge knows about the process of a host. */
 struct watched {
-	uint64_t process; /* 0: no process runs */
+	uint64_t process; /* the number of the host's process; 0: no process runs */
 	const char *name; /* the name of the host */
-	/* Its incarnation in the view that it entered last; 0: it is not in it. */
+	/* The process' incarnation in the view that it entered last; 0: it is not in that view. */
 	uint64_t incarnation;
-	uint64_t epoch;    /* the epoch that it entered last */
-	uint64_t served;   /* the last epoch in which it served */
-	uint64_t deadline; /* the end of its lease, by its clock; 0: it has none */
-	uint64_t lapsed;   /* the deadline at which holds were last lost */
-	uint64_t renewed;  /* what its clock showed when its last renewal was committed */
+	uint64_t epoch;    /* the epoch that the process entered last */
+	uint64_t served;   /* the last epoch in which the process served */
+	uint64_t deadline; /* the end of the process' lease, by its clock; 0: it has no lease */
+	uint64_t lapsed;   /* the deadline at which the process last lost holds */
+	uint64_t renewed;  /* what the process' clock showed when its last renewal was committed */
 	bool departs;
-	uint64_t removed; /* the incarnation that knows that an operator has removed it; 0: none */
+	/* The incarnation that knows that an operator has removed this node; 0: none. */
+	uint64_t removed;
 };
 
 /* What a process shows to its clients; they can read it even after the process has ended. */
@@ -44,37 +45,38 @@ struct watched_client {
 	uint32_t place, lock, clock;
 	enum hold_proof proof;
 	uint64_t fence, lapses, until;
-	uint32_t page; /* the page of the process that granted it */
-	bool dead;     /* it was seen without a valid lease, and must never have one again */
+	uint32_t page; /* the page of the process that granted the lock */
+	/* The client was seen without a valid lease, and must never have one again. */
+	bool dead;
 };
 
 /* The subscription of one client to one lock. */
 struct followed {
 	bool stands;
-	uint64_t since; /* since when, in true time */
+	uint64_t since; /* since when the client is subscribed, in true time */
 	uint64_t rank;  /* the rank of the last event: its fence times 4, plus its part */
 };
 
 /* The last grants of a lock. */
 struct last_grant {
 	uint64_t fence;
-	uint64_t time; /* when it was granted, in true time */
+	uint64_t time; /* when the lock was granted, in true time */
 };
 
 struct verdict {
 	struct verdict_options options;
 	struct agreed_state state;
-	struct agreed_view *views; /* indexed by epoch, from 1 */
+	struct agreed_view *views; /* all agreed views, indexed by epoch, from 1 */
 	uint64_t views_count;
 	size_t views_size;
 	struct watched hosts[VERDICT_HOSTS_MAX];
-	bool suspended[VERDICT_HOSTS_MAX]; /* that host is suspended */
+	bool suspended[VERDICT_HOSTS_MAX]; /* for each host, whether it is suspended */
 	struct lease_page *pages;          /* the pages of all processes that ever ran */
 	uint32_t pages_count;
 	size_t pages_size;
 	struct watched_client *clients;
 	uint64_t fences[VERDICT_LOCKS_MAX]; /* the last fence of each lock */
-	struct followed *subscriptions;     /* [client][lock] */
+	struct followed *subscriptions;     /* all subscriptions, indexed by [client][lock] */
 	struct last_grant grants[VERDICT_LOCKS_MAX];
 	uint64_t settled_at; /* when some view was last served for the first time, in true time */
 	uint64_t lapses;

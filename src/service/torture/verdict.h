@@ -66,19 +66,23 @@ void verdict_tokens(struct verdict *verdict, uint32_t lock, uint64_t epoch, uint
 
 /* How a client knows that it may go on. */
 enum hold_proof {
-	HOLD_READS, /* it reads the word of the process that granted it, which may be dead */
-	HOLD_ASKS,  /* it cannot read it, and has a deadline of its own: a sub-lease */
-	HOLD_RUNS,  /* it does not know: it goes on until others stop it */
+	/* The client reads the lease word of the process that granted the lock, which may be
+	 * dead. */
+	HOLD_READS,
+	/* The client cannot read the word, and has a deadline of its own: a sub-lease. */
+	HOLD_ASKS,
+	HOLD_RUNS, /* the client does not know about leases: it goes on until others stop it */
 };
 
 struct verdict_grant {
 	uint32_t client, place, lock;
 	uint64_t fence, lapses;
 	enum hold_proof proof;
-	uint32_t clock; /* the clock that it reads */
-	uint64_t until; /* HOLD_ASKS: the end of its sub-lease by that clock */
-	uint64_t needs; /* how long it needs to stop before its lease ends */
-	/* It was answered some time after the grant: its process may have begun to leave. */
+	uint32_t clock; /* the clock that the client reads */
+	uint64_t until; /* HOLD_ASKS: the end of the client's sub-lease by that clock */
+	uint64_t needs; /* how long the client needs to stop before its lease ends */
+	/* The client was answered some time after the grant: its process may have begun to
+	 * leave. */
 	bool elected;
 };
 

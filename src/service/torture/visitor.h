@@ -25,16 +25,16 @@ enum { HOLDS_MAX = 3, SUBSCRIPTIONS_MAX = 3, NOBODY = -1 };
 struct visitor_hold {
 	uint32_t lock;
 	uint64_t fence;
-	uint64_t asked;   /* when it began to wait */
-	bool firm;        /* it waited without NOWAIT */
-	int32_t campaign; /* its campaign; NOBODY: it does not lead */
+	uint64_t asked;   /* when the client began to wait */
+	bool firm;        /* the client waited without NOWAIT */
+	int32_t campaign; /* the client's campaign; NOBODY: the client does not lead */
 };
 
 /* A subscription. The rank of an event is its fence times 4, plus 0 for granted, 1 for leader, 2
  * for released or lost. */
 struct visitor_subscription {
 	bool pattern;
-	const char *text; /* a lock's name, or a pattern; must stay valid */
+	const char *text; /* the name of a lock, or a pattern; must stay valid */
 	uint64_t *last;   /* the rank of the last event of each lock */
 	/* When the subscription was asked for; NODE_NEVER: it is not answered yet. */
 	uint64_t since;
@@ -42,8 +42,9 @@ struct visitor_subscription {
 
 struct visitor {
 	uint32_t place;
-	uint64_t session; /* 0: the client has no session */
-	/* The number of the event that lets it act next; events with older numbers are void. */
+	uint64_t session; /* the client's session; 0: it has none */
+	/* The number of the event that lets the client act next; events with older numbers are
+	 * void. */
 	uint64_t wake;
 
 	enum command_kind command; /* the command that is not answered yet */
@@ -52,11 +53,11 @@ struct visitor {
 	uint64_t asked;      /* when the client asked */
 	uint64_t order;      /* the sequence number of the command among all commands */
 	uint64_t timeout;    /* how long the client wants to wait */
-	const char *pattern; /* STATUS: NULL means all locks */
-	uint64_t fence;      /* BREAK */
-	int32_t campaign;    /* ELECT */
-	bool lost;           /* ELECT: it was let in, but has already lost the lock */
-	uint64_t epoch;      /* the epoch of its node when it asked */
+	const char *pattern; /* STATUS: the pattern of the locks; NULL: all locks */
+	uint64_t fence;      /* BREAK: the fence of the hold to end */
+	int32_t campaign;    /* ELECT: the client's campaign */
+	bool lost;           /* ELECT: the client was let in, but has already lost the lock */
+	uint64_t epoch;      /* the epoch of the client's node when the client asked */
 
 	struct visitor_hold holds[HOLDS_MAX];
 	uint32_t holds_count;

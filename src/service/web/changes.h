@@ -14,8 +14,8 @@ enum { CHANGES_A_SECOND = 50 };
 
 /* All zero means empty. */
 struct changes {
-	json_t *events; /* those of the next bundle, or NULL */
-	uint64_t more;  /* how many were left out of it */
+	json_t *events; /* the events of the next bundle, or NULL */
+	uint64_t more;  /* how many events were left out of the next bundle */
 	/* When the last CHANGES_A_SECOND events were told, as a ring. */
 	int64_t told_ms[CHANGES_A_SECOND];
 	uint64_t told_count;

@@ -19,10 +19,10 @@
 enum { FEED_RING = 64 };
 
 enum feed_kind {
-	FEED_STATE,   /* tells everything (status) or that there is nothing (gone): a viewer begins
-	                 with it */
-	FEED_CHANGES, /* makes sense only after a state */
-	FEED_BEAT,    /* no event, but keeps connections alive */
+	/* The whole status, or the news that there is none: a viewer begins with this message. */
+	FEED_STATE,
+	FEED_CHANGES, /* changes to the state; they make sense only after a state */
+	FEED_BEAT,    /* no content, but keeps connections alive */
 };
 
 struct feed_message {
@@ -35,10 +35,10 @@ struct feed_message {
 struct viewer {
 	LIST_ENTRY(viewer) all;
 	struct feed_message *reading; /* the message that is being sent, or NULL */
-	size_t offset;                /* how much of it was sent */
-	uint64_t next;                /* the number of the message that it reads next */
-	bool greeted;                 /* it has a state */
-	bool waits;                   /* it has read everything, and was paused */
+	size_t offset;                /* how many bytes of that message were sent */
+	uint64_t next;                /* the number of the message that the viewer reads next */
+	bool greeted;                 /* the viewer has got a state */
+	bool waits;                   /* the viewer has read everything, and was paused */
 	void *user;
 };
 
@@ -50,7 +50,8 @@ struct feed {
 	LIST_HEAD(, viewer) viewers;
 	unsigned viewers_count;
 	bool ended;
-	/* Stop reading for a viewer until it is woken. Both are called with the mutex locked. */
+	/* `pause` stops reading for a viewer until `wake` is called. Both are called with the mutex
+	 * locked. */
 	void (*pause)(struct viewer *viewer);
 	void (*wake)(struct viewer *viewer);
 };

@@ -165,9 +165,9 @@ static void write_number(FILE *file, const json_t *value, double divisor)
 /* A metric that is one value of INFO. */
 struct plain {
 	const char *name, *type, *help;
-	const char *label, *label_value; /* NULL: it has none */
+	const char *label, *label_value; /* the metric's label and its value; NULL: it has none */
 	const char *figure;
-	double divisor; /* INFO's unit to the base unit */
+	double divisor; /* how many of INFO's units make one base unit */
 };
 
 /* The rows of one metric stand together. */

@@ -13,14 +13,14 @@
 enum {
 	/* How long a request may take to arrive, from the connection or the last request on. */
 	GUEST_REQUEST_MS = 10000,
-	/* How long its answer may take to be read. */
+	/* How long a client may take to read the answer. */
 	GUEST_ANSWER_MS = 60000,
 };
 
 struct guest {
 	LIST_ENTRY(guest) all;
 	int fd;
-	int64_t due_ms; /* when it is closed; INT64_MAX: never */
+	int64_t due_ms; /* when the connection is closed; INT64_MAX: never */
 };
 
 struct guests {

@@ -15,21 +15,22 @@
 #include <unistd.h>
 
 enum {
-	STATUS_MS = 1000,  /* how often viewers get a status */
-	BUNDLE_MS = 100,   /* how often they get changes */
-	BEAT_MS = 15000,   /* how often they get a sign of life, which also finds those that left */
-	DIAL_MS = 300,     /* how often a node is looked for */
-	ANSWER_MS = 3000,  /* a node that takes longer to answer is given up */
-	ASKS_MAX = 64,     /* how much may be asked at a time */
-	LOCKS_SHOWN = 200, /* how many locks a status for viewers has */
-	WAITERS_SHOWN = 20, /* how many waiters of each */
+	STATUS_MS = 1000, /* how often viewers get a status */
+	BUNDLE_MS = 100,  /* how often viewers get changes */
+	/* How often viewers get a sign of life, which also finds viewers that have left. */
+	BEAT_MS = 15000,
+	DIAL_MS = 300,      /* how often a node is looked for */
+	ANSWER_MS = 3000,   /* a node that takes longer to answer is given up */
+	ASKS_MAX = 64,      /* the most questions at a time */
+	LOCKS_SHOWN = 200,  /* the most locks in a status for viewers */
+	WAITERS_SHOWN = 20, /* the most waiters of each lock in a status for viewers */
 	PENDING_MAX = ASKS_MAX + 2,
 };
 
 /* A command that the node has not answered yet. */
 struct pending {
 	enum ask_kind kind;
-	struct ask *ask; /* NULL: it is for the viewers */
+	struct ask *ask; /* the question of a request; NULL: it is for the viewers */
 	int64_t since_ms;
 };
 
@@ -39,19 +40,19 @@ struct hub {
 	pthread_t thread;
 	int wake_fd;
 
-	/* Shared with other threads. */
+	/* The mutex guards the fields below, which other threads use too. */
 	pthread_mutex_t mutex;
-	TAILQ_HEAD(, ask) asks; /* those that were not sent yet */
-	unsigned asks_count;    /* all that are not done */
+	TAILQ_HEAD(, ask) asks; /* questions that were not sent yet */
+	unsigned asks_count;    /* questions that were not answered yet, sent or not */
 	bool stopping;
 	bool up; /* the node has answered on this connection */
 
 	/* Only for the hub's own thread. */
-	struct exchange node;   /* for commands */
-	struct exchange events; /* only subscribes */
+	struct exchange node;   /* the connection for commands */
+	struct exchange events; /* the connection for events, which only subscribes */
 	struct pending pending[PENDING_MAX];
 	unsigned pending_first, pending_count;
-	bool asks_status; /* a STATUS for the viewers is among them */
+	bool asks_status; /* a STATUS for the viewers is among the pending questions */
 	int64_t dial_ms, status_ms, beat_ms, bundle_ms;
 	struct changes changes;
 	json_t *info; /* the last reply to INFO that is not shown yet, or NULL */
@@ -213,7 +214,7 @@ static json_t *parse_reply(enum ask_kind kind, const redisReply *reply, struct p
 	else if (kind == ASK_STATUS && reply->type == REDIS_REPLY_STRING)
 		json = json_loadb(reply->str, reply->len, 0, &error);
 	if (json == NULL && reply->type != REDIS_REPLY_ERROR)
-		problem_set(problem, "the program that answers is no node of baton");
+		problem_set(problem, "the program that answers is not a baton node");
 	return json;
 }
 

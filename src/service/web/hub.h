@@ -23,7 +23,7 @@ struct ask {
 	char text[REQUEST_NAME_MAX]; /* the pattern, or the name of the lock */
 	size_t text_size;
 	uint64_t fence;
-	/* The outcome: the parsed reply; or NULL, and why there is none. */
+	/* The outcome: the parsed reply; or NULL, and the problem says why there is none. */
 	json_t *reply;
 	struct problem problem;
 	/* Called by the hub's thread when the outcome is there. */

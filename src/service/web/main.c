@@ -18,10 +18,10 @@
 enum { EXIT_BAD_USAGE = 2 };
 
 struct web_words {
-	char host[256]; /* without brackets */
+	char host[256]; /* the host of an address, without brackets */
 	char port[16];
 	bool insecure;
-	bool control;       /* locks may be broken */
+	bool control;       /* viewers may break locks */
 	const char *socket; /* the address of the node; NULL: where clients look for one */
 	/* What follows the address that a browser is started on; NULL: no browser. */
 	const char *open;

@@ -15,8 +15,8 @@
 
 enum {
 	HEADER_MAX = 16384,     /* the most bytes of a request's header */
-	CONNECTIONS_MAX = 1024, /* the most connections */
-	STREAMS_MAX = 900,      /* the most of them that are streams */
+	CONNECTIONS_MAX = 1024, /* the most connections at a time */
+	STREAMS_MAX = 900,      /* the most connections that are streams */
 	SILENCE_MAX = 30,       /* how many seconds a connection may take or send nothing */
 	STREAM_BLOCK = 8192,    /* the most bytes of a stream that are read at a time */
 };
@@ -35,12 +35,12 @@ static const char policy[] = "default-src 'none'; script-src 'self' 'wasm-unsafe
 
 /* A request. It takes several calls: its body is read, then perhaps the node is asked. */
 struct job {
-	struct ask ask; /* the first member */
+	struct ask ask; /* the question to the node; must be the first member */
 	struct server *server;
 	struct MHD_Connection *connection;
-	bool post;            /* it is an order to break a lock */
+	bool post;            /* the request is an order to break a lock */
 	bool asked, finished; /* the node was asked; the outcome is there */
-	uint64_t count, skip; /* of /api/status */
+	uint64_t count, skip; /* the parameters of /api/status */
 	char body[REQUEST_BODY_MAX];
 	size_t body_size;
 	bool too_long;
@@ -159,7 +159,7 @@ static void wake_viewer(struct viewer *viewer)
 }
 
 struct stream {
-	struct viewer viewer; /* the first member */
+	struct viewer viewer; /* the viewer; must be the first member */
 	struct feed *feed;
 };
 

@@ -19,7 +19,7 @@ struct server_options {
 	/* The host as given, without brackets: one more name that requests may use. */
 	const char *host;
 	const char *node; /* the address of the node; NULL: where clients look for one */
-	bool control;     /* locks may be broken */
+	bool control;     /* viewers may break locks */
 };
 
 struct server {
