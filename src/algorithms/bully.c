@@ -42,7 +42,8 @@ enum { AWAITS_NOTHING, AWAITS_ANSWER, AWAITS_COORDINATOR };
 
 struct state {
 	uint32_t coordinator; /* the identifier of the process that leads; 0: unknown */
-	uint8_t awaits; /* what the process waits for; something as long as it is a participant */
+	/* What the process waits for; a participant always waits for something. */
+	uint8_t awaits;
 	uint8_t padding[3];
 };
 

@@ -59,7 +59,8 @@ struct state {
 	uint32_t max; /* the number that the process stands for; at first its own */
 	/* The number in the last FIRST; 0: none yet, and always 0 in peterson2. */
 	uint32_t neighbourR;
-	uint32_t announced; /* the number in its own ELECTED while that goes round; else 0 */
+	/* The number in the process' own ELECTED while that goes round; else 0. */
+	uint32_t announced;
 	uint8_t state;
 	uint8_t participant;   /* the process takes part in an election that is not over for it */
 	uint8_t awaits_second; /* an active process expects SECOND next, not FIRST */

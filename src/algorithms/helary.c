@@ -47,10 +47,11 @@ enum { TEXT_MENDED = 0, PRINTED_MIN = 1, PRINTED_SEEN = 2, PRINTED_REWIRE = 4 };
 /* What P_i knows about one process. Each process has at most one couple in all of req_array
  * (Lemma 2). */
 struct process {
-	/* The time of the youngest request ever received from it; -1: none. Of this process itself:
-	 * the time of the request that is not satisfied yet; -1: none. */
+	/* The time of the youngest request ever received from that process; -1: none. For this
+	 * process itself: the time of its request that is not satisfied yet; -1: none. */
 	int64_t youngest;
-	int64_t lud;  /* in the token: its clock when it last gave the token away; -1: never */
+	/* In the token: the process' clock when it last gave the token away; -1: never. */
+	int64_t lud;
 	uint32_t via; /* (this process, youngest) is in req_array[via]; 0: in no list */
 	uint32_t padding;
 };

@@ -51,7 +51,7 @@ struct entry {
 struct state {
 	uint64_t clock;
 	uint8_t inside;
-	uint8_t chosen; /* printed:steps: its REQUEST has a number and was not sent yet */
+	uint8_t chosen; /* printed:steps: this node's REQUEST has a number and was not sent yet */
 	uint8_t padding[6];
 	struct entry queue[]; /* [node - 1]: the latest message of each node */
 };

@@ -39,7 +39,7 @@ enum { TEXT_LOCKING_REQUEST_ONLY = 1, TEXT_FAIL_AT_ARRIVAL_ONLY = 2 };
 struct request {
 	uint64_t number;
 	uint32_t node; /* the node that asks; 0: no request */
-	/* Of a request in the queue: its node has received a FAIL, or has relinquished. */
+	/* Only in the queue: the node that asks has received a FAIL, or has relinquished. */
 	uint8_t failed;
 	uint8_t padding[3];
 };
@@ -54,7 +54,8 @@ enum vote {
 
 struct state {
 	uint64_t highest; /* the largest number that this node has used or received */
-	uint64_t number;  /* the number of its own request; 0 if it neither waits nor is inside */
+	/* The number of this node's own request; 0: it neither waits nor is inside. */
+	uint64_t number;
 
 	struct request locking; /* the request that this node is locked for */
 	uint8_t inquired;       /* INQUIRE was sent about the locking request */

@@ -13,7 +13,8 @@ struct named_link {
 
 /* The names must stay valid as long as the list is used. */
 struct named_links {
-	const struct named_link *list; /* NULL: there is none, the topology counts */
+	/* The links; NULL: there are none, and the topology counts. */
+	const struct named_link *list;
 	uint32_t count;
 };
 

@@ -78,7 +78,7 @@ struct site {
 	const uint32_t *neighbours;
 	/* The values of the parameters, in the order of algorithm->parameters. */
 	const uint64_t *parameters;
-	const void *shared; /* what `prepare` made; the same for all nodes */
+	const void *shared; /* data that `prepare` made, the same for all nodes */
 };
 
 /* Returns the k-th neighbour; k counts from 0. */
@@ -106,7 +106,8 @@ struct message_type {
 	bool init;  /* the message is sent before any request, and is counted separately */
 	/* elections: the message announces the leader, and is counted separately. */
 	bool announcement;
-	/* The message is sent with some parameter only; reports leave it out where it is not. */
+	/* The message is sent with some value of a parameter only; reports leave it out
+	 * otherwise. */
 	bool rare;
 };
 
@@ -198,8 +199,8 @@ static inline bool invariant_applies(const struct invariant *invariant,
  * every behaviour, and the search ends.
  */
 struct differences {
-	/* By how much all numbers of the state or message can be lowered; UINT64_MAX if it has
-	 * none. */
+	/* Returns by how much all numbers of the state or message can be lowered; UINT64_MAX if it
+	 * has no numbers. */
 	uint64_t (*state_slack)(const void *state);
 	uint64_t (*message_slack)(const struct message *message);
 	void (*lower_state)(void *state, uint64_t by);
@@ -225,12 +226,12 @@ struct state_figure {
 	/* Returns the name of the state that a node is in, or NULL if the figure has no such state.
 	 * The same name is always the same string. */
 	const char *(*state)(const struct site *site, const void *state);
-	const struct state_arrow *arrows; /* the last has a NULL number */
+	const struct state_arrow *arrows; /* the arrows of the figure; the last has a NULL number */
 };
 
 /* Where the rules that we implement come from. */
 enum source {
-	SOURCE_PAPER,         /* the paper that published it */
+	SOURCE_PAPER,         /* the paper that published the algorithm */
 	SOURCE_ACCOUNT,       /* another document that describes the algorithm */
 	SOURCE_RECONSTRUCTED, /* our own rules; a document has only the idea or the name */
 };
@@ -242,9 +243,9 @@ struct algorithm {
 	enum source source;
 	/* The document and section that the rules follow, such as "Neilsen 2.1". */
 	const char *rules;
-	/* The numbers of nodes for which a search of all interleavings takes a few seconds. The
-	 * first is for one entry of each node. The second is for two entries of each or
-	 * unlimited ones; 0 means that it equals the first. */
+	/* The numbers of nodes for which a search of all interleavings takes a few seconds: the
+	 * first if each node enters once; the second if each enters twice or without limit. 0: the
+	 * second equals the first. */
 	uint32_t nodes_checked, nodes_checked_twice;
 	/* `grows` names what grows without bound if entries are unlimited, such as "clocks"; then
 	 * there are infinitely many states. NULL: nothing grows. `grows_unless` names a parameter:
@@ -262,16 +263,18 @@ struct algorithm {
 	/* The token goes round for ever; hops while nobody wants in are counted separately. */
 	bool circulates;
 	bool regenerates; /* a lost token is replaced */
-	/* Messages for one entry, and the synchronisation delay in messages: as a paper claims
-	 * them, or as they follow from the rules if no paper says anything. */
+	/* What a paper claims, or what follows from the rules if no paper says anything: the
+	 * messages for one entry, and the synchronisation delay in messages. */
 	const char *claim_messages, *claim_delay;
 	const struct message_type *messages;
 	size_t messages_count;
 	/* All variables that `describe` may write; the last has a NULL name. */
 	const struct variable *variables;
-	const struct parameter *parameters; /* NULL, or ends with a NULL name */
-	const struct invariant *invariants; /* NULL, or ends with a NULL name */
-	const struct state_figure *figure;  /* the paper's figure of a node's states, or NULL */
+	/* The parameters of the algorithm; NULL, or ends with a NULL name. */
+	const struct parameter *parameters;
+	/* The invariants of the algorithm; NULL, or ends with a NULL name. */
+	const struct invariant *invariants;
+	const struct state_figure *figure; /* the paper's figure of a node's states, or NULL */
 
 	/*
 	 * Data that all nodes share and that takes some work to compute, such as committees. It is
@@ -287,12 +290,13 @@ struct algorithm {
 	/* Sets up the initial state; all its bytes are 0 before. Messages that are sent here are
 	 * in flight before any request. */
 	void (*init)(const struct site *site, void *state, struct out *out);
-	/* The node asks. Called only if it neither waits nor is inside, and is ready. In an
-	 * election, the node begins one. */
+	/* The node asks to enter. Called only if it neither waits nor is inside, and is ready. In
+	 * an election, the node begins one. */
 	void (*request)(const struct site *site, void *state, struct out *out);
-	/* The node leaves. Called only if it is inside; NULL for an election. */
+	/* The node leaves the critical section. Called only if it is inside; NULL for an
+	 * election. */
 	void (*release)(const struct site *site, void *state, struct out *out);
-	/* Returns 0, or BATON_EMESSAGE. */
+	/* Takes a message. Returns 0, or BATON_EMESSAGE. */
 	int (*receive)(const struct site *site, void *state, const struct message *message,
 	               struct out *out);
 	/* A timer that this node armed has expired. NULL if the algorithm has no timers. */
@@ -308,7 +312,7 @@ struct algorithm {
 	bool (*needs_link)(const struct site *site, const void *state, uint32_t neighbour);
 	/* May the node ask? NULL: always, when it neither waits nor is inside. */
 	bool (*ready)(const struct site *site, const void *state);
-	/* Does the node have the token? NULL if the algorithm has none. */
+	/* Does the node have the token? NULL if the algorithm has no token. */
 	bool (*has_privilege)(const struct site *site, const void *state);
 	/* Writes the variables, by the paper's names, as members of an object that is already
 	 * open. */
@@ -316,8 +320,8 @@ struct algorithm {
 	/* Writes what a well-formed message carries, such as "(2,2)"; nothing if it carries
 	 * nothing. */
 	void (*show)(const struct message *message, struct writer *writer);
-	/* Returns the node whose request the message is a copy of, or 0 if it is none. NULL if
-	 * no message names a requester. */
+	/* Returns the node whose request the message is a copy of; 0: the message is no copy of a
+	 * request. NULL if no message names a requester. */
 	uint32_t (*origin)(const struct message *message);
 	/*
 	 * Lists the nodes that wait in the order in which they will be served, as far as states and

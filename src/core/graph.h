@@ -16,7 +16,8 @@
 struct graph {
 	uint32_t nodes;
 	uint64_t edges_count;
-	/* The graph is stored as complete; one with stored edges can be complete too (graph_is). */
+	/* The graph is stored without edges, as complete. A graph with stored edges can be complete
+	 * too (graph_is). */
 	bool complete;
 	const uint32_t *offset;
 	const uint32_t *adjacent;

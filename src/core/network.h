@@ -15,9 +15,9 @@ struct network {
 	struct graph graph;
 	uint32_t holder;
 	uint64_t parameters[PARAMETERS_MAX];
-	/* The texts of those parameters whose value is PARAMETER_TEXT. */
+	/* The texts of the parameters whose value is PARAMETER_TEXT. */
 	const char *texts[PARAMETERS_MAX];
-	const void *shared; /* what the algorithm's `prepare` made from the other members */
+	const void *shared; /* data that the algorithm's `prepare` made from the other members */
 	const uint32_t *toward;
 	const uint32_t *left, *right;
 	const uint32_t *identifiers;

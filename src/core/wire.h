@@ -37,7 +37,7 @@ enum effect_kind {
 	EFFECT_ENTER,       /* the node enters: it is inside from now on */
 	EFFECT_ELECTED,     /* the node has learned who leads */
 	EFFECT_REGENERATED, /* this step has replaced a lost token; comes before its EFFECT_SENDs */
-	EFFECT_ARM,         /* a timer starts; one that is armed already starts again */
+	EFFECT_ARM,         /* a timer starts; if it is armed already, it starts again */
 	EFFECT_DISARM,
 };
 
@@ -46,7 +46,8 @@ struct effect {
 	union {
 		struct {
 			uint32_t to;
-			enum side side;        /* the sender's side by which the message leaves */
+			/* The side of the sender by which the message leaves. */
+			enum side side;
 			uint32_t offset, size; /* where the message is in out->bytes */
 		} send;
 		struct {

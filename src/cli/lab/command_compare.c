@@ -29,8 +29,9 @@ struct compare_request {
 	const struct algorithm *list[ALGORITHMS_MAX];
 	char *parameters[ALGORITHMS_MAX]; /* a parameter for each algorithm, or NULL */
 	size_t list_count;
-	const char *of_runs; /* name of an option that was given and has no effect with --claims */
-	/* Name of an option that was given and has no effect on elections. */
+	/* The name of an option that was given and has no effect with --claims. */
+	const char *of_runs;
+	/* The name of an option that was given and has no effect on elections. */
 	const char *of_exclusion;
 	bool claims, faults, one_load, json, csv;
 };

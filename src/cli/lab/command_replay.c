@@ -20,7 +20,7 @@ struct replay_request {
 	const char *file; /* the path of the scenario; "-": standard input */
 	const char *trace, *html, *tree;
 	struct diagram_words diagram;
-	uint64_t at; /* --tree: the line after which it is drawn; UINT64_MAX: the end */
+	uint64_t at; /* --tree: the line after which the tree is drawn; UINT64_MAX: the end */
 	bool json, steps, open;
 };
 

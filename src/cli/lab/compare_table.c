@@ -24,7 +24,7 @@ struct text_table {
 	bool *bad; /* which rows are highlighted */
 	size_t rows_count;
 	bool colour;
-	bool topologies; /* topologies differ, so that they have a column */
+	bool topologies; /* the rows have different topologies, so there is a column for them */
 };
 
 int text_width(const char *text)

@@ -21,16 +21,18 @@ struct table_row {
 struct turn {
 	uint64_t step;
 	uint32_t node;
-	const char *state; /* its name, or NULL if the figure has no such state */
+	const char *state; /* the name of the new state, or NULL if the figure has no such state */
 };
 
 struct steps {
 	uint32_t nodes;
 	const struct state_figure *figure; /* the paper's figure of a node's states, or NULL */
-	const char **states; /* [node - 1]: the state of a node in it; NULL without a figure */
-	struct turn *turns;  /* in the order in which they happened */
+	/* [node - 1]: the state of a node in the figure; NULL without a figure. */
+	const char **states;
+	/* The changes of state, in the order in which they happened. */
+	struct turn *turns;
 	size_t turns_count, turns_size;
-	size_t turns_shown; /* how many of them are in the rows so far */
+	size_t turns_shown; /* how many of the turns are in the rows so far */
 	json_t **variables; /* [node - 1]: the variables of a node as they are now */
 	struct table_row *rows;
 	size_t rows_count, rows_size;
@@ -39,7 +41,7 @@ struct steps {
 	char last_sent[128];
 	bool begun;
 	uint32_t node;   /* the node that made the step */
-	json_t *changed; /* its variables after the step, or NULL */
+	json_t *changed; /* the variables of `node` after the step, or NULL */
 	json_t *texts;   /* the text of each message, by its number */
 };
 

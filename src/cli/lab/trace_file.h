@@ -30,7 +30,7 @@ struct trace_file {
 	FILE *lines, *diagram;
 	const char *lines_path, *diagram_path;
 	uint32_t *shown;   /* the nodes that the diagram shows, or NULL */
-	struct text *copy; /* gets the lines as well, or NULL */
+	struct text *copy; /* another text that gets the lines too, or NULL */
 };
 
 /* Opens the files of a run with that many nodes. Either path may be NULL; both must outlive

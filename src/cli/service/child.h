@@ -8,10 +8,10 @@
 
 /* The controlling terminal, from which only one process group at a time can read. */
 struct terminal {
-	int fd; /* -1: there is none */
-	/* The group that has it while the command does not: that of `baton run`. */
+	int fd; /* the descriptor of the terminal; -1: there is none */
+	/* The group that has the terminal while the command does not: the group of `baton run`. */
 	pid_t group_home;
-	bool lent; /* the command has it, or had it when it was stopped */
+	bool lent; /* the command has the terminal, or had it when it was stopped */
 };
 
 /* Finds the terminal before anything is started; `group_home` is the caller's own group. */

@@ -18,10 +18,10 @@
 enum { CA_DAYS = 3652, DAYS = 365, DAYS_MAX = 36500 };
 
 struct cert_words {
-	const char *what; /* ca, node or client */
+	const char *what; /* the kind of certificate: ca, node or client */
 	const char *operand;
-	const char *ca, *out; /* folders; NULL: not given */
-	uint64_t days;        /* 0: not given */
+	const char *ca, *out; /* the folders of --ca and --out; NULL: not given */
+	uint64_t days;        /* how many days the certificate is valid; 0: not given */
 	struct certificate_wish wish;
 	bool json, help;
 };

@@ -31,10 +31,10 @@
 
 enum {
 	DEV_NODES_MAX = 64,
-	WEB_PORT = 7480,     /* where the page is, if that is free */
-	START_MS = 20000,    /* how long the nodes may take to agree */
-	END_MS = 5000,       /* how long they may take to leave */
-	AGAIN_MS = 5000,     /* when a node that was killed is started again */
+	WEB_PORT = 7480,     /* the port of the page, if it is free */
+	START_MS = 20000,    /* how long the nodes may take to agree on a view */
+	END_MS = 5000,       /* how long the nodes may take to leave */
+	AGAIN_MS = 5000,     /* how long after its death a node is started again */
 	TAKEOVER_MS = 20000, /* how long a lock may take to move on */
 	DEV_DAYS = 30,       /* how long the certificates of --tls are valid */
 };
@@ -50,10 +50,11 @@ struct dev {
 	char folder[200];
 	char peers[DEV_NODES_MAX * 32];
 	uint16_t ports[DEV_NODES_MAX];
-	char names[DEV_NODES_MAX][8]; /* with leading zeros, so that they sort by number */
+	/* The names of the nodes, with leading zeros, so that they sort by number. */
+	char names[DEV_NODES_MAX][8];
 	char sockets[DEV_NODES_MAX][240];
-	pid_t pids[DEV_NODES_MAX];   /* 0: it has ended */
-	double again[DEV_NODES_MAX]; /* when to start it again, in seconds; 0: not at all */
+	pid_t pids[DEV_NODES_MAX];   /* the process of each node; 0: it has ended */
+	double again[DEV_NODES_MAX]; /* when to start each node again, in seconds; 0: not at all */
 	pid_t janitor;
 	int janitor_pipe;
 	sigset_t mask; /* the signal mask at the start */
@@ -347,8 +348,8 @@ static void end_nodes(struct dev *dev)
 	}
 }
 
-/* Takes notice of nodes that have ended, and starts those again whose time has come. Returns true
- * if any is there or will be. */
+/* Notices nodes that have ended, and starts nodes again whose time has come. Returns true if any
+ * node is there or will be. */
 static bool look_after_nodes(struct dev *dev)
 {
 	bool any = false;

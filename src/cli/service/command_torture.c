@@ -21,7 +21,7 @@ struct torture_request {
 	uint64_t seed_first, seed_last;
 	uint32_t threads;
 	const char *trace, *diagram;
-	const char *faults; /* as given, or NULL */
+	const char *faults; /* the text of --faults, or NULL */
 	uint32_t only[ORDEAL_FAULTS_MAX];
 	bool json;
 };
@@ -201,8 +201,8 @@ static bool writes_to_stdout(const char *path)
 	return path != NULL && strcmp(path, "-") == 0;
 }
 
-/* A seed has so many faults and no more. Without a word, a number beyond them would look like a fault
- * that does no harm. */
+/* Refuses numbers beyond the faults that a seed has: without an error, such a number would look
+ * like a fault that does no harm. */
 static int check_only(const struct torture_request *request, struct problem *problem)
 {
 	struct ordeal_plan plan = request->plan;

@@ -94,7 +94,7 @@ static void print_groups(const json_t *gids)
 	}
 }
 
-/* The node knows numbers; this host has names for them. */
+/* Prints who the client is. The node knows numbers; this host has names for them. */
 static void print_identity(const json_t *answer)
 {
 	const json_t *uid = json_object_get(answer, "uid");

@@ -17,8 +17,8 @@
 struct descendant {
 	pid_t pid, parent;
 	bool zombie;
-	bool running; /* neither stopped nor ended */
-	bool guards;  /* it is the guardian of another 'baton run' */
+	bool running; /* the process is neither stopped nor ended */
+	bool guards;  /* the process is the guardian of another 'baton run' */
 };
 
 struct processes {

@@ -28,7 +28,7 @@ void spared_free(struct spared *spared);
 /* The descendants that are left. */
 struct descendants {
 	size_t count;
-	pid_t refused; /* one that this process may not signal (EPERM), or 0 */
+	pid_t refused; /* a descendant that this process may not signal (EPERM), or 0 */
 };
 
 /* Returns the living descendants without `except`. Spared processes and their descendants are left

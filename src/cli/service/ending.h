@@ -19,9 +19,11 @@ struct ending {
 	int status;         /* the wait status of the command, if it was reaped */
 	bool lost;          /* the lock is not held any more */
 	int pause_ms;       /* how long to wait before the next round */
-	unsigned none_seen; /* how many rounds in a row found nobody */
-	pid_t refused;      /* the process that was named last */
-	bool stays;         /* the node was asked to keep the lock here */
+	unsigned none_seen; /* how many rounds in a row found no process of the command */
+	/* The process that may not be signalled and was named last in a message. */
+	pid_t refused;
+	/* The node was asked to keep the lock as long as this process is connected. */
+	bool stays;
 };
 
 /* Does one round. Returns true if nothing is left. Otherwise call it again when a child has ended,

@@ -23,7 +23,7 @@
 enum { PATIENCE_MS_MIN = 10, PATIENCE_MS_MAX = 1000, LOOK_MS = 10 };
 
 enum trust {
-	TRUST_CALM,  /* there is no news */
+	TRUST_CALM,  /* there is no news of the lock */
 	TRUST_ASKED, /* the guardian was asked for a sign of life */
 	TRUST_GIVEN, /* the guardian has answered; the next question can wait */
 };
@@ -39,8 +39,8 @@ struct front {
 	int patience_ms;      /* how long the guardian may take to answer */
 	enum trust trust;
 	uint64_t trust_ns; /* when `trust` last changed */
-	uint64_t
-	        news_ns; /* the earliest time at which the unread news can have come; 0: there is none */
+	/* The earliest time at which the unread news can have come; 0: there is no news. */
+	uint64_t news_ns;
 };
 
 /* --- signals --- */

@@ -23,7 +23,7 @@ struct guardian {
 	struct holding *holding;
 	struct shared *shared;
 	struct terminal terminal;
-	int channel;  /* -1: `baton run` has ended */
+	int channel;  /* the socket to `baton run`; -1: `baton run` has ended */
 	int children; /* a descriptor that reports SIGCHLD */
 	int timer;    /* fires at the end of the grace, or for the next round of killing */
 	pid_t run;    /* the process that the user started */

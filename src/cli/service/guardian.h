@@ -32,8 +32,8 @@ int guarded_run(struct holding *holding, char **command);
 
 /* --- for front.c and guardian.c --- */
 
-/* Both sides send single bytes on their channel. Those from 1 to 64 are signals: one that arrived,
- * or the one that stopped the command. */
+/* Both sides send single bytes on their channel. Bytes from 1 to 64 are signals: a signal that
+ * arrived, or the one that stopped the command. */
 enum {
 	CHANNEL_ALIVE = 0,  /* "are you there?", and the answer */
 	CHANNEL_READS = 65, /* the guardian is about to read from the node */
@@ -41,20 +41,21 @@ enum {
 
 /* Memory that both share: what the guardian has done so far, wherever it was stopped or killed. */
 struct shared {
-	_Atomic pid_t command; /* 0: not started */
+	_Atomic pid_t command; /* the process of the command; 0: not started */
 	_Atomic bool ended;    /* the command was reaped */
 	_Atomic int status;    /* the wait status of the command, if it was reaped */
-	/* The guardian reads from the node; what it has read may not be noted yet. */
+	/* The guardian reads from the node; it may not have noted yet what it has read. */
 	_Atomic bool reading;
 	/* Why the lock was lost, as in struct holding; set before lost_ns. The text is a constant of
 	 * this program, at the same address in both processes. */
 	const char *_Atomic reason;
-	_Atomic uint64_t lost_ns; /* when it learned that the lock is lost; 0: it has not */
-	_Atomic bool over;        /* nothing of the command needs to be stopped any more */
-	_Atomic bool reported;    /* the lock was released and everything was reported */
-	_Atomic int code;         /* the exit code, if everything was reported */
-	_Atomic int signal;       /* the signal by which `baton run` has to end; 0: none */
-	/* That signal came from the terminal, to the command's group alone. */
+	/* When the guardian learned that the lock is lost; 0: it has not. */
+	_Atomic uint64_t lost_ns;
+	_Atomic bool over;     /* nothing of the command needs to be stopped any more */
+	_Atomic bool reported; /* the lock was released and everything was reported */
+	_Atomic int code;      /* the exit code, if everything was reported */
+	_Atomic int signal;    /* the signal by which `baton run` has to end; 0: none */
+	/* The signal came from the terminal, to the command's group alone. */
 	_Atomic bool interrupted;
 	/* `baton run` is stopping itself, or has stopped itself, because the command is stopped. It
 	 * looks at the command after it has set this: either it sees that the command goes on, or

@@ -25,12 +25,12 @@ enum {
 	NOWAIT_MS_MAX = 3000,
 	RETRY_MS = 100, /* how often to look for a node */
 	RELEASE_MS_MAX = 1000,
-	/* For connections, signals, timers and the guardian, with some to spare. */
+	/* Descriptors for connections, signals, timers and the guardian, with some to spare. */
 	DESCRIPTORS = 16,
 	/* The longest grace, in percent of the lease. The node adds a tenth of the lease, within
 	 * which the last process of the command must be gone. */
 	GRACE_PERCENT_MAX = 35,
-	/* The same over TCP, where the end of the lease has to be asked for. */
+	/* The longest grace over TCP, where the end of the lease has to be asked for. */
 	GRACE_PERCENT_MAX_REMOTE = 30,
 };
 
@@ -265,9 +265,9 @@ void holding_report(const struct holding *holding, bool lost, int child)
 
 /* --- signals while it waits --- */
 
-/* While it waits, nothing has been done that would have to be undone: when the process ends, its
- * session ends, and the request is withdrawn. So a signal need not wait for a node that does not
- * answer. */
+/* The holding whose lock is waited for. Meanwhile nothing has been done that would have to be
+ * undone: when the process ends, its session ends, and the request is withdrawn. So a signal need
+ * not wait for a node that does not answer. */
 static struct holding *waiting;
 
 /* The node itself says when the time of -w is over. It has not, so it is stopped or hangs, and nobody
@@ -536,8 +536,8 @@ static int reach_node(struct holding *holding, int *ret_code)
 	return error;
 }
 
-/* With -w, the node may also start, or come to belong to a cluster, within that time. Returns true
- * after a pause, if it is worth another try. */
+/* Decides whether to try again: with -w, the node may still start, or come to belong to a cluster.
+ * Returns true after a pause, if another try is worth it. */
 static bool tries_again(const struct holding *holding, int error)
 {
 	const struct timespec pause = {.tv_nsec = RETRY_MS * 1000000L};

@@ -21,19 +21,20 @@ enum {
 	EXIT_LOST = 76,
 	EXIT_NOT_EXECUTABLE = 126,
 	EXIT_NOT_FOUND = 127,
-	EXIT_SIGNAL = 128, /* plus the signal's number */
+	/* The exit code of a command that a signal ended is this plus the signal's number. */
+	EXIT_SIGNAL = 128,
 };
 
 /* The options and operands. */
 struct holding_words {
-	const char *command; /* "run": the name in messages */
+	const char *command; /* the name of this command in messages, such as "run" */
 	const char *name;    /* the name of the lock or the election */
 	const char *value;   /* the value that a leader publishes, or NULL */
 	const char *socket;
 	int64_t timeout_ms; /* the timeout of baton_lock */
 	int busy_code;      /* the exit code of -E */
 	int64_t grace_ms;   /* how long the command gets to stop; -1: a quarter of the lease */
-	int status_fd;      /* -1: none */
+	int status_fd;      /* the descriptor of --status-fd; -1: none */
 	bool verbose;       /* also print that the lock is busy, and how long it took to get it */
 	bool json;
 };
@@ -91,13 +92,15 @@ struct holding {
 	uint64_t fence;
 	uint64_t lease_ms; /* the lease of the node */
 	int64_t grace_ms;
-	/* When nothing of the command may be left, whatever its grace: a margin before the lease
-	 * ends, as known by the last holding_note_end, on clock_boot_ns. */
+	/* When nothing of the command may be left, whatever its grace: a margin before the end of
+	 * the lease that the last holding_note_end knew, on clock_boot_ns. */
 	uint64_t end_ns;
-	const char *reason; /* why it was lost or not acquired, for --status-fd; NULL: not known */
-	/* The same with ": " before it, as the end of a sentence; or "". */
+	/* Why the lock was lost or not acquired, for --status-fd; NULL: not known. */
+	const char *reason;
+	/* `reason` with ": " before it, as the end of a sentence; or "". */
 	char why[BATON_NAME_MAX + 80];
-	uint64_t asked_ns, acquired_ns; /* acquired_ns 0: it was never acquired */
+	/* When the lock was asked for, and when acquired; acquired_ns 0: never. */
+	uint64_t asked_ns, acquired_ns;
 	/* The signal settings at the start, which the command must get back. */
 	sigset_t mask;
 	sigset_t ignored;

@@ -9,23 +9,23 @@
 #include "settings.h"
 
 struct node_words {
-	/* NULL: not given. Addresses are HOST:PORT. */
+	/* The texts of these options; NULL: not given. Addresses are HOST:PORT. */
 	const char *name, *listen, *clients, *socket, *data, *config;
-	struct daemon_peer *peers; /* sorted by name; NULL: not given */
+	struct daemon_peer *peers; /* the nodes of --peers, sorted by name; NULL: not given */
 	uint32_t peers_count;
-	const char **join; /* NULL: not given */
+	const char **join; /* the addresses of --join; NULL: not given */
 	uint32_t join_count;
 	bool witness, insecure;
-	struct rules *rules; /* NULL: none was given; freed with the words */
+	struct rules *rules; /* the rules of --allow; NULL: none was given; freed with the words */
 	struct credentials_files tls;
 	struct settings_words settings;
-	/* What the node's place remembers of them: those of its first start. */
+	/* The settings of the first start, which the node's place remembers (node_place.h). */
 	struct settings_words remembered;
 	uint64_t client_timeout_ms, idle_hop_ms, turns, sessions, locks;
-	uint64_t user_sessions; /* 0: not given */
+	uint64_t user_sessions; /* the most sessions of one user; 0: not given */
 	enum daemon_level level;
 	bool help;
-	/* Indexed by an option's letter: its line in the file; 0: not in the file. */
+	/* For each option, indexed by its letter: its line in the file; 0: not in the file. */
 	unsigned lines[128];
 	void **kept; /* memory that must stay valid as long as the words */
 	size_t kept_count, kept_size;
@@ -36,7 +36,7 @@ void node_words_free(struct node_words *words);
 /* The memory is freed with the words. Returns it. */
 void *node_words_keep(struct node_words *words, void *memory);
 
-/* These return 0; or -1 and a problem. The line of a file is in it. */
+/* These return 0; or -1 and a problem, which names the line of the file, if there is one. */
 int node_words_read(struct node_words *words, int argc, char **argv, struct problem *problem);
 int node_words_read_file(struct node_words *words, const char *path, struct problem *problem);
 

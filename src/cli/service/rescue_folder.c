@@ -25,7 +25,7 @@ static const char fresh[] = "rescue.new"; /* the folder in which the new databas
 struct rescued {
 	const char *data;
 	struct identity old, new;
-	struct agreed_state state; /* of the new cluster */
+	struct agreed_state state; /* the state of the new cluster */
 	struct shadow disk;        /* the new database */
 	uint64_t last_term, last_index;
 	uint64_t lease_ms;

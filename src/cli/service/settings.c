@@ -14,16 +14,16 @@ enum { SETTINGS_SEED = 1 };
 enum { SEVEN = 7 };
 
 struct settings {
-	struct settings_words words; /* what was given */
+	struct settings_words words; /* the options as they were given */
 	const struct algorithm *algorithm;
-	char *topology; /* NULL: links count instead */
+	char *topology; /* the topology as text; NULL: links count instead */
 	struct named_link *links;
 	uint32_t links_count;
-	char *links_text; /* the links as they are shown: sorted, each once; NULL: there are none */
+	char *links_text; /* the links as text: sorted, each once; NULL: there are none */
 	uint64_t parameters[PARAMETERS_MAX];
 	uint64_t lease_ms;
 	char *text;
-	char *memory;          /* what the links and words point into, or NULL */
+	char *memory;          /* the memory that the links and words point into, or NULL */
 	struct settings *next; /* the settings that were resolved before */
 };
 
@@ -179,7 +179,7 @@ static int check_topology(const char *topology, struct problem *problem)
 	return 0;
 }
 
-/* Only the default of these is fit for locks. */
+/* Is the parameter for study? Then only its default is fit for locks. */
 static bool is_for_study(const struct parameter *parameter)
 {
 	return parameter->breaks || strcmp(parameter->name, "text") == 0;
@@ -235,7 +235,7 @@ static int check_texts(const struct settings *settings, struct problem *problem)
 	return 0;
 }
 
-/* Tries the words with so many members. */
+/* Tries whether the words suit a cluster of this many members. */
 static int try_members(struct settings *settings, uint32_t members, struct problem *problem)
 {
 	struct setup_words words = {.algorithm = settings->algorithm->name,

@@ -9,12 +9,12 @@
 #include "daemon.h"
 #include "setup.h"
 
-/* What was given. The texts belong to the caller and must outlive the settings. */
+/* The settings as they were given. The caller owns the texts, which must outlive the settings. */
 struct settings_words {
-	const char *algorithm, *topology, *links; /* NULL: not given */
+	const char *algorithm, *topology, *links; /* texts of options; NULL: not given */
 	const char *parameters[SETUP_PARAMETERS_MAX];
 	size_t parameters_count;
-	const char *lease; /* NULL: not given */
+	const char *lease; /* the text of --lease; NULL: not given */
 };
 
 struct settings;

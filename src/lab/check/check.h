@@ -58,17 +58,19 @@ struct check_result {
 	enum verdict_kind verdict;
 	const char *what; /* the violated invariant, or what the step that broke the contract did */
 	uint32_t node;    /* the node that waits or broke the invariant; 0: no single node */
-	bool bounded;     /* every run ends; otherwise the next two are not set */
+	/* Every run ends; otherwise messages_max and messages_min are not set. */
+	bool bounded;
 	uint64_t messages_max, messages_min; /* most and fewest messages of a whole run */
-	/* There is a greatest bypass; otherwise others may enter any number of times. */
+	/* There is a greatest bypass. If not, others may enter any number of times. */
 	bool bypass_bounded;
 	/* Most entries of others after a request is known and before its entry. */
 	uint64_t bypass_max;
 	double seconds;
 	uint64_t memory;
-	size_t path_count; /* steps of the counterexample */
-	size_t path_cycle; /* where the part of it begins that repeats for ever */
-	char *scenario;    /* the counterexample as a scenario; NULL if nothing is violated */
+	size_t path_count; /* how many steps the counterexample has */
+	/* The index of the step from which on the counterexample repeats for ever. */
+	size_t path_cycle;
+	char *scenario; /* the counterexample as a scenario; NULL if nothing is violated */
 	/* Bit t: messages of type t might be lost or duplicated, but none was ever sent. */
 	uint64_t never_sent;
 };

@@ -184,7 +184,7 @@ static void add_own_fault(struct actions *actions, enum action_kind kind, uint32
 /* The faults that have happened so far in the run that leads to a row. */
 struct harm {
 	uint32_t lost, duplicated, crashes, dead;
-	uint32_t cut_from, cut_to; /* the ends of the link that is cut; 0: none is */
+	uint32_t cut_from, cut_to; /* the ends of the link that is cut; 0: no link is cut */
 };
 
 static struct harm sum_harm(const struct model *model, struct state_row row)

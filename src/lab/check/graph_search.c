@@ -14,9 +14,10 @@ struct inquiry {
 	const struct state_graph *graph;
 	uint32_t states_count;
 	enum part part;
-	uint32_t node;       /* the node that waits in this part */
-	uint32_t *component; /* [state]: its component; NONE: not in this part, or not found yet */
-	/* The states by component; a component comes before those that lead to it. */
+	uint32_t node; /* the node that waits in this part */
+	/* [state]: its component; NONE: the state is not in this part, or not found yet. */
+	uint32_t *component;
+	/* The states by component. A component comes before the components that lead to it. */
 	uint32_t *order;
 	uint32_t order_count;
 	uint32_t components_count;
@@ -24,7 +25,7 @@ struct inquiry {
 	uint64_t *edge;        /* [state]: the next edge to follow */
 	uint32_t *stack, *calls;
 	uint32_t stack_count, calls_count, index_next;
-	uint32_t looked; /* calls since the limits were checked last */
+	uint32_t looked; /* how many calls there were since the limits were last checked */
 	/* Among the states on fair cycles found so far, the one nearest to the start. */
 	uint32_t nearest;
 	struct actions actions;

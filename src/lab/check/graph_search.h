@@ -25,7 +25,8 @@ struct liveness {
 	uint64_t bypass_max;
 	bool endless;     /* an election can go on for ever */
 	uint32_t starved; /* a node that waits for ever in a fair cycle, or 0 */
-	uint32_t *cycle;  /* the states of the cycle, the first again at the end; to be freed */
+	/* The states of that cycle, the first again at the end; the caller frees it. */
+	uint32_t *cycle;
 	size_t cycle_count;
 };
 

@@ -14,12 +14,12 @@ struct local_head {
 	uint32_t entries_left;
 	uint32_t leader;
 	uint8_t phase;
-	uint8_t lost, duplicated, crashes; /* as in struct local */
+	uint8_t lost, duplicated, crashes; /* counts of faults, as in struct local */
 	uint32_t cut;
 	uint32_t rewired;
 	uint64_t neighbours;
-	uint32_t timers
-	        [TIMERS_MAX]; /* 1 + the number of delays that it is armed for; 0: not armed */
+	/* For each timer, 1 + the number of delays for which it is armed; 0: not armed. */
+	uint32_t timers[TIMERS_MAX];
 };
 _Static_assert(sizeof(struct local_head) % _Alignof(uint64_t) == 0,
                "the algorithm's state that follows is aligned");

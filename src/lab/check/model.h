@@ -23,7 +23,8 @@
 
 #define ENTRIES_UNLIMITED UINT32_MAX
 
-/* Those after ACTION_EXPIRE and ACTION_LOSE are faults, or changes of the network. */
+/* Kinds of actions. Those below ACTION_EXPIRE are faults, or changes of the network; and so is
+ * ACTION_LOSE. */
 enum action_kind {
 	ACTION_REQUEST,
 	ACTION_RELEASE,
@@ -48,21 +49,22 @@ struct action {
 	enum action_kind kind;
 	uint32_t node;
 	uint32_t what;  /* the number of the message, of the timer, or of the link's other end */
-	uint32_t place; /* where the message is among those of the row, or PLACE_NONE */
+	uint32_t place; /* the index of the message in the row, or PLACE_NONE */
 };
 #define PLACE_NONE UINT32_MAX
 
 /* The result of a step in a local state. */
 struct transition {
 	uint64_t key;         /* the key of the action */
-	uint64_t hash_change; /* what it adds to the row's hash, unless channels keep order */
+	uint64_t hash_change; /* what the step adds to the row's hash, unless channels keep order */
 	uint32_t local;       /* the node's new local state */
-	uint32_t sends;       /* index in model->sends of the first message that it sends */
-	uint16_t sends_count; /* how many messages it sends */
-	uint16_t messages; /* how many of these count as messages of a run; INITIALIZE does not */
-	uint8_t node;      /* the node that makes the step */
-	bool enters;       /* the node enters its critical section */
-	uint8_t broken;    /* an enum step_fault */
+	uint32_t sends;       /* index in model->sends of the first message that the step sends */
+	uint16_t sends_count; /* how many messages the step sends */
+	/* How many of the sent messages count as messages of a run; those of INITIALIZE do not. */
+	uint16_t messages;
+	uint8_t node;   /* the node that makes the step */
+	bool enters;    /* the node enters its critical section */
+	uint8_t broken; /* the rule that the step broke, an enum step_fault */
 };
 
 /* The phase of a node that has crashed; see enum world_phase for the others. */
@@ -89,7 +91,7 @@ struct local {
 	const void *state; /* the algorithm's state */
 	uint8_t phase;     /* an enum world_phase */
 	bool may_request;  /* the algorithm is ready for a request */
-	bool requests;     /* it is ready, and the node has entries left: it can ask */
+	bool requests;     /* the algorithm is ready, and the node has entries left: it can ask */
 	bool takes_part;   /* the node takes part in an election that is not over for it */
 	bool armed;        /* at least one timer runs */
 	bool privileged;   /* the node has the token */
@@ -98,26 +100,26 @@ struct local {
 	 * crashed, and the other end of its link that is cut, or 0. */
 	uint8_t lost, duplicated, crashes;
 	uint32_t cut;
-	/* If the network may change: how many of its changes had this node as their lower end, and
-	 * bit j for each neighbour j + 1. */
+	/* If the network may change: how many changes had this node as their lower end, and bit j
+	 * for each neighbour j + 1. */
 	uint32_t rewired;
 	uint64_t neighbours;
 	uint32_t leader; /* the identifier of the leader that the node knows, or 0 */
-	uint32_t timers
-	        [TIMERS_MAX]; /* 1 + the number of delays that it is armed for; 0: not armed */
+	/* For each timer, 1 + the number of delays for which it is armed; 0: not armed. */
+	uint32_t timers[TIMERS_MAX];
 };
 
 struct model_letter {
 	uint64_t hash, marks;
 	uint64_t origin;  /* bit i: this message is a copy of node i + 1's request */
-	uint32_t channel; /* the number of its channel, if channels keep order */
+	uint32_t channel; /* the number of the message's channel, if channels keep order */
 	/* The sender; 0 if it does not matter, because channels do not keep order and no link
 	 * can be cut. */
 	uint32_t from;
 	uint8_t type;         /* the type of the message */
 	struct flight flight; /* receiver, origin and content */
-	bool token, init;     /* it carries the token; it is sent before any request */
-	bool lost;            /* its receiver is dead */
+	bool token, init;     /* the message carries the token; it is sent before any request */
+	bool lost;            /* the receiver of the message is dead */
 };
 
 /* Three counters in one number, so that one sum over a row counts all of them. */
@@ -127,7 +129,7 @@ enum mark { MARK_INSIDE, MARK_TOKEN, MARK_BROKEN };
 enum { MODEL_NODES_MAX = 64 };
 
 struct row_format {
-	/* How many bytes the number of a local state has, and that of a message. */
+	/* How many bytes the number of a local state has, and how many that of a message. */
 	uint32_t local_width, letter_width;
 	bool fifo; /* channels keep order */
 };
@@ -143,7 +145,7 @@ struct model {
 	struct model *learns;
 	uint32_t nodes;
 	const uint32_t *entries;
-	bool *dead; /* elections: messages to these places are lost */
+	bool *dead; /* elections: [place - 1]: the place is dead, so messages to it are lost */
 	/* [i * nodes + j]: how many channels go from node j + 1 to i + 1. */
 	uint8_t *channels_count;
 	bool lose_token; /* token messages may be lost, one at a time */

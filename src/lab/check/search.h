@@ -20,7 +20,7 @@
 
 struct violation {
 	enum verdict_kind verdict; /* the property that is violated; VERDICT_HOLDS: none is */
-	const char *what;          /* as in struct check_result */
+	const char *what;          /* what was violated, as in struct check_result */
 	uint32_t node;
 	uint32_t state;       /* the last state of the path to the violation */
 	bool broke;           /* the state itself is right, but a step from it is wrong */
@@ -64,22 +64,23 @@ struct worker {
 	alignas(APART) uint32_t number;
 	struct found *found; /* steps whose target has to be looked up */
 	size_t found_count, found_size;
-	uint32_t spent; /* how many actions it followed in this round */
+	uint32_t spent; /* how many actions this thread followed in this round */
 	struct pending pending[PENDING_MAX];
 	uint8_t *next; /* buffer for the row after a step */
 	struct sight sight;
-	/* The part of its lane's level that no thread has taken yet. Any thread may take some of
+	/* The part of the lane's level that no thread has taken yet. Any thread may take some of
 	 * it. */
 	pthread_mutex_t level_mutex;
 	struct lane_cursor cursor, level_end;
-	struct missing *missing; /* steps not computed yet, which only one thread may do */
+	/* Steps that were not computed yet; only one thread may compute them. */
+	struct missing *missing;
 	size_t missing_count, missing_size;
 	struct violation violation;
 	uint64_t transitions;
 	bool graded;     /* every step so far led to the next level */
 	uint32_t *ready; /* second pass: states all of whose predecessors are done */
 	size_t ready_count, ready_size;
-	uint64_t done; /* how many states are done */
+	uint64_t done; /* how many states this thread has finished */
 	/* Extremes over all runs whose end this thread has seen. */
 	uint32_t messages_max, messages_min, bypass_max;
 };
@@ -100,7 +101,7 @@ struct search {
 	const char *limit;     /* the limit that was reached, or NULL */
 	bool full;             /* a state beyond --max-states was found */
 	bool graded;           /* every step so far led to the next level */
-	bool ordering;         /* in the second pass */
+	bool ordering;         /* the search is in its second pass */
 	bool together;         /* all threads, not only the first, are at work in this round */
 	struct violation violation;
 };
@@ -115,16 +116,16 @@ double search_seconds(const struct search *search);
  * limit. */
 bool search_explore(struct search *search);
 
-/* Whether all runs end, and then the extremes over all runs. To be called after search_explore; it
- * overwrites the states' parents. False if a limit was reached. */
+/* Whether all runs end, and if so the fewest and the most over all runs. Call search_bounds after
+ * search_explore; it overwrites the states' parents and returns false if a limit was reached. */
 struct run_bounds {
 	bool bounded;
 	uint64_t messages_max, messages_min, bypass_max;
 };
 bool search_bounds(struct search *search, struct run_bounds *ret_bounds);
 
-/* For the second pass. The first adds a state all of whose predecessors are done. The second is
- * a round that expands some of these states. */
+/* Functions of the second pass. worker_put_ready adds a state all of whose predecessors are done;
+ * search_order_some is a round that expands some of these states. */
 void worker_put_ready(struct worker *worker, uint32_t state);
 void search_order_some(struct search *search);
 

@@ -13,7 +13,7 @@
 struct choose_options {
 	uint32_t nodes;
 	const char *topology; /* the links that exist; NULL: all nodes are linked */
-	bool light, heavy;    /* loads to measure; neither: poisson */
+	bool light, heavy;    /* the loads to measure; neither: poisson */
 	uint64_t rate;        /* the rate of poisson load, in millionths */
 	uint64_t seed;
 	uint32_t threads;

@@ -27,14 +27,17 @@ enum quantity {
 	LIGHT_OTHERS_MAX, /* most messages without the token for an entry that has to ask */
 	/* The next three are times in message delays. If a claim is about the longest delay, runs
 	 * in which delays vary count too, in units of the longest delay. */
-	LIGHT_RESPONSE_MAX, /* from request to entry */
-	LIGHT_ASKED_TIME,   /* from a request until it has reached everybody that it concerns */
-	LIGHT_TOKEN_TIME,   /* from the token's departure to the entry */
-	FIRST_CENTRE_MEAN, /* one request while the token is at the node with the most neighbours */
-	FIRST_LEAF_MEAN, /* one request while the token is at the node with the fewest neighbours */
-	HEAVY_MEAN,      /* messages for an entry under heavy load, mean */
+	LIGHT_RESPONSE_MAX, /* the longest time from request to entry */
+	/* Time from a request until it has reached everybody that it concerns. */
+	LIGHT_ASKED_TIME,
+	LIGHT_TOKEN_TIME, /* time from the token's departure to the entry */
+	/* Messages for one request while the token is at the node with the most neighbours. */
+	FIRST_CENTRE_MEAN,
+	/* Messages for one request while the token is at the node with the fewest neighbours. */
+	FIRST_LEAF_MEAN,
+	HEAVY_MEAN,        /* messages for an entry under heavy load, mean */
 	HEAVY_VARIED_MEAN, /* HEAVY_MEAN with delays that vary */
-	HEAVY_SYNC_MEAN,   /* from an exit to the next entry, in message delays */
+	HEAVY_SYNC_MEAN,   /* time from an exit to the next entry, in message delays */
 	HEAVY_SYNC_MAX,
 	HEAVY_BYPASS,    /* most entries of others between a request and its entry */
 	COMMITTEE_MAX,   /* nodes that a first request concerns, including the requester */
@@ -60,7 +63,9 @@ enum relation {
 	AT_BEST,    /* no measured value is less, and a run that is long enough has this value */
 	ON_AVERAGE, /* the measured mean is within its statistical error, or one per cent */
 	ABOUT,      /* the measured value is within a quarter of the claimed one */
-	OF_ORDER,   /* the measured value grows no faster; judged by sizes that are far apart */
+	/* The measured value grows no faster than the claimed one; judged by sizes that are far
+	 * apart. */
+	OF_ORDER,
 };
 
 /* The graph that a claim is about. A graph may be of several kinds. */
@@ -90,7 +95,7 @@ struct paper_claim {
 	const char *where;
 	/* Why the claim is known to fail in some cases; NULL: it should always hold. */
 	const char *refuted;
-	/* Where the claim fails, why what was run is not what the document means; or NULL. */
+	/* If the claim fails: why what was run is not what the document means; or NULL. */
 	const char *other;
 };
 
@@ -103,7 +108,7 @@ struct headline {
 	/* The parameter NAME=VALUE that the claim is about; NULL: the defaults. */
 	const char *parameter;
 	const char *text, *where;
-	bool apart; /* a variant that is compared only on request */
+	bool apart; /* the headline of a variant that is compared only on request */
 };
 /* Returns NULL if no document says how many messages the algorithm takes. */
 const struct headline *headline_of(const struct algorithm *algorithm, const char *parameter);
@@ -120,10 +125,11 @@ const char *claim_graph_text(enum claim_graph graph);
 /* What the evaluation of claims needs to know about a network. */
 struct claim_facts {
 	const struct network *network;
-	double diameter; /* NAN if the graph is too large to compute it */
+	/* The longest distance of two nodes; NAN if the graph is too large to compute it. */
+	double diameter;
 	bool is[CLAIM_GRAPHS];
-	uint32_t asked_min,
-	        asked_max; /* the variables k and K; 0 if no claim about the algorithm uses them */
+	/* The variables k and K of claims; 0 if no claim about the algorithm uses them. */
+	uint32_t asked_min, asked_max;
 };
 
 void claim_facts_make(const struct setup *setup, struct claim_facts *ret_facts);

@@ -19,8 +19,8 @@ enum { COMPARE_NODES_MAX = 1024, COMPARE_ENTRIES_MAX = 1000000 };
 /* One thing to compare: an algorithm, with at most one parameter, on a topology. */
 struct compare_subject {
 	const struct algorithm *algorithm;
-	const char *parameter; /* NAME=VALUE, or NULL */
-	const char *topology;  /* NULL: the best for the algorithm */
+	const char *parameter; /* a parameter of the algorithm as NAME=VALUE, or NULL */
+	const char *topology;  /* the topology as text; NULL: the best for the algorithm */
 };
 
 struct compare_options {
@@ -28,7 +28,7 @@ struct compare_options {
 	size_t subjects_count;
 	const uint32_t *nodes; /* the numbers of nodes to compare at, increasing */
 	size_t nodes_count;
-	/* Larger sizes are for elections only; 0: all sizes are for all. */
+	/* Sizes above this one are for elections only; 0: all sizes are for all algorithms. */
 	uint32_t exclusion_nodes_max;
 	bool light, heavy;
 	/* Leave out work that only claims need: extremes, first requests, losses. */
@@ -57,23 +57,26 @@ struct compare_mean {
  * section. The means leave out a warm-up. If `messages.count` is 0, so is everything else. */
 struct compare_load {
 	double rate; /* the rate of poisson load, otherwise 0 */
-	/* Messages for an entry; the error is NAN where it is not known. */
+	/* Messages for an entry; the error is NAN if it is not known. */
 	struct compare_mean messages;
-	double bytes;               /* bytes for an entry, mean */
-	double idle;                /* messages for an entry while nobody wanted in, mean */
-	double sync_mean, sync_max; /* in message delays; NAN if nobody waited at any exit */
+	double bytes; /* bytes for an entry, mean */
+	double idle;  /* messages for an entry while nobody wanted in, mean */
+	/* Times from an exit to the next entry, in message delays; NAN if nobody waited at any
+	 * exit. */
+	double sync_mean, sync_max;
 	double response_mean, response_max;
-	double asked_time, token_time; /* light load: see LIGHT_ASKED_TIME */
+	double asked_time, token_time; /* light load: see LIGHT_ASKED_TIME and LIGHT_TOKEN_TIME */
 	uint64_t bypass_max;
-	/* Light load: extremes, including runs in which delays vary. */
+	/* Light load: fewest and most messages for an entry, including runs in which delays
+	 * vary. */
 	struct sim_entry_messages entry;
 };
 
 /* The measurements of an election over several arrangements. Means are over the random ones, one
  * for each seed. */
 struct compare_elections {
-	struct compare_mean messages; /* messages to elect */
-	struct range messages_range;  /* extremes over all arrangements */
+	struct compare_mean messages; /* messages to elect, mean over random arrangements */
+	struct range messages_range;  /* fewest and most messages to elect, over all arrangements */
 	struct range announcement;
 	double bytes; /* bytes for an election, mean over the random arrangements */
 	double time_mean, time_max;
@@ -82,10 +85,10 @@ struct compare_elections {
 enum claim_verdict {
 	CLAIM_HELD,
 	CLAIM_VIOLATED,
-	CLAIM_REFUTED, /* it does not hold, as is known: claim->refuted says why */
-	/* It does not hold, but the document means something else: claim->other says why. */
+	CLAIM_REFUTED, /* the claim does not hold, as is known: claim->refuted says why */
+	/* The claim does not hold, but the document means something else: claim->other says why. */
 	CLAIM_OTHER,
-	/* This work cannot tell: another load, too few entries, or sizes too close. */
+	/* This comparison cannot tell: another load, too few entries, or sizes too close. */
 	CLAIM_UNMEASURED,
 };
 
@@ -106,7 +109,7 @@ struct compare_row {
 	double diameter; /* the diameter of the graph; NAN if it is not known */
 	bool fifo;
 	struct compare_load light, heavy;
-	/* Messages for an entry with delays that vary; 0 if no claim needs it. */
+	/* Messages for an entry under heavy load with delays that vary; 0 if no claim needs it. */
 	struct compare_mean heavy_varied;
 	/* The measurements for each rate that was tried at this size. */
 	struct compare_load *poisson;
@@ -114,8 +117,8 @@ struct compare_row {
 	struct compare_mean first_centre,
 	        first_leaf;       /* see FIRST_CENTRE_MEAN; 0 if no claim needs it */
 	struct range regenerated; /* hops until a lost token is replaced; see REGENERATED_MAX */
-	struct compare_elections all,
-	        one;        /* elections in which all begin, and in which one begins */
+	/* Elections in which all begin, and in which one begins. */
+	struct compare_elections all, one;
 	double state_mean;  /* the size of a node's state in bytes, mean over the nodes */
 	uint64_t state_max; /* the size of the largest state of a node, in bytes */
 	/* The size of the largest message that carries the token (0: there is no token), and of the
@@ -129,15 +132,17 @@ struct compare_row {
 struct compare_left_out {
 	const struct compare_subject *subject;
 	uint32_t nodes;
-	/* The kind of graph that the algorithm needs and the given topology is not, or
+	/* The kind of graph that the algorithm needs, if the topology is not of this kind; or
 	 * GRAPH_NONE. */
 	enum graph_class needs;
 	char *why;
 };
 
 struct comparison {
-	struct compare_options options; /* a copy; what it points to belongs to the caller */
-	struct compare_row *rows;       /* sorted by size, then in the order of the subjects */
+	/* A copy of the options; the caller owns what it points to. */
+	struct compare_options options;
+	/* The measurements, sorted by size, then in the order of the subjects. */
+	struct compare_row *rows;
 	size_t rows_count;
 	struct compare_left_out *left_out;
 	size_t left_out_count;

@@ -16,8 +16,8 @@ enum { ENTRIES_MOST = 2, STATES_MOST = 1000000, STATES_OF_ONE_ENTRY = 10000000 }
 
 static const struct {
 	const char *name;
-	const char *
-	        option; /* the option of `baton check` that tries the fault; NULL: `baton sim` does */
+	/* The option of `baton check` that tries the fault; NULL: `baton sim` tries it. */
+	const char *option;
 	struct faults faults;
 	const char *types; /* the types of the messages that are lost, or NULL */
 } columns[] = {
@@ -121,8 +121,8 @@ static void search_cell(const struct check_options *base, enum fault_column colu
 
 /* --- one slow node --- */
 
-/* What is tried with each node: it is slow, and all others ask. The first entries are left out, so
- * that what is paid only once does not count. */
+/* Each node is tried as the slow one, while all others ask. The first entries are left out, so that
+ * costs that occur only once do not count. */
 enum { SLOW_FACTOR = 10 };
 static const char *const slow_loads[] = {"light", "heavy"};
 static const char slow_entries[] = "1000", slow_warmup[] = "100";

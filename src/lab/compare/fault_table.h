@@ -15,7 +15,7 @@ enum fault_column {
 	COLUMN_HOLDER,    /* a node crashes that is inside or has the token */
 	COLUMN_BYSTANDER, /* a node crashes that does not want in and does not have the token */
 	COLUMN_LINK,      /* a link is cut */
-	COLUMN_SLOW,      /* what a node sends takes longer, though it does not want in itself */
+	COLUMN_SLOW,      /* messages of a node that does not want in take longer */
 	COLUMNS_COUNT
 };
 const char *fault_column_name(enum fault_column column);
@@ -25,7 +25,7 @@ enum fault_outcome {
 	OUTCOME_ABSENT, /* the algorithm sends no such message */
 	OUTCOME_UNNOTICED,
 	OUTCOME_ONE_SLOWER, /* a node, but not every one, waits longer than without the slow node */
-	OUTCOME_ALL_SLOWER, /* all nodes that ask do */
+	OUTCOME_ALL_SLOWER, /* all nodes that ask wait longer than without the slow node */
 	OUTCOME_ONE_WAITS,  /* a node that has not crashed waits for ever */
 	OUTCOME_ALL_WAIT,   /* all nodes that have not crashed wait for ever */
 	OUTCOME_TWO_INSIDE,
@@ -36,11 +36,11 @@ const char *fault_outcome_name(enum fault_outcome outcome);
 struct fault_cell {
 	enum fault_outcome outcome;
 	uint32_t entries; /* how often each node could enter; 0: it was not searched */
-	uint64_t states;  /* how many states were searched to find it */
+	uint64_t states;  /* how many states were searched to find the outcome */
 	/* COLUMN_SLOW: the mean time from request to entry of the other nodes, without the slow
 	 * node and with it. */
 	double response_before, response;
-	char *command;  /* shows the outcome; NULL if ABSENT */
+	char *command;  /* the command that shows the outcome; NULL if ABSENT */
 	char *scenario; /* a scenario that leads to the outcome; NULL if UNNOTICED */
 };
 

@@ -41,7 +41,7 @@ struct job_pool {
 	struct job *jobs;
 	size_t jobs_count, jobs_size;
 	size_t next;
-	double weight, done; /* the weight of all jobs, and of those that are done */
+	double weight, done; /* the weight of all jobs, and the weight of the jobs that are done */
 	pthread_mutex_t mutex;
 };
 

@@ -11,7 +11,7 @@
 
 enum {
 	SETUP_PARAMETERS_MAX = 16,
-	PAGE_NODES_MAX = 60, /* the web page draws no more nodes than these */
+	PAGE_NODES_MAX = 60, /* the most nodes that the web page draws */
 };
 
 /*
@@ -23,7 +23,7 @@ struct host {
 	 * or returns NULL and a problem. The pointer itself is NULL on a host without files. */
 	char *(*read_edges)(const char *path, struct problem *problem);
 	double memory_size; /* how much memory the machine has, in bytes */
-	uint32_t nodes_max; /* how many nodes it has room for; 0: any number */
+	uint32_t nodes_max; /* how many nodes the host has room for; 0: any number */
 };
 
 #define SEARCHED_UNLIMITED UINT32_MAX /* an enumerator would not fit into an int */
@@ -34,19 +34,19 @@ enum order { ORDER_DEFAULT, ORDER_FIFO, ORDER_REORDER };
 struct setup_words {
 	const struct host *host;
 	const char *algorithm;
-	const char *topology; /* NULL: the best for the algorithm */
-	uint32_t nodes;       /* 0: not given */
-	/* Not 0 for a search of all interleavings: the greatest number of entries of any node,
-	 * or SEARCHED_UNLIMITED. The default number of nodes is smaller then. */
+	const char *topology; /* the topology as text; NULL: the best for the algorithm */
+	uint32_t nodes;       /* the number of nodes; 0: not given */
+	/* Not 0 for a search of all interleavings: the greatest number of entries of any node, or
+	 * SEARCHED_UNLIMITED. The default number of nodes is smaller in a search. */
 	uint32_t searched;
-	uint32_t holder; /* 0: not given */
+	uint32_t holder; /* the node that has the token at first; 0: not given */
 	enum order order;
-	uint64_t seed; /* random:D draws from it */
+	uint64_t seed; /* the seed from which random:D draws */
 	/* how an election's identifiers are placed: increasing, decreasing, random, 3,1,2 */
 	const char *arrangement;
 	const char *initiators; /* who begins an election: all, one, random:K, 2,5 */
 	const char *crash;      /* the places of an election that are dead: 4,5 */
-	const char *parameters[SETUP_PARAMETERS_MAX]; /* NAME=VALUE */
+	const char *parameters[SETUP_PARAMETERS_MAX]; /* the parameters as NAME=VALUE */
 	size_t parameters_count;
 };
 

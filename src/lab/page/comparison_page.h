@@ -20,7 +20,7 @@ extern const struct family families[];
 const struct family *family_of(const struct algorithm *algorithm);
 
 struct page_subject {
-	char name[64]; /* such as "suzuki-kasami-b L=10" */
+	char name[64]; /* the subject's name, such as "suzuki-kasami-b L=10" */
 	const char *label;
 	const struct family *family;
 	unsigned mark;
@@ -34,13 +34,13 @@ struct figure {
 	const char *id, *title;
 	struct plot plots[PANELS_MAX];
 	size_t plots_count;  /* how many plots there are; 0: there is nothing to show */
-	const char *missing; /* if there is nothing to show: why */
+	const char *missing; /* why there is nothing to show, if plots_count is 0 */
 };
 
 struct comparison_page {
 	const struct comparison *comparison;
 	const char *command, *version;
-	/* One for each subject of the comparison, in the same order. */
+	/* The subjects of the comparison, in the same order. */
 	struct page_subject *subjects;
 	double *ticks[2]; /* for each kind, the sizes that have a tick */
 	size_t ticks_count[2];

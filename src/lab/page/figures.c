@@ -96,8 +96,8 @@ static struct plot_series *add_subject(const struct comparison_page *page, struc
 /* The quantity that is plotted against the size. */
 struct measure {
 	enum load load;
-	bool bytes; /* mutual exclusion: bytes instead of messages */
-	bool most;  /* elections: the most instead of the mean */
+	bool bytes; /* mutual exclusion: show bytes instead of messages */
+	bool most;  /* elections: show the most instead of the mean */
 };
 
 static double figure_of(const struct compare_row *row, struct measure measure)

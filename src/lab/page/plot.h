@@ -21,7 +21,7 @@ struct plot_series {
 	/* The whole name, and a name short enough for the end of the line. */
 	const char *name, *label;
 	unsigned key, colour, mark;
-	bool curve; /* a curve to compare the others with: a dashed line without marks */
+	bool curve; /* this is a curve to compare the others with: a dashed line without marks */
 	struct plot_point *points;
 	size_t points_count, points_size;
 };

@@ -364,7 +364,7 @@ static void say_growth(const struct plot *plot, FILE *file)
 struct crossing {
 	const struct plot_series *falls, *rises; /* `falls` is above at first, `rises` at the end */
 	double until;
-	/* How far apart they are at the end where they are closer, as the logarithm of their
+	/* The distance of the two lines at the end where they are closer, as the logarithm of their
 	 * ratio. */
 	double distance;
 };

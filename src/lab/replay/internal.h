@@ -12,7 +12,7 @@
 struct lesson {
 	uint32_t node;
 	uint32_t leader; /* the leader's identifier */
-	uint32_t before; /* the leader that the node knew until then, 0: none */
+	uint32_t before; /* the leader that the node knew until then; 0: none */
 };
 
 struct replay {
@@ -23,7 +23,7 @@ struct replay {
 	const struct scenario *scenario;
 	size_t next;  /* the index of the scenario's next step, or of the `run` that is going on */
 	bool running; /* a `run` is going on */
-	uint64_t run_count; /* how many deliveries and timers that `run` has had so far */
+	uint64_t run_count; /* how many deliveries and timers the present `run` has had so far */
 	uint32_t line;      /* the line of the step that happened last */
 	struct world world;
 	uint32_t nodes;
@@ -33,7 +33,8 @@ struct replay {
 	struct envelope *envelopes;
 	size_t envelopes_first, envelopes_end, envelopes_size;
 	uint64_t sent; /* the number of the envelope that was sent last */
-	/* What `expect messages` counts, except hops of a circulating token that are in flight. */
+	/* The messages that `expect messages` counts, except hops of a circulating token that are
+	 * in flight. */
 	uint64_t counted;
 
 	/* Something went wrong in the network or at a node: a node may now refuse messages. */
@@ -44,7 +45,7 @@ struct replay {
 	/* The first lesson of the replay, and the first one that named another leader. All nodes
 	 * agree as long as there is no other_lesson. */
 	struct lesson first_lesson, other_lesson;
-	/* [nodes][TIMERS_MAX]: duration + 1, 0: not armed; NULL if the algorithm has none. */
+	/* [nodes][TIMERS_MAX]: duration + 1; 0: not armed. NULL if the algorithm has no timers. */
 	uint64_t *timers;
 };
 

@@ -19,8 +19,8 @@
 #include <stdint.h>
 
 enum {
-	SCENARIO_SIZE_MAX = 1 << 24,        /* the size of the text in bytes */
-	SCENARIO_STATES_SIZE_MAX = 1 << 30, /* the size of all nodes' states in bytes */
+	SCENARIO_SIZE_MAX = 1 << 24,        /* the most bytes of a scenario's text */
+	SCENARIO_STATES_SIZE_MAX = 1 << 30, /* the most bytes of all nodes' states */
 };
 
 /* The kinds of steps. A comment names the fields of struct step that a kind uses. */
@@ -51,8 +51,8 @@ enum step_kind {
 	STEP_EXPECT_INVARIANT,        /* uses `name` */
 	STEP_EXPECT_MUTUAL_EXCLUSION, /* at most one node is inside */
 	STEP_EXPECT_ONE_TOKEN,        /* exactly one token is at a node or in flight */
-	STEP_EXPECT_STEPS_ALLOWED,    /* the step before it did not break the contract */
-	STEP_EXPECT_UNIQUE_LEADER,    /* for elections only, as are the next two */
+	STEP_EXPECT_STEPS_ALLOWED,    /* the step before this one did not break the contract */
+	STEP_EXPECT_UNIQUE_LEADER,    /* for elections only, as are the next two kinds */
 	STEP_EXPECT_AGREEMENT,
 	STEP_EXPECT_TERMINATION,
 };
@@ -75,7 +75,7 @@ struct step {
 	struct expected_variable *variables;
 	size_t variables_count;
 
-	/* scenario_bind sets these by the name. */
+	/* scenario_bind finds these by the name. */
 	uint8_t type; /* the type of the message */
 	const struct invariant *invariant;
 };

@@ -15,13 +15,14 @@
 
 struct event {
 	uint64_t time;
-	uint64_t number; /* of a message its number; of other events whatever the driver needs */
+	uint64_t number; /* the number of a message; for other events whatever the driver needs */
 	uint32_t node;
 	uint32_t from;
 	uint32_t size;
 	uint8_t kind;
 	uint8_t side;
-	uint8_t body[10]; /* the bytes of a short message, or a pointer to those of a long one */
+	/* The bytes of a short message, or a pointer to the bytes of a long one. */
+	uint8_t body[10];
 };
 
 struct queue;

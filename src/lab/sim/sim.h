@@ -16,17 +16,18 @@ enum load { LOAD_LIGHT, LOAD_HEAVY, LOAD_POISSON, LOAD_WISHES, LOAD_ELECTION };
 
 struct sim_options {
 	const struct setup *setup;
-	uint64_t entries; /* critical sections that are measured */
-	uint64_t warmup;  /* critical sections before those; means and sums leave them out */
-	uint64_t seed;    /* the number from which all random numbers of the run follow */
+	uint64_t entries; /* how many critical sections are measured */
+	/* How many critical sections come before those, and are left out of means and sums. */
+	uint64_t warmup;
+	uint64_t seed; /* the number from which all random numbers of the run follow */
 	enum load load;
 	/* Mean time from an exit to the next request (poisson), or between wishes. */
 	uint64_t interval;
-	/* The nodes that ask, in increasing order; a count of 0: all do. */
+	/* The nodes that ask, in increasing order; a count of 0: all nodes ask. */
 	const uint32_t *askers;
 	uint32_t askers_count;
 	struct distribution delay, cs; /* how long a message takes, and a critical section */
-	/* What this node sends takes so many times as long; 0: no node is slow. */
+	/* Messages of this node take `slow_factor` times as long; 0: no node is slow. */
 	uint32_t slow_node;
 	uint64_t slow_factor;
 	uint64_t bound; /* the longest message delay that timers assume */
@@ -34,7 +35,7 @@ struct sim_options {
 	const uint64_t *lose_hops;
 	size_t lose_hops_count;
 	uint64_t lose_below; /* a message is lost if a number drawn from 0..2^32-1 is below this */
-	uint64_t memory_max; /* most bytes for states and messages in flight; 0: no limit */
+	uint64_t memory_max; /* the most bytes for states and messages in flight; 0: no limit */
 	struct trace *trace; /* where the run is recorded; NULL: nowhere */
 	/* The run stops once this is not 0; may be NULL. */
 	const volatile sig_atomic_t *interrupted;
@@ -53,26 +54,29 @@ struct range {
 
 /* How many messages one entry takes. Only under light load can messages be told apart by entry. */
 struct sim_entry_messages {
-	struct range all;          /* over all entries */
-	struct range asked;        /* over entries that took at least one message */
-	struct range asked_token;  /* over the same; only messages that carry the token */
-	struct range asked_others; /* over the same; only messages that do not */
-	uint64_t squares; /* sum of the squares over all entries, for the error of the mean */
+	struct range all;   /* messages for an entry, over all entries */
+	struct range asked; /* messages for an entry that took at least one message */
+	/* Messages with the token for an entry that took at least one message. */
+	struct range asked_token;
+	/* Messages without the token for an entry that took at least one message. */
+	struct range asked_others;
+	/* The sum of the squares over all entries, for the error of the mean. */
+	uint64_t squares;
 };
 
 struct sim_result {
 	uint64_t entries;          /* critical sections completed after the warm-up */
 	bool measured;             /* the warm-up ended, so that the sums below mean something */
 	uint64_t entries_all;      /* critical sections completed, including the warm-up */
-	uint32_t askers;           /* how many nodes asked, or would have */
-	struct range entries_each; /* how often one of these entered: the least and the most */
+	uint32_t askers;           /* how many nodes asked, or would have asked */
+	struct range entries_each; /* how often one of the askers entered: the least and the most */
 	double entries_squares;    /* sum over the nodes of the squares of their entries */
 	/* The nodes that still wait at the end of the run, in order. The array belongs to the
 	 * simulator and is valid until the next run. */
 	const uint32_t *waiting;
 	uint32_t waiting_count;
-	uint32_t waiting_first;   /* the node of these that has waited longest */
-	uint64_t waiting_longest; /* how long it has waited */
+	uint32_t waiting_first;   /* the node that has waited longest, among those that wait */
+	uint64_t waiting_longest; /* how long that node has waited */
 	/* A node that may starve, but the run was too short to tell; 0 if there is none. Such a
 	 * node still waits; either it has never entered, or the others have entered more than
 	 * once each since it asked. If there are several, this is the one that was passed most
@@ -93,19 +97,21 @@ struct sim_result {
 	uint64_t sync_count_all, sync_max;
 	/* Times from request to entry, over the entries after the warm-up. */
 	uint64_t response_sum, response_p50, response_p99, response_count;
-	uint64_t response_max; /* over the whole run, including nodes that still wait */
+	/* The longest time from request to entry in the whole run, including nodes that still
+	 * wait. */
+	uint64_t response_max;
 	/* Light load: the longest time until a request has reached everybody that it concerns, and
 	 * the longest time from the token's departure to the entry. */
 	uint64_t asked_time_max, token_time_max;
 	uint64_t bypass_max;           /* most entries of others between a request and its entry */
-	uint64_t state_sum, state_max; /* bytes of the nodes' states */
+	uint64_t state_sum, state_max; /* bytes of the nodes' states: the sum, and the largest */
 	uint64_t lost;                 /* messages that were lost */
 	uint64_t token_hops;           /* messages sent that carry the token */
 	/* How often a lost token was replaced, and after how many hops. */
 	uint64_t regenerated, regenerated_hops_sum, regenerated_hops_max;
 	uint32_t leader;       /* elections: the identifier that was declared first, or 0 */
 	uint32_t learned;      /* elections: how many places know that leader */
-	uint64_t elected;      /* elections: when it was declared */
+	uint64_t elected;      /* elections: when the leader was declared */
 	bool disputed;         /* elections: another leader was declared too */
 	uint64_t time, events; /* when the last event happened, and how many there were */
 	bool endless;          /* the run was stopped: virtual time would overflow */

@@ -12,7 +12,7 @@
 json_t *sim_report(const struct sim_options *options, const char *load,
                    const struct sim_result *result, double seconds);
 
-/* Returns the same for an election. */
+/* Returns the report of an election as JSON. */
 json_t *election_report(const struct sim_options *options, const struct sim_result *result,
                         double seconds);
 

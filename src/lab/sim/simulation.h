@@ -19,10 +19,11 @@ enum { BODY_INLINE_MAX = sizeof(((struct event *)0)->body) };
 /* What the simulator keeps for a node beside its state. */
 struct asking {
 	uint64_t time;    /* when the node asked last */
-	uint64_t entries; /* how many entries of all nodes had begun by then */
+	uint64_t entries; /* how many entries of all nodes had begun when the node asked */
 	uint64_t heard;   /* light load: the number of the last request that reached the node */
-	uint64_t exits;   /* how often the node has left */
-	/* The sum of the times from request to entry, and how many: after the warm-up. */
+	uint64_t exits;   /* how often the node has left the critical section */
+	/* After the warm-up: the sum of the times from request to entry, and how many there
+	 * were. */
 	uint64_t response_sum, response_count;
 	bool starved; /* the node waited too long at least once */
 };
@@ -34,7 +35,8 @@ struct sim {
 	struct arena *arena;       /* bodies of messages too long for an event */
 	struct channels *channels; /* FIFO: when the last message of each channel arrives */
 	struct samples *responses; /* times from request to entry */
-	struct wishes *wishes;     /* NULL until a run has the load wishes:RATE */
+	/* When nodes want in; NULL until a run has the load wishes:RATE. */
+	struct wishes *wishes;
 	/* Gives delays, losses and everything else that is random, except wishes. */
 	struct random random;
 	struct asking *asking;       /* [node - 1]: what is kept for each node */
@@ -51,26 +53,27 @@ struct sim {
 	uint64_t entered;      /* how many entries have begun */
 	uint64_t exit_time;    /* if exit_pending: when a node left while another waited */
 	uint64_t token_hops;   /* messages sent that carry the token */
-	uint64_t lose_next;    /* index of the next of options.lose_hops */
-	uint64_t lost_hops;    /* value of token_hops when a token was lost last */
-	uint64_t lost_pending; /* tokens that were lost and not replaced yet */
+	uint64_t lose_next;    /* the index of the next element of options.lose_hops */
+	uint64_t lost_hops;    /* the value of token_hops when a token was lost last */
+	uint64_t lost_pending; /* how many tokens were lost and not replaced yet */
 	/* Light load: messages, and messages with the token, that were sent before the current
 	 * entry. */
 	uint64_t counted_from, counted_token_from;
-	uint64_t requests;    /* light load: how many requests were made */
-	uint64_t asked_at;    /* light load: when the last of them was made */
-	uint64_t token_left;  /* light load, if token_moving: when the token was sent for it */
-	uint64_t futile_max;  /* at more futile hops than this the token will never come */
+	uint64_t requests; /* light load: how many requests were made */
+	uint64_t asked_at; /* light load: when the last request was made */
+	/* Light load, if token_moving: when the token was sent for the last request. */
+	uint64_t token_left;
+	uint64_t futile_max;  /* after more futile hops than this the token will never come */
 	uint64_t futile_hops; /* deliveries since the last entry or request, while a node waits */
 	uint64_t silent;      /* events that did nothing, such as a timer that was stopped */
-	/* Light load, circulating token: exits when a node was last made to ask. */
+	/* Light load, circulating token: the number of exits when a node was last made to ask. */
 	uint64_t exits_seen;
 	uint64_t states_memory; /* bytes of all states */
-	uint64_t weighed;       /* value of `number` when the use of memory was checked last */
+	uint64_t weighed;       /* the value of `number` when the use of memory was checked last */
 	bool exit_pending;      /* nobody has entered since an exit at which somebody waited */
 	bool counting;          /* light load: the messages of an entry are being counted */
 	bool stuck;             /* the run ends: nothing can happen, or it was stopped */
-	bool warming;           /* in the warm-up */
+	bool warming;           /* the run is in its warm-up */
 	bool token_moving;      /* light load: the token was sent for the current request */
 	bool touched; /* a user has interfered, so that requests need not follow the load */
 };

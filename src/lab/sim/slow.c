@@ -19,7 +19,7 @@ static double sync_of(const struct sim_options *options, const struct sim_result
 }
 
 struct waits {
-	double mean; /* NAN if the node never entered */
+	double mean; /* the mean time from request to entry; NAN if the node never entered */
 	uint64_t count;
 };
 

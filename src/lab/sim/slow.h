@@ -10,12 +10,13 @@
 
 /* Times are means after the warm-up; NAN if there is nothing to take the mean of. */
 struct slow_cost {
-	uint32_t others; /* how many nodes ask, besides the slow one */
-	uint32_t slower; /* how many of these wait longer on average, or in vain */
-	/* From request to entry, in units of time, over the entries of the others: if no node is
+	uint32_t others; /* how many nodes ask, besides the slow node */
+	uint32_t slower; /* how many of these nodes wait longer on average, or in vain */
+	/* Mean times from request to entry of the other nodes, in units of time: if no node is
 	 * slow, and with the slow node. */
 	double response_before, response;
-	/* From an exit at which somebody waited to the next entry, in mean message delays. */
+	/* Mean times from an exit at which somebody waited to the next entry, in mean message
+	 * delays. */
 	double sync_before, sync;
 };
 

@@ -37,7 +37,8 @@ void stage_catalogue(struct text *json);
 /* Begins the run that the words describe. Each line is NAME=VALUE for an option --NAME of `baton
  * sim`; algorithm=NAME is one of them. Returns 0, or -1 and what is wrong. */
 int stage_open(struct stage *stage, const char *words, struct text *wrong);
-/* The same for a scenario. The text of a problem begins with the number of its line: "4: …". */
+/* Begins the run of a scenario. The text of a problem begins with the number of its line: "4:
+ * …". */
 int stage_open_scenario(struct stage *stage, const char *scenario, size_t size, struct text *wrong);
 
 /* Makes up to `count` steps and returns how many there were before the run was over. A line of a

@@ -22,7 +22,8 @@ enum { DIAGRAM_LABEL_MOST = 26 };
 /* The part of a run that is drawn. */
 struct diagram_window {
 	uint64_t from, to; /* the time that is drawn, in millionths */
-	/* The nodes, in increasing order; NULL: all. Messages between two of them are drawn. */
+	/* The nodes that are drawn, in increasing order; NULL: all. Messages between two of them
+	 * are drawn. */
 	const uint32_t *nodes;
 	uint32_t nodes_count;
 };

@@ -10,21 +10,21 @@
 /* The layout, in units of the picture. */
 enum {
 	LEFT = 74,
-	RIGHT = 45, /* from the last event to the end of the lines */
+	RIGHT = 45, /* the width from the last event to the end of the lines */
 	MARGIN = 45,
-	OVERHANG = 22, /* the lines begin a little before the first event */
+	OVERHANG = 22, /* how far before the first event the lines begin */
 	TOP = 82,
 	LANE = 78,
 	LANE_LEAST = 40, /* the smallest distance between two lines, for pictures with many nodes */
 	HEIGHT_GOAL = 800,
-	WIDTH_GOAL = 6000, /* of all strips together, if there are very many events */
+	WIDTH_GOAL = 6000, /* the width of all strips together, if there are very many events */
 	BOTTOM = 34,
 	STEP = 84, /* the width of a median wait between two events */
 	STEP_LEAST = 16,
 	STEP_MOST = 150,
 	BAR = 13,
 	WAIT = 5,
-	CAPTION = 42, /* what was run, below the title */
+	CAPTION = 42, /* room for the line below the title, which says what was run */
 	LEGEND = 62,
 	SENTENCE = 28, /* room for the first line of the sentence about a violation */
 	SENTENCE_LINE = 18,
@@ -41,7 +41,7 @@ struct drawing {
 	uint64_t *times; /* the times at which something happens, increasing, each once */
 	double *places;  /* where each of these times is drawn */
 	size_t times_count;
-	double *cuts; /* where the picture is cut into strips, the edges included */
+	double *cuts; /* the places where the picture is cut into strips, the edges included */
 	size_t strips_count;
 	double lane; /* the distance from one node's line to the next */
 	double width, strip_height;

@@ -13,7 +13,7 @@
 /* EVENT_DROPPED: other events may be missing. */
 enum lock_event_kind { EVENT_OTHER, EVENT_SUBSCRIBED, EVENT_GONE, EVENT_LEADER, EVENT_DROPPED };
 
-/* Its words point into the reply from which it was read. */
+/* An event about a lock. Its words point into the reply from which it was read. */
 struct lock_event {
 	enum lock_event_kind kind;
 	struct word channel;

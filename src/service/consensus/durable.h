@@ -25,7 +25,7 @@ struct durable_entry {
 struct durable_snapshot {
 	uint64_t index; /* the last entry that the snapshot covers; 0: there is no snapshot */
 	uint64_t term;
-	uint64_t voters_index; /* the index of the entry that set these voters */
+	uint64_t voters_index; /* the index of the entry that set the voters of the snapshot */
 	const uint8_t *voters;
 	size_t voters_size;
 	const uint8_t *bytes;
@@ -36,7 +36,7 @@ struct durable_write {
 	uint64_t number;
 	bool has_ballot; /* `term` and `vote` are new and must be stored */
 	uint64_t term, vote;
-	/* Replaces the stored snapshot; NULL: the stored one stays. */
+	/* The snapshot that replaces the stored one; NULL: the stored one stays. */
 	const struct durable_snapshot *snapshot;
 	/* The first index to keep: all entries below it are removed; 0: none are. */
 	uint64_t log_start;

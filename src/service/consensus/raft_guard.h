@@ -54,7 +54,7 @@ bool guard_may_send(uint64_t written, uint64_t ballot_write);
 /* Returns when the core wants to be woken, in milliseconds; `woken` is when it was woken last. */
 uint64_t guard_deadline(const struct raft *raft, uint64_t woken);
 
-/* When each server was last heard. All zero: none was. */
+/* When each server was last heard; all zero: no server was heard yet. */
 struct guard_contacts {
 	struct {
 		uint64_t id, heard;

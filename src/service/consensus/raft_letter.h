@@ -22,7 +22,7 @@ enum {
 struct raft_letter {
 	/* The message without entries, configuration and data, which are in the fields below. */
 	struct raft_message message;
-	/* Of an AppendEntries, which has append_entries.n_entries of them. */
+	/* The entries of an AppendEntries: append_entries.n_entries of them. */
 	struct durable_entry *entries;
 	/* The snapshot of an InstallSnapshot. A letter holds only its voters and bytes; its other
 	 * fields are in `message`. */

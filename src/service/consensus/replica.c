@@ -31,8 +31,8 @@ struct unwritten {
 	uint64_t entries_first;
 	size_t entries_count;
 	enum { PENDING_ENTRIES, PENDING_TAKEN, PENDING_INSTALLED } kind;
-	struct durable_snapshot snapshot; /* TAKEN, INSTALLED */
-	uint32_t keep;                    /* TAKEN */
+	struct durable_snapshot snapshot; /* TAKEN, INSTALLED: the snapshot */
+	uint32_t keep;                    /* TAKEN: how many entries before it are kept */
 };
 
 struct replica {

@@ -21,7 +21,7 @@ enum replica_role { REPLICA_STANDBY, REPLICA_VOTER, REPLICA_SPARE, REPLICA_NONE 
 struct replica_options {
 	uint64_t id; /* not 0; never the id of another server, nor of one that has lost its disk */
 	const char *address; /* the address that other servers see; must stay valid */
-	/* What the disk holds; of a new server all zero, but log_start 1. */
+	/* The content of the disk. For a new server it is all zero, but log_start is 1. */
 	const struct durable_content *content;
 	uint32_t election_ms, heartbeat_ms;
 	uint32_t seed; /* the seed of the random part of timeouts */
@@ -101,19 +101,22 @@ bool replica_caught_up(const struct replica *replica, uint64_t id);
 bool replica_heard(const struct replica *replica, uint64_t id, uint64_t now);
 
 enum replica_effect_kind {
-	REPLICA_WRITE,   /* make durable, then call replica_written */
-	REPLICA_SEND,    /* a letter to a server */
-	REPLICA_APPLY,   /* apply this entry, which is committed */
-	REPLICA_RESTORE, /* replace the application's state by that of this snapshot */
+	REPLICA_WRITE,   /* make the write durable, then call replica_written */
+	REPLICA_SEND,    /* send a letter to a server */
+	REPLICA_APPLY,   /* apply an entry, which is committed */
+	REPLICA_RESTORE, /* replace the application's state by the one in a snapshot */
 };
 
 struct replica_effect {
 	enum replica_effect_kind kind;
-	const struct durable_write *write; /* WRITE */
-	uint64_t to;                       /* SEND */
-	uint64_t index;                    /* APPLY: of the entry; RESTORE: of the snapshot */
-	uint32_t type;                     /* APPLY: only commands concern the application */
-	const uint8_t *bytes;              /* SEND, APPLY, RESTORE */
+	const struct durable_write *write; /* WRITE: what to write */
+	uint64_t to;                       /* SEND: the id of the server */
+	/* APPLY: the index of the entry; RESTORE: the index of the snapshot. */
+	uint64_t index;
+	/* APPLY: the type of the entry; only commands concern the application. */
+	uint32_t type;
+	/* SEND, APPLY, RESTORE: the bytes of the letter, the entry or the snapshot. */
+	const uint8_t *bytes;
 	size_t size;
 };
 

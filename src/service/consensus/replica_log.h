@@ -8,7 +8,7 @@
 #include "durable.h"
 
 struct logged {
-	struct durable_entry entry; /* its bytes belong to the log */
+	struct durable_entry entry; /* an entry, whose bytes the log owns */
 	uint64_t write;             /* the number of the last write that holds this entry */
 };
 
@@ -16,7 +16,7 @@ struct replica_log {
 	uint64_t start;
 	struct logged *entries;
 	size_t count, size;
-	struct durable_snapshot snapshot; /* its bytes belong to the log */
+	struct durable_snapshot snapshot; /* the last snapshot, whose bytes the log owns */
 };
 
 void replica_log_init(struct replica_log *log, const struct durable_content *content);

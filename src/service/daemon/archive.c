@@ -239,7 +239,8 @@ static int create_disk(struct archive *archive, char *text)
 	                         : result;
 }
 
-/* What was given to this process counts, except the name. Returns -1 after logging the reason. */
+/* Takes over the options of this process, which count more than what is stored. Only the name must
+ * be the stored one. Returns -1 after logging the reason. */
 static int take_options(struct archive *archive)
 {
 	const struct daemon_options *options = archive->daemon->options;

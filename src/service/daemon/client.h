@@ -175,11 +175,11 @@ void client_renew(struct client *client);
 
 /* Something was added to its output. */
 void client_dirty(struct client *client);
-/* Its next command can be served. */
+/* Notes that the client's next command can be served. */
 void client_ready(struct client *client);
 /* The rest of its commands is left for the next turn. */
 void client_later(struct client *client);
-/* Its waiting command was answered. */
+/* Notes that the client's waiting command was answered. */
 void client_answered(struct client *client);
 /* Closes it after its output is written. */
 void client_end(struct client *client);

@@ -112,7 +112,8 @@ size_t client_tls_read(struct client *client, char *room, size_t size)
 	return got;
 }
 
-/* What cannot be encrypted is not sent: the handshake has failed, or is not over. */
+/* Encrypts the output. If the handshake has failed or is not over, nothing can be encrypted, and
+ * nothing is sent. */
 static void encrypt(struct client *client)
 {
 	struct client_tls *secure = client->tls;

@@ -461,7 +461,7 @@ static bool serve_client(struct client *client, const struct resp_argument *a, u
 	return reply_wrong(client, "CLIENT knows %s", known);
 }
 
-/* For health checks, which need not be allowed to see anything else. */
+/* Serves READY for health checks, which need not be allowed to see anything else. */
 static bool serve_ready(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	char waits_for[WAITS_FOR_MAX];

@@ -67,7 +67,7 @@ static json_t *member_json(const struct daemon *daemon, const struct node_status
 	                 "since_ms", (json_int_t)((daemon->loop.now - since) / LOOP_MS));
 }
 
-/* Somebody that this node knows only by name: nobody was asked about its lease. */
+/* Describes a node that this one knows only by name: nobody was asked about its lease. */
 static json_t *stranger_json(const struct daemon *daemon, const char *name, const char *address,
                              uint64_t incarnation, const char *role, const char *state)
 {
@@ -94,8 +94,8 @@ static json_t *elector_json(const struct daemon *daemon, const struct elector *e
 	                                : out_of_view);
 }
 
-/* A node that is not in the view can ask none of its members. Lists those that it has heard of, and
- * itself. */
+/* Lists the nodes that this one has heard of, and itself. A node that is not in the view can ask
+ * none of its members. */
 static json_t *list_from_outside(const struct daemon *daemon, const struct tenant *tenant,
                                  const struct electors *electors)
 {

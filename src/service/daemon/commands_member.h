@@ -8,7 +8,7 @@
 
 #include <jansson.h>
 
-/* As the functions in commands.c. */
+/* Serves MEMBER, as the functions in commands.c serve their commands. */
 bool serve_member(struct client *client, const struct resp_argument *a, uint32_t count);
 bool serve_drain(struct client *client, const struct resp_argument *a, uint32_t count);
 

@@ -27,7 +27,7 @@ struct daemon_peer {
 	const char *address; /* where others reach the peer, as HOST:PORT */
 };
 
-/* What is fixed when a cluster is born, as the program needs it. */
+/* The settings that are fixed when a cluster is born, in the form that the program needs. */
 struct daemon_settings {
 	const struct algorithm *algorithm;
 	const char *topology; /* the topology as text; NULL: the algorithm's own */

@@ -62,7 +62,8 @@ void client_lost(struct client *client)
 	SLIST_INSERT_HEAD(&client->daemon->clients.lost, client, lost_entry);
 }
 
-/* Nothing is held back for the client: others may have its locks already. */
+/* Ends a client of a node that has lapsed. Its locks are not held back for it: others may have them
+ * already. */
 void client_lapsed(struct client *client)
 {
 	client->told_lost = false;

@@ -158,7 +158,7 @@ static void tell_types(struct buffer *to, const char *name, const struct algorit
 	put(to, "\r\n");
 }
 
-/* What was counted is for those who may see a status. */
+/* Writes the counters. The client must be allowed to see a status. */
 static void tell_figures(const struct daemon *daemon, struct buffer *to)
 {
 	const struct algorithm *algorithm = daemon->settings.algorithm;
@@ -179,7 +179,7 @@ static void tell_figures(const struct daemon *daemon, struct buffer *to)
 	put_number(to, "control_received", figures.control_received);
 }
 
-/* Client libraries ask this when they connect, whatever they may do. */
+/* Serves INFO. Client libraries ask this when they connect, whatever they may do. */
 bool serve_info(struct client *client, const struct resp_argument *a, uint32_t count)
 {
 	const struct daemon *daemon = client->daemon;

@@ -77,10 +77,10 @@ struct daemon {
 	char inbox[1 << 16];         /* a buffer for one read of a socket */
 };
 
-/* What the node needs to know, by the options and the cluster's settings. */
+/* Returns the node's options, which follow from the daemon's options and the cluster's settings. */
 struct node_options daemon_node_options(const struct daemon *daemon);
 
-/* The node ends, is drained or was removed: who asks for a lock here is told so. */
+/* The node ends, is drained or was removed: clients that ask for a lock here are told so. */
 static inline bool daemon_grants_nothing(const struct daemon *daemon)
 {
 	return daemon->leaving || daemon->draining || daemon->removed;

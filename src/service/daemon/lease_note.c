@@ -31,7 +31,8 @@ uint64_t lease_note_read(const char *socket)
 	return lease_ms;
 }
 
-/* No fsync: what was started under a node does not survive the machine. */
+/* Writes the note without fsync: what was started under a node does not survive the machine's
+ * end. */
 void lease_note_write(const char *socket, uint64_t lease_ms)
 {
 	char path[PATH_MAX_HERE], temporary[PATH_MAX_HERE + 8], text[32];

@@ -22,7 +22,7 @@ struct word_page {
 	uint64_t published;     /* the value that the page holds */
 };
 
-/* If the system refuses such a page, logs that. */
+/* Makes the page. If the system refuses it, logs that. */
 void lease_page_open(struct word_page *page);
 void lease_page_close(struct word_page *page);
 /* Stores the word, if it has changed. Call it before effects are carried out. */

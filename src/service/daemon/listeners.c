@@ -87,7 +87,7 @@ static struct client *accept_client(const struct listener *listener)
 	return client_make(daemon, fd);
 }
 
-/* Reads the words of its command line; "" if they cannot be read. */
+/* Reads the words of a process' command line; "" if they cannot be read. */
 static void read_command_line(pid_t pid, char *room, size_t size)
 {
 	char path[48];

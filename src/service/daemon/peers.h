@@ -10,7 +10,7 @@
 struct daemon;
 
 /* How many connections with peers, and with strangers at their port, a node has at most. Half of
- * them are for those that it accepts. */
+ * them are for connections that the node accepts. */
 enum { PEERS_SOCKETS_MAX = 512 };
 
 /* Begins to listen for peers. Returns 0, or -1 after logging the reason. */

@@ -26,7 +26,7 @@ struct reload {
 void reload_open(struct daemon *daemon);
 /* Begins to read the rules again. */
 void reload_begin(struct daemon *daemon);
-/* Does not wait for a thread that is still at work: the process ends. */
+/* Does not wait for a thread that is still at work, because the process ends. */
 void reload_close(struct daemon *daemon);
 
 #endif

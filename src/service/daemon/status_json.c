@@ -249,7 +249,7 @@ static void write_next(struct status_job *job)
 	job->lock++;
 }
 
-/* More than "$", the digits of a size and the end of the line. */
+/* Enough room for "$", the digits of a size and the end of the line. */
 enum { HEAD_SIZE = 32 };
 
 /* How many days the certificate is still valid. */

@@ -66,7 +66,7 @@ void trust_reload(struct daemon *daemon)
 	trust_watch(daemon);
 }
 
-/* Whoever is already connected stays connected, but nobody new. */
+/* When a certificate has ended, open connections stay, but no new ones can be made. */
 void trust_watch(struct daemon *daemon)
 {
 	if (daemon->credentials == NULL)

@@ -9,7 +9,8 @@ struct daemon;
 
 /* Reads the files, if there are any. Returns 0, or -1 after logging the reason. */
 int trust_open(struct daemon *daemon);
-/* Reads them again. Connections that are open stay. If they are wrong, those from before count. */
+/* Reads the files again. Open connections stay. If the files are wrong, the old certificates stay
+ * in use. */
 void trust_reload(struct daemon *daemon);
 /* Call it now and then: warns if a certificate ends soon, or has ended. */
 void trust_watch(struct daemon *daemon);

@@ -20,7 +20,7 @@ struct users {
 
 /* Counts another connection of the subject. Returns its user; or NULL if that has `most` already. */
 struct user *user_enter(struct users *users, const struct subject *subject, uint32_t most);
-/* One connection less. `user` may be NULL. */
+/* Counts one connection less. `user` may be NULL. */
 void user_leave(struct user *user);
 
 #endif

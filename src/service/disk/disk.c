@@ -50,9 +50,11 @@ struct disk {
 	char text[DISK_TEXT_MAX];
 	struct content content;
 	uint64_t log_start, log_next;
-	uint64_t *log_sums; /* the checksum of the entry log_start + i */
+	/* The checksums of the entries; element i is for the entry log_start + i. */
+	uint64_t *log_sums;
 	size_t log_sums_size;
-	uint64_t ballot_sum, snapshot_sum, identity_sum; /* 0: there is no such row */
+	/* The checksums of these rows; 0: there is no such row. */
+	uint64_t ballot_sum, snapshot_sum, identity_sum;
 	uint64_t sums; /* the sum of the checksums of all rows, except the one that holds it */
 };
 

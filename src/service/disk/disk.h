@@ -24,7 +24,7 @@ struct disk;
 enum disk_result {
 	DISK_OK = 0,
 	DISK_EABSENT = -1,  /* no database was ever created in this directory */
-	DISK_EINUSE = -2,   /* another process has it open */
+	DISK_EINUSE = -2,   /* another process has the database open */
 	DISK_EDAMAGED = -3, /* the content differs from what was written */
 	DISK_EFAILED = -4,  /* the operating system failed: no space, an I/O error, no permission */
 };

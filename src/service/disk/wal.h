@@ -10,7 +10,7 @@ enum wal_verdict {
 	WAL_SOUND, /* there is no damage, or no log */
 	/* A good frame follows a bad one, or the header is bad and something follows it. */
 	WAL_DAMAGED,
-	WAL_UNREADABLE, /* it could not be read; errno says why */
+	WAL_UNREADABLE, /* the log could not be read; errno says why */
 };
 
 enum wal_verdict wal_examine(const char *path);

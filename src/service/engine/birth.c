@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What somebody has said in answer to the present nonce. */
+/* What one founder has said in answer to the present nonce. */
 struct founder {
 	/* The founder's last nonce, to be repeated to it; 0: the founder was never heard. */
 	uint64_t nonce;
@@ -109,7 +109,8 @@ static void write_lines(struct out *out, const char *text)
 		entry_put_text(out, line);
 }
 
-/* Returns how they begin; they are read again by find_line. */
+/* Skips the lines of an agreement. Returns where they begin, so that find_line can read them
+ * again. */
 static struct in skip_lines(struct in *in)
 {
 	struct in lines = *in;
@@ -162,7 +163,7 @@ static bool differ(const char *own, struct in lines, struct entry_text *ret_own,
 	return ret_own->size != 0 || ret_other->size != 0;
 }
 
-/* What somebody says to another. */
+/* What one founder says to another. */
 struct saying {
 	/* The speaker's nonce, and the last nonce that it heard from the other. */
 	uint64_t nonce, echo;

@@ -38,7 +38,7 @@ enum birth_stage {
 	BIRTH_LIFE,   /* the first log is on the disk */
 };
 
-/* What a data directory has. */
+/* How far the birth of a cluster has come, as a data directory stores it. */
 struct birth_record {
 	enum birth_stage stage;
 	struct cluster_id cluster;

@@ -61,8 +61,8 @@ static bool was_heard(const struct petitioner *petitioner, uint64_t lease, uint6
 	return petitioner->heard + 2 * rhythm_interval(lease) > now;
 }
 
-/* A candidate must have been heard for a while, so that one that comes and goes does not disturb the
- * members. An empty view has none. */
+/* How long a candidate must have been heard, so that one that comes and goes does not disturb the
+ * members. An empty view has no members to disturb. */
 static uint64_t patience_of(const struct agreed_state *state, uint64_t usual)
 {
 	return state->seats_count == 0 ? 0 : usual;

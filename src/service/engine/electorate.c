@@ -174,8 +174,9 @@ static uint32_t count_able(const struct looking *looking)
 	return count;
 }
 
-/* Those for whom an operator wished come first. Then come standbys, because they have begun to catch up. Then come witnesses, which have nothing
- * else to do; then the one that has stood longest. */
+/* Nodes for which an operator wished come first. Then come standbys, because they have begun to
+ * catch up. Then come witnesses, which have nothing else to do; then the node that has been there
+ * longest. */
 static bool comes_before(const struct looking *looking, const struct standing *a,
                          const struct standing *b)
 {
@@ -193,7 +194,7 @@ static bool comes_before(const struct looking *looking, const struct standing *a
 	return strcmp(a->name, b->name) < 0;
 }
 
-/* Returns the best of those that are not chosen yet, or NULL if nobody is left. */
+/* Returns the best node that is not chosen yet, or NULL if none is left. */
 static const struct standing *choose(const struct looking *looking, const struct standing **chosen,
                                      uint32_t chosen_count)
 {
@@ -326,8 +327,8 @@ static struct electorate_wish bring_in(const struct looking *looking,
 	return (struct electorate_wish){.kind = ELECTORATE_PROMOTE, .server = chosen[0]->server};
 }
 
-/* Somebody is displaced if a wanted one does not vote yet; or if it does, and there are four voters
- * now. If a voter is lost anyway, the wanted one takes its place. */
+/* Displaces a voter if a wanted node does not vote yet; or if it does, and there are four voters
+ * now. If a voter is lost anyway, the wanted node takes its place. */
 static void displace(struct looking *looking)
 {
 	const struct electorate_server *least = NULL;

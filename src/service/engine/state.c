@@ -285,7 +285,7 @@ void state_apply(struct agreed_state *state, uint64_t index, const uint8_t *byte
 
 /* --- rescue --- */
 
-/* More than EXTENDs that are missing can have added. */
+/* More fences than the EXTENDs that a rescued log lacks can have added. */
 #define RESCUE_FENCES (UINT64_C(1) << 40)
 
 bool state_rescue(struct agreed_state *state, struct cluster_id cluster, uint64_t base)

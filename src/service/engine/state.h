@@ -17,7 +17,7 @@ enum { STATE_STRIKES_MAX = 7, STATE_SEATS_MAX = 1 << 12 };
 /* This program speaks these versions of the protocol, and all between them. */
 enum { STATE_VERSION_LEAST = 1, STATE_VERSION = 1 };
 
-/* Drawn by chance when a cluster is born: no other has the same. */
+/* The identity of a cluster, drawn at random when the cluster is born: no other has the same. */
 struct cluster_id {
 	uint64_t high, low; /* the two halves of a random number; both 0: there is no cluster */
 };

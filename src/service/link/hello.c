@@ -15,7 +15,7 @@ static const char magic[] = {'b', 'a', 't', 'o', 'n'};
 
 enum {
 	VERSION_AT = RECORD_HEAD_SIZE + sizeof(magic),
-	BODY_AT = VERSION_AT + 4, /* where a refusal has its text */
+	BODY_AT = VERSION_AT + 4, /* the place of a refusal's text */
 	NAME_AT =
 	        BODY_AT + 5 * 8 /* a HELLO ends with the two names, each after its size (a byte) */
 };

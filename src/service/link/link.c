@@ -50,13 +50,13 @@ struct link {
 
 	const uint8_t *given; /* the rest of link_input's bytes */
 	size_t given_size;
-	struct buffer held; /* the bytes before them: the beginning of a record, or more */
+	struct buffer held; /* the bytes before `given`: the beginning of a record, or more */
 	size_t offered;     /* the size of the record whose frame may be taken; 0: there is none */
 	uint64_t offered_number; /* the number of that frame */
 	uint64_t received;       /* the number of the last frame that was taken */
-	bool ack_due;            /* the peer may not know that number yet */
+	bool ack_due;            /* the peer may not know `received` yet */
 	uint32_t ack_frames;     /* how many frames were taken since the last ACK */
-	size_t ack_bytes;        /* the bytes of these frames */
+	size_t ack_bytes;        /* how many bytes these frames have */
 	bool broken;
 	char text[LINK_TEXT_MAX + 1];
 };

@@ -34,19 +34,19 @@ enum {
 /* --- the handshake --- */
 
 struct link_hello {
-	uint64_t cluster;     /* must be the same on both sides */
+	uint64_t cluster;     /* the speaker's cluster, which must be the same on both sides */
 	uint64_t setup;       /* a digest of what must be the same at all members */
 	uint64_t incarnation; /* the speaker's incarnation */
 	/* The incarnation whose frames `received` counts; 0: not met yet. */
 	uint64_t peer_incarnation;
 	uint64_t received;            /* the number of the last frame taken from the peer */
 	char name[LINK_NAME_MAX + 1]; /* the speaker's name */
-	/* The name of the member that the speaker believes to address. */
+	/* The name of the member that the speaker believes it is addressing. */
 	char peer[LINK_NAME_MAX + 1];
 };
 
 enum link_hello_kind {
-	HELLO_MORE,     /* it is not complete yet */
+	HELLO_MORE,     /* the hello is not complete yet */
 	HELLO_WHOLE,    /* *ret_hello is complete and took *ret_size bytes */
 	HELLO_REFUSED,  /* the other side says no: *ret_text, at most LINK_TEXT_MAX bytes, no
 	                      control characters */
@@ -56,7 +56,7 @@ enum link_hello_kind {
 
 struct link_heard {
 	enum link_hello_kind kind;
-	size_t size; /* how many bytes it took, with HELLO_WHOLE and HELLO_REFUSED */
+	size_t size; /* how many bytes the hello or refusal took */
 	struct link_hello hello;
 	char text[LINK_TEXT_MAX + 1];
 	uint32_t version;

@@ -17,7 +17,7 @@ enum record_type {
 	RECORD_FRAME = 3,   /* number (8 bytes), the frame */
 	RECORD_ACK = 4,     /* number (8 bytes) */
 	RECORD_CALL = 6,    /* the first record of an engine's connection (call.h) */
-	RECORD_PACKET = 7,  /* of an engine's connection: its kind (1 byte) and bytes */
+	RECORD_PACKET = 7,  /* a packet on an engine's connection: its kind (1 byte) and bytes */
 };
 
 enum {

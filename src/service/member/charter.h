@@ -26,10 +26,10 @@ void charter_copy(struct charter *charter, const struct charter *from);
 void charter_free(struct charter *charter);
 /* Appends it to out->bytes. */
 void charter_write(struct out *out, const struct charter *charter);
-/* If in->bad afterwards, the charter is empty. Free it before. */
+/* Reads a charter; free the old one before. If in->bad is set afterwards, the charter is empty. */
 void charter_read(struct in *in, struct charter *ret_charter);
 
-/* What the voters agree upon at first, in a cluster with this charter. */
+/* Returns the first state that the voters of a cluster with this charter agree upon. */
 struct state_settings charter_state(const struct charter *charter, uint64_t lease_ns);
 
 /*
@@ -39,7 +39,7 @@ struct state_settings charter_state(const struct charter *charter, uint64_t leas
  */
 uint64_t charter_base(uint64_t real_ms, uint64_t epoch);
 
-/* A digest of settings, which are the same at all members. */
+/* Returns a digest of settings, which are the same at all members. */
 uint64_t charter_digest(const char *settings);
 
 #endif

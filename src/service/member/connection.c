@@ -152,7 +152,8 @@ void connection_opened(struct connection *connection)
 		resident_dialled(member->resident, connection->line, member->now);
 }
 
-/* Without a resident there is nobody to link with. A post refuses whatever is not for it. */
+/* Decides what a connection is for. Without a resident there is nobody to link with. A post refuses
+ * whatever is not for it. */
 static void sort_out(struct connection *connection)
 {
 	struct member *member = connection->member;

@@ -21,7 +21,7 @@ void meeting_met(struct meeting *meeting);
 bool meeting_heard(struct meeting *meeting, const char *name, const uint8_t *bytes, size_t size);
 void meeting_identity_written(struct meeting *meeting);
 void meeting_log_written(struct meeting *meeting);
-/* Returns whom it waits for, valid until the next call. */
+/* Returns the nodes that this member waits for, as a text that is valid until the next call. */
 const char *meeting_text(struct meeting *meeting);
 
 #endif

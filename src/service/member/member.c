@@ -26,7 +26,8 @@ void member_advance(struct member *member, uint64_t now)
 		member->now = now;
 }
 
-/* Whoever tells the voter something gets it from here: there may be effects afterwards. */
+/* Returns the voter to a caller that will tell it something: the voter may have effects
+ * afterwards. */
 static struct voter *voter_of(struct member *member)
 {
 	member->voter_busy = true;
@@ -166,7 +167,7 @@ void member_met(struct member *member, struct post *post)
 
 /* --- packets --- */
 
-/* Nobody passes on what others ask for. Whoever has a name can only ask in that name. */
+/* Is the petition in the name of the node that sends it? Nodes do not pass petitions on. */
 static bool is_own_petition(const struct post *post, const uint8_t *bytes, size_t size)
 {
 	struct petition petition;
@@ -177,7 +178,7 @@ static bool is_own_petition(const struct post *post, const uint8_t *bytes, size_
 	         memcmp(petition.name.bytes, post->call.name, petition.name.size) == 0));
 }
 
-/* Whoever asks a member that has no voter is told who the voters are. */
+/* Takes a petition. If this member has no voter, the sender is told who the voters are. */
 static bool take_petition(struct member *member, const struct post *post, const uint8_t *bytes,
                           size_t size)
 {
@@ -245,7 +246,7 @@ static bool take_order(struct member *member, const uint8_t *bytes, size_t size)
 	return true;
 }
 
-/* Only the leader acknowledges, and it says that it leads. */
+/* Notes who leads: only the leader acknowledges, or says that it leads. */
 static void note_leader(struct member *member, const char *name, const uint8_t *bytes, size_t size)
 {
 	struct bulletin bulletin;

@@ -74,13 +74,13 @@ struct member_settlement {
 	uint64_t lease_ns;
 };
 
-/* After MEMBER_SETTLE; the node is another one afterwards. Returns NULL, or a sentence that says
- * what is wrong with the settings. */
+/* Call it after MEMBER_SETTLE; the node is another one afterwards. Returns NULL, or a sentence that
+ * says what is wrong with the settings. */
 const char *member_settle(struct member *member, const struct member_settlement *settlement,
                           uint64_t now);
 
-/* Connections are made with these credentials from now on; those that are open stay. The member has
- * had some since it was created. */
+/* Uses these credentials for all connections from now on; open connections stay. The member must
+ * have had credentials since it was created. */
 void member_renew_credentials(struct member *member, const struct credentials *credentials);
 
 /* Returns the node. Commands of clients go directly to it. */
@@ -94,7 +94,8 @@ const struct identity *member_identity(const struct member *member);
 uint64_t member_deadline(const struct member *member);
 void member_tick(struct member *member, uint64_t now);
 
-/* What was to be stored (MEMBER_WRITE, MEMBER_IDENTITY) is durable. Writes become so in order. */
+/* Tells the member that a MEMBER_WRITE, or a MEMBER_IDENTITY, is durable. Writes become durable in
+ * order. */
 void member_written(struct member *member, uint64_t number, uint64_t now);
 void member_identity_written(struct member *member, uint64_t now);
 
@@ -139,8 +140,8 @@ bool connection_ends(const struct connection *connection);
 void *connection_user(const struct connection *connection);
 /* Sets the driver's pointer of a connection that was dialled. */
 void connection_set_user(struct connection *connection, void *user);
-/* Logs a complaint of the driver about whoever is at the other end; an equal one again only now and
- * then. */
+/* Logs a complaint of the driver about the node at the other end. An equal complaint is logged
+ * again only now and then. */
 void connection_complain(const struct connection *connection, const char *text);
 
 /* Returns a connection that has output, or for which the two answers above have changed, or NULL if

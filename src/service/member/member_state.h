@@ -75,9 +75,9 @@ void member_advance(struct member *member, uint64_t now);
 /* Logs something about a node (or NULL) at an address; an equal line again only now and then. */
 void member_complain(struct member *member, const char *name, const char *address,
                      const char *text);
-/* Somebody refuses to talk to us. */
+/* Notes that a node refuses to talk to this one. */
 void member_refused(struct member *member, const char *who, const char *text);
-/* There can be no TLS with whoever is there. */
+/* Notes that TLS with that node is not possible. */
 void member_distrusts(struct member *member, const char *who, const char *text);
 /* A node of another cluster calls. */
 void member_met_stranger(struct member *member, const struct call *call);

@@ -56,7 +56,7 @@ LIST_HEAD(posts, post);
 struct post *post_accepted(struct member *member, struct connection *connection);
 void post_dialled(struct post *post);
 void post_input(struct post *post, const uint8_t *bytes, size_t size);
-/* Its connection is closed. The post may not exist any more afterwards. */
+/* Call it when the post's connection is closed. The post may not exist any more afterwards. */
 void post_closed(struct post *post, const char *why);
 
 /* Sends a packet to an address, where this name is expected ("": any name). */

@@ -74,11 +74,11 @@ void strand_written(struct strand *line, size_t size);
 bool strand_reads(const struct strand *line);
 void *strand_user(const struct strand *line);
 void strand_set_user(struct strand *line, void *user);
-/* By whose certificate the other side is known; NULL: by none. Not copied. */
+/* Sets the name in the other side's certificate; NULL: there is none. The text is not copied. */
 void strand_certify(struct strand *line, const char *name);
 /* Returns the name of the node at the other side; NULL: not known yet. */
 const char *strand_peer(const struct strand *line);
-/* True if it was closed because the other side has another name than its certificate. */
+/* True if the line was closed because the other side has another name than its certificate. */
 bool strand_misnamed(const struct strand *line);
 /* Returns a line that has output, or that is to be read again, or NULL if none is left. */
 struct strand *resident_changed(struct resident *resident);

@@ -40,7 +40,8 @@ const char *secure_name(const struct connection *connection)
 	return connection->tls != NULL ? tls_holder(connection->tls)->name : NULL;
 }
 
-/* Whoever this node has dialled matters to it: STATUS tells why there is no connection. */
+/* Complains about the other side. If this node has dialled it, STATUS tells the reason why there is
+ * no connection. */
 static void complain(struct connection *connection, const char *why)
 {
 	const struct post *post = connection->post;

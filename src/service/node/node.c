@@ -642,7 +642,7 @@ static struct session *begin_command(struct node *node, uint64_t id, uint64_t no
 	return *ret_error == 0 ? session : NULL;
 }
 
-/* Does the same for a command that needs a name of a lock. */
+/* Begins a command that needs the name of a lock. */
 static struct session *begin_named(struct node *node, uint64_t id, const char *name,
                                    size_t name_size, uint64_t now, int *ret_error)
 {

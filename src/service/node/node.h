@@ -278,7 +278,7 @@ uint64_t node_session_open(struct node *node, const struct node_client *client, 
  * reply. An unknown session is ignored. See node_session_lease for clients that may still believe
  * that they hold something. */
 void node_session_close(struct node *node, uint64_t session, uint64_t now);
-/* Does the same for a client that says that it has stopped. */
+/* Closes the session of a client that says that it has stopped. */
 void node_session_quit(struct node *node, uint64_t session, uint64_t now);
 
 /*

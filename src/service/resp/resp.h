@@ -22,13 +22,13 @@ enum {
 };
 
 struct resp_argument {
-	const char *bytes; /* without a terminating 0 */
+	const char *bytes; /* the bytes of an argument, without a terminating 0 */
 	size_t size;
 };
 
 struct resp_command {
 	uint32_t arguments_count; /* 0: an empty line, which is ignored */
-	size_t size;              /* how many bytes the command took */
+	size_t size;              /* how many bytes of the input the command took */
 	struct resp_argument arguments[RESP_ARGUMENTS_MAX];
 	char unquoted[RESP_LINE_MAX]; /* the contents of quoted words of a line */
 };

@@ -34,7 +34,7 @@ struct rules {
 
 static const char *const verb_names[] = {"lock",  "elect", "observe", "status",
                                          "break", "admin", NULL};
-/* As they stand in a rule; the order is that of enum who_kind. */
+/* The words of a rule, in the order of enum who_kind. */
 static const char *const who_names[] = {"uid", "user", "gid", "group", "cert", "anyone", NULL};
 
 const char *verb_name(enum verb verb)

@@ -249,7 +249,7 @@ static bool close_synced(FILE *file)
 	return fclose(file) == 0 && good;
 }
 
-/* Both files, or neither. */
+/* Writes both files, or neither. */
 static int write_pair(X509 *certificate, EVP_PKEY *key, const char *certificate_path,
                       const char *key_path, struct problem *problem)
 {

@@ -17,7 +17,7 @@ enum { CERTIFICATE_NAME_MAX = 255, CERTIFICATE_ADDRESSES_MAX = 16 };
 
 enum certificate_role { CERTIFICATE_NODE, CERTIFICATE_CLIENT };
 
-/* Whom a certificate is for. */
+/* The node or client that a certificate is for. */
 struct certificate_holder {
 	enum certificate_role role;
 	char name[CERTIFICATE_NAME_MAX + 1];

@@ -77,7 +77,7 @@ static int load_files(struct credentials *credentials, const struct credentials_
 	return 0;
 }
 
-/* A node that others would refuse says so at its start, rather than each of them. */
+/* Checks this node's own certificate. A node that others would refuse says so at its start. */
 static int check_own(struct credentials *credentials, const struct credentials_files *files,
                      struct problem *problem)
 {

@@ -19,12 +19,13 @@ struct credentials;
  * problem begins with the name of the option: --tls-ca, --tls-cert or --tls-key. */
 struct credentials *credentials_load(const struct credentials_files *files,
                                      struct problem *problem);
-/* Connections that were made with them go on. */
+/* Open connections that were made with these credentials go on. */
 void credentials_free(struct credentials *credentials);
 
-/* Whom the certificate is for. */
+/* Returns the node or client that the certificate is for. */
 const struct certificate_holder *credentials_holder(const struct credentials *credentials);
-/* When the first certificate ends, the own or that of the only CA, in seconds since 1970. */
+/* Returns when the first certificate ends, in seconds since 1970: this node's own, or that of the
+ * only CA. */
 time_t credentials_end(const struct credentials *credentials);
 
 struct ssl_ctx_st;

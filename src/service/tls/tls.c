@@ -68,7 +68,7 @@ const struct certificate_holder *tls_holder(const struct tls *tls)
 
 /* --- what went wrong --- */
 
-/* What the other side's certificate lacks. */
+/* Returns what is wrong with the other side's certificate. */
 static const char *verdict_text(long verdict)
 {
 	switch (verdict) {
@@ -90,7 +90,7 @@ static const char *verdict_text(long verdict)
 	}
 }
 
-/* What the other side says in its alert about us; or what it did wrong. */
+/* Texts for alerts of the other side, which say what is wrong with us, or for what it did wrong. */
 static const struct {
 	int reason;
 	const char *text;

@@ -22,14 +22,17 @@ enum tls_state {
 /* The first byte of a TLS connection; no record of ours begins with it. */
 enum { TLS_FIRST_BYTE = 0x16 };
 
-/* `accepts`: the other side has dialled. The credentials are not needed after the call. */
+/* Makes one end of a connection. `accepts`: the other side has dialled. The credentials are not
+ * needed after the call. */
 struct tls *tls_create(const struct credentials *credentials, bool accepts);
 void tls_destroy(struct tls *tls);
 
 enum tls_state tls_state(const struct tls *tls);
-/* FAILED: a sentence about the other side, such as "its certificate has expired". */
+/* Returns why the connection has FAILED, as a sentence about the other side, such as "its
+ * certificate has expired". */
 const char *tls_problem(const struct tls *tls);
-/* OPEN: whom the certificate of the other side is for. */
+/* Returns the node or client that the other side's certificate is for. The connection must be
+ * OPEN. */
 const struct certificate_holder *tls_holder(const struct tls *tls);
 
 /* Takes bytes of the network. Then tls_read must be called until it returns 0. */
@@ -39,7 +42,7 @@ size_t tls_read(struct tls *tls, uint8_t *room, size_t size);
 
 /* OPEN or ENDED: encrypts all bytes. */
 void tls_write(struct tls *tls, const uint8_t *bytes, size_t size);
-/* Nothing follows: the other side is told so. */
+/* Tells the other side that nothing follows. */
 void tls_end(struct tls *tls);
 
 /* tls_output returns the bytes for the network, in one piece; 0: there are none. Valid until the

@@ -158,7 +158,7 @@ void cluster_each_frame(const struct cluster *cluster,
                         void (*see)(void *context, const uint8_t *bytes, size_t size),
                         void *context);
 
-/* Must follow every call of a node: takes its effects and plans its next tick. */
+/* Call it after every call of a node: it takes the node's effects and plans its next tick. */
 void cluster_after(struct cluster *cluster, uint32_t place);
 
 static inline void cluster_note(struct cluster *cluster, const struct note *note)

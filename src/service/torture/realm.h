@@ -177,7 +177,8 @@ static inline bool realm_voter_runs(const struct realm *realm, uint32_t place)
 	       realm->hosts[place].voter_paused_until <= realm->now;
 }
 
-/* Must follow every call of the host's resident: takes effects and plans the next event. */
+/* Call it after every call of the host's resident: it takes the effects and plans the next
+ * event. */
 void realm_pump(struct realm *realm, uint32_t place);
 /* Wakes the voter of a host when its clock shows this time; with WARDEN_NEVER, not at all. */
 void realm_await_voter(struct realm *realm, uint32_t place, uint64_t clock);

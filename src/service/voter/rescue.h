@@ -20,7 +20,7 @@ struct rescue_options {
 	const char *name, *address;
 	/* The least fence, which is where a cluster that is created now would begin. */
 	uint64_t base;
-	struct state_settings settings; /* for a log that has no snapshot */
+	struct state_settings settings; /* the settings, for a log that has no snapshot */
 };
 
 enum rescue_result {

@@ -14,7 +14,7 @@ enum { ROSTER_PLACE_MAX = 16 + 1 + ENTRY_ADDRESS_MAX + 1 + ENTRY_NAME_MAX };
 /* Writes what the log has as the address of a server. `address` must have no blank. */
 void roster_place(uint64_t id, const char *address, const char *name,
                   char ret_place[ROSTER_PLACE_MAX + 1]);
-/* Returns the name in such an address; it points into it. */
+/* Returns the name in a server's address. The text points into the address. */
 const char *roster_name(const char *place);
 
 /* Copies the address in it. */

@@ -29,7 +29,7 @@ struct voter {
 	uint64_t id;
 	char place[ROSTER_PLACE_MAX + 1]; /* the address of this server in the log */
 	uint64_t now;
-	bool leads;       /* what the warden was told last */
+	bool leads;       /* the warden was told last that this voter leads */
 	uint64_t tend_at; /* when a leader checks again who votes */
 	uint64_t lease_ns;
 	struct electors voters;

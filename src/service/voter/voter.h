@@ -24,11 +24,11 @@ struct voter_options {
 	uint64_t id; /* a random number drawn with the disk's first content; not 0 */
 	const char *name, *address;
 	const struct durable_content *content;
-	struct state_settings settings; /* for a cluster that has no snapshot yet */
+	struct state_settings settings; /* the settings of a cluster that has no snapshot yet */
 	struct wiring wiring;
 	struct electorate_options electorate;
-	/* After how many entries a snapshot is taken; as many are kept for voters that lag a
-	 * little. */
+	/* After how many entries a snapshot is taken. As many entries are kept, for voters that lag
+	 * a little. */
 	uint32_t snapshot_every;
 	uint32_t seed; /* the seed of the random part of timeouts */
 };
@@ -66,7 +66,7 @@ const struct electors *voter_voters(const struct voter *voter);
 size_t voter_servers(const struct voter *voter, uint64_t place, struct replica_server *ret_server);
 
 enum voter_effect_kind {
-	VOTER_WRITE,    /* make durable, then call voter_written */
+	VOTER_WRITE,    /* make the write durable, then call voter_written */
 	VOTER_LETTER,   /* send a letter to the server `id` */
 	VOTER_NOTIFY,   /* send a bulletin to a process */
 	VOTER_APPLIED,  /* an entry was applied */
@@ -78,11 +78,13 @@ enum voter_effect_kind {
 
 struct voter_effect {
 	enum voter_effect_kind kind;
-	const struct durable_write *write; /* WRITE */
-	uint64_t id;                       /* LETTER */
-	uint64_t process;                  /* NOTIFY */
-	uint64_t index;                    /* APPLIED, RESTORED */
-	/* LETTER, NOTIFY, PROPOSED; APPLIED: none if the entry concerns the log only */
+	const struct durable_write *write; /* WRITE: what to write */
+	uint64_t id;                       /* LETTER: the id of the server that the letter is for */
+	uint64_t process;                  /* NOTIFY: the process that the bulletin is for */
+	/* APPLIED: the index of the entry; RESTORED: the index of the snapshot. */
+	uint64_t index;
+	/* The bytes of a LETTER, NOTIFY or PROPOSED; APPLIED: none if the entry concerns the log
+	 * only. */
 	const uint8_t *bytes;
 	size_t size;
 };

@@ -34,7 +34,8 @@ static uint32_t find_distance(const struct graph *graph, uint32_t from, uint32_t
 	return distances[last - 1];
 }
 
-/* Finds the number of edges and the diameter. Returns false if the topology is not for so many. */
+/* Finds the number of edges and the diameter. Returns false if the topology is not for this number
+ * of members. */
 static bool measure(const char *text, uint32_t members, double *ret_edges, double *ret_diameter)
 {
 	struct topology topology;

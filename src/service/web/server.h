@@ -34,7 +34,7 @@ struct server {
 /* Serves in threads of its own until server_stop. Returns 0, or -1 and errno. The struct must stay
  * valid. */
 int server_start(struct server *server, const struct server_options *options);
-/* Must be called about once a second. */
+/* Call it about once a second. */
 void server_watch(struct server *server);
 void server_stop(struct server *server);
 
