@@ -114,7 +114,7 @@ CASES = [
     ("check neilsen --timeout soon", "250ms, 3s, 2m"),
     ("check neilsen --timeout 3y", "250ms, 3s, 2m"),
     ("check neilsen --seeds 1..2", "unknown option '--seeds'"),
-    ("compare x", "'x' is no option"),
+    ("compare x", "'x' is not an option"),
     ("compare --nodes 0", "a whole number from 1 to 1024"),
     ("compare --nodes 2000", "a whole number from 1 to 1024"),
     ("compare --nodes 4,,5", "--nodes ''"),

@@ -123,7 +123,7 @@ class Cert(unittest.TestCase):
         self.make("node", "n1", "--ca", self.ca, expect=2, error="is not the key of")
         with open(os.path.join(self.ca, "ca.key"), "w", encoding="ascii") as file:
             file.write("nonsense\n")
-        self.make("node", "n1", "--ca", self.ca, expect=2, error="no key in PEM")
+        self.make("node", "n1", "--ca", self.ca, expect=2, error="not a key in PEM")
 
     def test_a_name_that_no_host_can_have(self):
         self.make("ca", self.ca)

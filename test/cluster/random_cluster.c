@@ -122,14 +122,14 @@ static int parse_arguments(int argc, char **argv, struct words *words, struct pr
 			return 1;
 		}
 		if (option == '?')
-			return problem_set(problem,
-			                   "'%.40s' is no option, or needs a value: --help tells",
-			                   argv[optind - 1]);
+			return problem_set(
+			        problem, "'%.40s' is not an option, or needs a value: --help tells",
+			        argv[optind - 1]);
 		if (parse_option(option, words, problem) != 0)
 			return -1;
 	}
 	if (optind != argc)
-		return problem_set(problem, "'%.40s' is no option", argv[optind]);
+		return problem_set(problem, "'%.40s' is not an option", argv[optind]);
 	if (words->trace != NULL && words->seed_first != words->seed_last)
 		return problem_set(problem, "--trace is for one run: give --seed, not --seeds");
 	return 0;

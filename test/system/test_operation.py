@@ -145,7 +145,7 @@ class Starting(unittest.TestCase):
                            ("clients = 7440", "--clients '7440': HOST:PORT is needed"),
                            ("epoch-floor = 5", "unknown name 'epoch-floor'"),
                            ("data = /nonexistent/folder", "--data '/nonexistent/folder' cannot be made"),
-                           ("data = /dev/null", "--data '/dev/null' is no folder"),
+                           ("data = /dev/null", "--data '/dev/null' is not a folder"),
                            ("witness = yes", "--witness: --data DIR is needed"),
                            ("topology = grid:2x2", "--topology grid:2x2: it fixes the number of members"),
                            ("links = a-b", "--links: neilsen does not run on any connected graph"),
@@ -262,7 +262,7 @@ class Starting(unittest.TestCase):
     def test_what_is_no_socket_is_not_touched(self):
         with open(self.path("file"), "w", encoding="ascii") as file:
             file.write("precious")
-        self.refused("--socket", self.path("file"), code=1, says=["is there and is no socket"])
+        self.refused("--socket", self.path("file"), code=1, says=["exists and is not a socket"])
         with open(self.path("file"), encoding="ascii") as file:
             self.assertEqual(file.read(), "precious")
         self.refused("--socket", self.path("none/x.sock"), code=1, says=["none/x.sock", "No such file or directory"])

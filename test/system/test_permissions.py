@@ -215,7 +215,7 @@ class Reading(Nodes):
 
     def test_wrong_rules_are_refused_with_line_and_word(self):
         path = self.enterContext(tempfile.TemporaryDirectory()) + "/conf"
-        for text, says in (("allow = x lok uid:1", ":2: --allow 'x lok uid:1': 'lok' is no verb: did you mean 'lock'?"),
+        for text, says in (("allow = x lok uid:1", ":2: --allow 'x lok uid:1': 'lok' is not a verb: did you mean 'lock'?"),
                            ("allow x lock uid:1", ":2: a line has a name and a value: allow = x lock uid:1"),
                            ("alow = x lock uid:1", ":2: unknown name 'alow': did you mean 'allow'?"),
                            ("allow = x lock group:no-such-group", ":2: --allow 'x lock group:no-such-group': 'group:no-such-group': this "
@@ -261,7 +261,7 @@ class Reading(Nodes):
         self.assertEqual(client.call("UNLOCK", "old", fence), 1)
         self.assertGreater(waiter.read(), fence)
         # Wrong rules change nothing.
-        reload("allow = new lok\n", f"SIGHUP: the rules stay as they were: {path}:1: --allow 'new lok': 'lok' is no verb")
+        reload("allow = new lok\n", f"SIGHUP: the rules stay as they were: {path}:1: --allow 'new lok': 'lok' is not a verb")
         self.assertTrue(is_refused(client.call("LOCK", "old")))
         os.unlink(path)
         node.process.send_signal(signal.SIGHUP)
@@ -334,7 +334,7 @@ class Files(unittest.TestCase):
             file.write("mine")
         for target in (victim, self.path("nowhere")):
             os.symlink(target, self.path("socket"))
-            self.assertIn("is there and is no socket", self.refused())
+            self.assertIn("exists and is not a socket", self.refused())
             self.assertTrue(os.path.islink(self.path("socket")))
             os.unlink(self.path("socket"))
         # Nor does a link beside it lead the node to write elsewhere.
@@ -354,12 +354,12 @@ class Files(unittest.TestCase):
         os.symlink(conf, self.path("link"))
         for name in ("conf", "link"):
             os.chmod(conf, 0o666)
-            self.assertIn("others can change it", self.refused("--config", self.path(name)))
+            self.assertIn("other users can change this file", self.refused("--config", self.path(name)))
             os.chmod(conf, 0o644)
             self.works("--config", self.path(name))
         if ROOT:
             os.chown(conf, 61001, 0)
-            self.assertIn("others can change it (uid 61001", self.refused("--config", conf))
+            self.assertIn("other users can change this file (uid 61001", self.refused("--config", conf))
 
 
 if __name__ == "__main__":

@@ -151,7 +151,7 @@ class Strangers(unittest.TestCase):
                 refused += 1
         self.assertEqual(refused, len(payloads))
         self.assertIsNotNone(self.node.status()["waiting_for"])
-        self.node.says("it sends what is no packet")
+        self.node.says("it sends bytes that are not a packet")
 
     def test_nonsense_is_refused(self):
         connection = self.dialled()

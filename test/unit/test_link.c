@@ -498,10 +498,10 @@ static void test_what_is_wrong_is_said(void **state)
 		uint8_t bytes[32];
 		const char *text;
 	} cases[] = {
-	        {4, {0}, "broken a record of 0 bytes: there are 1 to 1048585 behind the length"},
+	        {4, {0}, "broken a record of 0 bytes: 1 to 1048585 may follow the length"},
 	        {4,
 	         {0, 0, 0, 255},
-	         "broken a record of 4278190080 bytes: there are 1 to 1048585 behind the length"},
+	         "broken a record of 4278190080 bytes: 1 to 1048585 may follow the length"},
 	        {5, {1, 0, 0, 0, 0}, "broken a record of type 0 in the middle of a link"},
 	        {5, {1, 0, 0, 0, 1}, "broken a record of type 1 in the middle of a link"},
 	        {5, {1, 0, 0, 0, 6}, "broken a record of type 6 in the middle of a link"},

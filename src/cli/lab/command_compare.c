@@ -156,9 +156,10 @@ static int parse_arguments(int argc, char **argv, struct compare_request *reques
 			return -1;
 	}
 	if (argc > optind)
-		return problem_set(problem,
-		                   "'%.40s' is no option; algorithms are given as --algorithms a,b",
-		                   argv[optind]);
+		return problem_set(
+		        problem,
+		        "'%.40s' is not an option; algorithms are given as --algorithms a,b",
+		        argv[optind]);
 	if (request->json && request->csv)
 		return problem_set(problem, "--json or --csv, not both");
 	if (request->claims && request->csv)

@@ -90,7 +90,8 @@ static int parse_arguments(int argc, char **argv, struct replay_request *request
 		return problem_set(problem, "one scenario at a time, and '%.60s' is the second",
 		                   argv[optind + 1]);
 	if (request->at != UINT64_MAX && request->tree == NULL)
-		return problem_set(problem, "--at says when --tree is drawn, and there is none");
+		return problem_set(problem,
+		                   "--at says when --tree is drawn, but --tree was not given");
 	request->file = argv[optind];
 	if ((request->html != NULL && page_file_check(problem) != 0) ||
 	    (request->open && page_program_check(problem) != 0))

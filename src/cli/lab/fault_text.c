@@ -36,7 +36,7 @@ static void print_table(const struct fault_table *table)
 		}
 		putchar('\n');
 	}
-	printf("\nThe worst that can come of one such fault, at any moment, with %u nodes that\n"
+	printf("\nThe worst result of one such fault, at any moment, with %u nodes that\n"
 	       "enter up to twice each: every schedule was tried. 'one waits': at least one node\n"
 	       "waits for ever, but there is no schedule in which all do. A node that has crashed\n"
 	       "does not count as inside or waiting. '-': the algorithm has no such message.\n",
@@ -44,8 +44,8 @@ static void print_table(const struct fault_table *table)
 	if (table->fewer)
 		printf("'*': they enter up to once; twice has more states than are searched "
 		       "here.\n");
-	printf("'slow node': what a bystander sends takes ten times as long, by 'baton sim'; how\n"
-	       "long the others wait on average, and how long they would without it.\n"
+	printf("'slow node': a bystander's messages take ten times as long, by 'baton sim'. The\n"
+	       "cell shows how long the others wait on average, and how long without it.\n"
 	       "'baton compare --faults --json' has the command that shows each.\n");
 }
 

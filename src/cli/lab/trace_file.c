@@ -61,7 +61,7 @@ static int parse_window(const struct diagram_words *words, uint32_t nodes,
 	*window = (struct diagram_window){.to = UINT64_MAX};
 	if (words->path == NULL &&
 	    (words->from != NULL || words->to != NULL || words->show != NULL))
-		return problem_set(problem, "--%s: this is about --diagram, and there is none",
+		return problem_set(problem, "--%s: this is for --diagram, which was not given",
 		                   words->from != NULL ? "from"
 		                   : words->to != NULL ? "to"
 		                                       : "show");

@@ -91,7 +91,8 @@ static void tell_stopped(struct guardian *guardian, int signal)
 	tell_run(guardian, signal);
 }
 
-/* Wakes `baton run` if it stands still although the command does not. Returns true if it did. */
+/* Wakes `baton run` if it stands still although the command does not. Returns true if `baton run`
+ * was woken. */
 static bool wake_run(const struct guardian *guardian)
 {
 	if (!guardian->shared->stands || guardian->command_stopped || getppid() != guardian->run)

@@ -47,7 +47,7 @@ static int make_folder(const char *path, struct problem *problem)
 		return 0;
 	}
 	if (stat(path, &found) != 0 || !S_ISDIR(found.st_mode))
-		return problem_set(problem, "--data '%.200s' is no folder", path);
+		return problem_set(problem, "--data '%.200s' is not a folder", path);
 	/* Who can write there could put another log in the place of this one. */
 	if (found.st_uid != geteuid() && found.st_uid != 0)
 		return problem_set(problem,

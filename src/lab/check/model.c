@@ -35,7 +35,7 @@ const char *step_fault_text(enum step_fault fault)
 	case FAULT_NONE:
 		break;
 	case FAULT_NO_NEIGHBOUR:
-		return "sent to a node that is no neighbour";
+		return "sent to a node that is not a neighbour";
 	case FAULT_LEFT:
 		return "sent against the direction of the ring";
 	case FAULT_ENTERED:

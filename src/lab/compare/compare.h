@@ -146,10 +146,10 @@ struct comparison {
 	size_t rows_count;
 	struct compare_left_out *left_out;
 	size_t left_out_count;
+	/* How many claims have each verdict: all claims, and our own among them. */
 	size_t verdict_counts[CLAIM_UNMEASURED + 1];
-	size_t rule_counts[CLAIM_UNMEASURED +
-	                   1]; /* the same, only for claims that no document makes */
-	bool violated;         /* a claim that ought to hold does not, or a run went wrong */
+	size_t rule_counts[CLAIM_UNMEASURED + 1];
+	bool violated; /* a claim that ought to hold does not, or a run went wrong */
 };
 
 /* Returns the subjects for some algorithms, in an array that the caller frees. Each algorithm

@@ -98,7 +98,7 @@ static bool is_alike(const struct comparison *comparison, const struct compare_l
 	return true;
 }
 
-/* "at 3, 5 nodes: topology 'ring' is no complete graph, as is needed by" */
+/* "at 3, 5 nodes: topology 'ring' is not a complete graph, as is needed by" */
 static void write_unsuited(const struct comparison *comparison, const struct compare_left_out *left,
                            FILE *line)
 {
@@ -116,7 +116,7 @@ static void write_unsuited(const struct comparison *comparison, const struct com
 		fprintf(line, " nodes: in topology '%s' node 1 is not linked to all others",
 		        left->subject->topology);
 	else
-		fprintf(line, " nodes: topology '%s' is no %s graph", left->subject->topology,
+		fprintf(line, " nodes: topology '%s' is not a %s graph", left->subject->topology,
 		        graph_class_name(left->needs));
 	fputs(", as is needed by", line);
 }

@@ -177,7 +177,7 @@ static void settle(struct world *world, const struct site *site)
 		} else if (kind == EFFECT_SEND &&
 		           !network_linked(world->network, site->self,
 		                           world->out.effects[i].elected.identifier)) {
-			world->broken = "sent to a node that is no neighbour";
+			world->broken = "sent to a node that is not a neighbour";
 		}
 	}
 	if (*phase == PHASE_LEAVING && is_ready(world, site))

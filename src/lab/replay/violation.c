@@ -115,7 +115,7 @@ static void add_failure(const struct replay *replay, const struct step *step, st
 void violation_tell(const struct replay *replay)
 {
 	const struct replay_result *result = replay->result;
-	static const struct step act = {.kind = STEP_RUN}; /* one that is not in the scenario */
+	static const struct step act = {.kind = STEP_RUN}; /* a step that is not in the scenario */
 	const struct step *step = &act;
 	struct text text = {0};
 

@@ -20,8 +20,8 @@ struct slow_cost {
 	double sync_before, sync;
 };
 
-/* Makes the run that the options describe, with its slow node, and before it the same run without.
- * Only the second one is recorded in the trace. `options` has a slow node. */
+/* Makes two runs: first without a slow node, then the run that the options describe, with its slow
+ * node. Only the second run is recorded in the trace. `options` has a slow node. */
 void slow_run(struct sim *sim, const struct sim_options *options, struct sim_result *ret_result,
               struct slow_cost *ret_cost);
 json_t *slow_report(const struct sim_options *options, const struct slow_cost *cost);

@@ -88,7 +88,8 @@ static int connect_patiently(int fd, const struct sockaddr *address, socklen_t s
 	if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) != 0)
 		return errno;
 	while (connect(fd, address, size) != 0) {
-		if (errno == EISCONN) /* it was interrupted, and has connected in the meantime */
+		/* The call was interrupted, and has connected in the meantime. */
+		if (errno == EISCONN)
 			return 0;
 		if (errno != EINTR)
 			return errno;
@@ -301,7 +302,7 @@ int exchange_receive(struct exchange *exchange, int64_t timeout_ms, redisReply *
 			return why_set(why,
 			               exchange->reader->err == REDIS_ERR_OOM ? BATON_EMEMORY
 			                                                      : BATON_EPROTOCOL,
-			               "the reply is malformed, so this is no node: %s",
+			               "the reply is malformed, so this is not a baton node: %s",
 			               exchange->reader->errstr);
 		if (reply != NULL) {
 			*ret_reply = reply;

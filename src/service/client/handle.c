@@ -82,7 +82,7 @@ int handle_unexpected(struct baton *baton, const redisReply *reply, const char *
 	                           : "something unknown";
 
 	why_set(&baton->why, BATON_EPROTOCOL,
-	        "the program that answers %s at %.200s is no node: it sent %s", command,
+	        "the program that answers %s at %.200s is not a baton node: it sent %s", command,
 	        baton->address, kind);
 	freeReplyObject((void *)reply);
 	return handle_fail(baton, BATON_EPROTOCOL);

@@ -19,7 +19,9 @@
 enum replica_role { REPLICA_STANDBY, REPLICA_VOTER, REPLICA_SPARE, REPLICA_NONE };
 
 struct replica_options {
-	uint64_t id; /* not 0; never the id of another server, nor of one that has lost its disk */
+	/* The server's id: not 0, and never the id of another server, even of one that lost its
+	 * disk. */
+	uint64_t id;
 	const char *address; /* the address that other servers see; must stay valid */
 	/* The content of the disk. For a new server it is all zero, but log_start is 1. */
 	const struct durable_content *content;

@@ -305,7 +305,7 @@ static size_t receive(struct client *client)
 static void hang_up(struct client *client)
 {
 	size_t before;
-	int reads = 0; /* it may go on writing although it does not read */
+	int reads = 0; /* limited, because a client may go on writing although it does not read */
 
 	do {
 		do {
@@ -331,7 +331,8 @@ static void on_client_ready(struct loop_watch *watch, uint32_t events)
 
 	while (more && !client->closing && !client->ending && !client->paused) {
 		if (reads++ == READS_MAX) {
-			client_wait_for(client, client->events); /* which reports it again */
+			/* Epoll then reports the event again. */
+			client_wait_for(client, client->events);
 			break;
 		}
 		size_t size = receive(client);
@@ -364,7 +365,7 @@ static void on_grace_over(struct loop_timer *timer)
 	        (unsigned long long)client_time_to_stop_ms(client));
 	client->told_lost = false;
 	if (node_session_forfeit(client->daemon->node, client->session, client->daemon->loop.now))
-		return; /* it holds another lock, which was not taken away */
+		return; /* the client holds another lock, which was not taken away */
 	client->quits = true;
 	client_close(client);
 }
@@ -397,7 +398,7 @@ static void refuse(struct client *client, const char *reply, const char *option)
 		         option, who);
 	buffer_append(&client->output, reply, strlen(reply));
 	client_end(client);
-	flush(client); /* its descriptor may be needed */
+	flush(client); /* the client's descriptor may be needed */
 }
 
 void client_begin(struct client *client, const struct node_client *who)

@@ -287,7 +287,7 @@ static int open_unix_locked(struct daemon *daemon)
 	memcpy(address.sun_path, path, strlen(path) + 1);
 	if (lstat(path, &stat) == 0) {
 		if (!S_ISSOCK(stat.st_mode)) {
-			log_line(LEVEL_ERROR, "--socket: '%s' is there and is no socket", path);
+			log_line(LEVEL_ERROR, "--socket: '%s' exists and is not a socket", path);
 			return -1;
 		}
 		if (is_served(&address)) {

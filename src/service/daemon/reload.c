@@ -12,7 +12,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Belongs to the thread until it has written to `done_fd`. */
+/* A job belongs to the thread until the thread has written to `done_fd`. */
 struct reload_job {
 	const struct daemon_options *options;
 	pthread_t thread;

@@ -71,7 +71,7 @@ static json_t *members_json(const struct node_status *status, json_t *silent)
 	return members;
 }
 
-/* The peers to which this node has a link. */
+/* Returns the peers to which this node has a link. */
 static json_t *links_json(const struct daemon *daemon)
 {
 	const struct tenant *tenant = member_tenant(daemon->member);

@@ -336,7 +336,8 @@ static bool has_other_lease(struct tenant *tenant, const struct bulletin *bullet
 	return true;
 }
 
-/* Any voter may tell it, but one that lags behind does not know of the last order. */
+/* Notes whether an operator has removed this node. Any voter may tell this, but a voter that lags
+ * behind does not know of the last order. */
 static void take_removal(struct tenant *tenant, const struct bulletin *bulletin)
 {
 	if (bulletin->index < tenant->index)

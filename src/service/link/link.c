@@ -385,8 +385,7 @@ static const uint8_t *next_record(struct link *link)
 			need = record_size(bytes);
 			if (need < RECORD_HEAD_SIZE || need > RECORD_MAX) {
 				snprintf(link->text, sizeof(link->text),
-				         "a record of %zu bytes: there are 1 to %d behind the "
-				         "length",
+				         "a record of %zu bytes: 1 to %d may follow the length",
 				         need - RECORD_LENGTH_SIZE,
 				         RECORD_MAX - RECORD_LENGTH_SIZE);
 				break_off(link);

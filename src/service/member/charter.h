@@ -24,7 +24,7 @@ static inline bool charter_exists(const struct charter *charter)
 
 void charter_copy(struct charter *charter, const struct charter *from);
 void charter_free(struct charter *charter);
-/* Appends it to out->bytes. */
+/* Appends the charter to out->bytes. */
 void charter_write(struct out *out, const struct charter *charter);
 /* Reads a charter; free the old one before. If in->bad is set afterwards, the charter is empty. */
 void charter_read(struct in *in, struct charter *ret_charter);

@@ -24,7 +24,7 @@ struct identity {
 
 void identity_copy(struct identity *identity, const struct identity *from);
 void identity_free(struct identity *identity);
-/* Appends it to out->bytes. */
+/* Appends the identity to out->bytes. */
 void identity_write(struct out *out, const struct identity *identity);
 /* Returns false if the bytes are malformed. Otherwise free it. */
 bool identity_read(const uint8_t *bytes, size_t size, struct identity *ret_identity);

@@ -10,7 +10,8 @@
 
 struct meeting;
 
-/* `founders` is empty if the member joins a cluster. Begins at `begin_at`. */
+/* Makes a meeting, which begins at `begin_at`. `founders` is empty if the member joins a
+ * cluster. */
 struct meeting *meeting_create(struct member *member, const struct electors *founders,
                                const struct member_options *options);
 void meeting_destroy(struct meeting *meeting);

@@ -458,7 +458,7 @@ static bool take_from_voter(struct member *member, const struct voter_effect *ef
 		member->leads = !member->leads;
 		member_log(member, MEMBER_INFO,
 		           member->leads ? "leads the voters, term %llu"
-		                         : "leads the voters no more, term %llu",
+		                         : "no longer leads the voters, term %llu",
 		           (unsigned long long)voter_term(member->voter));
 		return false;
 	case VOTER_APPLIED:

@@ -249,7 +249,7 @@ static void take_packets(struct post *post)
 		size_t size = record_size(record);
 		if (record_type(record) != RECORD_PACKET || size < PACKET_HEAD ||
 		    size > PACKET_MAX) {
-			give_up(post, "it sends what is no packet");
+			give_up(post, "it sends bytes that are not a packet");
 			return;
 		}
 		if (buffer_size(input) < size)

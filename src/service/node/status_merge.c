@@ -269,7 +269,7 @@ size_t status_rows_count(const struct status *status)
 bool status_read_steps(const struct status *status, uint32_t member, uint32_t *ret_steps)
 {
 	const struct answer *answer;
-	struct node_status_member figures; /* not needed again */
+	struct node_status_member figures; /* figures of a member, which are not needed again */
 
 	STAILQ_FOREACH (answer, &status->answers, answers) {
 		struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};

@@ -209,7 +209,7 @@ static struct told *collect(const struct node *node, const struct question *ques
 		struct in in = {.next = answer->bytes, .end = answer->bytes + answer->size};
 		size_t state_size = state_size_of(node, answer->member);
 		if (answer->rows_count != unordered->locks_count)
-			continue; /* its states stay unknown */
+			continue; /* the member's states stay unknown */
 		for (uint32_t k = 0; k < unordered->locks_count; k++)
 			must(read_told(&in, state_size,
 			               &all[(size_t)k * members_count + answer->member - 1]));

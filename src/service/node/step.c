@@ -51,8 +51,9 @@ static void perform(struct node *node, struct lock *lock)
 			pace->balance++;
 		} else if (effect->send.to == 0 || effect->send.to > node->view.count ||
 		           !node->view.members[effect->send.to - 1].linked) {
-			trouble_stop(node,
-			             "an algorithm sent a message to a node that is no neighbour");
+			trouble_stop(
+			        node,
+			        "an algorithm sent a message to a node that is not a neighbour");
 		} else {
 			bool same = last != NULL && last->send.offset == effect->send.offset &&
 			            last->send.side == effect->send.side;

@@ -58,8 +58,8 @@ static enum resp_result read_length(struct reader *reader, char sign, uint64_t m
 	return RESP_COMMAND;
 }
 
-/* Does the same as read_length in a few steps, if the number has one digit and is complete. Nearly
- * all are. */
+/* Does the same as read_length in a few steps, if the number is complete and has one digit, as
+ * nearly all numbers have. */
 static inline bool read_digit(struct reader *reader, char sign, uint64_t *ret_length)
 {
 	const char *line = reader->bytes + reader->at;

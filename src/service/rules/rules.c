@@ -85,15 +85,16 @@ static char *copy(const char *text)
 
 /* --- reading a rule --- */
 
-/* Writes "'lok' is no verb: did you mean 'lock'?", or the list if none is near. */
+/* Writes "'lok' is not a verb: did you mean 'lock'?", or the list if none is near. */
 static int unknown(const char *word, const char *what, const char *const *names,
                    const char *examples, struct problem *problem)
 {
 	const char *nearest = nearest_name(word, names);
 
-	return nearest != NULL ? problem_set(problem, "'%.60s' is no %s: did you mean '%s'?", word,
-	                                     what, nearest)
-	                       : problem_set(problem, "'%.60s' is no %s: %s", word, what, examples);
+	return nearest != NULL
+	               ? problem_set(problem, "'%.60s' is not a %s: did you mean '%s'?", word, what,
+	                             nearest)
+	               : problem_set(problem, "'%.60s' is not a %s: %s", word, what, examples);
 }
 
 static int index_of(const char *word, const char *const *names)

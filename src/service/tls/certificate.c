@@ -294,7 +294,7 @@ static X509 *read_certificate(const char *path, struct problem *problem)
 	X509 *certificate = PEM_read_X509(file, NULL, NULL, NULL);
 	fclose(file);
 	if (certificate == NULL)
-		problem_set(problem, "the CA's certificate '%.300s' is no certificate in PEM",
+		problem_set(problem, "the CA's certificate '%.300s' is not a certificate in PEM",
 		            path);
 	return certificate;
 }
@@ -318,7 +318,7 @@ static EVP_PKEY *read_key(const char *path, struct problem *problem)
 	EVP_PKEY *key = PEM_read_PrivateKey(file, NULL, no_password, NULL);
 	fclose(file);
 	if (key == NULL)
-		problem_set(problem, "the CA's key '%.300s' is no key in PEM without a password",
+		problem_set(problem, "the CA's key '%.300s' is not a key in PEM without a password",
 		            path);
 	return key;
 }

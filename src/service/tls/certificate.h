@@ -35,7 +35,7 @@ struct certificate_wish {
 	uint32_t days;
 };
 
-/* True if it is an IP address, or may be the name of a host. */
+/* True if the text is an IP address, or may be the name of a host. */
 bool certificate_takes_address(const char *text);
 
 /* Makes a CA: a key and a certificate. Returns 0, or -1 and a problem. */

@@ -33,7 +33,7 @@ void reign_committed(struct reign *reign, const struct agreed_state *state, uint
 /* The process `from` of a host says that its link to the process `to` of another is up. */
 void reign_linked(struct reign *reign, uint32_t place, uint32_t other, uint64_t from, uint64_t to,
                   uint64_t now);
-/* The member of this host has a lease. */
+/* Notes that the member of this host has a lease. */
 void reign_leased(struct reign *reign, uint32_t place, uint64_t now);
 
 struct reign_host {

@@ -77,7 +77,7 @@ int request_break(const char *body, size_t size, struct break_order *ret_order,
 		json_decref(json);
 		return problem_set(
 		        problem,
-		        "the body must be {\"name\": …, \"fence\": …}: it is no JSON object");
+		        "the body must be {\"name\": …, \"fence\": …}: it is not a JSON object");
 	}
 	int result = read_order(json, ret_order, problem);
 	json_decref(json);
