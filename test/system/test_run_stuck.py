@@ -103,6 +103,37 @@ class StoppedGuardian(StuckTest):
         self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
         self.check_end(run, 137)
 
+    def test_it_is_stopped_just_before_it_kills(self):
+        """`baton run` has asked it last a moment ago, and would ask again only when it is too late. To bring that about, `baton run` is
+        stopped for a while: the next question comes when it goes on."""
+        grace = 1.75  # as long as the lease allows
+        run, guardian, command = self.begin("trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done", "--grace", "1750ms")
+        heir = self.heir(command)
+        self.break_it()
+        self.assertEqual(run.stdout.readline(), "term\n")
+        told = time.monotonic()
+        for pid, number, at in [(run.pid, signal.SIGSTOP, 0.1), (run.pid, signal.SIGCONT, 0.43), (guardian, signal.SIGSTOP, 0.95)]:
+            select.select([], [], [], max(0, told + at * grace - time.monotonic()))
+            os.kill(pid, number)
+        self.assertEqual(self.finish(heir)[:2], (0, "alone\n"))
+        self.check_end(run, 137)
+
+    def test_its_command_ends_while_baton_run_is_stopped(self):
+        """`baton run` reads that the command was stopped when that is long over: there is nothing to stop for."""
+        run = self.start("run", "x", "sh", "-c", "echo $$; read line", stdin=subprocess.PIPE)
+        command = int(run.stdout.readline())
+        guardian = stat_of(command)[1]
+        for pid in (run.pid, command):
+            os.kill(pid, signal.SIGSTOP)
+            until("it is stopped", lambda pid=pid: stat_of(pid)[0] == "T")
+        until("the guardian has told it", lambda: stat_of(guardian)[0] == "S")
+        os.kill(command, signal.SIGCONT)
+        run.stdin.write("line\n")
+        run.stdin.flush()
+        until("the guardian has ended", lambda: stat_of(guardian) is None or stat_of(guardian)[0] == "Z")
+        os.kill(run.pid, signal.SIGCONT)
+        self.assertEqual(run.wait(PATIENCE), 0)
+
     def test_the_node_is_killed(self):
         run, guardian, command = self.begin(STUBBORN)
         self.stop(guardian)

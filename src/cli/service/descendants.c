@@ -17,7 +17,7 @@
 struct descendant {
 	pid_t pid, parent;
 	bool zombie;
-	bool running; /* the process is neither stopped nor ended */
+	bool stopped; /* by a signal or a debugger */
 	bool guards;  /* the process is the guardian of another 'baton run' */
 };
 
@@ -51,7 +51,7 @@ static bool read_process(const char *pid, struct descendant *ret_process)
 	        (struct descendant){.pid = (pid_t)strtol(pid, NULL, 10),
 	                            .parent = (pid_t)parent,
 	                            .zombie = state == 'Z' || state == 'X',
-	                            .running = strchr("TtZX", state) == NULL,
+	                            .stopped = strchr("Tt", state) != NULL,
 	                            .guards = strncmp(name, guardian, sizeof(guardian) - 1) == 0};
 	return true;
 }
@@ -243,13 +243,13 @@ pid_t process_parent(pid_t pid)
 	return read_process(text, &process) ? process.parent : 0;
 }
 
-bool process_runs(pid_t pid)
+bool process_stopped(pid_t pid)
 {
 	struct descendant process;
 	char text[24];
 
 	snprintf(text, sizeof(text), "%d", (int)pid);
-	return read_process(text, &process) && process.running;
+	return read_process(text, &process) && process.stopped;
 }
 
 void spared_note(struct spared *spared)

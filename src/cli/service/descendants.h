@@ -44,7 +44,7 @@ struct descendants descendants_kill(const struct spared *spared, pid_t command);
 
 /* Returns the parent of a process that was not reaped yet, or 0. */
 pid_t process_parent(pid_t pid);
-/* True if the process is there and neither stopped nor ended. */
-bool process_runs(pid_t pid);
+/* True if the process is there and stopped. */
+bool process_stopped(pid_t pid);
 
 #endif

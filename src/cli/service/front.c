@@ -55,8 +55,8 @@ static void stop_like_it(struct shared *shared, int signal)
 	if (terminal >= 0)
 		close(terminal);
 	shared->stands = true;
-	/* It may have gone on since, if this process was stopped itself when it was told. */
-	if (process_runs(shared->command)) {
+	/* It may have gone on or ended since, if this process was stopped itself when it was told. */
+	if (shared->ended || !process_stopped(shared->command)) {
 		shared->stands = false;
 		return;
 	}
@@ -133,6 +133,28 @@ static int time_left(const struct front *front)
 		return -1;
 	int64_t passed_ms = (int64_t)((clock_boot_ns() - front->trust_ns) / 1000000);
 	return passed_ms < front->patience_ms ? (int)(front->patience_ms - passed_ms) : 0;
+}
+
+/* Returns the time until a guardian that knows of the loss must have killed the command, 0 if that
+ * is over, and -1 if there is no such time. A quarter of the margin is the guardian's; what is left
+ * of the margin is for this process. */
+static int time_to_kill(const struct front *front)
+{
+	const struct shared *shared = front->shared;
+
+	if (shared->over || shared->lost_ns == 0)
+		return -1;
+	uint64_t now = clock_boot_ns();
+	uint64_t due = shared->kill_ns + (uint64_t)holding_margin_ms(front->holding) * 1000000 / 4;
+	return now < due ? (int)((due - now) / 1000000 + 1) : 0;
+}
+
+/* Returns how long to wait for something to happen; -1: for ever. */
+static int time_to_wait(const struct front *front)
+{
+	int left = time_left(front), kill = time_to_kill(front);
+
+	return kill < 0 || (left >= 0 && left < kill) ? left : kill;
 }
 
 /* Is the process stopped, or has it ended? */
@@ -226,7 +248,7 @@ static bool attend(struct front *front, int *ret_status)
 		        {.fd = front->channel, .events = POLLIN},
 		        {.fd = watches ? front->holding->watch : -1, .events = POLLIN},
 		};
-		if (poll(items, sizeof(items) / sizeof(*items), time_left(front)) < 0)
+		if (poll(items, sizeof(items) / sizeof(*items), time_to_wait(front)) < 0)
 			continue;
 		if (items[0].revents != 0)
 			pass_on(front);
@@ -240,6 +262,8 @@ static bool attend(struct front *front, int *ret_status)
 			holding_note_end(front->holding);
 			return false;
 		}
+		if (time_to_kill(front) == 0)
+			return false;
 		if (items[2].revents != 0)
 			ask(front);
 		else if (items[1].revents == 0 && time_left(front) == 0 && !trust_again(front))
@@ -319,13 +343,14 @@ static int end_all(struct front *front)
 static int replace_guardian(struct front *front)
 {
 	struct holding *holding = front->holding;
-	uint64_t from_ns = front->shared->lost_ns != 0 ? front->shared->lost_ns : front->news_ns;
-	uint64_t until_ns = from_ns + (uint64_t)holding->grace_ms * 1000000;
+	uint64_t until_ns = front->news_ns + (uint64_t)holding->grace_ms * 1000000;
 	struct descendants left;
 	int status;
 
 	if (until_ns > holding->end_ns)
 		until_ns = holding->end_ns;
+	if (front->shared->lost_ns != 0)
+		until_ns = front->shared->kill_ns;
 	front->ending.lost = true;
 	signal_command(front, SIGTERM);
 	if (clock_boot_ns() < until_ns)

@@ -15,7 +15,9 @@
  * notices news of the lock without reading it, and asks the guardian for a sign of life. If there
  * is none within a small part of the grace, `baton run` makes sure that the guardian is stopped and
  * reads the news itself. If the lock was lost, it does the guardian's work: SIGTERM, and after the
- * grace SIGKILL. So only one of the two reads from the node at a time.
+ * grace SIGKILL. So only one of the two reads from the node at a time. A guardian that knows of the
+ * loss and is stopped later is not asked for long: if the command is still there a quarter of the
+ * margin after its time, `baton run` kills it.
  *
  * front.c is the process that the user started, guardian.c the other one.
  */
@@ -51,6 +53,8 @@ struct shared {
 	const char *_Atomic reason;
 	/* When the guardian learned that the lock is lost; 0: it has not. */
 	_Atomic uint64_t lost_ns;
+	/* When the guardian has to kill what is left of the command; set before lost_ns. */
+	_Atomic uint64_t kill_ns;
 	_Atomic bool over;     /* nothing of the command needs to be stopped any more */
 	_Atomic bool reported; /* the lock was released and everything was reported */
 	_Atomic int code;      /* the exit code, if everything was reported */
