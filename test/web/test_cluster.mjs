@@ -121,7 +121,7 @@ test("three real nodes: found when they come; a lock is taken, waited for, hande
 	await row(page, "demo").getByRole("button", { name: "Break demo" }).click();
 	const dialog = await page.locator("#break").innerText();
 	for (const part of ["Take demo from n2?", `process ${holder.pid}`, holder.command, String(fence), "n3:"]) assert.ok(dialog.includes(part), `${part} in ${dialog}`);
-	assert.equal(await page.evaluate(() => document.activeElement.textContent), "Leave it");
+	await page.waitForFunction(() => document.activeElement.textContent === "Leave it");
 	await page.keyboard.press("Escape");
 	await row(page, "demo").getByRole("button", { name: "Break demo" }).click();
 	await page.click("#break-it");
