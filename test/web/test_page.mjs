@@ -46,7 +46,7 @@ test("something moves by itself, and every control does what it says", async () 
 	await close(page);
 });
 
-test("an address restores a run with its acts, and copying gives it with its command", async () => {
+test("an address restores a run with its acts; the link and the command are copied apart", async () => {
 	const page = await open("#lab/neilsen?topology=tree:2&nodes=7&load=poisson:0.09&entries=8&seed=76&do=3:ask:5");
 	await page.evaluate(() => {
 		const { state } = baton;
@@ -58,8 +58,12 @@ test("an address restores a run with its acts, and copying gives it with its com
 	await page.evaluate(() => baton.state.go(9));
 	await page.click("#copy");
 	await page.waitForFunction(() => document.body.dataset.copied !== undefined);
-	const [link, command] = (await page.evaluate(() => document.body.dataset.copied)).split("\n");
-	assert.equal(command, "baton sim neilsen --topology tree:2 --nodes 7 --load poisson:0.09 --entries 8 --seed 76");
+	const link = await page.evaluate(() => document.body.dataset.copied);
+	assert.match(link, /^http:\S+&do=\S+$/);
+	await page.getByText("Command…").click();
+	assert.match(await page.textContent("#by-hand"), /without what you did by hand/);
+	await page.click("#copy-command");
+	assert.equal(await page.evaluate(() => document.body.dataset.copied), "baton sim neilsen --topology tree:2 --nodes 7 --load poisson:0.09 --entries 8 --seed 76");
 	const other = await open(link.slice(link.indexOf("#")));
 	const trace = (p) => p.evaluate(() => baton.state.run.value.trace);
 	assert.equal(await trace(other), await trace(page));
@@ -338,8 +342,9 @@ test("what breaks is marked at its step, and play stops there", async () => {
 	});
 	assert.match(await lost.textContent("#properties"), /✗ one token/);
 	await lost.keyboard.press("End");
-	assert.match(await lost.textContent("#properties"), /Nothing can move any more.*waits for the token, and asked/);
+	assert.match(await lost.textContent("#properties"), /Nothing can move any more.*The token is gone: PRIVILEGE from \d to \d was lost at step \d+\. (\d, )*\d( and \d)? waits? for it/);
 	assert.ok((await lost.locator(".waits").count()) > 0);
+	assert.equal(await lost.locator(".waits.cycle").count(), 0);
 	await close(lost);
 });
 
@@ -426,6 +431,33 @@ test("a dropped counterexample is shown with what it breaks, and stays in the ad
 	const other = await open(hash);
 	assert.equal(await other.evaluate(() => baton.state.run.value.source.scenario), text);
 	await close(other);
+	await close(page);
+});
+
+test("Back undoes another word and another file, and acts do not go without a word", async () => {
+	const page = await open("#lab/neilsen?topology=line&nodes=4&load=light&entries=4&seed=2&step=3");
+	await page.getByLabel("Nodes", { exact: true }).fill("6");
+	await page.getByLabel("Nodes", { exact: true }).press("Enter");
+	await page.waitForFunction(() => location.hash.includes("nodes=6"));
+	await page.goBack();
+	await page.waitForFunction(() => baton.state.run.value.start.nodes === 4 && baton.state.step.value === 3);
+	await page.evaluate(() => baton.state.act("ask", baton.state.states.value.findIndex((s) => s.phase === "idle") + 1));
+	const acted = await page.evaluate(() => baton.state.run.value.trace);
+	await page.getByLabel("Seed", { exact: true }).fill("9");
+	await page.getByLabel("Seed", { exact: true }).press("Enter");
+	assert.match(await page.textContent("#wrong span"), /^This is another run, without what you did by hand \(one act\)\./);
+	await page.waitForFunction(() => location.hash.includes("seed=9"));
+	await page.goBack();
+	await page.waitForFunction(() => baton.state.run.value.acts.length === 1);
+	assert.equal(await page.evaluate(() => baton.state.run.value.trace), acted);
+	await page.evaluate(() => {
+		const data = new DataTransfer();
+		data.items.add(new File(["algorithm raymond\ntopology star\nnodes 3\nrequest 2\n"], "x.scn"));
+		dispatchEvent(new DragEvent("drop", { dataTransfer: data }));
+	});
+	await page.waitForFunction(() => location.hash.includes("scn="));
+	await page.goBack();
+	await page.waitForFunction(() => baton.state.run.value.start.algorithm === "neilsen" && baton.state.run.value.acts.length === 1);
 	await close(page);
 });
 

@@ -99,10 +99,15 @@ test("a frame is played, an address restores it, and an act goes its own way", a
 	const other = await open("#tour/neilsen?frame=3&step=5");
 	assert.equal(await other.evaluate(() => baton.state.run.value.statesText(baton.state.step.value)), states);
 	await close(other);
-	await page.evaluate(() => baton.state.act("lose", baton.state.run.value.flights.find((f) => f.sentStep === 4).msg));
+	await page.evaluate(() => baton.state.act("ask", 7));
 	assert.match(await page.textContent("#tour"), /its own way/);
-	await page.click("#tour-back");
-	assert.equal(await page.evaluate(() => baton.state.run.value.acts.length), 0);
+	// What follows is not in the tour: no other frame tells it.
+	await page.keyboard.press("End");
+	assert.ok((await at(page)) > 9);
+	assert.equal(await page.evaluate(() => baton.state.frame.value), 2);
+	await page.click("#tour-return");
+	assert.deepEqual(await page.evaluate(() => [baton.state.run.value.acts.length, baton.state.frame.value, baton.state.step.value]), [0, 2, 5]);
+	assert.doesNotMatch(await page.textContent("#tour"), /its own way/);
 	await close(page);
 	const none = await open("#tour/nobody");
 	assert.match(await none.textContent("#wrong span"), /^there is no tour 'nobody'$/);
@@ -167,7 +172,13 @@ test("two runs side by side meet the same requests, and have one time", async ()
 	assert.deepEqual(await pair("runs.map((r) => r.start.nodes)"), [9, 9]);
 	await page.click("#copy");
 	await page.waitForFunction(() => document.body.dataset.copied !== undefined);
-	assert.match(await page.evaluate(() => document.body.dataset.copied), /#compare\?.*\nbaton sim neilsen --topology tree:2 .*\nbaton sim raymond --topology line /);
+	assert.match(await page.evaluate(() => document.body.dataset.copied), /^http:\S+#compare\?\S+$/);
+	await page.getByText("Command…").click();
+	await page.click("#copy-command");
+	assert.match(await page.evaluate(() => document.body.dataset.copied), /^baton sim neilsen --topology tree:2 .*\nbaton sim raymond --topology line /);
+	// Back undoes the last change.
+	await page.goBack();
+	await page.waitForFunction(() => baton.pair.pair.value.runs[1].start.topology !== "line");
 	await close(page);
 });
 
@@ -199,6 +210,19 @@ test("printed and mended part where the erratum says, and only the printed one b
 		assert.ok(found.same && found.bad[1] === null, `${name}: ${JSON.stringify(found)}`);
 		assert.match(await page.textContent("#difference"), new RegExp(`They part at step ${found.parting}\\.`));
 		await page.keyboard.press("End");
+		// The mended text goes on to a good end.
+		const ended = await page.evaluate(() => {
+			const { runs } = baton.pair.pair.value;
+			const run = runs[1];
+			const states = run.states(run.steps.length);
+			const flying = run.flights.some((f) => f.goneStep === Infinity);
+			const [waits, inside] = ["waiting", "in"].map((phase) => states.filter((s) => s.phase === phase).length);
+			const mutex = run.algorithm.kind === "mutex";
+			return { flying, waits, inside, mutex, verdict: run.status.verdict, elected: run.elected.length };
+		});
+		// A token that circulates is always under way.
+		const good = ended.mutex ? (ended.waits === 0 || ended.inside === 1) && (!ended.flying || ended.waits === 0) : ended.elected > 0 && !ended.flying;
+		assert.ok(good && ended.verdict === "passed", `${name}: ${JSON.stringify(ended)}`);
 	}
 	// The words at that step: in Maekawa's algorithm the FAIL that nobody sends.
 	await page.goto(page.url().split("#")[0] + "#compare?tour=maekawa-neilsen&left.param=text=printed:neilsen&right.param=text=mended");
@@ -212,6 +236,53 @@ test("printed and mended part where the erratum says, and only the printed one b
 	await page.keyboard.press("End");
 	assert.match(await page.textContent(".half:first-child .alarm"), /Nothing can move any more.*2 needs the permission of 1, which 3 has/);
 	assert.equal(await page.locator(".half:last-child .alarm").count(), 0);
+	await close(page);
+});
+
+test("two elections side by side count nodes, and say what is wrong; what makes no sense is said", async () => {
+	const page = await open("#compare?nodes=2&delay=exp:1&seed=1&left=chang-roberts&left.fifo&left.param=text=printed&right=chang-roberts&right.reorder&right.param=text=printed");
+	await page.keyboard.press("End");
+	for (const words of await page.locator(".counts .note").allTextContents()) assert.match(words, /and all know who leads/);
+	assert.match(await page.textContent(".half:last-child .alarm"), /leader twice/);
+	// Where only the order of messages differs, something does: what is said of both sides is never the same.
+	await page.getByText("in order and not in order").click();
+	await page.waitForFunction(() => baton.pair.pair.value.runs[1].start.algorithm === "lamport");
+	await page.keyboard.press("End");
+	const [left, right] = (await page.textContent("#difference")).split("; on the right ");
+	assert.notEqual(left.split("On the left ")[1], right.slice(0, -1));
+	assert.equal(await page.locator(".half:first-child .alarm").count(), 0);
+	assert.match(await page.textContent(".half:last-child .alarm"), /Nothing can move any more/);
+	await close(page);
+	const fresh = await open("#compare?left=zzz&right=neilsen");
+	assert.match(await fresh.textContent("#wrong span"), /^unknown algorithm 'zzz'/);
+	for (const [query, sentence] of [
+		["nodes=abc&left=neilsen&right=raymond", /^nodes 'abc': a whole number from 1 to 60 is needed$/],
+		["nodes=500&left=neilsen&right=raymond", /at most 60 nodes, not 500/],
+		["tour=zork", /^there is no tour 'zork'$/],
+		["left=neilsen&right=raymond&t=-4", /^t=-4: a number is expected/],
+		["scn=AAAA", /^scn=…: the scenario in this address is not whole$/],
+		["left=neilsen&right=chang-roberts", /^neilsen is for mutual exclusion and chang-roberts elects a leader: only two of one kind/],
+	]) {
+		await fresh.evaluate((hash) => (location.hash = hash), "#compare?" + query);
+		await fresh.waitForFunction((text) => new RegExp(text).test(baton.state.wrong.value), sentence.source);
+		assert.match(await fresh.textContent("#wrong span"), sentence, query);
+		assert.equal(await fresh.locator(".half").count(), 2);
+	}
+	await close(fresh);
+});
+
+test("on a phone the way through a tour lies above the player, and who touches is told what can be touched", async () => {
+	const page = await open("#tour/neilsen?frame=2", { viewport: { width: 400, height: 800 }, hasTouch: true, isMobile: true });
+	assert.match(await page.locator(".hint").innerText(), /^Tap a node to ask or leave/);
+	for (const name of ["neilsen", "maekawa-maekawa", "raymond"]) {
+		await page.evaluate((hash) => (location.hash = hash), `#tour/${name}?frame=2`);
+		await page.waitForFunction((wanted) => baton.state.tour.value?.name === wanted, name);
+		for (const y of [0, 120, 260]) {
+			await page.evaluate((top) => scrollTo(0, top), y);
+			const [next, player] = await Promise.all(["#tour-next", ".transport"].map((one) => page.locator(one).boundingBox()));
+			assert.ok(next.y + next.height <= player.y + 1 || next.y >= player.y + player.height, `${name} at ${y}: ${JSON.stringify([next, player])}`);
+		}
+	}
 	await close(page);
 });
 

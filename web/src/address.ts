@@ -41,15 +41,21 @@ function bytesOf(text: string): Uint8Array {
 	return Uint8Array.from(binary, (c) => c.charCodeAt(0));
 }
 
-export async function unpack(text: string): Promise<string> {
-	return new TextDecoder().decode(await through(bytesOf(text), new DecompressionStream("deflate-raw")));
+const CUT = "the scenario in this address is not whole";
+
+export async function unpackScenario(text: string): Promise<string> {
+	try {
+		return new TextDecoder().decode(await through(bytesOf(text), new DecompressionStream("deflate-raw")));
+	} catch {
+		throw new Error(`scn=…: ${CUT}`);
+	}
 }
 
 function plainText(text: string): string {
 	try {
 		return new TextDecoder().decode(bytesOf(text));
 	} catch {
-		throw new Error("text=…: the scenario in this address is not whole");
+		throw new Error(`text=…: ${CUT}`);
 	}
 }
 
@@ -65,12 +71,12 @@ function readActs(text: string): Act[] {
 	});
 }
 
-function readNumber(key: string, value: string, form: RegExp, example: string): number {
+export function readNumber(key: string, value: string, form: RegExp, example: string): number {
 	if (!form.test(value)) throw new Error(`${key}=${value.slice(0, 40)}: a number is expected, such as ${example}`);
 	return Number(value);
 }
 
-function readText(text: string): string {
+export function readText(text: string): string {
 	try {
 		return decodeURIComponent(text);
 	} catch {
@@ -124,7 +130,7 @@ export async function placeOf(hash: string): Promise<Place> {
 		else if (key === "do") place.acts = readActs(value);
 		// As the command line writes it, which cannot compress.
 		else if (key === "text") place.source = { scenario: plainText(value) };
-		else if (key === "scn") place.source = { scenario: await unpack(value).catch(() => Promise.reject(new Error("scn=…: the scenario in this address is not whole"))) };
+		else if (key === "scn") place.source = { scenario: await unpackScenario(value) };
 		else words.push(equals < 0 ? key : `${key}=${value}`);
 	}
 	if (!("scenario" in place.source)) place.source = { words: words.join("\n") };

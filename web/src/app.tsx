@@ -1,6 +1,6 @@
 // The page: where its parts are, what moves, and what keys and pointers do.
 
-import { effect, signal } from "@preact/signals";
+import { effect, signal, useSignal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { commandOf } from "./address";
@@ -29,19 +29,22 @@ let stage: StageView | null = null;
 let diagram: DiagramView | null = null;
 
 function Bar() {
-	const copied = useRef<HTMLSpanElement>(null);
-	const copy = async () => {
-		const current = state.run.value!;
-		const { value: view } = state.view;
-		const link = location.href.split("#")[0] + (view === "cluster" ? clusterHash() : view === "compare" ? await pair.pairHash() : await state.address());
-		const commands = view === "cluster" ? [] : view === "compare" ? pair.pairCommands() : "words" in current.source ? [commandOf(current.source.words)] : [];
-		const text = [link, ...commands].join("\n");
+	const note = useSignal("");
+	const { value: view } = state.view;
+	const { source, acts } = state.run.value!;
+	const commands = view === "compare" ? pair.pairCommands() : view === "lab" && "words" in source ? [commandOf(source.words)] : [];
+	const copy = async (text: string) => {
 		document.body.dataset.copied = text;
 		// Browsers give access to the clipboard only to secure pages. On others, the text to copy is shown.
-		const done = await (navigator.clipboard?.writeText(text).then(() => true, () => false) ?? false);
-		if (done) copied.current!.textContent = "copied";
+		if (await (navigator.clipboard?.writeText(text).then(() => true, () => false) ?? false)) note.value = "copied";
 		else showText(text);
 	};
+	const copyLink = async () => copy(location.href.split("#")[0] + (view === "cluster" ? clusterHash() : view === "compare" ? await pair.pairHash() : await state.address()));
+	const copyCommand = () => {
+		closeMenus();
+		return copy(commands.join("\n"));
+	};
+	const saveScenario = () => save("run.scn", "text/plain", scenarioOf(state.run.value!, "saved from the page"));
 	return (
 		<header class="bar">
 			<a class="mark" href="#all" aria-label="baton">
@@ -70,14 +73,35 @@ function Bar() {
 					</a>
 				) : null}
 			</nav>
-			<button class="quiet" id="copy" onClick={copy}>
+			<button class="quiet" id="copy" onClick={copyLink}>
 				Copy link
 			</button>
-			<span ref={copied} role="status" class="note" />
+			<span role="status" class="note">
+				{note}
+			</span>
+			<details class="menu" hidden={commands.length === 0}>
+				<summary class="quiet">Command…</summary>
+				<div>
+					{commands.map((command, i) => (
+						<code key={i}>{command}</code>
+					))}
+					<button id="copy-command" onClick={copyCommand}>
+						Copy {commands.length > 1 ? "both" : "it"}
+					</button>
+					{view === "lab" && acts.length > 0 ? (
+						<>
+							<p class="note" id="by-hand">
+								The command makes the run without what you did by hand. <code>baton replay</code> repeats that as well, from a scenario:
+							</p>
+							<button onClick={saveScenario}>Save run.scn</button>
+						</>
+					) : null}
+				</div>
+			</details>
 			<details class="menu" hidden={state.view.value !== "lab"}>
 				<summary class="quiet">Save…</summary>
 				<div>
-					<button id="save-scn" onClick={() => save("run.scn", "text/plain", scenarioOf(state.run.value!, "saved from the page"))}>The run as a scenario (.scn)</button>
+					<button id="save-scn" onClick={saveScenario}>The run as a scenario (.scn)</button>
 					<button id="save-svg" onClick={() => save("view.svg", "image/svg+xml", viewAsSvg())}>The view as SVG</button>
 					<button id="save-diagram" onClick={() => save("diagram.svg", "image/svg+xml", diagramAsSvg())}>The space-time diagram as SVG</button>
 					<label>
@@ -92,6 +116,11 @@ function Bar() {
 	);
 }
 
+/** Closes the menus of the bar, but not the given one. */
+function closeMenus(but: Element | null = null): void {
+	for (const menu of document.querySelectorAll<HTMLDetailsElement>("details.menu")) if (menu !== but) menu.open = false;
+}
+
 function showText(text: string): void {
 	const dialog = document.getElementById("text") as HTMLDialogElement;
 	const area = dialog.querySelector("textarea")!;
@@ -101,7 +130,7 @@ function showText(text: string): void {
 }
 
 function save(name: string, type: string, text: string): void {
-	document.querySelector<HTMLDetailsElement>("details.menu")!.open = false;
+	closeMenus();
 	const link = document.createElement("a");
 	link.href = URL.createObjectURL(new Blob([text], { type }));
 	link.download = name;
@@ -111,10 +140,8 @@ function save(name: string, type: string, text: string): void {
 
 async function openFile(file: File | undefined): Promise<void> {
 	if (file === undefined) return;
-	document.querySelector<HTMLDetailsElement>("details.menu")!.open = false;
-	state.playing.value = false;
-	state.view.value = "lab";
-	if (state.show({ scenario: await file.text() }, [])) state.remember();
+	closeMenus();
+	state.replaceRun({ scenario: await file.text() });
 }
 
 /** Returns the picture with its colours written into it, so that it looks the same outside of the page. */
@@ -314,6 +341,8 @@ function Transport() {
 	);
 }
 
+const TOUCH = matchMedia("(pointer: coarse)").matches ? "Tap" : "Click";
+
 function Legend() {
 	const { algorithm, flights } = state.run.value!;
 	// Messages that only prepare are sent in few runs.
@@ -340,7 +369,7 @@ function Legend() {
 				))}
 				{queue === null ? null : <span class="l-queue">{queue}</span>}
 			</div>
-			<span class="note hint">{algorithm.kind === "mutex" ? "Click a node to ask or leave" : algorithm.timers ? "Click a node to initiate or crash" : "Click a node to initiate"}, a message to deliver, delay or lose it.</span>
+			<span class="note hint">{TOUCH} a node to {algorithm.kind === "mutex" ? "ask or leave" : algorithm.timers ? "initiate or crash" : "initiate"}, a message to deliver, delay or lose it.</span>
 		</div>
 	);
 }
@@ -451,8 +480,8 @@ function App() {
 			<Wrong />
 			<Menu />
 			<Help />
-			<dialog id="text" aria-label="Address and command">
-				<textarea readOnly rows={6} aria-label="Address and command" />
+			<dialog id="text" aria-label="To copy">
+				<textarea readOnly rows={6} aria-label="To copy" />
 				<form method="dialog">
 					<button class="quiet">Close</button>
 				</form>
@@ -473,7 +502,7 @@ function draw(): void {
 	const wrong = state.moment.value!.properties.some((p) => !p.holds) || broken === state.told.value;
 	const stuck = stuckAt(current, step, states);
 	// The views of another run are replaced as soon as its page is rendered.
-	if (stage?.run === current) stage.draw({ step, time, states, still: state.still.value, stuck: arrowsOf(stuck ?? []), broken: wrong, settled: !state.playing.value, hovered, hoveredNode });
+	if (stage?.run === current) stage.draw({ step, time, states, still: state.still.value, stuck: arrowsOf(current, stuck ?? [], step), broken: wrong, settled: !state.playing.value, hovered, hoveredNode });
 	if (diagram?.run === current) diagram.draw({ time, looks: states.map((s, i) => current.look(i + 1, s, step)), hovered, hoveredNode, broken: broken === null ? null : current.steps[broken - 1].t, now: wrong || stuck !== null });
 }
 
@@ -623,16 +652,18 @@ async function main(): Promise<void> {
 	else if (given?.words !== undefined) state.show({ words: given.words }, []);
 	// The laboratory always has a run, also behind another view.
 	if (state.run.value === null) {
-		const shown = state.view.value;
+		const [shown, sentence] = [state.view.value, state.wrong.value];
 		await state.showAddress("#lab");
-		state.view.value = shown;
+		[state.view.value, state.wrong.value] = [shown, sentence];
 	}
 	feed.begin();
 	render(<App />, document.getElementById("page")!);
 	effect(draw);
 	effect(() => {
 		const [current, at] = [state.run.value!, state.step.value];
-		if (state.playing.value || at === 0) return;
+		// The other views, and the beginning of a run, have nothing to tell; the sentence before is not theirs.
+		if (state.view.value !== "lab" || at === 0) state.said.value = "";
+		if (state.playing.value || state.view.value !== "lab" || at === 0) return;
 		const told = tell(current, current.steps[at - 1], undefined, undefined);
 		state.said.value = `${told.who} ${told.what} ${told.then.map((t) => t.text).join(", ")}`;
 	});
@@ -646,7 +677,7 @@ async function main(): Promise<void> {
 	addEventListener("pointerdown", (event) => {
 		const target = event.target as Element;
 		if (target.closest("#menu, [data-msg], [data-node]") === null) closeMenu();
-		if (target.closest("details.menu") === null) document.querySelector<HTMLDetailsElement>("details.menu")!.open = false;
+		closeMenus(target.closest("details.menu"));
 	});
 	state.playing.value = movesAlone(location.hash) && given === null;
 	requestAnimationFrame(frame);

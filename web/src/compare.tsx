@@ -11,20 +11,21 @@ import { Choice, LOADS, DELAYS, Number_, suits, titleOf, TOPOLOGIES } from "./se
 import { StageView } from "./stage";
 import { algorithms, narrow, playing, speed, still } from "./state";
 import { arrowsOf, stuckAt, stuckWords } from "./stuck";
-import { propertyWords, tell } from "./words";
+import { propertyWords, showVariable, tell } from "./words";
 
 const EXAMPLES: [string, string][] = [
 	["two algorithms", "#compare"],
 	["printed and mended", "#compare?tour=maekawa-neilsen&left.param=text=printed:neilsen&right.param=text=mended"],
 	["a star and a line", "#compare?nodes=7&load=wishes:0.09&cs=constant:2&entries=8&seed=4&left=raymond&left.topology=star&right=raymond&right.topology=line"],
 	["asking all and asking a committee", "#compare?nodes=13&load=wishes:0.02&entries=8&seed=2&left=ricart-agrawala&right=maekawa"],
-	["in order and not in order", "#compare?nodes=2&delay=exp:1&seed=1&left=chang-roberts&left.fifo&left.param=text=printed&right=chang-roberts&right.reorder&right.param=text=printed"],
+	["in order and not in order", "#compare?nodes=3&delay=exp:1&load=wishes:0.2&cs=constant:2&entries=8&seed=4&left=lamport&left.fifo&right=lamport&right.reorder"],
 ];
 
-/** How often messages were sent and sections entered up to a step. */
+/** How often messages were sent, and sections entered or nodes told who leads, up to a step. */
 function countsAt(run: Run, step: number): { sent: number; done: number } {
-	const done = run.algorithm.kind === "mutex" ? run.entries : run.elected;
-	return { sent: run.flights.filter((f) => f.sentStep <= step && f.sentStep > 0).length, done: done.filter((e) => e.step <= step).length };
+	const sent = run.flights.filter((f) => f.sentStep <= step && f.sentStep > 0).length;
+	if (run.algorithm.kind === "mutex") return { sent, done: run.entries.filter((e) => e.step <= step).length };
+	return { sent, done: new Set(run.elected.filter((e) => e.step <= step).map((e) => e.node)).size };
 }
 
 function Side(props: { side: 0 | 1 }) {
@@ -51,11 +52,14 @@ function Side(props: { side: 0 | 1 }) {
 			const step = run.stepAt(at);
 			const states = run.states(step);
 			const stuck = stuckAt(run, step, states);
-			const broken = run.at(step).properties().filter((p) => !p.holds);
-			const scene = { step, time: at, states, still: still.value, stuck: arrowsOf(stuck ?? []), broken: broken.length > 0, settled: !playing.value, hovered: null, hoveredNode: null };
+			const instance = run.at(step);
+			const broken = instance.properties().filter((p) => !p.holds);
+			// What shows only when it happens, such as a leader that is declared twice.
+			const violation = instance.status().violation ?? null;
+			const scene = { step, time: at, states, still: still.value, stuck: arrowsOf(run, stuck ?? [], step), broken: broken.length > 0 || violation !== null, settled: !playing.value, hovered: null, hoveredNode: null };
 			stage.draw(scene);
-			diagram.draw({ time: at, looks: states.map((s, i) => run.look(i + 1, s, step)), hovered: null, hoveredNode: null, broken: null, now: stuck !== null || broken.length > 0 });
-			wrong.value = broken.length > 0 ? `Broken: ${broken.map((p) => propertyWords(p.name)).join(", ")}.` : stuck !== null ? `Nothing can move any more, and somebody waits. ${stuckWords(run, stuck)}` : null;
+			diagram.draw({ time: at, looks: states.map((s, i) => run.look(i + 1, s, step)), hovered: null, hoveredNode: null, broken: null, now: stuck !== null || broken.length > 0 || violation !== null });
+			wrong.value = broken.length > 0 ? `Broken: ${broken.map((p) => propertyWords(p.name)).join(", ")}.` : stuck !== null ? `Nothing can move any more, and somebody waits. ${stuckWords(run, stuck, step)}` : violation !== null ? `Broken: ${violation}.` : null;
 		});
 	}, [now, small]);
 	return (
@@ -120,7 +124,7 @@ function Counts(props: { side: 0 | 1 }) {
 					<rect class="done" width={(sent / most) * 100} height="2" rx="1" />
 				</svg>
 				<span class="note">
-					messages so far, {run.algorithm.kind === "mutex" ? `for ${done} ${done === 1 ? "entry" : "entries"}` : `and ${done} know who leads`}
+					{sent === 1 ? "message" : "messages"} so far, {run.algorithm.kind === "mutex" ? `for ${done} ${done === 1 ? "entry" : "entries"}` : `and ${done === 0 ? "nobody knows" : done === 1 ? "one knows" : done === run.start.nodes ? "all know" : `${done} of ${run.start.nodes} know`} who leads`}
 				</span>
 			</div>
 		</div>
@@ -135,22 +139,39 @@ function goParting(step: number): void {
 	rememberPair();
 }
 
+/** What a side does at a step, with what follows. */
+function sayStep(side: 0 | 1, step: number): string {
+	const { runs, refused } = pair.value!;
+	const run = runs[side];
+	const instead = refused[side] === step ? "that cannot happen: " : "";
+	if (run.steps[step - 1] === undefined) return `${instead}nothing more happens`;
+	const { head } = run.steps[step - 1];
+	const { before, states } = run.moment(step);
+	const node = (head.node ?? head.to ?? 1) - 1;
+	const { who, what, then } = tell(run, run.steps[step - 1], before[node], states[node].vars);
+	return `${instead}${who} ${what.replace(/\.$/, "")}${then.length === 0 ? ", and nothing follows" : `: ${then.map((t) => t.text).join(", ")}`}`;
+}
+
+/** The first variable in which two runs differ after a step. */
+function sayDifference(step: number): string {
+	const [left, right] = pair.value!.runs.map((run) => run.states(step));
+	for (const [i, { vars }] of left.entries())
+		for (const [name, value] of Object.entries(vars)) {
+			const [one, other] = [value, right[i].vars[name]].map((v) => showVariable(pair.value!.runs[0], name, v));
+			if (one !== other) return `; then ${name} of ${pair.value!.runs[0].name(i + 1)} is ${one} on the left and ${other} on the right`;
+		}
+	return "";
+}
+
 /** What differs, in words: where two texts part, or what two algorithms cost. */
 function Difference() {
 	const { runs } = pair.value!;
 	const at = parting.value;
-	const words = (run: Run, step: number) => {
-		if (run.steps[step - 1] === undefined) return run.status.verdict === "bad" ? "this step cannot happen" : "nothing more happens";
-		const { head } = run.steps[step - 1];
-		const { before, states } = run.moment(step);
-		const node = (head.node ?? head.to ?? 1) - 1;
-		const { who, what, then } = tell(run, run.steps[step - 1], before[node], states[node].vars);
-		return `${who} ${what.replace(/\.$/, "")}${then.length === 0 ? ", and nothing follows" : `: ${then.map((t) => t.text).join(", ")}`}`;
-	};
-	if (at !== null && runs[0].start.topology === runs[1].start.topology)
+	if (at !== null && runs[0].start.topology === runs[1].start.topology) {
+		const [left, right] = [sayStep(0, at), sayStep(1, at)];
 		return (
 			<p class="note" id="difference">
-				They part at <button onClick={() => goParting(at)}>step {at}</button>. On the left {words(runs[0], at)}; on the right {words(runs[1], at)}.
+				They part at <button onClick={() => goParting(at)}>step {at}</button>. {left === right ? `On both sides ${left}${sayDifference(at)}.` : `On the left ${left}; on the right ${right}.`}
 				{pair.value!.tour === null ? null : (
 					<>
 						{" "}
@@ -159,6 +180,7 @@ function Difference() {
 				)}
 			</p>
 		);
+	}
 	const whole = runs.map((run) => ({ name: titleOf(run.algorithm.name), ...countsAt(run, run.steps.length) }));
 	return (
 		<p class="note" id="difference">

@@ -57,6 +57,20 @@ export function requestsOf(run: Run): Request[] {
 	return requests;
 }
 
+const SYMBOLS: [RegExp, string][] = [
+	[/\bN\b|\dN/, "N: nodes"],
+	[/n(?=\()|log n/, "n: nodes"],
+	[/\bD\b|\dD/, "D: edges of the longest path"],
+	[/\bE\b|\dE/, "E: links"],
+	[/\bK\b/, "K: nodes in a committee"],
+	[/\bL\b/, "L: requests in a round"],
+];
+
+/** Says what the letters of the paper's formula stand for: "D: edges of the longest path". */
+export function symbolsOf(claim: string): string {
+	return SYMBOLS.filter(([form]) => form.test(claim)).map(([, words]) => words).join(", ");
+}
+
 /** Returns the largest number of messages that the paper allows for one entry, or null if that is not a formula of N and D. */
 export function boundOf(run: Run): number | null {
 	const claim = run.algorithm.claim;

@@ -1,9 +1,9 @@
 // Two runs side by side: what they have in common, what each has of its own, and one time for both.
 
 import { computed, signal } from "@preact/signals";
-import { commandOf, pack, unpack } from "./address";
-import { Run, type Source, type Step } from "./run";
-import { algorithms, playing, view, wrong } from "./state";
+import { commandOf, pack, readNumber, readText, unpackScenario } from "./address";
+import { Run, type Step } from "./run";
+import { algorithms, keepPlace, playing, view, wrong } from "./state";
 import { loadTours } from "./tour";
 
 type Words = [string, string][];
@@ -14,7 +14,9 @@ export interface Pair {
 	scenario: string | null; // both follow this schedule; else they are simulations
 	tour: string | null; // the tour that the schedule is from
 	runs: [Run, Run];
+	refused: [number | null, number | null]; // the step of the schedule that cannot happen on a side, from which it goes its own way
 }
+type Made = Omit<Pair, "runs" | "refused">;
 
 export const pair = signal<Pair | null>(null);
 export const time = signal(0);
@@ -41,34 +43,50 @@ function adapt(scenario: string, words: Words): string {
 	return text;
 }
 
-function sourceOf(made: Omit<Pair, "runs">, side: 0 | 1): Source {
-	return made.scenario !== null ? { scenario: adapt(made.scenario, made.own[side]) } : { words: textOf([...made.own[side], ...made.common]) };
+/** Makes a run of a schedule that was written for another text. Where the schedule ends, or cannot be followed, what is in flight arrives. */
+function runOn(scenario: string): { run: Run; refused: number | null } {
+	const followed = Run.make({ scenario }, [], algorithms.value);
+	const bad = followed.status.verdict === "bad";
+	const lines = scenario.trimEnd().split("\n");
+	const kept = bad ? lines.slice(0, followed.status.failed! - 1) : lines;
+	return { run: Run.make({ scenario: [...kept, "run", ""].join("\n") }, [], algorithms.value), refused: bad ? followed.steps.length + 1 : null };
 }
 
+function makeSide(made: Made, side: 0 | 1): { run: Run; refused: number | null } {
+	if (made.scenario === null) return { run: Run.make({ words: textOf([...made.own[side], ...made.common]) }, [], algorithms.value), refused: null };
+	const scenario = adapt(made.scenario, made.own[side]);
+	if (scenario !== adapt(made.scenario, [])) return runOn(scenario);
+	return { run: Run.make({ scenario }, [], algorithms.value), refused: null };
+}
+
+const KINDS = { mutex: "is for mutual exclusion", election: "elects a leader" };
+
 /** Throws an Error with the sentence of C if one of them cannot run. */
-function make(made: Omit<Pair, "runs">): Pair {
-	const runs = ([0, 1] as const).map((side) => Run.make(sourceOf(made, side), [], algorithms.value));
-	return { ...made, runs: runs as [Run, Run] };
+function make(made: Made): Pair {
+	const [left, right] = [makeSide(made, 0), makeSide(made, 1)];
+	const [one, other] = [left.run.algorithm, right.run.algorithm];
+	if (one.kind !== other.kind) throw new Error(`${one.name} ${KINDS[one.kind]} and ${other.name} ${KINDS[other.kind]}: only two of one kind can be side by side`);
+	return { ...made, runs: [left.run, right.run], refused: [left.refused, right.refused] };
 }
 
 export async function pairOf(hash: string): Promise<{ pair: Pair; time: number }> {
 	const query = (hash === "#compare" ? FIRST : hash).replace(/^#compare\??/, "");
-	const made: Omit<Pair, "runs"> = { common: [], own: [[], []], scenario: null, tour: null };
+	const made: Made = { common: [], own: [[], []], scenario: null, tour: null };
 	let at = 0;
 	for (const part of query.split("&").filter((p) => p !== "")) {
 		const [key, ...rest] = part.split("=");
-		const value = decodeURIComponent(rest.join("="));
+		const value = readText(rest.join("="));
 		const side = SIDES.findIndex((name) => key === name || key.startsWith(name + "."));
 		if (side >= 0) made.own[side].push([key.includes(".") ? key.slice(key.indexOf(".") + 1) : "algorithm", value]);
-		else if (key === "t") at = Number(value);
-		else if (key === "scn") made.scenario = await unpack(value);
+		else if (key === "t") at = readNumber(key, value, /^\d{1,9}(\.\d+)?$/, "6.41");
+		else if (key === "scn") made.scenario = await unpackScenario(value);
 		else if (key === "tour") {
 			made.tour = value;
 			made.scenario = (await loadTours())[value] ?? null;
 			if (made.scenario === null) throw new Error(`there is no tour '${value.slice(0, 40)}'`);
 		} else made.common.push([key, value]);
 	}
-	return { pair: make(made), time: Number.isFinite(at) ? at : 0 };
+	return { pair: make(made), time: at };
 }
 
 export async function pairHash(): Promise<string> {
@@ -102,10 +120,13 @@ export async function showPair(hash: string): Promise<void> {
 }
 
 let remembered = 0;
-export function rememberPair(): void {
+/** Writes the pair and the time into the address; after a change, which Back undoes, with the address before it. */
+export function rememberPair(before: Promise<string> | null = null): void {
 	const turn = ++remembered;
-	void pairHash().then((hash) => {
-		if (turn === remembered && view.value === "compare") history.replaceState(null, "", hash);
+	void Promise.all([before, pairHash()]).then(([was, hash]) => {
+		if (view.value !== "compare") return;
+		if (was !== null) keepPlace(was, hash);
+		else if (turn === remembered) history.replaceState(null, "", hash);
 	});
 }
 
@@ -119,11 +140,12 @@ export function changePair(side: 0 | 1 | null, key: string, value: string): void
 	// Another algorithm keeps nothing that belonged to the one before.
 	if (side !== null) own[side] = name === "algorithm" ? [["algorithm", value]] : replace(own[side]);
 	playing.value = false;
+	const before = pairHash();
 	try {
 		pair.value = make({ ...now, common: side === null ? replace(now.common) : now.common, own });
 		time.value = Math.min(time.value, end.value);
 		wrong.value = null;
-		rememberPair();
+		rememberPair(before);
 	} catch (error) {
 		wrong.value = (error as Error).message;
 	}
@@ -140,8 +162,9 @@ export function goNext(direction: 1 | -1): void {
 	goTo(later.length === 0 ? (direction > 0 ? end.value : 0) : direction > 0 ? Math.min(...later) : Math.max(...later));
 }
 
+/** What happened, without the time and the numbers of messages: those may differ where nothing else does. */
 function told(step: Step): string {
-	return JSON.stringify([step.head, step.rest.filter((l) => l.ev !== "state")]);
+	return JSON.stringify([step.head, ...step.rest.filter((l) => l.ev !== "state")].map(({ t, msg, of, ...rest }) => rest));
 }
 
 /** Two runs of one algorithm on one schedule: the first step at which they do not do the same; null if there is none. */

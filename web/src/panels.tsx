@@ -1,7 +1,7 @@
 // The panels with text beside the stage.
 
 import { passagesOf } from "./code";
-import { boundOf } from "./cost";
+import { boundOf, symbolsOf } from "./cost";
 import type { Role } from "./module";
 import { broken, grown, hovered, hoveredNode, map, moment, narrow, requests, run, source, told } from "./state";
 import { stuckAt, stuckWords } from "./stuck";
@@ -66,7 +66,7 @@ export function Properties() {
 			) : null}
 			{stuck !== null ? (
 				<p class="alarm" role="alert">
-					<b>Nothing can move any more</b>, and somebody waits. {stuckWords(current, stuck)}
+					<b>Nothing can move any more</b>, and somebody waits. {stuckWords(current, stuck, told.value)}
 				</p>
 			) : now.status.violation ? (
 				<p class="alarm" role="alert">{now.status.violation}</p>
@@ -183,7 +183,10 @@ export function Cost() {
 		return (
 			<section class="card" id="cost" aria-labelledby="cost-title">
 				<h2 id="cost-title">
-					Messages <span>the paper: {current.algorithm.claim}</span>
+					Messages{" "}
+					<span>
+						the paper: {current.algorithm.claim} ({symbolsOf(current.algorithm.claim)})
+					</span>
 				</h2>
 				<ul class="kinds">
 					{kinds.map((m) => (
@@ -197,12 +200,13 @@ export function Cost() {
 					))}
 				</ul>
 				<p class="note right">
-					<b>{flown.length}</b> messages so far
+					<b>{flown.length}</b> {flown.length === 1 ? "message" : "messages"} so far
 				</p>
 			</section>
 		);
 	}
 	const bound = boundOf(current);
+	const symbols = symbolsOf(current.algorithm.claim);
 	const roles = new Map<string, Role>(current.algorithm.messages.map((m) => [m.name, m.role]));
 	const shown = requests.value.filter((r) => r.step <= at).slice(narrow.value ? -COLUMNS_MAX / 2 : -COLUMNS_MAX);
 	const most = Math.max(bound ?? 0, 3, ...shown.map((r) => r.messages.filter((f) => f.sentStep <= at).length));
@@ -223,6 +227,7 @@ export function Cost() {
 				<span>
 					the paper: {current.algorithm.claim}
 					{bound !== null ? `, at most ${bound} here` : ""}
+					{symbols === "" ? "" : ` (${symbols})`}
 				</span>
 			</h2>
 			<svg viewBox={`0 0 ${width} ${height + 28}`} role="img" aria-label={`${sent} messages, ${entered} entries so far`}>
@@ -242,7 +247,7 @@ export function Cost() {
 				))}
 			</svg>
 			<p class="note right">
-				<b>{sent}</b> messages, <b>{entered}</b> {entered === 1 ? "entry" : "entries"} so far
+				<b>{sent}</b> {sent === 1 ? "message" : "messages"}, <b>{entered}</b> {entered === 1 ? "entry" : "entries"} so far
 			</p>
 		</section>
 	);

@@ -3,7 +3,7 @@
 import { useRef } from "preact/hooks";
 import { wordsOf } from "./address";
 import type { Algorithm } from "./module";
-import { algorithms, playing, remember, run, show, tour } from "./state";
+import { algorithms, replaceRun, run, tour } from "./state";
 
 export const LOADS: [string, string][] = [
 	["light", "one after the other"],
@@ -74,8 +74,7 @@ function change(key: string, value: string | null): void {
 	if (value === null) words = words.filter((_, i) => i !== at);
 	else if (at >= 0) words[at] = word;
 	else words.push(word);
-	playing.value = false;
-	if (show({ words: words.map(([name, text]) => (text === "" ? name : `${name}=${text}`)).join("\n") }, [])) remember();
+	replaceRun({ words: words.map(([name, text]) => (text === "" ? name : `${name}=${text}`)).join("\n") });
 }
 
 /** Returns in plain words an option of the command line that is not among the choices. */
@@ -248,6 +247,5 @@ function orderTo(value: string): void {
 	if (!("words" in current.source)) return;
 	const words = wordsOf(current.source.words).filter(([name]) => name !== "fifo" && name !== "reorder");
 	words.push([value, ""]);
-	playing.value = false;
-	if (show({ words: words.map(([name, text]) => (text === "" ? name : `${name}=${text}`)).join("\n") }, [])) remember();
+	replaceRun({ words: words.map(([name, text]) => (text === "" ? name : `${name}=${text}`)).join("\n") });
 }

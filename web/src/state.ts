@@ -52,7 +52,8 @@ effect(() => {
 	until.value = null;
 });
 effect(() => {
-	if (tour.value !== null) frame.value = frameOf(tour.value, step.value, frame.peek());
+	// A run that went its own way is in no frame any more.
+	if (tour.value !== null && run.value?.acts.length === 0) frame.value = frameOf(tour.value, step.value, frame.peek());
 });
 
 /** Updates the description while the run plays. Words that change sixty times a second could not be read. */
@@ -126,7 +127,7 @@ async function showTour(name: string, at: number, acts: Act[], to: number | null
 	const sentence = wrong.value;
 	frame.value = index;
 	go(to ?? (question() === null ? made.frames[index].to : made.frames[index].from));
-	frame.value = frameOf(made, step.value, index);
+	frame.value = acts.length === 0 ? frameOf(made, step.value, index) : index;
 	wrong.value = sentence;
 }
 
@@ -261,6 +262,24 @@ export async function address(): Promise<string> {
 		return hashOf({ source: current.source, tour: tour.value.name, frame: frame.value + 1, acts: current.acts, step: own ? null : step.value, time: null });
 	}
 	return hashOf({ tour: null, frame: null, source: current.source, acts: current.acts, step: step.value, time: between ? Number(time.value.toFixed(6)) : null });
+}
+
+/** The browser's Back leads to the place before. */
+export function keepPlace(before: string, hash: string): void {
+	if (before.length < 8000) history.replaceState(null, "", before);
+	if (hash.length < 8000) history.pushState(null, "", hash);
+}
+
+/** Shows another run in place of this one. Back undoes it; acts that the other run cannot have are spoken of. */
+export function replaceRun(origin: Source): void {
+	const before = view.value === "lab" ? address() : location.hash;
+	const count = run.value!.acts.length;
+	playing.value = false;
+	if (!show(origin, [])) return;
+	view.value = "lab";
+	if (count > 0) wrong.value = `This is another run, without what you did by hand (${count === 1 ? "one act" : `${count} acts`}). The browser's Back returns to it.`;
+	remembered++;
+	void Promise.all([before, address()]).then(([was, hash]) => keepPlace(was, hash));
 }
 
 let remembered = 0;

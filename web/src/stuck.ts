@@ -1,7 +1,7 @@
 // When nothing can move any more and somebody waits: who waits for whom.
 
 import type { NodeState } from "./module";
-import type { Run } from "./run";
+import type { Flight, Run } from "./run";
 import { nodeOf } from "./stage";
 
 export interface Waiting {
@@ -44,14 +44,22 @@ export interface Arrow {
 	cycle: boolean; // it is why nothing moves
 }
 
+/** The token that was lost up to a step, if no other was sent since. Then this is why nothing moves. */
+export function lostToken(run: Run, step: number): Flight | null {
+	const last = run.flights.findLast((f) => f.token && f.sentStep <= step);
+	return last !== undefined && last.lost && last.goneStep <= step ? last : null;
+}
+
 /** Returns arrows from each node that waits to the node that would have to act. */
-export function arrowsOf(waiting: Waiting[]): Arrow[] {
+export function arrowsOf(run: Run, waiting: Waiting[], step: number): Arrow[] {
 	const pairs = new Map<string, Arrow>();
 	for (const { node, asked, held } of waiting) {
 		const to = held === 0 ? asked : held;
 		if (to !== 0 && to !== node) pairs.set(`${node} ${to}`, { from: node, to, cycle: false });
 	}
 	const arrows = [...pairs.values()];
+	// Who asked whom may go round in a circle, but nobody waits for the next one in it.
+	if (lostToken(run, step) !== null) return arrows;
 	const reaches = (from: number, to: number, seen = new Set<number>()): boolean => {
 		if (from === to) return true;
 		seen.add(from);
@@ -63,13 +71,25 @@ export function arrowsOf(waiting: Waiting[]): Arrow[] {
 
 const SENTENCES_MAX = 6;
 
-export function stuckWords(run: Run, waiting: Waiting[]): string {
+/** "1, 2 and 5". */
+function list(words: string[]): string {
+	return words.length < 2 ? words.join("") : `${words.slice(0, -1).join(", ")} and ${words[words.length - 1]}`;
+}
+
+export function stuckWords(run: Run, waiting: Waiting[], step: number): string {
 	const name = (node: number) => run.name(node);
+	const lost = lostToken(run, step);
+	if (lost !== null) {
+		const nodes = [...new Set(waiting.map((w) => w.node))];
+		return `The token is gone: ${lost.text} from ${name(lost.from)} to ${name(lost.to)} was lost at step ${lost.goneStep}. ${list(nodes.map(name))} ${nodes.length === 1 ? "waits" : "wait"} for it.`;
+	}
 	const words = waiting.map(({ node, asked, held }) => {
 		if (asked === 0) return `${name(node)} waits, but has asked nobody`;
 		if (run.algorithm.token) return `${name(node)} waits for the token, and asked ${name(asked)}`;
 		return `${name(node)} needs the permission of ${name(asked)}${held === 0 ? "" : held === asked ? ", which keeps it" : `, which ${name(held)} has`}`;
 	});
-	const shown = words.slice(0, SENTENCES_MAX).join("; ");
-	return shown === "" ? "" : shown + (words.length > SENTENCES_MAX ? "; and more." : ".");
+	if (words.length === 0) return "";
+	// One more takes no more room than saying that there is one.
+	const shown = words.length <= SENTENCES_MAX + 1 ? words : [...words.slice(0, SENTENCES_MAX), `and ${words.length - SENTENCES_MAX} more`];
+	return `${shown.join("; ")}.`;
 }

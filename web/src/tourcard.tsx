@@ -1,6 +1,6 @@
 // The card of a tour: the words of a frame, its question, and the way through the frames.
 
-import { answer, answered, frame, goFrame, question, questionKey, run, tour } from "./state";
+import { answer, answered, frame, goFrame, question, questionKey, returnToRun, run, tour } from "./state";
 
 /** Words between backquotes are code. */
 function Words(props: { text: string }) {
@@ -34,6 +34,8 @@ function countRight(): string {
 	return asked.length === 0 ? "" : ` · ${right} of ${asked.length} answered`;
 }
 
+const LATE = 9999; // later than the end of any tour
+
 export function TourCard() {
 	const current = tour.value;
 	if (current === null) return null;
@@ -41,6 +43,7 @@ export function TourCard() {
 	const shown = current.frames[index];
 	const asked = question();
 	const printed = String(run.value!.start.params.text ?? "");
+	const beside = `#compare?tour=${current.name}&left.param=text=${printed}&right.param=text=mended`;
 	const away = run.value!.acts.length > 0;
 	return (
 		<section class="card tour" id="tour" aria-labelledby="tour-title">
@@ -53,12 +56,20 @@ export function TourCard() {
 			</p>
 			<h2 id="tour-title">{shown.title}</h2>
 			{asked === null ? shown.words.map((text, i) => <p key={i}><Words text={text} /></p>) : <Ask asked={asked} />}
-			{printed.startsWith("printed") ? (
+			{!printed.startsWith("printed") ? null : index < current.frames.length - 1 ? (
 				<p>
-					<a href={`#compare?tour=${current.name}&left.param=text=${printed}&right.param=text=mended`}>Printed and mended, side by side</a>
+					<a href={beside}>Printed and mended, side by side</a>
+				</p>
+			) : (
+				<p>
+					What you see here is still the printed text. <a href={`${beside}&t=${LATE}`}>See how the mended one ends, beside it.</a>
+				</p>
+			)}
+			{away ? (
+				<p class="alarm" role="status">
+					What you did by hand is not in the tour: from there the run goes its own way, and these words do not tell it. <button id="tour-return" onClick={returnToRun}>Return to the tour</button>
 				</p>
 			) : null}
-			{away ? <p class="note">The run goes its own way now; another frame takes it back.</p> : null}
 			<div class="way">
 				<span class="dots" aria-hidden="true">
 					{current.frames.map((f, i) => (

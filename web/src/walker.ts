@@ -3,9 +3,12 @@
 import { Instance, type Property } from "./module";
 import type { Act, Source } from "./run";
 
+const NODES_MAX = 60;
+
 export function begin(instance: Instance, source: Source, traced: boolean): void {
 	const wrong = "words" in source ? instance.open(source.words, traced) : instance.scenario(source.scenario, traced);
-	if (wrong !== null) throw new Error(wrong);
+	// The page has words where the command line has options, and fewer nodes.
+	if (wrong !== null) throw new Error(wrong.replace(/^--(?=[a-z]+ ')/, "").replace(/^(nodes .* to )\d+/, `$1${NODES_MAX}`));
 }
 
 export class Walker {
