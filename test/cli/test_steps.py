@@ -44,6 +44,17 @@ class Steps(unittest.TestCase):
             self.assertIn((node, state), shown)
             shown = shown[shown.index((node, state)):]
 
+    def test_a_link_has_two_ends_and_both_show_their_variables(self):
+        """Each end has another array of neighbours after it; the trace says so too."""
+        rows = table("algorithm helary\ntopology ring\nnodes 3\nunlink 2 1\nlink 1 2\n")
+        self.assertRegex(rows[0], r"unlink 1 2 +1: .*\*req_array=\[\[3,\[\]\]\] .*; 2: .*\*req_array=\[\[3,\[\]\]\]")
+        self.assertRegex(rows[1], r" link 1 2 +1: .*\*req_array=\[\[2,\[\]\],\[3,\[\]\]\].*; 2: .*\*req_array=\[\[1,\[\]\],\[3")
+        with tempfile.NamedTemporaryFile("r", suffix=".jsonl") as file:
+            replay("algorithm helary\ntopology ring\nnodes 3\nunlink 1 2\nlink 1 2\n", "--trace", file.name)
+            lines = [json.loads(line) for line in file]
+        self.assertEqual([(line["ev"], line.get("node")) for line in lines[1:-1]],
+                         [("unlink", 1), ("state", 1), ("state", 2), ("link", 1), ("state", 1), ("state", 2)])
+
     def test_bad_input_leaves_nothing(self):
         run = replay("algorithm neilsen\nnodes 2\nrequest 2\nrequest 2\n", "--steps")
         self.assertEqual((run.code, run.out), (2, ""))

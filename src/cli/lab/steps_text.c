@@ -40,9 +40,10 @@ struct steps {
 	struct text happens, sends;
 	char last_sent[128];
 	bool begun;
-	uint32_t node;   /* the node that made the step */
-	json_t *changed; /* the variables of `node` after the step, or NULL */
-	json_t *texts;   /* the text of each message, by its number */
+	uint32_t node;    /* the node that made the step, or 0 */
+	uint32_t other;   /* the other end of a link that is made or removed, or 0 */
+	json_t **changed; /* [node - 1]: the variables of a node after the step, or NULL */
+	json_t *texts;    /* the text of each message, by its number */
 };
 
 struct steps *steps_begin(const struct world *world)
@@ -53,8 +54,10 @@ struct steps *steps_begin(const struct world *world)
 	steps->nodes = world->network->graph.nodes;
 	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers. */
 	steps->variables = calloc(steps->nodes, sizeof(*steps->variables));
+	/* NOLINTNEXTLINE(bugprone-sizeof-expression): an array of pointers. */
+	steps->changed = calloc(steps->nodes, sizeof(*steps->changed));
 	steps->texts = json_object();
-	memory_must(steps->variables != NULL && steps->texts != NULL);
+	memory_must(steps->variables != NULL && steps->changed != NULL && steps->texts != NULL);
 	for (uint32_t i = 1; i <= steps->nodes; i++) {
 		char *text = world_describe(world, i);
 		steps->variables[i - 1] = json_loads(text, 0, NULL);
@@ -88,15 +91,17 @@ void steps_look(struct steps *steps, const struct world *world, uint64_t count)
 
 void steps_free(struct steps *steps)
 {
-	for (uint32_t i = 0; i < steps->nodes; i++)
+	for (uint32_t i = 0; i < steps->nodes; i++) {
 		json_decref(steps->variables[i]);
+		json_decref(steps->changed[i]);
+	}
 	for (size_t i = 0; i < steps->rows_count; i++) {
 		free(steps->rows[i].happens);
 		free(steps->rows[i].sends);
 		free(steps->rows[i].variables);
 	}
 	json_decref(steps->texts);
-	json_decref(steps->changed);
+	free(steps->changed);
 	text_free(&steps->happens);
 	text_free(&steps->sends);
 	free(steps->turns);
@@ -108,19 +113,15 @@ void steps_free(struct steps *steps)
 
 /* --- rows --- */
 
-/* Adds the state of the paper's figure in which the node of this row is after the step, by the name under
- * which a scenario expects it. */
-static void add_figure(struct steps *steps, struct text *text)
+/* Adds the state of the paper's figure in which the node is after the step of this row, by the name
+ * under which a scenario expects it. The turns of this row begin at `turns_first`. */
+static void add_figure(struct steps *steps, uint32_t node, size_t turns_first, struct text *text)
 {
 	bool changed = false;
 
-	while (steps->turns_shown < steps->turns_count &&
-	       steps->turns[steps->turns_shown].step <= steps->rows_count + 1) {
-		const struct turn *turn = &steps->turns[steps->turns_shown++];
-		steps->states[turn->node - 1] = turn->state;
-		changed = changed || turn->node == steps->node;
-	}
-	const char *state = steps->states[steps->node - 1];
+	for (size_t i = turns_first; i < steps->turns_shown; i++)
+		changed = changed || steps->turns[i].node == node;
+	const char *state = steps->states[node - 1];
 	text_format(text, " %sfigure=", changed ? "*" : "");
 	if (state != NULL)
 		text_format(text, "\"%s\"", state);
@@ -128,32 +129,48 @@ static void add_figure(struct steps *steps, struct text *text)
 		text_add_string(text, "null");
 }
 
-/* Returns the variables of the node that made the step, with a star before those that it
- * changed. */
-static char *variables_text(struct steps *steps)
+/* Adds the variables of the node, with a star before those that the step changed. */
+static void add_variables(struct steps *steps, uint32_t node, size_t turns_first, struct text *text)
 {
-	json_t *before = steps->node != 0 ? steps->variables[steps->node - 1] : NULL;
-	struct text text = {0};
+	json_t *before = steps->variables[node - 1], *after = steps->changed[node - 1];
 	const char *name;
 	json_t *value;
 
-	text_add_string(&text, "");
-	if (before == NULL)
-		return text_take(&text);
-	text_format(&text, "%" PRIu32 ":", steps->node);
-	json_object_foreach (steps->changed != NULL ? steps->changed : before, name, value) {
+	text_format(text, "%" PRIu32 ":", node);
+	json_object_foreach (after != NULL ? after : before, name, value) {
 		char *shown = json_dumps(value, JSON_ENCODE_ANY | JSON_COMPACT);
 		memory_must(shown != NULL);
 		bool same = json_equal(value, json_object_get(before, name));
-		text_format(&text, " %s%s=%s", same ? "" : "*", name, shown);
+		text_format(text, " %s%s=%s", same ? "" : "*", name, shown);
 		free(shown);
 	}
 	if (steps->figure != NULL)
-		add_figure(steps, &text);
-	if (steps->changed != NULL) {
+		add_figure(steps, node, turns_first, text);
+	if (after != NULL) {
 		json_decref(before);
-		steps->variables[steps->node - 1] = steps->changed;
-		steps->changed = NULL;
+		steps->variables[node - 1] = after;
+		steps->changed[node - 1] = NULL;
+	}
+}
+
+/* Returns the variables of the node that made the step, and of the other end of a link. */
+static char *variables_text(struct steps *steps)
+{
+	struct text text = {0};
+	size_t turns_first = steps->turns_shown;
+
+	text_add_string(&text, "");
+	if (steps->node == 0)
+		return text_take(&text);
+	while (steps->turns_shown < steps->turns_count &&
+	       steps->turns[steps->turns_shown].step <= steps->rows_count + 1) {
+		const struct turn *turn = &steps->turns[steps->turns_shown++];
+		steps->states[turn->node - 1] = turn->state;
+	}
+	add_variables(steps, steps->node, turns_first, &text);
+	if (steps->other != 0) {
+		text_add_string(&text, "; ");
+		add_variables(steps, steps->other, turns_first, &text);
 	}
 	return text_take(&text);
 }
@@ -179,6 +196,7 @@ static void begin_row(struct steps *steps, uint32_t node)
 	end_row(steps);
 	steps->begun = true;
 	steps->node = node;
+	steps->other = 0;
 	steps->last_sent[0] = '\0';
 }
 
@@ -247,8 +265,8 @@ static void add_line(struct steps *steps, json_t *line)
 	if (strcmp(event, "send") == 0) {
 		add_send(steps, line);
 	} else if (strcmp(event, "state") == 0) {
-		json_decref(steps->changed);
-		steps->changed = json_incref(json_object_get(line, "vars"));
+		json_decref(steps->changed[node - 1]);
+		steps->changed[node - 1] = json_incref(json_object_get(line, "vars"));
 	} else if (strcmp(event, "enter") == 0) {
 		text_add_string(&steps->happens, ", enters");
 	} else if (strcmp(event, "elected") == 0) {
@@ -264,6 +282,9 @@ static void add_line(struct steps *steps, json_t *line)
 		begin_row(steps, node);
 		text_format(&steps->happens, "%s %" PRIu32,
 		            strcmp(event, "exit") == 0 ? "release" : event, node);
+		steps->other = number_of(line, "to");
+		if (steps->other != 0)
+			text_format(&steps->happens, " %" PRIu32, steps->other);
 	}
 }
 

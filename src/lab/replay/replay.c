@@ -530,8 +530,14 @@ static enum replay_verdict step_link(struct replay *replay, const struct step *s
 	world_rewire(&replay->world, a, b, makes);
 	if (replay->trace != NULL)
 		trace_link(replay->trace, time, a, b, makes);
-	if (!makes)
+	if (!makes) {
+		/* The algorithm makes no step, but its variables may be about neighbours. */
+		if (replay->trace != NULL) {
+			trace_variables(replay->trace, &replay->world, time, a);
+			trace_variables(replay->trace, &replay->world, time, b);
+		}
 		return REPLAY_PASSED;
+	}
 	world_linked(&replay->world, a, b);
 	enum replay_verdict verdict = end_step(replay, a, NULL);
 	if (verdict != REPLAY_PASSED)

@@ -332,9 +332,10 @@ static void write_elected(struct trace *trace, uint64_t time, uint32_t node, uin
 	text_format(&trace->lines, ",\"node\":%" PRIu32 ",\"leader\":%" PRIu32 "}\n", node, leader);
 }
 
-static void write_variables(struct trace *trace, const struct world *world, uint64_t time,
-                            uint32_t node)
+void trace_variables(struct trace *trace, const struct world *world, uint64_t time, uint32_t node)
 {
+	if (!trace->wants_lines)
+		return;
 	char *variables = world_describe(world, node);
 
 	if (strcmp(variables, trace->variables[node - 1]) == 0) {
@@ -365,8 +366,7 @@ void trace_effects(struct trace *trace, const struct world *world, uint64_t time
 			write_elected(trace, time, node, effect->elected.identifier);
 		}
 	}
-	if (trace->wants_lines)
-		write_variables(trace, world, time, node);
+	trace_variables(trace, world, time, node);
 	drain(trace, DRAIN_SIZE);
 }
 

@@ -47,6 +47,9 @@ void trace_expire(struct trace *trace, uint64_t time, uint32_t node);
 void trace_crash(struct trace *trace, uint64_t time, uint32_t node);
 /* The link between two nodes is made or removed. */
 void trace_link(struct trace *trace, uint64_t time, uint32_t a, uint32_t b, bool linked);
+
+/* Writes the variables of the node if they have changed since they were last written. */
+void trace_variables(struct trace *trace, const struct world *world, uint64_t time, uint32_t node);
 /* The node has crashed before, and begins again as at the start. */
 void trace_restart(struct trace *trace, uint64_t time, uint32_t node);
 void trace_exit(struct trace *trace, uint64_t time, uint32_t node);
