@@ -1,6 +1,7 @@
 """The checker tries each fault at every moment, and what it finds can be replayed."""
 import json
 import os
+import re
 import tempfile
 import unittest
 
@@ -75,6 +76,16 @@ class WhatIsKnown(unittest.TestCase):
         self.expect("neilsen --topology line --nodes 2 --cut", "waits")
         scenario = check("ricart-agrawala --nodes 2 --cut")["counterexample"]
         self.assertIn("# from here on everything between 1 and 2 is lost\n", scenario)
+
+    def test_it_says_as_many_steps_as_it_lists(self):
+        """A cut link and the second end of a rewired one are no steps of the schedule."""
+        for words in ("neilsen --nodes 3 --cut", "helary --topology line --nodes 3 --rewire 2 --param text=printed:rewire",
+                      "suzuki-kasami --nodes 3 --lose token"):
+            scenario = check(words)["counterexample"]
+            said = re.search(r"; (\d+) steps?(?:, then (\d+) for ever)?$", scenario.splitlines()[0])
+            verbs = ("request", "release", "deliver", "drop", "duplicate", "crash", "restart", "expire", "link", "unlink")
+            listed = [line for line in scenario.splitlines() if line.startswith(verbs)]
+            self.assertEqual(sum(int(count or 0) for count in said.groups()), len(listed), scenario)
 
     def test_elections(self):
         self.assertEqual(check("chang-roberts --nodes 3 --lose ELECTION")["termination"], "violated")

@@ -144,11 +144,13 @@ static void write_scenario(struct check *check)
 
 	if (result->node != 0)
 		snprintf(node, sizeof(node), ", node %" PRIu32, result->node);
+	size_t before = counterexample_steps(check->path,
+	                                     endless ? result->path_cycle : result->path_count);
 	if (endless)
 		snprintf(more, sizeof(more), ", then %zu for ever",
-		         result->path_count - result->path_cycle);
-	snprintf(note, sizeof(note), "baton check: %s%s; %zu steps%s", result->what, node,
-	         endless ? result->path_cycle : result->path_count, more);
+		         counterexample_steps(check->path, result->path_count) - before);
+	snprintf(note, sizeof(note), "baton check: %s%s; %zu step%s%s", result->what, node, before,
+	         before == 1 ? "" : "s", more);
 	write_expectation(check, expectation, sizeof(expectation));
 	result->scenario =
 	        counterexample_text(&check->search.model, check->path, result->path_count,

@@ -245,6 +245,25 @@ static void follow(struct follower *follower, const struct action *action)
 	take_sends(follower, action->node);
 }
 
+/* The model changes a link in two actions, one for each end, and says of a cut link which messages
+ * are lost: neither the second end nor the cut is a step of the schedule. */
+static bool is_step(const struct action *action)
+{
+	bool second = (action->kind == ACTION_LINK || action->kind == ACTION_UNLINK) &&
+	              action->node > action->what;
+
+	return !second && action->kind != ACTION_CUT;
+}
+
+size_t counterexample_steps(const struct action *path, size_t count)
+{
+	size_t steps = 0;
+
+	for (size_t i = 0; i < count; i++)
+		steps += is_step(&path[i]);
+	return steps;
+}
+
 char *counterexample_text(const struct model *model, const struct action *path, size_t path_count,
                           size_t cycle, const char *note, const char *expectation)
 {

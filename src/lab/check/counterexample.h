@@ -12,4 +12,7 @@
 char *counterexample_text(const struct model *model, const struct action *path, size_t path_count,
                           size_t cycle, const char *note, const char *expectation);
 
+/* Returns how many steps of a schedule these actions are. */
+size_t counterexample_steps(const struct action *path, size_t count);
+
 #endif
