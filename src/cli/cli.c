@@ -83,6 +83,29 @@ int next_letter_or_option(int argc, char **argv, const char *letters, const stru
 	return option;
 }
 
+int option_given_once(int option, const struct option *options, char **argv,
+                      struct problem *problem)
+{
+	uint32_t count = 0;
+
+	while (options->name != NULL && options->val != option)
+		options++;
+	if (options->name == NULL || options->has_arg == no_argument ||
+	    strcmp(options->name, "param") == 0)
+		return 0;
+	size_t length = strlen(options->name);
+	/* The words before optind have been looked at. */
+	for (int i = 1; i < optind; i++) {
+		const char *word = argv[i];
+		count += strncmp(word, "--", 2) == 0 &&
+		         strncmp(word + 2, options->name, length) == 0 &&
+		         (word[length + 2] == '\0' || word[length + 2] == '=');
+	}
+	return count < 2 ? 0
+	                 : problem_set(problem, "--%s is given twice, and takes one value",
+	                               options->name);
+}
+
 int network_option(int option, const char *value, struct setup_words *words,
                    struct problem *problem)
 {

@@ -56,6 +56,11 @@ int next_option(int argc, char **argv, const struct option *options, struct prob
 int next_letter_or_option(int argc, char **argv, const char *letters, const struct option *options,
                           struct problem *problem);
 
+/* Returns 0; or -1 and a problem if an option with a value, which next_option has just returned,
+ * was given before. Only --param may be repeated. */
+int option_given_once(int option, const struct option *options, char **argv,
+                      struct problem *problem);
+
 /* Prints the help text of a command on stdout. */
 void print_help(const char *command);
 

@@ -35,6 +35,13 @@ class Window(unittest.TestCase):
         origins = set(re.findall(r"REQUEST\((\d)", svg))
         self.assertEqual(origins, {"2", "5"})
 
+    def test_a_window_after_the_end_is_bad_input(self):
+        for words in (RUN, "replay " + os.path.join(ROOT, "test/scenarios/neilsen/figure-6.scn")):
+            with tempfile.TemporaryDirectory() as folder:
+                run = baton(words, "--from 100000 --diagram", os.path.join(folder, "a.svg"))
+            self.assertEqual((run.code, run.out), (2, ""))
+            self.assertRegex(run.err, r"--from 100000: the run ended at [\d.]+, so there is nothing to draw\n$")
+
     def test_only_this_time(self):
         whole, part = draw(RUN), draw(RUN, "--from 10 --to 14.5")
         self.assertEqual(min(times(whole)), 0)

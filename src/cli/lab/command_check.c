@@ -166,7 +166,8 @@ static int parse_arguments(int argc, char **argv, struct check_request *request,
 			print_help("check");
 			return 1;
 		}
-		if (parse_option(option, optarg, request, problem) != 0)
+		if (option_given_once(option, check_option_table, argv, problem) != 0 ||
+		    parse_option(option, optarg, request, problem) != 0)
 			return -1;
 	}
 	if (optind == argc)

@@ -382,8 +382,9 @@ static int run_faults(const struct compare_request *request, struct problem *pro
 	int wrong = page != NULL ? write_page(request, NULL, &table, page, problem) : 0;
 	if (wrong == 0)
 		print_fault_table(&table, request->json);
+	bool undecided = table.undecided;
 	fault_table_free(&table);
-	return wrong != 0 ? usage_problem("compare", problem) : EXIT_HELD;
+	return wrong != 0 ? usage_problem("compare", problem) : undecided ? EXIT_LIMIT : EXIT_HELD;
 }
 
 static int run(struct compare_request *request, struct problem *problem)

@@ -170,7 +170,8 @@ static int parse_arguments(int argc, char **argv, struct sim_request *request,
 			print_help("sim");
 			return 1;
 		}
-		if (parse_option(option, optarg, request, problem) != 0)
+		if (option_given_once(option, sim_option_table, argv, problem) != 0 ||
+		    parse_option(option, optarg, request, problem) != 0)
 			return -1;
 	}
 	if (optind == argc)
@@ -328,6 +329,10 @@ static void print_slow(const struct sim_options *options, const struct slow_cost
 {
 	printf("  slow        node %" PRIu32 ", %" PRIu64 " times: ", options->slow_node,
 	       options->slow_factor);
+	if (cost->others == 0) {
+		printf("nothing to compare, because nobody else entered without it either\n");
+		return;
+	}
 	if (cost->slower == 0) {
 		printf("nobody else waits longer\n");
 		return;

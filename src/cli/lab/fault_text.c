@@ -37,10 +37,16 @@ static void print_table(const struct fault_table *table)
 		putchar('\n');
 	}
 	printf("\nThe worst result of one such fault, at any moment, with %u nodes that\n"
-	       "enter up to twice each: every schedule was tried. 'one waits': at least one node\n"
+	       "enter up to twice each: every schedule was tried%s. 'one waits': at least one "
+	       "node\n"
 	       "waits for ever, but there is no schedule in which all do. A node that has crashed\n"
 	       "does not count as inside or waiting. '-': the algorithm has no such message.\n",
-	       table->nodes);
+	       table->nodes, table->undecided ? " where it is decided" : "");
+	if (table->undecided)
+		printf("'not decided': a limit was reached before every schedule was tried, and so "
+		       "far\n"
+		       "nothing was found. Its command decides it with more '--max-states' and "
+		       "'--timeout'.\n");
 	if (table->fewer)
 		printf("'*': they enter up to once; twice has more states than are searched "
 		       "here.\n");

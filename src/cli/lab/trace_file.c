@@ -140,6 +140,7 @@ int trace_file_open(const char *lines_path, const struct diagram_words *words, u
 		file.trace = trace_create(lines, file.diagram != NULL);
 	if (file.trace != NULL)
 		trace_show(file.trace, &window);
+	file.from = window.from;
 	*ret_file = file;
 	if (lines)
 		trace_drain(file.trace, take_lines, ret_file);
@@ -153,7 +154,13 @@ int trace_file_end(struct trace_file *file, uint64_t time, struct problem *probl
 	if (file->trace == NULL)
 		return 0;
 	trace_end(file->trace, time);
-	if (file->diagram != NULL) {
+	if (file->diagram != NULL && file->from > time) {
+		char from[32], end[32];
+		failed = problem_set(problem,
+		                     "--from %s: the run ended at %s, so there is nothing to draw",
+		                     time_text(file->from, from), time_text(time, end));
+		fclose(file->diagram);
+	} else if (file->diagram != NULL) {
 		struct text svg = {0};
 		trace_draw(file->trace, time, &svg);
 		write_text(file->diagram, &svg);

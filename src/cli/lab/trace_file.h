@@ -31,6 +31,7 @@ struct trace_file {
 	const char *lines_path, *diagram_path;
 	uint32_t *shown;   /* the nodes that the diagram shows, or NULL */
 	struct text *copy; /* another text that gets the lines too, or NULL */
+	uint64_t from;     /* the time at which the diagram begins */
 };
 
 /* Opens the files of a run with that many nodes. Either path may be NULL; both must outlive

@@ -347,6 +347,8 @@ int fault_table_make(const struct algorithm *const *list, size_t count, uint32_t
 				                  (enum fault_column)column, interrupted, cell,
 				                  problem);
 				table.fewer = table.fewer || cell->entries == 1;
+				table.undecided =
+				        table.undecided || cell->outcome == OUTCOME_UNDECIDED;
 			}
 		}
 	}

@@ -55,6 +55,7 @@ struct fault_table {
 	size_t rows_count;
 	uint32_t nodes;
 	bool fewer; /* a cell was found with one entry of each node, because two have too many states */
+	bool undecided; /* a cell is UNDECIDED */
 };
 
 /*

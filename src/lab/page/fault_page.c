@@ -63,6 +63,8 @@ static const char words[] =
         "that has not crashed waits.</dd>\n"
         "<dt>two inside</dt><dd>Two nodes are inside at once. A node that has crashed does not "
         "count as inside or waiting.</dd>\n"
+        "<dt>not decided</dt><dd>A limit was reached before every schedule was tried, and nothing "
+        "was found until then.</dd>\n"
         "<dt>holder</dt><dd>A node that is inside or has the token.</dd>\n"
         "<dt>bystander</dt><dd>A node that neither waits nor is inside, and does not have the "
         "token.</dd>\n"

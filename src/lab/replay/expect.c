@@ -351,8 +351,9 @@ static enum replay_verdict expect_queue(struct replay *replay, const struct step
 	text_add_string(&found, count == 0 ? "nobody" : "");
 	bool equal = strcmp(found.bytes, step->name) == 0;
 	if (count < replay->world.waiting_count)
-		text_format(&found, " (%u more wait, in an order that is not certain yet)",
-		            replay->world.waiting_count - count);
+		text_format(&found, " (%u more wait%s, in an order that is not certain yet)",
+		            replay->world.waiting_count - count,
+		            replay->world.waiting_count - count == 1 ? "s" : "");
 	free(queue);
 	give_snapshot_back(&snapshot);
 	if (!equal)

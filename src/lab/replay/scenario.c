@@ -312,6 +312,18 @@ static int expect_messages(struct scenario_parser *parser, struct step *step)
 	                    parser->problem);
 }
 
+/* Is the word one of the list with commas, before `end`? */
+static bool is_listed(const char *list, const char *end, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = list; at < end; at += strcspn(at, ",") + 1) {
+		if (strcspn(at, ",") == length && strncmp(at, word, length) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Parses a list of nodes with commas, or "nobody". The highest node becomes the step's node, so
  * that scenario_bind checks that it exists. */
 static int expect_queue(struct scenario_parser *parser, struct step *step)
@@ -322,6 +334,7 @@ static int expect_queue(struct scenario_parser *parser, struct step *step)
 	if (strcmp(step->name, "nobody") == 0)
 		return 0;
 	for (const char *at = step->name; at != NULL; at = strchr(at, ',')) {
+		const char *first = at + (*at == ',');
 		char word[16] = "";
 		at += *at == ',';
 		for (size_t i = 0; i + 1 < sizeof(word) && at[i] != ',' && at[i] != '\0'; i++)
@@ -329,6 +342,10 @@ static int expect_queue(struct scenario_parser *parser, struct step *step)
 		if (parse_number(word, 1, UINT32_MAX, "a node of the queue", &node,
 		                 parser->problem) != 0)
 			return -1;
+		if (is_listed(step->name, first, word))
+			return problem_set(parser->problem,
+			                   "node %s occurs twice in the queue: a node waits once",
+			                   word);
 		if (node > step->node)
 			step->node = (uint32_t)node;
 	}

@@ -10,8 +10,8 @@ static int parse_rate(const char *text, uint64_t *ret_rate, struct problem *prob
 	if (parse_decimal(text + length + 1, ret_rate) == 0 && *ret_rate != 0)
 		return 0;
 	return problem_set(problem,
-	                   "--load '%.40s': %.*s:RATE needs a decimal above 0, with at most 6 "
-	                   "digits after the point",
+	                   "--load '%.40s': %.*s:RATE needs a decimal above 0 and below "
+	                   "1000000000, with at most 6 digits after the point",
 	                   text, (int)length, text);
 }
 
