@@ -114,7 +114,7 @@ class Window(unittest.TestCase):
         self.assertLessEqual(svg.count('<use href="#all"/>'), 12)
 
     def test_what_is_wrong_is_said(self):
-        for words, text in (("--from 3", "there is none"), ("--diagram a.svg --from 5 --to 3", "before --to"),
+        for words, text in (("--from 3", "--diagram, which was not given"), ("--diagram a.svg --from 5 --to 3", "before --to"),
                             ("--diagram a.svg --show 7", "from 1 to 6"), ("--diagram a.svg --show 1,1", "occurs twice"),
                             ("--diagram a.svg --to soon", "such as 12.5"), ("--diagram a.pdf", "a picture is SVG; 'rsvg-convert"),
                             ("--diagram a.PNG", "a picture is SVG")):
