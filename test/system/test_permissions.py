@@ -112,7 +112,7 @@ class Table(Nodes):
         node = self.node("x lock uid:61009")
         client = self.client(node)
         for words, rule in ((("LOCK", "a b*"), "a?b\\* lock"), (("ELECT", "x", "v"), "x elect"), (("LEADER", "x"), "x observe"),
-                            (("SUBSCRIBE", "x"), "x lock"), (("PSUBSCRIBE", "x*"), "* observe"), (("STATUS",), "* status"),
+                            (("SUBSCRIBE", "x"), "x observe"), (("PSUBSCRIBE", "x*"), "* observe"), (("STATUS",), "* status"),
                             (("BREAK", "x", "1"), "x break"), (("MEMBER", "LIST"), "* status"), (("MEMBER", "REMOVE", "n1"), "* admin"),
                             (("MEMBER", "INVITE", "n1"), "* admin"), (("MEMBER", "PROMOTE", "n1"), "* admin"),
                             (("MEMBER", "DEMOTE", "n1"), "* admin"), (("DRAIN",), "* admin")):
@@ -139,6 +139,8 @@ class Table(Nodes):
                 code, out, err = self.baton(node, *words)
                 self.assertEqual((code, out), (77, ""), err)
                 self.assertRegex(err, rf"^baton {words[0]}: .*this rule is missing: allow \S+ \w+ uid:{ME}\n$")
+        for words, verb in ((("run", "x", "true"), "lock"), (("observe", "x"), "observe")):
+            self.assertIn(f"this rule is missing: allow x {verb} uid:{ME}\n", self.baton(node, *words)[2])
         self.assertEqual(self.baton(node, "run", "mine", "true"), (0, "", ""))
         # A health check may see nothing else.
         self.assertEqual(self.baton(node, "status", "--ready"), (0, "", ""))

@@ -29,10 +29,13 @@ static bool refuse(struct client *client, enum verb verb, const struct resp_argu
 	return false;
 }
 
-/* The lowest verb is the one that is usually meant. */
-static enum verb lowest(unsigned verbs)
+/* Returns the verb that a refusal names. SUBSCRIBE is allowed by several. A client that asked for
+ * the reasons of losses wants to hold the lock, as libbaton does; any other only observes. */
+static enum verb named(const struct client *client, unsigned verbs)
 {
-	return (enum verb)(verbs & -verbs);
+	if ((verbs & VERB_OBSERVE) == 0)
+		return (enum verb)verbs;
+	return (verbs & VERB_LOCK) != 0 && client->reasons ? VERB_LOCK : VERB_OBSERVE;
 }
 
 bool permission_for(struct client *client, unsigned verbs, const struct resp_argument *name)
@@ -41,7 +44,7 @@ bool permission_for(struct client *client, unsigned verbs, const struct resp_arg
 
 	return rules == NULL ||
 	       rules_allow(rules, &client->subject, verbs, name->bytes, name->size) ||
-	       refuse(client, lowest(verbs), name);
+	       refuse(client, named(client, verbs), name);
 }
 
 bool permission_somewhere(struct client *client, enum verb verb)
