@@ -7,7 +7,8 @@ import textwrap
 
 COLUMNS = 100
 ITEM = re.compile(r"( *)([-*] |\d+\. )")
-KEPT = re.compile(r" {4,}| *\||#|>|!\[|<|\[[^]]+\]: ")
+KEPT = re.compile(r" *\||#|>|!\[|<|\[[^]]+\]: ")
+CODE = re.compile(" {4,}")
 ROW = re.compile(r" *\|")
 
 
@@ -44,6 +45,8 @@ def wrapped(text):
             out.append(line)
         elif not line.strip():
             end()
+            out.append(line)
+        elif not paragraph and CODE.match(line): # a line of YAML looks like an item
             out.append(line)
         elif ITEM.match(line) and not (paragraph and re.match(r" *\d+\. ", line) and not ITEM.match(paragraph[0])):
             end()

@@ -17,6 +17,10 @@ of short lines, with `code that is not broken at its blanks` inside it, which is
 | a table | that is longer than one hundred columns | is left alone, because its rows cannot be broken into several lines |
 | --- | --- | --- |
 
+    code that is indented:
+      - a line that looks like an item
+        and what belongs to it
+
 ```
 code that is longer than one hundred columns, for instance the output of a command, is left alone, too, of course it is
 ```
@@ -35,6 +39,10 @@ up to one hundred columns.
 
 | a table | that is longer than one hundred columns | is left alone, because its rows cannot be broken into several lines |
 | --- | --- | --- |
+
+    code that is indented:
+      - a line that looks like an item
+        and what belongs to it
 
 ```
 code that is longer than one hundred columns, for instance the output of a command, is left alone, too, of course it is
