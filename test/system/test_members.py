@@ -169,10 +169,11 @@ class Orders(unittest.TestCase):
             witness = self.add(cluster, "w", "--witness", "--data", os.path.join(cluster.folder, "w.data"))
             until("three vote", lambda: len(voters(cluster[0])) + ("w" in members(cluster[0])) == 3)
             for node in cluster:
-                self.assertEqual(where(node, "w"), ("witness", "active"))
+                until(f"{node.name} knows the witness", lambda node=node: where(node, "w") == ("witness", "active"))
             self.assertEqual([member["name"] for member in cluster[0].status()["members"]], ["n1", "n2"])
+            self.assertIn("this node is a witness: it votes and serves no locks", witness.log())
             with witness.client() as client:
-                self.assertIsInstance(client.call("LOCK", "x", "NOWAIT"), Wrong)
+                self.assertIn("this node is a witness", client.call("LOCK", "x", "NOWAIT"))
             # Now any one of the three may fail.
             cluster[0].signal(signal.SIGKILL)
             fence = take(cluster[1])
@@ -180,6 +181,28 @@ class Orders(unittest.TestCase):
             serves(cluster[0])
             witness.signal(signal.SIGKILL)
             self.assertGreater(take(cluster[0]), fence)
+
+    def test_a_witness_says_so_and_its_folder_remembers_it(self):
+        with self.cluster(2) as cluster:
+            witness = self.add(cluster, "w", "--witness", "--data", os.path.join(cluster.folder, "w.data"))
+            until("it votes", lambda: "w" in members(cluster[0]))
+            witness.end()
+            witness.options[0:1] = ["--log", "debug"]
+            witness.start()
+            # Voters do not answer the petitions of a witness. It does not take them for silent.
+            until("it says what it waits for", lambda: ": waiting for " in witness.log())
+            self.assertIn(f"the data directory {cluster.folder}/w.data remembers it for good", witness.log())
+            done = baton("status", "-S", witness.socket)
+            self.assertEqual(done.returncode, 3, done)
+            self.assertIn(f"this node is a witness, which votes and serves no locks; so says its data directory {cluster.folder}/w.data",
+                          done.stdout)
+            # As doc/operating.md tells.
+            witness.end()
+            self.order(cluster[0], "remove", "w")
+            self.order(cluster[0], "invite", "w")
+            shutil.rmtree(f"{cluster.folder}/w.data")
+            serves(witness.start())
+            take(witness)
 
     def test_a_member_without_a_folder_never_votes(self):
         with self.cluster(2) as cluster:

@@ -243,7 +243,8 @@ int node_place_make(struct node_words *words, struct daemon_options *options,
 	else if (peers_given) /* only founders propose settings */
 		words->remembered = words->settings;
 	recall_settings(&words->settings, &old.settings);
-	words->witness = words->witness || old.witness;
+	bool witness_given = words->witness;
+	words->witness = witness_given || old.witness;
 	if (words->witness && words->peers == NULL && words->join == NULL)
 		return problem_set(problem, "--witness: a cluster is needed that it votes in: give "
 		                            "--join or --peers");
@@ -263,6 +264,7 @@ int node_place_make(struct node_words *words, struct daemon_options *options,
 	options->join = words->join;
 	options->join_count = words->join_count;
 	options->witness = words->witness;
+	options->witness_given = witness_given;
 	options->data = words->data;
 	return 0;
 }

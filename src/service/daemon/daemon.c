@@ -299,6 +299,21 @@ static void say_patience(const struct daemon *daemon)
 	         (unsigned long long)((daemon->serve_at - daemon->loop.now) / LOOP_MS));
 }
 
+static void say_witness(const struct daemon *daemon)
+{
+	const struct daemon_options *options = daemon->options;
+
+	if (!member_identity(daemon->member)->witness)
+		return;
+	log_line(LEVEL_INFO, "this node is a witness: it votes and serves no locks");
+	if (!options->witness_given)
+		log_line(LEVEL_INFO,
+		         "--witness was given before, and the data directory %s remembers it for "
+		         "good. To serve locks, the node needs an empty directory: see --witness "
+		         "in baton-node(1)",
+		         options->data);
+}
+
 /* Returns 0, or the code to end with after logging the reason. */
 static int begin(struct daemon *daemon)
 {
@@ -322,6 +337,7 @@ static int begin(struct daemon *daemon)
 		log_line(options->alone_unmeant ? LEVEL_ERROR : LEVEL_WARNING, "%s",
 		         options->alone);
 	say_patience(daemon);
+	say_witness(daemon);
 	/* A cluster of one needs nobody else, so its first clients wait until it is born instead of
 	 * being dropped then. */
 	bool alone = options->peers_count == 0 && options->join_count == 0;

@@ -53,8 +53,9 @@ struct daemon_options {
 	/* The user gave the name, the address. Otherwise those in the data directory count, if
 	 * there is one. */
 	bool name_given, address_given;
-	bool witness;     /* this node votes, and serves no locks */
-	const char *data; /* a folder for what must survive the process; NULL: none */
+	bool witness;       /* this node votes, and serves no locks */
+	bool witness_given; /* the user has said so now; else the data directory remembers it */
+	const char *data;   /* a folder for what must survive the process; NULL: none */
 	/*
 	 * The settings of a cluster that is born now, as lines "name = value" in a fixed order:
 	 * what was given, and the defaults for the rest.

@@ -114,6 +114,7 @@ static json_t *messages_json(const struct daemon *daemon, const struct node_stat
 
 bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 {
+	const struct daemon_options *options = daemon->options;
 	const char *unborn = member_unborn(daemon->member);
 	const char *silent = member_silent_voters(daemon->member);
 	const char *refusal = member_refusal(daemon->member);
@@ -143,11 +144,13 @@ bool status_waits_for(struct daemon *daemon, char *ret_text, size_t size)
 		         refusal != NULL ? refusal : "");
 	else if (refusal != NULL) /* says more than that there is no connection */
 		snprintf(ret_text, size, "%s", refusal);
+	else if (member_identity(daemon->member)->witness) /* voters grant it no lease: silent */
+		snprintf(ret_text, size,
+		         "nothing: this node is a witness, which votes and serves no locks%s%.200s",
+		         options->witness_given ? "" : "; so says its data directory ",
+		         options->witness_given ? "" : options->data);
 	else if (silent != NULL)
 		snprintf(ret_text, size, "most of the voters to agree on a leader: %s", silent);
-	else if (member_identity(daemon->member)->witness)
-		snprintf(ret_text, size,
-		         "nothing: it is a witness, which votes and serves no locks");
 	else if ((missing = member_missing(daemon->member)) != NULL)
 		snprintf(ret_text, size, "%s; no connection to %s", waiting_for, missing);
 	else
