@@ -143,32 +143,31 @@ test("an address that makes no sense is answered with a sentence, and the first 
 
 test("the focus stays with what was acted upon, and menus obey the keyboard", async () => {
 	const page = await open("#lab/neilsen?topology=line&nodes=4&load=light&entries=4&seed=2");
-	const focused = () => page.evaluate(() => ({ ...document.activeElement.dataset, id: document.activeElement.id }));
 	await page.keyboard.press("3");
 	await page.keyboard.press("Enter");
 	await page.waitForFunction(() => baton.state.step.value === 1);
-	assert.equal((await focused()).node, "3");
+	await page.waitForFunction(() => document.activeElement.dataset.node === "3");
 	await page.locator("[data-msg]").first().focus();
 	await page.keyboard.press("Enter");
-	assert.equal(await page.evaluate(() => document.activeElement.textContent), "Deliver it now");
+	await page.waitForFunction(() => document.activeElement.textContent === "Deliver it now");
 	await page.keyboard.press("ArrowDown");
-	assert.match(await page.evaluate(() => document.activeElement.textContent), /^Delay it/);
+	await page.waitForFunction(() => /^Delay it/.test(document.activeElement.textContent));
 	await page.keyboard.press("Escape");
 	assert.equal(await page.locator("#menu").count(), 0);
-	assert.ok((await focused()).msg !== undefined);
+	await page.waitForFunction(() => document.activeElement.dataset.msg !== undefined);
 	await page.keyboard.press("w");
 	await page.waitForFunction(() => baton.state.run.value.acts.length === 2);
-	assert.ok((await focused()).msg !== undefined);
+	await page.waitForFunction(() => document.activeElement.dataset.msg !== undefined);
 	// The message arrives: the focus goes to the node that has it.
 	await page.keyboard.press("d");
 	await page.waitForFunction(() => baton.state.run.value.acts.length === 3);
-	assert.equal((await focused()).node, "2");
+	await page.waitForFunction(() => document.activeElement.dataset.node === "2");
 	await page.locator("[data-msg]").first().focus();
 	await page.keyboard.press("ArrowRight");
-	assert.ok((await focused()).node !== undefined);
+	await page.waitForFunction(() => document.activeElement.dataset.node !== undefined);
 	await page.locator("#return").focus();
 	await page.keyboard.press("Enter");
-	assert.equal((await focused()).id, "play");
+	await page.waitForFunction(() => document.activeElement.id === "play");
 	await page.locator(".time").focus();
 	await page.keyboard.press("Home");
 	for (const [key, step] of [["ArrowUp", 1], ["ArrowUp", 2], ["ArrowDown", 1]]) {

@@ -54,8 +54,8 @@ static bool read_patience(struct client *client, const char *syntax, const struc
 
 static bool serve_lock(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	enum node_patience patience;
-	uint64_t timeout_ns;
+	enum node_patience patience = NODE_WAIT;
+	uint64_t timeout_ns = 0;
 
 	if (daemon_grants_nothing(client->daemon))
 		return under_way(client, BATON_ENOVIEW);
@@ -84,8 +84,8 @@ static bool serve_unlock(struct client *client, const struct resp_argument *a, u
 
 static bool serve_elect(struct client *client, const struct resp_argument *a, uint32_t count)
 {
-	enum node_patience patience;
-	uint64_t timeout_ns;
+	enum node_patience patience = NODE_WAIT;
+	uint64_t timeout_ns = 0;
 
 	if (daemon_grants_nothing(client->daemon))
 		return under_way(client, BATON_ENOVIEW);
