@@ -119,6 +119,7 @@ class Torture(unittest.TestCase):
     def test_what_is_wrong_is_said(self):
         for words, said in (("--faults blizzard", "crash, loop"), ("--faults crash,puase", "did you mean 'pause'?"),
                             ("--engine paper", "raft or atomic"), ("--nodes 17", "16"),
+                            ("--engine atomic --faults cut,wipe", "wipe and vote need --engine raft"),
                             ("--algorithm bully", "election"), ("--only 3", "--seeds 17..17"), ("--time 1s", "3 s"),
                             ("--trace x", "a single seed"), ("neilsen", "options only"), ("--only 0 --seeds 1..1", "1"),
                             ("--only 2,200 --seeds 3..3", "--only 200: seed 3 has faults 1 to "),

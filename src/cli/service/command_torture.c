@@ -237,6 +237,10 @@ static int check_arguments(const struct torture_request *request, struct problem
 		return problem_set(
 		        problem,
 		        "--trace and --diagram need a single seed, such as --seeds 17..17");
+	if (request->faults != NULL && request->plan.engine == ENGINE_ATOMIC &&
+	    (request->plan.kinds & (UINT32_C(1) << FAULT_WIPE | UINT32_C(1) << FAULT_VOTE)) != 0)
+		return problem_set(problem, "--faults: the atomic log has no disks and no votes, "
+		                            "so wipe and vote need --engine raft");
 	if (outputs > 1)
 		return problem_set(problem, "only one of --json, --trace - and --diagram - can "
 		                            "write to the standard output: name a file");
@@ -264,7 +268,6 @@ static int parse_arguments(int argc, char **argv, struct torture_request *reques
 
 struct torture_total {
 	uint64_t runs, grants, views, lapses, events;
-	uint64_t served_ms, time_ms;
 	uint64_t faults[FAULT_KINDS_COUNT];
 	uint64_t *violated;
 	size_t violated_count, violated_size;
@@ -288,8 +291,6 @@ static void add_result(struct torture_work *work, uint64_t seed, const struct or
 	total->views += result->views;
 	total->lapses += result->lapses;
 	total->events += result->events;
-	total->served_ms += result->served_ms;
-	total->time_ms += result->time_ms;
 	for (uint32_t i = 0; i < FAULT_KINDS_COUNT; i++)
 		total->faults[i] += result->faults[i];
 	if (result->failed) {
@@ -405,10 +406,8 @@ static void print_text(const struct torture_request *request, const struct tortu
 	       plural(plan->locks), (double)plan->time / 1e9, total->runs, plural(total->runs),
 	       total->violated_count, plural(total->violated_count));
 	printf("  %" PRIu64 " grants, %" PRIu64 " views, %" PRIu64 " lapses, %" PRIu64
-	       " faults, %" PRIu64 " events in %.1f s; served %.1f %% of the time\n",
-	       total->grants, total->views, total->lapses, faults, total->events, seconds,
-	       total->time_ms == 0 ? 0.0
-	                           : 100.0 * (double)total->served_ms / (double)total->time_ms);
+	       " faults, %" PRIu64 " events in %.1f s\n",
+	       total->grants, total->views, total->lapses, faults, total->events, seconds);
 }
 
 static void print_report(const struct torture_total *total, double seconds)

@@ -19,22 +19,6 @@ const char *ordeal_name(uint32_t place)
 	return place < ORDEAL_NODES_MAX ? names[place] : "twin";
 }
 
-/* Counts the windows of a quarter of a lease, and those in which somebody was let in. */
-struct windows {
-	uint64_t width, index, grants;
-	uint64_t served, count;
-};
-
-static void look_at_windows(struct windows *windows, const struct realm *realm)
-{
-	while (realm->now / windows->width > windows->index) {
-		windows->served += realm->actors->grants > windows->grants;
-		windows->count++;
-		windows->grants = realm->actors->grants;
-		windows->index++;
-	}
-}
-
 /* Ends a window and begins the next; the first call only begins one. */
 static void look_at_hosts(const struct realm *realm, struct ordeal_result *result, bool first,
                           uint64_t grants[ORDEAL_NODES_MAX])
@@ -49,16 +33,13 @@ static void look_at_hosts(const struct realm *realm, struct ordeal_result *resul
 
 static void act_of_faults(struct realm *realm, struct ordeal_result *result)
 {
-	struct windows windows = {.width = realm->plan->lease_ns / 4};
+	uint64_t width = realm->plan->lease_ns / 4;
 	uint64_t grants[ORDEAL_NODES_MAX] = {0}, look = realm->plan->measure_from;
 
 	while (realm->now < realm->plan->time && realm_step(realm)) {
-		look_at_windows(&windows, realm);
-		for (; look <= realm->now; look += windows.width)
+		for (; look <= realm->now; look += width)
 			look_at_hosts(realm, result, look == realm->plan->measure_from, grants);
 	}
-	result->served_ms = windows.served * windows.width / REALM_MS;
-	result->time_ms = windows.count * windows.width / REALM_MS;
 }
 
 /* Returns NULL, or what is wrong at a host and its clients. */

@@ -100,8 +100,6 @@ struct ordeal_result {
 	uint32_t numbers[ORDEAL_FAULTS_MAX];
 	char stories[ORDEAL_FAULTS_MAX][96];
 	uint32_t stories_count;
-	/* For how much of the first act there were grants, and how long the first act was. */
-	uint64_t served_ms, time_ms;
 	/* How many windows of a quarter of a lease there were since `measure_from`; and for each
 	 * host, in how many of them its clients were let in, or none of its clients waited. */
 	uint32_t windows, serving[ORDEAL_NODES_MAX];
