@@ -175,9 +175,10 @@ class StoppedGuardian(StuckTest):
                 self.assertEqual(self.finish(run, "line\n")[0], 0)
 
     def test_news_that_is_no_loss(self):
-        """`baton run` reads the news in the guardian's place, and leaves everything as it is."""
-        with FakeNode(self.path("fake"), {"LOCK": b":7\r\n"}, lease_ms=2000) as fake:
-            run, guardian, command = self.begin("echo $$; exec sleep 1000", "-S", fake.path)
+        """`baton run` reads the news in the guardian's place, and leaves everything as it is. It looks when a quarter of the grace is
+        over, at most a second; the rest is for the command to end by SIGTERM, on a busy machine too."""
+        with FakeNode(self.path("fake"), {"LOCK": b":7\r\n"}, lease_ms=20000) as fake:
+            run, guardian, command = self.begin("echo $$; exec sleep 1000", "-S", fake.path, "--grace", "5s")
             self.stop(guardian)
             fake.publish("x", "leader 7 fake value")
             until("somebody has read it", lambda: fake.unread() == 0)

@@ -96,7 +96,8 @@ static void become(const struct holding *holding, char **command)
 	_exit(error == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE);
 }
 
-pid_t child_start(const struct holding *holding, struct terminal *terminal, char **command)
+pid_t child_start(const struct holding *holding, struct terminal *terminal, char **command,
+                  _Atomic pid_t *noted)
 {
 	pid_t guardian = getpid();
 	bool lend = terminal_is_wanted(terminal);
@@ -108,6 +109,7 @@ pid_t child_start(const struct holding *holding, struct terminal *terminal, char
 			/* The parent does this too, so that it has happened whichever of the two
 			 * runs first. */
 			setpgid(pid, pid);
+			*noted = pid;
 			if (lend)
 				terminal_lend(terminal, pid);
 		}
@@ -117,6 +119,7 @@ pid_t child_start(const struct holding *holding, struct terminal *terminal, char
 	if (getppid() != guardian)
 		_exit(EXIT_NOT_EXECUTABLE);
 	setpgid(0, 0);
+	*noted = getpid();
 	if (lend)
 		terminal_lend(terminal, getpid());
 	/* The guardian sees the same, and reports it. */

@@ -343,13 +343,13 @@ int guardian_run(struct holding *holding, struct shared *shared, int channel, pi
 	guardian.children = read_signals(&child_signal);
 	guardian.timer = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
 	must(guardian.timer >= 0);
-	pid_t pid = child_start(holding, &guardian.terminal, command);
+	pid_t pid = child_start(holding, &guardian.terminal, command, &shared->command);
 	if (pid < 0) {
 		holding_say(holding, "no process can be made for the command: %s", strerror(errno));
 		guardian.ending.ended = true;
 		guardian.ending.status = EXIT_NOT_EXECUTABLE << 8;
 	} else {
-		shared->command = guardian.ending.command = pid;
+		guardian.ending.command = pid;
 	}
 	leave_streams();
 	guard(&guardian);
