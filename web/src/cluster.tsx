@@ -114,7 +114,7 @@ function Tiles() {
 	return (
 		<div class="tiles">
 			<Tile id="grants" title="Grants a second" value={grants.value === null ? "–" : count(grants.value)} note={grants.value === null ? "…" : `${many(grants.total, "grant")}, ${time}`} course={grants} />
-			<Tile id="came" title="Wait for a token that had to come" value={came.value === null ? "–" : span(came.value)} note={came.value === null ? `none had to come to ${status.node}` : `half of them at ${status.node}; 99 % within ${span(came.most)}`} course={came} />
+			<Tile id="came" title="Wait for a token that had to come" value={came.value === null ? "–" : span(came.value)} note={came.value === null ? `none had to come to ${status.node}` : `average of ${count(came.count)} at ${status.node}${came.most === null ? "" : `; 99 % within ${span(came.most)}`}`} course={came} />
 			<Tile id="cost-now" title="Messages an entry" value={cost.value === null ? "–" : count(cost.value)} note={bound !== null ? `${status.algorithm} on a ${status.topology}: at most ${count(bound)}` : claim === undefined ? "" : `${status.algorithm}: ${claim}`} course={cost} />
 			<Tile id="waiting" title="Waiting now" value={count(waiters_total)} note={longestWait()} course={waiting} />
 		</div>

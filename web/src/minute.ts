@@ -74,15 +74,10 @@ export function addSecond(before: Sample, after: Sample): void {
 	seconds.value = [...seconds.value.filter((s) => s.at > after.at_ms - MINUTE_MS), second];
 }
 
-/** How long it took for a part of the waits, in milliseconds: between two bounds as if they were spread evenly. */
-function quantile(buckets: Buckets, total: number, part: number): number {
-	const rank = part * total;
-	let [below, seen] = [0, 0];
-	for (const [bound, many] of [...buckets].sort(([a], [b]) => a - b)) {
-		if (many >= rank && many > seen) return (below + ((bound - below) * (rank - seen)) / (many - seen)) / 1000;
-		[below, seen] = [bound, many];
-	}
-	return below / 1000;
+/** The least bound of the histogram, in milliseconds, that this part of the waits kept; null: they were longer than its last bound. */
+function boundFor(buckets: Buckets, total: number, part: number): number | null {
+	const bounds = [...buckets].filter(([, many]) => many >= part * total).map(([bound]) => bound);
+	return bounds.length === 0 ? null : Math.min(...bounds) / 1000;
 }
 
 function sum(of: (s: Second) => number | null): number {
@@ -97,12 +92,12 @@ export const grants = computed<Course & { total: number }>(() => {
 	return { points: seconds.value.map((s) => [s.at, s.grants === null ? null : (s.grants * 1000) / s.ms]), value: covered.value === 0 ? null : (total * 1000) / covered.value, total };
 });
 
-export const came = computed<Course & { most: number; count: number }>(() => {
+export const came = computed<Course & { most: number | null; count: number }>(() => {
 	const all: Buckets = new Map();
 	for (const { came } of seconds.value) for (const [bound, many] of came?.buckets ?? []) all.set(bound, (all.get(bound) ?? 0) + many);
 	const count = sum((s) => s.came?.count ?? 0);
 	const points = seconds.value.map(({ at, came }): [number, number | null] => [at, came === null || came.count === 0 ? null : came.us / came.count / 1000]);
-	return { points, value: count === 0 ? null : quantile(all, count, 0.5), most: quantile(all, count, 0.99), count };
+	return { points, value: count === 0 ? null : sum((s) => s.came?.us ?? 0) / count / 1000, most: boundFor(all, count, 0.99), count };
 });
 
 export const cost = computed<Course>(() => {
