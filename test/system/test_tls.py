@@ -1,11 +1,13 @@
 """Nodes with TLS: whoever cannot prove who it is gets a refusal, both sides say why, and the others notice nothing."""
 import os
 import re
+import select
 import shutil
 import socket
 import ssl
 import struct
 import tempfile
+import threading
 import time
 import unittest
 
@@ -201,6 +203,45 @@ class Strangers(TlsTest):
         self.assertEqual(read_hello(connection)[0], CALL)
 
 
+class Flood:
+    """Strangers at a port, from an address of their own: 600 connections that say nothing, and whenever one is closed, another comes."""
+
+    def __init__(self, port):
+        self.port, self.count, self.ended = port, 0, threading.Event()
+        self.thread = threading.Thread(target=self.run)
+
+    def dial(self):
+        connection = socket.socket()
+        connection.setblocking(False)
+        connection.bind(("127.0.0.9", 0))
+        connection.connect_ex(("127.0.0.1", self.port))
+        self.count += 1
+        return connection
+
+    def run(self):
+        poll, flood = select.poll(), {}
+        while not self.ended.wait(0.02):
+            for fd, event in poll.poll(0):
+                if event & (select.POLLIN | select.POLLHUP | select.POLLERR):
+                    poll.unregister(fd)
+                    flood.pop(fd).close()
+            for _ in range(min(30, 600 - len(flood))):
+                connection = self.dial()
+                flood[connection.fileno()] = connection
+                poll.register(connection, select.POLLIN)
+        for connection in flood.values():
+            connection.close()
+
+    def __enter__(self):
+        self.thread.start()
+        until("many have come", lambda: self.count > 900)
+        return self
+
+    def __exit__(self, *_):
+        self.ended.set()
+        self.thread.join()
+
+
 class Clients(TlsTest):
     """Clients over TCP."""
 
@@ -279,6 +320,20 @@ class Nodes(TlsTest):
             with newcomer.client() as one, cluster[0].client() as other:
                 self.assertGreater(one.call("LOCK", "x"), 0)
                 self.assertIsNone(other.call("LOCK", "x", "NOWAIT"))
+
+    def test_members_come_in_through_a_flood_of_strangers(self):
+        with self.cluster(2) as cluster, Flood(cluster.ports[0]) as flood:
+            cluster[0].says("127.0.0.9: too many connections that do not show who they are: the oldest ones are closed")
+            for _ in range(5): # a member has a second for its handshake
+                connection = socket.create_connection(("127.0.0.1", cluster.ports[0]), 1)
+                with self.certificates.context(self.certificates.make("node", "n9")).wrap_socket(connection) as known:
+                    known.sendall(call("n9", "n1"))
+                    self.assertEqual(read_hello(known)[0], CALL)
+            newcomer = self.join(cluster, "n3", [*self.certificates.options("n3"), "--data", cluster.folder + "/n3.data"])
+            until("it serves", newcomer.serves)
+            self.assertGreater(flood.count, 900)
+            for node in cluster:
+                self.assertNotIn("127.0.0.1: too many connections", node.log())
 
     def test_refused_on_both_sides(self):
         with self.cluster(2) as cluster:

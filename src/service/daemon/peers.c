@@ -27,6 +27,8 @@ enum {
 	SILENT_CUT_PART = 3,
 	SILENT_CUT_MS_MIN = 500,
 	READS_MAX = 16, /* the most reads of one connection in a turn */
+	/* How many connections may be open that have not shown yet who they are. */
+	STRANGERS_MAX = 128,
 };
 
 /* A thread of the C library looks up a host's name. That may take longer than the connection lasts
@@ -52,6 +54,7 @@ struct peer_socket {
 	struct addrinfo *addresses, *address; /* all addresses, and the one that is being tried */
 	uint32_t events;
 	bool accepted, connecting, shut;
+	uint64_t network; /* accepted: the network from which it comes, see network_of */
 };
 
 struct peers {
@@ -259,6 +262,56 @@ static void tune(const struct daemon *daemon, int fd)
 		           sizeof(settings[i].value));
 }
 
+/* Returns a number for the network of an address: an IPv4 address, or the first half of an IPv6
+ * address, because one host may have all addresses with that half. */
+static uint64_t network_of(const struct sockaddr *address)
+{
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)address;
+	uint64_t network = 0;
+
+	if (address->sa_family == AF_INET)
+		return ((const struct sockaddr_in *)address)->sin_addr.s_addr;
+	if (address->sa_family != AF_INET6)
+		return 0;
+	if (IN6_IS_ADDR_V4MAPPED(&six->sin6_addr))
+		memcpy(&network, six->sin6_addr.s6_addr + 12, 4);
+	else
+		memcpy(&network, six->sin6_addr.s6_addr, sizeof(network));
+	return network;
+}
+
+/*
+ * Strangers must not keep members out. If there are too many, the network with most of them loses
+ * its oldest one. So a flood from one host displaces only itself; and even from a member's own host
+ * it would have to be faster than the member's handshake.
+ */
+static void limit_strangers(struct peers *peers)
+{
+	struct peer_socket *strangers[STRANGERS_MAX + 1], *socket;
+	uint32_t count = 0, most = 0;
+
+	LIST_FOREACH (socket, &peers->sockets, entry) {
+		if (socket->accepted && count <= STRANGERS_MAX &&
+		    connection_is_stranger(socket->connection))
+			strangers[count++] = socket;
+	}
+	if (count <= STRANGERS_MAX)
+		return;
+	for (uint32_t i = 0; i < count; i++) { /* the newest comes first */
+		uint32_t alike = 0;
+		for (uint32_t k = 0; k < count; k++)
+			alike += strangers[k]->network == strangers[i]->network;
+		if (alike >= most) {
+			most = alike;
+			socket = strangers[i];
+		}
+	}
+	connection_complain(socket->connection,
+	                    "too many connections that do not show who they are: "
+	                    "the oldest ones are closed");
+	close_socket(socket, NULL);
+}
+
 static void accept_one(struct peers *peers, int fd, const struct sockaddr *address,
                        socklen_t address_size)
 {
@@ -278,7 +331,9 @@ static void accept_one(struct peers *peers, int fd, const struct sockaddr *addre
 	socket->accepted = true;
 	socket->events = EPOLLIN;
 	loop_add(&daemon->loop, &socket->watch, EPOLLIN);
+	socket->network = network_of(address);
 	socket->connection = member_accepted(daemon->member, host, socket, daemon->loop.now);
+	limit_strangers(peers);
 }
 
 static void on_listener_ready(struct loop_watch *watch, uint32_t events)

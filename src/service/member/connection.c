@@ -274,6 +274,14 @@ bool connection_ends(const struct connection *connection)
 	       (connection->post != NULL && connection->post->state == POST_ENDING);
 }
 
+bool connection_is_stranger(const struct connection *connection)
+{
+	if (connection->member->credentials != NULL)
+		return !connection->tls_open;
+	return (connection->post == NULL || connection->post->state != POST_UP) &&
+	       (connection->line == NULL || strand_peer(connection->line) == NULL);
+}
+
 void *connection_user(const struct connection *connection)
 {
 	return connection->user;
@@ -290,7 +298,7 @@ void connection_complain(const struct connection *connection, const char *text)
 
 	if (post != NULL)
 		member_complain(connection->member, post->wanted[0] != '\0' ? post->wanted : NULL,
-		                post->address, text);
+		                post->dialled ? post->address : connection->from, text);
 	else if (connection->line != NULL && connection->from[0] == '\0')
 		member_complain(connection->member, NULL, strand_peer(connection->line), text);
 	else

@@ -137,6 +137,8 @@ bool connection_reads(const struct connection *connection);
 /* Will nothing follow the output? Then the driver shuts down the sending side when the output is
  * written. */
 bool connection_ends(const struct connection *connection);
+/* Has the other side of a connection that was accepted not shown yet who it is? */
+bool connection_is_stranger(const struct connection *connection);
 void *connection_user(const struct connection *connection);
 /* Sets the driver's pointer of a connection that was dialled. */
 void connection_set_user(struct connection *connection, void *user);
