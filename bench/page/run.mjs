@@ -150,7 +150,7 @@ async function reportBack(browser, address) {
 
 const server = spawn(join(build, "baton"), ["web", "--listen", "127.0.0.1:0"], { stdio: ["ignore", "pipe", "inherit"] });
 const address = await new Promise((done) => server.stdout.once("data", (data) => done(String(data).trim())));
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium-headless-shell", args: ["--no-sandbox"] });
 try {
 	reportSize();
 	await reportFirst(browser, address);
